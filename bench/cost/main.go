@@ -63,11 +63,11 @@ type bench struct {
 	memory   string
 	programs []string // with loops
 
-	plain   bool        // spoor runs both, with options that differ
+	plain   bool        // both runs use spoor, with different options
 	options [2][]string // of spoor run
 	depth   int
 	clock   string
-	tell    string // of a loop's parts
+	tell    string // prefix of the result of a loop's parts
 }
 
 func (b *bench) run(calls int, ranks string) error {
@@ -107,7 +107,7 @@ func (b *bench) run(calls int, ranks string) error {
 		if err != nil {
 			continue
 		}
-		// Ranks that share a core wait for each other in every round.
+		// Ranks that share a core wait for each other in every iteration.
 		rounds := "1000"
 		if p > 2 {
 			rounds = "20"

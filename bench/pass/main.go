@@ -95,7 +95,7 @@ type bench struct {
 	mpi                 []string
 }
 
-// shown are the flags that a wrapper would give to its compiler.
+// shown returns the flags that a wrapper passes to its compiler.
 func shown(wrapper string) (flags []string, err error) {
 	out, err := exec.Command(wrapper, "-show").Output()
 	for _, word := range strings.Fields(string(out)) {
@@ -110,7 +110,7 @@ func (b *bench) program(source string, pass bool) string {
 	return filepath.Join(b.dir, fmt.Sprint(strings.TrimSuffix(filepath.Base(source), ".c"), pass))
 }
 
-// compile compiles a program and returns what it took of the processor, in seconds; linking is left out.
+// compile compiles a program, and returns the processor time in seconds, without linking.
 func (b *bench) compile(source string, pass bool) (float64, error) {
 	object := b.program(source, pass) + ".o"
 	line := slices.Concat([]string{"-O2", "-g", "-w", "-c", "-o", object, source}, b.mpi)
@@ -125,7 +125,7 @@ func (b *bench) compile(source string, pass bool) (float64, error) {
 	return took, err
 }
 
-// start runs a program and returns its time in user space: what the system takes to start and end it is nothing of loops.
+// start runs a program, and returns its time in user space: time in the system is not due to loops.
 func (b *bench) start(program string, args ...string) (float64, error) {
 	c := exec.Command(program, args...)
 	c.Dir, c.Env = b.dir, b.m.Environ("TMPDIR="+b.dir)
@@ -141,13 +141,13 @@ func processor(c *exec.Cmd) (float64, error) {
 	return (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds(), nil
 }
 
-// What pairs differ by, in %, and the least times of one and the other.
+// A measured is the relative differences of pairs in %, and the least time of either.
 type measured struct {
 	more  []float64
 	least [2]float64
 }
 
-// add takes in what another program has, whose least times count as one after the other.
+// add adds another program's results; their least times are summed.
 func (m *measured) add(x *measured) {
 	m.more = append(m.more, x.more...)
 	for i := range m.least {
@@ -155,7 +155,7 @@ func (m *measured) add(x *measured) {
 	}
 }
 
-// pairs measures with and without in turn, after one of each.
+// pairs measures with and without the plugin alternately, after one warm-up of each.
 func pairs(n int, measure func(pass bool) (float64, error)) (*measured, error) {
 	m := &measured{least: [2]float64{math.Inf(1), math.Inf(1)}}
 	for i := -1; i < n; i++ {
@@ -185,7 +185,7 @@ func (m *measured) String() string {
 	return fmt.Sprintf("%+.1f (%+.1f to %+.1f); %+.1f", at(0.5), at(0.25), at(0.75), (m.least[1]/m.least[0]-1)*100)
 }
 
-// least measures ns of a round and of a function.
+// least measures the ns of an iteration and of a function.
 func (b *bench) least(text *strings.Builder) error {
 	text.WriteString("| ns, least of all | without | with | with, in a shared library |\n|---|---|---|---|\n")
 	ways := [][]string{nil, {b.flag}, {b.flag, "-fPIC"}}
@@ -246,8 +246,8 @@ func (b *bench) leastProgram(program string, flags []string, shared bool) error 
 	return nil
 }
 
-// insert replaces what stands in a file between the comments <!-- table --> and
-// <!-- end of table -->, each on a line of its own.
+// insert replaces the text in a file between the comments <!-- table --> and <!-- end of table -->, each on its own
+// line.
 func insert(file, table, text string) error {
 	b, err := os.ReadFile(file)
 	if err != nil {

@@ -1,11 +1,10 @@
-// Command profile takes the outputs in docs/profile.md again: it records LAMMPS
-// and HPC Challenge as the page says, runs each of the page's commands that has
-// its output in the block behind it, and puts the new output there.
+// Command profile renews the outputs in docs/profile.md. It records LAMMPS and HPC Challenge as the page describes,
+// runs each of the page's commands whose output is in the following block, and replaces that output.
 //
 //	make && go run ./bench/profile
 //
-// It needs Open MPI, and the Debian packages lammps, lammps-examples and hpcc. Times
-// are those of a quiet machine only if it is one: it says how busy it was.
+// It needs Open MPI, and the Debian packages lammps, lammps-examples and hpcc. Its times are valid only on a quiet
+// machine: it prints how busy the machine was.
 package main
 
 import (
@@ -31,8 +30,7 @@ func main() {
 	}
 }
 
-// blocks are a fenced block of commands and the one behind it, with what stands
-// between them.
+// blocks matches a fenced block of commands, the text after it, and the next block.
 var blocks = regexp.MustCompile("(?s)```\n((?:spoor [^\n]*\n)+)```\n(\\s*)```\n(.*?)```\n")
 
 func retake(page, melt, dir string) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/test/mpis"
 )
 
-// paced are programs of some seconds.
+// paced are programs that run for some seconds.
 var paced = []struct {
 	name string
 	args []string

@@ -84,7 +84,7 @@ func (o *options) run(traces []string) error {
 	return err
 }
 
-// lines prints a table of programs, one for each trace.
+// lines prints a table with a row for each trace's program.
 func lines(w io.Writer, traces []string) error {
 	fmt.Fprintln(w, "| trace | ranks | calls | trace bytes | lines | of tables | functions | programs | ms |")
 	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|")
@@ -101,7 +101,7 @@ func lines(w io.Writer, traces []string) error {
 	return nil
 }
 
-// pattern takes a name as bench/scale makes it apart: DIR/cg-64.spoor.
+// pattern splits a name made by bench/scale: DIR/cg-64.spoor.
 func pattern(name string) (pattern string, ranks int) {
 	name = strings.TrimSuffix(filepath.Base(name), ".spoor")
 	if i := strings.LastIndexByte(name, '-'); i >= 0 {
@@ -141,7 +141,7 @@ func row(w io.Writer, name string) error {
 	return nil
 }
 
-// tables counts the lines of constant arrays: what has no expression.
+// tables counts the lines of constant arrays, which hold the values without a formula.
 func tables(text []byte) int {
 	n, inside := 0, false
 	for _, line := range bytes.Split(text, []byte("\n")) {

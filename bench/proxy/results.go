@@ -20,8 +20,8 @@ var outcomes = []string{"equal", "equal up to the order in which requests finish
 
 var titles = map[string]string{outcomes[1]: "Equal up to order", outcomes[2]: "Refused", outcomes[3]: "Different"}
 
-// count prints how many programs came out how, as a table in Markdown, and those
-// that are not equal. What stands twice counts as the later line says.
+// count prints a Markdown table of the number of programs by outcome, and the programs that are not equal. Of two
+// lines on the same program the later one counts.
 func count(w io.Writer, file string) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -72,7 +72,7 @@ func count(w io.Writer, file string) error {
 		fmt.Fprintf(w, "| %s | %s | %d | %d | %d | %d | %d | %d |\n", r.mpi, r.ranks, n,
 			rows[r][outcomes[0]], memory[r], rows[r][outcomes[1]], rows[r][outcomes[2]], rows[r][outcomes[3]])
 	}
-	// Which are not equal.
+	// The programs that are not equal.
 	for _, what := range outcomes[1:] {
 		of := make(map[string]map[string]bool)
 		for _, o := range list {

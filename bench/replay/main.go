@@ -63,7 +63,7 @@ type options struct {
 type program struct {
 	name string
 	args []string
-	// build makes the program in a folder and returns its path; "" if it isn't here.
+	// build compiles the program in a folder and returns its path; "" if it isn't available.
 	build func(m *mpis.MPI, dir string) (string, error)
 }
 
@@ -79,7 +79,7 @@ var programs = []program{
 	{"LAMMPS", []string{"-in", "in.melt", "-log", "none"}, func(m *mpis.MPI, dir string) (string, error) {
 		const melt = "/usr/share/lammps/examples/melt/in.melt"
 		text, err := os.ReadFile(melt)
-		if err != nil || m.Name != "openmpi" { // what Debian links it with
+		if err != nil || m.Name != "openmpi" { // Debian links it with Open MPI
 			return "", nil
 		}
 		long := strings.Replace(string(text), "run\t\t250", "run\t\t4500", 1)
@@ -89,7 +89,7 @@ var programs = []program{
 		if _, err := os.Stat("/usr/bin/hpcc"); err != nil || m.Name != "openmpi" {
 			return "", nil
 		}
-		large := strings.Replace(inputs.HPCC, "\n120 ", "\n1000 ", 1) // as it is it takes a second
+		large := strings.Replace(inputs.HPCC, "\n120 ", "\n1000 ", 1) // unchanged it runs for a second
 		return "/usr/bin/hpcc", os.WriteFile(filepath.Join(dir, "hpccinf.txt"), []byte(large), 0o666)
 	}},
 }
@@ -119,13 +119,13 @@ func command(args ...string) error {
 	return nil
 }
 
-// A row is what was measured of a program with one way of recording.
+// A row is the measurements of a program with one way of recording.
 type row struct {
 	program, mode string
 	calls         int64
 	original      []float64            // seconds
-	off           map[string][]float64 // by pace: of the wall time, in percent
-	compute       map[string][]float64 // of what a rank computes, of the rank that is farthest off
+	off           map[string][]float64 // by pace: error of the wall time, in percent
+	compute       map[string][]float64 // by pace: error of the computation, in percent, of the rank with the largest error
 }
 
 func (o *options) run(w io.Writer, mpi string) error {
@@ -194,8 +194,8 @@ type report struct {
 	} `json:"ranks"`
 }
 
-// computing is by how many percent what a rank computes is off, of the rank that is
-// farthest off. A rank that computes for less than a hundredth of the time says nothing.
+// computing returns the largest relative error of a rank's computation, in percent. Ranks that compute for less than
+// a hundredth of the time don't count.
 func (r *report) computing() float64 {
 	worst := 0.0
 	for _, x := range r.Ranks {
@@ -214,7 +214,7 @@ type bench struct {
 	spoor, dir, draw string
 }
 
-// measure records once and replays at each pace.
+// measure records the program once and replays the trace at each pace.
 func (b *bench) measure(r *row, paces []string, line []string) error {
 	if _, err := b.do(append([]string{b.spoor, "run", "-q", "--force", "--timing", r.mode, "-o", "a.spoor"}, line...)...); err != nil {
 		return err
@@ -253,7 +253,7 @@ func (b *bench) measure(r *row, paces []string, line []string) error {
 			reports[i].Original = whole.Wall
 		}
 	}
-	// A round counts if all of it went well.
+	// A round counts only if all of its runs succeeded.
 	r.calls = 0
 	for _, x := range reports[0].Ranks {
 		r.calls += x.Calls

@@ -144,7 +144,7 @@ func run(args []string) error {
 		r.Program.Run = nil
 		results = append(results, r)
 	}
-	if st != nil { // put in order even if nothing was run
+	if st != nil { // sorted even if nothing was run
 		if err := st.reload(); err != nil {
 			return err
 		}
@@ -155,8 +155,7 @@ func run(args []string) error {
 	return finish(results, *plot)
 }
 
-// runReal measures programs on ranks of this machine. A run that does not end
-// in time is told and left out.
+// runReal measures programs on ranks of this machine. It reports a run that exceeds the time limit, and skips it.
 func runReal(names, ranks, only, keep string, limit time.Duration, st *store, missing bool) error {
 	dir, err := os.MkdirTemp("", "scale")
 	if err != nil {
@@ -178,7 +177,7 @@ func runReal(names, ranks, only, keep string, limit time.Duration, st *store, mi
 		list = strings.Split(names, ",")
 	}
 	real.Head(os.Stdout)
-	// Few ranks first: they tell soonest whether something is wrong.
+	// Runs with few ranks are first, as they show problems soonest.
 	for _, text := range strings.Split(ranks, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil {
@@ -221,7 +220,7 @@ func runReal(names, ranks, only, keep string, limit time.Duration, st *store, mi
 	return nil
 }
 
-// finish says what results come to, and draws them.
+// finish prints the conclusions from the results, and draws the plot.
 func finish(results []*Result, plot string) error {
 	printSummary(os.Stdout, results)
 	if plot != "" {

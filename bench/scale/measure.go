@@ -19,7 +19,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Result is one program on one number of ranks.
+// A Result is the measurements of one program on one number of ranks.
 type Result struct {
 	Program  skeleton.Program
 	Ranks    int
@@ -27,24 +27,24 @@ type Result struct {
 	File     int // bytes of the whole file
 	Sections []trace.Section
 	Classes  int
-	Calls    int // bytes of what says which calls were made; see calls
-	Content  int // of these, what Pilgrim has, too: no names, no headers
-	Times    int // bytes of the statistics of durations, by place and rank too
+	Calls    int // bytes of the record of calls; see calls
+	Content  int // part of Calls that Pilgrim stores, too: without names and headers
+	Times    int // bytes of statistics of durations, by place and by rank
 	Process  int // bytes of the table of processes
 
-	Merge    time.Duration // work of all ranks together
+	Merge    time.Duration // sum of the ranks' work
 	Path     time.Duration // longest chain of ranks that wait for each other
 	Encode   time.Duration // fitting and writing, at the root
-	Message  int           // largest to the root
-	Largest  int           // largest at all
+	Message  int           // largest message to the root, in bytes
+	Largest  int           // largest message, in bytes
 	Held     int           // bytes of the state at the root, as merge.MergedBlock.Held counts
 	Peak     uint64        // bytes of heap, all ranks' pending messages included
 	Verified int           // ranks decoded and compared
 	Pilgrim  pilgrim.Size
 }
 
-// What the root of the tree may hold of a code with few behaviours: for each distinct
-// call, and for each rank in the table of processes.
+// Limits of the root's memory for a program with few behaviours: bytes per distinct call, and per rank in the table
+// of processes.
 const (
 	maxHeld        = 16 << 20
 	maxHeldPerRank = 216
@@ -60,8 +60,8 @@ func measure(p skeleton.Program, ranks int, baseline bool, keep string) (*Result
 	defer runtime.UnlockOSThread()
 	tree := newTree(ranks)
 	var root *merge.MergedBlock
-	// From the last rank to the first, each rank finds the messages of its
-	// children waiting: no two tracks have to be in memory at a time.
+	// Ranks are processed from the last to the first, so that the messages of a rank's children are there: only one
+	// track is in memory at a time.
 	for rank := ranks - 1; rank >= 0; rank-- {
 		v := vmpi.Run(p.Name, rank, ranks, p.Run)
 		res.Events += v.Calls()
@@ -135,8 +135,8 @@ func (r *Result) sample() {
 	r.Peak = max(r.Peak, m.HeapAlloc)
 }
 
-// sizes splits the file: what was measured and which processes ran grows with
-// the ranks by its nature; calls need not.
+// sizes splits the file's size. Measurements and the table of processes grow with the ranks by nature; the record of
+// calls need not.
 func (r *Result) sizes(file []byte, t *trace.Reader) {
 	r.File, r.Sections = len(file), t.Sections()
 	r.Calls = r.File
@@ -154,7 +154,7 @@ func (r *Result) sizes(file []byte, t *trace.Reader) {
 	}
 }
 
-// verify runs ranks again and compares each of their calls with the trace.
+// verify executes ranks again and compares each of their calls with the trace.
 func (r *Result) verify(t *trace.Reader) error {
 	if t.Ranks() != r.Ranks {
 		return fmt.Errorf("%d ranks in the trace of %d", t.Ranks(), r.Ranks)
@@ -172,8 +172,7 @@ func (r *Result) verify(t *trace.Reader) error {
 	return nil
 }
 
-// same compares a rank of a trace with the rank as it ran: the sequence of
-// calls, and everything each of them says.
+// same compares a rank of a trace with its execution: the sequence of calls, and all their values.
 func same(t *trace.Reader, rank int, v *vmpi.Rank) error {
 	k, err := t.Rank(rank)
 	if err != nil {
@@ -184,7 +183,8 @@ func same(t *trace.Reader, rank int, v *vmpi.Rank) error {
 		return fmt.Errorf("%d streams, %d calls, %d were made", k.Streams(), k.Len(0), v.Calls())
 	}
 	// Terminals of a trace are those of a class, and may be more than the
-	// rank's own; each has to be one of these.
+	// Terminals of a trace are a class's, so there may be more than the rank's own. Each of the rank's must be among
+	// them.
 	const unknown = ^uint32(0)
 	of := slices.Repeat([]uint32{unknown}, k.Terminals())
 	next, stop := iter.Pull(own.Streams[0].Grammar.All())

@@ -18,8 +18,8 @@ import (
 	"github.com/spoor-hpc/spoor/bench/scale/skeleton"
 )
 
-// A store is a file of results that grows run by run: a text by hand, the table,
-// the real runs, and what they come to. Rows are replaced by those of newer runs.
+// A store is a file of results that grows run by run: a text written by hand, the table, the real runs, and a
+// summary. Newer runs replace rows of older ones.
 type store struct {
 	path string
 	text string // by hand, up to the table
@@ -32,7 +32,7 @@ type place struct {
 	ranks   int
 }
 
-// tableStart is how the first line behind the text begins.
+// tableStart is the beginning of the first line after the text.
 const tableStart = "program  ranks"
 
 func openStore(path string) (*store, error) {
@@ -62,7 +62,7 @@ func openStore(path string) (*store, error) {
 	return s, nil
 }
 
-// reload takes in what other runs have put into the file since.
+// reload reads what other runs have written to the file since.
 func (s *store) reload() error {
 	now, err := openStore(s.path)
 	if err == nil {
@@ -71,11 +71,11 @@ func (s *store) reload() error {
 	return err
 }
 
-// fileAt is where the size of the whole file stands.
+// fileAt is the column of the whole file's size.
 const fileAt = 8
 
-// baselineAt is where the fields of the baseline stand. It hangs on the calls
-// alone, so that a run without it keeps what was there.
+// baselineAt and baselineTo bound the columns of the baseline. It depends only on the calls, so a run without it
+// keeps the old values.
 const baselineAt, baselineTo = 9, 12
 
 func (s *store) add(r *Result) error {
@@ -192,7 +192,7 @@ func fieldsOf(line string) ([]string, bool) {
 		return nil, false
 	}
 	f := strings.Fields(strings.ReplaceAll(line, "|", " "))
-	if len(f) == columns-1 { // of a run before the whole file had a column
+	if len(f) == columns-1 { // a row from a version without the column of the whole file
 		sum := 0
 		for _, part := range []string{f[4], f[6], f[7]} {
 			n, err := parseAmount(part)

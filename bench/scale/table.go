@@ -76,11 +76,11 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%.1fs", d.Seconds())
 }
 
-// onTwoCores bounds how long the merge takes on two cores that always take up what can be
-// done: one of them has nothing to do only while the longest chain goes on.
+// onTwoCores is an upper bound of the merge's time on two cores that are busy whenever possible: one is idle only
+// during the longest chain.
 func (r *Result) onTwoCores() time.Duration { return (r.Merge + r.Path) / 2 }
 
-// printSummary says which of the promises hold.
+// printSummary prints which of the promised limits hold.
 func printSummary(w io.Writer, results []*Result) {
 	fmt.Fprintln(w)
 	at := make(map[string]map[int]*Result)
@@ -128,8 +128,8 @@ func printSummary(w io.Writer, results []*Result) {
 	}
 }
 
-// printChecks says for which numbers of ranks a program's traces were read back
-// and compared, and for which they are no larger than the baseline.
+// printChecks prints for which numbers of ranks a program's traces were read back and compared, and for which they
+// are no larger than the baseline.
 func printChecks(w io.Writer, name string, results []*Result) {
 	var all, some, unread, smaller, larger, unknown, whole []string
 	for _, r := range results {

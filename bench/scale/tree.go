@@ -8,12 +8,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// A tree merges virtual ranks one after the other and measures as if each had
-// a processor of its own.
+// A tree merges virtual ranks one after the other. It measures as if each rank had its own processor.
 type tree struct {
 	links   []merge.Transport
-	done    []time.Duration // by rank: when it was through
-	work    time.Duration   // of all ranks
+	done    []time.Duration // by rank: when it finished
+	work    time.Duration   // sum over all ranks
 	toRoot  int
 	largest int
 }
@@ -31,7 +30,7 @@ func (t *tree) merge(rank int, tr *track.Track) (*merge.MergedBlock, error) {
 	return s, err
 }
 
-// A meter is a transport that watches messages and time. A message costs none.
+// A meter is a transport that measures messages and time. Messages take no time.
 type meter struct {
 	merge.Transport
 	tree  *tree
@@ -61,13 +60,13 @@ func (m *meter) Recv(from int) ([]byte, error) {
 	return m.Transport.Recv(from)
 }
 
-// spent is the processor time of this thread, which the goroutine has to be
-// locked to. Unlike the clock it does not count what else the machine does.
+// spent is the processor time of this thread, to which the goroutine must be locked. Unlike wall time, it excludes
+// other work on the machine.
 func spent() time.Duration {
 	const thread = 1 // RUSAGE_THREAD
 	var u syscall.Rusage
 	if err := syscall.Getrusage(thread, &u); err != nil {
-		panic(err) // the arguments are right
+		panic(err) // can't fail: the arguments are valid
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A call is one function on its way to C.
+// A call is a function for which C code is written.
 type call struct {
 	*mpi.Call
-	params []*mpi.Param // those of this form
+	params []*mpi.Param // the parameters of this form: with int or large counts
 }
 
 func newCall(c *mpi.Call) *call {
@@ -38,7 +38,7 @@ func (g *call) returnType() string {
 // returnsCode reports whether the function returns an error code.
 func (g *call) returnsCode() bool { return g.ReturnKind == mpi.KindError }
 
-// returns is what the shim has to know of the result to give one itself.
+// returns describes the result to the shim, for calls that the shim answers itself.
 func (g *call) returns() string {
 	switch {
 	case g.returnsCode():
@@ -75,7 +75,7 @@ func (g *call) arguments() []string {
 	return list
 }
 
-// recorded is the parameters of the functions that record the call.
+// recorded lists the parameters of the functions that record the call.
 func (g *call) recorded() []string {
 	var list []string
 	for _, d := range g.declarations() {
@@ -86,7 +86,7 @@ func (g *call) recorded() []string {
 	return list
 }
 
-// asNumbers is the parameters as 64-bit numbers, for plugins.
+// asNumbers lists the parameters as 64-bit numbers, for plugins.
 func (g *call) asNumbers() string {
 	var list []string
 	for _, a := range g.arguments() {
@@ -116,8 +116,8 @@ func (g *call) leaveHead() string {
 	return fmt.Sprintf("void sp_leave_%s(%s)", g.short(), strings.Join(args, ", "))
 }
 
-// ignorable is the status for which the program may pass MPI_STATUS_IGNORE.
-// Functions that make a status out of another one have none.
+// ignorable returns the status parameter for which the program may pass MPI_STATUS_IGNORE; nil without one, as
+// in functions that convert a status.
 func (g *call) ignorable() *mpi.Param {
 	if strings.HasPrefix(g.Name, "MPI_Status_") {
 		return nil
@@ -130,8 +130,7 @@ func (g *call) ignorable() *mpi.Param {
 	return nil
 }
 
-// rooms lists the parameters that say how much room an output has and come out
-// as how much was needed.
+// rooms lists the parameters that hold an output's capacity on entry and the needed size on return.
 func (g *call) rooms() []*mpi.Param {
 	var list []*mpi.Param
 	for _, p := range g.params {
@@ -154,8 +153,8 @@ func refersTo(e mpi.Expr, name string) bool {
 	return found
 }
 
-// handles is 1 if the call makes, frees or completes handles, so that it has to
-// be followed while tracing is switched off.
+// handles is 1 if the call makes, frees or completes handles. The shim follows such calls even while tracing is
+// switched off.
 func (g *call) handles() int {
 	const attrs = mpi.AttrNonblocking | mpi.AttrPersistent | mpi.AttrCompletes | mpi.AttrStarts | mpi.AttrCreatesComm | mpi.AttrCreatesType | mpi.AttrCreatesWin
 	if g.Attrs&attrs != 0 || g.ReturnKind.IsHandle() {
@@ -172,9 +171,8 @@ func (g *call) handles() int {
 // skipped reports whether a parameter doesn't exist in this form of the call.
 func skipped(c *mpi.Call, p *mpi.Param) bool { return p.LargeOnly && !c.Large }
 
-// ctype is the C type of a parameter as the shim sees it, without mpi.h:
-// handles and everything opaque have the size of a pointer, what points to
-// handles or statuses points to anything.
+// ctype is the C type of a parameter in the shim, which doesn't use mpi.h. Handles and opaque values have the size of
+// a pointer; pointers to handles or statuses are void pointers.
 func ctype(c *mpi.Call, p *mpi.Param) string {
 	switch p.Kind.Form() {
 	case mpi.FormInt:

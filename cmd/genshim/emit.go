@@ -13,18 +13,18 @@ var wrapperText string
 
 var wrapper = template.Must(template.New("wrapper").Parse(wrapperText))
 
-// page is what the template sees of a call.
+// page is the template's data for a call.
 type page struct {
 	ID                   uint16
 	Name, Short, Return  string
 	EnterHead, LeaveHead string
 	Prototype, Args      string
-	Params               string // all of them, each as 64 bits
+	Params               string // all parameters as 64-bit values
 	Result               string // declaration of what the function returned
-	Recorded             string // declarations after others
-	RecordedArgs         string // and their names
-	Declared             string // declarations of the parameters after others
-	More                 string // arguments after the fixed ones
+	Recorded             string // further parameters of the recording functions, as declarations
+	RecordedArgs         string // the names of these parameters
+	Declared             string // declarations of further parameters, with a leading comma
+	More                 string // further arguments, with a leading comma
 	Enter, Leave         code
 	Code, Handwritten    bool
 	Handles              int
@@ -34,7 +34,7 @@ type page struct {
 
 type code struct{ Before, Parts []string }
 
-// A room is a parameter whose value before the call matters afterwards.
+// A room is a parameter whose value on entry is needed after the call.
 type room struct{ Name, Load string }
 
 type status struct {
@@ -95,7 +95,8 @@ func (g *call) emit() (string, error) {
 	return b.String(), nil
 }
 
-// statuses is how many statuses the call may fill: one for each request, if the length is known only at the return.
+// statuses is the number of statuses that the call may fill: one for each request, if the length is known only on
+// return.
 func (g *call) statuses(s *mpi.Param) (string, error) {
 	for _, p := range g.params {
 		if p.Kind == mpi.KindRequest && p.Array {

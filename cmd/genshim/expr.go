@@ -7,8 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// side is the end of the call at which a record is written: what an output
-// parameter holds is known at the return alone.
+// side is the record to write: on entry or on return. Outputs are known only on return.
 type side bool
 
 const (
@@ -16,8 +15,7 @@ const (
 	leaving  side = true
 )
 
-// length is the C expression of an array's number of elements, or of a string's
-// room.
+// length is the C expression of an array's number of elements, or of a string's capacity.
 func (g *call) length(e mpi.Expr) (string, error) {
 	switch e := e.(type) {
 	case nil:
@@ -25,7 +23,7 @@ func (g *call) length(e mpi.Expr) (string, error) {
 	case mpi.NumExpr:
 		return e.String(), nil
 	case mpi.LimitExpr:
-		return "INT64_MAX", nil // such strings end with a NUL
+		return "INT64_MAX", nil // such strings are terminated by NUL
 	case mpi.NullTerminated:
 		return "SP_TO_NULL", nil
 	case mpi.ParamExpr:
@@ -73,7 +71,8 @@ func (g *call) value(name string) (string, error) {
 	return "sp_at_least_0(" + v + ")", nil
 }
 
-// extent is the length of a parameter at this end of the call: of an output what the MPI wrote, not its room.
+// extent is the length of a parameter on this side of the call: for an output on return, the length that the MPI
+// wrote.
 func (g *call) extent(p *mpi.Param, at side) (string, error) {
 	n, err := g.length(p.Len)
 	if err == nil && p.WrittenLen != nil && at == leaving {
@@ -105,7 +104,7 @@ func (g *call) property(e *mpi.PropertyExpr) (string, error) {
 	return fmt.Sprintf("sp_%s32(%s, %s)", e.Property, e.Param, n), nil
 }
 
-// guarded adds to a length the conditions under which the array counts.
+// guarded adds the conditions under which the array is valid to a length.
 func (g *call) guarded(p *mpi.Param, n string, at side) (string, error) {
 	if p.UnlessInPlace != "" {
 		n = fmt.Sprintf("%s == sp_fl.in_place ? SP_LEN_ABSENT : %s", p.UnlessInPlace, n)

@@ -44,9 +44,8 @@ func fortranFiles(calls []*mpi.Call, files map[string][]byte) error {
 	return nil
 }
 
-// hasFortran reports whether the call has a binding in Fortran. Those that have
-// none: the tool interface, conversions between the languages, and the asking
-// for an ABI.
+// hasFortran reports whether the call has a Fortran binding. The tool interface, conversions between the languages
+// and the queries of the ABI have none.
 func hasFortran(c *mpi.Call) bool {
 	if c.Class == mpi.ClassUnwrapped || c.Has(mpi.AttrTool) {
 		return false
@@ -57,12 +56,12 @@ func hasFortran(c *mpi.Call) bool {
 // A nameForm is a family of procedure names, see enum sp_f_form.
 type nameForm struct {
 	Form, Suffix string
-	Mangled      bool // the compiler's mangling of a name without suffix
+	Mangled      bool // the compiler's mangling of a module procedure's name
 }
 
-// forms are the names under which libraries have the procedure.
+// forms lists the names under which libraries define the procedure.
 func (g *fortran) forms() []nameForm {
-	choice := false // a buffer, so that there may be a form with descriptors
+	choice := false // it has a choice buffer, so there may be a form with descriptors
 	for _, p := range g.params {
 		choice = choice || p.Kind == mpi.KindBuffer
 	}
@@ -86,7 +85,7 @@ func (g *fortran) forms() []nameForm {
 		list = append(list, nameForm{Form: "SP_F_TS", Suffix: "_fts_"})
 	}
 	if g.Has(mpi.AttrDeprecated) && g.narrow() || g.Has(mpi.AttrRemoved) {
-		return list // older than mpi_f08
+		return list // procedures older than mpi_f08 have no other forms
 	}
 	list = append(list, nameForm{Form: "SP_F_08", Suffix: "_f08_"})
 	if choice {
@@ -95,7 +94,7 @@ func (g *fortran) forms() []nameForm {
 	return list
 }
 
-// name is the procedure's, in lower case and without suffix.
+// name is the procedure's name, in lower case and without suffix.
 func (g *fortran) name() string {
 	return strings.ToLower(strings.TrimSuffix(g.Name, "_c"))
 }
@@ -172,7 +171,7 @@ func (g *fortran) emit() (string, error) {
 	return b.String(), nil
 }
 
-// fortranTables writes the special addresses.
+// fortranTables writes the table of special addresses, such as MPI_BOTTOM.
 func fortranTables() []byte {
 	var b bytes.Buffer
 	b.WriteString(banner)

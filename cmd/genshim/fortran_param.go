@@ -7,16 +7,15 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A fortran is a call on its way to the wrapper of its Fortran procedure. The
-// wrapper declares a variable for each parameter of the C function, of the same
-// name; what Fortran passed has f_ before the name, lengths of characters l_.
+// A fortran is a Fortran procedure for which a wrapper is written. The wrapper declares a variable for each parameter
+// of the C function, with its name. Fortran's parameters have the prefix f_, lengths of strings l_.
 type fortran struct {
 	*call
-	early   []string // statements before the call: single values
-	late    []string // and arrays, whose lengths depend on them
-	after   []string // statements after a call that has outputs
+	early   []string // statements before the call, for single values
+	late    []string // statements before the call, for arrays, whose lengths depend on single values
+	after   []string // statements after the call that copy outputs
 	pool    bool
-	request string // the parameter that is the program's request variable
+	request string // the parameter that is the address of the program's request variable
 }
 
 func newFortran(c *mpi.Call) *fortran { return &fortran{call: newCall(c)} }
@@ -32,7 +31,7 @@ func (g *fortran) visible() []*mpi.Param {
 	return list
 }
 
-// implicit reports whether only C has the parameter: the program's arguments.
+// implicit reports whether only C has the parameter, such as argc and argv.
 func (g *fortran) implicit(p *mpi.Param) bool {
 	switch p.Kind {
 	case mpi.KindArgc, mpi.KindArgv, mpi.KindVarargs:
@@ -41,8 +40,7 @@ func (g *fortran) implicit(p *mpi.Param) bool {
 	return g.Name == "MPI_Info_create_env" && p.Kind != mpi.KindInfo
 }
 
-// narrow reports whether addresses and attributes are of 32 bits: procedures
-// older than MPI-2 have INTEGERs for them.
+// narrow reports whether addresses and attributes are INTEGERs of 32 bits, as in procedures older than MPI-2.
 func (g *fortran) narrow() bool {
 	switch g.Name {
 	case "MPI_Keyval_create", "MPI_Keyval_free", "MPI_Attr_put", "MPI_Attr_get", "MPI_Attr_delete":
@@ -71,7 +69,7 @@ func (g *fortran) then(format string, args ...any) {
 	g.after = append(g.after, fmt.Sprintf(format, args...))
 }
 
-// param declares the C variable of a parameter and says what becomes of it.
+// param declares the C variable of a parameter, and adds the statements that convert it.
 func (g *fortran) param(p *mpi.Param) error {
 	if p.Kind == mpi.KindVarargs {
 		return nil
@@ -123,7 +121,7 @@ func (g *fortran) integer(p *mpi.Param, typ string) {
 	g.copy(p, typ, intType(g.Width(p)), value)
 }
 
-// copy gives a parameter that C passes by address a variable.
+// copy declares a variable for a parameter that C passes by address.
 func (g *fortran) copy(p *mpi.Param, typ, element, value string) {
 	start := "0"
 	if p.Dir != mpi.DirOut {
@@ -182,18 +180,18 @@ func (g *fortran) address(p *mpi.Param, typ string) {
 		g.before("%s = sp_f_buffer(%s, form_);", typ, f)
 	case p.Dir == mpi.DirIn && p.Kind == mpi.KindAddress:
 		g.before("%s = (int64_t)sp_ld64(%s);", typ, f)
-	case p.Dir == mpi.DirIn: // a value in Fortran
+	case p.Dir == mpi.DirIn: // passed by value in C
 		g.before("%s = (const void *)(uintptr_t)%s(%s);", typ, g.load(p), f)
 	case g.narrowed(p):
 		g.copy(p, typ, "int64_t", fmt.Sprintf("sp_ld32(%s)", f))
-	case g.Name == "MPI_Buffer_detach": // mpif.h has a buffer there, and no address
+	case g.Name == "MPI_Buffer_detach": // in mpif.h the parameter is a buffer, not an address
 		g.before("%s = form_ == SP_F_PLAIN ? (void *)&sp_f_attached : %s;", typ, f)
 	default:
 		g.before("%s = %s;", typ, f)
 	}
 }
 
-// text is a single string.
+// text converts a single string.
 func (g *fortran) text(p *mpi.Param, typ string) error {
 	g.pool = true
 	if p.Dir == mpi.DirIn {
@@ -209,7 +207,7 @@ func (g *fortran) text(p *mpi.Param, typ string) error {
 	return nil
 }
 
-// array declares an array, a copy where C's elements are others.
+// array declares an array. If C's elements have a different type, it is a copy.
 func (g *fortran) array(p *mpi.Param, typ string) error {
 	f := "f_" + p.Name
 	n, err := g.extent(p, leaving)
@@ -254,7 +252,7 @@ func (g *fortran) array(p *mpi.Param, typ string) error {
 	return nil
 }
 
-// strings is an array of them, or of arrays of them.
+// strings converts an array of strings, or of arrays of strings.
 func (g *fortran) strings(p *mpi.Param, typ, n string) error {
 	g.pool = true
 	args := fmt.Sprintf("&pool_, f_%s, l_%s", p.Name, p.Name)

@@ -18,26 +18,26 @@ var fileWrapper = template.Must(template.New("io").Parse(fileWrapperText))
 
 const fileHead = "/* Made by cmd/genshim from mpi/io.txt. Do not edit. */\n#include \"io.h\"\nextern void *stdin, *stdout;\n"
 
-// filePage is what the template sees of a function of the C library.
+// filePage is the template's data for a function of the C library.
 type filePage struct {
 	ID              uint16
 	Name, Return    string
 	Prototype, Args string
-	PointerArgs     string   // parameters of what is called
-	Callee          string   // its name
-	Index           int      // of the real function's place
+	PointerArgs     string   // parameters of the called function pointer
+	Callee          string   // the called function's name
+	Index           int      // index of the real function's address
 	Rest            string   // the last named argument before "..."
-	Last            string   // declaration of the one that is taken from there; empty: all go on as a va_list
-	Mode            bool     // it is there only if the flags say so
-	Known           []string // definitions of what is not passed
-	Guard           string   // what decides whether the call is recorded
-	Handles         int      // it makes or gives back handles
+	Last            string   // declaration of the one variable argument; empty: all are passed on as a va_list
+	Mode            bool     // the variable argument exists only if the flags require it
+	Known           []string // definitions of parameters that this function lacks
+	Guard           string   // condition under which the call is recorded
+	Handles         int      // it makes or frees handles
 	Enter           []string // parts of ENTER
 	Void            bool
-	Failed          string // condition
-	Changed         bool   // and errno has changed
-	Result          string // word of LEAVE
-	Before, After   string // what becomes of the states of descriptors
+	Failed          string // condition for failure
+	Changed         bool   // a failure sets errno
+	Result          string // result word of LEAVE
+	Before, After   string // statements that update the states of descriptors
 }
 
 // fileCalls writes the wrappers of POSIX's and C's functions.
@@ -168,7 +168,7 @@ func (p *filePage) guard(c *mpi.Call) {
 		p.Guard = "sp_io_duplicates(command) && " + p.Guard
 	case "lio_listio":
 		p.Guard = "sp_aio_counts(list, n)"
-	case "fflush": // of all streams
+	case "fflush": // it may flush all streams
 		p.Guard = "!stream || " + p.Guard
 	}
 }
@@ -210,7 +210,7 @@ func fileWord(k mpi.Kind, v string) string {
 	return "(uint64_t)(int64_t)" + v
 }
 
-// result says what of the result is recorded, and when the call has failed.
+// result sets what is recorded of the result, and the condition for failure.
 func (p *filePage) result(c *mpi.Call) {
 	if p.Void {
 		p.Failed = "0"
@@ -221,12 +221,12 @@ func (p *filePage) result(c *mpi.Call) {
 	p.Failed = map[mpi.Failure]string{
 		mpi.FailsNever: "0", mpi.FailsNegative: "rc_ < 0", mpi.FailsNull: "!rc_", mpi.FailsMapFailed: "rc_ == MAP_FAILED", mpi.FailsBelowCount: "rc_ < n",
 	}[c.Failure()]
-	if c.ReturnKind == mpi.KindStringResult { // NULL here, and -1 in a trace
+	if c.ReturnKind == mpi.KindStringResult { // NULL in C, -1 in a trace
 		p.Failed = "!rc_"
 	}
 }
 
-// states says what becomes of descriptors: whether calls with them are recorded.
+// states adds the statements that track for which descriptors calls are recorded.
 func (p *filePage) states(c *mpi.Call) {
 	path := "NULL"
 	for i := range c.Params {

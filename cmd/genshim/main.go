@@ -36,7 +36,7 @@ func run(dir string) error {
 	if err != nil {
 		return err
 	}
-	// of another library, so aside
+	// in a subfolder, as another library uses it
 	if files[filepath.Join("io", "calls.c")], err = fileCalls(mpi.FileCalls()); err != nil {
 		return err
 	}
@@ -52,8 +52,7 @@ func run(dir string) error {
 	return nil
 }
 
-// writeIfChanged leaves files alone that are up to date, so that make compiles
-// only what changed.
+// writeIfChanged writes a file only if its content changes, so that make compiles only what changed.
 func writeIfChanged(path string, text []byte) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, text) {
 		return nil

@@ -7,15 +7,14 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// slack is SP_SLACK less the room for pending segments: what the fixed-size
-// parts of a record may take together.
+// slack is SP_SLACK minus the room for pending segments: the largest total size of the fixed-size parts of a record.
 const slack = 96
 
 // A body is the statements of one recording function.
 type body struct {
-	before []string // questions to the MPI, before the record is opened
+	before []string // queries of the MPI, before the record is opened
 	parts  []string
-	words  int // of fixed size
+	words  int // number of words of fixed size
 
 	lengths map[string]string // variable by expression
 }
@@ -60,7 +59,7 @@ func (g *call) fill(b *body, at side) error {
 	return nil
 }
 
-// part writes one parameter's part, see shim/record.h and mpi/calls.txt.
+// part writes the statements for one parameter; see shim/record.h and mpi/calls.txt.
 func (g *call) part(b *body, p *mpi.Param, at side) error {
 	if p.Array || p.Kind.Form() == mpi.FormString {
 		return g.sequence(b, p, at)
@@ -77,7 +76,7 @@ func (g *call) part(b *body, p *mpi.Param, at side) error {
 		return nil
 	}
 	name := p.Name
-	if p.ValidIf != "" && at == leaving { // an untouched output counts as null
+	if p.ValidIf != "" && at == leaving { // an output that the MPI didn't set is recorded as null
 		name = fmt.Sprintf("(sp_ld32(%s) ? %s : NULL)", p.ValidIf, p.Name)
 	}
 	switch {
@@ -108,7 +107,7 @@ func (g *call) loader(p *mpi.Param) string {
 	return load(g.Width(p))
 }
 
-// word converts a value to a word.
+// word writes a value as a 64-bit word.
 func (g *call) word(k mpi.Kind, value string) string {
 	switch {
 	case k == mpi.KindFile: // a pointer in all flavours
@@ -131,7 +130,7 @@ func (g *call) sequence(b *body, p *mpi.Param, at side) error {
 	if err != nil {
 		return err
 	}
-	if p.WrittenLen != nil { // after an error the question may be an error too
+	if p.WrittenLen != nil { // after an error the query of the length may fail, too
 		n = fmt.Sprintf("sp_has_outputs(rc_) ? %s : 0", n)
 	}
 	name := b.variable(p, n)
@@ -182,7 +181,7 @@ func (g *call) result(b *body) {
 	}
 }
 
-// aux asks for the facts about a communicator or datatype that came out.
+// aux queries the properties of a new communicator or datatype.
 func (g *call) aux(b *body) {
 	if g.Has(mpi.AttrNonblocking) {
 		return
@@ -208,7 +207,7 @@ func (g *call) aux(b *body) {
 	}
 }
 
-// memory follows what MPI gives out and takes back, see shim/mpimem.h.
+// memory follows memory that the MPI allocates and frees, see shim/mpimem.h.
 func (g *call) memory(enter, leave *body) {
 	switch base, _ := strings.CutSuffix(g.Name, "_c"); base {
 	case "MPI_Alloc_mem":

@@ -43,8 +43,8 @@ func tables(calls []*mpi.Call) []byte {
 	return b.Bytes()
 }
 
-// moved writes what the first buffer holds that a call hands on or fills. Of blocks with a count
-// for each there is nothing.
+// moved writes the size and number of elements of the first buffer that a call sends or receives. Buffers with a
+// count for each block are left out.
 func moved(b *bytes.Buffer, calls []*mpi.Call) {
 	b.WriteString("const struct sp_moved sp_moved[SP_NCALLS] = {\n")
 	for _, c := range calls {
@@ -69,8 +69,8 @@ func moved(b *bytes.Buffer, calls []*mpi.Call) {
 	b.WriteString("};\n\n")
 }
 
-// params writes the names and kinds of parameters: text without pointers to it,
-// since what needs relocation is memory of each process.
+// params writes the names and kinds of parameters. They are text without pointers, as relocations would take private
+// memory in each process.
 func params(b *bytes.Buffer, calls []*mpi.Call) {
 	var text, at, count bytes.Buffer
 	n := 0
@@ -115,7 +115,7 @@ func layout(b *bytes.Buffer, f mpi.Flavour) {
 	b.WriteString("\t},\n")
 }
 
-// number is a constant's value; package mpi's tests say that all are there.
+// number is a constant's value. Package mpi's tests ensure that all constants exist.
 func number(name string, f mpi.Flavour) int64 {
 	c, ok := mpi.ConstantNamed(name)
 	if !ok {

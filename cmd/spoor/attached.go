@@ -6,13 +6,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// An attachedValue is what was attached to a call under a name.
+// An attachedValue is a value attached to a call under a name.
 type attachedValue struct {
 	trace.AttachedValue
-	alike trace.ValueStat // of calls like it, unless the call has its own
+	alike trace.ValueStat // statistics over all calls of the terminal, unless the call's own value is known
 }
 
-// attachedLine reads the numbers attached to the calls of a thread, one call after the other.
+// attachedLine reads the values attached to a thread's calls, one call after the other.
 type attachedLine struct {
 	k     *trace.Rank
 	line  *trace.ValueCursor
@@ -25,7 +25,7 @@ func newAttachedLine(k *trace.Rank, stream int) (*attachedLine, error) {
 	return &attachedLine{k: k, line: line, known: make(map[int]map[string]trace.ValueStat)}, err
 }
 
-// of returns what was attached to the next call that is asked for, by name.
+// of returns the values attached to the next call, by name. Calls must be passed in order.
 func (a *attachedLine) of(c *trace.Call) ([]attachedValue, error) {
 	values, err := a.line.At(c.Index)
 	if err != nil {

@@ -24,12 +24,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// newBring makes the verb that the launcher runs on the hosts of a job that has died.
+// newBring makes the hidden verb that a launcher runs on the hosts of a job that has died.
 func newBring() *cobra.Command {
 	var copies bool
 	cmd := &cobra.Command{
 		Use:    "bring SCRATCH... DIR",
-		Hidden: true, // nobody types it: spoor run prints the command
+		Hidden: true, // users don't type it: spoor run prints the command
 		Short:  "Move what ranks left on this host to one place",
 		Long: `Move the records that the ranks of a job left on this host, in its scratch
 folders, into a directory that all hosts see. "spoor run" has the launcher do
@@ -66,8 +66,8 @@ processes on a host does it.`,
 	return cmd
 }
 
-// fromNodes has the other nodes of this Slurm job copy what ranks have recorded so far, if ranks of a folder's running
-// job are on such nodes. The result is a folder that they see, for done to remove.
+// fromNodes has the other nodes of this Slurm job copy the records made so far, if ranks of a running job are on such
+// nodes. It returns a folder that all nodes see; done removes it.
 func fromNodes(scratch, beside string) (folder string, done func()) {
 	done = func() {}
 	dirs, err := recover.ProcessDirs(scratch)
@@ -84,14 +84,15 @@ func fromNodes(scratch, beside string) (folder string, done func()) {
 			err = bring(launch.CommandOnNodes(nodes, true, ownPath(), "bring", "--copy", scratch, folder), io.Discard)
 		}
 	}
-	if err != nil { // the verdict says what is missing
+	if err != nil { // the verdict reports what is missing
 		done()
 		return "", func() {}
 	}
 	return folder, done
 }
 
-// bringHome brings what is in a scratch folder of this host, unless another process is at it.
+// bringHome moves the records in a scratch folder of this host to the trace's folder, unless another process is doing
+// so.
 func bringHome(cmd *cobra.Command, scratch, dir string) error {
 	unlock, ok := recover.LockScratch(scratch, 0)
 	defer unlock()
@@ -112,13 +113,14 @@ func bringHome(cmd *cobra.Command, scratch, dir string) error {
 	return err
 }
 
-// homeOf is the variable that names the trace beside which the task epilog of Slurm brings what ranks left.
+// homeOf is the environment variable with the trace's path. The task epilog of Slurm moves records to a folder beside
+// it.
 const homeOf = "SPOOR_HOME_OF"
 
-// epilog is what Slurm runs on a host after each task of a step. After the last one it brings home what the processes there left, if they
-// left something, as nothing else runs on the hosts of a job whose time is up.
+// epilog runs on a host after each task of a Slurm step. After the host's last task it moves the remaining records,
+// as nothing else runs on the hosts of a job whose time limit has passed.
 func epilog(stderr io.Writer) {
-	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGXCPU) // meant for the tasks
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGXCPU) // these signals are meant for the tasks
 	scratch, out := os.Getenv("SPOOR_SCRATCH"), os.Getenv(homeOf)
 	dirs, marks, err := recover.LocalRecords(scratch)
 	isDead := func(dir string) bool { return !recover.IsAliveIn(dir) }
@@ -126,10 +128,10 @@ func epilog(stderr io.Writer) {
 	if err != nil || out == "" || !slices.ContainsFunc(dirs, isDead) && !slices.ContainsFunc(marks, hasEnded) || anotherTask(dirs, marks) {
 		return
 	}
-	unlock, ok := recover.LockScratch(scratch, 3*time.Second) // spoor run may be at it, and may be killed
+	unlock, ok := recover.LockScratch(scratch, 3*time.Second) // spoor run may be moving the records, and may be killed
 	defer unlock()
 	if !ok || len(waitForEnd(dirs)) > 0 || !exists(scratch) {
-		return // who runs on brings it
+		return // the process that continues will move the records
 	}
 	home, err := recover.MakePartialFolder(out, scratch, launch.StepNodes()...)
 	if err == nil {
@@ -140,8 +142,8 @@ func epilog(stderr io.Writer) {
 	}
 }
 
-// anotherTask reports whether one of the processes is a task of the same step that still runs. That one has an epilog as well. To wait here
-// for its end would be in vain: Slurm kills epilogs with what still runs.
+// anotherTask reports whether one of the processes is a running task of the same step. That task has an epilog as
+// well. Waiting here would be useless: Slurm kills epilogs together with running tasks.
 func anotherTask(dirs []string, marks []recover.ArrivalMark) bool {
 	task := func(pid int) bool { return deliver.Parent(pid) == os.Getppid() }
 	return slices.ContainsFunc(marks, func(a recover.ArrivalMark) bool { return a.Alive && task(a.PID) }) ||
@@ -151,8 +153,8 @@ func anotherTask(dirs []string, marks []recover.ArrivalMark) bool {
 		})
 }
 
-// bringTime is how long the launcher may take to bring together what a job left on its hosts. One of them may be gone, and some launchers
-// wait for it.
+// bringTime is how long the launcher may take to collect records from a job's hosts. A host may be down, and some
+// launchers wait for it.
 func bringTime() time.Duration {
 	if n, err := strconv.Atoi(os.Getenv("SPOOR_PATIENCE")); err == nil && n > 0 {
 		return min(time.Minute, time.Duration(n)*time.Second)
@@ -160,8 +162,8 @@ func bringTime() time.Duration {
 	return time.Minute
 }
 
-// bringCommand is the command that gathers in one place what ranks left on other hosts, or nil if no command can. In
-// Slurm it runs in a step of this job on some nodes, or in a new job.
+// bringCommand returns the command that collects the records of other hosts, or nil if no command can. In Slurm it
+// runs in a step of this job on some nodes, or in a new job.
 func bringCommand(e ending, scratch, dir string, nodes []string, within bool) []string {
 	program := []string{ownPath(), "bring", scratch, dir}
 	switch {
@@ -173,8 +175,8 @@ func bringCommand(e ending, scratch, dir string, nodes []string, within bool) []
 	return launch.CommandOnNodes(nodes, within, program...)
 }
 
-// nodesBeside lists the nodes of a Slurm job of which something may be missing: those that a home has links for, else all of this job but
-// the hosts of which something is there.
+// nodesBeside lists the Slurm nodes whose records may be missing: the nodes that a home has links for, or else all
+// nodes of this job except hosts with records here.
 func nodesBeside(e ending, home, scratch string, hosts []string) []string {
 	if !launch.InSlurm(e.args) {
 		return nil
@@ -187,7 +189,7 @@ func nodesBeside(e ending, home, scratch string, hosts []string) []string {
 	})
 }
 
-// ownPath is where this program is: hosts needn't have the same PATH.
+// ownPath returns the path of this program: hosts may have a different PATH.
 func ownPath() string {
 	self := os.Args[0]
 	if path, err := exec.LookPath(self); err == nil {
@@ -199,10 +201,11 @@ func ownPath() string {
 	return self
 }
 
-// otherHosts is the name of the link to the scratch folder in what `spoor run` leaves, while there may be more on hosts that aren't known.
+// otherHosts is the name of a link to the scratch folder. `spoor run` leaves it while unknown hosts may have more
+// records.
 const otherHosts = "other-hosts"
 
-// bringWith has a launcher bring what a directory's links say is elsewhere.
+// bringWith has a launcher collect the records that a directory's links point to.
 func bringWith(cmd *cobra.Command, line []string, dir string) error {
 	var folders []string
 	links := recover.UnreachableFolders(dir)
@@ -245,7 +248,7 @@ func bringWith(cmd *cobra.Command, line []string, dir string) error {
 	return nil
 }
 
-// bring runs that command, and writes what it prints to out.
+// bring runs a collecting command, and copies its output to out.
 func bring(line []string, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(context.Background(), bringTime())
 	defer cancel()

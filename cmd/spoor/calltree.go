@@ -31,7 +31,7 @@ type calltreeOptions struct {
 	paths     []string
 }
 
-// Where loops come from.
+// Sources of loops.
 const (
 	loopsFromCode  = "code"
 	loopsFromOrder = "order"
@@ -48,7 +48,7 @@ func checkLoops(from string) error {
 	return nil
 }
 
-// A shape says which class of ranks a tree of loops is shown of, and how.
+// A shape selects the class of ranks whose call tree is shown, and the layout.
 type shape struct {
 	class   int
 	all     bool
@@ -147,7 +147,7 @@ func (o *calltreeOptions) check(cmd *cobra.Command) error {
 	return o.shape.check(cmd)
 }
 
-// runCallers prints a tree of the functions that led to calls.
+// runCallers prints the tree of functions that lead to calls.
 func runCallers(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 	if !slices.Contains(profile.CallerSortOrders, o.sort) {
 		return &usageError{cmd, fmt.Errorf("--sort %s: the columns are %s", o.sort, strings.Join(profile.CallerSortOrders, ", "))}
@@ -170,7 +170,7 @@ func runCallers(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 	return o.print(cmd, c, func(w io.Writer) { c.Text(w, view) }, func(w io.Writer, _ show.View) error { c.CSV(w); return nil })
 }
 
-// view is what the flags say of lines and their number.
+// view returns the layout that the flags select.
 func (o *shape) view(cmd *cobra.Command) (profile.View, error) {
 	v := profile.View{MinTimeNs: -1, LoopDepth: o.depth, Width: o.width}
 	if o.minTime != "" {
@@ -226,12 +226,12 @@ func runCalltree(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 		return err
 	}
 	if kept, err := r.Code(); c == nil || kept == nil || err != nil {
-		where.complain(cmd) // else the trace knows the places without the binaries
+		where.complain(cmd) // otherwise the trace has the places, without the binaries
 	}
 	return nil
 }
 
-// trees writes profiles, and how many others flags show.
+// trees writes profiles, and the number of further classes with the flags that show them.
 func (o *shape) trees(w io.Writer, list []*profile.Profile, view profile.View, others int, flags string) {
 	for i, p := range list {
 		if i > 0 {
@@ -244,7 +244,7 @@ func (o *shape) trees(w io.Writer, list []*profile.Profile, view profile.View, o
 	}
 }
 
-// profiled chooses the ranks to show; others is how many classes are left out.
+// profiled chooses the ranks to show; others is the number of classes left out.
 func profiled(r *trace.Reader, o *shape, asked string) (ranks []int, others int, err error) {
 	first := func(class int) int { return r.Members(class)[0] }
 	switch {
@@ -275,7 +275,7 @@ func profiled(r *trace.Reader, o *shape, asked string) (ranks []int, others int,
 	return []int{first(largest)}, r.Classes() - 1, nil
 }
 
-// parseTime reads a time with a unit; µs may be us.
+// parseTime reads a time with a unit; "us" means µs.
 func parseTime(s string) (time.Duration, error) {
 	if s == "0" {
 		return 0, nil
@@ -287,7 +287,7 @@ func parseTime(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// terminalWidth is the width of the terminal that is printed to.
+// terminalWidth returns the width of the output's terminal in columns.
 func terminalWidth(cmd *cobra.Command) int {
 	const otherwise = 120
 	f, ok := cmd.OutOrStdout().(*os.File)

@@ -15,7 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// newCode is for the engine, where spoor became the ranks.
+// newCode makes a hidden verb for the engine, used when spoor itself was replaced by the rank's program.
 func newCode() *cobra.Command {
 	return &cobra.Command{
 		Use:    "code TRACE",
@@ -26,13 +26,13 @@ func newCode() *cobra.Command {
 	}
 }
 
-// maxCopied is up to how many bytes a trace is written anew for the sake of a section.
+// maxCopied is the largest size in bytes of a trace that is rewritten to add a section.
 const maxCopied = 1 << 30
 
-// addCode adds to a trace file with call stacks what the binaries say about its calls, such as functions and loops. So
-// the binaries need not be there when the file is read. If they say nothing, the file stays as it is. r has the file as
-// it was before. Somebody waits for the trace: addCode stops after a second of processor time, or after a hundredth of
-// the run if that is longer.
+// addCode adds functions, loops and other facts from the binaries to a trace file with call stacks, so that reading
+// the file needs no binaries. Without such facts the file stays unchanged. r must have the old file open. As the user
+// waits for the trace, addCode stops after a second of processor time, or after a hundredth of the run if that is
+// longer.
 func addCode(r *trace.Reader) error {
 	procs, err := r.Processes()
 	if err != nil {
@@ -60,8 +60,8 @@ func addCodeWithin(r *trace.Reader, budget time.Duration) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	found := make(chan error, 1)
-	go func() { // keeps running if it doesn't check its time, as within debug information
-		own, err := trace.Open(r.Name()) // nobody else reads it
+	go func() { // it can't be interrupted within debug information, and is then left running
+		own, err := trace.Open(r.Name()) // a reader of its own, for this goroutine
 		if err == nil {
 			defer own.Close()
 			places := newPlaces(nil)
@@ -84,7 +84,7 @@ func addCodeWithin(r *trace.Reader, budget time.Duration) error {
 	return nil
 }
 
-// within waits for a result until the process has used so much of a processor, or, where others use it, five times as long.
+// within waits for a result until the process has used budget of processor time, or five times as long has passed.
 func within(budget time.Duration, result <-chan error) error {
 	begin, used := time.Now(), processorTime()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -99,7 +99,7 @@ func within(budget time.Duration, result <-chan error) error {
 	return context.DeadlineExceeded
 }
 
-// processorTime is how long the process has had processors.
+// processorTime is the processor time that the process has used.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -61,7 +61,7 @@ More: docs/compare.md`,
 				return verdict(cmd, worse, err)
 			}
 			worse, err := compareRuns(cmd, o, args)
-			if o.threshold == 0 { // not asked
+			if o.threshold == 0 { // --threshold was not given
 				return err
 			}
 			return verdict(cmd, worse, err)
@@ -81,7 +81,7 @@ More: docs/compare.md`,
 	return cmd
 }
 
-// atLeastTraces checks the number of traces: n or more, which is least in words.
+// atLeastTraces checks that there are at least n arguments; least is n in words.
 func atLeastTraces(n int, least string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < n {
@@ -91,7 +91,8 @@ func atLeastTraces(n int, least string) cobra.PositionalArgs {
 	}
 }
 
-// runsOf opens a database with runs in it: a temporary one of traces, or the user's if the first of them is not a trace.
+// runsOf opens a database with the runs of traces: a temporary one, or the user's if the first argument is not a
+// trace.
 func runsOf(cmd *cobra.Command, args []string, path string, paths []string, window *windowFlags) (d *database.DB, runs []database.Run, done func(), err error) {
 	if len(args) == 0 || !exists(args[0]) {
 		if d, err = database.OpenReadOnly(path); err != nil {
@@ -139,7 +140,7 @@ func runsOf(cmd *cobra.Command, args []string, path string, paths []string, wind
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		run.Path = x.Trace // as the user has it
+		run.Path = x.Trace // the path as the user wrote it
 		runs = append(runs, run)
 	}
 	return d, runs, done, nil
@@ -177,7 +178,7 @@ func compareRuns(cmd *cobra.Command, o compareOptions, args []string) (worse boo
 	return worse, nil
 }
 
-// A compareAnswer is a comparison for programs.
+// A compareAnswer is a comparison in the form of the JSON output.
 type compareAnswer struct {
 	*database.Comparison
 	Sites show.Table[database.SitePair] `json:"sites"`
@@ -187,14 +188,14 @@ func answerOf(c *database.Comparison) *compareAnswer {
 	return &compareAnswer{c, show.Table[database.SitePair]{Rows: c.Sites, Columns: c.Columns()}}
 }
 
-// A comparedRun is one of several runs beside the first.
+// A comparedRun is one of several runs compared with the first.
 type comparedRun struct {
-	*compareAnswer // nil of the first run itself
+	*compareAnswer // nil for the first run
 	run            database.Run
 	s              database.Scalability
 }
 
-// scalabilityTable has a row for each run: the one that they are compared with, and those of the comparisons.
+// scalabilityTable has a row for the first run, and one for each run compared with it.
 func scalabilityTable(list []*database.Comparison) show.Table[comparedRun] {
 	type run = comparedRun
 	own, _ := list[0].Scalability()
@@ -209,7 +210,7 @@ func scalabilityTable(list []*database.Comparison) show.Table[comparedRun] {
 		}
 		return v
 	}
-	// Keys are those of the database, without a unit.
+	// Keys are the database's names, without a unit.
 	share := func(name, doc string, of func(s *database.Scalability) float64) show.Column[run] {
 		return show.Column[run]{Name: name, KeyOverride: strings.ReplaceAll(name, " ", "_"), Unit: show.UnitFraction, Doc: doc,
 			Value: func(x run) any { return unless0(of(&x.s)) },
@@ -217,7 +218,7 @@ func scalabilityTable(list []*database.Comparison) show.Table[comparedRun] {
 				if of(&x.s) == 0 {
 					return "?"
 				}
-				return fmt.Sprintf("%.1f %%", 100*of(&x.s)) // more than all, where caches hold more on more ranks
+				return fmt.Sprintf("%.1f %%", 100*of(&x.s)) // may exceed 100 %: more ranks have more cache
 			}}
 	}
 	return show.Table[run]{Rows: rows, Columns: show.Columns[run]{

@@ -119,7 +119,7 @@ func (o *diffOptions) open(cmd *cobra.Command, path string) (of *trace.Reader, d
 	return part, func() { closePart(); r.Close() }, nil
 }
 
-// fit adapts the options to what the traces have, and lists what limits the answer.
+// fit adapts the options to the traces, and lists the reasons why the answer is limited.
 func (o *diffOptions) fit(a, b *trace.Reader) (list []diff.Warning, err error) {
 	for _, r := range []*trace.Reader{a, b} {
 		if extrapolate.IsExtrapolated(r) {
@@ -140,12 +140,12 @@ func (o *diffOptions) fit(a, b *trace.Reader) (list []diff.Warning, err error) {
 type diffPrinter struct {
 	diffOptions
 	out    *bufio.Writer
-	ranks  int // of the first trace
-	most   int // of the trace that has more
+	ranks  int // number of ranks of the first trace
+	most   int // number of ranks of the larger trace
 	differ []int
 }
 
-// shownDifferences is how many ranks are shown without --all-ranks.
+// shownDifferences is the number of ranks shown without --all-ranks.
 const shownDifferences = 5
 
 func (p *diffPrinter) add(d *diff.Difference) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// listFunctions prints how the functions of the standard are traced, or all of one.
+// listFunctions prints how MPI functions are traced, or all facts on one function.
 func listFunctions(cmd *cobra.Command, args []string, o output) error {
 	if len(args) == 0 {
 		return o.print(cmd, callList(mpi.Calls()), func(w io.Writer) {
@@ -30,7 +30,7 @@ func listFunctions(cmd *cobra.Command, args []string, o output) error {
 	return o.print(cmd, describe(c), func(w io.Writer) { printCall(w, c) }, nil)
 }
 
-// chapters are the titles of the standard's chapters that define functions.
+// chapters maps chapters of the standard that define functions to their titles.
 var chapters = map[string]string{
 	"3": "Point-to-point communication", "4": "Partitioned communication", "5": "Datatypes", "6": "Collective communication",
 	"7": "Groups, contexts, communicators", "8": "Virtual topologies", "9": "Environment", "10": "Info objects",
@@ -54,7 +54,7 @@ func printCoverage(w io.Writer) {
 		k.counts[c.Class]++
 		total.counts[c.Class]++
 	}
-	// The table has deprecated functions beside those that replace them.
+	// Deprecated functions are beside their replacements in the table.
 	slices.SortFunc(list, func(a, b *coverage) int {
 		return cmp.Or(cmp.Compare(len(a.chapter), len(b.chapter)), cmp.Compare(a.chapter, b.chapter))
 	})
@@ -70,7 +70,7 @@ func printCoverage(w io.Writer) {
 	}
 }
 
-// printReasons lists the unwrapped functions, those of one reason together.
+// printReasons lists the unwrapped functions, grouped by reason.
 func printReasons(w io.Writer) {
 	var order []string
 	names := make(map[string][]string)
@@ -187,7 +187,7 @@ func printCall(w io.Writer, c *mpi.Call) {
 	}
 }
 
-// findCall finds a function whatever the case, with or without "MPI_".
+// findCall finds a function in any case, with or without "MPI_".
 func findCall(name string) *mpi.Call {
 	for _, c := range mpi.Calls() {
 		if strings.EqualFold(c.Name, name) || strings.EqualFold(c.Name, "MPI_"+name) {

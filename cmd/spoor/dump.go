@@ -83,7 +83,7 @@ More: docs/dump.md`,
 	return cmd
 }
 
-// A dumper prints calls that pass its filters.
+// A dumper prints the calls that pass its filters.
 type dumper struct {
 	o          dumpOptions
 	r          *trace.Reader
@@ -93,14 +93,14 @@ type dumper struct {
 	at         int64 // ns, if o.at is not empty
 	line       []byte
 	places     *places
-	names      *handles.ObjectNames   // of the rank at hand
-	marks      *reduce.SizeMarks      // of the rank at hand
-	drawn      []trace.SyntheticLoops // loops whose numbers of rounds are drawn
-	k          *trace.Rank            // at hand, if there are such
-	values     []attachedValue        // of the call at hand
+	names      *handles.ObjectNames   // of the current rank
+	marks      *reduce.SizeMarks      // of the current rank
+	drawn      []trace.SyntheticLoops // loops with synthetic trip counts
+	k          *trace.Rank            // current rank, if the trace has attached values
+	values     []attachedValue        // of the current call
 	extras     [][]byte               // of the current rank, by terminal: what is printed after a call
-	walk       *trace.Walk            // to the call at hand
-	printed    int                    // calls
+	walk       *trace.Walk            // to the current call
+	printed    int                    // number of printed calls
 	progress   *progress
 }
 
@@ -173,10 +173,11 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 	return nil
 }
 
-// manyCalls is how many calls dump announces before it prints them.
+// manyCalls is the least number of calls that dump announces before printing.
 const manyCalls = 1_000_000
 
-// counted is the progress of printing calls, whose number is known where no filter leaves some out. It is quiet beside calls on a terminal.
+// counted makes the progress display. The total is known only without filters. It is silent if the calls go to a
+// terminal.
 func (d *dumper) counted(cmd *cobra.Command, ranks []int) (*progress, error) {
 	quiet := newProgress(io.Discard, "", 0)
 	if len(d.o.calls)+len(d.o.comms) > 0 || d.o.span != "" || !d.window.IsWholeRun() {
@@ -287,10 +288,10 @@ func (d *dumper) rank(k *trace.Rank) error {
 	return nil
 }
 
-// stepCalls is after how many calls the clock is read.
+// stepCalls is the number of calls between two readings of the clock.
 const stepCalls = 1 << 12
 
-// appendText writes a call, with all that doesn't depend on its position.
+// appendText writes the parts of a call that don't depend on its position.
 func (d *dumper) appendText(b []byte, c *trace.Call) []byte {
 	b = d.walk.AppendText(b)
 	x := &d.extras[c.Terminal]
@@ -300,7 +301,7 @@ func (d *dumper) appendText(b []byte, c *trace.Call) []byte {
 	return append(b, *x...)
 }
 
-// calls yields the wanted calls of a thread, with their times if these are wanted.
+// calls yields the wanted calls of a thread, with times if the flags ask for them.
 func (d *dumper) calls(k *trace.Rank, stream int, wanted []bool) iter.Seq2[trace.TimedCall, error] {
 	return func(yield func(trace.TimedCall, error) bool) {
 		spans := []ops.Span{{First: 0, End: k.Len(stream)}}
@@ -313,7 +314,7 @@ func (d *dumper) calls(k *trace.Rank, stream int, wanted []bool) iter.Seq2[trace
 		}
 		found := k.Occurrences(stream, func(t int) bool { return wanted[t] })
 		if found.Total()*dense >= k.Len(stream) {
-			found = nil // all are gone through
+			found = nil // wanted calls are frequent: walk through all
 		}
 		for _, s := range spans {
 			if s.First, s.End = max(d.first, s.First), min(d.end, s.End); s.First < s.End && !d.part(k, stream, s, wanted, found, yield) {
@@ -323,10 +324,11 @@ func (d *dumper) calls(k *trace.Rank, stream int, wanted []bool) iter.Seq2[trace
 	}
 }
 
-// dense is about what finding one call costs, in calls that are gone through.
+// dense is the approximate cost of looking up one call, relative to walking over one.
 const dense = 16
 
-// part yields the wanted calls of a span, and reports whether to go on. found are these calls if they are few, else nil.
+// part yields the wanted calls of a span, and reports whether to continue. found lists the positions of rare wanted
+// calls; nil: walk through all.
 func (d *dumper) part(k *trace.Rank, stream int, s ops.Span, wanted []bool, found *trace.Occurrences, yield func(trace.TimedCall, error) bool) bool {
 	if found != nil {
 		for n, end := found.Before(s.First), found.Before(s.End); n < end; n++ {
@@ -387,7 +389,7 @@ func (d *dumper) wanted(k *trace.Rank) ([]bool, error) {
 	return list, nil
 }
 
-// parseCalls checks patterns of functions' names and puts them as matchesName takes them.
+// parseCalls checks patterns of function names, and converts them to the form that matchesName needs.
 func parseCalls(globs []string) error {
 	for i, glob := range globs {
 		if _, err := path.Match(glob, ""); err != nil {
@@ -398,7 +400,7 @@ func parseCalls(globs []string) error {
 	return nil
 }
 
-// matchesName reports whether a function is one of those that patterns ask for: all, if there are none.
+// matchesName reports whether a function matches any of the patterns; without patterns all functions match.
 func matchesName(globs []string, function string) bool {
 	name := strings.ToLower(function)
 	return len(globs) == 0 || slices.ContainsFunc(globs, func(glob string) bool {
@@ -497,7 +499,7 @@ func (d *dumper) named(c *trace.Call) (names map[string]string) {
 	return names
 }
 
-// appendStart says when a call began, and how well that is known.
+// appendStart writes when a call began, and the accuracy.
 func appendStart(b []byte, c *trace.TimedCall) []byte {
 	if c.StartErrorBound == 0 {
 		return append(b, moment(c.Start)...)
@@ -509,7 +511,7 @@ func appendStart(b []byte, c *trace.TimedCall) []byte {
 	return b
 }
 
-// appendStartJSON does so as members of an object.
+// appendStartJSON writes the same as members of a JSON object.
 func appendStartJSON(b []byte, c *trace.TimedCall) []byte {
 	b = fmt.Appendf(b, `,"start_ns":%d`, c.Start)
 	if c.StartErrorBound < math.MaxInt64 {
@@ -521,7 +523,7 @@ func appendStartJSON(b []byte, c *trace.TimedCall) []byte {
 // moment is a time of the run to the nanosecond.
 func moment(ns int64) string { return strconv.FormatFloat(float64(ns)/1e9, 'f', 9, 64) + " s" }
 
-// appendWhich says which call of the trace it is.
+// appendWhich writes the rank, thread and index of a call.
 func (d *dumper) appendWhich(b []byte, c *trace.Call) []byte {
 	b = strconv.AppendInt(b, int64(c.Rank), 10)
 	if c.Stream > 0 {

@@ -121,7 +121,7 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width 
 	v := imbalanceView{w: w, width: width, hosts: manyHosts(rep)}
 	v.distribution("useful", &rep.Useful, "")
 	v.distribution("in MPI", &rep.MPI, "")
-	if rep.Init.Mean > 0 { // a part of a run may be without
+	if rep.Init.Mean > 0 { // a part of a run may not include MPI_Init
 		v.distribution("MPI_Init", &rep.Init, "  ")
 	}
 	if rep.FinalizeKnown() {
@@ -147,7 +147,7 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width 
 		places := append([]string{c.Place}, c.OtherPlaces...)
 		line := fmt.Sprintf("%s at %s: %s, %s %s", c.Function, strings.Join(places, " and "), calls, show.FormatDuration(c.CostNs), what)
 		fmt.Fprintf(w, "\n%s\n", show.ShortenPlaces(line, places...))
-		once := c.Count == uint64(c.Duration.Ranks) && c.Duration.Exact // the same times again
+		once := c.Count == uint64(c.Duration.Ranks) && c.Duration.Exact // one call per rank: single times equal the sums
 		v.distribution("calls, total of a rank:", &c.Duration, "  ")
 		if !once {
 			v.sample(c.SingleCalls)
@@ -163,7 +163,7 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width 
 	rest.Print(w)
 }
 
-// shareText is a share as well as it is known.
+// shareText writes a share to the precision to which it is known.
 func shareText(s efficiency.BoundedShare) string {
 	text := show.Percentage(s.Value, 1)
 	switch off := (s.High - s.Low) / 2; {
@@ -187,11 +187,11 @@ func timingText(rep *efficiency.Report) string {
 	return "not recorded"
 }
 
-// An imbalanceView writes how times are spread.
+// An imbalanceView writes distributions of times.
 type imbalanceView struct {
 	w     io.Writer
 	width int
-	hosts bool // there are several
+	hosts bool // the run used several hosts
 }
 
 func manyHosts(rep *efficiency.Report) bool {
@@ -207,7 +207,7 @@ func manyHosts(rep *efficiency.Report) bool {
 	return false
 }
 
-// line writes a text with bars after it, or below it if there is no room.
+// line writes a text with bars after it, or on the next line if there is no room.
 func (v *imbalanceView) line(text, bars string) {
 	if bars != "" && utf8.RuneCountInString(text)+2+utf8.RuneCountInString(bars) > v.width {
 		fmt.Fprintf(v.w, "%s\n               %s\n", text, bars)
@@ -216,10 +216,10 @@ func (v *imbalanceView) line(text, bars string) {
 	fmt.Fprintln(v.w, strings.TrimRight(text+"  "+bars, " "))
 }
 
-// toAPercent is how well times are known that need no word about that.
+// toAPercent is the largest relative error that is not mentioned.
 const toAPercent = 0.0105
 
-// distribution writes how a time is spread over ranks.
+// distribution writes the distribution of a time over ranks.
 func (v *imbalanceView) distribution(name string, d *efficiency.Distribution, indent string) {
 	if d.Ranks == 0 {
 		return
@@ -242,7 +242,7 @@ func (v *imbalanceView) extreme(x efficiency.Extreme) string {
 	return fmt.Sprintf("%s (rank %d)", show.FormatDuration(x.Ns), x.Rank)
 }
 
-// sample writes how the times of single calls are spread.
+// sample writes the distribution of single calls' times.
 func (v *imbalanceView) sample(s *efficiency.SingleCallTimes) {
 	if s == nil {
 		return
@@ -272,7 +272,7 @@ func groupText(g efficiency.Group) string {
 	return text + ")"
 }
 
-// bars draws a histogram: how many there are, from least to most.
+// bars draws a histogram as one line of bars.
 func bars[T int | uint64](list []T) string {
 	most := T(0)
 	for _, n := range list {
@@ -293,11 +293,11 @@ func bars[T int | uint64](list []T) string {
 	return b.String()
 }
 
-// rankWidth is about how wide a column with a time is.
+// rankWidth is the approximate width of a column of times.
 const rankWidth = 10
 
-// printRanks writes a row for each rank: what it computed, what it spent in MPI, and as many
-// of the places with most time as there is room for, up to top.
+// printRanks writes a row for each rank: its computation, its MPI time, and as many of the top places with most time
+// as the width allows.
 func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "no rank left a track")
@@ -359,7 +359,7 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 	}
 }
 
-// valueNames lists what was attached on some rank.
+// valueNames lists the names of values attached on any rank.
 func valueNames(list []efficiency.RankTotals) (names []string) {
 	for i := range list {
 		for _, v := range list[i].Values {
@@ -371,20 +371,22 @@ func valueNames(list []efficiency.RankTotals) (names []string) {
 	return names
 }
 
-// A rankQuantity is a time of a rank, in ns, or the sum of a value attached on it, in all or at a call site.
+// A rankQuantity is a rank's time in ns, or the sum of a value attached on it, in all or at a call site.
 type rankQuantity struct {
 	rank                       int
 	host, what, function, site string
 	value                      efficiency.RankTime
 }
 
-// A rankAnswer is a rank for programs. Its rows are those of the table; the rest is as release 1.0 has it.
+// A rankAnswer is a rank in the form of the JSON output. Its rows are the table's; the other fields are those of
+// release 1.0.
 type rankAnswer struct {
 	efficiency.RankTotals
 	Rows show.Table[rankQuantity] `json:"rows"`
 }
 
-// rankTable has a row for each rank and quantity: first its totals, then by call site. It is also returned rank by rank.
+// rankTable has a row for each rank and quantity: first the totals, then by call site. It also returns the rows by
+// rank.
 func rankTable(list []efficiency.RankTotals) (all show.Table[rankQuantity], perRank []rankAnswer) {
 	all.Columns = show.Columns[rankQuantity]{
 		{Name: "rank", Value: func(q rankQuantity) any { return q.rank }},

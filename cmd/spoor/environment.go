@@ -1,10 +1,10 @@
 package main
 
-// A setting is a variable of the environment that users may set.
+// A setting is an environment variable that users may set.
 type setting struct{ name, what string }
 
-// settings are those of `spoor run`. Others that the tool sets for the ranks are its own: what they say
-// is said by flags.
+// settings are the environment variables of `spoor run`. Further variables that the tool passes to ranks are
+// internal; users set flags instead.
 var settings = []setting{
 	{"SPOOR_LIB", "the folder with libspoor.so and the other libraries, where it is neither the tool's nor ../lib/spoor beside it"},
 	{"SPOOR_PATIENCE", "for how many seconds a rank waits for one that says nothing while the trace is merged, 600 if it isn't set; and for how many, a minute at most, the launcher may bring together what ranks of a job that died left on its hosts"},
@@ -21,7 +21,7 @@ var left = []setting{
 	{"/dev/shm/spoor-*", "records of programs that are running, below --scratch if that is given"},
 }
 
-// statuses are what the tool ends with.
+// statuses are the tool's exit codes.
 var statuses = []setting{
 	{"0", "done"},
 	{"1", "it could not be done, or the answer is no: traces differ, a trace is damaged, a limit is exceeded"},

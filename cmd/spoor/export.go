@@ -76,15 +76,15 @@ More: docs/export.md`,
 	return cmd
 }
 
-// A format writes what a source gives.
+// A format is an output format of export.
 type format struct {
-	folder   bool   // it is one, not a file
-	values   bool   // it has what was attached to calls
-	messages bool   // it says which message was received where
-	shares   bool   // it says what goes to each member of a collective
-	whole    bool   // its readers wait for what is missing
-	ending   string // of the default name
-	most     int64  // bytes that its readers take; 0: any number
+	folder   bool   // the output is a folder
+	values   bool   // it includes values attached to calls
+	messages bool   // it includes which receive got which message
+	shares   bool   // it includes the part of each member in a collective
+	whole    bool   // readers wait for a file until it is complete
+	ending   string // suffix of the default name
+	most     int64  // largest size in bytes that readers of the format accept; 0: no limit
 	write    func(s *ops.Source, path string, about convert.Options) error
 }
 
@@ -100,7 +100,7 @@ var formats = map[string]format{
 	"smpi":     {folder: true, shares: true, whole: true, ending: "-smpi", write: writeSMPI},
 }
 
-// goalFormat is written by spoor papers goal alone.
+// goalFormat is available only in spoor papers goal.
 const goalFormat = "goal"
 
 func formatNames() []string {
@@ -173,7 +173,7 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	return nil
 }
 
-// manyFiles is from how many ranks on a format with files for each rank is a burden for file systems.
+// manyFiles is the number of ranks from which one file per rank burdens file systems.
 const manyFiles = 4096
 
 // source checks what is to be exported.
@@ -203,7 +203,7 @@ func (o *exportOptions) source(r *trace.Reader) (x ops.Options, err error) {
 	return x, checkPhase(o.phase, r, x.Ranks)
 }
 
-// aboutRun is what is known of the run as a whole.
+// aboutRun returns properties of the run as a whole.
 func aboutRun(s *ops.Source) map[string]string {
 	about := make(map[string]string)
 	for key, name := range map[string]string{
@@ -225,7 +225,7 @@ func aboutRun(s *ops.Source) map[string]string {
 	return about
 }
 
-// through sends the calls of s through a writer, and closes the writer. err is the error of making it.
+// through passes the calls of s to a writer, and closes it. err is the error from making the writer.
 func through(s *ops.Source, x interface {
 	ops.Sink
 	Close() error
@@ -244,7 +244,7 @@ func writeOTF2(s *ops.Source, dir string, about convert.Options) error {
 	return through(s, x, err)
 }
 
-// toFile has a file written, which another goroutine does in large pieces.
+// toFile writes a file in large pieces from a second goroutine.
 func toFile(path string, write func(w io.Writer) error) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -309,7 +309,7 @@ func writeSMPI(s *ops.Source, dir string, _ convert.Options) error {
 	return through(s, x, err)
 }
 
-// marks are findings about iterations, where the first of these begins.
+// marks lists findings about iterations, with the time when the first of these begins.
 func marks(s *ops.Source, where *places) (list []convert.TimeMark, err error) {
 	w, err := s.Reader.When()
 	if err != nil || w == nil || w.Loop == nil {
@@ -336,7 +336,7 @@ func marks(s *ops.Source, where *places) (list []convert.TimeMark, err error) {
 	return list, nil
 }
 
-// aboutTrace returns what formats say besides calls.
+// aboutTrace returns what formats include besides calls.
 func aboutTrace(s *ops.Source, where *places) convert.Options {
 	return convert.Options{Metadata: aboutRun(s), SourceLine: func(s trace.Site) (file string, line int) {
 		p := where.of(s)
@@ -347,7 +347,7 @@ func aboutTrace(s *ops.Source, where *places) convert.Options {
 	}}
 }
 
-// writeAside has something written beside a path, and gives it that name when it is whole.
+// writeAside writes to a temporary path beside the target, and renames it when complete.
 func writeAside(path string, folder bool, write func(path string) error) (err error) {
 	path = filepath.Clean(path)
 	dir, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".")
@@ -372,7 +372,7 @@ func writeAside(path string, folder bool, write func(path string) error) (err er
 	return os.Rename(made, path)
 }
 
-// sizeOf adds up files.
+// sizeOf returns the size of a file, or the sum of the sizes in a folder.
 func sizeOf(path string) (bytes int64, err error) {
 	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -47,7 +47,7 @@ More: docs/extrapolate.md`,
 				return err
 			}
 			out = cmp.Or(out, nameOf(list[0], fmt.Sprint(ranks)))
-			if err := mayWrite(out, force); err != nil && !explain { // not after some seconds
+			if err := mayWrite(out, force); err != nil && !explain { // before some seconds of work
 				return err
 			}
 			m, err := extrapolate.Learn(list, newPlaces(paths).text)
@@ -107,14 +107,14 @@ More: docs/extrapolate.md`,
 	return cmd
 }
 
-// ofSingleRun reports whether a trace has what its ranks found out at the end of the run.
+// ofSingleRun reports whether a trace has wait states that its ranks found at the end of the run.
 func ofSingleRun(r *trace.Reader) bool {
 	w, err := r.When()
 	x, other := r.Waits()
 	return err == nil && w != nil || other == nil && x != nil && x.Status == trace.WaitsKnown
 }
 
-// openTraces opens traces; those that it returns are open, also beside an error.
+// openTraces opens traces. The caller must close the returned traces, even after an error.
 func openTraces(paths []string) (list []*trace.Reader, err error) {
 	for _, path := range paths {
 		r, err := openTrace(path)
@@ -132,7 +132,7 @@ func closeTraces(list []*trace.Reader) {
 	}
 }
 
-// explainSlots prints what differs between ranks, and what can't be determined.
+// explainSlots prints the values that differ between ranks, and those that can't be determined.
 func explainSlots(cmd *cobra.Command, slots []extrapolate.Slot) {
 	same := 0
 	for _, s := range slots {

@@ -13,17 +13,17 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// A gathering is the processes of a job in a call that ends for all when the last has come: MPI_Init, MPI_Session_init, MPI_Finalize, or
-// the MPI_Init of processes that others wait for in MPI_Comm_spawn.
+// A gathering is the processes of a job in a call that no process leaves before all have arrived: MPI_Init,
+// MPI_Session_init, MPI_Finalize, or MPI_Init of spawned processes.
 type gathering struct {
 	Function string          `json:"function"`
-	Spawned  bool            `json:"spawned,omitempty"` // by a program that waits for them
-	Come     int             `json:"come"`              // in the call, or through it
+	Spawned  bool            `json:"spawned,omitempty"` // spawned by a program that waits for them
+	Come     int             `json:"come"`              // number of processes in the call or past it
 	Expected int             `json:"expected"`          // 0: not known
 	Hosts    []gatheringHost `json:"hosts"`
-	Missing  []int           `json:"missing"`             // ranks; nil if they may be on hosts that can't be seen here
-	Ranks    []gatheringRank `json:"ranks"`               // in the call
-	Unseen   bool            `json:"elsewhere,omitempty"` // some of the expected are to run on hosts that can't be seen here
+	Missing  []int           `json:"missing"`             // ranks that have not arrived; nil: they may be on hosts that can't be seen here
+	Ranks    []gatheringRank `json:"ranks"`               // processes in the call
+	Unseen   bool            `json:"elsewhere,omitempty"` // some of the expected processes are on hosts that can't be seen here
 }
 
 type gatheringHost struct {
@@ -40,7 +40,7 @@ type gatheringRank struct {
 	Ended   bool   `json:"ended,omitempty"`
 }
 
-// gatheringsOf puts arrivals together by call and job. Processes with records have come through MPI_Init.
+// gatheringsOf groups arrivals by call and job. Processes with records are past MPI_Init.
 func gatheringsOf(list []recover.ArrivalMark, processes []*recover.Process, spawns int, now time.Time) []gathering {
 	type key struct{ function, job string }
 	var order []key
@@ -94,7 +94,8 @@ func gathered(function string, list []recover.ArrivalMark, processes []*recover.
 			through = append(through, c)
 		}
 	}
-	// Where a rank is there twice, those with records are of another job, as of one that spawned this one.
+	// If a rank occurs twice, the processes with records belong to another job, for example to one that spawned this
+	// one.
 	if !slices.ContainsFunc(through, func(c *capture.Context) bool { return come[c.Rank] }) {
 		for _, c := range through {
 			come[c.Rank] = true
@@ -116,7 +117,7 @@ func gathered(function string, list []recover.ArrivalMark, processes []*recover.
 	return g
 }
 
-// line says how many have come from where, and who hasn't.
+// line writes how many processes have arrived, from where, and which have not.
 func (g *gathering) line() string {
 	what := g.Function
 	if g.Spawned {
@@ -151,7 +152,7 @@ func (g *gathering) line() string {
 	return text
 }
 
-// print adds who is in the call since when.
+// print adds the processes in the call, and since when they are there.
 func (g *gathering) print(w io.Writer, room int) {
 	fmt.Fprintf(w, "\n%s\n", g.line())
 	for i, r := range g.Ranks {
@@ -171,7 +172,7 @@ func (g *gathering) print(w io.Writer, room int) {
 	}
 }
 
-// spawnsOf is how many processes the ranks of a world wait for in MPI_Comm_spawn.
+// spawnsOf returns the number of processes that a world's ranks wait for in MPI_Comm_spawn.
 func spawnsOf(rep *hang.Report) (n int) {
 	for i := range rep.States {
 		for k := range rep.States[i].Ranks {
@@ -181,7 +182,7 @@ func spawnsOf(rep *hang.Report) (n int) {
 	return n
 }
 
-// sayInside says which calls processes were in when their job ended, and forgets about them.
+// sayInside prints the calls that processes were in when their job ended, and removes the marks.
 func sayInside(stderr io.Writer, out, scratch string) {
 	var list []recover.ArrivalMark
 	for try := 0; try < 20; try++ {
@@ -192,7 +193,7 @@ func sayInside(stderr io.Writer, out, scratch string) {
 		if !slices.ContainsFunc(list, func(a recover.ArrivalMark) bool { return a.Alive }) {
 			break
 		}
-		time.Sleep(50 * time.Millisecond) // they end with their launcher
+		time.Sleep(50 * time.Millisecond) // they may be about to end with their launcher
 	}
 	var processes []*recover.Process
 	if dirs, err := leftDirs(out, scratch); err == nil && len(list) > 0 {
@@ -200,7 +201,7 @@ func sayInside(stderr io.Writer, out, scratch string) {
 	}
 	for _, g := range gatheringsOf(list, processes, 0, time.Now()) {
 		if g.Come == g.Expected || g.Function == "MPI_Finalize" && len(processes) == 0 {
-			continue // nobody waited: who isn't in MPI_Finalize and left no records has been through it
+			continue // nobody waited: a process outside of MPI_Finalize without records has completed it
 		}
 		fmt.Fprintf(stderr, "spoor: when the job ended: %s\n", g.line())
 	}

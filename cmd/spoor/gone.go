@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// goneVerbs are verbs of earlier releases, with what replaces them.
+// goneVerbs are removed verbs, with their replacements.
 var goneVerbs = map[string]string{"timing": "papers codecs", "pass": "papers pass"}
 
-// goneFlags are flags of earlier releases, with what replaces them, by verb.
+// goneFlags are removed flags by verb, with their replacements.
 var goneFlags = map[string]map[string]string{
 	"run": {
 		"rounds": "--plugin $(spoor papers pass --plugin)", "sample": "spoor papers codecs --sample", "model": "--tolerance or --budget, which make a trace lossy",
@@ -52,7 +52,7 @@ const (
 	structureInstead = "spoor papers structure"
 )
 
-// instead names the replacement of a flag that a verb had once, if the error is about such a flag.
+// instead adds a removed flag's replacement to an error about the flag.
 func instead(cmd *cobra.Command, err error) error {
 	no := (*pflag.NotExistError)(nil)
 	if !errors.As(err, &no) {

@@ -21,14 +21,14 @@ import (
 type histogramOptions struct {
 	calls       []string
 	site        string
-	ranks       string // one
+	ranks       string // a single rank
 	rank        int
 	gaps, paths bool
 	output
 	debug []string
 }
 
-// histogramFlags are the flags that go with --histogram alone.
+// histogramFlags are the flags that need --histogram.
 var histogramFlags = []string{"site", "before", "by-previous"}
 
 func (o *histogramOptions) flags(f *pflag.FlagSet) {
@@ -91,8 +91,8 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 		func(w io.Writer, _ show.View) error { histogramCSV(w, rep); return nil })
 }
 
-// matches reports whether a call site is what the user asked for: a number, or a part of the
-// place as it is shown.
+// matches reports whether a call site is the one that the user asked for: by number, or by a part of its printed
+// place.
 func (p *places) matches(text string, number int, s trace.Site) bool {
 	if n, err := strconv.Atoi(text); err == nil {
 		return n == number
@@ -144,10 +144,10 @@ func printHistograms(w io.Writer, rep *profile.Histograms, o *histogramOptions, 
 	}
 }
 
-// longestBar is how many columns the longest bar takes if there is room.
+// longestBar is the largest width of a bar in columns.
 const longestBar = 30
 
-// printSpread writes a line for each bin, with bars as long as there is room for.
+// printSpread writes a line for each bin, with bars as long as the width allows.
 func printSpread(w io.Writer, s *profile.Histogram, indent string, width int) {
 	rows, most := s.Bins, uint64(0)
 	for i := range rows {
@@ -174,8 +174,7 @@ func printSpread(w io.Writer, s *profile.Histogram, indent string, width int) {
 	}
 }
 
-// levelBar draws n of most as a part of width columns, to an eighth of one. What is not
-// nothing is seen.
+// levelBar draws n of most as a part of width columns, to an eighth of a column. Any n above 0 is visible.
 func levelBar(n, most uint64, width int) string {
 	eighths := max(1, int(float64(n)/float64(most)*float64(8*width)+0.5))
 	bar := strings.Repeat("█", eighths/8)
@@ -185,7 +184,7 @@ func levelBar(n, most uint64, width int) string {
 	return bar
 }
 
-// rankText is a rank, if it is known.
+// rankText writes a rank, or nothing if it is not known.
 func rankText(rank int) string {
 	if rank < 0 {
 		return "-"
@@ -193,8 +192,8 @@ func rankText(rank int) string {
 	return strconv.Itoa(rank)
 }
 
-// histogramCSV writes a row for each bin. The column "after" has the number of the previous
-// call site: empty if all previous sites are together, 0 for first calls of threads.
+// histogramCSV writes a row for each bin. The column "after" is the number of the previous call site: empty for all
+// previous sites together, 0 for first calls of threads.
 func histogramCSV(w io.Writer, rep *profile.Histograms) {
 	type row struct {
 		profile.HistogramBin

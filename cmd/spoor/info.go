@@ -74,7 +74,7 @@ type infoAnswer struct {
 	Partners []drawnMessages `json:"partners,omitempty"`
 	NoWaits  string          `json:"no_waits,omitempty"`
 
-	iterations string // one line about those that differ
+	iterations string // one line about iterations that differ
 }
 
 func infoOf(r *trace.Reader, paths []string) (x *infoAnswer, err error) {
@@ -107,10 +107,10 @@ func infoOf(r *trace.Reader, paths []string) (x *infoAnswer, err error) {
 	return x, err
 }
 
-// expandable is how many calls with times of their own are looked at one by one without being asked.
+// expandable is the largest number of calls with own times that are processed one by one by default.
 const expandable = 2_000_000
 
-// findingsOf says where the run's time is lost, as far as that comes cheap.
+// findingsOf lists where the run loses time, as far as that is cheap to find.
 func findingsOf(r *trace.Reader, s *sums.Summary, iterations *trace.When, paths []string) ([]efficiency.Finding, error) {
 	if s.Timeless {
 		return []efficiency.Finding{}, nil
@@ -152,14 +152,14 @@ func printFindings(w io.Writer, s *sums.Summary, list []efficiency.Finding) {
 	fmt.Fprintf(w, "%-10s spoor efficiency --all-calls %s\n\n", "more", s.File)
 }
 
-// fields prints lines that begin with a name.
+// fields prints lines of a name and a value.
 type fields struct{ io.Writer }
 
 func (w fields) add(name, format string, args ...any) {
 	fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 }
 
-// addIf adds a line if it says something.
+// addIf prints a line unless the text is empty.
 func (w fields) addIf(name, format, text string) {
 	if text != "" {
 		w.add(name, format, text)
@@ -178,7 +178,7 @@ func (x *infoAnswer) print(out io.Writer) {
 	w.printCaveats(x)
 }
 
-// printRun writes what was run, and what recorded it.
+// printRun writes the program, and the recorder.
 func (w fields) printRun(s *sums.Summary) {
 	w.add("trace", "%s, %s", s.File, show.FormatBytes(s.FileBytes))
 	w.add("command", "%s", show.WithoutMiddle(cmp.Or(s.Command, "unknown")))
@@ -214,7 +214,7 @@ func (w fields) printMachine(s *sums.Summary) {
 	}
 }
 
-// clocksText says how far the hosts' clocks differed, "" if there is one host.
+// clocksText describes the differences of the hosts' clocks, "" for one host.
 func clocksText(s *sums.Summary) string {
 	c := s.Clocks
 	switch {
@@ -229,7 +229,7 @@ func clocksText(s *sums.Summary) string {
 	if c.DriftPPM > 0 {
 		format := "drift up to %.3g ppm"
 		if c.DriftPPM >= 999.5 {
-			format = "drift up to %.0f ppm" // not 1e+03
+			format = "drift up to %.0f ppm" // %g would print 1e+03
 		}
 		drift = fmt.Sprintf(format, c.DriftPPM)
 	}
@@ -237,7 +237,7 @@ func clocksText(s *sums.Summary) string {
 		show.FormatDuration(float64(c.ErrorNs)))
 }
 
-// printCalls writes how many calls there are, and in which loops.
+// printCalls writes the number of calls, and the main loop.
 func (w fields) printCalls(s *sums.Summary, iterations string) {
 	w.add("calls", "%s; %s", show.FormatGrouped(s.Calls), density(s))
 	if x := s.Structure; x != nil {
@@ -254,7 +254,7 @@ func (w fields) printCalls(s *sums.Summary, iterations string) {
 	}
 }
 
-// printCaveats writes in what the trace is not the run.
+// printCaveats writes how the trace differs from the run.
 func (w fields) printCaveats(x *infoAnswer) {
 	if x.LostRecords > 0 {
 		w.add("lost", "%s that the trace lacks", show.FormatPlural(x.LostRecords, "call"))
@@ -295,7 +295,7 @@ func printStorage(w io.Writer, s *sums.Summary, top int) {
 	printClasses(w, s, top)
 }
 
-// timeText says how long the run took.
+// timeText describes the run time.
 func timeText(s *sums.Summary) string {
 	if s.Timeless {
 		return trace.ErrNoTimes.Error()
@@ -316,7 +316,7 @@ func timeText(s *sums.Summary) string {
 	return text
 }
 
-// spoorText says what the recorder took of the ranks' time.
+// spoorText describes the recorder's share of the ranks' time.
 func spoorText(s *sums.Summary) string {
 	var list []string
 	n := float64(max(1, s.Ranks-s.RanksByEnd[sums.Missing]))
@@ -328,7 +328,7 @@ func spoorText(s *sums.Summary) string {
 		}
 		list = append(list, fmt.Sprintf("%s a rank during the run, %s of its time (%s)", show.FormatDuration(float64(s.RecorderNs)/n), show.Percentage(float64(s.RecorderNs), whole), parts))
 	}
-	if s.MergeNs > 0 { // which is in none of these
+	if s.MergeNs > 0 { // not included above
 		text := show.FormatDuration(float64(s.MergeNs)) + " in MPI_Finalize, after the program's last call"
 		if len(list) > 0 {
 			text = list[0] + ", and " + text
@@ -341,7 +341,7 @@ func spoorText(s *sums.Summary) string {
 	return strings.Join(list, "; ")
 }
 
-// printCosts prints how many bytes of the sections on calls each kind of value takes.
+// printCosts prints the bytes that each kind of value takes in the sections on calls.
 func printCosts(w io.Writer, s *sums.Summary, top int) {
 	fmt.Fprintln(w)
 	show.WriteText(w, s.Costs, top, func(c *show.Row, x sums.StorageCost) {
@@ -365,13 +365,13 @@ func ranksText(s *sums.Summary) string {
 	return text
 }
 
-// hostsText lists hosts; many of them only in number.
+// hostsText lists hosts, or only their number if there are many.
 func hostsText(hosts []sums.Host) string {
 	list := several(hosts, 4, "more", func(h sums.Host) string { return fmt.Sprintf("%s (%s)", h.Name, show.FormatPlural(h.Ranks, "rank")) })
 	return joinNonEmpty(" ", show.FormatPlural(len(hosts), "host")+":", strings.Join(list, ", "))
 }
 
-// several writes the first most of a list, and how many more there are.
+// several writes the first most elements of a list, and the number of further ones.
 func several[T any](list []T, most int, more string, text func(T) string) (texts []string) {
 	shown, n := show.TopRows(list, most)
 	for _, x := range shown {
@@ -383,7 +383,7 @@ func several[T any](list []T, most int, more string, text func(T) string) (texts
 	return texts
 }
 
-// density says how small the trace is for what it holds.
+// density describes the size of the trace per call.
 func density(s *sums.Summary) string {
 	if s.Calls == 0 {
 		return "none recorded"
@@ -418,7 +418,7 @@ func printClasses(w io.Writer, s *sums.Summary, top int) {
 	})
 }
 
-// shortRanges writes a list of ranks, cut where it gets long.
+// shortRanges writes a list of ranks, shortened if it is long.
 func shortRanges(list []int) string {
 	const room = 48
 	s := show.FormatRanges(list)

@@ -64,14 +64,14 @@ More: docs/io.md`,
 	return cmd
 }
 
-// A fileRow is what one rank did with a file, or all did.
+// A fileRow is what one rank, or all ranks, did with a file.
 type fileRow struct {
 	files.Usage
 	who, by, name string
 	bandwidth     float64
 }
 
-// rowsOf lists what each rank did with a file.
+// rowsOf lists the rows of the ranks that used a file.
 func rowsOf(f *files.File) (rows []fileRow) {
 	for _, rank := range slices.Sorted(maps.Keys(f.UseByRank)) {
 		one := files.File{Total: *f.UseByRank[rank], UseByRank: map[int]*files.Usage{rank: f.UseByRank[rank]}}
@@ -80,7 +80,7 @@ func rowsOf(f *files.File) (rows []fileRow) {
 	return rows
 }
 
-// fileColumns say what was done with a file, by all ranks or by one.
+// fileColumns are the columns on the use of a file, by all ranks or by one.
 func fileColumns(timed bool) show.Columns[fileRow] {
 	share := func(n func(r fileRow) uint64) func(r fileRow) any {
 		return func(r fileRow) any {
@@ -127,10 +127,10 @@ func fileColumns(timed bool) show.Columns[fileRow] {
 	}
 }
 
-// printFiles writes a row for each file. With ranks the part of each rank is below it; CSV and tables that
-// are sorted or of chosen columns have rows of ranks alone.
+// printFiles writes a row for each file. With ranks set, each rank's row follows its file's row. CSV, sorted tables,
+// and tables of chosen columns have only rows of ranks.
 func printFiles(w io.Writer, rep *files.Report, v show.View, ranks, timed bool) error {
-	// One kind of calls needs no name, unless it isn't the one that readers expect.
+	// The interface is named if there are several, or if it isn't POSIX.
 	several := slices.ContainsFunc(rep.Files, func(f *files.File) bool { return f.API != files.APIPosix })
 	who, list, more := "ranks", rep.Files, 0
 	plain := v.CSV || v.Sort != "" || v.Columns != nil
@@ -169,7 +169,7 @@ func printFiles(w io.Writer, rep *files.Report, v show.View, ranks, timed bool) 
 	return nil
 }
 
-// printLeftOut counts what is not shown.
+// printLeftOut prints the number of files left out.
 func printLeftOut(w io.Writer, rep *files.Report) {
 	if rep.OmittedCalls > 0 {
 		fmt.Fprintf(w, "left out: %s on %s in system folders and of what is imported; --system shows them\n",
@@ -177,7 +177,7 @@ func printLeftOut(w io.Writer, rep *files.Report) {
 	}
 }
 
-// printSlowest says which single call took longest, and what failed.
+// printSlowest prints the slowest single call, and failed calls.
 func printSlowest(w io.Writer, rep *files.Report, timed bool) {
 	var slow files.SlowestCall
 	failed := uint64(0)
@@ -221,7 +221,7 @@ func filesJSON(rep *files.Report, timed bool) any {
 		rows = append(rows, x)
 	}
 	var columns show.Columns[fileJSON]
-	for _, c := range fileColumns(timed)[1:] { // the first one has what shared_by has
+	for _, c := range fileColumns(timed)[1:] { // the first column equals shared_by's
 		columns = append(columns, show.Column[fileJSON]{Name: c.Name, Unit: c.Unit, Doc: c.Doc, Value: func(x fileJSON) any {
 			return c.Value(fileRow{x.Total, "", x.API, x.Path, x.Bandwidth})
 		}})

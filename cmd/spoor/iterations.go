@@ -14,8 +14,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// whenOf is what the ranks found out about these iterations at the end of the run; nil: something else is asked for, or the trace has it
-// better.
+// whenOf returns what the ranks found about the wanted iterations at the end of the run. It returns nil if the flags
+// select something else, or the trace has single times.
 func (w *windowFlags) whenOf(r *trace.Reader) (x *trace.When, first, end uint64, err error) {
 	if w.iteration == "" || w.from+w.until+w.phase != "" || w.inner || w.loop != "" && w.loop != reduce.MainLoop {
 		return nil, 0, 0, nil
@@ -36,7 +36,7 @@ func (w *windowFlags) whenOf(r *trace.Reader) (x *trace.When, first, end uint64,
 	if when.ExemplarIn(x, first, end) != nil {
 		return nil, 0, 0, nil
 	}
-	end = min((max(end, first+1)-1)/x.IterationsPerColumn*x.IterationsPerColumn+x.IterationsPerColumn, x.Loop.Iterations) // of those that are kept together all
+	end = min((max(end, first+1)-1)/x.IterationsPerColumn*x.IterationsPerColumn+x.IterationsPerColumn, x.Loop.Iterations) // rounded up to whole columns
 	return x, first / x.IterationsPerColumn * x.IterationsPerColumn, end, nil
 }
 
@@ -62,7 +62,7 @@ func iterationTable(rows []when.RowTimes) show.Table[when.RowTimes] {
 	}}
 }
 
-// printIterations says what ranks did in iterations, and what differs there.
+// printIterations prints the ranks' times in iterations, and the findings about these.
 func printIterations(cmd *cobra.Command, r *trace.Reader, o *output, where *places, x *trace.When, first, end uint64) error {
 	rows, whole := when.SumRows(x, first, end)
 	changes, err := efficiency.IterationFindings(r, x, where.atCall)
@@ -80,8 +80,8 @@ func printIterations(cmd *cobra.Command, r *trace.Reader, o *output, where *plac
 		First    uint64                    `json:"first"`
 		End      uint64                    `json:"end"`
 		Ns       int64                     `json:"ns"`
-		UsualNs  int64                     `json:"usual_ns"`  // of as many
-		WithinNs int64                     `json:"within_ns"` // times of rows
+		UsualNs  int64                     `json:"usual_ns"`  // of as many average iterations
+		WithinNs int64                     `json:"within_ns"` // error of the rows' times
 		Rows     show.Table[when.RowTimes] `json:"rows"`
 		Findings []efficiency.Finding      `json:"findings"`
 	}{first, end, whole, int64(end-first) * x.IterationNs(0.5), x.LevelNs, table, here}, func(w io.Writer) {
@@ -100,11 +100,11 @@ func printIterations(cmd *cobra.Command, r *trace.Reader, o *output, where *plac
 			fmt.Fprintln(w, f.TextLine(""))
 		}
 		fmt.Fprintln(w)
-		_ = table.Print(w, o.tableView()) // the columns are its own
+		_ = table.Print(w, o.tableView()) // the columns are fixed, so there is no error
 	}, table.Print)
 }
 
-// iterationsText says how long iterations took; "": it is not known.
+// iterationsText describes the duration of iterations; "": not known.
 func iterationsText(x *trace.When) string {
 	if x == nil || x.Loop == nil {
 		return ""

@@ -104,10 +104,10 @@ More: docs/simulate.md`,
 	return cmd
 }
 
-// The largest message is at least as large as what the experiments beside one-way times need.
+// Range of the largest message in bytes. The experiments besides one-way times need at least the first.
 const leastMost, mostMost = 1 << 10, 1 << 30
 
-// talks is how many calls of each kind are timed to measure what tracing costs.
+// talks is the number of calls of each kind that are timed to measure the overhead of tracing.
 const talks = 4000
 
 func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
@@ -185,7 +185,7 @@ func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 	return writeWhole(o.out, true, func(w io.Writer) error { _, err := w.Write(m.Text(comment)); return err })
 }
 
-// fileIn returns the name of a file that a folder doesn't have.
+// fileIn returns the path of a file that does not exist in a folder.
 func fileIn(folder string) (string, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
@@ -198,7 +198,7 @@ func fileIn(folder string) (string, error) {
 	return f.Name(), f.Close()
 }
 
-// units72 shortens what an MPI says of itself.
+// units72 shortens an MPI's description of itself to 72 characters.
 func units72(text string) string {
 	if r := []rune(text); len(r) > 72 {
 		return string(r[:72]) + "…"
@@ -206,8 +206,8 @@ func units72(text string) string {
 	return text
 }
 
-// recorderCost has ranks make calls with nothing between them, traced, and takes what the trace
-// has of their times. local is how long a call that does next to nothing takes untraced, in ns.
+// recorderCost has ranks make consecutive calls under the tracer, and computes the overhead from the trace's times.
+// local is the untraced time, in ns, of a call that does next to nothing.
 func recorderCost(path string, local float64, run func([]launch.EnvVar) error) (cost machine.TracingCost, err error) {
 	shim, err := findLibrary("libspoor.so")
 	if err != nil {
@@ -217,7 +217,7 @@ func recorderCost(path string, local float64, run func([]launch.EnvVar) error) (
 	if err != nil {
 		return cost, err
 	}
-	defer os.Remove(scratch) // if it is empty
+	defer os.Remove(scratch) // fails if the folder is not empty
 	o := runOptions{out: path, quiet: true}
 	o.timing.Mode = timing.ModeLossless
 	if err := run(rankVars(o, shim, path, scratch)); err != nil {

@@ -36,26 +36,27 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// collectLate puts garbage collection off until there are 32 MB, unless the user has a say in it: most traces and verbs need less.
+// collectLate delays garbage collection until the heap has 32 MB, unless the user sets GOGC: most traces and verbs
+// need less.
 func collectLate() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(32 << 20)
-	runtime.AddCleanup(new(*int), func(int) { // the first collection is over
+	runtime.AddCleanup(new(*int), func(int) { // runs after the first collection
 		debug.SetMemoryLimit(math.MaxInt64)
 		debug.SetGCPercent(100)
 	}, 0)
 }
 
-// An exitCode ends the command with a code of its own, after all messages were printed.
+// An exitCode ends the command with this exit code, after all messages were printed.
 type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
-// verdict ends a verb whose answer can be no: with exit code 1 if it is no, or with 2, after an error message, if there
-// is no answer.
+// verdict ends a verb that answers yes or no. The exit code is 1 if the answer is no; it is 2 after an error message
+// if there is no answer.
 func verdict(cmd *cobra.Command, no bool, err error) error {
 	switch {
 	case err != nil && !errors.Is(err, syscall.EPIPE):
@@ -67,7 +68,7 @@ func verdict(cmd *cobra.Command, no bool, err error) error {
 	return nil
 }
 
-// A usageError is what the user typed wrongly.
+// A usageError is a mistake in the command line.
 type usageError struct {
 	cmd *cobra.Command
 	err error
@@ -75,7 +76,7 @@ type usageError struct {
 
 func (e *usageError) Error() string { return e.err.Error() }
 
-// run is main without the process: arguments in, exit code out.
+// run runs a command line, and returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	root := newRoot(args...)
 	root.SetArgs(args)
@@ -85,7 +86,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	var code exitCode
 	var usage *usageError
 	switch {
-	case err == nil, errors.Is(err, syscall.EPIPE): // the reader has seen enough
+	case err == nil, errors.Is(err, syscall.EPIPE): // EPIPE: the reader closed the pipe
 		return 0
 	case errors.As(err, &code):
 		return int(code)
@@ -129,12 +130,12 @@ func newRoot(args ...string) *cobra.Command {
 	root.SetVersionTemplate("spoor {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if !cmd.HasParent() && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-			return rootVerb(cmd, args) // flags of what is no verb are not this one's
+			return rootVerb(cmd, args) // flags of an unknown verb are not this command's
 		}
 		return &usageError{cmd, inWords(instead(cmd, err))}
 	})
 	made := verbs
-	if len(args) > 0 && args[0] == "run" { // a job waits for it, and to make all takes longer than what is done before the job
+	if len(args) > 0 && args[0] == "run" { // a job waits for it: making all verbs takes longer than everything else before the job
 		made = func() []verbGroup { return []verbGroup{{"Record", []*cobra.Command{newRun()}}} }
 	}
 	for i, g := range made() {
@@ -155,8 +156,8 @@ func newRoot(args ...string) *cobra.Command {
 	return root
 }
 
-// reasons maps error messages of libraries about values to the words that users see. Like all patterns here they are
-// compiled when they are needed: compiling at the start would delay each job of `spoor run`.
+// reasons maps errors of libraries about values to messages for users. Patterns are compiled when needed, as
+// compiling them at the start would delay each job of `spoor run`.
 var reasons = [][2]string{
 	{`strconv\.ParseBool: .*`, "write true or false"},
 	{`strconv\.\w+: .*: value out of range$`, "this number is too large"},
@@ -164,7 +165,7 @@ var reasons = [][2]string{
 	{`time: (invalid|unknown|missing) .*`, "this is not a time; write 500ms, 60s or 5m"},
 }
 
-// inWords rewrites an error of a flag without names of functions.
+// inWords rewrites an error of a flag without function names of libraries.
 func inWords(err error) error {
 	for _, r := range reasons {
 		if said, text := regexp.MustCompile(r[0]), err.Error(); said.MatchString(text) {
@@ -174,10 +175,10 @@ func inWords(err error) error {
 	return err
 }
 
-// exclusive is how the library of flags names those that were given and exclude each other.
+// exclusive matches the flag library's error about flags that exclude each other.
 const exclusive = `none of the others can be; \[(.+)\] were all set$`
 
-// prepare has a verb, and those below it, say what the user typed wrongly.
+// prepare has a verb and its subverbs report mistakes in the command line as usage errors.
 func prepare(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -232,7 +233,7 @@ func rootVerb(cmd *cobra.Command, args []string) error {
 	return &usageError{cmd, err}
 }
 
-// guesses are words that people try for a verb, to which the answer is its name.
+// guesses maps words that people try to verbs.
 var guesses = map[string]string{
 	"run": "record trace exec launch start", "where": "attach why-hangs deadlock stack status", "recover": "rescue salvage restore", "doctor": "calls tree coverage inspect",
 	"info": "summary stat stats show", "profile": "top flat hist histogram sites hotspots callsites", "calltree": "tree callgraph structure loops callpath",
@@ -244,7 +245,7 @@ var guesses = map[string]string{
 	"papers": "rsd thin codecs terms goal loggops pilgrim cypress scalatrace",
 }
 
-// A verbGroup is what help lists under one title; without a title, what it does not list.
+// A verbGroup is verbs that help lists under one title; verbs without a title are hidden.
 type verbGroup struct {
 	title string
 	verbs []*cobra.Command
@@ -262,8 +263,8 @@ func verbs() []verbGroup {
 	}
 }
 
-// complain prints an error of a verb that continues, or ends with a code of its own.
+// complain prints an error of a verb that continues, or that ends with its own exit code.
 func complain(cmd *cobra.Command, err error) {
-	// Errors name file and section; which package found out is no news.
+	// Errors name file and section; users need not know which part found them.
 	fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s%s\n", verbPrefix(cmd), show.WithoutMiddle(strings.TrimPrefix(err.Error(), "trace: ")))
 }

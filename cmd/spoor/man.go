@@ -13,7 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// newMan is for the Makefile: man pages say what --help says, and installed pages have the flags.
+// newMan makes the verb that the Makefile calls to write man pages from --help, and installed pages with flags.
 func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR [PAGE...]",
@@ -45,13 +45,14 @@ func newMan() *cobra.Command {
 	}
 }
 
-// installed has links between pages of docs/ and papers/, which become one folder, and names for both overviews.
+// installed adapts links between pages of docs/ and papers/, which are one folder when installed, and names both
+// overviews.
 var installed = strings.NewReplacer("](../papers/", "](", "](../docs/", "](", "papers/README.md", "papers.md", "README.md", "papers.md")
 
-// examplesOf marks where a page shows the examples of a verb.
+// examplesOf matches the mark in a page at which the examples of a verb are inserted.
 const examplesOf = `<!-- examples: (\S+) -->\n`
 
-// withFlags returns a page followed by the flags of the verbs whose examples it shows.
+// withFlags appends to a page the flags of the verbs whose examples it shows.
 func withFlags(root *cobra.Command, page []byte) []byte {
 	for _, m := range regexp.MustCompile(examplesOf).FindAllSubmatch(page, -1) {
 		if c, _, err := root.Find([]string{string(m[1])}); err == nil {
@@ -73,7 +74,7 @@ func visible(root *cobra.Command) []*cobra.Command {
 
 func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// manPage writes a page in the man macros.
+// manPage writes a man page in the man macros.
 func manPage(c *cobra.Command) []byte {
 	var b strings.Builder
 	name := pageName(c)
@@ -117,7 +118,7 @@ func manPage(c *cobra.Command) []byte {
 	return []byte(b.String())
 }
 
-// list writes names with their meanings as a list of the manual page.
+// list writes names and their meanings as a list of a man page.
 func list(entries []setting) string {
 	var b strings.Builder
 	for _, e := range entries {
@@ -133,8 +134,7 @@ func option(f *pflag.Flag) string {
 	return fmt.Sprintf(".TP\n.B %s\n%s\n", roff(flagName(f)), roff(flagUsage(f)))
 }
 
-// paragraphs sets text whose paragraphs are separated by empty lines; indented
-// ones stay as they are.
+// paragraphs formats text whose paragraphs are separated by empty lines; indented paragraphs stay unchanged.
 func paragraphs(text string) string {
 	var b strings.Builder
 	for i, p := range strings.Split(strings.TrimSpace(text), "\n\n") {
@@ -155,7 +155,7 @@ func literal(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
 		if lines[i] = roff(l); strings.HasPrefix(l, ".") || strings.HasPrefix(l, "'") {
-			lines[i] = `\&` + lines[i] // no request
+			lines[i] = `\&` + lines[i] // escaped, so that it is not a request of the macros
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -57,18 +57,18 @@ More: docs/matrix.md`,
 	return cmd
 }
 
-// textRows is the most rows that a table has without being asked.
+// textRows is the default limit for the rows of a text table.
 const textRows = 16
 
 func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(o.out), "."))
-	if o.out == "" || sections.SpecialFile(o.out) != "" { // whose name says nothing
+	if o.out == "" || sections.SpecialFile(o.out) != "" { // the name of a special file has no format
 		format = "txt"
 		if o.json {
 			format = "json"
 		}
 	}
-	fits := false // the table has to fit the terminal
+	fits := false // the table must fit the terminal
 	most := map[string]int{"txt": textRows, "csv": r.Ranks(), "json": r.Ranks(), "png": matrix.MaxPictureRows}[format]
 	switch {
 	case most == 0 && r.Ranks() > 0:
@@ -109,7 +109,7 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 	return writeWhole(o.out, o.force, write)
 }
 
-// writeWhole writes a file that appears when it is complete. A device or a FIFO gets what is written at once, and stays.
+// writeWhole writes a file that appears only when it is complete. Devices and FIFOs are written directly.
 func writeWhole(path string, force bool, write func(io.Writer) error) error {
 	switch sections.SpecialFile(path) {
 	case "device", "FIFO":
@@ -123,7 +123,7 @@ func writeWhole(path string, force bool, write func(io.Writer) error) error {
 		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".")
-	if failed := (*os.PathError)(nil); errors.As(err, &failed) { // its own name says nothing
+	if failed := (*os.PathError)(nil); errors.As(err, &failed) { // the temporary file's name means nothing to users
 		return fmt.Errorf("%s: %w", path, failed.Err)
 	}
 	if err != nil {
@@ -177,10 +177,10 @@ func printMatrix(out io.Writer, m *matrix.Matrix, u matrix.Measure, o matrixOpti
 	}
 }
 
-// matrixKinds are what --of names, and how answers call it.
+// matrixKinds are the values of --of, and their names in answers.
 var matrixKinds = [][2]string{{"p2p", "point-to-point"}, {"collectives", "collectives"}, {"rma", "one-sided"}}
 
-// counted names what is counted.
+// counted names the kinds of traffic that are counted.
 func (o *matrixOptions) counted() []string {
 	var list []string
 	for _, kind := range matrixKinds {
@@ -210,7 +210,7 @@ type sizesJSON struct {
 }
 
 type matrixEntry struct {
-	From int `json:"from"` // row; times ranks_per_row: its first rank
+	From int `json:"from"` // row; its first rank is From times ranks_per_row
 	To   int `json:"to"`
 	matrix.Cell
 }

@@ -23,7 +23,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// checkReduced looks at whether the trace is to be lossy: as spoor reduce makes it, where one of its flags is given.
+// checkReduced determines whether the trace is to be reduced, as by spoor reduce: if one of the flags for that is
+// given.
 func (o *runOptions) checkReduced(f *pflag.FlagSet) error {
 	if o.reduced = slices.ContainsFunc(reduceFlags, f.Changed); !o.reduced {
 		return nil
@@ -43,7 +44,7 @@ func (o *runOptions) checkReduced(f *pflag.FlagSet) error {
 	return o.thin.parse(f)
 }
 
-// made is the name that ranks give the trace: not the one that was asked for where a smaller one is to be made of it.
+// made returns the name under which ranks write the trace: a temporary name if the trace is reduced afterwards.
 func (o *runOptions) made(out string) string {
 	if !o.reduced {
 		return out
@@ -52,8 +53,8 @@ func (o *runOptions) made(out string) string {
 	return strings.TrimSuffix(out, ext) + ".lossless" + ext
 }
 
-// reportMade makes the trace that was asked for from the trace that ranks wrote, and reports it. If that fails, the
-// lossless trace gets its name.
+// reportMade makes the reduced trace from the trace that ranks wrote, and prints its summary. If that fails, the
+// lossless trace gets the name.
 func reportMade(stderr io.Writer, o runOptions, path, out string, force bool) (*sums.Summary, error) {
 	if !o.reduced {
 		return reportTrace(stderr, o, path)
@@ -61,7 +62,7 @@ func reportMade(stderr io.Writer, o runOptions, path, out string, force bool) (*
 	name, said, err := o.thin.file(stderr, path, out, force)
 	switch {
 	case err == nil && name != "":
-		if filepath.Dir(path) != filepath.Dir(out) { // rank 0 has said how to bring that home
+		if filepath.Dir(path) != filepath.Dir(out) { // rank 0 has printed how to move the trace
 			said += fmt.Sprintf("; %s is gone", path)
 		}
 		err = os.Remove(path)
@@ -84,7 +85,7 @@ func reportMade(stderr io.Writer, o runOptions, path, out string, force bool) (*
 	return s, err
 }
 
-// moveFree gives a trace its name, or the next numbered one that is free.
+// moveFree renames a trace to out, or to the next free numbered name.
 func moveFree(path, out string, force bool) (name string, err error) {
 	for n := 1; ; n++ {
 		name = deliver.NumberedName(out, n)
@@ -94,7 +95,7 @@ func moveFree(path, out string, force bool) (name string, err error) {
 	}
 }
 
-// file makes a trace of a lossless one. No name: the lossless one is as good.
+// file makes a reduced trace of a lossless one. An empty name means that reducing gains nothing.
 func (o *reduceOptions) file(stderr io.Writer, path, out string, force bool) (name, said string, err error) {
 	r, err := trace.Open(path)
 	if err != nil {
@@ -127,7 +128,7 @@ func (o *reduceOptions) file(stderr io.Writer, path, out string, force bool) (na
 // ordered reports whether requests finish in the order of their arrays.
 func ordered(x *reduce.ReducedTrace) bool { return x.Content.Meta[trace.MetaNote+".order"] != "" }
 
-// thinnedText says in few words what was merged.
+// thinnedText summarises what was merged.
 func thinnedText(x *reduce.ReducedTrace) string {
 	var parts []string
 	var sizes, runs uint64
@@ -164,7 +165,8 @@ func thinnedText(x *reduce.ReducedTrace) string {
 	return strings.Join(parts, ", ")
 }
 
-// thinCommand is what the engine has the tool do, where spoor became the ranks.
+// thinCommand returns the command by which the engine has a trace reduced, if spoor itself was replaced by the rank's
+// program.
 func (o *runOptions) thinCommand(tool, out string) []string {
 	t := &o.thin
 	return []string{
@@ -173,7 +175,7 @@ func (o *runOptions) thinCommand(tool, out string) []string {
 	}
 }
 
-// newReduced is for that.
+// newReduced makes the hidden verb of thinCommand.
 func newReduced() *cobra.Command {
 	o := runOptions{reduced: true}
 	var to, say string

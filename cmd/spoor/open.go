@@ -15,7 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// openTrace opens a trace for a verb. A directory is mostly what a crash left.
+// openTrace opens a trace for a verb. Users who name a directory mostly mean the records of a crashed run.
 func openTrace(path string) (*trace.Reader, error) {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		if dirs, err := recover.ProcessDirs(path); err == nil && len(dirs) > 0 {
@@ -46,7 +46,7 @@ func oneTrace(f func(cmd *cobra.Command, r *trace.Reader) error) func(*cobra.Com
 	}
 }
 
-// aTrace requires one trace as the argument. The argument may be missing if the folder has a trace.
+// aTrace requires one trace as the argument. Without an argument, the folder must have a trace.
 func aTrace(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return exactly(1, "one trace")(cmd, args)
@@ -57,20 +57,20 @@ func aTrace(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// named is the trace that the user names, or else the newest in the folder; then it prints the name.
+// named returns the path that the user gave, or else the newest trace in the folder, whose name it prints.
 func named(cmd *cobra.Command, args []string) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
 	}
 	path := newest()
-	if path == "" { // it was there when the arguments were checked
+	if path == "" { // it existed when the arguments were checked
 		return "", errors.New("this folder has no file *.spoor")
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s\n", path)
 	return path, nil
 }
 
-// newest is the trace in the folder that was written last, or "".
+// newest returns the most recently written trace in the folder, or "".
 func newest() (path string) {
 	var last time.Time
 	list, _ := filepath.Glob("*.spoor")
@@ -83,7 +83,7 @@ func newest() (path string) {
 	return path
 }
 
-// exactly checks the number of arguments in the user's words.
+// exactly checks the number of arguments; what describes them to the user.
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {
@@ -93,7 +93,7 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// ofVerbs makes a verb that consists of other verbs, and prints their help if it is used alone.
+// ofVerbs makes a verb with subverbs that prints their help if it is used alone.
 func ofVerbs(cmd *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
 	cmd.AddCommand(verbs...)
 	cmd.Args = func(_ *cobra.Command, args []string) error {

@@ -29,7 +29,7 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// An output is how an answer is printed: as text, unless --json or --csv was given.
+// An output is the output form of an answer: text, unless --json or --csv is given.
 type output struct {
 	json, csv bool
 	columns   []string
@@ -37,7 +37,7 @@ type output struct {
 	top       show.Limit
 }
 
-// tableFlags adds the flags of verbs whose answer is a table.
+// tableFlags adds the flags of verbs that print a table.
 func (o *output) tableFlags(cmd *cobra.Command, top int, rows string) {
 	f := cmd.Flags()
 	topFlag(f, &o.top, top, rows)
@@ -48,12 +48,12 @@ func (o *output) tableFlags(cmd *cobra.Command, top int, rows string) {
 	cmd.MarkFlagsMutuallyExclusive("csv", "json")
 }
 
-// tableView is what those flags ask for.
+// tableView returns the table's layout from these flags.
 func (o *output) tableView() show.View {
 	return show.View{MaxRows: o.top.Rows, Columns: o.columns, Sort: o.sort, CSV: o.csv}
 }
 
-// wrongColumn makes an error of a column that does not exist one of usage.
+// wrongColumn makes an error about an unknown column a usage error.
 func wrongColumn(cmd *cobra.Command, err error) error {
 	if no := (*show.UnknownColumnError)(nil); errors.As(err, &no) {
 		return &usageError{cmd, err}
@@ -61,7 +61,7 @@ func wrongColumn(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// print prints an answer: as text, or as the flags ask. Not all answers have a text or a table.
+// print prints an answer as text, or in the form that the flags select. text or table may be nil.
 func (o output) print(cmd *cobra.Command, answer any, text func(io.Writer), table func(io.Writer, show.View) error) error {
 	if o.csv && table == nil {
 		return &usageError{cmd, errors.New("--csv: this answer has no table")}
@@ -78,12 +78,12 @@ func (o output) print(cmd *cobra.Command, answer any, text func(io.Writer), tabl
 	})
 }
 
-// tableOf is a table of rows.
+// tableOf returns a function that prints rows as a table.
 func tableOf[T any](rows []T, cells func(*show.Row, T)) func(io.Writer, show.View) error {
 	return func(w io.Writer, v show.View) error { return show.PrintRows(w, rows, v, cells) }
 }
 
-// buffered has something written that does not look at errors: the first one is found at the end.
+// buffered runs a writing function that ignores errors, and returns the first error.
 func buffered(to io.Writer, write func(io.Writer) error) error {
 	w := bufio.NewWriter(to)
 	if err := write(w); err != nil {
@@ -92,12 +92,12 @@ func buffered(to io.Writer, write func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// thereAlready is the error for a file that exists and must not be replaced. It says what to do.
+// thereAlready is the error for a file that exists and must not be replaced. It includes the remedy.
 func thereAlready(path string) error {
 	return fmt.Errorf("%s exists; use --force to write over it, or -o for another name", path)
 }
 
-// mayWrite returns an error if path is no file that may be replaced, or if it exists and force is not set.
+// mayWrite returns an error if path is not a regular file, or if it exists and force is not set.
 func mayWrite(path string, force bool) error {
 	if err := sections.CheckReplaceable(path); err != nil {
 		return err
@@ -108,7 +108,7 @@ func mayWrite(path string, force bool) error {
 	return nil
 }
 
-// written takes what came of writing a file, and returns the file's size.
+// written returns the size of a file that was written, or the error of writing it.
 func written(path string, err error) (size int64, _ error) {
 	if errors.Is(err, fs.ErrExist) {
 		return 0, thereAlready(path)
@@ -123,7 +123,7 @@ func written(path string, err error) (size int64, _ error) {
 	return st.Size(), nil
 }
 
-// nameOf is what a trace that is made of another is called, in the current folder: app.part.spoor.
+// nameOf returns the default name of a trace derived from another, in the current folder: app.part.spoor.
 func nameOf(r *trace.Reader, what string) string {
 	return strings.TrimSuffix(filepath.Base(r.Name()), ".spoor") + "." + what + ".spoor"
 }
@@ -141,10 +141,10 @@ func wallClock(ns int64) string {
 	return time.Unix(0, ns).UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// A progress says on a terminal how far long work has come. It keeps quiet for
-// the first two seconds, and always if stderr is no terminal.
+// A progress displays on a terminal how far long work has advanced. It is silent for the first two seconds, and
+// always if stderr is not a terminal.
 type progress struct {
-	w     io.Writer // nil: quiet
+	w     io.Writer // nil: silent
 	what  string
 	total int
 	done  int
@@ -162,10 +162,10 @@ func newProgress(stderr io.Writer, what string, total int) *progress {
 	return p
 }
 
-// step counts one piece of work.
+// step counts one unit of work.
 func (p *progress) step() { p.steps(1) }
 
-// steps counts several.
+// steps counts n units of work.
 func (p *progress) steps(n int) {
 	p.done += n
 	now := time.Now()
@@ -176,7 +176,7 @@ func (p *progress) steps(n int) {
 	fmt.Fprintf(p.w, "\rspoor: %s: %s of %s%s\x1b[K", p.what, show.FormatGrouped(p.done), show.FormatGrouped(p.total), p.left(now))
 }
 
-// left says how long the rest will take, if it is as the work so far.
+// left estimates the remaining time at the speed so far.
 func (p *progress) left(now time.Time) string {
 	if p.done <= 0 || p.done >= p.total {
 		return ""
@@ -185,7 +185,7 @@ func (p *progress) left(now time.Time) string {
 	return ", about " + max(time.Second, time.Duration(rest).Round(time.Second)).String() + " left"
 }
 
-// end wipes the line.
+// end erases the line.
 func (p *progress) end() {
 	if p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")
@@ -193,7 +193,7 @@ func (p *progress) end() {
 }
 
 func terminal(f *os.File) bool {
-	var termios [64]byte // more than any struct termios
+	var termios [64]byte // larger than any struct termios
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), syscall.TCGETS, uintptr(unsafe.Pointer(&termios)))
 	return errno == 0
 }

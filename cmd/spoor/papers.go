@@ -31,7 +31,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// The verbs of papers/. No other file outside that folder imports it.
+// The verbs of papers/. Only this file imports that folder.
 
 func newPapers() *cobra.Command {
 	cmd := &cobra.Command{
@@ -49,7 +49,7 @@ measures, are in papers/README.md.`,
 	return ofVerbs(cmd, newRSD(), newStructure(), newThin(), newCodecs(), newTerms(), newGOAL(), newLogGOPS(), newDerived(), newPass())
 }
 
-// How papers rsd aligns ranks.
+// Values of papers rsd --align.
 const (
 	bySites = "sites"
 	byOrder = "order"
@@ -151,13 +151,13 @@ func runRSD(cmd *cobra.Command, r *trace.Reader, o *rsdOptions) error {
 	return err
 }
 
-// synthesis is what papers thin makes synthetic, besides what every reduction does.
+// synthesis is what papers thin makes synthetic, in addition to spoor reduce.
 type synthesis struct {
 	tripCounts, partners, order bool
 	seed                        uint64
 
 	who     *partners.Drawer
-	ordered bool // order was asked for, and it is that of the trace
+	ordered bool // --order was given, and is the trace's order
 }
 
 func newThin() *cobra.Command {
@@ -184,7 +184,7 @@ More: papers/thin.md`
 	return cmd
 }
 
-// passes is how often ranks are gone through for it, at most, if they are so without it.
+// passes returns the largest number of passes over the ranks; without is the number without synthesis.
 func (s *synthesis) passes(without int) int {
 	if s != nil && s.partners {
 		return 3 * without
@@ -192,7 +192,7 @@ func (s *synthesis) passes(without int) int {
 	return without
 }
 
-// add has a reduction do it, too.
+// add adds the synthesis to a reduction's options.
 func (s *synthesis) add(r *trace.Reader, o *reduce.Options, progress func(ranks int)) error {
 	if s == nil {
 		return nil
@@ -220,7 +220,7 @@ func (s *synthesis) add(r *trace.Reader, o *reduce.Options, progress func(ranks 
 	return nil
 }
 
-// stays lists what stays that was to become synthetic, and why.
+// stays lists what could not be made synthetic, and why.
 func (s *synthesis) stays(x *reduce.ReducedTrace) (list []string) {
 	if s == nil {
 		return nil
@@ -338,7 +338,7 @@ func runCodecs(cmd *cobra.Command, r *trace.Reader, o codecOptions) error {
 	return o.print(cmd, codecs.JSON(r, &o.Options, results), func(w io.Writer) { codecs.Text(w, &o.Options, len(ranks), results) }, nil)
 }
 
-// writeCoded writes the trace with the times in the one codec that is named.
+// writeCoded writes the trace with times in a single codec.
 func writeCoded(cmd *cobra.Command, r *trace.Reader, o *codecOptions) error {
 	if name := given(cmd, "rank", "write-to"); name != "" {
 		return &usageError{cmd, fmt.Errorf("--%s is for comparing codecs; --output writes all ranks", name)}
@@ -363,7 +363,7 @@ func writeCoded(cmd *cobra.Command, r *trace.Reader, o *codecOptions) error {
 	}, nil)
 }
 
-// styles are those of terms.Style.
+// styles are the names of terms.Style's values.
 var styles = []string{"detailed", "terse", "latex"}
 
 func newTerms() *cobra.Command {
@@ -389,7 +389,7 @@ with times in µs. Loops come from the order of calls, as in the paper.`,
 			if err := o.check(cmd); err != nil {
 				return err
 			}
-			if style == "latex" { // one document
+			if style == "latex" { // one document for all ranks
 				o.all = false
 			}
 			view, err := o.view(cmd)
@@ -474,7 +474,7 @@ More: papers/loggops.md`,
 			}
 			return o.print(cmd, loggopsJSON{p, s.Ranks(), len(s.Ops), r.Events, slices.Max(append(r.End, 0)), r.End}, func(w io.Writer) {
 				for rank, end := range r.End {
-					fmt.Fprintf(w, "Host %d: %d\n", rank, end) // as LogGOPSim writes it
+					fmt.Fprintf(w, "Host %d: %d\n", rank, end) // the format of LogGOPSim
 				}
 			}, nil)
 		},
@@ -494,12 +494,12 @@ type loggopsJSON struct {
 	Parameters goal.Parameters `json:"parameters"`
 	Ranks      int             `json:"ranks"`
 	Operations int             `json:"operations"`
-	Events     uint64          `json:"events"` // operations and messages
-	End        uint64          `json:"end"`    // of the last rank
-	Ends       []uint64        `json:"ends"`   // of each rank
+	Events     uint64          `json:"events"` // number of operations and messages
+	End        uint64          `json:"end"`    // when the last rank ends
+	Ends       []uint64        `json:"ends"`   // by rank
 }
 
-// scheduleOf reads a schedule, or makes one of a trace.
+// scheduleOf reads a schedule, or makes one from a trace.
 func scheduleOf(path string) (*goal.Schedule, error) {
 	if !isTrace(path) {
 		return goal.Open(path)
@@ -516,7 +516,7 @@ func scheduleOf(path string) (*goal.Schedule, error) {
 	in, out := io.Pipe()
 	go func() { out.CloseWithError(traced.WriteGOAL(calls, out)) }()
 	s, err := goal.Read(in, path)
-	in.CloseWithError(err) // nobody reads what is left
+	in.CloseWithError(err) // the rest is not needed
 	return s, err
 }
 
@@ -570,10 +570,10 @@ More: papers/pass.md`,
 	return cmd
 }
 
-// llvm matches the versions that clang and flang print.
+// llvm matches the version output of clang and flang.
 const llvm = `(?:clang|flang|flang-new) version (\d+)\.`
 
-// passFlag is the flag for a compiler, by the version that it says it has.
+// passFlag returns the flag for a compiler, determined by its version.
 func passFlag(compiler string) (string, error) {
 	out, err := exec.Command(compiler, "--version").Output()
 	if err != nil {

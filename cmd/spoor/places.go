@@ -18,11 +18,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// places names call sites for the verbs that show them.
+// places names call sites in the output of verbs.
 type places struct {
 	s     *symbolise.Symboliser
 	tails *tree.TailCalls
-	late  bool // machine code took too long
+	late  bool // reading machine code took too long
 }
 
 func debugPathFlag(f *pflag.FlagSet, paths *[]string) {
@@ -34,14 +34,14 @@ func newPlaces(paths []string) *places {
 	return &places{s: s, tails: tree.NewTailCalls(s)}
 }
 
-// placesOf names the call sites of a trace so that no two addresses print the same.
+// placesOf names the call sites of a trace so that different addresses have different names.
 func placesOf(r *trace.Reader, paths []string) (*places, error) {
 	p := newPlaces(paths)
 	return p, p.tellApart(r, true)
 }
 
-// sitesOf names the call sites of a trace. Addresses of one source line in one call path are one call site, unless
-// apart is set.
+// sitesOf names the call sites of a trace. Addresses of one source line with equal call paths are one call site,
+// unless apart is set.
 func sitesOf(r *trace.Reader, paths []string, apart bool) (*places, *sites.Naming, error) {
 	p := newPlaces(paths)
 	if err := p.tellApart(r, apart); err != nil || apart {
@@ -51,12 +51,13 @@ func sitesOf(r *trace.Reader, paths []string, apart bool) (*places, *sites.Namin
 	return p, named, err
 }
 
-// apartFlag adds the flag that makes each address a call site of its own.
+// apartFlag adds the flag that makes each address its own call site.
 func apartFlag(f *pflag.FlagSet, apart *bool) {
 	f.BoolVar(apart, "sites", false, "a call site for each address: compilers copy calls")
 }
 
-// tellApart has addresses print apart that are not the same place, and with lines those of one source line as well.
+// tellApart makes addresses of different places print differently. With lines set, different addresses of one source
+// line print differently, too.
 func (p *places) tellApart(r *trace.Reader, lines bool) error {
 	var list []symbolise.ReturnSite
 	seen := make(map[symbolise.ReturnSite]bool)
@@ -82,7 +83,7 @@ func (p *places) tellApart(r *trace.Reader, lines bool) error {
 	return nil
 }
 
-// function names the function that a frame is in; "" if it isn't known.
+// function returns the name of a frame's function; "" if it isn't known.
 func (p *places) function(frame trace.Site) string {
 	if where := p.of(frame); len(where.Frames) > 0 {
 		return where.Frames[len(where.Frames)-1].Name()
@@ -92,7 +93,8 @@ func (p *places) function(frame trace.Site) string {
 
 func (p *places) of(s trace.Site) symbolise.Place { return p.s.CallAt(s.Module, s.BuildID, s.Offset) }
 
-// called is the place of a call of an MPI function, or of a frame around one, with the functions that the stack left out.
+// called returns the place of a call of an MPI function, or of a frame around it, with the functions missing in the
+// stack.
 func (p *places) called(function string, s trace.Site) symbolise.Place {
 	return p.tails.Place(function, s)
 }
@@ -102,7 +104,7 @@ func (p *places) text(s trace.Site) string {
 	return where.String()
 }
 
-// call is the place of a call. A call that a C library makes has the line of Python that called into the library, too.
+// call returns the place of a call. For a call from a C library it adds the line of Python that called the library.
 func (p *places) call(s trace.Site) string {
 	where := p.of(s)
 	for where.IsStub() && s.Caller != nil {
@@ -116,16 +118,16 @@ func (p *places) call(s trace.Site) string {
 	return text
 }
 
-// atCall is call, for those who name calls.
+// atCall is call in the form of an option of packages that name calls.
 func (p *places) atCall(_ string, s trace.Site) string { return p.call(s) }
 
-// thread names the function that a thread was made for, by a place in it.
+// thread returns the name of the function that a thread was made for, from an address in it.
 func (p *places) thread(s trace.Site) string {
 	where := p.of(s)
 	return where.ThreadFunction()
 }
 
-// code is what the trace has of the program's machine code, or what the binaries say, if they are as they were: nil if there is
+// code returns the trace's information on machine code, or else the binaries' if they are unchanged; nil if there is
 // nothing.
 func (p *places) code(r *trace.Reader) (*trace.Code, error) {
 	if c, err := r.Code(); c != nil || err != nil {
@@ -146,10 +148,10 @@ func (p *places) code(r *trace.Reader) (*trace.Code, error) {
 	return c, err
 }
 
-// longestSearch is how long a verb looks for loops and functions in machine code that the trace has not.
+// longestSearch is how long a verb reads machine code for loops and functions that the trace lacks.
 const longestSearch = 2 * time.Minute
 
-// tree says which tree has the loops and functions of a trace: that of its machine code, where it is known.
+// tree returns options that select the tree with the loops of the trace's machine code, if that is known.
 func (p *places) tree(r *trace.Reader) (o calltree.Options, err error) {
 	o.Locate = p.called
 	o.Code, err = p.code(r)

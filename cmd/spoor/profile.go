@@ -21,8 +21,8 @@ type profileOptions struct {
 	paths     []string
 	histogram histogramOptions
 	ranks     string
-	asked     bool // for histograms
-	apart     bool // addresses of one line
+	asked     bool // --histogram was given
+	apart     bool // each address is its own call site
 }
 
 func newProfile() *cobra.Command {
@@ -80,7 +80,7 @@ func refuseFlags(cmd *cobra.Command, names []string, why string) error {
 	return nil
 }
 
-// given is the first of some flags that is given, "" if none is.
+// given returns the first of some flags that was given, or "".
 func given(cmd *cobra.Command, names ...string) string {
 	if i := slices.IndexFunc(names, cmd.Flags().Changed); i >= 0 {
 		return names[i]

@@ -29,7 +29,7 @@ type proxyOptions struct {
 	mpi   string
 	paths []string
 	loops string
-	times string // computation
+	times string // value of --compute-times
 	scale bool
 }
 
@@ -90,7 +90,7 @@ More: docs/proxy.md`,
 	return cmd
 }
 
-// computeTimes are what --compute-times can be.
+// computeTimes maps the values of --compute-times.
 var computeTimes = map[string]proxy.GapModel{"histogram": proxy.GapsDrawn, "mean": proxy.GapsMean, "all": proxy.GapsFollowed}
 
 func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
@@ -131,7 +131,7 @@ func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
 	return o.print(cmd, p, r.Ranks())
 }
 
-// check checks the flags, and completes what they say.
+// check checks the flags, and sets what follows from them.
 func (o *proxyOptions) check(f *pflag.FlagSet) error {
 	if o.scale && (o.loops != loopsFromCode || o.AllowPartial || o.RecordedOrder || f.Changed("compute-times")) {
 		return errors.New("--scalable goes without --loops-from, --compute-times, --partial and --recorded-order")
@@ -154,7 +154,7 @@ func (o *proxyOptions) check(f *pflag.FlagSet) error {
 	return nil
 }
 
-// findFunctions finds out which functions the MPI has that --mpi names.
+// findFunctions finds which functions the MPI named by --mpi has.
 func (o *proxyOptions) findFunctions(stderr io.Writer) error {
 	if o.Target.Flavour = o.mpi; o.mpi == "" {
 		return nil
@@ -172,7 +172,7 @@ func (o *proxyOptions) findFunctions(stderr io.Writer) error {
 	return nil
 }
 
-// findPlaces has the generator name source lines, and take functions and loops from the code if that is wanted.
+// findPlaces has the generator print source lines, and use functions and loops of the code if wanted.
 func (o *proxyOptions) findPlaces(r *trace.Reader) (err error) {
 	where := newPlaces(o.paths)
 	o.RenderSite = func(s trace.Site) string {
@@ -187,7 +187,7 @@ func (o *proxyOptions) findPlaces(r *trace.Reader) (err error) {
 	return err
 }
 
-// generate makes the program of one trace, or with --scalable of all.
+// generate makes the program of one trace, or with --scalable of all traces.
 func (o *proxyOptions) generate(list []*trace.Reader) (*proxy.Program, error) {
 	if !o.scale {
 		return proxy.GenerateProgram(list[0], o.Options)

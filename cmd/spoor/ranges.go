@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// parseList reads a list such as 0,4-7,10- of numbers below n, and returns the
-// numbers in rising order; without a text all of them.
+// parseList reads a list such as 0,4-7,10- of numbers below n, and returns the numbers in rising order. An empty text
+// means all of them.
 func parseList(text string, n int) ([]int, error) {
 	list := []int{}
 	if text == "" {
@@ -43,8 +43,7 @@ func parseList(text string, n int) ([]int, error) {
 	return slices.Compact(list), nil
 }
 
-// parseSpan reads a range of positions i:j, which ends before j; either may be
-// missing.
+// parseSpan reads a range of positions i:j, where j is exclusive; either may be missing.
 func parseSpan(text string) (first, end uint64, err error) {
 	from, to, ok := strings.Cut(text, ":")
 	end = math.MaxUint64

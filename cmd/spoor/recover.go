@@ -57,7 +57,7 @@ its last call if not. The folders stay as they are.`,
 	return cmd
 }
 
-// A recovered world, as it is reported.
+// A recovered is a recovered world, in the form of the report.
 type recovered struct {
 	Trace  string           `json:"trace"`
 	Ranks  int              `json:"ranks"`
@@ -114,8 +114,7 @@ func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
 	}, nil)
 }
 
-// recoverName names the trace after the directory if `spoor run` named that,
-// else after the program.
+// recoverName returns a trace's name: the directory's if `spoor run` named that, else the program's.
 func recoverName(dir string, processes []*recover.Process) string {
 	if name, ok := strings.CutSuffix(filepath.Clean(dir), ".partial"); ok {
 		return name
@@ -128,7 +127,7 @@ func recoverName(dir string, processes []*recover.Process) string {
 	return "recovered.spoor"
 }
 
-// writeWorlds writes a trace with tags for each world among the processes.
+// writeWorlds writes a trace for each world of the processes. The traces' names get tags of their worlds.
 func writeWorlds(processes []*recover.Process, out string, force bool, of []string) ([]recovered, error) {
 	var list []recovered
 	var failed error
@@ -239,7 +238,7 @@ func printEnding(w io.Writer, e *recover.Ending) {
 	}
 }
 
-// printTally prints how many ranks ended in which way, one line for each way.
+// printTally prints a line for each way of ending, with the number of ranks.
 func printTally(w io.Writer, list []recover.Ending) {
 	var order []string
 	ranks := make(map[string][]int)

@@ -18,7 +18,7 @@ import (
 
 func newReduce() *cobra.Command { return newReduceOf(new(reduceOptions)) }
 
-// newReduceOf is the verb with options that may have more.
+// newReduceOf makes the reduce verb with options that may include a synthesis.
 func newReduceOf(o *reduceOptions) *cobra.Command {
 	var out string
 	var force, asJSON bool
@@ -74,15 +74,15 @@ More: docs/reduce.md`,
 	return cmd
 }
 
-// reduceOptions say how a trace is thinned.
+// reduceOptions control the reduction of a trace.
 type reduceOptions struct {
 	options reduce.Options
 	budget  string
 
-	synthetic *synthesis // what else becomes so; nil: nothing
+	synthetic *synthesis // what is made synthetic, too; nil: nothing
 }
 
-// reduceFlags are the names of their flags.
+// reduceFlags are the names of the flags for these options.
 var reduceFlags = []string{"tolerance", "budget"}
 
 func (o *reduceOptions) flags(f *pflag.FlagSet) {
@@ -92,7 +92,7 @@ func (o *reduceOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.budget, "budget", "", "merge no more than needed to get down to this size in `bytes`: 100K, 2M")
 }
 
-// parse checks what was said.
+// parse checks the flags.
 func (o *reduceOptions) parse(f *pflag.FlagSet) error {
 	if o.budget != "" {
 		n, err := parseBytes(o.budget)
@@ -107,7 +107,7 @@ func (o *reduceOptions) parse(f *pflag.FlagSet) error {
 	return nil
 }
 
-// sameText explains why a trace was not changed.
+// sameText explains why a trace stays unchanged.
 func (o *reduceOptions) sameText() string {
 	if o.options.BudgetBytes > 0 {
 		return "it is within the budget"
@@ -115,7 +115,7 @@ func (o *reduceOptions) sameText() string {
 	return "it would be no smaller"
 }
 
-// of thins a trace, and says what stays though it was to change.
+// of reduces a trace; stays lists what should have been made synthetic but was not.
 func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *reduce.ReducedTrace, stays []string, err error) {
 	passes := 3
 	if o.options.BudgetBytes > 0 {
@@ -139,7 +139,7 @@ func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *reduce.Reduced
 	return x, stays, nil
 }
 
-// mostPasses is about how often a budget has all calls gone through.
+// mostPasses is the approximate number of passes over all calls for a budget.
 const mostPasses = 16
 
 // parseBytes reads a number of bytes: 100K, 2.5M, 1G or plain digits.
@@ -158,13 +158,13 @@ func parseBytes(text string) (int64, error) {
 	return int64(v * unit), nil
 }
 
-// A mergedSizes is a family of sizes that were merged, as people read it.
+// A mergedSizes is a family of merged sizes, in printed form.
 type mergedSizes struct {
 	Of           string `json:"of"`
 	Precision    int    `json:"precision"`
-	Merged       uint64 `json:"merged"` // sizes, calls counted
+	Merged       uint64 `json:"merged"` // number of merged sizes, each call counted
 	Kept         uint64 `json:"kept"`
-	distribution        // of bytes, before
+	distribution        // of the original sizes, in bytes
 }
 
 func mergedOf(list []trace.MergedSizes) []mergedSizes {
@@ -201,10 +201,10 @@ func mergedOf(list []trace.MergedSizes) []mergedSizes {
 	return out
 }
 
-// mostTags is how many tags of a family are listed.
+// mostTags is the largest number of tags listed for a family.
 const mostTags = 8
 
-// text says it in a line.
+// text describes the family in a line.
 func (m *mergedSizes) text() string {
 	return fmt.Sprintf("%s of %s became %d, %s kept; tolerance %s; %s (rank %d) to %s (rank %d) before", show.FormatPlural(m.Merged, "size"), m.Of, len(m.Bins),
 		show.FormatGrouped(m.Kept), toleranceText(m.Precision), show.FormatBytes(m.Least), m.LeastRank, show.FormatBytes(m.Most), m.MostRank)

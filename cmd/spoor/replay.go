@@ -41,10 +41,10 @@ type replayOptions struct {
 	force     bool
 	output
 	quiet bool
-	io    string // which calls on files the trace has, as spoor run --io says it
+	io    string // the trace's calls on files, as a value of spoor run --io
 }
 
-// Which receives are made.
+// Values of --receives.
 const (
 	recordedReceives = "recorded"
 	derivedReceives  = "derived" // one for each message that is sent
@@ -91,7 +91,7 @@ More: docs/replay.md`,
 	f.DurationVar(&o.timeout, "timeout", o.timeout, "end the replay if a call takes longer than this; 0: never")
 	f.StringVar(&o.files, "files", "", "keep the files in this `folder` (default: a scratch folder)")
 	f.BoolVar(&o.original, "original-files", false, "open MPI-IO's files where the program had them, and overwrite them")
-	if receives == derivedReceives { // what is sent to calls that never returned is not known
+	if receives == derivedReceives { // the sends to calls that never returned are not known
 		f.Uint64Var(&o.mostCalls, "most-calls", o.mostCalls, "refuse traces with more calls; 0: none")
 	} else {
 		f.BoolVar(&o.partial, "partial", false, "for a program that did not finish: make the calls that all ranks reached")
@@ -103,13 +103,13 @@ More: docs/replay.md`,
 	return cmd
 }
 
-// A replayJob is a replay that is about to be started.
+// A replayJob is a replay before and while it runs.
 type replayJob struct {
 	replayOptions
 	path          string // of the trace
 	r             *trace.Reader
 	runner        *launch.Runner
-	replayer, dir string // what ranks run, and the folder of its input and output
+	replayer, dir string // the program of the ranks, and the folder of its input and output
 	cfg           *replay.ReplayConfig
 }
 
@@ -146,7 +146,7 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 	return reportReplay(cmd, o, r, j.runner, j.dir, wall)
 }
 
-// check checks what flags say without the trace.
+// check checks the flags that don't depend on the trace.
 func (o *replayOptions) check() error {
 	if o.speed <= 0 {
 		return fmt.Errorf("--speed %g: must be above 0", o.speed)
@@ -157,10 +157,10 @@ func (o *replayOptions) check() error {
 	return nil
 }
 
-// fit adapts the options to what the trace has: times, and calls on files.
+// fit adapts the options to the trace's times and calls on files.
 func (o *replayOptions) fit(cmd *cobra.Command, r *trace.Reader) error {
 	if !r.HasTimes() {
-		// There is nothing to pace the calls by.
+		// Without times there is no pace.
 		if f := cmd.Flags(); f.Changed("pace") || f.Changed("speed") {
 			return r.RequireTimes()
 		}
@@ -180,11 +180,11 @@ func (o *replayOptions) fit(cmd *cobra.Command, r *trace.Reader) error {
 	return nil
 }
 
-// asRecorded reports whether calls meet those that they met in the trace: unless receives are derived, or the program did
-// not end.
+// asRecorded reports whether calls match the same calls as in the trace. They may not if receives are derived, or the
+// program did not end.
 func (j *replayJob) asRecorded() bool { return !j.cfg.Derived && !j.partial }
 
-// checkTrace refuses a trace that can't be replayed.
+// checkTrace returns an error if a trace can't be replayed.
 func (j *replayJob) checkTrace(stderr io.Writer) error {
 	target, err := probe(j.replayer, j.dir, *j.cfg, j.r)
 	if err != nil {
@@ -206,7 +206,7 @@ func (j *replayJob) checkTrace(stderr io.Writer) error {
 			return err
 		}
 	}
-	// A call that another rank's missing one should meet would wait until --timeout ends the replay.
+	// A call whose partner is missing in the trace would wait until --timeout ends the replay.
 	total, err := totalCalls(j.r)
 	if err != nil {
 		return err
@@ -219,7 +219,7 @@ func (j *replayJob) checkTrace(stderr io.Writer) error {
 	return nil
 }
 
-// obstacles lists why calls can't be made again. It sets what the replay does about those that it overcomes.
+// obstacles lists why calls can't be made again, and sets up the replay's remedies for some obstacles.
 func (j *replayJob) obstacles(target reissue.TargetMPI) ([]reissue.Obstacle, error) {
 	list, err := reissue.Obstacles(j.r, target)
 	if err != nil {
@@ -245,7 +245,7 @@ func (j *replayJob) obstacles(target reissue.TargetMPI) ([]reissue.Obstacle, err
 	return list, nil
 }
 
-// run starts the ranks. It returns how long the job took.
+// run starts the ranks, and returns the job's duration.
 func (j *replayJob) run(cmd *cobra.Command) (wall time.Duration, err error) {
 	file := filepath.Join(j.dir, "config")
 	if err := j.cfg.Write(file); err != nil {
@@ -267,7 +267,7 @@ func (j *replayJob) run(cmd *cobra.Command) (wall time.Duration, err error) {
 	return wall, fmt.Errorf("%s ended with code %d; nothing to report", strings.Join(args, " "), code)
 }
 
-// checkOrder goes through all calls once, as each rank will, to see that there is an order of them.
+// checkOrder steps through all calls once, as each rank will, to check that the order of events is complete.
 func (o replayOptions) checkOrder(r *trace.Reader, target reissue.TargetMPI) error {
 	calls, err := totalCalls(r)
 	if err != nil {
@@ -297,7 +297,7 @@ func totalCalls(r *trace.Reader) (calls uint64, err error) {
 	return calls, nil
 }
 
-// checkMPI refuses what --mpi can't be.
+// checkMPI checks the value of --mpi.
 func checkMPI(name string) error {
 	if _, ok := mpi.FlavourNamed(name); ok || name == "" {
 		return nil
@@ -305,7 +305,7 @@ func checkMPI(name string) error {
 	return fmt.Errorf("--mpi %s: must be openmpi, mpich or abi", name)
 }
 
-// findRunner chooses the MPI: what the user said, else the trace's, else any.
+// findRunner chooses the MPI: the user's choice, else the trace's MPI, else any.
 func findRunner(o replayOptions, traced string) (*launch.Runner, error) {
 	var r *launch.Runner
 	err := checkMPI(o.mpi)
@@ -330,7 +330,7 @@ func findRunner(o replayOptions, traced string) (*launch.Runner, error) {
 	return r, err
 }
 
-// findReplayer finds the program that ranks run, and makes a directory for its input and output.
+// findReplayer finds the replayer, and makes a directory for its input and output.
 func findReplayer() (path, dir string, err error) {
 	if path, err = findLibrary("spoor-replay"); err != nil {
 		return "", "", err
@@ -339,8 +339,8 @@ func findReplayer() (path, dir string, err error) {
 	return path, dir, err
 }
 
-// replayDir makes a directory that ranks on other nodes see too: the working
-// directory's file system is mostly shared, /tmp is not.
+// replayDir makes a directory that ranks on other nodes can access: the working directory's file system is usually
+// shared, unlike /tmp.
 func replayDir() (string, error) {
 	if wd, err := os.Getwd(); err == nil {
 		if dir, err := os.MkdirTemp(wd, ".spoor-replay-"); err == nil {
@@ -375,7 +375,7 @@ func (o replayOptions) config(path, dir string, runner *launch.Runner) (*replay.
 	return cfg, os.MkdirAll(cfg.FilesFolder, 0o777)
 }
 
-// probe asks the replayer what the MPI at hand is and has.
+// probe asks the replayer which MPI it runs on, and which functions that has.
 func probe(replayer, dir string, cfg replay.ReplayConfig, r *trace.Reader) (reissue.TargetMPI, error) {
 	for _, f := range r.Schema() {
 		cfg.Probe = append(cfg.Probe, f.Name)

@@ -21,14 +21,14 @@ import (
 // A replayReport is what `spoor replay --json` prints; times are in nanoseconds.
 type replayReport struct {
 	Trace    string       `json:"trace"`
-	Timeless bool         `json:"no_times,omitempty"` // the trace has none: the original's are 0
-	Files    bool         `json:"files,omitempty"`    // time in MPI is that in calls on files, too
+	Timeless bool         `json:"no_times,omitempty"` // the trace has no times: the original's are 0
+	Files    bool         `json:"files,omitempty"`    // MPI times include calls on files
 	MPI      string       `json:"mpi"`
 	Launcher string       `json:"launcher"`
 	Ranks    []replayRank `json:"ranks"`
-	Wall     int64        `json:"wall_ns"`          // from when all ranks were in MPI_Init on: that of the longest rank
-	Original int64        `json:"original_wall_ns"` // the same of the traced run
-	Job      int64        `json:"job_ns"`           // start and end of the ranks included
+	Wall     int64        `json:"wall_ns"`          // longest rank's time since all ranks were in MPI_Init
+	Original int64        `json:"original_wall_ns"` // the same for the traced run
+	Job      int64        `json:"job_ns"`           // with starting and ending the ranks
 }
 
 type replayRank struct {
@@ -36,14 +36,14 @@ type replayRank struct {
 	Original replayTimes `json:"original"`
 }
 
-// replayTimes are those of the traced run. In calls and between them they are sums over the calls of the rank's threads.
+// replayTimes are times of the traced run. Time in calls and between calls is the sum over a rank's threads.
 type replayTimes struct {
 	Wall          int64 `json:"wall_ns"`
 	MPI           int64 `json:"mpi_ns"`
 	MPIWithin     int64 `json:"mpi_within_ns"`
 	Compute       int64 `json:"compute_ns"`
 	ComputeWithin int64 `json:"compute_within_ns"`
-	Known         bool  `json:"known"` // they are the rank's own, not its part in what ranks like it spent
+	Known         bool  `json:"known"` // they are the rank's own, not a share of its class's
 }
 
 func reportReplay(cmd *cobra.Command, o replayOptions, r *trace.Reader, runner *launch.Runner, dir string, job time.Duration) error {
@@ -56,7 +56,7 @@ func reportReplay(cmd *cobra.Command, o replayOptions, r *trace.Reader, runner *
 	return o.print(cmd, rep, func(w io.Writer) { printReplay(w, rep) }, nil)
 }
 
-// readReports joins what ranks wrote with what the trace says of them.
+// readReports combines the ranks' reports with the trace's times.
 func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 	procs, err := r.Processes()
 	if err != nil {
@@ -122,7 +122,7 @@ func printReplay(w io.Writer, rep *replayReport) {
 		switch {
 		case !known:
 			return "~" + seconds(ns)
-		case within > ns/50: // they are known to a percent, mostly
+		case within > ns/50: // times have an error of about 1 %
 			return seconds(ns) + " ± " + seconds(within)
 		}
 		return seconds(ns)

@@ -21,37 +21,37 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// An ending is how a command ended that was to be traced.
+// An ending is how the traced command ended.
 type ending struct {
 	program  string
 	launcher launch.Launcher
-	code     int      // of the launcher, if there is one
+	code     int      // the launcher's exit code, or the command's
 	args     []string // the command
-	release  func()   // lets others take what is in the scratch folder
+	release  func()   // unlocks the scratch folder
 }
 
-// report prints the outcome of a run: its trace, or what its ranks left in scratch, or why there is neither. old are
+// report prints the outcome of a run: its trace, or the records left in scratch, or why there are neither. old are
 // traces from before the run.
 func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e ending) error {
-	e.release, _ = recover.LockScratch(scratch, bringTime()) // Slurm may still have it brought home
+	e.release, _ = recover.LockScratch(scratch, bringTime()) // Slurm's epilog may still be moving records
 	defer e.release()
 	sayInside(stderr, out, scratch)
 	defer func() { recover.RemoveEmptyPartialFolder(recover.PartialFolder(out, scratch), scratch) }()
 	made := o.made(out)
 	traces := slices.DeleteFunc(tracesOf(made), func(path string) bool { return slices.Contains(old, path) || !ofRun(path, scratch) })
 	for _, dir := range deliver.FallbackFolders(scratch) {
-		traces = append(traces, tracesOf(filepath.Join(dir, filepath.Base(made)))...) // rank 0 said so
+		traces = append(traces, tracesOf(filepath.Join(dir, filepath.Base(made)))...) // rank 0 reported this folder
 	}
 	dirs, err := leftDirs(out, scratch)
 	if err != nil {
 		return err
 	}
-	if len(traces) > 0 { // a script that starts MPI programs is no MPI program itself
+	if len(traces) > 0 { // without: a script that starts MPI programs is not an MPI program
 		dirs = slices.DeleteFunc(dirs, func(d string) bool { return isSerial(d) && os.RemoveAll(d) == nil })
 	}
 	if len(dirs) > 0 && !slices.ContainsFunc(dirs, func(d string) bool { return !recover.IsMarkedComplete(d) }) && ranksElsewhere(dirs) == 0 {
-		// Programs that only use sessions have no common end to merge at; in others rank 0
-		// could not write the trace.
+		// Programs that only use sessions have no common end for a merge. In other programs rank 0 could not write
+		// the trace.
 		list, err := writeSomewhere(stderr, recover.ReadProcesses(dirs, func() {}), o, made, scratch)
 		for _, r := range list {
 			traces = append(traces, r.Trace)
@@ -83,7 +83,7 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 		return complainLeft(stderr, dirs, out, scratch, e)
 	}
 	if told := filepath.Join(scratch, "told"); exists(told) {
-		_ = os.Remove(told) // the ranks have said why there is no trace
+		_ = os.Remove(told) // the ranks have printed why there is no trace
 	} else if len(traces) == 0 {
 		// All ranks may have run on other hosts.
 		if found, err := onlyElsewhere(stderr, out, scratch, e); found || err != nil {
@@ -104,16 +104,16 @@ func leftDirs(out, scratch string) (dirs []string, err error) {
 		dirs = append(dirs, list...)
 	}
 	slices.Sort(dirs)
-	return slices.Compact(dirs), nil // from the home a link may lead to the folder
+	return slices.Compact(dirs), nil // a link in the home may lead to the same folder
 }
 
-// isSerial reports whether a process directory is of a program without MPI.
+// isSerial reports whether a process directory belongs to a program without MPI.
 func isSerial(dir string) bool {
 	c, err := capture.ReadContext(dir)
 	return err == nil && c.SessionsOnly && c.Library == "" && recover.IsMarkedComplete(dir)
 }
 
-// onlyElsewhere has the launcher of a failed job bring what its ranks left, if none of them ran on this host.
+// onlyElsewhere has a failed job's launcher collect the records if no rank ran on this host.
 func onlyElsewhere(stderr io.Writer, out, scratch string, e ending) (found bool, err error) {
 	if e.code == 0 {
 		return false, nil
@@ -131,8 +131,8 @@ func onlyElsewhere(stderr io.Writer, out, scratch string, e ending) (found bool,
 	return true, complainLeft(stderr, dirs, out, scratch, e)
 }
 
-// tracesOf lists the files that the traces of a run can be: out, and those of
-// the worlds that it spawns, which have a number in their name.
+// tracesOf lists the files that may be traces of a run: out, and those of spawned worlds, which have a number in
+// their name.
 func tracesOf(out string) []string {
 	ext := filepath.Ext(out)
 	stem := strings.TrimSuffix(filepath.Base(out), ext)
@@ -148,11 +148,11 @@ func tracesOf(out string) []string {
 	return list
 }
 
-// ofRun reports whether a trace can be from a run. Another run may have written it in the same time.
+// ofRun reports whether a trace is this run's. Another run may have written it at the same time.
 func ofRun(path, scratch string) bool {
 	r, err := trace.Open(path)
 	if err != nil {
-		return true // who reports on it says why
+		return true // the error will be reported later
 	}
 	defer r.Close()
 	run, ok := r.Meta()[deliver.MetaRun]
@@ -167,7 +167,7 @@ func reportTrace(stderr io.Writer, o runOptions, path string) (*sums.Summary, er
 	defer r.Close()
 	if o.stack > 1 && !o.noCode {
 		if err := addCode(r); err != nil {
-			fmt.Fprintf(stderr, "spoor: %v\n", err) // the trace is as it was
+			fmt.Fprintf(stderr, "spoor: %v\n", err) // the trace is unchanged
 		}
 	}
 	s, err := sums.SummariseBriefly(r)
@@ -185,7 +185,7 @@ func reportTrace(stderr io.Writer, o runOptions, path string) (*sums.Summary, er
 	return s, nil
 }
 
-// shortPath is how a user in the working directory would name the file.
+// shortPath returns a path relative to the working directory if that is shorter.
 func shortPath(path string) string {
 	if dir, err := os.Getwd(); err == nil {
 		if rel, err := filepath.Rel(dir, path); err == nil && !strings.HasPrefix(rel, "..") {
@@ -195,7 +195,7 @@ func shortPath(path string) string {
 	return path
 }
 
-// freeName is out, or the next numbered name that is free.
+// freeName returns out, or the next free numbered name.
 func freeName(out string) string {
 	for n := 1; ; n++ {
 		if name := deliver.NumberedName(out, n); !exists(name) {
@@ -209,8 +209,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// writeSomewhere writes the traces of worlds where they should be, or where else there is
-// room.
+// writeSomewhere writes the traces of worlds to their place, or to another folder with room.
 func writeSomewhere(stderr io.Writer, processes []*recover.Process, o runOptions, out, scratch string) ([]recovered, error) {
 	list, err := writeWorlds(processes, freeName(out), o.force, o.tags)
 	if err == nil || len(list) > 0 {
@@ -228,17 +227,17 @@ func writeSomewhere(stderr io.Writer, processes []*recover.Process, o runOptions
 			}
 			return list, nil
 		}
-		os.Remove(dir) // if it is empty
+		os.Remove(dir) // fails if the folder is not empty
 	}
 	return nil, err
 }
 
-// complainLeft saves what the processes of a broken run left, and says so.
+// complainLeft saves the records of a failed run, and prints where they are.
 func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending) error {
 	processes := show.FormatPlural(len(dirs), "process")
 	elsewhere, alive := ranksElsewhere(dirs), waitForEnd(dirs)
 	what := show.FormatPlural(len(dirs)-len(alive), "process") + " ended without the others; what they recorded is in"
-	if len(alive)+elsewhere == 0 || !slices.ContainsFunc(dirs, func(d string) bool { return !recover.IsMarkedComplete(d) }) { // there are no others
+	if len(alive)+elsewhere == 0 || !slices.ContainsFunc(dirs, func(d string) bool { return !recover.IsMarkedComplete(d) }) { // all records are complete
 		what = "what " + processes + " recorded is in"
 	}
 	partial, err := recover.MakePartialFolder(out, scratch)
@@ -254,7 +253,7 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 		from := []string{scratch}
 		home := recover.PartialFolder(out, scratch)
 		if list, err := recover.ProcessDirs(home); err == nil && len(list) > 0 {
-			from = append(from, shortPath(home)) // from other hosts, or moved before there was no room
+			from = append(from, shortPath(home)) // from other hosts, or moved there before the disk was full
 		}
 		command := show.QuoteCommand(append([]string{"spoor", "recover", "-o", shortPath(out)}, from...))
 		if len(alive) == 0 {
@@ -280,13 +279,13 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 	return nil
 }
 
-// epilogTime is how long Slurm's epilogs may take; it gives a job that is ending little more.
+// epilogTime is how long Slurm's epilogs may take; a job that is ending gets little more.
 const epilogTime = 3 * time.Second
 
-// sayElsewhere has the launcher bring what ranks left on hosts of which nothing is here yet, or prints how to bring it.
+// sayElsewhere has the launcher collect records from hosts that are missing here, or prints the command for it.
 func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scratch string, e ending) {
 	for begin := time.Now(); elsewhere > 0 && launch.SetEpilog(e.args, "") != nil && time.Since(begin) < epilogTime; time.Sleep(50 * time.Millisecond) {
-		if dirs, err := recover.ProcessDirs(partial); err == nil { // Slurm has it brought
+		if dirs, err := recover.ProcessDirs(partial); err == nil { // Slurm's epilogs have moved them
 			elsewhere = min(elsewhere, ranksElsewhere(dirs))
 		}
 	}
@@ -294,8 +293,8 @@ func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scra
 	line := bringCommand(e, scratch, partial, nodes, true)
 	if elsewhere > 0 && line != nil {
 		all, begin := elsewhere, time.Now()
-		err := bring(line, io.Discard)                       // it may not be able to
-		if err != nil && time.Since(begin) < bringTime()/4 { // it died, as launchers may when others of its processes end; else a host is gone
+		err := bring(line, io.Discard)                       // may fail
+		if err != nil && time.Since(begin) < bringTime()/4 { // it crashed, as launchers may when their processes end; after a longer time a host is down
 			err = bring(line, io.Discard)
 		}
 		if dirs, failed := recover.ProcessDirs(partial); failed == nil {
@@ -333,8 +332,7 @@ func hostsOf(dirs []string) (hosts []string) {
 	return hosts
 }
 
-// waitForEnd gives processes a moment that are about to end with their launcher, and
-// lists those that don't.
+// waitForEnd waits shortly for processes that are about to end with their launcher, and lists the others.
 func waitForEnd(dirs []string) []string {
 	for try := 0; ; try++ {
 		var alive []string
@@ -377,7 +375,7 @@ func ranksElsewhere(dirs []string) int {
 	return max(0, ranks-here)
 }
 
-// explainAlone prints why each process was a world of its own.
+// explainAlone prints why each process had an MPI_COMM_WORLD of its own.
 func explainAlone(stderr io.Writer, program string, l launch.Launcher) {
 	fmt.Fprintf(stderr, "spoor: every process was a world of one rank\n")
 	r, err := launch.InspectProgram(lookPath(program))
@@ -393,7 +391,7 @@ func lookPath(program string) string {
 	return program
 }
 
-// explainNothing looks for the reason why nothing was recorded.
+// explainNothing prints why nothing was recorded.
 func explainNothing(stderr io.Writer, e ending, files bool) {
 	more := ""
 	why := []string{"the program did not call MPI_Init, or stopped before it"}
@@ -408,7 +406,7 @@ func explainNothing(stderr io.Writer, e ending, files bool) {
 		case r.Obstacle != "":
 			why = []string{r.Obstacle}
 		case r.Kind == "executable" && len(r.MPI) == 0:
-			// What it may load is seen, too, but for dlmopen's: with that it has called no MPI_Init.
+			// Libraries that it may load are checked, except through dlmopen: so it has called no MPI_Init.
 			why = []string{"it links with no MPI library, and called MPI_Init of none that it loads (what dlmopen loads can't be followed)"}
 			if e.launcher != launch.NoLauncher && e.code != 0 {
 				why = append(why, fmt.Sprintf("the launcher failed: it ended with code %d, see what it said", e.code))

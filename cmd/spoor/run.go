@@ -22,7 +22,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// defaultStack is how many stack frames a call site has at most by default: enough to reach main in all programs that
+// defaultStack is the default limit of stack frames of a call site. It sufficed to reach main in all programs that
 // were tried. Only frames that exist cost time (docs/plugins.md).
 const defaultStack = 32
 
@@ -45,8 +45,8 @@ type runOptions struct {
 	mode, when string
 	errors     []string
 	tags       []string
-	thin       reduceOptions // if the trace is to be lossy
-	reduced    bool          // it is
+	thin       reduceOptions // reduction of the trace
+	reduced    bool          // the trace is reduced
 }
 
 func newRun() *cobra.Command {
@@ -98,10 +98,10 @@ More: docs/run.md`,
 	return cmd
 }
 
-// leastWhen is what the coarsest picture of a run's iterations takes, about.
+// leastWhen is the approximate size in bytes of the coarsest picture of a run's iterations.
 const leastWhen = 256
 
-// parseTiming checks what was said of times.
+// parseTiming checks the flags on times.
 func (o *runOptions) parseTiming() error {
 	if err := parseErrors(&o.timing, o.errors); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (o *runOptions) parseTiming() error {
 	return checkBins(&o.timing)
 }
 
-// checkBins checks the options of histograms and of hist-sig.
+// checkBins checks the options of histograms.
 func checkBins(o *timing.Options) error {
 	switch {
 	case o.Bins != 0 && (o.Bins < 2 || o.Bins > 256):
@@ -145,8 +145,7 @@ func checkBins(o *timing.Options) error {
 	return nil
 }
 
-// parseErrors adds the values of --error to the options: a bound, or one of a function
-// that MPI has.
+// parseErrors adds the values of --error to the options: a bound, or a bound for one MPI function.
 func parseErrors(o *timing.Options, list []string) error {
 	for _, text := range list {
 		if err := o.AddError(text); err != nil {
@@ -169,7 +168,7 @@ func modeList() string {
 	return strings.Join(list, ", ")
 }
 
-// isExecutable reports whether a file is a program, of MPI if that is asked.
+// isExecutable reports whether a file is a program; with ofMPI, an MPI program.
 func isExecutable(name string, ofMPI bool) bool {
 	r, err := launch.InspectProgram(lookPath(name))
 	return err == nil && r.Kind == "executable" && (!ofMPI || len(r.MPI) > 0)
@@ -213,14 +212,14 @@ func rankVars(o runOptions, shim, out, scratch string) []launch.EnvVar {
 	if o.loops {
 		vars = append(vars, launch.EnvVar{Name: "SPOOR_LOOP_COUNTERS", Value: "1"})
 	}
-	if o.reduced { // who wants a small trace wants little memory, too, and not all repetition
+	if o.reduced { // users who want a small trace accept fewer kept repetitions, which also saves memory
 		vars = append(vars, launch.EnvVar{Name: "SPOOR_LEAN", Value: "1"})
 	}
 	return vars
 }
 
-// preloaded is LD_PRELOAD as the dynamic linker reads it. If the variable occurs twice, as under eztrace, the last one
-// counts, which Go drops.
+// preloaded returns LD_PRELOAD as the dynamic linker reads it. If the variable occurs twice, as under eztrace, the
+// last one counts, which Go's os.Getenv ignores.
 func preloaded() string {
 	last := os.Getenv("LD_PRELOAD")
 	text, _ := os.ReadFile("/proc/self/environ")
@@ -232,7 +231,7 @@ func preloaded() string {
 	return last
 }
 
-// sanitizerVars are variables without which a program with a sanitizer refuses to start if the shim is loaded first.
+// sanitizerVars are variables that programs with a sanitizer need to start if the shim is loaded first.
 func sanitizerVars(program string) []launch.EnvVar {
 	path := lookPath(program)
 	if !launch.MayHaveSanitizerOptions(path) {
@@ -271,8 +270,8 @@ func checkCounters(list string) error {
 	return nil
 }
 
-// outputPath is where the trace goes. A name that the user gave must be free;
-// a name of our own making gets a number until it is.
+// outputPath returns the trace's path. A name that the user gave must be free; a default name gets a number if it is
+// taken.
 func outputPath(o runOptions, program string) (string, error) {
 	if o.out != "" {
 		path, err := filepath.Abs(o.out)
@@ -300,7 +299,7 @@ func taken(path string) bool {
 	return exists(path) || exists(path+".partial")
 }
 
-// traceName is the program's name without the suffix of its language.
+// traceName returns the program's name without a suffix such as .py.
 func traceName(program string) string {
 	name := filepath.Base(program)
 	for _, ext := range []string{".py", ".jl", ".sh"} {
@@ -309,23 +308,23 @@ func traceName(program string) string {
 	return name
 }
 
-// scratchName begins the names of scratch folders.
+// scratchName is the prefix of scratch folders.
 const scratchName = "spoor-"
 
-// makeScratch makes a directory for this run below the user's choice, or the
-// first of the usual places that has room. The shim makes it on other nodes.
+// makeScratch makes a directory for this run in the user's folder, or in the first usual folder with room. On other
+// nodes the shim makes it.
 func makeScratch(chosen, out string) (string, error) {
 	parent, err := scratchParent(chosen)
 	if err != nil {
 		return "", err
 	}
-	// Several hosts may see the folder.
+	// The host's name distinguishes folders if several hosts share the file system.
 	pattern := fmt.Sprintf("%s%s-", scratchName, hostname())
 	dir, err := os.MkdirTemp(parent, pattern)
 	if err == nil || chosen != "" {
 		return dir, err
 	}
-	// A slow folder of the job's is better than no job.
+	// A slow folder is better than a failed job.
 	for _, parent := range []string{os.TempDir(), "/tmp", "/var/tmp", filepath.Dir(out)} {
 		if dir, err := os.MkdirTemp(parent, pattern); err == nil {
 			return dir, nil
@@ -364,8 +363,8 @@ func becomeRank(o runOptions, shim string, args []string) error {
 	if o.force && !o.reduced {
 		env = append(env, "SPOOR_FORCE=1")
 	}
-	// One place for all ranks of a node, and beside the trace a link that leads there
-	// while there is something in it: nobody is left to move it if they die.
+	// All ranks of a node share a folder, and a link beside the trace leads to it while it has records: no process is
+	// left to move them if the ranks die.
 	host, err := os.Hostname()
 	if err != nil {
 		return err
@@ -394,7 +393,7 @@ func becomeRank(o runOptions, shim string, args []string) error {
 	return fmt.Errorf("%s: %w", args[0], syscall.Exec(path, args, env))
 }
 
-// fileOptions say which calls that work on files are traced beside those of MPI.
+// fileOptions select the calls on files that are traced in addition to MPI.
 type fileOptions struct {
 	whose            string // "", app or all
 	include, exclude []string
@@ -424,7 +423,7 @@ func (o *fileOptions) check() error {
 	return nil
 }
 
-// library is the shim that has what is wanted.
+// library returns the shim for these options.
 func (o *fileOptions) library() string {
 	if o.whose == "" {
 		return "libspoor.so"
@@ -432,7 +431,7 @@ func (o *fileOptions) library() string {
 	return "libspoor-io.so"
 }
 
-// vars are what that reads in each rank.
+// vars returns the environment variables that this shim reads in each rank.
 func (o *fileOptions) vars() (list []launch.EnvVar) {
 	add := func(name, value string) {
 		if value != "" {

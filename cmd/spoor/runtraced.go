@@ -20,10 +20,10 @@ import (
 	"github.com/spoor-hpc/spoor/internal/tree"
 )
 
-// A tracedJob is a command line, and where its trace goes.
+// A tracedJob is a command line to trace, and the trace's path.
 type tracedJob struct {
 	before   []string // words before the launcher, such as timeout 5m
-	args     []string // from the launcher on
+	args     []string // the launcher and its arguments
 	launcher launch.Launcher
 	program  string
 
@@ -53,11 +53,11 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	if err := j.prepare(cmd, o); err != nil {
 		return err
 	}
-	defer os.Remove(j.scratch) // if it is empty: what is left in it is somebody's records
+	defer os.Remove(j.scratch) // fails if the folder has records left
 	return j.run(cmd, o)
 }
 
-// check checks the flags, and completes what they say.
+// check checks the flags, and sets what follows from them.
 func (o *runOptions) check(f *pflag.FlagSet) (err error) {
 	if err := o.parseTiming(); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (o *runOptions) check(f *pflag.FlagSet) (err error) {
 	return o.io.check()
 }
 
-// findPlugin makes the plugin's name one that ranks in other folders understand.
+// findPlugin makes the plugin's path absolute, for ranks in other folders.
 func (o *runOptions) findPlugin() (err error) {
 	if o.plugin == "" {
 		return nil
@@ -110,7 +110,7 @@ func splitCommand(args []string) *tracedJob {
 	return j
 }
 
-// prepare finds the program, and makes the place for its records and its trace.
+// prepare finds the program, and makes the folders for records and trace.
 func (j *tracedJob) prepare(cmd *cobra.Command, o runOptions) (err error) {
 	if j.program = launch.GuessProgram(j.launcher, j.args); j.program == "" {
 		return fmt.Errorf("no program found in %q; usage: spoor run mpirun -n 4 ./app", strings.Join(j.args, " "))
@@ -132,7 +132,7 @@ func (j *tracedJob) prepare(cmd *cobra.Command, o runOptions) (err error) {
 // run starts the program, and prints the outcome when it has ended.
 func (j *tracedJob) run(cmd *cobra.Command, o runOptions) error {
 	if o.force {
-		// Not left to the ranks: a world that they spawn has the same name.
+		// Ranks can't do that: a world that they spawn has the same name.
 		if err := os.Remove(j.out); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
@@ -161,13 +161,13 @@ func (j *tracedJob) run(cmd *cobra.Command, o runOptions) error {
 	return nil
 }
 
-// command returns the command to start and its environment.
+// command returns the command to start, and its environment.
 func (j *tracedJob) command(o runOptions) (argv, env []string) {
 	vars := append(rankVars(o, j.shim, o.made(j.out), j.scratch), sanitizerVars(j.program)...)
 	if host, err := os.Hostname(); err == nil {
 		vars = append(vars, launch.EnvVar{Name: deliver.ProbedVariable, Value: host})
 	}
-	if j.launcher == launch.NoLauncher && o.io.whose != "" { // what it does with files counts without MPI, too
+	if j.launcher == launch.NoLauncher && o.io.whose != "" { // calls on files count without MPI, too
 		vars = append(vars, launch.EnvVar{Name: "SPOOR_SERIAL", Value: strconv.Itoa(os.Getpid())})
 	}
 	argv, env = launch.CommandLine(j.launcher, j.args, vars)
@@ -179,9 +179,9 @@ func (j *tracedJob) command(o runOptions) (argv, env []string) {
 	return append(j.before, argv...), env
 }
 
-// prepareSections makes ready what writing the trace's sections needs, while the job runs, which has the cores first.
+// prepareSections prepares writing the trace's sections while the job runs, at a lower priority than the job.
 func prepareSections() {
-	runtime.LockOSThread() // to the end, so that nothing else has this priority
+	runtime.LockOSThread() // never unlocked, so that no other goroutine gets this thread's priority
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 19)
 	container.PreparePacking(container.SectionCode)
 	container.PreparePacking(container.SectionMeta)

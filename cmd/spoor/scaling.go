@@ -14,7 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// history prints the histories of a metric and reports whether it got worse in one.
+// history prints the histories of a metric, and reports whether any of them got worse.
 func history(cmd *cobra.Command, o compareOptions) (worse bool, err error) {
 	q := o.history
 	d, err := database.OpenReadOnly(o.database)
@@ -100,7 +100,7 @@ More: docs/compare.md`, stats.MinLawPoints),
 	return cmd
 }
 
-// errorless is up to which error nothing is said of it.
+// errorless is the largest error that is not printed.
 const errorless = 0.005
 
 // scalingTable has a row for each call site.

@@ -29,7 +29,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A traceSimulation is what flags say of the simulation of a trace.
+// A traceSimulation is the flags for the simulation of a trace.
 type traceSimulation struct {
 	machines, debugPaths          []string
 	mapping, gaps, tracedOn, vary string
@@ -38,12 +38,12 @@ type traceSimulation struct {
 	sensitivity, path bool
 	sites             bool
 	output
-	whole    bool // no short cuts
-	messages bool // no formulas
+	whole    bool // without optimisations
+	messages bool // collectives are messages, not formulas
 	database string
 	window   windowFlags
 
-	out   string // the prediction as a trace
+	out   string // path for the prediction as a trace
 	force bool
 }
 
@@ -59,7 +59,7 @@ func isTrace(path string) bool {
 	return err == nil && string(head) == container.FileMagic
 }
 
-// options are those of the simulation, but for the machine.
+// options returns the simulation's options without the machine.
 func (s *traceSimulation) options(cmd *cobra.Command, path string, r *trace.Reader) (o traced.Options, err error) {
 	if cmd.Flags().Changed("cpu") && !(s.cpu > 0 && s.cpu <= 1e6) {
 		return o, fmt.Errorf("--cpu is %v: the speed of a core relative to the traced machine's, more than 0", s.cpu)
@@ -95,8 +95,7 @@ func (s *traceSimulation) options(cmd *cobra.Command, path string, r *trace.Read
 	return o, nil
 }
 
-// readNodes reads a file that has the name of a rank's node in each line. unknown says what is
-// wrong if there is no such file.
+// readNodes reads a file with the name of a rank's node in each line. unknown is returned if the file does not exist.
 func readNodes(path string, ranks int, unknown error) (nodes []int, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(path, "/.") {
@@ -179,7 +178,7 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 	return s.print(cmd, a.data, a.text, nil)
 }
 
-// check checks what flags say of the machines and the output.
+// check checks the flags on machines and output.
 func (s *traceSimulation) check(path string) error {
 	if !isTrace(path) {
 		if _, err := os.Stat(path); err == nil {
@@ -206,7 +205,7 @@ func loadMachines(names []string) (list []*machine.Machine, err error) {
 	return list, nil
 }
 
-// firstStreamCalls counts the calls of all ranks' first threads, as far as an int reaches for each.
+// firstStreamCalls counts the calls of all ranks' first threads, at most the largest int for each.
 func firstStreamCalls(r *trace.Reader) (calls int) {
 	for rank := range r.Ranks() {
 		if k, err := r.Rank(rank); err == nil && k.Streams() > 0 {
@@ -216,7 +215,7 @@ func firstStreamCalls(r *trace.Reader) (calls int) {
 	return calls
 }
 
-// simulations is how often the run is simulated.
+// simulations returns the number of times that the run is simulated.
 func (s *traceSimulation) simulations(machines int, vary traced.PropertyRange) int {
 	if s.vary != "" {
 		return vary.PointCount
@@ -247,7 +246,7 @@ func compareMachines(r *trace.Reader, o traced.Options, list []*machine.Machine)
 	return simulationAnswer{all, func(w io.Writer) { printPredictions(w, all) }}, err
 }
 
-// onOneMachine predicts all that flags ask for. done ends the progress display.
+// onOneMachine makes all predictions that the flags ask for. done ends the progress display.
 func (s *traceSimulation) onOneMachine(cmd *cobra.Command, path string, r *trace.Reader, o traced.Options, done func()) (a simulationAnswer, err error) {
 	var sites *profile.CallSiteTable
 	o.WithSiteTimes = s.sites
@@ -268,7 +267,7 @@ func (s *traceSimulation) onOneMachine(cmd *cobra.Command, path string, r *trace
 	return a, err
 }
 
-// explainFailure names calls that the trace lacks, if there are any, rather than what comes of it.
+// explainFailure replaces a simulation's error by one that names calls missing in the trace, if there are any.
 func explainFailure(err error, path string, r *trace.Reader) error {
 	if lacks := hang.CheckMissingCalls(r, true, nil); errors.Is(lacks, hang.ErrMissing) {
 		err = fmt.Errorf("%w (%w)", lacks, err)
@@ -279,7 +278,7 @@ func explainFailure(err error, path string, r *trace.Reader) error {
 	return err
 }
 
-// predictedSites has for each call site what was measured and what is predicted.
+// predictedSites makes the table of call sites with recorded and predicted times.
 func (s *traceSimulation) predictedSites(cmd *cobra.Command, r *trace.Reader, p *traced.Prediction) (*profile.CallSiteTable, error) {
 	where, named, err := sitesOf(r, s.debugPaths, false)
 	if err != nil {
@@ -330,7 +329,7 @@ func (s *traceSimulation) findPath(cmd *cobra.Command, r *trace.Reader, o traced
 	return nil
 }
 
-// predict says all of one machine.
+// predict makes all predictions for one machine.
 func (s *traceSimulation) predict(cmd *cobra.Command, path string, r *trace.Reader, o traced.Options, done func()) (*traced.Prediction, error) {
 	p, err := s.predicted(r, o)
 	if err == nil && s.sensitivity {
@@ -349,7 +348,7 @@ func (s *traceSimulation) predict(cmd *cobra.Command, path string, r *trace.Read
 	return p, err
 }
 
-// writable says whether the prediction can be written where it is to go.
+// writable returns an error if the prediction can't be written to its file.
 func (s *traceSimulation) writable() error {
 	switch {
 	case s.out == "" && s.force:
@@ -362,7 +361,7 @@ func (s *traceSimulation) writable() error {
 	return mayWrite(s.out, s.force)
 }
 
-// predicted is the prediction, which it writes as a trace if that is wanted.
+// predicted makes the prediction, and writes it as a trace if wanted.
 func (s *traceSimulation) predicted(r *trace.Reader, o traced.Options) (*traced.Prediction, error) {
 	if s.out == "" {
 		return traced.Predict(r, o)
@@ -382,7 +381,7 @@ func (s *traceSimulation) predicted(r *trace.Reader, o traced.Options) (*traced.
 	return p, trace.AddCode(s.out, code, r)
 }
 
-// retimed is a prediction and the trace of it, which is good until done is called.
+// retimed makes a prediction and its trace, which is valid until done is called.
 func retimed(r *trace.Reader, o traced.Options) (c *sections.Content, p *traced.Prediction, done func(), err error) {
 	times, err := trackwriter.NewRetimed(r)
 	if err != nil {
@@ -423,7 +422,7 @@ func printPredictions(w io.Writer, all []*traced.Prediction) {
 	fmt.Fprintf(w, "traced: %s; times of parts are means of the ranks\n", show.FormatDuration(float64(all[0].TracedNs)))
 }
 
-// predictionCells are those of one prediction among several.
+// predictionCells writes the table cells of a prediction.
 func predictionCells(c *show.Row, what, name string, p *traced.Prediction) {
 	c.Value(what, name).Ns("time", float64(p.EndPs)/1000)
 	if p.TracedNs > 0 {
@@ -435,7 +434,7 @@ func predictionCells(c *show.Row, what, name string, p *traced.Prediction) {
 	timeCells(c, &t)
 }
 
-// timeCells are those of how a time is spent.
+// timeCells writes the table cells of a time's parts.
 func timeCells(c *show.Row, t *dataflow.RankTime) {
 	c.Value("compute", ps(t.Compute)).Value("overhead", ps(t.Overhead)).Value("wait", ps(t.Wait)).Value("transfer", ps(t.Transfer)).Value("as recorded", ps(t.Recorded))
 }
@@ -448,7 +447,7 @@ func printSweep(out io.Writer, x traced.PropertyRange, rows []traced.VariedPredi
 	fmt.Fprintf(out, "machine %s; traced: %s; times of parts are means of the ranks\n", p.Machine, show.FormatDuration(float64(p.TracedNs)))
 }
 
-// keepPrediction puts a prediction into a database, beside the run that it is about.
+// keepPrediction stores a prediction in a database, beside its run.
 func keepPrediction(cmd *cobra.Command, to, path string, r *trace.Reader, p *traced.Prediction) error {
 	d, err := database.Open(to)
 	if err != nil {
@@ -470,7 +469,7 @@ func keepPrediction(cmd *cobra.Command, to, path string, r *trace.Reader, p *tra
 	return d.Predict(run, p)
 }
 
-// ps writes a time in ps.
+// ps formats a time in ps.
 func ps(t int64) string { return show.FormatDuration(float64(t) / 1000) }
 
 func printPrediction(w io.Writer, p *traced.Prediction, top show.Limit) {

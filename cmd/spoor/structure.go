@@ -79,12 +79,12 @@ func (d *dumper) structure(k *trace.Rank) error {
 	return d.out.Flush()
 }
 
-// A variation is what differs among the ranks of a class.
+// A variation is the differences between the ranks of a class.
 type variation struct {
 	members []int
-	lengths []extremes         // by stream: calls
-	counts  map[place]extremes // of what is repeated
-	params  [][]string         // by terminal: parameters
+	lengths []extremes         // by stream: number of calls
+	counts  map[place]extremes // repetition counts
+	params  [][]string         // by terminal: names of the parameters that differ
 }
 
 // A place is a symbol in a stream's structure.
@@ -162,17 +162,16 @@ func (v *variation) values(t int, k, other *trace.Rank) error {
 	return nil
 }
 
-// A structurePrinter prints a structure; parts that occur in several places are
-// printed once and referred to from then on, or the output could be as long as
-// the expanded trace.
+// A structurePrinter prints a structure. Rules with several uses are printed once and referred to afterwards, as the
+// output could otherwise be as long as the expanded trace.
 type structurePrinter struct {
 	d      *dumper
 	k      *trace.Rank
 	v      *variation
 	stream int
 	times  []trace.Times
-	uses   map[int]int // by rule: number of places
-	label  map[int]int // by rule printed
+	uses   map[int]int // by rule: number of uses
+	label  map[int]int // by printed rule
 }
 
 func (p *structurePrinter) children(n trace.Node, depth int) error {
@@ -221,7 +220,7 @@ func (p *structurePrinter) node(n trace.Node, times extremes, depth int) error {
 	return err
 }
 
-// part names a part that occurs in several places, and reports whether it was printed before.
+// part returns the name of a rule with several uses, and whether it was printed before.
 func (p *structurePrinter) part(n trace.Node) (name string, printed bool) {
 	if n.Rule < 0 || p.uses[n.Rule] < 2 {
 		return "", false
@@ -234,18 +233,18 @@ func (p *structurePrinter) part(n trace.Node) (name string, printed bool) {
 	return fmt.Sprintf("part %d", label), printed
 }
 
-// A jsonStructure is the structure of one thread of a class. Rules has each rule's
-// items by the rule's number; the thread is rule 0.
+// A jsonStructure is the structure of one thread of a class. Rules has each rule's symbols by the rule's number; rule
+// 0 is the whole thread.
 type jsonStructure struct {
 	Ranks  []int              `json:"ranks"`
 	Thread int                `json:"thread"`
 	Rules  map[int][]jsonItem `json:"rules"`
-	Calls  []*trace.Call      `json:"calls"`           // values of the first rank
-	Vary   [][]string         `json:"varying"`         // parameters that differ among the ranks, by call
-	Lanes  map[int][]string   `json:"lanes,omitempty"` // by call: values of the first rank that differ each time
+	Calls  []*trace.Call      `json:"calls"`           // with the first rank's values
+	Vary   [][]string         `json:"varying"`         // by call: parameters that differ between ranks
+	Lanes  map[int][]string   `json:"lanes,omitempty"` // by call: the first rank's values that change from call to call
 }
 
-// A jsonItem is a call or a rule, repeated; Most is there if the ranks differ.
+// A jsonItem is a repeated call or rule. Most is set if the ranks' counts differ.
 type jsonItem struct {
 	Count uint64 `json:"count"`
 	Most  uint64 `json:"most,omitempty"`

@@ -15,7 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// helpText is what --help prints: what the verb does, how it is called, examples, explanations, flags.
+// helpText is the template of --help: summary, usage, examples, explanation, flags.
 const helpText = `{{.Short}}.{{if .Runnable}}
 
 Usage:
@@ -29,7 +29,7 @@ Examples:
 More about a verb: spoor VERB --help
 {{end}}`
 
-// pages has an explanation name pages where they are installed.
+// pages replaces references to pages by their installed paths.
 func pages(text string) string {
 	tool, err := os.Executable()
 	if err != nil {
@@ -42,27 +42,27 @@ func pages(text string) string {
 	return strings.NewReplacer("More: docs/", "More: "+installed+"/", "papers/README.md", installed+"/papers.md", "More: papers/", "More: "+installed+"/").Replace(text)
 }
 
-// helpWidth is how many columns help takes.
+// helpWidth is the width of help in columns.
 const helpWidth = 80
 
 // groupAnnotation names the group in which help lists a flag.
 const groupAnnotation = "group"
 
-// inGroup has help list flags under a title of their own.
+// inGroup has help list flags under a title.
 func inGroup(f *pflag.FlagSet, title string, names ...string) {
 	for _, name := range names {
 		f.Lookup(name).Annotations = map[string][]string{groupAnnotation: {title}}
 	}
 }
 
-// Groups of which help has the names alone, and where they are explained.
+// Groups of which help lists only the names, and where they are explained.
 const (
 	partGroup     = "Part of the run (see: spoor help part)"
 	reduceGroup   = "Lossy trace (see: spoor reduce --help)"
 	advancedGroup = "Advanced (see: spoor help advanced)"
 )
 
-// flagList writes a verb's flags, those without a group first.
+// flagList lists a verb's flags; those without a group come first.
 func flagList(cmd *cobra.Command) string {
 	groups := []string{""}
 	of := make(map[string][]*pflag.Flag)
@@ -116,7 +116,7 @@ func flagList(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// mostFlagWidth is how wide a flag with its value is at most to have its explanation beside it.
+// mostFlagWidth is the largest width of a flag with its value for which the explanation is on the same line.
 const mostFlagWidth = 24
 
 func writeFlag(b *strings.Builder, f *pflag.Flag, width int) {
@@ -160,13 +160,14 @@ func flagName(f *pflag.Flag) string {
 	return name + " " + strings.ToUpper(value)
 }
 
-// flagValue is the name of a flag's value, and what the flag does. The name is in backquotes, in the text or in front of it.
+// flagValue returns the name of a flag's value, and its explanation. The name is in backquotes, within the text or
+// before it.
 func flagValue(f *pflag.Flag) (name, usage string) {
 	name, usage = pflag.UnquoteUsage(f)
 	return name, strings.TrimPrefix(usage, name+": ")
 }
 
-// flagUsage is what a flag does, with its default.
+// flagUsage returns a flag's explanation with its default.
 func flagUsage(f *pflag.Flag) string {
 	_, usage := flagValue(f)
 	switch f.DefValue {
@@ -188,7 +189,7 @@ func wrapped(text string, width int) (lines []string) {
 	return append(lines, line)
 }
 
-// verbList lists the verbs below a command, by group where they have groups.
+// verbList lists the subverbs of a command by group.
 func verbList(cmd *cobra.Command) string {
 	var b strings.Builder
 	list := func(title string, of func(c *cobra.Command) bool) {
@@ -212,7 +213,7 @@ func verbList(cmd *cobra.Command) string {
 	return b.String() + "\n"
 }
 
-// A percentFlag is a share that is typed as 5% or 0.05.
+// A percentFlag is a share, written as 5% or 0.05.
 type percentFlag struct{ share *float64 }
 
 func (p percentFlag) String() string {
@@ -229,7 +230,8 @@ func (p percentFlag) Set(text string) (err error) {
 	return err
 }
 
-// A toleranceFlag is how far values may be apart that count as equal. Files keep 100 less the percentage, which the literature calls precision.
+// A toleranceFlag is the largest difference between values that count as equal. Files store the precision, 100 minus
+// this percentage, as in the literature.
 type toleranceFlag struct{ precision *int }
 
 func (t toleranceFlag) String() string {
@@ -254,7 +256,7 @@ func (t toleranceFlag) Set(text string) error {
 	return nil
 }
 
-// toleranceText writes the tolerance of a precision; both are percentages, and their sum is 100.
+// toleranceText writes the tolerance that belongs to a precision; both are percentages with sum 100.
 func toleranceText(precision int) string { return strconv.Itoa(100-precision) + "%" }
 
 // Flags that many verbs have.
@@ -270,7 +272,7 @@ func topFlag(f *pflag.FlagSet, p *show.Limit, n int, of string) {
 	f.Var(limitFlag{p}, "top", "list the first `N` "+of+"; 0: all")
 }
 
-// A limitFlag is a number of rows.
+// A limitFlag is a limit on the number of rows.
 type limitFlag struct{ *show.Limit }
 
 func (l limitFlag) String() string {
@@ -288,7 +290,7 @@ func (l limitFlag) Set(text string) (err error) {
 	return err
 }
 
-// partTopic is what "spoor help part" prints.
+// partTopic makes the topic "spoor help part".
 func partTopic() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "part",
@@ -306,7 +308,7 @@ its own.`,
 	return cmd
 }
 
-// advancedTopic is what "spoor help advanced" prints.
+// advancedTopic makes the topic "spoor help advanced".
 func advancedTopic() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "advanced",

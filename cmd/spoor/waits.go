@@ -67,7 +67,7 @@ More: docs/waits.md`,
 				return err
 			}
 			var loops waits.Loops
-			if path && kind.OfTheCallItself() { // else the trace says what it has, without a look at the program
+			if path && kind.OfTheCallItself() { // otherwise the trace names the call sites, without the program
 				tree, err := where.tree(r)
 				if err != nil {
 					return err
@@ -128,7 +128,7 @@ More: docs/waits.md`,
 	return cmd
 }
 
-// waitTable has a row for each call site and reason.
+// waitTable has a row for each call site and kind of wait.
 func waitTable(rep *waits.Report) show.Table[waits.Site] {
 	type site = waits.Site
 	return show.Table[site]{Rows: rep.Sites, Columns: show.Columns[site]{
@@ -229,13 +229,13 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 	}
 }
 
-// mostCauses is how many calls are named for which ranks were late.
+// mostCauses is the largest number of calls named at which ranks arrived late.
 const mostCauses = 3
 
-// waitingRanks lists the ranks with most time. ranks is their number, all their time together.
+// waitingRanks lists the ranks with most time. ranks is the number of waiting ranks, all is their total time.
 func waitingRanks(list []waits.RankNs, ranks int, all int64) string {
 	const most = 4
-	for n := len(list) - 1; n > 0 && list[n].WaitedNs == 0; n-- { // less than a nanosecond
+	for n := len(list) - 1; n > 0 && list[n].WaitedNs == 0; n-- { // below a nanosecond
 		list, ranks = list[:n], ranks-1
 	}
 	var b strings.Builder
@@ -255,7 +255,7 @@ func waitingRanks(list []waits.RankNs, ranks int, all int64) string {
 	return b.String()
 }
 
-// printWaitsOfRanks lists the ranks for which others waited longest, and those that waited longest.
+// printWaitsOfRanks lists the ranks that others waited for longest, and the ranks that waited longest.
 func printWaitsOfRanks(w io.Writer, rep *waits.Report, top int) {
 	list := slices.Clone(rep.ByRank)
 	slices.SortStableFunc(list, func(a, b waits.RankSum) int {

@@ -31,7 +31,7 @@ type whereOptions struct {
 	all     bool
 	json    bool
 	debug   []string
-	beside  string // a folder that all hosts see
+	beside  string // a folder that all hosts can access
 }
 
 func newWhere() *cobra.Command {
@@ -91,7 +91,7 @@ func runWhere(cmd *cobra.Command, o *whereOptions, args []string) error {
 		}
 		time.Sleep(o.watch)
 		if len(args) == 1 && !exists(args[0]) {
-			return nil // the job has ended, and its folder with it
+			return nil // the job has ended, and its folder was removed
 		}
 		if !o.json {
 			fmt.Fprintln(cmd.OutOrStdout())
@@ -149,14 +149,14 @@ func whereTrace(cmd *cobra.Command, o *whereOptions, path string) error {
 	return o.tell(cmd, cmd.OutOrStdout(), []world{{path, r, nil}}, nil, path)
 }
 
-// A world is one trace to look at, with what is known of its processes now.
+// A world is a trace to analyse, with the state of its processes.
 type world struct {
 	name    string
 	r       *trace.Reader
 	process func(rank int) hang.Process
 }
 
-// whereDirs looks at what processes left, or have recorded so far.
+// whereDirs analyses the records of process directories. alive: some processes run.
 func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string) (alive bool, err error) {
 	if folder, done := fromNodes(args[0], cmp.Or(o.beside, ".")); folder != "" {
 		defer done()
@@ -213,7 +213,7 @@ func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string)
 	if len(list) == 0 && len(arrivals) == 0 {
 		return alive, errors.Join(recover.ErrNoRecords, failed)
 	}
-	if o.settle > 0 && alive { // some were passing through
+	if o.settle > 0 && alive { // some processes may have been between calls
 		arrivals = arrivals[:0]
 		for _, arg := range args {
 			arrivals = append(arrivals, recover.ReadArrivals(arg)...)
@@ -222,7 +222,7 @@ func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string)
 	return alive, o.tell(cmd, to, list, func(spawns int) []gathering { return gatheringsOf(arrivals, processes, spawns, time.Now()) }, args[0])
 }
 
-// readWhole reads process directories, those of processes that wrote meanwhile once more.
+// readWhole reads process directories. It reads those again whose process wrote during the reading.
 func readWhole(dirs []string, step func()) []*recover.Process {
 	list := recover.ReadProcesses(dirs, step)
 	for i, p := range list {
@@ -234,7 +234,7 @@ func readWhole(dirs []string, step func()) []*recover.Process {
 	return list
 }
 
-// processDirs lists the process directories of the arguments, and prints what else to do about those on other nodes.
+// processDirs lists the process directories of the arguments, and prints what to do about records on other nodes.
 func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg string, hosts []string) string) (dirs []string, err error) {
 	for _, arg := range args {
 		list, err := recover.ProcessDirs(arg)
@@ -252,7 +252,7 @@ func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg 
 	return dirs, nil
 }
 
-// complainElsewhere says what a directory's links lead to.
+// complainElsewhere prints where a directory's links lead.
 func complainElsewhere(cmd *cobra.Command, dir string, links []recover.RemoteFolder, or func(arg string, hosts []string) string) {
 	var hosts, folders []string
 	here, _ := os.Hostname()
@@ -272,10 +272,10 @@ func complainElsewhere(cmd *cobra.Command, dir string, links []recover.RemoteFol
 	}
 }
 
-// A look is what the first look at a process saw.
+// A look is the state of a process at the first look.
 type look struct {
-	calls int64 // that it had made
-	held  byte  // as recover.Held
+	calls int64 // number of calls made
+	held  byte  // the process's recover.Held state
 }
 
 func looksAt(list []*recover.Process) map[string]look {
@@ -288,7 +288,7 @@ func looksAt(list []*recover.Process) map[string]look {
 	return looks
 }
 
-// madeBy counts the calls of a process that can be progress, those under way as well.
+// madeBy counts the calls of a process, open ones included, but not polls, which are no sign of progress.
 func madeBy(p *recover.Process) (n int64) {
 	for _, s := range p.Track.Streams {
 		for i, count := range s.Grammar.Counts(len(p.Track.Signatures)) {
@@ -300,8 +300,8 @@ func madeBy(p *recover.Process) (n int64) {
 	return n
 }
 
-// held explains what keeps a process from running, for the states of Held. Many processes wait for a disk for a moment:
-// so a second look has to see the same.
+// held returns why a process can't run, for a state of recover.Held. Many processes wait for a disk for a moment, so
+// the second look must show the same state.
 func held(state byte, first look, twice bool) string {
 	switch {
 	case state == 'T':
@@ -314,7 +314,8 @@ func held(state byte, first look, twice bool) string {
 	return ""
 }
 
-// processesOf returns what is known of the processes of a world, by rank. before has the first look at each.
+// processesOf returns a function that gives the state of a world's processes by rank. before has the first look at
+// each.
 func processesOf(w *recover.World, before map[string]look) func(rank int) hang.Process {
 	list := make(map[int]hang.Process)
 	any := false
@@ -335,13 +336,13 @@ func processesOf(w *recover.World, before map[string]look) func(rank int) hang.P
 	return func(rank int) hang.Process { return list[rank] }
 }
 
-// hostname is this machine's, "" if that isn't known.
+// hostname returns this machine's name, "" if it isn't known.
 func hostname() string {
 	name, _ := os.Hostname()
 	return name
 }
 
-// readWorld makes a trace of a world in memory. Times of single calls are not needed.
+// readWorld makes a trace of a world in memory, without times of single calls.
 func readWorld(w *recover.World) (*trace.Reader, error) {
 	for _, p := range w.Processes {
 		if p.Track != nil {
@@ -359,14 +360,14 @@ func readWorld(w *recover.World) (*trace.Reader, error) {
 	return trace.ReadBytes(b, "records")
 }
 
-// A wheredWorld is a report as JSON has it.
+// A wheredWorld is a report in the form of the JSON output.
 type wheredWorld struct {
 	Name string `json:"name"`
 	*hang.Report
-	Gatherings []gathering `json:"gatherings,omitempty"` // of the job, beside its first world
+	Gatherings []gathering `json:"gatherings,omitempty"` // of the job; set for its first world only
 }
 
-// tell says where the ranks of worlds are, and which processes are in calls that wait for all.
+// tell prints the states of worlds' ranks, and the processes in calls that wait for all.
 func (o *whereOptions) tell(cmd *cobra.Command, to io.Writer, list []world, gatherings func(spawns int) []gathering, name string) error {
 	where := newPlaces(o.debug)
 	var reports []wheredWorld
@@ -421,8 +422,8 @@ func callsIn(r *trace.Reader) int {
 	return int(s.Calls)
 }
 
-// watchHang prints where the ranks of a run are when none of those on this machine has begun or ended an MPI call for
-// the time patience. It prints again only after one has. The function that it returns ends the watch.
+// watchHang prints the states of a run's ranks if no process on this machine has begun or ended an MPI call for
+// patience. It prints again only after some process has. The returned function ends the watch.
 func watchHang(cmd *cobra.Command, scratch, out string, patience time.Duration) (end func()) {
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {

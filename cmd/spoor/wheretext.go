@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// printWhere prints where the ranks of a world are.
+// printWhere prints the states of a world's ranks.
 func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 	fmt.Fprintf(w, "%s: %s, %s: %s\n", name, show.FormatPlural(r.Ranks, "rank"), show.FormatPlural(countCalls(r), "call"), verdictText(r))
 	v := whereView{w, whereRoom(all), roundsOf(r)}
@@ -20,7 +20,7 @@ func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 	}
 	v.section("where the ranks are", len(r.States), func(i int) { v.state(&r.States[i]) })
 	if r.Verdict == hang.VerdictEnded {
-		r.Receives = nil // whatever they were, nobody waits for them
+		r.Receives = nil // nobody waits for them any more
 	}
 	v.section("collective calls that don't match", len(r.Mismatches), func(i int) { v.mismatch(&r.Mismatches[i]) })
 	v.section("receives that have no message", len(r.Receives), func(i int) {
@@ -39,7 +39,7 @@ func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 	})
 }
 
-// whereRoom is how long lists are.
+// whereRoom is the largest number of list entries printed.
 func whereRoom(all bool) int {
 	if all {
 		return 1 << 30
@@ -56,7 +56,7 @@ func countCalls(r *hang.Report) (n int64) {
 	return n
 }
 
-// verdictText says on one line how it stands.
+// verdictText writes the verdict in one line.
 func verdictText(r *hang.Report) string {
 	stuck := 0
 	for i := range r.States {
@@ -87,7 +87,7 @@ func verdictText(r *hang.Report) string {
 	return "nobody waits for another rank"
 }
 
-// waitingText says who is waited for in the end.
+// waitingText writes which ranks all others wait for.
 func waitingText(r *hang.Report) string {
 	waiting := 0
 	for i := range r.States {
@@ -112,11 +112,11 @@ func waitingText(r *hang.Report) string {
 	return fmt.Sprintf("%s %s, in the end for %s", show.FormatPlural(waiting, "rank"), wait, theseRanks(ranks))
 }
 
-// A whereView writes lists that may be long.
+// A whereView writes lists that may be shortened.
 type whereView struct {
 	w      io.Writer
 	room   int
-	rounds map[string]bool // communicators of which ranks are in different collective calls
+	rounds map[string]bool // communicators whose ranks are in different collective calls
 }
 
 func roundsOf(r *hang.Report) map[string]bool {
@@ -133,7 +133,7 @@ func roundsOf(r *hang.Report) map[string]bool {
 	return several
 }
 
-// more says of a state what its place doesn't: which of several collective calls it is, and that nobody runs there.
+// more writes what a state's place doesn't show: the number of the collective call, and that no process runs there.
 func (v *whereView) more(s *hang.RankGroupState, ranks []hang.RankState) (text string) {
 	if s.CollectiveIndex > 0 && v.rounds[s.Comm] {
 		text = fmt.Sprintf(", collective call %s on %s", show.FormatGrouped(s.CollectiveIndex), s.Comm)
@@ -200,7 +200,7 @@ func (v *whereView) ring(ranks []int) string {
 	return b.String()
 }
 
-// awaited names the ranks that all others wait for in the end.
+// awaited names the ranks that wait for nobody and that others wait for.
 func (v *whereView) awaited(r *hang.Report) {
 	v.section("whom they wait for in the end", len(r.Awaited), func(i int) {
 		a := &r.Awaited[i]
@@ -228,7 +228,7 @@ func theseRanks(list []int) string {
 	return fmt.Sprintf("%s (%s)", show.FormatPlural(len(list), "rank"), show.FormatRanges(list))
 }
 
-// state prints the ranks that are in equal states.
+// state prints the ranks in one state.
 func (v *whereView) state(s *hang.RankGroupState) {
 	var ranks []int
 	least, most := s.Ranks[0].SinceNs, s.Ranks[0].SinceNs
@@ -274,7 +274,7 @@ func (v *whereView) state(s *hang.RankGroupState) {
 	}
 }
 
-// placeText says where a rank is.
+// placeText writes where a rank is.
 func placeText(s *hang.RankGroupState, r *hang.RankState) string {
 	at, long := s.Function+" at "+s.Place, forText(r.SinceNs, r.SinceNs)
 	switch {
@@ -329,7 +329,7 @@ func onText(comm string) string {
 	return ", " + comm
 }
 
-// mismatch prints a collective call that members make differently.
+// mismatch prints a collective call at which members call different functions.
 func (v *whereView) mismatch(m *hang.Mismatch) {
 	fmt.Fprintf(v.w, "  call %s on %s\n", show.FormatGrouped(m.Index+1), m.Comm)
 	for i := range m.Calls {

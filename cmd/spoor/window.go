@@ -16,7 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// windowFlags say which part of a run a verb looks at.
+// windowFlags select the part of a run that a verb analyses.
 type windowFlags struct {
 	from, until, phase, loop, iteration string
 	inner                               bool
@@ -32,7 +32,7 @@ func (w *windowFlags) add(f *pflag.FlagSet) {
 	inGroup(f, partGroup, "from", "until", "phase", "loop", "iteration", "without-init")
 }
 
-// windowNames are those of the flags.
+// windowNames lists the names of the flags.
 func windowNames() (names []string) {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	new(windowFlags).add(f)
@@ -40,7 +40,7 @@ func windowNames() (names []string) {
 	return names
 }
 
-// moments are those of --from and --until; nil: it is not given.
+// moments parses --from and --until; nil: the flag is not given.
 func moments(from, until string) (begin, end *int64, err error) {
 	for _, b := range []struct {
 		name, text string
@@ -61,7 +61,7 @@ func moments(from, until string) (begin, end *int64, err error) {
 	return begin, end, nil
 }
 
-// window says what the flags mean for ranks of a trace; nil are all.
+// window converts the flags to a selection for some ranks of a trace; nil means all ranks.
 func (w *windowFlags) window(r *trace.Reader, ranks []int) (x reduce.Selection, err error) {
 	if x.FromNs, x.UntilNs, err = moments(w.from, w.until); err != nil {
 		return x, err
@@ -94,8 +94,8 @@ func (w *windowFlags) window(r *trace.Reader, ranks []int) (x reduce.Selection, 
 	return x, nil
 }
 
-// roundOf finds the calls that mark the iterations of a loop. name is what the call tree shows of the loop: its place
-// or its function.
+// roundOf finds the calls that begin the iterations of a loop. name is the loop's text in the call tree: its place or
+// its function.
 func roundOf(r *trace.Reader, name string) (map[trace.FunctionSite]bool, error) {
 	o, err := newPlaces(nil).tree(r)
 	if err != nil {
@@ -127,7 +127,7 @@ func roundOf(r *trace.Reader, name string) (map[trace.FunctionSite]bool, error) 
 	return found, nil
 }
 
-// cut makes the part; nil if it is the whole run.
+// cut makes a trace of the part; nil if it is the whole run.
 func (w *windowFlags) cut(cmd *cobra.Command, r *trace.Reader) (*reduce.CutResult, error) {
 	x, err := w.window(r, nil)
 	if err != nil || x.IsWholeRun() {
@@ -149,7 +149,7 @@ func (w *windowFlags) cut(cmd *cobra.Command, r *trace.Reader) (*reduce.CutResul
 	return part, nil
 }
 
-// of wraps a verb that reads one trace: it gets a trace of the part that the flags name.
+// of wraps a verb that reads one trace, so that it gets a trace of the selected part.
 func (w *windowFlags) of(f func(cmd *cobra.Command, r *trace.Reader) error) func(*cobra.Command, []string) error {
 	return oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
 		part, done, err := w.part(cmd, r)
@@ -161,7 +161,8 @@ func (w *windowFlags) of(f func(cmd *cobra.Command, r *trace.Reader) error) func
 	})
 }
 
-// ofInner does so, but for --without-init alone: then the verb gets the whole trace, and leaves that time out itself.
+// ofInner does what of does. For --without-init alone, however, the verb gets the whole trace, and leaves that time
+// out itself.
 func (w *windowFlags) ofInner(f func(cmd *cobra.Command, r *trace.Reader, inside bool) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		inside := w.inner && *w == windowFlags{inner: true}
@@ -172,7 +173,8 @@ func (w *windowFlags) ofInner(f func(cmd *cobra.Command, r *trace.Reader, inside
 	}
 }
 
-// ofOr does so, unless iterations are asked for of which the trace has no single times, but what ranks did: iterations gets that.
+// ofOr does what of does, unless the flags select iterations for which the trace has the ranks' findings but no
+// single times. Then it calls iterations.
 func (w *windowFlags) ofOr(iterations func(cmd *cobra.Command, r *trace.Reader, x *trace.When, first, end uint64) error, f func(cmd *cobra.Command, r *trace.Reader) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		path, err := named(cmd, args)
@@ -194,7 +196,8 @@ func (w *windowFlags) ofOr(iterations func(cmd *cobra.Command, r *trace.Reader, 
 	}
 }
 
-// part opens the part of a trace, or returns the trace if it is all of it. It is called as the trace is, which is what users know.
+// part opens the selected part of a trace, or returns the trace if that is all of it. The part has the trace's name,
+// which users know.
 func (w *windowFlags) part(cmd *cobra.Command, r *trace.Reader) (of *trace.Reader, done func(), err error) {
 	part, err := w.cut(cmd, r)
 	if err != nil || part == nil {
@@ -225,12 +228,12 @@ func (w *windowFlags) part(cmd *cobra.Command, r *trace.Reader) (of *trace.Reade
 	return of, func() { file.Close() }, nil
 }
 
-// phaseFlag adds the flag of verbs that take the calls of one phase.
+// phaseFlag adds the flag that selects the calls of one phase.
 func phaseFlag(f *pflag.FlagSet, name *string) {
 	f.StringVar(name, "phase", "", "only this `phase`: from each MPI_Pcontrol(PHASE) or plugin mark to the next mark of the thread")
 }
 
-// checkPhase returns an error if --phase names a phase that the ranks don't have. nil ranks are all.
+// checkPhase returns an error if --phase names a phase that the ranks don't have. nil means all ranks.
 func checkPhase(name string, r *trace.Reader, ranks []int) error {
 	if name == "" {
 		return nil

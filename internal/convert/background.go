@@ -14,15 +14,15 @@ type BackgroundWriter struct {
 	full  chan []byte
 	empty chan []byte
 	done  chan struct{}
-	err   atomic.Pointer[error] // the first one
+	err   atomic.Pointer[error] // the first error
 }
 
 const (
 	size   = 1 << 17
-	pieces = 4 // that are filled, waiting or being written
+	pieces = 4 // number of pieces, filled or empty
 )
 
-// NewBackgroundWriter begins to write.
+// NewBackgroundWriter starts the background writer.
 func NewBackgroundWriter(out io.Writer) *BackgroundWriter {
 	w := &BackgroundWriter{out: out, piece: make([]byte, 0, size), full: make(chan []byte, pieces), empty: make(chan []byte, pieces), done: make(chan struct{})}
 	for range pieces - 1 {
@@ -32,7 +32,7 @@ func NewBackgroundWriter(out io.Writer) *BackgroundWriter {
 	return w
 }
 
-// passes passes pieces on until there are no more; after an error they only come back.
+// passes writes pieces until the channel is closed. After an error it only recycles them.
 func (w *BackgroundWriter) passes() {
 	for b := range w.full {
 		if w.failed() == nil {
@@ -52,7 +52,7 @@ func (w *BackgroundWriter) failed() error {
 	return nil
 }
 
-// Write takes what is to be written. An error may be that of an earlier piece.
+// Write buffers b. The error may be an earlier piece's.
 func (w *BackgroundWriter) Write(b []byte) (n int, err error) {
 	n = len(b)
 	for len(w.piece)+len(b) >= size {
@@ -77,11 +77,11 @@ func (w *BackgroundWriter) Close() error {
 	return w.failed()
 }
 
-// A PatchedFile file is written in order, but for lines that are filled in later, when it is known what
-// they are to say: which message a receive got that takes any. The first error stays.
+// A PatchedFile is a file that is written in order, except lines that are filled in when their content becomes known,
+// such as the message of a wildcard receive. It keeps the first error.
 type PatchedFile struct {
 	f    *os.File
-	from int64 // where the buffer belongs
+	from int64 // offset of the buffer in the file
 	buf  []byte
 	err  error
 }
@@ -91,15 +91,15 @@ func (p *PatchedFile) Err() error { return p.err }
 
 const bufferSize = 1 << 18
 
-// NewPatchedFile begins to write a file.
+// NewPatchedFile starts writing a file.
 func NewPatchedFile(f *os.File) *PatchedFile {
 	return &PatchedFile{f: f, buf: make([]byte, 0, bufferSize)}
 }
 
-// Position is the offset of what is added next.
+// Position is the offset of the next Append.
 func (p *PatchedFile) Position() int64 { return p.from + int64(len(p.buf)) }
 
-// Append writes what will be patched as a whole, or not at all.
+// Append writes bytes that can be patched later. They are never split between buffer and file.
 func (p *PatchedFile) Append(b []byte) {
 	if len(p.buf)+len(b) > bufferSize {
 		p.flush()
@@ -115,8 +115,7 @@ func (p *PatchedFile) flush() {
 	p.buf = p.buf[:0]
 }
 
-// Patch replaces what was added at a position. It lies in the buffer or in the file, since nothing
-// is split between the two.
+// Patch replaces bytes appended at a position, in the buffer or in the file.
 func (p *PatchedFile) Patch(at int64, b []byte) {
 	if at >= p.from {
 		copy(p.buf[at-p.from:], b)
@@ -127,7 +126,7 @@ func (p *PatchedFile) Patch(at int64, b []byte) {
 	}
 }
 
-// Close ends the file.
+// Close flushes the buffer.
 func (p *PatchedFile) Close() error {
 	p.flush()
 	if err := p.f.Close(); p.err == nil {

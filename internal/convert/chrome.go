@@ -1,6 +1,5 @@
-// Chrome writes traces in the JSON format of Chrome's trace viewer, which many tools read.
-// A rank is a process, a call a complete event, a message a flow from the call that sent it
-// to the one in which it was there. Times are microseconds.
+// Chrome writes traces in the JSON format of Chrome's trace viewer, which many tools read. A rank is a process, a
+// call a complete event. A message is a flow from the sending call to the call in which it arrived. Times are in µs.
 
 package convert
 
@@ -24,11 +23,11 @@ type ChromeWriter struct {
 	line    []byte
 	events  int
 	texts   map[string][]byte // as JSON
-	sites   [][]byte          // likewise, by place
+	sites   [][]byte          // as JSON, by place
 	details []EventDetail
 }
 
-// NewChromeWriter begins a trace.
+// NewChromeWriter starts writing a trace.
 func NewChromeWriter(s *ops.Source, w io.Writer, o Options) (*ChromeWriter, error) {
 	x := &ChromeWriter{w: w, s: s, o: o, texts: make(map[string][]byte)}
 	about, err := json.Marshal(o.Metadata)
@@ -47,7 +46,7 @@ func NewChromeWriter(s *ops.Source, w io.Writer, o Options) (*ChromeWriter, erro
 	return x, nil
 }
 
-// Close ends it.
+// Close ends the trace.
 func (x *ChromeWriter) Close() error {
 	_, err := io.WriteString(x.w, "\n]}\n")
 	return err
@@ -65,7 +64,7 @@ func (x *ChromeWriter) begin(phase string, rank, thread int) []byte {
 	return strconv.AppendInt(append(b, `,"tid":`...), int64(thread), 10)
 }
 
-// end writes it.
+// end finishes an event and writes it.
 func (x *ChromeWriter) end(b []byte) error {
 	x.line = append(b, '}')
 	_, err := x.w.Write(x.line)
@@ -132,7 +131,7 @@ func (x *ChromeWriter) Enter(c *ops.Call) error {
 func (x *ChromeWriter) Leave(c *ops.Call) error {
 	for i := range c.Acts {
 		if a := &c.Acts[i]; a.Kind == ops.ActRecv || a.Kind == ops.ActRecvEnd {
-			if err := x.flow("f", c, max(c.Start, c.End-1), a.Message); err != nil { // within the call, to belong to it
+			if err := x.flow("f", c, max(c.Start, c.End-1), a.Message); err != nil { // the flow must end within the call
 				return err
 			}
 		}

@@ -1,5 +1,6 @@
-// Package convert writes traces for other tools: for Chrome, for Perfetto, for Paraver and Dimemas, for SimGrid's SMPI, and as tables. Formats with a folder of their own
-// share with these facts about calls by name, and files that are written behind what makes them, or filled in later.
+// Package convert writes traces for other tools: for Chrome, for Perfetto, for Paraver and Dimemas, for SimGrid's
+// SMPI, and as tables. Formats with a folder of their own share some parts: named facts about calls, files written in
+// the background, and files with lines that are filled in later.
 package convert
 
 import (
@@ -11,27 +12,27 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Options say what to write besides calls.
+// Options select what is written besides calls.
 type Options struct {
-	SourceLine func(trace.Site) (file string, line int) // the source line of a call site, or else where it is in which module, and no line
-	Metadata   map[string]string                        // what is known of the trace as a whole
+	SourceLine func(trace.Site) (file string, line int) // returns a call site's source line, or else its module with offset, and line 0
+	Metadata   map[string]string                        // about the trace as a whole
 	Marks      []TimeMark                               // in the order of time
 }
 
-// A TimeMark says what is to be seen at a time, for formats that have such.
+// A TimeMark is a text at a time, for formats that support it.
 type TimeMark struct {
 	Ns   int64
 	Text string
 }
 
-// A EventDetail is a fact about a call, for formats whose events have named values.
+// A EventDetail is a named value of a call, for formats whose events have such values.
 type EventDetail struct {
 	Name   string
-	Text   string // if there is any
+	Text   string // "" for a number
 	Number int64
 }
 
-// EventDetails appends what a call did, with the amounts that it completed, and the values attached to it.
+// EventDetails appends a call's actions with their amounts, and the values attached to the call.
 func EventDetails(c *ops.Call, list []EventDetail) []EventDetail {
 	number := func(name string, n int64) { list = append(list, EventDetail{Name: name, Number: n}) }
 	completed, received := int64(0), int64(0)

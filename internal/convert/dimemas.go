@@ -1,6 +1,6 @@
-// A Dimemas writes traces for the simulator of that name: one
-// text file with the computations, messages and collectives of each task, and where in it each
-// task begins. The grammar is that of Dimemas' own reader (Simulator/input/file_data_access.c).
+// A DimemasWriter writes traces for the simulator Dimemas: one text file with the computations, messages and
+// collectives of each task, and the offset of each task. The grammar is that of Dimemas' own reader
+// (Simulator/input/file_data_access.c).
 
 package convert
 
@@ -24,42 +24,42 @@ const (
 	globalOp = 10
 )
 
-// What a receive's record says of it.
+// Values of a receive record.
 const (
 	blocking  = 0
 	immediate = 1
 	wait      = 2
 )
 
-// Bits of a send's.
+// Bits of a send record.
 const (
 	rendezvous   = 1
 	immediateBit = 2
 )
 
-// operations are the numbers of collectives. Those that don't block have that of their blocking
-// sisters, since versions number them differently.
+// operations are the numbers of collectives. Nonblocking ones have the number of the blocking variant, since versions
+// number them differently.
 var operations = map[meaning.Operation]int{
 	meaning.OperationBarrier: 0, meaning.OperationBcast: 1, meaning.OperationGather: 2, meaning.OperationGatherv: 3, meaning.OperationScatter: 4, meaning.OperationScatterv: 5, meaning.OperationAllgather: 6, meaning.OperationAllgatherv: 7, meaning.OperationAlltoall: 8, meaning.OperationAlltoallv: 9,
 	meaning.OperationAlltoallw: 9, meaning.OperationReduce: 10, meaning.OperationAllreduce: 11, meaning.OperationReduceScatter: 12, meaning.OperationReduceScatterBlock: 12, meaning.OperationScan: 14, meaning.OperationExscan: 14,
 }
 
-// A DimemasWriter writes one file. It is an ops.Sink; the trace has to be whole, as a task that is missing
-// would be waited for.
+// A DimemasWriter writes one file. It is an ops.Sink. The trace must have all ranks, as the simulator would wait for
+// a missing task.
 type DimemasWriter struct {
 	RankSequence
 	line []byte
 
-	offsets int64   // where the header has the offsets' position
-	begins  []int64 // of tasks
+	offsets int64   // position in the header of the tasks' offsets
+	begins  []int64 // offsets of tasks
 
-	comms map[int]bool // numbers of those that are defined
+	comms map[int]bool // numbers of the defined communicators
 }
 
-// firstOwn is the first of the tags that replace those of messages on a communicator that Dimemas can't have.
+// firstOwn is the first tag for messages on communicators that Dimemas can't represent.
 const firstOwn = 1 << 24
 
-// NewDimemasWriter begins to write. The name is that of the application.
+// NewDimemasWriter starts writing. name is the application's name.
 func NewDimemasWriter(s *ops.Source, f *os.File, name string) (*DimemasWriter, error) {
 	w := &DimemasWriter{comms: make(map[int]bool)}
 	var err error
@@ -97,7 +97,7 @@ func (w *DimemasWriter) Begin(k *trace.Rank) error {
 	return w.Out.Err()
 }
 
-// End ends it.
+// End ends the current task.
 func (w *DimemasWriter) End(*trace.Rank) error {
 	w.FinishRank()
 	return w.Out.Err()
@@ -139,7 +139,7 @@ func (w *DimemasWriter) burst(ns int64) {
 	w.Out.Append(b)
 }
 
-// nothing is a record of a given length that takes no time.
+// nothing is a record of a given length without effect.
 func (w *DimemasWriter) nothing(length int64) []byte {
 	b := append(w.text(burst), ":0."...)
 	for int64(len(b)) < length-1 {
@@ -148,7 +148,7 @@ func (w *DimemasWriter) nothing(length int64) []byte {
 	return append(b, '\n')
 }
 
-// Enter writes what was computed before a call, and what the call did.
+// Enter writes the computation before a call, and the call's actions.
 func (w *DimemasWriter) Enter(c *ops.Call) error {
 	gap, ok := w.ComputedNs(c, "a task is one sequence of records")
 	if !ok {
@@ -185,8 +185,8 @@ func (w *DimemasWriter) act(x *ops.Act) {
 	}
 }
 
-// channel returns tag and communicator of a message. On one between two groups, or of a rank alone, it
-// is one of MPI_COMM_WORLD with a tag of its own.
+// channel returns a message's tag and communicator. For intercommunicators and for communicators of one rank these
+// are MPI_COMM_WORLD and a new tag.
 func (w *DimemasWriter) channel(op *ops.Operation) (number, comm int64) {
 	c := op.Comm.Number
 	if w.comms[c] {
@@ -219,7 +219,7 @@ func (w *DimemasWriter) message(x *ops.Act) {
 	}
 }
 
-// late is the record of a posted receive, with the same length whatever it says.
+// late is the record of a posted receive, padded to a fixed length.
 func (w *DimemasWriter) late(peer, bytes, tag, comm int64) []byte {
 	return fmt.Appendf(w.text(receive), ":%010d:-1:%019d:%010d:%010d:%d\n", peer, bytes, tag, comm, immediate)
 }
@@ -230,7 +230,7 @@ func (w *DimemasWriter) collective(x *ops.Act) {
 	case !ok:
 		w.Source.Losses.Add("collectives along a topology (MPI_Neighbor_…)", 1)
 		return
-	case x.Comm.Number < 0: // one rank waits for nobody
+	case x.Comm.Number < 0: // a communicator of one rank
 		return
 	case !w.comms[x.Comm.Number]:
 		w.Source.Losses.Add("collectives between two groups, or on a communicator whose members the trace does not have", 1)

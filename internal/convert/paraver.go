@@ -1,13 +1,11 @@
 package convert
 
-// Paraver and Dimemas are tools of the Barcelona Supercomputing Center. Paraver's files
-// are what happened (.prv), what numbers mean (.pcf), and
-// names of nodes and threads (.row). Types of events and their values are those that Extrae writes, so
-// that Paraver's own configurations work. The formats are described in "Paraver: Trace file
-// description".
+// Paraver and Dimemas are tools of the Barcelona Supercomputing Center. Paraver's files are events (.prv), names of
+// types and values (.pcf), and names of nodes and threads (.row). Types and values are those of Extrae, so that
+// Paraver's configurations work. The formats are described in "Paraver: Trace file description".
 //
-// Records of all ranks are in the order of time, and a message is one record with both of its ends: what
-// threads do is merged, and messages are sorted outside of memory.
+// Records of all ranks are in the order of time, and a message is one record with both ends. So the threads' steps
+// are merged, and messages are sorted on disk.
 
 import (
 	"errors"
@@ -22,13 +20,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// inMemory is how many bytes each of the two sorters has.
+// inMemory is the memory of each of the two sorters, in bytes.
 const inMemory = 8 << 20
 
-// ParaverBaseName is that of the files but for their endings.
+// ParaverBaseName is the files' name without suffix.
 const ParaverBaseName = "trace"
 
-// A Paraver fills a folder. It is an ops.Sink and needs ops.Options.Messages.
+// A Paraver writes into a folder. It is an ops.Sink and needs ops.Options.Messages.
 type Paraver struct {
 	s     *ops.Source
 	dir   string
@@ -37,31 +35,31 @@ type Paraver struct {
 
 	steps    *paraverSteps
 	messages *sorter // by time
-	ends     *sorter // of messages, by number
+	ends     *sorter // ends of messages, by number
 	buffer   []byte
 	last     int64
 
 	functions map[uint16]*function
-	enters    map[call]int     // events at the beginnings of calls that say no more than what is called where
-	values    []string         // names of what was attached to calls
-	threads   []thread         // of the rank
-	posted    map[uint64]int64 // when receives under way were posted, by number of their request
+	enters    map[call]int     // events at the beginnings of calls without further values
+	values    []string         // names of attached values
+	threads   []thread         // of the current rank
+	posted    map[uint64]int64 // by number of a pending receive's request: when it was posted
 }
 
-// A call is a function at a place.
+// A call is a function and a call site.
 type call struct{ function, place int }
 
-// A thread is what is known of one while its rank is gone through.
+// A thread is the state of a thread while its rank is processed.
 type thread struct {
 	*timeline
-	number int   // of that
-	since  int64 // begin of the state that it is in; before its first call, -1
-	event  int   // what happened then, if it was not noted yet
+	number int   // number in the rank
+	since  int64 // begin of the current state; -1: before the first call
+	event  int   // pending event at that time
 	text   []byte
 	open   []*function
 }
 
-// NewParaver begins to write into a folder that is there. What is to be sorted waits beside it.
+// NewParaver starts writing into an existing folder. Temporary files are in the folder, too.
 func NewParaver(s *ops.Source, dir string, o Options) (*Paraver, error) {
 	n, err := newNodes(s.Reader)
 	if err != nil {
@@ -85,7 +83,7 @@ func (w *Paraver) Begin(k *trace.Rank) error {
 	return nil
 }
 
-// End notes the last events. What a thread does after its last call is unknown.
+// End writes the last events. The state after a thread's last call is unknown.
 func (w *Paraver) End(*trace.Rank) error {
 	for i := range w.threads {
 		t := &w.threads[i]
@@ -101,7 +99,7 @@ func (w *Paraver) End(*trace.Rank) error {
 	return nil
 }
 
-// step notes the event at the begin of the state that a thread is in, and that state up to now.
+// step writes the pending event, and the current state up to now.
 func (w *Paraver) step(t *thread, now int64) error {
 	w.last = max(w.last, now)
 	if t.since < 0 {
@@ -120,14 +118,14 @@ func (w *Paraver) step(t *thread, now int64) error {
 	return err
 }
 
-// happens notes what happens at the begin of a thread's state.
+// happens adds an event at the beginning of the current state.
 func (w *Paraver) happens(t *thread, text []byte) {
 	if t.event = w.steps.event(text); t.event == ownEvent {
 		t.text = append(t.text[:0], text...)
 	}
 }
 
-// Enter notes that a call begins.
+// Enter writes the beginning of a call.
 func (w *Paraver) Enter(c *ops.Call) error {
 	t := &w.threads[c.Stream]
 	if err := w.step(t, c.Start); err != nil {
@@ -144,7 +142,7 @@ func (w *Paraver) Enter(c *ops.Call) error {
 	return nil
 }
 
-// Leave notes that a call returned, to the one that it was called from if there is one.
+// Leave writes the end of a call, and the return to the calling call if there is one.
 func (w *Paraver) Leave(c *ops.Call) error {
 	t := &w.threads[c.Stream]
 	if err := w.step(t, c.End); err != nil {
@@ -167,7 +165,7 @@ func (w *Paraver) Leave(c *ops.Call) error {
 	return nil
 }
 
-// entered notes what is called where, and what is said of it besides.
+// entered adds the events for a function, its call site and further values.
 func (w *Paraver) entered(t *thread, c *ops.Call, f *function) {
 	at := call{f.value, c.Place}
 	if n, ok := w.enters[at]; ok && !says(c) {
@@ -198,7 +196,7 @@ func (w *Paraver) entered(t *thread, c *ops.Call, f *function) {
 	}
 }
 
-// says reports whether there is more to say of a call than what is called where.
+// says reports whether a call has values besides function and call site.
 func says(c *ops.Call) bool {
 	if len(c.Values) > 0 {
 		return true
@@ -219,7 +217,7 @@ func (w *Paraver) function(f *trace.Function) *function {
 	return once.GetOrMake(w.functions, f.ID, func() *function { return describe(f) })
 }
 
-// value returns the type of events with what was attached to calls under a name.
+// value returns the event type of an attached value's name.
 func (w *Paraver) value(name string) int {
 	n := slices.Index(w.values, name)
 	if n < 0 {
@@ -229,7 +227,7 @@ func (w *Paraver) value(name string) int {
 	return valueType + n
 }
 
-// act notes the ends of messages, and counts what there are no records for.
+// act adds the ends of messages, and counts actions without a record.
 func (w *Paraver) act(t *thread, c *ops.Call, x *ops.Act) error {
 	switch x.Kind {
 	case ops.ActSend, ops.ActSendBegin:
@@ -252,13 +250,13 @@ func (w *Paraver) act(t *thread, c *ops.Call, x *ops.Act) error {
 	return nil
 }
 
-// end notes an end of a message.
+// end adds an end of a message.
 func (w *Paraver) end(x *ops.Act, e messageEnd) error {
 	w.buffer = e.append(w.buffer[:0])
 	return w.ends.add(x.Message, w.buffer)
 }
 
-// join makes records of messages with both ends known.
+// join makes records of messages with both known ends.
 func (w *Paraver) join() error {
 	var first messageEnd
 	var number uint64

@@ -17,13 +17,13 @@ const (
 	other        = 50000003
 	oneSided     = 50000004
 	fileIO       = 50000005
-	sentType     = 50100001 // of a collective, as those that follow
+	sentType     = 50100001 // the first type about collectives
 	receivedType = 50100002
 	rootType     = 50100003
 	commType     = 50100004
 	lineType     = 80000001
-	finding      = 85000001 // spoor's own, as that which follows
-	valueType    = 90000001 // the first of what was attached to calls
+	finding      = 85000001 // the first of spoor's own types
+	valueType    = 90000001 // the first type of attached values
 )
 
 // States of threads.
@@ -58,7 +58,7 @@ var states = []state{
 	{others, "Others", "{192,224,0}"}, {sendReceiveProgram, "Send Receive", "{66,66,66}"},
 }
 
-// numbered are the functions to which Extrae gave numbers, from 1.
+// numbered are the functions that Extrae numbers, from 1.
 const numbered = `
 	Send Recv Isend Irecv Wait Waitall Bcast Barrier Reduce Allreduce Alltoall Alltoallv Gather Gatherv Scatter Scatterv
 	Allgather Allgatherv Comm_rank Comm_size Comm_create Comm_dup Comm_split Comm_group Comm_free Comm_remote_group
@@ -85,14 +85,14 @@ var numbers = sync.OnceValue(func() map[string]int {
 	return list
 })
 
-// A function is what is written for calls of one.
+// A function is how calls of an MPI function are written.
 type function struct {
 	event, value, state int
 	name                string
-	left                int // the event that it returned, to no other call; noEvent if it is not known yet
+	left                int // number of the event for returning to no other call; noEvent: not made yet
 }
 
-// describe says what to write for a function. Those that Extrae doesn't know have values from 1000 on.
+// describe determines how a function is written. Functions unknown to Extrae have values from 1000 on.
 func describe(f *trace.Function) *function {
 	x := &function{event: other, value: 1000 + int(f.ID), state: others, name: f.Name}
 	if n, ok := numbers()[strings.ToLower(f.Name)]; ok {

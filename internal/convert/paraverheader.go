@@ -15,7 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// nodes says where ranks ran. Each rank has a processor of its own, which its threads share.
+// nodes is where ranks ran. Each rank has its own processor, which its threads share.
 type nodes struct {
 	names   []string
 	ranks   []int // by node
@@ -66,7 +66,7 @@ func newNodes(r *trace.Reader) (*nodes, error) {
 	return n, nil
 }
 
-// who names a thread as records do: processor, application, task, thread.
+// who writes a thread in the form of records: processor, application, task, thread.
 func (n *nodes) who(rank, stream int) []byte {
 	return fmt.Appendf(nil, "%d:1:%d:%d", n.cpu[rank], rank+1, stream+1)
 }
@@ -92,7 +92,7 @@ func (n *nodes) rows(path string) error {
 	return os.WriteFile(path, []byte(b.String()), 0o666)
 }
 
-// all is how many threads there are.
+// all returns the number of threads.
 func (n *nodes) all() (total int) {
 	for _, t := range n.threads {
 		total += t
@@ -133,7 +133,7 @@ func (w *Paraver) header(b []byte) []byte {
 	return b
 }
 
-// labels writes the meanings of numbers.
+// labels writes the names of types and values.
 func (w *Paraver) labels() error {
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(w.o.Metadata)) {

@@ -5,17 +5,17 @@ import (
 	"strconv"
 )
 
-// A printer writes steps and messages as lines in the order of time: at equal times, states precede events and these
-// precede messages.
+// A printer writes steps and messages as lines in the order of time. At equal times, states precede events, and
+// events precede messages.
 type printer struct {
 	out    io.Writer
 	steps  merge[*position]
 	s      *paraverSteps
 	text   []byte // not yet written
 	at     int64
-	events []byte // of this time
+	events []byte // events at the current time
 	marks  []TimeMark
-	marked int // how many are printed
+	marked int // number of printed marks
 }
 
 // Kinds of lines.
@@ -25,10 +25,10 @@ const (
 	messageLine = "3:"
 )
 
-// inText is how many bytes are written together.
+// inText is the number of bytes written together.
 const inText = 1 << 14
 
-// until prints all steps up to a time, that one among them.
+// until prints all steps up to and including a time.
 func (p *printer) until(ns int64) error {
 	for len(p.steps) > 0 && p.steps[0].at <= ns {
 		c := p.steps[0]
@@ -64,7 +64,7 @@ func (p *printer) until(ns int64) error {
 	return nil
 }
 
-// message prints a message, and before it what happened up to when it was sent.
+// message prints a message after all steps up to its send.
 func (p *printer) message(_ uint64, data []byte) error {
 	f := fields(data)
 	from, to := f.end(), f.end()
@@ -80,13 +80,13 @@ func (p *printer) message(_ uint64, data []byte) error {
 	return p.write()
 }
 
-// moment prints the events of a time that is over.
+// moment prints the events of the current time.
 func (p *printer) moment() {
 	p.text = append(p.text, p.events...)
 	p.events = p.events[:0]
 }
 
-// write passes text on if there is enough of it.
+// write writes the text if there is enough of it.
 func (p *printer) write() error {
 	if len(p.text) < inText {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// A sorter puts records into the order of their keys, those with one key into the order in which
-// they came. What doesn't fit into memory waits in sorted runs in a file.
+// A sorter sorts records by key; equal keys keep their order. What exceeds the memory is stored in sorted runs in a
+// file.
 type sorter struct {
 	dir  string
 	most int // bytes in memory
@@ -22,7 +22,7 @@ type sorter struct {
 	records []record
 }
 
-// A record lies in the sorter's data.
+// A record is a key, and the range of its bytes in the sorter's data.
 type record struct {
 	key      uint64
 	from, to uint32
@@ -59,7 +59,7 @@ func (s *sorter) sort() {
 	})
 }
 
-// nameless makes a file that goes when it is closed, however that comes about.
+// nameless makes a temporary file without a name, which disappears when the process ends.
 func nameless(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, "sort")
 	if err == nil {
@@ -93,7 +93,7 @@ func (s *sorter) spill() error {
 	return w.Flush()
 }
 
-// each gives all records in order; the data is good until the next. The sorter is empty then.
+// each calls f with all records in order; data is valid only during the call. The sorter is empty afterwards.
 func (s *sorter) each(f func(key uint64, data []byte) error) error {
 	if s.f == nil {
 		s.sort()
@@ -128,7 +128,7 @@ func (s *sorter) each(f func(key uint64, data []byte) error) error {
 	return nil
 }
 
-// A cursor is where the merge is in a run.
+// A cursor is a position in a run.
 type cursor struct {
 	order int
 	r     *bufio.Reader

@@ -5,31 +5,31 @@ import (
 	"os"
 )
 
-// What a thread does is a chain of steps: a state that it is in until the next begins, and perhaps an
-// event at its beginning. The steps of all threads wait in one file, those of each in chunks and in order,
-// so that they are merged and need not be sorted.
+// A thread's activity is a chain of steps: a state that lasts until the next step, and perhaps an event at its
+// beginning. The steps of all threads are in one file, each thread's in chunks and in order, so that they need
+// merging but no sorting.
 type paraverSteps struct {
 	dir   string
-	chunk int // bytes of one, at most
+	chunk int // largest size of a chunk in bytes
 	f     *os.File
 	to    int64 // end of the file
 
 	timelines []*timeline
-	texts     [][]byte // of events: types and values as records have them, ":type:value…"
+	texts     [][]byte // texts of events: types and values in the form of records, ":type:value…"
 	numbers   map[string]int
 }
 
-// Numbers of events are those of texts and noEvents.
+// Special numbers of events. Others are indices of texts, plus noEvents.
 const (
 	noEvent   = iota // none
-	ownEvent         // one whose text is in the step
-	noEvents         // how many are no texts
+	ownEvent         // the text is in the step
+	noEvents         // number of special numbers
 	mostTexts = 1 << 16
 )
 
 // A timeline is the steps of a thread.
 type timeline struct {
-	name   []byte // as records have it
+	name   []byte // thread in the form of records
 	begin  int64
 	chunks []chunk
 	buffer []byte // not yet in the file
@@ -46,7 +46,7 @@ func newSteps(dir string, threads, memory int) *paraverSteps {
 	return &paraverSteps{dir: dir, chunk: min(max(memory/max(threads, 1), 1<<12), 1<<15), numbers: make(map[string]int)}
 }
 
-// event returns the number of an event's text: ownEvent if there are too many to know them all.
+// event returns the number of an event's text; ownEvent if the table is full.
 func (s *paraverSteps) event(text []byte) int {
 	n, ok := s.numbers[string(text)]
 	if ok {
@@ -96,7 +96,7 @@ func (s *paraverSteps) flush(t *timeline) error {
 	return err
 }
 
-// end writes what is left of a timeline, to which nothing is added any more.
+// end writes the remaining steps of a finished timeline.
 func (s *paraverSteps) end(t *timeline) error {
 	err := s.flush(t)
 	t.buffer = nil
@@ -109,12 +109,12 @@ func (s *paraverSteps) close() {
 	}
 }
 
-// A position is that of a step of a timeline.
+// A position is a step of a timeline.
 type position struct {
 	*timeline
 	s         *paraverSteps
 	order     int
-	at, until int64 // no state if they are the same
+	at, until int64 // begin and end of the state; equal: no state
 	state     int
 	event     []byte // nil: none
 	digits    []byte // at, as text
@@ -124,7 +124,7 @@ type position struct {
 	room []byte
 }
 
-// advance goes on to the next step; false if none.
+// advance moves to the next step; false at the end.
 func (c *position) advance() (bool, error) {
 	if len(c.data) == 0 {
 		if len(c.next) == 0 {
@@ -157,7 +157,7 @@ func (c *position) advance() (bool, error) {
 
 func (c *position) before(o *position) bool { return c.at < o.at || c.at == o.at && c.order < o.order }
 
-// merged begins to go through the steps of all threads in the order of time.
+// merged returns a merge of all threads' steps in the order of time.
 func (s *paraverSteps) merged() (m merge[*position], err error) {
 	for i, t := range s.timelines {
 		if err := m.add(&position{timeline: t, s: s, order: i, until: t.begin, next: t.chunks}); err != nil {
@@ -167,13 +167,13 @@ func (s *paraverSteps) merged() (m merge[*position], err error) {
 	return m, nil
 }
 
-// A merge is a heap of what is gone through side by side, first the one that is at the earliest.
+// A merge is a heap of sequences; the first has the earliest element.
 type merge[T interface {
 	advance() (more bool, err error) // to the next; the first one at the beginning
 	before(T) bool
 }] []T
 
-// add begins to go through one more.
+// add adds a sequence to the heap.
 func (m *merge[T]) add(x T) error {
 	more, err := x.advance()
 	if more {
@@ -185,7 +185,7 @@ func (m *merge[T]) add(x T) error {
 	return err
 }
 
-// step goes on from the earliest to what comes next.
+// step advances the earliest sequence.
 func (m *merge[T]) step() error {
 	more, err := (*m)[0].advance()
 	if !more {
@@ -197,7 +197,7 @@ func (m *merge[T]) step() error {
 	return err
 }
 
-// sink moves one down to where it belongs.
+// sink moves an element down to its place.
 func (m merge[T]) sink(i int) {
 	for {
 		least := 2*i + 1

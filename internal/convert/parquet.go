@@ -17,23 +17,22 @@ type ParquetWriter struct {
 	tables []*parquetTable
 }
 
-// A parquetTable collects the values of each column until there are enough to write, which
-// another goroutine does meanwhile.
+// A parquetTable collects values of each column. A goroutine writes them when there are enough.
 type parquetTable struct {
 	file    *os.File
 	w       *parquet.Writer
 	columns []parquetColumn
 	filling batch
 	full    chan batch
-	written chan batch // to be filled again
-	done    chan error // from the goroutine, when full was closed
-	grouped int        // rows in the row group; the goroutine's
+	written chan batch // batches for reuse
+	done    chan error // the goroutine's result after full was closed
+	grouped int        // rows in the current row group; owned by the goroutine
 }
 
-// A parquetColumn is one of a table.
+// A parquetColumn is a column of a table.
 type parquetColumn struct {
 	Column
-	at   int // where the format has it, which is in the order of names
+	at   int // index in the format, which sorts columns by name
 	null parquet.Value
 }
 
@@ -43,14 +42,13 @@ type batch struct {
 	rows    int
 }
 
-// atOnce is how many rows are written together; group is how many make a row group, which is what
-// is kept in memory.
+// atOnce is the number of rows written together. group is the number of rows in a row group, which is kept in memory.
 const (
 	atOnce = 1 << 7
 	group  = 1 << 17
 )
 
-// compression is the fastest of Zstandard's: others take twice the time for a tenth of the size.
+// compression is Zstandard's fastest level: others take twice the time for a file that is a tenth smaller.
 var compression = &zstd.Codec{Level: zstd.SpeedFastest}
 
 // NewParquetWriter begins to write into a folder.
@@ -112,7 +110,7 @@ func (x *ParquetWriter) Row(table int, row []CellValue) error {
 		case v.Null:
 			value = c.null
 		case c.Text:
-			value = parquet.ByteArrayValue(unsafe.Slice(unsafe.StringData(v.Text), len(v.Text))) // nobody writes to it
+			value = parquet.ByteArrayValue(unsafe.Slice(unsafe.StringData(v.Text), len(v.Text))) // the library doesn't modify it
 		default:
 			value = parquet.Int64Value(v.Number)
 		}
@@ -128,8 +126,8 @@ func (x *ParquetWriter) Row(table int, row []CellValue) error {
 	return nil
 }
 
-// writes writes batches until there are no more. After an error it takes the others all the same, so that
-// nobody waits.
+// writes writes batches until the channel is closed. After an error it only discards them, so that the sender doesn't
+// block.
 func (p *parquetTable) writes() {
 	var err error
 	for b := range p.full {

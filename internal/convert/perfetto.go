@@ -17,7 +17,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Fields of messages, as the trace's .proto files number them.
+// Field numbers of the messages, from Perfetto's .proto files.
 const (
 	packet = 1 // of a trace
 
@@ -66,8 +66,8 @@ const (
 	sliceEnd   = 2
 	instant    = 3
 
-	firstOfAll = 1 // flags of a sequence: what was interned before holds no more
-	usesState  = 2 // and: needs what was interned
+	firstOfAll = 1 // flag of a sequence: it forgets all interned data
+	usesState  = 2 // flag of a sequence: it uses interned data
 )
 
 // PerfettoWriter is an ops.Sink.
@@ -76,12 +76,12 @@ type PerfettoWriter struct {
 	w     io.Writer
 	s     *ops.Source
 	o     Options
-	out   []byte // the packet
-	event []byte // in it
-	other []byte // in that
-	state []byte // interned with the packet
+	out   []byte // the current packet
+	event []byte // the event in the packet
+	other []byte // a submessage of the event
+	state []byte // interned data for the packet
 
-	functions map[*trace.Function]uint64 // interned, as all of these
+	functions map[*trace.Function]uint64 // interned functions, by their number
 	names     map[string]uint64
 	sites     []uint64 // by place
 	details   []EventDetail
@@ -111,7 +111,7 @@ func NewPerfettoWriter(s *ops.Source, w io.Writer, o Options) (*PerfettoWriter, 
 	return x, nil
 }
 
-// aboutTrack is the track of what is said of the whole trace.
+// aboutTrack is the track for information about the whole trace.
 const aboutTrack = 1
 
 func varintField(b []byte, field protowire.Number, v uint64) []byte {
@@ -130,7 +130,7 @@ func fixedField(b []byte, field protowire.Number, v uint64) []byte {
 	return protowire.AppendFixed64(protowire.AppendTag(b, field, protowire.Fixed64Type), v)
 }
 
-// packet writes event as a packet with what was interned for it.
+// packet writes event as a packet with the new interned data.
 func (x *PerfettoWriter) packet(field protowire.Number, time int64, flags uint64) error {
 	b := varintField(varintField(x.out[:0], packetTimestamp, uint64(time)), packetSequence, 1)
 	b = varintField(b, packetFlags, flags)
@@ -144,10 +144,10 @@ func (x *PerfettoWriter) packet(field protowire.Number, time int64, flags uint64
 	return err
 }
 
-// track numbers threads; threads from 1 on, so that the track of the process is before them.
+// track returns the number of a thread's track. Threads count from 1, as 0 is the process's track.
 func track(rank, thread int) uint64 { return uint64(rank+1)<<20 | uint64(thread) }
 
-// Begin names a rank and its threads. Process 0 is the operating system's to Perfetto.
+// Begin names a rank and its threads. Perfetto reserves process 0 for the operating system.
 func (x *PerfettoWriter) Begin(k *trace.Rank) error {
 	rank := k.Number()
 	pid := uint64(rank + 1)
@@ -157,7 +157,7 @@ func (x *PerfettoWriter) Begin(k *trace.Rank) error {
 		return err
 	}
 	for stream := range k.Streams() {
-		name, tid := "first thread", pid // as operating systems have it
+		name, tid := "first thread", pid // first threads have the process's number, as in operating systems
 		if stream > 0 {
 			name, tid = fmt.Sprintf("thread %d", stream), pid+uint64(stream*(x.s.Reader.Ranks()+1))
 		}
@@ -194,7 +194,7 @@ func (x *PerfettoWriter) Enter(c *ops.Call) error {
 	return x.packet(packetEvent, c.Start, usesState)
 }
 
-// Leave ends it, and the messages that were there then.
+// Leave ends a slice, and the messages that arrived in the call.
 func (x *PerfettoWriter) Leave(c *ops.Call) error {
 	b := varintField(varintField(x.event[:0], eventType, sliceEnd), eventTrack, track(c.Rank, c.Stream+1))
 	for i := range c.Acts {
@@ -210,7 +210,7 @@ func (x *PerfettoWriter) function(f *trace.Function) uint64 {
 	return intern(x, x.functions, f, internedName, f.Name)
 }
 
-// intern returns the number of a thing, from 1; the first time the packet says its name.
+// intern returns the number of a thing, from 1; at its first use the packet defines its name.
 func intern[T comparable](x *PerfettoWriter, known map[T]uint64, thing T, kind protowire.Number, name string) uint64 {
 	id, fresh := once.NumberOf(known, thing)
 	id++

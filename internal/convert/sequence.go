@@ -8,15 +8,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A RankSequence is a rank as simulators replay it: what it computes and does, one after the other. Writers of such formats have one.
+// A RankSequence is a rank's computations and operations in order, the input of replay simulators. The formats'
+// writers embed it.
 type RankSequence struct {
 	Source *ops.Source
 	Out    *PatchedFile
 	Rank   int
 
-	blank  func(length int64) []byte // a record that nothing comes of
-	last   int64                     // when the last call ended
-	posted map[uint64]posted         // receives under way, by the number of their request
+	blank  func(length int64) []byte // returns a record without effect
+	last   int64                     // end of the latest call
+	posted map[uint64]posted         // pending receives, by the number of their request
 	tags   map[Channel]int
 }
 
@@ -26,7 +27,7 @@ type Channel struct {
 	Tag  int64
 }
 
-// ChannelOf is that of a message. Both groups that a communicator is between have the same.
+// ChannelOf returns a message's channel. Both groups of an intercommunicator have the same.
 func ChannelOf(op *ops.Operation) Channel {
 	comm := op.Comm.Number
 	if op.Comm.Remote != nil {
@@ -35,13 +36,14 @@ func ChannelOf(op *ops.Operation) Channel {
 	return Channel{comm, op.Tag}
 }
 
-// A posted receive may turn out to get nothing, or its message from somebody it did not name.
+// A posted is a posted receive. It may get no message, or a message from a source that it did not name.
 type posted struct {
-	at, length int64 // of its record
+	at, length int64 // position and length of its record
 	wild       bool
 }
 
-// NewRankSequence needs a whole trace: a rank that is missing would be waited for. what is to be done with it.
+// NewRankSequence checks that the trace has all ranks: the simulator would wait for a missing one. what is the
+// purpose, for the error.
 func NewRankSequence(s *ops.Source, what string, blank func(length int64) []byte) (RankSequence, error) {
 	for rank := range s.Reader.Ranks() {
 		if s.Reader.ClassOf(rank) < 0 {
@@ -56,14 +58,15 @@ func (q *RankSequence) StartRank(k *trace.Rank) {
 	q.Rank, q.last, q.posted = k.Number(), 0, make(map[uint64]posted)
 }
 
-// FinishRank makes nothing of receives that nobody waits for.
+// FinishRank gives no effect to receives that nobody waits for.
 func (q *RankSequence) FinishRank() {
 	for id := range q.posted {
 		q.CancelReceive(id)
 	}
 }
 
-// ComputedNs is how long the rank computed before a call. Calls of other threads have no place in what a rank is, and are counted.
+// ComputedNs returns the computation before a call. ok is false for calls of other threads than the first, which the
+// format can't represent; they are counted.
 func (q *RankSequence) ComputedNs(c *ops.Call, is string) (ns int64, ok bool) {
 	if c.Stream > 0 {
 		q.Source.Losses.Add("calls of threads but the first: "+is+", which waits for ever if they exchanged messages", 1)
@@ -74,7 +77,7 @@ func (q *RankSequence) ComputedNs(c *ops.Call, is string) (ns int64, ok bool) {
 	return ns, true
 }
 
-// Leave notes from when on there is computation again.
+// Leave records the end of a call.
 func (q *RankSequence) Leave(c *ops.Call) error {
 	if c.Stream == 0 {
 		q.last = max(q.last, c.End)
@@ -88,7 +91,7 @@ func (q *RankSequence) ChannelNumber(t Channel) int64 {
 	return int64(n)
 }
 
-// PostReceive has a receive written that is posted. Of one with a wildcard it leaves room for what comes out.
+// PostReceive writes a posted receive. For a wildcard it reserves room for the message found later.
 func (q *RankSequence) PostReceive(x *ops.Act, room int64, write func(peer int64)) {
 	p := posted{at: q.Out.Position()}
 	if peer := int64(x.World()); peer >= 0 && x.Tag >= 0 {
@@ -101,7 +104,7 @@ func (q *RankSequence) PostReceive(x *ops.Act, room int64, write func(peer int64
 	q.posted[x.ID] = p
 }
 
-// FillReceive puts the record of a posted receive where room was left for it.
+// FillReceive writes the record of a posted receive into its reserved room.
 func (q *RankSequence) FillReceive(x *ops.Act, record func() []byte) {
 	if p, ok := q.posted[x.ID]; ok {
 		if p.wild {
@@ -111,7 +114,7 @@ func (q *RankSequence) FillReceive(x *ops.Act, record func() []byte) {
 	}
 }
 
-// CancelReceive makes nothing of a receive that never got a message, if it is one that was posted.
+// CancelReceive gives no effect to a posted receive that never got a message; false if it wasn't posted.
 func (q *RankSequence) CancelReceive(id uint64) bool {
 	p, ok := q.posted[id]
 	if ok {
@@ -121,7 +124,7 @@ func (q *RankSequence) CancelReceive(id uint64) bool {
 	return ok
 }
 
-// CountUnsupported counts what simulators have nothing for.
+// CountUnsupported counts an operation that simulators lack.
 func (q *RankSequence) CountUnsupported(x *ops.Act) {
 	switch x.Kind {
 	case ops.ActPut, ops.ActGet, ops.ActAtomic:
@@ -131,7 +134,7 @@ func (q *RankSequence) CountUnsupported(x *ops.Act) {
 	}
 }
 
-// Peer is the rank that a message is sent to or comes from. One of another world is counted as lost.
+// Peer returns the other rank of a message. A rank of another world is counted as lost.
 func (q *RankSequence) Peer(x *ops.Act) (rank int64, ok bool) {
 	if rank = int64(x.World()); rank < 0 {
 		q.Source.Losses.Add("messages to or from processes of another world", 1)

@@ -1,14 +1,11 @@
 package convert
 
-// SMPI, of SimGrid, replays time-independent traces: one file of
-// actions for each rank and a list of these files. An action says how much is computed or
-// moved, never when; how long that takes is up to the platform of the replay. See Casanova,
-// Desprez, Markomanolis and Suter, "Simulation of MPI applications with time-independent traces", CCPE
-// 27(5), 2015.
+// SMPI, of SimGrid, replays time-independent traces: a file of actions for each rank, and a list of these files. An
+// action has an amount of computation or data, but no time, which depends on the simulated platform. See Casanova,
+// Desprez, Markomanolis and Suter, "Simulation of MPI applications with time-independent traces", CCPE 27(5), 2015.
 //
-// Computation is in flops. A nanosecond is written as one, so that a host of 1 Gf computes as
-// fast as the traced one. What passes between calls is computation; calls themselves
-// take what the platform makes of them.
+// Computation is in flops. A nanosecond is written as one flop, so that a host of 1 Gf computes as fast as the traced
+// one. The time between calls is computation; the platform determines the calls' own time.
 
 import (
 	"fmt"
@@ -24,26 +21,26 @@ import (
 // SMPIIndexFile is the file that names the others, in order of ranks.
 const SMPIIndexFile = "index"
 
-// A SMPI fills a folder. It is an ops.Sink; the trace has to be whole, as a rank that is
-// missing would be waited for. It needs ops.Options.Shares.
+// A SMPI writes into a folder. It is an ops.Sink and needs ops.Options.Shares. The trace must have all ranks, as the
+// simulator would wait for a missing one.
 type SMPI struct {
 	RankSequence
 	dir   string
 	names []string
 	world map[*handles.Comm]bool // has the ranks of MPI_COMM_WORLD in their order
-	self  map[*handles.Comm]int  // own rank, of the communicators of this rank's collectives
+	self  map[*handles.Comm]int  // the current rank's number in communicators of its collectives
 
 	line  []byte
 	steps []sendReceive
 }
 
-// Tags of the messages of collectives, which no program can use.
+// Tags of collectives' messages, outside of the range for programs.
 const (
 	collectiveTag = -10
 	flatTag       = -11
 )
 
-// blankOf is the length of a line whose numbers are still to come.
+// blankOf is the length of a line whose numbers are filled in later.
 const blankOf = 64
 
 // NewSMPI begins to write into a folder that is there.
@@ -69,7 +66,7 @@ func (w *SMPI) Begin(k *trace.Rank) error {
 	return nil
 }
 
-// End closes it.
+// End closes the rank's file.
 func (w *SMPI) End(*trace.Rank) error {
 	w.FinishRank()
 	w.action("finalize")
@@ -98,7 +95,7 @@ func (w *SMPI) text(name string, numbers ...int64) []byte {
 	return w.line
 }
 
-// padded makes a line longer with spaces before its end.
+// padded extends a line by spaces before its end.
 func padded(line []byte, length int64) []byte {
 	line = line[:len(line)-1]
 	for int64(len(line)) < length-1 {
@@ -137,7 +134,7 @@ func (w *SMPI) exchange(c *ops.Call) bool {
 	return true
 }
 
-// sizeOf is what is written for a message. SMPI takes nothing for "ask the sender".
+// sizeOf returns the size to write for a message: at least 1, as SMPI reads 0 as "ask the sender".
 func sizeOf(bytes uint64) int64 { return int64(max(1, bytes)) }
 
 func (w *SMPI) tag(op *ops.Operation) int64 { return w.ChannelNumber(ChannelOf(op)) }
@@ -159,8 +156,8 @@ func (w *SMPI) act(x *ops.Act) {
 	}
 }
 
-// message writes what happens to a message. Requests have no names: the first that is under way
-// between two ranks with a tag is the first that is waited for.
+// message writes the actions of a message. Requests have no names: waits complete the oldest pending request of the
+// same ranks and tag.
 func (w *SMPI) message(x *ops.Act) {
 	switch {
 	case x.Kind == ops.ActRecvBegin:
@@ -179,7 +176,7 @@ func (w *SMPI) message(x *ops.Act) {
 		w.action("send", peer, t, sizeOf(x.SentBytes))
 	case ops.ActSendBegin:
 		w.action("isend", peer, t, sizeOf(x.SentBytes))
-	case ops.ActSendEnd, ops.ActCancelled: // a send whose cancelling succeeded had no effect; here it has
+	case ops.ActSendEnd, ops.ActCancelled: // a cancelled send has no effect in MPI, but does here
 		w.action("wait", me, peer, t)
 	case ops.ActRecv:
 		w.action("recv", peer, t, sizeOf(x.ReceivedBytes))

@@ -7,10 +7,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Replays know collectives of MPI_COMM_WORLD alone, and none that returns before it is done. Others
-// are taken apart into messages: as trees, rings and rounds where the call blocks; where it
-// does not, each pair that has to talk does so directly, since nothing may depend on
-// what arrives meanwhile.
+// SMPI replays only blocking collectives of MPI_COMM_WORLD. Other collectives are decomposed into messages: a
+// blocking call into trees, rings and rounds; a nonblocking call into a direct message for each pair, as no message
+// may depend on one that arrives in between.
 
 // A commView is a communicator as one of its members sees it.
 type commView struct{ me, size int }
@@ -21,7 +20,7 @@ type sendReceive struct {
 	out, in  uint64
 }
 
-// own returns the rank of this process in a communicator, -1 if it is not in it.
+// own returns the caller's rank in a communicator, -1 if it is not a member.
 func (w *SMPI) own(c *handles.Comm) int {
 	switch {
 	case c.Number < 0:
@@ -43,7 +42,7 @@ func (w *SMPI) own(c *handles.Comm) int {
 	return n
 }
 
-// everybody reports whether a communicator has the ranks of the world in their order.
+// everybody reports whether a communicator has all ranks of the world in order.
 func (w *SMPI) everybody(c *handles.Comm) bool {
 	if c.Number < 0 {
 		return false
@@ -57,7 +56,7 @@ func (w *SMPI) everybody(c *handles.Comm) bool {
 	})
 }
 
-// barrier has all members of a communicator wait for each other.
+// barrier writes a barrier of all members of a communicator.
 func (w *SMPI) barrier(c *handles.Comm) {
 	if w.everybody(c) {
 		w.action("barrier")
@@ -103,7 +102,7 @@ func (w *SMPI) collective(x *ops.Act) {
 	}
 }
 
-// known writes a collective that replays know; false if they don't.
+// known writes a collective that SMPI can replay; false if it can't.
 func (w *SMPI) known(p meaning.Pattern, x *ops.Act) bool {
 	whole := int64(max(x.SentBytes, x.ReceivedBytes))
 	root, n := int64(x.Root), int64(x.Comm.Size)
@@ -138,8 +137,8 @@ func (w *SMPI) known(p meaning.Pattern, x *ops.Act) bool {
 	return true
 }
 
-// inOrder writes steps one after the other. Receives are posted before messages are sent, so that
-// members that send to each other don't wait for ever.
+// inOrder writes steps one after the other. Receives are posted before sends, so that members that send to each other
+// don't deadlock.
 func (w *SMPI) inOrder(c *handles.Comm) {
 	t := w.ChannelNumber(Channel{Comm: c.Number, Tag: collectiveTag})
 	for _, s := range w.steps {
@@ -157,7 +156,7 @@ func (w *SMPI) inOrder(c *handles.Comm) {
 	}
 }
 
-// begin writes that all messages of steps that depend on nothing are under way.
+// begin writes the nonblocking messages of independent steps.
 func (w *SMPI) begin(c *handles.Comm) {
 	t := w.ChannelNumber(Channel{Comm: c.Number, Tag: flatTag})
 	for _, s := range w.steps {
@@ -172,7 +171,7 @@ func (w *SMPI) begin(c *handles.Comm) {
 	}
 }
 
-// end writes that they are waited for.
+// end writes the waits for them.
 func (w *SMPI) end(c *handles.Comm) {
 	t := w.ChannelNumber(Channel{Comm: c.Number, Tag: flatTag})
 	for _, s := range w.steps {
@@ -185,7 +184,7 @@ func (w *SMPI) end(c *handles.Comm) {
 	}
 }
 
-// steps are the messages of one member in a collective.
+// steps returns the messages of one member in a collective.
 func steps(list []sendReceive, p meaning.Pattern, op *ops.Operation, g commView, flat bool) []sendReceive {
 	whole := max(op.SentBytes, op.ReceivedBytes)
 	same := func(bytes uint64) func(int) uint64 { return func(int) uint64 { return bytes } }
@@ -209,7 +208,7 @@ func steps(list []sendReceive, p meaning.Pattern, op *ops.Operation, g commView,
 	case operation == meaning.OperationReduce && !flat:
 		return upTree(list, g, op.Root, whole)
 	case p == meaning.PatternToRoot:
-		part := same(whole) // of a reduction
+		part := same(whole) // a part of a reduction
 		switch {
 		case operation == meaning.OperationReduce:
 		case !atRoot:
@@ -257,7 +256,7 @@ func steps(list []sendReceive, p meaning.Pattern, op *ops.Operation, g commView,
 	return exchange(list, g, out, in)
 }
 
-// share returns a member's part by its rank; nil if there is no list.
+// share returns a function that gives a member's part by its rank; nil without a list.
 func share(list []uint64) func(int) uint64 {
 	if list == nil {
 		return nil
@@ -270,7 +269,7 @@ func share(list []uint64) func(int) uint64 {
 	}
 }
 
-// all has each member hear of all others in about log₂ n rounds (dissemination).
+// all gives each member a dependency on all others in about log₂ n rounds (dissemination).
 func all(list []sendReceive, g commView, bytes uint64) []sendReceive {
 	for far := 1; far < g.size; far *= 2 {
 		list = append(list, sendReceive{(g.me + far) % g.size, (g.me - far + g.size) % g.size, bytes, bytes})
@@ -349,7 +348,7 @@ func upTree(list []sendReceive, g commView, root int, bytes uint64) []sendReceiv
 	return list
 }
 
-// chain passes partial results from each member to the next; with flat, without waiting, from each to all later ones.
+// chain sends partial results from each member to the next. With flat, each member sends directly to all later ones.
 func chain(list []sendReceive, g commView, bytes uint64, flat bool) []sendReceive {
 	if flat {
 		for i := range g.size {

@@ -18,19 +18,19 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Table says what its rows have.
+// A Table is a name with columns.
 type Table struct {
 	Name    string
 	Columns []Column
 }
 
-// A Column is of whole numbers or of text, and may have rows in which it is not known.
+// A Column has whole numbers or texts; optional columns may be null.
 type Column struct {
 	Name           string
 	Text, Nullable bool
 }
 
-// The tables, as Format's Row counts them.
+// Indices of the tables.
 const (
 	TableCalls = iota
 	TableOperations
@@ -40,7 +40,7 @@ const (
 	TableAttached
 )
 
-// Tables are all there are. A call is known by rank, thread and number; what it did, by the same in operations.
+// Tables are all tables. Rank, thread and number identify a call, also in the table of operations.
 var Tables = []Table{
 	TableCalls: {"calls", columns("rank thread call function* start_ns duration_ns file*? line? error?")},
 	TableOperations: {"operations", columns("rank thread call kind* communicator? peer? peer_rank? tag? root? bytes_out bytes_in " +
@@ -51,7 +51,7 @@ var Tables = []Table{
 	TableAttached:      {"attached", columns("rank thread call name* value own")},
 }
 
-// columns takes names apart; text has a star, and what may be missing a question mark.
+// columns parses a list of names: a star marks text, a question mark an optional column.
 func columns(names string) (list []Column) {
 	for _, name := range strings.Fields(names) {
 		name, gap := strings.CutSuffix(name, "?")
@@ -61,14 +61,14 @@ func columns(names string) (list []Column) {
 	return list
 }
 
-// A CellValue is one of a row: a number, or text.
+// A CellValue is a number or a text.
 type CellValue struct {
 	Number int64
 	Text   string
 	Null   bool
 }
 
-// A RowWriter writes rows. It has no use for a row after Row.
+// A RowWriter writes rows. It must not keep a row after Row returns.
 type RowWriter interface {
 	Row(table int, row []CellValue) error
 	Close() error
@@ -112,7 +112,7 @@ func (w *TableWriter) end(table int) error {
 	return err
 }
 
-// Enter writes a call and what it did.
+// Enter writes a call and its actions.
 func (w *TableWriter) Enter(c *ops.Call) error {
 	where := ops.GetForPlace(w.s, &w.sites, c.Place, func(s trace.Site) sourceLine {
 		file, line := w.o.SourceLine(s)
@@ -198,7 +198,7 @@ func (w *TableWriter) operation(c *ops.Call, a *ops.Act) error {
 	return w.end(TableOperations)
 }
 
-// Close writes the tables of what is not calls, and ends all.
+// Close writes the tables that are not about calls, and closes the writer.
 func (w *TableWriter) Close() error {
 	for _, c := range w.s.Comms.List() {
 		made, parent, remote := c.MadeBy, -1, -1
@@ -268,7 +268,7 @@ func NewCSVWriter(dir string) (*CSVWriter, error) {
 	return x, nil
 }
 
-// Row writes a line. What is not known is empty.
+// Row writes a line. Null is empty.
 func (x *CSVWriter) Row(table int, row []CellValue) error {
 	line := x.line[:0]
 	columns := Tables[table].Columns

@@ -22,15 +22,15 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Options say how to add a trace.
+// Options control how a trace is added.
 type Options struct {
-	// NamePlace names a call site of an MPI function, or with "" for its name a frame around one.
+	// NamePlace names a call site of an MPI function; with "" for the function's name, a frame around one.
 	NamePlace func(function string, at trace.Site) symbolise.Place
-	Code      *trace.Code       // what the program's machine code says; nil: nothing
-	Tags      map[string]string // beside those that the trace has; they win
+	Code      *trace.Code       // machine code of the program; nil: none
+	Tags      map[string]string // added to the trace's tags, which they override
 }
 
-// Add adds a trace, unless it is there: then it only adds tags, and says so. All of it is added, or nothing.
+// Add adds a trace in one transaction. If the trace is there, it only adds tags, and added is false.
 func (d *DB) Add(path string, r *trace.Reader, o Options) (id int64, added bool, err error) {
 	sum, err := digest(path)
 	if err != nil {
@@ -51,7 +51,7 @@ func (d *DB) Add(path string, r *trace.Reader, o Options) (id int64, added bool,
 	if err != nil {
 		return 0, false, d.failed(err)
 	}
-	defer tx.Rollback() // does nothing after a commit
+	defer tx.Rollback() // no effect after a commit
 	w := &writer{tx: tx}
 	if !known {
 		abs, err := filepath.Abs(path)
@@ -82,14 +82,14 @@ func digest(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// A writer inserts rows. The first error stays.
+// A writer inserts rows. It keeps the first error.
 type writer struct {
 	tx     *sql.Tx
 	err    error
-	number int // of a class's nodes
+	number int // number of nodes of the current class
 }
 
-// insert prepares to insert rows into a table: the result takes one.
+// insert returns a function that inserts a row into a table and returns the row's id.
 func (w *writer) insert(table string, columns ...string) func(values ...any) int64 {
 	var s *sql.Stmt
 	if w.err == nil {
@@ -100,7 +100,7 @@ func (w *writer) insert(table string, columns ...string) func(values ...any) int
 		if w.err != nil {
 			return 0
 		}
-		for i, v := range values { // SQLite's integers have a sign
+		for i, v := range values { // SQLite's integers are signed
 			if n, ok := v.(uint64); ok {
 				values[i] = int64(min(n, math.MaxInt64))
 			}
@@ -133,7 +133,7 @@ func (w *writer) run(f *facts, sum, path string) int64 {
 		f.parallel, f.balance, f.communication, len(s.Classes), s.FileBytes, strings.Join(s.Problems, "\n"), waited, usual, slow)
 }
 
-// iterations inserts how long they took, and which differ.
+// iterations inserts the durations of iterations, and the findings on them.
 func (w *writer) iterations(run int64, f *facts) {
 	iteration := w.insert("iteration", "run", "iteration", "iterations", "ns")
 	for _, x := range f.when.IterationTimes() {
@@ -150,7 +150,7 @@ func (w *writer) iterations(run int64, f *facts) {
 	}
 }
 
-// waiting inserts what was waited at call sites. ids are those of the facts' sites.
+// waiting inserts waiting times of call sites. ids are those of the facts' sites.
 func (w *writer) waiting(run int64, f *facts, ids []int64) {
 	insert := w.insert("waiting", "run", "site", "kind", "calls", "waited_ns", "ranks", "late_rank", "computed")
 	for i := range f.waits.Sites {
@@ -170,7 +170,7 @@ func (w *writer) waiting(run int64, f *facts, ids []int64) {
 	}
 }
 
-// lineOrNull is the source line; nil where it isn't known.
+// lineOrNull returns the source line; nil if it isn't known.
 func (s *site) lineOrNull() any {
 	if s.line > 0 {
 		return s.line
@@ -178,7 +178,7 @@ func (s *site) lineOrNull() any {
 	return nil
 }
 
-// totals inserts what call sites have over all classes: the columns of package sites.
+// totals inserts the sums of call sites over all classes: the columns of package sites.
 func (w *writer) totals(run int64, f *facts, ids []int64) {
 	columns := sites.MeasureColumns(f.known)
 	names := []string{"run", "site", "line"}
@@ -271,7 +271,7 @@ func (w *writer) parts(run int64, f *facts) {
 	}
 }
 
-// sites returns the numbers of call sites, new ones if they have none.
+// sites returns the ids of call sites, and inserts new sites.
 func (w *writer) sites(f *facts) []int64 {
 	ids := make([]int64, len(f.sites))
 	add := w.insert("site", "function", "module", "symbol", "file", "place")
@@ -297,13 +297,13 @@ func (w *writer) tags(run int64, tags map[string]string) {
 	}
 }
 
-// Predict keeps what a simulation says of a run, in place of what one on the same machine said before.
+// Predict stores a prediction for a run. It replaces an earlier one for the same machine.
 func (d *DB) Predict(run int64, p *traced.Prediction) error {
 	tx, err := d.db.Begin()
 	if err != nil {
 		return d.failed(err)
 	}
-	defer tx.Rollback() // does nothing after a commit
+	defer tx.Rollback() // no effect after a commit
 	ns := func(ps int64) float64 { return float64(ps) / 1000 }
 	share := 0.0
 	for _, u := range p.Unmodelled {

@@ -16,24 +16,24 @@ import (
 	"github.com/spoor-hpc/spoor/internal/sites"
 )
 
-// A TotalPair is one quantity in two runs.
+// A TotalPair is the values of one quantity in two runs.
 type TotalPair struct {
 	Name string  `json:"name"`
 	A    float64 `json:"a"`
 	B    float64 `json:"b"`
-	// Known says which of both have it.
+	// KnownA and KnownB report which runs have the quantity.
 	KnownA bool `json:"known_a"`
 	KnownB bool `json:"known_b"`
 }
 
-// A SitePair is one call site in two runs.
+// A SitePair is the values of one call site in two runs.
 type SitePair struct {
 	Site
-	values [2]map[string]any // by the key of a column; nil of a run that doesn't have the site
+	values [2]map[string]any // by the key of a column; nil for a run without the site
 }
 
-// Value is a value of a run, 0 for A and 1 for B, by the key of a column: nil if it isn't known. Of a run that doesn't have the site it
-// is 0.
+// Value returns the value of run 0 (A) or 1 (B), by the key of a column: nil if it isn't known, 0 for a run without
+// the site.
 func (p *SitePair) Value(run int, key string) any {
 	if p.values[run] == nil {
 		return int64(0)
@@ -41,7 +41,7 @@ func (p *SitePair) Value(run int, key string) any {
 	return p.values[run][key]
 }
 
-// Number is a value as a number, 0 if it isn't known.
+// Number returns a value as a number, 0 if it isn't known.
 func (p *SitePair) Number(run int, key string) float64 {
 	switch v := p.Value(run, key).(type) {
 	case int64:
@@ -52,7 +52,7 @@ func (p *SitePair) Number(run int, key string) float64 {
 	return 0
 }
 
-// MarshalJSON has the site, and pairs under the names of release 1.0.
+// MarshalJSON writes the site, and pairs under the names of release 1.0.
 func (p SitePair) MarshalJSON() ([]byte, error) {
 	pair := func(key string) [2]float64 { return [2]float64{p.Number(0, key), p.Number(1, key)} }
 	return json.Marshal(struct {
@@ -66,10 +66,10 @@ func (p SitePair) MarshalJSON() ([]byte, error) {
 	}{p.Site, pair("calls"), pair("time_ns"), pair("compute_ns"), pair("bytes_out"), pair("bytes_in"), pair("waited_ns")})
 }
 
-// shownInPairs are the columns of call sites that a comparison shows unasked.
+// shownInPairs are the columns of call sites that a comparison shows by default.
 var shownInPairs = []string{"calls", "time_ns", "waited_ns", "bytes_out"}
 
-// Columns are those of the sites: each of a table of call sites for both runs, with the change of their time.
+// Columns returns the columns of a table of call sites for both runs, with the change of their time.
 func (c *Comparison) Columns() (list show.Columns[SitePair]) {
 	waits, _ := c.Waits()
 	for _, m := range sites.MeasureColumns(sites.KnownFacts{Times: c.A.HasTimes && c.B.HasTimes, Waits: waits}) {
@@ -96,7 +96,7 @@ func (c *Comparison) Columns() (list show.Columns[SitePair]) {
 	return append(list, show.Column[SitePair]{Name: "function, call site", Unit: show.UnitWord, MinWidth: 1, Value: func(p SitePair) any { return p.Site.String() }})
 }
 
-// A Site is a call site as all builds have it.
+// A Site is a call site in a form that is the same in all builds.
 type Site struct {
 	ID          int64  `json:"id"`
 	Function    string `json:"function"`
@@ -104,7 +104,7 @@ type Site struct {
 	Symbol      string `json:"symbol"`
 	File        string `json:"file"`
 	PlaceNumber int    `json:"place"`
-	Line        int    `json:"line,omitempty"` // in the last run that was asked for
+	Line        int    `json:"line,omitempty"` // in the last run asked for
 }
 
 // String names the site.
@@ -119,17 +119,17 @@ func (s *Site) String() string {
 	return fmt.Sprintf("%s, %s, call %d", s.Function, at, s.PlaceNumber+1)
 }
 
-// A Comparison is two runs side by side.
+// A Comparison compares two runs.
 type Comparison struct {
 	A      Run         `json:"a"`
 	B      Run         `json:"b"`
 	Totals []TotalPair `json:"whole"`
-	Sites  []SitePair  `json:"sites"`  // those that differ most in time first
-	OnlyA  []string    `json:"only_a"` // what iterations of one run do and those of the other don't, as info says it; what costs most first
+	Sites  []SitePair  `json:"sites"`  // the largest difference in time first
+	OnlyA  []string    `json:"only_a"` // findings on iterations that only run A has, in the words of info; the most expensive first
 	OnlyB  []string    `json:"only_b"`
 }
 
-// Waits reports whether it is known of both runs who waited for whom, and the call site where waiting grew most; nil: nowhere.
+// Waits reports whether both runs have wait states, and the call site whose waiting grew most; nil: none.
 func (c *Comparison) Waits() (known bool, most *SitePair) {
 	i := slices.IndexFunc(c.Totals, func(p TotalPair) bool { return p.Name == "waited_ns" })
 	if i < 0 || !c.Totals[i].KnownA || !c.Totals[i].KnownB {
@@ -145,13 +145,13 @@ func (c *Comparison) Waits() (known bool, most *SitePair) {
 	return true, most
 }
 
-// whole are the columns of runs that are compared.
+// whole are the compared columns of runs.
 var whole = []string{
 	"ranks", "calls", "bytes_out", "bytes_in", "span_ns", "mpi_ns", "total_ns", "parallel", "load_balance", "communication", "file_bytes", "waited_ns",
 	"iteration_ns", "slow_iteration_ns",
 }
 
-// Compare puts two runs side by side.
+// Compare compares two runs.
 func (d *DB) Compare(a, b Run) (*Comparison, error) {
 	c := &Comparison{A: a, B: b, Sites: []SitePair{}}
 	for _, column := range whole {
@@ -214,17 +214,18 @@ func (d *DB) Compare(a, b Run) (*Comparison, error) {
 	return c, nil
 }
 
-// A finding is a row of its table.
+// A finding is a row of the table of findings.
 type finding struct {
 	kind, text           string
 	iteration, every, of int64
 	rank                 *int64
 }
 
-// nearIterations is how far apart, as a part of all iterations, two runs may begin to do the same.
+// nearIterations is the largest distance, as a share of all iterations, between equal findings of two runs.
 const nearIterations = 0.03
 
-// iterations are the findings of a run that another doesn't have: of the same kind and rank, at about the same iteration.
+// iterations returns the findings of each run that the other doesn't have: of the same kind and rank, at about the
+// same iteration.
 func (d *DB) iterations(a, b int64) (onlyA, onlyB []string, err error) {
 	var lists [2][]finding
 	var most [2]int64
@@ -242,7 +243,7 @@ func (d *DB) iterations(a, b int64) (onlyA, onlyB []string, err error) {
 		out := []string{}
 		for _, f := range own {
 			if !slices.ContainsFunc(others, func(g finding) bool {
-				if f.kind == when.KindDelayed.String() { // when the machine does it is by chance
+				if f.kind == when.KindDelayed.String() { // its time is random
 					return f.kind == g.kind
 				}
 				return f.kind == g.kind && f.every == g.every && math.Abs(float64(f.iteration-g.iteration)) <= near && (f.of == 0) == (g.of == 0) &&
@@ -256,20 +257,20 @@ func (d *DB) iterations(a, b int64) (onlyA, onlyB []string, err error) {
 	return alone(lists[0], lists[1]), alone(lists[1], lists[0]), err
 }
 
-// Scalability is how well a run uses its ranks, as the POP project has it, beside a first run. What is not known is 0.
+// Scalability is the POP project's efficiencies of a run, relative to a first run. Unknown values are 0.
 type Scalability struct {
-	SpanNs        float64 // how long the slowest rank took
-	Speedup       float64 // the first run's span over this one's
+	SpanNs        float64 // of the slowest rank
+	Speedup       float64 // the first run's SpanNs divided by this one's
 	Parallel      float64
 	LoadBalance   float64
 	Communication float64
-	Computation   float64 // useful time of all ranks of the first run over that of this one
+	Computation   float64 // total useful time of the first run divided by this one's
 }
 
 // Global is the global efficiency.
 func (s Scalability) Global() float64 { return s.Parallel * s.Computation }
 
-// Scalability returns that of both runs beside the first.
+// Scalability returns the scalability of both runs relative to the first.
 func (c *Comparison) Scalability() (a, b Scalability) {
 	values := make(map[string][2]float64)
 	for _, p := range c.Totals {
@@ -289,7 +290,8 @@ func (c *Comparison) Scalability() (a, b Scalability) {
 	return of(0), of(1)
 }
 
-// Worse says what got worse from the first run to the second by more than a share: the span on as many ranks, efficiencies.
+// Worse lists what got worse from the first run to the second by more than a share: the span on equally many ranks,
+// and efficiencies.
 func (c *Comparison) Worse(threshold float64) (list []string) {
 	for _, p := range c.Totals {
 		if !p.KnownA || !p.KnownB || p.A <= 0 {

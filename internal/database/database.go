@@ -65,10 +65,10 @@ func Open(path string) (*DB, error) {
 	return d, nil
 }
 
-// SetName has messages name the database so: a file of traces' runs that nobody asked for has a name that says nothing.
+// SetName sets the name of the database in messages: users don't know the name of a temporary file.
 func (d *DB) SetName(name string) { d.path = name }
 
-// OpenReadOnly opens a database that is there, to read alone.
+// OpenReadOnly opens an existing database for reading.
 func OpenReadOnly(path string) (*DB, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no such database; spoor db add makes one", path)
@@ -117,8 +117,8 @@ func (d *DB) failed(err error) error {
 // Close closes the database.
 func (d *DB) Close() error { return d.db.Close() }
 
-// Query runs a statement and gives the names of its columns, then each row: nil, int64, float64, string
-// or []byte.
+// Query runs a statement. It passes the names of the columns to head, then each row to row: nil, int64, float64,
+// string or []byte.
 func (d *DB) Query(statement string, head func(columns []string) error, row func(values []any) error) error {
 	rows, err := d.db.Query(statement)
 	if err != nil {
@@ -147,7 +147,7 @@ func (d *DB) Query(statement string, head func(columns []string) error, row func
 	return d.failed(rows.Err())
 }
 
-// A Run is what is asked of a run first.
+// A Run is the main properties of a run.
 type Run struct {
 	ID       int64  `json:"id"`
 	Path     string `json:"path"`
@@ -165,8 +165,8 @@ func (x *Run) fields() []any {
 	return []any{&x.ID, &x.Path, &x.Command, &x.Program, &x.Machine, &x.Ranks, &x.StartNs, &x.HasTimes}
 }
 
-// Find returns the run that a text names: its number, a tag as NAME=VALUE, or the end of the trace's
-// path. Of several it is the one that started last.
+// Find returns the run that a text identifies: its number, a tag as NAME=VALUE, or the end of the trace's path. Of
+// several it returns the one that started last.
 func (d *DB) Find(text string) (Run, error) {
 	var x Run
 	condition, args := "run.path = ?1 or substr(run.path, -length(?1) - 1) = '/' || ?1", []any{text}
@@ -182,7 +182,7 @@ func (d *DB) Find(text string) (Run, error) {
 	return x, d.failed(err)
 }
 
-// A RunSummary run is one with its tags and what it took.
+// A RunSummary is a run with its tags and durations.
 type RunSummary struct {
 	Run
 	Calls  int64             `json:"calls"`
@@ -208,7 +208,7 @@ func (d *DB) List() ([]RunSummary, error) {
 		index[x.ID] = len(list)
 		list = append(list, x)
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil { // there is one connection
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil { // close first: there is only one connection
 		return nil, d.failed(err)
 	}
 	tags, err := d.db.Query("select run, name, value from tag")

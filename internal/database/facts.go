@@ -21,18 +21,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// facts are what is kept of a trace.
+// facts are the data stored for a trace.
 type facts struct {
 	summary *sums.Summary
 	table   *sums.Table
 	known   sites.KnownFacts
 	sites   []site
-	index   map[trace.FunctionSite]int // of sites
-	rows    []int                      // the sites of the table's rows
+	index   map[trace.FunctionSite]int // by site: index in sites
+	rows    []int                      // by row of the table: index in sites
 	totals  []sites.Site               // over all classes, in any order
-	// What the first rank of each class does.
-	profiles []*profile.Profile // of classes, by the order of calls
-	coded    []*profile.Profile // the same by the machine code; nil: not known
+	// Profiles of the first rank of each class.
+	profiles []*profile.Profile // by class, with loops from the order of calls
+	coded    []*profile.Profile // by class, with loops from machine code; nil: none
 
 	comms   []*handles.Comm
 	traffic []namedMatrix
@@ -40,11 +40,11 @@ type facts struct {
 
 	waits                            *waits.Report        // nil: not known
 	when                             *trace.When          // nil: not known
-	changes                          []efficiency.Finding // of its findings
+	changes                          []efficiency.Finding // findings on iterations
 	parallel, balance, communication any                  // float64, or nil
 }
 
-// A site is where a function is called.
+// A site is a function at a call site.
 type site struct {
 	function, module, symbol, file string
 	place, line                    int
@@ -56,8 +56,8 @@ type namedMatrix struct {
 	*matrix.Matrix
 }
 
-// Traffic is of groups of ranks where there are many: a table of all pairs would be larger than all else. In
-// collectives all talk to all, in other messages few do.
+// With many ranks, traffic is stored by groups of ranks, as a table of all pairs would dominate the database. In
+// collectives all pairs communicate, in other messages few.
 const (
 	mostRanks      = 1024
 	mostCollective = 128
@@ -172,7 +172,7 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 	return f, nil
 }
 
-// pairs counts the cells of a matrix that hold anything.
+// pairs counts the nonzero cells of a matrix.
 func pairs(m *matrix.Matrix) (n int) {
 	for _, row := range m.Rows() {
 		n += len(row)
@@ -180,7 +180,7 @@ func pairs(m *matrix.Matrix) (n int) {
 	return n
 }
 
-// numbered returns the call sites of a class as its profile numbers them: by their addresses, in the order of first calls.
+// numbered returns the call sites of a class in the profile's numbering: by address, in the order of first calls.
 func (f *facts) numbered(class int) (list []int, err error) {
 	c := &f.table.Classes[class]
 	k, err := f.table.Reader.Rank(c.Members[0])
@@ -198,7 +198,7 @@ func (f *facts) numbered(class int) (list []int, err error) {
 	return list, nil
 }
 
-// name finds what call sites are called in all builds.
+// name determines the build-independent names of call sites.
 func (f *facts) name(place func(string, trace.Site) symbolise.Place) {
 	type group struct{ function, module, symbol, file string }
 	groups := make(map[group][]int)
@@ -239,7 +239,7 @@ func (f *facts) name(place func(string, trace.Site) symbolise.Place) {
 	}
 }
 
-// compareSites orders call sites by address, those with one by what they were called from.
+// compareSites orders call sites by address, then by callers.
 func compareSites(a, b *trace.Site) int {
 	for a != nil && b != nil {
 		if c := cmp.Or(cmp.Compare(a.Module, b.Module), cmp.Compare(a.Offset, b.Offset)); c != 0 {
@@ -250,7 +250,7 @@ func compareSites(a, b *trace.Site) int {
 	return 0
 }
 
-// app is the base name of a command's program.
+// app returns the base name of a command's program.
 func app(command string) string {
 	words := strings.Fields(command)
 	if len(words) == 0 {
@@ -259,7 +259,7 @@ func app(command string) string {
 	return filepath.Base(strings.Trim(words[0], `'"`))
 }
 
-// machine is the host, or what the names of several begin with.
+// machine returns the host, or the common prefix of several hosts.
 func machine(hosts []sums.Host) string {
 	if len(hosts) == 0 {
 		return ""

@@ -9,35 +9,35 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// Metrics are the columns of runs that regress and scale can look at, besides functions by name: their time.
+// Metrics are the columns of runs that regress and scale accept, besides names of functions, which mean their time.
 var Metrics = []string{
 	"mpi_ns", "span_ns", "total_ns", "end_ns", "calls", "bytes_out", "bytes_in", "parallel", "load_balance", "communication", "file_bytes", "waited_ns",
 }
 
-// fewerIsWorse reports whether a metric is better the larger it is.
+// fewerIsWorse reports whether larger values of a metric are better.
 func fewerIsWorse(metric string) bool {
 	return metric == "parallel" || metric == "load_balance" || metric == "communication"
 }
 
-// RunHistory is the history of comparable runs: of one command on one machine with one number of ranks.
+// RunHistory is the history of comparable runs: the same command, machine and number of ranks.
 type RunHistory struct {
 	Command string        `json:"command"`
 	Machine string        `json:"machine"`
 	Ranks   int           `json:"ranks"`
 	Steps   []HistoryStep `json:"steps"` // in the order in which their first runs started
-	// FirstWorse is the value of the first step that is worse than what was before it; empty: none.
+	// FirstWorse is the tag's value at the first step that is worse than those before; "": none.
 	FirstWorse string `json:"first_worse"`
 }
 
-// A TrendQuery is what regress and scale ask.
+// A TrendQuery is the parameters of regress and scale.
 type TrendQuery struct {
-	Tag       string  // the tag, of regress
+	Tag       string  // of regress: the name of the tag
 	Metric    string  // one of Metrics, or a function of MPI
 	Threshold float64 // a share
 	Program   string  // base name of a program; empty: all
 }
 
-// values returns what to select for a metric.
+// values returns the SQL expression of a metric.
 func (q *TrendQuery) values() (expression string, args []any, err error) {
 	switch {
 	case slices.Contains(Metrics, q.Metric):
@@ -48,7 +48,7 @@ func (q *TrendQuery) values() (expression string, args []any, err error) {
 	return "", nil, fmt.Errorf("no metric %q; there are %s, and functions, as MPI_Send", q.Metric, strings.Join(Metrics, ", "))
 }
 
-// RunHistories puts the runs with a tag into the order of their starts and looks for changes.
+// RunHistories orders the runs with a tag by their starts, and looks for changes.
 func (d *DB) RunHistories(q TrendQuery) ([]RunHistory, error) {
 	expression, args, err := q.values()
 	if err != nil {
@@ -96,13 +96,13 @@ func (d *DB) RunHistories(q TrendQuery) ([]RunHistory, error) {
 	return tracks, d.failed(rows.Err())
 }
 
-// A HistoryStep is all runs with one value of a tag, as one point of a history.
+// A HistoryStep is all runs with one value of a tag: one point of a history.
 type HistoryStep struct {
-	Value     string  `json:"value"` // of the tag
+	Value     string  `json:"value"` // value of the tag
 	Runs      int     `json:"runs"`
 	Median    float64 `json:"median"`
 	Deviation float64 `json:"deviation"` // 1.4826 times the median distance from the median
-	// Change is the median's from that of all runs since the last change, as a share of it.
+	// Change is the relative difference of the median from that of all runs since the last change.
 	Change  float64 `json:"change"`
 	Verdict string  `json:"verdict"` // Same, More, Less
 }
@@ -120,12 +120,11 @@ type StepValues struct {
 	Values []float64
 }
 
-// sigmas is by how many deviations a step must be off before it is a change and no chance.
+// sigmas is the least difference of a change, in deviations: smaller ones are random.
 const sigmas = 3
 
-// FindTrend compares each step with all runs since the last change: it is another one if its median
-// differs by more than the threshold, a share, and by more than three times the deviation of
-// either.
+// FindTrend compares each step with all runs since the last change. A step is a change if its median differs by more
+// than the threshold, a share, and by more than three times the larger deviation.
 func FindTrend(list []StepValues, threshold float64) []HistoryStep {
 	steps := make([]HistoryStep, 0, len(list))
 	var before []float64
@@ -155,8 +154,8 @@ func FindTrend(list []StepValues, threshold float64) []HistoryStep {
 	return steps
 }
 
-// medianDeviation returns the median, and the median distance from it on the scale of a normal
-// distribution's deviation.
+// medianDeviation returns the median, and the median distance from it, scaled to a normal distribution's standard
+// deviation.
 func medianDeviation(values []float64) (mid, deviation float64) {
 	mid = stats.Median(values)
 	far := make([]float64, len(values))

@@ -14,27 +14,27 @@ import (
 type SiteGrowth struct {
 	Site           Site      `json:"site"`
 	Ranks          []float64 `json:"ranks"`
-	MeasuredValues []float64 `json:"ns_per_rank"` // of a rank, on average; the median of runs with this number of ranks
-	// What follows is there with a law.
+	MeasuredValues []float64 `json:"ns_per_rank"` // mean of the ranks' times; median of the runs on this number of ranks
+	// The following fields are set if there is a law.
 	GrowthLaw   stats.Law `json:"law,omitzero"`
 	GrowthOrder string    `json:"grows,omitzero"`
-	// Predicted is the law's value at ten times the most ranks, and Share its part in that of all sites.
+	// Predicted is the law's value at Scaling.PredictedRanks, and Share its part of the sum over sites.
 	Predicted float64 `json:"ahead_ns_per_rank,omitzero"`
 	Share     float64 `json:"ahead_share,omitzero"`
-	// Factor is Ahead as a multiple of the value at the most ranks that there are.
+	// Factor is Predicted divided by the value at the largest number of ranks.
 	Factor float64 `json:"ahead_times,omitzero"`
-	// Calls and Bytes are what a rank calls and sends at that number of ranks, by laws of their own.
+	// Calls and Bytes are a rank's predicted calls and sent bytes, by their own laws.
 	Calls PredictedValue `json:"ahead_calls_per_rank,omitzero"`
 	Bytes PredictedValue `json:"ahead_bytes_per_rank,omitzero"`
 }
 
-// A PredictedValue is what a law says of a number of ranks, and the mean error of its predictions.
+// A PredictedValue is a law's value at a number of ranks, and the mean error of its predictions.
 type PredictedValue struct {
 	Value float64 `json:"value"`
 	Error float64 `json:"error"`
 }
 
-// ValueAt returns the value at a number of ranks, 0 if none.
+// ValueAt returns the measured value at a number of ranks, 0 if there is no such run.
 func (g *SiteGrowth) ValueAt(ranks float64) float64 {
 	if i, ok := slices.BinarySearch(g.Ranks, ranks); ok {
 		return g.MeasuredValues[i]
@@ -45,15 +45,15 @@ func (g *SiteGrowth) ValueAt(ranks float64) float64 {
 // A Scaling is the growth of a program's time in MPI.
 type Scaling struct {
 	App            string       `json:"app"`
-	Ranks          []int        `json:"ranks"`   // that there are runs of
-	HasLaws        bool         `json:"laws"`    // there are enough of these for laws; else sites have their values alone
-	PredictedRanks int          `json:"ahead"`   // that laws are asked for
-	Sites          []SiteGrowth `json:"sites"`   // those that will take most first; without laws those that take most at the most ranks
-	SkippedSites   int          `json:"too_few"` // call sites that there are with fewer numbers of ranks than a law needs
+	Ranks          []int        `json:"ranks"`   // numbers of ranks of the runs
+	HasLaws        bool         `json:"laws"`    // there are enough numbers of ranks for laws; else sites have only measured values
+	PredictedRanks int          `json:"ahead"`   // number of ranks of the predictions
+	Sites          []SiteGrowth `json:"sites"`   // largest prediction first; without laws, largest value at most ranks first
+	SkippedSites   int          `json:"too_few"` // number of call sites measured on too few numbers of ranks for a law
 }
 
-// FitGrowth fits growth laws to the time that ranks spend in each call site, over the runs of one program. It returns their
-// values at ahead ranks, or for ahead 0 at ten times the largest run.
+// FitGrowth fits growth laws to the time that ranks spend at each call site, over the runs of one program. It returns
+// the laws' values at ahead ranks; for ahead = 0, at ten times the largest run.
 func (d *DB) FitGrowth(app string, ahead int) (*Scaling, error) {
 	if app == "" {
 		apps, err := d.apps()

@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/sites"
 )
 
-// schema makes the tables of a new file. Times are nanoseconds, sizes bytes, counts sums over all calls.
+// schema creates the tables of a new file. Times are in ns, sizes in bytes, and counts are sums over all calls.
 const schema = `
 create table run (
 	id integer primary key,
@@ -224,7 +224,7 @@ create table prediction (
 pragma user_version = 8;
 `
 
-// waiting makes a table of its own, which older versions lack.
+// waiting creates a table that older versions lack.
 const waiting = `create table waiting (
 	run integer not null references run on delete cascade,
 	site integer not null references site,
@@ -238,7 +238,7 @@ const waiting = `create table waiting (
 ) without rowid;
 `
 
-// iterations makes tables of their own, which older versions lack.
+// iterations creates tables that older versions lack.
 const iterations = `create table iteration (
 	run integer not null references run on delete cascade,
 	iteration integer not null,    -- the first of them, from 0
@@ -262,10 +262,10 @@ create table finding (
 ) without rowid;
 `
 
-// version is that of the schema above.
+// version is the schema's version.
 const version = 8
 
-// upgrades make the tables of the version after that of the key.
+// upgrades are the statements that upgrade from a version to the next.
 var upgrades = map[int]string{
 	2: "alter table communicator add column name text; pragma user_version = 3;",
 	3: `alter table node add column by_code integer not null default 0; alter table node add column place text;
@@ -285,10 +285,10 @@ var upgrades = map[int]string{
 	7: "alter table node add column further_gap_ns real; alter table node add column first_gap_ns real; alter table node add column first_ns real; pragma user_version = 8;",
 }
 
-// measures are the columns of call sites, with all that can be known.
+// measures are all columns of call sites that may be known.
 var measures = sites.MeasureColumns(sites.KnownFacts{Times: true, Waits: true})
 
-// typeOf is the type of a column of a table.
+// typeOf returns the SQL type of a column.
 func typeOf(u show.Unit) string {
 	switch u {
 	case show.UnitFraction, show.UnitRatio:
@@ -297,7 +297,8 @@ func typeOf(u show.Unit) string {
 	return "numeric"
 }
 
-// totals makes the table of call sites over all classes, with the columns of package sites, and a view of it with what call sites are.
+// totals creates the table of sums by call site, with the columns of package sites, and a view that adds the sites'
+// names.
 func totals() string {
 	var b strings.Builder
 	b.WriteString("create table total (run integer not null references run on delete cascade, site integer not null references site, line integer")
@@ -309,7 +310,7 @@ func totals() string {
 	return b.String()
 }
 
-// measured are the keys of those columns that the database has.
+// measured returns those of these columns that the database has.
 func (d *DB) measured() (have []string, err error) {
 	err = d.each("select name from pragma_table_info('total')", nil, func(rows *sql.Rows) error {
 		var name string
@@ -322,7 +323,7 @@ func (d *DB) measured() (have []string, err error) {
 	return have, err
 }
 
-// complete adds the columns that a database lacks which another release of spoor made.
+// complete adds the columns that a database from another release lacks.
 func (d *DB) complete() error {
 	have, err := d.measured()
 	for _, c := range measures {

@@ -14,8 +14,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// shape writes the loop structure of a class of ranks: its threads, and the nodes of their loops in preorder. sites are
-// the numbers of its call sites.
+// shape inserts the loop structure of a class of ranks: its threads, and the nodes of their call trees in preorder.
+// sites are the ids of the class's call sites.
 func (w *writer) shape(run int64, p *profile.Profile, sites []int64) {
 	thread := w.insert("thread", "run", "class", "thread", "rank", "varies", "times", "times_of", "shared", "calls", "gap_ns", "ns", "bytes_out", "bytes_in")
 	called := w.insert("called", "run", "class", "number", "site", "text", "short")
@@ -35,7 +35,7 @@ func (w *writer) shape(run int64, p *profile.Profile, sites []int64) {
 	w.nodes(run, p, sites)
 }
 
-// nodes writes those of a tree, numbered on from those that the class has.
+// nodes inserts the nodes of a tree. Their numbers continue the class's.
 func (w *writer) nodes(run int64, p *profile.Profile, sites []int64) {
 	node := w.insert("node", "run", "class", "number", "thread", "parent", "kind", "site", "part", "entered", "rounds", "least", "most", "step",
 		"calls", "gap_ns", "ns", "bytes_out", "bytes_in", "entry_gap_ns", "further_gap_ns", "first_gap_ns", "first_ns", "peers", "lanes", "attached", "function", "called_from",
@@ -65,7 +65,7 @@ func (w *writer) nodes(run int64, p *profile.Profile, sites []int64) {
 	}
 }
 
-// text is null for "".
+// text returns nil for "".
 func text(s string) any {
 	if s == "" {
 		return nil
@@ -73,7 +73,7 @@ func text(s string) any {
 	return s
 }
 
-// json writes a list; null if nothing is in it.
+// json encodes a list; nil if it is empty.
 func (w *writer) json(list any) any {
 	b, err := json.Marshal(list)
 	w.err = cmp.Or(w.err, err)
@@ -83,8 +83,8 @@ func (w *writer) json(list any) any {
 	return string(b)
 }
 
-// Profiles returns what classes of ranks of a run look like, as spoor calltree has it of the trace: one class, or with -1 all; by the
-// machine code, where that was known and is asked for, else by the order of calls.
+// Profiles returns the profiles of a run's classes, as spoor calltree shows them: of one class, or of all for -1.
+// With code set and known, loops are those of machine code, else those of the order of calls.
 func (d *DB) Profiles(run Run, class int, code bool) ([]*profile.Profile, error) {
 	x := &restored{run: run, of: make(map[int]*profile.Profile), nodes: make(map[[2]int]*calltree.Node), numbers: make(map[[2]int64]int)}
 	first, last := class, class
@@ -120,7 +120,7 @@ func (d *DB) Profiles(run Run, class int, code bool) ([]*profile.Profile, error)
 	return x.list, nil
 }
 
-// each gives the rows of a statement.
+// each calls row for each row of a statement.
 func (d *DB) each(statement string, args []any, row func(rows *sql.Rows) error) error {
 	rows, err := d.db.Query(statement, args...)
 	if err != nil {
@@ -135,7 +135,7 @@ func (d *DB) each(statement string, args []any, row func(rows *sql.Rows) error) 
 	return rows.Err()
 }
 
-// restored collects the profiles of a run.
+// restored rebuilds the profiles of a run.
 type restored struct {
 	run     Run
 	list    []*profile.Profile

@@ -9,14 +9,15 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// An axis is what totals are shared out along: all ranks, a list, or a side of a grid.
+// An axis is a dimension along which totals are divided: all ranks, a list, or a side of a grid.
 type axis struct {
 	division
 	where  where
-	others bool // it is who has the share of another rank, or of one but the first: blocks are not products of such
+	others bool // the index is another rank's, or excludes a rank: products of shares don't use it
 }
 
-// where says of which values an axis may be: of all, of elements of lists, by their number, or of those in a loop, by the iteration.
+// where is the kind of values that an axis applies to: all, elements of lists (by their number), or values in a loop
+// (by the iteration).
 type where int
 
 const (
@@ -25,7 +26,7 @@ const (
 	inLoop
 )
 
-// axesOf are those that values may have.
+// axesOf returns the axes that values may have.
 func axesOf(obs []env) (out []*axis) {
 	list := slices.ContainsFunc(obs, func(e env) bool { return e[expr.ListElement] > 0 })
 	loop := slices.ContainsFunc(obs, func(e env) bool { return e[expr.LoopIteration] > 0 })
@@ -37,21 +38,22 @@ func axesOf(obs []env) (out []*axis) {
 	return out
 }
 
-// A spreading is a way of sharing a total out: the functions that say how much each gets, and how much those before it get.
+// A spreading is a rule for dividing a total: functions for each one's share, and for the start of a share.
 type spreading struct {
 	size, start     string
 	sizeOf, startOf func(total, parts, number int64) int64
 }
 
-// shared is the form of what one gets of a total, or of what those before it get.
+// shared returns the form of one's share of a total, or of its start.
 func (a *axis) shared(function string, total int64) form {
 	return form{Expr: expr.CallFunction(function, expr.Number(total), a.number, a.division.at), grid: a.grid}
 }
 
-// mostHalo is how many elements the sides of a block may have more than its share.
+// mostHalo is the largest number of elements by which a side of a block exceeds its share.
 const mostHalo = 2
 
-// spreads finds m·(share + halo), and m times the start of a share. What the first gets says about what the total is.
+// spreads looks for m·(share + halo), and for m times the start of a share. The first one's share determines the
+// candidates for the total.
 func spreads(obs []env, vals []int64) (out []form) {
 	all := divisor(vals)
 	if all == 0 {
@@ -97,10 +99,11 @@ func spreads(obs []env, vals []int64) (out []form) {
 	return out
 }
 
-// mostBlock is how long blocks are that are dealt out in turn.
+// mostBlock is the largest block of a cyclic distribution.
 const mostBlock = 64
 
-// cyclic finds m times what one gets of a total whose blocks are dealt out in turn (numroc), along an axis that is seen as a whole in each run.
+// cyclic looks for m times one's share of a total in a block-cyclic distribution (numroc), along an axis that each
+// run shows completely.
 func cyclic(obs []env, vals []int64) (out []form) {
 	all := divisor(vals)
 	if all == 0 {
@@ -126,7 +129,8 @@ func cyclic(obs []env, vals []int64) (out []form) {
 	return out
 }
 
-// wholeOf is what all parts along an axis have together, which are the values of each run; 0: not all of them are seen, or runs differ.
+// wholeOf returns the sum over all parts along an axis, if vals are shares of it; 0 if some part was not seen, or
+// runs differ.
 func wholeOf(a *axis, obs []env, vals []int64) (whole int64) {
 	type run struct {
 		sum  int64
@@ -152,7 +156,7 @@ func wholeOf(a *axis, obs []env, vals []int64) (whole int64) {
 	return whole
 }
 
-// divisor is what all values are multiples of; 0: there are negative ones, or nothing else than 0.
+// divisor returns the greatest common divisor of all values; 0 if some are negative, or all are 0.
 func divisor(vals []int64) (all int64) {
 	for _, v := range vals {
 		if v < 0 {
@@ -163,13 +167,13 @@ func divisor(vals []int64) (all int64) {
 	return all
 }
 
-// mostTotals are tried.
+// mostTotals is the largest number of totals tried.
 const mostTotals = 256
 
-// An end is what the first parts get: v for some of n.
+// An end is the share of the first of n parts: v.
 type end struct{ n, parts, v int64 }
 
-// ends lists what the first part gets, or where the next one starts.
+// ends lists the first part's shares, or the starts of the next part.
 func (a *axis) ends(obs []env, vals []int64, starts bool) (out []end) {
 	first := int64(math.MaxInt64)
 	for i := range obs {
@@ -189,7 +193,7 @@ func (a *axis) ends(obs []env, vals []int64, starts bool) (out []end) {
 	return out
 }
 
-// totalsOfEnds are those that may be shared out if the first parts get so much.
+// totalsOfEnds returns the range of totals that fit the first parts' shares.
 func totalsOfEnds(list []end, m, halo int64) (low, high int64) {
 	low, high = 1, math.MaxInt64
 	for _, e := range list {
@@ -202,9 +206,9 @@ func totalsOfEnds(list []end, m, halo int64) (low, high int64) {
 	return low, high
 }
 
-// blocks finds m times the product of sides of a block, in a grid or between two ranks: the size of a face, or of the
-// whole. Each side is a share of a total of its own, and all may be longer by some elements, as with a halo. The sum of
-// these products over the ranks of a run is the product of the totals.
+// blocks looks for m times the product of a block's sides, in a grid or between two ranks: the size of a face, or of
+// the whole block. Each side is a share of its own total, and all may be longer by a halo. The sum of these products
+// over the ranks of a run is the product of the totals.
 func blocks(obs []env, vals []int64) (out []form) {
 	all := divisor(vals)
 	if all == 0 || slices.Contains(vals, 0) {
@@ -243,7 +247,7 @@ func blocks(obs []env, vals []int64) (out []form) {
 	return out
 }
 
-// combined are axes of which a block may be a product: those of one grid, or the ranks and a list.
+// combined lists the sets of axes that a block may extend along: those of one grid, or the ranks and a list.
 func combined(list []*axis) (out [][]*axis) {
 	for g := range expr.Grids() {
 		for _, w := range []where{anywhere, inList} {
@@ -253,7 +257,7 @@ func combined(list []*axis) (out [][]*axis) {
 	return append(out, subsets(slices.DeleteFunc(slices.Clone(list), func(a *axis) bool { return a.grid >= 0 || a.where != anywhere || a.others }))...)
 }
 
-// subsets are those of two and more.
+// subsets lists the subsets of two or more.
 func subsets(list []*axis) (out [][]*axis) {
 	for set := range 1 << len(list) {
 		var some []*axis
@@ -269,13 +273,14 @@ func subsets(list []*axis) (out [][]*axis) {
 	return out
 }
 
-// An addition is what values of a run add up to, one for each place along some sides of a grid.
+// An addition is the sum of a run's values, one for each position along some sides of a grid.
 type addition struct {
 	sides []int64
 	sum   int64
 }
 
-// added adds up the values of each run; nil if they don't depend on the place along these sides alone, or some places were not seen.
+// added sums the values of each run; nil if they depend on more than the position along these sides, or some
+// positions were not seen.
 func added(of []*axis, obs []env, vals []int64) (out []addition) {
 	index := make(map[int64]int)
 	var seen []map[[3]int64]int64
@@ -317,7 +322,7 @@ func added(of []*axis, obs []env, vals []int64) (out []addition) {
 	return out
 }
 
-// mostSum bounds what is taken apart into factors.
+// mostSum is the largest sum that is factorised.
 const mostSum = 1 << 40
 
 func divisorsOf(n int64) (out []int64) {
@@ -335,7 +340,7 @@ func divisorsOf(n int64) (out []int64) {
 	return out
 }
 
-// totalsOf finds what may be shared out along the sides, given what is the sum of all blocks of each run.
+// totalsOf lists the totals that may be divided along the sides, given the sum of all blocks of each run.
 func totalsOf(runs []addition, m, halo int64, divisors []int64) (out [][]int64) {
 	first := &runs[0]
 	if first.sum%m != 0 {
@@ -375,7 +380,7 @@ func totalsOf(runs []addition, m, halo int64, divisors []int64) (out [][]int64) 
 	return out
 }
 
-// product is the form of m times shares, each with a halo.
+// product returns the form of m times shares, each with a halo.
 func product(shares []form, m, halo int64) form {
 	factors := []*expr.Expr{expr.Number(m)}
 	for i := range shares {

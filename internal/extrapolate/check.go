@@ -11,7 +11,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// check looks for messages that nobody receives, receives without a message, and collective calls that differ: forms don't depend on it.
+// check looks for unreceived messages, receives without a message, and collective calls that differ. It does not
+// depend on the forms.
 func check(c *sections.Content) error {
 	r, err := readerOf(c)
 	if err != nil {
@@ -37,7 +38,7 @@ func check(c *sections.Content) error {
 	return sizes
 }
 
-// readerOf reads a trace that was made.
+// readerOf reads an extrapolated trace.
 func readerOf(c *sections.Content) (*trace.Reader, error) {
 	file, err := sections.EncodeFileUntimed(c)
 	if err != nil {
@@ -46,7 +47,7 @@ func readerOf(c *sections.Content) (*trace.Reader, error) {
 	return trace.ReadBytes(file, "the extrapolated trace")
 }
 
-// A messageSink gets the messages of a rank: what it sends, and what statuses say that it received.
+// A messageSink passes on a rank's messages: those it sends, and those that its statuses show as received.
 type messageSink struct {
 	ops.NopSink
 	rank     int
@@ -80,16 +81,15 @@ func messages(r *trace.Reader, sent, received func(rank int, c ops.Channel, a *o
 	return o.Run(&messageSink{sent: sent, received: received})
 }
 
-// sameSizes checks that receives have the sizes that senders sent. The values of statuses are fitted on their own, so
-// they may differ.
+// sameSizes checks that receives have the senders' sizes. Statuses are fitted separately, so their values may differ.
 func sameSizes(r *trace.Reader) error {
 	type pair struct{ from, to int }
 	type sizes struct {
 		sent, received uint64 // bytes
-		off            uint64 // 0 if each message has the same size at both ends
+		off            uint64 // 0 if each message has equal sizes at both ends
 	}
 	of := make(map[pair]sizes)
-	const odd = 0x9e3779b97f4a7c15 // spreads numbers of messages
+	const odd = 0x9e3779b97f4a7c15 // mixes the numbers of messages
 	if err := messages(r, func(_ int, c ops.Channel, a *ops.Act) {
 		s := of[pair{c.From, c.To}]
 		of[pair{c.From, c.To}] = sizes{s.sent + a.SentBytes, s.received, s.off + (a.Message*odd|1)*a.SentBytes}
@@ -107,17 +107,17 @@ func sameSizes(r *trace.Reader) error {
 	return nil
 }
 
-// unsaid are the sizes of messages whose receives have no size that can be determined. Such a receive gets the size
-// that was sent. Until that is looked up, each kind of receive of a rank has a size of its own, which no message has.
+// unsaid is the sizes of messages whose receives have no size that can be determined. Such a receive gets the
+// sender's size. Until that is known, each kind of receive of a rank has a placeholder that is no message's size.
 type unsaid struct {
-	of     [][]int64 // by rank and kind of receive; negative: not known
+	of     [][]int64 // by rank and kind of receive; negative: not known yet
 	any    atomic.Bool
-	looked bool // up
+	looked bool // lookUp was called
 }
 
 const unsaidSize = 1 << 48
 
-// size is what a receive gets that has no size, which why says.
+// size returns the size for such a receive; why is the reason.
 func (x *maker) size(why error) (int64, error) {
 	s := x.all.sizes
 	if s == nil {
@@ -135,7 +135,7 @@ func (x *maker) size(why error) (int64, error) {
 	return 0, why
 }
 
-// lookUp finds the sizes, of the first receive of each kind; that all others get the same is checked later.
+// lookUp finds the size of the first receive of each kind. sameSizes checks later that all others are equal.
 func (s *unsaid) lookUp(c *sections.Content) error {
 	r, err := readerOf(c)
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *unsaid) lookUp(c *sections.Content) error {
 	s.looked = true
 	const unseen = -2
 	type kind struct{ rank, n int }
-	asking := make(map[uint64][]kind) // by message
+	asking := make(map[uint64][]kind) // by message: the kinds that need its size
 	if err := messages(r, func(int, ops.Channel, *ops.Act) {}, func(rank int, _ ops.Channel, a *ops.Act) {
 		if a.ReceivedBytes < unsaidSize {
 			return

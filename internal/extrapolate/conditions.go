@@ -12,7 +12,7 @@ func logical(vals []int64) bool {
 	return !slices.ContainsFunc(vals, func(v int64) bool { return v != 0 && v != 1 })
 }
 
-// bitsOf has a bit for each of n.
+// bitsOf returns a bit for each of n.
 func bitsOf(n int, of func(i int) bool) []uint64 {
 	list := make([]uint64, (n+63)/64)
 	for i := range n {
@@ -23,7 +23,7 @@ func bitsOf(n int, of func(i int) bool) []uint64 {
 	return list
 }
 
-// columns say where each test holds, and where it does not.
+// columns returns for each test the observations for which it holds, and those for which it doesn't.
 func columns(obs []env) [][2][]uint64 {
 	at := make([]*truth, len(obs))
 	for i := range obs {
@@ -37,7 +37,8 @@ func columns(obs []env) [][2][]uint64 {
 	return list
 }
 
-// pairsOfTests finds two tests of which both hold, or one of both; but for the first or the last iteration, in which it is not so.
+// pairsOfTests looks for two tests that hold together where the value is 1, or one of which does. The first or last
+// iteration may be an exception.
 func pairsOfTests(obs []env, vals []int64) (out []form) {
 	if !logical(vals) {
 		return nil
@@ -95,7 +96,7 @@ func pairsOfTests(obs []env, vals []int64) (out []form) {
 	return simplest(out)
 }
 
-// splits finds a test that separates two kinds of ranks. One kind has a simple form, the other a simple form or a
+// splits looks for a test that separates two kinds of ranks. One kind has a simple form, the other a simple form or a
 // product of shares.
 func splits(obs []env, vals []int64) (out []form) {
 	at := make([]*truth, len(obs))
@@ -148,8 +149,8 @@ func splits(obs []env, vals []int64) (out []form) {
 	return simplest(out)
 }
 
-// few reports whether values that depend on the number of ranks alone were seen in too few runs to say anything of numbers that were chosen for them: one
-// run has any constant, and two have any line.
+// few reports whether a form of the number of ranks has too few runs for the numbers that were chosen to fit it: any
+// constant fits one run, and any line fits two.
 func (f *form) few(obs []env, vals []int64) bool {
 	runs := make(map[int64]int64)
 	for i, e := range obs {
@@ -162,16 +163,16 @@ func (f *form) few(obs []env, vals []int64) bool {
 	return !bare[f.String()] && (len(runs) < 2 || !number && len(runs) < 3)
 }
 
-// muchLonger is how many bits longer than the shortest a form with a condition is that is no rival: of the many that are tried some fit by
-// chance.
+// muchLonger is how many bits longer than the shortest a form with a condition must be to be ignored. With many forms
+// tried, some long ones fit by chance.
 const (
 	muchLonger = 8
-	bareLonger = 12 // of one without a number that was chosen
+	bareLonger = 12 // for a form without chosen numbers
 )
 
 func simplest(list []form) []form { return shorter(list, muchLonger) }
 
-// shorter are the forms that are not longer than the shortest by more than that.
+// shorter returns the forms that exceed the shortest by at most more bits.
 func shorter(list []form, more float64) []form {
 	shortest := math.Inf(1)
 	for i := range list {

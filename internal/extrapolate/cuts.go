@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A cut is one cell of a call's values: a single value, or a length and elements.
+// A cut is the position of one cell in a call's values: a single value, or a length and elements.
 type cut struct {
 	one   int64
 	width int
@@ -48,7 +48,7 @@ func (p *place) cut(vals []int64) ([]cut, error) {
 			out = append(out, c)
 		}
 	}
-	for ; at < len(vals); at++ { // how a request ended
+	for ; at < len(vals); at++ { // the request's final status
 		out = append(out, cut{one: vals[at]})
 	}
 	return out, nil
@@ -62,7 +62,7 @@ var (
 
 const whichComplete = "completed requests"
 
-// labels name a place's cells.
+// labels names the cells of a place.
 func (p *place) labels(cells int) (list []string) {
 	for i, f := range p.fields {
 		name, parts := "return code", []string(nil)
@@ -102,13 +102,13 @@ func (p *place) labels(cells int) (list []string) {
 			list = append(list, name)
 		}
 	}
-	for k := 0; len(list) < cells; k++ { // how the request ended
+	for k := 0; len(list) < cells; k++ { // the request's final status
 		list = append(list, "status."+statusNames[min(k, len(statusNames)-1)])
 	}
 	return list
 }
 
-// sumsOf finds of which list before it in a call a list has sums.
+// sumsOf finds the earlier list of the call whose prefix sums a list has.
 func sumsOf(cuts [][]cut, c int) sum {
 	for other := range c {
 		s, ok := sum{cell: other}, true

@@ -7,13 +7,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// A cycle says how the iterations of a loop repeat: from iteration first on, each is like the one that is every
-// iterations earlier. A program that swaps two buffers has a cycle of two iterations. If every is 0, no two iterations
-// are alike, and what is kept grows with their number.
+// A cycle describes the repetition in a loop's iterations: from iteration first on, each is equal to the one every
+// iterations earlier. A program that swaps two buffers has a cycle of two iterations. If every is 0, no two
+// iterations are equal, and the memory grows with their number.
 type cycle struct{ first, every int32 }
 
-// Cycles are searched for up to these numbers of iterations, in loops that have enough iterations, and equally many
-// everywhere.
+// Limits for cycles. They are searched for in loops with enough iterations, and with equal trip counts everywhere.
 const (
 	mostFirst = 64
 	mostEvery = 256
@@ -28,7 +27,7 @@ func (c cycle) of(i int32) int32 {
 	return c.first + (i-c.first)%c.every
 }
 
-// kept returns how many iterations represent n of them.
+// kept returns the number of iterations that represent n of them.
 func (c cycle) kept(n int32) int32 {
 	if c.every == 0 {
 		return n
@@ -36,7 +35,7 @@ func (c cycle) kept(n int32) int32 {
 	return min(n, c.first+c.every)
 }
 
-// keyed returns an index of a node with each iteration replaced by the one that represents it.
+// keyed returns an index of a node with each iteration replaced by its representative.
 func (n *node) keyed(index [maxDepth + 1]int32) [maxDepth + 1]int32 {
 	for d := 1; d < len(n.around); d++ {
 		index[d] = n.around[d].cycle.of(index[d])
@@ -44,9 +43,9 @@ func (n *node) keyed(index [maxDepth + 1]int32) [maxDepth + 1]int32 {
 	return index
 }
 
-// cycles finds those of all loops that something depends on.
+// cycles finds the cycles of all loops that something depends on.
 func (s *shape) cycles(calls []call, ranks []*grammar.Grammar) error {
-	users := make([][]*node, len(s.nodes)) // by loop
+	users := make([][]*node, len(s.nodes)) // by loop: the nodes that depend on its iteration
 	for _, n := range s.nodes[1:] {
 		for d := 1; d < len(n.around); d++ {
 			if n.mask>>d&1 != 0 {

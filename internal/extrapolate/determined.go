@@ -11,12 +11,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A contradiction is a call whose results are not what a rule says.
+// A contradiction is a call whose results contradict a rule of MPI.
 type contradiction struct{ function string }
 
 func (e *contradiction) Error() string { return e.function + " does not do what is expected of it" }
 
-// determined records what a call does to objects, and returns which of its values MPI determines, or nil.
+// determined records a call's effect on objects. It returns which of the call's values MPI determines, or nil.
 func (x *reading) determined(t int, c *trace.Call, spans []signature.Span, vals []int64) (func(s *signature.Span) bool, error) {
 	f := c.Func
 	has := handles.DeterminesResults(f)
@@ -70,7 +70,7 @@ func (x *reading) determined(t int, c *trace.Call, spans []signature.Span, vals 
 	}, nil
 }
 
-// newComm finds which communicator a call makes.
+// newComm returns the communicator that a call makes.
 func (x *reading) newComm(t int, c *trace.Call) (*handles.Comm, error) {
 	if x.comms == nil {
 		var err error
@@ -85,21 +85,21 @@ func (x *reading) newComm(t int, c *trace.Call) (*handles.Comm, error) {
 	return n, nil
 }
 
-// A splitter is a rank's part in an MPI_Comm_split.
+// A splitter is a rank's part in a call of MPI_Comm_split.
 type splitter struct {
 	rank       int // in the new communicator
 	color, key int64
 	place      int32
 }
 
-// splitAt keeps how a rank took part in one.
+// splitAt records a rank's part in a split.
 func (x *reading) splitAt(t int, c *trace.Call, place int32) {
 	if !handles.DependsOnColors(c.Func) || c.NewComm == nil || x.p.fitted[c.Func.Name] {
 		return
 	}
 	n, err := x.newComm(t, c)
 	if err != nil {
-		return // determined said so
+		return // determined has returned the error
 	}
 	s := splitter{int(c.NewComm.Rank), c.Param("color").In.Num, c.Param("key").In.Num, place}
 	if !slices.Contains(x.p.splits[n], s) {
@@ -107,7 +107,7 @@ func (x *reading) splitAt(t int, c *trace.Call, place int32) {
 	}
 }
 
-// checkSplits holds the communicators of a run against the rule.
+// checkSplits checks a run's communicators against the rule of MPI_Comm_split.
 func (p *program) checkSplits() error {
 	defer clear(p.splits)
 	colors := make(map[string]bool)
@@ -130,20 +130,21 @@ func (p *program) checkSplits() error {
 	return nil
 }
 
-// A splitKey is an MPI_Comm_split of a run that is made: the iterations of loops are the same for all that take part.
+// A splitKey identifies a call of MPI_Comm_split in an extrapolated run: all its ranks are in the same iterations of
+// loops.
 type splitKey struct {
 	g       *group
 	i, j, n int64
 }
 
-// colored is what each rank passes there.
+// colored is the colour and key of each rank.
 type colored struct {
 	taking     []bool
 	color, key []int64
 	err        error
 }
 
-// colors evaluates what all ranks pass to a call of MPI_Comm_split.
+// colors evaluates the arguments of all ranks in a call of MPI_Comm_split.
 func (x *maker) colors(p *place, g *group, e env) *colored {
 	color, key := g.cells[p.cellOf("color")].one, g.cells[p.cellOf("key")].one
 	at := splitKey{g, e[expr.LoopIteration], e[expr.OuterIteration], e[expr.LoopLength]}
@@ -171,7 +172,7 @@ func (x *maker) colors(p *place, g *group, e env) *colored {
 	return c
 }
 
-// cellOf is the cell of a parameter that goes in.
+// cellOf returns the cell of an input parameter.
 func (p *place) cellOf(name string) (cell int) {
 	for _, f := range p.fields {
 		if f.param >= 0 && f.param < len(p.function.Params) && !f.out && p.function.Params[f.param].Name == name {
@@ -182,7 +183,7 @@ func (p *place) cellOf(name string) (cell int) {
 	return 0
 }
 
-// cells is how many cells a field has.
+// cells returns the number of cells of a field.
 func (f *field) cells() int {
 	switch f.kind {
 	case words, absent:
@@ -193,7 +194,7 @@ func (f *field) cells() int {
 	return 0
 }
 
-// values is how many of a place's values are those of a field, which they begin with.
+// values returns the number of leading values that belong to a field.
 func (f *field) values(vals []int64) int {
 	switch f.kind {
 	case words, absent:
@@ -204,12 +205,12 @@ func (f *field) values(vals []int64) int {
 	return 0
 }
 
-// determine adds the values that MPI determines to those of a call, and records what the call does to objects.
+// determine adds the values that MPI determines to a call's values, and records the call's effect on objects.
 func (x *maker) determine(p *place, c *made, raw []int64) ([]int64, error) {
 	f := p.function
 	a := &handles.Arguments{Func: f, In: make(map[string][]int64), Out: make(map[string][]int64)}
 	at := 0
-	var open []int // fields, and where their values go
+	var open []int // fields without values, and the positions of their values
 	for i := range p.fields {
 		q := &p.fields[i]
 		if q.kind == determined {

@@ -6,14 +6,14 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// divide gives iterations of a loop to the one around it, which has no other calls where it shows one alone: iterations that repeat themselves are those of several
-// times the inner loop.
+// divide moves iterations from an inner loop to the loop around it. The outer loop has no other calls and shows only
+// one iteration, while the inner iterations repeat: several executions of the inner loop were seen as one.
 func (m *pattern) divide(l *node) bool {
 	outer := l.around[len(l.around)-1]
 	if outer == m.shape.root || outer.mask != 0 || outer.cycle.every != 0 {
 		return false
 	}
-	alone := make(map[seenBy]bool) // where the outer loop shows one iteration
+	alone := make(map[seenBy]bool) // ranks on which the outer loop shows one iteration
 	times := int32(0)
 	for _, r := range m.rows[outer.number] {
 		switch {
@@ -46,7 +46,7 @@ func (m *pattern) divide(l *node) bool {
 	}
 	depth := len(l.around)
 	below := m.shape.below(l)
-	of := make([]map[seenBy][]int32, len(below)) // by node: what was seen, by iteration
+	of := make([]map[seenBy][]int32, len(below)) // by node: what was seen in each iteration
 	for i, n := range below {
 		if n.mask>>depth&1 == 0 || n.mask != 1<<depth {
 			continue
@@ -93,7 +93,7 @@ func (m *pattern) divide(l *node) bool {
 			r.what = times
 		}
 	}
-	for _, c := range outer.children { // others are in none of them
+	for _, c := range outer.children { // other nodes are in neither loop
 		if c == l || c.mask>>(depth-1)&1 == 0 {
 			continue
 		}
@@ -109,8 +109,8 @@ func (m *pattern) divide(l *node) bool {
 	return true
 }
 
-// repeats reports whether what was seen in a loop repeats itself so often: each value is that of as many iterations before, or the same in all
-// of one repetition; and there are some of the first kind that differ.
+// repeats reports whether the inner iterations repeat times times. Each value must equal the one a repetition
+// earlier, or be the same in all of one repetition; some values of the first kind must differ.
 func (m *pattern) repeats(below []*node, of []map[seenBy][]int32, times int64) bool {
 	depends := false
 	for i, n := range below {

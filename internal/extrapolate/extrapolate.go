@@ -30,20 +30,20 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// LeftOutKey is the key of the meta section that says which calls a partial trace lacks.
+// LeftOutKey is the metadata key that lists the calls missing in a partial trace.
 const LeftOutKey = noted + ".lacks"
 
-// noted is the note of a trace that is extrapolated.
+// noted is the metadata key of extrapolated traces.
 const noted = trace.MetaNote + ".extrapolated"
 
 // IsExtrapolated reports whether a trace is extrapolated.
 func IsExtrapolated(r *trace.Reader) bool { return r.Meta()[noted] != "" }
 
-// A Refusal lists what can't be determined.
+// A Refusal lists the slots that can't be determined.
 type Refusal struct {
 	TargetRanks  int
 	ReasonBySlot map[string]string // by slot: why
-	HelpfulRanks []int             // numbers of ranks whose traces would decide most of them; empty: more traces won't help
+	HelpfulRanks []int             // numbers of ranks whose traces would determine most slots; empty: more traces don't help
 }
 
 func (r *Refusal) Error() string {
@@ -54,7 +54,7 @@ func (r *Refusal) Error() string {
 	return text
 }
 
-// list says of slots why they are refused, of the first ones; those that are equal but for the iteration are one.
+// list describes up to most refused slots; slots that differ only in the iteration are one.
 func (r *Refusal) list(most int) (list []string) {
 	count := make(map[string]int)
 	for _, slot := range slices.Sorted(maps.Keys(r.ReasonBySlot)) {
@@ -78,17 +78,18 @@ func (r *Refusal) list(most int) (list []string) {
 	return list
 }
 
-// iteration matches what the names of slots in different iterations differ by.
+// iteration matches the part of a slot's name that differs between iterations.
 var iteration = regexp.MustCompile(` in iteration \[[\d ]*\]`)
 
-// A Model is what traces of one program on several numbers of ranks have in common.
+// A Model is the common structure of traces of one program on several numbers of ranks.
 type Model struct {
 	m      *pattern
-	calls  [][]*grammar.Grammar // by run and rank, if loops are those of the machine code: for a second try with those that the order shows
-	second *pattern             // what the last answer is by, if it is by that try
+	calls  [][]*grammar.Grammar // by run and rank, if loops follow from machine code: for a second attempt with loops from the order of calls
+	second *pattern             // the second attempt's result, if the last answer used it
 }
 
-// Learn finds the model of traces, which are of one program on different numbers of ranks. name is for call sites; nil: module and offset.
+// Learn builds the model from traces of one program on different numbers of ranks. name names a call site; nil:
+// module and offset.
 func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error) {
 	makeLists()
 	if len(traces) < 3 {
@@ -110,7 +111,7 @@ func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error)
 	}
 }
 
-// learned finds the model of traces in order. Of some functions all results are fitted.
+// learned builds the model from traces in order. For the functions of fitted, all results are fitted.
 func learned(list []*trace.Reader, name func(trace.Site) string, fitted map[string]bool) (*Model, error) {
 	p := newProgram(name)
 	p.fitted = fitted
@@ -138,8 +139,8 @@ func learned(list []*trace.Reader, name func(trace.Site) string, fitted map[stri
 		}
 		p.runs = append(p.runs, &run{r.Ranks(), r, w})
 		var of []*grammar.Grammar
-		places := len(p.places)     // of earlier runs
-		known := make(map[int]bool) // classes whose times are
+		places := len(p.places)     // number before this run
+		known := make(map[int]bool) // classes whose times were added
 		for rank := range r.Ranks() {
 			k, err := r.Rank(rank)
 			if err != nil {
@@ -186,7 +187,7 @@ func learned(list []*trace.Reader, name func(trace.Site) string, fitted map[stri
 	return &Model{m: m}, err
 }
 
-// buildsOf returns which build IDs all traces have, and whether some have others.
+// buildsOf returns the build IDs common to all traces, and whether some traces have further ones.
 func buildsOf(list []*trace.Reader) (all map[string]bool, others bool, err error) {
 	count := make(map[string]int)
 	for _, r := range list {
@@ -212,10 +213,10 @@ func buildsOf(list []*trace.Reader) (all map[string]bool, others bool, err error
 	return all, others, nil
 }
 
-// changed are the notes of traces whose calls nobody made.
+// changed are the notes of traces that are not recordings.
 var changed = []string{"extrapolated", "drawn", "partners", "part", "changed", "order"}
 
-// take keeps strings and sites that occur as values.
+// take records the strings and sites that occur in values.
 func (p *program) take(k *trace.Rank) error {
 	h, err := k.Track()
 	if err != nil {
@@ -224,21 +225,22 @@ func (p *program) take(k *trace.Rank) error {
 	t := track.Sealed(h).Track()
 	maps.Copy(p.tables.Strings, t.Strings)
 	for v, s := range t.Sites {
-		if v > 1<<32 { // the hash of one that is a value
+		if v > 1<<32 { // the hash of a string value
 			p.tables.Sites[v] = s
 		}
 	}
 	return nil
 }
 
-// Options say what a trace may be.
+// Options select what the result may lack.
 type Options struct {
-	AllowPartial   bool // without calls that can't be determined
-	TimesFarBeyond bool // with times also beyond 16 times the largest number of ranks known
+	AllowPartial   bool // leave out calls that can't be determined
+	TimesFarBeyond bool // with times beyond 16 times the largest traced number of ranks
 }
 
-// Extrapolate returns the trace on a number of ranks; the error is a *Refusal if some of it can't be determined. A partial trace comes with a *Refusal
-// and without the calls that it is about, and those that depend on them: these count as lost.
+// Extrapolate returns the trace on a number of ranks. The error is a *Refusal if some of it can't be determined. A
+// partial trace comes together with a *Refusal: it lacks the refused calls, and those that depend on them, which
+// count as lost.
 func (x *Model) Extrapolate(ranks int, o Options) (*sections.Content, error) {
 	x.second = nil
 	whole := Options{TimesFarBeyond: o.TimesFarBeyond}
@@ -279,7 +281,7 @@ func (x *Model) at(ranks int, o Options) (*sections.Content, error) {
 	return c, err
 }
 
-// sideBySide is how many ranks are made at a time.
+// sideBySide is the number of ranks that are made concurrently.
 const sideBySide = 16
 
 // content makes the trace.
@@ -354,7 +356,7 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 	return c, cmp.Or[error](err, e)
 }
 
-// refusal lists what was refused, without what follows from other refusals.
+// refusal lists the refused slots, without those that follow from others.
 func (x *Model) refusal(ranks int, refused map[string]refusal) *Refusal {
 	follows := func(slot string, r refusal) bool {
 		return r.why == errRequest.Error() || r.why == handles.ErrUnknown.Error() || strings.HasPrefix(slot, whichComplete)
@@ -370,8 +372,8 @@ func (x *Model) refusal(ranks int, refused map[string]refusal) *Refusal {
 	return e
 }
 
-// takes reports whether the program takes a number of ranks, as far as the traces and the wanted number show: only squares, only powers of two,
-// only multiples.
+// takes reports whether the program seems to run on a number of ranks, by the traces and the wanted number: only
+// squares, only powers of two, or only multiples.
 func (p *program) takes(ranks, wanted int) bool {
 	root := expr.FunctionNamed("root")
 	square := func(n int) bool { return root(int64(n), 0, 0)*root(int64(n), 0, 0) == int64(n) }
@@ -384,8 +386,9 @@ func (p *program) takes(ranks, wanted int) bool {
 	return int64(ranks)%common == 0 && (!squares || square(ranks)) && (!powers || power(ranks))
 }
 
-// next returns up to three numbers of ranks at which forms differ that fit all traces, or something is nothing for the first time. The program
-// seems to take them. They are not the wanted one, and at most twice the largest.
+// next returns up to three numbers of ranks at which the forms that fit all traces differ, or some count first
+// becomes 0. The program must seem to run on them. They are not the wanted number, and at most twice the largest
+// traced one.
 func (x *Model) next(wanted int, slots map[string]refusal) (list []int) {
 	const most = 3
 	open := slices.Collect(maps.Values(slots))
@@ -416,7 +419,7 @@ func (x *Model) next(wanted int, slots map[string]refusal) (list []int) {
 	return list
 }
 
-// differ reports whether forms of a slot differ on a rank of a run, or it is nothing there.
+// differ reports whether a slot's forms differ on some rank of a run, or its count becomes 0 there.
 func (r *refusal) differ(ranks int64) bool {
 	for rank := range ranks {
 		first, said := int64(0), false
@@ -434,14 +437,14 @@ func (r *refusal) differ(ranks int64) bool {
 	return false
 }
 
-// A Slot is what is known of one value.
+// A Slot describes one fitted value.
 type Slot struct {
 	Name          string   `json:"slot"`
-	FittingForms  []string `json:"forms"`           // all that fit, each as simple as the others; "?": an address that may be any
-	RefusalReason string   `json:"wrong,omitempty"` // why it is refused although forms fit
+	FittingForms  []string `json:"forms"`           // all equally simple forms that fit; "?": any address
+	RefusalReason string   `json:"wrong,omitempty"` // the reason for refusing it although forms fit
 }
 
-// Slots lists all of them, in the order of the program; those that are equal but for the iteration are one.
+// Slots lists all slots in the order of the program; slots that differ only in the iteration are one.
 func (x *Model) Slots() (list []Slot) {
 	known := make(map[string]int)
 	var count []int
@@ -467,8 +470,9 @@ func (x *Model) Slots() (list []Slot) {
 	return list
 }
 
-// Assumptions lists what the last result, which was for a number of ranks, depends on and the traces don't show: the grid that all slots have in
-// common which need one, that shares which are equal in all traces stay so, and that nothing else begins with more ranks.
+// Assumptions lists what the last result, for a number of ranks, depends on but the traces don't show. It is the grid
+// that all slots have in common, that shares equal in all traces remain equal, and that no new behaviour begins with
+// more ranks.
 func (x *Model) Assumptions(ranks int) (list []string) {
 	m := cmp.Or(x.second, x.m)
 	var common map[int]bool
@@ -503,7 +507,7 @@ func (x *Model) Assumptions(ranks int) (list []string) {
 	return append(list, fmt.Sprintf("the program does nothing else from more than %d ranks on", m.runs[len(m.runs)-1].ranks))
 }
 
-// worldOf is the ranks of a world of a size, in order.
+// worldOf returns the ranks of a world, in order.
 func worldOf(ranks int) []int {
 	world := make([]int, ranks)
 	for i := range world {

@@ -12,21 +12,21 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// A fitted is a slot with its forms: all of the simplest kind that fits everything seen.
+// A fitted is a slot with its forms: all of the simplest kind that fit every observation.
 type fitted struct {
 	*tried
-	text    string // of what the slot is
+	text    string // description of the slot
 	node    *node
-	natural bool // it counts something: a form that gives less than nothing is not what the program does
+	natural bool // it is a count: forms with negative values are wrong
 	spare   bool // it is an address, which may remain unknown
-	skips   bool // where it is nothing the program may do something else
-	turn    int  // depth of the loop whose iterations take turns, see turns; 0: none
+	skips   bool // where it is 0, the program may take another path
+	turn    int  // depth of the loop over whose iterations ranks take turns, see turns; 0: none
 
-	guard   *guard // of the loop around it: where its condition is 0, so is the value; nil: none
+	guard   *guard // condition of the loop around it: where it is 0, so is the value; nil: none
 	guarded int    // depth of that loop
 }
 
-// value returns what all forms agree on.
+// value returns the value on which all forms agree.
 func (f *fitted) value(e *env) (int64, error) {
 	switch {
 	case f.wrong != "":
@@ -54,7 +54,8 @@ func (f *fitted) value(e *env) (int64, error) {
 	return first, nil
 }
 
-// agreed is what forms agree on, and the first of them; -1: none says anything. If even is set, those that have something left over there say nothing.
+// agreed returns the value on which forms agree, and the index of the first form with a value; -1: none has one. If
+// even is set, forms whose division leaves a remainder don't count.
 func (f *fitted) agreed(e *env, even bool) (first int64, said int, err error) {
 	said = -1
 	for i := range f.forms {
@@ -70,8 +71,8 @@ func (f *fitted) agreed(e *env, even bool) (first int64, said int, err error) {
 	return first, said, nil
 }
 
-// A vanishing is a number of things that is 0, or that the last one has as all others, and was so in no trace: programs often do something else
-// then.
+// A vanishing is a count that becomes 0, or a division whose last share becomes equal to the others, although no
+// trace shows that. Programs often behave differently then.
 type vanishing struct {
 	rank int64
 	form form
@@ -85,10 +86,10 @@ func (e *vanishing) Error() string {
 	return fmt.Sprintf("rank %d has 0 by %s, and no trace shows what the program does then", e.rank, e.form)
 }
 
-// vanishes reports whether it would be so somewhere, where the form is v.
+// vanishes reports whether a form with value v is such a case at e.
 func (f *form) vanishes(e *env, v int64) bool { return v == 0 || f.less && f.evenAt(e) }
 
-// holds reports whether a form gives all values.
+// holds reports whether a form fits all values.
 func holds(f *form, obs []env, vals []int64) bool {
 	for i := range obs {
 		if v, ok := f.Eval(&obs[i]); !ok || v != vals[i] {
@@ -100,8 +101,8 @@ func holds(f *form, obs []env, vals []int64) bool {
 
 const bitsMore = 2
 
-// evidence is how much values say, in bits: each its own the first time that it occurs, one in each other run, and which of a run's observations
-// have it.
+// evidence is the information in values, in bits: of each distinct value once, of a bit for each further run, and of
+// which observations of a run have the value.
 func evidence(obs []env, vals []int64) (bits float64) {
 	counts := make(map[int64]map[int64]float64)
 	for i, e := range obs {
@@ -125,12 +126,12 @@ func evidence(obs []env, vals []int64) (bits float64) {
 		bits += logFactorial(all)
 	}
 	if len(seen) == 1 {
-		return math.Inf(1) // of a constant there is no simpler form
+		return math.Inf(1) // no form is simpler than a constant
 	}
 	return bits
 }
 
-// likely reports whether a form is shorter than what the values say that it fits, so that it does not do so by chance.
+// likely reports whether a form is shorter than the evidence, so that it does not fit by chance.
 func (f *form) likely(evidence float64) bool {
 	return !f.weak && f.DescriptionBits()+bitsMore <= evidence || bare[f.String()]
 }
@@ -139,7 +140,7 @@ func constant(c int64) form {
 	return form{Expr: expr.Number(c), grid: gridless}
 }
 
-// fit finds the simplest forms for values seen.
+// fit finds the simplest forms that fit all values.
 func fit(obs []env, vals []int64) []form {
 	if list := plainly(obs, vals); len(list) > 0 {
 		return list
@@ -157,16 +158,16 @@ func plainly(obs []env, vals []int64) []form {
 	return nil
 }
 
-// singly finds forms without a condition and with one term, which may be about groups of ranks that follow one another.
+// singly finds forms with one term and without a condition, groups of consecutive ranks included.
 func singly(obs []env, vals []int64) []form {
 	if out := barely(obs, vals); len(out) > 0 {
 		return out
 	}
 	out := multiples(obs, vals)
-	if two := lines(tests, obs, vals); len(two) > 0 { // two values, and a simple test selects one
+	if two := lines(tests, obs, vals); len(two) > 0 { // two values, selected by a simple test
 		return append(out, two...)
 	}
-	highest := highestOf(obs) // up to which groups are seen
+	highest := highestOf(obs) // largest size of groups to try
 	if highest < 2 || !ofRank(obs, vals, highest) {
 		return out
 	}
@@ -178,7 +179,7 @@ func highestOf(obs []env) int64 {
 	return slices.MaxFunc(obs, func(a, b env) int { return cmp.Compare(a[expr.Rank], b[expr.Rank]) })[expr.Rank]
 }
 
-// simply finds those that are not about groups.
+// simply finds such forms without groups.
 func simply(obs []env, vals []int64) []form {
 	if out := barely(obs, vals); len(out) > 0 {
 		return out
@@ -197,7 +198,7 @@ func alike(vals []int64) bool {
 	return !slices.ContainsFunc(vals, func(v int64) bool { return v != vals[0] })
 }
 
-// barely finds forms without a number that was chosen, and constants.
+// barely finds forms without chosen numbers, and constants.
 func barely(obs []env, vals []int64) (out []form) {
 	if alike(vals) {
 		return []form{constant(vals[0])}
@@ -224,7 +225,7 @@ func barely(obs []env, vals []int64) (out []form) {
 	return shorter(out, bareLonger)
 }
 
-// lines finds a·u + b of terms, of what are numbers.
+// lines finds a·u + b with terms u that are numbers.
 func lines(terms []form, obs []env, vals []int64) (out []form) {
 	if slices.Contains(vals, asked) {
 		return nil
@@ -241,9 +242,9 @@ func lines(terms []form, obs []env, vals []int64) (out []form) {
 	return out
 }
 
-// ofRank reports whether values depend on nothing but the rank.
+// ofRank reports whether values depend on the rank alone.
 func ofRank(obs []env, vals []int64, highest int64) bool {
-	seen := make([]int, highest+1) // observations, from 1
+	seen := make([]int, highest+1) // by rank: index of its first observation plus 1
 	for i, e := range obs {
 		if k := seen[e[expr.Rank]]; k > 0 && vals[k-1] != vals[i] {
 			return false
@@ -255,19 +256,19 @@ func ofRank(obs []env, vals []int64, highest int64) bool {
 
 func not(f *form) form { return form{Expr: expr.Not(f.Expr), grid: f.grid} }
 
-// scaled is a·u + b.
+// scaled returns a·u + b.
 func scaled(a int64, u *expr.Expr, b int64) *expr.Expr {
 	return expr.Sum(expr.Product(expr.Number(a), u), expr.Number(b))
 }
 
-// line finds a·u + b. look has the values of u where a slot was seen first and last.
+// line finds a·u + b. look has the values of u at the first and the last observation.
 func line(u *form, look *outlook, obs []env, vals []int64) (form, bool) {
 	u0, u1 := look.first.values[u.number], look.last.values[u.number]
 	v0, v1 := vals[0], vals[len(vals)-1]
 	if u0 == expr.NoValue || u1 == expr.NoValue {
 		return form{}, false
 	}
-	for i := 0; u1 == u0; i++ { // two that differ decide
+	for i := 0; u1 == u0; i++ { // two different values of u determine a
 		if v1 != v0 || i == len(obs) {
 			return form{}, false
 		}
@@ -290,10 +291,11 @@ func line(u *form, look *outlook, obs []env, vals []int64) (form, bool) {
 	return form{Expr: scaled(a, u.Expr, b), grid: u.grid}, true
 }
 
-// usual is up to what a multiplier of shares is one that programs have: values of an element, bytes of some.
+// usual is the largest multiplier of shares that is common in programs: values per element, or bytes of some.
 const usual = 64
 
-// multipliers are the divisors of what all values are multiples of, usual ones first; these alone if something was found.
+// multipliers lists the divisors of the greatest common divisor of all values, common ones first; only these if found
+// is set.
 func multipliers(all int64, found bool) (out []int64) {
 	for d := int64(1); d <= min(all, usual); d++ {
 		if all%d == 0 {
@@ -306,14 +308,14 @@ func multipliers(all int64, found bool) (out []int64) {
 	return out
 }
 
-// shares finds m·share(total, parts, at), and m times the half of that. A share grows with the total: if the smallest
-// and the largest total fit, so do all between.
+// shares looks for m·share(total, parts, at), and for m times half of that. A share grows with the total: if the
+// smallest and the largest total fit, all between do.
 func shares(obs []env, vals []int64) (out []form) {
 	all := divisor(vals)
 	if all == 0 {
 		return nil
 	}
-	var known [][2]int64 // parts and number of some values
+	var known [][2]int64 // number of parts and index, for some values
 	look := glanceAt(&obs[0])
 	for i := range parts {
 		p := &parts[i]
@@ -329,7 +331,7 @@ func shares(obs []env, vals []int64) (out []form) {
 						n, at := p.of(&obs[i])
 						known = append(known, [2]int64{n, at})
 					}
-					if known[i][0] < 1 { // of what is no list
+					if known[i][0] < 1 { // not a list
 						low, high = 1, 0
 						break
 					}
@@ -350,7 +352,7 @@ func shares(obs []env, vals []int64) (out []form) {
 	return out
 }
 
-// ends are the first and the last number of a range.
+// ends returns the ends of a range.
 func ends(low, high int64) []int64 {
 	switch {
 	case low > high:
@@ -361,13 +363,13 @@ func ends(low, high int64) []int64 {
 	return []int64{low, high}
 }
 
-// shares2 finds m times the product of two shares of one total, on different sides of a grid.
+// shares2 looks for m times the product of two shares of one total, along different sides of a grid.
 func shares2(obs []env, vals []int64) (out []form) {
 	all := divisor(vals)
 	if all == 0 || slices.Contains(vals, 0) {
 		return nil
 	}
-	known := make([][][2]int64, len(parts)) // parts and number of some observations
+	known := make([][][2]int64, len(parts)) // by part: number of parts and index, for some observations
 	at := func(i, k int) (number, at int64) {
 		for n := len(known[i]); n <= k; n++ {
 			number, at := parts[i].of(&obs[n])
@@ -387,11 +389,11 @@ func shares2(obs []env, vals []int64) (out []form) {
 					v := vals[n] / m
 					a, x := at(i, n)
 					b, y := at(i+1+k, n)
-					if v < 1 || a < 1 || b < 1 { // of what is no list
+					if v < 1 || a < 1 || b < 1 { // not a list
 						low, high = 1, 0
 						break
 					}
-					// A share is less than one off the quotient.
+					// A share differs from the quotient by less than one.
 					root, most := int64(math.Sqrt(float64(v)*float64(a)*float64(b))), max(a, b)
 					low, high = max(low, root-most-1), min(high, root+most+1)
 					from := low
@@ -417,7 +419,8 @@ func shares2(obs []env, vals []int64) (out []form) {
 	return out
 }
 
-// planes finds a·u + b·w + c. Values that only differ between runs are too few for that many pairs of terms: some would fit by chance.
+// planes looks for a·u + b·w + c. Values that differ only between runs are too few for so large a choice of pairs:
+// some would fit by chance.
 func planes(obs []env, vals []int64) (out []form) {
 	same, of := true, make(map[int64]int64)
 	for i, e := range obs {

@@ -10,25 +10,25 @@ import (
 	"github.com/spoor-hpc/spoor/internal/expr"
 )
 
-// An env is where a value is wanted.
+// An env is the variables' values for which a form is evaluated.
 type env = expr.VariableValues
 
-// A form is an expression that a value may have.
+// A form is an expression that a slot's value may have.
 type form struct {
 	*expr.Expr
-	grid  int        // number of the grid that it is about; -1: none
-	of    []form     // the shares that it is a multiple of
+	grid  int        // number of its grid; -1: none
+	of    []form     // the shares that it multiplies
 	weak  bool       // a part of it may fit by chance
-	even  bool       // nothing is left over by it wherever a value was seen
-	exact *expr.Expr // whether nothing is left over; nil: not known yet
-	less  bool       // the last one gets less by it wherever a value was seen
+	even  bool       // its division has no remainder in any observation
+	exact *expr.Expr // expression that is true if the division has no remainder; nil: not made yet
+	less  bool       // the last rank's share is smaller in every observation
 
-	within within // what its variables need, of one of the lists
-	number int    // of one of the lists: among all of them
-	from   int64  // rank from which on it differs from a simpler one
+	within within // for listed forms: the variables that it needs
+	number int    // for listed forms: index among all of them
+	from   int64  // rank from which it differs from a simpler form
 }
 
-// evenAt reports whether nothing is left over at a place.
+// evenAt reports whether its division has no remainder at e.
 func (f *form) evenAt(e *env) bool {
 	exact := f.exact
 	if exact == nil {
@@ -38,7 +38,7 @@ func (f *form) evenAt(e *env) bool {
 	return ok && v != 0
 }
 
-// within says of what a form is a formula: of the iterations of a loop, of the elements of a list.
+// within is the set of contexts that a form needs: iterations of a loop, elements of a list.
 type within uint8
 
 const (
@@ -46,7 +46,7 @@ const (
 	lists
 )
 
-// withinOf is what some forms may be formulas of.
+// withinOf returns the contexts that observations have.
 func withinOf(obs []env) (w within) {
 	for i := range obs {
 		if obs[i][expr.LoopLength] > 0 {
@@ -59,41 +59,41 @@ func withinOf(obs []env) (w within) {
 	return w
 }
 
-// formOf is a form in which the only grid, if there is one, is the given one.
+// formOf makes a form about at most the given grid.
 func formOf(grid int, format string, args ...any) form {
 	return form{Expr: expr.MustParse(format, args...), grid: grid}
 }
 
 const gridless = -1
 
-// sharedGrid is the grid of several forms that are combined; false if they are about different grids.
+// sharedGrid returns the grid of several forms; false if they are about different grids.
 func sharedGrid(grids ...int) (grid int, ok bool) {
 	grid = slices.Max(grids)
 	return grid, !slices.ContainsFunc(grids, func(g int) bool { return g >= 0 && g != grid })
 }
 
-// The lists are made once, when something is extrapolated.
+// The lists of forms, made once before the first extrapolation.
 var (
-	atoms      []form      // that a value may be as it stands
-	terms      []form      // that a value may be a multiple of, plus a number
+	atoms      []form      // candidates for the value itself
+	terms      []form      // candidates for u in a·u + b
 	tests      []form      // 0 or 1
 	nots       []form      // 1 or 0
-	sizes      []form      // of groups of ranks that follow one another, and how many of these there are
-	digits     []form      // by the size of groups from 2 on, three each: which group, who in it, and whether its first
-	parts      []part      // shares of a total
-	axes       []axis      // along which totals are shared
-	spreadings []spreading // that programs use, the commonest first
-	rotations  []rotation  // that what takes turns may go
+	sizes      []form      // sizes of groups of consecutive ranks, and numbers of groups
+	digits     []form      // three for each size of groups from 2 on: the group, the index in it, and whether that is 0
+	parts      []part      // rules for shares of a total
+	axes       []axis      // dimensions along which totals are divided
+	spreadings []spreading // rules for dividing a total, the most common first
+	rotations  []rotation  // orders in which ranks take turns
 
-	listed []*form // all of atoms, terms, tests and digits
+	listed []*form // all atoms, terms, tests and digits
 
-	bare = make(map[string]bool) // texts of these: no number in them was chosen
+	bare = make(map[string]bool) // texts of listed forms without a chosen number
 )
 
-// mostInGroup is how many consecutive ranks may be a group, such as those of a node.
+// mostInGroup is the largest number of consecutive ranks in a group, for example on a node.
 const mostInGroup = 64
 
-// A division is how many parts something has, and which one is meant.
+// A division is a number of parts and the index of one.
 type division struct {
 	number, at *expr.Expr
 	grid       int
@@ -103,7 +103,7 @@ func divided(grid int, number, at string) division {
 	return division{expr.MustParse("%s", number), expr.MustParse("%s", at), grid}
 }
 
-// of evaluates them; there are no parts where that can't be done.
+// of evaluates both; number is 0 if that is impossible.
 func (p *division) of(e *env) (number, at int64) {
 	number, ok1 := p.number.Eval(e)
 	at, ok2 := p.at.Eval(e)
@@ -113,36 +113,36 @@ func (p *division) of(e *env) (number, at int64) {
 	return number, at
 }
 
-// A part is one of several among which a total is shared.
+// A part is a rule for one's share of a total.
 type part struct {
 	division
-	function  string       // of the total
-	arguments []*expr.Expr // after it
-	all       bool         // it divides by the number of ranks, too
+	function  string       // function of the total
+	arguments []*expr.Expr // further arguments
+	all       bool         // the rule also divides by the number of ranks
 }
 
-// share is the form of what one gets of a total.
+// share returns the form of a share of a total.
 func (p *part) share(total int64) form {
 	return form{Expr: expr.CallFunction(p.function, append([]*expr.Expr{expr.Number(total)}, p.arguments...)...), grid: p.grid}
 }
 
-// share is what a part gets of a total.
+// share returns the share of one of parts, by its number.
 var share func(total, parts, number int64) int64
 
-// along adds an axis, and what is shared out along it.
+// along adds an axis, and the rules for shares along it.
 func along(grid int, number, at string) {
 	p := divided(grid, number, at)
 	axes = append(axes, axis{division: p, where: anywhere})
 	parts = append(parts, part{p, "share", []*expr.Expr{p.number, p.at}, grid < 0})
 }
 
-// even adds parts of which all are as large as the smallest, or as the largest.
+// even adds rules by which all shares equal the smallest, or the largest.
 func even(grid int, all bool, number string) {
 	smallest, largest := divided(grid, number, number+" - 1"), divided(grid, number, "0")
 	parts = append(parts, part{smallest, "floor_div", []*expr.Expr{smallest.number}, all}, part{largest, "ceil_div", []*expr.Expr{largest.number}, all})
 }
 
-// formulas are those of a text, one a line.
+// formulas parses a text with a formula on each line.
 func formulas(text string) (list []form) {
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		list = append(list, formOf(gridless, "%s", strings.TrimSpace(line)))
@@ -150,12 +150,12 @@ func formulas(text string) (list []form) {
 	return list
 }
 
-// both has a text with each of two signs for ±.
+// both returns a text with ± replaced by each sign.
 func both(text string) string {
 	return strings.ReplaceAll(text, "±", "+") + strings.ReplaceAll(text, "±", "-")
 }
 
-// trees has children and parents in trees of 2 to mostChildren children a rank, from other roots than rank 0.
+// trees returns formulas of children and parents in trees of degree 2 to mostChildren, with roots other than rank 0.
 func trees() (out string) {
 	for k := 2; k <= mostChildren; k++ {
 		for _, root := range roots {
@@ -167,10 +167,10 @@ func trees() (out string) {
 	return out
 }
 
-// roots are ranks but the first that programs take for it.
+// roots are other ranks that programs use as root.
 var roots = []string{"ranks - 1", "ranks / 2", "ranks / 3", "1"}
 
-// turned has a text with the rank counted from another first rank, for each rank that programs use as the first.
+// turned returns a text for each other root, with ranks counted from it.
 func turned(text string) (out string) {
 	for _, root := range roots {
 		out += strings.ReplaceAll(text, "TURNED", "mod(rank - ("+root+"), ranks)")
@@ -178,13 +178,13 @@ func turned(text string) (out string) {
 	return out
 }
 
-// Numbers that conditions have.
+// Limits of the numbers in conditions.
 const (
-	mostModulo    = 9 // of ranks, but for this
+	mostModulo    = 9 // largest modulus of ranks in general
 	mostThreshold = 33
 )
 
-// shifted are partners at a fixed distance in ranks.
+// shifted are partners at a fixed distance.
 const shifted = `
 mod(rank ± DISTANCE, ranks)
 exists(rank ± DISTANCE)`
@@ -235,7 +235,7 @@ var makeLists = sync.OnceFunc(func() {
 	for _, at := range []string{"rank - 1", "rank + 1"} {
 		axes = append(axes, axis{divided(gridless, "ranks", "mod("+at+", ranks)"), anywhere, true})
 	}
-	for _, i := range []string{"i", "i + 1"} { // of others in turn
+	for _, i := range []string{"i", "i + 1"} { // partners in turn
 		for _, at := range []string{i, "rank + (" + i + ")", "rank - (" + i + ")"} {
 			axes = append(axes, axis{division: divided(gridless, "ranks", "mod("+at+", ranks)"), where: inLoop})
 		}
@@ -249,7 +249,7 @@ var makeLists = sync.OnceFunc(func() {
 	}
 	even(gridless, true, "ranks * ranks")
 	even(gridless, true, "ranks")
-	for _, i := range []string{"i", "i + 1", "n - i", "n - 1 - i"} { // what is halved or doubled
+	for _, i := range []string{"i", "i + 1", "n - i", "n - 1 - i"} { // halving and doubling
 		even(gridless, false, "power("+i+")")
 	}
 
@@ -387,14 +387,14 @@ var makeLists = sync.OnceFunc(func() {
 		}
 	}
 	for _, f := range slices.Concat(atoms, terms, tests) {
-		bare[f.String()] = !strings.HasPrefix(f.String(), "side(") // which says little of few runs
+		bare[f.String()] = !strings.HasPrefix(f.String(), "side(") // side says little with few runs
 	}
 	for i := range nots {
 		bare[nots[i].String()] = strings.HasPrefix(tests[i].String(), "ranks %")
 	}
 })
 
-// forGrid adds what a grid makes possible.
+// forGrid adds the forms that need a grid.
 func forGrid(g int) {
 	name, n := expr.Grids()[g].Name, expr.Grids()[g].Dimensions
 	atom := func(format string, args ...any) { atoms = append(atoms, formOf(g, format, args...)) }
@@ -439,7 +439,7 @@ func forGrid(g int) {
 		atom("transposed_blocks(%s)", name)
 		atom("transposed(%s)", name)
 	}
-	for order := range 4 { // in which programs list the neighbours that exist
+	for order := range 4 { // orders in which programs list existing neighbours
 		atom("existing_neighbour(%s, %d, i)", name, order)
 		if order == 0 {
 			term("existing_neighbours(%s)", name)

@@ -14,18 +14,18 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// A guard is a loop of the program whose traces show only the iterations in which MPI was called: it has bound iterations, and MPI is
-// called in those in which the condition holds.
+// A guard describes a program's loop of which traces show only the iterations with MPI calls. The loop has bound
+// iterations, and calls MPI in those in which the condition holds.
 type guard struct {
 	bound, condition form
-	each             bool // iterations have little in common, as the directions of a grid
+	each             bool // each iteration is different, as the directions of a grid
 }
 
 func (g *guard) bits() float64 { return g.bound.DescriptionBits() + g.condition.DescriptionBits() }
 
 func (g *guard) String() string { return fmt.Sprintf("%s of %s iterations", g.condition, g.bound) }
 
-// iterations lists those in which the condition holds on a rank; false if there are too many.
+// iterations lists the iterations in which the condition holds on a rank; false if there are too many.
 func (g *guard) iterations(ranks, rank int64) (list []int32, ok bool) {
 	e := env{expr.Ranks: ranks, expr.Rank: rank}
 	bound, ok := g.bound.Eval(&e)
@@ -42,23 +42,23 @@ func (g *guard) iterations(ranks, rank int64) (list []int32, ok bool) {
 	return list, true
 }
 
-// mostChildren is how many children a rank has in a tree at most.
+// mostChildren is the largest degree of a tree.
 const mostChildren = 4
 
-// mostBound is up to how many iterations a loop has in the traces for a guard to be looked for.
+// mostBound is the largest number of iterations in the traces for which a guard is looked for.
 const mostBound = 64
 
-// The lists of guards: bounds of loops, conditions of an iteration, and conditions of a rank that may be added.
+// The lists for guards: bounds of loops, conditions of an iteration, and further conditions of a rank.
 var (
 	families []family
 	ofRanks  []form
 )
 
-// A family is bounds and conditions of guards, each with each.
+// A family is bounds and conditions of guards, in all combinations.
 type family struct {
 	bounds, conditions []form
 	each               bool
-	pairs              bool // two conditions may hold together, or one of them
+	pairs              bool // combine two conditions by and, or by or
 }
 
 // makeGuards makes these lists; see makeLists.
@@ -142,20 +142,20 @@ func makeGuards() {
 	}
 }
 
-// A guardCandidate is a guard that fits how many iterations were seen. shows are the iterations, of all ranks that were seen.
+// A guardCandidate is a guard that fits the numbers of iterations seen. shows is its iterations on all ranks seen.
 type guardCandidate struct {
 	guard
 	shows string
 	bound int64 // sum of the bounds
 }
 
-// shared reports whether a guard is about what the program shares out elsewhere, too.
+// shared reports whether a guard uses a total that the program divides elsewhere, too.
 func (c *guardCandidate) shared() bool {
 	return c.condition.ContainsShare() || c.condition.ContainsShare("overlap")
 }
 
-// families are those that loops of a program may have: besides those of the list, that others have a share of something that the program shares out, up
-// to how much that is.
+// families returns the listed families, and one for each share in the program: loops over the other ranks' parts, up
+// to the share's size.
 func (m *pattern) families() []family {
 	f := families[0]
 	f.bounds, f.conditions = slices.Clone(f.bounds), slices.Clone(f.conditions)
@@ -178,7 +178,7 @@ func (m *pattern) families() []family {
 	return append([]family{f}, families[1:]...)
 }
 
-// sharedOut are the shares by rank that occur in values of the program.
+// sharedOut lists the shares by rank that occur in the program's values.
 func (m *pattern) sharedOut() (list []form) {
 	seen := make(map[string]*form)
 	for _, t := range m.memo {
@@ -200,7 +200,7 @@ func (m *pattern) sharedOut() (list []form) {
 	return list[:min(len(list), mostQuantities)]
 }
 
-// guardsOf finds guards of the numbers of iterations that ranks were seen to make.
+// guardsOf finds guards that fit the numbers of iterations of ranks.
 func guardsOf(list []family, pairs bool, obs []env, vals []int64) (out []guardCandidate) {
 	for i := range list {
 		if !pairs || list[i].pairs {
@@ -210,7 +210,7 @@ func guardsOf(list []family, pairs bool, obs []env, vals []int64) (out []guardCa
 	return out
 }
 
-// of finds those of a family, with two conditions or with one.
+// of finds the guards of a family, with one or two conditions.
 func (f *family) of(pairs bool, obs []env, vals []int64) (out []guardCandidate) {
 	conditions := f.conditions
 	for b := range f.bounds {
@@ -279,7 +279,7 @@ func (f *family) of(pairs bool, obs []env, vals []int64) (out []guardCandidate) 
 	return out
 }
 
-// iterationsOf is how many iterations of a loop were seen, by run and rank, if they depend on no other loop.
+// iterationsOf returns the trip counts of a loop by run and rank, if they don't depend on other loops.
 func (m *pattern) iterationsOf(l *node) (obs []env, vals []int64) {
 	for i := range m.rows[l.number] {
 		r := &m.rows[l.number][i]
@@ -288,7 +288,7 @@ func (m *pattern) iterationsOf(l *node) (obs []env, vals []int64) {
 	return obs, vals
 }
 
-// open counts what is not known of a loop and what is in it, but for addresses.
+// open counts the undetermined slots of a loop and its body, without addresses.
 func (m *pattern) open(l *node) (n int) {
 	for i := range m.slots {
 		s := &m.slots[i]
@@ -299,7 +299,7 @@ func (m *pattern) open(l *node) (n int) {
 	return n
 }
 
-// again fits a loop and what is in it, whose rows are others now, and the loop around it.
+// again fits a loop, its changed body, and the loop around it once more.
 func (m *pattern) again(l *node) error {
 	list := append(m.shape.below(l), l)
 	if outer := l.around[len(l.around)-1]; outer != m.shape.root {
@@ -315,7 +315,7 @@ func (m *pattern) again(l *node) error {
 	return nil
 }
 
-// repair finds what the program's loops are where the calls don't show all of their iterations.
+// repair finds guards for loops whose iterations the calls show only in part.
 func (m *pattern) repair() error {
 	for _, l := range m.shape.nodes[1:] {
 		if l.place >= 0 || l.mask != 0 || l.cycle.every != 0 || len(m.rows[l.number]) == 0 || m.open(l) == 0 {
@@ -336,16 +336,16 @@ func (m *pattern) repair() error {
 	return nil
 }
 
-// A seenBy is the rank of a run.
+// A seenBy identifies a rank of a run.
 type seenBy struct{ run, rank int }
 
-// plain reports whether a form says how many iterations a loop has.
+// plain reports whether a form gives a loop's trip counts.
 func (m *pattern) plain(obs []env, vals []int64) bool {
 	t := m.tried(obs, vals)
 	return len(t.forms) > 0 && t.wrong == ""
 }
 
-// below are the nodes within a loop.
+// below lists the nodes within a loop.
 func (s *shape) below(l *node) (list []*node) {
 	for _, n := range s.nodes[1:] {
 		if slices.Contains(n.around, l) {
@@ -355,30 +355,30 @@ func (s *shape) below(l *node) (list []*node) {
 	return list
 }
 
-// A guarded is a loop with its guard, and others that fit as well.
+// A guarded is a loop with its guard, and alternative guards that fit as well.
 type guarded struct {
 	guard
 	rivals []rival
 }
 
-// A rival fits as well as a guard that was taken.
+// A rival is a guard that fits as well as the chosen one.
 type rival struct {
 	guard
-	same bool // by the iterations that were seen, else by their numbers
+	same bool // it has the same iterations; otherwise only the same number
 }
 
-// Guards that are tried, and those that are compared with the one that is taken.
+// Limits of the guards that are tried, and of those compared with the chosen one.
 const (
 	mostCandidates = 12
 	mostRivals     = 8
 )
 
-// guarded finds the guard of a loop: of those that fit the numbers of iterations the one by which most is known of what is in it. Two conditions are only
-// looked for where one does not do.
+// guarded finds the guard of a loop. Among guards that fit the trip counts, it takes the one that leaves the fewest
+// slots of the body undetermined. Two conditions are tried only if one does not suffice.
 func (m *pattern) guarded(l *node) error {
 	obs, vals := m.iterationsOf(l)
 	said, plain := evidence(obs, vals), m.plain(obs, vals)
-	if plain { // what is in the loop says which iterations are missing
+	if plain { // the body shows which iterations are missing
 		said = math.Inf(1)
 	}
 	list := append(m.families(), m.overlapping(l)...)
@@ -389,7 +389,7 @@ func (m *pattern) guarded(l *node) error {
 		if len(all) == 0 || m.byChance(list, pairs, obs, vals, &all[0]) {
 			continue
 		}
-		kinds := make(map[string]int) // how much is open
+		kinds := make(map[string]int) // undetermined slots by kind of guard
 		best := 0
 		for i := range all {
 			if _, known := kinds[all[i].shows]; known || len(kinds) == mostCandidates {
@@ -407,7 +407,7 @@ func (m *pattern) guarded(l *node) error {
 		if fewest >= m.open(l) || fewest > 0 && (plain || !pairs || all[best].bits()+bitsMore > said) {
 			continue
 		}
-		for i := range all { // the shortest loop that has these iterations
+		for i := range all { // the shortest loop with these iterations
 			if all[i].shows == all[best].shows && all[i].bound < all[best].bound {
 				best = i
 			}
@@ -426,7 +426,7 @@ func (m *pattern) guarded(l *node) error {
 	return nil
 }
 
-// byChance reports whether a simpler guard fits all runs but the largest.
+// byChance reports whether a simpler guard fits all runs except the largest.
 func (m *pattern) byChance(list []family, pairs bool, obs []env, vals []int64, c *guardCandidate) bool {
 	largest := int64(m.runs[len(m.runs)-1].ranks)
 	var less []env
@@ -441,7 +441,7 @@ func (m *pattern) byChance(list []family, pairs bool, obs []env, vals []int64, c
 	})
 }
 
-// openBy counts what is not known of what is in a loop if it has this guard. Everything is as before after that.
+// openBy returns the number of undetermined slots in a loop's body with this guard. It restores everything.
 func (m *pattern) openBy(l *node, g *guard) (open int, err error) {
 	before := *m
 	m.rows, m.counts, m.groups = slices.Clone(m.rows), slices.Clone(m.counts), slices.Clone(m.groups)
@@ -466,7 +466,7 @@ func (m *pattern) openBy(l *node, g *guard) (open int, err error) {
 	return open, err
 }
 
-// restore numbers what was seen in a loop by the iterations that it has.
+// restore renumbers the observations in a loop by the guard's iterations.
 func (m *pattern) restore(l *node, g *guard) {
 	known := make(map[seenBy][]int32)
 	iterations := func(r *seen) []int32 {
@@ -489,7 +489,7 @@ func (m *pattern) restore(l *node, g *guard) {
 				rows = append(rows, r)
 				continue
 			}
-			for _, i := range list { // it is the same in all
+			for _, i := range list { // equal in all iterations
 				r.index[depth] = i
 				rows = append(rows, r)
 			}
@@ -511,7 +511,7 @@ func (m *pattern) restore(l *node, g *guard) {
 	m.constant[l.number] = g.each
 }
 
-// sameGuards checks that a loop's guards that fit as well say the same of a rank.
+// sameGuards checks that a loop's alternative guards agree on a rank.
 func (m *pattern) sameGuards(g *guarded, ranks int64, rank int) error {
 	list, ok := g.iterations(ranks, int64(rank))
 	if !ok {

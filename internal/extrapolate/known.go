@@ -2,31 +2,32 @@ package extrapolate
 
 import "sync"
 
-// A glance is what the forms of the lists are at a place. Slots are seen at the same places again and again, and most forms are wrong at the first.
+// A glance is the values of all listed forms at one place. Slots are observed at the same places repeatedly, and most
+// forms already fail at the first.
 type glance struct {
-	values []int64    // by number of a form; expr.NoValue: one says nothing
-	parts  [][2]int64 // what parts have
+	values []int64    // by number of a form; expr.NoValue: undefined
+	parts  [][2]int64 // number of parts and index, by rule
 }
 
-// glances are those at places where slots were seen first or last; truths say which tests hold at all places.
+// glances caches glances at first and last observations. truths caches the tests that hold at all observations.
 var (
 	knownLock sync.Mutex
 	glances   = make(map[env]*glance)
 	truths    = make(map[env]*truth)
 )
 
-// Places of which that is kept.
+// Limits of these caches.
 const (
 	mostGlances = 1 << 8
 	mostTruths  = 1 << 16
 )
 
-// A truth has a bit for each test: whether it holds.
+// A truth has a bit for each test that holds.
 type truth [8]uint64
 
 func (t *truth) holds(test int) bool { return t[test/64]>>(test%64)&1 != 0 }
 
-// glanceAt returns what forms are at a place.
+// glanceAt returns the glance at a place.
 func glanceAt(e *env) *glance {
 	return kept(glances, e, mostGlances, func() *glance {
 		g := &glance{values: make([]int64, len(listed)), parts: make([][2]int64, len(parts))}
@@ -40,7 +41,7 @@ func glanceAt(e *env) *glance {
 	})
 }
 
-// truthAt returns which tests hold at a place.
+// truthAt returns the tests that hold at a place.
 func truthAt(e *env) *truth {
 	return kept(truths, e, mostTruths, func() *truth {
 		t := new(truth)
@@ -66,12 +67,12 @@ func kept[T any](m map[env]*T, e *env, most int, made func() *T) *T {
 	return v
 }
 
-// An outlook is what forms are where a slot was seen first and last.
+// An outlook is the glances at a slot's first and last observation.
 type outlook struct{ first, last *glance }
 
 func outlookOf(obs []env) outlook { return outlook{glanceAt(&obs[0]), glanceAt(&obs[len(obs)-1])} }
 
-// may reports whether a form gives the values there.
+// may reports whether a form fits these two observations.
 func (o *outlook) may(f *form, vals []int64) bool {
 	return o.first.values[f.number] == vals[0] && o.last.values[f.number] == vals[len(vals)-1]
 }

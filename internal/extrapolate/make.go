@@ -17,26 +17,26 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A maker makes the calls of one rank of a run that nobody made.
+// A maker makes the calls of one rank of an extrapolated run.
 type maker struct {
 	m       *pattern
 	ranks   int64
 	rank    int
 	out     *trackwriter.Writer
 	at      [maxDepth + 1]int32
-	long    []int32 // iterations of the loops that are open, by depth
+	long    []int32 // by depth: trip counts of the open loops
 	known   map[madeKey]*made
 	refused map[string]refusal
-	times   []duration // by place; nil: not known
+	times   []duration // by place; nil: no times
 	now     uint64
 
 	all      *together
 	objects  *handles.HandleState
-	requests int           // made so far
-	of       map[int32]int // the same by place
+	requests int           // number of requests made so far
+	of       map[int32]int // by place: number of requests made so far
 	pending  []due
-	anywhere int // addresses that can't be determined
-	unsaid   int // kinds of receives so far whose sizes can't be determined
+	anywhere int // number of addresses that can't be determined
+	unsaid   int // number of kinds of receives so far whose sizes can't be determined
 
 	lacking
 }
@@ -47,48 +47,48 @@ type madeKey struct {
 	key  [maxDepth + 1]int32
 }
 
-// A made is a call that was made before.
+// A made is a call made earlier, for reuse.
 type made struct {
 	values []int64
-	known  bool   // all values are
-	number uint32 // of its terminal, from 1
+	known  bool   // all its values are known
+	number uint32 // its terminal's number, from 1
 	plain  bool   // it names no requests
 	makes  bool
-	group  *group // of a call that changes objects, or has values that MPI determines
+	group  *group // for a call that changes objects, or has values that MPI determines
 	env    env
 }
 
-// together is what the ranks of a run that is made share.
+// together is the state shared by the ranks of an extrapolated run.
 type together struct {
 	Options
 	world  []int
-	lock   sync.Mutex // of splits
+	lock   sync.Mutex // guards splits
 	splits map[splitKey]*colored
-	sizes  *unsaid // of messages, where receives have none that can be determined; nil: these are not looked up
+	sizes  *unsaid // nil: sizes for receives without a determined size are not looked up
 }
 
-// A due is a request that is not complete.
+// A due is a pending request.
 type due struct {
-	number, nth int // of all, and of its place's
+	number, nth int // number among all requests, and among its place's
 	place       int32
 	status      []int64
 }
 
-// A refusal is a slot without a value: why, and if forms differ, these.
+// A refusal is the reason why a slot has no value, with its forms if they differ.
 type refusal struct {
 	why      string
 	forms    []form
 	vanishes bool // it would be 0, see vanishing
 }
 
-// refuse notes that a slot has no value.
+// refuse records that a slot has no value.
 func (x *maker) refuse(slot string, why error, forms []form) {
 	if _, known := x.refused[slot]; !known {
 		x.refused[slot] = refusal{why.Error(), forms, errors.As(why, new(*vanishing))}
 	}
 }
 
-// mostMade bounds the calls of a rank.
+// mostMade is the largest number of calls of a rank.
 const mostMade = 1 << 28
 
 func (x *maker) loop(l *node, depth int, n int32) error {
@@ -192,7 +192,7 @@ func (p *place) names(f field) bool {
 	return f.kind == words && !f.out && f.width == 2 && f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Type == trace.TypeRequest
 }
 
-// value evaluates a slot.
+// value evaluates a slot; it records a refusal on failure.
 func (x *maker) value(f *fitted, e *env) (int64, error) {
 	if f.guard != nil && !x.passes(f.guard, f.guarded, e[expr.Rank]) {
 		return 0, nil
@@ -205,14 +205,14 @@ func (x *maker) value(f *fitted, e *env) (int64, error) {
 	return f.value(&at)
 }
 
-// passes reports whether the condition of a loop at a depth holds in its iteration on a rank.
+// passes reports whether the guard of a loop at a depth holds in its current iteration on a rank.
 func (x *maker) passes(g *guard, depth int, rank int64) bool {
 	e := env{expr.Ranks: x.ranks, expr.Rank: rank, expr.LoopIteration: int64(x.at[depth]), expr.LoopLength: int64(x.long[depth])}
 	v, ok := g.condition.Eval(&e)
 	return ok && v != 0
 }
 
-// values evaluates all cells: what the calls of the place have in the program's table; false if one of them has no value.
+// values evaluates all cells, in the form of the program's table; known is false if some cell has no value.
 func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 	known = true
 	bytes, buffers, ofPending := p.bytesAt(len(g.cells)), p.buffers(), p.pendingAt()
@@ -234,7 +234,7 @@ func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 	for i := range g.cells {
 		c := &g.cells[i]
 		starts[i] = len(out)
-		if buffers[i-1] { // its offset
+		if buffers[i-1] { // the offset of a buffer
 			continue
 		}
 		if buffers[i] {
@@ -269,7 +269,7 @@ func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 	return out, known
 }
 
-// address is where a buffer is that a call passes: anywhere, if no form says where.
+// address returns the buffer address that a call passes; an unknown address if no form gives it.
 func (x *maker) address(p *place, g *group, cell int, e env) []int64 {
 	segment, err := x.value(&g.cells[cell].one, &e)
 	offset, failed := x.value(&g.cells[cell+1].one, &e)
@@ -280,10 +280,10 @@ func (x *maker) address(p *place, g *group, cell int, e env) []int64 {
 	return []int64{signature.PackSegName(model.FirstUncomparableAddress+int64(cell), 0, signature.SegUnknown), 0}
 }
 
-// allPending is a number of requests: of all that are pending.
+// allPending is a number of requests that means all pending ones.
 const allPending = expr.NoValue + 1
 
-// pendingAt is which of a call's values says how many requests it is given, if these are all that are pending; -1: none.
+// pendingAt returns the position of the number of requests of a call that gets all pending ones; -1: none.
 func (p *place) pendingAt() int {
 	for i, f := range p.fields {
 		if f.kind == pending && i == 2 && p.fields[1].kind == words && p.fields[1].width == 1 {
@@ -295,7 +295,7 @@ func (p *place) pendingAt() int {
 
 var errRequest = errors.New("it names a request that nothing made")
 
-// call writes a call.
+// call adds a call.
 func (x *maker) call(at *node, p *place, c *made) error {
 	number := at.place
 	if x.objectless && p.namesOwn(c.values) {
@@ -338,14 +338,14 @@ func (x *maker) call(at *node, p *place, c *made) error {
 	return nil
 }
 
-// complete takes requests from those that are pending.
+// complete removes completed requests from the pending ones.
 func (x *maker) complete(done []int) {
 	if len(done) > 0 {
 		x.pending = slices.DeleteFunc(x.pending, func(d due) bool { return slices.Contains(done, d.number) })
 	}
 }
 
-// time has a call take what calls of its place take.
+// time adds the place's times for a call.
 func (x *maker) time(place int32, terminal uint32) {
 	if x.times == nil {
 		return
@@ -355,7 +355,7 @@ func (x *maker) time(place int32, terminal uint32) {
 	x.now += d.gap + d.inside
 }
 
-// track keeps the request that a call makes.
+// track records the request that a call makes.
 func (x *maker) track(place int32, c *made) {
 	if !c.makes {
 		return
@@ -365,7 +365,7 @@ func (x *maker) track(place int32, c *made) {
 	x.requests++
 }
 
-// raw turns a call's values into those of a signature. done are the requests that it completes; -1: none that is known.
+// raw converts a call's values to a signature's. done lists the requests that it completes; -1: an unknown one.
 func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 	at := 0
 	vals := c.values
@@ -384,7 +384,7 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 		return nil
 	}
 	if x.requestless && slices.ContainsFunc(p.fields, func(f field) bool { return f.kind == pending }) {
-		x.requestless = false // it completes those that were left out, too
+		x.requestless = false // it also completes requests of left-out calls
 		for _, d := range x.pending {
 			done = append(done, d.number)
 		}
@@ -455,7 +455,7 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 	return out, done, nil
 }
 
-// rankOf makes a rank.
+// rankOf makes the calls of a rank.
 func (m *pattern) rankOf(ranks int64, rank int, times []duration, all *together) (*maker, error) {
 	x := &maker{
 		m: m, ranks: ranks, rank: rank, out: trackwriter.NewWriter(rank, 0), known: make(map[madeKey]*made), refused: make(map[string]refusal), of: make(map[int32]int),

@@ -12,11 +12,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// segmentPart is the end of the name of a cell that names a block of memory.
+// segmentPart is the suffix of the names of cells with a memory segment.
 const segmentPart = ".segment"
 
-// buffers are the cells with the first of two values of a buffer that the program passes, where these say how much it holds: no answer depends on where
-// it is.
+// buffers returns the cells with the first of two values of a buffer that the program passes, if other values give
+// its size. No answer depends on such a buffer's address.
 func (p *place) buffers() map[int]bool {
 	out := make(map[int]bool)
 	if !slices.ContainsFunc(p.function.Params, func(d trace.ParamDef) bool { return d.Kind == mpi.KindCount }) {
@@ -31,17 +31,17 @@ func (p *place) buffers() map[int]bool {
 	return out
 }
 
-// oneName gives a block the name that all ranks of the largest run have for it. In smaller runs the recorder may not
-// follow this block, or others that have numbers before it: that says nothing about the program. Where the C library
-// has small blocks, they may come in another order on each rank, and no form fits. The block then has one of these
-// names on all ranks: that of the run's first call, whose blocks differ.
+// oneName gives a segment the name that all ranks of the largest run use for it. In smaller runs the recorder may not
+// follow this segment, or earlier segments may have other numbers, which says nothing about the program. Small blocks
+// of the C library may be allocated in a different order on each rank, and no form fits. All ranks then use one of
+// these names: that of the run's first call with different segments.
 func (m *pattern) oneName(obs []env, vals []int64) {
 	largest := int64(m.runs[len(m.runs)-1].ranks)
 	first := slices.IndexFunc(obs, func(e env) bool { return e[expr.Ranks] == largest })
 	if first < 0 || alike(vals) {
 		return
 	}
-	heap, unknown, same, uniform := false, false, true, make(map[int64]int64) // by number of ranks: the name
+	heap, unknown, same, uniform := false, false, true, make(map[int64]int64) // uniform is the name by number of ranks
 	for i, e := range obs {
 		same = same && once.GetOrMake(uniform, e[expr.Ranks], func() int64 { return vals[i] }) == vals[i]
 		switch trace.AddressClass(signature.SegClassOf(vals[i])) {
@@ -68,7 +68,7 @@ func (m *pattern) oneName(obs []env, vals []int64) {
 	}
 }
 
-// renamed is the signature of a call that was seen, with the names that oneName gave its blocks, and whether one has another.
+// renamed returns an observed call's signature with oneName's segments, and whether it changed.
 func (m *pattern) renamed(p *place, g *group, e env, values, raw []int64) (vals []int64, moved bool, err error) {
 	cuts, err := p.cut(values)
 	if err != nil || g == nil || len(g.cells) != len(cuts) {

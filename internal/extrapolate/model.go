@@ -14,47 +14,49 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A seen is what happened at a node in one rank of one run, under an index with what the node's mask lets through.
+// A seen is an observation of a node in one rank of one run. index is masked by the node's mask.
 type seen struct {
 	run, rank int
 	index     [maxDepth + 1]int32
 	what      int32
 }
 
-// A group is a node in given iterations of the loops that are equally long everywhere: of others the iteration is part of the forms.
+// A group is a node in given iterations of the loops whose trip counts are equal everywhere. The iterations of other
+// loops are variables of its forms.
 type group struct {
-	there fitted // of a place: whether it is reached; of a loop: how many iterations it has
-	cells []cell // of the values of a place
+	there fitted // of a place: whether it is reached; of a loop: its trip count
+	cells []cell // of a place: its values
 }
 
-// A cell is a value, or the elements of a list.
+// A cell is a slot for a value, or slots for the elements of a list.
 type cell struct {
 	one  fitted
-	each [][]fitted // of a list whose length is the same everywhere: by element and component
+	each [][]fitted // of a list of equal length everywhere: by element and component
 	any  []fitted   // of other lists: by component
 	sum  sum        // of other lists without forms
 }
 
-// A sum says that each element of a list is factor times the sum of those before it in another list, as displacements are of counts.
+// A sum is a list each of whose elements is factor times the sum of the preceding elements of another list, as
+// displacements are of counts.
 type sum struct {
 	cell   int   // of the other list
-	factor int64 // 0: it isn't such a list
+	factor int64 // 0: the list is not such a sum
 }
 
-// A pattern is what is known of the program.
+// A pattern is the fitted program.
 type pattern struct {
 	*program
 	shape    *shape
-	constant []bool // of loops, by node
+	constant []bool // by node: the loop's trip count is constant
 	rows     [][]seen
-	counts   []map[countKey]int32 // of loops: iterations
+	counts   []map[countKey]int32 // by node: trip counts of loops
 	groups   []map[[maxDepth + 1]int32]*group
-	turned   []int            // by node: depth of the loop in which something takes turns, 0: none
-	guards   map[int]*guarded // of loops
-	at       *node            // that is fitted
+	turned   []int            // by node: depth of the loop over which ranks take turns, 0: none
+	guards   map[int]*guarded // by node of a loop
+	at       *node            // the node being fitted
 	memo     map[string]*tried
-	slots    []fitted // all, as they were fitted
-	without  int      // slots with different values that no form fits
+	slots    []fitted // all slots, in the order of fitting
+	without  int      // number of slots with varying values that no form fits
 }
 
 type countKey struct {
@@ -62,7 +64,7 @@ type countKey struct {
 	index     [maxDepth + 1]int32
 }
 
-// learn makes the pattern of the calls of all ranks of all runs.
+// learn fits the calls of all ranks of all runs.
 func learn(p *program, calls [][]*grammar.Grammar, coded bool) (*pattern, error) {
 	s, err := shapeOf(p, slices.Concat(calls...), coded)
 	if err != nil {
@@ -107,7 +109,7 @@ func learn(p *program, calls [][]*grammar.Grammar, coded bool) (*pattern, error)
 	return m, nil
 }
 
-// count records how many iterations a loop has.
+// count records the trip counts of a loop.
 func (m *pattern) count(n *node) {
 	if n.place >= 0 {
 		return
@@ -120,7 +122,8 @@ func (m *pattern) count(n *node) {
 	}
 }
 
-// fixed is the mask of a node's loops that are equally long everywhere; open lists the others, innermost first.
+// fixed returns the mask of a node's loops whose trip counts are equal everywhere; open lists the others, innermost
+// first.
 func (m *pattern) fixed(n *node) (mask uint, open []int) {
 	for d := len(n.around) - 1; d > 0; d-- {
 		if n.mask>>d&1 == 0 {
@@ -147,17 +150,18 @@ func (m *pattern) env(n *node, open []int, ranks int64, rank int, index [maxDept
 	return e
 }
 
-// envOf is where something was seen.
+// envOf returns the variables' values of an observation.
 func (m *pattern) envOf(n *node, open []int, r *seen) env {
 	return m.env(n, open, int64(m.runs[r.run].ranks), r.rank, r.index, func(l *node) int32 {
 		return m.counts[l.number][countKey{r.run, r.rank, reduced(r.index, l.mask)}]
 	})
 }
 
-// mostGroups of a node are fitted one by one. Iterations in which the same was seen are one.
+// mostGroups is the largest number of groups of a node that are fitted one by one. Iterations with equal observations
+// are one group.
 const mostGroups = 4096
 
-// sightings are what was seen in an iteration, as a string.
+// sightings encodes the observations in an iteration as a string.
 func sightings(rows []seen, mask uint) string {
 	var b []byte
 	for i := range rows {
@@ -185,7 +189,7 @@ func (m *pattern) node(n *node) error {
 	m.groups[n.number] = make(map[[maxDepth + 1]int32]*group)
 	text := m.text(n)
 	if len(open) > 2 {
-		return nil // refused where it is asked for
+		return nil // refused when its value is needed
 	}
 	turn := &turns{}
 	depth := innermost(mask)
@@ -266,7 +270,7 @@ func (m *pattern) node(n *node) error {
 	return nil
 }
 
-// slot is one that takes turns in a loop.
+// slot makes a slot for which ranks take turns in a loop.
 func (m *pattern) slot(t *tried, text string, turn int) fitted {
 	f := fitted{tried: t, text: text, node: m.at, turn: turn}
 	if !slices.ContainsFunc(m.slots, func(s fitted) bool { return s.tried == t }) {
@@ -293,7 +297,7 @@ func (m *pattern) fit(text string, obs []env, vals []int64) fitted {
 	return f
 }
 
-// tried is what the fit of these values gives.
+// tried returns the result of fitting these values, from a cache if possible.
 func (m *pattern) tried(obs []env, vals []int64) *tried {
 	var b []byte
 	for i := range obs {
@@ -306,21 +310,22 @@ func (m *pattern) tried(obs []env, vals []int64) *tried {
 	return once.GetOrMake(m.memo, string(b), func() *tried { return m.try(obs, vals) })
 }
 
-// mostWithout slots without a form end the search: the program does what its data say.
+// mostWithout is the number of slots without a form that ends the search: the program's behaviour depends on its
+// data.
 const mostWithout = 64
 
-// A tried is what the fit of a slot gave, for all slots with the same values.
+// A tried is the result of a fit, shared by all slots with the same values.
 type tried struct {
 	forms   []form
-	said    float64 // how much its values say
-	wrong   string  // how the forms that fit all runs but the largest are wrong about that
-	obs     []env   // what was seen, of a slot without forms
+	said    float64 // evidence of its values in bits
+	wrong   string  // how the forms that fit all runs except the largest fail on that
+	obs     []env   // observations of a slot without forms
 	vals    []int64
-	refused observed // the same, of a slot whose forms are wrong
-	least   int64    // of the values
+	refused observed // observations of a slot with wrong forms
+	least   int64    // the least value
 
-	even    bool                 // several forms fit, and by one of them all shares are equal wherever something was seen
-	assumed atomic.Pointer[form] // one of those that were chosen as their shares are equal where a value was wanted, too
+	even    bool                 // several forms fit; by one of them all shares are equal in every observation
+	assumed atomic.Pointer[form] // a form chosen because its shares are equal at the extrapolated place, too
 }
 
 // try fits all values.
@@ -337,7 +342,7 @@ func (m *pattern) try(obs []env, vals []int64) *tried {
 
 func (t *tried) likely(f form) bool { return f.likely(t.said) }
 
-// judge fits a slot, and as a check fits all but what the largest run has.
+// judge fits a slot. As a check it also fits all observations except the largest run's.
 func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 	t.least = slices.Min(t.vals)
 	if t.forms = fit(t.obs, t.vals); len(t.forms) == 0 {
@@ -378,8 +383,8 @@ func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 	}
 }
 
-// oneGrid keeps the forms of the grids that all slots that need one agree on: a program has one grid, or none. Where there is
-// one, groups of root(ranks) ranks are no other reading of its rows.
+// oneGrid keeps only the forms of the grids on which all slots that need a grid agree: a program has at most one
+// grid. Groups of root(ranks) ranks are then no alternative to its rows.
 func (m *pattern) oneGrid() {
 	var common []bool
 	for _, t := range m.memo {
@@ -412,14 +417,14 @@ func (m *pattern) oneGrid() {
 	}
 }
 
-// ofGrid keeps the forms of grids, if there are any: the slot is what MPI makes of the number of ranks.
+// ofGrid keeps only forms with a grid, if there are any: the slot is what MPI makes of the number of ranks.
 func (t *tried) ofGrid() {
 	if slices.ContainsFunc(t.forms, func(f form) bool { return f.grid >= 0 && t.likely(f) }) {
 		t.forms = slices.DeleteFunc(t.forms, func(f form) bool { return f.grid < 0 })
 	}
 }
 
-// mostElements of lists of one length are fitted one by one.
+// mostElements is the largest length of a list whose elements are fitted one by one.
 const mostElements = 64
 
 func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][]int64, others map[shared]*observed, turn *turns) error {
@@ -435,7 +440,7 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 		}
 	}
 	names, sharing, bytes, buffers := p.labels(len(cuts[0])), p.shared(), p.bytesAt(len(cuts[0])), p.buffers()
-	fits := make(map[int]int) // by cell: its slot
+	fits := make(map[int]int) // by cell: index of its slot
 	for c := range cuts[0] {
 		if t := turn.cells[c]; t != nil {
 			g.cells = append(g.cells, cell{one: m.slot(t, fmt.Sprintf("%s of %s", names[c], m.text(n)), m.turned[n.number])})
@@ -480,7 +485,7 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 						vals[i] = cuts[i][c].list[k*width+w]
 					}
 					one := m.fit(fmt.Sprintf("%s, element %d", text, k), calls, slices.Clone(vals))
-					if slices.ContainsFunc(p.function.Params, func(d trace.ParamDef) bool { return d.Name == "nnodes" }) { // sides of a grid
+					if slices.ContainsFunc(p.function.Params, func(d trace.ParamDef) bool { return d.Name == "nnodes" }) { // the sides of a grid
 						one.ofGrid()
 					}
 					each = append(each, one)

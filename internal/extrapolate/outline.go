@@ -8,9 +8,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// An outline is what the machine code has around the calls of all runs: functions, loops and calls, each in its context.
+// An outline is the machine code around the calls of all runs: functions, loops and calls, each in its context.
 type outline struct {
-	named bool // runs are of several builds of a program: their code is compared by names and order
+	named bool // runs use different builds of the program: code is matched by names and order
 	nodes []outlined
 	of    map[outlineKey]int32
 }
@@ -18,13 +18,13 @@ type outline struct {
 type outlined struct {
 	kind     trace.VertexKind
 	children []int32 // in the order of the code
-	places   []int32 // of a call
+	places   []int32 // of a call: its places
 }
 
 // An outlineKey identifies a vertex in all runs.
 type outlineKey struct {
 	parent int32
-	nth    int // number among equal ones
+	nth    int // number among equal siblings
 	kind   trace.VertexKind
 	offset uint64
 	name   string
@@ -33,11 +33,11 @@ type outlineKey struct {
 // top is the node around the outermost functions.
 const top = 0
 
-// add takes in the code of a run, and returns the node of each vertex.
+// add adds a run's code, and returns the node of each vertex.
 func (o *outline) add(c *trace.Code) []int32 {
 	list := make([]int32, len(c.Vertices))
 	equal := make(map[outlineKey]int)
-	next := make(map[int32]int) // where a new child of a node goes
+	next := make(map[int32]int) // by node: position for a new child
 	for i := range c.Vertices {
 		v := &c.Vertices[i]
 		k := outlineKey{parent: top, kind: v.Kind, offset: v.Offset, name: v.Name}
@@ -65,15 +65,16 @@ func (o *outline) add(c *trace.Code) []int32 {
 	return list
 }
 
-// A way is how a run's calls lead from one to the next by its machine code.
+// A way gives the loop transitions between a run's calls in its machine code.
 type way struct {
 	code  *trace.Code
 	ways  *tree.TransitionFinder
-	nodes []int32 // by vertex, in the program's outline
+	nodes []int32 // by vertex: node of the program's outline
 	known map[[2]int]turn
 }
 
-// A turn is what happens to the loops around the call before: how many stay open, and whether the innermost of these begins another iteration.
+// A turn is the loop transition between two consecutive calls: the number of loops that stay open, and whether the
+// innermost of these begins another iteration.
 type turn struct {
 	kept  int8
 	round bool
@@ -81,7 +82,7 @@ type turn struct {
 
 var errNoWay = errors.New("the machine code has no way from one call to the next")
 
-// turn is the one between two calls by their vertices; a = -1 is the beginning of the run.
+// turn returns the transition between two calls, given by their vertices; a = -1 is the beginning of the run.
 func (w *way) turn(a, b int) (turn, error) {
 	if t, ok := w.known[[2]int{a, b}]; ok {
 		return t, nil
@@ -93,7 +94,7 @@ func (w *way) turn(a, b int) (turn, error) {
 	t := turn{round: round}
 	for _, v := range w.ways.VerticesAround(b)[:kept] {
 		if w.code.Vertices[v].RecursionOf >= 0 {
-			return turn{}, errNoWay // a recursion is no loop
+			return turn{}, errNoWay // a recursion is not a loop
 		}
 		if w.code.Vertices[v].Kind == trace.LoopVertex {
 			t.kept++
@@ -103,7 +104,8 @@ func (w *way) turn(a, b int) (turn, error) {
 	return t, nil
 }
 
-// shape is that of the code: a node for each loop around places, and for each place. All places must be in the code.
+// shape makes the shape of the code: a node for each loop around places, and for each place. All places must be in
+// the code.
 func (o *outline) shape(places int) (*shape, error) {
 	s := newShape(places)
 	s.coded = true
@@ -131,12 +133,12 @@ func (o *outline) shape(places int) (*shape, error) {
 	return s, nil
 }
 
-// reached reports whether there are places below a node.
+// reached reports whether a node contains places.
 func (o *outline) reached(n int32) bool {
 	return len(o.nodes[n].places) > 0 || slices.ContainsFunc(o.nodes[n].children, o.reached)
 }
 
-// wayOf is that of a run; nil if the machine code is not known.
+// wayOf returns the way of a run; nil without machine code.
 func (o *outline) wayOf(r *trace.Reader) (*way, error) {
 	c, err := r.Code()
 	if c == nil {

@@ -6,17 +6,17 @@ import (
 	"github.com/spoor-hpc/spoor/internal/expr"
 )
 
-// distributions are the numbers of parts of what data come from or go to, besides all ranks.
+// distributions are the numbers of parts over which data may be distributed, before or after a redistribution.
 var distributions = []string{"ranks", "ranks / 2", "ranks - 1", "root(ranks)", "ranks / 4", "ranks / 3"}
 
-// An overlap is how much of the block of a rank in one distribution is in the block of another rank in a second one:
-// what the first sends to the second when they redistribute something. others is how many other ranks there are.
+// An overlap is how much of a rank's block in one distribution is in another rank's block in a second distribution:
+// the amount that the first sends to the second in a redistribution. others is the number of other ranks.
 type overlap struct {
 	*expr.Expr
 	others *expr.Expr
 }
 
-// overlapsOf are those of a total, in which a variable is the other rank.
+// overlapsOf lists the overlaps for a total; other is the variable of the other rank.
 func overlapsOf(total int64, other expr.Variable) (out []overlap) {
 	block := func(start string, parts, at *expr.Expr) (low, high *expr.Expr) {
 		return expr.CallFunction(start, expr.Number(total), parts, at), expr.CallFunction(start, expr.Number(total), parts, expr.Sum(at, expr.Number(1)))
@@ -53,7 +53,8 @@ func overlapsOf(total int64, other expr.Variable) (out []overlap) {
 	return out
 }
 
-// common is what values add up to in each run, if it is the same, and their divisor; false if not.
+// common returns the sum of values in each run if all runs have the same, and the values' divisor; ok is false
+// otherwise.
 func common(obs []env, vals []int64) (sum, all int64, ok bool) {
 	sums := make(map[int64]int64)
 	for i, e := range obs {
@@ -74,7 +75,7 @@ func common(obs []env, vals []int64) (sum, all int64, ok bool) {
 	return sum, all, len(sums) > 1 && all > 0
 }
 
-// overlaps finds m times an overlap, in lists and in loops over others.
+// overlaps looks for m times an overlap, in lists and in loops over other ranks.
 func overlaps(obs []env, vals []int64) (out []form) {
 	other := expr.ListElement
 	switch withinOf(obs) {
@@ -98,7 +99,8 @@ func overlaps(obs []env, vals []int64) (out []form) {
 	return out
 }
 
-// overlapping are guards of loops over the others with which a rank's block overlaps: counts in the loop add up to what is distributed.
+// overlapping lists guards of loops over the ranks whose blocks overlap with a rank's block. Counts in such a loop
+// add up to the distributed total.
 func (m *pattern) overlapping(l *node) (out []family) {
 	known := make(map[int64]bool)
 	for _, n := range m.shape.below(l) {

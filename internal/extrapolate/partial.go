@@ -7,11 +7,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A lacking is what a rank lacks in a trace without the calls that can't be determined.
+// A lacking is what a rank of a partial trace lacks.
 type lacking struct {
-	left        uint64 // calls that were left out, at least
-	requestless bool   // one of these made a request, which may be pending
-	objectless  bool   // one of these made or freed an object, so that later handles may be of other objects
+	left        uint64 // least number of left-out calls
+	requestless bool   // a left-out call made a request, which may be pending
+	objectless  bool   // a left-out call made or freed an object, so later handles may mean other objects
 }
 
 // leave records that a call is left out, or the calls of a loop.
@@ -29,7 +29,7 @@ func (x *maker) leave(n *node) {
 	}
 }
 
-// lack records the effects of leaving out a place's call; in a loop it is not known how often the call is made.
+// lack records the effects of leaving out a place's call. In a loop the number of these calls is unknown.
 func (x *maker) lack(place int32, loop bool) {
 	p := &x.m.places[place]
 	x.objectless = x.objectless || handles.ChangesHandles(p.function)
@@ -43,7 +43,7 @@ func (x *maker) lack(place int32, loop bool) {
 	}
 }
 
-// namesOwn reports whether a call passes a handle of an object that the program made.
+// namesOwn reports whether a call passes a handle of an object made by the program.
 func (p *place) namesOwn(values []int64) bool {
 	at := 0
 	for _, f := range p.fields {

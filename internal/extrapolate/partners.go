@@ -8,11 +8,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/expr"
 )
 
-// mostPartners is how many forms of a partner a form of it is written with.
+// mostPartners is the largest number of a partner's forms that are tried.
 const mostPartners = 4
 
-// byPartner fits what is a matter of the rank at the other end of a call's message, as the size of a message is that of the sender's block: the
-// formula is of that rank instead of the own one.
+// byPartner fits a value that is a function of the partner's rank, as a message's size is that of the sender's block:
+// the formula uses the partner's rank in place of the own rank.
 func (m *pattern) byPartner(s *fitted, names []string, cuts [][]cut, g *group) {
 	obs, vals := s.obs, s.vals
 	for c, name := range names[:min(len(names), len(g.cells))] {

@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/expr"
 )
 
-// quantities are the shares that values of the program are: lengths of its blocks.
+// quantities lists the shares that occur as values of the program: the sizes of its blocks.
 func (m *pattern) quantities() (list []form) {
 	seen := make(map[string]*form)
 	for _, t := range m.memo {
@@ -18,7 +18,7 @@ func (m *pattern) quantities() (list []form) {
 				continue
 			}
 			for k := range t.forms[i].of {
-				if q := &t.forms[i].of[k]; !q.UsesVariable(expr.LoopIteration, expr.LoopLength, expr.OuterIteration, expr.ListElement, expr.ListLength, expr.EqualLoopIteration) { // it is of the rank alone
+				if q := &t.forms[i].of[k]; !q.UsesVariable(expr.LoopIteration, expr.LoopLength, expr.OuterIteration, expr.ListElement, expr.ListLength, expr.EqualLoopIteration) { // a formula of the rank alone
 					seen[q.String()] = q
 				}
 			}
@@ -30,14 +30,14 @@ func (m *pattern) quantities() (list []form) {
 	return list
 }
 
-// A value that many shares fit says little of the lengths of blocks; and there are few of these.
+// A value that fits many shares says little about the sizes of blocks. A program has few such quantities.
 const (
 	mostAlike      = 8
 	mostQuantities = 16
 )
 
-// products fits what is left by sums of products of two quantities: a·p·q + b·p + c·q + d, with as few terms as
-// possible. Sizes of halos and offsets of blocks in memory have this form.
+// products fits remaining slots by a·p·q + b·p + c·q + d with two quantities p and q, with as few terms as possible.
+// Sizes of halos and offsets of blocks in memory have this form.
 func (m *pattern) products() {
 	m.nonempty()
 	list := m.quantities()
@@ -51,7 +51,8 @@ func (m *pattern) products() {
 	}
 }
 
-// nonempty fits what is so where a share is not empty, on all ranks or on those for which a simple test holds.
+// nonempty fits conditions that hold where a share is not empty, on all ranks or on those for which a simple test
+// holds.
 func (m *pattern) nonempty() {
 	list := m.sharedOut()
 	for _, t := range m.memo {
@@ -107,7 +108,7 @@ func sumsOfProducts(list []form, obs []env, vals []int64) (out []form) {
 	return out
 }
 
-// combination finds the numbers by which p·q, p, q and 1 have to be multiplied, those of the columns that are taken.
+// combination finds the factors of those terms among p·q, p, q and 1 that columns selects.
 func combination(p, q *form, columns uint, obs []env, vals []int64) (form, bool) {
 	row := func(e *env) (list []int64) {
 		x, _ := p.Eval(e)
@@ -120,8 +121,8 @@ func combination(p, q *form, columns uint, obs []env, vals []int64) (form, bool)
 		return list
 	}
 	n := bits.OnesCount(columns)
-	var lines [][]*big.Rat // reduced, each with a one where those before have zeros
-	var at []int           // where
+	var lines [][]*big.Rat // reduced rows of the system of equations
+	var at []int           // column of each row's leading one
 	for i := 0; i < len(obs) && len(lines) < n; i++ {
 		l := make([]*big.Rat, n+1)
 		for k, v := range append(row(&obs[i]), vals[i]) {
@@ -147,7 +148,7 @@ func combination(p, q *form, columns uint, obs []env, vals []int64) (form, bool)
 		lines, at = append(lines, l), append(at, c)
 	}
 	if len(lines) < n {
-		return form{}, false // more than one would do
+		return form{}, false // several solutions
 	}
 	factors := make([]int64, n)
 	for i := n - 1; i >= 0; i-- {

@@ -14,9 +14,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// GenerateProxy returns a C program that makes the calls on any number of ranks: the shape is its loops, and the forms are its values. After Wu, Deshpande and
-// Mueller, ScalaBenchGen (IPDPS 2012). It is exact on the numbers of ranks of the traces. Values that
-// the traces don't determine on others are parameters at its top.
+// GenerateProxy returns a C program that makes the calls on any number of ranks: the shape gives its loops, the forms
+// its values. After Wu, Deshpande and Mueller, ScalaBenchGen (IPDPS 2012). It is exact on the traced numbers of
+// ranks. Values that the traces don't determine on other numbers are parameters at the beginning of the program.
 func (x *Model) GenerateProxy(o proxy.Options) (*proxy.Program, error) {
 	m := x.m
 	plan, memory, err := m.plans(o.Target)
@@ -28,7 +28,7 @@ func (x *Model) GenerateProxy(o proxy.Options) (*proxy.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	slots := m.slots // the values fitted here are not those of the trace
+	slots := m.slots // the slots fitted here are not the trace's
 	defer func() { m.slots = slots }()
 	w := &programmer{m: m, s: s, open: make(map[*tried]*expr.Expr), kinds: make([][]*kind, len(m.shape.nodes)), ranks: make(map[[2]int]*trace.Rank)}
 	for _, n := range m.shape.nodes[1:] {
@@ -57,10 +57,10 @@ func (x *Model) GenerateProxy(o proxy.Options) (*proxy.Program, error) {
 	return p, err
 }
 
-// mostRows is how many values without a form a program has.
+// mostRows is the largest number of tabulated values in a program.
 const mostRows = 1 << 16
 
-// bounds are numbers that must be large enough, by rank.
+// bounds are upper bounds by rank, such as sizes.
 type bounds struct {
 	obs  []env
 	vals []int64
@@ -70,13 +70,14 @@ func (b *bounds) add(ranks, rank int, v int64) {
 	b.obs, b.vals = append(b.obs, env{expr.Ranks: int64(ranks), expr.Rank: int64(rank)}), append(b.vals, v)
 }
 
-// needs are what ranks need.
+// needs are the resources that ranks need.
 type needs struct {
 	low, high map[reissue.MemorySegment]*bounds
 	distance  *bounds
 }
 
-// plans finds what all ranks need to make their calls; the error says what can't be made again.
+// plans returns the resources that all ranks need to make their calls. The error lists calls that can't be made
+// again.
 func (m *pattern) plans(target reissue.TargetMPI) (*reissue.ResourcePlan, *needs, error) {
 	target.KeepRecordedNumbers = true
 	all, n := &reissue.ResourcePlan{}, &needs{make(map[reissue.MemorySegment]*bounds), make(map[reissue.MemorySegment]*bounds), &bounds{}}
@@ -118,25 +119,25 @@ func (m *pattern) plans(target reissue.TargetMPI) (*reissue.ResourcePlan, *needs
 	return all, n, nil
 }
 
-// A kind is calls of a place that are alike but for numbers.
+// A kind is the calls of a place that differ only in numbers.
 type kind struct {
 	call   *trace.Call
 	vals   []int64
-	moved  bool // a block of the call has another name
+	moved  bool // oneName changed a segment of the call
 	groups map[[maxDepth + 1]int32]*group
 }
 
-// A programmer has a program written of a pattern.
+// A programmer writes the proxy of a pattern.
 type programmer struct {
 	m     *pattern
 	s     *proxy.ScalableProgram
 	ranks map[[2]int]*trace.Rank
 	kinds [][]*kind                        // by node
-	which []map[[maxDepth + 1]int32]fitted // by node: kinds; nil: there is one
+	which []map[[maxDepth + 1]int32]fitted // by node: index of the kind; nil: there is only one
 	open  map[*tried]*expr.Expr            // parameters of the program
 }
 
-// seenCall is a call as it was made.
+// seenCall returns an observed call.
 func (w *programmer) seenCall(place, values int32) (*trace.Call, []int64, error) {
 	s := w.m.samples[[2]int32{place, values}]
 	k := w.ranks[[2]int{s.run, int(s.rank)}]
@@ -159,7 +160,7 @@ func (w *programmer) seenCall(place, values int32) (*trace.Call, []int64, error)
 	return x, nil, err
 }
 
-// prepare finds the kinds of a place's calls, and fits which of them a call is.
+// prepare finds the kinds of a place's calls, and fits the index of the kind.
 func (w *programmer) prepare(n *node) error {
 	m := w.m
 	w.which = append(w.which, make([]map[[maxDepth + 1]int32]fitted, len(m.shape.nodes)-len(w.which))...)
@@ -219,7 +220,7 @@ func (w *programmer) prepare(n *node) error {
 	if len(kinds) <= 1 {
 		for _, k := range kinds {
 			k.groups = maps.Clone(m.groups[n.number])
-			maps.DeleteFunc(k.groups, func(_ [maxDepth + 1]int32, g *group) bool { return len(g.cells) == 0 }) // it is never reached
+			maps.DeleteFunc(k.groups, func(_ [maxDepth + 1]int32, g *group) bool { return len(g.cells) == 0 }) // groups that are never reached
 		}
 		return nil
 	}
@@ -285,7 +286,7 @@ func (w *programmer) node(n *node) error {
 	return w.s.WriteSwitch(there, over(w, n, false, w.which[n.number], func(f fitted) (fitted, bool) { return f, true }), calls)
 }
 
-// call is what calls of one kind are.
+// call describes the calls of one kind.
 func (w *programmer) call(n *node, k *kind) (*proxy.ScalableCall, error) {
 	p := &w.m.places[n.place]
 	spans, err := sections.SpansOf(p.function, nil, k.vals)
@@ -338,9 +339,9 @@ func (w *programmer) call(n *node, k *kind) (*proxy.ScalableCall, error) {
 	return c, nil
 }
 
-// list writes a list, whose length is an expression.
+// list writes a list of variable length.
 func (w *programmer) list(n *node, k *kind, c *proxy.ScalableCall, f field, at, cell int, length *expr.Expr, put func(at int, e *expr.Expr)) error {
-	elements := -1 // of lists of one length
+	elements := -1 // for lists of equal length
 	anyLength := false
 	var sums sum
 	for _, g := range k.groups {
@@ -402,7 +403,8 @@ func (w *programmer) list(n *node, k *kind, c *proxy.ScalableCall, f field, at, 
 	return nil
 }
 
-// over is a value of a node as a formula, which depends on the iterations of loops that are equally long everywhere.
+// over returns a formula for a node's value, which may depend on the iterations of loops whose trip counts are equal
+// everywhere.
 func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]int32]T, of func(T) (fitted, bool)) *expr.Expr {
 	mask, open := w.m.fixed(n)
 	actual := func(v expr.Variable) *expr.Expr {
@@ -420,7 +422,7 @@ func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]i
 		}
 		return expr.Number(0)
 	}
-	at := expr.Number(0) // the iteration of all of these loops
+	at := expr.Number(0) // combined number of these loops' iterations
 	length := make([]int32, len(n.around))
 	for d := 1; d < len(n.around); d++ {
 		if mask>>d&1 == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
 )
 
-// numbers is a formula of values that differ in nothing but the iteration, which is at.
+// numbers looks for a formula of the iteration for values that differ only between iterations.
 func (w *programmer) numbers(cases []proxy.ValueCase, at *expr.Expr) (*expr.Expr, bool) {
 	var list []int64
 	for _, c := range cases {
@@ -34,7 +34,7 @@ func (w *programmer) numbers(cases []proxy.ValueCase, at *expr.Expr) (*expr.Expr
 	return w.s.ListedElement(list, at), true
 }
 
-// formula is what a slot is. What the traces don't determine is a parameter.
+// formula returns a slot's formula. What the traces don't determine becomes a parameter.
 func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 	if f.guard != nil {
 		guard := f.guard.condition.Replace(func(v expr.Variable) *expr.Expr {
@@ -50,7 +50,7 @@ func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 		return provided(guard, w.formula(f, inLoop))
 	}
 	forms := f.forms
-	if !inLoop { // forms that say the same, with the iteration 0 of no loop
+	if !inLoop { // forms that are equal outside of loops, where the iteration is 0
 		if list := slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return f.UsesVariable(expr.LoopIteration, expr.LoopLength, expr.OuterIteration) }); len(list) > 0 {
 			forms = list
 		}
@@ -61,7 +61,7 @@ func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 	switch {
 	case f.spare && f.wrong == "" && len(forms) > 0:
 		return forms[0].Expr
-	case f.spare && len(f.vals) > 0: // anywhere in the memory that the program has
+	case f.spare && len(f.vals) > 0: // any address in the program's memory
 		return expr.Number(slices.Min(f.vals))
 	case f.spare:
 		return expr.Number(f.least)
@@ -86,7 +86,7 @@ func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 	})
 }
 
-// provided is a formula where a condition holds, else 0.
+// provided returns e where a condition holds, else 0.
 func provided(condition, e *expr.Expr) *expr.Expr {
 	if e.IsNumber(1) {
 		return condition
@@ -94,7 +94,7 @@ func provided(condition, e *expr.Expr) *expr.Expr {
 	return expr.Conditional(condition, e, expr.Number(0))
 }
 
-// guarding is a formula of a slot with the condition of the loop around it.
+// guarding adds the guard of the loop around a slot to a formula.
 func (f *fitted) guarding(e *expr.Expr) *expr.Expr {
 	if f.guard == nil {
 		return e
@@ -109,7 +109,7 @@ func formulasOf(forms []form) (list []*expr.Expr) {
 	return list
 }
 
-// lookUp is a value in a table of what was seen.
+// lookUp returns a table of the observed values.
 func (w *programmer) lookUp(f fitted) *expr.Expr {
 	columns := []expr.Variable{expr.Ranks, expr.Rank, expr.LoopIteration, expr.LoopLength, expr.OuterIteration, expr.ListElement, expr.ListLength}
 	table := func() (rows [][]int64, ok bool) {
@@ -129,7 +129,7 @@ func (w *programmer) lookUp(f fitted) *expr.Expr {
 		}
 		return rows, true
 	}
-	for i := len(columns) - 1; i > 0; i-- { // those that the value depends on
+	for i := len(columns) - 1; i > 0; i-- { // the columns that the value depends on
 		all := columns
 		columns = slices.Delete(slices.Clone(columns), i, i+1)
 		if _, ok := table(); !ok {
@@ -141,7 +141,7 @@ func (w *programmer) lookUp(f fitted) *expr.Expr {
 	return w.s.TableLookup(f.text, columns, rows)
 }
 
-// bound has a formula that is at least as large as a number that ranks need. Without a form it grows with the number of ranks.
+// bound returns formulas whose maximum is an upper bound. Without a form the bound grows with the number of ranks.
 func (w *programmer) bound(b *bounds) (list []*expr.Expr) {
 	for _, e := range formulasOf(w.m.fit("", b.obs, b.vals).forms) {
 		list = append(list, e.Replace(func(v expr.Variable) *expr.Expr {
@@ -154,5 +154,5 @@ func (w *programmer) bound(b *bounds) (list []*expr.Expr) {
 	if len(list) == 0 {
 		list = append(list, expr.MustParse("ceil_div(%d * ranks, %d)", slices.Max(b.vals), w.m.runs[0].ranks))
 	}
-	return append(list, expr.Number(slices.Max(b.vals))) // a form may be too small where it was not seen
+	return append(list, expr.Number(slices.Max(b.vals))) // a form may be too small where it was not observed
 }

@@ -21,19 +21,19 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A place is one call site as reached by one call path, with one layout of values.
+// A place is a call site with one call path and one layout of values.
 type place struct {
 	function *trace.Function
-	site     uint64 // in tables
+	site     uint64 // index in tables
 	fields   []field
 }
 
-// A field is a part of a call's values that is fitted separately: single values, or a list whose length may differ.
+// A field is a part of a call's values that is fitted separately: single values, or a list of variable length.
 type field struct {
-	param int // of the function, or one of signature's special ones
+	param int // index of the parameter, or a special index of signature
 	out   bool
 	kind  fieldKind
-	width int // values, or values of an element of a list
+	width int // number of values, per element in a list
 }
 
 type fieldKind uint8
@@ -41,35 +41,36 @@ type fieldKind uint8
 const (
 	words      fieldKind = iota
 	list                 // a length, then elements
-	absent               // a list that is not there: a negative length
-	requests             // a list of requests, each as its place and how many that place made since
-	pending              // the requests that are pending, all, in the order in which they were made
-	statuses             // a list of statuses that are those that the requests' places have
-	completes            // a list of which of the requests that it names a call completes, where these are not all in any case
-	determined           // what MPI determines: see rules
+	absent               // a missing list: its length is negative
+	requests             // a list of requests, each as its place and the number of requests that the place made since
+	pending              // all pending requests, in the order in which they were made
+	statuses             // a list of statuses that follow from the requests' places
+	completes            // a list of the requests that a call completes, if these are not always all
+	determined           // values that MPI determines, see rules
 )
 
 // A run is one of the traces.
 type run struct {
 	ranks int
 	r     *trace.Reader
-	way   *way // nil: the machine code is not known
+	way   *way // nil: no machine code
 }
 
-// A call is one call of a rank: its place, its values in the program's table, and the turn from the call before it.
+// A call is one call of a rank: its place, the number of its values in the program's table, and the loop transition
+// before it.
 type call struct {
 	place, values int32
 	turn
 }
 
-// A program is what is known of all runs: places and values are numbered over all of them.
+// A program is the data of all runs. Places and values are numbered over all of them.
 type program struct {
 	runs   []*run
 	tables *track.Track // strings and sites
 	sites  map[string]uint64
-	builds map[string]bool         // build IDs of binaries that all runs had: in others a call site is known by its name
-	name   func(trace.Site) string // of a call site
-	names  map[uint64]string       // of sites
+	builds map[string]bool         // build IDs of binaries common to all runs; call sites in other binaries are identified by name
+	name   func(trace.Site) string // names a call site
+	names  map[uint64]string       // names by site
 
 	calls    []call
 	callOf   map[call]uint32
@@ -77,17 +78,17 @@ type program struct {
 	placeOf  map[string]int32
 	values   [][]int64
 	valuesOf map[string]int32
-	times    []map[int32]*sums   // by run and place; none if a run has no times
+	times    []map[int32]*sums   // by run and place; nil for runs without times
 	samples  map[[2]int32]sample // by place and values
 
 	outline *outline
-	uncoded error // why the machine code doesn't say which loops there are
+	uncoded error // why the machine code doesn't give the loops
 
-	fitted map[string]bool              // functions whose results are fitted although there is a rule
-	splits map[*handles.Comm][]splitter // of the run that is being read
+	fitted map[string]bool              // functions whose results are fitted in spite of a rule
+	splits map[*handles.Comm][]splitter // of the current run
 }
 
-// A sample is where a call was made.
+// A sample identifies where a call was made.
 type sample struct {
 	run            int
 	rank, terminal int32
@@ -144,42 +145,42 @@ func (p *program) intern(vals []int64) int32 {
 	return n
 }
 
-// A held is a call whose values are not all known, or that follows such a one.
+// A held is a call some of whose values are unknown, or a call after one.
 type held struct {
 	call
 	terminal int
-	raw      []int64                    // values so far of a call whose request is pending, else nil
+	raw      []int64                    // known values of a call whose request is pending, else nil
 	asks     *signature.ReceiveEnvelope // nil: it is not a receive
 }
 
-// A request is one that a rank made, until it is complete.
+// A request is a request of a rank, until it is complete.
 type request struct {
-	number int64 // of the rank's
-	nth    int   // of its place's
+	number int64 // number among the rank's requests
+	nth    int   // number among its place's requests
 	by     *held
-	ended  []int64 // its status, once it is known
+	ended  []int64 // final status; nil: not known yet
 	posted signature.ReceiveEnvelope
 }
 
-// A step is what is known of the calls of a terminal.
+// A step is the calls of a terminal.
 type step struct {
-	places []int32 // where they are
-	fixed  bool    // they are all at the first of these, with these values
+	places []int32 // their places
+	fixed  bool    // all are at places[0] with the same values
 	values int32
 }
 
-// A reading takes the calls of a rank apart.
+// A reading reads the calls of a rank.
 type reading struct {
 	p       *program
 	k       *trace.Rank
-	walk    *trace.Walk // if some terminals have lanes, or requests that calls before left; else nil
+	walk    *trace.Walk // set if values differ between a terminal's calls; else nil
 	steps   []step      // by terminal
 	out     *grammar.Builder
-	began   *round   // the round of an outermost loop that is being read; nil: none
-	lap     []uint32 // what it made so far
+	began   *round   // the current iteration of an outermost loop; nil: none
+	lap     []uint32 // calls of that iteration so far
 	held    []*held
-	made    int64         // requests
-	nth     map[int32]int // the same by place
+	made    int64         // number of requests made
+	nth     map[int32]int // by place: number of requests made
 	pending []*request
 	posted  map[int64]signature.ReceiveEnvelope // of persistent requests
 
@@ -187,7 +188,7 @@ type reading struct {
 	comms   *handles.Comms
 
 	vertices []int // by terminal
-	last     int   // vertex of the call before; -1: none
+	last     int   // vertex of the previous call; -1: none
 }
 
 // rank returns the calls of a rank's first thread, and what is known of its terminals.
@@ -201,7 +202,7 @@ func (p *program) rank(k *trace.Rank) (*grammar.Grammar, []step, error) {
 	}
 	err := x.read()
 	for _, h := range x.held {
-		x.settle(h, nil) // how its request ended is not known
+		x.settle(h, nil) // the request's outcome is unknown
 	}
 	x.flush()
 	return x.out.Grammar(), x.steps, err
@@ -228,7 +229,7 @@ func (x *reading) read() (err error) {
 	return nil
 }
 
-// node reads a part of the calls.
+// node reads a part of the structure.
 func (x *reading) node(n trace.Node) error {
 	if n.Kind == trace.CallNode {
 		c, err := x.k.Terminal(n.Terminal)
@@ -255,17 +256,18 @@ func (x *reading) node(n trace.Node) error {
 	return nil
 }
 
-// A round is where the reading was when it began one of an outermost loop.
+// A round is the state at the beginning of an iteration of an outermost loop.
 type round struct {
 	state []int64
 	made  int64
 	nth   map[int32]int
 }
 
-// mostLap calls of a round are remembered.
+// mostLap is the largest number of calls remembered for an iteration.
 const mostLap = 1 << 20
 
-// again ends a round. If it began in the state that it ends in, all those that are left make its calls again, and are passed over.
+// again ends an iteration. If it ended in the state in which it began, all left iterations make the same calls, and
+// are copied.
 func (x *reading) again(left int) bool {
 	from := x.began
 	x.began = nil
@@ -284,7 +286,7 @@ func (x *reading) again(left int) bool {
 	return true
 }
 
-// state is what the next calls depend on.
+// state returns the state on which the next calls depend.
 func (x *reading) state() []int64 {
 	list := []int64{int64(x.last), int64(len(x.pending))}
 	for _, m := range x.pending {
@@ -300,7 +302,7 @@ func (x *reading) state() []int64 {
 	return list
 }
 
-// turn keeps how a call of a terminal follows the one before it in the machine code, and where it is there.
+// turn records the loop transition before a call of a terminal, and the call's vertex.
 func (x *reading) turn(c *call, terminal int) error {
 	w := x.p.runs[len(x.p.runs)-1].way
 	if w == nil {
@@ -332,7 +334,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		return nil
 	}
 	done := ops.RequestsCompleted(c)
-	all := c.Func.Has(trace.AttrCompletes) && c.Return == 0 && ops.CompletesAll(c) // requests that it names
+	all := c.Func.Has(trace.AttrCompletes) && c.Return == 0 && ops.CompletesAll(c) // it completes all requests that it names
 	spans, err := sections.SpansOf(c.Func, nil, vals)
 	if err != nil {
 		return err
@@ -364,7 +366,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		return err
 	}
 	out := []int64{vals[0]}
-	var named []*request // by element; nil: none, or not one that is known
+	var named []*request // by element; nil: null or unknown
 	makes := false
 	for i := range spans {
 		p := &spans[i]
@@ -395,7 +397,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		default:
 			fields, out = append(fields, field{p.Param, p.IsOutput, words, len(v)}), append(out, v...)
 			if def != nil && def.Type == trace.TypeStatus && p.Dims == 0 && len(v) == statusWords && c.Return == 0 {
-				if !p.IsOutput || ok && meaning.WaitBehaviourOf(of).Probes { // whether it was cancelled nobody said
+				if !p.IsOutput || ok && meaning.WaitBehaviourOf(of).Probes { // the cancelled bit was not queried
 					out[len(out)-len(v)+signature.StatusCancelled] = 0
 				}
 				told(receiveOf(c), out[len(out)-len(v):])
@@ -434,10 +436,10 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 	return nil
 }
 
-// mostHeld calls wait for the end of a request before them.
+// mostHeld is the largest number of held calls.
 const mostHeld = 1 << 16
 
-// follow records that a call is the next one.
+// follow adds the next call.
 func (x *reading) follow(t int, place, values int32, raw []int64) *held {
 	c := call{place, values, turn{}}
 	if x.p.uncoded == nil {
@@ -456,7 +458,7 @@ func (x *reading) follow(t int, place, values int32, raw []int64) *held {
 	return h
 }
 
-// settle has a call's request end with a status, nil if it is not known.
+// settle sets the final status of a call's request, nil if it is not known.
 func (x *reading) settle(h *held, status []int64) {
 	if h.raw != nil {
 		if status == nil {
@@ -468,7 +470,7 @@ func (x *reading) settle(h *held, status []int64) {
 	}
 }
 
-// flush numbers the calls whose values are known.
+// flush numbers the held calls whose values are known.
 func (x *reading) flush() {
 	for len(x.held) > 0 && x.held[0].raw == nil {
 		x.number(x.held[0].terminal, x.held[0].call)
@@ -491,8 +493,8 @@ func (x *reading) number(terminal int, c call) {
 	}
 }
 
-// requests finds the pending requests that a call names; nil means MPI_REQUEST_NULL or a request that is named another
-// way.
+// requests returns the pending requests that a call names; nil elements are MPI_REQUEST_NULL or requests that are
+// named differently.
 func (x *reading) requests(v *trace.Value) []*request {
 	list := v.Elems
 	if v.Type == trace.TypeRequest {
@@ -501,7 +503,7 @@ func (x *reading) requests(v *trace.Value) []*request {
 	named := make([]*request, len(list))
 	for i := range list {
 		number := list[i].ID
-		if x.walk == nil { // how many were made since
+		if x.walk == nil { // the number of requests made since
 			number = x.made - number
 		}
 		at, ok := slices.BinarySearchFunc(x.pending, number, func(m *request, n int64) int { return cmp.Compare(m.number, n) })
@@ -512,7 +514,7 @@ func (x *reading) requests(v *trace.Value) []*request {
 	return named
 }
 
-// requestField writes the requests of a call so that their values don't depend on how many others were made.
+// requestField encodes a call's requests independently of other places' requests.
 func (x *reading) requestField(fields []field, out []int64, s *signature.Span, raw []int64, named []*request) ([]field, []int64) {
 	switch {
 	case s.Dims > 0 && raw[0] > 0 && slices.Equal(named, x.pending):
@@ -535,10 +537,10 @@ func (x *reading) requestField(fields []field, out []int64, s *signature.Span, r
 	return append(fields, field{s.Param, s.IsOutput, kind, 2}), out
 }
 
-// statusWords is how many values say how a request ended: form, source, tag, bytes, cancelled.
+// statusWords is the number of values of a final status: form, source, tag, bytes, cancelled.
 const statusWords = 5
 
-// derived moves the statuses of a call to the calls that made its requests, where they depend on nothing but these.
+// derived moves the statuses of a call to the calls that made its requests, if they depend only on these.
 func (x *reading) derived(s *signature.Span, vals []int64, named []*request) bool {
 	var list [][]int64
 	if s.Dims == 0 {

@@ -2,17 +2,17 @@ package extrapolate
 
 import "github.com/spoor-hpc/spoor/internal/expr"
 
-// turns are what takes turns over the iterations of a loop that is equally long everywhere, as roots do that are i % ranks: one form for
-// all iterations, in which t is the iteration. One iteration says too little.
+// turns are values for which ranks take turns over the iterations of a loop with a constant trip count, as a root i %
+// ranks. One form covers all iterations, with t as the iteration; one iteration alone has too little information.
 type turns struct {
-	there *tried         // whether the call is reached; nil: that takes no turns
-	cells map[int]*tried // of its values
+	there *tried         // whether the call is reached; nil: no turns in that
+	cells map[int]*tried // by cell: its values
 }
 
-// fewestTurns is from how many iterations on turns are looked for.
+// fewestTurns is the least number of iterations for which turns are looked for.
 const fewestTurns = 4
 
-// innermost is the innermost loop of a mask.
+// innermost returns the depth of the innermost loop of a mask.
 func innermost(mask uint) (depth int) {
 	for d := 1; d <= maxDepth; d++ {
 		if mask>>d&1 != 0 {
@@ -22,7 +22,7 @@ func innermost(mask uint) (depth int) {
 	return depth
 }
 
-// turns finds them for a node of which this was seen.
+// turns looks for turns in a node's observations.
 func (m *pattern) turns(n *node, depth int) (*turns, error) {
 	var all, calls []env
 	var there []int64
@@ -33,7 +33,7 @@ func (m *pattern) turns(n *node, depth int) (*turns, error) {
 		r := &m.rows[n.number][i]
 		seen[r.index[depth]] = true
 		at := []int32{r.index[depth]}
-		if cycle.every > 0 && at[0] >= cycle.first { // it represents others
+		if cycle.every > 0 && at[0] >= cycle.first { // it represents further iterations
 			at = append(at, at[0]+cycle.every)
 		}
 		for _, i := range at {
@@ -71,7 +71,7 @@ func (m *pattern) turns(n *node, depth int) (*turns, error) {
 	return out, nil
 }
 
-// inTurn fits values of all iterations; nil if no form does, or several do.
+// inTurn fits values of all iterations; nil if there is not exactly one form.
 func (m *pattern) inTurn(obs []env, vals []int64, forms func() []form) *tried {
 	if alike(vals) {
 		return nil
@@ -91,15 +91,17 @@ func (m *pattern) inTurn(obs []env, vals []int64, forms func() []form) *tried {
 	return t
 }
 
-// A rotation is what takes turns: all ranks, or the ranks along a side of a grid, and which of these a rank is, if that is a form.
+// A rotation is the ranks that take turns: all ranks, or those along a side of a grid. own is a rank's index among
+// them.
 type rotation struct{ number, own form }
 
-// turn is whose turn it is in an iteration: number begins with the first, or with the next.
+// turn is the index whose turn it is in an iteration; with more = 1 the second one begins.
 func (r *rotation) turn(more int64) *expr.Expr {
 	return expr.Remainder(scaled(1, expr.VariableExpr(expr.EqualLoopIteration), more), r.number.Expr)
 }
 
-// remainders are the iteration, or the next, by numbers of ranks; of two grids that have the same sides in another order by those of one.
+// remainders lists the iteration, or the next, modulo numbers of ranks; for two grids with the same sides in
+// different order only one.
 func remainders() (out []form) {
 	for _, r := range rotations {
 		if g := r.number.grid; g >= 0 && expr.Grids()[g].IsReordering {
@@ -112,7 +114,7 @@ func remainders() (out []form) {
 	return out
 }
 
-// owners are the conditions that it is the rank's turn, by its number or its place in a grid, and that it is not.
+// owners lists the conditions that it is, or is not, the rank's turn, by its number or its index in a grid.
 func owners() (out []form) {
 	for _, r := range rotations {
 		if r.own.Expr == nil {

@@ -14,15 +14,15 @@ import (
 // A node of the shape is a place, or a loop around consecutive places and loops.
 type node struct {
 	place    int32 // -1: a loop
-	lo, hi   int   // positions, in the order of places, of its first and last one
+	lo, hi   int   // positions of its first and last place
 	children []*node
 	around   []*node // loops, outermost first
-	mask     uint    // which of these loops' numbers of iterations what happens here depends on
+	mask     uint    // bit set of the loops in around on whose trip counts and iterations this node depends
 	cycle    cycle   // of a loop
 	number   int
 }
 
-// maxDepth is how deep loops may be nested.
+// maxDepth is the deepest nesting of loops.
 const maxDepth = 10
 
 var errDeep = fmt.Errorf("more than %d loops in one another", maxDepth)
@@ -35,7 +35,7 @@ type shape struct {
 	root  *node
 	nodes []*node
 	of    []*node // by place
-	size  int     // places so far
+	size  int     // number of places so far
 }
 
 func newShape(places int) *shape {
@@ -60,7 +60,7 @@ func (s *shape) leaf(p int32, in *node) {
 	s.root.hi = s.size - 1
 }
 
-// orderedShape finds the shape that the order of the ranks' calls shows.
+// orderedShape finds the shape from the order of the ranks' calls.
 func orderedShape(p *program, all []*grammar.Grammar) (*shape, error) {
 	places := len(p.places)
 	var courses []calltree.ObservedOrder
@@ -101,7 +101,7 @@ func orderedShape(p *program, all []*grammar.Grammar) (*shape, error) {
 	return s, nil
 }
 
-// short has each repetition twice: calls follow the same ones, and in the same order at first.
+// short returns the grammar with at most two repetitions of each symbol: the order of calls stays the same.
 func short(g *grammar.Grammar) *grammar.Grammar {
 	g = g.Clone()
 	for _, body := range g.Rules {
@@ -112,23 +112,24 @@ func short(g *grammar.Grammar) *grammar.Grammar {
 	return g
 }
 
-// A parse is how a rank goes through the shape.
+// A parse assigns a rank's calls to the shape.
 type parse struct {
 	s     *shape
 	calls []call
 	rules [][]grammar.Symbol
-	// row is given what happened at a node in one iteration of the loops around it: index has these from the root on, whose only iteration
-	// is 0. what is the iterations of a loop; of a place values, -1 if it was not reached. It reports whether masks changed.
+	// row gets an observation of a node in one iteration of the loops around it: index is their iterations from the
+	// root on, whose only iteration is 0. what is a loop's trip count, or a place's values, -1 if it was not reached.
+	// It reports whether masks changed.
 	row     func(n *node, index [maxDepth + 1]int32, what int32) bool
-	changed bool // masks, since the innermost repetition began
-	depends uint // loops that rows depend on, since then
+	changed bool // masks changed since the innermost repetition began
+	depends uint // loops that rows have depended on since then
 	open    []*node
 	at      [maxDepth + 1]int32
-	last    int // position of the last call
+	last    int // position of the previous call
 	seen    []bool
 }
 
-// errOrder says that calls do not follow the loops of the machine code.
+// errOrder means that calls do not follow the loops of the machine code.
 var errOrder = errors.New("calls are not in the order of the machine code")
 
 func (s *shape) parse(calls []call, g *grammar.Grammar, row func(n *node, index [maxDepth + 1]int32, what int32) bool) error {
@@ -145,8 +146,8 @@ func (s *shape) parse(calls []call, g *grammar.Grammar, row func(n *node, index 
 	return nil
 }
 
-// body goes on with the calls of a rule. Of what is repeated, rounds are left out that say nothing new: they begin where the one before began
-// but for the iteration of a loop on which nothing in them depends.
+// body processes the calls of a rule. It skips repetitions that add nothing: they begin in the same state as the
+// previous one, except for the iteration of a loop on which nothing in them depends.
 func (p *parse) body(list []grammar.Symbol) (err error) {
 	for _, x := range list {
 		changed, depends := p.changed, p.depends
@@ -166,7 +167,7 @@ func (p *parse) body(list []grammar.Symbol) (err error) {
 				return err
 			}
 			changed, depends = changed || p.changed, depends|p.depends
-			l := 0 // the loop that went on
+			l := 0 // the loop that continued
 			for l < maxDepth && p.at[l] == before.at[l] {
 				l++
 			}
@@ -186,7 +187,7 @@ func (p *parse) body(list []grammar.Symbol) (err error) {
 	return nil
 }
 
-// repeats reports whether step iterations of a loop, beginning with from, represent all that follow.
+// repeats reports whether step iterations of a loop, beginning with from, represent all later ones.
 func (p *parse) repeats(depth int, from, step int32) bool {
 	if depth >= len(p.open) {
 		return false
@@ -274,7 +275,7 @@ func (p *parse) leave() {
 	}
 }
 
-// reduced is a row's index with what a mask lets through.
+// reduced masks a row's index.
 func reduced(index [maxDepth + 1]int32, mask uint) [maxDepth + 1]int32 {
 	for i := range index {
 		if mask>>i&1 == 0 {
@@ -284,9 +285,9 @@ func reduced(index [maxDepth + 1]int32, mask uint) [maxDepth + 1]int32 {
 	return index
 }
 
-// depends adds to the nodes' masks what a rank shows that they depend on: what happens follows from the index with the mask.
+// depends extends the nodes' masks by a rank's observations, until an observation follows from the masked index.
 func (s *shape) depends(calls []call, g *grammar.Grammar) error {
-	masks := make([][]uint, len(s.nodes)) // that may be
+	masks := make([][]uint, len(s.nodes)) // candidates
 	known := make([]map[[maxDepth + 1]int32]int32, len(s.nodes))
 	for _, n := range s.nodes[1:] {
 		masks[n.number] = larger(n.mask, len(n.around))
@@ -315,7 +316,7 @@ func (s *shape) depends(calls []call, g *grammar.Grammar) error {
 	return nil
 }
 
-// larger lists the masks that have all of another, the smallest first; of equal size the ones of inner loops.
+// larger lists the proper supersets of a mask, the smallest first; among equal sizes, masks of inner loops first.
 func larger(mask uint, depth int) (list []uint) {
 	for m := uint(0); m < 1<<depth; m++ {
 		if m&mask == mask && m&1 == 0 { // the root's index is always 0
@@ -328,7 +329,7 @@ func larger(mask uint, depth int) (list []uint) {
 	return list
 }
 
-// shapeOf finds the shape of all ranks' calls, by the machine code or else by their order, and what its nodes depend on.
+// shapeOf finds the shape of all ranks' calls, from the machine code or from their order, and the nodes' masks.
 func shapeOf(p *program, ranks []*grammar.Grammar, coded bool) (s *shape, err error) {
 	if coded {
 		s, err = p.outline.shape(len(p.places))

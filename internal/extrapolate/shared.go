@@ -8,17 +8,17 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A shared is a parameter of a call, which a call of another layout at the same call site has, too.
+// A shared is a parameter that calls of another layout at the same call site also have.
 type shared struct{ param, word int }
 
-// An observed is values, and where they were seen.
+// An observed is observations and their values.
 type observed struct {
 	obs  []env
 	vals []int64
 }
 
-// elsewhere returns what calls of other layouts at a node's call site pass, as those of other ranks than the root do: it is the
-// same expression of the program.
+// elsewhere returns the values that calls of other layouts at a node's call site pass, for example on ranks other
+// than the root: the program has the same expression for all.
 func (m *pattern) elsewhere(n *node, key [maxDepth + 1]int32) (map[shared]*observed, error) {
 	p := &m.places[n.place]
 	var out map[shared]*observed
@@ -48,7 +48,7 @@ func (m *pattern) elsewhere(n *node, key [maxDepth + 1]int32) (map[shared]*obser
 	return out, nil
 }
 
-// shared are the cells of parameters that go in.
+// shared returns the cells of input parameters.
 func (p *place) shared() map[int]shared {
 	out := make(map[int]shared)
 	cell := 0
@@ -64,13 +64,13 @@ func (p *place) shared() map[int]shared {
 	return out
 }
 
-// counts reports whether a cell is a parameter that says how many.
+// counts reports whether a cell is a count parameter.
 func (p *place) counts(sharing map[int]shared, cell int) bool {
 	s, ok := sharing[cell]
 	return ok && s.param < len(p.function.Params) && p.function.Params[s.param].Kind == mpi.KindCount
 }
 
-// fitShared fits a parameter with what others at its call site pass, if one form does for all.
+// fitShared fits a parameter together with other layouts at its call site, if one form fits all.
 func (m *pattern) fitShared(text string, obs []env, vals []int64, other *observed) fitted {
 	if other != nil {
 		all, both := slices.Concat(obs, other.obs), slices.Concat(vals, other.vals)

@@ -11,12 +11,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// asked replaces a value of a status that follows from the receive, so that it need not be fitted. A trace leaves out
-// only whole statuses that follow from their receives (see signature.ReceiveEnvelope). Here each value is left out on its own,
-// as the sizes of messages may differ from what receives have room for.
+// asked replaces a value in a status that follows from the receive, so that it need not be fitted. A trace leaves out
+// only whole statuses that follow (see signature.ReceiveEnvelope). Here values are left out one by one, as the
+// message's size may differ from the buffer's.
 const asked = math.MinInt64 + 1
 
-// receiveOf returns what a call says of the message that it asks for; nil if it doesn't receive.
+// receiveOf returns the source, tag and size that a call asks for; nil if it doesn't receive.
 func receiveOf(c *trace.Call) *signature.ReceiveEnvelope {
 	if r, ok := ops.ReceiveSelectionOf(c); ok {
 		e := signature.EnvelopeWithoutSize(r.Source.In.Num, r.Tag.In.Num)
@@ -25,7 +25,7 @@ func receiveOf(c *trace.Call) *signature.ReceiveEnvelope {
 	return nil
 }
 
-// told leaves out of a status what the receive says, and all if it says nothing itself.
+// told replaces the values in a status that follow from the receive; all, if the status is empty.
 func told(e *signature.ReceiveEnvelope, status []int64) {
 	if e == nil || len(status) <= signature.StatusCount {
 		return
@@ -44,8 +44,8 @@ func filled(status []int64) bool {
 	return status[0] == signature.StatusFilled || status[0] == signature.StatusIgnored
 }
 
-// asking puts back what was left out. From MPI_PROC_NULL nothing arrives, whatever other ranks get and whatever the MPI
-// writes into source and tag.
+// asking restores replaced values. A receive from MPI_PROC_NULL gets nothing, whatever the MPI writes as source and
+// tag.
 func asking(e signature.ReceiveEnvelope, status []int64) {
 	if !filled(status) {
 		clear(status[signature.StatusSource : signature.StatusCount+1])
@@ -59,7 +59,7 @@ func asking(e signature.ReceiveEnvelope, status []int64) {
 	}
 }
 
-// statusAt is where the values of a place's calls have the status of the receive that it is, and of its source and tag; false: it doesn't receive.
+// statusAt returns the positions of a receive's status, source and tag in its values; false for other calls.
 func (p *place) statusAt(values int) (status, source, tag int, ok bool) {
 	at := 0
 	status, source, tag = -1, -1, -1
@@ -86,15 +86,15 @@ func (p *place) statusAt(values int) (status, source, tag int, ok bool) {
 	return status, source, tag, status >= 0 && source >= 0 && tag >= 0
 }
 
-// resolve puts into the status of a receive what it asks for.
+// resolve restores the replaced values in a receive's status.
 func (p *place) resolve(values []int64) {
 	if status, source, tag, ok := p.statusAt(len(values)); ok {
 		asking(signature.EnvelopeWithoutSize(values[source], values[tag]), values[status:status+statusWords])
 	}
 }
 
-// fromSomebody leaves out of the sizes of messages, which are those of a place's calls, what comes from MPI_PROC_NULL; false: that is not
-// always nothing, so nothing can be said of it.
+// fromSomebody drops the observations of receives from MPI_PROC_NULL from sizes of messages; false if some of those
+// sizes are not 0.
 func (p *place) fromSomebody(calls []env, values [][]int64, bytes []int64) (obs []env, vals []int64, ok bool) {
 	for i, v := range bytes {
 		_, source, _, _ := p.statusAt(len(values[i]))
@@ -111,7 +111,7 @@ func (p *place) fromSomebody(calls []env, values [][]int64, bytes []int64) (obs 
 	return obs, vals, true
 }
 
-// bytesAt is where the values of a place's calls have the size of the message that comes; -1: nowhere.
+// bytesAt returns the position of the received size in a call's values; -1: none.
 func (p *place) bytesAt(values int) int {
 	if status, _, _, ok := p.statusAt(values); ok {
 		return status + signature.StatusCount
@@ -119,7 +119,7 @@ func (p *place) bytesAt(values int) int {
 	return -1
 }
 
-// receive returns what the receive of a request says, by the name that this has in the values of the next call.
+// receive returns the envelope of a request's receive, by the request's name in the next call.
 func (x *reading) receive(name int64) signature.ReceiveEnvelope {
 	switch {
 	case name <= 0:

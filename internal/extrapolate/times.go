@@ -8,20 +8,20 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A sums is the times of a place in one run: before its calls, and in them.
+// A sums is the times of a place in one run: before its calls (gap), and in them (inside).
 type sums struct {
 	gap, inside float64 // ns
 	calls       float64
 }
 
-// A duration is what a call at a place takes in the extrapolated run, in ns.
+// A duration is the time of one call at a place in the extrapolated run, in ns.
 type duration struct{ gap, inside uint64 }
 
-// farthest is up to what multiple of the largest number of ranks times are given: beyond, laws that fit alike are far apart.
+// farthest is the largest multiple of the traced number of ranks for which times are given: beyond, laws that fit
+// equally well diverge.
 const farthest = 16
 
-// timed adds the times of a class of ranks to those of the run. steps are the places of each terminal of one of these
-// ranks.
+// timed adds the times of a class of ranks to the run's. steps are the places of each terminal of one of its ranks.
 func (p *program) timed(run int, k *trace.Rank, steps []step) error {
 	for len(p.times) <= run {
 		p.times = append(p.times, make(map[int32]*sums))
@@ -31,7 +31,7 @@ func (p *program) timed(run int, k *trace.Rank, steps []step) error {
 		return err
 	}
 	for t, s := range steps {
-		for _, n := range s.places { // which of them took how much is not known
+		for _, n := range s.places { // divided equally, as the split is not known
 			x := once.GetOrMake(p.times[run], n, func() *sums { return new(sums) })
 			part := float64(len(s.places))
 			x.gap += float64(times[t].Gap.Sum) / part
@@ -42,7 +42,8 @@ func (p *program) timed(run int, k *trace.Rank, steps []step) error {
 	return nil
 }
 
-// law is how a time of a place grows with the number of ranks, in ns, and what it adds up to in the largest run that has the place.
+// law fits how a place's time grows with the number of ranks, in ns. last is the sum in the largest run that has the
+// place.
 func (m *pattern) law(place int32, of func(x *sums) float64) (law stats.Law, last float64) {
 	var at, values []float64
 	for i, r := range m.runs {
@@ -55,7 +56,7 @@ func (m *pattern) law(place int32, of func(x *sums) float64) (law stats.Law, las
 		return stats.Law{}, 0
 	}
 	law, err := stats.FitLaw(at, values)
-	if err != nil { // too few numbers of ranks for a law
+	if err != nil { // too few different numbers of ranks
 		return stats.Law{C0: values[len(values)-1]}, last
 	}
 	return law, last
@@ -63,8 +64,8 @@ func (m *pattern) law(place int32, of func(x *sums) float64) (law stats.Law, las
 
 func gapOf(x *sums) float64 { return x.gap }
 
-// durations fits the times of all places; nil if they aren't known, or nothing should be said that far away. off is how far off the
-// fits are from runs that they were not made of, weighed by time: a share.
+// durations fits the times of all places; nil if they aren't known, or the number of ranks is too large. off is the
+// relative error of the fits on runs that they don't use, weighted by time.
 func (m *pattern) durations(ranks int, far bool) (list []duration, off float64) {
 	if len(m.times) < len(m.runs) || m.far(ranks) && !far {
 		return nil, 0
@@ -90,5 +91,5 @@ func (m *pattern) durations(ranks int, far bool) (list []duration, off float64) 
 	return list, off
 }
 
-// far reports whether a number of ranks is too far from those that are known for times.
+// far reports whether a number of ranks is too large for times.
 func (m *pattern) far(ranks int) bool { return ranks > farthest*m.runs[len(m.runs)-1].ranks }

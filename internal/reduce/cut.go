@@ -1,5 +1,7 @@
-// Package reduce makes smaller traces: of a part of the run (Cut), of changed calls (Changed), and with sizes that are
-// nearly alike merged (Thin).
+// Package reduce makes smaller traces: of a part of the run (Cut), of changed calls (ChangeValues), and with sizes
+// that
+// are
+// nearly equal merged (ReduceTrace).
 //
 // A part is what would have been recorded had the recorder been switched on only there.
 //
@@ -29,22 +31,22 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// mostCalls bounds the calls of a part, as each of them is looked at.
+// mostCalls is the largest number of calls of a part, as each is processed.
 const mostCalls = 1 << 30
 
-// A CutResult is a trace of a part. It is good until Close.
+// A CutResult is a trace of a part of a run. It is valid until Close.
 type CutResult struct {
 	Content       *sections.Content
-	Calls         uint64 // that are in the part, without those that only stay
-	ContextCalls  uint64 // calls outside that make or free objects
+	Calls         uint64 // number of calls in the part, without ContextCalls
+	ContextCalls  uint64 // number of calls outside that make or free objects
 	Notes         []string
-	IterationCall *trace.Call   // each round of the main loop, on the first rank that has it: function and site; nil if it wasn't asked for
+	IterationCall *trace.Call   // the call that begins an iteration of the main loop, on the first rank that has it; nil if iterations weren't asked for
 	code          *trace.Code   // of the whole trace, nil if it has none
-	from          *trace.Reader // whose sites code numbers
+	from          *trace.Reader // whose site numbers code uses
 	close         func()
 }
 
-// Close lets go what the content may still be read from.
+// Close closes the files that the content is read from.
 func (p *CutResult) Close() { p.close() }
 
 // Cut cuts a part out of a trace. progress is called after each rank.
@@ -120,15 +122,15 @@ func of(r *trace.Reader, w Selection, ch *ValueChange, progress func(ranks int))
 	return x.part, err
 }
 
-// A ValueChange is made of each call's values, on the way into a trace of all calls.
+// A ValueChange changes the values of calls when a trace of all calls is made.
 type ValueChange struct {
-	// Values changes those of a call; where the terminal has no lane, it is asked once for all its calls.
+	// Values changes the values of a call. For a terminal without a lane, it is called once for all calls.
 	Values func(k *trace.Rank, terminal int, vals []int64)
-	Tracks func(list []*track.Track) error // if not nil: changes those of all ranks before they are merged
-	Note   string                          // what was done
+	Tracks func(list []*track.Track) error // changes the tracks of all ranks before they are merged; may be nil
+	Note   string                          // description of the change
 }
 
-// ChangeValues makes a trace of all calls with other values. Times are means of what is alike then.
+// ChangeValues makes a trace of all calls with changed values. Times become means over equal calls.
 func ChangeValues(r *trace.Reader, c *ValueChange, progress func(ranks int)) (*CutResult, error) {
 	return of(r, Selection{}, c, progress)
 }
@@ -139,14 +141,14 @@ type cutter struct {
 	ch    *ValueChange // nil: none
 	w     Selection
 	spans [][][]ops.Span // by rank and stream
-	kept  *exemplar      // nil: times are the trace's
+	kept  *exemplar      // nil: use the trace's times
 	timed bool
-	zero  int64 // where the run's time line begins
-	base  int64 // ns since 1970, there
+	zero  int64 // beginning of the run's time line
+	base  int64 // that moment in ns since 1970
 	part  *CutResult
 }
 
-// origin returns where the time line begins, and when that was.
+// origin returns the beginning of the time line, and that moment in ns since 1970.
 func origin(r *trace.Reader) (zero, base int64, err error) {
 	if !r.HasTimes() {
 		return 0, 0, nil
@@ -168,7 +170,7 @@ func origin(r *trace.Reader) (zero, base int64, err error) {
 	return zero, 0, nil
 }
 
-// timing says what is kept of times: those of single calls only if the trace has them.
+// timing returns the options for the part's times: single times only if the trace has them.
 func (x *cutter) timing() (timing.Options, error) {
 	if !x.r.HasTimes() {
 		return timing.Options{Mode: timing.ModeNone}, nil
@@ -192,7 +194,7 @@ func (x *cutter) timing() (timing.Options, error) {
 	return timing.Options{Mode: timing.ModeStats}, nil
 }
 
-// meta describes the part.
+// meta describes the part in its metadata.
 func (x *cutter) meta(o timing.Options) map[string]string {
 	m := maps.Clone(x.r.Meta())
 	if m == nil {
@@ -232,8 +234,8 @@ func (x *cutter) rank(rank int, to *trackwriter.Collector) error {
 		}
 	}
 	out := trackwriter.NewWriter(rank, uint64(begin))
-	out.KeepRequestArrays = x.ch != nil && x.ch.Tracks != nil // which takes calls out, and puts others in
-	out.NoLanes = x.ch != nil                                 // what it does to a call is for all calls of a terminal
+	out.KeepRequestArrays = x.ch != nil && x.ch.Tracks != nil // Tracks may move calls
+	out.NoLanes = x.ch != nil                                 // a change applies to all calls of a terminal
 	defer out.Close()
 	out.AddTablesOf(tables)
 	c := &rankCutter{cutter: x, k: k, out: out, begin: begin, objects: make([]bool, k.Terminals()), sites: make([]uint64, k.Terminals())}
@@ -263,7 +265,7 @@ func (x *cutter) rank(rank int, to *trackwriter.Collector) error {
 	return to.Add(out, p)
 }
 
-// extent returns when a rank's part begins and ends, from the run's first call on.
+// extent returns when a rank's part begins and ends, relative to the run's first call.
 func (x *cutter) extent(k *trace.Rank) (begin, end int64, err error) {
 	begin, end = math.MaxInt64, math.MinInt64
 	for stream, list := range x.spans[k.Number()] {
@@ -280,7 +282,7 @@ func (x *cutter) extent(k *trace.Rank) (begin, end int64, err error) {
 		}
 		begin, end = min(begin, from), max(end, to)
 	}
-	if begin > end { // nothing of this rank is within
+	if begin > end { // nothing of this rank is in the part
 		at, err := k.Start()
 		at = max(at-x.zero, 0)
 		if x.w.FromNs != nil {
@@ -291,16 +293,17 @@ func (x *cutter) extent(k *trace.Rank) (begin, end int64, err error) {
 	return max(begin, 0), end, nil
 }
 
-// times returns when a span begins and ends: with its first call, or when the window does, and with the
-// call that follows, as what is computed before that is within. Of iterations of the main loop what is computed before their first call is
-// within, but before the first iteration, and not what is computed after their last.
+// times returns when a span begins and ends. It begins with its first call, or at the window's begin. It ends with
+// the following call, as the computation before that is in the part. For iterations of the main loop, the computation
+// before their first call is included, except before the first iteration; the computation after their last call is
+// not.
 func (x *cutter) times(k *trace.Rank, stream int, s ops.Span) (begin, end int64, err error) {
 	for t, err := range x.timings(k, stream, s.First) {
 		if err != nil {
 			return 0, 0, err
 		}
 		begin = t.Start - x.zero
-		if x.w.FromNs != nil { // what is computed before the first call is within, too, as far as the window goes
+		if x.w.FromNs != nil { // the computation before the first call is included, back to the window's begin
 			begin = max(min(begin, *x.w.FromNs), begin-int64(t.Timing.Gap.Ns))
 		}
 		if x.w.Loop == MainLoop && x.w.FirstIteration > 0 {
@@ -329,10 +332,10 @@ func (x *cutter) times(k *trace.Rank, stream int, s ops.Span) (begin, end int64,
 	return begin, end, nil
 }
 
-// fleeting are kinds of handles that are used up at once.
+// fleeting are kinds of handles that the next call uses up.
 var fleeting = map[mpi.Kind]bool{mpi.KindMessage: true}
 
-// concernsObjects reports whether a call of a function makes or frees what later calls name.
+// concernsObjects reports whether a function makes or frees objects that later calls name.
 func concernsObjects(f *trace.Function) bool {
 	if f.Has(trace.AttrPersistent) || f.Has(trace.AttrCreatesComm) || f.Has(trace.AttrCreatesType) || f.Has(trace.AttrCreatesWin) {
 		return !f.Has(trace.AttrNonblocking)
@@ -355,21 +358,21 @@ type rankCutter struct {
 	k         *trace.Rank
 	out       *trackwriter.Writer
 	begin     int64
-	objects   []bool   // by terminal: whether it stays where the part isn't
+	objects   []bool   // by terminal: its calls are kept outside of the part, too
 	sites     []uint64 // by terminal
 	asides    []track.Aside
-	count     uint64 // calls of stream 0 so far
+	count     uint64 // number of calls of stream 0 so far
 	handovers *handovers
 }
 
-// TakeCode has the part have what another trace knows of the program's code.
+// TakeCode copies another trace's information on the program's code to the part.
 func (p *CutResult) TakeCode(r *trace.Reader) (err error) {
 	p.from = r
 	p.code, err = r.Code()
 	return err
 }
 
-// Write writes the part to a file, with what the trace knows of the program's code.
+// Write writes the part to a file, with the trace's information on the program's code.
 func (p *CutResult) Write(path string, overwrite bool) error {
 	if err := sections.WriteFile(path, p.Content, overwrite); err != nil || p.code == nil {
 		return err
@@ -377,7 +380,7 @@ func (p *CutResult) Write(path string, overwrite bool) error {
 	return trace.AddCode(path, p.code, p.from)
 }
 
-// Reader reads the part, without what the trace knows of the program's code.
+// Reader reads the part, without information on the program's code.
 func (p *CutResult) Reader(name string) (*trace.Reader, error) {
 	file, err := sections.EncodeFile(p.Content)
 	if err != nil {

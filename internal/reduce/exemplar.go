@@ -7,13 +7,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// exemplar are the times of an iteration that ranks kept, by rank, and when it began on the run's time line.
+// An exemplar is the kept times of an iteration by rank, and its beginning on the run's time line.
 type exemplar struct {
 	times map[int]*trace.WhenTimes
 	begin int64
 }
 
-// exemplar returns that of the iteration which the window is; nil if its times were not kept, or more is within.
+// exemplar returns the exemplar if the window is exactly its iteration; else nil.
 func (x *cutter) exemplar() (*exemplar, error) {
 	w := &x.w
 	if x.ch != nil || w.Loop != MainLoop || w.FromNs != nil || w.UntilNs != nil || w.Phase != "" || w.WithoutInit {
@@ -57,7 +57,7 @@ func (x *cutter) exemplar() (*exemplar, error) {
 	return out, nil
 }
 
-// timings yields the calls of a stream from a position on with their times: those that the ranks kept, if there are such.
+// timings yields the calls of a stream from a position on with their times: the exemplar's if there is one.
 func (x *cutter) timings(k *trace.Rank, stream int, from uint64) iter.Seq2[trace.TimedTerminal, error] {
 	if x.kept == nil {
 		return k.TimedTerminalsFrom(stream, from)

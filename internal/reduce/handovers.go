@@ -8,18 +8,19 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// handovers are those of a rank's threads, on the way to where their calls are in a part.
+// handovers are the dependencies between a rank's threads, converted to positions in the part.
 type handovers struct {
 	lists  [][]trace.Handover
 	wanted [][]wanted // by stream, in the order of calls
-	kept   []uint64   // calls of each stream so far
-	next   []int      // of wanted
+	kept   []uint64   // by stream: number of kept calls so far
+	next   []int      // by stream: next index in wanted
 }
 
-// wanted is where a call of the trace is in the part: the first one that stays from it on, and the last one up to it.
+// wanted is a call of the trace, with its position in the part: that of the first kept call from it on, and of the
+// last one up to it.
 type wanted struct {
 	call, first, last uint64
-	there             bool // there is a first one
+	there             bool // there is such a first call
 }
 
 func newHandovers(k *trace.Rank) (*handovers, error) {
@@ -44,7 +45,7 @@ func newHandovers(k *trace.Rank) (*handovers, error) {
 
 func byCall(a, b wanted) int { return cmp.Compare(a.call, b.call) }
 
-// keep notes that a call stays. Calls of a stream come in order.
+// keep records that a call is kept. Calls of a stream come in order.
 func (h *handovers) keep(stream int, call uint64) {
 	list := h.wanted[stream]
 	for ; h.next[stream] < len(list) && list[h.next[stream]].call <= call; h.next[stream]++ {
@@ -57,7 +58,7 @@ func (h *handovers) keep(stream int, call uint64) {
 	h.kept[stream]++
 }
 
-// events returns the handovers of the part.
+// events returns the part's handovers.
 func (h *handovers) events() *track.AllocEvents {
 	at := func(stream int, call uint64) *wanted {
 		i, _ := slices.BinarySearchFunc(h.wanted[stream], wanted{call: call}, byCall)

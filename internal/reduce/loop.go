@@ -8,10 +8,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// MainLoop names the main loop of a run, in place of a loop's own name.
+// MainLoop selects the main loop of a run instead of a loop by name.
 const MainLoop = "main"
 
-// rounds finds the calls of some rounds of a loop. A round is from one call that begins it to before the next.
+// rounds finds the calls of some iterations of a loop. An iteration lasts from a call that begins it to before the
+// next such call.
 func (w *Selection) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Span, found bool, err error) {
 	var x *trace.Rounds
 	if w.Loop == MainLoop {
@@ -40,8 +41,8 @@ func (w *Selection) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Sp
 	return s, true, nil
 }
 
-// named finds the rounds that begin with calls that a text names: a function, or what a call site is called, or a part of it. nil: there
-// are none.
+// named finds the iterations that begin with the calls that a text names: a function, a call site, or a part of a
+// call site's name. It returns nil if there are none.
 func (w *Selection) named(k *trace.Rank, stream int) *trace.Rounds {
 	name, place, both := strings.Cut(w.Loop, "@")
 	x := k.Occurrences(stream, func(t int) bool {
@@ -55,7 +56,7 @@ func (w *Selection) named(k *trace.Rank, stream int) *trace.Rounds {
 		return nil
 	}
 	end := k.Len(stream)
-	if n := x.Total(); n > 1 { // the last round is as long as the one before: what follows the loop isn't in it
+	if n := x.Total(); n > 1 { // the last iteration is as long as the one before: it excludes what follows the loop
 		a, _ := x.Nth(n - 2)
 		b, _ := x.Nth(n - 1)
 		end = min(end, b+(b-a))

@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// SizeMarks finds the sizes in a rank's calls that replace several original ones, and the synthetic messages.
+// SizeMarks finds merged sizes and synthetic messages in a rank's calls.
 type SizeMarks struct {
 	k        *trace.Rank
 	list     []trace.MergedSizes
@@ -18,13 +18,13 @@ type SizeMarks struct {
 	known    map[int][]MergedSize
 }
 
-// A MergedSize is a parameter that has such sizes: they were Low to High before, in what the parameter counts.
+// A MergedSize is a parameter with a merged size: the original sizes were Low to High, in the parameter's unit.
 type MergedSize struct {
 	Param     string
 	Low, High int64
 }
 
-// SizeMarksOf returns those of a rank; nil if the trace has all sizes as they were.
+// SizeMarksOf returns the marks of a rank; nil if the trace has all original sizes.
 func SizeMarksOf(r *trace.Reader, k *trace.Rank) (*SizeMarks, error) {
 	list, err := r.MergedSizes()
 	if err != nil {
@@ -38,7 +38,7 @@ func SizeMarksOf(r *trace.Reader, k *trace.Rank) (*SizeMarks, error) {
 	return &SizeMarks{k, list, partners, x, make(map[int][]MergedSize)}, err
 }
 
-// SyntheticMessage returns which family of drawn messages that of a call is of; nil if it is as it was.
+// SyntheticMessage returns the family of a call's synthetic message; nil if the message is original.
 func (m *SizeMarks) SyntheticMessage(c *trace.Call) *trace.SyntheticMessages {
 	if m == nil {
 		return nil
@@ -59,19 +59,19 @@ func SyntheticMessageText(p *trace.SyntheticMessages) string {
 	return text
 }
 
-// MergedSizesOf returns the marks of a call.
+// MergedSizesOf returns the merged sizes of a call.
 func (m *SizeMarks) MergedSizesOf(c *trace.Call) []MergedSize {
 	if m == nil || m.list == nil {
 		return nil
 	}
 	if m.k.DependsOnEarlierCalls(c.Terminal) {
-		return m.find(c) // what its statuses say isn't the same in all calls
+		return m.find(c) // statuses differ between the terminal's calls
 	}
 	return once.GetOrMake(m.known, c.Terminal, func() []MergedSize { return m.find(c) })
 }
 
 func (m *SizeMarks) find(c *trace.Call) (list []MergedSize) {
-	vals := m.k.Signature(c.Terminal) // what is thinned has no lanes
+	vals := m.k.Signature(c.Terminal) // terminals with merged sizes have no lanes
 	p, err := planOf(m.k, c.Terminal, vals, m.x.FixedTypeSize)
 	if err != nil {
 		return nil

@@ -13,17 +13,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// OrderCompletions drops the order in which requests finished if it differs between ranks and runs. Ranks that poll then are of
-// one class.
+// OrderCompletions removes the order in which requests finished where it differs between ranks and runs. Ranks that
+// poll then fall into one class.
 //
 // Invariants:
 //
-//  1. Consecutive calls from one place with the rest of the same requests, which finish some of them, finish the same ones after,
-//     in the order of the array. Nothing that other ranks see is between them, so that any order is one that the run could have had.
-//  2. Tests and probes that found nothing are left out, as the program saw nothing of the other ranks by them.
-//  3. What ranks spent MUST stay: a call that takes the place of others takes as long as these together.
+//  1. Consecutive calls of one call site finish the same requests as before, but in the order of their array. Each such call has the rest of the same
+//     requests. No action visible to other ranks is between them, so the run could have had any order.
+//  2. Tests and probes that found nothing are left out, as they show the program nothing of other ranks.
+//  3. The ranks' times MUST stay: a call that replaces others takes their total time.
 //
-// It is the same trace if they finish in the order of their arrays anyway. progress is called after each rank.
+// It returns the same trace if all requests finish in array order anyway. progress is called after each rank.
 func OrderCompletions(r *trace.Reader, progress func(ranks int)) (*trace.Reader, error) {
 	changed := false
 	ch := &ValueChange{
@@ -32,7 +32,7 @@ func OrderCompletions(r *trace.Reader, progress func(ranks int)) (*trace.Reader,
 		Tracks: func(list []*track.Track) error {
 			for _, t := range list {
 				if len(t.Streams) > 1 {
-					continue // others may finish requests in between
+					continue // other calls may finish requests in between
 				}
 				other, err := sorted(r, t)
 				if err != nil {
@@ -57,16 +57,16 @@ func OrderCompletions(r *trace.Reader, progress func(ranks int)) (*trace.Reader,
 	return part.Reader(r.Name())
 }
 
-// A call is what a terminal does.
+// A call is the effect of a terminal on requests.
 type call struct {
 	vain     bool
-	key      string // calls that can be in a row have the same; "": it finishes nothing of an array
+	key      string // equal for calls that can form a row; "": it completes no requests of an array
 	requests []int64
 	done     []finished
 	spans    map[string]signature.Span // by parameter
 }
 
-// A finished request is a number in its array.
+// A finished is a request by its index in the array.
 type finished struct {
 	index  int64
 	status []int64
@@ -76,15 +76,15 @@ type finished struct {
 type sorter struct {
 	t     *track.Track
 	b     *track.Builder
-	calls []*call   // by terminal; nil: not seen so far
-	left  []uint64  // by terminal as it was: calls that stay
-	row   []uint32  // calls in a row
-	open  []int64   // what is left of their requests
-	spent [2]uint64 // gaps and durations of calls that are left out, and that no other has yet
-	other bool      // some calls are others now
+	calls []*call   // by terminal; nil: not seen yet
+	left  []uint64  // by old terminal: number of kept calls
+	row   []uint32  // consecutive calls that are reordered together
+	open  []int64   // remaining requests of the row
+	spent [2]uint64 // gaps and durations of left-out calls, not yet added to a kept call
+	other bool      // some calls have changed
 }
 
-// sorted changes a track of a trace, if there is anything to change.
+// sorted changes a track of a trace if needed; other: it changed.
 func sorted(r *trace.Reader, t *track.Track) (other bool, err error) {
 	x := &sorter{t: t, b: track.NewBuilderFrom(t), calls: make([]*call, len(t.Signatures)), left: make([]uint64, len(t.Signatures))}
 	x.b.Signatures, x.b.Times = nil, nil
@@ -174,7 +174,7 @@ func callOf(from *trace.Call, s *signature.Signature) (*call, error) {
 	return c, nil
 }
 
-// take goes on with a call.
+// take processes a call.
 func (x *sorter) take(n uint32) {
 	c := x.calls[n]
 	switch {
@@ -201,13 +201,13 @@ func (x *sorter) take(n uint32) {
 	}
 }
 
-// spend takes the times of a call.
+// spend adds a left-out call's times to spent.
 func (x *sorter) spend(n uint32) {
 	x.spent[0] += uint64(x.t.Times[n].Gap.Mean())
 	x.spent[1] += uint64(x.t.Times[n].Duration.Mean())
 }
 
-// flush writes the calls of a row: one for each request, or a single one if it can finish all.
+// flush writes the calls of a row: one call for each request, or a single call if it can complete all.
 func (x *sorter) flush() {
 	if len(x.row) == 0 {
 		return
@@ -244,7 +244,7 @@ func (x *sorter) flush() {
 	x.row, x.spent = nil, [2]uint64{}
 }
 
-// call appends a call like another, but for some values, which takes its share of what was spent.
+// call appends a changed copy of a call, with its share of the spent times.
 func (x *sorter) call(s *signature.Signature, like *call, with map[string][]int64, of uint64) {
 	var vals []int64
 	at := 0

@@ -10,25 +10,25 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A key names sizes that must stay equal where they are equal: those of messages with a tag, or of
-// calls of a collective function.
+// A key identifies sizes whose equality must be preserved: those of messages with a tag, or of calls of a collective
+// function.
 type key struct {
 	collective bool
 	n          int64 // the tag or the function
 }
 
-// wild is the key of all messages: a receive may take any tag.
+// wild is the key of all messages, for receives with any tag.
 var wild = key{n: -1 << 62}
 
 // A slot is a size in a signature.
 type slot struct {
 	at    int
-	param int   // which of the function's parameters it is of
-	unit  int64 // bytes of one; 0 is not known
-	fixed bool  // may not be merged, nor what belongs to it
-	told  bool  // a status says it
-	again bool  // the size of the slot before, with another tag, which makes them one family
-	tag   int   // where the tag is; -1: none, key is that of a function
+	param int   // index of its parameter
+	unit  int64 // bytes per unit; 0: not known
+	fixed bool  // neither it nor its family may be merged
+	told  bool  // it is in a status
+	again bool  // the same size as the previous slot with another tag: it joins their families
+	tag   int   // position of the tag; -1: none, key is a function's
 	key   key
 }
 
@@ -42,17 +42,18 @@ func (s *slot) keyIn(vals []int64) key {
 	return key{n: vals[s.tag]}
 }
 
-// A spread is an array of counts followed by one of displacements in the same unit that are no plain sums.
+// A spread is an array of counts followed by an array of displacements in the same unit that are not plain sums of
+// the counts.
 type spread struct{ counts, displs, n int }
 
-// A sizePlan lists where a terminal's calls have sizes.
+// A sizePlan lists the sizes in a terminal's calls.
 type sizePlan struct {
 	slots   []slot
 	spreads []spread
 }
 
-// planOf finds the sizes in a terminal's calls; vals are the values of one. sizes returns the size of a datatype, 0 if
-// unknown.
+// planOf finds the sizes in a terminal's calls; vals are the values of one call. sizes returns the size of a
+// datatype, 0 if unknown.
 func planOf(k *trace.Rank, terminal int, vals []int64, sizes func(handle int64) int64) (*sizePlan, error) {
 	c := k.CallWithoutParams(terminal)
 	if c.Return != 0 && c.Return != mpi.ErrInStatus {
@@ -80,7 +81,7 @@ func planOf(k *trace.Rank, terminal int, vals []int64, sizes func(handle int64) 
 			}
 			s := slot{at: in(side.Count), param: index(side.Count), tag: -1, key: key{true, int64(function.ID)}, fixed: side.Partitions != ""}
 			if !m.Pattern.Collective() {
-				if s.tag = in(side.Tag); s.tag < 0 { // of a message that was matched before
+				if s.tag = in(side.Tag); s.tag < 0 { // a message that a probe matched before
 					s.key = wild
 				}
 			}
@@ -93,9 +94,9 @@ func planOf(k *trace.Rank, terminal int, vals []int64, sizes func(handle int64) 
 	return p, err
 }
 
-// add takes one side of a call: a count, or an array of them.
+// add adds one side of a call: a count, or an array of counts.
 func (p *sizePlan) add(m *meaning.DataMovement, side *meaning.DataSide, s slot, datatype, displs int, vals []int64, sizes func(int64) int64) {
-	for i := range p.slots { // both sides may be one
+	for i := range p.slots { // both sides may have the same count
 		if at := p.slots[i].at; at == s.at && s.tag >= 0 {
 			s.again = true
 		} else if at == s.at || at == s.at+1 {
@@ -131,13 +132,13 @@ func (p *sizePlan) add(m *meaning.DataMovement, side *meaning.DataSide, s slot, 
 	}
 }
 
-// statuses takes what a call said of messages, or, as MPI_Get_count does, makes of what one said.
+// statuses adds the sizes in a call's statuses, or in results that are computed from a status, as by MPI_Get_count.
 func (p *sizePlan) statuses(f *trace.Function, at *trace.Positions, vals []int64, sizes func(int64) int64) error {
 	spans, err := sections.SpansOf(f, nil, vals)
 	if err != nil {
 		return err
 	}
-	told := -1 // the tag in a status that went in
+	told := -1 // position of the tag in an input status
 	take := func(s *signature.Span) {
 		if !s.IsFilledStatus(vals) {
 			return
@@ -198,7 +199,8 @@ func (p *sizePlan) apply(vals []int64, of func(s *slot, k key, bytes int64) int6
 	}
 }
 
-// gaps returns what lies before each block that isn't the one before it; nil if blocks are in another order.
+// gaps returns the gap before each block that doesn't begin where the previous one ends; nil if blocks are in another
+// order.
 func (x *spread) gaps(vals []int64) []int64 {
 	gaps := make([]int64, x.n)
 	for j := 1; j < x.n; j++ {

@@ -10,28 +10,28 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// One-shot requests are numbered by creation on their thread, and a signature says how many creations ago the request
-// was made (docs/format.md). Within one piece of a part that stays right; a request that another piece made is fewer
-// creations ago, as those between are gone.
+// One-shot requests are numbered by creation on their thread. A signature has the number of creations since the
+// request was made (docs/format.md). Within one piece of a part this number stays right. For requests of an earlier
+// piece it decreases, as the creations in between are missing.
 type requests struct {
 	k       *trace.Rank
-	made    *trace.Occurrences // the calls of the stream that make one
+	made    *trace.Occurrences // the stream's calls that make a request
 	kept    []kept
 	uses    [][]use // by terminal; nil: not looked for yet
 	looked  []bool
-	several bool // pieces
+	several bool // the part has several pieces
 }
 
-// kept are the requests that a piece makes: from first to before end in the trace, from now on in the part.
+// kept is the requests made in a piece: numbers first to end (exclusive) in the trace, from now on in the part.
 type kept struct{ first, end, now int64 }
 
-// A use is a value of a signature that is a request.
+// A use is a request among a signature's values.
 type use struct {
 	at  int
 	out bool
 }
 
-// Values in signatures that mark requests whose creation was not recorded, and what distinguishes these.
+// Values that mark requests whose creation was not recorded, and their difference.
 const (
 	unknownRequest = -1
 	onceBits       = 1
@@ -53,13 +53,13 @@ func newRequests(k *trace.Rank, stream int, spans []ops.Span) *requests {
 	return r
 }
 
-// makesOne reports whether a one-shot request comes out of a call that can make one.
+// makesOne reports whether a call that can make a one-shot request did.
 func (r *requests) makesOne(terminal int) bool {
 	vals := r.k.Signature(terminal)
 	return slices.ContainsFunc(r.of(terminal), func(u use) bool { return u.out && vals[u.at] > 0 && vals[u.at]&1 == 0 })
 }
 
-// of returns where a terminal's values have requests.
+// of returns the positions of requests in a terminal's values.
 func (r *requests) of(terminal int) []use {
 	if r.looked[terminal] {
 		return r.uses[terminal]
@@ -73,7 +73,7 @@ func (r *requests) of(terminal int) []use {
 	return r.uses[terminal]
 }
 
-// usesOf returns where a call's values have requests.
+// usesOf returns the positions of requests in a call's values.
 func usesOf(f *trace.Function, vals []int64) (list []use) {
 	spans, err := sections.SpansOf(f, nil, vals)
 	if err != nil {
@@ -90,12 +90,12 @@ func usesOf(f *trace.Function, vals []int64) (list []use) {
 	return list
 }
 
-// moves reports whether a terminal's requests may have other numbers in the part.
+// moves reports whether a terminal's requests may have different numbers in the part.
 func (r *requests) moves(terminal int) bool {
 	return r.several && (len(r.of(terminal)) > 0 || r.k.DependsOnEarlierCalls(terminal))
 }
 
-// renumber changes the requests of the call at a position to what they are in the part.
+// renumber converts the requests of the call at a position to the part's numbers.
 func (r *requests) renumber(terminal int, at uint64, vals []int64) {
 	before := int64(r.made.Before(at))
 	after := int64(r.made.Before(at + 1))
@@ -106,7 +106,7 @@ func (r *requests) renumber(terminal int, at uint64, vals []int64) {
 	for _, u := range uses {
 		v := vals[u.at]
 		if v <= 0 || v&1 != 0 {
-			continue // none, unknown, another thread's, or persistent
+			continue // null, unknown, another thread's, or persistent
 		}
 		count := before
 		if u.out {
@@ -120,7 +120,7 @@ func (r *requests) renumber(terminal int, at uint64, vals []int64) {
 	}
 }
 
-// before returns how many of the first requests of the trace are in the part.
+// before returns how many of the first count requests of the trace are in the part.
 func (r *requests) before(count int64) (n int64) {
 	for _, x := range r.kept {
 		n += min(max(count, x.first), x.end) - x.first
@@ -128,7 +128,7 @@ func (r *requests) before(count int64) (n int64) {
 	return n
 }
 
-// now returns the number in the part of a request; false if it was made elsewhere.
+// now returns a request's number in the part; false if it was made outside.
 func (r *requests) now(id int64) (int64, bool) {
 	i := sort.Search(len(r.kept), func(i int) bool { return r.kept[i].end > id })
 	if i == len(r.kept) || id < r.kept[i].first {

@@ -9,12 +9,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// stream takes the calls of one thread.
+// stream processes the calls of one thread.
 func (c *rankCutter) stream(stream int) error {
 	spans := c.spans[c.k.Number()][stream]
 	objects := c.k.Occurrences(stream, func(t int) bool { return c.objects[t] })
 	r := newRequests(c.k, stream, spans)
-	at, last := uint64(0), c.begin // where the thread is, and when
+	at, last := uint64(0), c.begin // the current position and time
 	for _, s := range spans {
 		if err := c.stay(stream, objects, at, s.First, last); err != nil {
 			return err
@@ -32,7 +32,7 @@ func (c *rankCutter) stream(stream int) error {
 	return nil
 }
 
-// stay takes the calls between two positions that make or free objects, all at one time.
+// stay keeps the calls between two positions that make or free objects, all at one time.
 func (c *rankCutter) stay(stream int, objects *trace.Occurrences, from, to uint64, when int64) error {
 	for n := objects.Before(from); n < objects.Total(); n++ {
 		at, terminal := objects.Nth(n)
@@ -51,7 +51,7 @@ func (c *rankCutter) stay(stream int, objects *trace.Occurrences, from, to uint6
 	return nil
 }
 
-// values returns those of the call at a position.
+// values returns the values of the call at a position.
 func (c *rankCutter) values(stream, terminal int, at uint64) []int64 {
 	if c.k.Lane(terminal) == nil && !c.k.DependsOnEarlierCalls(terminal) {
 		return c.k.Signature(terminal)
@@ -71,18 +71,18 @@ func (c *rankCutter) note(stream int, number uint32, start, end int64) {
 	}
 }
 
-// aside notes time before the thread's next call that was not the program's.
+// aside adds time before the thread's next call that was not the program's.
 func (c *rankCutter) aside(stream int, ns int64, off bool) {
 	if stream == 0 && ns > 0 {
 		c.asides = append(c.asides, track.Aside{BeforeCall: c.count, Ns: ns, TracingOff: off})
 	}
 }
 
-// span takes the calls of a span. last is when what came before ended; again says that this was another span.
+// span keeps the calls of a span. last is the end of the previous part; again: a span came before.
 func (c *rankCutter) span(stream int, s ops.Span, r *requests, again bool, last int64) (end int64, err error) {
 	next, stop := iter.Pull2(c.timings(c.k, stream, s.First))
 	defer stop()
-	known := make([]uint32, c.k.Terminals()) // numbers of distinct calls without requests and lanes, from 1
+	known := make([]uint32, c.k.Terminals()) // by terminal: number of its distinct call without requests and lanes, from 1
 	called := make([]*trace.Call, c.k.Terminals())
 	at := s.First
 	for terminal, vals := range c.k.SignaturesFrom(stream, s.First) {

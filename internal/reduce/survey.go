@@ -13,16 +13,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A sizeFamily is sizes that belong together: what is one before must be one after.
+// A sizeFamily is sizes whose equality must be preserved.
 type sizeFamily struct {
 	sizes  stats.NumberDistribution
 	unit   int64  // the least common multiple of units
-	fixed  bool   // must stay as it is
-	stored uint64 // how many of them distinct calls have
+	fixed  bool   // must stay unchanged
+	stored uint64 // number of these sizes in distinct calls
 	keys   map[key]bool
-	sorted []stats.Bin // sizes
+	sorted []stats.Bin // the distinct sizes
 	bins   []trace.Bin
-	// precision is that of bins.
+	// precision of bins.
 	precision int
 }
 
@@ -32,10 +32,10 @@ type survey struct {
 	parent map[key]key
 	of     map[key]*sizeFamily // by root
 	wilds  bool                // some receive takes any tag
-	code   int64               // bytes that are to be added to those of the file
+	code   int64               // additional bytes of the file
 }
 
-// largestUnit is up to where units have a common multiple of use.
+// largestUnit is the largest useful common multiple of units.
 const largestUnit = 1 << 20
 
 func (s *survey) root(k key) key {
@@ -58,7 +58,7 @@ func (s *survey) family(k key) *sizeFamily {
 	})
 }
 
-// join makes one family of two.
+// join merges two families.
 func (s *survey) join(a, b key) {
 	s.family(a)
 	s.family(b)
@@ -135,7 +135,7 @@ func (s *survey) rank(k *trace.Rank) error {
 			s.wilds = s.wilds || key == wild
 			f := s.family(key)
 			if x.unit <= 0 && vals[x.at] == 0 {
-				continue // it means nothing here
+				continue // the parameter is ignored here
 			}
 			if x.fixed || x.unit <= 0 {
 				f.fixed = true
@@ -146,7 +146,7 @@ func (s *survey) rank(k *trace.Rank) error {
 				f.sizes.Add(vals[x.at]*x.unit, calls, k.Number())
 				f.stored++
 			}
-			// A call site's sizes are one family, whatever its tags; what statuses say goes by tag.
+			// The sizes of a call site are one family, whatever their tags; sizes in statuses are grouped by tag.
 			if at := [2]any{c.Func.ID, c.Site}; x.tag >= 0 && !x.told {
 				if first, ok := sites[at]; ok {
 					s.join(first, key)
@@ -179,7 +179,7 @@ func (s *survey) rank(k *trace.Rank) error {
 	return nil
 }
 
-// cost is about how many bits the sizes take.
+// cost is the approximate number of bits of the sizes.
 func (f *sizeFamily) cost() float64 {
 	total, bits := float64(f.sizes.Count), 0.0
 	for _, t := range f.sorted {
@@ -188,7 +188,7 @@ func (f *sizeFamily) cost() float64 {
 	return bits * float64(f.stored)
 }
 
-// merge merges a family's sizes as far as a precision says.
+// merge merges a family's sizes at a precision.
 func (f *sizeFamily) merge(precision int) {
 	f.precision, f.bins = precision, nil
 	if !f.fixed {
@@ -196,7 +196,7 @@ func (f *sizeFamily) merge(precision int) {
 	}
 }
 
-// value is the size that replaces another.
+// value returns the size that replaces another.
 func (f *sizeFamily) value(size int64) int64 {
 	i, _ := slices.BinarySearchFunc(f.bins, size, func(b trace.Bin, size int64) int { return cmp.Compare(b.High, size) })
 	if i < len(f.bins) && f.bins[i].Low <= size {

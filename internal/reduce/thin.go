@@ -1,4 +1,4 @@
-// Thin makes traces smaller by merging sizes of messages and collectives that are nearly alike.
+// ReduceTrace makes traces smaller by merging sizes of messages and collectives that are nearly equal.
 //
 // Invariants:
 //
@@ -25,21 +25,21 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Options say how far to go.
+// Options control the reduction.
 type Options struct {
-	PrecisionPercent   int                                 // percent: sizes may differ by what is missing to 100 and be one
-	BudgetBytes        int64                               // bytes: merge only as much as needed for a file of this size, the largest families first; 0: merge all
+	PrecisionPercent   int                                 // sizes within 100 - PrecisionPercent percent of each other may be merged
+	BudgetBytes        int64                               // merge only as much as needed for a file of this many bytes, the largest families first; 0: merge all
 	NewTripCountDrawer func(*trace.Reader) TripCountDrawer // makes trip counts synthetic; nil: keep them
-	PartnerDrawer      PartnerDrawer                       // nil: they stay
-	OrderedTrace       *trace.Reader                       // if not nil: the trace with requests in order, the input of all other steps
+	PartnerDrawer      PartnerDrawer                       // makes partners synthetic; nil: keep them
+	OrderedTrace       *trace.Reader                       // input with requests in array order; nil: the trace itself
 
-	code int64 // bytes that what is known of the program's code takes in the file
+	code int64 // bytes of the section on the program's code
 }
 
 // A TripCountDrawer makes trip counts synthetic. With a budget it is used only if merging sizes is not enough.
 type TripCountDrawer interface {
-	Tracks([]*track.Track) error     // changes those of all ranks
-	Content(*sections.Content) error // drawn from the merged tracks whose content this is
+	Tracks([]*track.Track) error     // changes the tracks of all ranks
+	Content(*sections.Content) error // changes the merged tracks' content
 	Families() int                   // the number of loops that can become synthetic
 	Limit(families int)              // make only this many synthetic from now on, the largest first
 }
@@ -50,7 +50,7 @@ type KeptReason struct {
 	Count uint64
 }
 
-// KeptReasons lists what stays by why it does, most first.
+// KeptReasons sorts reasons by how often they apply, most frequent first.
 func KeptReasons(counts map[string]uint64) (list []KeptReason) {
 	for why, n := range counts {
 		list = append(list, KeptReason{why, n})
@@ -66,15 +66,15 @@ type PartnerDrawer interface {
 	Draw(families int) (*trace.Reader, error) // makes this many synthetic, the largest first
 }
 
-// A ReducedTrace is a thinned trace. It is good until Close.
+// A ReducedTrace is a reduced trace. It is valid until Close.
 type ReducedTrace struct {
 	*CutResult
 	FileBytes             int64           // of the file
-	TripCountDrawer       TripCountDrawer // that made trip counts synthetic; nil: none did
-	PartnersNotWorthwhile bool            // partners could be drawn, and are not as the trace would be no smaller
-	// SizesNotWorthwhile says that sizes could be merged, and are not for the same reason.
+	TripCountDrawer       TripCountDrawer // the drawer that was used; nil: none
+	PartnersNotWorthwhile bool            // partners could be synthetic, but the trace would be no smaller
+	// SizesNotWorthwhile: sizes could be merged, but the trace would be no smaller.
 	SizesNotWorthwhile bool
-	// Unchanged says that the trace is that which was to be thinned, as nothing would be gained or it fits the budget.
+	// Unchanged is the original trace if reducing gains nothing or it fits the budget; else nil.
 	Unchanged *trace.Reader
 }
 
@@ -86,31 +86,31 @@ func (x *ReducedTrace) Write(path string, overwrite bool) error {
 	return x.CutResult.Write(path, overwrite)
 }
 
-// Close lets go what the trace may still be read from.
+// Close closes the files that the trace is read from.
 func (x *ReducedTrace) Close() {
 	if x.Unchanged == nil {
 		x.CutResult.Close()
 	}
 }
 
-// same has the result be the trace as it was.
+// same makes the original trace the result.
 func (x *ReducedTrace) same(r *trace.Reader) *ReducedTrace {
 	x.CutResult, x.FileBytes, x.Unchanged = &CutResult{Content: &sections.Content{}}, r.Size(), r
 	return x
 }
 
-// codeEntry is at most what the file's directory has of the section.
+// codeEntry is an upper bound of the section's entry in the file's directory, in bytes.
 const codeEntry = 16
 
-// ErrOverBudget is wrapped by the error that says that a budget can't be kept.
+// ErrOverBudget is wrapped by the error for a budget that can't be met.
 var ErrOverBudget = errors.New("too large")
 
-// ErrTripCountsKept is returned by a Drawer that cannot make trip counts synthetic in the merged tracks.
+// ErrTripCountsKept is returned by a TripCountDrawer that cannot make trip counts synthetic in the merged tracks.
 var ErrTripCountsKept = errors.New("trip counts can't be made synthetic")
 
 var errThinned = errors.New("was reduced before; take the trace that it was made of")
 
-// ReduceTrace thins a trace. progress is called after each rank.
+// ReduceTrace reduces a trace. progress is called after each rank.
 func ReduceTrace(r *trace.Reader, o Options, progress func(ranks int)) (*ReducedTrace, error) {
 	sizes, failed := r.MergedSizes()
 	loops, failed2 := r.SyntheticLoops()
@@ -147,7 +147,7 @@ func ReduceTrace(r *trace.Reader, o Options, progress func(ranks int)) (*Reduced
 	return x, err
 }
 
-// withPartners makes partners synthetic, too, where that is possible, then thins the rest.
+// withPartners makes partners synthetic if possible, then reduces the rest.
 func withPartners(r *trace.Reader, o Options, progress func(ranks int)) (*ReducedTrace, error) {
 	x, err := thinOf(r, o, progress)
 	if o.PartnerDrawer == nil || err != nil && !(errors.Is(err, ErrOverBudget) && o.BudgetBytes > 0) || err == nil && o.BudgetBytes > 0 {
@@ -161,7 +161,7 @@ func withPartners(r *trace.Reader, o Options, progress func(ranks int)) (*Reduce
 		}
 		return x, cmp.Or(failed, err)
 	}
-	// drawn thins a trace in which this many families of messages are synthetic.
+	// drawn reduces a trace with this many families of synthetic messages.
 	all := o
 	all.BudgetBytes = 0
 	drawn := func(n int) (*ReducedTrace, error) {
@@ -197,7 +197,7 @@ func withPartners(r *trace.Reader, o Options, progress func(ranks int)) (*Reduce
 	return fewest(families, o.BudgetBytes, drawn)
 }
 
-// thinOf does so, of what partners there are.
+// thinOf reduces a trace without changing partners.
 func thinOf(r *trace.Reader, o Options, progress func(ranks int)) (*ReducedTrace, error) {
 	s, err := surveyOf(r, progress)
 	if err != nil {
@@ -226,7 +226,7 @@ func thinOf(r *trace.Reader, o Options, progress func(ranks int)) (*ReducedTrace
 		if err != nil || x.Content.MergedSizes == nil {
 			return x, err
 		}
-		// Sizes that are nearly alike may take more than those that there were, as these may follow from others.
+		// Merged sizes may take more space than the originals, which may follow from other values.
 		y, err := merge(0, o.PrecisionPercent, drawer)
 		if err != nil {
 			x.Close()
@@ -287,9 +287,10 @@ func (s *survey) drawn(list []*sizeFamily, o Options, d TripCountDrawer, progres
 	})
 }
 
-// fewest finds the least number of families, of n, whose merging fits into the budget. All n are known to fit.
+// fewest finds the least number of families, up to n, whose merging meets the budget. Merging all n is known to meet
+// it.
 func fewest(n int, budget int64, try func(n int) (*ReducedTrace, error)) (*ReducedTrace, error) {
-	low := 0 // too few
+	low := 0 // known to be too few
 	var best *ReducedTrace
 	for n > low+1 || best == nil {
 		at := (low + n + 1) / 2
@@ -316,7 +317,7 @@ func fewest(n int, budget int64, try func(n int) (*ReducedTrace, error)) (*Reduc
 	return best, nil
 }
 
-// families are those that may be merged, which take most first.
+// families lists the families that may be merged, the most expensive first.
 func (s *survey) families() (list []*sizeFamily) {
 	for _, f := range s.of {
 		if len(f.sorted) > 1 {
@@ -349,7 +350,7 @@ func (f *sizeFamily) ordered() (list []key) {
 
 // write makes the trace.
 func (s *survey) write(list []*sizeFamily, precision int, d TripCountDrawer, progress func(int)) (*ReducedTrace, error) {
-	var rank *trace.Rank // plans are those of one rank at a time: those of all would take more than the trace
+	var rank *trace.Rank // plans are kept for one rank at a time: all together would exceed the trace
 	var plans map[int]*sizePlan
 	var x *handles.Rank
 	var failed error
@@ -409,7 +410,7 @@ func (s *survey) write(list []*sizeFamily, precision int, d TripCountDrawer, pro
 	return &ReducedTrace{CutResult: part, FileBytes: int64(len(file)) + s.code, TripCountDrawer: d}, nil
 }
 
-// thinned says what was merged.
+// thinned describes the merged sizes.
 func thinned(list []*sizeFamily) (out []trace.MergedSizes) {
 	for _, f := range list {
 		if len(f.bins) == 0 {
@@ -438,15 +439,14 @@ func thinned(list []*sizeFamily) (out []trace.MergedSizes) {
 	return out
 }
 
-// CanMerge reports whether sizes low to high are one at a precision: they differ by no more than
-// what is missing to 100 %, of the greatest.
+// CanMerge reports whether sizes low to high are within 100 - precision percent of the largest.
 func CanMerge(low, high int64, precision int) bool {
 	return float64(high-low)*100 <= float64(100-precision)*float64(high)
 }
 
-// MergeSizes merges sizes, which are in rising order. The bin that has most sizes comes first: so values that lie around a
-// mean are not split there. A bin's size is a multiple of grain, a whole number of elements for senders and receivers;
-// if none exists, the sizes stay. Size 0 is never merged with others, and single sizes are in no bin.
+// MergeSizes merges sizes, which are in rising order. It first makes the bin with most sizes, so that values around a
+// mean are not separated. A bin's size is a multiple of grain, which is a whole number of elements for senders and
+// receivers; without such a multiple the sizes stay. Size 0 is never merged with others. Single sizes are in no bin.
 func MergeSizes(list []stats.Bin, precision int, grain int64) (out []trace.Bin) {
 	for len(list) > 0 && list[0].Min <= 0 {
 		list = list[1:]
@@ -467,7 +467,7 @@ func MergeSizes(list []stats.Bin, precision int, grain int64) (out []trace.Bin) 
 	return out
 }
 
-// fullest returns the window of sizes that merge which has most calls.
+// fullest returns the mergeable window of sizes that has most calls.
 func fullest(list []stats.Bin, precision int) (first, end int) {
 	var most, count uint64
 	from := 0
@@ -484,7 +484,7 @@ func fullest(list []stats.Bin, precision int) (first, end int) {
 	return first, end
 }
 
-// merged returns a bin of several sizes.
+// merged returns the bin of several sizes.
 func merged(list []stats.Bin, grain int64) (b trace.Bin, ok bool) {
 	if len(list) < 2 {
 		return b, false

@@ -15,26 +15,26 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Selection says what to take of a trace: calls for which all that is set holds.
+// A Selection selects calls of a trace. All fields that are set must hold.
 type Selection struct {
-	FromNs, UntilNs              *int64    // calls that end after From and begin before Until, in ns after the run's first call
-	Phase                        string    // those of the marked phases of that name; "" all
-	Loop                         string    // those of rounds of a loop: "main", or the call that begins a round; "" all
-	FirstIteration, EndIteration uint64    // which rounds, if there is a loop
-	WithoutInit                  bool      // those after MPI_Init and before MPI_Finalize
-	SiteNamer                    SiteNamer // how call sites are named, for Loop
-	// IterationSites are the calls by which iterations of Loop are counted, if Loop is a place or the function of a loop.
+	FromNs, UntilNs              *int64    // calls that end after FromNs and begin before UntilNs, in ns after the run's first call
+	Phase                        string    // calls in marked phases of this name; "": all
+	Loop                         string    // calls in iterations of a loop: "main", or the call that begins an iteration; "": all
+	FirstIteration, EndIteration uint64    // range of iterations, if Loop is set
+	WithoutInit                  bool      // calls after MPI_Init and before MPI_Finalize
+	SiteNamer                    SiteNamer // names call sites, for Loop
+	// IterationSites are the calls that begin iterations, if Loop names a loop's place or function.
 	IterationSites map[trace.FunctionSite]bool
 
-	found      bool             // a thread has rounds of the loop
-	begins     *trace.Call      // a round, on the first rank that has the loop
-	iterations *when.Iterations // of the main loop
+	found      bool             // some thread has iterations of the loop
+	begins     *trace.Call      // the call that begins an iteration, on the first rank with the loop
+	iterations *when.Iterations // iterations of the main loop
 }
 
 // A SiteNamer renders a call site.
 type SiteNamer func(function string, s trace.Site) string
 
-// IsWholeRun reports whether the window is the whole run.
+// IsWholeRun reports whether the selection is the whole run.
 func (w *Selection) IsWholeRun() bool {
 	return w.FromNs == nil && w.UntilNs == nil && w.Phase == "" && w.Loop == "" && !w.WithoutInit
 }
@@ -70,7 +70,7 @@ func (w *Selection) whichRounds() string {
 	return fmt.Sprintf("iterations %d:%s of loop %s", w.FirstIteration, end, w.Loop)
 }
 
-// spans returns where the window is, by rank and stream, as positions in rising order.
+// spans returns the selected spans by rank and stream, in rising order.
 func (w *Selection) spans(r *trace.Reader) ([][][]ops.Span, error) {
 	if w.FromNs != nil || w.UntilNs != nil {
 		if err := r.RequireTimes(); err != nil {
@@ -108,7 +108,7 @@ func (w *Selection) spans(r *trace.Reader) ([][][]ops.Span, error) {
 	return all, nil
 }
 
-// SpansOf returns where the window is in a thread, as positions in rising order.
+// SpansOf returns the selected spans of a thread, in rising order.
 func (w *Selection) SpansOf(r *trace.Reader, k *trace.Rank, stream int) ([]ops.Span, error) {
 	zero := int64(0)
 	if w.FromNs != nil || w.UntilNs != nil {
@@ -124,10 +124,10 @@ func (w *Selection) SpansOf(r *trace.Reader, k *trace.Rank, stream int) ([]ops.S
 	return list, err
 }
 
-// LoopFound reports whether a thread that Of looked at has rounds of the loop that the window is of.
+// LoopFound reports whether a thread passed to SpansOf so far has iterations of Loop.
 func (w *Selection) LoopFound() bool { return w.Loop == "" || w.found }
 
-// of returns the window's part of a thread, and whether the thread has the window's loop.
+// of returns the selected part of a thread, and whether the thread has the loop.
 func (w *Selection) of(r *trace.Reader, k *trace.Rank, stream int, zero int64) (list []ops.Span, found bool, err error) {
 	list = []ops.Span{{End: k.Len(stream)}}
 	if w.WithoutInit {
@@ -157,7 +157,7 @@ func (w *Selection) of(r *trace.Reader, k *trace.Rank, stream int, zero int64) (
 	return list, found, nil
 }
 
-// both returns where two lists of spans overlap.
+// both returns the intersection of two lists of spans.
 func both(a, b []ops.Span) (out []ops.Span) {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		if s := (ops.Span{First: max(a[i].First, b[j].First), End: min(a[i].End, b[j].End)}); s.First < s.End {
@@ -172,7 +172,7 @@ func both(a, b []ops.Span) (out []ops.Span) {
 	return out
 }
 
-// inner is what a thread calls after the last MPI_Init and before the first MPI_Finalize.
+// inner returns the calls of a thread after the last MPI_Init and before the first MPI_Finalize.
 func inner(k *trace.Rank, stream int) ops.Span {
 	are := func(a mpi.Attr) *trace.Occurrences {
 		return k.Occurrences(stream, func(t int) bool {
@@ -192,7 +192,7 @@ func inner(k *trace.Rank, stream int) ops.Span {
 	return s
 }
 
-// timed finds the calls of a stream that had not ended at From and had begun before Until.
+// timed finds the calls of a stream that end after FromNs and begin before UntilNs.
 func (w *Selection) timed(k *trace.Rank, stream int, zero int64) (ops.Span, error) {
 	s := ops.Span{End: k.Len(stream)}
 	if w.FromNs != nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// CallSiteTable is the table of call sites over all ranks.
+// CallSiteTable is the page's table of call sites, over all ranks.
 type CallSiteTable struct {
 	Columns     []show.Heading  `json:"columns"`
-	Rows        [][]any         `json:"rows"` // by time: a value for each column; where a column has a text of its own for people, value and text
-	RowsOmitted int             `json:"more"` // rows left out
+	Rows        [][]any         `json:"rows"` // by time: a value for each column; where the text differs from the value, value and text
+	RowsOmitted int             `json:"more"` // number of omitted rows
 	PerRank     []sums.RankSums `json:"per_rank"`
 	Ranks       int             `json:"ranks"`
 }

@@ -7,23 +7,23 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A AttachedCounter is what was attached to calls under a name, by row and time.
+// A AttachedCounter is the sums of the values attached under a name, by row and time.
 type AttachedCounter struct {
 	Name   string  `json:"name"`
-	MinSum float64 `json:"least"` // sum of a tile
+	MinSum float64 `json:"least"` // least sum of a tile
 	MaxSum float64 `json:"most"`
 	Tiles  int     `json:"tiles"`
-	// Per row and tile: 0 nothing was attached, else 1 + 250 × (sum − Least) ÷ (Most − Least); packed.
+	// By row and tile: 0 without values, else 1 + 250 × (sum − MinSum) ÷ (MaxSum − MinSum); packed.
 	Sums string `json:"sums"`
 }
 
 // Bounds of counters.
 const (
 	maxCounters     = 8
-	maxCounterTiles = 1 << 16 // of all rows
+	maxCounterTiles = 1 << 16 // over all rows
 )
 
-// counters adds up what was attached to calls.
+// counters sums the values attached to calls.
 func (t *Timeline) counters(r *trace.Reader, rows [][]thread) ([]AttachedCounter, error) {
 	names, err := r.AttachedNames()
 	if err != nil || len(names) == 0 || t.folded {

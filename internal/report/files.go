@@ -11,32 +11,32 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A MPIIOFile is what a run did with a file through MPI-IO.
+// A MPIIOFile is the use of a file through MPI-IO.
 type MPIIOFile struct {
 	Name    string   `json:"name"`
-	Opens   int      `json:"opens"` // by all ranks of a communicator together
+	Opens   int      `json:"opens"` // collective opens count once
 	Ranks   int      `json:"ranks"`
 	Read    Transfer `json:"read"`
 	Write   Transfer `json:"write"`
-	MetaNs  int64    `json:"meta_ns"` // in calls that open, close and set up, all ranks
+	MetaNs  int64    `json:"meta_ns"` // ns of all ranks in calls that open, close and set up
 	StartNs int64    `json:"from"`    // ns since the start of the timeline
 	EndNs   int64    `json:"to"`
 }
 
-// A Transfer is what went one way.
+// A Transfer is the data moved in one direction.
 type Transfer struct {
 	Calls  uint64 `json:"calls"`
 	Bytes  uint64 `json:"bytes"`
-	Ns     int64  `json:"ns"`      // in these calls, all ranks
-	BusyNs int64  `json:"busy_ns"` // while at least one rank was in one
+	Ns     int64  `json:"ns"`      // ns of all ranks in these calls
+	BusyNs int64  `json:"busy_ns"` // ns in which at least one rank was in such a call
 	Sizes  []int  `json:"sizes"`   // calls by bytes: 0, then from 2^(i-1) to 2^i - 1
 }
 
 // Bounds of files.
 const (
 	maxFiles     = 200
-	maxFileCalls = 1 << 24 // calls of the run, else there are none
-	maxIntervals = 1 << 20 // of a file, else BusyNs is 0
+	maxFileCalls = 1 << 24 // largest number of the run's calls; with more, no files are listed
+	maxIntervals = 1 << 20 // largest number of a file's intervals; with more, BusyNs is 0
 )
 
 // interval is a time in which a rank was in a call.
@@ -50,13 +50,13 @@ type fileSums struct {
 	writes []interval
 }
 
-// fileWatcher adds up by file what calls do. It is an ops.Sink.
+// fileWatcher sums calls by file. It is an ops.Sink.
 type fileWatcher struct {
 	ops.NopSink
 	files map[string]*fileSums
 	heat  *files.HeatMap
-	kind  trace.SampleKind        // of the calls that moved data
-	begun map[[2]uint64]*interval // operations under way, by rank and ID
+	kind  trace.SampleKind        // accuracy of the times of data calls
+	begun map[[2]uint64]*interval // pending operations, by rank and ID
 }
 
 // filesOf returns the files of a run, those with most bytes first.
@@ -120,7 +120,7 @@ func (w *fileWatcher) Enter(c *ops.Call) error {
 		case ops.ActReadBegin, ops.ActWriteBegin:
 			w.begun[id] = &interval{c.Start, c.End - c.Start}
 		case ops.ActReadEnd, ops.ActWriteEnd:
-			// Between its two calls the operation runs on its own: that is no time of the rank's.
+			// A nonblocking operation between its two calls doesn't take the rank's time.
 			from, spent := c.Start, c.End-c.Start
 			if b := w.begun[id]; b != nil {
 				delete(w.begun, id)
@@ -143,7 +143,7 @@ func (w *fileWatcher) Enter(c *ops.Call) error {
 	return nil
 }
 
-// warm notes what an operation moved, from when it began.
+// warm adds an operation's bytes to the heat map, from the operation's beginning on.
 func (w *fileWatcher) warm(c *ops.Call, a *ops.Act, bytes uint64, from int64) {
 	w.kind = min(w.kind, c.TimeKind)
 	w.heat.Add(c.Rank, a.File.Name, a.Kind == ops.ActWrite || a.Kind == ops.ActWriteEnd, int64(bytes), from, c.End)
@@ -166,7 +166,7 @@ func (t *Transfer) add(list *[]interval, bytes uint64, from, to, spent int64) {
 	}
 }
 
-// busy is for how long at least one of some intervals lasts.
+// busy returns the length of the union of intervals.
 func busy(list []interval) (ns int64) {
 	if len(list) == maxIntervals {
 		return 0

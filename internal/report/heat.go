@@ -11,38 +11,38 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A PosixFile is what a run did with a file by calls of POSIX and C.
+// A PosixFile is the use of a file through POSIX and C.
 type PosixFile struct {
 	Path      string      `json:"path"`
 	Ranks     int         `json:"ranks"`
 	PerRank   bool        `json:"file_per_rank"`
-	Bandwidth float64     `json:"bandwidth"` // bytes a second, of the rank that took longest; 0: not known
+	Bandwidth float64     `json:"bandwidth"` // bytes per second of the rank with most time; 0: not known
 	Total     files.Usage `json:"total"`
 }
 
-// A HeatMap is what was read and written when, by rank and by file.
+// A HeatMap is the bytes read and written over time, by rank and by file.
 type HeatMap struct {
-	API          string   `json:"by"`   // whose calls
-	TimesKind    string   `json:"kind"` // how well times are known
+	API          string   `json:"by"`   // interface of the calls
+	TimesKind    string   `json:"kind"` // accuracy of the times
 	StartNs      int64    `json:"from"` // ns since the first call
-	DurationNs   int64    `json:"ns"`   // as long as something was read or written
-	Bins         int      `json:"bins"` // parts of it
+	DurationNs   int64    `json:"ns"`   // from the first to the last access
+	Bins         int      `json:"bins"` // number of bins in DurationNs
 	Ranks        int      `json:"ranks"`
 	RanksPerRow  int      `json:"each"` // ranks that share a row
 	Files        []string `json:"files"`
-	FilesOmitted int      `json:"more"` // files with fewer bytes
-	// For each row, of ranks, then of files: what was read, then what was written, as the number of
-	// bins with something, and for each how many bins further it is, and bytes; packed.
+	FilesOmitted int      `json:"more"` // number of omitted files, which have fewer bytes
+	// For each row, first of ranks, then of files: bytes read, then written. Each is the number of nonempty bins,
+	// then for each of these the distance from the previous one, and the bytes; packed.
 	Cells string `json:"cells"`
 }
 
-// Bounds of a Heat.
+// Bounds of a HeatMap.
 const (
 	maxHeatFiles = 40
 	maxHeatBins  = 240
 )
 
-// span is from when to when the run's ranks called; false where that is not known.
+// span returns the first and last time of the run's calls; ok is false if they are not known.
 func span(r *trace.Reader) (from, to int64, ok bool, err error) {
 	if !r.HasTimes() {
 		return 0, 0, false, nil
@@ -51,7 +51,7 @@ func span(r *trace.Reader) (from, to int64, ok bool, err error) {
 	return from, to, true, err
 }
 
-// posixOf returns what calls of POSIX and C did, those files with most time first.
+// posixOf returns the use of files through POSIX and C, the file with most time first.
 func posixOf(r *trace.Reader, s *sums.Summary, o Options) (list []PosixFile, more int, heat *HeatMap, err error) {
 	list = []PosixFile{}
 	uses := slices.ContainsFunc(s.Functions, func(f sums.FunctionSummary) bool {
@@ -82,7 +82,7 @@ func posixOf(r *trace.Reader, s *sums.Summary, o Options) (list []PosixFile, mor
 	return list, more, heat, nil
 }
 
-// heatOf is a heat as the page has it; nil if nothing was read or written.
+// heatOf converts a heat map for the page; nil if nothing was read or written.
 func heatOf(h *files.HeatMap, by string, kind trace.SampleKind, ranks int) *HeatMap {
 	if len(h.Files) == 0 || kind == trace.NoSample {
 		return nil
@@ -118,7 +118,7 @@ func appendHeat(b []byte, r *files.HeatMapRow) []byte {
 	return b
 }
 
-// looked adds what is known of files.
+// looked adds the data on files.
 func (d *Data) looked(r *trace.Reader, o Options) (err error) {
 	var heats [2]*HeatMap
 	if d.Posix, d.PosixFilesOmitted, heats[0], err = posixOf(r, d.Summary, o); err != nil {

@@ -7,28 +7,28 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Iterations is what ranks did in the iterations of the run's loop.
+// Iterations is the ranks' times in the iterations of the run's loop.
 type Iterations struct {
 	BeginCall           string   `json:"begins"` // the call that begins one
 	Count               uint64   `json:"count"`
-	ColumnsPerIteration int      `json:"parts"` // columns an iteration
-	IterationsPerColumn uint64   `json:"each"`  // or iterations a column
+	ColumnsPerIteration int      `json:"parts"` // columns per iteration
+	IterationsPerColumn uint64   `json:"each"`  // or iterations per column
 	ColumnWidthsNs      []int64  `json:"widths"`
-	Rows                [][2]int `json:"rows"` // the first rank and how many there are
-	// For each row and column, ns computing, waiting, in calls of files, other, and in MPI otherwise; packed.
+	Rows                [][2]int `json:"rows"` // first rank and number of ranks
+	// By row and column, ns: computing, waiting, in calls on files, other, and otherwise in MPI; packed.
 	Cells        string     `json:"cells"`
 	SlowRanks    []SlowRank `json:"highest"`
-	ResolutionNs int64      `json:"level"` // how exact times of cells are, in ns
+	ResolutionNs int64      `json:"level"` // error of the times in Cells
 }
 
-// A SlowRank is a rank that computes so much longer than its row in a column.
+// A SlowRank is a rank that computes much longer than its row in a column.
 type SlowRank struct {
 	Column int   `json:"column"`
 	Rank   int   `json:"rank"`
 	Ns     int64 `json:"ns"`
 }
 
-// iterationsOf is what is known of a run's iterations as the page has it; nil if that is nothing.
+// iterationsOf converts the data on iterations for the page; nil without such data.
 func iterationsOf(r *trace.Reader, w *trace.When, o Options) (*Iterations, error) {
 	if w == nil || w.Loop == nil {
 		return nil, nil
@@ -63,13 +63,13 @@ func iterationsOf(r *trace.Reader, w *trace.When, o Options) (*Iterations, error
 	return d, nil
 }
 
-// A PageFinding is where the run's time is lost.
+// A PageFinding is a finding about where the run loses time.
 type PageFinding struct {
 	efficiency.Finding
-	Seen *PagePosition `json:"seen,omitempty"` // nil: over the whole run
+	Seen *PagePosition `json:"seen,omitempty"` // nil: it concerns the whole run
 }
 
-// PagePosition is where on the page iterations are that differ.
+// PagePosition is the position on the page of iterations that differ.
 type PagePosition struct {
 	Column  int   `json:"column"` // of Iterations
 	Row     int   `json:"row"`
@@ -77,7 +77,8 @@ type PagePosition struct {
 	EndNs   int64 `json:"to"`
 }
 
-// seenIn finds the iterations of a finding on the line of its rank, or of the first rank that has any; nil: it isn't about some.
+// seenIn finds the iterations of a finding on the row of its rank, or of the first rank with iterations; nil: it
+// isn't about iterations.
 func seenIn(r *trace.Reader, w *trace.When, f *efficiency.Finding, t *Timeline) (*PagePosition, error) {
 	if w == nil || w.Loop == nil || f.LastIteration <= f.FirstIteration || t == nil {
 		return nil, nil
@@ -86,7 +87,7 @@ func seenIn(r *trace.Reader, w *trace.When, f *efficiency.Finding, t *Timeline) 
 	if err != nil {
 		return nil, err
 	}
-	wide := f.LastIteration - f.FirstIteration // as much again on both sides
+	wide := f.LastIteration - f.FirstIteration // the margin on both sides
 	rank, ns, err := x.BeginTimes(f.Rank, f.FirstIteration-min(f.FirstIteration, wide), f.LastIteration+wide)
 	if err != nil || len(ns) < 2 {
 		return nil, err
@@ -94,7 +95,7 @@ func seenIn(r *trace.Reader, w *trace.When, f *efficiency.Finding, t *Timeline) 
 	return &PagePosition{int(f.FirstIteration/max(1, w.IterationsPerColumn)) * max(1, w.ColumnsPerIteration), max(0, w.RowOf(rank)), ns[0] - t.StartNs, ns[1] - t.StartNs}, nil
 }
 
-// iterations adds what is known of iterations, and with that the findings.
+// iterations adds the data on iterations, and the findings.
 func (d *Data) iterations(r *trace.Reader, waited *waits.Report, o Options) error {
 	d.Findings = []PageFinding{}
 	if d.EfficiencyReport == nil {

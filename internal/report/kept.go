@@ -6,16 +6,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// KeptIteration is an iteration that is drawn as it was: its calls have times of their own.
+// KeptIteration is an iteration whose calls have their own times in the trace.
 type KeptIteration struct {
 	Iteration uint64          `json:"iteration"`
 	Reason    string          `json:"why"`
-	StartNs   int64           `json:"from"` // ns since the start of the timeline, of it and the ones beside it
+	StartNs   int64           `json:"from"` // of a window with the iteration and its neighbours
 	EndNs     int64           `json:"to"`
-	Window    *TimelineWindow `json:"window,omitempty"` // nil: the timeline has single calls of the whole run, or there are too many
+	Window    *TimelineWindow `json:"window,omitempty"` // nil: the timeline shows single calls anyway, or there are too many
 }
 
-// kept paints the iterations with all times in the trace.
+// kept paints the iterations for which the trace has the time of every call.
 func (t *Timeline) kept(r *trace.Reader, w *trace.When, d *Data, o Options) ([]KeptIteration, error) {
 	if w == nil || t.own || !eachAlone(t.rows) {
 		return nil, nil
@@ -32,7 +32,7 @@ func (t *Timeline) kept(r *trace.Reader, w *trace.When, d *Data, o Options) ([]K
 			k.Reason = "typical"
 		case e.Iteration == 0:
 			k.Reason = "the first"
-		case w.Loop.Iterations > model.WhenMaxSingleIterations: // the run knows the times of several together
+		case w.Loop.Iterations > model.WhenMaxSingleIterations: // the run stores times of groups of iterations
 			k.Reason = "near a slow one"
 		}
 		for _, times := range e.Ranks {

@@ -10,13 +10,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A PerRankNumber is an amount that each rank has.
+// A PerRankNumber is a quantity of each rank.
 type PerRankNumber struct {
 	Name         string `json:"name"`
 	Unit         string `json:"unit"`  // ns, bytes or nothing
 	Values       string `json:"each"`  // float32 by rank, little endian, NaN where it is not known; packed
-	HasEstimates bool   `json:"guess"` // of some ranks it is the mean of those like it
-	Site         string `json:"site"`  // "" or the call site that it is of, as tables name it
+	HasEstimates bool   `json:"guess"` // some ranks have their class's mean
+	Site         string `json:"site"`  // call site as in tables; "": the whole rank
 }
 
 // Bounds of numbers.
@@ -25,7 +25,7 @@ const (
 	mostNumbers = 60
 )
 
-// numbers collects what ranks can be compared by: the totals, then call sites by time.
+// numbers collects quantities by which ranks can be compared: the totals, then call sites by time.
 func numbers(r *trace.Reader, perRank []sums.RankSums, waited *WaitTable, o Options) ([]PerRankNumber, error) {
 	ranks := r.Ranks()
 	room := max(3, min(mostNumbers, maxNumbers/max(1, ranks)))

@@ -40,12 +40,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Options say what to look at.
+// Options control the page.
 type Options struct {
-	Named    *sites.Naming                      // of call sites; nil: module and offset
-	Code     *trace.Code                        // what the machine code says of the calls; nil: loops are those of their order
+	Named    *sites.Naming                      // names call sites; nil: module and offset
+	Code     *trace.Code                        // machine code for loops; nil: loops follow from the order of calls
 	Progress func(what string, done, total int) // may be nil; called by several goroutines
-	Live     bool                               // the page will ask a Viewer for more
+	Live     bool                               // the page requests more detail from a Viewer
 }
 
 // Data is what a page shows.
@@ -64,7 +64,7 @@ type Data struct {
 	Timeline          *Timeline          `json:"timeline"`  // nil without times
 	WaitStates        *WaitTable         `json:"waiting"`   // nil where it isn't known
 	Iterations        *Iterations        `json:"iterations"`
-	NoWaitsReason     string             `json:"no_waits"` // why, if the trace says so
+	NoWaitsReason     string             `json:"no_waits"` // the trace's reason for having no wait states; ""
 	PerRankNumbers    []PerRankNumber    `json:"numbers"`
 	Files             []MPIIOFile        `json:"files"`
 	FilesOmitted      int                `json:"more_files"`
@@ -79,10 +79,10 @@ type Data struct {
 
 // Bounds of what is embedded.
 const (
-	maxClasses = 200   // listed
-	maxHosts   = 200   // listed
-	maxCalls   = 500   // of the imbalance
-	maxCells   = 40000 // of one level of a matrix
+	maxClasses = 200   // number of listed classes
+	maxHosts   = 200   // number of listed hosts
+	maxCalls   = 500   // call sites in the table of imbalance
+	maxCells   = 40000 // cells of a matrix at one resolution
 )
 
 // CollectData collects what the page of a trace shows.
@@ -100,7 +100,7 @@ func CollectData(r *trace.Reader, o Options) (*Data, error) {
 	d := &Data{Title: s.Command, File: filepath.Base(r.Name()), Producer: "spoor " + show.Version, Summary: s, FromServer: o.Live}
 	d.Title = cmp.Or(d.Title, d.File)
 	s.File = d.File
-	// The timeline looks at each call that has times of its own, as the imbalance does.
+	// In parallel: the timeline reads each call with its own time, as the imbalance does.
 	painted := make(chan error, 1)
 	go func() {
 		var err error
@@ -137,7 +137,7 @@ func CollectData(r *trace.Reader, o Options) (*Data, error) {
 	return d, nil
 }
 
-// tables adds all but the timeline and who waited.
+// tables adds everything except the timeline and the wait states.
 func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 	name := func(s trace.Site) string {
 		p := o.Named.Locate("", s.WithoutCallers())
@@ -169,11 +169,11 @@ func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 	return nil
 }
 
-// cut shortens what may be long.
+// cut shortens long lists.
 func (d *Data) cut() {
 	for i := range d.Summary.Classes {
 		c := &d.Summary.Classes[i]
-		c.Ranks = c.Ranks[:min(len(c.Ranks), 1)] // the page says how many in other ways
+		c.Ranks = c.Ranks[:min(len(c.Ranks), 1)] // the page shows the number in other ways
 	}
 	d.Summary.Classes = d.Summary.Classes[:min(len(d.Summary.Classes), maxClasses)]
 	d.Summary.Hosts = d.Summary.Hosts[:min(len(d.Summary.Hosts), maxHosts)]

@@ -40,18 +40,18 @@ type SingleCalls struct {
 	Count          int      `json:"count"`
 }
 
-// An appearance is what calls have in common that look the same in a tooltip.
+// An appearance is what a call's tooltip shows. Calls with equal ones share it.
 type appearance struct {
 	name, site, comm, file int
 	act                    act
-	peer, other            int // world ranks, −1 none; other is whom a message comes from where another one goes to peer
+	peer, other            int // world ranks, −1 none; if a call sends to peer and receives from another rank, other is that rank
 	tag                    int64
 	out, in                uint64
 	completed              int
-	state                  int // 1: never returned, 2: left by the program
+	state                  int // 1: never returned, 2: left by an error or exit of the program
 }
 
-// An act is what a call is about, as the page says it.
+// An act is the kind of a call on the page.
 type act int
 
 const (
@@ -61,17 +61,17 @@ const (
 	exchanges
 	together // a collective; peer is the root
 	completes
-	reaches // another rank's memory
-	moves   // data of a file
+	reaches // accesses another rank's memory
+	moves   // moves data of a file
 )
 
 // Bounds of single calls.
 const (
 	maxSingle = 100000  // calls of one part
-	maxForms  = 1 << 14 // beyond, calls have function and place alone
+	maxForms  = 1 << 14 // largest number of forms; beyond it, calls have only function and site
 )
 
-// A spell is one call in a row.
+// A spell is one call on a row.
 type spell struct {
 	start, ns int64
 	form      int
@@ -80,16 +80,16 @@ type spell struct {
 // A callIndex locates a call: its row, and its number there.
 type callIndex struct{ row, call int }
 
-// A collector brings together the calls of a part. It is as many ops.Sinks as there are ranks.
+// A collector collects the calls of a part of the run. It provides an ops.Sink for each rank.
 type collector struct {
 	ops.NopSink
 	single   SingleCalls
 	s        *ops.Source
 	rows     [][]spell
 	row      map[thread]int
-	offset   int64 // between the export's times and the timeline's
+	offset   int64 // difference between the export's times and the timeline's
 	start    int64 // of the timeline
-	over     int64 // when the rank at hand ended
+	over     int64 // when the current rank ended
 	where    func(function string, s trace.Site) string
 	function func(name string) int
 	aside    [asides]int
@@ -99,16 +99,16 @@ type collector struct {
 	names  map[string]int
 	sites  map[trace.Site]int
 	comms  map[string]int
-	about  string               // the communicator of the call at hand; empty: none
-	given  *handles.ObjectNames // of the rank at hand
+	about  string               // communicator of the current call; empty: none
+	given  *handles.ObjectNames // of the current rank
 	files  map[string]int
 	sent   map[uint64]callIndex
 	got    map[uint64]callIndex
-	last   []int64 // by row: when the call before ended
+	last   []int64 // by row: end of the previous call
 }
 
-// singles goes through the calls of a part of the run, of the threads in rows. starts is export's; with it, messages
-// are not matched.
+// singles reads the calls of a part of the run, for the threads in rows. starts gives each thread's first call; if it
+// is set, messages are not matched.
 func (t *Timeline) singles(r *trace.Reader, rows [][]thread, from, to int64, o Options, starts func(rank, stream int) uint64) (*SingleCalls, error) {
 	opts := ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, Messages: starts == nil, StartPosition: starts}
 	if from > 0 || to < t.EndNs-t.StartNs {
@@ -157,7 +157,7 @@ func (c *collector) Enter(x *ops.Call) error {
 	start, end := x.Start+c.offset, x.End+c.offset
 	before := c.last[row]
 	if before < 0 {
-		before = start // the first call of the part
+		before = start // first call of the row
 	}
 	for _, a := range x.Timing.Asides(x.Index, before, start) {
 		if f := c.aside[which(a)]; f >= 0 {
@@ -186,7 +186,7 @@ func (c *collector) Enter(x *ops.Call) error {
 	return nil
 }
 
-// describe says what a call did, as far as a form has it.
+// describe returns the appearance of a call.
 func (c *collector) describe(x *ops.Call) appearance {
 	f := appearance{name: c.name(x.Name(), c.function(x.Name())), comm: -1, file: -1, peer: -1, other: -1}
 	n, fresh := once.NumberOf(c.sites, x.Site)
@@ -219,7 +219,7 @@ func (c *collector) describe(x *ops.Call) appearance {
 	return f
 }
 
-// take adds an act to a form. What a call begins counts for more than what it completes.
+// take adds an act to an appearance. What a call begins takes precedence over what it completes.
 func (c *collector) take(f *appearance, a *ops.Act) {
 	switch a.Kind {
 	case ops.ActSend, ops.ActSendBegin:
@@ -227,7 +227,7 @@ func (c *collector) take(f *appearance, a *ops.Act) {
 		switch to := a.World(); f.act {
 		case receives:
 			f.act, f.peer, f.other = exchanges, to, f.peer
-		case sends: // one of several
+		case sends: // one of several sends
 			f.peer = same(f.peer, to)
 		default:
 			f.act, f.peer, f.tag = sends, to, a.Tag
@@ -285,7 +285,7 @@ func (c *collector) take(f *appearance, a *ops.Act) {
 	}
 }
 
-// same is what two are, if they are the same.
+// same returns a if both values are equal, else −1.
 func same(a, b int) int {
 	if a == b {
 		return a
@@ -293,7 +293,7 @@ func same(a, b int) int {
 	return -1
 }
 
-// name numbers a function; where it has no name, it is one of the timeline's own.
+// name numbers a function; "" means the timeline's own name.
 func (c *collector) name(name string, function int) int {
 	key := cmp.Or(name, string(rune(function)))
 	n, fresh := once.NumberOf(c.names, key)
@@ -358,7 +358,7 @@ func (c *collector) pack(waited func(row int) []waits.Wait) *SingleCalls {
 	return &c.single
 }
 
-// links are the messages with both ends in the part.
+// links encodes the messages with both ends in the part.
 func (c *collector) links() (b []byte) {
 	type link struct{ from, to callIndex }
 	var list []link
@@ -378,7 +378,7 @@ func (c *collector) links() (b []byte) {
 	return b
 }
 
-// called is the place of a call without its callers, but with the line of Python that called into a C library.
+// called returns the place of a call without callers, but with the Python line that called into a C library.
 func (o *Options) called(function string, site trace.Site) string {
 	p := o.Named.Locate(function, site.WithoutCallers())
 	text := p.String()

@@ -10,17 +10,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A ProgramStructure is the shape of the program as the ranks of a class went through
-// it.
+// A ProgramStructure is the structure of the program as a class of ranks executed it.
 type ProgramStructure struct {
 	Ranks           int        `json:"ranks"`
 	SomeRanks       []int      `json:"some"` // up to maxNamed of them
-	Rank            int        `json:"rank"` // whose numbers these are
+	Rank            int        `json:"rank"` // the rank with these numbers
 	TripCountsVary  bool       `json:"varies"`
 	Sites           []CallSite `json:"sites"`
 	Threads         []Thread   `json:"threads"`
-	Truncated       bool       `json:"cut"`            // the most deeply nested parts are left out
-	FromMachineCode bool       `json:"code,omitempty"` // loops are those of the program's machine code
+	Truncated       bool       `json:"cut"`            // the most deeply nested parts are missing
+	FromMachineCode bool       `json:"code,omitempty"` // loops follow from machine code
 }
 
 // A CallSite is a function and where it is called from.
@@ -36,13 +35,13 @@ type Thread struct {
 	Body   []Node        `json:"body"`
 }
 
-// A Node is a profile's node in few letters: there are many.
+// A Node is a node of the profile with short JSON keys, as there are many.
 type Node struct {
-	Kind          string  `json:"k"` // c call, f function, l loop, p part, r recursion, w way of a branch, e elsewhere
+	Kind          string  `json:"k"` // c call, f function, l loop, p part, r recursion, w branch alternative, e elsewhere
 	Site          int     `json:"s,omitempty"`
 	Peers         string  `json:"w,omitempty"`
 	Part          int     `json:"p,omitempty"`
-	Name          string  `json:"f,omitempty"` // of a function; "either" or "or", and how often, of a way
+	Name          string  `json:"f,omitempty"` // of a function; of a branch alternative: "either" or "or", and how often
 	CallerPlace   string  `json:"l,omitempty"` // where in the function around it
 	Entries       uint64  `json:"e"`
 	Rounds        uint64  `json:"r"`
@@ -55,11 +54,11 @@ type Node struct {
 	BytesOut      uint64  `json:"o,omitempty"`
 	BytesIn       uint64  `json:"i,omitempty"`
 	Place         string  `json:"q,omitempty"` // of a loop or call in the code
-	RoundsAtLeast bool    `json:"x,omitempty"` // of a loop: there may have been more rounds
-	EntriesUnsure bool    `json:"u,omitempty"` // of a loop: it may have been entered more often
-	ProgramCount  string  `json:"y,omitempty"` // iterations of a loop that the program counted itself, if the calls don't determine them
-	BranchNs      float64 `json:"h,omitempty"` // of a way: time of its branch
-	EntryNote     string  `json:"v,omitempty"` // of a loop or call: what comes before its first round or call, where that is another time
+	RoundsAtLeast bool    `json:"x,omitempty"` // of a loop: a lower bound of iterations
+	EntriesUnsure bool    `json:"u,omitempty"` // of a loop: a lower bound of entries
+	ProgramCount  string  `json:"y,omitempty"` // iterations counted by the program itself, if the calls don't determine them
+	BranchNs      float64 `json:"h,omitempty"` // of a branch alternative: time of the whole branch
+	EntryNote     string  `json:"v,omitempty"` // of a loop or call: note on the time before its first occurrence, if that differs
 	Body          []Node  `json:"b,omitempty"`
 }
 
@@ -100,8 +99,7 @@ func structures(r *trace.Reader, where calltree.Locator, o Options) ([]ProgramSt
 	return list, nil
 }
 
-// nodes takes over a list of nodes, outer ones before inner ones as long as
-// there is room.
+// nodes converts a list of nodes, outer ones first, until left is used up.
 func (s *ProgramStructure) nodes(list []*calltree.Node, left *int) []Node {
 	var out []Node
 	for _, n := range list {

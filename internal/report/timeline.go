@@ -12,41 +12,41 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Timeline is what ranks did when, in tiles: each row is one thread of one rank,
-// or of some that share it, each tile an equal part of the time.
+// A Timeline is the ranks' activity in tiles. Each row is one thread of one rank, or of several ranks that share it;
+// each tile is an equal part of the time.
 type Timeline struct {
 	TimesKind       string             `json:"kind"` // how well times are known: exact, bounded, histogram, mean
 	StartNs         int64              `json:"start_ns"`
 	EndNs           int64              `json:"end_ns"`
 	Ranks           int                `json:"ranks"`
 	RanksPerRow     int                `json:"bin"`     // ranks per row
-	FirstRanksOnly  bool               `json:"sampled"` // only the first rank of each row was looked at
-	HasThreads      bool               `json:"threads"` // there are threads beside the first
-	ActivityColumns int                `json:"columns"` // in which the trace says when ranks compute; 0: it doesn't, or has the times of single calls
+	FirstRanksOnly  bool               `json:"sampled"` // only the first rank of each row was read
+	HasThreads      bool               `json:"threads"` // some ranks have several threads
+	ActivityColumns int                `json:"columns"` // number of columns in which the trace stores the ranks' activity; 0: none, or the trace has single times
 	Rows            []TimelineRow      `json:"rows"`
 	Functions       []TimelineFunction `json:"functions"`
 
 	Tiles         int    `json:"tiles"` // per row
 	MainFunctions string `json:"main"`  // per row and tile: the function with most time, 255 none; packed
-	BusyShares    string `json:"share"` // per row and tile: part of the time that is not the program's outside MPI, 0 to 250; packed
+	BusyShares    string `json:"share"` // per row and tile: share of MPI and spoor, 0 to 250; packed
 
-	CoarseTiles    int    `json:"coarse"` // tiles per row of each function's own part
-	FunctionShares string `json:"each"`   // per function, row and coarse tile: its part of the time, 0 to 250; packed
+	CoarseTiles    int    `json:"coarse"` // coarse tiles per row for FunctionShares
+	FunctionShares string `json:"each"`   // per function, row and coarse tile: share of the time, 0 to 250; packed
 
 	SingleCalls    *SingleCalls      `json:"single,omitempty"`   // the calls of short traces
-	WaitTiles      *WaitTiles        `json:"waiting,omitempty"`  // where times are the calls' own
+	WaitTiles      *WaitTiles        `json:"waiting,omitempty"`  // nil unless the trace has single times
 	Counters       []AttachedCounter `json:"counters,omitempty"` // what was attached to calls
-	KeptIterations []KeptIteration   `json:"kept,omitempty"`     // iterations that are drawn as they were
+	KeptIterations []KeptIteration   `json:"kept,omitempty"`     // iterations shown with their own times
 
-	folded bool           // by the structure, not call by call
+	folded bool           // painted from the structure, not call by call
 	own    bool           // the trace has the times of single calls
-	pseudo [asides]int    // pseudo-functions, −1: none
-	number map[string]int // of functions, by name
+	pseudo [asides]int    // numbers of pseudo-functions, −1: none
+	number map[string]int // numbers of functions by name
 	rows   [][]thread
 	of     map[*trace.Function]int
-	found  *waits.Report              // who waited for whom; nil: not looked for
+	found  *waits.Report              // nil: not analysed
 	waited func(row int) []waits.Wait // nil: not known
-	first  int64                      // of the run: where times of export count from
+	first  int64                      // first time of the run: zero of the export's times
 }
 
 // Pseudo-functions.
@@ -57,19 +57,19 @@ const (
 	asides
 )
 
-// A TimelineRow is the shares of time of a row, by category.
+// A TimelineRow is a row, with its shares of time by category.
 type TimelineRow struct {
 	FirstRank      int       `json:"first"` // rank
 	LastRank       int       `json:"last"`
-	Thread         int       `json:"thread,omitempty"` // 0 the one that initialised MPI
-	FurtherThreads bool      `json:"more,omitempty"`   // all threads from that on
-	StartFunction  string    `json:"of,omitempty"`     // of one thread: the functions that the program made it for; empty: not known
+	Thread         int       `json:"thread,omitempty"` // 0: the thread that initialised MPI
+	FurtherThreads bool      `json:"more,omitempty"`   // the row has this and all later threads
+	StartFunction  string    `json:"of,omitempty"`     // of a row of one thread: the functions that it was made for; empty: not known
 	Host           string    `json:"host"`
 	CategoryShares []float64 `json:"share"` // by category, of the whole time; the rest is outside MPI
 	Calls          uint64    `json:"calls"`
 }
 
-// A TimelineFunction is a function with a colour of its own in a timeline.
+// A TimelineFunction is a function with its own colour in a timeline.
 type TimelineFunction struct {
 	Name     string  `json:"name"`
 	Category int     `json:"category"`
@@ -80,7 +80,7 @@ type TimelineFunction struct {
 // Categories are kinds of functions that look the same in a timeline.
 var Categories = []string{"point-to-point", "waiting", "collective", "one-sided", "files", "other MPI", "spoor", "not traced", "never returned"}
 
-// Categories that are neither MPI nor the program: their pseudo-functions have no calls.
+// Categories that are neither MPI nor the program. Their pseudo-functions have no calls.
 const (
 	spoorCategory    = 6
 	untracedCategory = 7
@@ -111,13 +111,13 @@ const (
 	mostTiles    = 1 << 14 // of a row
 	maxFunctions = 30      // with a colour of their own; the others share one
 	maxEach      = 1 << 20 // coarse tiles of all functions
-	maxLooked    = 1 << 27 // times of single calls gone through
-	maxExpanded  = 1 << 20 // calls gone through whose times are those of calls like them
+	maxLooked    = 1 << 27 // times of single calls read
+	maxExpanded  = 1 << 20 // calls read whose times are means
 	maxParts     = 1 << 20 // tiles of all threads, where several share a row
 	finest       = 4       // parts of a tile
 )
 
-// A painter fills the tiles of one row.
+// A painter fills the tiles of one row at a time.
 type painter struct {
 	t     *Timeline
 	of    map[*trace.Function]int
@@ -185,7 +185,7 @@ func timeline(r *trace.Reader, s *sums.Summary, o Options) (*Timeline, error) {
 	return t, err
 }
 
-// newPainter returns one for a timeline whose functions are known.
+// newPainter returns a painter for a timeline whose functions are chosen.
 func newPainter(t *Timeline, of map[*trace.Function]int) *painter {
 	p := &painter{t: t, of: of, kind: trace.ExactSample}
 	p.prepare()
@@ -209,7 +209,7 @@ func (p *painter) clear() {
 	clear(p.inMPI)
 }
 
-// eachAlone reports whether rows are of one thread each.
+// eachAlone reports whether each row is one thread.
 func eachAlone(rows [][]thread) bool {
 	return !slices.ContainsFunc(rows, func(list []thread) bool { return len(list) > 1 })
 }
@@ -217,8 +217,8 @@ func eachAlone(rows [][]thread) bool {
 // A thread is a stream of a rank.
 type thread struct{ rank, stream int }
 
-// choose sets rows and the extent of time, and returns the threads of each row
-// that are looked at. Ranks that share rows do so thread by thread.
+// choose sets the rows and the time range, and returns each row's threads that are read. Ranks that share rows have
+// one row for each thread.
 func (t *Timeline) choose(r *trace.Reader) ([][]thread, error) {
 	procs, err := r.Processes()
 	if err != nil {
@@ -263,13 +263,13 @@ func (t *Timeline) choose(r *trace.Reader) ([][]thread, error) {
 	return rows, nil
 }
 
-// width is how long a tile is, in ns.
+// width is the length of a tile, in ns.
 func (t *Timeline) width() float64 { return float64(t.EndNs-t.StartNs) / float64(t.Tiles) }
 
 // tiles is how many tiles a row has.
 func (t *Timeline) tiles(rows int) int { return max(64, min(mostTiles, maxTiles/rows)) }
 
-// name says what the thread of a row was made for.
+// name sets the functions that the thread of a row was made for.
 func (row *TimelineRow) name(r *trace.Reader, list []thread, o Options) error {
 	if len(list) != 1 || list[0].stream == 0 {
 		return nil
@@ -282,9 +282,8 @@ func (row *TimelineRow) name(r *trace.Reader, list []thread, o Options) error {
 	return nil
 }
 
-// arrange puts threads into no more than maxRows rows: a row for each, if
-// possible; else as many ranks as must share rows, and of very many threads the
-// last ones.
+// arrange assigns threads to at most maxRows rows: one each if possible. Otherwise ranks share rows, and if there are
+// very many threads, the last ones do.
 func (t *Timeline) arrange(streams []int) (rows [][]thread) {
 	count := func(bin int) (n int) {
 		for first := 0; first < len(streams); first += bin {
@@ -314,7 +313,7 @@ func (t *Timeline) arrange(streams []int) (rows [][]thread) {
 	return rows
 }
 
-// functions selects the functions that get a colour of their own: those with most time.
+// functions chooses the functions with their own colour: those with most time.
 func (p *painter) functions(r *trace.Reader, s *sums.Summary) {
 	p.t.number = make(map[string]int)
 	byName := make(map[string]*trace.Function)
@@ -351,11 +350,11 @@ func (p *painter) thread(r *trace.Reader, x thread, row *TimelineRow) error {
 	if err != nil {
 		return err
 	}
-	// A call lasts no longer than to the next one's start, which means may say.
+	// A call ends before the next one starts, which mean times may contradict.
 	var last trace.TimedTerminal
 	have := false
 	at := p.t.StartNs
-	paint := func(f int, start, end int64, ns float64) { // that takes ns, if all of it is seen
+	paint := func(f int, start, end int64, ns float64) { // ns is the time if the whole interval is visible
 		whole := float64(end - start)
 		start = max(start, at)
 		if end = min(end, p.t.EndNs); end <= start {
@@ -368,14 +367,14 @@ func (p *painter) thread(r *trace.Reader, x thread, row *TimelineRow) error {
 	put := func(end int64) {
 		f := &p.t.Functions[numbers[last.Terminal]]
 		if f.Calls++; last.Terminal < len(open) && open[last.Terminal] {
-			// It was under way as long as its rank was there.
+			// It was open until its rank ended.
 			f.Ns += float64(max(0, min(end, last.End())-last.Start))
 			paint(p.t.pseudo[unended], last.Start, min(end, over), float64(min(end, over)-last.Start))
 		} else {
 			end = min(end, last.End())
 			ns := float64(end - last.Start)
 			if d := last.Timing.Duration; d.Kind.OfTheCallItself() && end == last.End() {
-				ns = float64(d.Ns) // a lossy time is stretched on the line, by more than it may be off
+				ns = float64(d.Ns) // a lossy time is stretched on the line beyond its error
 			}
 			paint(numbers[last.Terminal], last.Start, end, ns)
 		}
@@ -477,7 +476,7 @@ func (p *painter) numbers(k *trace.Rank) ([]int, error) {
 	return list, nil
 }
 
-// unended returns which terminals are calls that never returned, nil for none, and until when the rank existed.
+// unended returns the terminals whose calls never returned, nil for none, and when the rank ended.
 func (p *painter) unended(k *trace.Rank) (list []bool, over int64, err error) {
 	if p.t.pseudo[unended] < 0 {
 		return nil, 0, nil
@@ -494,13 +493,13 @@ func (p *painter) unended(k *trace.Rank) (list []bool, over int64, err error) {
 	return list, over, err
 }
 
-// function returns which of the timeline's functions one is.
+// function returns the number of a function.
 func (t *Timeline) function(name string) int { return t.number[name] }
 
 // parts is how many steps a whole tile has.
 const parts = 250
 
-// portion is a part of a tile, or of some: 0 only for nothing.
+// portion converts a share of tiles to steps; 0 only for no time.
 func portion(ns float32, whole float64) byte {
 	if ns <= 0 {
 		return 0

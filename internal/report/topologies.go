@@ -10,27 +10,27 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A Topology is one that the program made: a Cartesian grid, which has dimensions, or a graph, which has edges.
+// A Topology is a topology of the program: a Cartesian grid, which has dimensions, or a graph, which has edges.
 type Topology struct {
 	Name     string   `json:"name"`
 	Dims     []int    `json:"dims,omitempty"`
 	Periodic []bool   `json:"periodic,omitempty"`
-	Ranks    []int    `json:"ranks"`           // of the world, by their number in the communicator (of a grid the last dimension fastest); −1: not known
-	Edges    [][2]int `json:"edges,omitempty"` // from whom to whom, by number in the communicator
+	Ranks    []int    `json:"ranks"`           // world ranks by rank in the communicator (last dimension of a grid fastest); −1: not known
+	Edges    [][2]int `json:"edges,omitempty"` // source and destination, as ranks in the communicator
 }
 
 // Bounds of topologies.
 const (
 	maxTopologies = 8
 	maxGridRanks  = 1 << 14
-	// A larger graph is not drawn: nothing could be recognised in it.
+	// Larger graphs are not drawn: they would be unreadable.
 	maxGraphRanks, maxGraphEdges = 512, 1 << 13
-	// Ranks of a class make the same calls: this many of them are searched for the communicators that these make.
+	// Ranks of a class make the same calls: at most this number of them is searched for communicators.
 	maxTopologyMembers = 64
 )
 
-// topologies finds them in the order of their communicators; of those with the same ranks in the same
-// places only the first.
+// topologies finds topologies in the order of their communicators. Of topologies with equal ranks in equal places it
+// lists only the first.
 func topologies(r *trace.Reader) ([]Topology, error) {
 	comms, err := handles.TableOf(r).Comms()
 	if err != nil {
@@ -88,7 +88,7 @@ type createdComm struct {
 	*handles.Comm // nil: none
 	handle        int64
 	stream        int
-	after         uint64 // the position from which on the handle means it
+	after         uint64 // the position from which the handle means it
 }
 
 func firstMade(comms *handles.Comms, k *trace.Rank, c *trace.Call) (m createdComm) {
@@ -108,7 +108,8 @@ func firstMade(comms *handles.Comms, k *trace.Rank, c *trace.Call) (m createdCom
 	return m
 }
 
-// topology returns that of a communicator by a call that made it, without ranks if it is not known or too large.
+// topology returns the topology of a communicator, from the call that made it; without ranks if it is unknown or too
+// large.
 func (g *graphs) topology(c *trace.Call, comm *handles.Comm) (Topology, error) {
 	t := Topology{Name: cmp.Or(comm.Name, comm.MadeBy)}
 	if isGrid(c) {
@@ -124,7 +125,7 @@ func (g *graphs) topology(c *trace.Call, comm *handles.Comm) (Topology, error) {
 	return t, err
 }
 
-// dims takes the dimensions from a call; false if they don't fit the number of ranks.
+// dims reads the dimensions from a call; false if they don't fit the number of ranks.
 func (t *Topology) dims(c *trace.Call, size int) bool {
 	dims, periods := c.Param("dims"), c.Param("periods")
 	if dims.In.Type != trace.TypeArray || periods.In.Type != trace.TypeArray || len(dims.In.Elems) != len(periods.In.Elems) || len(dims.In.Elems) == 0 {
@@ -144,7 +145,7 @@ func (t *Topology) dims(c *trace.Call, size int) bool {
 	return product == size
 }
 
-// graphs know the edges of the graphs that ranks made which were asked so far.
+// graphs caches the edges of graph communicators.
 type graphs struct {
 	r     *trace.Reader
 	comms *handles.Comms
@@ -154,11 +155,11 @@ type graphs struct {
 
 type graph struct {
 	edges [][2]int
-	told  int // how many ranks said what theirs are
+	told  int // number of ranks whose edges are known
 	much  bool
 }
 
-// edges returns those of a communicator, sorted; nil if they aren't all known, or are too many.
+// edges returns the edges of a communicator, sorted; nil if some are unknown, or there are too many.
 func (g *graphs) edges(comm *handles.Comm) ([][2]int, error) {
 	if comm.Size > maxGraphRanks {
 		return nil, nil
@@ -180,7 +181,7 @@ func (g *graphs) edges(comm *handles.Comm) ([][2]int, error) {
 	return slices.Compact(x.edges), nil
 }
 
-// collect takes in what a rank's own edges are, of the first communicator that each of its calls made.
+// collect adds a rank's own edges, for the first communicator that each of its calls made.
 func (g *graphs) collect(rank int) error {
 	if g.r.ClassOf(rank) < 0 {
 		return nil

@@ -32,10 +32,10 @@ type Server struct {
 	listener net.Listener
 	token    string
 	page     []byte
-	viewer   *Viewer // nil: there is nothing to look at closer
+	viewer   *Viewer // nil: no detail views
 }
 
-// NewServer listens at a port of 127.0.0.1, 0: any that is free. viewer may be nil.
+// NewServer listens on a port of 127.0.0.1; 0: any free port. viewer may be nil.
 func NewServer(port int, page []byte, viewer *Viewer) (*Server, error) {
 	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
@@ -44,7 +44,7 @@ func NewServer(port int, page []byte, viewer *Viewer) (*Server, error) {
 	return &Server{l, rand.Text(), page, viewer}, nil
 }
 
-// URL is where the page is.
+// URL returns the address of the page.
 func (s *Server) URL() string { return fmt.Sprintf("http://%s/%s/", s.listener.Addr(), s.token) }
 
 // Serve answers until the context ends.
@@ -62,7 +62,7 @@ func (s *Server) Serve(ctx context.Context) error {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("Cache-Control", "no-store")
-	head.Set("Referrer-Policy", "no-referrer") // the token goes nowhere else
+	head.Set("Referrer-Policy", "no-referrer") // the token must not leak to other sites
 	head.Set("X-Content-Type-Options", "nosniff")
 	head.Set("X-Frame-Options", "DENY")
 	head.Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -85,7 +85,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// mine reports whether a Host header means this server.
+// mine reports whether a Host header names this server.
 func (s *Server) mine(host string) bool {
 	addr := s.listener.Addr().String()
 	_, port, err := net.SplitHostPort(addr)
@@ -129,7 +129,7 @@ type Viewer struct {
 	calls uint64
 }
 
-// A TimelineWindow is a part of a timeline. Tiles are those of Timeline and Waiting.
+// A TimelineWindow is a part of a timeline. Its tiles have the formats of Timeline and WaitTiles.
 type TimelineWindow struct {
 	StartNs       int64        `json:"from"` // ns since the start of the timeline
 	EndNs         int64        `json:"to"`
@@ -138,7 +138,7 @@ type TimelineWindow struct {
 	BusyShares    string       `json:"share"`
 	MainWaitKinds string       `json:"wait_main,omitempty"`
 	WaitShares    string       `json:"wait_share,omitempty"`
-	SingleCalls   *SingleCalls `json:"single,omitempty"` // where there are few calls
+	SingleCalls   *SingleCalls `json:"single,omitempty"` // if there are few calls
 }
 
 // Bounds of windows.
@@ -146,13 +146,13 @@ const (
 	windowTiles  = 1 << 12 // of a row
 	windowCalls  = 1 << 24 // gone through
 	windowSingle = 50000   // calls one by one
-	wholeCalls   = 1 << 21 // of the run: up to this many are read to match messages
+	wholeCalls   = 1 << 21 // largest number of the run's calls for which all are read to match messages
 )
 
-// ErrNoSuchWindow says that a part can't be shown.
+// ErrNoSuchWindow is returned for a part that can't be shown.
 var ErrNoSuchWindow = errors.New("no such part of the run")
 
-// NewViewer returns what serves the page of a trace, made with the same options; nil if it has no timeline.
+// NewViewer returns a viewer for a page made with the same options; nil if it has no timeline.
 func NewViewer(r *trace.Reader, d *Data, o Options) *Viewer {
 	if d.Timeline == nil || d.Timeline.rows == nil {
 		return nil
@@ -161,7 +161,7 @@ func NewViewer(r *trace.Reader, d *Data, o Options) *Viewer {
 	return &Viewer{r: r, o: o, t: d.Timeline, calls: uint64(d.Summary.Calls)}
 }
 
-// Window paints what happened between two times, which count from the timeline's start.
+// Window paints the time between two times, in ns since the timeline's start.
 func (v *Viewer) Window(from, to int64) (*TimelineWindow, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

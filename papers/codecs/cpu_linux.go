@@ -8,8 +8,7 @@ import (
 
 const threadClock = 3 // CLOCK_THREAD_CPUTIME_ID
 
-// processor is how long the thread has had a processor: unlike the time of the
-// wall clock, it does not count what others did meanwhile.
+// processor returns the processor time of the thread. Unlike the wall clock, it excludes other threads' work.
 func processor() time.Duration {
 	var t syscall.Timespec
 	if _, _, e := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, threadClock, uintptr(unsafe.Pointer(&t)), 0); e != 0 {

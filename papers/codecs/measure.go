@@ -19,19 +19,19 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A List sums up what a codec made of gaps or of durations.
+// A List is a codec's result for the gaps or the durations.
 type List struct {
-	Bytes int64 `json:"bytes"` // coded without the other list
+	Bytes int64 `json:"bytes"` // encoded without the other list
 	sum   float64
 	least float64
 	most  float64
 }
 
-// A Result is what one codec made of all blocks so far.
+// A Result is a codec's result for all blocks so far.
 type Result struct {
 	Codec     string  `json:"codec"`
 	Values    int64   `json:"values"` // gaps and durations
-	Bytes     int64   `json:"bytes"`  // both lists coded together
+	Bytes     int64   `json:"bytes"`  // both lists encoded together
 	Gaps      List    `json:"gaps"`
 	Durations List    `json:"durations"`
 	Worst     float64 `json:"max_relative_error"`
@@ -39,12 +39,12 @@ type Result struct {
 
 	Encode time.Duration `json:"encode_ns"`
 	Decode time.Duration `json:"decode_ns"`
-	Write  time.Duration `json:"write_ns"` // of the clock on the wall, until all coded times are on the disk
+	Write  time.Duration `json:"write_ns"` // wall time until all encoded times are on the disk
 
 	file *os.File
 }
 
-// WriteTo has coded times written to a file of a folder, to see how long that takes. Close removes it.
+// WriteTo has encoded times written to a temporary file in a folder, to measure the time. Close removes it.
 func (r *Result) WriteTo(folder string) (err error) {
 	r.file, err = os.CreateTemp(folder, ".spoor-timing-*")
 	return err
@@ -63,13 +63,13 @@ func (r *Result) Close() error {
 	return err
 }
 
-// RawBytes is what a time takes uncompressed; ratios are against it.
+// RawBytes is the size of an uncompressed time, for ratios.
 const RawBytes = 8
 
 // Ratio is how many times smaller than raw the values are.
 func (r *Result) Ratio() float64 { return RawBytes * float64(r.Values) / float64(max(r.Bytes, 1)) }
 
-// Ratio is that of one list, of half of the values each.
+// Ratio is the compression ratio of one list, which has half of the values.
 func (l *List) Ratio(r *Result) float64 {
 	return RawBytes * float64(r.Values) / 2 / float64(max(l.Bytes, 1))
 }
@@ -80,7 +80,7 @@ func (l *List) PSNR(r *Result) float64 {
 	return 20 * math.Log10((l.most-l.least)/math.Sqrt(l.sum/(float64(r.Values)/2)))
 }
 
-// NsPerValue is the time d of the processor for each value.
+// NsPerValue divides the processor time d by the number of values.
 func (r *Result) NsPerValue(d time.Duration) float64 {
 	return float64(d.Nanoseconds()) / float64(max(r.Values, 1))
 }
@@ -91,8 +91,8 @@ func New(c series.Codec) *Result {
 	return &Result{Codec: c.Name(), Gaps: none, Durations: none}
 }
 
-// Add tries the codec on one more block. An error means that a value came back
-// beyond its bound, or not at all.
+// Add encodes and decodes one more block. An error means that a value came back with an error beyond its bound, or
+// not at all.
 func (r *Result) Add(c series.Codec, block Block) error {
 	calls, b := block.Calls, block.Batch
 	runtime.LockOSThread()
@@ -151,7 +151,7 @@ func (r *Result) Add(c series.Codec, block Block) error {
 	return nil
 }
 
-// A Block is what codecs get to see at once, as when recording.
+// A Block is the times that a codec gets at once, as during recording.
 type Block struct {
 	Calls      series.CallInfo
 	Batch      series.Batch

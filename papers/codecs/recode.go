@@ -14,8 +14,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Recode writes a trace that has the exact time of every call again, with the times in another mode. All else stays: the calls,
-// summaries of times, wait states. progress is called for each rank.
+// Recode rewrites a trace that has every call's exact time, with the times in another mode. Calls, summaries of times
+// and wait states stay unchanged. progress is called for each rank.
 func Recode(r *trace.Reader, o timing.Options, path string, overwrite bool, progress func()) error {
 	data, err := sections.SeriesFile()
 	if err != nil {
@@ -44,7 +44,7 @@ func Recode(r *trace.Reader, o timing.Options, path string, overwrite bool, prog
 	return sections.Rewrite(path, src, r.Size(), func(meta map[string]string) { describe(meta, o) }, times, overwrite)
 }
 
-// describe puts the mode and its error bounds in the place of those of the recording.
+// describe replaces the recorded mode and error bounds in the metadata.
 func describe(meta map[string]string, o timing.Options) {
 	words := strings.Fields(meta[trace.MetaOptions])
 	for i, w := range words {
@@ -107,8 +107,8 @@ func entries(k *trace.Rank, stream int) iter.Seq2[[]timing.CallEntry, error] {
 	}
 }
 
-// attached yields the numbers that a plugin or counters attached to calls of a stream. Several under one name are known by their
-// sum, and become the sum and zeros.
+// attached yields the values attached to the calls of a stream. Of several values with one name only the sum is
+// known: the first becomes the sum, the others 0.
 func attached(k *trace.Rank, stream int, names []string) iter.Seq2[[]timing.AttachedNumber, error] {
 	number := make(map[string]int, len(names))
 	for i, name := range names {

@@ -44,13 +44,13 @@ func decibels(v float64) string {
 }
 
 func worstShare(v float64) string {
-	if v > 1 { // without bound where a time of 0 came back as another
+	if v > 1 { // infinite: a time of 0 came back as another value
 		return "> 100 %"
 	}
 	return show.Percentage(v, 1)
 }
 
-// throughput is in MB of raw times a second.
+// throughput returns MB of raw times per second.
 func throughput(r *Result, d time.Duration) string {
 	if d <= 0 {
 		return "-"
@@ -58,7 +58,7 @@ func throughput(r *Result, d time.Duration) string {
 	return fmt.Sprintf("%.0f", RawBytes*float64(r.Values)/1e6/d.Seconds())
 }
 
-// JSON is the same for programs.
+// JSON returns the results for JSON output.
 func JSON(r *trace.Reader, o *timing.Options, results []*Result) any {
 	type list struct {
 		Bytes int64    `json:"bytes"`
@@ -72,7 +72,7 @@ func JSON(r *trace.Reader, o *timing.Options, results []*Result) any {
 		Ratio        float64  `json:"ratio"`
 		Gaps         list     `json:"gaps"`
 		Durations    list     `json:"durations"`
-		MaxError     *float64 `json:"max_relative_error"` // null: a time of 0 came back as another
+		MaxError     *float64 `json:"max_relative_error"` // null: a time of 0 came back as another value
 		MaxErrorNs   float64  `json:"max_error_ns"`
 		EncodeNs     float64  `json:"encode_ns_per_value"`
 		DecodeNs     float64  `json:"decode_ns_per_value"`
@@ -115,7 +115,8 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// Measure tries codecs on the times of some ranks. What they make is written to a folder for a while, to see how long that takes.
+// Measure tries codecs on the times of some ranks. It writes their output to a folder temporarily, to measure the
+// time.
 func Measure(r *trace.Reader, ranks []int, list []series.Codec, o *timing.Options, folder string, step func()) ([]*Result, error) {
 	results := make([]*Result, len(list))
 	for i, c := range list {

@@ -2,22 +2,22 @@ package goal
 
 import "errors"
 
-// ErrTooMany says that a schedule has more operations or dependencies than it can number.
+// ErrTooMany is returned for a schedule with more operations or dependencies than can be numbered.
 var ErrTooMany = errors.New("more than 4 billion operations or dependencies")
 
 // A Builder makes a schedule, one rank after the other.
 type Builder struct {
 	s     Schedule
-	edges []edge // of the rank under way, in order
+	edges []edge // edges of the current rank, in order
 }
 
-// An edge lets an operation wait for another one.
+// An edge makes an operation wait for another one.
 type edge struct {
 	waits, other uint32
 	start        bool
 }
 
-// most is how many operations there can be, and how many dependencies; the number after it means no operation.
+// most is the largest number of operations, and of dependencies; the number after it means no operation.
 const most = 1<<32 - 2
 
 // Rank begins the next rank.
@@ -26,7 +26,7 @@ func (b *Builder) Rank() {
 	b.s.first = append(b.s.first, uint32(len(b.s.Ops)))
 }
 
-// Add gives the rank under way an operation and returns its number.
+// Add adds an operation to the current rank and returns its number.
 func (b *Builder) Add(o Op) (uint32, error) {
 	if len(b.s.Ops) >= most {
 		return 0, ErrTooMany
@@ -36,10 +36,10 @@ func (b *Builder) Add(o Op) (uint32, error) {
 	return uint32(len(b.s.Ops) - 1), nil
 }
 
-// AfterStart lets an operation of the rank under way wait for the start of another one of it.
+// AfterStart makes an operation of the current rank wait for the start of another one.
 func (b *Builder) AfterStart(op, other uint32) error { return b.wait(edge{op, other, true}) }
 
-// AfterEnd lets an operation of the rank under way wait for the end of another one of it.
+// AfterEnd makes an operation of the current rank wait for the end of another one.
 func (b *Builder) AfterEnd(op, other uint32) error { return b.wait(edge{op, other, false}) }
 
 func (b *Builder) wait(e edge) error {
@@ -51,8 +51,8 @@ func (b *Builder) wait(e edge) error {
 	return nil
 }
 
-// endRank sorts the rank's edges by the operation waited for: first those that wait for its
-// start, then those for its end, each in the order in which they came.
+// endRank sorts the rank's edges by the operation waited for. Waits for its start precede those for its end;
+// otherwise the order is kept.
 func (b *Builder) endRank() {
 	if len(b.s.first) == 0 {
 		return
@@ -89,7 +89,7 @@ func (b *Builder) endRank() {
 	b.edges = b.edges[:0]
 }
 
-// Schedule ends the last rank and returns all of them.
+// Schedule ends the last rank and returns the schedule.
 func (b *Builder) Schedule() *Schedule {
 	b.endRank()
 	s := b.s

@@ -25,8 +25,8 @@ import (
 
 // A Result is what a simulation found.
 type Result struct {
-	End    []uint64 // when each rank's CPU has done all
-	Events uint64   // operations and messages
+	End    []uint64 // when each rank's CPU has finished
+	Events uint64   // number of operations and messages
 }
 
 // Simulate runs a schedule. A schedule that can't finish, or leaves a message that nobody receives, is an error.
@@ -57,29 +57,29 @@ type engine struct {
 	Parameters         // of the model
 	state      []state // of each operation
 	ranks      []rank
-	others     map[place]*rank // CPUs but the first
-	since      []uint64        // of each operation, when what it waits for started or ended; nil: there is one CPU
+	others     map[place]*rank // further CPUs
+	since      []uint64        // by operation: when the last operation that it waits for started or ended; nil: all ranks have one CPU
 	channels   []channel
 
-	free               []uint32 // operations that wait for no other any more
+	free               []uint32 // operations whose dependencies are met
 	byRankAndKind      func(a, b uint32) int
 	events             queue
-	order              uint32 // events so far: two of an operation at most
-	unended, unmatched int    // operations, messages
+	order              uint32 // number of events so far: at most two for each operation
+	unended, unmatched int    // numbers of unfinished operations, and of unmatched messages
 }
 
-// state is what the simulation knows of an operation, and what it needs of the schedule's: of many operations it is memory
-// that takes the time.
+// state is the simulation's state of an operation, with copies of the schedule's fields: with many operations, memory
+// access dominates the time.
 type state struct {
-	size    uint64 // as the schedule's, and so are
+	size    uint64 // copied from the schedule, like the following
 	peer    uint32
 	kind    Kind
-	cpu, in uint8  // in: the CPU that takes the message in
-	order   uint32 // of its event, where that is in a backlog
+	cpu, in uint8  // in: the CPU that receives the message
+	order   uint32 // of its event in a backlog
 	rank    uint32
-	needs   uint32 // starts and ends of others that it waits for; ended when it has ended
+	needs   uint32 // remaining starts and ends that it waits for; ended: it has ended
 	channel uint32
-	next    uint32 // in the same list, of a backlog or of a channel
+	next    uint32 // next in the same backlog or channel
 }
 
 const ended = ^uint32(0)
@@ -109,7 +109,7 @@ func newEngine(s *Schedule, p Parameters) *engine {
 	return e
 }
 
-// simulate lets one event after the other happen.
+// simulate processes events until none is left.
 func (e *engine) simulate() error {
 	for rank := range e.schedule.Ranks() {
 		from, to := e.schedule.Rank(rank)
@@ -199,8 +199,7 @@ func (e *engine) arrive(ev event) {
 	e.end(recv, c.cpu)
 }
 
-// receive takes a message that is there, or else waits for it. Should the two differ in size,
-// it is the message's that counts.
+// receive takes a waiting message, or waits for it. If the sizes differ, the message's size counts.
 func (e *engine) receive(ev event) {
 	op := ev.op()
 	e.start(op, ev.time)
@@ -217,17 +216,17 @@ func (e *engine) receive(ev event) {
 	e.end(op, ev.time)
 }
 
-// meet ends a send that had to wait for its receive: nothing else of its CPU begins before, nor does any send of its rank.
+// meet ends a send that waited for its receive. Before, its CPU begins nothing else, and its rank no other send.
 func (e *engine) meet(send uint32, time uint64) {
 	r, c := &e.ranks[e.state[send].rank], e.cpu(e.state[send].rank, e.state[send].cpu)
 	c.cpu, r.sends = max(c.cpu, time), max(r.sends, time)
 	e.end(send, c.cpu)
 }
 
-// start lets go what waited for an operation's start.
+// start releases the operations that waited for an operation's start.
 func (e *engine) start(op uint32, time uint64) { e.letGo(e.schedule.AfterStart(op), time) }
 
-// end lets go what waited for an operation's end.
+// end releases the operations that waited for an operation's end.
 func (e *engine) end(op uint32, time uint64) {
 	e.state[op].needs = ended
 	e.unended--
@@ -245,8 +244,8 @@ func (e *engine) letGo(ops []uint32, time uint64) {
 	}
 }
 
-// release makes events of the operations that have become free. The clock of an operation's own CPU has reached the end
-// of what the operation waits for there. What it waits for on another CPU may have ended later.
+// release makes events of operations whose dependencies are met. The clock of an operation's own CPU has reached the
+// end of its dependencies there. Dependencies on another CPU may have ended later.
 func (e *engine) release() {
 	if len(e.free) > 1 {
 		slices.SortStableFunc(e.free, e.byRankAndKind)
@@ -265,7 +264,7 @@ func (e *engine) release() {
 	e.free = e.free[:0]
 }
 
-// leftOver returns why a simulation without further events isn't complete; nil if it is.
+// leftOver returns an error if a simulation without further events isn't complete.
 func (e *engine) leftOver() error {
 	if e.unended > 0 {
 		first := slices.IndexFunc(e.state, func(s state) bool { return s.needs == 0 })
@@ -295,7 +294,7 @@ func (e *engine) describe(op uint32) string {
 	return fmt.Sprintf("operation %d of rank %d: %s", op-from+1, rank, e.ops[op])
 }
 
-// Parameters are those of the model, in the schedule's unit of time and in bytes.
+// Parameters are the model's parameters, in the schedule's unit of time and in bytes.
 type Parameters struct {
 	Latency      uint64 `json:"latency"`       // L
 	Overhead     uint64 `json:"overhead"`      // o
@@ -308,11 +307,11 @@ type Parameters struct {
 // DefaultParameters are LogGOPSim's, in ns.
 var DefaultParameters = Parameters{Latency: 2500, Overhead: 1500, MessageGap: 1000, ByteGap: 6, Eager: 65535}
 
-// horizon is as far as times go: what one operation adds to them can't overflow.
+// horizon is the largest time: adding one operation can't overflow.
 const horizon = 1 << 62
 
-// valid reports whether a schedule can be simulated: each operation takes less than half of the
-// horizon, and there is no second NIC.
+// valid returns an error if a schedule can't be simulated: each operation must take less than half of the horizon,
+// and there must be no second NIC.
 func (p *Parameters) valid(s *Schedule) error {
 	if len(s.Ops) >= message {
 		return fmt.Errorf("%d operations: fewer than %d are possible", len(s.Ops), message)
@@ -346,5 +345,5 @@ func (p *Parameters) valid(s *Schedule) error {
 	return nil
 }
 
-// furtherBytes are those of a message after its first, which o, g and L are for.
+// furtherBytes is the number of bytes of a message after the first, whose cost is in o, g and L.
 func furtherBytes(size uint64) uint64 { return max(size, 1) - 1 }

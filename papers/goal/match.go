@@ -5,16 +5,16 @@ import "github.com/spoor-hpc/spoor/internal/once"
 // none ends a list of operations.
 const none = ^uint32(0)
 
-// A list has operations in the order in which they came, linked by state.next.
+// A list is operations in order of arrival, linked by state.next.
 type list struct{ first, last uint32 }
 
-// A channel has the messages for a rank that no receive has taken, and the receives that no
-// message has met. Where a rank has no receive with a wildcard there is a channel for each
-// peer and tag, and whatever is in it fits; else one for all its messages.
+// A channel is the messages for a rank without a receive yet, and the receives without a message yet. A rank without
+// wildcard receives has a channel for each peer and tag, in which everything matches. Other ranks have one channel
+// for all messages.
 type channel struct {
 	unexpected, posted list
 	mixed              bool
-	cpu                int // of the receives: noCPU if there are none, anyCPU if on several
+	cpu                int // CPU of the receives: noCPU without any, anyCPU if on several
 }
 
 const noCPU, anyCPU = -1, -2
@@ -22,8 +22,8 @@ const noCPU, anyCPU = -1, -2
 // A channelKey identifies a channel.
 type channelKey struct{ rank, peer, tag uint32 }
 
-// assignChannels gives each send and receive the channel in which they meet. A message is taken in by the CPU that receives
-// from its channel; where several do, by that with the sender's number.
+// assignChannels assigns each send and receive to a channel. A message is received by the CPU whose receives are in
+// its channel; if there are several, by the CPU with the sender's number.
 func (e *engine) assignChannels() {
 	wild := make([]bool, e.schedule.Ranks())
 	for i := range e.ops {
@@ -81,7 +81,7 @@ func (e *engine) append(l *list, op uint32) {
 	l.last = op
 }
 
-// match removes the first operation that fits op from a list, and returns it; none if nothing fits.
+// match removes the first operation that matches op from a list, and returns it; none if there is no match.
 func (e *engine) match(l *list, op uint32, mixed bool) uint32 {
 	before := none
 	for found := l.first; found != none; found = e.state[found].next {
@@ -112,9 +112,9 @@ func (e *engine) fit(a, b uint32) bool {
 	return (recv.Peer == Any || recv.Peer == e.state[b].rank) && (recv.Tag == Any || recv.Tag == send.Tag)
 }
 
-// A rank has a CPU and a NIC, and what waits until they are free. CPUs of a rank but the first are others, without a NIC.
+// A rank is a CPU with a NIC, and the backlogs that wait for them. Further CPUs of a rank have no NIC.
 type rank struct {
-	cpu, sends, recvs uint64 // from when on the CPU is free, and the NIC in either direction
+	cpu, sends, recvs uint64 // times from which the CPU, and the NIC in either direction, are free
 	calcs, out, in    backlog
 }
 
@@ -126,7 +126,7 @@ type place struct {
 	cpu  uint8
 }
 
-// cpu returns a CPU of a rank, and makes it when its number is first used.
+// cpu returns a CPU of a rank, made at the first use of its number.
 func (e *engine) cpu(of uint32, number uint8) *rank {
 	if number == 0 {
 		return &e.ranks[of]
@@ -140,20 +140,20 @@ func (e *engine) cpu(of uint32, number uint8) *rank {
 	return c
 }
 
-// A backlog has the events of a rank that wait for the same. When they can go on, the one that was made first does, and
-// the others wait again: only that one, the head, has to be in the queue. As clocks only go forward, events of ranks
-// with one CPU enter a backlog in the order in which they were made. An event that waited for another CPU may enter
-// after events that were made later. It is the head then, and the old head goes on alone.
+// A backlog is the events of a rank that wait for the same resource. When it becomes free, the oldest event continues
+// and the others wait again. So only the oldest one, the head, must be in the queue. As clocks only advance, events
+// of ranks with one CPU enter a backlog in the order in which they were made. An event that waited for another CPU
+// may enter after newer events. Then it becomes the head, and the old head continues on its own.
 type backlog struct {
 	list
-	head uint32 // its order, noHead if nothing waits; all in the list were made later
+	head uint32 // order of the head, noHead if nothing waits; all events in the list are newer
 }
 
 const noHead = ^uint32(0)
 
 var noBacklog = backlog{list{none, none}, noHead}
 
-// delay has an event wait until a time, when what it needs may be free.
+// delay makes an event wait until a time when its resource may be free.
 func (e *engine) delay(ev event, until uint64, b *backlog) {
 	if b.head < ev.order() {
 		e.state[ev.op()].order = ev.order()
@@ -165,7 +165,7 @@ func (e *engine) delay(ev event, until uint64, b *backlog) {
 	e.events.put(ev)
 }
 
-// insert puts an operation into a list that is in order of events.
+// insert inserts an operation into a list sorted by events.
 func (e *engine) insert(l *list, op uint32) {
 	order := e.state[op].order
 	if l.first == none || e.state[l.last].order < order {
@@ -180,7 +180,7 @@ func (e *engine) insert(l *list, op uint32) {
 	*at = op
 }
 
-// advance lets the next event of a backlog take the place of its head, if that is what began.
+// advance makes the next event of a backlog its head, if the head was the event that began.
 func (e *engine) advance(began event, until uint64, b *backlog) {
 	if began.order() != b.head {
 		return

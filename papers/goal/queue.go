@@ -1,12 +1,12 @@
 package goal
 
-// An event is an operation that may begin at a time, or the message of a send that arrives.
+// An event is an operation that may begin at a time, or the arrival of a send's message.
 type event struct {
 	time uint64
-	what uint64 // in order: of events of one time the one that was made first comes first
+	what uint64 // sort key: of events at the same time, the older one is first
 }
 
-// message is set in the number of an operation if it is its message that arrives.
+// message is the bit in an operation's number that means the arrival of its message.
 const message = 1 << 31
 
 func newEvent(time uint64, order, op uint32) event {
@@ -21,17 +21,17 @@ func (e *event) before(o *event) bool {
 	return e.time < o.time || e.time == o.time && e.what < o.what
 }
 
-// A queue has events by time: a heap with four children a node.
+// A queue is events sorted by time: a heap with four children per node.
 //
-// Most events lead to another one soon after. So the first event's place stays vacant when it
-// is taken, and an event that comes then has to sink from there, mostly not far. Messages under
-// way are in a ring instead: all take equally long, so the one that was sent first arrives first.
+// Most events cause another one soon after. So taking the first event leaves its place empty, and the next added
+// event sinks from there, mostly not far. Messages in transit are in a ring instead: all take equally long, so the
+// first sent arrives first.
 type queue struct {
 	heap   []event
 	vacant bool
 
 	ring         []event // its length is a power of two
-	first, after uint64  // of the messages in it, before taking the remainder
+	first, after uint64  // of the messages in the ring, before taking the remainder
 }
 
 const children = 4
@@ -60,7 +60,7 @@ func (q *queue) takeFirst() (event, bool) {
 	return q.heap[0], true
 }
 
-// post puts a message under way, which arrives after all that are.
+// post adds a message in transit, which arrives after all others there.
 func (q *queue) post(e event) {
 	if n := uint64(len(q.ring)); q.after-q.first == n {
 		ring := make([]event, max(64, 2*n))
@@ -92,7 +92,7 @@ func (q *queue) put(e event) {
 	q.heap[i] = e
 }
 
-// sink brings an event from the top of the heap to where it belongs.
+// sink moves an event from the top of the heap to its position.
 func (q *queue) sink(e event) {
 	heap := q.heap
 	i := 0

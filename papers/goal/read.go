@@ -33,16 +33,16 @@ func Open(path string) (*Schedule, error) {
 	return Read(in, path)
 }
 
-// ErrBinary is that a file isn't text.
+// ErrBinary is returned for a file that isn't text.
 var ErrBinary = errors.New("GOAL's binary form, as txt2bin makes it, or another binary file: only the text form can be read; give the file that txt2bin was given")
 
-// sample is how many bytes of a file are read to see whether it is text.
+// sample is the number of bytes read to check whether a file is text.
 const sample = 512
 
-// binary reports whether a byte is one that no text has.
+// binary reports whether a byte never occurs in text.
 func binary(c byte) bool { return c < ' ' && (c < '\t' || c > '\r') && c != 0x1b }
 
-// longestLine is as long as a line may be.
+// longestLine is the largest length of a line.
 const longestLine = 1 << 16
 
 // Read reads GOAL's text; errors begin with name and the line. Memory grows with the length of the
@@ -58,11 +58,11 @@ func Read(in io.Reader, name string) (*Schedule, error) {
 type reader struct {
 	in        *bufio.Reader
 	line      int
-	rest      []byte // of the line, still to be read
-	commented bool   // in a comment that goes over lines
-	declared  int64  // how many ranks there are, -1 until that is known
-	ranks     int64  // that have begun
-	open      bool   // inside of a rank
+	rest      []byte // unread part of the line
+	commented bool   // in a comment of several lines
+	declared  int64  // declared number of ranks, -1 until known
+	ranks     int64  // number of ranks begun
+	open      bool   // inside a rank
 	labels    map[string]uint32
 	b         Builder
 }
@@ -93,7 +93,7 @@ func (r *reader) readLines() error {
 	}
 }
 
-// end says what is missing at the end of the file.
+// end returns an error if the file ends too early.
 func (r *reader) end() error {
 	switch {
 	case r.commented:
@@ -158,7 +158,7 @@ func (r *reader) numRanks() error {
 	return err
 }
 
-// beginRank checks that ranks are in order: so each occurs once and none is left out.
+// beginRank checks that ranks are in order, so that each occurs exactly once.
 func (r *reader) beginRank() error {
 	n, err := r.number("rank", math.MaxUint32-1)
 	switch {
@@ -301,10 +301,10 @@ func (r *reader) more() bool {
 	}
 }
 
-// ended reports whether a statement ends here: with the line, or with its rank.
+// ended reports whether a statement ends here: at the end of the line or of its rank.
 func (r *reader) ended() bool { return !r.more() || r.rest[0] == '}' }
 
-// ahead reports whether a text comes next, blanks aside.
+// ahead reports whether a text comes next, after blanks.
 func (r *reader) ahead(text string) bool {
 	r.blanks()
 	return len(r.rest) >= len(text) && string(r.rest[:len(text)]) == text
@@ -316,7 +316,7 @@ func (r *reader) blanks() {
 	}
 }
 
-// takeWord takes a word, a number with its sign or another character; nothing at the end of the line.
+// takeWord reads a word, a number with its sign, or another character; nothing at the end of the line.
 func (r *reader) takeWord() []byte {
 	r.blanks()
 	if len(r.rest) == 0 {

@@ -9,8 +9,7 @@ import (
 	"io"
 )
 
-// A Kind says what an operation does. Of operations that become free at once, those of a
-// smaller kind begin first.
+// A Kind is a kind of operation. Of operations that become ready at the same time, the smaller kind begins first.
 type Kind uint8
 
 // The kinds.
@@ -25,11 +24,11 @@ const Any = ^uint32(0)
 
 // An Op is one operation of a rank.
 type Op struct {
-	Size     uint64 // bytes, or how long a calculation takes
-	Peer     uint32 // whom it sends to or receives from
+	Size     uint64 // bytes, or the duration of a calculation
+	Peer     uint32 // the other rank of a send or receive
 	Tag      uint32
 	Kind     Kind
-	CPU, NIC uint8 // those of its rank that it keeps busy
+	CPU, NIC uint8 // resources of its rank that it uses
 }
 
 // String writes an operation as GOAL's text has it.
@@ -59,30 +58,30 @@ func orAny(n uint32) string {
 	return fmt.Sprint(n)
 }
 
-// A Schedule is what all ranks do. Operations are numbered through, rank by rank; none waits
-// for one of another rank, except that messages have to arrive.
+// A Schedule is the operations of all ranks. They are numbered rank by rank. Only messages connect operations of
+// different ranks.
 type Schedule struct {
 	Ops   []Op
-	first []uint32 // of each rank, and one past the last
-	// Who waits for an operation: for its start those in dependents from starts[op], for its
-	// end those from ends[op] up to starts[op+1].
+	first []uint32 // by rank: its first operation; then the total number
+	// The operations that wait for operation op: for its start, dependents[starts[op]:ends[op]]; for its end,
+	// dependents[ends[op]:starts[op+1]].
 	dependents, starts, ends []uint32
 	needs                    []uint32
 }
 
-// Ranks is how many there are.
+// Ranks returns the number of ranks.
 func (s *Schedule) Ranks() int { return len(s.first) - 1 }
 
-// Rank returns the first operation of a rank, and the one past its last.
+// Rank returns a rank's operations: from from up to, but without, to.
 func (s *Schedule) Rank(rank int) (from, to uint32) { return s.first[rank], s.first[rank+1] }
 
-// Needs is for how many starts and ends of others an operation waits.
+// Needs returns the number of starts and ends that an operation waits for.
 func (s *Schedule) Needs(op uint32) uint32 { return s.needs[op] }
 
-// AfterStart are the operations that wait for the start of one.
+// AfterStart lists the operations that wait for the start of op.
 func (s *Schedule) AfterStart(op uint32) []uint32 { return s.dependents[s.starts[op]:s.ends[op]] }
 
-// AfterEnd are the operations that wait for the end of one.
+// AfterEnd lists the operations that wait for the end of op.
 func (s *Schedule) AfterEnd(op uint32) []uint32 { return s.dependents[s.ends[op]:s.starts[op+1]] }
 
 // Write writes a schedule as GOAL's text. Read gives the same schedule again.

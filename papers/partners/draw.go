@@ -11,15 +11,15 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A drawnMessage is one that each rank sends, and receives, in an exchange.
+// A drawnMessage is a message that each rank sends, and receives, in an exchange.
 type drawnMessage struct {
 	offset, tag, bytes int64
 }
 
-// mostBins is how many bins a distribution has at most.
+// mostBins is the largest number of bins of a distribution.
 const mostBins = 64
 
-// told is what the trace says of the family.
+// told returns the family's entry in the trace.
 func (f *family) told(seed uint64) trace.SyntheticMessages {
 	return trace.SyntheticMessages{
 		Seed: seed, Intervals: uint64(len(f.intervals)), ExchangeRounds: f.rounds, DistinctExchanges: f.exchanges, WrapsAround: f.ring, SendSegment: f.memory[0], ReceiveSegment: f.memory[1],
@@ -39,7 +39,7 @@ func (f *family) draw(d *Drawer, number int) (why string) {
 	if f.elements(); f.sizes.Max.Value/f.unit > math.MaxInt32 {
 		return "messages are too large"
 	}
-	far := uint64(0) // which only a ring has near
+	far := uint64(0) // at this distance, ranks are neighbours only on a ring
 	for _, x := range f.relative.AllBins() {
 		if 2*max(x.Min, -x.Min) > ranks {
 			far += x.Count
@@ -78,11 +78,11 @@ func (f *family) draw(d *Drawer, number int) (why string) {
 	return ""
 }
 
-// byChance reports whether a rank may have n messages by chance, if messages go between random ranks and each rank has mean
-// of them on average. By Chernoff's bound some rank has that many in at most a tenth of all runs.
+// byChance reports whether a rank may randomly have n messages if partners are random and a rank has mean messages on
+// average. By Chernoff's bound, some rank has n in at most a tenth of all runs.
 func byChance(n, mean, ranks float64) bool { return n*math.Log(n/mean)-(n-mean) < math.Log(20*ranks) }
 
-// elements has sizes be whole elements of the family's datatype, or else bytes.
+// elements rounds sizes to whole elements of the family's datatype, or to bytes.
 func (f *family) elements() {
 	if size, ok := mpi.TypeSize(f.datatype); ok && size > 0 && !f.mixed {
 		whole := true
@@ -98,23 +98,23 @@ func (f *family) elements() {
 	f.unit, f.datatype = 1, c.Value
 }
 
-// A drawing draws messages of a kind.
+// A drawing draws the messages of a kind.
 type drawing struct {
 	kind  *drawnKind
-	from  uint64 // hash
+	from  uint64 // seed of the hash
 	ranks int64
 	ring  bool
 	unit  int64
 }
 
-// A weight is how often a value should be drawn.
+// A weight is a value with its relative frequency.
 type weight struct {
 	value  int64
 	weight float64
 }
 
-// draw draws the messages that a rank sends in each of a number of exchanges: the mean over ranks and exchanges. left
-// carries what rounding leaves over from one kind of messages to the next.
+// draw returns the messages that a rank sends in each of rounds exchanges, on average. left passes the rounding error
+// from one kind to the next.
 func (x *drawing) draw(rounds uint64, left *float64) (list []drawnMessage) {
 	offsets, want := x.offsets()
 	want += *left
@@ -135,8 +135,8 @@ func (x *drawing) draw(rounds uint64, left *float64) (list []drawnMessage) {
 	return list
 }
 
-// offsets are the distances from sender to receiver. The weight of a distance is how many messages a rank has that has
-// a partner at that distance, in the mean. sum is the sum of all weights.
+// offsets returns the distances from sender to receiver. A distance's weight is the mean number of messages of the
+// ranks that have a partner there. sum is the sum of the weights.
 func (x *drawing) offsets() (list []weight, sum float64) {
 	of := x.kind.offsets
 	if x.ring {
@@ -157,7 +157,7 @@ func (x *drawing) offsets() (list []weight, sum float64) {
 	return list, sum
 }
 
-// pick draws from the i-th of n parts of a distribution.
+// pick returns a value from the i-th of n equal parts of a distribution.
 func (x *drawing) pick(list []weight, i, n int) int64 {
 	sum := 0.0
 	for _, w := range list {
@@ -172,7 +172,7 @@ func (x *drawing) pick(list []weight, i, n int) int64 {
 	return list[len(list)-1].value
 }
 
-// order is numbers up to n in an order at random.
+// order returns the numbers below n in random order.
 func (x *drawing) order(n int, which uint64) []int {
 	list := make([]int, n)
 	for i := range list {
@@ -184,7 +184,7 @@ func (x *drawing) order(n int, which uint64) []int {
 	return list
 }
 
-// sizes are the means of n bins with equally many messages each, in whole elements.
+// sizes returns the means of n bins with equal numbers of messages, in whole elements.
 func (x *drawing) sizes(n int) []int64 {
 	total := float64(x.kind.sizes.Count)
 	room := total / float64(n)
@@ -200,13 +200,13 @@ func (x *drawing) sizes(n int) []int64 {
 			}
 		}
 	}
-	if at < n { // what was lost by rounding
+	if at < n { // lost by rounding
 		out[at] = x.whole(sum / (room - left))
 	}
 	return out
 }
 
-// whole rounds a number of bytes to whole elements: at least one, or none for 0 bytes.
+// whole rounds bytes to whole elements: at least one, except for 0 bytes.
 func (x *drawing) whole(bytes float64) int64 {
 	if bytes < 0.5 {
 		return 0

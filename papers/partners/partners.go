@@ -29,17 +29,17 @@ type Drawer struct {
 	seed      uint64
 	progress  func(ranks int)
 	intervals []interval
-	families  []*family // that can be drawn, those that take most first
+	families  []*family // families that can be drawn, the most expensive first
 	kept      map[string]uint64
 	looked    bool
 }
 
-// New returns a Drawer for a trace. It calls progress with 1 for each rank that it has looked at.
+// New returns a Drawer for a trace. It calls progress with 1 after each rank.
 func New(r *trace.Reader, seed uint64, progress func(ranks int)) *Drawer {
 	return &Drawer{r: r, seed: seed, progress: progress, kept: make(map[string]uint64)}
 }
 
-// Families is how many families of intervals can have synthetic messages.
+// Families returns the number of families that can get synthetic messages.
 func (d *Drawer) Families() (int, error) {
 	if !d.looked {
 		d.looked = true
@@ -50,10 +50,10 @@ func (d *Drawer) Families() (int, error) {
 	return len(d.families), nil
 }
 
-// Kept lists why intervals keep their messages although synthetic ones were asked for, and how many intervals do.
+// Kept lists why intervals keep their messages, with the number of intervals.
 func (d *Drawer) Kept() []reduce.KeptReason { return reduce.KeptReasons(d.kept) }
 
-// Draw makes the trace in which the messages of this many families, from the first on, are synthetic.
+// Draw makes a trace in which the first families have synthetic messages.
 func (d *Drawer) Draw(families int) (*trace.Reader, error) {
 	if _, err := d.Families(); err != nil {
 		return nil, err

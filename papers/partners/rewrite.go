@@ -13,18 +13,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A writer puts exchanges into tracks.
+// A writer writes exchanges into tracks.
 type writer struct {
 	d        *Drawer
 	families []*family
-	of       map[int]*family // by interval
-	sites    track.Track     // of what is drawn: Sites, Outer and Inner alone
+	of       map[int]*family // by interval: its family
+	sites    track.Track     // sites of synthetic calls; only Sites, Outer and Inner are used
 }
 
-// heap is the class of segments that are for data.
+// heap is the class of data segments.
 const heap = 1
 
-// tracks changes those of all ranks.
+// tracks changes the tracks of all ranks.
 func (w *writer) tracks(list []*track.Track) error {
 	if len(w.families) == 0 {
 		return nil
@@ -65,7 +65,7 @@ func (w *writer) tracks(list []*track.Track) error {
 	return nil
 }
 
-// segments is the first number from which on no call of a rank uses a segment of memory.
+// segments returns the first unused segment number of a rank.
 func segments(t *track.Track) (next int64, err error) {
 	layouts := make(map[uint16]*signature.Layout)
 	var spans []signature.Span
@@ -124,26 +124,26 @@ func (w *writer) site(s *sample, t *track.Track) {
 	}
 }
 
-// A rewriting is of one track.
+// A rewriting rewrites one track.
 type rewriting struct {
 	w       *writer
 	t       *track.Track
-	b       *track.Builder // what becomes of it
-	removed []uint64       // by terminal as it was
-	counts  []uint64       // of calls that are drawn
+	b       *track.Builder // the new track
+	removed []uint64       // by old terminal: number of removed calls
+	counts  []uint64       // number of synthetic calls
 	waits   []bool
-	first   []uint64                // how often they begin an exchange
-	written map[exchangeOf][]uint32 // terminals of exchanges
+	first   []uint64                // number of exchanges that begin with them
+	written map[exchangeOf][]uint32 // terminals of the exchanges written so far
 }
 
-// An exchangeOf is an exchange as a rank has it in a communicator.
+// An exchangeOf identifies a rank's exchange on a communicator.
 type exchangeOf struct {
 	g    *group
 	comm int64
 	rank int
 }
 
-// rank puts exchanges into the track of a rank.
+// rank writes exchanges into the track of a rank.
 func (w *writer) rank(source *ops.Source, t *track.Track) error {
 	x := &rewriting{w: w, t: t, b: track.NewBuilderFrom(t), removed: make([]uint64, len(t.Signatures)), written: make(map[exchangeOf][]uint32)}
 	calls := x.b.Stream(0)
@@ -174,7 +174,7 @@ func (w *writer) rank(source *ops.Source, t *track.Track) error {
 	return nil
 }
 
-// exchange writes the synthetic messages of an interval after the calls that stay.
+// exchange writes the synthetic messages of an interval after its remaining calls.
 func (x *rewriting) exchange(n int, s *share) {
 	l := &x.w.d.intervals[n]
 	of := exchangeOf{l.group, mpi.HandleCommWorld, x.t.Rank}
@@ -244,7 +244,7 @@ func (x *rewriting) write(of exchangeOf) (list []uint32) {
 	return list
 }
 
-// call returns the number of a call that is drawn.
+// call returns the terminal of a synthetic call.
 func (x *rewriting) call(name string, site uint64, vals []int64) uint32 {
 	def, _ := mpi.Lookup(name)
 	n, known := x.b.TerminalOf(def.ID, site, vals, "")
@@ -280,7 +280,7 @@ func joined[K comparable, V any](a, b map[K]V) map[K]V {
 	return a
 }
 
-// left are the times of calls that stay.
+// left returns the times of the remaining calls.
 func (x *rewriting) left() []track.Times {
 	times := make([]track.Times, len(x.t.Times))
 	for n, s := range x.t.Times {
@@ -290,9 +290,8 @@ func (x *rewriting) left() []track.Times {
 	return times
 }
 
-// spend has the synthetic calls of a rank take as long together as the calls that they replace. What was computed
-// before those is now computed before each exchange. Sends and receives take the time of the replaced non-blocking
-// ones, and the rest is waiting.
+// spend gives a rank's synthetic calls the total time of the calls that they replace. The computation before those is
+// moved before each exchange. Sends and receives take the time of replaced nonblocking calls; the rest is waiting.
 func (x *rewriting) spend(times []track.Times) {
 	var duration, gap, posts, postNs, posted, waits, firsts uint64
 	for n, s := range x.t.Times {
@@ -330,10 +329,10 @@ func (x *rewriting) spend(times []track.Times) {
 	}
 }
 
-// A budget is the time that a number of calls have together.
+// A budget is the time that a number of calls share.
 type budget struct{ ns, calls uint64 }
 
-// take takes the part of some of them.
+// take removes the share of some calls.
 func (s *budget) take(calls uint64) uint64 {
 	if calls == 0 {
 		return 0
@@ -346,7 +345,7 @@ func (s *budget) take(calls uint64) uint64 {
 	return ns
 }
 
-// alike is count samples of about equal size whose sum is sum.
+// alike returns the statistics of count nearly equal samples with a sum.
 func alike(count, sum uint64) model.Stat {
 	s := model.Stat{Count: count, Sum: sum, Min: sum / count, Max: (sum + count - 1) / count}
 	s.SetDeviation(0)

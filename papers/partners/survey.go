@@ -13,10 +13,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// An interval is what is known of an interval over all ranks.
+// An interval is an interval's data over all ranks.
 type interval struct {
 	fence       uint64
-	balance     [2]uint64 // what was sent and not received up to its end, hashed
+	balance     [2]uint64 // hash of messages sent and not received before its end
 	why         string
 	comm        *handles.Comm
 	closingComm int
@@ -26,15 +26,15 @@ type interval struct {
 	group       *group
 }
 
-// A family is intervals in which messages are sent from the same places.
+// A family is intervals whose messages are sent from the same call sites.
 type family struct {
 	intervals []int
-	cost      uint64 // messages that are alike in no two places
+	cost      uint64 // number of messages, each distinct one once
 	bodies    int
 	groups    []*group
 	datatype  int64
 	unit      int64
-	mixed     bool // datatypes
+	mixed     bool // datatypes differ
 	ring      bool
 	sent      []uint64 // by rank
 	received  []uint64
@@ -43,10 +43,10 @@ type family struct {
 	send, receive, wait            sample
 	exchanges                      int
 	rounds                         uint64
-	memory                         [2]int64 // segments: of what is sent, and received
+	memory                         [2]int64 // segments of sent, and of received data
 }
 
-// A sample is a call of a rank, whose call site others take.
+// A sample is a recorded call whose call site synthetic calls use.
 type sample struct {
 	rank  int
 	at    uint64
@@ -54,43 +54,43 @@ type sample struct {
 	site  uint64
 }
 
-// A group is intervals in which the same exchange stands.
+// A group is intervals with the same exchange.
 type group struct {
 	of        *family
 	intervals int
-	rounds    uint64 // of all of them
+	rounds    uint64 // over all of its intervals
 	kinds     map[kind]*drawnKind
 	exchange  []drawnMessage
 }
 
-// A kind of messages has distributions of its own, from which synthetic ones are drawn.
+// A kind of messages has its own distributions, from which synthetic messages are drawn.
 type kind struct {
-	tag     int64 // manyTags: all
-	nothing bool  // without a byte
+	tag     int64 // manyTags: any
+	nothing bool  // messages without data
 }
 
-// manyTags is the tag of kinds that have too many tags to keep them apart.
+// manyTags is the tag of kinds whose tags are too many to distinguish.
 const manyTags = -1 << 60
 
-// mostTags is how many tags are kept apart.
+// mostTags is the largest number of distinguished tags.
 const mostTags = 32
 
-// A drawnKind is what messages of a kind were.
+// A drawnKind is the statistics of a kind's original messages.
 type drawnKind struct {
 	offsets, sizes, tags stats.NumberDistribution
 }
 
-// What draws and what doesn't.
+// Criteria for drawing messages.
 const (
-	fewBodies = 27 // as many kinds of ranks as a grid of three dimensions has where it is open
-	unequal   = 4  // times the mean: a rank that sends or receives more, and not by chance, is no rank among others
+	fewBodies = 27 // at most this many different message lists: an open three-dimensional grid has as many kinds of ranks
+	unequal   = 4  // multiple of the mean: a rank with more messages, not by chance, is special
 	mostDrawn = 1 << 12
-	mostTold  = 128 // messages in all exchanges of a family together, more or less
+	mostTold  = 128 // approximate limit of messages in all exchanges of a family
 	mostBody  = 1 << 20
-	mostKinds = 16 // exchanges of a family
+	mostKinds = 16 // largest number of exchanges of a family
 )
 
-// survey finds the intervals of which messages can be drawn.
+// survey finds the intervals whose messages can be drawn.
 func (d *Drawer) survey() error {
 	for rank := range d.r.Ranks() {
 		switch k, err := d.r.Rank(rank); {
@@ -149,7 +149,7 @@ func (d *Drawer) survey() error {
 		d.progress(1)
 	}
 	for n := range d.intervals {
-		if d.intervals[n].why == whyUnknown { // which may have to do with any interval
+		if d.intervals[n].why == whyUnknown { // messages of unknown intervals exclude all intervals
 			apart = whyUnknown
 		}
 	}
@@ -162,7 +162,7 @@ func (d *Drawer) survey() error {
 
 func (l *interval) keep(why string) { l.why = cmp.Or(l.why, why) }
 
-// add adds what a rank does in the interval.
+// add adds a rank's share of the interval.
 func (l *interval) add(s *share) {
 	l.keep(s.why)
 	l.balance[0] += s.balance[0]
@@ -184,7 +184,7 @@ func (l *interval) add(s *share) {
 	l.places = places(l.places, s.sent)
 }
 
-// group makes families of the intervals that can be drawn, and says of the others why not.
+// group groups the suitable intervals into families, and records why the others are unsuitable.
 func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]int) error {
 	var sum [2]uint64
 	apart := stats.NumberDistribution{KeepAllExact: true}
@@ -248,7 +248,7 @@ func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]in
 	return nil
 }
 
-// split makes groups of a family's intervals: of few intervals each is one, of many those with about as many messages are together.
+// split groups a family's intervals: each alone if they are few, else by similar numbers of messages.
 func (f *family) split(d *Drawer) {
 	messages, rounds := uint64(0), uint64(0)
 	for _, n := range f.intervals {

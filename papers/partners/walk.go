@@ -15,37 +15,37 @@ import (
 
 // A message is one that a rank sends.
 type message struct {
-	offset   int // the receiver's rank less the own one
+	offset   int // receiver's rank minus sender's
 	tag      int64
 	bytes    uint64
 	datatype int64
 	place    int    // call site
-	at       uint64 // call
+	at       uint64 // index of the call
 }
 
-// An end is where a rank has an interval's receives or waits: the first call.
+// An end is the first call of an interval's receives or waits on a rank.
 type end struct {
 	at  uint64
 	any bool
 }
 
-// A share is what one rank does in an interval.
+// A share is one rank's part of an interval.
 type share struct {
-	first, end   uint64 // its calls, that which ends it not among them
-	removed      []bool // by call: whether it goes when messages are drawn
+	first, end   uint64 // its calls: from first, up to but without end
+	removed      []bool // by call: removed if messages are drawn
 	sent         []message
 	receive      end
 	wait         end
-	got          uint64 // messages that came
-	rounds       uint64 // how often what is sent repeats
+	got          uint64 // number of received messages
+	rounds       uint64 // how often the list of sent messages repeats
 	comm         *handles.Comm
-	closing      int64  // handle of the communicator of the call that ends it
+	closing      int64  // communicator handle of the call that ends it
 	closingComm  int    // its number
-	fence        uint64 // what ends it
+	fence        uint64 // identifies the call that ends it
 	closed       bool   // by a collective call
-	why          string // it stays
+	why          string // why it keeps its messages
 	balance      [2]uint64
-	crossedSince int // requests go from this interval on to it; its own number: none
+	crossedSince int // number of the interval from which requests are pending into it; its own number: none
 }
 
 // A walk goes through the calls of a rank.
@@ -57,28 +57,28 @@ type walk struct {
 	losses   uint64
 	share    share
 	interval int
-	made     int64   // one-shot requests so far
-	began    []int64 // made, when each interval began
-	open     int     // operations under way
+	made     int64   // number of one-shot requests so far
+	began    []int64 // by interval: made at its beginning
+	open     int     // number of pending operations
 	visit    func(interval int, s *share)
 	members  map[int]map[int]int // by communicator: rank in it by rank of the world
 	last     uint64
 }
 
-// walkRank has a rank's intervals visited. What is visited is good until visit returns.
+// walkRank passes a rank's intervals to visit. The share is valid only during the call.
 func walkRank(r *trace.Reader, source *ops.Source, rank int, visit func(interval int, s *share)) error {
 	w := &walk{ranks: r.Ranks(), rank: rank, source: source, visit: visit, began: []int64{0}, members: make(map[int]map[int]int)}
 	w.share.crossedSince = 0
 	return source.RunRank(rank, w)
 }
 
-// Begin is for ops.Sink, as are Leave and End.
+// Begin, Leave and End complete ops.Sink.
 func (w *walk) Begin(*trace.Rank) error {
 	w.losses = w.lost()
 	return nil
 }
 
-// End ends the last interval, which no collective call does.
+// End ends the last interval, which has no collective call at its end.
 func (w *walk) End(*trace.Rank) error {
 	w.share.end = w.last
 	w.close(false)
@@ -89,7 +89,7 @@ func (w *walk) keep(why string) {
 	w.share.why = cmp.Or(w.share.why, why)
 }
 
-// lost is how much of what calls did isn't known.
+// lost returns the number of losses in interpreting calls.
 func (w *walk) lost() (n uint64) {
 	for _, x := range w.source.Losses {
 		n += x
@@ -134,7 +134,7 @@ func (w *walk) Enter(c *ops.Call) error {
 	return nil
 }
 
-// ends reports whether a call is one that all ranks make together, and in which communicator.
+// ends reports whether a call is a collective of all ranks, and returns its communicator.
 func (w *walk) ends(c *ops.Call) (comm int, handle int64, ok bool) {
 	if def, known := mpi.Lookup(c.Name()); known && (def.Has(mpi.AttrInitialises) || def.Has(mpi.AttrFinalises)) {
 		return 0, mpi.HandleCommWorld, true
@@ -150,7 +150,7 @@ func (w *walk) ends(c *ops.Call) (comm int, handle int64, ok bool) {
 	return 0, 0, false
 }
 
-// close ends the interval at hand.
+// close ends the current interval.
 func (w *walk) close(closed bool) {
 	s := &w.share
 	if s.closed = closed; w.open != 0 {
@@ -166,7 +166,7 @@ func (w *walk) close(closed bool) {
 	}
 }
 
-// requests notes which intervals the requests of a call are of.
+// requests records which intervals a call's requests belong to.
 func (w *walk) requests(c *trace.Call) {
 	var value func(v *trace.Value, out bool)
 	value = func(v *trace.Value, out bool) {
@@ -178,7 +178,7 @@ func (w *walk) requests(c *trace.Call) {
 		case v.Type != trace.TypeRequest || v.Form != trace.RequestOneShot:
 		case out:
 			w.made = max(w.made, v.ID+1)
-		default: // made in an earlier interval, so it crosses the beginnings of all since
+		default: // made in an earlier interval, so pending across all beginnings since
 			for w.share.crossedSince > 0 && v.ID < w.began[w.share.crossedSince] {
 				w.share.crossedSince--
 			}
@@ -193,7 +193,7 @@ func (w *walk) requests(c *trace.Call) {
 	}
 }
 
-// concerns reports whether a call is removed when messages become synthetic, or why no messages can where it is.
+// concerns reports whether a call is removed when messages become synthetic, or why its interval keeps its messages.
 func (w *walk) concerns(c *ops.Call) (removed bool, why string) {
 	def, known := mpi.ByID(c.Func.ID)
 	if !known {
@@ -212,7 +212,7 @@ func (w *walk) concerns(c *ops.Call) (removed bool, why string) {
 	message := m != nil && (m.Pattern == meaning.PatternToPeer || m.Pattern == meaning.PatternReceive)
 	switch {
 	case m != nil && m.TakesEffectAtStart:
-		return false, "" // what it makes isn't of this interval
+		return false, "" // its request belongs to another interval
 	case c.Func.Has(trace.AttrStarts):
 		return false, "persistent requests are in it"
 	case message, wait.Choice != meaning.ChooseNoRequest, wait.Probes, status:
@@ -226,7 +226,7 @@ func (w *walk) concerns(c *ops.Call) (removed bool, why string) {
 	return false, ""
 }
 
-// act handles what a call does.
+// act processes an action of a call.
 func (w *walk) act(c *ops.Call, a *ops.Act) {
 	s := &w.share
 	switch a.Kind {
@@ -295,7 +295,7 @@ func (w *walk) act(c *ops.Call, a *ops.Act) {
 // mostSent bounds the messages that a rank sends in an interval.
 const mostSent = 1 << 20
 
-// member is the rank's number in a communicator.
+// member returns the rank in a communicator.
 func (w *walk) member(c *handles.Comm) int {
 	if c.Number == 0 {
 		return w.rank
@@ -309,7 +309,7 @@ func (w *walk) member(c *handles.Comm) int {
 	})[w.rank]
 }
 
-// meet counts a collective call of some ranks, so that it shows where not all of them make it in one interval.
+// meet counts a collective call of some ranks, to detect calls that not all of them make in the same interval.
 func (w *walk) meet(c *handles.Comm) {
 	if c.RemoteSize > 0 {
 		w.keep("collective calls between groups are in it")
@@ -325,22 +325,22 @@ func (w *walk) meet(c *handles.Comm) {
 	w.share.count(n, uint64(c.Number), 1<<40)
 }
 
-// count adds n times the hash of list. If all that is sent is received, the sum over all ranks is 0; else it is 0 with
-// a chance of one in 2¹²⁸.
+// count adds n times the hash of list. If all sent messages are received, the sum over all ranks is 0. Otherwise it
+// is 0 with probability 2⁻¹²⁸.
 func (s *share) count(n int64, list ...uint64) {
 	h := mixedAll(list...)
 	s.balance[0] += uint64(n) * h
 	s.balance[1] += uint64(n) * grammar.DrawHash(h, 1)
 }
 
-// repeats is how often a list of messages repeats a shorter one, by whom they go to and their tags.
+// repeats returns how often a list of messages repeats a shorter one, by receivers and tags.
 func repeats(list []message) uint64 {
 	n := len(list)
 	if n == 0 {
 		return 0
 	}
 	same := func(i, j int) bool { return list[i].offset == list[j].offset && list[i].tag == list[j].tag }
-	border := make([]int, n) // of each beginning: how long the longest end of it is that it begins with, too
+	border := make([]int, n) // for each prefix: the length of its longest border
 	for i := 1; i < n; i++ {
 		k := border[i-1]
 		for k > 0 && !same(i, k) {
@@ -357,7 +357,7 @@ func repeats(list []message) uint64 {
 	return 1
 }
 
-// body hashes whom messages go to, and their tags.
+// body hashes the receivers and tags of messages.
 func body(list []message) uint64 {
 	h := uint64(len(list))
 	for i := range list {
@@ -366,7 +366,7 @@ func body(list []message) uint64 {
 	return h
 }
 
-// places adds the call sites that messages are sent from to others, in rising order.
+// places adds the call sites of messages to a sorted list.
 func places(out []int, list []message) []int {
 	for i := range list {
 		if at, ok := slices.BinarySearch(out, list[i].place); !ok {

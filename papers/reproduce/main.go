@@ -146,7 +146,7 @@ func (b *bench) trace(name string, ranks int, timing string, arguments ...string
 	return file, err
 }
 
-// about is what spoor info says of a trace.
+// An about is the part of spoor info's answer that is used here.
 type about struct {
 	Bytes int64 `json:"bytes"`
 	Calls int64 `json:"calls"`
@@ -157,7 +157,7 @@ func (b *bench) about(file string) (a about, err error) {
 	return a, b.ask(&a, "info", "--json", file)
 }
 
-// sizes are those of a program's traces on some numbers of ranks.
+// sizes returns the sizes of a program's traces on some numbers of ranks.
 func sizes(name, timing string, ranks []int, arguments ...string) func(b *bench) (string, error) {
 	return func(b *bench) (string, error) {
 		var list, on []string
@@ -176,7 +176,7 @@ func sizes(name, timing string, ranks []int, arguments ...string) func(b *bench)
 	}
 }
 
-// both says what two measurements say.
+// both joins the texts of two measurements.
 func both(first, second func(b *bench) (string, error)) func(b *bench) (string, error) {
 	return func(b *bench) (string, error) {
 		x, err := first(b)
@@ -211,7 +211,7 @@ func scale(names ...string) func(b *bench) (string, error) {
 	}
 }
 
-// page is what a page says that has measured tables.
+// page returns a result from a page with measured tables.
 func page(path, pattern, say string) func(b *bench) (string, error) {
 	return func(*bench) (string, error) {
 		text, err := os.ReadFile(path)
@@ -229,7 +229,7 @@ func page(path, pattern, say string) func(b *bench) (string, error) {
 	}
 }
 
-// said is what needs no measurement.
+// said returns a fixed text, where nothing is measured.
 func said(text string) func(b *bench) (string, error) {
 	return func(*bench) (string, error) { return text, nil }
 }
@@ -293,7 +293,7 @@ func sameCalls(b *bench) (string, error) {
 	return "heat2d: " + strings.TrimSpace(string(out)), err
 }
 
-// replays is how often a replay is measured; its median counts.
+// replays is the number of replays; the median counts.
 const replays = 5
 
 // replayed compares the time of replays of a thinned trace with that of the run, on two ranks.

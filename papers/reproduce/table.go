@@ -2,7 +2,8 @@ package main
 
 var quick = []string{"-n", "6", "-i", "5"}
 
-// papers are what the page compares. A figure without a number here is one of a machine, or a picture of what a command shows.
+// papers are the compared figures, by paper. The page omits figures that depend on a machine, and figures that only
+// show a command's output.
 var papers = []paper{
 	{"Pilgrim (TPDS 2022)", []row{
 		{"Fig. 7: NPB on 16K ranks", "go run ./bench/scale", "CG, MG some 100 KB; LU, FT constant", scale("cg", "mg", "lu", "ft")},

@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// An end is where a loop's part of a channel is looked for.
+// An end is a loop's part of a channel on one side.
 type end struct {
 	rank int
 	ch   channel
@@ -18,7 +18,7 @@ type end struct {
 
 func (t *traffic) bare() traffic { return traffic{each: t.each, place: t.place} }
 
-// match joins loops of ranks that have to do with each other into groups, as far as they have it in the same places.
+// match groups loops of different ranks that communicate, if they do so in the same iterations.
 func (d *Drawer) match(p *parser) {
 	ends := make(map[end][]*node)
 	for _, x := range d.ranks {
@@ -93,7 +93,7 @@ func (d *Drawer) match(p *parser) {
 	}
 }
 
-// why is the reason why a group's trip counts can't be synthetic, or "".
+// why returns the reason why a group's trip counts can't be synthetic, or "".
 func (g *group) why() string {
 	seen := make(map[*rank]bool)
 	for _, n := range g.nodes {
@@ -115,7 +115,7 @@ func compareChannels(a, b channel) int {
 	return cmp.Or(cmp.Compare(a.comm, b.comm), cmp.Compare(a.peer, b.peer), cmp.Compare(a.tag, b.tag), cmp.Compare(a.kind, b.kind))
 }
 
-// group makes families of groups: those whose loops have their calls at the same places, and those connected with them.
+// group makes families of groups: those with equal call sites, and those connected with them.
 func (d *Drawer) group() {
 	of := make(map[string]*family)
 	var list []*family
@@ -172,8 +172,8 @@ func (d *Drawer) group() {
 	slices.SortStableFunc(d.families, func(a, b *family) int { return cmp.Compare(b.cost, a.cost) })
 }
 
-// keys gives each group the number of its lowest rank. Further groups with the same lowest rank add multiples of the
-// number of ranks.
+// keys gives each group a key: its lowest rank. Further groups with the same lowest rank add multiples of the number
+// of ranks.
 func (f *family) keys() {
 	next := make(map[int]int64)
 	most := int64(1)

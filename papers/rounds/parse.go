@@ -9,23 +9,23 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// mostBody is how many calls a round may have.
+// mostBody is the largest number of calls of an iteration.
 const mostBody = 1 << 12
 
-// A parser finds runs of loops in the calls of ranks.
+// A parser finds the runs of loops in the ranks' calls.
 type parser struct {
 	r       *trace.Reader
 	sites   *rsd.Sites
 	comms   *handles.Comms
-	rounds  []uint64 // by loop, of all ranks
-	apart   []uint64 // rounds that are not as the one before
+	rounds  []uint64 // by loop: number of iterations on all ranks
+	apart   []uint64 // by loop: iterations that differ from the one before
 	chosen  []bool   // by loop
 	threads bool
 	wild    map[wildcard]bool
-	odd     map[int]string // by communicator: why messages in it can't be followed
+	odd     map[int]string // by communicator: why its messages can't be followed
 }
 
-// weigh counts how often a round of a loop is as the one before it.
+// weigh counts the iterations of loops that equal the one before.
 func (p *parser) weigh(x *rank) error {
 	places, err := p.sites.Places(x.k)
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *parser) weigh(x *rank) error {
 			common = p.sites.Common(last, place)
 			for l := p.sites.Inner(last); l != common; l = p.sites.Outer(l) {
 				end(l)
-				states[l].last = 0 // the loop is over
+				states[l].last = 0 // the loop has ended
 			}
 			if common >= 0 && place <= last {
 				end(common)
@@ -70,7 +70,7 @@ func (p *parser) weigh(x *rank) error {
 	return nil
 }
 
-// choose takes the outermost loops whose rounds are mostly as the ones before.
+// choose selects the outermost loops whose iterations mostly equal the one before.
 func (p *parser) choose() {
 	for l := range p.chosen {
 		p.chosen[l] = p.rounds[l] >= 2*p.apart[l]
@@ -82,7 +82,7 @@ func (p *parser) choose() {
 	}
 }
 
-// loop is the innermost chosen loop around a place, or -1.
+// loop returns the innermost chosen loop around a place, or -1.
 func (p *parser) loop(place int) int {
 	l := p.sites.Inner(place)
 	for l >= 0 && !p.chosen[l] {
@@ -95,16 +95,16 @@ func (p *parser) loop(place int) int {
 type walk struct {
 	*parser
 	x        *rank
-	original []int // of the round at hand
+	original []int // of the current iteration
 	terminal []int
 	first    uint64 // call of it
 	key      []byte
-	latest   int // run to which another round may belong, -1: none
+	latest   int // run that the next iteration may continue, -1: none
 	pending  int64
-	open     bool // requests were under way when the round began
-	lost     bool // it isn't known which are
+	open     bool // requests were pending when the iteration began
+	lost     bool // the pending requests aren't known
 	posted   map[channel]uint64
-	began    map[channel]uint64 // posted, when the round began
+	began    map[channel]uint64 // state of posted receives when the iteration began
 }
 
 // parse finds the runs of a rank.
@@ -144,7 +144,7 @@ func (p *parser) parse(x *rank) error {
 	return nil
 }
 
-// round ends one.
+// round ends an iteration.
 func (w *walk) round() {
 	defer func() { w.original, w.terminal, w.began = w.original[:0], w.terminal[:0], nil }()
 	if len(w.terminal) > mostBody {

@@ -76,7 +76,8 @@ func (x *rank) rewrite(d *grammar.SyntheticCounts) {
 	x.t.ForgetPlaces()
 }
 
-// span has ranks that make as many calls more than they did run as much longer, about: those that wait for each other end together.
+// span extends the ranks' run times. Ranks with equal numbers of additional calls get the mean of their additional
+// times, as ranks that wait for each other end together.
 func span(ranks []*rank) {
 	type sum struct{ ns, ranks int64 }
 	more := make(map[int64]sum)
@@ -91,7 +92,7 @@ func span(ranks []*rank) {
 	}
 }
 
-// nested puts the bodies of loops into a grammar, in place of the numbers from terminals on.
+// nested inserts the bodies of loops into a grammar, in place of the placeholders from number terminals on.
 func (x *rank) nested(g *grammar.Grammar, terminals uint32) *grammar.Grammar {
 	out := &grammar.Grammar{Rules: make([][]grammar.Symbol, 1)}
 	bodies := make([]*grammar.Grammar, len(x.drawn))
@@ -148,7 +149,7 @@ func (x *rank) nested(g *grammar.Grammar, terminals uint32) *grammar.Grammar {
 
 var errApart = errors.New("ranks that do the same have other loops with synthetic trip counts")
 
-// class takes the loops that are drawn out of a class.
+// class removes the loops with synthetic trip counts from a class.
 func (d *Drawer) class(i int, c *sections.Class, byRank map[int]*rank) error {
 	ranks := c.Ranks.Values()
 	var which []int
@@ -190,7 +191,7 @@ func (d *Drawer) class(i int, c *sections.Class, byRank map[int]*rank) error {
 	return err
 }
 
-// varying is the numbers of repeated symbols whose counts differ by rank.
+// varying returns the positions of repeated symbols whose counts differ between ranks.
 func varying(c *sections.Class) (list []int) {
 	for n := range c.Counts {
 		if _, same := c.Counts[n].Uniform(); !same {

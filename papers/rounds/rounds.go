@@ -1,16 +1,16 @@
-// Package rounds finds loops whose numbers of rounds can be drawn from a distribution instead of being in the trace,
-// and makes tracks without them.
+// Package rounds finds loops whose trip counts can be synthetic, drawn from a distribution, instead of being in the
+// trace. It makes tracks without these trip counts.
 //
 // Invariants:
 //
-//  1. Ranks that send each other messages in a loop, or call a collective function together, MUST draw the same number each
-//     time. So a loop is drawn only if all members of a communicator are in it together. All of its messages must be received
-//     in the same run of it, by position among all messages between the two ranks.
-//  2. Nothing MUST be under way from one round to the next: no request, and no object that a round makes.
-//  3. Whatever isn't sure MUST stay as it is, and it is said why.
+//  1. Ranks that exchange messages in a loop, or call a collective function together, MUST draw the same number each
+//     time. So a loop is synthetic only if all members of a communicator are in it together. All of its messages must be received in
+//     the same run of it, by position among all messages between the two ranks.
+//  2. Nothing MUST be pending from one iteration to the next: no request, and no object that an iteration makes.
+//  3. Whatever isn't certain MUST stay unchanged, and the reason is printed.
 //
-// With rounds that have all that they need in themselves, one round more or less leaves the ranks where they would be
-// otherwise: what did not hang before does not then.
+// As iterations are self-contained, one iteration more or less doesn't change the ranks' state afterwards: a run that
+// did not hang before does not hang with synthetic trip counts.
 package rounds
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Options say which trip counts count as equal, and how synthetic ones are drawn.
+// Options control which trip counts count as equal, and how synthetic ones are drawn.
 type Options struct {
 	Precision int // percent: trip counts within 100 - Precision percent of each other are equal
 	Seed      uint64
@@ -43,20 +43,19 @@ type Drawer struct {
 	families []*family
 	drawing  *grammar.SyntheticCounts
 	kept     map[string]uint64
-	failed   error // why nothing could be drawn in the end
+	failed   error // why nothing could be made synthetic
 }
 
-// New returns one for a trace.
+// New returns a Drawer for a trace.
 func New(r *trace.Reader, o Options) *Drawer { return &Drawer{r: r, o: o, most: 1 << 30} }
 
-// Limit has the next trace replace trip counts of at most this many families, the most expensive first.
+// Limit bounds the families made synthetic in the next trace, the most expensive first.
 func (d *Drawer) Limit(families int) { d.most = families }
 
-// Families is how many families had trip counts to replace in the trace that was made last.
+// Families returns the number of families with trip counts to replace in the last trace.
 func (d *Drawer) Families() int { return len(d.families) }
 
-// Kept lists the loops that the trace made last keeps although their trip counts differ each time: why, and how often
-// such loops were run.
+// Kept lists why the last trace keeps loops whose trip counts vary, with the number of runs of these loops.
 func (d *Drawer) Kept() []reduce.KeptReason {
 	list := reduce.KeptReasons(d.kept)
 	if d.failed != nil {
@@ -65,29 +64,29 @@ func (d *Drawer) Kept() []reduce.KeptReason {
 	return list
 }
 
-// A run is a loop that was run some rounds, each with the same calls.
+// A run is an execution of a loop whose iterations have equal calls.
 type run struct {
 	body   *body
-	first  uint64 // call
+	first  uint64 // index of its first call
 	rounds uint64
 }
 
-// A body is the calls of a round.
+// A body is the calls of an iteration.
 type body struct {
 	node     *node
-	terminal []int // of the track
-	original []int // of the trace
-	makes    bool  // requests
-	number   int   // among those of the rank that are drawn
+	terminal []int // terminals of the track
+	original []int // terminals of the trace
+	makes    bool  // it makes requests
+	number   int   // number among the rank's synthetic bodies
 }
 
-// A node is a loop on a rank: bodies that are from the same places, and have to do with the same ranks.
+// A node is a loop on a rank: its bodies have equal call sites, and the same partners.
 type node struct {
 	rank   *rank
 	shape  string
 	runs   uint64
 	rounds []uint64
-	why    string // it can't be drawn
+	why    string // why it can't be synthetic
 	ops    map[channel]*traffic
 	group  *group
 }
@@ -97,7 +96,7 @@ func (n *node) keep(why string) {
 	n.why = cmp.Or(n.why, why)
 }
 
-// A rank is what is known of one.
+// A rank is the data of one rank.
 type rank struct {
 	k      *trace.Rank
 	t      *track.Track
@@ -107,26 +106,26 @@ type rank struct {
 	nodes  map[string]*node
 	list   []*node
 	drawn  []*body
-	calls  int64 // that it makes more once loops are drawn
-	ns     int64 // that it takes longer
+	calls  int64 // number of additional calls with synthetic loops
+	ns     int64 // additional ns
 }
 
-// A group is the loops of ranks that are run together.
+// A group is loops of several ranks that run together.
 type group struct {
 	nodes []*node
 	key   int64
 	of    *family
 }
 
-// A family is groups whose loops are from the same places.
+// A family is groups whose loops have equal call sites.
 type family struct {
 	groups []*group
-	rounds stats.NumberDistribution // of all runs
+	rounds stats.NumberDistribution // over all runs
 	cost   float64
 	number int
 }
 
-// Tracks changes those of all ranks.
+// Tracks changes the tracks of all ranks.
 func (d *Drawer) Tracks(list []*track.Track) error {
 	d.ranks, d.families, d.kept, d.drawing = nil, nil, make(map[string]uint64), nil
 	if d.o.Precision >= 100 {
@@ -164,7 +163,7 @@ func (d *Drawer) Tracks(list []*track.Track) error {
 			return err
 		}
 	}
-	if p.threads { // whose messages are in no order that is known
+	if p.threads { // the order of threads' messages is not known
 		d.ranks = nil
 		return nil
 	}
@@ -197,14 +196,14 @@ func (d *Drawer) Tracks(list []*track.Track) error {
 	}
 	span(d.ranks)
 	for _, t := range list {
-		t.Courses = nil // of places that others have now
+		t.Courses = nil // their calls have changed
 	}
 	return nil
 }
 
 func uneven(list []uint64) bool { return len(list) > 0 && slices.Min(list) != slices.Max(list) }
 
-// bound leaves out families that are run more often than a reader takes.
+// bound removes families with more runs than readers accept.
 func (d *Drawer) bound() {
 	most := uint64(grammar.MaxDrawsPerRank(len(d.ranks)))
 	runs := make(map[*rank]uint64)
@@ -228,7 +227,7 @@ func (d *Drawer) bound() {
 	})
 }
 
-// keep has a family stay unchanged.
+// keep makes a family stay unchanged.
 func (f *family) keep(why string) {
 	for _, g := range f.groups {
 		for _, n := range g.nodes {
@@ -238,7 +237,7 @@ func (f *family) keep(why string) {
 	}
 }
 
-// Content takes the loops out of what was made of the tracks, and says what is to be drawn.
+// Content removes the loops from the merged tracks, and adds the distributions.
 func (d *Drawer) Content(c *sections.Content) error {
 	if d.drawing == nil {
 		return nil
@@ -258,11 +257,11 @@ func (d *Drawer) Content(c *sections.Content) error {
 	return nil
 }
 
-// mostBins is how many numbers of rounds a distribution has at most.
+// mostBins is the largest number of bins of a distribution.
 const mostBins = 64
 
-// told is what goes into the trace of how often loops were run with how many rounds: numbers that merge at a
-// precision are one, and where these are many still, neighbours are, about as often run each.
+// told returns the trace's entry for the trip counts of loops. Trip counts that are equal at a precision share a bin.
+// If there are still many, neighbours are merged into bins of similar weight.
 func told(rounds *stats.NumberDistribution, precision int) trace.SyntheticLoops {
 	merged := reduce.MergeSizes(rounds.AllBins(), precision, 1)
 	var list []stats.Bin

@@ -14,11 +14,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A channel is messages that come in the order in which they were sent, or the collective calls of a communicator: by
-// world ranks, as seen from one of them.
+// A channel is messages that arrive in the order in which they were sent, or the collective calls of a communicator.
+// Ranks are world ranks, seen from one of them.
 type channel struct {
 	comm int // number
-	peer int // members if it is a collective call
+	peer int // members for collective calls
 	tag  int64
 	kind kind
 }
@@ -34,36 +34,36 @@ const (
 // members in place of a peer means all.
 const members = -1
 
-// A wildcard is receives on a rank that may take messages from others than they name.
+// A wildcard is wildcard receives of a rank on a communicator.
 type wildcard struct{ rank, comm int }
 
-// traffic is what a body has of a channel in each round, and where it had it.
+// traffic is a body's traffic on a channel in each iteration, and its positions there.
 type traffic struct {
 	each  uint64
-	place uint64 // a hash of where all rounds began
+	place uint64 // hash of the iterations' positions
 	with  *handles.Comm
 }
 
-// An op is what a call does with a channel; the communicator is looked up where the call stands.
+// An op is a call's use of a channel; its communicator is resolved at each call.
 type op struct {
 	kind kind
 	comm int64 // handle
-	peer int64 // rank in it
+	peer int64 // rank in the communicator
 	tag  int64
 }
 
-// An event is what is known of a distinct call.
+// An event is the data of a distinct call.
 type event struct {
 	ops       []op
 	makes     int64
-	completes []int64 // how many creations ago they were made
-	tests     bool    // it completes requests, but the call does not say which
-	wild      bool    // a receive of any source or tag
-	persists  bool    // a message that is sent later and again
-	why       string  // it can't be repeated more or less often
+	completes []int64 // how many creations ago the completed requests were made
+	tests     bool    // it completes requests that the call doesn't identify
+	wild      bool    // a wildcard receive
+	persists  bool    // a persistent send
+	why       string  // why its number of repetitions can't change
 }
 
-// events looks at the distinct calls of a rank.
+// events examines the distinct calls of a rank.
 func (p *parser) events(x *rank) error {
 	x.events = make([]event, x.k.Terminals())
 	for t := range x.events {
@@ -85,8 +85,8 @@ func (p *parser) events(x *rank) error {
 	return nil
 }
 
-// lose notes that messages of a communicator can't be followed: those that the rank receives, or all. A handle other
-// than MPI_COMM_WORLD may be any other communicator.
+// lose records that messages of a communicator can't be followed: those that the rank receives, or all. A handle
+// other than MPI_COMM_WORLD may mean any other communicator.
 func (p *parser) lose(x *rank, o op, all bool) {
 	for _, c := range p.comms.List() {
 		if (o.comm == mpi.HandleCommWorld) != (c.Number == 0) {
@@ -117,26 +117,26 @@ func eventOf(c *trace.Call) (e event) {
 		e.why = fmt.Sprintf("%s: it isn't known with whom", c.Name())
 	case x.isMeeting():
 		e.ops = append(e.ops, x.meeting())
-	case x.wait.Completes && !e.tests: // its requests are known
+	case x.wait.Completes && !e.tests: // its requests are in the inputs
 	case c.Func.Has(trace.AttrCollective) || x.moves != nil || x.requests || x.wait.Probes || concernsObjects(c.Func):
 		e.takeOther(x)
 	}
 	return e
 }
 
-// A looked is a distinct call, and what its function does.
+// A looked is a distinct call, with its function's properties.
 type looked struct {
 	*trace.Call
 	def      *mpi.Call
 	known    bool
 	wait     meaning.WaitBehaviour
-	moves    *meaning.DataMovement // nil: no data
-	requests bool                  // it has parameters that are requests
+	moves    *meaning.DataMovement // nil: it moves no data
+	requests bool                  // it has request parameters
 	comm     int64
 	hasComm  bool
 }
 
-// number is an input of the call, if there is one of this name.
+// number returns an input of the call by name, if it exists.
 func (x *looked) number(name string) (int64, bool) {
 	if name == "" {
 		return 0, false
@@ -152,7 +152,7 @@ func (x *looked) isMessage() bool {
 	return x.moves != nil && (x.moves.Pattern == meaning.PatternToPeer || x.moves.Pattern == meaning.PatternReceive)
 }
 
-// isMeeting reports whether a call is a collective one that can be made more or less often, if all do so.
+// isMeeting reports whether a call is a collective that may be made more or less often if all members do so.
 func (x *looked) isMeeting() bool {
 	if !x.Func.Has(trace.AttrCollective) || !x.hasComm {
 		return false
@@ -165,7 +165,7 @@ func (x *looked) isMeeting() bool {
 
 func (x *looked) meeting() op { return op{kind: meeting, comm: x.comm, peer: members} }
 
-// takeRequests takes down the requests that a call makes and completes.
+// takeRequests records the requests that a call makes and completes.
 func (e *event) takeRequests(x *looked) {
 	for i := range x.Params {
 		if v := &x.Params[i]; v.Def.Type == trace.TypeRequest {
@@ -182,7 +182,7 @@ func (e *event) takeRequests(x *looked) {
 	}
 }
 
-// takeMessage takes down what a call sends and receives.
+// takeMessage records the messages of a call.
 func (e *event) takeMessage(x *looked) {
 	if x.moves.Out != nil {
 		e.takeSide(x, sending, x.moves.Out)
@@ -213,7 +213,7 @@ func (e *event) takeSide(x *looked, kind kind, side *meaning.DataSide) {
 	e.ops = append(e.ops, o)
 }
 
-// takeOther takes down a call that keeps a loop from running more or less often.
+// takeOther records whether a call prevents changing a loop's trip count.
 func (e *event) takeOther(x *looked) {
 	e.why = fmt.Sprintf("%s is in it", x.Name())
 	if x.Func.Has(trace.AttrCollective) && x.hasComm {
@@ -222,13 +222,13 @@ func (e *event) takeOther(x *looked) {
 	if ops.AbandonsRequest(x.Func) {
 		e.tests = true
 	}
-	if x.Param("message") != nil && x.hasComm { // which takes a message out of order
+	if x.Param("message") != nil && x.hasComm { // it takes a message out of order
 		e.wild = true
 		e.ops = append(e.ops, op{kind: receiving, comm: x.comm})
 	}
 }
 
-// concernsObjects reports whether a call has to do with what others made or will need.
+// concernsObjects reports whether a function makes, uses up or frees objects.
 func concernsObjects(f *trace.Function) bool {
 	for i := range f.Params {
 		p := &f.Params[i]
@@ -242,7 +242,7 @@ func concernsObjects(f *trace.Function) bool {
 	return f.ResultType == trace.TypeHandle || f.ResultType == trace.TypeObject
 }
 
-// request takes down what a call says of requests.
+// request records the requests in a value.
 func (e *event) request(v *trace.Value, out bool) {
 	switch {
 	case v.Type == trace.TypeArray:
@@ -261,7 +261,7 @@ func (e *event) request(v *trace.Value, out bool) {
 	}
 }
 
-// channelOf says which channel an op at a position is of, -1 of a communicator that isn't known.
+// channelOf returns the channel of an op at a position; its communicator is -1 if unknown.
 func (p *parser) channelOf(rank int, o op, at uint64) (channel, *handles.Comm) {
 	c := p.comms.At(rank, 0, at, o.comm)
 	if c == nil || c.RemoteSize > 0 {
@@ -277,7 +277,7 @@ func (p *parser) channelOf(rank int, o op, at uint64) (channel, *handles.Comm) {
 	return channel{number, c.WorldRank(int(o.peer)), o.tag, o.kind}, c
 }
 
-// call takes down what a call does.
+// call records the traffic of a call.
 func (w *walk) call(t int, at uint64) {
 	e := &w.x.events[t]
 	for _, o := range e.ops {
@@ -296,7 +296,7 @@ func (w *walk) call(t int, at uint64) {
 	w.lost = w.lost || e.tests
 }
 
-// body looks at the calls of a new body, whose first one is at a position.
+// body examines the calls of a new body, which begins at a position.
 func (w *walk) body(at uint64) *body {
 	b := &body{terminal: slices.Clone(w.terminal), original: slices.Clone(w.original), number: -1}
 	ops := make(map[channel]*traffic)
@@ -335,7 +335,7 @@ func (w *walk) body(at uint64) *body {
 	return b
 }
 
-// node returns the loop that a body is of.
+// node returns the loop that a body belongs to.
 func (x *rank) node(b *body, ops map[channel]*traffic) *node {
 	shape := ""
 	for _, t := range b.terminal {
@@ -349,7 +349,7 @@ func (x *rank) node(b *body, ops map[channel]*traffic) *node {
 	return once.GetOrAppend(x.nodes, key, &x.list, func() *node { return &node{rank: x, shape: shape, ops: ops} })
 }
 
-// passed notes where in its channels a round began, and that it was the same channels.
+// passed records an iteration's positions in its channels, and checks that the channels are the same.
 func (n *node) passed(w *walk) {
 	if len(w.began) != len(n.ops) {
 		n.keep("handles are other communicators each time")

@@ -2,16 +2,16 @@ package rsd
 
 import "slices"
 
-// A sharedItem is an event or a loop of ranks whose items were found to match, each unit being ranks that did the same.
+// A sharedItem is matching items of several units: an event or a loop. Each unit is ranks with equal streams.
 type sharedItem struct {
 	context int
 	body    []*sharedItem
 	parts   []unitItem
-	least   uint64 // rounds
+	least   uint64 // least trip count
 	most    uint64
-	hash    uint64 // of the loop's items
+	hash    uint64 // hash of the loop's items
 	isLoop  bool
-	fence   bool // it is a collective call, or has one in it
+	fence   bool // it is or contains a collective call
 }
 
 type unitItem struct {
@@ -55,7 +55,7 @@ type weighing struct {
 	fences bool
 }
 
-// merge merges two sequences. Collective calls are fences: they are aligned first, the rest in between.
+// merge merges two sequences. Collective calls are aligned first, as fences; then the items between them.
 func (a *aligner) merge(x, y []*sharedItem) []*sharedItem {
 	head, tail := 0, 0
 	for head < min(len(x), len(y)) && a.alike(x[head], y[head]) {
@@ -93,7 +93,7 @@ func (a *aligner) between(out []*sharedItem, x, y []*sharedItem) []*sharedItem {
 	return append(append(out, x[i:]...), y[j:]...)
 }
 
-// join makes one of a pair.
+// join merges a pair.
 func (a *aligner) join(x, y *sharedItem) *sharedItem {
 	x, y, _ = a.matched(x, y)
 	j := &sharedItem{context: x.context, hash: x.hash, isLoop: x.isLoop, fence: x.fence || y.fence, parts: slices.Concat(x.parts, y.parts)}
@@ -104,8 +104,9 @@ func (a *aligner) join(x, y *sharedItem) *sharedItem {
 	return j
 }
 
-// matched returns a pair as it is to be joined. Loops need as many rounds; with others they match only wholly, where the
-// precision allows it, or if one is taken as a loop in a loop: ranks that do nothing else in the outer one have both as one.
+// matched returns a pair in the form in which it is joined, or nil. Loops match if their trip counts are equal.
+// Otherwise they match only as a whole if the precision allows it, or if one is taken as a loop in a loop of one
+// iteration.
 func (a *aligner) matched(x, y *sharedItem) (*sharedItem, *sharedItem, bool) {
 	switch {
 	case !x.isLoop && !y.isLoop:
@@ -126,7 +127,7 @@ func (a *aligner) matched(x, y *sharedItem) (*sharedItem, *sharedItem, bool) {
 	return x, y, false
 }
 
-// split makes a loop of a loop.
+// split makes a loop of rounds iterations around a loop.
 func (a *aligner) split(j *sharedItem, rounds uint64) *sharedItem {
 	at := splitting{j, rounds}
 	if out := a.splits[at]; out != nil {
@@ -157,7 +158,8 @@ func (a *aligner) alike(x, y *sharedItem) bool {
 	return slices.EqualFunc(x.body, y.body, a.alike)
 }
 
-// weight returns how much a pair has in common, 0 if it doesn't match. If fences is true, only collective calls count.
+// weight returns the weight of the common part of a pair, 0 if it doesn't match. If fences is set, only collective
+// calls count.
 func (a *aligner) weight(x, y *sharedItem, fences bool) float64 {
 	if x.isLoop != y.isLoop || fences && (!x.fence || !y.fence) {
 		return 0
@@ -178,13 +180,14 @@ func (a *aligner) weight(x, y *sharedItem, fences bool) float64 {
 	return w
 }
 
-// A pair is two shared items that match, by their index.
+// A pair is the indices of two matching items.
 type pair struct {
 	i, j   int
 	weight float64
 }
 
-// mostCells is up to how many pairs the best alignment is looked for; beyond, the first match is taken.
+// mostCells is the largest number of pairs for which the best alignment is computed; beyond, items take their first
+// match.
 const mostCells = 1 << 20
 
 // pairs returns the heaviest common subsequence of two sequences from an index on.
@@ -203,7 +206,7 @@ func (a *aligner) pairs(x, y []*sharedItem, from int, fences bool) (out []pair) 
 	if len(xs)*len(ys) > mostCells {
 		return a.first(x, y, xs, ys, fences)
 	}
-	// best[i][j] is the weight of what begins at i and j.
+	// best[i][j] is the weight of the sequences from i and j on.
 	best := make([][]float64, len(xs)+1)
 	own := make([][]float64, len(xs))
 	best[len(xs)] = make([]float64, len(ys)+1)

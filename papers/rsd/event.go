@@ -8,23 +8,22 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// An Event is the calls of a function from one place, an RSD: those of all ranks.
+// An Event is the calls of all ranks to a function from one call site: an RSD.
 type Event struct {
 	Func  *trace.Function
 	Site  trace.Site
 	Ranks []int
-	Calls stats.NumberDistribution // of each rank
+	Calls stats.NumberDistribution // by rank
 	Slots []*Slot
-	// Merged are message sizes that replace others, in a trace that was made smaller: the least and the greatest that
-	// they replace.
+	// Merged are the merged message sizes of a reduced trace: the least and largest size that each replaces.
 	Merged []reduce.MergedSize
-	Drawn  *trace.SyntheticMessages // messages that are drawn in such a trace, nil if none is
+	Drawn  *trace.SyntheticMessages // synthetic messages of a reduced trace; nil: none
 
 	slots map[string]*Slot
 	size  int
 }
 
-// A context is what calls must have in common to be one event.
+// A context identifies calls that form one event.
 type context struct {
 	function uint16
 	site     trace.Site
@@ -34,7 +33,7 @@ func newEvent(c *trace.Call, size int) *Event {
 	return &Event{Func: c.Func, Site: c.Site, slots: make(map[string]*Slot), size: size}
 }
 
-// add takes calls of a terminal.
+// add adds count calls of a terminal.
 func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *reduce.SizeMarks) error {
 	c, err := k.Terminal(terminal)
 	if err != nil {
@@ -76,7 +75,7 @@ func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *reduce.Siz
 	return nil
 }
 
-// mark notes what a parameter's sizes were before.
+// mark records the original sizes of a parameter.
 func (e *Event) mark(m reduce.MergedSize) {
 	for i := range e.Merged {
 		if x := &e.Merged[i]; x.Param == m.Param {
@@ -87,7 +86,7 @@ func (e *Event) mark(m reduce.MergedSize) {
 	e.Merged = append(e.Merged, m)
 }
 
-// called notes how often a rank has the event; ranks come in rising order.
+// called records a rank's number of calls; ranks come in rising order.
 func (e *Event) called(rank int, count uint64) {
 	e.Ranks = append(e.Ranks, rank)
 	e.Calls.Add(int64(count), 1, rank)

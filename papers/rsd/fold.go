@@ -13,25 +13,25 @@ import (
 var ErrWide = errors.New("calls repeat in no order that would be short enough to show")
 
 const (
-	mostItems = 1 << 20 // that are made on the way
-	mostNodes = 1 << 14 // that come out
-	window    = 256     // how far back the beginning of another round is looked for
-	long      = 1 << 12 // a loop of the grammar with at least this many calls is taken as one
+	mostItems = 1 << 20 // number of items made in total
+	mostNodes = 1 << 14 // number of resulting nodes
+	window    = 256     // largest distance back at which a repetition is looked for
+	long      = 1 << 12 // a loop of the grammar with at least this many calls is kept as a loop
 )
 
 // An item is an event or a loop of one rank, or of ranks that did the same. Counts are sums over all iterations of the
 // loops around it.
 type item struct {
 	context int
-	counts  map[int]uint64    // of an event: calls, by terminal
+	counts  map[int]uint64    // of an event: number of calls by terminal
 	body    []*item           // of a loop
-	over    map[uint64]uint64 // how often with how many rounds
-	hash    uint64            // of contexts and loops, but for rounds
+	over    map[uint64]uint64 // number of runs by trip count
+	hash    uint64            // hash of contexts and loops without trip counts
 }
 
 func (i *item) loop() bool { return i.counts == nil }
 
-// rounds returns the one number of rounds that a loop has, not counting those around it.
+// rounds returns the trip count of a loop with a single trip count.
 func (i *item) rounds() uint64 {
 	for n := range i.over {
 		return n
@@ -39,7 +39,7 @@ func (i *item) rounds() uint64 {
 	return 0
 }
 
-// bounds are the least and the most rounds.
+// bounds returns the least and the largest trip count.
 func (i *item) bounds() (least, most uint64) {
 	least = ^uint64(0)
 	for n := range i.over {
@@ -54,7 +54,7 @@ type folder struct {
 	tolerance
 	of      func(terminal int) int
 	rules   map[int][]*item
-	lengths map[int]uint64 // of rules in calls, at most long
+	lengths map[int]uint64 // by rule: number of calls, at most long
 	made    int
 }
 
@@ -71,9 +71,9 @@ func (f *folder) fold(n trace.Node) ([]*item, error) {
 	return f.closed(out), nil
 }
 
-// sequence appends the parts of a sequence one by one, since where rules begin and end says nothing of loops. Nor do the
-// grammar's loops if rounds needn't be the same: one may begin and end amid the rounds of another loop. These are gone through, too,
-// unless they are long.
+// sequence appends the symbols of a sequence one by one, as the boundaries of rules are unrelated to loops. If trip
+// counts may differ, the grammar's loops are unrelated, too: one may begin and end in the middle of another loop's
+// iterations. They are expanded unless they are long.
 func (f *folder) sequence(out []*item, n trace.Node) ([]*item, error) {
 	for _, c := range n.Children() {
 		var err error
@@ -111,7 +111,7 @@ func (f *folder) sequence(out []*item, n trace.Node) ([]*item, error) {
 	return out, nil
 }
 
-// length is how many calls a part has with all its rounds, at most long.
+// length returns the number of calls of a symbol with all repetitions, at most long.
 func (f *folder) length(n trace.Node) uint64 {
 	one := uint64(1)
 	if n.Rule >= 0 {
@@ -227,14 +227,14 @@ func mixed(h, v uint64) uint64 {
 	return h ^ h>>29
 }
 
-// A tolerance says which trip counts are equal: at 100 percent the same ones. Below that, if each trip count of a loop
-// is near the next greater one, all of them are equal, such as 39 to 42 at 97.
+// A tolerance decides which trip counts are equal. At 100 percent only identical ones are. Below that, all trip
+// counts of a loop are equal if each is near the next greater one, such as 39 to 42 at 97.
 type tolerance struct {
 	precision int
 	known     map[uint64][]uint64 // by the loop's hash, rising
 }
 
-// merges reports whether a loop's least and most rounds are one.
+// merges reports whether the trip counts from least to most of a loop are equal.
 func (t *tolerance) merges(hash, least, most uint64) bool {
 	if least == most {
 		return true
@@ -250,7 +250,7 @@ func (t *tolerance) merges(hash, least, most uint64) bool {
 	return reduce.CanMerge(int64(least), int64(most), t.precision)
 }
 
-// learn takes numbers of rounds in.
+// learn collects trip counts.
 func (t *tolerance) learn(list []*item) {
 	for _, x := range list {
 		for n := range x.over {
@@ -262,7 +262,7 @@ func (t *tolerance) learn(list []*item) {
 	}
 }
 
-// same reports whether two items match wholly.
+// same reports whether two items match completely.
 func (t *tolerance) same(a, b *item) bool {
 	if a.hash != b.hash || a.loop() != b.loop() {
 		return false
@@ -277,8 +277,8 @@ func (t *tolerance) same(a, b *item) bool {
 
 func (t *tolerance) sameAll(a, b []*item) bool { return slices.EqualFunc(a, b, t.same) }
 
-// append adds an item. What repeats at the end becomes a loop only once it is clear that a loop there is over.
-// Otherwise it would be taken for a short loop, and its rest for the beginning of what follows.
+// append adds an item. A repetition at the end becomes a loop only when the loop there has ended. Otherwise a short
+// loop would be found, and its remaining iterations would be taken for the beginning of the next.
 func (f *folder) append(out []*item, x *item) []*item {
 	if k := len(out); k > 0 && !f.goesOn(out[k-1], x) {
 		out = f.closed(out)
@@ -293,12 +293,12 @@ func (f *folder) append(out []*item, x *item) []*item {
 	}
 }
 
-// goesOn reports whether an item may be the beginning of another round of a loop.
+// goesOn reports whether an item may begin another iteration of a loop.
 func (f *folder) goesOn(last, x *item) bool {
 	return last.loop() && (f.same(last.body[0], x) || x.loop() && f.sameAll(last.body, x.body))
 }
 
-// closed makes loops of what repeats at the end.
+// closed folds the repetitions at the end of a sequence into loops.
 func (f *folder) closed(out []*item) []*item {
 	for {
 		next, ok := f.longer(out, true)
@@ -312,13 +312,13 @@ func (f *folder) closed(out []*item) []*item {
 	}
 }
 
-// longer makes a loop at the end of a sequence longer. Loops in it have been run once each. A round that ends with a loop
-// counts only when it is over.
+// longer adds an iteration to a loop at the end of a sequence. Nested loops have run once each. An iteration that
+// ends with a loop counts only when that loop has ended.
 func (f *folder) longer(out []*item, over bool) ([]*item, bool) {
 	k := len(out)
 	last := out[k-1]
 	if last.loop() {
-		// A round before the loop, or the same loop.
+		// An iteration before the loop, or the same loop.
 		if n := len(last.body); n < k && f.sameAll(out[k-1-n:k-1], last.body) {
 			addAll(last.body, out[k-1-n:k-1])
 			last.over = map[uint64]uint64{last.rounds() + 1: 1}
@@ -345,7 +345,7 @@ func (f *folder) longer(out []*item, over bool) ([]*item, bool) {
 	return out, false
 }
 
-// folded makes a loop of two rounds at the end of a sequence.
+// folded makes a loop of two iterations at the end of a sequence.
 func (f *folder) folded(out []*item) ([]*item, bool) {
 	k := len(out)
 	last := out[k-1]

@@ -11,11 +11,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A unit is ranks whose streams are the same except for values.
+// A unit is ranks whose streams differ only in values.
 type unit struct {
 	ranks []int
 	items []*item
-	nodes []unitNode // that have the items in the result
+	nodes []unitNode // the nodes of its items in the result
 }
 
 type unitNode struct {
@@ -76,9 +76,9 @@ func byOrder(r *trace.Reader, ranks []int, thread, precision int) (*Nests, error
 	return f.out, nil
 }
 
-// unitsOf folds the streams, once for all ranks that have the same.
+// unitsOf folds the streams, once for ranks with equal streams.
 func unitsOf(r *trace.Reader, ranks []int, thread int, t tolerance, numbers *numbering) (units []*unit, err error) {
-	known := make(map[int]*unit) // by class whose ranks are alike
+	known := make(map[int]*unit) // by class, for classes of equal ranks
 	for _, rank := range ranks {
 		if u := known[r.ClassOf(rank)]; u != nil {
 			u.ranks = append(u.ranks, rank)
@@ -134,7 +134,7 @@ func size(list []*sharedItem) int {
 	return n
 }
 
-// A filler makes nodes of items and has them take the values of the ranks.
+// A filler makes nodes from items, and adds the ranks' values.
 type filler struct {
 	r      *trace.Reader
 	thread int
@@ -162,7 +162,7 @@ func (f *filler) nodes(list []*sharedItem) (out []*Node) {
 	return out
 }
 
-// rank takes the calls of a rank in.
+// rank adds the calls of a rank.
 func (f *filler) rank(rank int, u *unit) error {
 	k, err := f.r.Rank(rank)
 	if err != nil {
@@ -197,7 +197,7 @@ func (f *filler) rank(rank int, u *unit) error {
 	return nil
 }
 
-// ended finishes nodes. In each round around it a rank has all that it has in the loop.
+// ended completes nodes: the numbers of iterations around them.
 func ended(list []*Node) {
 	for _, n := range list {
 		if e := n.Event; e != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Span is numbers at equal distances, or such spans at equal distances: start:stride:count, and for each
-// more dimension :stride:count. The first pair is the innermost.
+// A Span is equally spaced numbers, or equally spaced spans: start:stride:count, with :stride:count for each further
+// dimension. The first pair is the innermost.
 type Span struct {
 	Start int
 	Dims  []Dim
@@ -24,7 +24,7 @@ func (s Span) String() string {
 	return text
 }
 
-// Spans writes rising numbers as few spans.
+// Spans writes rising numbers as a short list of spans.
 func Spans(list []int) (out []Span) {
 	for i := 0; i < len(list); {
 		n := 1
@@ -50,7 +50,7 @@ func Spans(list []int) (out []Span) {
 	}
 }
 
-// folded makes one span of spans that are alike and equally far apart.
+// folded merges equal spans at equal distances into one.
 func folded(list []Span) (out []Span) {
 	alike := func(a, b Span) bool {
 		return len(a.Dims) > 0 && slices.Equal(a.Dims, b.Dims)
@@ -70,10 +70,10 @@ func folded(list []Span) (out []Span) {
 	return out
 }
 
-// mostSpans is how many spans are written out.
+// mostSpans is the largest number of spans that are written.
 const mostSpans = 12
 
-// RanksText writes rising ranks for people.
+// RanksText writes rising ranks as text.
 func RanksText(list []int) string {
 	spans := Spans(list)
 	var parts []string

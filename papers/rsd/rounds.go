@@ -8,12 +8,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A run is what a part of a stream has of a loop. The loop goes on as long as calls are at its places. So it is not
-// over if it is under way at either end of the part. head and tail are the iterations begun at the two ends, or
-// calltree.NoLoop.
+// A run is a part of a stream's share in a loop. The loop continues as long as calls are at its places. So it may be
+// unfinished at either end of the part. head and tail are the iterations at the two ends, or calltree.NoLoop.
 type run struct {
 	head, tail int64
-	through    bool // the loop is under way all along: head and tail are one
+	through    bool // the loop spans the whole part: head and tail are the same iteration
 	over       map[uint64]uint64
 }
 
@@ -23,10 +22,10 @@ type stretch struct {
 	runs        map[int]*run
 }
 
-// A counter finds how many rounds loops have.
+// A counter counts the iterations of loops.
 type counter struct {
 	s     *calltree.LoopOrder
-	of    func(terminal int) int // place
+	of    func(terminal int) int // returns the place of a terminal
 	rules map[int]*stretch
 }
 
@@ -42,7 +41,7 @@ func (c *counter) nodes(n trace.Node) *stretch {
 	return sum
 }
 
-// repeated is the stretch of a child with all its repetitions.
+// repeated returns the stretch of a child with all its repetitions.
 func (c *counter) repeated(n trace.Node) *stretch {
 	sum := newStretch(calltree.NoLoop)
 	if n.Count == 0 {
@@ -74,7 +73,7 @@ func (c *counter) node(n trace.Node) *stretch {
 	return x
 }
 
-// append puts stretch b after a, and changes a.
+// append appends stretch b to a.
 func (c *counter) append(a, b *stretch) {
 	if b.first == calltree.NoLoop {
 		return
@@ -105,7 +104,7 @@ func (c *counter) append(a, b *stretch) {
 	a.last = b.last
 }
 
-// endTail ends the loop that is under way at the end of the part.
+// endTail ends the loop at the end of the part.
 func (r *run) endTail() {
 	if r.through {
 		r.through, r.tail = false, calltree.NoLoop
@@ -115,7 +114,7 @@ func (r *run) endTail() {
 	r.tail = calltree.NoLoop
 }
 
-// count notes that runs of a loop are over: how many, and how many further iterations each had after its first.
+// count adds finished runs of a loop: their number, and the iterations of each after its first.
 func (r *run) count(further int64, times uint64) {
 	if r.over == nil {
 		r.over = make(map[uint64]uint64)
@@ -123,8 +122,8 @@ func (r *run) count(further int64, times uint64) {
 	r.over[uint64(further)+1] += times
 }
 
-// join adds the run of the next part. Another iteration begins first if again is 1; goesOn reports whether the loop is
-// under way from one part to the next.
+// join appends the run of the next part. If again is 1, an iteration begins between them; goesOn: the loop continues
+// from one part to the next.
 func (r *run) join(o *run, again int64, goesOn bool) {
 	switch {
 	case goesOn && o.through:
@@ -148,7 +147,7 @@ func (r *run) join(o *run, again int64, goesOn bool) {
 	}
 }
 
-// ended returns how often each loop was run with how many rounds.
+// ended returns for each loop the number of runs by trip count.
 func (s *stretch) ended() map[int]map[uint64]uint64 {
 	out := make(map[int]map[uint64]uint64)
 	for l, r := range s.runs {

@@ -1,6 +1,6 @@
-// Package rsd shows what ranks did as loop nests: events (RSDs) are the calls of a function from one place with the
-// ranks that made them and the values they had, loops (PRSDs) have the rounds that they were run. The size of the result is
-// that of the program, not of the run: values are constants, formulas of the rank, or histograms.
+// Package rsd shows what ranks did as loop nests. Events (RSDs) are the calls of a function from one call site, with
+// the ranks that made them and their values. Loops (PRSDs) have their trip counts. The size of the result grows with
+// the program, not with the run: values are constants, formulas of the rank, or histograms.
 package rsd
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Nests are those of one thread of all ranks that have it.
+// Nests are the loop nests of one thread, over all ranks that have it.
 type Nests struct {
 	Thread int
 	Ranks  []int
-	Calls  stats.NumberDistribution // of each rank
+	Calls  stats.NumberDistribution // by rank
 	Nodes  []*Node
 }
 
@@ -26,22 +26,22 @@ type Nests struct {
 type Node struct {
 	Ranks  []int
 	Event  *Event
-	Rounds *stats.NumberDistribution // of a loop, each time that it was run
+	Rounds *stats.NumberDistribution // trip counts of a loop's runs
 	Body   []*Node
-	// Times is how often the event was called, or the loop run. Around is how many rounds the loop around it had on its
-	// ranks, or how many ranks there are.
+	// Times is the number of calls, or of runs of the loop. Around is the number of iterations of the loop around it,
+	// or of ranks.
 	Times, Around uint64
 }
 
 // Loop reports whether a node is a loop.
 func (n *Node) Loop() bool { return n.Event == nil }
 
-// numbering gives contexts numbers.
+// numbering numbers contexts.
 type numbering struct {
 	r      *trace.Reader
 	known  map[context]int
 	of     map[classTerminal]int
-	fences []bool // by number: some of its calls are collective ones of several ranks
+	fences []bool // by number: some of its calls are collectives of several ranks
 }
 
 func newNumbering(r *trace.Reader) *numbering {
@@ -83,7 +83,7 @@ func (n *numbering) contexts(k *trace.Rank) ([]int, error) {
 	return list, nil
 }
 
-// ofThreads finds the nests of each thread that some of the ranks have.
+// ofThreads finds the nests of each thread that any of the ranks has.
 func ofThreads(r *trace.Reader, ranks []int, find func(thread int) (*Nests, error)) (out []*Nests, err error) {
 	most := 0
 	for _, rank := range ranks {
@@ -132,7 +132,7 @@ func bySites(r *trace.Reader, ranks []int, thread int) (*Nests, error) {
 	return out, nil
 }
 
-// surveyed is a builder that knows the shape of what ranks do.
+// surveyed returns a builder with the shape of the ranks' thread.
 func surveyed(r *trace.Reader, ranks []int, thread int) (*builder, error) {
 	b := newBuilder(r, thread)
 	for _, rank := range ranks {
@@ -153,8 +153,8 @@ type builder struct {
 	shape   *calltree.LoopOrder
 	events  []*Event // by place
 	loops   []*Node
-	rounds  map[int]map[int]map[uint64]uint64 // by class whose ranks are alike, by loop
-	done    map[int]bool                      // classes whose ranks are alike that were surveyed
+	rounds  map[int]map[int]map[uint64]uint64 // by class of equal ranks, then by loop
+	done    map[int]bool                      // surveyed classes of equal ranks
 }
 
 func newBuilder(r *trace.Reader, thread int) *builder {
@@ -164,7 +164,7 @@ func newBuilder(r *trace.Reader, thread int) *builder {
 	}
 }
 
-// survey takes the order of a rank's contexts in.
+// survey adds the order of a rank's contexts.
 func (b *builder) survey(rank int) error {
 	class := b.r.ClassOf(rank)
 	if b.done[class] {
@@ -188,7 +188,7 @@ func (b *builder) survey(rank int) error {
 	return nil
 }
 
-// rank takes the calls of a rank in.
+// rank adds the calls of a rank.
 func (b *builder) rank(rank int, out *Nests) error {
 	k, err := b.r.Rank(rank)
 	if err != nil || b.thread >= k.Streams() {
@@ -267,13 +267,13 @@ func (b *builder) tree(loop, rounds int) (list []*Node) {
 // Sites are the places of a thread's call sites in the program, and its loops, as BySites finds them.
 type Sites struct{ b *builder }
 
-// SitesOf finds those of ranks.
+// SitesOf finds the sites of ranks.
 func SitesOf(r *trace.Reader, ranks []int, thread int) (*Sites, error) {
 	b, err := surveyed(r, ranks, thread)
 	return &Sites{b}, err
 }
 
-// Places returns where each terminal of a rank stands.
+// Places returns the place of each terminal of a rank.
 func (s *Sites) Places(k *trace.Rank) ([]int, error) {
 	list, err := s.b.numbers.contexts(k)
 	for t, c := range list {
@@ -282,14 +282,14 @@ func (s *Sites) Places(k *trace.Rank) ([]int, error) {
 	return list, err
 }
 
-// Loops is how many there are; the larger come before those in them.
+// Loops returns the number of loops; outer loops precede nested ones.
 func (s *Sites) Loops() int { return len(s.b.shape.Loops) }
 
-// Inner is the innermost loop that a place is in, or -1.
+// Inner returns the innermost loop around a place, or -1.
 func (s *Sites) Inner(place int) int { return s.b.shape.InnermostLoop[place] }
 
-// Outer is the next loop around a loop, or -1.
+// Outer returns the next loop around a loop, or -1.
 func (s *Sites) Outer(loop int) int { return s.b.shape.OuterLoop[loop] }
 
-// Common is the innermost loop that has both places, or -1.
+// Common returns the innermost loop around both places, or -1.
 func (s *Sites) Common(a, b int) int { return s.b.shape.CommonLoop(a, b) }

@@ -6,7 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A survey is what a stream's structure says of the order of contexts.
+// A survey collects the order of contexts from a stream's structure.
 type survey struct {
 	calltree.ObservedOrder
 	of    func(terminal int) int

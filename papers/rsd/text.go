@@ -17,10 +17,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// mostShown is up to how many values are shown one by one.
+// mostShown is the largest number of values that are listed.
 const mostShown = 4
 
-// WriteText writes nests for people; place names a call site.
+// WriteText writes nests as text; place names a call site.
 func (n *Nests) WriteText(w io.Writer, place func(trace.Site) string) {
 	head := "ranks " + RanksText(n.Ranks)
 	if len(n.Ranks) == 1 {
@@ -67,7 +67,7 @@ func (p *printer) nodes(list []*Node, ranks []int, depth int) {
 	}
 }
 
-// RoundsText says how many rounds a loop has.
+// RoundsText writes a loop's trip counts.
 func RoundsText(n *stats.NumberDistribution) string {
 	if v, same := n.SingleValue(); same {
 		return show.FormatGrouped(v)
@@ -87,7 +87,7 @@ func mean(n *stats.NumberDistribution) string {
 // Text is the event without its place.
 func (e *Event) Text() string {
 	var names, list []string
-	array := false // the last one has elements, which are shown
+	array := false // the previous value was an array with elements
 	between := ""
 	for _, s := range e.Slots {
 		switch text := s.text(e.Ranks); s.part {
@@ -129,15 +129,15 @@ func (e *Event) Text() string {
 	return fmt.Sprintf("%s(%s)", e.Func.Name, strings.Join(names, ", "))
 }
 
-// only returns the one text that a slot has.
+// only returns the text of a slot that has a single one.
 func (s *Slot) only() (text string, ok bool) {
 	for text = range s.Texts {
 	}
 	return text, len(s.Texts) == 1 && s.Numbers.Count == 0 && text != "…"
 }
 
-// text writes what values a slot has: a constant, a formula, few values, or bounds and mean of many. Of few values that not all
-// ranks of the event have it says which do.
+// text describes a slot's values: a constant, a formula, a few values, or bounds and mean. For few values it adds the
+// ranks that have each, unless all have it.
 func (s *Slot) text(ranks []int) string {
 	var list []string
 	if s.Numbers.Count > 0 {
@@ -158,7 +158,7 @@ func (s *Slot) text(ranks []int) string {
 	return strings.Join(list, " | ")
 }
 
-// ofRanks says which of an event's ranks have a value; nothing if all have.
+// ofRanks describes the ranks of an event that have a value; "" if all have.
 func ofRanks(some, all []int) string {
 	if len(some) == 0 || len(some) == len(all) {
 		return ""
@@ -190,7 +190,7 @@ func (s *Slot) numbersText(ranks []int) string {
 	return fmt.Sprintf("[%d..%d, mean %s of %s]", s.Numbers.Min.Value, s.Numbers.Max.Value, mean(&s.Numbers), show.FormatGrouped(s.Numbers.Count))
 }
 
-// written writes a number as calls have it: modes of files are octal.
+// written writes a number as calls are printed: modes of files are octal.
 func (s *Slot) written(v int64) string {
 	x := trace.Value{Type: trace.TypeInt, Num: v}
 	return x.Render(s.kind)
@@ -227,9 +227,9 @@ type (
 	jsonSlot struct {
 		Formula string            `json:"formula,omitempty"`
 		Numbers *jsonNumbers      `json:"numbers,omitempty"`
-		Texts   map[string]uint64 `json:"texts,omitempty"` // and how many calls have them
+		Texts   map[string]uint64 `json:"texts,omitempty"` // with the number of calls
 		Others  uint64            `json:"others,omitempty"`
-		Sets    []jsonSet         `json:"sets,omitempty"` // of few numbers or texts: which ranks have them
+		Sets    []jsonSet         `json:"sets,omitempty"` // for few numbers or texts: the ranks that have each
 	}
 	jsonSet struct {
 		Value any      `json:"value"`
@@ -242,7 +242,7 @@ type (
 		Max       int64     `json:"max"`
 		MinRank   int       `json:"min_rank"`
 		MaxRank   int       `json:"max_rank"`
-		Histogram []jsonBin `json:"histogram,omitempty"` // of what is not constant
+		Histogram []jsonBin `json:"histogram,omitempty"` // unless it is constant
 	}
 	jsonBin struct {
 		Min   int64   `json:"min"`
@@ -252,7 +252,7 @@ type (
 	}
 )
 
-// JSON returns what is to be encoded; place names a call site.
+// JSON returns the value to encode; place names a call site.
 func (n *Nests) JSON(place func(trace.Site) string) any {
 	return jsonNests{n.Thread, spanTexts(n.Ranks), *numbersOf(&n.Calls), nodesOf(n.Nodes, place)}
 }
@@ -297,7 +297,7 @@ func setsOf[T cmp.Ordered](sets map[T][]int) (out []jsonSet) {
 	return out
 }
 
-// mostBins is how many bins a histogram has.
+// mostBins is the largest number of bins of a histogram.
 const mostBins = 8
 
 func numbersOf(n *stats.NumberDistribution) *jsonNumbers {

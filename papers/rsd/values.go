@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A part is what a slot has of its parameter.
+// A part is the part of a parameter that a slot holds.
 type part uint8
 
 const (
@@ -21,29 +21,29 @@ const (
 type Slot struct {
 	Name    string
 	Numbers stats.NumberDistribution // those without names
-	Texts   map[string]uint64        // others: handles, names of constants, addresses; as far as there is room
-	Others  uint64                   // how many more there are
-	Formula string                   // of the rank, which gives all Numbers; empty if no formula does
-	Moving  bool                     // some move on from call to call: of Numbers, only count and extremes are those of all calls
+	Texts   map[string]uint64        // other values: handles, names of constants, addresses; at most mostTexts
+	Others  uint64                   // number of further texts
+	Formula string                   // formula of the rank that gives all Numbers; "": none
+	Moving  bool                     // some values change from call to call: then only count and extremes of Numbers cover all calls
 
 	part     part
 	kind     mpi.Kind
-	relative stats.NumberDistribution // to the rank, if the value is one
+	relative stats.NumberDistribution // numbers minus the rank, for ranks
 	sets     valueSets[int64]
-	distant  valueSets[int64] // of relative
+	distant  valueSets[int64] // ranks by value of relative
 	named    valueSets[string]
-	ranks    []int // that have had numbers, and which: nil if one had several
+	ranks    []int // ranks that had numbers; nil if a rank had several
 	vals     []int64
 	several  bool
 }
 
-// valueSets are the ranks that had each of few values.
+// valueSets are the ranks that had each value, for few values.
 type valueSets[T comparable] struct {
 	of   map[T][]int // rising
-	many bool        // there were more values
+	many bool        // there were more values than fit
 }
 
-// add notes that a rank has had a value; ranks come in rising order.
+// add records a rank's value; ranks come in rising order.
 func (s *valueSets[T]) add(v T, rank, most int) {
 	list, ok := s.of[v]
 	switch {
@@ -57,18 +57,18 @@ func (s *valueSets[T]) add(v T, rank, most int) {
 	}
 }
 
-// mostTexts is how many texts a slot keeps apart.
+// mostTexts is the largest number of texts that a slot distinguishes.
 const mostTexts = 16
 
-// shortArray is up to how many elements arrays are shown as they are if all are the same.
+// shortArray is the largest length of an array that is shown in full if all are equal.
 const shortArray = 8
 
-// A taken value is one that a call has in a slot.
+// A taken is a value of a call for a slot.
 type taken struct {
 	name string
 	part part
 	kind mpi.Kind
-	text string // of what is no number
+	text string // for values that aren't numbers
 	num  bool
 	v    int64
 }
@@ -129,13 +129,13 @@ func appendValue(list []taken, name string, p part, kind mpi.Kind, v *trace.Valu
 		if v.Num < 0 {
 			break
 		}
-		text := "…" // too many to be shown
+		text := "…" // too long to show
 		if len(v.Elems) <= shortArray {
 			text = v.Render(kind)
 		}
 		list = append(list, taken{name: name, part: p, text: text}, number(name+".length", length, mpi.KindNone, v.Num))
 		for i := range v.Elems {
-			if t := v.Elems[i].Type; t != trace.TypeRequest { // how far back each was made says little
+			if t := v.Elems[i].Type; t != trace.TypeRequest { // requests' distances have little information
 				list = appendValue(list, name+"[]", within, kind, &v.Elems[i])
 			}
 		}
@@ -144,7 +144,7 @@ func appendValue(list []taken, name string, p part, kind mpi.Kind, v *trace.Valu
 	return append(list, taken{name: name, part: p, text: v.Render(kind)})
 }
 
-// take adds a value that count calls of a rank have.
+// take adds a value of count calls of a rank.
 func (s *Slot) take(v *taken, count uint64, rank int) {
 	if !v.num {
 		if s.Texts == nil {
@@ -171,20 +171,20 @@ func (s *Slot) take(v *taken, count uint64, rank int) {
 	}
 }
 
-// between adds values of a lane, which move on from call to call: of these only the bounds are looked at.
+// between adds values of a lane, which change from call to call: only their bounds are used.
 func (s *Slot) between(low, high int64, count uint64, rank int) {
 	s.Numbers.AddRange(stats.Bin{Min: low, Max: high, Sum: (float64(low) + float64(high)) / 2 * float64(count), Count: count}, rank)
 	s.sets = valueSets[int64]{many: true}
 	s.Moving, s.several, s.ranks, s.vals = true, true, nil, nil
 }
 
-// fit looks for a formula, in a world of a size.
+// fit looks for a formula in a world of a size.
 func (s *Slot) fit(size int) {
 	if _, same := s.Numbers.SingleValue(); same || s.several || len(s.ranks) < 2 {
 		return
 	}
 	form, ok := column.FitKinds(s.ranks, s.vals, size, column.KindLinear)
-	if ok && len(s.ranks) < 3 && form.Coefficients[0] != 1 { // two ranks are evidence of a distance alone
+	if ok && len(s.ranks) < 3 && form.Coefficients[0] != 1 { // two ranks are evidence only for a distance
 		ok = false
 	}
 	if !ok && s.kind == mpi.KindRank {

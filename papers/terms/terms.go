@@ -1,5 +1,5 @@
-// Package terms writes call trees as the terms of "Tracing MPI binaries for knowledge discovery" (Grosclaude et al.): calls and
-// computation, joined by +, and loops as a term with its number of rounds.
+// Package terms writes call trees as the terms of "Tracing MPI binaries for knowledge discovery" (Grosclaude et al.):
+// calls and computation, joined by +, and loops as a term with its trip count.
 package terms
 
 import (
@@ -19,7 +19,7 @@ type notation interface {
 	term(name string, site int) string
 	rounds(body, count string, several bool) string
 	plus() string
-	rest() string // several terms that are left out
+	rest() string // several omitted terms
 	timed(term string, us string) string
 	thread(w io.Writer, title string, lines []string)
 	begin(w io.Writer, p *profile.Profile)
@@ -69,8 +69,7 @@ func (x *papers) timed(term, us string) string {
 	return x.n.timed(term, us)
 }
 
-// top writes each item of the thread on a line of its own, computation too;
-// what is shared by several places comes after them.
+// top writes each item of the thread on its own line, computation included. Parts shared by several places follow.
 func (x *papers) top(nodes []*calltree.Node) {
 	skipped := 0.0
 	flush := func() {
@@ -106,7 +105,7 @@ func (x *papers) call(c *calltree.Node) (cpu, call string) {
 	return x.n.term("CPU", c.Site), x.n.term(name, c.Site)
 }
 
-// node writes a node.
+// node writes a call, a loop or a group as a term.
 func (x *papers) node(c *calltree.Node, level int) string {
 	per := max(1, c.Rounds)
 	switch c.Kind {
@@ -207,7 +206,7 @@ func latexText(s string) string {
 	var b strings.Builder
 	for _, r := range latexEscapes.Replace(s) {
 		if r > 126 {
-			r = '?' // a name from elsewhere; the standard fonts have no sign for it
+			r = '?' // not in the standard fonts
 		}
 		b.WriteRune(r)
 	}
@@ -259,7 +258,7 @@ func (latexNotation) end(w io.Writer, p *profile.Profile) {
 	fmt.Fprint(w, "\\end{enumerate}\n\\end{document}\n")
 }
 
-// plain returns a tree without its functions: the paper has loops and calls alone.
+// plain returns a tree without its functions: the paper has only loops and calls.
 func plain(list []*calltree.Node) []*calltree.Node {
 	var out []*calltree.Node
 	for _, n := range list {

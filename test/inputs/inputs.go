@@ -14,12 +14,12 @@ import (
 //go:embed water.nw
 var NWChem string
 
-// CP2K does so with density functionals, in a few steps.
+// CP2K computes the same molecule with density functionals, in a few steps.
 //
 //go:embed water.inp
 var CP2K string
 
-// Write puts all inputs into a folder, for so many ranks.
+// Write writes all inputs to a folder, for a number of ranks.
 func Write(dir string, ranks int) error {
 	for name, text := range map[string]string{"hpccinf.txt": HPCCFor(ranks), "water.nw": NWChem, "water.inp": CP2K} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// WithoutTimes is a trace as it would be if the times of single calls had not been kept, but when ranks computed had been found; nil: neither had
-// that.
+// WithoutTimes returns the trace without times of single calls, but with the analysis w of when ranks computed; nil:
+// without that, too.
 func WithoutTimes(t TB, file []byte, w *trace.When) *trace.Reader {
 	t.Helper()
 	list, err := container.ReadDirectory(bytes.NewReader(file), int64(len(file)))
@@ -36,7 +36,7 @@ func WithoutTimes(t TB, file []byte, w *trace.When) *trace.Reader {
 	return r
 }
 
-// What a thread does at a time.
+// States of a thread.
 const (
 	computing = iota
 	inCalls
@@ -45,11 +45,11 @@ const (
 	states
 )
 
-// tiles are how many parts a run is looked at in.
+// tiles is the number of parts into which a run is divided.
 const tiles = 512
 
-// Unlike compares the time lines of two traces of a run. place is the part of all time that ranks are drawn in another state: share is by how
-// much of the run a rank computes longer or shorter, at most.
+// Unlike compares the time lines of two traces of a run. place is the share of all time in which the state differs.
+// share is the largest difference of a rank's computation, as a share of the run.
 func Unlike(t TB, a, b *trace.Reader) (place, share float64) {
 	t.Helper()
 	x, y := drawn(t, a), drawn(t, b)
@@ -66,7 +66,7 @@ func Unlike(t TB, a, b *trace.Reader) (place, share float64) {
 	return place / float64(tiles*len(x)), share
 }
 
-// drawn is how much of each tile of each rank is spent in each state.
+// drawn returns the time of each rank in each state, by tile.
 func drawn(t TB, r *trace.Reader) (out [][][states]float64) {
 	t.Helper()
 	first, end, err := r.TimeExtent()

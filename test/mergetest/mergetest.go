@@ -17,13 +17,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A TB is what stops a test: *testing.T, *testing.B and *rapid.T are.
+// A TB can fail a test: *testing.T, *testing.B or *rapid.T.
 type TB interface {
 	Helper()
 	Fatal(args ...any)
 }
 
-// Name is what messages call the traces.
+// Name is the name of the traces in messages.
 const Name = "app.spoor"
 
 // Run runs a program on virtual ranks and opens its trace.
@@ -85,7 +85,7 @@ func series(c *sections.Content, tracks []*track.Track) error {
 	return nil
 }
 
-// Written writes what was made of a trace to a file and reads it: all of it is a trace.
+// Written writes a derived trace to a file and checks that everything in it can be read.
 func Written(t TB, x interface {
 	Write(path string, overwrite bool) error
 }) (*trace.Reader, []byte) {

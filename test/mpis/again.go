@@ -1,13 +1,14 @@
 package mpis
 
-// An Exception is a program whose replay or proxy can't make all calls, or makes some of them with other results, and why.
+// An Exception is a program whose replay or proxy can't make all calls, or gets different results for some, with the
+// reason.
 type Exception struct {
 	Program string // of test/mpi, or a real one
 	MPI     string // "": any
 	Only    string // replay or proxy; "": both
-	Refused bool   // spoor says why and starts or writes nothing
+	Refused bool   // spoor refuses it with a reason
 	Reason  string
-	Order   bool // it makes the same calls, in another order
+	Order   bool // the calls are the same, in a different order
 }
 
 const noDiff = "MPI_Aint_diff is a macro in Open MPI's C, and a function in Fortran alone: no recorder sees it"
@@ -35,7 +36,7 @@ var exceptions = []Exception{
 	{"handles_reused.c", "openmpi", "replay", false, "a datatype keeps its number after MPI_Type_free until Open MPI gives its place to another: when a receive ends decides which", false},
 }
 
-// ExceptionOf returns the exception that a program's replay or proxy is, nil if it is none.
+// ExceptionOf returns the exception for a program's replay or proxy, nil if there is none.
 func ExceptionOf(program, mpi, by string) *Exception {
 	for i := range exceptions {
 		if e := &exceptions[i]; e.Program == program && (e.MPI == "" || e.MPI == mpi) && (e.Only == "" || e.Only == by) {

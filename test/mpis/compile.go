@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 )
 
-// Compile makes out from C or Fortran sources and flags; modules go to its folder. What was made from the
-// same before, by any package's tests, is taken from build/programs.
+// Compile compiles C or Fortran sources to out; modules go to its folder. A program compiled from the same input
+// before is copied from build/programs.
 func (m *MPI) Compile(out, source string, flags ...string) error {
 	compiler := m.CC
 	line := append([]string{"-O1", "-g", "-pthread"}, flags...)
@@ -51,11 +51,11 @@ func (m *MPI) Compile(out, source string, flags ...string) error {
 	return duplicate(made, out)
 }
 
-// Compiler returns the line that compiles C with these arguments.
+// Compiler returns the command line that compiles C with these arguments.
 func (m *MPI) Compiler(args ...string) []string { return filled(underlying(m.CC), args) }
 
-// madeBefore returns where a program is kept that is made so, or would be: its name says all that it is
-// made of. "" if the flags name files.
+// madeBefore returns the path in build/programs for a compilation; its name is a hash of all inputs. "" if the flags
+// name files.
 func (m *MPI) madeBefore(compiler, source string, line []string) (string, error) {
 	if slices.ContainsFunc(line, func(flag string) bool { return strings.Contains(flag, "/") }) {
 		return "", nil
@@ -64,7 +64,7 @@ func (m *MPI) madeBefore(compiler, source string, line []string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	at, err := os.Stat(path) // another version of the MPI has another one
+	at, err := os.Stat(path) // a different version of the MPI has a different library
 	if err != nil {
 		return "", err
 	}
@@ -88,8 +88,8 @@ func (m *MPI) madeBefore(compiler, source string, line []string) (string, error)
 	return Root("build", "programs", fmt.Sprintf("%x", h.Sum(nil)[:12])), nil
 }
 
-// duplicate copies a program. A file of that name is whole, or was not there. Another process writes it: what this one
-// starts at the same time would hold it open for a moment, and nobody can run a file that is open for writing.
+// duplicate copies a program atomically. Another process does the writing: a process that this one starts at the same
+// time would inherit the open file, and a file open for writing can't be run.
 func duplicate(to, from string) error {
 	made := fmt.Sprintf("%s.%d.%d", to, os.Getpid(), copies.Add(1))
 	defer os.Remove(made)
@@ -101,7 +101,7 @@ func duplicate(to, from string) error {
 
 var copies atomic.Int64
 
-// filled puts arguments into a command where its placeholder is.
+// filled replaces a command's placeholder by arguments.
 func filled(command, args []string) []string {
 	at := slices.Index(command, placeholder)
 	return slices.Concat(command[:at], args, command[at+1:])
@@ -111,9 +111,9 @@ const placeholder = "placeholder.c"
 
 var underneath sync.Map // compiler -> func() []string
 
-// underlying returns the command that an MPI's compiler starts, with placeholder for its arguments: MPICH's
-// is a script that takes as long as compiling a small program. It is the compiler itself if that does not
-// tell.
+// underlying returns the command that an MPI's compiler starts, with placeholder for its arguments: MPICH's is a
+// script that takes as long as compiling a small program. It returns the compiler itself if that does not print the
+// command.
 func underlying(compiler string) []string {
 	find, _ := underneath.LoadOrStore(compiler, sync.OnceValue(func() []string {
 		text, err := exec.Command(compiler, "-show", placeholder).Output()

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// A Job is where and how a command runs.
+// A Job is the environment of a command.
 type Job struct {
 	MPI   *MPI
-	Dir   string   // to run in
-	Temp  string   // where the MPI's temporary files go; Dir if empty
-	Env   []string // more environment
-	Bare  bool     // nothing is preloaded for the MPI, see Yielding
+	Dir   string   // folder to run in
+	Temp  string   // folder for the MPI's temporary files; "": Dir
+	Env   []string // additional environment
+	Bare  bool     // don't preload the yielding library, see Yielding
 	Limit time.Duration
 }
 
@@ -26,14 +26,13 @@ type Result struct {
 	Err            error
 }
 
-// perJob bounds a job on a machine with more ranks than cores.
+// perJob is the time limit of a job on a machine with more ranks than cores.
 const perJob = 2 * time.Minute
 
-// slots bounds how many jobs of a test run at a time.
+// slots bounds the number of concurrent jobs of a test.
 var slots = make(chan struct{}, 2)
 
-// Run runs a command, ends it with all it started when its time is up, and says how it
-// ended.
+// Run runs a command. At its time limit, it ends the command and everything that this started.
 func (j Job) Run(line ...string) Result {
 	env := j.Env
 	if !j.Bare {
@@ -52,13 +51,13 @@ func (j Job) Run(line ...string) Result {
 	return Result{stdout.String(), stderr.String(), c.ProcessState.ExitCode(), err}
 }
 
-// Baseline runs a command without spoor. If it doesn't come back, that is the MPI's doing or
-// the machine's, and it gets a second chance; told learns of the first.
+// Baseline runs a command without spoor. If it hangs, the MPI or the machine is the cause, so it runs once more; told
+// reports the first failure.
 func (j Job) Baseline(told func(format string, args ...any), line ...string) Result {
 	return j.unlessLate("this was without spoor", told, line)
 }
 
-// RunOf runs a command that starts a program. If it doesn't come back and such a program may hang without spoor, it runs once more.
+// RunOf runs a command that starts a program. If it hangs and the program may hang without spoor, it runs once more.
 func (j Job) RunOf(p *Program, told func(format string, args ...any), line ...string) Result {
 	if p == nil || !p.MayHang(j.MPI) {
 		return j.Run(line...)

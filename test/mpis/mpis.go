@@ -20,16 +20,16 @@ import (
 
 // An MPI is one library of this machine with what it takes to use it.
 type MPI struct {
-	Name      string   // of its family, and -abi for its library of the standard ABI
+	Name      string   // the family's, with -abi for its library of the standard ABI
 	Family    string   // mpich or openmpi
-	Version   Version  // of the family
+	Version   Version  // the family's version
 	CC, Fort  string   // compilers; the standard ABI has none for Fortran
 	Launcher  []string // before -n
 	Libraries []string // that export the C functions
 	env       []string
 }
 
-// A Version is one like 4.1.
+// A Version is a version such as 4.1.
 type Version struct{ Major, Minor int }
 
 func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
@@ -39,8 +39,7 @@ func (v Version) Less(w Version) bool {
 	return v.Major < w.Major || v.Major == w.Major && v.Minor < w.Minor
 }
 
-// The one whose ranks don't spin while they wait stands first: many of them share
-// few cores here.
+// The MPI whose ranks don't spin while waiting is first: many ranks share few cores here.
 var known = []MPI{
 	{
 		Family: "openmpi", CC: "mpicc.openmpi", Fort: "mpifort.openmpi",
@@ -56,8 +55,7 @@ var known = []MPI{
 	},
 }
 
-// Installed returns the MPIs that can compile and start programs here; where
-// SPOOR_TEST_MPIS names some, only those.
+// Installed returns the MPIs that can compile and start programs here; only those in SPOOR_TEST_MPIS if that is set.
 func Installed() []*MPI { return slices.Clone(installed()) }
 
 var installed = sync.OnceValue(func() []*MPI {
@@ -93,7 +91,7 @@ func launched(launcher string) (v Version, ok bool) {
 	return v, true
 }
 
-// itself is the MPI with its own ABI, if its compilers are here.
+// itself returns the MPI with its own ABI, if its compilers are here.
 func (m MPI) itself() *MPI {
 	for _, c := range []string{m.CC, m.Fort} {
 		if _, err := exec.LookPath(c); err != nil {
@@ -104,8 +102,8 @@ func (m MPI) itself() *MPI {
 	return &m
 }
 
-// standard is the MPI with the standard ABI, if there is a compiler for it, which
-// elsewhere makes: mpicc.mpich-abi, say, with the library in ../lib/mpich-abi.
+// standard returns the MPI with the standard ABI, if there is a compiler for it: mpicc.mpich-abi, for example, with
+// the library in ../lib/mpich-abi.
 func (m MPI) standard() *MPI {
 	m.Name = m.Family + "-abi"
 	m.CC, m.Fort = "mpicc."+m.Name, ""
@@ -132,13 +130,13 @@ func Find(name string) (*MPI, error) {
 	return nil, fmt.Errorf("%s is not installed", name)
 }
 
-// Command returns the line that starts a program on so many ranks.
+// Command returns the command line that starts a program on a number of ranks.
 func (m *MPI) Command(ranks int, program ...string) []string {
 	line := append([]string{}, m.Launcher...)
 	return append(append(line, "-n", strconv.Itoa(ranks)), program...)
 }
 
-// Environ returns the environment to start programs in, and more of it.
+// Environ returns the environment for programs, extended by more.
 func (m *MPI) Environ(more ...string) []string {
 	return append(append(os.Environ(), m.env...), more...)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/test/need"
 )
 
-// Need returns the MPIs at hand, of which a test has to have one.
+// Need returns the installed MPIs; without one, the test is skipped or fails.
 func Need(t testing.TB) []*MPI {
 	t.Helper()
 	list := Installed()
@@ -16,7 +16,7 @@ func Need(t testing.TB) []*MPI {
 	return list
 }
 
-// NeedSpoor returns the path of the tool, which a test has to have.
+// NeedSpoor returns the path of the tool; without it, the test is skipped or fails.
 func NeedSpoor(t testing.TB) string {
 	t.Helper()
 	path, err := Spoor()

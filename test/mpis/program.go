@@ -13,13 +13,13 @@ import (
 type Program struct {
 	Name, Path string
 	Ranks      []int    // numbers of ranks to run it on
-	MPIs       []string // those that have what it calls, see RunsOn
+	MPIs       []string // MPIs that have its functions, see RunsOn
 	Args       []string
 	Nondet     bool // output or calls differ from run to run
-	Uncompared bool // the C calls that a log shows are not the program's
+	Uncompared bool // a log's C calls are not the program's
 }
 
-// Programs reads those of test/mpi that end by themselves.
+// Programs reads the programs of test/mpi that terminate.
 func Programs() ([]*Program, error) {
 	var list []*Program
 	for _, pattern := range []string{"*.c", "*.f90", "*.f"} {
@@ -88,15 +88,15 @@ func ReadProgram(path string) (*Program, error) {
 // Fortran reports whether the program is in Fortran.
 func (p *Program) Fortran() bool { return filepath.Ext(p.Name) != ".c" }
 
-// MayHang reports whether an MPI is known not to come back from what the program calls, once
-// in a great while: Open MPI 4.1 from starting processes (open-mpi/ompi, issue 9713).
+// MayHang reports whether an MPI rarely hangs in a function that the program calls: Open MPI 4.1 when it starts
+// processes (open-mpi/ompi, issue 9713).
 func (p *Program) MayHang(m *MPI) bool {
 	return m.Family == "openmpi" && strings.Contains(p.Name, "spawn")
 }
 
-// RunsOn reports whether an MPI has what the program calls. Words of the header are a
-// family, in all versions, one, or from one on, and !NAME in the same way for a library
-// that lacks something: mpich openmpi>=5.0 !openmpi=5.1 !openmpi-abi.
+// RunsOn reports whether an MPI has the program's functions. Words of the header are a family in all versions, in one
+// version, or from a version on; !NAME excludes a library in the same way: mpich openmpi>=5.0 !openmpi=5.1
+// !openmpi-abi.
 func (p *Program) RunsOn(m *MPI) bool {
 	runs := false
 	for _, text := range p.MPIs {
@@ -117,7 +117,7 @@ type word struct {
 	not   bool
 	name  string // a family's; with not, a library's
 	since Version
-	only  bool // in this version
+	only  bool // this version only
 }
 
 func (w word) has(v Version) bool { return v == w.since || !w.only && w.since.Less(v) }
@@ -139,7 +139,7 @@ func parseMPI(text string) (w word, err error) {
 	return w, fmt.Errorf("%q is no MPI", text)
 }
 
-// Few is the least number of ranks above one, if there is one.
+// Few returns the least number of ranks above one, or one.
 func (p *Program) Few() int {
 	for _, n := range p.Ranks {
 		if n > 1 {

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// Steady calls check until that complains of nothing, five times at most, and reports what it complained of at last.
-// It is for programs that measure themselves: a process that loses its core between its own look at the clock and the
-// recorder's has measured something else. On a busy machine that happens once in some hundred runs, not in each.
+// Steady calls check until it has no complaint, at most five times, and then reports the last complaints. It is for
+// programs that measure themselves: a process that is preempted between its own clock reading and the recorder's
+// measures a different time. On a busy machine that happens in one of some hundred runs.
 func Steady(t testing.TB, check func(complain func(format string, args ...any))) {
 	t.Helper()
 	var wrong []string

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// ErrLate is why a command was ended that took too long.
+// ErrLate is the error of a command that exceeded its time.
 var ErrLate = errors.New("still running")
 
-// grace is how long a launcher that was told to end may take over it.
+// grace is how long a launcher may take to end after a signal.
 const grace = 5 * time.Second
 
 // RunWithin runs a command. When its time is up, or when this process dies first (a test
@@ -61,11 +61,11 @@ func RunWithin(limit time.Duration, c *exec.Cmd) error {
 	return err
 }
 
-// patience is how many times as long as it may a command takes at most if it gets no processor of its own.
+// patience is the factor by which the time limit grows for a command without a processor.
 const patience = 4
 
-// starved reports whether processes that would run have had less than half a processor in the time: they
-// are not late, others have it. A program in a deadlock waits, or takes all it gets.
+// starved reports whether runnable processes had less than half a processor in the time. They are not late, as others
+// use the processor. A deadlocked program waits, or spins at full speed.
 func starved(list []process, in time.Duration) bool {
 	used, wants := time.Duration(0), false
 	for _, p := range list {
@@ -75,10 +75,9 @@ func starved(list []process, in time.Duration) bool {
 	return wants && used < in/2
 }
 
-// outlive starts a process that tells another to end when this one dies before over is
-// called: it waits for a line from a pipe that only we can write to. The kernel's own
-// signal on a parent's death comes once for each thread of the parent, and Open MPI's
-// launcher leaves its ranks behind when it is told twice.
+// outlive starts a process that ends another one if this process dies before over is called. It waits for a line from
+// a pipe that only we can write to. The kernel's signal on a parent's death is sent for each thread of the parent,
+// and Open MPI's launcher leaves its ranks running after a second signal.
 func outlive(pid int) (over func(), err error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -98,7 +97,7 @@ func outlive(pid int) (over func(), err error) {
 	}, nil
 }
 
-// end ends a command, which another goroutine waits for, with all that it started.
+// end ends a command that another goroutine waits for, and everything that it started.
 func end(leader *os.Process) {
 	tree := descendants(leader.Pid)
 	_ = leader.Signal(syscall.SIGTERM)
@@ -112,18 +111,18 @@ func end(leader *os.Process) {
 	}
 }
 
-// A process is one that a command started. What it is stays known when it has ended and
-// another has got its number.
+// A process is a process that a command started. Its start time distinguishes it from a later process with the same
+// number.
 type process struct {
 	handle *os.Process
 	name   string
-	state  string        // R: it runs or would like to; S, D: it waits
-	used   time.Duration // of a processor
+	state  string        // R: runnable; S, D: waiting
+	used   time.Duration // processor time
 }
 
 // descendants returns the processes below one.
 func descendants(root int) []process {
-	const tick = time.Second / 100 // of the times in /proc
+	const tick = time.Second / 100 // unit of times in /proc
 	children := make(map[int][]process)
 	list, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range list {
@@ -153,8 +152,7 @@ func descendants(root int) []process {
 	return found
 }
 
-// describe says what processes do, since who is starved of a processor is no victim of
-// a deadlock.
+// describe describes the state of processes, to distinguish starvation from deadlock.
 func describe(list []process) string {
 	var b strings.Builder
 	for _, p := range list {

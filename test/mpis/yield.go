@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// Yielding returns environment for ranks with what makes them give their cores away while they wait, as
-// Open MPI's do when asked: testdata/yield.c, behind what the environment preloads.
+// Yielding returns an environment in which ranks yield their cores while they wait, as Open MPI's do by option: it
+// preloads testdata/yield.c after the environment's own libraries.
 func (m *MPI) Yielding(env []string) ([]string, error) {
 	if m.Family != "mpich" {
 		return env, nil

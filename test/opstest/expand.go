@@ -35,8 +35,7 @@ func Expand(r *trace.Reader, k *trace.Rank) (map[int]ops.Amount, error) {
 		world: comm{rank: int64(k.Number()), size: int64(r.Ranks()), in: 1, out: 1},
 		types: map[int64]int64{}, comms: map[int64]comm{}, started: map[int64]ops.Amount{},
 	}
-	// A handle that is used before a thread makes it is the one that was first
-	// made under its number.
+	// A handle used before its thread makes it is the first one with its number.
 	calls, err := k.Distinct()
 	if err != nil {
 		return nil, err
@@ -56,7 +55,7 @@ func Expand(r *trace.Reader, k *trace.Rank) (map[int]ops.Amount, error) {
 		}
 	}
 	at := make([]uint64, len(walks))
-	// One thread after the other, but for where one waits for what another does.
+	// One thread after the other, except where one depends on another's call.
 	for {
 		stream := next(k, turns, at)
 		if stream < 0 {
@@ -77,7 +76,7 @@ func Expand(r *trace.Reader, k *trace.Rank) (map[int]ops.Amount, error) {
 	}
 }
 
-// next returns the first stream of which a call is left that waits for none; -1 if there is none.
+// next returns the first stream with a remaining call that waits for no other stream; -1 if there is none.
 func next(k *trace.Rank, turns [][]handles.ThreadDependency, at []uint64) int {
 	for stream := range at {
 		list := &turns[stream]
@@ -98,7 +97,7 @@ func in(c *trace.Call, name string) *trace.Value {
 	return &trace.Value{}
 }
 
-// make notes the handles that a call made.
+// make records the handles that a call makes.
 func (w *walk) make(c *trace.Call, again bool) {
 	if c.Return != 0 {
 		return
@@ -199,7 +198,7 @@ func (w *walk) call(c *trace.Call) (a ops.Amount) {
 	return w.moved(c, name)
 }
 
-// moved is what a call moves, by name: without MPI_, in small letters.
+// moved computes what a call moves; name is without MPI_, in lower case.
 func (w *walk) moved(c *trace.Call, name string) (a ops.Amount) {
 	amount := func(count, datatype string, times int64) uint64 {
 		return uint64(max(0, in(c, count).Num)) * w.size(in(c, datatype).Num) * uint64(max(0, times))

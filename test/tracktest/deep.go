@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Order has the calls of a stream come in the order of a grammar, however long it is.
-// Its terminals are the stream's calls as they were recorded, numbered from 0.
+// Order replaces the order of a stream's calls by a grammar, of any length. Its terminals are the recorded calls,
+// numbered from 0.
 func (r *Recorder) Order(stream int, g *grammar.Grammar) {
 	if r.orders == nil {
 		r.orders = make(map[int]*grammar.Grammar)
@@ -28,8 +28,7 @@ func (r *Recorder) ordered(stream int, g *grammar.Grammar) *grammar.Grammar {
 	return order.Renumber(func(n uint32) uint32 { return calls[n] })
 }
 
-// repeat has the times of calls that were recorded once be those of as many calls as
-// the streams have.
+// repeat scales the times of calls recorded once to the number of calls in the streams.
 func (r *Recorder) repeat(counts []uint64) {
 	for n, count := range counts {
 		t := &r.track.Times[n]
@@ -41,7 +40,7 @@ func (r *Recorder) repeat(counts []uint64) {
 	}
 }
 
-// ran returns how long the first thread ran.
+// ran returns the run time of the first thread.
 func ran(t *track.Track) (span int64) {
 	for n, count := range t.Streams[0].Grammar.Counts(len(t.Times)) {
 		span += int64((t.Times[n].Duration.Mean() + t.Times[n].Gap.Mean()) * float64(count))
@@ -49,9 +48,8 @@ func ran(t *track.Track) (span int64) {
 	return span
 }
 
-// Nested is the order of loops in loops: before the calls from first on, one level
-// each, and so many rounds of each level; the calls below first stand before them and
-// last behind.
+// Nested returns an order of nested loops over the calls from first on, one level each, with rounds iterations per
+// level. The calls below first come before the loops, and last after them.
 func Nested(first, levels, last int, rounds uint64) *grammar.Grammar {
 	g := &grammar.Grammar{Rules: make([][]grammar.Symbol, levels)}
 	for i := range first {
@@ -73,9 +71,8 @@ func Nested(first, levels, last int, rounds uint64) *grammar.Grammar {
 	return g
 }
 
-// Fibonacci is an order without any loop: each part is the one before and the one
-// before that. It begins with call 0 and ends with call 3; calls 1 and 2 make up all
-// between.
+// Fibonacci returns an order without loops: each part is the previous two parts. It begins with call 0 and ends with
+// call 3; calls 1 and 2 are between.
 func Fibonacci(parts int) *grammar.Grammar {
 	g := &grammar.Grammar{Rules: make([][]grammar.Symbol, parts)}
 	one := func(id int) grammar.Symbol { return grammar.Symbol{TerminalOrRule: int32(id), Count: 1} }
@@ -93,7 +90,7 @@ func Fibonacci(parts int) *grammar.Grammar {
 	return g
 }
 
-// EndlessBut is Endless with one more barrier near its end.
+// EndlessBut is Endless with an additional barrier near its end.
 func EndlessBut(r *Recorder) {
 	Endless(r)
 	g := r.orders[0].Clone()
@@ -103,12 +100,12 @@ func EndlessBut(r *Recorder) {
 	r.Order(0, g)
 }
 
-// Endless are programs of some 10^15 calls a rank, in loops that nest and in an order
-// without loops, on two threads each.
+// Endless is a program with about 10^15 calls per rank, in nested loops and in an order without loops, on two
+// threads.
 func Endless(r *Recorder) {
 	right, left := int64((r.Rank+1)%r.Size), int64((r.Rank+r.Size-1)%r.Size)
 	r.Begin()
-	// Twelve levels: of each, one call.
+	// Twelve levels with one call each.
 	comm, typ := int64(firstLocal), int64(firstLocal)
 	r.Call("MPI_Comm_dup", 3, World, comm, 0, 0, int64(r.Rank), int64(r.Size), -1, 0, 0)
 	r.Allreduce(31, 1)
@@ -134,9 +131,8 @@ func Endless(r *Recorder) {
 
 const firstLocal = mpi.FirstHandleID
 
-// Makers is a program of some 10^15 calls a rank in which each round makes things and
-// values go on from round to round: communicators, datatypes, graphs and memory in one
-// loop, tags in another.
+// Makers is a program with about 10^15 calls per rank whose iterations make objects, and whose values depend on
+// earlier iterations: communicators, datatypes, graphs and memory in one loop, tags in another.
 func Makers(r *Recorder) {
 	right, left := int64((r.Rank+1)%r.Size), int64((r.Rank+r.Size-1)%r.Size)
 	comm, typ := int64(firstLocal), int64(firstLocal)

@@ -109,7 +109,7 @@ func Transpose(steps int) func(r *Recorder) {
 	}
 }
 
-// Workers is a master that hands out work in an order that looks random.
+// Workers is a master that distributes work in an order that looks random.
 func Workers(tasks int) func(r *Recorder) {
 	return func(r *Recorder) {
 		r.Begin()
@@ -143,9 +143,8 @@ func square(n int) int {
 	return s
 }
 
-// Counting is a loop with the step as tag, which goes round the other ranks and has
-// three sizes in turn, so that each of these is a lane of its own: from the
-// recorder in the first phase, if at all when merging in the second, which is shorter.
+// Counting is a loop with the step number as tag, changing partners, and three sizes in turn: each of these becomes a
+// lane. The recorder finds the lanes in the first phase, if at all the merge in the second, which is shorter.
 func Counting(steps int) func(r *Recorder) {
 	return func(r *Recorder) {
 		r.Begin()
@@ -173,8 +172,8 @@ func Counting(steps int) func(r *Recorder) {
 	}
 }
 
-// Timed has the calls of a track's first thread take times, by position, as a recorder
-// in a mode would have kept them.
+// Timed gives the calls of a track's first thread times, by position, in the form that a recording in this mode
+// keeps.
 func Timed(t *track.Track, mode timing.Mode, times func(i int) (gap, duration uint64)) {
 	clear(t.Times)
 	paths, i := track.TimesByPreviousOf(t, true, mode == timing.ModeHist), 0

@@ -1,6 +1,5 @@
-// Package tracktest makes tracks of virtual ranks: programs that say which MPI
-// calls each rank would make, without an MPI. Tests and benchmarks of what
-// comes after recording feed on them; nothing else imports the package.
+// Package tracktest makes tracks of virtual ranks, without an MPI: programs list the MPI calls of each rank. Tests
+// and benchmarks of later stages use the tracks; nothing else imports the package.
 package tracktest
 
 import (
@@ -24,7 +23,7 @@ const (
 	IntType  = 0x209 // MPI_INT
 )
 
-// A Recorder takes the calls of one rank down.
+// A Recorder records the calls of one rank.
 type Recorder struct {
 	Rank, Size int
 
@@ -38,18 +37,18 @@ type Recorder struct {
 	allocs    eventList
 	handovers eventList
 	made      map[[2]int]uint64 // by stream and maker: the call of the last handover
-	phase     string            // that the next call begins; empty: none
-	from      int               // the site that the next calls' functions are called from; 0: not known
+	phase     string            // begins with the next call; "": none
+	from      int               // call site of the functions that make the next calls; 0: not known
 }
 
-// An eventList is events among the calls of streams.
+// An eventList is events between the calls of streams.
 type eventList struct {
 	list    []track.AllocEvent
 	streams []*grammar.Builder
-	at      []uint64 // calls at the last event, by stream
+	at      []uint64 // by stream: number of calls at the last event
 }
 
-// add takes one down that comes after so many calls of a stream.
+// add adds an event after a number of calls of a stream.
 func (x *eventList) add(stream int, calls uint64, e track.AllocEvent) {
 	for len(x.streams) <= stream {
 		x.streams, x.at = append(x.streams, grammar.NewBuilder()), append(x.at, 0)
@@ -64,7 +63,7 @@ func (x *eventList) add(stream int, calls uint64, e track.AllocEvent) {
 	x.streams[stream].Append(uint32(n))
 }
 
-// track returns them for a track of so many streams; nil if there are none.
+// track returns the events for a track with a number of streams; nil without events.
 func (x *eventList) track(streams int) *track.AllocEvents {
 	if len(x.list) == 0 {
 		return nil
@@ -106,13 +105,12 @@ func RunAll(size int, program func(r *Recorder)) []*track.Track {
 	return tracks
 }
 
-// Call records a call made at a numbered place: return code 0 and the values
-// behind it.
+// Call records a call at a numbered site with return code 0, followed by the values.
 func (r *Recorder) Call(name string, site int, vals ...int64) {
 	r.CallOn(0, name, site, append([]int64{0}, vals...)...)
 }
 
-// CallOn records a call of a stream with all values, return code included.
+// CallOn records a call of a stream; the values include the return code.
 func (r *Recorder) CallOn(stream int, name string, site int, vals ...int64) {
 	call, ok := mpi.Lookup(name)
 	if !ok {
@@ -121,7 +119,7 @@ func (r *Recorder) CallOn(stream int, name string, site int, vals ...int64) {
 	r.record(stream, call.ID, site, "", vals)
 }
 
-// LaneOn is CallOn for a call of which the values at some places are in a lane.
+// LaneOn is CallOn for a call whose values at some positions are in a lane.
 func (r *Recorder) LaneOn(stream int, name string, site int, at []int, vals ...int64) {
 	call, ok := mpi.Lookup(name)
 	if !ok {
@@ -153,12 +151,12 @@ func (r *Recorder) record(stream int, call uint16, site int, more string, vals [
 	return n
 }
 
-// AllocEvent takes down that a segment begins, with its size, or ends.
+// AllocEvent records that a segment begins, with its size, or ends.
 func (r *Recorder) AllocEvent(stream int, free bool, segment int64, size uint64) {
 	r.allocs.add(stream, r.track.Stream(stream).Len(), track.AllocEvent{Free: free, Segment: segment, Size: size})
 }
 
-// Handover takes down that the next call of a stream uses an object which a call of another one made.
+// Handover records that a stream's next call uses an object that another stream's call made.
 func (r *Recorder) Handover(stream int, kind mpi.Kind, number int64, maker int, made uint64) {
 	if r.made == nil {
 		r.made = make(map[[2]int]uint64)
@@ -207,7 +205,7 @@ func (r *Recorder) site(n int) uint64 {
 	return inside
 }
 
-// From has the functions of the next calls called from a site.
+// From sets the call site of the functions that make the next calls.
 func (r *Recorder) From(n int) { r.from = n }
 
 // Phase makes a phase begin with the next call.
@@ -254,7 +252,7 @@ func (r *Recorder) Track() *track.Track {
 	return t
 }
 
-// track makes a lane of a terminal and puts the values of its first call in.
+// track makes a terminal's lane with the values of its first call.
 func (l *laneValues) track(terminal, streams int, vals []int64) signature.Lane {
 	out := signature.Lane{Terminal: terminal, Values: l.at}
 	b := grammar.NewBuilder()
@@ -290,7 +288,7 @@ func (l *laneValues) track(terminal, streams int, vals []int64) signature.Lane {
 // Calls yields the calls of a stream of a track with all of their values.
 func Calls(t *track.Track, stream int) iter.Seq2[uint32, signature.Signature] {
 	return func(yield func(uint32, signature.Signature) bool) {
-		lanes := make(map[uint32][][]int64) // values to come
+		lanes := make(map[uint32][][]int64) // remaining values
 		at := make(map[uint32][]int)
 		for _, l := range t.Lanes {
 			n := uint32(l.Terminal)

@@ -13,17 +13,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A node is a vertex with how often it occurred in each round of what is around it.
+// A node is a vertex with its number of occurrences in each iteration of its parent.
 type node struct {
 	number   int
 	parent   *node
 	children []*node
 	rounds   int
-	occurred []int // by round of the parent
-	each     []int // rounds of each entry
+	occurred []int // by iteration of the parent
+	each     []int // iterations of each entry
 }
 
-// A Filled tree has all that is needed to tell the calls.
+// A Filled is a tree from which the calls can be reconstructed.
 type Filled struct {
 	code  *trace.Code
 	ways  *tree.TransitionFinder
@@ -82,7 +82,7 @@ func (n *node) enter() {
 	for len(n.occurred) < n.parent.rounds {
 		n.occurred = append(n.occurred, 0)
 	}
-	// A loop's occurrences are its entries; how many rounds each has stands in each.
+	// A loop's occurrences are its entries; each has the iterations per entry.
 	n.occurred[n.parent.rounds-1]++
 	n.rounds++
 	n.each = append(n.each, 1)
@@ -96,7 +96,7 @@ func (f *Filled) path(v int) (list []*node) {
 	return list
 }
 
-// Calls reads the calls back from the tree alone: each body in the order of its code.
+// Calls reconstructs the calls from the tree alone: each body in the order of its code.
 func (f *Filled) Calls() []int {
 	d := decoder{f: f, round: make(map[*node]int), entry: make(map[*node]int)}
 	for range f.root.rounds {
@@ -132,7 +132,7 @@ func (d *decoder) pass(n *node) {
 	}
 }
 
-// Compare compares what was counted on the compressed form, of a thread that lost no step.
+// Compare compares the counts from the compressed form, for a thread without lost steps.
 func (f *Filled) Compare(counts *tree.Counts) error {
 	if counts.UnexplainedSteps != f.Lost {
 		return fmt.Errorf("%d steps lost, not %d", counts.UnexplainedSteps, f.Lost)
@@ -152,7 +152,8 @@ func (f *Filled) Compare(counts *tree.Counts) error {
 	return nil
 }
 
-// step is how many more rounds each entry has than the one before, three at least, over and over again.
+// step returns the constant growth of the iterations from entry to entry, 0 without one. The growth may start over
+// periodically, after at least three entries.
 func step(each []int) int64 {
 	for period := 3; period <= len(each); period++ {
 		step := each[1] - each[0]
@@ -169,9 +170,9 @@ func step(each []int) int64 {
 	return 0
 }
 
-// Check makes the tree of a trace file and compares, of all ranks and threads, what is counted on the compressed form with what each call
-// says, and the calls that the tree tells with those of the trace. It is an error if a step from one call to the next is lost. placed of all calls
-// have a place in the code; the others are passed over.
+// Check makes the tree of a trace file. It compares counts from the compressed form with counts from each call, and
+// the reconstructed calls with the trace, for all ranks and threads. A lost step between two calls is an error.
+// placed of all calls have a place in the code; the others are skipped.
 func Check(path string) (placed, all int, err error) {
 	r, err := trace.Open(path)
 	if err != nil {
@@ -219,7 +220,7 @@ func Check(path string) (placed, all int, err error) {
 	return placed, all, nil
 }
 
-// taken is in which rounds of the loop around a node occurred.
+// taken returns the iterations of the surrounding loop in which a node occurred.
 func (f *Filled) taken(n *node) (all code.IterationPattern) {
 	if !f.code.MaySkipIterations(n.number) {
 		return all

@@ -1,11 +1,9 @@
-// Package pilgrim compresses the tracks of all ranks as Pilgrim's authors
-// describe it (TPDS 2022, sections 2.4 and 2.5), to have something to compare
-// with: partners relative to the own rank, one table of distinct signatures,
-// each distinct grammar once, and a last pass of Sequitur over all of them.
+// Package pilgrim compresses the tracks of all ranks as Pilgrim's authors describe it (TPDS 2022, sections 2.4 and
+// 2.5), as a baseline. Partners are relative to the own rank; there is one table of distinct signatures; each
+// distinct grammar is stored once; and Sequitur runs over all of them at last.
 //
-// It models sizes; nothing reads what it makes. In doubt it is generous: what
-// Pilgrim doesn't record is left out, requests have the names that serve best,
-// and there is a coding as varints with zstd, which Pilgrim itself lacks.
+// It models sizes: nothing reads its output. In doubt it favours Pilgrim: it leaves out what Pilgrim doesn't record,
+// uses the best names for requests, and adds a coding as varints with zstd, which Pilgrim lacks.
 package pilgrim
 
 import (
@@ -26,7 +24,7 @@ const (
 	maxSymbols    = 1 << 25
 )
 
-// A World takes the tracks of all ranks.
+// A World collects the tracks of all ranks.
 type World struct {
 	sigs     map[string]uint32
 	table    []byte // signatures as varints
@@ -37,12 +35,12 @@ type World struct {
 	ofRank   []int64
 	symbols  int
 	full     bool
-	ranks    int // that were added
+	ranks    int // number of added ranks
 	names    []byte
 	named    map[string]bool
 }
 
-// New returns a World of no tracks yet.
+// New returns an empty World.
 func New(ranks int) *World {
 	return &World{
 		sigs: make(map[string]uint32), sites: make(map[uint64]uint64),
@@ -50,7 +48,7 @@ func New(ranks int) *World {
 	}
 }
 
-// Add takes a rank's track. It returns false once there is too much to take more.
+// Add adds a rank's track. It returns false when the limits are reached.
 func (w *World) Add(t *track.Track) bool {
 	if w.full {
 		return false
@@ -63,7 +61,7 @@ func (w *World) Add(t *track.Track) bool {
 		if !ok {
 			site = uint64(len(w.sites))
 			w.sites[s.Site] = site
-			// What a reader without the program and its headers would need.
+			// needed by a reader without the program and its headers
 			at := t.Sites[s.Site]
 			w.name(at.Module + "\x00" + at.BuildID)
 			w.names = binary.AppendUvarint(w.names, at.Offset)
@@ -82,8 +80,8 @@ func (w *World) Add(t *track.Track) bool {
 			n = uint32(len(w.sigs))
 			w.sigs[string(key)] = n
 			w.table = append(w.table, key...)
-			// Terminal, length of the key, count, mean duration; then function
-			// and arguments as they lie in memory.
+			// Terminal, length of the key, count, mean duration; then function and arguments in their layout in
+			// memory.
 			w.plain += 4*4 + 2 + 4*len(vals)
 		}
 		number[i] = n
@@ -113,11 +111,10 @@ func (w *World) name(s string) {
 	}
 }
 
-// A Size is what a trace takes. If there was too much to go through it is that of
-// the first ranks only, and so a lower bound.
+// A Size is the size of a trace. If Add reached its limits, it is the size for the first ranks, a lower bound.
 type Size struct {
 	Known      bool
-	Bound      bool // of some ranks only
+	Bound      bool // only of some ranks
 	Plain      int  // in Pilgrim's own format: plain integers
 	Packed     int  // as varints, compressed with zstd
 	Named      int  // the same with names of functions and call sites
@@ -154,8 +151,7 @@ func (w *World) Size() Size {
 	return s
 }
 
-// ints is the size of a grammar as plain integers: per rule its number and
-// length, per symbol its number and exponent.
+// ints is the size of a grammar in integers: number and length of each rule, number and exponent of each symbol.
 func ints(g *grammar.Grammar) int {
 	n := 4
 	for _, body := range g.Rules {
@@ -178,9 +174,8 @@ func compressed(parts ...[]byte) int {
 	return len(e.EncodeAll(all, nil))
 }
 
-// relative returns the values with ranks as differences to the own one, and
-// without what Pilgrim doesn't record: members of new communicators and
-// layouts of new datatypes.
+// relative returns the values with ranks relative to the own one, and without values that Pilgrim doesn't record:
+// members of new communicators and layouts of new datatypes.
 func relative(id uint16, vals []int64, rank int64) []int64 {
 	call, ok := mpi.ByID(id)
 	if !ok {
@@ -259,7 +254,7 @@ func (r *reader) part(p *mpi.Param) {
 	}
 }
 
-// sums fills in displacements that the track leaves out. The counts came just before.
+// sums reads displacements that the track leaves out; the counts came just before.
 func (r *reader) sums(n int) {
 	displs := slices.Clone(r.vals[:1+n])
 	if !signature.FillInSums(r.out[len(r.out)-1-n:], displs) {

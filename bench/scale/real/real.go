@@ -28,15 +28,15 @@ type Result struct {
 	Calls                         int64
 	File, Content, Times, Process int
 	Classes                       int
-	Finalize, Plain               float64 // ms in MPI_Finalize with and without spoor, all ranks there
+	Finalize, Plain               float64 // ms in MPI_Finalize after all ranks have arrived, with and without spoor
 	Seconds                       float64 // of the run with spoor
-	Args                          string  // what else was given to the program
+	Args                          string  // additional arguments of the program
 }
 
-// programs are what can be run; Debian builds the last two for Open MPI alone.
+// programs are the available programs; Debian builds the last two only for Open MPI.
 var programs = []struct {
 	name string
-	args []string // and those of compile.All
+	args []string // in addition to those of compile.All
 	mpi  string
 }{
 	{name: "hpcc", args: []string{"hpcc"}, mpi: "openmpi"},
@@ -80,7 +80,7 @@ func (b *Bench) Run(m *mpis.MPI, program string, ranks int) (*Result, error) {
 	file := filepath.Join(b.Dir, fmt.Sprintf("%s-%s-%d.spoor", program, m.Name, ranks))
 	os.Remove(file)
 	for _, traced := range []bool{false, true} {
-		// The timer stands before spoor's library, so that it sees both.
+		// The timer comes before spoor's library in LD_PRELOAD, so that it measures both.
 		behind := []string{"/bin/sh", "-c", "LD_PRELOAD=" + timer + ":$LD_PRELOAD exec \"$@\"", "sh"}
 		command := m.Command(ranks, slices.Concat(behind, line)...)
 		if traced {
@@ -100,7 +100,7 @@ func (b *Bench) Run(m *mpis.MPI, program string, ranks int) (*Result, error) {
 	return res, res.measure(file)
 }
 
-// line is the program's command line, nil if it is not there for this MPI.
+// line returns the program's command line, nil if it is not installed for this MPI.
 func (b *Bench) line(m *mpis.MPI, program string, ranks int) ([]string, error) {
 	if a, ok := compile.ByName(program); ok {
 		dir := filepath.Join(b.Dir, m.Name)
@@ -114,7 +114,7 @@ func (b *Bench) line(m *mpis.MPI, program string, ranks int) ([]string, error) {
 			}
 		}
 		args := a.Quick
-		switch program { // so that 64 ranks have something to do, and two cores not too much
+		switch program { // enough work for 64 ranks, and not too much for two cores
 		case "heat2d":
 			args = []string{"-n", "64", "-i", "40"}
 			if ranks > 16 {
@@ -156,7 +156,7 @@ func (b *Bench) timer(m *mpis.MPI) (string, error) {
 	return out, nil
 }
 
-// once runs a command and returns what the timer said.
+// once runs a command and returns the timer's output.
 func (b *Bench) once(m *mpis.MPI, command []string) (float64, error) {
 	says := filepath.Join(b.Dir, "finalize")
 	os.Remove(says)
@@ -216,7 +216,7 @@ func (b *Bench) input(ranks int) error {
 	return os.WriteFile(filepath.Join(b.Dir, "in.melt"), []byte(fmt.Sprintf(melt, steps(ranks))), 0o644)
 }
 
-// steps is how many time steps LAMMPS makes.
+// steps returns the number of LAMMPS's time steps.
 func steps(ranks int) int {
 	if ranks > 16 {
 		return 20
@@ -224,7 +224,7 @@ func steps(ranks int) int {
 	return 100
 }
 
-// size says how large the problem is.
+// size describes the problem size.
 func size(program string, ranks int, line []string) string {
 	switch program {
 	case "hpcc":
@@ -265,16 +265,16 @@ func Row(w io.Writer, r *Result) {
 		r.Calls, r.Classes, r.File, r.Content, r.Times, r.Process, r.Finalize, r.Plain, r.Seconds, r.Args)
 }
 
-// A Key is what a row of the table is of.
+// A Key identifies a row of the table.
 type Key struct {
 	Program, MPI string
 	Ranks        int
 }
 
-// Key returns what the result is of.
+// Key returns the result's key.
 func (r *Result) Key() Key { return Key{r.Program, r.MPI, r.Ranks} }
 
-// KeyOf returns what a line is about that Row printed.
+// KeyOf returns the key of a line printed by Row.
 func KeyOf(line string) (Key, bool) {
 	f := strings.Fields(line)
 	if len(f) < 4 || !strings.Contains(line, "|") || !slices.Contains(Names(), f[0]) || f[1] != "mpich" && f[1] != "openmpi" {

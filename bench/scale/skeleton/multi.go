@@ -112,7 +112,7 @@ func BT(v *vmpi.Rank) {
 	v.Finalize(61)
 }
 
-// SP sweeps like BT; the size of a message is that of the cell's face.
+// SP sweeps like BT; a message has the size of the cell's face.
 func SP(v *vmpi.Rank) {
 	m := newMultipartition(v, 408)
 	v.Start(1)

@@ -155,8 +155,8 @@ func IS(v *vmpi.Rank) {
 	v.Finalize(8)
 }
 
-// bucket is how many keys go from one of p ranks to another: around the mean, with
-// the spread of a sum of independent draws. Keys hardly change between steps.
+// bucket returns the number of keys that one of p ranks sends to another: near the mean, with the deviation of a sum
+// of independent draws. Keys hardly change between steps.
 func bucket(keys, p, step, from, to int) int64 {
 	h := Random(step/4, from, to)
 	mean := keys / p / p
@@ -167,8 +167,8 @@ func bucket(keys, p, step, from, to int) int64 {
 	return max(0, int64(mean)+(int64(h&255+h>>8&255+h>>16&255+h>>24&255)-510)*spread/128)
 }
 
-// few draws from the Poisson distribution of a mean below 1: where there are fewer keys
-// than pairs of ranks, most of these exchange none.
+// few returns a sample of the Poisson distribution with a mean below 1: if there are fewer keys than pairs of ranks,
+// most pairs exchange none.
 func few(mean float64, h uint64) int64 {
 	u, p, n := float64(h>>11)/(1<<53), math.Exp(-mean), int64(0)
 	for u >= p && p > 0 {
@@ -179,8 +179,8 @@ func few(mean float64, h uint64) int64 {
 	return n
 }
 
-// MG is a multigrid V-cycle on a periodic 3D grid. On coarse levels there are
-// fewer points than ranks: of each pair one drops out and hands its part over.
+// MG is a multigrid V-cycle on a periodic 3D grid. On coarse levels there are fewer points than ranks: one rank of
+// each pair becomes idle and sends its part to the other.
 func MG(v *vmpi.Rank) {
 	var p, at [3]int
 	p[2], p[1], p[0] = grid3(v.Size)
@@ -189,14 +189,14 @@ func MG(v *vmpi.Rank) {
 		at[d] = rest % p[d]
 		rest /= p[d]
 	}
-	const finest = 9 // 512 points a side
+	const finest = 9 // 512 points per side
 	rank := func(x [3]int) int64 { return int64(x[0] + p[0]*(x[1]+p[1]*x[2])) }
 	shift := func(d, by int) int64 {
 		x := at
 		x[d] = (x[d] + by + p[d]) % p[d]
 		return rank(x)
 	}
-	// stride is how far apart the ranks of a level are.
+	// stride returns the distance between the ranks of a level.
 	stride := func(level, d int) int { return max(1, p[d]>>level) }
 	active := func(level int) bool {
 		for d := range 3 {

@@ -15,7 +15,7 @@ func Nek(v *vmpi.Rank) {
 	}
 	v.Start(1)
 	comm := v.CommDup(4, vmpi.World, vmpi.Members{Leader: 0, Rank: int64(v.Rank), Size: int64(v.Size)})
-	// Elements are handed out by rank 0, each rank asking for them.
+	// Each rank asks rank 0 for its elements.
 	if v.Rank == 0 {
 		for r := int64(1); r < int64(v.Size); r++ {
 			v.Send(5, vmpi.Static(0), 1, vmpi.Int, r, r, comm)
@@ -66,8 +66,8 @@ func binomial(v *vmpi.Rank, comm vmpi.Comm) {
 	}
 }
 
-// Butterfly reduces by recursive doubling and synchronises by dissemination.
-// What is left over a power of two joins before and hears after.
+// Butterfly reduces by recursive doubling and synchronises by dissemination. Ranks beyond a power of two send their
+// data before and get the result afterwards.
 func Butterfly(v *vmpi.Rank) {
 	whole := 1
 	for whole*2 <= v.Size {

@@ -48,8 +48,8 @@ func AMR(v *vmpi.Rank) {
 	v.Finalize(8)
 }
 
-// Scatter sends numbers of bytes that look random to ranks that do, as updates of a table that is spread over them: who gets how many
-// messages, all tell all first.
+// Scatter sends random-looking numbers of bytes to random-looking ranks, like updates of a distributed table. First
+// all ranks exchange the numbers of messages.
 func Scatter(v *vmpi.Rank) {
 	const messages = 8
 	v.Start(1)
@@ -76,7 +76,7 @@ func Scatter(v *vmpi.Rank) {
 	v.Finalize(8)
 }
 
-// MasterWorker hands tasks out to whoever asks first.
+// MasterWorker distributes tasks to the worker that asks first.
 func MasterWorker(v *vmpi.Rank) {
 	const (
 		ask  = 1
@@ -114,8 +114,8 @@ func MasterWorker(v *vmpi.Rank) {
 	v.Finalize(30)
 }
 
-// worker is who gets a task: in turn, but for every fourth, which goes to
-// whoever was quick.
+// worker returns the worker that gets a task: the workers take turns, but every fourth task goes to a pseudorandom
+// one.
 func worker(task, workers int) int {
 	if task%4 == 3 {
 		return 1 + int(Random(task)%uint64(workers))
@@ -138,7 +138,7 @@ func counts(workers int) []int {
 
 var counted sync.Map
 
-// Waitany handles messages in the order in which they happen to come.
+// Waitany handles messages in the order of their arrival.
 func Waitany(v *vmpi.Rank) {
 	px, py, pz := grid3(v.Size)
 	x, y, z := v.Rank%px, v.Rank/px%py, v.Rank/px/py
@@ -160,7 +160,7 @@ func Waitany(v *vmpi.Rank) {
 
 var faces = [6][3]int{{-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}}
 
-// Testsome polls: some calls find nothing, others several at once.
+// Testsome polls: some calls find no completed request, others several.
 func Testsome(v *vmpi.Rank) {
 	px, py, pz := grid3(v.Size)
 	x, y, z := v.Rank%px, v.Rank/px%py, v.Rank/px/py

@@ -16,8 +16,7 @@ type Program struct {
 	Run   func(v *vmpi.Rank)
 	Fits  func(ranks int) bool // nil: any number of ranks
 
-	// Limit is how large the calls of a trace may be at 16,384 ranks, in
-	// bytes; 0 where the data itself grows, which Grows explains.
+	// Limit is the largest size in bytes of a trace's calls at 16,384 ranks; 0 if the data itself grows, see Grows.
 	Limit int
 	Grows string
 }
@@ -114,7 +113,7 @@ func Random(seed ...int) uint64 {
 	return h
 }
 
-// shuffled returns the numbers below n in an order drawn from a seed.
+// shuffled returns the numbers below n in a pseudorandom order given by a seed.
 func shuffled(n int, seed ...int) []int {
 	list := make([]int, n)
 	for i := range list {

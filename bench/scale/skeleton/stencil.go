@@ -88,9 +88,9 @@ func Stencil3D(periodic bool) func(v *vmpi.Rank) {
 	}
 }
 
-// Ocean steps through two modes of motion. Each step solves for the surface by conjugate gradients, in as many iterations
-// as the wind of that step wants, and then passes what moves fast to the neighbours east and west, in as many rounds as
-// the deeper of the two wants.
+// Ocean steps through two modes of motion. Each step solves for the surface by conjugate gradients; the number of
+// iterations depends on the step's wind. Then it exchanges the fast mode with the neighbours east and west; the
+// number of iterations is that of the deeper neighbour.
 func Ocean(v *vmpi.Rank) {
 	px, py := grid2(v.Size)
 	x, y := v.Rank%px, v.Rank/px

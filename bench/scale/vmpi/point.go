@@ -29,7 +29,7 @@ func (v *Rank) CommSize(site int, c Comm, size int64) {
 	v.end(idSize, site)
 }
 
-// Start does what nearly every program begins with.
+// Start makes the usual first calls of a program.
 func (v *Rank) Start(site int) {
 	v.Init(site)
 	v.CommRank(site+1, World, int64(v.Rank))
@@ -54,7 +54,7 @@ func (v *Rank) Recv(site int, b Buf, count int64, t Type, source, tag int64, c C
 	v.RecvOf(site, b, count, t, source, tag, c, expected(source, tag, count*t.Bytes))
 }
 
-// RecvOf is a receive that may get something else than it names.
+// RecvOf is a receive that may get a message different from what it asks for.
 func (v *Rank) RecvOf(site int, b Buf, count int64, t Type, source, tag int64, c Comm, st Status) {
 	v.begin()
 	v.message(b, count, t, source, tag)
@@ -76,7 +76,7 @@ func (v *Rank) Irecv(site int, b Buf, count int64, t Type, source, tag int64, c 
 	return v.IrecvOf(site, b, count, t, source, tag, c, expected(source, tag, count*t.Bytes))
 }
 
-// IrecvOf is a receive that may get something else than it names.
+// IrecvOf is a receive that may get a message different from what it asks for.
 func (v *Rank) IrecvOf(site int, b Buf, count int64, t Type, source, tag int64, c Comm, st Status) Request {
 	v.begin()
 	v.message(b, count, t, source, tag)
@@ -133,7 +133,7 @@ func (v *Rank) requests(rs []Request) {
 	}
 }
 
-// leave is requests of a call that ends those at some positions.
+// leave returns the requests of a call that completes those at some positions.
 func (v *Rank) leave(rs []Request, at ...int) {
 	v.passed, v.ended = len(v.key)+1, append(v.ended, at...)
 	v.requests(rs)

@@ -1,10 +1,9 @@
-// Package vmpi is an MPI for virtual ranks: a program is run for one rank at a
-// time, as a plain loop, and each of its calls becomes the values that the
-// recorder would have made of it. What comes out is the track of the rank, as
-// the merge takes it from a real process.
+// Package vmpi is an MPI for virtual ranks. A program runs for one rank at a time as a plain loop, and each of its
+// calls becomes the values that the recorder would record. The result is the rank's track, in the form in which the
+// merge gets it from a real process.
 //
-// No message is carried. A receive is told by the program what arrives; unless
-// it says so, that is what was asked for.
+// No message is sent. The program may specify the message that a receive gets; by default it is the one that the
+// receive asks for.
 package vmpi
 
 import (
@@ -30,7 +29,7 @@ type Rank struct {
 	grammar *grammar.Builder
 	prev    uint32
 	key     signature.Key
-	made    int64 // one-shot requests
+	made    int64 // number of one-shot requests made
 	comms   int64 // communicators made
 	types   int64 // datatypes made
 	splits  map[int64]int64

@@ -17,32 +17,32 @@ import (
 // Options say what counts as a difference.
 type Options struct {
 	CompareSites     bool   // where calls and callbacks are in the program
-	IgnoreCallers    bool   // sites without the functions around them, as where one trace has no stacks
+	IgnoreCallers    bool   // compare sites by address alone, without callers, for traces of which only one has call stacks
 	AnyAddress       bool   // addresses are all the same
-	AllowRenamed     bool   // addresses, names of files and attribute keys may be others, if equal ones correspond to equal ones
-	AllowMovedBlocks bool   // so may blocks of memory alone; those that a recorder doesn't follow are all the same
+	AllowRenamed     bool   // addresses, file names and attribute keys may differ, if the mapping between both traces is one to one
+	AllowMovedBlocks bool   // only memory blocks may differ, one to one; blocks that the recorder doesn't follow are all equal
 	AnyOrder         bool   // requests may finish in another order, and tests fail more or less often
 	ContextCalls     int    // calls to show before the difference
-	Progress         func() // called after each rank, if set
+	Progress         func() // called after each rank; may be nil
 
 	names *renaming
 }
 
-// corresponds reports whether addresses may be others.
+// corresponds reports whether addresses may differ if those of one trace map one to one to those of the other.
 func (o *Options) corresponds() bool { return o.AllowRenamed || o.AllowMovedBlocks }
 
 // A Difference is where a rank begins to differ.
 type Difference struct {
 	Rank    int           `json:"rank"`
-	Text    string        `json:"what,omitempty"` // set if calls are not what differs
+	Text    string        `json:"what,omitempty"` // empty if calls are what differs
 	Stream  int           `json:"thread"`
 	Index   uint64        `json:"index"`
 	CallA   *trace.Call   `json:"first"` // nil: the stream has ended
 	CallB   *trace.Call   `json:"second"`
-	Context []*trace.Call `json:"before,omitempty"` // of a
+	Context []*trace.Call `json:"before,omitempty"` // the calls of the first trace before CallA
 }
 
-// HasStacks reports whether some call of a trace has a function around it.
+// HasStacks reports whether any call of a trace has a call path of more than its call site.
 func HasStacks(r *trace.Reader) (bool, error) {
 	sites, err := r.Sites()
 	return slices.ContainsFunc(sites, func(s trace.Site) bool { return s.Caller != nil }), err
@@ -73,7 +73,7 @@ func CompareTraces(a, b *trace.Reader, o Options) iter.Seq2[*Difference, error] 
 	}
 }
 
-// rankOf returns nil if there is no track of the rank.
+// rankOf returns a rank of a trace, or nil if the trace has no track of it.
 func rankOf(r *trace.Reader, rank int) (*trace.Rank, error) {
 	if rank >= r.Ranks() {
 		return nil, nil
@@ -107,7 +107,7 @@ func (c *comparison) rank(rank int) (*Difference, error) {
 		return nil, err
 	}
 	if !same {
-		if c.o.corresponds() { // what was assumed on the way may be wrong
+		if c.o.corresponds() { // the mapping assumed so far may be wrong
 			m = newMatcher(a, b, c.o)
 		}
 		compare := c.stream
@@ -129,8 +129,8 @@ func (c *comparison) rank(rank int) (*Difference, error) {
 	return nil, nil
 }
 
-// sameDistinct reports whether two ranks have the same structure and distinct
-// calls. If not, their calls may be equal all the same.
+// sameDistinct reports whether two ranks have the same structure and distinct calls. If it returns false, the
+// expanded calls may still be equal.
 func (c *comparison) sameDistinct(a, b *trace.Rank, m *matcher) (bool, error) {
 	if a.Streams() != b.Streams() || a.Terminals() != b.Terminals() {
 		return false, nil
@@ -169,7 +169,7 @@ func sameStructure(a, b trace.Node) bool {
 	return same(a, b)
 }
 
-// stream finds the first call of a stream that differs.
+// stream finds the first differing call of a stream.
 func (c *comparison) stream(a, b *trace.Rank, stream int, m *matcher) (*Difference, error) {
 	first, err := c.ahead(a, b, stream)
 	if err != nil {
@@ -204,7 +204,7 @@ func (c *comparison) stream(a, b *trace.Rank, stream int, m *matcher) (*Differen
 	}
 }
 
-// callsOf is a stream's calls from one on; none if there is no such stream.
+// callsOf yields a stream's calls from number first on. It yields nothing if there is no such stream.
 func callsOf(k *trace.Rank, stream int, first uint64) iter.Seq2[*trace.Call, error] {
 	if stream >= k.Streams() {
 		return func(func(*trace.Call, error) bool) {}
@@ -230,11 +230,11 @@ func before(k *trace.Rank, stream int, index uint64, n int) ([]*trace.Call, erro
 	return list, nil
 }
 
-// maxWalked is up to how many calls are compared one by one.
+// maxWalked is the largest number of calls that are compared one by one.
 const maxWalked = 1 << 32
 
-// ahead returns how many calls of a stream are known to be equal at its beginning,
-// without looking at each; err if those that have to be looked at are too many.
+// ahead returns how many calls at a stream's beginning are known to be equal from the grammars alone. It returns an
+// error if the number of calls left to compare one by one is above maxWalked.
 func (c *comparison) ahead(a, b *trace.Rank, stream int) (uint64, error) {
 	common := uint64(0)
 	if !c.o.corresponds() && !c.o.AnyOrder && stream < a.Streams() && stream < b.Streams() {
@@ -254,7 +254,7 @@ func (c *comparison) ahead(a, b *trace.Rank, stream int) (uint64, error) {
 	return common, nil
 }
 
-// lanes reports whether calls have values that are in lanes.
+// lanes reports whether any distinct calls of the two ranks have values in lanes.
 func (c *comparison) lanes(a, b *trace.Rank) bool {
 	for _, k := range []*trace.Rank{a, b} {
 		for t := range k.Terminals() {
@@ -266,11 +266,11 @@ func (c *comparison) lanes(a, b *trace.Rank) bool {
 	return false
 }
 
-// numbers are numbers of two ranks' terminals: equal ones are equal calls.
+// numbers has a number for each terminal of ranks a and b. Two calls are equal if and only if their numbers are.
 type numbers struct{ a, b []uint64 }
 
-// numbers compares the distinct calls of two ranks with each other. Those with lanes are
-// as good as different, unless they have the same number in both and all values alike.
+// numbers compares the distinct calls of two ranks with each other. Calls with lanes count as different, unless they
+// have the same terminal number in both traces and all their values are equal.
 func (c *comparison) numbers(a, b *trace.Rank) (*numbers, error) {
 	out := &numbers{make([]uint64, a.Terminals()), make([]uint64, b.Terminals())}
 	type bucket struct {
@@ -331,7 +331,7 @@ func (c *comparison) numbers(a, b *trace.Rank) (*numbers, error) {
 	return out, nil
 }
 
-// plainValues makes a number of values that equal calls have in common.
+// plainValues hashes the values of a call that are equal in equal calls.
 func (c *comparison) plainValues(x *trace.Call) uint64 {
 	sum := uint64(0)
 	for i := range x.Params {

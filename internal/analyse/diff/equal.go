@@ -60,8 +60,8 @@ func (m *matcher) equal(a, b int) (bool, error) {
 	return false, nil
 }
 
-// same compares two calls at hand. A terminal with a lane says too little of them, and so does one whose statuses or requests
-// follow from calls before, beside one that has them.
+// same compares two calls one by one. Their terminals don't suffice: values may be in lanes, and statuses or requests
+// may follow from earlier calls.
 func (m *matcher) same(x, y *trace.Call) (bool, error) {
 	if m.a.Lane(x.Terminal) == nil && m.b.Lane(y.Terminal) == nil {
 		equal, err := m.equal(x.Terminal, y.Terminal)
@@ -76,7 +76,7 @@ func (m *matcher) same(x, y *trace.Call) (bool, error) {
 	return equal, nil
 }
 
-// equalButSource compares a receive of any with one that names what that took.
+// equalButSource compares a wildcard receive with a receive that names the source whose message the wildcard got.
 func (m *matcher) equalButSource(x, y *trace.Call) bool {
 	c := *y
 	c.Params = slices.Clone(y.Params)
@@ -98,7 +98,8 @@ func (m *matcher) equalButSource(x, y *trace.Call) bool {
 	return m.equalCopies(x, &c)
 }
 
-// equalButMessage compares two receives that may have got different messages; named: they name what a probe found, and its size.
+// equalButMessage compares two receives that may have got different messages. If named is set, they name the source,
+// tag and size that a probe found.
 func (m *matcher) equalButMessage(x, y *trace.Call, named bool) bool {
 	p, q := x.Param("status"), y.Param("status")
 	if p == nil || q == nil || p.Out.Status == nil || q.Out.Status == nil {
@@ -115,7 +116,7 @@ func (m *matcher) equalButMessage(x, y *trace.Call, named bool) bool {
 	return m.equalCopies(x, &c)
 }
 
-// equalButAsked compares two calls that ask about the message that came last in each trace.
+// equalButAsked compares two calls that ask about the last message of each trace.
 func (m *matcher) equalButAsked(x, y *trace.Call, last [2]*trace.StatusValue) bool {
 	p, q := x.Param("status"), y.Param("status")
 	if p == nil || q == nil || !sameMessage(p.In.Status, last[0]) || !sameMessage(q.In.Status, last[1]) {
@@ -136,7 +137,8 @@ func sameMessage(s, t *trace.StatusValue) bool {
 	return s != nil && t != nil && s.Source == t.Source && s.Tag == t.Tag && s.Count == t.Count
 }
 
-// proportional makes a number of elements that of the other trace, if that is in proportion to the bytes of each message.
+// proportional converts a number of elements of one trace to the other's message, if it is in proportion to the bytes
+// of each message.
 func proportional(p, q *trace.Param, bytesOfP, bytesOfQ int64) {
 	if p == nil || q == nil {
 		return
@@ -169,8 +171,8 @@ func sameResult(f *trace.Function, s, t *trace.StatusValue) bool {
 	return *s == *t
 }
 
-// ofMPI reports whether a parameter is what the MPI says in an attribute of its own:
-// C programs get a pointer to a number, Fortran programs the number.
+// ofMPI reports whether a parameter is the value of a predefined MPI attribute. C programs get a pointer to a number,
+// Fortran programs the number.
 func ofMPI(c *trace.Call, p *trace.Param) bool {
 	if p.Name() != "attribute_val" || p.Def.Dir != trace.DirOut {
 		return false
@@ -187,7 +189,7 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 	if x.Name() != y.Name() || x.Return != y.Return || len(x.Params) != len(y.Params) || o.CompareSites && !o.sameSite(x.Site, y.Site) {
 		return false
 	}
-	// How far apart two addresses are is as arbitrary as they are.
+	// The distance of two addresses is as arbitrary as the addresses.
 	if !o.equalValues(&x.Result, &y.Result) && !(o.AnyAddress && strings.HasPrefix(x.Name(), "MPI_Aint_")) && !(o.corresponds() && betweenSegments(x)) {
 		return false
 	}
@@ -222,7 +224,7 @@ func (o *Options) sameSite(s, t trace.Site) bool {
 	return s.Equal(t)
 }
 
-// betweenSegments reports whether a call computes how far two pieces of memory are apart.
+// betweenSegments reports whether a call computes the distance of addresses in two segments.
 func betweenSegments(c *trace.Call) bool {
 	if c.Name() != "MPI_Aint_diff" || len(c.Params) != 2 {
 		return false
@@ -231,8 +233,8 @@ func betweenSegments(c *trace.Call) bool {
 	return v.Class != w.Class || v.Device != w.Device || v.ID != w.ID
 }
 
-// equalTypes compares what is known of new datatypes. Where one that holds addresses
-// begins and how far it reaches are addresses too.
+// equalTypes compares what is known of new datatypes. The lower bound and extent of a datatype that holds addresses
+// count as addresses.
 func (o *Options) equalTypes(x, y *trace.NewType) bool {
 	if (o.AnyAddress || o.corresponds()) && x != nil && y != nil && isAddress(x.TrueLowerBound) && isAddress(y.TrueLowerBound) {
 		return x.Size == y.Size
@@ -240,8 +242,7 @@ func (o *Options) equalTypes(x, y *trace.NewType) bool {
 	return equalPointers(x, y)
 }
 
-// isAddress reports whether a number is so large that it is an address or what lies
-// between two.
+// isAddress reports whether a number is so large that it is an address or the distance of two.
 func isAddress(n int64) bool {
 	const far = 1 << 40
 	return (n > far || n < -far) && n < 1<<47 && n > -1<<47
@@ -290,7 +291,7 @@ func (o *Options) equalValues(v, w *trace.Value) bool {
 		return v.Null == w.Null && v.Text == w.Text
 	case trace.TypeStatus:
 		if s, t := v.Status, w.Status; o.AllowRenamed && s.Pending() && t != nil && t.HasError {
-			return t.Pending() // the rest is what it was before
+			return t.Pending() // the parameter keeps its earlier value
 		}
 		return equalPointers(v.Status, w.Status)
 	case trace.TypeRequest:
@@ -303,7 +304,7 @@ func (o *Options) equalValues(v, w *trace.Value) bool {
 	case trace.TypeNone, trace.TypeTime, trace.TypeHandle, trace.TypeObject:
 		return v.Num == w.Num
 	}
-	panic(fmt.Sprintf("diff: values of type %d can't be compared", v.Type)) // the schema has no such
+	panic(fmt.Sprintf("diff: values of type %d can't be compared", v.Type)) // the schema has no values of such a type
 }
 
 func equalPointers[T comparable](a, b *T) bool {
@@ -313,20 +314,20 @@ func equalPointers[T comparable](a, b *T) bool {
 	return *a == *b
 }
 
-// A renaming maps values of the first trace to those of the second: addresses by segment and distance, and numbers and
-// names by value. It is one to one. What a comparison assumes is kept only if that comparison succeeds.
+// A renaming maps values of the first trace to values of the second, one to one: addresses by segment and distance,
+// numbers and names by value. A comparison's assumptions are kept only if the comparison succeeds.
 type renaming struct {
 	there, back map[movedSegment]movedSegment
 	names, old  map[name]name
 	trial       []func()
 
-	threads bool // handles and requests may have other numbers
-	files   bool // so may files and attribute keys
+	threads bool // handles and requests may have different numbers
+	files   bool // files and attribute keys may differ, too
 
-	anywhere bool // memory that a recorder doesn't follow is all the same
+	anywhere bool // addresses in memory that the recorder doesn't follow are all equal
 }
 
-// A movedSegment is a segment, and how far its addresses are moved.
+// A movedSegment is a segment of the other trace, and the difference between its addresses and the first trace's.
 type movedSegment struct {
 	class  trace.AddressClass
 	device int
@@ -334,14 +335,14 @@ type movedSegment struct {
 	shift  int64
 }
 
-// A name is a value of a kind that a run makes up.
+// A name is a value that each run chooses anew, with its kind.
 type name struct {
 	kind mpi.Kind
 	text string
 	num  int64
 }
 
-// threadNumber is the kind of a thread's number, which is no parameter's.
+// threadNumber is the kind of a thread's number. No parameter has this kind.
 const threadNumber = mpi.KindNone
 
 func newRenaming() *renaming {
@@ -351,7 +352,7 @@ func newRenaming() *renaming {
 	}
 }
 
-// end keeps or drops what was assumed since the last end.
+// end ends a comparison: it keeps the assumptions made since the last end, or drops them.
 func (r *renaming) end(keep bool) {
 	if !keep {
 		for _, undo := range r.trial {
@@ -389,8 +390,8 @@ func (r *renaming) address(v, w *trace.Location) bool {
 	return true
 }
 
-// unread reports whether a parameter is a buffer that MPI does not look at, as the call is not the root's, as far as the
-// communicator shows which rank that is. Programs may pass pointers there that were never set.
+// unread reports whether a parameter is a buffer that MPI ignores because the caller is not the root. The root is
+// known only as far as the communicator shows it. Programs may pass uninitialised pointers there.
 func unread(c *trace.Call, p *trace.Param) bool {
 	if p.In.Type != trace.TypeAddress || !p.Def.OnlyRoot {
 		return false
@@ -399,12 +400,12 @@ func unread(c *trace.Call, p *trace.Param) bool {
 	return comm != nil && root != nil && comm.In.Num == mpi.HandleCommWorld && root.In.Num != int64(c.Rank)
 }
 
-// nowhere reports whether an address may be any.
+// nowhere reports whether an address is arbitrary.
 func nowhere(v *trace.Location) bool {
 	return v.Class == trace.AddressUnknown && v.ID >= model.FirstUncomparableAddress
 }
 
-// block reports whether an address is in memory that was allocated, or may be.
+// block reports whether an address is, or may be, in allocated memory.
 func block(v *trace.Location) bool {
 	return v.Class == trace.AddressHeap || v.Class == trace.AddressUnknown
 }
@@ -421,8 +422,7 @@ func (r *renaming) name(v, w name) bool {
 	return true
 }
 
-// renamed compares a value of a kind that every run makes up; ok is false if
-// it is of no such kind.
+// renamed compares two values of a kind that every run chooses anew; ok is false for other kinds.
 func (r *renaming) renamed(p *trace.Param, v, w *trace.Value) (equal, ok bool) {
 	if r.threads {
 		if equal, ok := r.own(p.Kind(), v, w, v == &p.Out); ok {

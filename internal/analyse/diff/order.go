@@ -13,56 +13,54 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Which of several requests is finished first, and how often a test finds
-// nothing, differs from run to run. With AnyOrder, calls that finish requests
-// aren't compared as calls: it counts that the same requests are finished, with
-// the same statuses; calls that tested in vain don't count at all.
+// Which of several requests finishes first, and how often a test finds nothing, differs from run to run. With
+// AnyOrder, calls that finish requests aren't compared one by one: both traces must finish the same requests with the
+// same statuses. Tests that found nothing are ignored.
 
-// A receive from any rank or with any tag may take another message than the
-// same receive of the other trace: it counts that the same messages came.
+// A wildcard receive may take different messages in the two traces. Both traces must receive the same messages in
+// all.
 
-// A receive of the second trace may also name the rank that the first one's
-// receive from any got its message from.
+// The second trace may also name the source where the first one's wildcard receive got its message.
 
-// A receive may name what a probe for any message found right before, and a call may ask of the status of such a message: then that is
-// another message in each trace, too.
+// A receive may name the source and tag that a wildcard probe found right before, and a call may query the status of
+// such a message. Then the message may differ between the traces, too.
 
-// A finish is the end of an operation.
+// A finish is the completion of one operation.
 type finish struct {
 	form trace.RequestForm
-	id   int64 // of a one-shot request: how many the stream made before it
-	nth  int64 // of a persistent request: how often it was finished before
+	id   int64 // of a one-shot request: how many requests the stream had made before
+	nth  int64 // of a persistent request: how often it had finished before
 }
 
-// compare is an order of finishes.
+// compare orders finishes.
 func (f finish) compare(g finish) int {
 	return cmp.Or(cmp.Compare(f.form, g.form), cmp.Compare(f.id, g.id), cmp.Compare(f.nth, g.nth))
 }
 
-// completes reports whether a call is one that AnyOrder leaves out.
+// completes reports whether AnyOrder excludes a call from the call-by-call comparison.
 func completes(c *trace.Call) bool {
 	def, _ := mpi.ByID(c.Func.ID)
 	if !def.Has(mpi.AttrPolls) {
 		return meaning.WaitBehaviourOf(def).Completes
 	}
 	if c.Param("message") == nil && c.Param("win") == nil {
-		return true // the requests are dealt with, or nothing is taken
+		return true // tests: add counts the requests that they finished; probes: they take nothing
 	}
 	return ops.FoundNothing(c)
 }
 
-// A tally cancels what both traces finished.
+// A tally collects finished operations of both traces; an operation that both finished is removed.
 type tally struct {
 	open  map[finish]*trace.StatusValue
-	owner map[finish]bool // false: a, true: b
+	owner map[finish]bool // unmatched operations; the value is false for trace a, true for b
 	times [2]map[int64]int64
 	live  [2]map[int64]bool         // persistent requests that are active
 	bad   *trace.Call               // first call whose status differs
-	wild  [2]map[finish]bool        // requests of receives that take any message
-	found [2]map[int64]bool         // by message handle: whether a probe for any message made it
-	last  [2]*trace.StatusValue     // message that came last to such a receive or probe
-	probe [2]bool                   // it was found by a probe that leaves it where it is
-	came  map[trace.StatusValue]int // to such: more often in the first trace than in the second
+	wild  [2]map[finish]bool        // requests of wildcard receives
+	found [2]map[int64]bool         // by message handle: whether a wildcard probe made it
+	last  [2]*trace.StatusValue     // the last message of a wildcard receive or probe
+	probe [2]bool                   // it came from a probe that leaves the message in the queue
+	came  map[trace.StatusValue]int // messages of wildcards: how much more often the first trace got them than the second
 }
 
 func newTally() *tally {
@@ -76,7 +74,7 @@ func newTally() *tally {
 	}
 }
 
-// takesAny reports whether a call receives or looks for what comes first, or receives what such a call found.
+// takesAny reports whether a call is a wildcard receive or probe, or receives a message that a wildcard probe found.
 func (t *tally) takesAny(c *trace.Call, second bool) bool {
 	if m := c.Param("message"); m != nil && m.In.Type == trace.TypeHandle {
 		return t.found[side(second)][m.In.Num]
@@ -88,7 +86,7 @@ func (t *tally) takesAny(c *trace.Call, second bool) bool {
 	return r.Wildcard
 }
 
-// made notes the receives that take any message, and what is started.
+// made records wildcard receives, and requests that are started.
 func (t *tally) made(c *trace.Call, second bool) {
 	if c.Func.Has(trace.AttrStarts) {
 		for _, r := range ops.RequestsOf(c) {
@@ -107,7 +105,7 @@ func (t *tally) made(c *trace.Call, second bool) {
 	}
 }
 
-// sees notes the message that a receive or probe of any got or found.
+// sees records the message that a wildcard receive or probe got or found.
 func (t *tally) sees(c *trace.Call, second, wild bool) {
 	def, _ := mpi.ByID(c.Func.ID)
 	is := meaning.WaitBehaviourOf(def)
@@ -123,7 +121,7 @@ func (t *tally) sees(c *trace.Call, second, wild bool) {
 	}
 }
 
-// set has a set contain a member or not.
+// set adds a value to a set, or removes it.
 func set[T comparable](members map[T]bool, x T, is bool) {
 	if is {
 		members[x] = true
@@ -132,7 +130,7 @@ func set[T comparable](members map[T]bool, x T, is bool) {
 	}
 }
 
-// earlier is an order of messages.
+// earlier is an order of messages, for sorting.
 func earlier(s, t trace.StatusValue) int {
 	return cmp.Or(cmp.Compare(s.Source, t.Source), cmp.Compare(s.Tag, t.Tag), cmp.Compare(s.Count, t.Count))
 }
@@ -144,7 +142,7 @@ func side(second bool) int {
 	return 0
 }
 
-// message notes a message that a wildcard receive got.
+// message counts a message that a wildcard receive got.
 func (t *tally) message(s *trace.StatusValue, second bool) {
 	if s == nil || s.Form == trace.StatusAbsent {
 		return
@@ -155,7 +153,7 @@ func (t *tally) message(s *trace.StatusValue, second bool) {
 	}
 }
 
-// add notes what a call of one of the traces finished.
+// add records the operations that a call of one trace finished.
 func (t *tally) add(c *trace.Call, second bool) {
 	t.sees(c, second, t.takesAny(c, second))
 	for _, done := range ops.RequestsCompleted(c) {
@@ -167,7 +165,7 @@ func (t *tally) add(c *trace.Call, second bool) {
 			delete(t.wild[side(second)], f)
 		case trace.RequestPersistent:
 			if !t.live[side(second)][r.ID] {
-				continue // the status of an inactive send says as much as that of an active one
+				continue // the status of an inactive send holds the same as an active one's
 			}
 			delete(t.live[side(second)], r.ID)
 			f.nth = t.times[side(second)][r.ID]
@@ -207,7 +205,7 @@ func sameStatus(s, t *trace.StatusValue) bool {
 	return s.Cancelled == t.Cancelled
 }
 
-// anyOrder compares a stream of two ranks.
+// anyOrder compares a stream of two ranks with AnyOrder.
 func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Difference, error) {
 	if _, err := c.ahead(a, b, stream); err != nil {
 		return nil, err
@@ -249,7 +247,8 @@ func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Differ
 	return nil, nil
 }
 
-// next returns the next call that is compared as a call, nil at the end. It notes what calls before it finished.
+// next returns the next call that is compared one by one, or nil at the end. It records what the calls before it
+// finished.
 func (t *tally) next(pull func() (*trace.Call, error, bool), second bool) (*trace.Call, error) {
 	for {
 		x, err, ok := pull()
@@ -264,7 +263,7 @@ func (t *tally) next(pull func() (*trace.Call, error, bool), second bool) (*trac
 	}
 }
 
-// same reports whether two calls are equal, but for messages that may come in another order.
+// same reports whether two calls are equal, except for messages that may arrive in a different order.
 func (t *tally) same(m *matcher, x, y *trace.Call) (bool, error) {
 	equal, err := m.same(x, y)
 	if equal || err != nil {
@@ -274,18 +273,18 @@ func (t *tally) same(m *matcher, x, y *trace.Call) (bool, error) {
 	switch {
 	case x.Name() != y.Name():
 		return false, nil
-	case anyX && m.equalButSource(x, y): // the second trace names whom the first one got its message from
+	case anyX && m.equalButSource(x, y): // the second trace names the source of the first one's message
 		return true, nil
 	case anyX && t.takesAny(y, true) && m.equalButMessage(x, y, t.probe[0] && t.probe[1]):
 		t.message(x.Param("status").Out.Status, false)
 		t.message(y.Param("status").Out.Status, true)
 		return true, nil
 	}
-	return m.equalButAsked(x, y, t.last), nil // about the status of such a message
+	return m.equalButAsked(x, y, t.last), nil // about the status of a wildcard's message
 }
 
-// rest says what only one of the traces finished, or finished otherwise; "" if nothing. Of several it is the first one,
-// so that the answer is always the same.
+// rest describes the first operation that only one trace finished, or that both finished differently. It returns ""
+// if nothing differs. The choice is deterministic.
 func (t *tally) rest() string {
 	only := func(second bool) string {
 		if second {

@@ -8,18 +8,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// The numbering of a rank's threads depends on who called MPI first, and so do the numbers of what they use: memory,
-// handles, persistent requests. So threads of two traces are compared by number and, if they differ, each with one that
-// does the same. Handles and requests then may have other numbers if equal ones correspond to equal ones, and memory
-// may be any.
+// The numbers of a rank's threads depend on which thread called MPI first. So do the numbers of memory, handles and
+// persistent requests that threads use. Threads of two traces are compared by number first; if they differ, each is
+// compared with a thread that does the same. Then handles and requests may have different numbers if the mapping is
+// one to one, and memory may differ at will.
 
-// Bounds of what is tried: threads of a rank, and calls that are looked at.
+// Bounds of the search: threads of a rank, and calls compared.
 const (
 	maxThreads = 256
 	maxTried   = 1 << 24
 )
 
-// threads reports whether ranks with several threads are equal but for that.
+// threads reports whether ranks with several threads are equal but for the numbers of threads.
 func (c *comparison) threads(a, b *trace.Rank) (bool, error) {
 	n := a.Streams()
 	if n < 2 || n != b.Streams() || n > maxThreads || c.o.AnyOrder {

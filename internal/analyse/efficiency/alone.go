@@ -8,8 +8,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// aloneIn finds the distinct calls of a class in which no rank has another to wait for. Calls that complete requests are
-// alone if all that make requests are.
+// aloneIn finds the distinct calls of a class in which no rank can wait for another. Calls that complete requests are
+// local if all calls that make requests are.
 func aloneIn(r *trace.Reader, members []int) ([]bool, error) {
 	var all []bool
 	none, err := ops.SingleRank(r)
@@ -48,7 +48,7 @@ func aloneIn(r *trace.Reader, members []int) ([]bool, error) {
 	return all, nil
 }
 
-// passesRequest reports whether the calls of a function make requests or find messages, or else are given such.
+// passesRequest reports whether a function makes requests or finds messages (make), or is given requests or messages.
 func passesRequest(f *trace.Function, make bool) bool {
 	def, _ := mpi.ByID(f.ID)
 	return def != nil && slices.ContainsFunc(def.Params, func(p mpi.Param) bool {
@@ -56,8 +56,8 @@ func passesRequest(f *trace.Function, make bool) bool {
 	})
 }
 
-// alone reports whether nobody else has to do with a distinct call. If there is somebody and the call makes a request,
-// requests becomes false.
+// alone reports whether no other rank takes part in a distinct call. If one does and the call makes a request, alone
+// clears *requests.
 func alone(k *trace.Rank, others *ops.RemoteCalls, terminal int, requests *bool) (bool, error) {
 	called := k.CallWithoutParams(terminal)
 	if passesRequest(called.Func, false) {
@@ -65,7 +65,7 @@ func alone(k *trace.Rank, others *ops.RemoteCalls, terminal int, requests *bool)
 	}
 	makes := passesRequest(called.Func, true)
 	if f := called.Func; !makes && !blocks(f) && !f.Has(trace.AttrCollective) {
-		return false, nil // no rank waits in it anyway
+		return false, nil // ranks don't wait in it anyway
 	}
 	in, err := others.InvolvesOthers(terminal)
 	*requests = *requests && (!in || !makes)

@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// stepSeen is how many iterations show that those from one on take longer.
+// stepSeen is the least number of iterations after a step that shows that iterations have become slower.
 const stepSeen = 10
 
 // IterationFindings says in sentences which iterations of a run differ, as package when finds them. called names a call site. w may be nil.
@@ -46,7 +46,8 @@ func IterationFindings(r *trace.Reader, w *trace.When, called func(function stri
 	return list, nil
 }
 
-// FirstCallFindings says what is done once, before a first call or in it; rep is the run's. called names a call site.
+// FirstCallFindings reports costs that occur once, before or in the first call from a site. rep is the run's report.
+// called names a call site.
 func FirstCallFindings(r *trace.Reader, rep *Report, called func(function string, s trace.Site) string) (list []Finding, err error) {
 	calls, err := r.FirstCalls()
 	if err != nil {
@@ -71,7 +72,7 @@ func FirstCallFindings(r *trace.Reader, rep *Report, called func(function string
 	return list, err
 }
 
-// mostOfDelays is the largest part of all delays' cost that one delay may have to be reported alone.
+// mostOfDelays is the largest share of the cost of all delays at which a single delay is still reported alone.
 const mostOfDelays = 0.9
 
 func changeText(w *trace.When, f *trace.WhenFinding, ranks int) string {
@@ -120,7 +121,7 @@ func changeText(w *trace.When, f *trace.WhenFinding, ranks int) string {
 	return fmt.Sprintf("%s %s between %s and far more an iteration, %s on average; others vary less", who, verb, before, after)
 }
 
-// ordinal is a number as in "every 3rd".
+// ordinal writes a number as in "every 3rd".
 func ordinal(n uint64) string {
 	end := "th"
 	if n/10%10 != 1 {

@@ -13,17 +13,16 @@ type Distribution struct {
 	Deviation float64 `json:"deviation_ns"`
 	Min       Extreme `json:"least"`
 	Max       Extreme `json:"most"`
-	// Exact: Bins and Groups are about the ranks' own totals. Else these are known to Within, or,
-	// where that is 0, ranks of a class count at the mean of their class.
+	// Exact: Bins and Groups count the ranks' own totals. Otherwise totals are known to within ErrorNs, or, if that
+	// is 0, each rank counts with its class's mean.
 	Exact  bool    `json:"exact"`
-	Bins   []int   `json:"bins,omitempty"` // ranks, from least to most in equal steps
+	Bins   []int   `json:"bins,omitempty"` // number of ranks in each of equal steps from the least time to the most
 	Groups []Group `json:"groups,omitempty"`
-	// ErrorNs is how far from the truth a rank's time may be, where that is known of
-	// each; 0 if it is exact.
+	// ErrorNs is the largest error of a rank's time if each rank's error is known; 0 for exact times.
 	ErrorNs float64 `json:"within_ns,omitempty"`
 }
 
-// An Extreme is a rank's time.
+// An Extreme is a least or largest time, with its rank.
 type Extreme struct {
 	Ns   float64 `json:"ns"`
 	Rank int     `json:"rank"`
@@ -38,14 +37,14 @@ type Group struct {
 	MaxNs     float64 `json:"most_ns"`
 	SomeRanks []int   `json:"some_ranks"` // up to maxNamed of them, in rising order
 
-	// The size follows from mean, deviation and extremes of all.
+	// Estimated: the size was computed from mean, deviation and extremes.
 	Estimated bool `json:"estimated,omitempty"`
 }
 
 // maxNamed bounds how many ranks of a group are listed.
 const maxNamed = 8
 
-// bins is how many steps a histogram has.
+// bins is the number of steps of a histogram.
 const bins = 16
 
 // A rankNs is a rank with its time in ns.
@@ -59,9 +58,9 @@ type rankGroup struct {
 	ranks           int
 	mean, deviation float64
 	least, most     rankNs
-	within          float64 // how far the truth may be, of one rank
+	within          float64 // largest error of one rank's time
 
-	lone  bool // half of two groups; the time of one rank is known
+	lone  bool // a class fell into two groups; this one is a group of one rank, whose time is known
 	known int
 }
 
@@ -69,7 +68,7 @@ func single(ns float64, rank int) rankGroup {
 	return rankGroup{ranks: 1, mean: ns, least: rankNs{ns, rank}, most: rankNs{ns, rank}}
 }
 
-// exact is the distribution of samples.
+// exact returns the distribution of exact times.
 func exact(list []rankNs, hosts func(int) string) Distribution {
 	parts := make([]rankGroup, len(list))
 	for i, s := range list {
@@ -78,7 +77,7 @@ func exact(list []rankNs, hosts func(int) string) Distribution {
 	return combine(parts, hosts)
 }
 
-// combine is the distribution over the ranks of all parts.
+// combine returns the distribution over the ranks of all parts.
 func combine(parts []rankGroup, hosts func(int) string) Distribution {
 	var d Distribution
 	if len(parts) == 0 {
@@ -130,19 +129,17 @@ func histogram(parts []rankGroup, least, most float64) []int {
 	return list
 }
 
-// When two groups are two: the split explains nearly all of the variance, more
-// than it would of an even spread (three quarters); the groups are apart by more
-// than either is wide; and it is about a difference that matters.
+// Two groups are reported if the split explains nearly all of the variance; of an even spread it would explain three
+// quarters. Besides, their distance must exceed both widths, and the difference must matter.
 const (
 	explained  = 0.85
 	difference = 0.02 // of the larger mean
-	leastApart = 1000 // ns, of what ranks spent in sum: less is caches and clocks
-	fewest     = 4    // ranks to speak of groups at all
+	leastApart = 1000 // ns of a rank's total: caches and clocks explain smaller differences
+	fewest     = 4    // the least number of ranks that can form groups
 )
 
-// groups splits ranks into two if they fall into two: the split of the sorted
-// times that leaves least variance within both sides, which is the best
-// clustering in one dimension.
+// groups splits ranks into two groups if there are two. It splits the sorted times where the variance within both
+// sides is least, which is the best clustering in one dimension.
 func groups(parts []rankGroup) []Group {
 	list := slices.Clone(parts)
 	slices.SortStableFunc(list, func(a, b rankGroup) int {
@@ -170,7 +167,7 @@ func groups(parts []rankGroup) []Group {
 			continue
 		}
 		right := n - left
-		// Variance between the sides.
+		// Variance between the two sides.
 		if between := left * right / n * square(leftSum/left-(sum-leftSum)/right); between > best {
 			best, at = between, i+1
 		}

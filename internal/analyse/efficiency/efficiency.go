@@ -1,26 +1,19 @@
-// Package efficiency measures how evenly the work is spread over the ranks of a
-// run: how much of the time they compute, which calls they wait in, and who it
-// is that the others wait for.
+// Package efficiency measures how evenly the work is spread over the ranks of a run: how much of the time they
+// compute, in which calls they wait, and which ranks the others wait for.
 //
-// What it can tell depends on what the trace keeps of times. Where each call
-// has its own, every total is that of the rank. Where calls of a class share a
-// summary, the mean is right, and deviation and extremes to 2 % of how far they
-// are from it; totals of ranks are known to a percent, in all and at the call
-// sites that take most time. At others, what lies between the extremes is
-// told as far as it follows from these, and else a rank counts as its class
-// does. Each distribution says which of these it is. Histograms, and times of
-// single calls, also tell how the calls themselves are spread.
+// The accuracy depends on the times that the trace keeps. If each call has its own time, every total is exact. If
+// calls of a class share a summary, the mean is exact, and deviation and extremes have an error of 2 % of their
+// distance from the mean. Totals of ranks have an error of a percent, in all and at the most expensive call sites. At
+// other call sites, ranks are bounded by the extremes, or count with their class's mean. Each distribution reports
+// its accuracy. Histograms, and times of single calls, also show the distribution over calls.
 //
-// The efficiencies are those of the POP project's methodology, for the
-// processes of MPI: with useful time u of each rank (outside of MPI) and the
-// runtime T, load balance is mean(u)/max(u), communication efficiency max(u)/T,
-// and parallel efficiency their product, mean(u)/T. Useful time is the sum of the
-// gaps before calls, never what is left of other numbers. Of a rank with several
-// threads each is a stream of its own, from its first call to its last; the rank
-// is useful for that share of its run time for which its threads together are.
-// What is known between bounds says so.
+// The efficiencies are defined by the POP project's methodology, for MPI processes. With the useful time u of each
+// rank (outside of MPI) and the runtime T, load balance is mean(u)/max(u), communication efficiency max(u)/T, and
+// parallel efficiency their product, mean(u)/T. Useful time is the sum of the gaps before calls, never a difference
+// of other numbers. In a rank with several threads, each thread is a stream from its first call to its last. The rank
+// is useful for the share of its run time for which its threads together are. Bounded values are marked as such.
 //
-// Why a rank is slow it does not say, but where time is lost (Findings).
+// The package finds where time is lost (Findings), not why a rank is slow.
 package efficiency
 
 import (
@@ -40,7 +33,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// A Report is what is known of a run.
+// A Report is what the analysis found.
 type Report struct {
 	Ranks        int    `json:"ranks"` // with a track
 	MissingRanks int    `json:"missing,omitempty"`
@@ -49,9 +42,9 @@ type Report struct {
 	Efficiency Efficiency   `json:"efficiency"`
 	Useful     Distribution `json:"useful_time"` // outside MPI, over the ranks
 	MPI        Distribution `json:"mpi_time"`
-	Init       Distribution `json:"init"` // of the MPI time, unless it is left out
+	Init       Distribution `json:"init"` // of the MPI time; zero if Options.WithoutInit excludes it
 	Finalize   Distribution `json:"finalize"`
-	MaxThreads int          `json:"threads"`   // of the rank with most
+	MaxThreads int          `json:"threads"`   // largest number of threads of a rank
 	ThreadNs   float64      `json:"thread_ns"` // of all threads of all ranks, each from its first call to its last
 	Calls      []CallSite   `json:"calls"`     // by time lost
 
@@ -68,39 +61,39 @@ type Efficiency struct {
 	LoadBalance    BoundedShare `json:"load_balance"`
 	Communication  BoundedShare `json:"communication"`
 	RuntimeNs      int64        `json:"runtime_ns"`
-	RuntimeErrorNs int64        `json:"runtime_within_ns"` // how far the run time may be from that
+	RuntimeErrorNs int64        `json:"runtime_within_ns"` // largest error of the run time
 }
 
-// A CallSite is all calls of a function from one place, over the ranks that made
-// any. A collective call that ranks make from several places is one.
+// A CallSite is all calls of a function from one place, over the ranks that made them. Calls from several places that
+// meet in the same collective operation are one CallSite.
 type CallSite struct {
 	Function          string       `json:"function"`
 	Site              trace.Site   `json:"-"`
 	Place             string       `json:"site"`
-	OtherPlaces       []string     `json:"other_sites,omitempty"` // from which other ranks make the same collective call
+	OtherPlaces       []string     `json:"other_sites,omitempty"` // the other places where ranks make the same collective call
 	Collective        bool         `json:"collective"`
-	CompletesRequests bool         `json:"completion"`      // of communication between two
-	IsLocal           bool         `json:"alone,omitempty"` // nobody but the rank itself takes part
+	CompletesRequests bool         `json:"completion"`      // completes point-to-point communication
+	IsLocal           bool         `json:"alone,omitempty"` // no other rank takes part
 	Count             uint64       `json:"calls"`
-	AddressCount      int          `json:"addresses"` // that are this call site, as compilers copy calls
-	Duration          Distribution `json:"duration"`  // of a rank's calls together
-	Gap               Distribution `json:"gap"`       // outside MPI before them, together
+	AddressCount      int          `json:"addresses"` // number of addresses of this call site: compilers copy calls
+	Duration          Distribution `json:"duration"`  // sum of a rank's calls
+	Gap               Distribution `json:"gap"`       // sum of the times outside MPI before them
 	CostNs            float64      `json:"cost_ns"`
 
-	// SingleCalls calls and the gaps before them; nil without histograms and times of
-	// single calls.
+	// SingleCalls is about single calls and the gaps before them; nil if the trace has neither histograms nor times
+	// of single calls.
 	SingleCalls *SingleCallTimes `json:"single_duration,omitempty"`
 	SingleGaps  *SingleCallTimes `json:"single_gap,omitempty"`
 }
 
-// LostNs is how much longer ranks spent in the calls than the rank that spent
-// least, in sum: about what they waited, for the one that came last waits least.
+// LostNs is the sum over ranks of the time in the calls beyond that of the rank that spent least. It estimates
+// waiting: the rank that arrives last waits least.
 func (c *CallSite) LostNs() float64 {
 	return max(0, c.Duration.Mean-float64(c.Duration.Min.Ns)) * float64(c.Duration.Ranks)
 }
 
-// cost is what ranks wait in the calls. Of those that complete what two ranks do with each other it is
-// all of their time: what they wait for is not there. Of others it is what was lost.
+// cost is the waiting time in the calls. For calls that complete point-to-point communication it is their whole time,
+// as the late partner is not in these calls. For others it is LostNs.
 func (c *CallSite) cost() float64 {
 	if c.CompletesRequests && !c.IsLocal {
 		return c.Duration.Mean * float64(c.Duration.Ranks)
@@ -110,14 +103,14 @@ func (c *CallSite) cost() float64 {
 
 // Options say what to look at.
 type Options struct {
-	AllFunctions bool                    // all functions, not only those in which ranks wait
-	WithoutInit  bool                    // efficiencies of the time between MPI_Init and MPI_Finalize
-	NameSite     func(trace.Site) string // of call sites; nil: module and offset
-	SiteNaming   *sites.Naming           // which call sites are one; nil: each address is one
+	AllFunctions bool                    // all functions, not only functions in which ranks wait
+	WithoutInit  bool                    // computes efficiencies for the time between MPI_Init and MPI_Finalize
+	NameSite     func(trace.Site) string // names a call site; nil: module and offset
+	SiteNaming   *sites.Naming           // decides which addresses are one call site; nil: each address is its own
 	Progress     func(done, ranks int)   // may be nil
 }
 
-// Analyse looks at a trace.
+// Analyse computes the report of a trace.
 func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	if o.NameSite == nil {
 		o.NameSite = func(s trace.Site) string { return s.String() }
@@ -168,16 +161,16 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	return rep, nil
 }
 
-// siteOf leaves the stack out: what ranks spent is known of all calls from a call site together.
+// siteOf drops the callers: times are known for all calls from a call site together.
 func (o *Options) siteOf(c *trace.Call) trace.FunctionSite {
 	return o.SiteNaming.Representative(c.FunctionSite().WithoutCallers())
 }
 
-// An entry collects what is known of a place.
+// An entry collects what is known of a call site.
 type entry struct {
 	collective     bool
 	completion     bool
-	alone          bool // all calls are, as far as they were looked at
+	alone          bool // no other rank takes part in any of the calls looked at so far
 	count          uint64
 	duration, gaps []rankGroup
 
@@ -224,25 +217,25 @@ func (r *Report) finish(p *entries, o Options, hosts func(int) string) {
 	}
 }
 
-// wanted reports whether a function is to be looked at: one in which ranks wait for each
-// other, unless all are.
+// wanted reports whether a function is analysed: with AllFunctions each one, else a function in which ranks wait for
+// each other.
 func (o *Options) wanted(f *trace.Function) bool {
 	return o.AllFunctions || blocks(f) || f.Has(trace.AttrCollective) && !f.Has(trace.AttrNonblocking) && !f.Has(trace.AttrPersistent)
 }
 
-// blocks reports whether a function waits for what another rank has to do with this one.
+// blocks reports whether a function waits for what another rank does for the caller.
 func blocks(f *trace.Function) bool {
 	def, _ := mpi.ByID(f.ID)
 	return meaning.WaitBehaviourOf(def).Blocks
 }
 
-// each adds up the times of every call of every rank.
+// each sums the times of every single call of every rank.
 func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error {
 	p, err := placesOf(t, &o)
 	if err != nil {
 		return err
 	}
-	lone := make(map[int][]bool) // by class: which calls are alone
+	lone := make(map[int][]bool) // by class: the distinct calls in which no other rank takes part
 	for k, err := range t.RanksWithTrack() {
 		if err != nil {
 			return err
@@ -313,7 +306,7 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 	return nil
 }
 
-// classes takes what classes of ranks have in common.
+// classes sums times by class, for traces without single calls' times.
 func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) error {
 	p, err := placesOf(t, &o)
 	if err != nil {
@@ -329,7 +322,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 	return nil
 }
 
-// class takes in what is known of one.
+// class adds the times of one class.
 func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *entries, o *Options) error {
 	t, c := table.Reader, &table.Classes[class]
 	k, err := t.Rank(c.Members[0])

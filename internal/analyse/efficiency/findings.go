@@ -1,6 +1,6 @@
-// Findings says in plain sentences where a run's time is lost, if it is: what a reader of
-// the numbers would say first. Each finding has its share of all ranks' run time (of calls in ranks with several threads:
-// of all threads' time) and the place to look at; below a twentieth of the run nothing is worth a sentence.
+// Findings states in plain sentences where a run loses time, as an experienced reader would. Each finding has a share
+// of all ranks' run time (for calls of ranks with several threads: of all threads' time) and a place to look at.
+// Losses below a twentieth of the run are not reported.
 
 package efficiency
 
@@ -22,28 +22,28 @@ type Finding struct {
 	Text           string  `json:"text"`
 	Function       string  `json:"function,omitempty"`
 	Place          string  `json:"site,omitempty"`
-	Rank           int     `json:"rank"`               // the one to look at, -1: none more than others
+	Rank           int     `json:"rank"`               // the rank to look at; -1: no single one
 	Evidence       string  `json:"evidence,omitempty"` // "path": the critical path; "waiting"; "iterations"; "first" calls; else the calls themselves
-	FirstIteration uint64  `json:"-"`                  // the iteration in which it shows first
-	LastIteration  uint64  `json:"-"`                  // up to which it is well seen; 0: over all
+	FirstIteration uint64  `json:"-"`                  // the first iteration that shows it
+	LastIteration  uint64  `json:"-"`                  // the last iteration that shows it clearly; 0: the whole run
 
-	before string // the place before which a rank is late, if the text has it
+	before string // the place where a rank arrives late, if the text names it
 }
 
-// TextLine is the text after a lead, with places shortened to one line.
+// TextLine returns the text after a lead, with places shortened to fit one line.
 func (f *Finding) TextLine(lead string) string {
 	return show.ShortenPlaces(lead+f.Text, f.Place, f.before)
 }
 
 const (
-	most  = 5    // findings
+	most  = 5    // number of findings
 	least = 0.05 // share of the run
-	apart = 1.2  // by so much a rank must differ from the mean to be named
+	apart = 1.2  // a rank is named if it differs from the mean by at least this factor
 )
 
-// Findings derives findings from a report on all calls (Options.All), those of most time first. A run without times has
-// none, nor one in which little is lost. waited is who waited for whom; nil if unknown. Its statements on a call, a
-// rank or the critical path replace those from sums of times. others are added.
+// Findings derives findings from a report on all calls (Options.AllFunctions), the largest first. A run without
+// times, or with small losses, has none. waited reports who waited for whom; nil if unknown. Its statements on a
+// call, a rank or the critical path replace those from sums of times. others are added.
 func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 	runtime := float64(rep.Efficiency.RuntimeNs)
 	whole := runtime * float64(rep.Ranks)
@@ -60,7 +60,7 @@ func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 		x := &rep.Useful
 		return x.Ranks > 1 && x.Mean > 0 && x.Max.Rank == rank && x.Max.Ns-x.ErrorNs > apart*(x.Mean+x.ErrorNs)
 	}
-	told := make(map[int]bool) // ranks that others wait for because these compute
+	told := make(map[int]bool) // ranks already reported as late because they compute
 	var waiting []wait
 	if waited != nil {
 		waiting = waitsOf(waited)
@@ -113,7 +113,7 @@ func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 	return list[:min(most, len(list))]
 }
 
-// critical is what there is to say of the critical path: where it spends most beyond what ranks do on average.
+// critical returns the finding about the critical path: where it spends most beyond the ranks' average.
 func critical(p *waits.CriticalPath, runtime float64) Finding {
 	worst := waits.PathSite{}
 	for _, s := range p.Sites {
@@ -133,15 +133,15 @@ func critical(p *waits.CriticalPath, runtime float64) Finding {
 	}
 }
 
-// A wait is what there is to say of waiting at one call site.
+// A wait describes the waiting at one call site.
 type wait struct {
 	Finding
 	at       trace.FunctionSite
 	cause    waits.Cause // the call that is late
-	computes bool        // who is late mostly computes
+	computes bool        // late ranks mostly compute
 }
 
-// of reports whether it is about the calls.
+// of reports whether the wait occurs at a call site.
 func (w *wait) of(c *CallSite) bool {
 	other := func(place string) bool { return strings.HasPrefix(w.Place+" < ", place+" < ") }
 	return w.Function == c.Function && (w.at.Site == c.Site.WithoutCallers() || other(c.Place) || slices.ContainsFunc(c.OtherPlaces, other))
@@ -152,7 +152,7 @@ func (w *wait) late(function, place string) bool {
 	return w.cause.Function == function && w.cause.Place == place
 }
 
-// waitsOf says of each call site who waits for whom, and why. If there are several reasons, the main one gives the sentence.
+// waitsOf returns for each call site which ranks wait, for whom and why. The main reason gives the sentence.
 func waitsOf(rep *waits.Report) (list []wait) {
 	for i := range rep.Sites {
 		s := &rep.Sites[i]
@@ -164,7 +164,7 @@ func waitsOf(rep *waits.Report) (list []wait) {
 		w := wait{at: s.FunctionSite.WithoutCallers(), Finding: Finding{Share: share, Function: s.Function, Place: s.Place, Evidence: "waiting"}}
 		n, of, late, computes, is := s.WaitingCount, "each other", "the late ranks", "compute", "are"
 		if w.Rank = s.LateRank(); w.Rank >= 0 {
-			n = min(n, rep.Ranks-1) // it may have waited for others, too
+			n = min(n, rep.Ranks-1) // the rank may have waited for others, too
 			of = fmt.Sprintf("rank %d", w.Rank)
 			late, computes, is = of, "computes", "is"
 		}
@@ -194,7 +194,7 @@ func waitsOf(rep *waits.Report) (list []wait) {
 	return list
 }
 
-// call is what there is to say of the calls from one place. If it is known who waited, it says nothing of waiting.
+// call returns the finding about a call site. If the waits are known, it leaves waiting out.
 func call(c *CallSite, whole float64, known bool) Finding {
 	f := Finding{Function: c.Function, Place: c.Place, Rank: -1}
 	total := c.Duration.Mean * float64(c.Duration.Ranks)

@@ -10,16 +10,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A meetings finds places at which different ranks make the same collective call: one call of all, to be looked at as one.
+// A meetings finds sites at which different ranks make the same collective call, so that the report treats them as
+// one.
 type meetings struct {
 	r       *trace.Reader
 	o       *Options
-	of      []map[trace.FunctionSite]bool // by class: collective calls that are looked at
-	classes map[trace.FunctionSite]int    // that call at a site
+	of      []map[trace.FunctionSite]bool // by class: the collective calls that are analysed
+	classes map[trace.FunctionSite]int    // the classes that call at a site
 	same    map[trace.FunctionSite]trace.FunctionSite
 }
 
-// meetingsOf compares where the first rank of each class makes a call first with where other members of the communicator make it.
+// meetingsOf compares the site of each collective call in a class's first rank with the sites in other members of the
+// communicator.
 func meetingsOf(r *trace.Reader, o *Options) (*meetings, error) {
 	m := &meetings{r: r, o: o, classes: make(map[trace.FunctionSite]int), same: make(map[trace.FunctionSite]trace.FunctionSite)}
 	ranks := make(map[trace.FunctionSite]int)
@@ -71,7 +73,7 @@ func (m *meetings) root(key trace.FunctionSite) trace.FunctionSite {
 	}
 }
 
-// class finds the ranks that the first rank of a class meets at sites that not all ranks reach.
+// class finds the ranks that a class's first rank meets in collective calls at sites that not all ranks reach.
 func (m *meetings) class(class int) error {
 	some := func(key trace.FunctionSite) bool { return m.classes[key] < len(m.of) }
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(m.of[class])), some) {
@@ -130,7 +132,7 @@ func (m *meetings) rank(rank int) (*trace.Rank, *handles.Rank, error) {
 	return k, x, err
 }
 
-// meets joins a place with the one at which a rank makes its nth call on a communicator.
+// meets joins a site with the one at which a rank makes its nth call on a communicator.
 func (m *meetings) meets(key trace.FunctionSite, comm *handles.Comm, rank int, nth uint64) error {
 	k, x, err := m.rank(rank)
 	if err != nil {
@@ -158,7 +160,7 @@ func (m *meetings) one(c *trace.Call) trace.FunctionSite {
 	return key
 }
 
-// others are the sites that a site represents.
+// others lists the sites that a site represents.
 func (m *meetings) others(key trace.FunctionSite) (list []trace.FunctionSite) {
 	for other, one := range m.same {
 		if one == key && other != key {

@@ -8,16 +8,15 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A RankTime is a time of a rank: the truth is at most Within away.
+// A RankTime is a time of a rank, and its largest error.
 type RankTime struct {
 	Ns      float64 `json:"ns"`
 	ErrorNs float64 `json:"within_ns"`
-	// Known: it is the rank's own. Else it is its part in what the ranks of its class spent.
+	// Known: the time is the rank's own. Otherwise it is the rank's share in its class's time.
 	Known bool `json:"known"`
 }
 
-// RankSite is what a rank spent on the calls of a function from one place: outside of MPI before
-// them, and in them.
+// RankSite is the time that a rank spent in the calls of a function from one place, and outside of MPI before them.
 type RankSite struct {
 	Function string     `json:"function"`
 	Site     trace.Site `json:"-"`
@@ -40,17 +39,17 @@ type RankTotals struct {
 	Values  []RankValue `json:"values,omitempty"`
 }
 
-// A RankValue is the sum of what a plugin or a counter attached on a rank, under one name.
+// A RankValue is the sum of the values of one name that a plugin or a counter attached to a rank's calls.
 type RankValue struct {
 	Name     string  `json:"name"`
-	Function string  `json:"function,omitempty"` // where it is that of one call site
+	Function string  `json:"function,omitempty"` // empty: the sum is over all functions
 	Place    string  `json:"site,omitempty"`
 	Sum      float64 `json:"sum"`
-	Error    float64 `json:"within"` // 0 if it is not known
+	Error    float64 `json:"within"` // largest error; 0 also if it is unknown
 	Known    bool    `json:"known"`
 }
 
-// TotalsByRank returns what each rank with a track spent, however times were kept.
+// TotalsByRank returns the times of each rank that has a track, for every way of keeping times.
 func TotalsByRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 	if o.NameSite == nil {
 		o.NameSite = func(s trace.Site) string { return s.String() }
@@ -74,7 +73,7 @@ func TotalsByRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 		}
 		var order []trace.FunctionSite
 		number := make(map[trace.FunctionSite]int)
-		var of []int // by call site: place in order
+		var of []int // by call site: index in order
 		for i, rank := range members {
 			totals := own.ForMember(i)
 			if of == nil {
@@ -128,7 +127,7 @@ func (t *RankTime) add(o RankTime) {
 	t.Known = t.Known && o.Known
 }
 
-// rankValues lists what was attached on a rank: by name, first in all, then by call site.
+// rankValues lists a rank's attached values by name: first the sum over all calls, then those by call site.
 func rankValues(t *trace.Reader, rank int, o Options) ([]RankValue, error) {
 	names, err := t.AttachedNames()
 	if err != nil || len(names) == 0 {
@@ -164,16 +163,16 @@ func rankValues(t *trace.Reader, rank int, o Options) ([]RankValue, error) {
 	return list, nil
 }
 
-// A SpentColumn is what ranks spent at one place: in its calls, or before them.
+// A SpentColumn is the time of each rank at one place: in its calls, or before them.
 type SpentColumn struct {
 	Function, Place string
-	IsTimeInCalls   bool // in the calls
+	IsTimeInCalls   bool // else in the gaps before them
 	SumNs           float64
-	Estimated       bool // of some ranks it is not their own
+	Estimated       bool // some ranks' times are shares of their class's
 	ByRank          map[int]RankTime
 }
 
-// SpentColumns lists what ranks spent by place as it is named, most time first.
+// SpentColumns lists the times of ranks by the place's name, the largest sum first.
 func SpentColumns(list []RankTotals) (cols []*SpentColumn) {
 	type key struct {
 		function, place string

@@ -7,20 +7,19 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A SingleCallTimes is how single calls of all ranks are spread, not their sums: the
-// histogram of Ratn et al., Preserving Time in Large-Scale Communication Traces,
-// section 5.7.
+// A SingleCallTimes is the distribution of the times of all ranks' single calls: the histogram of Ratn et al.,
+// Preserving Time in Large-Scale Communication Traces, section 5.7.
 type SingleCallTimes struct {
 	Calls     uint64        `json:"calls"`
 	Mean      float64       `json:"mean_ns"`
 	Min       Extreme       `json:"least"`
 	Max       Extreme       `json:"most"`
-	Histogram []uint64      `json:"steps"` // calls, from least to most in equal steps of their logarithm
+	Histogram []uint64      `json:"steps"` // number of calls, in steps from least to most that are equal in the logarithm
 	Bins      []SampleBin   `json:"bins"`
-	Groups    []SampleGroup `json:"groups,omitempty"` // two, if the calls fall into two
+	Groups    []SampleGroup `json:"groups,omitempty"` // two groups, or nil if the calls don't split
 }
 
-// A SampleBin is calls that took alike, with the ranks that had the extremes.
+// A SampleBin is calls of similar duration, with the ranks of the extremes.
 type SampleBin struct {
 	Calls uint64  `json:"calls"`
 	Mean  float64 `json:"mean_ns"`
@@ -28,7 +27,7 @@ type SampleBin struct {
 	Max   Extreme `json:"most"`
 }
 
-// A SampleGroup is one of two groups of calls.
+// A SampleGroup is one of the two groups of a split.
 type SampleGroup struct {
 	Calls uint64  `json:"calls"`
 	Mean  float64 `json:"mean_ns"`
@@ -36,13 +35,13 @@ type SampleGroup struct {
 	Max   Extreme `json:"most"`
 }
 
-// ownBins is how many bins times get that the trace has one by one.
+// ownBins is the number of bins made for times that the trace keeps one by one.
 const ownBins = 24
 
-// fewestCalls is the share of calls that is not just some that took long.
+// fewestCalls is the least share of calls in a group: fewer are outliers.
 const fewestCalls = 0.03
 
-// sampleOf describes a histogram; nil if that would add nothing.
+// sampleOf describes a histogram; nil if it adds nothing to the mean.
 func sampleOf(h *hist.Hist, hosts func(int) string) *SingleCallTimes {
 	if h == nil || h.Count() < 2 {
 		return nil
@@ -83,7 +82,7 @@ func sampleOf(h *hist.Hist, hosts func(int) string) *SingleCallTimes {
 	return s
 }
 
-// steps counts calls in equal steps of the logarithm.
+// steps counts calls in steps that are equal in the logarithm.
 func steps(h *hist.Hist, all hist.Bin) []uint64 {
 	low, high := math.Max(float64(all.Min), 1), float64(all.Max)
 	if high <= low {
@@ -103,7 +102,7 @@ func steps(h *hist.Hist, all hist.Bin) []uint64 {
 	return list
 }
 
-// merged adds a histogram to one that may be nil, and leaves it as it is.
+// merged returns the sum of two histograms. sum may be nil; h is not changed.
 func merged(sum, h *hist.Hist) *hist.Hist {
 	switch {
 	case h == nil:
@@ -115,10 +114,9 @@ func merged(sum, h *hist.Hist) *hist.Hist {
 	return sum
 }
 
-// parts returns what the spread of a class's totals says of its ranks. Up to
-// three totals follow from their mean and extremes. If nearly all are at the
-// extremes, they are two groups, whose sizes follow from the mean. That is so
-// when the variance is about as large as it can be between extremes (Bhatia and Davis).
+// parts derives groups of ranks from the spread of a class's totals. Up to three totals follow from mean and
+// extremes. If nearly all totals are at the extremes, there are two groups whose sizes follow from the mean. This is
+// so if the variance is near the largest that the extremes allow (Bhatia and Davis).
 func (p rankGroup) parts(totals trace.Spread, members []int) []rankGroup {
 	n := p.ranks
 	if n < 2 || totals.Ranks != n || p.most.ns <= p.least.ns {

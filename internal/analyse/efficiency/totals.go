@@ -2,15 +2,14 @@ package efficiency
 
 import "github.com/spoor-hpc/spoor/trace"
 
-// ownTotals is what each rank of a class spent at a place: that of one or more of its call
-// sites.
+// ownTotals is the totals of each rank of a class at one or more call sites.
 type ownTotals struct{ duration, gap rankTimes }
 
 // rankTimes is times of the ranks of a class, in order.
 type rankTimes struct {
 	ns, within []float64
 	sites      int
-	unknown    bool // of some site
+	unknown    bool // some site's times are not known for each rank
 }
 
 func (o *ownTotals) begin(ranks int) {
@@ -19,7 +18,7 @@ func (o *ownTotals) begin(ranks int) {
 	}
 }
 
-// add takes in a call site of all ranks.
+// add adds the totals of all ranks at a call site.
 func (o *ownTotals) add(ranks []*trace.Totals, site int) {
 	o.duration.sites++
 	o.gap.sites++
@@ -35,8 +34,8 @@ func (x *rankTimes) add(i int, t trace.BoundedTime) {
 	x.unknown = x.unknown || !t.Known()
 }
 
-// parts replaces a class's distribution by the ranks' own times, which have better sums and extremes. If ranks differ
-// by less than the error of their times, nothing is gained.
+// parts replaces a class's distribution by the ranks' own times, whose sums and extremes are more precise. It returns
+// the class's distribution if the ranks differ by less than the error of their times.
 func (x *rankTimes) parts(class []rankGroup, members []int) []rankGroup {
 	if x.unknown || len(members) < 2 || len(class) == len(members) {
 		return class
@@ -57,7 +56,7 @@ func (x *rankTimes) parts(class []rankGroup, members []int) []rankGroup {
 		within = max(within, x.within[i])
 	}
 	list := make([]rankGroup, len(members))
-	if x.sites > 1 { // extremes of sums are not those of either
+	if x.sites > 1 { // the extremes of a sum over sites are not the sum of extremes
 		for i, rank := range members {
 			list[i] = single(x.ns[i], rank)
 			list[i].within = x.within[i]

@@ -18,7 +18,7 @@ func (s estimate) within(low, high float64) estimate {
 	return estimate{max(s.low, low), 0, min(s.high, high)}
 }
 
-// around takes in what is known of a total.
+// around narrows an estimate by the bounds of a total.
 func (s estimate) around(t trace.BoundedTime) estimate {
 	return s.within(max(0, t.Ns-t.ErrorBound), t.Ns+t.ErrorBound)
 }
@@ -37,7 +37,7 @@ func (s *estimate) addTotal(t trace.BoundedTime) {
 	*s = s.plus(estimate{max(0, t.Ns-t.ErrorBound), t.Ns, t.Ns + t.ErrorBound})
 }
 
-// sharper returns what is known better.
+// sharper returns the more precise of two estimates.
 func (s estimate) sharper(o estimate) estimate {
 	if o.width() < s.width() {
 		return o
@@ -45,14 +45,13 @@ func (s estimate) sharper(o estimate) estimate {
 	return s
 }
 
-// spent is the time of a rank inside and outside of MPI, of all of its threads.
+// spent is a rank's time inside and outside of MPI, over all its threads.
 type spent struct{ useful, mpi estimate }
 
 func known(v float64) estimate { return estimate{v, v, v} }
 
-// classSpent returns what the ranks of a class spent, in order. Sums over the class are
-// known; of a rank, its totals, what the extremes of each call site say, and the rounded numbers of the
-// table of processes.
+// classSpent returns the time of each rank of a class, in order. The class's sums are known. Ranks are bounded by
+// their totals, by the extremes of each call site, and by the rounded numbers of the table of processes.
 func classSpent(times []trace.Times, members []int, own []*trace.Totals, procs *trace.Processes) []spent {
 	list := make([]spent, len(members))
 	at := make(map[int32]int, len(members))
@@ -77,7 +76,7 @@ func classSpent(times []trace.Times, members []int, own []*trace.Totals, procs *
 		e := float64(trace.RoundingError(p.MPINs, ranks))
 		mpi[i] = mpi[i].within(float64(p.MPINs)-e, float64(p.MPINs)+e)
 		if p.Threads <= 1 {
-			// The rest of the run, but for what the recorder's own clocks add.
+			// The rest of the run, without the time that reading clocks adds.
 			d, e := float64(p.SpanNs-p.MPINs), float64(trace.RoundingError(p.SpanNs, ranks))+e
 			useful[i] = useful[i].within(d-e, d+e)
 		}
@@ -90,7 +89,7 @@ func classSpent(times []trace.Times, members []int, own []*trace.Totals, procs *
 	return list
 }
 
-// classSpans bounds the ranks' parts in a sum over the call sites of a class.
+// classSpans bounds each rank's share in a class's sum over call sites.
 func classSpans(times []trace.Times, n int, at map[int32]int, of func(*trace.Times) (trace.Stat, trace.Spread)) []estimate {
 	list := make([]estimate, n)
 	for t := range times {
@@ -104,10 +103,10 @@ func classSpans(times []trace.Times, n int, at map[int32]int, of func(*trace.Tim
 			continue
 		}
 		mean := totals.Mean()
-		// Distances from the mean have six significant bits.
+		// Distances from the mean are kept to six significant bits.
 		least, most := float64(totals.Min), float64(totals.Max)
 		offLeast, offMost := (mean-least)/64+1, (most-mean)/64+1
-		if stat.Count == uint64(n) && stat.Sum == totals.Sum { // single calls, with eleven bits
+		if stat.Count == uint64(n) && stat.Sum == totals.Sum { // sums of single calls are kept to eleven bits
 			offLeast, offMost = (mean-least)/1024+1, (most-mean)/1024+1
 		}
 		for i := range list {
@@ -124,7 +123,7 @@ func classSpans(times []trace.Times, n int, at map[int32]int, of func(*trace.Tim
 	return list
 }
 
-// settle takes each for a value between its bounds, so that the sum is right.
+// settle chooses for each estimate a value within its bounds, so that they add up to sum.
 func settle(list []estimate, sum float64) {
 	var mids, width float64
 	for i := range list {
@@ -143,22 +142,21 @@ func settle(list []estimate, sum float64) {
 	}
 }
 
-// A BoundedShare is from 0 to 1, with bounds between which it is known to be.
+// A BoundedShare is a share from 0 to 1 with its bounds.
 type BoundedShare struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 }
 
-// Known reports whether the share is precise enough to print as a number: to a quarter of itself or of the rest, or to
-// 2 %.
+// Known reports whether a share is precise enough to print. Its error is at most a quarter of the share, or of 1
+// minus the share, or 2 %.
 func (s BoundedShare) Known() bool {
 	off := (s.High - s.Low) / 2
 	return off <= 0.02 || off <= min(s.Value, 1-s.Value)/4
 }
 
-// efficiency works the metrics out. hi and low of the most useful time are those of the
-// rank that may have it.
+// efficiency computes the metrics. The bounds of the largest useful time are those of the rank that may have it.
 func (r *Report) efficiency(ranks []rankSpent) {
 	e := &r.Efficiency
 	if len(ranks) == 0 || e.RuntimeNs <= 0 {
@@ -199,11 +197,11 @@ type rankSpent struct {
 	rank, threads  int
 	useful, mpi    estimate
 	init, finalize estimate // of the time in MPI
-	rest           estimate // of the time in MPI, that in all other calls
+	rest           estimate // MPI time without init and finalize
 	runtime, off   float64
 }
 
-// mpiOf is where the time in a call of MPI belongs.
+// mpiOf returns the estimate that the time of an MPI call belongs to.
 func (x *rankSpent) mpiOf(init, finalize bool) *estimate {
 	switch {
 	case init:
@@ -214,8 +212,8 @@ func (x *rankSpent) mpiOf(init, finalize bool) *estimate {
 	return &x.rest
 }
 
-// inside subtracts MPI_Init and MPI_Finalize. The rest is the run without them, or the sum of everything else:
-// whichever is known better.
+// inside subtracts MPI_Init and MPI_Finalize. It takes the more precise of two: the run without them, or the sum of
+// everything else.
 func (x *rankSpent) inside() {
 	ends := x.init.plus(x.finalize)
 	x.mpi = x.rest.sharper(x.mpi.less(ends))
@@ -226,14 +224,14 @@ func (x *rankSpent) inside() {
 	x.runtime, x.off = run.mid, max(run.high-run.mid, run.mid-run.low)
 }
 
-// A collector finds out what ranks spent.
+// A collector sums the times of ranks.
 type collector struct {
 	list           []*rankSpent
 	of             map[int]*rankSpent
 	init, finalize []rankGroup
 }
 
-// ends returns which of a rank's distinct calls begin and end MPI.
+// ends reports for each distinct call of a rank whether it is MPI_Init or MPI_Finalize.
 func ends(k *trace.Rank) (init, finalize []bool) {
 	init, finalize = make([]bool, k.Terminals()), make([]bool, k.Terminals())
 	for t := range init {
@@ -244,7 +242,7 @@ func ends(k *trace.Rank) (init, finalize []bool) {
 	return init, finalize
 }
 
-// class takes in what the summaries of a class say.
+// class adds the times that a class's summaries give.
 func (u *collector) class(r *trace.Reader, k *trace.Rank, times []trace.Times, members []int, own []*trace.Totals) error {
 	procs, err := r.Processes()
 	if err != nil {
@@ -298,7 +296,7 @@ func (o *ownTimes) add(terminal int, t *trace.Timing) {
 	o.x.mpiOf(o.init[terminal], o.finalize[terminal]).add(t.Duration)
 }
 
-// settle takes the rank's totals if they are more precise than the sums of its calls' times.
+// settle replaces the sums of single calls by the rank's totals if these are more precise.
 func (o *ownTimes) settle(t *trace.Totals) {
 	var from rankSpent
 	from.useful.addTotal(t.Gap)
@@ -317,7 +315,7 @@ func (s *estimate) add(x trace.Sample) {
 	s.high += float64(x.Ns) + float64(x.ErrorBound)
 }
 
-// whole computes how the ranks spent their time.
+// whole computes the efficiencies from all ranks' times.
 func (r *Report) whole(o Options, hosts func(int) string) {
 	list := make([]rankSpent, len(r.spent.list))
 	own := len(r.spent.init) == 0
@@ -348,8 +346,7 @@ func (r *Report) whole(o Options, hosts func(int) string) {
 	r.MPI = overRanks(list, func(x *rankSpent) estimate { return x.mpi }, hosts)
 }
 
-// perThread has a rank's threads count as one that spends its time as they do together:
-// each is a stream of its own from its first call to its last.
+// perThread averages a rank's time over its threads, each from its first call to its last.
 func (x *rankSpent) perThread() {
 	all := x.useful.mid + x.mpi.mid
 	if all <= 0 {
@@ -360,7 +357,7 @@ func (x *rankSpent) perThread() {
 	x.mpi = estimate{x.mpi.low * f, x.mpi.mid * f, x.mpi.high * f}
 }
 
-// overRanks is the distribution of times that are known within bounds.
+// overRanks returns the distribution of bounded times.
 func overRanks(ranks []rankSpent, of func(*rankSpent) estimate, hosts func(int) string) Distribution {
 	list := make([]rankNs, len(ranks))
 	within := 0.0

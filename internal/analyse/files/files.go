@@ -1,9 +1,8 @@
-// Package files says what a trace's calls of POSIX, C and MPI-IO did with files: for each file and
-// rank how often it was opened, what was read and written, in which order and sizes, and
-// what time that took.
+// Package files reports what a trace's calls of POSIX, C and MPI-IO did with files. For each file and rank it gives
+// the number of opens, the bytes read and written, the order and sizes of accesses, and their time.
 //
-// Files are known by the names they were opened with, from each rank's working folder at that time on: what descriptors,
-// streams and handles stand for follows from the calls in their order. Nothing is known of what a rename makes of a name.
+// A file is identified by the name that it was opened with, relative to the rank's working folder at that time. The
+// calls in their order show which file a descriptor, stream or handle refers to. The package does not follow renames.
 package files
 
 import (
@@ -15,16 +14,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// UnknownName is the name of files whose opening is not in the trace.
+// UnknownName is the name of files that were opened by no recorded call.
 const UnknownName = "(not seen being opened)"
 
 // AlignmentUnit is the size whose multiples count as aligned.
 const AlignmentUnit = 4096
 
-// SizeBounds are the sizes up to which calls count in each bin of a histogram, less one; the last is open.
+// SizeBounds are the upper bounds of a histogram's bins, exclusive; the last bin has no bound.
 var SizeBounds = []int64{100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30}
 
-// A Usage is what a rank did with a file, or several did with several.
+// A Usage is what one rank, or several together, did with one or more files.
 type Usage struct {
 	Opens        uint64    `json:"opens"`
 	Reads        Transfers `json:"reads"`
@@ -37,23 +36,23 @@ type Usage struct {
 	TransferNs float64 `json:"data_ns"`
 	MetaNs     float64 `json:"meta_ns"`
 
-	// How accesses follow each other, where offsets are known.
+	// How accesses follow each other, if offsets are known.
 	Sequential   uint64 `json:"sequential"` // where the last one ended; the first one too
-	Strided      uint64 `json:"strided"`    // as far after the last one as that was after the one before
+	Strided      uint64 `json:"strided"`    // at the same distance from the previous access as that from its predecessor
 	Random       uint64 `json:"random"`
-	Unaligned    uint64 `json:"unaligned"` // not at a multiple of Block
+	Unaligned    uint64 `json:"unaligned"` // not at a multiple of AlignmentUnit
 	FurthestByte int64  `json:"extent"`    // the furthest byte that was read or written
 
-	FirstNs, LastNs int64       `json:"-"` // from when to when on the run's time line
+	FirstNs, LastNs int64       `json:"-"` // first and last time on the run's time line
 	Slowest         SlowestCall `json:"slowest"`
 }
 
-// Transfers is what calls in one direction moved.
+// Transfers is the calls that moved data in one direction.
 type Transfers struct {
 	Calls uint64   `json:"calls"`
 	Bytes int64    `json:"bytes"`
 	Ns    float64  `json:"ns"`
-	Sizes []uint64 `json:"sizes,omitempty"` // by Bounds
+	Sizes []uint64 `json:"sizes,omitempty"` // calls by SizeBounds
 }
 
 // SlowestCall is the call that took longest.
@@ -63,16 +62,16 @@ type SlowestCall struct {
 	Ns   float64 `json:"ns"`
 }
 
-// By whose calls a file was used.
+// Interfaces through which a file was used.
 const (
-	APIPosix = "POSIX" // C's among them
+	APIPosix = "POSIX" // C's calls included
 	APIMPIIO = "MPI-IO"
 )
 
-// A File is what all ranks did with files of one name, by calls of one kind. Files of single ranks, each with its rank's number
-// at the same place of the name, are one File.
+// A File is what all ranks did through one interface with a file name. Files that differ only by the rank's number in
+// their names are one File.
 type File struct {
-	Path      string         `json:"path"` // as it is from the report's folder
+	Path      string         `json:"path"` // relative to the report's folder
 	API       string         `json:"by"`
 	PerRank   bool           `json:"file_per_rank,omitempty"`
 	Total     Usage          `json:"total"`
@@ -87,8 +86,7 @@ func (f *File) SharingRanks() int {
 	return len(f.UseByRank)
 }
 
-// Bandwidth is how many bytes went to or from files a second, as seen by the rank that took
-// longest for it; 0 if that is not known.
+// Bandwidth is the file's bytes per second, from the time of the rank that took longest; 0 if the time is not known.
 func (f *File) Bandwidth() float64 {
 	worst := 0.0
 	for _, u := range f.UseByRank {
@@ -100,28 +98,28 @@ func (f *File) Bandwidth() float64 {
 	return float64(f.Total.Reads.Bytes+f.Total.Writes.Bytes) / worst * 1e9
 }
 
-// Report is what a trace says of files.
+// Report is the result of Analyse.
 type Report struct {
-	Folder    string           // in which all ranks were started; "" if not the same, or not known
-	Files     []*File          // those with most time first
-	TimesKind trace.SampleKind // what is known of times, at least
+	Folder    string           // the folder in which all ranks were started; "" if they differ or are not known
+	Files     []*File          // the file with most time first
+	TimesKind trace.SampleKind // the least that is known of any time
 
-	// What was left out, see Options.System.
+	// Number of files left out, see Options.IncludeSystem.
 	OmittedFiles int
 	OmittedCalls uint64
 }
 
-// Options say what to look at.
+// Options say what the report includes.
 type Options struct {
-	NoGrouping    bool     // don't put files together that have the ranks' numbers in their names
-	IncludeSystem bool     // files in the system's folders and what interpreters import, too
-	Heat          *HeatMap // takes in what calls of POSIX read and write, if the trace has times; may be nil
+	NoGrouping    bool     // list each file of a rank alone, even if names differ only in the rank's number
+	IncludeSystem bool     // include files in the system's folders and modules that interpreters import
+	Heat          *HeatMap // receives reads and writes through POSIX, if the trace has times; may be nil
 }
 
-// An id is what a File is of.
+// An id identifies a File: its name and interface.
 type id struct{ name, by string }
 
-// use is what a rank did with the file.
+// use returns a rank's Usage of a file, made if needed.
 func (f *File) use(rank int) *Usage {
 	return once.GetOrMake(f.UseByRank, rank, func() *Usage { return new(Usage) })
 }
@@ -198,7 +196,7 @@ func startFolders(r *trace.Reader) ([]string, error) {
 	return list, nil
 }
 
-// eachRank follows the calls of each rank that left some.
+// eachRank follows the calls of each rank that made some.
 func eachRank(r *trace.Reader, folders []string, before, after func(*follower)) error {
 	for rank := range r.Ranks() {
 		k, err := r.Rank(rank)
@@ -218,7 +216,7 @@ func eachRank(r *trace.Reader, folders []string, before, after func(*follower)) 
 	return nil
 }
 
-// leaveOut takes out files that are none of the program's own.
+// leaveOut removes files that are not the program's own: the system's, and imports.
 func (rep *Report) leaveOut(files map[id]*File, folders []string) {
 	left := make(map[string]bool)
 	for k, f := range files {
@@ -239,10 +237,10 @@ func (rep *Report) leaveOut(files map[id]*File, folders []string) {
 	rep.OmittedFiles = len(left)
 }
 
-// name returns what files are called, those of single ranks together.
+// name returns the printed name of each file name; files of single ranks share a pattern.
 func (rep *Report) name(files map[id]*File, each bool) map[id]string {
 	names := make(map[id]string, len(files))
-	users := make(map[string]int) // by name: the only rank, or -1
+	users := make(map[string]int) // by name: the only rank that used it, or -1
 	for k, f := range files {
 		names[k] = below(rep.Folder, k.name)
 		for rank := range f.UseByRank {

@@ -13,18 +13,18 @@ import (
 
 // An opened is an open file; a rank's descriptors, streams and handles refer to it.
 type opened struct {
-	name   string // as it is from the root, as far as that is known
+	name   string // absolute, as far as that is known
 	use    *Usage
-	unit   int64 // bytes that offsets count; 0: not known
-	base   int64 // where they count from
-	at     int64 // where the next access is that names no place; -1: not known
+	unit   int64 // bytes per unit of offsets; 0: not known
+	base   int64 // the byte that offset 0 refers to
+	at     int64 // file position of the next access without an offset; -1: not known
 	append bool  // writes go to the end
 
-	began bool  // there was an access
-	last  int64 // where it was
-	end   int64 // where it ended
-	step  int64 // from the one before to it, where it did not follow that
-	alone bool  // one such step was seen, which counts as random unless another one is like it
+	began bool  // there was an access; last, end and step are about the latest
+	last  int64 // its first byte
+	end   int64 // the byte after it
+	step  int64 // its distance from the access before, if not 0
+	alone bool  // the step occurred once: it counts as random until it occurs again
 }
 
 // A follower goes through the calls of a rank.
@@ -32,8 +32,8 @@ type follower struct {
 	rank   int
 	k      *trace.Rank
 	use    func(name, by string) *Usage
-	moved  func(name string, written bool, bytes, start, end int64) // called for calls of POSIX; may be nil
-	folder string                                                   // the working folder; "" if not known
+	moved  func(name string, written bool, bytes, start, end int64) // called for each read and write through POSIX; may be nil
+	folder string                                                   // current working folder; "" if not known
 	open   map[mpi.Kind]map[int64]*opened                           // by kind of handle, by number
 	kind   trace.SampleKind
 	defs   map[*trace.Function]*mpi.Call
@@ -48,7 +48,7 @@ func newFollower(k *trace.Rank, folder string) *follower {
 	return f
 }
 
-// follow takes the calls of all threads, in the order of time where there are times.
+// follow goes through the calls of all threads, in the order of time if the trace has times.
 func (f *follower) follow(r *trace.Reader) error {
 	k, timed := f.k, r.HasTimes()
 	var err error
@@ -124,7 +124,7 @@ func number(c *trace.TimedCall, param string) (int64, bool) {
 	return p.In.Num, true
 }
 
-// pathOf is the parameter that names the file that a call is about; nil if it is about an open one.
+// pathOf returns the parameter that names the file of a call; nil if the call works on an open file.
 func pathOf(c *trace.TimedCall) *trace.Param {
 	for _, name := range []string{"path", "filename", "template"} {
 		if p := c.Param(name); p != nil {
@@ -134,7 +134,7 @@ func pathOf(c *trace.TimedCall) *trace.Param {
 	return nil
 }
 
-// resolve returns the name that a call passes as it is from the root, as far as that is known.
+// resolve returns the absolute form of the name that a call passes, as far as it is known.
 func (f *follower) resolve(c *trace.TimedCall, p *trace.Param) string {
 	from := f.folder
 	if dir := c.Param("dir"); dir != nil && dir.In.Num != mpi.AtFDCWD {
@@ -147,7 +147,7 @@ func (f *follower) resolve(c *trace.TimedCall, p *trace.Param) string {
 	if p.Name() == "filename" {
 		name = mpi.FileName(name)
 	}
-	if name == "" { // the folder itself
+	if name == "" { // the working folder itself
 		return from
 	}
 	return absolute(from, name)
@@ -160,7 +160,8 @@ func byOf(c *trace.TimedCall) string {
 	return APIMPIIO
 }
 
-// handle is the open file that a parameter refers to, which may be unknown; nil without a file.
+// handle returns the open file that a parameter refers to. It returns an unknown file if the opening wasn't seen, and
+// nil if the parameter refers to none.
 func (f *follower) handle(c *trace.TimedCall, p *trace.Param, v *trace.Value) *opened {
 	m := f.open[p.Kind()]
 	if m == nil || v.Type != trace.TypeHandle {
@@ -178,7 +179,7 @@ func (f *follower) handle(c *trace.TimedCall, p *trace.Param, v *trace.Value) *o
 	return o
 }
 
-// subject is the open file that a call is about; nil if it is about a name.
+// subject returns the open file that a call works on; nil if the call names a file.
 func (f *follower) subject(c *trace.TimedCall) *opened {
 	if pathOf(c) != nil {
 		return nil
@@ -193,13 +194,13 @@ func (f *follower) subject(c *trace.TimedCall) *opened {
 	return nil
 }
 
-// A move is what a call read or wrote of one file.
+// A move is one read or write of one file.
 type move struct {
 	o       *opened
 	use     *Usage
 	written bool
 	bytes   int64
-	at      int64 // noPlace: where the last one ended; unknown
+	at      int64 // noPlace: at the file position; unknown: not known
 }
 
 const (
@@ -237,7 +238,7 @@ func (f *follower) call(c *trace.TimedCall) {
 		}
 		return
 	}
-	if len(moves) == 0 && u != nil { // the other half of a call, or a list of nothing
+	if len(moves) == 0 && u != nil { // the call waits for a queued operation, or the list is empty
 		f.note(c, u)
 		u.TransferNs += ns
 	}
@@ -260,7 +261,7 @@ func (f *follower) call(c *trace.TimedCall) {
 	}
 }
 
-// note adds to a file's use what every call says.
+// note adds a call's count and time to a file's use.
 func (f *follower) note(c *trace.TimedCall, u *Usage) {
 	if u.FirstNs == 0 && u.LastNs == 0 || c.Start < u.FirstNs {
 		u.FirstNs = c.Start
@@ -277,7 +278,7 @@ func (f *follower) note(c *trace.TimedCall, u *Usage) {
 	}
 }
 
-// moves lists what a call read and wrote; false if that is not what it is for.
+// moves lists a call's reads and writes; false if the call moves no data.
 func (f *follower) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, bool) {
 	switch {
 	case !def.Has(mpi.AttrPosix):
@@ -295,7 +296,7 @@ func (f *follower) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, 
 	if size, ok := number(c, "size"); ok && def.ReturnKind == mpi.KindSize {
 		n *= size
 	}
-	if def.ReturnKind == mpi.KindZeroOrMinusOne { // it has the length instead
+	if def.ReturnKind == mpi.KindZeroOrMinusOne { // the call doesn't return the length but has it as a parameter
 		n, _ = number(c, "text")
 		if c.Result.Num < 0 {
 			n = 0
@@ -308,13 +309,13 @@ func (f *follower) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, 
 	return []move{{o, o.use, def.Has(mpi.AttrWrites), n, at}}, true
 }
 
-// copied is what a call moves from one descriptor to another.
+// copied lists what a call copies from one descriptor to another.
 func (f *follower) copied(c *trace.TimedCall) (list []move) {
 	bytes := max(0, c.Result.Num)
 	for _, side := range []struct{ name, at string }{{"in", "inoff"}, {"out", "outoff"}} {
 		p := c.Param(side.name)
 		if p.In.Num == trace.UnknownHandle {
-			continue // a pipe, or what else is not recorded
+			continue // a pipe or another descriptor that isn't recorded
 		}
 		at, ok := number(c, side.at)
 		if !ok && side.name == "in" {
@@ -329,8 +330,8 @@ func (f *follower) copied(c *trace.TimedCall) (list []move) {
 	return list
 }
 
-// queued is what asynchronous operations are to move, which counts when they are started. The amounts moved are known
-// once the program asks.
+// queued lists what asynchronous operations are to move. They count when they start; the amounts are known once the
+// program asks for the result.
 func (f *follower) queued(c *trace.TimedCall, def *mpi.Call, o *opened) (list []move, data bool) {
 	count, _ := number(c, "count")
 	at, _ := number(c, "offset")
@@ -361,7 +362,7 @@ func (f *follower) queued(c *trace.TimedCall, def *mpi.Call, o *opened) (list []
 	return nil, false
 }
 
-// access notes where a call read or wrote.
+// access adds the place of a read or write to the file's pattern.
 func (o *opened) access(m *move) {
 	at := m.at
 	switch at {
@@ -405,7 +406,7 @@ func (o *opened) access(m *move) {
 	o.began, o.last, o.end = true, at, at+m.bytes
 }
 
-// change keeps track of handles, and of the positions at which files are read and written next.
+// change updates handles and file positions after a call.
 func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, name string, u *Usage) {
 	switch {
 	case !def.Has(mpi.AttrPosix):
@@ -433,7 +434,7 @@ func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, name str
 				delete(m, c.Params[i].In.Num)
 			}
 		}
-	case def.ReturnKind == mpi.KindOffT: // where it is now
+	case def.ReturnKind == mpi.KindOffT: // the result is the new file position
 		o.at = c.Result.Num
 	case c.Func.Name == "fseek":
 		at, _ := number(c, "offset")

@@ -6,14 +6,15 @@ import (
 	"slices"
 )
 
-// Bounds of a Heat.
+// Bounds of a HeatMap.
 const (
-	heatBins  = 2048 // parts of time
-	heatRows  = 128  // of ranks
-	heatFiles = 1024 // others have no row
+	heatBins  = 2048 // bins of time
+	heatRows  = 128  // rows of ranks
+	heatFiles = 1024 // rows of files; further files have none
 )
 
-// A HeatMap is how many bytes were read and written when, by rank and by file. Bytes of a call go evenly over its time.
+// A HeatMap is the bytes read and written over time, by rank and by file. The bytes of a call are spread evenly over
+// its time.
 type HeatMap struct {
 	FromNs, ToNs int64        // on a time line, in ns
 	RanksPerRow  int          // ranks that share a row
@@ -21,16 +22,16 @@ type HeatMap struct {
 	Files        map[string]*HeatMapRow
 }
 
-// A HeatMapRow is bytes by part of time.
+// A HeatMapRow is bytes by bin of time.
 type HeatMapRow struct{ Read, Written []float64 }
 
-// NewHeatMap returns one for a run of some ranks, and a part of a time line.
+// NewHeatMap returns an empty map for a number of ranks, and a part of the time line.
 func NewHeatMap(ranks int, from, to int64) *HeatMap {
 	each := max(1, (ranks+heatRows-1)/heatRows)
 	return &HeatMap{FromNs: from, ToNs: max(to, from+1), RanksPerRow: each, Ranks: make([]HeatMapRow, (ranks+each-1)/each), Files: make(map[string]*HeatMapRow)}
 }
 
-// Add notes a call that read or wrote.
+// Add adds a read or write.
 func (h *HeatMap) Add(rank int, file string, written bool, bytes, start, end int64) {
 	if bytes <= 0 {
 		return
@@ -69,7 +70,8 @@ func (r *HeatMapRow) add(h *HeatMap, written bool, bytes, start, end int64) {
 	}
 }
 
-// Trim cuts a heat to the time in which something was read or written, in at most most bins, and returns their number.
+// Trim cuts a map to the time in which data was read or written, merges bins so that at most most are left, and
+// returns their number.
 func (h *HeatMap) Trim(most int) int {
 	first, last := heatBins, -1
 	rows := make([]*HeatMapRow, 0, len(h.Ranks)+len(h.Files))
@@ -98,7 +100,7 @@ func (h *HeatMap) Trim(most int) int {
 	return bins
 }
 
-// cut adds up bins from one on, each of the result some of them.
+// cut sums each consecutive bins from first on, into a list of the given length.
 func cut(list []float64, first, each, bins int) []float64 {
 	if list == nil {
 		return nil
@@ -112,7 +114,7 @@ func cut(list []float64, first, each, bins int) []float64 {
 	return out
 }
 
-// Bytes is all that was read and written.
+// Bytes returns all bytes read and written.
 func (r *HeatMapRow) Bytes() float64 {
 	sum := 0.0
 	for _, bins := range [][]float64{r.Read, r.Written} {
@@ -123,7 +125,7 @@ func (r *HeatMapRow) Bytes() float64 {
 	return sum
 }
 
-// Hottest lists the names of the files with most bytes.
+// Hottest lists the files with most bytes.
 func (h *HeatMap) Hottest(most int) []string {
 	bytes := make(map[string]float64, len(h.Files))
 	var names []string

@@ -11,7 +11,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// absolute returns a name as it is from the root, given the folder that it starts from; as it is where that is not known.
+// absolute returns a name's absolute form, given the folder that it is relative to; the name unchanged if the folder
+// is not known.
 func absolute(folder, name string) string {
 	switch {
 	case name == "" || path.IsAbs(name):
@@ -26,7 +27,7 @@ func absolute(folder, name string) string {
 	return name
 }
 
-// below returns a name as it is from a folder, if it is in there.
+// below returns a name relative to a folder if it is inside the folder, else unchanged.
 func below(folder, name string) string {
 	if rest, ok := strings.CutPrefix(name, strings.TrimSuffix(folder, "/")+"/"); ok && folder != "" && rest != "" {
 		return rest
@@ -44,7 +45,7 @@ var (
 	importFolders  = []string{"__pycache__", "site-packages", "dist-packages", "lib-dynload"}
 )
 
-// isSystems reports whether a file is the system's: in one of its folders, unless the rank was started there.
+// isSystems reports whether a file is in one of the system's folders, unless the rank was started there.
 func isSystems(name, folder string) bool {
 	return slices.ContainsFunc(systemFolders, func(f string) bool {
 		in := strings.HasPrefix(name+"/", f)
@@ -55,8 +56,8 @@ func isSystems(name, folder string) bool {
 	})
 }
 
-// isImport reports whether a file is one that interpreters and loaders look for by themselves: modules, libraries, and where
-// these are. What is written is not.
+// isImport reports whether interpreters and loaders read the file on their own: modules, libraries and search paths.
+// Files that were written don't count.
 func isImport(name string) bool {
 	base := path.Base(name)
 	words := strings.Split(name, "/")
@@ -69,19 +70,19 @@ func isImport(name string) bool {
 		})
 }
 
-// A claim is a file that one rank alone used, and whose name has its number in it.
+// A claim is a file that only one rank used, and whose name contains the rank's number.
 type claim struct {
 	name string
 	rank int
 }
 
-// maxForms bounds in how many ways one name is tried.
+// maxForms bounds the number of patterns that are tried for one name.
 const maxForms = 64
 
-// united returns for names which pattern they are of, as C's printf has it: that of most ranks, and of as few numbers as
-// have to be replaced. A name that nobody shares its pattern with has none.
+// united returns for each name a printf pattern that other ranks' names share. Of several it takes the one of most
+// ranks, then the one that replaces fewest numbers. Names that share no pattern are left out.
 func united(claims []claim) map[string]string {
-	widths := make(map[int]bool) // that zeros fill
+	widths := make(map[int]bool) // widths of numbers with leading zeros
 	for _, c := range claims {
 		for _, n := range numbersOf(c) {
 			if c.name[n.from] == '0' && n.to-n.from > 1 {
@@ -120,7 +121,7 @@ func united(claims []claim) map[string]string {
 
 type numberAt struct{ from, to int }
 
-// numbersOf lists where the rank's number is in a name.
+// numbersOf lists the positions of the rank's number in a name.
 func numbersOf(c claim) (list []numberAt) {
 	digits := strconv.Itoa(c.rank)
 	for i := 0; i < len(c.name); {

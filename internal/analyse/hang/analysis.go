@@ -10,48 +10,48 @@ import (
 // An Analysis is the result of analysing a Snapshot.
 type Analysis struct {
 	*Graph
-	// PeerArrived says for each operation whether its other side has arrived, so that it will complete.
+	// PeerArrived reports for each operation whether its other side has arrived, so that it will complete.
 	PeerArrived []bool
-	// Unreceived are messages that were sent and that no receive takes.
+	// Unreceived are sent messages that no receive takes.
 	Unreceived []unreceived
-	// Mismatches are collective calls in which members of a communicator do not call the same.
+	// Mismatches are collective calls at which members of a communicator call different functions.
 	Mismatches []mismatch
 
 	s       *Snapshot
 	meeting map[meeting]*arrival
-	others  map[int]*Condition // by communicator, of a receive from any source
+	others  map[int]*Condition // by communicator: what a receive from any source waits for
 }
 
-// A mismatch is where members of a communicator first call different collectives.
+// A mismatch is the first position at which members of a communicator call different collectives.
 type mismatch struct {
 	Comm     int
-	Position uint64 // how many collective calls of the communicator came before
+	Position uint64 // number of the communicator's collective calls before
 	Calls    []mismatchedCall
 }
 
-// A mismatchedCall is one of the calls, and which ranks of the world made it.
+// A mismatchedCall is one of the different calls, with the world ranks that made it.
 type mismatchedCall struct {
 	CollectiveCall
 	Ranks []int
 }
 
-// A meeting is one collective operation as ranks see it that make the same call.
+// A meeting is one collective operation; ranks that made a different call at its position are not in it.
 type meeting struct {
 	comm     int
 	position uint64
 	call     CollectiveCall
 }
 
-// An arrival says who is missing in one.
+// An arrival lists the missing ranks of a meeting.
 type arrival struct {
-	missing   []int // ranks of the world that have not come, or came with another call
-	held      []int // that are in it, and whose processes don't run
+	missing   []int // world ranks that have not arrived, or arrived with a different call
+	held      []int // world ranks that are in it but whose processes don't run
 	absent    map[int]bool
 	everybody *Condition
 	somebody  *Condition
 }
 
-// Analyse decides who is stuck, and why.
+// Analyse determines which ranks are stuck, and why.
 func (s *Snapshot) Analyse() *Analysis {
 	m := s.match()
 	a := &Analysis{PeerArrived: m.matched, Unreceived: m.unreceived(), s: s, meeting: make(map[meeting]*arrival), others: make(map[int]*Condition)}
@@ -69,8 +69,8 @@ func (s *Snapshot) Analyse() *Analysis {
 	return a
 }
 
-// MissingRanks lists the ranks of the world that have not entered a collective operation, or made another call instead; held
-// lists those in it whose processes don't run.
+// MissingRanks lists the world ranks that have not entered a collective operation, or made a different call instead.
+// held lists the ranks in it whose processes don't run.
 func (a *Analysis) MissingRanks(operation int) (missing, held []int) {
 	x := a.arrival(&a.s.Operations[operation])
 	return x.missing, x.held
@@ -115,7 +115,7 @@ func (a *Analysis) wait(w *ThreadWait) *Condition {
 	return c
 }
 
-// operation returns what an operation waits for that was not met.
+// operation returns what an incomplete operation waits for.
 func (a *Analysis) operation(o *Operation) *Condition {
 	switch {
 	case o.Kind == OperationCollective:
@@ -125,13 +125,14 @@ func (a *Analysis) operation(o *Operation) *Condition {
 	}
 	c := a.others[o.Comm]
 	if c == nil {
-		// The receiver itself is among them: another thread of it could send. If it waits, so do these.
+		// The receiver itself counts as a possible sender, from another thread. If the receiver is stuck, so are
+		// they.
 		c = &Condition{AnySuffices: true}
 		for _, r := range a.s.Groups[o.Comm].Members {
 			if r >= 0 {
 				c.Ranks = append(c.Ranks, r)
 			} else {
-				c.Conditions = append(c.Conditions, &Condition{}) // who that is isn't known: it may send
+				c.Conditions = append(c.Conditions, &Condition{}) // the sender isn't known, so it may still send
 			}
 		}
 		a.others[o.Comm] = c
@@ -139,7 +140,7 @@ func (a *Analysis) operation(o *Operation) *Condition {
 	return c
 }
 
-// collective returns what a collective operation waits for, nil if nobody is missing.
+// collective returns what a collective operation waits for, nil if no rank is missing.
 func (a *Analysis) collective(o *Operation) *Condition {
 	x := a.arrival(o)
 	if len(x.missing)+len(x.held) == 0 || len(x.missing) == 0 && a.s.Ranks[o.Rank].Stopped {
@@ -169,7 +170,7 @@ func (a *Analysis) collective(o *Operation) *Condition {
 	return x.everybody
 }
 
-// arrival finds who is missing in a collective operation.
+// arrival finds the ranks missing in a collective operation.
 func (a *Analysis) arrival(o *Operation) *arrival {
 	g := &a.s.Groups[o.Comm]
 	key := meeting{comm: o.Comm, position: o.CollectiveIndex}
@@ -187,7 +188,7 @@ func (a *Analysis) arrival(o *Operation) *arrival {
 	x := &arrival{absent: make(map[int]bool), everybody: &Condition{}, somebody: &Condition{AnySuffices: true}}
 	for i, r := range g.Members {
 		if r < 0 {
-			continue // it may be there
+			continue // the rank may have arrived
 		}
 		var p CollectiveProgress
 		if i < len(g.CollectiveProgress) {
@@ -199,7 +200,7 @@ func (a *Analysis) arrival(o *Operation) *arrival {
 			x.absent[r] = true
 		}
 	}
-	if len(x.missing) == 0 { // all have come: only who doesn't run keeps them
+	if len(x.missing) == 0 { // all have arrived: only processes that don't run delay it
 		for i := range a.s.Operations {
 			if p := &a.s.Operations[i]; p.Kind == OperationCollective && p.Comm == o.Comm && p.CollectiveIndex == o.CollectiveIndex && a.s.Ranks[p.Rank].Stopped {
 				x.held = append(x.held, p.Rank)
@@ -236,7 +237,7 @@ func (a *Analysis) mismatches() {
 	}
 }
 
-// calls lists which calls the members made at a position, the one of most ranks first.
+// calls lists the members' calls at a position, the most frequent first.
 func (g *ProcessGroup) calls(position uint64) []mismatchedCall {
 	var list []mismatchedCall
 	for i := range g.CollectiveProgress {

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// Cycles returns a shortest cycle of each group of stuck ranks that wait for each other, the
-// group of the lowest rank first. A cycle begins with its lowest rank; each waits for the next,
-// and the last for the first.
+// Cycles returns a shortest cycle for each group of stuck ranks that wait for each other. Groups are in order of
+// their lowest ranks. A cycle begins with its lowest rank; each rank waits for the next, and the last for the first.
 func (g *Graph) Cycles() [][]int {
 	var list [][]int
 	for _, group := range g.components() {
@@ -19,7 +18,7 @@ func (g *Graph) Cycles() [][]int {
 	return list
 }
 
-// holds reports whether a vertex is one that can't come about.
+// holds reports whether a vertex is stuck: a rank that can't go on or a condition that can't be met.
 func (g *Graph) holds(v int) bool {
 	if v < len(g.nodes) {
 		return g.IsStuck(v)
@@ -27,8 +26,8 @@ func (g *Graph) holds(v int) bool {
 	return !g.met[v-len(g.nodes)]
 }
 
-// components returns the strongly connected components of what is stuck (Tarjan 1972), without
-// recursion: chains may be as long as there are ranks.
+// components returns the strongly connected components of the stuck vertices (Tarjan 1972), without recursion: chains
+// may be as long as there are ranks.
 func (g *Graph) components() [][]int {
 	next := make([][]int, g.size())
 	for v := range next {
@@ -40,7 +39,7 @@ func (g *Graph) components() [][]int {
 			})
 		}
 	}
-	index, low := make([]int, g.size()), make([]int, g.size()) // index 0: not seen
+	index, low := make([]int, g.size()), make([]int, g.size()) // index 0: not visited
 	on := make([]bool, g.size())
 	var stack []int
 	var list [][]int
@@ -92,13 +91,13 @@ func (g *Graph) components() [][]int {
 	return list
 }
 
-// Limits of the search for a shortest cycle: the larger the group, the fewer ranks it starts from.
+// Limits of the search for a shortest cycle. The larger the group, the fewer start ranks are tried.
 const (
 	starts = 64
 	steps  = 1 << 20
 )
 
-// shortest returns a shortest cycle among the vertices of a component, as ranks; nil if none.
+// shortest returns a shortest cycle in a component, as ranks; nil if none.
 func (g *Graph) shortest(group []int) []int {
 	in := make(map[int]bool, len(group))
 	var ranks []int
@@ -122,17 +121,17 @@ func (g *Graph) shortest(group []int) []int {
 	return append(slices.Clone(best[low:]), best[:low]...)
 }
 
-// around returns a shortest path from a rank back to it; nil if none. A rank that waits for any of several ranks,
+// around returns a shortest path from a rank back to itself; nil if none. A rank that waits for any of several ranks,
 // itself among them, waits for the others.
 func (g *Graph) around(from int, in map[int]bool) []int {
 	came := make(map[int]int)
-	owner := func(v int) int { // the rank that waits for a condition on this way
+	owner := func(v int) int { // the rank on this path that waits for a condition
 		for v >= len(g.nodes) {
 			v = came[v]
 		}
 		return v
 	}
-	closes := make(map[int]bool) // conditions that name from among others, and that from waits for
+	closes := make(map[int]bool) // conditions that from waits for and that list from among others
 	next := []int{from}
 	for len(next) > 0 {
 		v := next[0]
@@ -169,7 +168,7 @@ func (g *Graph) around(from int, in map[int]bool) []int {
 	return nil
 }
 
-// among reports whether a vertex is a condition that one of several ranks can meet.
+// among reports whether a vertex is a condition that any one of several ranks can meet.
 func (g *Graph) among(v int) bool {
 	return v >= len(g.nodes) && g.conditions[v-len(g.nodes)].AnySuffices && len(g.conditions[v-len(g.nodes)].Ranks) > 1
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A follower goes through all calls and keeps what is open at the end: messages not received, requests, and each rank's
-// progress in the collectives of each communicator.
+// A follower goes through all calls and keeps the state at the end: unreceived messages, pending requests, and each
+// rank's progress in each communicator's collectives.
 type follower struct {
 	ops.NopSink
 	s           *ops.Source
 	snap        Snapshot
 	groups      map[ops.CallOrder]int
-	recent      ops.CallOrder // that was asked for last, as looking it up takes long
+	recent      ops.CallOrder // the call order used last: looking it up takes long
 	recentGroup int
 	counts      map[Channel]*MessageCount
 	last        [16]struct { // of these the last ones
@@ -35,34 +35,34 @@ type follower struct {
 	now   *rankState
 }
 
-// A rankState is where one rank is.
+// A rankState is the state of one rank.
 type rankState struct {
 	k       *trace.Rank
 	pending map[uint64]*begun // by ID
 	order   int
 	threads []*thread
-	places  []int  // by terminal: 1 more than where it is called; 0: not looked up yet
+	places  []int  // by terminal: number of its call site plus 1; 0: not looked up yet
 	kinds   []kind // by terminal
-	losses  uint64 // before this rank
-	unsure  bool   // not all that it did is known
-	vague   bool   // it has statuses of MPI_Isendrecv, which MPICH leaves without the message's source and tag
+	losses  uint64 // losses counted before this rank
+	unsure  bool   // some of its actions are not known
+	vague   bool   // it has statuses of MPI_Isendrecv, in which MPICH leaves out the message's source and tag
 }
 
-// A kind is what calls of a terminal have to do with this, for their function.
+// A kind is what the analysis needs of a terminal's function.
 type kind struct {
 	known      bool
-	moves      bool // data, or may
+	moves      bool // it moves data, or may
 	collective bool
-	blocks     bool // it waits where it doesn't return at once
-	vague      bool // its status may say less than it got
+	blocks     bool // it can block
+	vague      bool // its status may leave out the source and tag of the message
 	polls      bool
 	waiting    meaning.WaitBehaviour
-	idle       func(c *trace.Call) bool // nil: never
-	plain      string                   // its name without what says that counts are large: the two may meet
-	root       int                      // parameter; -1: none
+	idle       func(c *trace.Call) bool // reports whether a call changed nothing; nil: none does
+	plain      string                   // name without the suffix _c for large counts: both variants match in a collective
+	root       int                      // index of the root parameter; -1: none
 }
 
-// kind looks a function up once for each terminal.
+// kind looks a terminal's function up, once for each terminal.
 func (n *rankState) kind(c *ops.Call) *kind {
 	x := &n.kinds[c.Terminal]
 	if !x.known {
@@ -81,7 +81,7 @@ func (n *rankState) kind(c *ops.Call) *kind {
 	return x
 }
 
-// lost counts what is not known.
+// lost returns the number of losses so far.
 func (f *follower) lost() (n uint64) {
 	for what, count := range f.s.Losses {
 		if what != ops.LossUnfinished {
@@ -91,7 +91,7 @@ func (f *follower) lost() (n uint64) {
 	return n
 }
 
-// A begun operation has not completed.
+// A begun is an operation that has not completed.
 type begun struct {
 	Operation
 	bytes uint64
@@ -101,11 +101,11 @@ type begun struct {
 	known bool
 }
 
-// A thread is what one stream was about.
+// A thread is the state of one stream.
 type thread struct {
-	under  []*begun // what the open call is about
-	awaits []uint64 // IDs of what it waits for
-	polls  uint64   // so often in a row the thread asked for something that had not come
+	under  []*begun // the operations of the open call
+	awaits []uint64 // IDs of the operations that it waits for
+	polls  uint64   // length of the latest series of polls that found nothing
 	polled map[int][]*begun
 }
 
@@ -116,7 +116,7 @@ func newFollower(s *ops.Source, ranks int) *follower {
 	}
 }
 
-// Begin is of ops.Sink, as all of these.
+// Begin implements ops.Sink, as do the following methods.
 func (f *follower) Begin(k *trace.Rank) error {
 	f.now = &rankState{k: k, pending: make(map[uint64]*begun), places: make([]int, k.Terminals()), kinds: make([]kind, k.Terminals())}
 	for range k.Streams() {
@@ -138,7 +138,7 @@ func (f *follower) Enter(c *ops.Call) error {
 	t, x := f.now.threads[c.Stream], f.now.kind(c)
 	open := c.Return == trace.NeverReturned
 	if c.Return != 0 && !open && x.moves {
-		f.now.unsure = true // it may have taken a message, or not
+		f.now.unsure = true // it may or may not have taken a message
 	}
 	f.now.vague = f.now.vague || x.vague
 	var collective *begun
@@ -160,13 +160,13 @@ func (f *follower) Enter(c *ops.Call) error {
 	return nil
 }
 
-// both reports whether calls of a function send and receive.
+// both reports whether a function both sends and receives.
 func both(function string) bool {
 	m := meaning.DataMovementOf(function)
 	return m != nil && m.Pattern == meaning.PatternToPeer && m.Out != nil && m.In != nil
 }
 
-// act takes in one thing that a call did, or is about.
+// act processes one action of a call that returned, or of the open call.
 func (f *follower) act(c *ops.Call, t *thread, a *ops.Act, open bool, collective *begun) {
 	switch a.Kind {
 	case ops.ActSend, ops.ActSendBegin:
@@ -218,7 +218,7 @@ func (n *rankState) hold(id uint64, b *begun) {
 	n.pending[id] = b
 }
 
-// send counts a message.
+// send counts a message, and returns its operation.
 func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 	b := &begun{place: f.place(c), bytes: a.SentBytes}
 	to := a.World()
@@ -226,7 +226,7 @@ func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 		return b
 	}
 	b.Operation = Operation{Kind: OperationSend, Rank: c.Rank, Comm: f.channelGroup(a.Comm), Peer: to, Tag: a.Tag}
-	// Only a buffered send waits for nobody, whatever happens.
+	// A buffered send is the only one that never waits for the receiver.
 	b.known = !ops.HasAttr(a.StartedBy, mpi.AttrBuffered)
 	n := f.count(b.channel())
 	n.Sent, n.place = n.Sent+1, b.place
@@ -234,7 +234,7 @@ func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 	return b
 }
 
-// receive returns a receive as it was asked for.
+// receive returns the operation of a receive, with the source and tag that it was called with.
 func (f *follower) receive(c *ops.Call, a *ops.Act) *begun {
 	return f.wanted(OperationReceive, c, a.Comm, int64(a.Peer), a.Tag)
 }
@@ -261,7 +261,7 @@ func (f *follower) count(by Channel) *MessageCount {
 	return x.n
 }
 
-// got counts a message that a receive has taken.
+// got counts a message that a completed receive took.
 func (f *follower) got(a *ops.Act) {
 	if from := a.World(); from >= 0 {
 		ch := Channel{Comm: f.channelGroup(a.Comm), From: from, To: f.now.k.Number(), Tag: a.Tag}
@@ -269,7 +269,7 @@ func (f *follower) got(a *ops.Act) {
 	}
 }
 
-// poll counts how often in a row a thread asked for something that had not come.
+// poll counts how often in a row a thread polled in vain.
 func (f *follower) poll(c *ops.Call, t *thread, x *kind) {
 	switch {
 	case x.idle == nil || !x.idle(c.Call):
@@ -296,14 +296,15 @@ func (f *follower) poll(c *ops.Call, t *thread, x *kind) {
 	t.polled[c.Terminal] = asked
 }
 
-// MayBeAwaited reports whether calls of a function can be what others wait for, or the end of waiting: not
-// those that ask again and again, or for what the process knows itself.
+// MayBeAwaited reports whether others can wait for a call of a function, or a call can end waiting. Polls, and
+// queries that a process answers alone, can't.
 func MayBeAwaited(c *mpi.Call) bool {
 	const begins = mpi.AttrNonblocking | mpi.AttrStarts | mpi.AttrCompletes | mpi.AttrPersistent
 	return !c.Has(mpi.AttrPolls) && (!c.Has(mpi.AttrLocal) || meaning.DataMovementOf(c.Name) != nil || c.Attrs&begins != 0)
 }
 
-// idle says which calls of a function change nothing, as they ask in vain, or for what the process knows itself; nil: none.
+// idle returns a test for calls of a function that change nothing, as they poll in vain or query local state; nil if
+// there are none.
 func idle(f *trace.Function) func(c *trace.Call) bool {
 	def, ok := mpi.Lookup(f.Name)
 	switch {
@@ -315,7 +316,7 @@ func idle(f *trace.Function) func(c *trace.Call) bool {
 	return func(c *trace.Call) bool { return c.Return == trace.NeverReturned || ops.FoundNothing(c) }
 }
 
-// pollsAtEnd counts how often a stream has asked since its last call that was not idle.
+// pollsAtEnd counts a stream's polls since its last call that was not idle.
 func pollsAtEnd(k *trace.Rank, stream int) (n uint64, err error) {
 	is, asks := make([]bool, k.Terminals()), make([]bool, k.Terminals())
 	for t := range is {
@@ -335,7 +336,7 @@ func pollsAtEnd(k *trace.Rank, stream int) (n uint64, err error) {
 	return o.Total() - o.Before(last), nil
 }
 
-// probe returns what a probe looks for, nil if that is not known.
+// probe returns the operation of a probe, nil if it is not known.
 func (f *follower) probe(c *ops.Call) *begun {
 	comm, source, tag := c.Param("comm"), c.Param("source"), c.Param("tag")
 	if comm == nil || source == nil || tag == nil || source.In.Num == mpi.ProcNull {
@@ -348,7 +349,7 @@ func (f *follower) probe(c *ops.Call) *begun {
 	return f.wanted(OperationProbe, c, of, source.In.Num, tag.In.Num)
 }
 
-// place numbers where a call was made.
+// place returns the number of a call's site.
 func (f *follower) place(c *ops.Call) int {
 	if n := f.now.places[c.Terminal]; n > 0 {
 		return n - 1

@@ -12,29 +12,29 @@ package hang
 
 import "slices"
 
-// A Condition is what a rank waits for. Ranks may share one.
+// A Condition is what a rank waits for. Several ranks may share one.
 type Condition struct {
 	AnySuffices bool         // one of these is enough; else all are needed
-	Ranks       []int        // that have to do something
-	Conditions  []*Condition // that have to be met
+	Ranks       []int        // they must act
+	Conditions  []*Condition // they must be met
 }
 
 // A RankNode is one rank in the graph.
 type RankNode struct {
-	Ended    bool       // it has ended, and does nothing for anybody any more
+	Ended    bool       // it has ended, and can't act any more
 	WaitsFor *Condition // nil: it waits for nobody
 }
 
 // A Graph is a wait-for graph.
 type Graph struct {
 	nodes      []RankNode
-	conditions []*Condition // each once
+	conditions []*Condition // each condition once
 	number     map[*Condition]int
 	free       []bool // by rank: it can go on
-	met        []bool // by condition: it can come about
+	met        []bool // by condition: it can be met
 }
 
-// NewGraph makes the graph of ranks that are numbered from 0. Conditions name no others.
+// NewGraph makes the graph of ranks numbered from 0. Conditions name no other ranks.
 func NewGraph(nodes []RankNode) *Graph {
 	g := &Graph{nodes: nodes, number: make(map[*Condition]int), free: make([]bool, len(nodes))}
 	for i := range nodes {
@@ -59,12 +59,12 @@ func (g *Graph) add(c *Condition) {
 	}
 }
 
-// Vertices are ranks, then conditions.
+// vertex returns a condition's vertex number. Ranks have the numbers before.
 func (g *Graph) vertex(c *Condition) int { return len(g.nodes) + g.number[c] }
 
 func (g *Graph) size() int { return len(g.nodes) + len(g.conditions) }
 
-// successors calls visit with each vertex that one waits for.
+// successors calls visit with each vertex that v waits for.
 func (g *Graph) successors(v int, visit func(int)) {
 	if v < len(g.nodes) {
 		if n := &g.nodes[v]; n.WaitsFor != nil && !n.Ended {
@@ -81,7 +81,7 @@ func (g *Graph) successors(v int, visit func(int)) {
 	}
 }
 
-// predecessors lists for each vertex those that wait for it.
+// predecessors lists for each vertex the vertices that wait for it.
 func (g *Graph) predecessors() [][]int {
 	list := make([][]int, g.size())
 	for v := range list {
@@ -90,10 +90,10 @@ func (g *Graph) predecessors() [][]int {
 	return list
 }
 
-// release finds who can go on: each step is taken once for each arc.
+// release finds the ranks that can go on. It visits each arc once.
 func (g *Graph) release() {
 	waiting := g.predecessors()
-	missing := make([]int, len(g.conditions)) // how many more are needed
+	missing := make([]int, len(g.conditions)) // by condition: how many more must be met
 	var next []int
 	for i, c := range g.conditions {
 		missing[i] = len(c.Ranks) + len(c.Conditions)
@@ -131,7 +131,7 @@ func (g *Graph) release() {
 	copy(g.met, done[len(g.nodes):])
 }
 
-// IsStuck reports whether a rank waits for what can never come.
+// IsStuck reports whether a rank waits for a condition that can never be met.
 func (g *Graph) IsStuck(rank int) bool { return !g.free[rank] && !g.nodes[rank].Ended }
 
 // IsWaiting reports whether a rank waits for others.
@@ -139,8 +139,8 @@ func (g *Graph) IsWaiting(rank int) bool {
 	return g.nodes[rank].WaitsFor != nil && !g.nodes[rank].Ended
 }
 
-// AwaitedRanks lists the ranks that a rank waits for directly, in rising order. Of a stuck rank it
-// lists those alone that keep it stuck.
+// AwaitedRanks lists the ranks that a rank waits for directly, in rising order. For a stuck rank it lists only ranks
+// that keep it stuck.
 func (g *Graph) AwaitedRanks(rank int) []int {
 	var list []int
 	stuck := g.IsStuck(rank)

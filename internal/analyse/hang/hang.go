@@ -1,13 +1,11 @@
-// Package hang tells where the ranks of a trace are at its end, who waits for whom, and whether
-// any of them can go on: of the records that a program left that was killed, or of those that a
-// running one has made so far.
+// Package hang determines where the ranks of a trace are at its end, who waits for whom, and whether any of them can
+// go on. The trace is made from the records of a killed program, or from those that a running one has made so far.
 //
-// It goes through all calls once (package ops says what each did) and keeps what has not come
-// to its end; graph.go decides. Memory follows the channels that messages go on, and what
-// is under way.
+// It goes through all calls once (package ops determines what each did) and keeps incomplete operations; graph.go
+// decides. Memory grows with the channels of messages, and with the pending operations.
 //
-// The answer errs on one side: a rank that might do what others wait for, as far as the trace
-// tells, is taken to do it.
+// The answer errs on one side only: a rank that might do what others wait for, as far as the trace shows, is assumed
+// to do it.
 package hang
 
 import (
@@ -18,45 +16,45 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Options say what is known besides the trace.
+// Options hold information from outside the trace.
 type Options struct {
 	Name     func(trace.Site) string // names call sites
-	Thread   func(trace.Site) string // names what threads were made for, by places in it; nil: as Name does
+	Thread   func(trace.Site) string // names the function for which a thread was made, from a code address in it; nil: Name does
 	Progress func(calls uint64)      // called now and then with the number of further calls that were read
-	Process  func(rank int) Process  // nil: nothing is known
+	Process  func(rank int) Process  // returns a rank's operating system process; nil: nothing is known
 }
 
 // A Process is what is known of the operating system's process of a rank.
 type Process struct {
 	Host      string
 	PID       int
-	Alive     bool   // it runs
-	Ended     bool   // it doesn't, although others of its world do
-	MadeCalls bool   // it made calls while it was looked at
-	HeldBy    string // what keeps it from running, one of the Held… constants; empty: nothing
-	// Damaged says that not all of its records could be read.
+	Alive     bool   // it exists
+	Ended     bool   // it has ended, although other processes of its world run
+	MadeCalls bool   // it made calls during the observation
+	HeldBy    string // why it can't run, one of the Process… constants; empty: it can
+	// Damaged: some of its records could not be read.
 	Damaged bool
 }
 
-// What keeps a process from running.
+// Reasons why a process can't run.
 const (
 	ProcessStopped      = "stopped"
 	ProcessTraced       = "traced"
-	ProcessInDeviceWait = "device" // a disk, or what else the kernel waits for
+	ProcessInDeviceWait = "device" // waits in the kernel, mostly for a disk
 )
 
-// A Report is where all ranks of a world are.
+// A Report is the state of all ranks of a world.
 type Report struct {
 	Verdict    Verdict              `json:"verdict"`
 	Ranks      int                  `json:"ranks"`
 	Cycles     []Cycle              `json:"cycles"`     // ranks that wait for each other in a ring
 	States     []RankGroupState     `json:"states"`     // the ranks, those in equal states together
-	Awaited    []Awaited            `json:"awaited"`    // ranks that others wait for in the end and that wait for nobody
+	Awaited    []Awaited            `json:"awaited"`    // ranks that wait for nobody, and that others wait for, directly or by way of others
 	Receives   []UnmatchedReceive   `json:"receives"`   // without a message
 	Messages   []UnreceivedMessages `json:"messages"`   // that no receive takes
 	Mismatches []Mismatch           `json:"mismatches"` // of collective calls
-	Unsure     []int                `json:"unsure"`     // ranks whose calls are not all known: they count as ranks that can proceed
-	Losses     []ops.Loss           `json:"losses"`     // what the trace does not have
+	Unsure     []int                `json:"unsure"`     // ranks some of whose calls are not known: they count as able to proceed
+	Losses     []ops.Loss           `json:"losses"`     // calls that the trace lacks
 }
 
 // A Verdict is the state of a world.
@@ -67,10 +65,10 @@ const (
 	VerdictEnded       Verdict = "ended"       // all ranks have reached MPI_Finalize
 	VerdictDeadlock    Verdict = "deadlock"    // some ranks wait for each other in a ring
 	VerdictStuck       Verdict = "stuck"       // some ranks wait for what nobody will do any more
-	VerdictLivelock    Verdict = "livelock"    // some ranks ask again and again for what nobody does who waits
+	VerdictLivelock    Verdict = "livelock"    // some ranks poll for something that only waiting ranks could do
 	VerdictWaiting     Verdict = "waiting"     // some ranks wait for others that can go on
 	VerdictProgressing Verdict = "progressing" // nobody waits
-	VerdictPartial     Verdict = "partial"     // none: some ranks left no records here, and those that did may wait for them
+	VerdictPartial     Verdict = "partial"     // no verdict: some ranks left no records here, and ranks with records may wait for them
 )
 
 // A Cycle is ranks each of which waits for the next, and the last for the first.
@@ -88,29 +86,29 @@ type CycleLink struct {
 	OpenNs       int64  `json:"open_ns"` // how long the call has been open, 0: not known
 }
 
-// A RankGroupState is ranks that are at the same place in the same way.
+// A RankGroupState is ranks in the same state.
 type RankGroupState struct {
-	Kind            string      `json:"state"` // one of the Kind… constants
+	Kind            string      `json:"state"` // one of the State… constants
 	Function        string      `json:"function"`
 	Place           string      `json:"place"`
-	WaitsForText    string      `json:"for"` // what they wait for, where that is the same for all
+	WaitsForText    string      `json:"for"` // what they wait for, if it is the same for all
 	Stuck           bool        `json:"stuck"`
-	HeldBy          string      `json:"held,omitempty"`     // what keeps their processes from running
-	CollectiveIndex uint64      `json:"round,omitempty"`    // in a collective call: which one of the communicator it is, from 1
-	Comm            string      `json:"comm,omitempty"`     // that one
-	ThreadFunction  string      `json:"made_for,omitempty"` // of a thread: what the program made it for
+	HeldBy          string      `json:"held,omitempty"`     // why their processes can't run, one of the Process… constants
+	CollectiveIndex uint64      `json:"round,omitempty"`    // in a collective call: its number in the communicator, from 1
+	Comm            string      `json:"comm,omitempty"`     // the communicator of that call
+	ThreadFunction  string      `json:"made_for,omitempty"` // of a thread: the function that the program made it for
 	Ranks           []RankState `json:"ranks"`
 }
 
-// The kinds of states.
+// The values of RankGroupState.Kind.
 const (
 	StateBlocked   = "blocked"   // in a call that waits for others
 	StateInside    = "inside"    // in a call that waits for nobody, as far as is known
-	StatePolling   = "polling"   // asks again and again for something that has not come
+	StatePolling   = "polling"   // polls for something that has not happened
 	StateOutside   = "outside"   // outside of MPI, after its last call
 	StateFinalized = "finalized" // in MPI_Finalize, or after it
-	StateEnded     = "ended"     // without MPI_Finalize, while others run on
-	StateMoving    = "moving"    // made calls while it was looked at
+	StateEnded     = "ended"     // ended without MPI_Finalize, while others run
+	StateMoving    = "moving"    // made calls during the observation
 	StateUnknown   = "unknown"   // left no records here
 )
 
@@ -120,13 +118,13 @@ type RankState struct {
 	Host             string           `json:"host,omitempty"`
 	PID              int              `json:"pid,omitempty"`
 	Calls            int64            `json:"calls"`
-	SinceNs          int64            `json:"since_ns"` // how long it has been so, 0: not known
+	SinceNs          int64            `json:"since_ns"` // how long it has been in this state; 0: not known
 	Polls            uint64           `json:"polls,omitempty"`
 	WaitsFor         []int            `json:"waits_for"`
 	WaitsForText     string           `json:"for"`
 	Call             string           `json:"call"`              // the last, in full
 	SpawnedProcesses int              `json:"spawns,omitempty"`  // the number of processes in MPI_Comm_spawn that it waits for
-	Threads          []RankGroupState `json:"threads,omitempty"` // of a rank with several: where they are
+	Threads          []RankGroupState `json:"threads,omitempty"` // of a rank with several threads: their states
 }
 
 // Awaited is a rank that others wait for, directly or by way of others.
@@ -135,7 +133,7 @@ type Awaited struct {
 	WaitingRanks []int `json:"by"`
 }
 
-// An UnmatchedReceive operation is a receive that has no message, or a probe.
+// An UnmatchedReceive is a receive or probe without a message.
 type UnmatchedReceive struct {
 	Rank     int    `json:"rank"`
 	Function string `json:"function"`
@@ -156,22 +154,22 @@ type UnreceivedMessages struct {
 	Place    string `json:"place"`
 }
 
-// A Mismatch is a collective call in which members of a communicator don't call the same.
+// A Mismatch is a position at which members of a communicator call different collectives.
 type Mismatch struct {
 	Comm  string           `json:"comm"`
-	Index uint64           `json:"index"` // how many collective calls of the communicator came before
+	Index uint64           `json:"index"` // number of the communicator's collective calls before
 	Calls []MismatchedCall `json:"calls"`
 }
 
-// A MismatchedCall is what some of the members call.
+// A MismatchedCall is the call that some of the members made.
 type MismatchedCall struct {
 	Function string `json:"function"`
-	Root     int    `json:"root"` // rank in the communicator, -1 none
+	Root     int    `json:"root"` // rank in the communicator; -1: the call has no root
 	Place    string `json:"place"`
 	Ranks    []int  `json:"ranks"`
 }
 
-// Analyse looks at the end of a trace.
+// Analyse determines the state of all ranks at the end of a trace.
 func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	if o.Name == nil {
 		o.Name = func(s trace.Site) string { return fmt.Sprintf("%s+0x%x", s.Module, s.Offset) }
@@ -198,7 +196,7 @@ func follow(r *trace.Reader, progress func(calls uint64)) (*follower, error) {
 	o := ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, Unfinished: true, IsIdle: idle, Progress: progress}
 	s, err := ops.NewSource(r, o)
 	if err == nil {
-		if o.IgnoreTimes, err = s.OneThread(); o.IgnoreTimes && err == nil { // else times say which thread's call came first
+		if o.IgnoreTimes, err = s.OneThread(); o.IgnoreTimes && err == nil { // otherwise times decide which thread's call came first
 			s, err = ops.NewSource(r, o)
 		}
 	}
@@ -215,16 +213,16 @@ func follow(r *trace.Reader, progress func(calls uint64)) (*follower, error) {
 	return f, nil
 }
 
-// manyPolls is how often a thread must have asked in vain to be said to poll.
+// manyPolls is the number of successive vain polls after which a thread counts as polling.
 const manyPolls = 100
 
-// brief is how long a call must have been open to be sure that it does not just do its work:
-// messages may be on their way, and many sends need no receiver.
+// brief is the time in ns after which an open call counts as waiting. Shorter ones may just be at work: messages may
+// be on their way, and many sends need no receiver.
 const brief = 20e6
 
 var _ ops.Sink = (*follower)(nil)
 
-// unmet lists the receives and probes that have no message.
+// unmet lists the receives and probes without a message.
 func (v *view) unmet() []UnmatchedReceive {
 	list := []UnmatchedReceive{}
 	for i := range v.snap.Operations {
@@ -238,27 +236,27 @@ func (v *view) unmet() []UnmatchedReceive {
 	return list
 }
 
-// A Snapshot is where all ranks of a world are: what each is inside of, and what it has begun.
+// A Snapshot is the state of all ranks of a world: their open calls and incomplete operations.
 type Snapshot struct {
 	Ranks    []RankWait
 	Groups   []ProcessGroup // communicators
 	Messages map[Channel]MessageCount
-	// Operations are those that had not completed: of a rank in the order in which it began them.
+	// Operations are the incomplete ones, for each rank in the order in which it began them.
 	Operations []Operation
 }
 
-// A MessageCount is of the messages of a channel.
+// A MessageCount counts the messages of a channel.
 type MessageCount struct {
 	Sent     uint64 // begun
 	Received uint64 // taken by receives that have completed
-	place    int    // where the last one was sent
+	place    int    // number of the call site that sent the last one
 }
 
-// A RankWait is where one rank is.
+// A RankWait is what one rank waits for.
 type RankWait struct {
 	Ended   bool
 	Stopped bool // its process does not run
-	// Threads are the threads that wait. A rank waits if none of its threads does anything else.
+	// Threads are the threads that wait. The rank waits only if OtherThreadBusy is false.
 	Threads         []ThreadWait
 	OtherThreadBusy bool // another thread is outside of MPI, or in a call that waits for nobody
 }
@@ -272,18 +270,17 @@ type ThreadWait struct {
 // A ProcessGroup is the processes of a communicator.
 type ProcessGroup struct {
 	Members []int // ranks of the world, -1: not known
-	// CollectiveProgress is what each member has entered of the collective calls of the communicator; empty
-	// where there were none.
+	// CollectiveProgress has each member's progress in the communicator's collective calls; empty if there were none.
 	CollectiveProgress []CollectiveProgress
 }
 
-// CollectiveProgress is how far a member has come with the collective calls of a communicator.
+// CollectiveProgress is the collective calls that a member has entered on a communicator.
 type CollectiveProgress struct {
-	Count uint64           // how many were entered
-	Last  []CollectiveCall // of these the last ones, in order
+	Count uint64           // number of calls entered
+	Last  []CollectiveCall // the last of them, in order
 }
 
-// A CollectiveCall is what has to be the same in all members that meet in a call.
+// A CollectiveCall is the part of a collective call that must be equal in all members.
 type CollectiveCall struct {
 	Function string
 	Root     int // -1: it has none
@@ -295,7 +292,7 @@ func (c CollectiveCall) Matches(d CollectiveCall) bool {
 	return c.Function == d.Function && c.Root == d.Root
 }
 
-// at returns the call at a position, if it is known.
+// at returns the call at a position, if it is still kept.
 func (p *CollectiveProgress) at(position uint64) (CollectiveCall, bool) {
 	first := p.Count - uint64(len(p.Last))
 	if position < first || position >= p.Count {
@@ -304,20 +301,20 @@ func (p *CollectiveProgress) at(position uint64) (CollectiveCall, bool) {
 	return p.Last[position-first], true
 }
 
-// A Channel is what messages don't overtake each other on.
+// A Channel is the key of MPI's ordering: messages of one channel don't overtake each other.
 type Channel struct {
 	Comm     int
 	From, To int // ranks of the world
 	Tag      int64
 }
 
-// What a receive or probe may leave open.
+// Wildcards of a receive or probe.
 const (
 	AnySource = -1
 	AnyTag    = -1
 )
 
-// A OperationKind says what an operation is.
+// A OperationKind is a kind of operation.
 type OperationKind uint8
 
 // The kinds of operations.
@@ -338,7 +335,7 @@ type Operation struct {
 	Tag           int64  // or AnyTag
 	MessageNumber uint64 // of a send: which message of its channel it is, from 1
 
-	CollectiveIndex uint64 // of a collective: which one of the communicator, from 0
+	CollectiveIndex uint64 // of a collective: its number in the communicator, from 0
 	AwaitedMembers  meaning.Need
 	Root            int // rank of the world
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A view brings together what was followed and what the last calls say.
+// A view combines the follower's result with the last calls of all threads.
 type view struct {
 	*follower
 	o Options
@@ -20,34 +20,34 @@ type view struct {
 	last             []rankEnd
 	placeOfOperation []int
 	analysis         *Analysis
-	patient          *Analysis // as if who polls did wait
+	patient          *Analysis // the analysis in which polling ranks count as waiting
 }
 
-// A rankEnd is the end of one rank.
+// A rankEnd is the state of one rank at the end.
 type rankEnd struct {
 	process Process
 	known   bool // it left a track
 	calls   int64
 	kind    string
 	threads []threadEnd
-	shown   int  // the thread that is shown first
-	unsure  bool // not all that it did is known
+	shown   int  // index of the thread that is shown
+	unsure  bool // some of its actions are not known
 }
 
-// A threadEnd is the last call of a thread.
+// A threadEnd is the state of a thread at the end.
 type threadEnd struct {
 	call    *trace.Call // nil: there was none
 	place   int
 	kind    string
-	since   int64 // ns that it has been so; 0: not known
+	since   int64 // ns in this state; 0: not known
 	polls   uint64
 	wait    ThreadWait
 	blocked bool
-	in      *Operation // the collective that it is in; nil: none
-	of      string     // what the program made it for
+	in      *Operation // the collective operation that it is in; nil: none
+	of      string     // the function that the program made it for
 }
 
-// look finds where each rank is, and analyses that.
+// look determines the state of each rank, and analyses all.
 func (v *view) look() error {
 	var err error
 	if v.r.HasTimes() {
@@ -78,7 +78,7 @@ func (v *view) look() error {
 	return nil
 }
 
-// waits is what a rank waits for, strictly and if polling is waiting.
+// waits returns what a rank waits for: strict ignores polling, patient counts polling as waiting.
 func (e *rankEnd) waits() (strict, patient RankWait) {
 	switch e.kind {
 	case StateFinalized, StateEnded:
@@ -102,7 +102,7 @@ func (e *rankEnd) waits() (strict, patient RankWait) {
 	return strict, patient
 }
 
-// lookAt finds where one rank is.
+// lookAt determines the state of one rank.
 func (v *view) lookAt(n *rankState, e *rankEnd) error {
 	about, err := n.k.Process()
 	if err != nil {
@@ -142,7 +142,7 @@ func (v *view) lookAt(n *rankState, e *rankEnd) error {
 	return nil
 }
 
-// operations puts what a rank has begun into the snapshot, and returns where.
+// operations adds a rank's incomplete operations to the snapshot, and returns their indices.
 func (v *view) operations(n *rankState) map[*begun]int {
 	var list []*begun
 	for _, b := range n.pending {
@@ -174,7 +174,7 @@ func (v *view) operations(n *rankState) map[*begun]int {
 	return number
 }
 
-// thread finds where one thread is.
+// thread determines the state of one thread.
 func (v *view) thread(n *rankState, stream int, number map[*begun]int) (x threadEnd, err error) {
 	length := n.k.Len(stream)
 	if length == 0 {
@@ -208,7 +208,7 @@ func (v *view) thread(n *rankState, stream int, number map[*begun]int) (x thread
 		}
 	}
 	polls := t.polls
-	if polls > 0 { // not all were looked at
+	if polls > 0 { // the latest polls were skipped
 		if polls, err = pollsAtEnd(n.k, stream); err != nil {
 			return x, err
 		}
@@ -238,7 +238,7 @@ func isPoll(c *trace.Call) bool {
 	return def.Has(mpi.AttrPolls)
 }
 
-// blocks finds what an open call waits for.
+// blocks determines what an open call waits for.
 func (v *view) blocks(n *rankState, t *thread, x *threadEnd, number map[*begun]int) {
 	def, _ := mpi.Lookup(x.call.Func.Name)
 	if w := meaning.WaitBehaviourOf(def); w.Blocks {
@@ -255,7 +255,7 @@ func (v *view) blocks(n *rankState, t *thread, x *threadEnd, number map[*begun]i
 		i, ok := number[b]
 		switch {
 		case !ok && x.wait.AnySuffices:
-			return // what it waits for is not known, and may come
+			return // an operation is not known, and may complete
 		case !ok:
 			continue
 		case !sure && b.Kind != OperationReceive && b.Kind != OperationProbe:

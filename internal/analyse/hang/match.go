@@ -10,23 +10,22 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A matching says which operations on messages have found their other end.
+// A matching records which operations on messages have found their partner.
 type matching struct {
 	s        *Snapshot
-	taken    map[Channel]uint64 // messages that receives took for certain which have not completed
-	perhaps  map[Channel]uint64 // how many receives with wildcards there are that may have taken one
-	likely   map[Channel]uint64 // of these, how many are thought to have
+	taken    map[Channel]uint64 // messages that completed receives certainly took, or pending ones will
+	perhaps  map[Channel]uint64 // how many incomplete wildcard receives may have taken a message
+	likely   map[Channel]uint64 // how many of them are assumed to have taken one
 	incoming map[inbox][]Channel
 	matched  []bool // by operation
 }
 
-// An inbox is where receives of a rank look for messages.
+// An inbox identifies a queue of a rank: its communicator and receiver.
 type inbox struct{ comm, to int }
 
-// match brings messages and receives together as MPI does: a message goes to the receive that was
-// posted first of those that it fits, and of messages on a channel the first comes first. Which
-// message a wildcard got that has not completed is not known if there are several: all of them
-// may be taken then, and all may be there still for others.
+// match pairs messages with receives as MPI does. A message goes to the first posted receive that fits it, and the
+// messages of a channel are taken in order. If several messages fit an incomplete wildcard receive, each counts both
+// as taken and as available to others.
 func (s *Snapshot) match() *matching {
 	m := &matching{s: s, taken: make(map[Channel]uint64), perhaps: make(map[Channel]uint64), likely: make(map[Channel]uint64),
 		incoming: make(map[inbox][]Channel), matched: make([]bool, len(s.Operations))}
@@ -39,7 +38,7 @@ func (s *Snapshot) match() *matching {
 	for _, list := range m.incoming {
 		slices.SortFunc(list, func(a, b Channel) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Tag, b.Tag)) })
 	}
-	demand := make(map[Channel]int) // of receives without wildcards that were not looked at yet
+	demand := make(map[Channel]int) // receives without wildcards that were not matched yet
 	for i := range s.Operations {
 		if o := &s.Operations[i]; o.Kind == OperationReceive && o.Peer != AnySource && o.Tag != AnyTag {
 			demand[o.from()]++
@@ -78,7 +77,7 @@ func (s *Snapshot) match() *matching {
 	return m
 }
 
-// from is the channel that a receive without wildcards gets its message from.
+// from is the channel of a receive without wildcards.
 func (o *Operation) from() Channel { return Channel{o.Comm, o.Peer, o.Rank, o.Tag} }
 
 func (m *matching) surplus(c Channel) int {
@@ -86,8 +85,7 @@ func (m *matching) surplus(c Channel) int {
 	return int(n.Sent) - int(n.Received) - int(m.taken[c])
 }
 
-// find returns the channels that have a message for a receive or probe, and the one of them that
-// has most to spare.
+// find returns the channels that have a message for a receive or probe, and the channel with the largest surplus.
 func (m *matching) find(o *Operation, demand map[Channel]int) (list []Channel, best Channel) {
 	if o.Peer != AnySource && o.Tag != AnyTag {
 		if c := o.from(); m.surplus(c) > 0 {
@@ -108,13 +106,13 @@ func (m *matching) find(o *Operation, demand map[Channel]int) (list []Channel, b
 	return list, best
 }
 
-// unreceived are messages of one channel that nobody has posted a receive for.
+// unreceived is the messages of one channel for which no receive is posted.
 type unreceived struct {
 	Channel
 	Count uint64
 }
 
-// unreceived lists the messages that were sent and that no receive takes, in order of channels.
+// unreceived lists sent messages that no receive takes, in order of channels.
 func (m *matching) unreceived() []unreceived {
 	var list []unreceived
 	for _, channels := range m.incoming {
@@ -134,10 +132,10 @@ type fileName string
 
 func (f fileName) String() string { return fmt.Sprintf("file %q", string(f)) }
 
-// group numbers a communicator; that of an intercommunicator is one side of it.
+// group returns the number of a communicator; for an intercommunicator, of the local side.
 func (f *follower) group(c *handles.Comm) int { return f.circle(&ops.Meeting{Comm: c}) }
 
-// circle numbers those who make collective calls in one order.
+// circle returns the number of the group of ranks that make collective calls in one order.
 func (f *follower) circle(m *ops.Meeting) int {
 	by := m.CallOrder()
 	if by == f.recent && len(f.names) > 0 {
@@ -166,7 +164,7 @@ func (f *follower) circle(m *ops.Meeting) int {
 	return n
 }
 
-// channelGroup is the same for both sides of an intercommunicator.
+// channelGroup returns a number that is the same for both sides of an intercommunicator.
 func (f *follower) channelGroup(c *handles.Comm) int {
 	if c.Remote != nil && c.Remote.Number < c.Number {
 		c = c.Remote
@@ -174,12 +172,12 @@ func (f *follower) channelGroup(c *handles.Comm) int {
 	return f.group(c)
 }
 
-// keep is how many collective calls of a rank are remembered for each communicator, at least: members are
-// rarely farther apart than that.
+// keep is the least number of a rank's latest collective calls that are kept for each communicator. Members are
+// rarely farther apart.
 const keep = 8
 
-// collective counts a call that all members of a communicator, window or file have to make. It
-// returns nil if the members are not known, or do not all take part.
+// collective counts a call that all members of a communicator, window or file must make. It returns nil if the
+// members are not known, or not all take part.
 func (f *follower) collective(c *ops.Call) *begun {
 	m := &c.Meeting
 	if m.Comm == nil || m.Comm.RemoteSize > 0 || m.OwnRank < 0 {

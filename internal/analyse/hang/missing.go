@@ -13,13 +13,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// ErrMissing is that a trace lacks calls which its ranks made: tracing was off, or a rank made them in a way that isn't recorded.
+// ErrMissing is returned if a trace lacks calls that its ranks made: tracing was off, or spoor can't record the
+// calls.
 var ErrMissing = errors.New("calls are missing from this trace")
 
-// CheckMissingCalls looks whether calls are missing from a trace, and returns an ErrMissing that lists them: messages received
-// but never sent, collective calls that some members made less often than others, ranks without a track. Otherwise it
-// returns nil. Unknown calls are no evidence. After a deadlock of calls that did complete in the program, messages not
-// received are evidence, too.
+// CheckMissingCalls returns an ErrMissing if calls are missing from a trace, otherwise nil. The error lists the
+// evidence: messages received but never sent, collective calls that some members made less often than others, and
+// ranks without a track. Calls that spoor can't interpret are no evidence. With afterDeadlock, which is for calls
+// that did complete in the program, unreceived messages are evidence, too.
 func CheckMissingCalls(r *trace.Reader, afterDeadlock bool, progress func(calls uint64)) error {
 	f, err := follow(r, progress)
 	if err != nil {
@@ -49,7 +50,7 @@ func CheckMissingCalls(r *trace.Reader, afterDeadlock bool, progress func(calls 
 	return fmt.Errorf("%w: %s", ErrMissing, strings.Join(list, "; "))
 }
 
-// missing is what calls of all ranks leave over.
+// missing checks the state after all calls of all ranks.
 type missing struct {
 	*follower
 	ended []bool // by rank: it has reached MPI_Finalize

@@ -15,10 +15,10 @@ import (
 
 func sortedKeys[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
 
-// report says what was found.
+// report writes the findings as a Report.
 func (v *view) report() *Report {
 	r := &Report{Ranks: len(v.last), Receives: v.unmet(), Messages: v.messages(), Mismatches: v.mismatches(), Awaited: v.awaited()}
-	delete(v.s.Losses, ops.LossUnfinished) // that is what all this is about
+	delete(v.s.Losses, ops.LossUnfinished) // unfinished calls are the report's subject
 	r.Losses = v.s.Losses.List()
 	r.Unsure = []int{}
 	for rank := range v.last {
@@ -88,7 +88,7 @@ func (v *view) link(a *Analysis, rank, next int) CycleLink {
 	return l
 }
 
-// wanted says in words what a thread waits for; of what one rank has to do, or with -1 all of it.
+// wanted describes what a thread waits for: the part that rank of must do, or all if of is -1.
 func (v *view) wanted(a *Analysis, t *threadEnd, of int) string {
 	var list []string
 	for _, i := range t.wait.Operations {
@@ -111,12 +111,12 @@ func (v *view) wanted(a *Analysis, t *threadEnd, of int) string {
 	return strings.Join(list, joint)
 }
 
-// concerns reports whether an operation can wait for a rank.
+// concerns reports whether an operation may wait for a rank.
 func (v *view) concerns(o *Operation, rank int) bool {
 	return o.Kind == OperationCollective || o.Peer == rank || o.Peer == AnySource
 }
 
-// describe says what an operation waits for.
+// describe says in words what an operation waits for.
 func (v *view) describe(i int, o *Operation) string {
 	tag, from := fmt.Sprintf("tag %d", o.Tag), fmt.Sprintf("rank %d", o.Peer)
 	if o.Tag == AnyTag {
@@ -138,7 +138,7 @@ func (v *view) describe(i int, o *Operation) string {
 	return fmt.Sprintf("a message from %s, %s%s", from, tag, on)
 }
 
-// meeting says who is missing in a collective.
+// meeting names the ranks missing in a collective.
 func (v *view) meeting(i int, o *Operation) string {
 	missing, held := v.analysis.MissingRanks(i)
 	on := v.names[o.Comm].String()
@@ -156,8 +156,7 @@ func (v *view) meeting(i int, o *Operation) string {
 	return fmt.Sprintf("ranks %s to call %s on %s", show.FormatRanges(missing), function, on)
 }
 
-// states puts ranks together that are in equal states: those of most ranks first, but the stuck
-// before all others.
+// states groups ranks in equal states: stuck ranks first, then the largest group.
 func (v *view) states(a *Analysis) []RankGroupState {
 	type key struct {
 		kind  string
@@ -226,7 +225,7 @@ func (v *view) rank(a *Analysis, rank int, t *threadEnd) RankState {
 		}
 	}
 	if a.IsWaiting(rank) {
-		if s.WaitsFor = a.AwaitedRanks(rank); len(s.WaitsFor) > 1 { // it is one of those who may send to it
+		if s.WaitsFor = a.AwaitedRanks(rank); len(s.WaitsFor) > 1 { // it is one of the possible senders
 			s.WaitsFor = slices.DeleteFunc(s.WaitsFor, func(r int) bool { return r == rank })
 		}
 	}
@@ -239,7 +238,7 @@ func (v *view) rank(a *Analysis, rank int, t *threadEnd) RankState {
 	return s
 }
 
-// spawns is how many processes an open call is to start, as its root says.
+// spawns returns the number of processes that an open call is to start, which its root gives.
 func spawns(c *trace.Call) (n int) {
 	if c.Return != trace.NeverReturned {
 		return 0
@@ -255,7 +254,7 @@ func spawns(c *trace.Call) (n int) {
 	return n
 }
 
-// awaited lists the ranks for which others wait in the end.
+// awaited lists the ranks that wait for nobody and that others wait for.
 func (v *view) awaited() []Awaited {
 	list := []Awaited{}
 	for rank := range v.last {
@@ -270,7 +269,7 @@ func (v *view) awaited() []Awaited {
 	return list
 }
 
-// messages lists what no receive takes.
+// messages lists the messages that no receive takes.
 func (v *view) messages() []UnreceivedMessages {
 	list := []UnreceivedMessages{}
 	for _, m := range v.analysis.Unreceived {
@@ -290,7 +289,7 @@ func (v *view) mismatches() []Mismatch {
 		if slices.ContainsFunc(m.Calls, func(c mismatchedCall) bool {
 			return slices.ContainsFunc(c.Ranks, func(rank int) bool { return v.last[rank].unsure })
 		}) {
-			continue // a call may be missing
+			continue // a call may be missing from the trace
 		}
 		x := Mismatch{Comm: v.names[m.Comm].String(), Index: m.Position}
 		for _, c := range m.Calls {

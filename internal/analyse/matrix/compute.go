@@ -15,7 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// maxEntries bounds what a matrix takes in memory: 24 bytes each.
+// maxEntries bounds the entries of a matrix, of 24 bytes each.
 const maxEntries = 1 << 26
 
 // Compute counts the traffic of a trace from its compressed form.
@@ -41,8 +41,7 @@ func Compute(r *trace.Reader, opts Options) (*Matrix, error) {
 	})
 }
 
-// ComputeCallByCall counts the traffic by looking at every call of every rank, one by
-// one. It is what Compute is compared with.
+// ComputeCallByCall counts the traffic by visiting every call of every rank. Tests compare Compute with it.
 func ComputeCallByCall(r *trace.Reader, opts Options) (*Matrix, error) {
 	return build(r, opts, func(w *worker, k *trace.Rank) error {
 		w.count = 1
@@ -58,21 +57,21 @@ func ComputeCallByCall(r *trace.Reader, opts Options) (*Matrix, error) {
 	})
 }
 
-// HasTraffic reports whether a trace has any functions that the options count.
+// HasTraffic reports whether a trace has any function that the options count.
 func HasTraffic(r *trace.Reader, opts Options) bool {
 	return slices.ContainsFunc(r.Schema(), func(f *trace.Function) bool { return !f.Has(trace.AttrStarts) && opts.wants(f) })
 }
 
-// A builder puts a matrix together.
+// A builder accumulates a matrix.
 type builder struct {
 	m     *Matrix
 	opts  *Options
 	comms *handles.Comms
 
 	mu    sync.Mutex
-	sums  []map[int]Cell // rows, while bins or one-sided reads add to them
+	sums  []map[int]Cell // rows that may still grow: several ranks share a row, or one-sided reads add to other rows
 	fans  map[*handles.Comm]*fan
-	lists map[int][]int // by class: terminals that count
+	lists map[int][]int // by class: the terminals that count
 	used  int
 }
 
@@ -82,10 +81,10 @@ type worker struct {
 	source *ops.Source
 	x      *handles.Rank
 	b      *builder
-	count  uint64 // how often the call at hand was made
+	count  uint64 // number of occurrences of the current call
 
 	row  map[int]Cell
-	back map[int]Cell // what others sent to the rank
+	back map[int]Cell // what other ranks sent to the rank, through one-sided reads
 	sum  Matrix       // only its totals are used
 }
 
@@ -158,7 +157,7 @@ func (w *worker) do(r *trace.Reader, rank int, walk func(*worker, *trace.Rank) e
 	return w.b.add(rank, w.row, w.back)
 }
 
-// wanted returns which terminals of a rank's class count.
+// wanted returns the terminals of a rank's class that count.
 func (b *builder) wanted(k *trace.Rank) []int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -172,7 +171,7 @@ func (b *builder) wanted(k *trace.Rank) []int {
 	})
 }
 
-// add puts the cells of a rank into the matrix.
+// add adds the cells of a rank to the matrix.
 func (b *builder) add(rank int, row, back map[int]Cell) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -219,7 +218,7 @@ func (b *builder) finish() *Matrix {
 		m.rows[i] = entries(sum)
 		b.sums[i] = nil
 	}
-	for _, c := range b.comms.List() { // in the same order every time
+	for _, c := range b.comms.List() { // in a fixed order
 		f := b.fans[c]
 		if f == nil {
 			continue
@@ -232,7 +231,7 @@ func (b *builder) finish() *Matrix {
 	return m
 }
 
-// fan returns the fan of a communicator, nil if there is nobody to send to.
+// fan returns the fan of a communicator, nil if it has no other members.
 func (b *builder) fan(c *handles.Comm) *fan {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -250,7 +249,7 @@ func (b *builder) fan(c *handles.Comm) *fan {
 	return f
 }
 
-// sized returns n messages of a size, and counts them.
+// sized returns a cell of n messages of a size, and adds them to the histogram of sizes.
 func (w *worker) sized(n uint64, bytes uint64, sized bool) Cell {
 	c := Cell{Messages: n}
 	if !sized {
@@ -262,7 +261,7 @@ func (w *worker) sized(n uint64, bytes uint64, sized bool) Cell {
 	return c
 }
 
-// send counts a message to a member, -1 for none of this world; receive one from it.
+// send counts messages to a member, -1 for a rank outside the world; receive counts messages from one.
 func (w *worker) send(to int, bytes uint64, sized bool) { w.message(w.row, to, bytes, sized) }
 
 func (w *worker) receive(from int, bytes uint64, sized bool) { w.message(w.back, from, bytes, sized) }
@@ -279,7 +278,7 @@ func (w *worker) message(peers map[int]Cell, peer int, bytes uint64, sized bool)
 	peers[peer] = sum
 }
 
-// others returns how many ranks a member sends to that sends to all.
+// others returns the number of ranks that a member reaches with a message to all.
 func others(c *handles.Comm) uint64 {
 	if c.RemoteSize > 0 {
 		return uint64(c.RemoteSize)
@@ -287,8 +286,8 @@ func others(c *handles.Comm) uint64 {
 	return uint64(c.Size - 1)
 }
 
-// each returns what a member exchanges with each of the others in calls that move bytes to or from every one of them.
-// It is nothing without others, or if the matrix has no place for it.
+// each returns what a member exchanges with each other member in calls that move bytes between all of them. ok is
+// false if there are no others, or the matrix leaves the member out.
 func (w *worker) each(c *handles.Comm, self int, bytes uint64, sized bool) (Cell, bool) {
 	n := others(c)
 	if n == 0 {

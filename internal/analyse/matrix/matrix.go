@@ -3,8 +3,8 @@
 // the compressed form of a trace: what a call sends is found once per distinct
 // call and rank, and multiplied by how often the rank made it.
 //
-// A message counts where it is sent. Receives tell nothing more, and a rank
-// without a track is missing as a sender only.
+// A message counts at its sender. Receives add no information, and a rank without a track is missing only as a
+// sender.
 //
 // Invariants:
 //
@@ -23,7 +23,7 @@ import (
 	"slices"
 )
 
-// A Cell is what one rank sent to another.
+// A Cell is the messages and bytes that one rank sent to another.
 type Cell struct {
 	Messages uint64 `json:"messages"`
 	Bytes    uint64 `json:"bytes"`
@@ -38,7 +38,7 @@ func (c Cell) times(n uint64) Cell { return Cell{c.Messages * n, c.Bytes * n} }
 
 func (c Cell) zero() bool { return c == Cell{} }
 
-// An RowEntry is a cell of a row.
+// A RowEntry is a cell with its column.
 type RowEntry struct {
 	To int
 	Cell
@@ -49,7 +49,7 @@ type Options struct {
 	PointToPoint bool
 	Collectives  bool
 	RMA          bool
-	RanksPerRow  int                   // ranks per row and column; 0 or 1: each its own
+	RanksPerRow  int                   // 0 or 1: a row for each rank
 	Progress     func(done, ranks int) // may be nil; called by several goroutines
 }
 
@@ -60,7 +60,7 @@ type Matrix struct {
 
 	Total           Cell   // of all cells
 	ToElsewhere     Cell   // to ranks that are not in this world, or not known
-	UnsizedMessages uint64 // messages of datatypes whose size is not known, counted with no bytes
+	UnsizedMessages uint64 // messages of unknown size, counted with 0 bytes
 	UnknownCalls    uint64 // calls whose partners are not known, left out
 
 	Sizes [NumBuckets]Cell // messages by size: bucket 0 is empty ones, bucket i from 2^(i-1) to 2^i - 1 bytes
@@ -69,10 +69,10 @@ type Matrix struct {
 	fans []*fan
 }
 
-// NumBuckets is how many classes of message sizes there are.
+// NumBuckets is the number of size buckets.
 const NumBuckets = 65
 
-// BucketRange returns the sizes in bytes that a class has.
+// BucketRange returns the least and largest size in bytes of a bucket.
 func BucketRange(i int) (least, most uint64) {
 	if i == 0 {
 		return 0, 0
@@ -83,20 +83,19 @@ func BucketRange(i int) (least, most uint64) {
 // Size returns the number of rows and columns.
 func (m *Matrix) Size() int { return (m.Ranks + m.RanksPerRow - 1) / m.RanksPerRow }
 
-// RankRange returns the first rank of a row or column and the one after the last.
+// RankRange returns the ranks of a row or column: from first, up to but without end.
 func (m *Matrix) RankRange(i int) (first, end int) {
 	return i * m.RanksPerRow, min((i+1)*m.RanksPerRow, m.Ranks)
 }
 
-// A fan is what members of a group send to all others of a group alike. Member
-// i sends out[i] and what in[j] says to member j.
+// A fan is traffic from all members of a group to all others. Member i sends out[i] + in[j] to member j.
 type fan struct {
-	from, to []int  // world ranks of the groups, -1 not known
-	same     bool   // they are one group, not the two sides of an intercommunicator
+	from, to []int  // world ranks of the senders and receivers; -1: not known
+	same     bool   // from and to are one group, not the two sides of an intercommunicator
 	out, in  []Cell // by rank in the group; nil: nothing
 }
 
-// Row returns the cells of a row that hold anything, by column.
+// Row returns the nonzero cells of a row, by column.
 func (m *Matrix) Row(i int) []RowEntry {
 	if len(m.fans) == 0 {
 		return m.rows[i]
@@ -112,11 +111,11 @@ func (m *Matrix) Row(i int) []RowEntry {
 	return entries(sum)
 }
 
-// row adds what ranks from first to end send.
+// row adds to sum what the ranks from first to end send through the fan.
 func (f *fan) row(m *Matrix, first, end int, sum map[int]Cell) {
 	var out Cell // of all senders in the row
 	senders := 0
-	self := make(map[int]Cell) // what a member would send to itself
+	self := make(map[int]Cell) // what the formula counts for a member to itself, which is subtracted
 	for i, world := range f.from {
 		if world < first || world >= end {
 			continue
@@ -157,7 +156,7 @@ func (f *fan) row(m *Matrix, first, end int, sum map[int]Cell) {
 	}
 }
 
-// total returns what a fan holds, and what of it goes to unknown ranks.
+// total returns the fan's traffic, and the part of it that goes to unknown ranks.
 func (f *fan) total() (all, elsewhere Cell) {
 	known := 0
 	for _, world := range f.to {
@@ -196,7 +195,7 @@ func (f *fan) total() (all, elsewhere Cell) {
 	return all, elsewhere
 }
 
-// Rows yields the rows that hold anything.
+// Rows yields the rows with nonzero cells.
 func (m *Matrix) Rows() iter.Seq2[int, []RowEntry] {
 	return func(yield func(int, []RowEntry) bool) {
 		for i := range m.Size() {
@@ -231,8 +230,7 @@ func (m *Matrix) Dense() [][]Cell {
 	return rows
 }
 
-// WithRanksPerRow returns the same traffic with more ranks per row. The new bin must be a
-// multiple of the old one.
+// WithRanksPerRow returns the same traffic with bin ranks per row. bin must be a multiple of the current number.
 func (m *Matrix) WithRanksPerRow(bin int) *Matrix {
 	n := *m
 	n.RanksPerRow = bin

@@ -13,16 +13,16 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// MaxPictureRows is the most rows and columns that a picture shows well.
+// MaxPictureRows is the largest number of rows and columns that a picture shows well.
 const MaxPictureRows = 1024
 
-// A layout is where things are in a picture, in pixels.
+// A layout holds the positions of a picture's parts, in pixels.
 type layout struct {
-	cell, side          int // of one cell; of all
+	cell, side          int // width of one cell; of all together
 	left, top           int
 	width, height       int
-	bar, barTop, barEnd int // the scale's x, and y of both ends
-	every               int // interval between rows with a number
+	bar, barTop, barEnd int // x of the colour scale, and y of both ends
+	every               int // number of rows per label
 }
 
 func (m *Matrix) layout(u Measure) layout {
@@ -46,7 +46,7 @@ func (m *Matrix) layout(u Measure) layout {
 	return l
 }
 
-// shade is a colour of the scale: light to dark blue, which also reads in grey.
+// shade returns a colour of the scale, from light to dark blue; it also prints well in grey.
 func shade(x float64) color.RGBA {
 	stops := [...][3]float64{{222, 235, 247}, {158, 202, 225}, {66, 146, 198}, {8, 81, 156}, {8, 32, 80}}
 	x *= float64(len(stops) - 1)
@@ -56,7 +56,7 @@ func shade(x float64) color.RGBA {
 	return color.RGBA{mix(0), mix(1), mix(2), 255}
 }
 
-// TitleText is a line over a picture.
+// TitleText returns a picture's title line.
 func (m *Matrix) TitleText(u Measure) string {
 	t := fmt.Sprintf("%s sent from rank (down) to rank (across)", u)
 	if m.RanksPerRow > 1 {
@@ -114,13 +114,12 @@ func fill(img *image.RGBA, r image.Rectangle, c color.RGBA) {
 	}
 }
 
-// Letters of PNG pictures are those of a fixed font that is part of a library:
-// pictures look the same wherever they are made.
+// PNG pictures use a fixed font from a library, so that they look the same on every machine.
 const glyphHeight, glyphWidth = 9, 7
 
 func textWidth(s string) int { return glyphWidth * len(s) }
 
-// write writes text with its upper left corner at a place.
+// write draws text whose upper left corner is at x, y.
 func write(img *image.RGBA, x, y int, text string, c color.RGBA) {
 	d := font.Drawer{Dst: img, Src: image.NewUniform(c), Face: basicfont.Face7x13, Dot: fixed.P(x, y+glyphHeight)}
 	d.DrawString(text)

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// A Measure is which number of a cell is shown.
+// A Measure selects the number of a cell that is shown.
 type Measure uint8
 
 // The measures.
@@ -35,7 +35,7 @@ func (u Measure) Value(c Cell) uint64 {
 	return c.Bytes
 }
 
-// Text writes a number of the measure with three digits: 1.23 MB, or 1.23 M.
+// Text formats a number of the measure with three digits: 1.23 MB, or 1.23 M.
 func (u Measure) Text(n uint64) string {
 	units := []string{"", "k", "M", "G", "T", "P", "E"}
 	if u == MeasureBytes {
@@ -61,8 +61,7 @@ func (m *Matrix) label(i int) string {
 	return fmt.Sprintf("%d-%d", first, end-1)
 }
 
-// FitWidth returns the matrix, with more ranks in a row if its text is wider than a
-// number of columns.
+// FitWidth returns the matrix with enough ranks per row for its text to fit a number of columns.
 func (m *Matrix) FitWidth(u Measure, width int) *Matrix {
 	for m.Size() > 2 {
 		var b strings.Builder
@@ -76,7 +75,7 @@ func (m *Matrix) FitWidth(u Measure, width int) *Matrix {
 	return m
 }
 
-// across names the ranks of a column, in short.
+// across is the short label of a column.
 func (m *Matrix) across(i int) string {
 	first, end := m.RankRange(i)
 	if end > first+1 {
@@ -173,7 +172,7 @@ func (s scale) of(v uint64) float64 {
 	return max(0, min(1, (math.Log(float64(v))-lo)/(hi-lo)))
 }
 
-// ticks are numbers to show beside the scale.
+// ticks returns the numbers that label the colour scale.
 func (s scale) ticks() []uint64 {
 	switch {
 	case s.most == 0:

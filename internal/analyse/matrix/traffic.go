@@ -11,20 +11,20 @@ import (
 
 // A visitor receives what a call sends.
 type visitor interface {
-	// send: messages of one size to a rank of the world; -1 outside of it.
+	// send gets messages of one size to a world rank, -1 for a rank outside the world.
 	send(to int, bytes uint64, sized bool)
-	// receive: the same, from a rank (of a one-sided read).
+	// receive gets messages from a rank, of a one-sided read.
 	receive(from int, bytes uint64, sized bool)
-	// spread: the same to all others of a communicator, or to all of the
-	// remote group. self is the own rank in it.
+	// spread gets messages to all other members of a communicator, or to all members of the remote group. self is the
+	// caller's rank in it.
 	spread(c *handles.Comm, self int, bytes uint64, sized bool)
-	// collect: from each other member, or each of the remote group.
+	// collect gets messages from each other member, or from each member of the remote group.
 	collect(c *handles.Comm, self int, bytes uint64, sized bool)
-	// unknown: a call whose partners are not known.
+	// unknown gets a call whose partners are not known.
 	unknown()
 }
 
-// A traffic distributes what the calls of a rank send to the receivers.
+// A traffic computes the messages that a rank's calls send, and passes them to a visitor.
 type traffic struct {
 	account *ops.CallInterpreter
 	rank    int
@@ -33,8 +33,7 @@ type traffic struct {
 	acts    []ops.Act
 }
 
-// wants reports whether calls of a function are to be counted. What makes a persistent
-// request counts where it is started.
+// wants reports whether calls of a function are counted. Persistent requests count where they are started.
 func (o *Options) wants(f *trace.Function) bool {
 	if f.Has(trace.AttrStarts) {
 		return o.PointToPoint || o.Collectives
@@ -53,8 +52,7 @@ func (o *Options) pattern(p meaning.Pattern) bool {
 	return o.Collectives && p.Collective()
 }
 
-// call visits what a call sends. Calls that failed or never came back send
-// nothing that is known of.
+// call passes a call's messages to the visitor. Calls that failed or never returned send nothing that is known.
 func (t *traffic) call(c *trace.Call, stream int, index uint64) {
 	if !t.opts.wants(c.Func) {
 		return
@@ -118,13 +116,13 @@ func (t *traffic) collective(op *ops.Operation) {
 	}
 }
 
-// blocks sends to each rank the same, or a block of its own. Empty blocks are no messages.
+// blocks passes a message to each rank, of equal or individual sizes. Empty blocks are no messages.
 func (t *traffic) blocks(comm *handles.Comm, self int, out *ops.Transfer) {
 	switch {
 	case out.ByMember == nil:
 		t.out.spread(comm, self, out.PerMember, !out.UnknownSizes)
 		return
-	case out.UnknownSizes: // nobody knows which
+	case out.UnknownSizes: // the sizes of single messages are not known
 		t.out.unknown()
 		return
 	}
@@ -135,7 +133,7 @@ func (t *traffic) blocks(comm *handles.Comm, self int, out *ops.Transfer) {
 	}
 }
 
-// neighbours sends to the neighbours in the communicator's topology.
+// neighbours passes messages to the neighbours in the communicator's topology.
 func (t *traffic) neighbours(op *ops.Operation) {
 	n, out := op.Neighbours, &op.PerMember.Out
 	differs := func(b uint64) bool { return b != out.ByMember[0] }

@@ -12,22 +12,21 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Callers is the calls of all ranks by the functions that led to them, a tree
-// from main down.
+// Callers is the calls of all ranks as a tree of functions, from main down.
 type Callers struct {
 	Trace    string           `json:"trace"`
 	Command  string           `json:"command"`
 	Ranks    int              `json:"ranks"`
 	SpanNs   int64            `json:"span_ns"`            // from first call to last, sum over the ranks
 	Timeless bool             `json:"no_times,omitempty"` // the trace has no times
-	Stacks   bool             `json:"stacks"`             // more than one frame of a call was recorded
+	Stacks   bool             `json:"stacks"`             // some call has more than one recorded frame
 	Sites    []calltree.Site  `json:"sites"`
 	Total    calltree.Sums    `json:"total"`
-	Body     []*calltree.Node `json:"body"` // kinds are function and call
+	Body     []*calltree.Node `json:"body"` // nodes are functions and calls only
 }
 
-// Callers arranges the rows of the table by what led to them. Functions of one
-// name below the same functions are one, wherever they were called from.
+// Callers builds the tree from the table's rows. Functions with equal names and equal callers are one node, from
+// whichever line they are called.
 func (f *CallSiteTable) Callers() *Callers {
 	c := &Callers{Trace: f.Trace, Command: f.Command, Ranks: f.Ranks, SpanNs: f.SpanNs, Timeless: f.Timeless, Body: []*calltree.Node{}}
 	leaves := make(map[*calltree.Node][]*calltree.Node)
@@ -71,7 +70,7 @@ func (f *CallSiteTable) Callers() *Callers {
 	return c
 }
 
-// callerSorts are the orders of a tree of callers.
+// callerSorts are the sort orders of the tree.
 var callerSorts = map[string]func(n *calltree.Node) float64{
 	"time": func(n *calltree.Node) float64 { return n.Sums.TotalNs() }, "mpi": func(n *calltree.Node) float64 { return n.Sums.InCallsNs() },
 	"calls":   func(n *calltree.Node) float64 { return float64(n.Sums.Calls) },

@@ -9,14 +9,15 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// fit shortens the text of a row to a number of columns, if its functions' own names have room there.
+// fit shortens a row's text to a number of columns if the functions' own names fit.
 func (x *row) fit(names *show.NameShortener, width int) string {
 	if text := x.whole(); utf8.RuneCountInString(text) <= width || len(x.chain) == 0 {
 		return cut(text, width)
 	}
-	const least = 16 // of what comes after the functions
+	const least = 16 // columns for the text after the functions
 	room := width - min(least, utf8.RuneCountInString(x.after))
-	// As much is left out of all names of a chain, or less of the last, whose calls these are; then functions without a name go, then the outer ones.
+	// Each name of a chain loses the same amount, but the last, the calling function, less. If that does not suffice,
+	// unnamed functions go, then the outer ones.
 	fits := func(chain []string) (text string, ok bool) {
 		most := 0
 		for _, f := range chain {
@@ -69,7 +70,7 @@ func (x *row) fit(names *show.NameShortener, width int) string {
 	return text
 }
 
-// withNames leaves functions out that have no name, unless none has one.
+// withNames drops functions without a name, unless none has one.
 func withNames(chain []string) []string {
 	var out []string
 	for _, f := range chain {
@@ -86,7 +87,7 @@ func withNames(chain []string) []string {
 	return out
 }
 
-// chained writes functions, each called by the one before it.
+// chained writes functions from the outermost to the innermost, each called by the one before.
 func chained(functions []string) string {
 	var b strings.Builder
 	for i, f := range functions {

@@ -20,13 +20,13 @@ type CallSiteTable struct {
 	Ranks        int    `json:"ranks"` // with a track
 	Calls        uint64 `json:"calls"`
 	SpanNs       int64  `json:"span_ns"`            // from first call to last, sum over the ranks
-	ThreadTimeNs int64  `json:"time_ns"`            // that, or where a rank has several threads, what they were there
-	MPINs        uint64 `json:"mpi_ns"`             // in the calls of MPI below
-	FilesNs      uint64 `json:"files_ns,omitempty"` // in those that work on files
-	// Timeless says that the trace has no times: all that is said of them is 0.
+	ThreadTimeNs int64  `json:"time_ns"`            // SpanNs, or for ranks with several threads the mean span of their threads
+	MPINs        uint64 `json:"mpi_ns"`             // in the rows' MPI calls
+	FilesNs      uint64 `json:"files_ns,omitempty"` // in the rows' calls on files
+	// Timeless: the trace has no times, and all times here are 0.
 	Timeless bool `json:"no_times,omitempty"`
 
-	// WaitedNs is what ranks waited for others; nil: not known.
+	// WaitedNs is the time that ranks waited for others; nil: not known.
 	WaitedNs *int64 `json:"waited_ns,omitempty"`
 
 	Rows    []sites.Site    `json:"-"`
@@ -34,17 +34,17 @@ type CallSiteTable struct {
 
 	table  *sums.Table
 	named  *sites.Naming
-	stacks bool // rows are of call stacks, not of places alone
+	stacks bool // rows distinguish call stacks, not only call sites
 }
 
-// Columns are those of the rows.
+// Columns returns the columns of the table's rows.
 func (f *CallSiteTable) Columns() show.Columns[sites.Site] { return sites.AllColumns(f.known()) }
 
 func (f *CallSiteTable) known() sites.KnownFacts {
 	return sites.KnownFacts{TimeNs: f.ThreadTimeNs, Times: !f.Timeless, Waits: f.WaitedNs != nil}
 }
 
-// MarshalJSON has the rows by their columns.
+// MarshalJSON writes each row with its columns.
 func (f *CallSiteTable) MarshalJSON() ([]byte, error) {
 	type plain CallSiteTable
 	return json.Marshal(struct {
@@ -54,7 +54,7 @@ func (f *CallSiteTable) MarshalJSON() ([]byte, error) {
 	}{(*plain)(f), show.Table[sites.Site]{Rows: f.Rows, Columns: f.Columns()}, show.Table[sums.RankSums]{Rows: f.PerRank, Columns: f.RankColumns()}})
 }
 
-// AddPrediction adds predicted times to the rows. times gives those of a terminal of a class.
+// AddPrediction adds predicted times to the rows. times returns the prediction of a terminal of a class.
 func (f *CallSiteTable) AddPrediction(times func(class, terminal int) sites.Prediction) {
 	rows := make(map[trace.FunctionSite]*sites.Prediction)
 	for i := range f.Rows {
@@ -71,7 +71,7 @@ func (f *CallSiteTable) AddPrediction(times func(class, terminal int) sites.Pred
 	}
 }
 
-// keyOf is the key of a row.
+// keyOf returns the key of the row that a call site belongs to.
 func (f *CallSiteTable) keyOf(at trace.FunctionSite) trace.FunctionSite {
 	if f.stacks {
 		return at
@@ -79,26 +79,27 @@ func (f *CallSiteTable) keyOf(at trace.FunctionSite) trace.FunctionSite {
 	return at.WithoutCallers()
 }
 
-// AddWaits adds what ranks waited at each place, whatever called the functions around it.
+// AddWaits adds the waiting time at each call site, over all callers.
 func (f *CallSiteTable) AddWaits(rep *waits.Report) {
 	f.WaitedNs = &rep.WaitedNs
 	sites.AddWaits(f.Rows, f.named, rep.EachSite)
 }
 
-// CallSiteTableOf makes the table. Call sites that the naming has as one are one row. step is called after each rank.
+// CallSiteTableOf makes the table. Call sites that the naming treats as one are one row. step is called after each
+// rank.
 func CallSiteTableOf(r *trace.Reader, named *sites.Naming, step func()) (*CallSiteTable, error) {
 	return flatOf(r, named, false, sums.Options{RankDone: step})
 }
 
-// CallSiteTableOfRanks makes the table of the calls of some ranks, ascending.
+// CallSiteTableOfRanks returns a function that makes the table of some ranks' calls; ranks must be ascending.
 func CallSiteTableOfRanks(ranks []int) func(r *trace.Reader, named *sites.Naming, step func()) (*CallSiteTable, error) {
 	return func(r *trace.Reader, named *sites.Naming, step func()) (*CallSiteTable, error) {
 		return flatOf(r, named, false, sums.Options{Ranks: ranks, RankDone: step})
 	}
 }
 
-// CallStackTable makes the table with rows for each call stack, for Callers. What single ranks spent is known of places alone, and the
-// times of calls that differ in nothing but what called the functions around are shared out by their number.
+// CallStackTable makes the table with a row for each call stack, for Callers. Times of single ranks are known for
+// call sites only. Calls that differ in their callers alone share such a time in proportion to their numbers.
 func CallStackTable(r *trace.Reader, named *sites.Naming, step func()) (*CallSiteTable, error) {
 	return flatOf(r, named, true, sums.Options{RankDone: step})
 }
@@ -134,10 +135,10 @@ func flatOf(r *trace.Reader, named *sites.Naming, stacks bool, o sums.Options) (
 	return f, nil
 }
 
-// IsTimeOrder reports whether an order of functions is one of times.
+// IsTimeOrder reports whether a sort order is by a time.
 func IsTimeOrder(sort string) bool { return !slices.Contains([]string{"calls", "bytes"}, sort) }
 
-// DefaultSort is the order of tables of a trace.
+// DefaultSort is the default sort order of a trace's tables.
 func DefaultSort(r *trace.Reader) string {
 	if !r.HasTimes() {
 		return "calls"

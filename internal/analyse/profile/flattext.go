@@ -13,7 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// WriteHead writes the first line of the answer, and what ranks have of it.
+// WriteHead writes the table's first line and the ranks' extremes.
 func (f *CallSiteTable) WriteHead(out io.Writer) {
 	if f.Timeless {
 		fmt.Fprintf(out, "%s: %s, %s calls, %v\n\n", f.Trace, show.FormatPlural(f.Ranks, "rank"), show.FormatGrouped(f.Calls), trace.ErrNoTimes)
@@ -28,7 +28,7 @@ func (f *CallSiteTable) WriteHead(out io.Writer) {
 	}
 }
 
-// WithinLimit returns the rows within a limit, and the rest; without times all are worth printing.
+// WithinLimit splits the rows into those within a limit and the rest. Without times all rows are within.
 func (f *CallSiteTable) WithinLimit(l show.Limit) ([]sites.Site, show.OmittedRows) {
 	l.UserChosen = l.UserChosen || f.Timeless
 	return show.WithinLimit(f.Rows, l, func(x sites.Site) float64 { return float64(x.Duration.Sum) / max(1, float64(f.ThreadTimeNs)) })
@@ -45,7 +45,7 @@ func (f *CallSiteTable) Text(out io.Writer, top show.Limit, width int) {
 	names := show.PlaceShortener(places)
 	columns := append(sites.MeasureColumns(f.known()).FittingColumns(width), sites.NameColumns()[0])
 	for i, line := range show.TextLines(shown, columns.Cells) {
-		if i == 0 { // the head
+		if i == 0 { // the header line
 			fmt.Fprintln(out, cut(line+" and place", width))
 			continue
 		}
@@ -62,8 +62,8 @@ func (f *CallSiteTable) Text(out io.Writer, top show.Limit, width int) {
 	}
 }
 
-// extremes says which ranks spent least and most of their time in MPI, in a few
-// lines whatever the number of ranks.
+// extremes writes which ranks spent least and most of their time in MPI. The number of lines doesn't depend on the
+// number of ranks.
 func (f *CallSiteTable) extremes(w io.Writer) {
 	if len(f.PerRank) == 0 {
 		return
@@ -92,7 +92,7 @@ func (f *CallSiteTable) extremes(w io.Writer) {
 	fmt.Fprint(w, "\n\n")
 }
 
-// ofThreads says that times of ranks are those of their threads, where these are not the same.
+// ofThreads returns a note if times of ranks with several threads are those of their threads.
 func (f *CallSiteTable) ofThreads() string {
 	if f.ThreadTimeNs == f.SpanNs {
 		return ""
@@ -100,7 +100,7 @@ func (f *CallSiteTable) ofThreads() string {
 	return " of threads"
 }
 
-// RankColumns say what a rank did.
+// RankColumns returns the columns of the table of ranks.
 func (f *CallSiteTable) RankColumns() show.Columns[sums.RankSums] {
 	list := show.Columns[sums.RankSums]{{Name: "rank", Value: func(x sums.RankSums) any { return x.Rank }}}
 	if !f.Timeless {

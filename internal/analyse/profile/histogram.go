@@ -14,34 +14,33 @@ import (
 
 // A Histograms is the histograms of a trace.
 type Histograms struct {
-	// TimesKind is how the times are known: exact, bounded (each within the error that was
-	// asked for), or histogram (of the trace). Bins of the trace that were cut or joined
-	// are estimates: a time may also be between two of them. Counts, extremes and means
-	// of all of them are exact.
+	// TimesKind is how the times are known: exact, bounded (each within the error asked for at recording), or
+	// histogram (the trace keeps histograms). Bins of the trace that were split or merged are estimates: a time may
+	// be in the next bin. Counts, extremes and means over all bins are exact.
 	TimesKind string          `json:"times"`
-	Ranks     []int           `json:"ranks"` // whose calls these are
-	Sites     []HistogramSite `json:"sites"` // in order of the time that their calls took
+	Ranks     []int           `json:"ranks"` // the ranks whose calls are counted
+	Sites     []HistogramSite `json:"sites"` // the largest sum of durations first
 }
 
 // A HistogramSite is a function called from a place.
 type HistogramSite struct {
-	Number   int        `json:"number"` // from 1, in the order in which classes of ranks first have it
+	Number   int        `json:"number"` // from 1, in the order of first occurrence in the classes
 	Function string     `json:"function"`
 	Place    string     `json:"site"`
 	Site     trace.Site `json:"-"`
 	CallHistograms
-	CallsAfterEach []CallsAfter `json:"after,omitempty"` // the same by the call before, if requested
+	CallsAfterEach []CallsAfter `json:"after,omitempty"` // histograms by preceding call, if requested
 }
 
-// A CallsAfter is calls that follow the same one in their thread.
+// A CallsAfter is the calls of a site that directly follow calls of another site in their thread.
 type CallsAfter struct {
-	SiteNumber int    `json:"number"` // of the Site before; 0: the first calls of threads
+	SiteNumber int    `json:"number"` // Number of the preceding HistogramSite; 0: the first calls of threads
 	Function   string `json:"function,omitempty"`
 	Place      string `json:"site,omitempty"`
 	CallHistograms
 }
 
-// A CallHistograms is a histogram of the times in calls, and one of the times before them.
+// A CallHistograms is the histograms of the times in calls and of the times before them.
 type CallHistograms struct {
 	Duration Histogram `json:"duration"`
 	Gap      Histogram `json:"gap"`
@@ -53,7 +52,7 @@ type Histogram struct {
 	Bins []HistogramBin `json:"bins"`
 }
 
-// A HistogramBin is times from the least to the most, both included, of the ranks named.
+// A HistogramBin counts times from Least to Most, both included, with the ranks of the extremes.
 type HistogramBin struct {
 	Count     uint64  `json:"calls"`
 	Min       uint64  `json:"least_ns"`
@@ -64,19 +63,19 @@ type HistogramBin struct {
 	Deviation float64 `json:"deviation_ns"`
 }
 
-// HistogramOptions say what to look at.
+// HistogramOptions select what histograms are made of.
 type HistogramOptions struct {
-	Wanted     func(s *HistogramSite) bool // which call sites; nil: all
-	Rank       int                         // of this rank, or its class where the trace has no more; negative: of all
-	ByPrevious bool                        // by what came before, also where each call has its time
-	Name       func(trace.Site) string     // of call sites; nil: module and offset
+	Wanted     func(s *HistogramSite) bool // selects call sites; nil: all
+	Rank       int                         // the only rank, or its class if the trace has histograms of classes; negative: all ranks
+	ByPrevious bool                        // separate by preceding call, even if the trace has every call's time
+	Name       func(trace.Site) string     // names a call site; nil: module and offset
 	Progress   func(done, ranks int)       // may be nil
 }
 
-// ErrNoHistograms says that a trace has nothing to make histograms of.
+// ErrNoHistograms is returned for a trace without times or histograms.
 var ErrNoHistograms = errors.New("no histograms")
 
-// MaxHistogramBins is the most bins that a histogram is shown with.
+// MaxHistogramBins is the largest number of bins of a histogram that is shown.
 const MaxHistogramBins = 16
 
 // HistogramsOf makes the histograms of a trace.
@@ -109,27 +108,27 @@ func HistogramsOf(r *trace.Reader, o HistogramOptions) (*Histograms, error) {
 	return rep, nil
 }
 
-// anywhere and start replace a call site's index as the call before.
+// Values of key.from without a call site: any preceding call, or none.
 const (
 	anywhere = -2
 	start    = trace.NoPreviousPlace
 )
 
-// A key is a call site and the one before, by index.
+// A key is the indices of a call site and of the preceding call's site.
 type key struct{ site, from int }
 
-// A collector numbers call sites and sorts times by them.
+// A collector numbers call sites and collects times by site.
 type collector struct {
 	o      HistogramOptions
 	sites  []HistogramSite
 	wanted []bool
 	of     map[trace.FunctionSite]int
-	ranks  []int   // to look at
-	class  [][]int // by class: the site of each terminal; nil of those that are not looked at
+	ranks  []int   // to analyse
+	class  [][]int // by class: the site of each terminal; nil for classes that are left out
 	tables map[key]*CallHistograms
 }
 
-// newCollector numbers all call sites of a trace, whatever is wanted of them.
+// newCollector numbers all call sites of a trace, wanted or not.
 func newCollector(r *trace.Reader, o HistogramOptions) (*collector, error) {
 	if o.Name == nil {
 		o.Name = func(s trace.Site) string { return s.String() }
@@ -166,7 +165,7 @@ func newCollector(r *trace.Reader, o HistogramOptions) (*collector, error) {
 }
 
 func (c *collector) site(call *trace.Call) int {
-	p := call.FunctionSite().WithoutCallers() // histograms are of places, whatever called the functions around
+	p := call.FunctionSite().WithoutCallers() // histograms are by call site, over all callers
 	n, fresh := once.NumberOf(c.of, p)
 	if fresh {
 		s := HistogramSite{Number: n + 1, Function: p.Function, Place: c.o.Name(p.Site), Site: p.Site}
@@ -176,12 +175,12 @@ func (c *collector) site(call *trace.Call) int {
 	return n
 }
 
-// histograms takes those of the trace.
+// histograms collects the trace's histograms.
 func (c *collector) histograms(r *trace.Reader, rep *Histograms) error {
 	type pair struct{ duration, gap *hist.Hist }
 	sums := make(map[key]*pair)
 	add := func(k key, h *trace.Histogram) {
-		// With more room than each has, less is lost of what they have together.
+		// The sum has more bins than a part, so that merging loses less.
 		p := once.GetOrMake(sums, k, func() *pair {
 			return &pair{hist.New(MaxHistogramBins, hist.NoRank), hist.New(MaxHistogramBins, hist.NoRank)}
 		})
@@ -231,7 +230,7 @@ func (c *collector) histograms(r *trace.Reader, rep *Histograms) error {
 	return nil
 }
 
-// before returns the call site of each place of a class, as histograms number places.
+// before returns the call site for each of a class's numbers of preceding calls.
 func (c *collector) before(r *trace.Reader, class int) ([]int, error) {
 	of, err := r.TerminalPlaces(class)
 	if err != nil {
@@ -246,7 +245,7 @@ func (c *collector) before(r *trace.Reader, class int) ([]int, error) {
 	return list, nil
 }
 
-// ofHist shows a histogram as it is.
+// ofHist converts a histogram without changing its bins.
 func ofHist(h *hist.Hist) Histogram {
 	bin := func(b hist.Bin) HistogramBin {
 		return HistogramBin{b.Count, b.Min, b.Max, int(b.MinRank), int(b.MaxRank), b.Mean, math.Sqrt(b.Variance())}
@@ -297,7 +296,7 @@ func (c *collector) series(r *trace.Reader, rep *Histograms) error {
 	return nil
 }
 
-// finish puts tables to their call sites, those first whose calls took most.
+// finish assigns the tables to their call sites, sorted by the sum of durations, largest first.
 func (c *collector) finish() []HistogramSite {
 	for k, t := range c.tables {
 		s := &c.sites[k.site]
@@ -321,5 +320,5 @@ func (c *collector) finish() []HistogramSite {
 	return list
 }
 
-// time is that of all calls.
+// time is the sum of all calls' durations.
 func (t *CallHistograms) time() float64 { return t.Duration.Mean * float64(t.Duration.Count) }

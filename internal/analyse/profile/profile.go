@@ -12,13 +12,14 @@ import (
 // A Profile is the tree of one rank of a class.
 type Profile struct{ *calltree.Tree }
 
-// RankProfile is calltree.Of.
+// RankProfile makes the profile of a rank; see calltree.Build.
 func RankProfile(r *trace.Reader, rank int, o calltree.Options) (*Profile, error) {
 	t, err := calltree.Build(r, rank, o)
 	return &Profile{t}, err
 }
 
-// countedText says how many rounds of a loop the program counted, where that isn't known already.
+// countedText returns the iteration count that the program's own counter gives for a loop, if it differs from the
+// trace's.
 func countedText(n *calltree.Node) string {
 	if text := n.CountedRounds(); text != "" {
 		return ", " + text + " counted"

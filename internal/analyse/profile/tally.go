@@ -6,29 +6,28 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A tally counts times in steps so fine that some of them make a bin, each with its count, sum,
-// sum of squares and extremes. So bins can be chosen when all times are known, and everything in
-// them is exact. Steps begin as fine as times are; when they become too many, neighbours
-// are put together, which loses nothing but that. There are 512 of 56 bytes at most.
+// A tally counts times in fine steps; a bin consists of some steps. Each step has a count, sum, sum of squares and
+// extremes. So bins can be chosen once all times are known, and their sums are exact. Steps begin at 1 ns. When there
+// are too many, pairs of neighbours are merged. A tally has at most 512 steps of 56 bytes.
 type tally struct {
-	fine  int // steps of an octave, as a power of two
-	low   int // the number of the first of steps
+	fine  int // logarithm, base 2, of the number of steps per octave
+	low   int // number of steps[0]
 	steps []model.Stat
 }
 
-// tallies is one for the durations of calls and one for the gaps before them.
+// tallies is the tally of the calls' durations and the tally of the gaps before them.
 type tallies struct{ duration, gap tally }
 
 const (
-	finest   = 61  // each nanosecond has a step, up to 73 years, and numbers fit
-	coarsest = 3   // all 64 bits are 496 steps
-	mostStep = 512 // the number of steps of a tally
+	finest   = 61  // steps of 1 ns up to 73 years, with numbers that fit
+	coarsest = 3   // 496 steps cover all 64 bits
+	mostStep = 512 // largest number of steps of a tally
 )
 
-// newTallies returns empty ones.
+// newTallies returns empty tallies.
 func newTallies() *tallies { return &tallies{tally{fine: finest}, tally{fine: finest}} }
 
-// step returns the number of a time's step; longer times are in no lower one.
+// step returns the number of a time's step. The number rises with the time.
 func (t *tally) step(ns uint64) int {
 	octave := bits.Len64(ns) - 1 - t.fine
 	if octave <= 0 {
@@ -49,7 +48,7 @@ func (t *tally) add(ns uint64, rank int32) {
 	s.Add(ns)
 }
 
-// room returns the step of a time.
+// room returns the statistics of a time's step, made if needed.
 func (t *tally) room(ns uint64) *model.Stat {
 	n := t.step(ns)
 	if len(t.steps) == 0 {
@@ -69,7 +68,7 @@ func (t *tally) room(ns uint64) *model.Stat {
 	return &t.steps[n-t.low]
 }
 
-// coarsen puts two steps together each, as an octave then has half as many.
+// coarsen merges pairs of neighbouring steps, which halves the number of steps per octave.
 func (t *tally) coarsen() {
 	before := t.steps
 	t.fine--
@@ -82,8 +81,8 @@ func (t *tally) coarsen() {
 	}
 }
 
-// spread makes bins of the same number of neighbouring steps each. Where times are far apart the
-// bins are in about the same ratio to each other, and where they are close, as wide.
+// spread merges steps into bins, each of the same number of steps. Bins grow in a constant ratio if the times are far
+// apart, and have equal widths if they are close.
 func (t *tally) spread() Histogram {
 	width := (len(t.steps) + MaxHistogramBins - 1) / MaxHistogramBins
 	var all model.Stat

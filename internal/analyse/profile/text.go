@@ -16,30 +16,30 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// View says how much of a profile is shown.
+// A View limits what is shown of a profile.
 type View struct {
 	Width     int     // columns of the terminal
-	MinTimeNs float64 // ns of a line that is worth showing; negative: as many lines as fit
-	LoopDepth int     // of loops that are opened; negative: all
+	MinTimeNs float64 // the least time of a line, in ns; negative: as many lines as fit
+	LoopDepth int     // number of nested loops that are shown open; negative: all
 }
 
-// fitting is how many lines are shown of a thread if nobody asks for more.
+// fitting is the default number of lines of a thread.
 const fitting = 60
 
 // A row is a line to be printed.
 type row struct {
 	text  string
-	chain []string // functions, each called by the one before it, that come after the text
-	after string   // what comes after them
+	chain []string // functions that follow the text, each called by the one before
+	after string   // text after them
 	note  string   // printed on the line below
 	site  string
 	sums  *calltree.Sums
 	calls string
-	mean  bool // means are those of single calls
+	mean  bool // means are over single calls
 	per   uint64
 }
 
-// whole is the text with whole names.
+// whole returns the text with unshortened names.
 func (x *row) whole() string { return x.text + chained(x.chain) + x.after }
 
 // Text writes the profile as an indented tree.
@@ -82,7 +82,7 @@ func (p *Profile) lines(w io.Writer, title string, body []*calltree.Node, total 
 	p.legend(w, body)
 }
 
-// legend explains the marks of loops that are there.
+// legend explains the loop marks that occur.
 func (p *Profile) legend(w io.Writer, body []*calltree.Node) {
 	any := func(mark func(*calltree.Node) bool) bool {
 		var look func(list []*calltree.Node) bool
@@ -109,7 +109,7 @@ func (p *Profile) legend(w io.Writer, body []*calltree.Node) {
 	}
 }
 
-// elsewhere explains calls that are nowhere in the code.
+// elsewhere explains calls whose place in the code is not known.
 func (p *Profile) elsewhere() string {
 	text := "elsewhere: calls whose place in the code isn't known"
 	if p.StackLimit > 0 {
@@ -121,7 +121,7 @@ func (p *Profile) elsewhere() string {
 	return text + "."
 }
 
-// HeadText says whose profile it is.
+// HeadText returns the head line of a thread's profile.
 func (p *Profile) HeadText(t *calltree.Thread) string {
 	who := fmt.Sprintf("rank %d", p.Rank)
 	if n := len(p.Ranks); n > 1 {
@@ -163,16 +163,16 @@ func (p *Profile) HeadText(t *calltree.Thread) string {
 // rows lists what is to be printed.
 type rows struct {
 	p       *Profile
-	callers bool // depth counts functions, not loops
+	callers bool // depth counts nested functions, not loops
 	depth   int
 	min     float64
-	imports float64 // an import in which nothing takes that long is one row
-	closed  bool    // there are such
-	left    int     // nodes that have no row of their own
+	imports float64 // an import is one row if nothing in it takes longer, in ns
+	closed  bool    // some import is one row
+	left    int     // number of nodes without a row
 	list    []row
 }
 
-// body lists nodes at a level of indentation, within a number of loops.
+// body adds rows for nodes at a level of indentation, and opens up to loops nested loops.
 func (r *rows) body(nodes []*calltree.Node, level, loops int) {
 	var small []*calltree.Node
 	flush := func() {
@@ -195,7 +195,7 @@ func (r *rows) body(nodes []*calltree.Node, level, loops int) {
 	flush()
 }
 
-// several puts neighbours that take little time on one line.
+// several puts neighbouring nodes that take little time on one line.
 func (r *rows) several(nodes []*calltree.Node, level int) {
 	var sum calltree.Sums
 	for _, n := range nodes {
@@ -204,7 +204,7 @@ func (r *rows) several(nodes []*calltree.Node, level int) {
 	r.list = append(r.list, row{text: indent(level) + r.names(nodes), sums: &sum, calls: show.FormatGrouped(sum.Calls)})
 }
 
-// names says which functions are called below some nodes, most frequent first.
+// names lists the functions called below some nodes, most frequent first.
 func (r *rows) names(nodes []*calltree.Node) string {
 	const room = 3
 	calls := make(map[string]uint64)
@@ -231,7 +231,7 @@ func (r *rows) functions(n *calltree.Node, calls map[string]uint64) {
 	}
 }
 
-// deepest is the level from which on lines are no longer indented: there would be no room for text.
+// deepest is the largest level of indentation: beyond it there would be no room for text.
 const deepest = 20
 
 func indent(level int) string { return strings.Repeat("  ", min(level, deepest)) }
@@ -263,7 +263,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		if n.Place != "" {
 			x.site = n.Place
 		}
-		if x.site == symbolise.InterpretedCode { // the row above says so
+		if x.site == symbolise.InterpretedCode { // the row above names the code
 			x.site = ""
 		}
 	case "function":
@@ -275,7 +275,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		if r.callers {
 			loops++
 		}
-		again := 0 // recursive calls of it, some of which the recorder leaves out if there are many
+		again := 0 // number of recursive calls; the recorder leaves some out if there are many
 		for len(n.Body) == 1 && n.Body[0].Kind == "function" && n.Body[0].Entries == n.Entries {
 			if !strings.HasPrefix(n.CallerPlace, "+0x") {
 				x.site = n.CallerPlace
@@ -292,7 +292,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 			}
 			n = inner
 		}
-		// The innermost place that has a line.
+		// The innermost place whose source line is known.
 		if x.site == "" || !strings.HasPrefix(n.CallerPlace, "+0x") {
 			x.site = n.CallerPlace
 		}
@@ -351,7 +351,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 	}
 }
 
-// onset says what comes before a loop or call at first.
+// onset writes how the first occurrence of a loop or call differs from the others.
 func (x *row) onset(n *calltree.Node, level int) {
 	if n.FirstCompute == nil && n.FirstMPI == nil {
 		x.text += n.EntryNote()
@@ -360,7 +360,7 @@ func (x *row) onset(n *calltree.Node, level int) {
 	}
 }
 
-// TripCountText is how often a loop runs each time, as text.
+// TripCountText writes a loop's trip count.
 func TripCountText(n *calltree.Node) string {
 	text := rounds(n)
 	if n.RoundsAtLeast {
@@ -384,7 +384,7 @@ func rounds(n *calltree.Node) string {
 	return show.FormatGrouped(n.LeastRounds) + "–" + show.FormatGrouped(n.MostRounds)
 }
 
-// perCall says how much one call moves.
+// perCall writes the bytes per call.
 func perCall(s *calltree.Sums) string {
 	out, in := s.BytesOut/max(1, s.Calls), s.BytesIn/max(1, s.Calls)
 	switch {
@@ -398,19 +398,19 @@ func perCall(s *calltree.Sums) string {
 	return show.FormatBytes(out) + " out, " + show.FormatBytes(in) + " in"
 }
 
-// A table aligns columns of numbers before a text that may be cut.
+// A table aligns columns of numbers in front of a text that may be shortened.
 type table struct {
 	w     io.Writer
 	width int
 	total float64
 
-	timeless bool // no columns of times
-	files    bool // calls of files are among those of MPI
+	timeless bool // without columns of times
+	files    bool // the table has calls on files as well as MPI calls
 }
 
 const (
 	narrowest = 60
-	wide      = 112 // from here on there is room for means
+	wide      = 112 // least width with a column of means
 )
 
 func (t *table) write(title string, list []row) {
@@ -447,8 +447,8 @@ func (t *table) write(title string, list []row) {
 		room := width - utf8.RuneCountInString(numbers)
 		text := x.fit(names, room)
 		if x.site != "" {
-			// Places are aligned in a column if the width allows. Otherwise a short place is preferred to the text
-			// before it, except a function's name.
+			// Places are aligned in a column if the width allows it. If not, a short place takes precedence over the
+			// text before it, except over a function's name.
 			column := min(longest, room*3/5)
 			if n := utf8.RuneCountInString(text); n < column {
 				text += strings.Repeat(" ", column-n)
@@ -469,7 +469,7 @@ func (t *table) write(title string, list []row) {
 	}
 }
 
-// times are the columns of a row with its times, and a blank after them.
+// times writes a row's columns of times, and a blank after them.
 func (t *table) times(x *row, means bool) string {
 	if t.timeless {
 		return ""

@@ -2,25 +2,25 @@ package waits
 
 import "github.com/spoor-hpc/spoor/internal/once"
 
-// A blocked call is one in which its rank may have waited.
+// A blocked is a call in which its rank may have waited.
 type blocked struct {
-	arrival       // of the one that waits
+	arrival       // when and where the waiting rank arrived
 	end     int64 // when it returned
-	open    int   // operations without a known arrival of the other ranks
-	opened  bool  // there were any
-	told    bool  // there are no further ones
-	known   bool  // something is said of it
+	open    int   // number of operations for which the other rank's arrival isn't known yet
+	opened  bool  // open was ever above 0
+	told    bool  // no further operation will be added
+	known   bool  // some arrival is known
 	settled bool
 
 	kind   Kind
 	waited int64
-	by     arrival // who came last
-	free   int64   // ns that this one had been outside of MPI before; below 0: it is asked
-	got    int64   // the turn of a late sender's message
+	by     arrival // the rank that arrived last
+	free   int64   // ns that this rank had been outside of MPI before it arrived; below 0: a question finds out
+	got    int64   // position of a late sender's message in the rank's order of receipt
 }
 
-// waitsFor notes that another rank arrived at an operation at a time. The last one counts. Ties go to the lower kind,
-// then to the lower rank, so that the order of the analysis doesn't matter.
+// waitsFor records that another rank arrived at an operation. Only the last arrival counts. Ties go to the lower
+// kind, then to the lower rank, so that the result doesn't depend on the order of the analysis.
 func (b *blocked) waitsFor(kind Kind, other arrival, free, turn int64) {
 	w := min(other.at, b.end) - b.at
 	if w > b.waited || w == b.waited && w > 0 && (kind < b.kind || kind == b.kind && other.rank < b.by.rank) {
@@ -28,25 +28,25 @@ func (b *blocked) waitsFor(kind Kind, other arrival, free, turn int64) {
 	}
 }
 
-// as is what a call waited, for a reason.
+// as returns a Wait of the call, of a kind and with a length in ns.
 func (b *blocked) as(kind Kind, ns int64) Wait {
 	return Wait{int(b.rank), int(b.stream), kind, b.at, ns, int(b.by.rank)}
 }
 
-// opens says that of one more operation it is not known.
+// opens adds an operation whose other side isn't known yet.
 func (b *blocked) opens() {
 	b.open++
 	b.opened = true
 }
 
-// met says that of one more operation it is known.
+// met reports that one more operation's other side is known.
 func (w *rankAnalysis) met(b *blocked) {
 	if b.open--; b.open == 0 && b.told {
 		w.settle(b)
 	}
 }
 
-// settle adds up what a call waited. All there is to know of it is known.
+// settle counts the call's wait once all its operations are known.
 func (w *rankAnalysis) settle(b *blocked) {
 	if b.settled = true; b.waited <= 0 {
 		return
@@ -63,7 +63,7 @@ func (w *rankAnalysis) settle(b *blocked) {
 	}
 }
 
-// wrongOrder moves what a call waited from one kind to another.
+// wrongOrder counts a wait that was LateSender as WrongOrder.
 func (w *rankAnalysis) wrongOrder(b *blocked) {
 	w.add(b, LateSender, -1)
 	w.add(b, WrongOrder, 1)
@@ -71,7 +71,8 @@ func (w *rankAnalysis) wrongOrder(b *blocked) {
 	w.each(b.as(WrongOrder, b.waited))
 }
 
-// add counts a wait, or takes it back. It also informs the late rank, which alone knows what it did meanwhile.
+// add counts a wait (sign 1), or takes it back (-1). It also sends a question to the late rank, as only that rank
+// knows what it did meanwhile.
 func (w *rankAnalysis) add(b *blocked, kind Kind, sign int64) {
 	r := w.row(rowKey{b.place, kind})
 	r.count += uint64(sign)

@@ -8,13 +8,13 @@ import (
 	"github.com/spoor-hpc/spoor/internal/ops"
 )
 
-// A block is times of messages that one rank sends another: when they were sent, or when the receiver arrived.
+// A block is the times of messages from one rank to another: when they were sent, or when the receiver arrived.
 //
 //	block   = (head uvarint, [communicator varint, tag varint], [number uvarint], [error uvarint, stream uvarint, place uvarint],
-//	           (time - that before) varint)…
-//	head    = 8·channel + flags; a channel that has no number yet gets the next one, and is said
+//	           (time - previous time) varint)…
+//	head    = 8·channel + flags; a channel without a number gets the next one, and its communicator and tag follow
 //
-// Times are ns, numbers those of messages of a channel.
+// Times are in ns. Numbers count the messages of a channel.
 type block struct {
 	b        []byte
 	channels map[ops.Channel]int
@@ -22,16 +22,16 @@ type block struct {
 	at       int64
 }
 
-// An inBlock is what was said last of a channel.
+// An inBlock is the latest entry of a channel in a block.
 type inBlock struct {
 	ops.Channel
-	next uint64 // number
+	next uint64 // expected number of the next message
 	arrival
 }
 
 // Flags of entries.
 const (
-	isLate = 1 << iota // a receiver came after the send
+	isLate = 1 << iota // a receiver arrived after the send
 	otherNumber
 	otherPlace
 	entryFlags = iota
@@ -42,7 +42,7 @@ func blockFor(of map[int]*block, rank int) *block {
 	return once.GetOrMake(of, rank, func() *block { return &block{channels: make(map[ops.Channel]int)} })
 }
 
-// add says one thing.
+// add appends an entry.
 func (x *block) add(c ops.Channel, nth uint64, a arrival, flags int) {
 	n, fresh := once.NumberOf(x.channels, c)
 	if fresh {
@@ -76,7 +76,7 @@ func (a *arrival) sameWhere(o *arrival) bool {
 	return a.within == o.within && a.stream == o.stream && a.place == o.place
 }
 
-// where codes what sameWhere compares.
+// where encodes or decodes the fields that sameWhere compares.
 func (a *arrival) where(c *wire.Coder) {
 	wire.CodeNaturals(c, &a.within)
 	wire.CodeBounded(c, &a.stream, math.MaxInt32)
@@ -116,20 +116,20 @@ func readBlock(r *wire.Reader, from, to int, take func(c ops.Channel, nth uint64
 
 func (x *block) bytes() []byte { return x.b }
 
-// A question is what a rank has to know of another, which came late.
+// A question asks a rank that arrived late what it did while another rank waited.
 type question struct {
-	from, waited int64    // ns
-	place        callSite // where the one waited that asks
-	late         callSite // to which call the other was late
+	from, waited int64    // ns: begin and length of the wait
+	place        callSite // the call that waited
+	late         callSite // the call in which the other rank arrived
 	kind         Kind
 	stream       int32
-	sign         int64 // -1: it was counted before, and is taken back
+	sign         int64 // -1: a wait counted before is taken back
 }
 
-// asking is the questions for one rank.
+// asking is the encoded questions to one rank.
 //
-//	questions = (4·kind + 2·(taken back) + (others than in the one before) uvarint, [place uvarint, late uvarint, stream uvarint],
-//	             (from - that before) varint, waited uvarint)…
+//	questions = (4·kind + 2·(taken back) + (places differ from the previous question's) uvarint, [place uvarint, late uvarint, stream uvarint],
+//	             (from - previous from) varint, waited uvarint)…
 type asking struct {
 	b      []byte
 	before question
@@ -157,7 +157,7 @@ func (x *asking) ask(q question) {
 
 func (x *asking) bytes() []byte { return x.b }
 
-// hearQuestions answers what another rank asks.
+// hearQuestions answers another rank's questions.
 func (w *rankAnalysis) hearQuestions(from int, r *wire.Reader) {
 	var q question
 	for r.RemainingLen() > 0 {
@@ -182,7 +182,7 @@ func (w *rankAnalysis) hearQuestions(from int, r *wire.Reader) {
 	}
 }
 
-// encoded returns what there is for each rank, and forgets it.
+// encoded returns the bytes for each rank, and empties the map.
 func encoded[T interface{ bytes() []byte }](of map[int]T) map[int][]byte {
 	out := make(map[int][]byte, len(of))
 	for rank, x := range of {

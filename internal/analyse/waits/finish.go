@@ -14,30 +14,31 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A RunEnd is what a rank brings to find out, at the end of a run, who waited for whom.
+// A RunEnd is a rank's input for the analysis at the end of a run.
 type RunEnd struct {
-	Trace     *trace.Reader  // of all ranks; without the times of single calls; nil: it can't be read
-	Log       *track.TimeLog // of the rank's own calls; nil: it has none
-	Unlimited bool           // however long it takes
-	Visitor   CallVisitor    // nil: nobody goes along
+	Trace     *trace.Reader  // all ranks' trace, without times of single calls; nil: it can't be read
+	Log       *track.TimeLog // times of the rank's own calls; nil: none
+	Unlimited bool           // without a limit on the analysis's time
+	Visitor   CallVisitor    // sees each call and wait; nil: none
 }
 
-// Costs of the end, about: of a call, of a step of the ranks' talking after a window, and what may always be taken.
+// Approximate costs of the analysis: of a call, of one step of an exchange after a window, and the time always
+// allowed.
 const (
 	callNs   = 2_000
 	talkNs   = 300_000
 	freeNs   = 1_000_000_000
-	runShare = 100 // 1 % of the run time
+	runShare = 100 // the analysis may take 1/100 of the run time
 )
 
-// rankWindow is how many calls of a rank a window has, about.
+// rankWindow is the approximate number of a rank's calls in a window.
 const rankWindow = 1 << 13
 
-// mostHops is how many waits of all ranks are brought together to find the path.
+// mostHops is the largest number of waits, over all ranks, used to find the critical path.
 const mostHops = 100_000
 
-// AnalyseRun finds out who waited for whom, over a transport that all ranks use at once. Rank 0 gets what is for the trace. If the transport
-// fails the error says so; all else that goes wrong is in the answer.
+// AnalyseRun finds out who waited for whom, over a transport that all ranks use at once. Rank 0 gets the trace's
+// section of waits. The returned error is the transport's; other failures are a reason in the result.
 func AnalyseRun(t Transport, f RunEnd) (*trace.Waits, error) {
 	w := newLocal(t, nil, nil)
 	w.hops = &hops{of: make(map[int32][]hop)}
@@ -85,12 +86,12 @@ func AnalyseRun(t Transport, f RunEnd) (*trace.Waits, error) {
 	return w.conclude(path, onPath)
 }
 
-// BroadcastFromRoot broadcasts a message of rank 0 to all ranks.
+// BroadcastFromRoot sends a message of rank 0 to all ranks.
 func BroadcastFromRoot(t Transport, what []byte) ([]byte, error) {
 	return Messenger{t}.Broadcast(AllRanks(t.Size()), t.Rank(), what)
 }
 
-// ready opens what the rank needs, and says what it will take.
+// ready opens the rank's data, and sets the expected cost in own.
 func (w *rankAnalysis) ready(f *RunEnd, own *agreement) (*trace.Rank, error) {
 	if f.Trace == nil {
 		return nil, errors.New("the trace can't be read")
@@ -118,7 +119,7 @@ func (w *rankAnalysis) ready(f *RunEnd, own *agreement) (*trace.Rank, error) {
 		return nil, err
 	}
 	own.calls = k.Total()
-	for stream := range k.Streams() { // the table of processes is rounded
+	for stream := range k.Streams() { // the stream's own span: the table of processes is rounded
 		if k.Len(stream) > 0 {
 			skipped := skippedOf(f.Log, stream).Calls
 			if skipped >= k.Len(stream) {
@@ -150,14 +151,14 @@ func (w *rankAnalysis) ready(f *RunEnd, own *agreement) (*trace.Rank, error) {
 	return k, nil
 }
 
-// An agreement is what ranks agree upon before they begin.
+// An agreement is what all ranks agree upon before the analysis.
 type agreement struct {
 	left        trace.WaitsStatus
 	needs       int64
 	calls       uint64
 	first, last int64 // ns on rank 0's clock
-	began       int64 // the run
-	since       int64 // from when on all ranks have times; math.MinInt64: all have all of them
+	began       int64 // begin of the run
+	since       int64 // the time from which all ranks have times; math.MinInt64: they have all times
 	torn        bool
 }
 
@@ -171,7 +172,7 @@ func (p *agreement) code(c *wire.Coder) {
 	}
 }
 
-// agree joins the plans of all ranks.
+// agree combines the agreements of all ranks.
 func (w *rankAnalysis) agree(own agreement) (agreement, error) {
 	if w.broken != nil {
 		own.left = trace.WaitsFailed
@@ -195,7 +196,7 @@ func (w *rankAnalysis) agree(own agreement) (agreement, error) {
 
 func readPlan(b []byte) (p agreement, err error) { return p, wire.DecodeAll(b, "plan", p.code) }
 
-// begin gets ready to go through the rank's calls.
+// begin prepares the pass over the rank's calls.
 func (w *rankAnalysis) begin(f *RunEnd, k *trace.Rank, all *agreement) (err error) {
 	if w.places, err = NewPlaces(f.Trace); err != nil {
 		return err
@@ -224,8 +225,8 @@ func (w *rankAnalysis) begin(f *RunEnd, k *trace.Rank, all *agreement) (err erro
 	return err
 }
 
-// Clock has the times of a rank's calls on the run's time line, from zero on; nil if it has not those of all. Zero is when the run begins,
-// about, and the same on all ranks.
+// Clock returns the times of a rank's calls on the run's time line, counted from zero; nil if some times are missing.
+// zero is about the begin of the run, and the same on all ranks.
 func (f *RunEnd) Clock(rank int) (clock ops.CallClock, zero int64, err error) {
 	if f.Trace == nil || f.Log == nil {
 		return nil, 0, nil
@@ -263,8 +264,8 @@ func (f *RunEnd) Clock(rank int) (clock ops.CallClock, zero int64, err error) {
 	}, zero, nil
 }
 
-// findPath finds the critical path of the run, or of its end, if there were too many waits, and what the rank has of it. Rank 0 knows
-// the path.
+// findPath finds the critical path of the run, and the rank's sums along it. If there were too many waits, the path
+// covers only the last part of the run. Only rank 0 gets the path.
 func (w *rankAnalysis) findPath(span int64) (*CriticalPath, *pathSums, error) {
 	since, err := w.pathSince(span)
 	if err != nil {
@@ -314,7 +315,7 @@ func (w *rankAnalysis) findPath(span int64) (*CriticalPath, *pathSums, error) {
 	return p, x, nil
 }
 
-// pathSince finds from when on all waits can be brought together: math.MinInt64 if that is all of the run.
+// pathSince returns the earliest time from which all waits can be collected; math.MinInt64 for the whole run.
 func (w *rankAnalysis) pathSince(span int64) (int64, error) {
 	if w.waits <= mostHops {
 		return math.MinInt64, nil
@@ -364,7 +365,7 @@ func (w *rankAnalysis) pathSince(span int64) (int64, error) {
 	return math.MinInt64, nil
 }
 
-// conclude brings together what all ranks found out, and what they have of the path.
+// conclude combines the results of all ranks and their sums along the path.
 func (w *rankAnalysis) conclude(path *CriticalPath, onPath *pathSums) (*trace.Waits, error) {
 	join := func(a, b []byte) (both []byte) {
 		w.try(func() error {
@@ -381,7 +382,7 @@ func (w *rankAnalysis) conclude(path *CriticalPath, onPath *pathSums) (*trace.Wa
 			both = x.append(nil)
 			return nil
 		})
-		return both // nothing, if somebody has failed
+		return both // empty if a rank has failed
 	}
 	var own []byte
 	w.try(func() error {
@@ -407,7 +408,7 @@ func (w *rankAnalysis) conclude(path *CriticalPath, onPath *pathSums) (*trace.Wa
 	return out, nil
 }
 
-// found is what ranks found out.
+// found is the result of one or more ranks.
 type found struct {
 	*sums
 	path *pathSums
@@ -432,9 +433,9 @@ func readFound(b []byte) (f found, err error) {
 	return f, err
 }
 
-// append and readWay carry the way from rank to rank.
+// append and readWay encode and decode a way for other ranks.
 //
-//	way = (rank, stream, start, end, hops, (time - that before, rank, stream)…)…
+//	way = (rank, stream, start, end, hops, (time - previous time, rank, stream)…)…
 func (y *way) append(b []byte) []byte {
 	return wire.AppendCoded(b, func(c *wire.Coder) {
 		for _, t := range slices.SortedFunc(maps.Keys(y.spans), compareThreads) {
@@ -465,7 +466,7 @@ func (y *way) code(c *wire.Coder, t thread) {
 	}
 }
 
-// appendStretches and readStretches carry the path to the ranks.
+// appendStretches and readStretches encode and decode the path for other ranks.
 func appendStretches(b []byte, on map[thread][]pathInterval) []byte {
 	return wire.AppendCoded(b, func(c *wire.Coder) {
 		for _, t := range slices.SortedFunc(maps.Keys(on), compareThreads) {
@@ -496,7 +497,7 @@ func readPathSums(b []byte) (*pathSums, error) {
 	return x, wire.DecodeAll(b, "sums of the critical path", x.code)
 }
 
-// code carries what ranks have of the path.
+// code encodes or decodes a rank's sums along the path.
 func (x *pathSums) code(c *wire.Coder) {
 	wire.CodeNaturals(c, &x.spoor)
 	sites := sorted(x.sites)

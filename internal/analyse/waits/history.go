@@ -2,23 +2,23 @@ package waits
 
 import "sort"
 
-// A history records when a thread was in MPI. It reaches back to where somebody may still ask.
+// A history records when a thread was in MPI, back to the earliest time that a question may still be about.
 type history struct {
 	calls []spell
-	n     int // spells so far, forgotten ones included
+	n     int // number of spells so far, with dropped ones
 }
 
-// A spell is a time within MPI.
+// A spell is an interval within MPI.
 type spell struct {
 	start, end int64
-	before     int64    // time in MPI up to its start
-	place      callSite // of the call with which it begins
+	before     int64    // time in MPI before its start
+	place      callSite // call site of its first call
 }
 
-// mostSpells is how many are kept of one thread at most.
+// mostSpells is the largest number of spells kept for a thread.
 const mostSpells = 1 << 20
 
-// free returns how long the thread had been outside of MPI before a time.
+// free returns how long the thread had been outside of MPI before a time; 0 if it was inside.
 func (h *history) free(at int64) int64 {
 	if n := len(h.calls); n > 0 {
 		return max(0, at-h.calls[n-1].end)
@@ -26,7 +26,7 @@ func (h *history) free(at int64) int64 {
 	return 0
 }
 
-// add takes a call and returns how much longer the thread was in MPI than was known; of a call within a call that is nothing.
+// add adds a call. It returns the time that the call adds to the time in MPI, which is 0 for a call within a call.
 func (h *history) add(start, end int64, at callSite) int64 {
 	before := int64(0)
 	if n := len(h.calls); n > 0 {
@@ -41,13 +41,13 @@ func (h *history) add(start, end int64, at callSite) int64 {
 	return end - start
 }
 
-// forget drops the spells before a time, but for the last one, which holds the sum up to it.
+// forget drops the spells before a time. The last one stays, as it holds the sum up to that time.
 func (h *history) forget(since int64) {
 	n := max(0, sort.Search(len(h.calls), func(i int) bool { return h.calls[i].end > since })-1, len(h.calls)-mostSpells)
 	h.calls = h.calls[:copy(h.calls, h.calls[n:])]
 }
 
-// until returns the time in MPI up to a time.
+// until returns the time in MPI before a time.
 func (h *history) until(t int64) int64 {
 	i := sort.Search(len(h.calls), func(i int) bool { return h.calls[i].start > t })
 	if i == 0 {
@@ -60,7 +60,7 @@ func (h *history) until(t int64) int64 {
 	return s.before + min(t, s.end) - s.start
 }
 
-// next returns the first spell that begins after a time, or nil; inside: there is one at that time.
+// next returns the first spell after a time, or nil; inside: the thread was in MPI at that time.
 func (h *history) next(t int64) (s *spell, inside bool) {
 	i := sort.Search(len(h.calls), func(i int) bool { return h.calls[i].start > t })
 	if i > 0 && h.calls[i-1].end > t {

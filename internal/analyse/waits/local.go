@@ -14,81 +14,81 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// An arrival is when a rank arrived at an operation, and in which call.
+// An arrival is the time at which a rank arrived at an operation, and the call.
 type arrival struct {
 	at     int64
-	within int64 // about how well that is known
+	within int64 // approximate error of the time
 	rank   int32
 	stream int32
 	place  callSite
 }
 
-// rankAnalysis is the analysis of one rank. It goes through its own calls (an ops.Sink) a window of time at a time; at
-// the end of each, ranks exchange what the others need.
+// rankAnalysis is the analysis of one rank. It is an ops.Sink that processes the rank's calls one window of time
+// after the other. At the end of a window, ranks exchange what they need of each other.
 type rankAnalysis struct {
 	ops.NopSink
 	Messenger
 	s      *ops.Source
 	places *Places
 	follow *ops.Follower
-	k      *trace.Rank // nil: left no track
+	k      *trace.Rank // nil: the rank left no track
 	each   func(Wait)
 	rider  CallVisitor
 	world  []int // all ranks
-	direct int   // members of a communicator up to which the late one is asked what it computed
-	broken error // an error here, which the others learn when the window ends
+	direct int   // largest communicator whose members each send the late one a question
+	broken error // an error on this rank, which the others learn at the end of the window
 
 	byTerminal []callSite
 	known      []bool
-	alone      []bool  // by terminal: calls wait for no other rank, by the standard
-	ownNs      []int64 // by terminal: in its calls, and outside of MPI and the recorder before
+	alone      []bool  // by terminal: its calls wait for no other rank
+	ownNs      []int64 // by terminal: time in its calls, and before them outside of MPI and the recorder
 	threads    []*history
 	clock      ops.CallClock        // nil: the trace's times
-	since      int64                // nothing that began before is looked at
-	part       float64              // of the run that is
-	torn       map[ops.Channel]bool // messages that can't be matched
+	since      int64                // the analysis starts with calls that begin at this time
+	part       float64              // share of the run that is analysed
+	torn       map[ops.Channel]bool // channels whose messages can't be matched
 
-	turn     int64                       // messages received
-	posted   map[uint64]arrival          // receives under way, by ID
-	sending  map[uint64]*outgoing        // sends under way, by ID
-	joined   map[uint64]*meeting         // collectives under way, by ID
-	signals  []signal                    // of the act at hand
-	accesses map[*ops.Window]*meeting    // those that began by MPI_Win_start and have not ended
-	numbers  map[ops.Channel]*uint64     // signals so far
-	visited  map[windowMemory]uint64     // the last call that visited it
-	visiting map[uint64]*blocked         // visits under way, by number
-	held     map[windowMemory]bool       // locks of the rank: for itself alone
-	memory   map[windowMemory]*visitable // its own
-	late     []lateVisit                 // for whom the next reported visit waited
-	calls    uint64                      // so far
-	started  map[int]uint64              // persistent collectives so far, by communicator
+	turn     int64                       // number of messages received so far
+	posted   map[uint64]arrival          // pending receives, by ID
+	sending  map[uint64]*outgoing        // pending sends, by ID
+	joined   map[uint64]*meeting         // pending collectives, by ID
+	signals  []signal                    // signals of the current act
+	accesses map[*ops.Window]*meeting    // access epochs begun by MPI_Win_start that have not ended
+	numbers  map[ops.Channel]*uint64     // number of signals so far
+	visited  map[windowMemory]uint64     // number of the last call that visited it
+	visiting map[uint64]*blocked         // pending visits, by number
+	held     map[windowMemory]bool       // locks that the rank holds; true: exclusive
+	memory   map[windowMemory]*visitable // the rank's own memory
+	late     []lateVisit                 // the late ranks of the next reported visit
+	calls    uint64                      // number of calls so far
+	started  map[int]uint64              // by communicator: number of persistent collectives started so far
 	sent     map[uint64]*outgoing        // by number of the message
 	got      map[uint64]*incoming
 	order    receiveOrder
 	groups   []*group
-	asked    struct { // edge, last
+	asked    struct { // the latest result of edge
 		function *trace.Function
 		kind     Kind
 		ok       bool
 	}
-	in map[int]*group // by communicator
+	in map[int]*group // by communicator: the group of the rank's side
 
-	tell, answers map[int]*block  // by rank: what the others are to know
-	asks          map[int]*asking // by rank
+	tell, answers map[int]*block  // by rank: entries to send
+	asks          map[int]*asking // by rank: questions to send
 	answered      map[int][]answered
 
-	spare       *blocked   // of a call that waited for nothing
-	unsettled   []*blocked // calls, in order, whose partners have not come yet
-	now         int64      // when its latest call began
+	spare       *blocked   // for reuse: of a call that waited for nothing
+	unsettled   []*blocked // calls in order whose partners have not all arrived
+	now         int64      // begin of the latest call
 	first, last int64
 	began       bool
-	hops        *hops  // nil: the path is not asked for
-	waits       uint64 // of all ranks so far
+	hops        *hops  // nil: the path is not wanted
+	waits       uint64 // number of waits so far, over all ranks
 
 	sums
 }
 
-// slack is how many times the error of one time two ranks may be apart that were together: errors add up.
+// slack: two ranks that were together may differ by slack times the error of one time, as errors add up.
 const slack = 4
 
 func newLocal(t Transport, s *ops.Source, p *Places) *rankAnalysis {
@@ -100,7 +100,7 @@ func newLocal(t Transport, s *ops.Source, p *Places) *rankAnalysis {
 	}
 }
 
-// AllRanks lists all ranks.
+// AllRanks returns the ranks from 0 to n - 1.
 func AllRanks(n int) []int {
 	list := make([]int, n)
 	for i := range list {
@@ -109,7 +109,7 @@ func AllRanks(n int) []int {
 	return list
 }
 
-// Begin, Leave and End are there for ops.Sink.
+// Begin, Leave and End complete the ops.Sink.
 func (w *rankAnalysis) Begin(k *trace.Rank) error {
 	w.k = k
 	w.byTerminal, w.known, w.alone = make([]callSite, k.Terminals()), make([]bool, k.Terminals()), make([]bool, k.Terminals())
@@ -128,7 +128,7 @@ func (w *rankAnalysis) placeOf(c *ops.Call) callSite {
 	return w.byTerminal[c.Terminal]
 }
 
-// Enter takes a call.
+// Enter processes a call.
 func (w *rankAnalysis) Enter(c *ops.Call) error {
 	if c.Start < w.since {
 		w.skip(c)
@@ -156,7 +156,7 @@ func (w *rankAnalysis) Enter(c *ops.Call) error {
 		return nil
 	}
 	here := arrival{c.Start, slack * int64(c.Timing.Duration.ErrorBound+c.Timing.Gap.ErrorBound), int32(w.Rank()), int32(c.Stream), at}
-	b := w.spare // most calls wait for nothing that takes time to find out
+	b := w.spare // reused: most calls turn out at once to wait for nothing
 	if b == nil {
 		b = &blocked{}
 	}
@@ -185,14 +185,14 @@ func (w *rankAnalysis) Enter(c *ops.Call) error {
 	return nil
 }
 
-// unclear counts a call that the analysis does not understand.
+// unclear counts a call that the analysis can't interpret.
 func (w *rankAnalysis) unclear(c *ops.Call) {
 	if !w.alone[c.Terminal] {
 		w.Other[c.Name()] += c.End - c.Start
 	}
 }
 
-// skip takes a call that is too early to be looked at.
+// skip processes a call before the analysed part of the run.
 func (w *rankAnalysis) skip(c *ops.Call) {
 	for i := range c.Acts {
 		switch x := &c.Acts[i]; {
@@ -266,7 +266,7 @@ func (w *rankAnalysis) act(c *ops.Call, x *ops.Act, here arrival, free int64, b 
 	}
 }
 
-// meets takes what all members of a communicator do together.
+// meets processes an operation of all members of a communicator.
 func (w *rankAnalysis) meets(c *ops.Call, act *ops.Act, here arrival, free int64, b *blocked) {
 	m, key := c.Meeting, meetingKey{}
 	if c.Func.Has(trace.AttrStarts) {
@@ -275,7 +275,7 @@ func (w *rankAnalysis) meets(c *ops.Call, act *ops.Act, here arrival, free int64
 		w.started[comm]++
 		key.started = true
 	}
-	made := m.Comm == nil && act.Kind == ops.ActCommMade // by those who know that they are to be its members
+	made := m.Comm == nil && act.Kind == ops.ActCommMade // all ranks that will be members of the new communicator take part
 	if made {
 		m = ops.Meeting{Comm: act.Comm, OwnRank: act.Comm.RankOf(w.Rank())}
 	}
@@ -300,7 +300,7 @@ func (w *rankAnalysis) meets(c *ops.Call, act *ops.Act, here arrival, free int64
 	b.known = b.known || !x.need.unknown
 	switch act.Kind {
 	case ops.ActCollectiveBegin, ops.ActReadBegin, ops.ActWriteBegin:
-		w.joined[act.ID] = x // what completes it waits
+		w.joined[act.ID] = x // the call that completes the operation waits
 		if c.Func.Has(trace.AttrNonblocking) || c.Func.Has(trace.AttrStarts) {
 			return
 		}
@@ -308,7 +308,7 @@ func (w *rankAnalysis) meets(c *ops.Call, act *ops.Act, here arrival, free int64
 	x.ends(w, b)
 }
 
-// edge returns why ranks wait in the call with which MPI begins or ends; false if a function is no such.
+// edge returns the kind of wait in a function with which MPI begins or ends; ok is false for others.
 func (w *rankAnalysis) edge(f *trace.Function) (kind Kind, ok bool) {
 	if f != w.asked.function {
 		w.asked.function, w.asked.kind, w.asked.ok = f, WaitAtInit, false
@@ -322,7 +322,7 @@ func (w *rankAnalysis) edge(f *trace.Function) (kind Kind, ok bool) {
 	return w.asked.kind, w.asked.ok
 }
 
-// meetsAll takes a call that all ranks of the world make together, though they pass no communicator.
+// meetsAll processes a call that all ranks of the world make together without naming a communicator.
 func (w *rankAnalysis) meetsAll(kind Kind, here arrival, free int64, b *blocked) {
 	world := w.s.Comms.World()
 	g := w.in[world.Key()]
@@ -342,15 +342,15 @@ func orFunction(f, g *trace.Function) *trace.Function {
 	return g
 }
 
-// An answered question about a late sender. It may be taken back, and put again as one in the wrong order, when the history no longer
-// reaches back.
+// An answered is a question about a late sender that was answered. It may be taken back and asked again as WrongOrder
+// when the history no longer reaches back that far.
 type answered struct {
 	from, waited int64
 	place        callSite
 	compute      int64
 }
 
-// answer adds up what a rank waited for this one.
+// answer adds up what another rank's wait was due to on this rank.
 func (w *rankAnalysis) answer(rank int, q question) {
 	compute := q.waited
 	if int(q.stream) < len(w.threads) {
@@ -375,7 +375,7 @@ func (w *rankAnalysis) answer(rank int, q question) {
 	c.compute += q.sign * compute
 }
 
-// try does something unless something went wrong before.
+// try calls f unless an error occurred before.
 func (w *rankAnalysis) try(f func() error) {
 	if w.broken != nil {
 		return
@@ -390,11 +390,11 @@ func (w *rankAnalysis) try(f func() error) {
 	}
 }
 
-// errElsewhere says that another rank has failed.
+// errElsewhere is the error on ranks that have none of their own while another rank has failed.
 var errElsewhere = errors.New("waits: another rank has failed")
 
-// run goes through the calls of the rank, in windows that end at these times; the last one goes to the end of the run. All
-// ranks have the same ones. What goes wrong on one rank ends it on all.
+// run processes the rank's calls in windows that end at the given times; the last one reaches to the end of the run.
+// All ranks have the same windows. An error on one rank ends the analysis on all.
 func (w *rankAnalysis) run(windows []int64) error {
 	for i, until := range windows {
 		last := i == len(windows)-1
@@ -417,7 +417,7 @@ func (w *rankAnalysis) run(windows []int64) error {
 	return nil
 }
 
-// share exchanges messages between ranks at the end of a window.
+// share exchanges entries between ranks at the end of a window.
 func (w *rankAnalysis) share(until int64) error {
 	in, err := w.exchange(encoded(w.tell))
 	if err != nil {
@@ -463,7 +463,7 @@ func (w *rankAnalysis) hear(in map[int][]byte, take func(from int, r *wire.Reade
 	return nil
 }
 
-// vote finds out whether all ranks are well, and up to when nobody will ask any more.
+// vote finds out whether any rank has failed, and the time before which no question will come any more.
 func (w *rankAnalysis) vote() error {
 	left := w.unsettled[:0]
 	for _, b := range w.unsettled {
@@ -511,7 +511,7 @@ func (w *rankAnalysis) vote() error {
 	return nil
 }
 
-// end settles what will not be known any more.
+// end settles calls whose partners will not become known any more.
 func (w *rankAnalysis) end() error {
 	for _, m := range w.sent {
 		if m.call != nil {
@@ -539,7 +539,7 @@ func (w *rankAnalysis) end() error {
 	return nil
 }
 
-// enterGroups finds the groups that the rank is in.
+// enterGroups sets the groups that the rank is in.
 func (w *rankAnalysis) enterGroups(comms *handles.Comms) {
 	w.groups, w.in = groupsOf(comms, w.Rank())
 	for _, g := range w.groups {
@@ -549,5 +549,5 @@ func (w *rankAnalysis) enterGroups(comms *handles.Comms) {
 	}
 }
 
-// synchronous reports whether a send can't end before its receive is posted.
+// synchronous reports whether a send can't complete before its receive is posted.
 func synchronous(f *trace.Function) bool { return ops.HasAttr(f, mpi.AttrSynchronous) }

@@ -5,20 +5,20 @@ import (
 	"github.com/spoor-hpc/spoor/internal/ops"
 )
 
-// A rank that locks memory of another, or waits for its transfers from and to there, waits for a rank that does not
-// know of it. So it informs the owner of the memory, which determines for whom it waited: for a rank that had a lock,
-// or for the owner itself, because that was outside of MPI and the library needs it.
+// A rank that locks another rank's memory, or completes transfers to or from it, waits without the owner's knowledge.
+// So it informs the owner, which determines the late rank: one that held the lock, or the owner itself, if the MPI
+// library needed the owner for progress while the owner was outside of MPI.
 
 // A windowMemory is one rank's memory in a window.
 type windowMemory struct {
-	comm, ordinal, rank int // of the window; whose memory it is
+	comm, ordinal, rank int // of the window; the owner's rank
 }
 
 func regionOf(x *ops.Act, rank int) windowMemory {
 	return windowMemory{x.Comm.Key(), x.Window.Ordinal, rank}
 }
 
-// A visit is a call that may wait for the rank that has the memory, as this rank knows it.
+// A visit is a call that may wait for the owner of memory, as the owner knows it.
 type visit struct {
 	ops.Channel
 	nth  uint64
@@ -32,13 +32,13 @@ type release struct {
 	alone bool
 }
 
-// visitable is what a rank knows of those that visit its memory in a window.
+// visitable is the visits and releases that a rank knows of its own memory in a window.
 type visitable struct {
 	releases []release // in the order in which they were reported
-	visits   []visit   // that are not answered yet
+	visits   []visit   // not answered yet
 }
 
-// visits says that a call may wait for the owner of memory. what is locksAlone, locksShared or visits.
+// visits informs the owner of memory that a call may wait for it. what is locksAlone, locksShared or visits.
 func (w *rankAnalysis) visits(what int, x *ops.Act, rank int, here arrival, b *blocked) {
 	if rank < 0 {
 		return
@@ -56,12 +56,12 @@ func (w *rankAnalysis) visits(what int, x *ops.Act, rank int, here arrival, b *b
 	}
 }
 
-// give is one more signal about a window.
+// give numbers a signal to the owner of memory in a window.
 func (w *rankAnalysis) give(x *ops.Act, what, to int) signal {
 	return w.numbered(ops.Channel{Comm: x.Comm.Key(), From: w.Rank(), To: to, Tag: signalTag(what, x.Window.Ordinal)}, true)
 }
 
-// lock takes an act that locks or unlocks memory, or completes transfers.
+// lock processes an act that locks or unlocks memory, or completes transfers.
 func (w *rankAnalysis) lock(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 	b.known = true
 	members := []int{x.Peer}
@@ -84,7 +84,7 @@ func (w *rankAnalysis) lock(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 				s := w.give(x, what, rank)
 				blockFor(w.tell, rank).add(s.Channel, s.nth, here, 0)
 			}
-			if x.Kind != ops.ActUnlock || x.Peer != ops.AllMembers { // the others have no transfers
+			if x.Kind != ops.ActUnlock || x.Peer != ops.AllMembers { // the other owners have no transfers
 				w.visits(visits, x, rank, here, b)
 			}
 		}
@@ -100,7 +100,7 @@ func (w *rankAnalysis) lock(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 	}
 }
 
-// hearVisit notes another rank's call on this one's memory.
+// hearVisit records another rank's call on this rank's memory.
 func (w *rankAnalysis) hearVisit(c ops.Channel, nth uint64, a arrival) {
 	what, ordinal := signalled(c.Tag)
 	at := once.GetOrMake(w.memory, windowMemory{c.Comm, ordinal, w.Rank()}, func() *visitable { return &visitable{} })
@@ -116,7 +116,7 @@ func (w *rankAnalysis) hearVisit(c ops.Channel, nth uint64, a arrival) {
 	}
 }
 
-// answerVisits informs ranks whose calls had returned by a time for whom they waited. All that began by then is known.
+// answerVisits answers the visits whose calls returned before a time, until which all visits are known.
 func (w *rankAnalysis) answerVisits(until int64) {
 	for _, at := range w.memory {
 		left, first := at.visits[:0], until
@@ -147,7 +147,7 @@ func (w *rankAnalysis) answerVisits(until int64) {
 	}
 }
 
-// last finds who had the memory before a rank got its lock: the last one that ended one during the call which excludes it.
+// last returns the last release during a visit of a lock that excluded the visitor.
 func (m *visitable) last(v *visit) (a arrival, ok bool) {
 	what, _ := signalled(v.Tag)
 	if what == visits {
@@ -161,8 +161,9 @@ func (m *visitable) last(v *visit) (a arrival, ok bool) {
 	return a, ok
 }
 
-// busy finds whether a call waited until this rank entered MPI: it was outside when the call began, and the call
-// returned soon after that, compared with how long the call had waited for nobody else.
+// busy reports whether a call waited until this rank entered MPI. This rank must have been outside when the call
+// began. The call must have returned soon after this rank entered, compared with the time that the call had waited
+// for nobody else.
 func (w *rankAnalysis) busy(v *visit, since int64) (a arrival, ok bool) {
 	if v.From == w.Rank() {
 		return a, false
@@ -179,7 +180,7 @@ func (w *rankAnalysis) busy(v *visit, since int64) (a arrival, ok bool) {
 	return a, ok && a.at < v.end && a.at-since > v.end-a.at
 }
 
-// hearVisited takes an answer: what comes before the number of the visit is for whom it waited.
+// hearVisited processes an answer. The late ranks precede the number of the visit.
 func (w *rankAnalysis) hearVisited(c ops.Channel, nth uint64, a arrival) {
 	switch what, _ := signalled(c.Tag); what {
 	case hadLock, wasBusy:
@@ -204,7 +205,7 @@ func (w *rankAnalysis) hearVisited(c ops.Channel, nth uint64, a arrival) {
 	}
 }
 
-// A lateVisit is for whom a call waited.
+// A lateVisit is the rank for which a call waited, and when that rank arrived or entered MPI.
 type lateVisit struct {
 	arrival
 	kind Kind

@@ -15,10 +15,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A meetingKey identifies what members of a communicator do together.
+// A meetingKey identifies a collective operation of a group.
 type meetingKey struct {
 	ops.CallOrder
-	started bool // by starting a persistent request: these are counted by themselves
+	started bool // a persistent request was started: such operations are counted separately
 	number  uint64
 }
 
@@ -33,34 +33,34 @@ func flag(b bool) int {
 	return 0
 }
 
-// A meeting is a collective operation to which the rank has come, and maybe not all others.
+// A meeting is a collective operation at which the rank has arrived, but maybe not all others.
 type meeting struct {
-	*group           // nil: the rank waits for its neighbours alone
-	from    []uint64 // the signals of these, by number
+	*group           // nil: the rank waits for its neighbours only
+	from    []uint64 // numbers of the neighbours' signals
 	key     meetingKey
-	self    int // the rank's own number
+	self    int // the rank's index in the group
 	when    arrival
-	free    int64 // ns that it had been outside of MPI directly before
+	free    int64 // ns that the rank had been outside of MPI directly before
 	need    need
-	awaited int        // members who come
-	comes   bool       // the rank is one of them
-	other   *meeting   // that of the other side of an intercommunicator, for which the rank waits, too
-	waiting []*blocked // calls in which it waits for the others
-	all     *coming    // nil: not all have come yet
+	awaited int        // number of members that will arrive
+	comes   bool       // the rank is one of the awaited members
+	other   *meeting   // the meeting of the other side of an intercommunicator, for which the rank waits, too
+	waiting []*blocked // the calls in which the rank waits for the others
+	all     *coming    // nil: some members have not arrived
 }
 
 // A group is the members of one or more communicators.
 type group struct {
 	members []int // ranks of the world
 	self    int
-	large   bool       // too many to ask the late one each what it computed
-	pending []*meeting // to which not all have come
+	large   bool       // the members are too many to send the late one a question each
+	pending []*meeting // meetings at which not all members have arrived
 }
 
-// maxDirect is up to how many members of a communicator each asks the late one.
+// maxDirect is the largest number of members that each send the late one a question.
 const maxDirect = 64
 
-// groupsOf lists the groups that a rank is in, in an order that all ranks have, and which communicator has which.
+// groupsOf lists the groups that a rank is in, in the same order on all ranks, and the group of each communicator.
 func groupsOf(comms *handles.Comms, rank int) (list []*group, of map[int]*group) {
 	of = make(map[int]*group)
 	known := make(map[string]*group)
@@ -68,14 +68,14 @@ func groupsOf(comms *handles.Comms, rank int) (list []*group, of map[int]*group)
 		members, self := c.Members(), c.RankOf(rank)
 		if c.RemoteSize > 0 {
 			if c.Remote == nil || c.Remote.Key() < c.Key() {
-				continue // of another world, or known from the other side
+				continue // another world's, or listed for the other side
 			}
 			if members = append(members, c.Remote.Members()...); self < 0 {
 				self = slices.Index(members, rank)
 			}
 		}
 		if self < 0 || len(members) < 2 || slices.Contains(members, -1) {
-			continue // somebody left no track, and never comes
+			continue // a member left no track, and never arrives
 		}
 		name := fmt.Sprint(members)
 		g := once.GetOrAppend(known, name, &list, func() *group { return &group{members: members, self: self} })
@@ -86,16 +86,16 @@ func groupsOf(comms *handles.Comms, rank int) (list []*group, of map[int]*group)
 	return list, of
 }
 
-// A need says whom a member waits for.
+// A need is the members that a member waits for in a collective.
 type need struct {
 	kind    Kind
-	root    bool // it is the root of LateRoot, or of EarlyRoot
+	root    bool // it is the root of a collective that is LateRoot or EarlyRoot
 	none    bool // nobody
 	unknown bool // some members, but which is not known
-	may     bool // a call may return before all have come: it waited for them only if it did not
+	may     bool // the call may return before all have arrived; if it did, it waited for nobody
 }
 
-// needs returns whom a member needs in calls of a function, root being the root's rank or none.
+// needs returns which members a member waits for in calls of a function. root is the root's rank or none.
 func needs(f *trace.Function, member, root int) need {
 	m := meaning.DataMovementOf(f.Name)
 	n := need{root: member == root}
@@ -128,10 +128,10 @@ func needs(f *trace.Function, member, root int) need {
 	return n
 }
 
-// across finds for whom a member of an intercommunicator waits: for the other side, or its root. Libraries may have it wait for its own
-// side, too, where all need each other.
+// across determines the late member for a member of an intercommunicator, which waits for the other side or its root.
+// If all need each other, libraries may have it wait for its own side, too.
 func (x *meeting) across(f *trace.Function, remote *handles.Comm, root int) {
-	self := math.MinInt // roots are of the other side, but for the rank itself
+	self := math.MinInt // no rank; a root is on the other side, unless the rank itself is the root
 	if root == ops.RootSelf {
 		self = root
 	}
@@ -145,24 +145,24 @@ func (x *meeting) across(f *trace.Function, remote *handles.Comm, root int) {
 	}
 }
 
-// A coming is what is known of a meeting: how many members have come, which of them last, when the root came, and of a scan
-// when each did.
+// A coming is the state of a meeting: how many members have arrived, the last of them, when the root arrived, and for
+// a scan each arrival.
 type coming struct {
 	key   meetingKey
 	came  int
 	last  comer
-	root  comer // none has rank -1
+	root  comer // rank -1: not arrived, or no root
 	scans []comer
 }
 
-// A comer is a member that has come.
+// A comer is a member that has arrived.
 type comer struct {
 	arrival
 	free int64
 	self int
 }
 
-// after reports whether a member came after another. Of two that came at once it is the lower one.
+// after reports whether a member arrived after another. If both times are equal, the lower rank counts as later.
 func (c *comer) after(o *comer) bool {
 	return cmp.Or(cmp.Compare(c.at, o.at), cmp.Compare(o.self, c.self)) > 0
 }
@@ -178,7 +178,7 @@ func (c *coming) join(o *coming) {
 	c.scans = append(c.scans, o.scans...)
 }
 
-// ends says in which call a member waits for the others.
+// ends sets the call in which a member waits for the others.
 func (x *meeting) ends(w *rankAnalysis, b *blocked) {
 	if x.group == nil {
 		for _, number := range x.from {
@@ -195,7 +195,7 @@ func (x *meeting) ends(w *rankAnalysis, b *blocked) {
 	}
 }
 
-// meet finds the meetings of a group that all members have reached by now.
+// meet exchanges arrivals, and finds the group's meetings at which all members have arrived.
 func (w *rankAnalysis) meet(g *group) error {
 	var own []byte
 	w.try(func() error {
@@ -259,7 +259,7 @@ func (w *rankAnalysis) meet(g *group) error {
 	return nil
 }
 
-// merged joins two lists in order of their keys.
+// merged merges two lists sorted by key.
 func merged(a, b []coming) []coming {
 	list := make([]coming, 0, max(len(a), len(b)))
 	for len(a) > 0 && len(b) > 0 {
@@ -277,7 +277,7 @@ func merged(a, b []coming) []coming {
 	return append(append(list, a...), b...)
 }
 
-// resolve finds whom a member waited for, once all have come.
+// resolve determines the rank that a member waited for, once all have arrived.
 func (w *rankAnalysis) resolve(x *meeting) {
 	all := x.all
 	for _, b := range x.waiting {
@@ -295,7 +295,7 @@ func (w *rankAnalysis) resolve(x *meeting) {
 					}
 				}
 			default:
-				last = &all.last // if that is the rank itself, it waited for nobody
+				last = &all.last // the last member waited for nobody
 			}
 			if last != nil && int(last.rank) != w.Rank() {
 				free := int64(-1)
@@ -310,10 +310,10 @@ func (w *rankAnalysis) resolve(x *meeting) {
 	x.waiting = nil
 }
 
-// Flags of comings.
+// Flags of encoded comings.
 const (
-	nextInCircle = 1 << iota // the circle is that of the one before, the number the next one
-	samePlace                // stream, place and error are those of the last of the one before
+	nextInCircle = 1 << iota // same group of meetings as the previous coming, and the next number
+	samePlace                // the last member's stream, place and error equal the previous coming's
 	hasRoot
 	hasScans
 	isStarted
@@ -389,7 +389,7 @@ func (x *comer) code(c *wire.Coder, at int64, same bool) {
 	}
 }
 
-// meets reports whether acts of a kind are what members do together.
+// meets reports whether acts of a kind are operations of all members.
 func meets(kind ops.ActKind) bool {
 	switch kind {
 	case ops.ActCollective, ops.ActCollectiveBegin, ops.ActCommMade, ops.ActCommFreed, ops.ActWindowMade, ops.ActFence, ops.ActWindowFreed, ops.ActFileOpened, ops.ActFileClosed,

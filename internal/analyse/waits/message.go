@@ -8,29 +8,29 @@ import (
 	"github.com/spoor-hpc/spoor/internal/ops"
 )
 
-// An outgoing message was sent, but not everything is known of it yet.
+// An outgoing is a message that was sent, until both its wait and the receiver's answer are known.
 type outgoing struct {
-	synchronous bool     // the send can't end before its receive is posted
-	call        *blocked // in which the sender may wait
-	ends        bool     // call was known
-	answered    bool     // the receiver has reported when it arrived
-	late        bool     // after the send
+	synchronous bool     // the send can't complete before its receive is posted
+	call        *blocked // the call in which the sender may wait; nil: not known yet
+	ends        bool     // call was set
+	answered    bool     // the receiver has reported its arrival
+	late        bool     // the receiver arrived after the send
 	posted      arrival
 }
 
-// An incoming message is one that was received, or sent to this rank.
+// An incoming is a message that was received, or sent to this rank.
 type incoming struct {
 	isSent, isGot bool
 	sent, posted  arrival
-	call          *blocked // in which the rank waited for it
+	call          *blocked // the call in which the rank waited for the message
 	turn          int64
 	channel       ops.Channel
 	nth           uint64
 	waiting       []awaiting
-	last          bool // nobody else waits for it
+	last          bool // no other call waits for it
 }
 
-// sends says that a message was sent.
+// sends records that a message was sent.
 func (w *rankAnalysis) sends(x *ops.Act, to int, from arrival) *outgoing {
 	m := &outgoing{synchronous: synchronous(x.StartedBy)}
 	w.sent[x.Message] = m
@@ -38,7 +38,7 @@ func (w *rankAnalysis) sends(x *ops.Act, to int, from arrival) *outgoing {
 	return m
 }
 
-// completesSend says in which call a sender waits for the receiver.
+// completesSend sets the call in which a sender waits for the receiver.
 func (w *rankAnalysis) completesSend(m *outgoing, b *blocked) {
 	m.ends, m.call = true, b
 	b.opens()
@@ -47,8 +47,7 @@ func (w *rankAnalysis) completesSend(m *outgoing, b *blocked) {
 	}
 }
 
-// receives says that a message was received that a receive was posted for, by a call in which
-// its rank waited for it.
+// receives records that a posted receive got a message, and the call in which its rank waited for it.
 func (w *rankAnalysis) receives(x *ops.Act, from int, posted arrival, b *blocked) {
 	m := once.GetOrMake(w.got, x.Message, func() *incoming { return &incoming{} })
 	w.turn++
@@ -60,7 +59,7 @@ func (w *rankAnalysis) receives(x *ops.Act, from int, posted arrival, b *blocked
 	}
 }
 
-// matched finds whether a receiver waited, and reports to the sender when it arrived.
+// matched determines whether the receiver waited, and reports the receiver's arrival to the sender.
 func (w *rankAnalysis) matched(number uint64, m *incoming) {
 	w.Messages++
 	b := m.call
@@ -81,14 +80,14 @@ func (w *rankAnalysis) matched(number uint64, m *incoming) {
 
 func (w *rankAnalysis) lateReceiver(m *outgoing) {
 	b := m.call
-	if m.late && (m.synchronous || m.posted.at < b.end+b.within+m.posted.within) { // else it did not wait for that
+	if m.late && (m.synchronous || m.posted.at < b.end+b.within+m.posted.within) { // otherwise the sender didn't wait for the receive
 		b.waitsFor(LateReceiver, m.posted, -1, 0)
 	}
 	m.call = nil
 	w.met(b)
 }
 
-// hearSent takes a message that another rank has sent.
+// hearSent processes the messages that another rank has sent.
 func (w *rankAnalysis) hearSent(from int, r *wire.Reader) {
 	readBlock(r, from, w.Rank(), func(c ops.Channel, nth uint64, sent arrival, _ int) {
 		sent.rank = int32(from)
@@ -106,7 +105,7 @@ func (w *rankAnalysis) hearSent(from int, r *wire.Reader) {
 	})
 }
 
-// hearAnswers takes when receivers were there.
+// hearAnswers processes the reported arrivals of receivers.
 func (w *rankAnalysis) hearAnswers(from int, r *wire.Reader) {
 	readBlock(r, w.Rank(), from, func(c ops.Channel, nth uint64, posted arrival, flags int) {
 		if what, _ := signalled(c.Tag); what >= 0 {
@@ -127,30 +126,30 @@ func (w *rankAnalysis) hearAnswers(from int, r *wire.Reader) {
 	})
 }
 
-// receiveOrder finds the messages that a rank waited for while others, that it received later, had been sent before. It looks at the
-// next 64 messages of the rank.
+// receiveOrder finds waits in the wrong order: the rank waited for a message while one that it received later had
+// been sent before. It looks at the rank's next 64 messages.
 type receiveOrder struct {
 	turns []received
-	first int64 // turn of the first
+	first int64 // position of turns[0]
 }
 
 const recent = 64
 
-// A received is a received message that may have been waited for.
+// A received is a message for which a call may have waited.
 type received struct {
-	call  *blocked // that received it
+	call  *blocked // the call that received it
 	sent  int64
-	known bool // sent is
-	late  bool // the call waited for it, not in the wrong order
+	known bool // sent is known
+	late  bool // the call waited for the message, and not in the wrong order
 }
 
-// takes notes one more message.
+// takes adds a message in the order of receipt.
 func (o *receiveOrder) takes(b *blocked) { o.turns = append(o.turns, received{call: b}) }
 
-// mostTurns is the most open messages that are remembered.
+// mostTurns is the largest number of messages kept.
 const mostTurns = 1 << 20
 
-// forget drops the messages that no later one can be compared with.
+// forget drops the messages that no later message can be compared with.
 func (o *receiveOrder) forget() {
 	n := slices.IndexFunc(o.turns, func(t received) bool { return !t.known || !t.call.settled })
 	if n < 0 {
@@ -161,7 +160,7 @@ func (o *receiveOrder) forget() {
 	}
 }
 
-// at returns a turn, which count from 1; nil if it is forgotten.
+// at returns the message at a position, from 1; nil if it was dropped.
 func (o *receiveOrder) at(n int64) *received {
 	if i := n - 1 - o.first; i >= 0 && i < int64(len(o.turns)) {
 		return &o.turns[i]
@@ -169,7 +168,7 @@ func (o *receiveOrder) at(n int64) *received {
 	return nil
 }
 
-// knows takes when a message was sent.
+// knows sets the time when a message was sent.
 func (o *receiveOrder) knows(w *rankAnalysis, n, sent int64) {
 	t := o.at(n)
 	if t == nil {
@@ -184,7 +183,7 @@ func (o *receiveOrder) knows(w *rankAnalysis, n, sent int64) {
 	}
 }
 
-// late takes a call that waited for its message.
+// late processes a call that waited for its message.
 func (o *receiveOrder) late(w *rankAnalysis, b *blocked) {
 	x := o.at(b.got)
 	if x == nil {
@@ -203,5 +202,5 @@ func (o *receiveOrder) late(w *rankAnalysis, b *blocked) {
 	x.late = true
 }
 
-// after reports whether a call of the same thread came after another.
+// after reports whether a call begins after another call of the same thread.
 func (b *blocked) after(o *blocked) bool { return b.stream == o.stream && b.at > o.at }

@@ -13,52 +13,52 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A CriticalPath is the critical path of a run: what its end depends on. It goes backwards from the thread that
-// ended last; where that had waited, it goes on with the one that came last, from when that came. Its parts add up
-// to the run time. Times are in ns.
+// A CriticalPath is the critical path of a run: the intervals that its end depends on. The path goes backwards from
+// the thread that ended last. Where a thread had waited, it continues on the late thread, from that thread's arrival.
+// Its intervals add up to the run time. Times are in ns.
 type CriticalPath struct {
 	LengthNs   int64      `json:"run_ns"`
-	OutsideNs  int64      `json:"outside_ns"` // of MPI, on the path
-	RecorderNs int64      `json:"spoor_ns"`   // of the recorder, or with tracing off
+	OutsideNs  int64      `json:"outside_ns"` // outside of MPI
+	RecorderNs int64      `json:"spoor_ns"`   // in the recorder, or with tracing off
 	Hops       int        `json:"hops"`
-	Rank       int        `json:"rank"`  // on which it ends
+	Rank       int        `json:"rank"`  // the rank on which it ends
 	Sites      []PathSite `json:"sites"` // by time
 	Loops      []PathLoop `json:"loops"` // by time
-	Ranks      []PathRank `json:"ranks"` // by time; those it never touches are left out
+	Ranks      []PathRank `json:"ranks"` // by time, without ranks that the path never touches
 }
 
-// A PathLoop is a loop of the program with all in it, loops in it as well. Calls that are in no loop are a PathLoop
-// without a first call.
+// A PathLoop is the path's time in a loop of the program, nested loops included. Calls outside of loops are a
+// PathLoop without a first call.
 type PathLoop struct {
 	show.Loop
 	ComputeNs int64 `json:"compute_ns"`
 	MPINs     int64 `json:"mpi_ns"`
 }
 
-// A PathSite is the calls of one function from one place, with what was computed before them.
+// A PathSite is the path's time in the calls of one function from one place, and in the computation before them.
 type PathSite struct {
 	Function  string `json:"function"`
 	Place     string `json:"place"`
 	ComputeNs int64  `json:"compute_ns"`
 	MPINs     int64  `json:"mpi_ns"`
-	// MeanNs is what ranks spend there on average, without what they wait. ImbalanceNs is what the path spends
-	// there beyond that: were the work there equal, the run would end that much earlier, if nothing else then held it up.
+	// MeanNs is the mean of the ranks' time there, without waiting. ImbalanceNs is the path's time beyond that: with
+	// balanced work the run would end that much earlier, if nothing else delayed it.
 	MeanNs      int64 `json:"mean_ns"`
 	ImbalanceNs int64 `json:"imbalance_ns"`
-	Rank        int   `json:"rank"` // that has most of it on the path
+	Rank        int   `json:"rank"` // the rank with most of its time on the path
 }
 
-// A PathRank is a rank's part.
+// A PathRank is a rank's time on the path.
 type PathRank struct {
 	Rank      int   `json:"rank"`
 	ComputeNs int64 `json:"compute_ns"`
 	MPINs     int64 `json:"mpi_ns"`
 }
 
-// maxPathWaits bounds how many waits are kept to find the path.
+// maxPathWaits bounds the waits kept to find the path.
 const maxPathWaits = 1 << 23
 
-// A hop leads from a thread at a time to the one that it had waited for, which came then.
+// A hop leads from a thread that waited to the thread that it waited for, at the time when that thread arrived.
 type hop struct {
 	at     int64
 	rank   int32
@@ -68,7 +68,7 @@ type hop struct {
 // A thread is a thread of a rank.
 type thread struct{ rank, stream int32 }
 
-// A pathInterval is an interval of the path on one thread, in ns.
+// A pathInterval is an interval on the path of one thread, in ns.
 type pathInterval struct{ from, to int64 }
 
 // hops keeps the waits of a rank, by stream.
@@ -86,14 +86,15 @@ func (h *hops) add(b *blocked) {
 	h.of[b.stream] = append(h.of[b.stream], hop{b.at + b.waited, b.by.rank, b.by.stream})
 }
 
-// A way is what the path is found in: when threads were there, and what they waited for. Nothing before since is looked at.
+// A way is the input of the search for the path: begin and end of each thread, and its hops. Hops before since are
+// missing.
 type way struct {
 	spans map[thread]span
 	hops  map[thread][]hop
 	since int64
 }
 
-// way is the rank's part of the way.
+// way returns the rank's part of the input.
 func (w *rankAnalysis) way(since int64) *way {
 	y := &way{make(map[thread]span), make(map[thread][]hop), since}
 	for stream, x := range w.Threads {
@@ -114,7 +115,8 @@ func (y *way) join(o *way) {
 	maps.Copy(y.hops, o.hops)
 }
 
-// paths finds the critical path of a trace whose ranks have gone through all their calls; nil if too much was waited to keep it.
+// paths finds the critical path of a trace whose ranks have processed all their calls; nil if there were too many
+// waits to keep.
 func paths(list []*rankAnalysis, rep *Report, o *Options) (*CriticalPath, error) {
 	y, many := &way{spans: make(map[thread]span), hops: make(map[thread][]hop)}, 0
 	for _, w := range list {
@@ -160,7 +162,7 @@ func paths(list []*rankAnalysis, rep *Report, o *Options) (*CriticalPath, error)
 	return p, nil
 }
 
-// stretches goes the path backwards. It returns nil if no rank did anything.
+// stretches follows the path backwards, and returns its intervals. It returns nil if no rank made a call.
 func (y *way) stretches(p *CriticalPath) map[thread][]pathInterval {
 	s, first, end := thread{rank: -1}, int64(0), int64(0)
 	for _, x := range slices.SortedFunc(maps.Keys(y.spans), compareThreads) {
@@ -183,7 +185,7 @@ func (y *way) stretches(p *CriticalPath) map[thread][]pathInterval {
 		i := sort.Search(len(list), func(i int) bool { return list[i].at >= to })
 		began := y.spans[s].start
 		if i == 0 && s.stream > 0 && began > first && began < to {
-			// A thread goes on from the one that initialised MPI.
+			// A thread continues the thread that initialised MPI.
 			on[s] = append(on[s], pathInterval{began, to})
 			s, to = thread{rank: s.rank}, began
 			continue
@@ -207,20 +209,20 @@ func compareThreads(a, b thread) int {
 	return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.stream, b.stream))
 }
 
-// siteSums is what a place has: of the path, and of all ranks.
+// siteSums is the times at a call site: on the path, and of all ranks.
 type siteSums struct {
 	compute, mpi int64
-	all          int64 // in calls and before them, on the path or not
-	rank         int32 // with most of it on the path
+	all          int64 // time in calls and before them, on the path or not
+	rank         int32 // the rank with most of its time on the path
 	most         int64
 }
 
-// pathSums adds up what lies on the path: of one rank at first, of all in the end.
+// pathSums is the sums along the path: of one rank at first, of all in the end.
 type pathSums struct {
 	sites map[callSite]*siteSums
-	ranks []PathRank // that have some of it, in order
+	ranks []PathRank // ranks on the path, in order
 	spoor int64
-	loops map[int]*PathLoop // by number of the loop; -1: in none
+	loops map[int]*PathLoop // by number of the loop; -1: outside of loops
 }
 
 func newPathSums() *pathSums { return &pathSums{sites: make(map[callSite]*siteSums)} }
@@ -229,7 +231,7 @@ func (x *pathSums) site(at callSite) *siteSums {
 	return once.GetOrMake(x.sites, at, func() *siteSums { return &siteSums{rank: -1} })
 }
 
-// join takes in what ranks with higher numbers have.
+// join adds the sums of ranks with higher numbers.
 func (x *pathSums) join(o *pathSums) {
 	for at, s := range o.sites {
 		into := x.site(at)
@@ -244,7 +246,7 @@ func (x *pathSums) join(o *pathSums) {
 	x.spoor += o.spoor
 }
 
-// addOwn ends the sums of a rank: with what it did, on the path or not.
+// addOwn adds the rank's sums over all its calls, on the path or not.
 func (w *rankAnalysis) addOwn(x *pathSums) {
 	for t, ns := range w.ownNs {
 		if w.known[t] {
@@ -262,14 +264,14 @@ func (w *rankAnalysis) addOwn(x *pathSums) {
 	}
 }
 
-// A pathCall is a call of a thread that the path may go through.
+// A pathCall is a call of a thread, which may be on the path.
 type pathCall struct {
 	terminal   int
 	start, end int64
 	asides     []trace.PlacedAside
 }
 
-// steps goes through the calls of a thread once more.
+// steps yields the calls of a thread in a second pass.
 func (w *rankAnalysis) steps(stream int, before func() int64) iter.Seq2[pathCall, error] {
 	return func(yield func(pathCall, error) bool) {
 		if w.clock != nil {
@@ -296,7 +298,7 @@ func (w *rankAnalysis) steps(stream int, before func() int64) iter.Seq2[pathCall
 	}
 }
 
-// clockSteps is steps where the times aren't the trace's.
+// clockSteps does what steps does, with times from the rank's log instead of the trace.
 func (w *rankAnalysis) clockSteps(stream int, before func() int64, yield func(pathCall, error) bool) {
 	walk, err := w.k.Walk(stream, 0)
 	next := w.clock(stream)
@@ -318,7 +320,7 @@ func (w *rankAnalysis) clockSteps(stream int, before func() int64, yield func(pa
 	}
 }
 
-// thread goes through the calls of a thread, on the path or not.
+// thread adds the times of a thread's calls, on the path or not.
 func (x *pathSums) thread(w *rankAnalysis, of thread, list []pathInterval, chains [][]int) error {
 	sites := make([]*siteSums, w.k.Terminals())
 	on := func(from, to int64) (sum int64) {
@@ -341,7 +343,7 @@ func (x *pathSums) thread(w *rankAnalysis, of thread, list []pathInterval, chain
 			list = list[1:]
 		}
 		if !began && len(list) > 0 {
-			before, c.asides = min(list[0].from, c.start), nil // what came before the first call, if that is on the path
+			before, c.asides = min(list[0].from, c.start), nil // the time before the first call, if it is on the path
 		}
 		if len(list) > 0 {
 			gap, call := on(before, c.start), on(max(before, c.start), c.end)
@@ -387,10 +389,10 @@ func (x *pathSums) report(p *CriticalPath, rep *Report, waited map[callSite]int6
 	})
 }
 
-// unite takes call sites together that are called alike.
+// unite merges call sites with equal names.
 func (p *CriticalPath) unite() {
 	list := p.Sites[:0]
-	most := make(map[int]int64) // by site: the largest part of one that was taken in
+	most := make(map[int]int64) // by site: the largest of the merged parts
 	for _, s := range p.Sites {
 		i := slices.IndexFunc(list, func(x PathSite) bool { return x.Function == s.Function && x.Place == s.Place })
 		if i < 0 {
@@ -411,12 +413,12 @@ func (p *CriticalPath) unite() {
 	slices.SortStableFunc(p.Sites, func(x, y PathSite) int { return cmp.Compare(y.ComputeNs+y.MPINs, x.ComputeNs+x.MPINs) })
 }
 
-// mean is what ranks spend at a place on average, without what they wait.
+// mean returns the mean of the ranks' time at a site, without waiting.
 func (rep *Report) mean(s *siteSums, waited int64) int64 {
 	return max(0, s.all-waited) / int64(max(1, len(rep.ByRank)))
 }
 
-// inLoops adds to what the loops around a call have of the path.
+// inLoops adds times to the loops around a call.
 func (x *pathSums) inLoops(chain []int, compute, mpi int64) {
 	if len(chain) == 0 {
 		chain = []int{-1}

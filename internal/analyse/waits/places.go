@@ -2,13 +2,13 @@ package waits
 
 import "github.com/spoor-hpc/spoor/trace"
 
-// A callSite is where a function is called: the number of the function in the trace's schema, and that of the site among the
-// trace's. It means the same on all ranks.
+// A callSite is a function at a call site: the function's number in the trace's schema, and the number of the site in
+// the trace. It means the same on all ranks.
 type callSite uint64
 
 const placeBits = 32
 
-// Places numbers where functions are called, the same on all ranks, and knows which places have numbers.
+// Places converts between functions at call sites and their numbers, which are the same on all ranks.
 type Places struct {
 	schema []*trace.Function
 	sites  []trace.Site
@@ -36,12 +36,12 @@ func (x *Places) place(f *trace.Function, s trace.Site) callSite {
 	return callSite(x.number[f])<<placeBits | callSite(x.of[s])
 }
 
-// PlaceOf returns the place of a call as traces have it.
+// PlaceOf returns a call's place in the form that traces store.
 func (x *Places) PlaceOf(f *trace.Function, s trace.Site) trace.WaitPlace {
 	return x.wait(x.place(f, s))
 }
 
-// Site returns what is at a place.
+// Site returns the function and call site of a place.
 func (x *Places) Site(p trace.WaitPlace) trace.FunctionSite { return x.at(x.placeAt(p)) }
 
 func (x *Places) at(p callSite) (at trace.FunctionSite) {

@@ -10,22 +10,22 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// ErrNoSingleTimes says that a trace has no times of single calls.
+// ErrNoSingleTimes is returned for a trace that has neither wait states nor times of single calls.
 var ErrNoSingleTimes = errors.New("the trace has no wait states and no time for every call; record it without --waits never, or see spoor efficiency; a part of a run needs --timing lossless")
 
 // A Report is who waited for whom. Times are in ns, sums over ranks.
 type Report struct {
 	Ranks            int           `json:"ranks"`
-	OnlyRanks        []int         `json:"of_ranks,omitempty"` // those chosen by Only; nil: all
-	TimesKind        string        `json:"times"`              // how well they are known
-	AnalysedShare    float64       `json:"part"`               // of the run, up to its end, that this is of
-	MaxThreads       int           `json:"threads"`            // of the rank with most
-	RunNs            int64         `json:"run_ns"`             // of all threads, each from its first call to the end of its last
+	OnlyRanks        []int         `json:"of_ranks,omitempty"` // the ranks selected by RestrictTo; nil: all
+	TimesKind        string        `json:"times"`              // accuracy of the times
+	AnalysedShare    float64       `json:"part"`               // share of the run that is analysed, up to its end
+	MaxThreads       int           `json:"threads"`            // largest number of threads of a rank
+	RunNs            int64         `json:"run_ns"`             // sum over threads, each from its first call to the end of its last
 	MPINs            int64         `json:"mpi_ns"`
 	WaitedNs         int64         `json:"waited_ns"`
-	Messages         uint64        `json:"messages"`  // those with both ends known
-	BackwardMessages uint64        `json:"backwards"` // of these, received before they were sent, as their times have it
-	ClockErrorNs     int64         `json:"off_ns"`    // by so much at most: times of ranks are not known better than this
+	Messages         uint64        `json:"messages"`  // messages with both ends known
+	BackwardMessages uint64        `json:"backwards"` // messages whose times say that they were received before they were sent
+	ClockErrorNs     int64         `json:"off_ns"`    // largest time by which a message seems received before it was sent: the error of clocks
 	Kinds            []KindSum     `json:"kinds"`
 	Sites            []Site        `json:"sites"`
 	ByRank           []RankSum     `json:"by_rank"`
@@ -34,14 +34,14 @@ type Report struct {
 	Path             *CriticalPath `json:"path,omitempty"` // nil: not asked for, or there are too many waits
 }
 
-// A KindSum is what was waited for one reason.
+// A KindSum is the waiting time of one kind.
 type KindSum struct {
 	Kind     Kind   `json:"kind"`
 	Count    uint64 `json:"count"`
 	WaitedNs int64  `json:"waited_ns"`
 }
 
-// A Site is a call site at which ranks waited for one reason.
+// A Site is a call site with the waiting time of one kind.
 type Site struct {
 	Function         string             `json:"function"`
 	Place            string             `json:"place"`
@@ -49,16 +49,16 @@ type Site struct {
 	Kind             Kind               `json:"kind"`
 	WaitCount        uint64             `json:"count"`
 	WaitedNs         int64              `json:"waited_ns"`
-	Ranks            []RankNs           `json:"ranks"`          // that waited, by time
+	Ranks            []RankNs           `json:"ranks"`          // ranks that waited, by time
 	Causes           []Cause            `json:"causes"`         // by time
-	LateRanks        []RankNs           `json:"late"`           // that came last, by time
-	WaitingCount     int                `json:"waiting"`        // number of ranks that waited; all of these are in Ranks unless it is of the end of a run
-	LateRankCount    int                `json:"awaited"`        // the same of Late
-	RanksOmitted     int                `json:"ranks_left_out"` // of Ranks
-	LateRanksOmitted int                `json:"late_left_out"`  // of Late
+	LateRanks        []RankNs           `json:"late"`           // ranks that arrived last, by time
+	WaitingCount     int                `json:"waiting"`        // number of ranks that waited; Ranks lists all of them unless the analysis ran at the end of a run
+	LateRankCount    int                `json:"awaited"`        // number of late ranks; the same holds for LateRanks
+	RanksOmitted     int                `json:"ranks_left_out"` // number of ranks missing in Ranks
+	LateRanksOmitted int                `json:"late_left_out"`  // number of ranks missing in LateRanks
 }
 
-// LateRank is the rank that others waited longest for, if that is more than half of the time; else -1.
+// LateRank is the rank with more than half of the waiting time due to it; -1: none.
 func (s *Site) LateRank() int {
 	if len(s.LateRanks) > 0 && 2*s.LateRanks[0].WaitedNs > s.WaitedNs {
 		return s.LateRanks[0].Rank
@@ -66,7 +66,7 @@ func (s *Site) LateRank() int {
 	return -1
 }
 
-// ComputedShare is the share of the time that late ranks computed, as far as causes are known.
+// ComputedShare is the share of the waiting time in which late ranks computed, over the known causes.
 func (s *Site) ComputedShare() (share float64, known bool) {
 	var waited, compute int64
 	for _, c := range s.Causes {
@@ -75,12 +75,12 @@ func (s *Site) ComputedShare() (share float64, known bool) {
 	return float64(compute) / float64(max(1, waited)), waited > 0
 }
 
-// A Cause is a call to which ranks came late.
+// A Cause is a call at which ranks arrived late.
 type Cause struct {
 	Function  string `json:"function"`
 	Place     string `json:"place"`
 	WaitedNs  int64  `json:"waited_ns"`
-	ComputeNs int64  `json:"compute_ns"` // of that, while those who were late were outside of MPI
+	ComputeNs int64  `json:"compute_ns"` // part of it during which the late rank was outside of MPI
 }
 
 // A RankNs is a rank with its share of a time.
@@ -89,7 +89,7 @@ type RankNs struct {
 	WaitedNs int64 `json:"waited_ns"`
 }
 
-// A RankSum is what a rank waited, and others for it.
+// A RankSum is the time that a rank waited, and the time that others waited for it.
 type RankSum struct {
 	Rank     int   `json:"rank"`
 	RunNs    int64 `json:"run_ns"`
@@ -98,13 +98,13 @@ type RankSum struct {
 	CausedNs int64 `json:"caused_ns"`
 }
 
-// Unexplained is a function of whose calls nothing is said.
+// Unexplained is the time in a function that the analysis doesn't interpret.
 type Unexplained struct {
 	Function string `json:"function"`
 	Ns       int64  `json:"ns"`
 }
 
-// report is what all ranks found out.
+// report makes the report from the sums of all ranks.
 func (s *sums) report(ranks int, x *Places, called func(function string, s trace.Site) string) *Report {
 	rep := &Report{
 		Ranks: ranks, AnalysedShare: 1, MaxThreads: s.threads, Messages: s.Messages, BackwardMessages: s.Backwards, ClockErrorNs: s.OffNs, Omissions: s.losses.List(),
@@ -154,7 +154,7 @@ func (s *sums) report(ranks int, x *Places, called func(function string, s trace
 	return rep
 }
 
-// EachSite gives what ranks waited at each call site, for one reason after the other.
+// EachSite yields each call site's waiting time; sites occur once for each kind.
 func (rep *Report) EachSite(yield func(at trace.FunctionSite, ns int64) bool) {
 	for i := range rep.Sites {
 		if !yield(rep.Sites[i].FunctionSite, rep.Sites[i].WaitedNs) {
@@ -163,8 +163,8 @@ func (rep *Report) EachSite(yield func(at trace.FunctionSite, ns int64) bool) {
 	}
 }
 
-// RestrictTo leaves what some ranks waited: the call sites at which they did, with their times. What is said of those who were late, and of the
-// numbers of calls, stays that of all ranks that waited there.
+// RestrictTo keeps only the waits of some ranks: their call sites and times. Causes, late ranks and numbers of calls
+// remain those of all ranks that waited at these sites.
 func (rep *Report) RestrictTo(ranks []int) {
 	chosen := func(rank int) bool { return slices.Contains(ranks, rank) }
 	rep.OnlyRanks, rep.Ranks, rep.RunNs, rep.MPINs, rep.WaitedNs, rep.Kinds = ranks, 0, 0, 0, 0, []KindSum{}
@@ -190,8 +190,7 @@ func (rep *Report) RestrictTo(ranks []int) {
 	rep.addKinds(sums[:])
 }
 
-// MergeSites takes call sites together that are called alike: they differ in what their functions were called from, or the compiler
-// copied the call.
+// MergeSites merges call sites with equal names. Their callers differ, or the compiler copied the call.
 func (rep *Report) MergeSites() {
 	type key struct {
 		function, place string
@@ -223,7 +222,7 @@ func (rep *Report) MergeSites() {
 	}
 }
 
-// add takes in causes, those that are called alike together.
+// add adds causes, and merges those with equal names.
 func (s *Site) add(list []Cause) {
 	for _, c := range list {
 		j := slices.IndexFunc(s.Causes, func(x Cause) bool { return x.Function == c.Function && x.Place == c.Place })
@@ -248,7 +247,7 @@ func united(a, b []RankNs) []RankNs {
 	return most(of)
 }
 
-// addKinds takes in what was waited for each reason.
+// addKinds adds waiting times of each kind.
 func (rep *Report) addKinds(sums []KindSum) {
 	for k, s := range sums {
 		if s.Count > 0 {
@@ -260,7 +259,7 @@ func (rep *Report) addKinds(sums []KindSum) {
 	slices.SortStableFunc(rep.Kinds, func(x, y KindSum) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
 }
 
-// most lists ranks by time, those without any left out.
+// most lists ranks by time, largest first, without zeros.
 func most(of map[int32]int64) []RankNs {
 	list := []RankNs{}
 	for _, rank := range slices.Sorted(maps.Keys(of)) {

@@ -6,35 +6,36 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A signal is one side's part in what two ranks do together without a message that the trace has: the n-th that one rank gives on
-// a channel is the n-th that the other one waits for. The tags of such channels are below those of messages.
+// A signal is one side's part in an interaction of two ranks that has no message in the trace. The n-th signal that
+// one rank gives on a channel is the n-th that the other awaits. The tags of these channels are below those of
+// messages.
 type signal struct {
 	ops.Channel
 	nth   uint64
 	gives bool
 }
 
-// What signals say.
+// Meanings of signals.
 const (
-	isNeighbour        = iota // a rank has reached a collective along a topology
+	isNeighbour        = iota // the rank has arrived at a neighbourhood collective
 	isStartedNeighbour        // the same, by starting a persistent request
-	hasPosted                 // it has opened its memory, MPI_Win_post
-	hasCompleted              // it has ended its access, MPI_Win_complete
-	locksAlone                // a rank locks the memory of another, which it informs (lock.go)
+	hasPosted                 // it has opened its memory with MPI_Win_post
+	hasCompleted              // it has ended its access with MPI_Win_complete
+	locksAlone                // it locks another rank's memory, and informs that rank (lock.go)
 	locksShared
-	visits  // it waits until its transfers to and from there are done
+	visits  // it waits until its transfers to and from there are complete
 	returns // the call reported before has returned
 	givesAlone
 	givesShared
-	hadLock // answers: a rank had the lock, or the one that has the memory was outside of MPI
+	hadLock // an answer: another rank held the lock, or the owner was outside of MPI
 	wasBusy
 	signals
 )
 
-// signalTag is the tag of a channel of signals. object distinguishes the objects that members of a communicator share.
+// signalTag is the tag of a channel of signals. object distinguishes objects of one communicator.
 func signalTag(what, object int) int64 { return -2 - int64(object*signals+what) }
 
-// signalled is the opposite; what is -1 of a message.
+// signalled is the inverse of signalTag; what is -1 for a message's tag.
 func signalled(tag int64) (what, object int) {
 	if tag > -2 {
 		return -1, 0
@@ -43,7 +44,7 @@ func signalled(tag int64) (what, object int) {
 	return n % signals, n / signals
 }
 
-// numbered is one more signal on a channel.
+// numbered returns the next signal of a channel.
 func (w *rankAnalysis) numbered(c ops.Channel, gives bool) signal {
 	n := once.GetOrMake(w.numbers, c, func() *uint64 { return new(uint64) })
 	*n++
@@ -61,7 +62,8 @@ func isSignalled(x *ops.Act) bool {
 	return false
 }
 
-// signalsOf finds the signals of an act, those that it gives first. They are good until it is asked again.
+// signalsOf returns the signals of an act: given ones first, then awaited ones. The slice is valid until the next
+// call.
 func (w *rankAnalysis) signalsOf(c *ops.Call, x *ops.Act) []signal {
 	w.signals = w.signals[:0]
 	same := func(rank int) int { return rank }
@@ -98,7 +100,7 @@ func (w *rankAnalysis) signalsOf(c *ops.Call, x *ops.Act) []signal {
 	return w.signals
 }
 
-// signal takes an act that gives or awaits signals.
+// signal processes an act that gives or awaits signals.
 func (w *rankAnalysis) signal(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 	b.known = true
 	list := w.signalsOf(c, x)
@@ -117,7 +119,7 @@ func (w *rankAnalysis) signal(c *ops.Call, x *ops.Act, here arrival, b *blocked)
 	case ops.ActCollectiveBegin:
 		w.joined[x.ID] = m
 		return
-	case ops.ActStart: // that, or what ends the access, waits
+	case ops.ActStart: // this call, or the one that ends the access, waits
 		m.need = need{kind: LatePost, may: true}
 		w.accesses[x.Window] = m
 	case ops.ActWait:
@@ -133,14 +135,14 @@ func (w *rankAnalysis) signal(c *ops.Call, x *ops.Act, here arrival, b *blocked)
 	}
 }
 
-// An awaiting call is one whose rank waits for a message, but doesn't receive it, or for a signal.
+// An awaiting is a call whose rank waits for a signal, or for a message that the call doesn't receive.
 type awaiting struct {
 	call *blocked
 	kind Kind
-	may  bool // it may have returned before
+	may  bool // the call may have returned before the signal
 }
 
-// awaits says that a call waits for a message or signal. last: no further one does.
+// awaits records that a call waits for a message or signal; last: no other call waits for it.
 func (w *rankAnalysis) awaits(number uint64, x awaiting, last bool) {
 	m := once.GetOrMake(w.got, number, func() *incoming { return &incoming{} })
 	m.last = m.last || last
@@ -151,7 +153,7 @@ func (w *rankAnalysis) awaits(number uint64, x awaiting, last bool) {
 	}
 }
 
-// sentBy finds whether those waited that wait for a message or signal, which has been sent.
+// sentBy determines whether the calls that await a message or signal waited, once it has been sent.
 func (w *rankAnalysis) sentBy(number uint64, m *incoming) {
 	for _, x := range m.waiting {
 		x.call.comes(x.kind, m.sent, -1, x.may)
@@ -162,7 +164,8 @@ func (w *rankAnalysis) sentBy(number uint64, m *incoming) {
 	}
 }
 
-// comes is waitsFor, but where a call may have returned before the other came: then it did not wait for that.
+// comes does what waitsFor does. If may is set and the call returned before the other rank arrived, it waited for
+// nobody.
 func (b *blocked) comes(kind Kind, other arrival, free int64, may bool) {
 	if !may || other.at < b.end+b.within+other.within {
 		b.waitsFor(kind, other, free, 0)

@@ -12,7 +12,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Limits of what a trace keeps: call sites, ranks and causes of a site, ranks, call sites and ranks of the path.
+// Limits of what a trace stores: call sites, ranks and causes per site, ranks, call sites and ranks of the path.
 const (
 	mostSites       = 40
 	mostRanksOfSite = 6
@@ -20,11 +20,11 @@ const (
 	mostRanks       = 64
 	mostPathSites   = 16
 	mostPathRanks   = 8
-	fewSites        = 3    // are there in any case
-	leastPart       = 1000 // the others have at least 1/1000 of the run, or of the path
+	fewSites        = 3    // the number of sites stored in any case
+	leastPart       = 1000 // further sites need at least 1/leastPart of the run, or of the path
 )
 
-// kept is what of the sums of all ranks goes into the trace.
+// kept returns the part of all ranks' sums that the trace stores.
 func (s *sums) kept(x *Places, path *CriticalPath, on *pathSums) *trace.Waits {
 	w := &trace.Waits{MaxThreads: s.threads, Messages: s.Messages, BackwardMessages: s.Backwards, ClockErrorNs: s.OffNs}
 	for _, r := range s.ranks {
@@ -90,7 +90,7 @@ func (s *sums) kept(x *Places, path *CriticalPath, on *pathSums) *trace.Waits {
 	return w
 }
 
-// leastOther is 1 / the least share of the time in MPI for which a function that isn't looked at is named.
+// leastOther: a function that isn't analysed is named if it takes at least 1/leastOther of the time in MPI.
 const leastOther = 200
 
 func keptPath(x *Places, path *CriticalPath, on *pathSums, waited map[callSite]int64, ranks int) *trace.WaitPath {
@@ -117,12 +117,12 @@ func keptPath(x *Places, path *CriticalPath, on *pathSums, waited map[callSite]i
 	return p
 }
 
-// wait is a place as the trace has it.
+// wait returns a call site in the form that traces store.
 func (x *Places) wait(p callSite) trace.WaitPlace {
 	return trace.WaitPlace{Function: int(p >> placeBits), Site: int(p & (1<<placeBits - 1))}
 }
 
-// placeAt is the opposite of wait.
+// placeAt is the inverse of wait.
 func (x *Places) placeAt(p trace.WaitPlace) callSite {
 	return callSite(p.Function)<<placeBits | callSite(p.Site)
 }
@@ -136,10 +136,10 @@ func ofRanks(of map[int32]int64) (n int, list []trace.WaitRankNs) {
 	return n, list
 }
 
-// ErrNoWaits says that a trace has nothing of who waited for whom, and why.
+// ErrNoWaits is returned for a trace without wait states.
 var ErrNoWaits = errors.New("the trace has no wait states")
 
-// ReasonText is why a trace has nothing of who waited for whom, and what to do.
+// ReasonText says why a trace has no wait states, and what the user can do.
 func ReasonText(w *trace.Waits) string {
 	again := "to have them, record with --waits always"
 	switch w.Status {
@@ -153,7 +153,7 @@ func ReasonText(w *trace.Waits) string {
 	return "a rank failed when they were computed"
 }
 
-// MissingReason is why a trace has nothing of who waited for whom, if it says so.
+// MissingReason returns ReasonText for a trace that stores a reason.
 func MissingReason(r *trace.Reader) (string, error) {
 	w, err := r.Waits()
 	if err != nil || w == nil || w.Status == trace.WaitsKnown {
@@ -162,7 +162,8 @@ func MissingReason(r *trace.Reader) (string, error) {
 	return ReasonText(w), nil
 }
 
-// FromTrace is the report of what a trace keeps; nil if it keeps nothing. called is Options.NameSite.
+// FromTrace makes the report from the wait states that a trace stores; nil if it stores none. called is
+// Options.NameSite.
 func FromTrace(r *trace.Reader, called func(function string, s trace.Site) string) (*Report, error) {
 	w, err := r.Waits()
 	if err != nil || w == nil {
@@ -239,10 +240,11 @@ func FromTrace(r *trace.Reader, called func(function string, s trace.Site) strin
 	return rep, nil
 }
 
-// many is how many calls take more than a few seconds to go through.
+// many is the number of calls above which the analysis takes more than a few seconds.
 var many int64 = 2_000_000
 
-// AnalyseOrUseKept is Of, but what Kept returns of a whole run with many calls, unless each call is to be looked at; kept says that it is this.
+// AnalyseOrUseKept calls Analyse. For a whole run of many calls it returns FromTrace instead, unless each call is
+// wanted; kept reports that.
 func AnalyseOrUseKept(r *trace.Reader, o Options, each bool) (rep *Report, kept bool, err error) {
 	procs, err := r.Processes()
 	if err != nil {
@@ -262,10 +264,11 @@ func AnalyseOrUseKept(r *trace.Reader, o Options, each bool) (rep *Report, kept 
 	return rep, false, err
 }
 
-// few is how many calls of a trace with all times are looked at where waiting is a small part of an answer.
+// few is the largest number of calls that are analysed where waiting is a small part of an answer.
 const few = 200_000
 
-// FromTraceOrAnalyse is what Kept returns, or of a trace that keeps nothing, but has a time for each of a few calls, what these say; nil if neither is there.
+// FromTraceOrAnalyse returns FromTrace, or if that is nil, analyses a trace that has times for all of its few calls;
+// nil if neither works.
 func FromTraceOrAnalyse(r *trace.Reader, calls int64, called func(function string, s trace.Site) string) (*Report, error) {
 	rep, err := FromTrace(r, called)
 	if errors.Is(err, ErrNoWaits) {

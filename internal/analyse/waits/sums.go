@@ -20,39 +20,39 @@ func (k rowKey) compare(o rowKey) int {
 	return cmp.Or(cmp.Compare(k.place, o.place), cmp.Compare(k.kind, o.kind))
 }
 
-// A row adds up waits of one kind at one place.
+// A row is the waits of one kind at one place.
 type row struct {
 	count  uint64
 	waited int64
-	ranks  map[int32]int64 // that waited
+	ranks  map[int32]int64 // by rank: the time that it waited
 	late   map[int32]int64
 	causes map[callSite]*cause
 }
 
-// A cause is a call to which ranks came late.
+// A cause is a call at which ranks arrived late.
 type cause struct{ waited, compute int64 }
 
 func (r *row) cause(p callSite) *cause {
 	return once.GetOrMake(r.causes, p, func() *cause { return &cause{} })
 }
 
-// A span is from when to when a thread was there.
+// A span is the begin and end of a thread.
 type span struct{ start, end int64 }
 
-// sums is what ranks find out: of one rank at first, of all in the end.
+// sums is the result of the analysis: of one rank at first, of all in the end.
 type sums struct {
 	rows      map[rowKey]*row
 	Threads   []span // of the rank
 	MPINs     int64
 	WaitedNs  int64
 	Other     map[string]int64 // by function: time of calls that the analysis does not understand
-	Messages  uint64           // those with both ends known
-	Backwards uint64           // of these, received before they were sent
-	OffNs     int64            // by how much, at most
+	Messages  uint64           // messages with both ends known
+	Backwards uint64           // messages received before they were sent, by their times
+	OffNs     int64            // largest such difference
 	losses    ops.Losses
-	threads   int // of the rank with most
+	threads   int // largest number of threads of a rank
 	ranks     []RankSum
-	caused    map[int32]int64 // by rank: what others waited for it
+	caused    map[int32]int64 // by rank: the time that others waited for it
 }
 
 func newSums() sums {
@@ -65,7 +65,7 @@ func (s *sums) row(k rowKey) *row {
 	})
 }
 
-// own sums up the rank.
+// own returns the rank's sums.
 func (w *rankAnalysis) own() *sums {
 	s := &w.sums
 	for what, n := range w.s.Losses {
@@ -78,7 +78,7 @@ func (w *rankAnalysis) own() *sums {
 	for _, t := range s.Threads {
 		run += t.end - t.start
 	}
-	if p, err := w.k.Process(); err == nil && w.part == 1 { // what belongs neither to calls nor to the program is no part of the run
+	if p, err := w.k.Process(); err == nil && w.part == 1 { // time that is neither a call's nor the program's is no part of the run
 		run = max(0, run-p.RecorderNs()-p.TracingOffNs())
 	}
 	s.threads = len(s.Threads)
@@ -91,8 +91,8 @@ func (w *rankAnalysis) own() *sums {
 	return s
 }
 
-// keep is how many ranks a row keeps, those with most time, if ranks exchange them over MPI. Each knows all of its own,
-// so that the first ones are right.
+// keep is the number of ranks with most time that a row keeps when ranks exchange rows over MPI. A rank knows all of
+// its own times, so the first ones are right.
 const keep = 64
 
 func (r *row) bound(most int) {
@@ -107,7 +107,7 @@ func (r *row) bound(most int) {
 	}
 }
 
-// join takes in what other ranks found out, whose numbers are higher.
+// join adds the sums of ranks with higher numbers.
 func (s *sums) join(o *sums, most int) {
 	for key, r := range o.rows {
 		into := s.row(key)
@@ -149,7 +149,7 @@ func readSums(b []byte) (*sums, error) {
 	return &s, wire.DecodeAll(b, "sums of waits", s.code)
 }
 
-// code carries sums from rank to rank.
+// code encodes or decodes sums.
 func (s *sums) code(c *wire.Coder) {
 	ranks := func(of map[int32]int64) {
 		wire.CodeMap(c, of, 2, func(rank *int32, ns *int64) {
@@ -192,7 +192,7 @@ func (s *sums) code(c *wire.Coder) {
 	})
 }
 
-// waited is what was waited at each place.
+// waited returns the waiting time at each place.
 func (s *sums) waited() map[callSite]int64 {
 	of := make(map[callSite]int64)
 	for key, row := range s.rows {

@@ -14,9 +14,9 @@ import (
 type ticker struct {
 	log     *track.TimeLog
 	stream  int
-	left    uint64 // calls
+	left    uint64 // number of calls left
 	skipped track.DroppedTimes
-	tick    int64 // the end of the latest call
+	tick    int64 // end of the latest call
 	on      func(ns int64) int64
 	next    func() ([]timing.CallEntry, error, bool)
 	stop    func()
@@ -32,7 +32,7 @@ func newTicker(log *track.TimeLog, stream int, calls uint64, on func(ns int64) i
 
 func (x *ticker) ns(ticks int64) int64 { return int64(math.Round(float64(ticks) / x.log.TicksPerNs)) }
 
-// fill makes sure that there is an entry.
+// fill makes sure that at least one entry is decoded.
 func (x *ticker) fill() error {
 	for len(x.entries) == 0 {
 		var err error
@@ -50,7 +50,7 @@ func (x *ticker) passed(calls uint64) {
 	}
 }
 
-// Next returns the times of the next call. Those that were skipped are before all others, in order.
+// Next returns the times of the next call. Skipped calls must come before all others, in order.
 func (x *ticker) Next() (start, end, gap int64, err error) {
 	if x.skipped.Calls > 0 {
 		at := math.MinInt64/2 - int64(x.skipped.Calls)
@@ -69,7 +69,7 @@ func (x *ticker) Next() (start, end, gap int64, err error) {
 	return x.on(x.log.StartNs + x.ns(begin)), x.on(x.log.StartNs + x.ns(next)), x.ns(int64(min(e.Gap, math.MaxInt64))), nil
 }
 
-// Skip advances over calls, none of which was skipped.
+// Skip advances over calls. None of them may have been skipped before.
 func (x *ticker) Skip(calls uint64) (end int64, err error) {
 	tick, last := x.tick, int64(math.MinInt64)
 	for left := calls; left > 0; {

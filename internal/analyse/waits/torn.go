@@ -6,10 +6,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// tornMessages is the loss of messages whose two ends can't be matched.
+// tornMessages names the loss of messages whose two ends can't be matched.
 const tornMessages = "messages that could not be matched: their two ends were not recorded equally often"
 
-// isTorn reports whether a message is on a torn channel, and counts it.
+// isTorn reports whether a message's channel is torn, and counts such messages.
 func (w *rankAnalysis) isTorn(x *ops.Act, from, to int) bool {
 	if w.torn == nil || !w.torn[x.Channel(from, to)] {
 		return false
@@ -32,8 +32,8 @@ func missing(r *trace.Reader) (bool, error) {
 	return false, nil
 }
 
-// findTorn finds channels whose two ends count different numbers of messages: if calls are missing from the trace, the k-th send on
-// such a channel no longer belongs to the k-th receive.
+// findTorn finds torn channels, whose two ends count different numbers of messages. If calls are missing from the
+// trace, the k-th send on such a channel no longer belongs to the k-th receive.
 func (w *rankAnalysis) findTorn(r *trace.Reader) error {
 	more := make(balance)
 	w.try(func() error {
@@ -72,10 +72,10 @@ func (w *rankAnalysis) findTorn(r *trace.Reader) error {
 	return nil
 }
 
-// A balance is sends minus receives of each channel.
+// A balance is the number of sends minus that of receives, by channel.
 type balance map[ops.Channel]int64
 
-// balancing counts them. It is an ops.Sink.
+// balancing computes a balance. It is an ops.Sink.
 type balancing struct {
 	ops.NopSink
 	rank int

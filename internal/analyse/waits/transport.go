@@ -10,8 +10,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// A Transport carries messages between ranks. Those between two ranks arrive in the order in which they were sent. A sender may
-// have to wait until the receiver receives.
+// A Transport carries messages between ranks. Messages between two ranks arrive in the order in which they were sent.
+// A send may block until the receiver receives.
 type Transport interface {
 	Rank() int
 	Size() int
@@ -19,12 +19,12 @@ type Transport interface {
 	Recv(from int) ([]byte, error)
 }
 
-// A Messenger is a rank's end of the communication between ranks. Its rules keep ranks from waiting for one another in a
-// circle: pairs exchange blocks in rising order of the two numbers' exclusive or, the lower one sends first; groups
-// follow each other in one order on all ranks.
+// A Messenger is a rank's end of the communication between ranks. Two rules avoid deadlock. Pairs of ranks exchange
+// blocks in rising order of the exclusive or of their numbers, and the lower rank sends first. Groups follow each
+// other in the same order on all ranks.
 type Messenger struct{ Transport }
 
-// everybody is up to how many ranks each talks to every other one, whether there is something to say or not.
+// everybody is the largest number of ranks of which all pairs exchange blocks, even empty ones.
 const everybody = 8
 
 // exchange sends blocks to other ranks, and returns those that others sent to this one.
@@ -61,8 +61,9 @@ func (x Messenger) exchange(out map[int][]byte) (map[int][]byte, error) {
 	return in, nil
 }
 
-// partners finds the ranks that have something to say to this one, or this one to them. Who wants to talk to whom goes from rank
-// to rank over distances of 1, 2, 4, …: after as many steps as the number of ranks has digits, everybody knows.
+// partners finds the ranks that have blocks for this one, or this one for them. The pairs are passed on over
+// distances of 1, 2, 4, …: after as many steps as the number of ranks has binary digits, each rank knows its
+// partners.
 func (x Messenger) partners(out map[int][]byte) ([]int, error) {
 	n, self := x.Size(), x.Rank()
 	if n <= everybody {
@@ -127,7 +128,7 @@ func (x Messenger) partners(out map[int][]byte) ([]int, error) {
 	return slices.Collect(maps.Keys(with)), nil
 }
 
-// Reduce joins what members of a group have, and returns the whole to all of them. self is the rank's place in the group.
+// Reduce combines the members' values and returns the result to all of them. self is the rank's index in the group.
 func (x Messenger) Reduce(members []int, self int, own []byte, join func(a, b []byte) []byte) ([]byte, error) {
 	all, err := x.Gather(members, self, own, join)
 	if err != nil {
@@ -136,7 +137,7 @@ func (x Messenger) Reduce(members []int, self int, own []byte, join func(a, b []
 	return x.Broadcast(members, self, all)
 }
 
-// Gather joins what members of a group have, and returns the whole to the first of them, in order of places.
+// Gather combines the members' values, in order of the group, and returns the result to the first member.
 func (x Messenger) Gather(members []int, self int, own []byte, join func(a, b []byte) []byte) ([]byte, error) {
 	for step := 1; step < len(members); step <<= 1 {
 		if self&step != 0 {
@@ -153,7 +154,7 @@ func (x Messenger) Gather(members []int, self int, own []byte, join func(a, b []
 	return own, nil
 }
 
-// Broadcast returns what the first member of a group has to all of them.
+// Broadcast returns the first member's value to all members of a group.
 func (x Messenger) Broadcast(members []int, self int, all []byte) ([]byte, error) {
 	step := 1
 	for step < len(members) && self&step == 0 {
@@ -175,7 +176,7 @@ func (x Messenger) Broadcast(members []int, self int, all []byte) ([]byte, error
 	return all, nil
 }
 
-// LocalTransports are ranks in one process, each with a goroutine of its own.
+// LocalTransports returns transports between n ranks in one process, each with a goroutine.
 func LocalTransports(n int) []Transport {
 	list, boxes := make([]Transport, n), make([]*mailbox, n)
 	for i := range boxes {
@@ -188,13 +189,13 @@ func LocalTransports(n int) []Transport {
 	return list
 }
 
-// RunRanks does something for each of n ranks in one process, with a goroutine for each. Where it fails for one, no other waits for it.
+// RunRanks runs do for n ranks in one process, each in a goroutine. If one fails, no other blocks on it.
 func RunRanks(n int, do func(t Transport) error) error {
 	list := LocalTransports(n)
 	return errors.Join(together(list, do, list[0].(*virtual).close)...)
 }
 
-// together returns the errors by rank; failed is called when a rank has one.
+// together runs do for each rank and returns the errors by rank; failed is called when a rank fails.
 func together(ranks []Transport, do func(t Transport) error, failed func()) (errs []error) {
 	errs = make([]error, len(ranks))
 	var wait sync.WaitGroup
@@ -209,7 +210,7 @@ func together(ranks []Transport, do func(t Transport) error, failed func()) (err
 	return errs
 }
 
-// A mailbox has what a rank was sent and has not taken.
+// A mailbox holds the messages that a rank was sent and has not received.
 type mailbox struct {
 	mu     sync.Mutex
 	came   sync.Cond
@@ -252,7 +253,7 @@ func (v *virtual) Recv(from int) ([]byte, error) {
 	return msg, nil
 }
 
-// close lets nobody wait any more.
+// close ends all blocking operations.
 func (v *virtual) close() {
 	for _, b := range v.boxes {
 		b.mu.Lock()

@@ -1,14 +1,15 @@
-// Package waits says which ranks waited for which, and why: the wait states of a run, as they
-// were classified by EXPERT and Scalasca (Wolf and Mohr 2003; Geimer et al. 2010), and who
-// brought them about.
+// Package waits determines which ranks waited for which, and why: the wait states of a run as EXPERT and Scalasca
+// classify them (Wolf and Mohr 2003; Geimer et al. 2010), and their causes.
 //
-// Each rank goes through its own calls, a window of time after the other. At the end of a window ranks tell each other what the
-// others need: when messages were sent, and when receives were posted (message.go); which member came last to a collective
-// (meeting.go); who waited for whom, as only the late rank knows what it did meanwhile (local.go). So memory follows the calls of a
-// window and what is under way. Ranks may be goroutines, for a trace with times (Of), or processes at the end of a run.
+// Each rank processes its own calls, one window of time after the other. At the end of a window ranks exchange what
+// they need of each other: when messages were sent, and when receives were posted (message.go); which member arrived
+// last at a collective (meeting.go); who waited for whom, as only the late rank knows what it did meanwhile
+// (local.go). So memory grows with the calls of a window and with pending operations. Ranks are goroutines, for a
+// trace with times (Analyse), or processes at the end of a run (AnalyseRun).
 //
-// A call waits at most once: of several operations that it completes, for the one that came last. A call waits from its
-// beginning until the others had come, never past its own end; a rank that came last waits for nobody.
+// A call waits at most once: if it completes several operations, for the one that arrived last. The wait lasts from
+// the call's beginning until the other ranks had arrived, never past the call's end. A rank that arrived last waits
+// for nobody.
 package waits
 
 import (
@@ -22,25 +23,25 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Kind is a reason to wait.
+// A Kind is a kind of wait state.
 type Kind int
 
 // The kinds of wait states.
 const (
-	LateSender   Kind = iota // a receive was there before its message was sent
-	WrongOrder               // the same, while other messages that were received later had been sent
-	LateReceiver             // a send could not go on before its receive was posted
+	LateSender   Kind = iota // a receive was posted before its message was sent
+	WrongOrder               // a LateSender while messages that were received later had already been sent
+	LateReceiver             // a send could not complete before its receive was posted
 	WaitAtBarrier
 	WaitAtNxN       // a collective that needs data of all members
 	LateRoot        // a collective that needs data of the root
 	EarlyRoot       // the root needs data of all others
 	EarlyScan       // a scan needs data of all members before
-	WaitAtInit      // MPI is initialised by all ranks together
-	WaitAtFinalize  // and ended
-	LatePost        // access to a rank's memory that it has not opened yet, by MPI_Win_post
+	WaitAtInit      // all ranks initialise MPI together
+	WaitAtFinalize  // all ranks finalize MPI together
+	LatePost        // access to memory that its owner has not opened yet with MPI_Win_post
 	LateComplete    // MPI_Win_wait, while others have not ended their access
-	WaitForLock     // another rank had locked the memory
-	WaitForProgress // the rank with the memory was outside of MPI, and the library needs it
+	WaitForLock     // another rank held the lock of the memory
+	WaitForProgress // the owner of the memory was outside of MPI, and the library needed it for progress
 	kinds
 )
 
@@ -67,25 +68,25 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Options say how to look.
+// Options select what Analyse does.
 type Options struct {
-	NameSite func(function string, s trace.Site) string // of a call site; nil: module and offset
+	NameSite func(function string, s trace.Site) string // names a call site; nil: module and offset
 	Begin    func(calls uint64)                         // called with the number of calls to read; may be nil
 	Progress func(calls uint64)                         // called now and then with the number of further calls that were read; may be nil
 	EachWait func(w Wait)                               // called for every wait; may be nil
 	WithPath bool                                       // find the critical path, too
-	Loops    Loops                                      // around the calls of the path; nil: not asked for
-	Visitor  func(rank int) CallVisitor                 // goes along with a rank; may be nil, but not return it
+	Loops    Loops                                      // finds the loops around the path's calls; nil: not wanted
+	Visitor  func(rank int) CallVisitor                 // returns a visitor for a rank's calls; may be nil, but must not return nil
 }
 
-// A CallVisitor goes along with a rank through its calls. Times are in ns.
+// A CallVisitor sees the calls of a rank. Times are in ns.
 type CallVisitor interface {
-	SetZero(from int64)                                  // says where on the run's time line the times of calls count from
-	AddCall(stream, terminal int, start, end, gap int64) // takes each call, those of a thread in order
-	Waited(stream int, from, ns int64)                   // takes what a call waited, from its beginning on, once that is known
+	SetZero(from int64)                                  // sets the time on the run's time line that call times count from
+	AddCall(stream, terminal int, start, end, gap int64) // is called for each call; calls of a thread come in order
+	Waited(stream int, from, ns int64)                   // is called when a call's wait is known; from is the call's beginning
 }
 
-// alone is for a rank with which nobody goes along.
+// alone is the visitor of a rank without one: it does nothing.
 type alone struct{}
 
 func (alone) SetZero(int64)                   {}
@@ -99,17 +100,17 @@ type Loops interface {
 	Loop(n int) show.Loop
 }
 
-// A Wait is time that one call waited. One whose reason turns out to be another is taken back first: its
-// time is below 0 then.
+// A Wait is the waiting time of one call. If its kind turns out to be wrong, it is taken back first by a Wait with
+// negative time.
 type Wait struct {
 	Rank, Stream int
 	Kind         Kind
-	BeginNs, Ns  int64 // From counts from the first call of any rank, as the calls of export do
-	LateRank     int   // the rank that came last
+	BeginNs, Ns  int64 // ns after the first call of any rank, as in the output of export
+	LateRank     int   // the rank that arrived last
 }
 
-// Analyse finds the wait states of a trace with a time for every call. Of any other it returns what the ranks found out at the end of the
-// run: with the call sites and ranks that have most of it, and without single waits. Times are in ns.
+// Analyse finds the wait states of a trace with a time for every call. For any other trace it returns what the ranks
+// found at the end of the run: the largest call sites and ranks, without single waits. Times are in ns.
 func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	if err := r.RequireTimes(); err != nil {
 		return nil, err
@@ -131,10 +132,10 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	return rep, err
 }
 
-// windowCalls is how many calls of all ranks a window has, about.
+// windowCalls is the approximate number of calls in a window, over all ranks.
 var windowCalls uint64 = 1 << 18
 
-// of has a goroutine for each rank.
+// of analyses a trace with a goroutine for each rank.
 func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 	first, end, err := r.TimeExtent()
 	if err != nil {
@@ -226,7 +227,7 @@ func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 	return rep, err
 }
 
-// all does everything that a rank does.
+// all runs one rank's whole analysis.
 func (w *rankAnalysis) all(r *trace.Reader, torn bool, windows []int64) error {
 	w.try(func() (err error) {
 		w.enterGroups(w.s.Comms)

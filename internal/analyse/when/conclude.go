@@ -17,42 +17,42 @@ const (
 	mostRanksOf   = 8
 	unlikeOfRun   = 0.02
 	unlikeOthers  = 1.5
-	farAbove      = 2 // levels, of what is reported as highest
+	farAbove      = 2 // levels: the least distance of an outlier from its row
 )
 
-// A proposal is a change of what ranks compute.
+// A proposal is a change in the ranks' computation.
 type proposal struct {
 	change
-	ranks []int // first ones
+	ranks []int // the first ranks that have it
 	of    int
 	place trace.WaitPlace
 }
 
-// same reports whether ranks have equal changes.
+// same reports whether two ranks have equal changes.
 func (p *proposal) same(q *change, slots int) bool {
 	return p.kind == q.kind && p.every == q.every && math.Abs(float64(p.from-q.from)) <= nearSlots*float64(slots) && (p.after > p.before) == (q.after > q.before)
 }
 
-// explains reports whether a rank's step or drift is why iterations take longer, or less, than at first.
+// explains reports whether a rank's step or drift explains that iterations take longer or less time than at first.
 func (p *proposal) explains(c *change) bool {
 	shifts := func(k Kind) bool { return k == KindStep || k == KindDrift }
 	return shifts(p.kind) && shifts(c.kind) && (p.after > p.before) == (c.after > c.before) && p.cost >= c.cost/2
 }
 
-// A late rank is the one that computes most beyond what it usually does in a slot.
+// A lateRank is the rank whose computation exceeds its usual amount most in a slot.
 type lateRank struct {
 	slot, rank int
 	ns         int64
 	place      trace.WaitPlace
 }
 
-// changed is what ranks found in their iterations.
+// changed is the changes that ranks found in their iterations.
 type changed struct {
 	slots     int
 	proposals []proposal
 	late      []lateRank // by slot
-	delayed   []lateRank // by slot: the rank that had no processor for longest
-	alone     []lateRank // by slot: the rank that computes far beyond what it usually does, of those with most
+	delayed   []lateRank // by slot: the rank that was longest without a processor
+	alone     []lateRank // by slot: the rank with the largest excess, if that is far beyond its usual time
 	noise     float64    // of all ranks
 }
 
@@ -115,18 +115,18 @@ func (f *changed) join(o *changed) {
 	f.alone = f.alone[:min(len(f.alone), mostKept)]
 }
 
-// latest has the rank that is latest in each slot.
+// latest merges two lists: for each slot it takes the rank with the larger excess.
 func latest(a, b []lateRank) []lateRank {
 	both := append(a, b...)
 	slices.SortStableFunc(both, func(a, b lateRank) int { return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(b.ns, a.ns)) })
 	return slices.CompactFunc(both, func(a, b lateRank) bool { return a.slot == b.slot })
 }
 
-// A row is what ranks have in the finest columns, in the mean.
+// A row is the mean times of a group of ranks in the finest columns.
 type row struct {
 	first, ranks int
 	times        [states][]int64
-	unlike       int64 // in a row of one rank: its distance from the group's row
+	unlike       int64 // for a single rank: its distance from the group's row
 }
 
 func (r *row) code(c *wire.Coder) {
@@ -137,7 +137,7 @@ func (r *row) code(c *wire.Coder) {
 	}
 }
 
-// join adds rows of a group; times are sums meanwhile.
+// join adds rows of a group; during merging, times are sums.
 func (r *row) join(o *row) {
 	if r.ranks == 0 {
 		*r = *o
@@ -154,11 +154,11 @@ func (r *row) join(o *row) {
 	}
 }
 
-// rows are those of groups, of ranks that are unlike these, and which rank computes longest in each column.
+// rows is the groups' rows, the rows of outlier ranks, and for each column the rank that computes longest.
 type rows struct {
 	groups, own []row
-	highest     []trace.WhenOutlier // by column, of those that compute longer than their group
-	unlike      int64               // sum
+	highest     []trace.WhenOutlier // by column: the ranks that compute longer than their group
+	unlike      int64               // sum over the ranks
 }
 
 func (x *rows) code(c *wire.Coder) {
@@ -184,7 +184,7 @@ func (x *rows) join(o *rows) {
 	x.unlike += o.unlike
 }
 
-// Conclude brings together what all ranks have found. Rank 0 gets what is for the trace; nil: no rank has times.
+// Conclude combines the findings of all ranks. Rank 0 gets the trace's section; nil: no rank has times.
 func (x *RankAnalysis) Conclude() (*trace.When, error) {
 	own := changed{}
 	x.try(func() error {
@@ -214,7 +214,7 @@ func (x *RankAnalysis) Conclude() (*trace.When, error) {
 	return w, x.broken
 }
 
-// durations are what slots take, in the mean of the ranks.
+// durations is the mean time of each slot, over the ranks.
 func (x *RankAnalysis) durations() []float64 {
 	list := make([]float64, len(x.shapes))
 	for i := range list {
@@ -223,10 +223,10 @@ func (x *RankAnalysis) durations() []float64 {
 	return list
 }
 
-// run is how long the run takes, in the mean of the ranks.
+// run is the mean run time of the ranks.
 func (x *RankAnalysis) run() float64 { return float64(x.means[len(x.means)-1] - x.means[0]) }
 
-// computed is what the rank computes in each slot.
+// computed is the rank's computation time in each slot.
 func (x *RankAnalysis) computed() []float64 {
 	list := floats(x.canvas.series(x.canvas.states[computing]))
 	for i, ns := range x.canvas.series(x.canvas.states[inFiles]) {
@@ -235,7 +235,7 @@ func (x *RankAnalysis) computed() []float64 {
 	return list
 }
 
-// changed finds what changes in what the rank computes.
+// changed finds the changes in the rank's computation.
 func (x *RankAnalysis) changed() (f changed) {
 	v, run, typical := x.computed(), x.run(), median(x.durations())
 	list, apart := changes(v, x.shapes, typical)
@@ -245,7 +245,7 @@ func (x *RankAnalysis) changed() (f changed) {
 			f.proposals = append(f.proposals, proposal{c, []int{x.Rank()}, 1, x.mostly(&c)})
 		}
 	}
-	rest := slices.Clone(v) // of what is no period
+	rest := slices.Clone(v) // the series without periodic slots
 	for _, c := range list {
 		for i := c.from; c.kind == KindPeriod && i < len(rest); i += c.every {
 			rest[i] = min(rest[i], c.before)
@@ -269,7 +269,7 @@ func (x *RankAnalysis) changed() (f changed) {
 		}
 	}
 	waited := x.canvas.series(x.canvas.states[waiting])
-	for i := range v { // who waits loses nothing by having no processor
+	for i := range v { // a rank that waits loses nothing by having no processor
 		if ns := x.before[i] + max(0, x.within[i]-waited[i]); ns > 0 {
 			f.delayed = append(f.delayed, lateRank{i, x.Rank(), ns, trace.WaitPlace{Function: -1}})
 		}
@@ -284,7 +284,7 @@ func (x *RankAnalysis) placeOf(e excess) trace.WaitPlace {
 	return x.order.places[e.site]
 }
 
-// mostly is the call before which the rank computes longer in most of the slots that change.
+// mostly is the call before which the rank computes longer, in most of the changed slots.
 func (x *RankAnalysis) mostly(c *change) trace.WaitPlace {
 	sums := make(map[int]float64)
 	best := excess{}
@@ -308,7 +308,7 @@ func (x *RankAnalysis) mostly(c *change) trace.WaitPlace {
 	return x.placeOf(best)
 }
 
-// findings joins what ranks found with what the iterations of all show.
+// findings combines the ranks' changes with those that all iterations show.
 func (x *RankAnalysis) findings(f *changed) []trace.WhenFinding {
 	if x.loop == nil || len(x.shapes) == 0 {
 		return nil
@@ -343,17 +343,17 @@ func (x *RankAnalysis) findings(f *changed) []trace.WhenFinding {
 	for i := range list {
 		c := &list[i]
 		known := slices.ContainsFunc(f.proposals, func(p proposal) bool { return p.same(c, len(v)) || p.explains(c) })
-		if !known && c.cost >= max(leastShare*run, delayed.cost) { // what no rank computes longer may be the machine's, too
+		if !known && c.cost >= max(leastShare*run, delayed.cost) { // a change that no rank's computation explains may be the machine's
 			add(c)
 		}
 	}
-	told := make(map[int]bool) // slots whose late rank a finding names: the one after it is not late by the same once more
+	told := make(map[int]bool) // slots whose late rank a finding names: it explains the next slot, too
 	for _, c := range joinedSlow(slow(v, apart, typical), f.alone, v, normal(v, apart)) {
 		if c.cost < leastShare*run {
 			continue
 		}
 		late := lateRank{}
-		for _, l := range f.late { // who is late for the next iteration may have been so in the one before
+		for _, l := range f.late { // a rank late for the next iteration may have become late in the one before
 			if (l.slot == c.from || l.slot == c.from-1) && !told[l.slot] && l.ns > late.ns {
 				late = l
 			}
@@ -371,8 +371,8 @@ func (x *RankAnalysis) findings(f *changed) []trace.WhenFinding {
 	return out[:min(len(out), mostKept)]
 }
 
-// joinedSlow adds the slots in which one rank alone computed far longer than usual, if they took longer by at least
-// half of that. It is for machines that disturb all ranks: such slots stick out more clearly there.
+// joinedSlow adds slots in which a single rank computed far longer than usual, if the slot took longer by at least
+// half of that excess. On machines that disturb all ranks, this shows such slots more clearly.
 func joinedSlow(list []change, alone []lateRank, v, usual []float64) []change {
 	for _, l := range alone {
 		if slices.ContainsFunc(list, func(c change) bool { return c.from == l.slot || c.from == l.slot+1 }) {
@@ -388,14 +388,14 @@ func joinedSlow(list []change, alone []lateRank, v, usual []float64) []change {
 	return list
 }
 
-// A delayedRun is what it costs that ranks had no processor, and which rank lost most in a slot.
+// A delayedRun is the cost of missing processors, and by slot the rank that lost most.
 type delayedRun struct {
 	change
 	lateRank
 }
 
-// undelayed takes from what slots take the time in which a rank had no processor: not more than what they take beyond what is usual
-// without.
+// undelayed subtracts from each slot the time in which a rank had no processor, but at most the slot's excess over
+// its usual time.
 func undelayed(v []float64, shapes []int, list []lateRank) (out []float64, d delayedRun) {
 	without := slices.Clone(v)
 	for _, l := range list {
@@ -414,7 +414,7 @@ func undelayed(v []float64, shapes []int, list []lateRank) (out []float64, d del
 	return out, d
 }
 
-// rows brings the rows of groups to rank 0, and those of ranks that are unlike their group.
+// rows gathers on rank 0 the rows of groups, and the rows of ranks that differ from their group.
 func (x *RankAnalysis) rows() (*rows, error) {
 	size := (x.Size() + mostRows - 1) / mostRows
 	first := x.Rank() / size * size
@@ -470,7 +470,7 @@ func (x *RankAnalysis) rows() (*rows, error) {
 	if err := joined(x, x.all, x.Rank(), &all, false); err != nil {
 		return nil, err
 	}
-	most := make(map[int]int64) // by group: a rank that is far off makes all others differ from the mean
+	most := make(map[int]int64) // by group: a rank that is far off would make all others differ from the mean
 	for _, r := range all.own {
 		most[r.first/size] = max(most[r.first/size], r.unlike)
 	}

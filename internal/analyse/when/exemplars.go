@@ -10,16 +10,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// What is kept of single iterations.
+// Limits of the exemplars: iterations whose single calls are kept.
 const (
 	mostExemplars     = 4
-	exemplarRanks     = 8    // of all ranks, or of none
-	exemplarCalls     = 4096 // of a rank in an iteration
+	exemplarRanks     = 8    // largest number of ranks; with more, no exemplar is kept
+	exemplarCalls     = 4096 // largest number of a rank's calls in an iteration
 	roomForExemplars  = 512  // bytes
-	exemplarsOfOption = 8    // of the room that an option gives
+	exemplarsOfOption = 8    // exemplars take 1/8 of the room that the user's option gives
 )
 
-// exemplars are the times of ranks in some iterations, which all know.
+// exemplars are the times of all ranks in some iterations.
 type exemplars struct {
 	iterations []uint64
 	times      [][]trace.WhenTimes // by iteration
@@ -46,8 +46,8 @@ func (e *exemplars) join(o *exemplars) {
 	}
 }
 
-// wanted are the iterations to keep: a typical one, the slowest ones that were found, the first. Where a slot has several it is the first of
-// these.
+// wanted lists the iterations to keep: a typical one, the slowest that were found, and the first. For a slot of
+// several iterations it is the slot's first.
 func (x *RankAnalysis) wanted(w *trace.When) (list []uint64) {
 	v, each := x.durations(), newGrid(x.loop, 0, 0, 0).each
 	if len(v) == 0 {
@@ -77,7 +77,7 @@ func (x *RankAnalysis) wanted(w *trace.When) (list []uint64) {
 	return list
 }
 
-// exemplars adds the times of iterations to what rank 0 has found, as far as there is room.
+// exemplars adds the times of single iterations to rank 0's result, as far as there is room.
 func (x *RankAnalysis) exemplars(w *trace.When) error {
 	if x.Size() > exemplarRanks {
 		return nil
@@ -105,7 +105,7 @@ func (x *RankAnalysis) exemplars(w *trace.When) error {
 	return nil
 }
 
-// timesOf looks up the rank's own times in iterations.
+// timesOf reads the rank's own times in iterations.
 func (x *RankAnalysis) timesOf(e *exemplars) error {
 	e.times = make([][]trace.WhenTimes, len(e.iterations))
 	if x.rounds == nil || x.means == nil || len(e.iterations) == 0 {
@@ -138,7 +138,7 @@ func (x *RankAnalysis) timesOf(e *exemplars) error {
 				return err
 			}
 			if passed == from {
-				if n == 0 || end == math.MinInt64 { // what was computed before the loop isn't the first iteration's
+				if n == 0 || end == math.MinInt64 { // the computation before the loop isn't the first iteration's
 					end = start
 				}
 				t.StartNs = end - x.means[1+n/each]
@@ -152,7 +152,7 @@ func (x *RankAnalysis) timesOf(e *exemplars) error {
 	return nil
 }
 
-// keep takes what there is room for.
+// keep adds the exemplars that fit.
 func (x *RankAnalysis) keep(w *trace.When, e *exemplars) {
 	most := roomForExemplars
 	if x.size > 0 {

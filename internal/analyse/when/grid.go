@@ -6,31 +6,32 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A state is what a thread does at a time. What is in none of them is in MPI and waits for nobody.
+// States of a thread. Time in none of them is in MPI without waiting.
 const (
 	computing = iota
 	waiting
 	inFiles
-	other // the recorder, or tracing is switched off
-	ready // to compute, without a processor
+	other // the recorder runs, or tracing is switched off
+	ready // able to compute, but without a processor
 	states
 )
 
-// The finest picture, in columns, and what its parts before and after the loop have at most.
+// Largest number of columns of the finest picture, and of its parts before and after the loop.
 const (
 	mostColumns = 256
 	mostEdge    = mostColumns / 8
 	mostParts   = 8
 )
 
-// A grid is what times are added up by: cells of equal times before and after the loop, in it a slot for each iteration, or for
-// several, of some parts of equal times. Without a loop there are only the first.
+// A grid divides the run into cells in which times are added up. Before and after the loop, cells have equal lengths.
+// In the loop, a slot is one or several iterations, of one or several cells each. Without a loop there are only equal
+// cells.
 type grid struct {
 	before, slots, parts, after int
-	each                        uint64 // iterations a slot
+	each                        uint64 // iterations per slot
 }
 
-// newGrid divides a run of such mean times in ns.
+// newGrid divides a run whose three parts take the given mean times in ns.
 func newGrid(l *Loop, before, loop, after float64) grid {
 	if l == nil {
 		return grid{before: mostColumns}
@@ -38,7 +39,7 @@ func newGrid(l *Loop, before, loop, after float64) grid {
 	g := grid{each: (l.Iterations + mostSlots - 1) / mostSlots}
 	g.slots = int((l.Iterations + g.each - 1) / g.each)
 	part := func(ns float64) int {
-		n := int(math.Ceil(mostColumns*ns/max(1, before+loop+after)/4)) * 4 // pictures with half as many columns divide it, too
+		n := int(math.Ceil(mostColumns*ns/max(1, before+loop+after)/4)) * 4 // a multiple of 4, so that pictures with half as many columns are possible
 		return min(n, mostEdge)
 	}
 	g.before, g.after, g.parts = part(before), part(after), 1
@@ -50,10 +51,10 @@ func newGrid(l *Loop, before, loop, after float64) grid {
 
 func (g *grid) cells() int { return g.before + g.slots*g.parts + g.after }
 
-// columns are those of the finest picture, as cells where they begin; the last is where they end.
+// columns are the columns of the finest picture: the cells at which they begin, and after them the end.
 type columns struct {
-	parts int    // columns an iteration
-	each  uint64 // or iterations a column
+	parts int    // columns per iteration
+	each  uint64 // or iterations per column
 	cells []int
 }
 
@@ -80,7 +81,8 @@ func (g *grid) columns() columns {
 	return c
 }
 
-// coarser are the columns of a picture with fewer, as finest columns where they begin; the last is where they end.
+// coarser returns the columns of a picture with at most most columns: the finest columns at which they begin, and
+// after them the end.
 func (g *grid) coarser(c columns, most int) (w trace.When, begins []int) {
 	f, n := mostColumns/most, len(c.cells)-1
 	w = trace.When{ColumnsBeforeLoop: g.before / f, ColumnsAfterLoop: g.after / f, ColumnsPerIteration: 1}
@@ -119,8 +121,8 @@ func (c *columns) sums(cells []int64) []int64 {
 	return out
 }
 
-// edges are the times where the cells of a rank begin, and where the last ends, from the begin of its run, the begins
-// of the slots, the end of the last slot, and the end of the run.
+// edges are the times at which a rank's cells begin, and the last one's end. They follow from the beginning of the
+// rank's run, the beginnings of the slots with the last slot's end, and the end of the run.
 func (g *grid) edges(start int64, slots []int64, end int64) []int64 {
 	out := make([]int64, 0, g.cells()+1)
 	divide := func(from, to int64, n int) {
@@ -143,9 +145,9 @@ func (g *grid) edges(start int64, slots []int64, end int64) []int64 {
 // A canvas is the times of one rank by state and cell.
 type canvas struct {
 	grid
-	at     []int64 // edges
+	at     []int64 // edges of the cells
 	states [states][]int64
-	cell   int // of the latest call
+	cell   int // cell of the latest call
 }
 
 func newCanvas(g grid, at []int64) *canvas {
@@ -156,10 +158,10 @@ func newCanvas(g grid, at []int64) *canvas {
 	return c
 }
 
-// find returns the cell of a time, near the one of the latest call.
+// find returns the cell of a time. The search starts at the latest call's cell.
 func (c *canvas) find(ns int64) int {
 	i := c.cell
-	if ns < c.at[i] { // waits are known later, calls within calls began before
+	if ns < c.at[i] { // earlier than the latest call: waits become known later, and calls within calls began before
 		low, high := 0, i
 		for low < high {
 			if m := (low + high + 1) / 2; c.at[m] <= ns {
@@ -176,7 +178,8 @@ func (c *canvas) find(ns int64) int {
 	return i
 }
 
-// paint adds a time in a state to the cells that it is in. What is before the first cell or after the last belongs to these.
+// paint adds a time in a state to the cells that it covers. Time before the first cell or after the last goes to that
+// cell.
 func (c *canvas) paint(state int, from, to int64) {
 	if from >= to {
 		return
@@ -195,7 +198,7 @@ func (c *canvas) paint(state int, from, to int64) {
 	}
 }
 
-// goes says that no later call begins before a time.
+// goes states that all later calls begin at or after a time.
 func (c *canvas) goes(ns int64) { c.cell = max(c.cell, c.find(ns)) }
 
 // slot returns the slot of a time, -1 outside of the loop.
@@ -207,7 +210,7 @@ func (c *canvas) slot(ns int64) int {
 	return i / c.parts
 }
 
-// series adds up the cells of each slot.
+// series returns the sum of the cells of each slot.
 func (c *canvas) series(cells []int64) []int64 {
 	out := make([]int64, c.slots)
 	for i := range out {

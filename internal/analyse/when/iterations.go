@@ -5,22 +5,22 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Iterations finds where the iterations of a trace's loop are: that of what is known of the run's iterations, if that is there. It is for
-// one goroutine.
+// Iterations finds the iterations of a trace's loop. If the trace stores the run's iterations, it uses their loop. It
+// is not safe for concurrent use.
 type Iterations struct {
 	r     *trace.Reader
 	x     *waits.Places
 	loops map[int]*Loop              // by stream
-	of    map[[2]int]*RankIterations // by class and stream, if all ranks of the class have the same
+	of    map[[2]int]*RankIterations // by class and stream, for classes whose ranks all have the same iterations
 }
 
-// NewIterations prepares a trace.
+// NewIterations prepares the search in a trace.
 func NewIterations(r *trace.Reader) (*Iterations, error) {
 	x, err := waits.NewPlaces(r)
 	return &Iterations{r, x, make(map[int]*Loop), make(map[[2]int]*RankIterations)}, err
 }
 
-// IterationsOf returns the iterations of a rank's thread; nil: it has none.
+// IterationsOf returns the iterations of a rank's thread; nil if the thread has none.
 func (i *Iterations) IterationsOf(k *trace.Rank, stream int) (*RankIterations, error) {
 	w, err := i.r.When()
 	if err != nil {
@@ -41,7 +41,7 @@ func (i *Iterations) IterationsOf(k *trace.Rank, stream int) (*RankIterations, e
 		return known, nil
 	}
 	o := orderOf(k, stream, i.x)
-	if loop == nil { // ranks differ, as a master and its workers do: each has a loop of its own
+	if loop == nil { // ranks differ, as a master and its workers do: each has its own loop
 		mean, err := means(i.r, k.Class())
 		if err != nil {
 			return nil, err
@@ -55,8 +55,9 @@ func (i *Iterations) IterationsOf(k *trace.Rank, stream int) (*RankIterations, e
 	return rounds, err
 }
 
-// BeginTimes returns when some iterations begin on the first thread of a rank, and its number; of rank -1, on the first that has any; nil: it has
-// none. The one after the last begins where that ends.
+// BeginTimes returns when iterations begin on the first thread of a rank, and that rank's number. With rank -1 it
+// takes the first rank that has iterations. It returns nil if there are none. The number after the last iteration
+// means the loop's end.
 func (i *Iterations) BeginTimes(rank int, iterations ...uint64) (of int, ns []int64, err error) {
 	for k, err := range i.r.RanksWithTrack() {
 		if err != nil {
@@ -73,7 +74,7 @@ func (i *Iterations) BeginTimes(rank int, iterations ...uint64) (of int, ns []in
 			continue
 		}
 		for _, n := range iterations {
-			for c, err := range k.TimedCallsFrom(0, max(1, rounds.Begin(n))-1) { // what is computed before its first call is part of it
+			for c, err := range k.TimedCallsFrom(0, max(1, rounds.Begin(n))-1) { // the computation before its first call is part of it
 				if err != nil {
 					return 0, nil, err
 				}
@@ -86,7 +87,7 @@ func (i *Iterations) BeginTimes(rank int, iterations ...uint64) (of int, ns []in
 	return 0, nil, nil
 }
 
-// find looks for the loop that most ranks have in a thread.
+// find returns the loop that most ranks have in a thread.
 func (i *Iterations) find(stream int) (*Loop, error) {
 	all, ranks, lists := make(votes), 0, make(map[int]map[key]vote)
 	for k, err := range i.r.RanksWithTrack() {

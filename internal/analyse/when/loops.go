@@ -10,32 +10,32 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A Loop is one that ranks run in a thread. Its iterations begin with calls from one place.
+// A Loop is a loop that ranks run in a thread. Its iterations begin with calls from one site.
 type Loop struct {
 	Begins     trace.WaitPlace // the call that begins an iteration on most ranks
 	Iterations uint64
-	Ranks      int // that have it
-	FirstRank  int // the lowest of them
+	Ranks      int // number of ranks that run it
+	FirstRank  int // the lowest of these ranks
 }
 
 // Limits of what counts as a loop.
 const (
 	leastRounds = 2
-	mostKeys    = 8 // of a rank
+	mostKeys    = 8 // candidate loops of a rank
 	mostSlots   = model.WhenMaxSingleIterations
-	sampled     = 256  // iterations that the time of a loop is estimated from
-	longRound   = 10   // times the median: what an iteration counts for at most
-	nearlyAll   = 0.85 // of the time of the loop with most: a loop within is the finer choice
+	sampled     = 256  // iterations from which the time of a loop is estimated
+	longRound   = 10   // an iteration counts with at most longRound times the median time
+	nearlyAll   = 0.85 // a loop within the largest loop is chosen if it has this share of that loop's time
 	mostVotes   = 64
 )
 
-// A siteOrder numbers the call sites of a thread by their first call.
+// A siteOrder numbers the call sites of a thread in order of their first calls.
 type siteOrder struct {
 	*trace.SiteOrder
 	k      *trace.Rank
 	stream int
 	x      *waits.Places
-	number []int // by terminal: of its site
+	number []int // by terminal: the number of its site
 	places []trace.WaitPlace
 }
 
@@ -49,21 +49,21 @@ func orderOf(k *trace.Rank, stream int, x *waits.Places) *siteOrder {
 	return o
 }
 
-// A cycle is steps back to a site from others: from number from on. It is a loop of the program if those from lower numbers are of
-// loops within.
+// A cycle is the transitions back to a call site from sites with the same or higher numbers. It is a candidate for a
+// loop of the program; transitions from lower-numbered sites belong to nested loops.
 type cycle struct {
 	to, from int
 	rounds   uint64
-	share    float64 // of the thread's time
+	share    float64 // share of the thread's time
 }
 
-// begins says whether a call begins a round.
+// begins returns a function that reports whether a call begins an iteration.
 func (c *cycle) begins(o *siteOrder) func(before, terminal int) bool {
 	return o.BeginsIteration(c.to, c.from)
 }
 
-// cycles finds the loops of the order with most time. mean is the time of a terminal's call, with what it computes before; nil: all
-// calls count the same.
+// cycles returns the loops with most time. mean is the time of a terminal's call and of the computation before it;
+// nil: all calls count the same.
 func (o *siteOrder) cycles(mean []float64) []cycle {
 	weigh := o.k.PrefixWeights(o.stream, func(t int) int64 {
 		if mean == nil {
@@ -106,7 +106,7 @@ func (o *siteOrder) cycles(mean []float64) []cycle {
 		c.share = c.time(o.k.OccurrencesAfter(o.stream, c.begins(o)), o.k.OccurrencesAfter(o.stream, outer.begins(o)), leaves, weigh, o.k.Len(o.stream)) / total
 	}
 	slices.SortStableFunc(list, func(a, b cycle) int { return cmp.Compare(b.share, a.share) })
-	// Steps to the same site with as many rounds are the same rounds.
+	// Cycles to the same site with equally many iterations are the same loop.
 	var out []cycle
 	for _, c := range list {
 		if len(out) < mostKeys && !slices.ContainsFunc(out, func(d cycle) bool { return d.to == c.to && d.rounds == c.rounds }) {
@@ -116,9 +116,9 @@ func (o *siteOrder) cycles(mean []float64) []cycle {
 	return out
 }
 
-// time is the time of the rounds. One that is far longer than others counts for less, as a command loop would be the loop of every
-// program. A round ends where the next begins, or at a call before the loop. The last one before a round of the loop around may have much of
-// that, and counts as the others.
+// time is the time of the iterations. Much longer iterations count only in part, or a command loop would be the loop
+// of every program. An iteration ends where the next begins, or at a call outside the loop. The last iteration before
+// the next one of the outer loop may include much of the outer loop's time, so it counts like the others.
 func (c *cycle) time(begins, outer, leaves *trace.Occurrences, weigh func(uint64) int64, calls uint64) float64 {
 	n := min(c.rounds, sampled)
 	took, last := make([]float64, n), make([]bool, n)
@@ -147,7 +147,7 @@ func (c *cycle) time(begins, outer, leaves *trace.Occurrences, weigh func(uint64
 	return sum * float64(c.rounds) / float64(n)
 }
 
-// A key is what ranks with the same loop have in common.
+// A key identifies a loop across ranks.
 type key struct {
 	at     trace.WaitPlace
 	rounds uint64
@@ -157,13 +157,13 @@ func (k key) compare(o key) int {
 	return cmp.Or(cmp.Compare(k.rounds, o.rounds), cmp.Compare(k.at.Function, o.at.Function), cmp.Compare(k.at.Site, o.at.Site))
 }
 
-// A vote is how many ranks have a loop, the lowest of them, and their shares of time together.
+// A vote is the number of ranks that have a loop, the lowest of them, and the sum of their shares of time.
 type vote struct {
 	ranks, first int
 	share        float64
 }
 
-// means are how long calls take, with what is computed before, by terminal; nil: the trace has no times.
+// means returns by terminal the mean time of a call and of the computation before it; nil: the trace has no times.
 func means(r *trace.Reader, class int) ([]float64, error) {
 	if !r.HasTimes() {
 		return nil, nil
@@ -176,7 +176,7 @@ func means(r *trace.Reader, class int) ([]float64, error) {
 	return out, err
 }
 
-// propose returns the loops of a rank.
+// propose returns a rank's candidate loops with its vote.
 func (o *siteOrder) propose(mean []float64) map[key]vote {
 	list := make(map[key]vote)
 	for _, c := range o.cycles(mean) {
@@ -185,7 +185,7 @@ func (o *siteOrder) propose(mean []float64) map[key]vote {
 	return list
 }
 
-// join adds the votes of higher ranks.
+// join adds the votes of ranks with higher numbers.
 func join(a, b map[key]vote) {
 	for k, v := range b {
 		x, ok := a[k]
@@ -211,8 +211,9 @@ func sortedVotes(votes map[key]vote) []key {
 	return list
 }
 
-// choose returns the loop of most ranks that has most of their time: among those with nearly as much, the one with most
-// iterations that can still be analysed individually. nil: none.
+// choose returns the loop of the run. It is a loop of the most ranks, with most of their time. Among loops with
+// nearly as much time, it is the one with most iterations that can still be analysed individually. It returns nil if
+// there is no loop.
 func choose(votes map[key]vote, ranks int) *Loop {
 	var list []key
 	best := 0.0
@@ -244,7 +245,7 @@ func finer(a, b uint64) bool {
 // RankIterations are the iterations of a loop on one rank.
 type RankIterations = trace.Rounds
 
-// rounds finds the iterations of a loop; nil if the rank runs it from elsewhere or another number of times.
+// rounds returns the iterations of a loop; nil if the rank runs it from another site or with a different trip count.
 func (o *siteOrder) rounds(l *Loop) *RankIterations {
 	return o.Rounds(slices.Index(o.places, l.Begins), l.Iterations)
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A RowTimes is what the ranks of a row did in some iterations, each rank in the mean, in ns.
+// A RowTimes is the mean times, in ns, of the ranks of a row in some iterations.
 type RowTimes struct {
-	First, Ranks int // lowest rank, and how many there are
+	First, Ranks int // lowest rank, and number of ranks
 	Ns           [trace.WhenStates]int64
-	MPINs        int64 // in MPI, waiting for nobody
+	MPINs        int64 // in MPI without waiting
 }
 
-// SumRows adds up iterations from one on, to another which is not in it. Of a column that has more of them it takes the share. whole is how
-// long they take.
+// SumRows adds up the iterations from from up to, but without, end. A column that also covers other iterations counts
+// in proportion. whole is the iterations' duration in ns.
 func SumRows(w *trace.When, from, end uint64) (rows []RowTimes, whole int64) {
 	rows = make([]RowTimes, len(w.Rows))
 	for i := range rows {
@@ -46,7 +46,7 @@ func SumRows(w *trace.When, from, end uint64) (rows []RowTimes, whole int64) {
 	return rows, whole
 }
 
-// FindingConcerns reports whether a finding is about some of these iterations alone.
+// FindingConcerns reports whether a finding is only about iterations in this range.
 func FindingConcerns(f *trace.WhenFinding, from, end uint64) bool {
 	switch Kind(f.Kind) {
 	case KindSlow, KindDelayed:
@@ -61,14 +61,15 @@ func FindingConcerns(f *trace.WhenFinding, from, end uint64) bool {
 	return true
 }
 
-// A IterationSegment is iterations between steps: from one on, to another which is not in it, and what one takes in the median, in ns.
+// A IterationSegment is the iterations between two steps: First included, end excluded, and the median time of one in
+// ns.
 type IterationSegment struct {
 	FirstIteration uint64 `json:"from"`
 	EndIteration   uint64 `json:"end"`
 	MedianNs       int64  `json:"ns"`
 }
 
-// IterationSegments divides all iterations where a step was found.
+// IterationSegments divides all iterations at the steps that were found.
 func IterationSegments(w *trace.When) (list []IterationSegment) {
 	edges := []uint64{0, w.Loop.Iterations}
 	for i := range w.Findings {
@@ -93,12 +94,13 @@ func IterationSegments(w *trace.When) (list []IterationSegment) {
 	return list
 }
 
-// SlowestIterations is the iterations of a column that take longest.
+// SlowestIterations returns the iterations of the column with the longest time per iteration.
 func SlowestIterations(w *trace.When) trace.WhenIterations {
 	return slices.MaxFunc(w.IterationTimes(), func(a, b trace.WhenIterations) int { return cmp.Compare(a.Ns, b.Ns) })
 }
 
-// ExemplarIn is what is kept of the times of these iterations; nil if it isn't exactly one of those that are kept.
+// ExemplarIn returns the stored single times of these iterations; nil if the range isn't exactly one stored
+// iteration.
 func ExemplarIn(w *trace.When, from, end uint64) *trace.WhenExemplar {
 	if w == nil || w.Loop == nil || end != from+1 {
 		return nil

@@ -10,21 +10,21 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A rung bounds the columns and rows of a picture, and says how many levels a typical column has.
+// A rung is a resolution of the picture: its columns and rows, and the number of levels of a typical column.
 type rung struct{ columns, rows, levels int }
 
-// ladder has the rungs from the finest down: the first that has room is taken.
+// ladder is the resolutions from the finest to the coarsest. The first that fits is used.
 var ladder = []rung{{256, 64, 40}, {256, 64, 20}, {128, 64, 20}, {128, 32, 20}, {128, 16, 10}, {64, 16, 10}}
 
-// What a picture may take.
+// Size limits of a picture.
 const (
-	bitsOfChange = 6 // of a level that changes, about
-	mostPacked   = 2 // times that one is packed to see how large it is
+	bitsOfChange = 6 // approximate bits of a level that changes
+	mostPacked   = 2 // number of attempts to pack a picture to see its size
 	stays        = 0.75
-	percent      = 0.02 // of the steps of widths
+	percent      = 0.02 // step between widths
 )
 
-// room is how many bytes a picture may have.
+// room is the largest size of a picture in bytes.
 func (x *RankAnalysis) room() int {
 	switch ranks := x.Size(); {
 	case x.size > 0:
@@ -37,7 +37,7 @@ func (x *RankAnalysis) room() int {
 	return 4 << 10
 }
 
-// picture draws the finest picture that has room.
+// picture makes the finest picture that fits.
 func (x *RankAnalysis) picture(all *rows) *trace.When {
 	n := len(x.means)
 	var before, loop, after float64
@@ -68,7 +68,7 @@ func (x *RankAnalysis) picture(all *rows) *trace.When {
 	return nil
 }
 
-// changesOf counts the levels of a picture that differ from the one before, and widths.
+// changesOf counts the levels and widths of a picture that differ from the preceding ones.
 func changesOf(w *trace.When) (n int) {
 	for i := range w.Rows {
 		for p := range w.Rows[i].Planes {
@@ -89,8 +89,9 @@ func changesOf(w *trace.When) (n int) {
 	return n
 }
 
-// draw makes a picture. Of the loop, times are levels above or below what is usual in the row. A level stays as it was as long as it is
-// not wrong by three quarters of one, and errors are carried on, so that sums are right.
+// draw makes a picture. In the loop, times are levels above or below the row's usual time. A level stays the same
+// while it is wrong by less than three quarters of a level. Errors are carried over to the next column, so that sums
+// are right.
 func (x *RankAnalysis) draw(all *rows, g *grid, c columns, widths []int64, r rung) *trace.When {
 	p, begins := g.coarser(c, r.columns)
 	w := &p
@@ -120,7 +121,7 @@ func (x *RankAnalysis) draw(all *rows, g *grid, c columns, widths []int64, r run
 	return w
 }
 
-// merged adds up finest columns.
+// merged adds up finest columns into a picture's columns.
 func merged(list []int64, begins []int) []int64 {
 	out := make([]int64, len(begins)-1)
 	for i := range out {
@@ -129,7 +130,7 @@ func merged(list []int64, begins []int) []int64 {
 	return out
 }
 
-// togetherOf has the means of neighbouring rows.
+// togetherOf merges neighbouring rows into n rows of means.
 func togetherOf(list []row, n int) (out []row) {
 	for part := range slices.Chunk(list, n) {
 		sum := row{first: part[0].first}
@@ -154,7 +155,7 @@ func togetherOf(list []row, n int) (out []row) {
 	return out
 }
 
-// stepped are widths in steps of 2 %. One stays as it was if it is not far off; errors are carried on.
+// stepped rounds widths to steps of 2 %. A width stays the same while it is not far off; errors are carried over.
 func stepped(widths []int64) []int64 {
 	carried, before := 0.0, 0.0
 	for i, ns := range widths {
@@ -168,7 +169,7 @@ func stepped(widths []int64) []int64 {
 	return widths
 }
 
-// plane turns times by column into levels.
+// plane converts times by column to levels.
 func plane(w *trace.When, times []int64) (p trace.WhenPlane) {
 	var usual []float64
 	for i, ns := range times {
@@ -193,7 +194,7 @@ func plane(w *trace.When, times []int64) (p trace.WhenPlane) {
 	return p
 }
 
-// highest are the columns in which some rank computes far longer than its row says.
+// highest lists the columns in which some rank computes far longer than its row shows.
 func highest(w *trace.When, all *rows, groups []row, begins []int) (out []trace.WhenOutlier) {
 	best := make([]trace.WhenOutlier, len(w.WidthNs))
 	note := func(column, rank int, ns int64) {

@@ -17,48 +17,50 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A RankAnalysis is one rank's part. All ranks Begin, then each goes through the calls of its own, then all Conclude.
+// A RankAnalysis is one rank's part of the analysis. All ranks call BeginRankAnalysis, process their own calls, then
+// call Conclude.
 type RankAnalysis struct {
 	waits.Messenger
-	all    []int // ranks
+	all    []int // all ranks
 	r      *trace.Reader
 	places *waits.Places
 	clock  ops.CallClock
 	broken error
 
-	k      *trace.Rank // nil: left no track
+	k      *trace.Rank // nil: the rank left no track
 	order  *siteOrder
 	loop   *Loop
-	rounds *RankIterations // of the rank; nil: it doesn't run the loop
-	shapes []int           // of slots: equal where all ranks made calls from the same places
-	means  []int64         // edges of slots, mean of the ranks that run the loop, and of the run around
-	gaps   []float64       // by terminal: its mean; 0 for one that is called too rarely to have a usual gap
-	files  []bool          // by terminal: of a function that works on files, not of MPI
-	canvas *canvas         // nil: nothing is known of the rank
-	origin int64           // the zero of reported times, on the clock
-	zero   int64           // from which the clock counts, on the run's time line
+	rounds *RankIterations // the rank's iterations; nil: it doesn't run the loop
+	shapes []int           // by slot: equal numbers if all ranks made calls from the same sites
+	means  []int64         // edges of slots and of the run: means over the ranks that run the loop
+	gaps   []float64       // by terminal: the mean gap; 0 for a terminal that is called too rarely
+	files  []bool          // by terminal: its function works on files, not MPI
+	canvas *canvas         // nil: the rank's times are not known
+	origin int64           // the zero of reported times, on the rank's clock
+	zero   int64           // the clock's zero, on the run's time line
 	last   int64           // end of the latest call
-	size   int64           // bytes that the picture may have; 0: the usual
-	most   []excess        // by slot: the call before which the rank computed most beyond its mean
+	size   int64           // largest size of the picture in bytes; 0: the default
+	most   []excess        // by slot: the call before which the rank exceeded its mean most
 
-	calls  uint64        // so far
-	delays []track.Delay // delays of calls to come; nil: the kernel reported none
+	calls  uint64        // number of calls so far
+	delays []track.Delay // delays after the latest call; nil: the kernel reported none
 	within []int64       // by slot: ns without a processor in calls
-	before []int64       // the same outside of calls
+	before []int64       // by slot: the same outside of calls
 }
 
-// An excess is by how much a rank computed longer than it does on average, before a call from a site of the order.
+// An excess is the time by which a rank's computation before a call exceeded its mean, and the call's site in the
+// order.
 type excess struct {
 	ns   float64
 	site int
 }
 
-// ErrNoSingleTimes says that a rank has calls, but not the times of all of them.
+// ErrNoSingleTimes is returned if a rank has calls, but not all their times.
 var ErrNoSingleTimes = errors.New("the times of single calls were not kept")
 
 var errElsewhere = errors.New("another rank has failed")
 
-// try does something unless something went wrong before.
+// try calls f unless an error occurred before.
 func (x *RankAnalysis) try(f func() error) {
 	if x.broken != nil {
 		return
@@ -73,7 +75,7 @@ func (x *RankAnalysis) try(f func() error) {
 	}
 }
 
-// A message is what code writes after a byte that says whether the rank has failed.
+// message encodes a byte that reports whether the rank has failed, and then what code writes.
 func (x *RankAnalysis) message(code func(c *wire.Coder)) []byte {
 	b := []byte{0}
 	x.try(func() error {
@@ -86,7 +88,7 @@ func (x *RankAnalysis) message(code func(c *wire.Coder)) []byte {
 	return b
 }
 
-// read reads one.
+// read decodes a message.
 func (x *RankAnalysis) read(b []byte, code func(c *wire.Coder)) {
 	x.try(func() error {
 		if len(b) == 0 || b[0] != 0 {
@@ -100,11 +102,12 @@ func (x *RankAnalysis) read(b []byte, code func(c *wire.Coder)) {
 type joiner[T any] interface {
 	*T
 	code(c *wire.Coder)
-	join(o *T) // of higher ranks
+	join(o *T) // o is of ranks with higher numbers
 }
 
-// joined joins the parts of members of a group: all of them get the whole, or only the first. If one has failed, so have those that get it:
-// they take part in what follows all the same, so that nobody waits for them. An error means that ranks can't talk.
+// joined combines the values of a group's members; all get the result, or only the first. If a member has failed,
+// every member that gets the result counts as failed. It still takes part in later exchanges, so that nobody waits
+// for it. The returned error is the transport's.
 func joined[T any, P joiner[T]](x *RankAnalysis, members []int, self int, own P, toAll bool) error {
 	join := func(a, b []byte) []byte {
 		var p, q T
@@ -130,7 +133,7 @@ func joined[T any, P joiner[T]](x *RankAnalysis, members []int, self int, own P,
 	return nil
 }
 
-// votes are the loops of ranks.
+// votes are the candidate loops of ranks.
 type votes map[key]vote
 
 func (v *votes) code(c *wire.Coder) {
@@ -154,8 +157,8 @@ func (v *votes) code(c *wire.Coder) {
 
 func (v *votes) join(o *votes) { join(*v, *o) }
 
-// spans are sums over the ranks that run the loop, or over all without a loop: of the times when the run begins, each
-// slot begins, the last ends, and the run ends. Shapes of slots are equal if all ranks agree.
+// spans are sums over the ranks that run the loop, or over all ranks without a loop. They sum the times at which the
+// run begins, each slot begins, the last slot ends, and the run ends. Shapes of slots are equal if all ranks agree.
 type spans struct {
 	ranks  int
 	times  []int64
@@ -215,7 +218,7 @@ func BeginRankAnalysis(t waits.Transport, r *trace.Reader, clock ops.CallClock) 
 	return begin(t, r, clock, nil)
 }
 
-// begin does so, unless something failed before.
+// begin does what BeginRankAnalysis does; failed is an earlier error.
 func begin(t waits.Transport, r *trace.Reader, clock ops.CallClock, failed error) (*RankAnalysis, error) {
 	x := &RankAnalysis{Messenger: waits.Messenger{Transport: t}, all: waits.AllRanks(t.Size()), r: r, clock: clock}
 	own := make(votes)
@@ -295,7 +298,7 @@ func begin(t waits.Transport, r *trace.Reader, clock ops.CallClock, failed error
 		if x.k == nil {
 			return nil
 		}
-		if slots == nil && x.loop != nil { // the others' iterations
+		if slots == nil && x.loop != nil { // the rank takes the others' mean iterations
 			for _, at := range x.means[1 : n-1] {
 				slots = append(slots, max(start, min(end, at)))
 			}
@@ -307,7 +310,7 @@ func begin(t waits.Transport, r *trace.Reader, clock ops.CallClock, failed error
 	return x, nil
 }
 
-// roundsOf finds the iterations of a loop on a rank; nil: it has none, or there is no loop.
+// roundsOf returns the iterations of a loop on a rank; nil if it has none, or there is no loop.
 func roundsOf(r *trace.Reader, o *siteOrder, l *Loop) (*RankIterations, error) {
 	if l == nil {
 		return nil, nil
@@ -326,7 +329,7 @@ func roundsOf(r *trace.Reader, o *siteOrder, l *Loop) (*RankIterations, error) {
 	return o.AlignRounds(of, theirs)
 }
 
-// times looks up when the thread begins and ends, and when its slots begin and the last ends.
+// times reads when the thread begins and ends, when its slots begin, and when the last one ends.
 func (x *RankAnalysis) times(rounds *RankIterations) (start int64, slots []int64, end int64, err error) {
 	var at []uint64
 	if rounds != nil {
@@ -337,7 +340,7 @@ func (x *RankAnalysis) times(rounds *RankIterations) (start int64, slots []int64
 		at = append(at, rounds.End)
 	}
 	next, n, passed := x.clock(0), x.k.Len(0), uint64(0)
-	pass := func(to uint64) error { // goes on to a call
+	pass := func(to uint64) error { // advances to a call
 		if to = min(to, n); to <= passed {
 			return nil
 		}
@@ -357,7 +360,7 @@ func (x *RankAnalysis) times(rounds *RankIterations) (start int64, slots []int64
 	}
 	for i, call := range at {
 		begin := start
-		if err = pass(call); err == nil && i == 0 && 0 < call && call < n { // what is computed before the loop is not the first iteration's
+		if err = pass(call); err == nil && i == 0 && 0 < call && call < n { // the computation before the loop isn't the first iteration's
 			begin, err = one()
 		}
 		if err != nil {
@@ -372,7 +375,7 @@ func (x *RankAnalysis) times(rounds *RankIterations) (start int64, slots []int64
 	return start, slots, end, err
 }
 
-// shapesOf numbers the slots by the places that calls in them come from.
+// shapesOf numbers the slots by the set of call sites in them.
 func (x *RankAnalysis) shapesOf(rounds *RankIterations) []int {
 	if rounds == nil {
 		return nil
@@ -389,7 +392,8 @@ func (x *RankAnalysis) shapesOf(rounds *RankIterations) []int {
 // SetZero sets the zero of the times that are reported from now on.
 func (x *RankAnalysis) SetZero(from int64) { x.origin = from - x.zero }
 
-// AddCall takes a call of the rank; those of a thread come in order. Only the first thread is looked at. gap is what it computed before.
+// AddCall processes a call of the rank; calls of a thread come in order. Only the first thread counts. gap is the
+// computation before the call.
 func (x *RankAnalysis) AddCall(stream, terminal int, start, end, gap int64) {
 	c := x.canvas
 	if stream > 0 || c == nil {
@@ -434,14 +438,14 @@ func (x *RankAnalysis) delayed(start, end, gap int64) int64 {
 	return ns
 }
 
-// Waited takes the time that a call waited, from its beginning on.
+// Waited processes the time that a call waited, from its beginning on.
 func (x *RankAnalysis) Waited(stream int, from, ns int64) {
 	if c := x.canvas; stream == 0 && c != nil {
 		c.paint(waiting, from+x.origin, from+x.origin+ns)
 	}
 }
 
-// WalkCalls goes through the calls of the rank where nobody else does; of those nothing waits.
+// WalkCalls processes the rank's calls itself, if no wait analysis does. No call waits then.
 func (x *RankAnalysis) WalkCalls() {
 	x.try(func() error {
 		if x.canvas == nil {
@@ -476,7 +480,7 @@ func floats(list []int64) []float64 {
 	return out
 }
 
-// median is that of a list, 0 of none.
+// median returns the median of a list, 0 if it is empty.
 func median(list []float64) float64 {
 	if len(list) == 0 {
 		return 0

@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// A Kind is how iterations differ from others.
+// A Kind is a way in which iterations differ from others.
 type Kind int
 
 // The kinds of findings.
 const (
-	KindSlow    Kind = iota // one takes longer
-	KindStep                // all from one on do, or all before
+	KindSlow    Kind = iota // single iterations take longer
+	KindStep                // all iterations after a point take longer, or all before
 	KindDrift               // each takes longer than the one before, or less
-	KindPeriod              // every n-th takes longer
-	KindNoisy               // one rank's vary more than others'
-	KindDelayed             // ranks were ready to compute, and had no processor
+	KindPeriod              // every n-th iteration takes longer
+	KindNoisy               // one rank's iterations vary more than the others'
+	KindDelayed             // ranks were able to compute, but had no processor
 	kinds
 )
 
@@ -24,47 +24,48 @@ var kindNames = [kinds]string{"slow", "step", "drift", "period", "noisy", "witho
 
 func (k Kind) String() string { return kindNames[k] }
 
-// A change is what differs in a series of times, one a slot.
+// A change is a difference within a series of times, with one time for each slot.
 type change struct {
 	kind          Kind
 	from, every   int
-	before, after float64 // ns a slot
-	cost          float64 // ns of the run
+	before, after float64 // ns per slot
+	cost          float64 // ns in the run
 }
 
-// Bounds of what is a change.
+// Thresholds for changes.
 const (
-	around      = 31  // iterations whose median is the normal time of one
-	leastShape  = 8   // iterations with the same calls that are compared with each other alone
-	sigmas      = 6   // by which one must be slower
-	leastSlots  = 16  // of a series that is looked at for changes
-	leastAUC    = 0.9 // of the probability that a block after a step is slower than one before
-	leastZ      = 3.5 // of the rank-sum statistic
+	around      = 31  // number of neighbours whose median is an iteration's normal time
+	leastShape  = 8   // least number of iterations with the same calls that are compared only with each other
+	sigmas      = 6   // standard deviations by which a slow iteration exceeds the normal time
+	leastSlots  = 16  // shortest series that is searched for changes
+	leastAUC    = 0.9 // least probability that a block after a step is slower than one before
+	leastZ      = 3.5 // least value of the rank-sum statistic
 	leastOfAll  = 0.03
 	leastOfOwn  = 0.05
-	lineBetter  = 0.8 // of a step's error: a line is the better explanation
+	lineBetter  = 0.8 // a line explains the series better than a step if its error is below this part of the step's
 	fromMAD     = 1.48
-	slowInTurn  = 0.7  // of the iterations in turn
-	slowElse    = 3    // times as often as others
-	byChance    = 0.01 // over all periods that were tried
-	longest     = 256  // period
-	noisyRatio  = 4    // times the others
-	noisyOften  = 0.05 // of the iterations
+	slowInTurn  = 0.7  // least share of slow ones among every n-th iteration
+	slowElse    = 3    // slow ones must be this many times as frequent there as elsewhere
+	byChance    = 0.01 // largest probability of a chance result, over all periods tried
+	longest     = 256  // longest period
+	noisyRatio  = 4    // a noisy rank's excess is this many times the others'
+	noisyOften  = 0.05 // least share of iterations in which a rank is noisy
 	noisyOfRun  = 0.03
-	nearSlots   = 0.03 // of the iterations, between equal changes of several ranks
-	leastShare  = 0.01 // of the run
+	nearSlots   = 0.03 // share of the iterations: equal changes of several ranks are at most this far apart
+	leastShare  = 0.01 // least cost of a change, as a share of the run
 	mostKept    = 16
 	refinements = 3
-	tailOfNoise = 4 // times an excess of the noise: one of a slow iteration
+	tailOfNoise = 4 // excess of a slow iteration, as a multiple of the noise's
 )
 
-// slowBy are the measures of a slow slot of a period, as parts of what one typically takes.
+// slowBy is the excesses above which a slot of a period counts as slow, as multiples of a typical slot's time.
 var slowBy = []float64{0.1, 0.5, 1, 2}
 
-// blocksOf are how many blocks a series is divided into, in turn, to see whether they go up or down.
+// blocksOf is the numbers of blocks into which a series is divided, one after the other, to find steps and drifts.
 var blocksOf = []int{64, 32, 20}
 
-// normal is what each slot usually takes: the running median of slots with the same calls, or of all where few have these.
+// normal is the usual time of each slot: the running median of slots with the same calls, or of all slots if few have
+// these calls.
 func normal(v []float64, shapes []int) []float64 {
 	out := make([]float64, len(v))
 	of := make(map[int][]int)
@@ -97,8 +98,8 @@ func normal(v []float64, shapes []int) []float64 {
 
 func alike(n int) []int { return make([]int, n) }
 
-// over is by how much slots take more than usual, and how much that varies: 1.48 times the median of its size, a standard deviation of
-// what is normal.
+// over returns each slot's excess over its usual time, and the standard deviation of normal excesses: 1.48 times the
+// median of their absolute values.
 func over(v, usual []float64) (excess []float64, sigma float64) {
 	excess, size := make([]float64, len(v)), make([]float64, len(v))
 	for i := range v {
@@ -108,8 +109,8 @@ func over(v, usual []float64) (excess []float64, sigma float64) {
 	return excess, fromMAD * median(size)
 }
 
-// changes finds what changes in a series. typical is what a slot of the run takes. Those of a period have a shape of their own in what is
-// returned.
+// changes finds the changes of a series. typical is the typical time of a slot. The returned shapes give periodic
+// slots a shape of their own.
 func changes(v []float64, shapes []int, typical float64) (list []change, apart []int) {
 	apart = shapes
 	if len(v) < leastSlots {
@@ -127,7 +128,7 @@ func changes(v []float64, shapes []int, typical float64) (list []change, apart [
 		}
 	}
 	s, ok := shifted(v, turns, typical)
-	if !ok { // calls that differ hide it
+	if !ok { // differing calls may hide a period
 		s, ok = shifted(v, apart, typical)
 	}
 	if ok {
@@ -136,7 +137,8 @@ func changes(v []float64, shapes []int, typical float64) (list []change, apart [
 	return list, apart
 }
 
-// periodic finds whether every n-th slot is slow, by one of some measures: more often than chance has it, over all that is tried.
+// periodic finds out whether every n-th slot is slow by one of the measures of slowBy, more often than chance
+// explains over all attempts.
 func periodic(v []float64, typical float64) (best change, found bool) {
 	usual := normal(v, alike(len(v)))
 	excess, sigma := over(v, usual)
@@ -185,7 +187,7 @@ func periodic(v []float64, typical float64) (best change, found bool) {
 	return best, true
 }
 
-// tail is the probability that at least k of some slots are slow, if the slow ones of all n are anywhere among them.
+// tail is the probability that at least k of "of" slots are slow, if slow of all n slots are, at random places.
 func tail(n, slow, of, k int) (sum float64) {
 	choose := func(n, k int) float64 {
 		lg := func(x int) float64 { v, _ := math.Lgamma(float64(x + 1)); return v }
@@ -197,14 +199,14 @@ func tail(n, slow, of, k int) (sum float64) {
 	return sum
 }
 
-// shifted finds a step or a drift: a split of the series, in blocks, such that nearly all blocks of one part are above
-// those of the other, by the rank-sum statistic of Mann and Whitney.
+// shifted finds a step or a drift. It divides the series into blocks, and looks for a split with nearly all blocks of
+// one part above the other's, by the rank-sum statistic of Mann and Whitney.
 func shifted(v []float64, shapes []int, typical float64) (change, bool) {
 	y, at := leveled(v, shapes)
 	if len(y) < leastSlots {
 		return change{}, false
 	}
-	for _, most := range blocksOf { // the more slots a block has, the less do single ones matter
+	for _, most := range blocksOf { // larger blocks reduce the weight of single slots
 		if c, ok := shift(y, at, min(most, len(y)), len(v), typical); ok {
 			return c, true
 		}
@@ -212,7 +214,7 @@ func shifted(v []float64, shapes []int, typical float64) (change, bool) {
 	return change{}, false
 }
 
-// shift tries it with n blocks. y are values of all slots; the slots at the positions at are used.
+// shift searches with n blocks. y is the values of all slots; only the slots at positions at are used.
 func shift(y []float64, at []int, n, slots int, typical float64) (change, bool) {
 	blocks := make([]float64, n)
 	begin := func(b int) int { return b * len(y) / n }
@@ -224,7 +226,7 @@ func shift(y []float64, at []int, n, slots int, typical float64) (change, bool) 
 	for i := 1; i < len(blocks); i++ {
 		sum += ranks[i-1]
 		a, b := float64(i), float64(len(blocks)-i)
-		u := a*b - (sum - a*(a+1)/2) // pairs whose later one is above
+		u := a*b - (sum - a*(a+1)/2) // number of pairs in which the later block is higher
 		z := math.Abs(u-a*b/2) / math.Sqrt(a*b*(a+b+1)/12)
 		if z > bestZ {
 			bestZ, split, auc = z, i, u/(a*b)
@@ -265,8 +267,8 @@ func shift(y []float64, at []int, n, slots int, typical float64) (change, bool) 
 	return change{KindStep, from, 0, first, second, math.Abs(second-first) * float64(after)}, big(first, second)
 }
 
-// leveled has slots with the same calls vary around the median of all. Slots with calls that few have are left out; at are those that are
-// in.
+// leveled shifts the values of slots with the same calls to vary around the median of all. It leaves out slots with
+// rare calls; at is the positions of the others.
 func leveled(v []float64, shapes []int) (y []float64, at []int) {
 	of := make(map[int][]float64)
 	for i, s := range shapes {
@@ -284,7 +286,7 @@ func leveled(v []float64, shapes []int) (y []float64, at []int) {
 	return y, at
 }
 
-// ranked returns the ranks of values, from 1; equal ones have their mean.
+// ranked returns the ranks of values, from 1; equal values have the mean of their ranks.
 func ranked(v []float64) []float64 {
 	by := make([]int, len(v))
 	for i := range by {
@@ -305,7 +307,7 @@ func ranked(v []float64) []float64 {
 	return out
 }
 
-// line is the median slope between values and the level at the first, after Theil and Sen.
+// line returns the median slope between values, and the level at the first one (Theil and Sen).
 func line(v []float64) (slope, level float64) {
 	var slopes, levels []float64
 	for i := range v {
@@ -320,7 +322,7 @@ func line(v []float64) (slope, level float64) {
 	return slope, median(levels)
 }
 
-// refined finds where the values go from one level to the other: the absolute error is least.
+// refined finds the position of the step between two levels at which the absolute error is least.
 func refined(y []float64, first, second float64) int {
 	best, least, sum := 1, math.Inf(1), 0.0
 	for i := 1; i < len(y); i++ {
@@ -331,7 +333,7 @@ func refined(y []float64, first, second float64) int {
 	return best
 }
 
-// slow finds the slots that take far more than usual, most first.
+// slow finds the slots far above their usual time, largest first.
 func slow(v []float64, shapes []int, typical float64) (list []change) {
 	usual := normal(v, shapes)
 	excess, sigma := over(v, usual)
@@ -350,7 +352,7 @@ func slow(v []float64, shapes []int, typical float64) (list []change) {
 	return list
 }
 
-// noise is the sum of what slots take more than usual, and in how many it is more than a tenth of a slot.
+// noise returns the sum of the slots' excesses, and the number of slots with an excess above a tenth of a slot.
 func noise(v []float64, shapes []int, typical float64) (sum float64, often int) {
 	excess, _ := over(v, normal(v, shapes))
 	for _, e := range excess {

@@ -1,10 +1,11 @@
-// Package when finds when in a run ranks computed and waited, and which iterations of its loop differ from others: slow ones, steps,
-// drifts, every n-th, and ranks whose times vary.
+// Package when finds when ranks computed and waited in a run, and which iterations of its loop differ from others:
+// slow ones, steps, drifts, every n-th one, and ranks whose times vary.
 //
-// The loop follows from the order of call sites, without machine code and without marks (loops.go). Each rank adds up the times of its calls
-// by iteration (grid.go, rank.go), alongside the pass that finds who waited for whom, and looks for changes in what it computes
-// (series.go). Ranks then join what they have over a tree (conclude.go), and rank 0 draws the picture (picture.go). Ranks may be goroutines,
-// for a trace with times (Of), or processes at the end of a run.
+// The loop follows from the order of call sites, without machine code and without marks (loops.go). Each rank adds up
+// the times of its calls by iteration (grid.go, rank.go), alongside the pass that finds who waited for whom, and
+// looks for changes in its computation (series.go). Ranks then combine their results over a tree (conclude.go), and
+// rank 0 makes the picture (picture.go). Ranks are goroutines for a trace with times (Analyse), or processes at the
+// end of a run (AnalyseRun).
 package when
 
 import (
@@ -20,8 +21,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Analyse finds it in a trace with a time for every call; of any other it returns what the ranks found at the end of the run, nil if they were
-// not asked.
+// Analyse analyses a trace with a time for every call. For any other trace it returns what the ranks found at the end
+// of the run, nil if that was not recorded.
 func Analyse(r *trace.Reader) (*trace.When, error) {
 	if w, err := r.When(); w != nil || err != nil || !r.HasTimes() {
 		return w, err
@@ -29,7 +30,7 @@ func Analyse(r *trace.Reader) (*trace.When, error) {
 	return AnalyseTimes(r)
 }
 
-// AnalyseTimes finds it in the times of single calls; nil if the trace has none.
+// AnalyseTimes analyses the times of single calls; nil if the trace has none.
 func AnalyseTimes(r *trace.Reader) (*trace.When, error) {
 	kind, err := r.TimeKind()
 	if err != nil || !kind.OfTheCallItself() {
@@ -45,10 +46,11 @@ func AnalyseTimes(r *trace.Reader) (*trace.When, error) {
 	})
 }
 
-// few is how many calls of a trace with all times are looked at where this is a small part of an answer.
+// few is the largest number of calls that are analysed where this is a small part of an answer.
 const few = 200_000
 
-// FromTraceOrAnalyse is what the trace has, or of a trace with a time for each of a few calls what these say; nil if neither is there.
+// FromTraceOrAnalyse returns the result that the trace stores, or analyses a trace that has times for all of its few
+// calls; nil if neither works.
 func FromTraceOrAnalyse(r *trace.Reader, calls int64) (*trace.When, error) {
 	if w, err := r.When(); w != nil || err != nil || calls > few {
 		return w, err
@@ -56,7 +58,7 @@ func FromTraceOrAnalyse(r *trace.Reader, calls int64) (*trace.When, error) {
 	return Analyse(r)
 }
 
-// clocksOf are the times of a trace, by rank.
+// clocksOf returns the times of a trace's calls, by rank.
 func clocksOf(r *trace.Reader) ([]ops.CallClock, error) {
 	list := make([]ops.CallClock, r.Ranks())
 	for k, err := range r.RanksWithTrack() {
@@ -75,7 +77,7 @@ func clockOf(k *trace.Rank) ops.CallClock {
 	}
 }
 
-// timings are an ops.Ticker.
+// timings is the times of a trace's thread, an ops.Ticker.
 type timings struct {
 	rank int
 	left uint64
@@ -95,7 +97,7 @@ func (x *timings) Next() (start, end, gap int64, err error) {
 	return t.Start, t.End(), int64(t.Timing.Gap.Ns), err
 }
 
-// Skip goes over calls.
+// Skip advances over calls.
 func (x *timings) Skip(calls uint64) (int64, error) {
 	last := int64(math.MinInt64)
 	for range calls {
@@ -108,7 +110,7 @@ func (x *timings) Skip(calls uint64) (int64, error) {
 	return last, nil
 }
 
-// every has a goroutine for each rank. pass goes through the calls of all.
+// every runs the analysis with a goroutine for each rank. pass must process the calls of all ranks.
 func every(r *trace.Reader, clocks []ops.CallClock, pass func(riders []waits.CallVisitor) error) (w *trace.When, err error) {
 	list, riders := make([]*RankAnalysis, r.Ranks()), make([]waits.CallVisitor, r.Ranks())
 	err = waits.RunRanks(len(list), func(t waits.Transport) (err error) {
@@ -163,7 +165,7 @@ func AnalyseRun(t waits.Transport, f waits.RunEnd, o timing.Options) (w *trace.W
 	if w != nil {
 		switch w.Status {
 		case trace.WaitsKnown:
-		case trace.WaitsTooLong: // a look at the times takes far less
+		case trace.WaitsTooLong: // a missing wait analysis doesn't exclude this one, which takes far less time
 			x.WalkCalls()
 		default:
 			x.try(func() error { return errElsewhere })
@@ -175,7 +177,7 @@ func AnalyseRun(t waits.Transport, f waits.RunEnd, o timing.Options) (w *trace.W
 	return w, found, err
 }
 
-// AnalyseLogs is At for all ranks in one process, however long it takes. logs has their times, by rank.
+// AnalyseLogs runs AnalyseRun for all ranks in one process, without a time limit. logs is their times, by rank.
 func AnalyseLogs(r *trace.Reader, logs []*track.TimeLog) (w *trace.Waits, found *trace.When, err error) {
 	err = waits.RunRanks(r.Ranks(), func(t waits.Transport) error {
 		a, b, err := AnalyseRun(t, waits.RunEnd{Trace: r, Log: logs[t.Rank()]}, timing.Options{Waits: timing.WaitsAlways})

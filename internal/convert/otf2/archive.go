@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// An Archive is a trace that was opened.
+// An Archive is an open archive.
 type Archive struct {
 	Path        string // of the anchor file
 	Creator     string // the program that wrote it

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// A byteReader goes through bytes. After an error it yields zeros.
+// A byteReader reads from bytes. After an error it yields zeros.
 type byteReader struct {
 	b     []byte
 	at    int
@@ -59,7 +59,7 @@ func (r *byteReader) full64() uint64 {
 	return 0
 }
 
-// compressed reads an integer that is as many bytes as its first byte says.
+// compressed reads an integer whose first byte is the number of the following bytes, at most most.
 func (r *byteReader) compressed(most int) uint64 {
 	n := int(r.u8())
 	switch {
@@ -86,7 +86,7 @@ func (r *byteReader) u64() uint64 { return r.compressed(8) }
 
 func (r *byteReader) i64() int64 { return int64(r.compressed(8)) }
 
-// text reads a string up to its zero.
+// text reads a string terminated by a zero.
 func (r *byteReader) text() string {
 	for i := r.at; i < len(r.b); i++ {
 		if r.b[i] == 0 {
@@ -99,7 +99,7 @@ func (r *byteReader) text() string {
 	return ""
 }
 
-// length reads the length of a record, which must lie in the bytes that there are.
+// length reads the length of a record, and checks that the bytes exist.
 func (r *byteReader) length() int {
 	n := uint64(r.u8())
 	if n == 255 {
@@ -112,7 +112,7 @@ func (r *byteReader) length() int {
 	return int(n)
 }
 
-// orderOf returns the byte order of what follows.
+// orderOf decodes a byte order.
 func orderOf(b byte) (binary.ByteOrder, error) {
 	switch b {
 	case LittleEndian:

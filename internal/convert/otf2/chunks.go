@@ -29,18 +29,18 @@ const (
 	largestChunk = 16 << 20
 )
 
-// A file is written chunk by chunk.
+// A file is an output file, written chunk by chunk.
 type file struct {
 	f       *os.File
 	w       *bufio.Writer
 	size    int
 	chunk   []byte
-	record  []byte // the one that is being written
+	record  []byte // the current record
 	records uint64
 	first   uint64 // of the chunk
 	timed   bool   // records have times
 	time    uint64
-	stamped bool // the chunk has a time
+	stamped bool // the chunk has a timestamp
 }
 
 func create(path string, size int, timed bool) (*file, error) {
@@ -66,7 +66,7 @@ func (x *file) finish() {
 	binary.LittleEndian.PutUint64(x.chunk[10:], x.records)
 }
 
-// write puts the record into the file: of an event, with the time at which it happened.
+// write appends the record to the file, preceded by a timestamp for an event.
 func (x *file) write(time uint64) error {
 	if len(x.chunk)+len(x.record)+longestTime+2 > x.size {
 		x.finish()
@@ -109,10 +109,11 @@ func (x *file) end(time uint64) error {
 	return x.write(time)
 }
 
-// A field is one value of a record: uint8 (one byte), uint32, uint64, int (which must fit into 32 bits), a list of uint64 or a text.
+// A field is one value of a record: uint8 (one byte), uint32, uint64, int (must fit into 32 bits), a list of uint64,
+// or a text.
 type field any
 
-// add writes a record with a length.
+// add writes a record of fields with a length.
 func (x *file) add(time uint64, id byte, fields ...field) error {
 	x.start(id)
 	for _, v := range fields {
@@ -139,7 +140,7 @@ func (x *file) add(time uint64, id byte, fields ...field) error {
 	return x.end(time)
 }
 
-// event writes an event as the layout of its record says.
+// event writes an event in the layout of its record kind.
 func (x *file) event(time uint64, id byte, fields ...field) error {
 	x.start(id)
 	layout := RecordLayouts[id].Layout
@@ -179,7 +180,7 @@ func (x *file) event(time uint64, id byte, fields ...field) error {
 	return x.end(time)
 }
 
-// measure gives a part of the record its length, which begins with an id and room for that.
+// measure sets the length of a part of the record that begins with an id and a length byte.
 func (x *file) measure(at int) {
 	n := len(x.record) - at - 2
 	if n < 255 {
@@ -210,7 +211,7 @@ func (x *file) u64(v uint64) {
 	x.number(v)
 }
 
-// number writes an integer that is not all ones.
+// number writes an integer other than all ones.
 func (x *file) number(v uint64) {
 	at := len(x.record)
 	x.u8(0)
@@ -222,13 +223,13 @@ func (x *file) number(v uint64) {
 
 func (x *file) text(s string) { x.record = append(append(x.record, s...), 0) }
 
-// A chunked file is read chunk by chunk.
+// A chunked is an input file, read chunk by chunk.
 type chunked struct {
 	byteReader
 	f     *os.File
 	name  string
 	size  int64 // of a chunk
-	base  int64 // where the chunk begins
+	base  int64 // offset of the chunk
 	end   int64 // of the file
 	buf   []byte
 	ended bool
@@ -302,7 +303,7 @@ func (c *chunked) next() (id byte, ok bool, err error) {
 	return 0, false, nil
 }
 
-// wrong says where an error was found.
+// wrong adds file and offset to an error.
 func (c *chunked) wrong(err error) error {
 	return fmt.Errorf("%s: byte %d: %w", c.name, c.base+int64(c.at), err)
 }

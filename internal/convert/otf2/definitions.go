@@ -4,8 +4,7 @@ import (
 	"fmt"
 )
 
-// Definitions are what events refer to. Where an id was defined twice, the first definition of
-// a kind holds.
+// Definitions are the objects that events refer to. If an id is defined twice, the first definition counts.
 type Definitions struct {
 	Clock     Clock
 	Strings   map[uint32]string
@@ -18,34 +17,34 @@ type Definitions struct {
 	Windows   map[uint32]Window
 	Sources   map[uint32]Source
 	Contexts  map[uint32]Context
-	Files     map[uint32]uint32 // the string that names it
+	Files     map[uint32]uint32 // by file id: the string with its name
 	Handles   map[uint32]Handle
-	Metrics   map[uint32][]Metric // by metric class, or instance of one
+	Metrics   map[uint32][]Metric // by id of a metric class or instance
 	members   map[uint32]Metric
 }
 
-// A Metric is a number that is measured.
+// A Metric is a measured quantity.
 type Metric struct {
 	Name string
-	Mode uint8 // what its values are: Accumulated, Absolute or Relative
+	Mode uint8 // MetricAccumulated, MetricAbsolute or MetricRelative
 }
 
 // Modes of metrics.
 const (
-	MetricAccumulated = 0 // from the beginning on
+	MetricAccumulated = 0 // since the beginning
 	MetricAbsolute    = 1 // at a time
-	MetricRelative    = 2 // since the value before
+	MetricRelative    = 2 // since the previous value
 )
 
 // Clock converts times to ns.
 type Clock struct {
-	Resolution  uint64 // ticks a second
+	Resolution  uint64 // ticks per second
 	Offset      uint64 // the smallest time
 	TraceLength uint64
-	StartedNs   uint64 // ns since 1970 at Offset; all ones: not known
+	StartedNs   uint64 // ns since 1970 at Offset; all ones: unknown
 }
 
-// A Group is a set of numbers: of locations if it is CommLocations, else of places in that.
+// A Group is a set of numbers: of locations if its type is CommLocations, else of indices into that group.
 type Group struct {
 	ID       uint32
 	Type     uint8
@@ -68,7 +67,7 @@ type LocationGroup struct {
 	Node     uint32
 }
 
-// A Node is a host, or what hosts are part of.
+// A Node is a host, or a group of hosts.
 type Node struct{ Name, Class, Parent uint32 }
 
 // A Region is a function.
@@ -81,7 +80,7 @@ type Region struct {
 // A Comm is a communicator.
 type Comm struct {
 	ID, Name, Group, Parent uint32
-	Remote                  uint32 // group of the other side; Undefined of an intracommunicator
+	Remote                  uint32 // group of the other side; Undefined for an intracommunicator
 }
 
 // A Window is memory for one-sided communication.
@@ -90,7 +89,7 @@ type Window struct{ Name, Comm uint32 }
 // A Source is a line of source code.
 type Source struct{ File, Line uint32 }
 
-// A Context is a region where it was called.
+// A Context is a region with the place that it was called from.
 type Context struct{ Region, Source, Parent uint32 }
 
 // A Handle is a file that was opened.
@@ -137,7 +136,7 @@ func first[V any](m map[uint32]V, id uint32, v V) {
 	}
 }
 
-// define takes one record down. What a record has more than is known is passed over.
+// define stores one record. Unknown trailing values are skipped.
 func (d *Definitions) define(id byte, r *byteReader) {
 	switch id {
 	case DefClock:
@@ -148,7 +147,7 @@ func (d *Definitions) define(id byte, r *byteReader) {
 		return
 	case DefLocation:
 		d.Locations = append(d.Locations, Location{r.u64(), r.u32(), r.u8(), 0})
-		r.u64() // how many events; some writers don't know
+		r.u64() // number of events; some writers don't set it
 		d.Locations[len(d.Locations)-1].Group = r.u32()
 		return
 	}
@@ -156,7 +155,7 @@ func (d *Definitions) define(id byte, r *byteReader) {
 	case DefString, DefSystemTreeNode, DefLocationGroup, DefRegion, DefGroup, DefMetricMember, DefMetricClass, DefMetricInstance, DefComm, DefInterComm,
 		DefRmaWin, DefSourceCodeLocation, DefCallingContext, DefIoRegularFile, DefIoDirectory, DefIoHandle:
 	default:
-		return // what it begins with is not known
+		return // unknown values before the known ones
 	}
 	self := r.u32()
 	switch id {
@@ -223,9 +222,9 @@ func (d *Definitions) define(id byte, r *byteReader) {
 func (d *Definitions) group(self uint32, r *byteReader) {
 	g := Group{ID: self}
 	r.u32()         // name
-	g.Type = r.u8() // as it was before format 1.2
+	g.Type = r.u8() // in all format versions
 	n := r.u32()
-	if uint64(n) > uint64(len(r.b)-r.at) { // each takes a byte at least
+	if uint64(n) > uint64(len(r.b)-r.at) { // each member takes at least a byte
 		r.fail(errShort)
 		return
 	}

@@ -1,16 +1,16 @@
-// Package otf2 reads and writes archives of the Open Trace Format, version 2, without OTF2's library:
-// the anchor file, the global definitions, and of each location the definitions of its own and its events.
-// Read makes a trace of what another tool recorded, as far as its records go.
+// Package otf2 reads and writes archives of the Open Trace Format, version 2, without OTF2's library: the anchor
+// file, the global definitions, and the definitions and events of each location. Read makes a trace of another tool's
+// recording.
 //
-// Written for Vampir, Scalasca, the tools of Score-P and Python's otf2: a process is a location group, a
-// thread a location. A call is Enter and Leave of a region; what it did stands between, as Score-P orders it:
-// sends right behind Enter, receives right before Leave. Call sites are attributes of Enter.
+// The archives suit Vampir, Scalasca, the tools of Score-P and Python's otf2. A process is a location group, a thread
+// a location. A call is Enter and Leave of a region, with its other records in between in Score-P's order: sends
+// directly after Enter, receives directly before Leave. Call sites are attributes of Enter.
 //
-// When reading, nothing in a file is believed: lengths are held against what is there, references may lead
-// nowhere, and errors name the file and the byte.
+// The reader trusts nothing in a file: it checks lengths against the file's size, it accepts references to missing
+// definitions, and its errors name the file and the byte.
 //
-// What an archive may have and this package has not: chunks that are compressed, and SIONlib
-// containers, which are refused by name; snapshots, and markers of others, which are not looked at.
+// Read refuses compressed chunks and SIONlib containers by name. It ignores snapshots, and markers of other
+// tools.
 package otf2
 
 // Ids of definition records.
@@ -164,7 +164,7 @@ const (
 	FileReadWrite = 2
 )
 
-// Roots of collectives on intercommunicators that are no ranks.
+// Values for the root of a collective on an intercommunicator that are not ranks.
 const (
 	RootSelf     = Undefined - 1
 	RootThisSide = Undefined - 2

@@ -10,12 +10,12 @@ type Event struct {
 	ID           uint8
 	Time         uint64    // ticks of the common clock
 	Values       [6]uint64 // the record's values, in order; references are of the global definitions
-	Source       uint32    // of an Enter: where the region was called, if an attribute says so
-	MetricValues []float64 // values of an EvMetric, until the next event is read
-	StringRefs   []uint32  // strings of an EvProgramBegin: the program and its arguments, until then
+	Source       uint32    // of an Enter: the call site, if an attribute has it
+	MetricValues []float64 // of an EvMetric; valid until the next event is read
+	StringRefs   []uint32  // of an EvProgramBegin: program and arguments; valid until the next event is read
 }
 
-// Events are those of one location, in order.
+// Events reads the events of one location in order.
 type Events struct {
 	Event
 	c     *chunked
@@ -41,7 +41,7 @@ func (a *Archive) Events(location uint64) (*Events, error) {
 // Close ends the reading.
 func (e *Events) Close() error { return e.c.close() }
 
-// Err says why Next returned false, nil at the end.
+// Err returns why Next returned false; nil at the end.
 func (e *Events) Err() error { return e.err }
 
 // Next reads the next event.
@@ -142,7 +142,7 @@ func (e *Events) program(r *byteReader) {
 	}
 }
 
-// attributes looks for a place in source code among what is said of the next event.
+// attributes looks for a call site among the next event's attributes.
 func (e *Events) attributes(r *byteReader) {
 	for n := r.u32(); n > 0 && r.err == nil; n-- {
 		r.u32() // attribute

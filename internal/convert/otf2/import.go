@@ -19,23 +19,23 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// ImportOptions say how to import.
+// ImportOptions control an import.
 type ImportOptions struct {
-	Timing   timing.Options  // what to keep of times
+	Timing   timing.Options  // times to keep
 	Producer string          // version of the program that imports
 	Progress func(ranks int) // called after each pass over a rank's events; there are two
 	Begin    func(ranks int) // called with the number of ranks
 }
 
-// An Import is what was read.
+// An Import is the result of an import.
 type Import struct {
 	Content *sections.Content
 	Calls   uint64
-	Notes   ops.Losses // what the trace doesn't say, and what was assumed
+	Notes   ops.Losses // what the archive lacks, and what was assumed
 	close   func()
 }
 
-// Close lets go what the content may still be read from.
+// Close closes the files that the content is read from.
 func (i *Import) Close() { i.close() }
 
 // Read reads an archive of the Open Trace Format 2: its anchor file, or the folder that it is in.
@@ -113,13 +113,13 @@ func (w *world) track(k *rank, all *outcomes, began int64, to *trackwriter.Colle
 	return to.Add(out, track.Process{Host: k.host, End: w.end(k), StartNs: began + int64(first), SpanNs: span})
 }
 
-// end is how a rank ended. If no rank has MPI_Init or MPI_Finalize, the tool does not record them (EZTrace does not),
-// and the end is unknown.
+// end returns how a rank ended. If no rank has MPI_Init or MPI_Finalize, the tool does not record them (EZTrace does
+// not), and the end is unknown.
 func (w *world) end(k *rank) string {
 	switch {
 	case k.finished:
 		return track.Finished
-	case slices.Contains(k.off, true): // that it ended is as likely not recorded as all else
+	case slices.Contains(k.off, true): // the end may be unrecorded, like all else
 		w.notes.Add("ranks without MPI_Finalize, as recording was switched off: taken for finished", 1)
 		return track.Finished
 	case k.calls > 0 && !w.bounds:

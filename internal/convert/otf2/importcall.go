@@ -10,10 +10,10 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// Numbers of datatypes by size. Most bytes are counted as MPI_BYTE.
+// Numbers of datatypes by size. Most data is counted as MPI_BYTE.
 const byteType = 0x247
 
-// MPI_BOR takes MPI_BYTE.
+// bitwiseOr is MPI_BOR, which accepts MPI_BYTE.
 const bitwiseOr = 0x29
 
 var types = map[uint64]int64{1: byteType, 2: 0x248, 4: 0x250, 8: 0x258, 16: 0x220}
@@ -21,7 +21,7 @@ var types = map[uint64]int64{1: byteType, 2: 0x248, 4: 0x250, 8: 0x258, 16: 0x22
 // Arrays that are none.
 const absent = -4 // not significant at this rank, or nothing known
 
-// A callValues fills in the values of a call's signature: the known ones by parameter, and placeholders for the others.
+// A callValues collects the values of a call's signature: known ones by parameter, and placeholders for others.
 type callValues struct {
 	call   *mpi.Call
 	layout signature.Layout
@@ -53,7 +53,7 @@ func (f *callValues) give(param string, v ...int64) {
 	}
 }
 
-// values are those of the signature.
+// values returns the values of the signature.
 func (f *callValues) values() []int64 {
 	vals := make([]int64, 1, 24)
 	if !f.ended {
@@ -89,12 +89,12 @@ func (f *callValues) value(of map[string][]int64, p *mpi.Param, part *signature.
 		return v
 	}
 	if part.Dims == 0 && part.Width == signature.WidthAddress && strings.HasPrefix(p.Name, "recv") {
-		return []int64{signature.PackSegName(1, 0, signature.SegUnknown), 0} // the two buffers of a call may not be one
+		return []int64{signature.PackSegName(1, 0, signature.SegUnknown), 0} // the two buffers of a call may differ
 	}
 	return unknown(part, p.Kind, f.empty)
 }
 
-// result is the output value of a parameter. An unknown number is not 0, which would be a possible value.
+// result returns the output value of a parameter. An unknown number is not 0, as 0 is a possible value.
 func (f *callValues) result(p *mpi.Param, part *signature.ParamLayout) []int64 {
 	if _, told := f.out[p.Name]; !told && part.Dims == 0 && part.Width == 1 && p.Kind.Form() == mpi.FormInt {
 		return []int64{signature.UnknownNumber}
@@ -102,7 +102,7 @@ func (f *callValues) result(p *mpi.Param, part *signature.ParamLayout) []int64 {
 	return f.value(f.out, p, part)
 }
 
-// unknown is the value of a parameter that was not recorded.
+// unknown returns the value of a parameter that was not recorded.
 func unknown(part *signature.ParamLayout, kind mpi.Kind, empty int64) []int64 {
 	switch {
 	case part.Dims > 0:
@@ -125,10 +125,10 @@ func unknown(part *signature.ParamLayout, kind mpi.Kind, empty int64) []int64 {
 	panic(fmt.Sprintf("imported: no unknown value of kind %s", kind))
 }
 
-// array is an array with its length.
+// array returns an array preceded by its length.
 func array(v []int64) []int64 { return append([]int64{int64(len(v))}, v...) }
 
-// spread shares a number out among n.
+// spread divides a sum into n parts.
 func spread(sum uint64, n int) []int64 {
 	list := make([]int64, n)
 	for i := range list {

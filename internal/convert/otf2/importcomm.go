@@ -8,25 +8,26 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A comm is a communicator. Some tools define one for each of its members.
+// A comm is a communicator. Some tools define one for each member.
 //
-// Archives list communicators with their members and often leave open which call made them, so assign looks for calls that can have.
-// Package handles does the reverse, from calls to communicators and members; it reads the trace that import writes.
+// Archives list communicators with their members, but often not the call that made them. assign looks for calls that
+// can have made them. Package handles does the reverse, from calls to communicators; it reads the trace that import
+// writes.
 type comm struct {
 	number  int
-	handle  int64 // mpi.HandleCommWorld or mpi.HandleCommSelf; 0: made by the program
+	handle  int64 // mpi.HandleCommWorld or mpi.HandleCommSelf; 0: another communicator
 	members []int // ranks of the world
 	remote  []int // of the other side of an intercommunicator
 	parent  *comm
 	users   map[int]bool
 	order   int // in the file
 
-	maker map[int]int // by rank: the call that makes it; -1: none, so one has to be inserted
+	maker map[int]int // by rank: index of the call that makes it; -1: a call must be inserted
 	key   string
 	ids   []uint32
 }
 
-// sides are the members of the group of a rank and of the other one.
+// sides returns the members of a rank's group, and of the other group.
 func (c *comm) sides(rank int) (own, other []int) {
 	if c.remote != nil && slices.Contains(c.remote, rank) {
 		return c.remote, c.members
@@ -40,7 +41,7 @@ func (w *world) findComms() error {
 	groups := make(map[uint32]Group)
 	for _, g := range w.a.Groups {
 		switch {
-		case !ofMPI(g): // the tool's own, a GPU's: numbers of its members are not ranks
+		case !ofMPI(g): // the tool's own or a GPU's: its members are not ranks
 		case g.Type == CommLocations:
 			if order == nil {
 				order = g.Members
@@ -103,7 +104,7 @@ func (w *world) findComms() error {
 	return nil
 }
 
-// ofMPI reports whether a group is one of MPI's.
+// ofMPI reports whether a group consists of MPI ranks.
 func ofMPI(g Group) bool {
 	return g.Paradigm == ParadigmMPI || g.Paradigm == ParadigmUnknown
 }
@@ -117,8 +118,8 @@ func inOrder(list []int) bool {
 	return true
 }
 
-// assignComms decides which call made which communicator at each rank. If the trace does not say it, the communicators
-// are taken in the order of their definitions, and the first call that all its members have left makes each.
+// assignComms decides which call made which communicator on each rank. If the trace doesn't show it, communicators
+// are processed in the order of their definitions. Each gets the first call that is unassigned on all its members.
 func (w *world) assignComms() {
 	for _, k := range w.ranks {
 		for _, u := range k.uses {
@@ -150,8 +151,8 @@ func (w *world) assignComms() {
 	}
 }
 
-// unite joins the communicators that tools define for each member separately: with the same members, each of which uses
-// another one.
+// unite merges communicators that a tool defined for each member separately: they have equal members, and each is
+// used by a different one.
 func (w *world) unite() {
 	byKey := make(map[string][]*comm)
 	var list []*comm
@@ -191,7 +192,7 @@ func disjoint(a, b map[int]bool) bool {
 	return true
 }
 
-// assign finds the makers. A member that doesn't use a communicator took part in making it all the same.
+// assign finds the making calls. Members that don't use a communicator also took part in making it.
 func (w *world) assign() {
 	free := make([]slots, len(w.ranks)) // by rank
 	for _, k := range w.ranks {
@@ -224,13 +225,13 @@ func (w *world) assign() {
 	}
 }
 
-// slots are a rank's calls that make a communicator that the trace does not name.
+// slots are a rank's calls that make a communicator which the trace doesn't identify.
 type slots struct {
-	call []*mpi.Call   // nil: taken
-	used map[*comm]int // how many of these calls there were when it was first used
+	call []*mpi.Call   // nil: assigned
+	used map[*comm]int // number of such calls before the communicator's first use
 }
 
-// next is the first call from i on that can have made a communicator; -1: none.
+// next returns the index of the first call from i on that can have made a communicator; -1: none.
 func (x *slots) next(c *comm, i int) int {
 	end, used := x.used[c]
 	if !used {
@@ -244,7 +245,7 @@ func (x *slots) next(c *comm, i int) int {
 	return -1
 }
 
-// made is the call of a rank that makes it, as far as that is known.
+// made returns the index of a rank's call that makes it, if known.
 func (c *comm) made(rank int) (int, bool) {
 	if c == nil {
 		return 0, false
@@ -253,8 +254,8 @@ func (c *comm) made(rank int) (int, bool) {
 	return i, ok
 }
 
-// assign makes the same call of all members create it, at least of all that use it; if none exists, each user's first
-// that is left.
+// assign gives the communicator the first call that is unassigned on all members, or at least on all its users.
+// Without such a call, each user gets its own first unassigned call.
 func (c *comm) assign(free []slots) {
 	var members, users []int
 	for _, m := range append(slices.Clone(c.members), c.remote...) {
@@ -281,7 +282,7 @@ func (c *comm) assign(free []slots) {
 	}
 }
 
-// common is the first call that all of these ranks have left to make it with; -1: none.
+// common returns the first call that is unassigned on all these ranks; -1: none.
 func (c *comm) common(ranks []int, free []slots) int {
 	for at := 0; len(ranks) > 0; {
 		most := at
@@ -300,7 +301,7 @@ func (c *comm) common(ranks []int, free []slots) int {
 	return -1
 }
 
-// between reports whether a function makes intercommunicators. Traces need no such list: they have the size of the other side.
+// between reports whether a function makes intercommunicators.
 func between(c *mpi.Call) bool {
 	switch c.Name {
 	case "MPI_Intercomm_create", "MPI_Intercomm_create_from_groups", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join":

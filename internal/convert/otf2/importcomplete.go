@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// complete notes that a request was completed, or asked about.
+// complete records that a request was completed or tested.
 func (x *translation) complete(e *Event) {
 	id := e.Values[0]
 	switch e.ID {
@@ -44,7 +44,7 @@ func (x *translation) complete(e *Event) {
 	x.add(done)
 }
 
-// add keeps one completion for each request: that of a receive, of one that sends and receives.
+// add keeps one completion for each request; for an operation that sends and receives, the receive's.
 func (x *translation) add(done completion) {
 	for i := range x.completed {
 		if o := &x.completed[i]; o.name == done.name {
@@ -57,10 +57,10 @@ func (x *translation) add(done completion) {
 	x.completed = append(x.completed, done)
 }
 
-// threadBits: names of other threads' requests, as the recorder has them.
+// threadBits: bits of a thread's number in the names of other threads' requests.
 const threadBits = 10
 
-// name is what a request is called by the thread: how many it has made since.
+// name returns a thread's name for a request: the number of requests that it made since.
 func (x *translation) name(q request) int64 {
 	if q.thread == x.t.number {
 		return 2 * (x.t.made - q.number + 1)
@@ -68,7 +68,7 @@ func (x *translation) name(q request) int64 {
 	return -2 - ((x.r.threads[q.thread].made-q.number)<<threadBits | int64(q.thread)&(1<<threadBits-1))
 }
 
-// requests fills in which requests a call completed.
+// requests sets the requests that a call completed.
 func (x *translation) requests() {
 	c := x.c.call
 	if !c.Has(mpi.AttrCompletes) {
@@ -98,7 +98,7 @@ func (x *translation) requests() {
 	x.several()
 }
 
-// several is of calls with an array of requests.
+// several does this for calls with an array of requests.
 func (x *translation) several() {
 	names, statuses, indices := make([]int64, 0, len(x.completed)), []int64(nil), []int64(nil)
 	n := int64(0)
@@ -132,8 +132,8 @@ func (x *translation) several() {
 	}
 }
 
-// assume completes what tools leave open that write no completions: a wait for one request
-// is taken for that of the oldest, one for several for that of all.
+// assume completes requests for tools that record no completions: a wait for one request completes the oldest, a wait
+// for several completes all.
 func (x *translation) assume() {
 	type old struct {
 		id uint64
@@ -176,7 +176,7 @@ func (x *translation) createsWindow(e *Event) {
 	x.f.give("win", h)
 }
 
-// window fills in one-sided communication.
+// window sets the values of a one-sided call.
 func (x *translation) window(e *Event) {
 	if !x.f.has("win") {
 		x.misfit(e)
@@ -191,7 +191,7 @@ func (x *translation) window(e *Event) {
 	h, ok := x.r.windows[id]
 	if !ok {
 		if x.f.in["win"] != nil {
-			return // freed by this very call
+			return // freed by this call
 		}
 		x.r.w.notes.Add("one-sided operations on windows that were not seen being made", 1)
 		h = symbol.UnknownHandle
@@ -224,7 +224,7 @@ func (x *translation) window(e *Event) {
 	}
 }
 
-// transferred notes that a one-sided transfer with a request is complete, or was asked about.
+// transferred records that a one-sided transfer with a request completed or was tested.
 func (x *translation) transferred(e *Event) {
 	if x.c.call.Has(mpi.AttrCompletes) {
 		x.done(e.Values[1], []int64{signature.StatusEmpty}, ownsWindow, e.ID == EvRmaTest)
@@ -233,7 +233,7 @@ func (x *translation) transferred(e *Event) {
 	}
 }
 
-// moves fills in a transfer to or from the memory of a member.
+// moves sets the values of a transfer to or from a member's memory.
 func (x *translation) moves(peer int64, out, in, id uint64) {
 	if x.m == nil || !x.f.has("target_rank") {
 		x.r.w.notes.Add("one-sided transfers outside of their functions", 1)
@@ -247,7 +247,7 @@ func (x *translation) moves(peer int64, out, in, id uint64) {
 		x.f.set(name+"_count", int64(bytes))
 		x.f.set(name+"_datatype", byteType)
 	}
-	if x.f.has("datatype") { // one element
+	if x.f.has("datatype") { // counted as one element
 		t, ok := types[max(out, in)]
 		if !ok {
 			t = byteType
@@ -266,7 +266,7 @@ func (x *translation) moving(of uint8, id uint64) {
 	}
 }
 
-// A transferKey names a transfer: those with windows and with files are numbered apart.
+// A transferKey identifies a transfer: transfers of windows and of files are numbered separately.
 type transferKey struct {
 	of uint8
 	id uint64
@@ -277,7 +277,7 @@ const (
 	ownsFile
 )
 
-// done completes a transfer that has a request, or tests it in vain.
+// done completes a transfer with a request, or records a test that found nothing.
 func (x *translation) done(id uint64, status []int64, of uint8, pending bool) {
 	key := transferKey{of, id}
 	q, ok := x.r.transfers[key]
@@ -299,8 +299,8 @@ func (x *translation) deletes(e *Event) {
 	x.f.set("filename", x.r.out.AddString(x.r.w.a.String(x.r.w.a.Files[uint32(e.Values[1])])))
 }
 
-// file fills in operations on files. What an MPI library does with files of the system is no call of the program's:
-// their handles belong to no communicator.
+// file sets the values of a file operation. System file calls of an MPI library are not the program's: their handles
+// have no communicator.
 func (x *translation) file(e *Event) {
 	v := &e.Values
 	id := uint32(v[0])
@@ -378,7 +378,7 @@ func (x *translation) opens(id uint32, access, creation, status uint64) {
 	x.f.give("fh", h)
 }
 
-// Constants that nothing else needs, by the standard ABI.
+// Constants of the standard ABI that nothing else needs.
 const (
 	lockShared    = 302
 	seekSet       = 403

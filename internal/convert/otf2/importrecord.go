@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A recorder goes through the events of one rank, its threads by time, and makes calls of them.
+// A recorder goes through the events of one rank, its threads merged by time, and makes calls.
 type recorder struct {
 	w       *world
 	k       *rank
@@ -21,23 +21,23 @@ type recorder struct {
 	layouts map[*mpi.Call]signature.Layout
 	empty   int64
 
-	comms     map[*comm]int64 // handles
+	comms     map[*comm]int64 // by communicator: the handle
 	handles   symbol.NumberPool
-	makers    int // how many makers were called
+	makers    int // number of communicator-making calls so far
 	windows   map[uint32]int64
 	winPool   symbol.NumberPool
 	files     map[uint32]int64
 	filePool  symbol.NumberPool
 	requests  map[uint64]request
-	transfers map[transferKey]request // one-sided ones and those of files, which have numbers of their own
+	transfers map[transferKey]request // transfers of windows and files, which are numbered separately
 }
 
-// A request is an operation that is under way.
+// A request is a pending operation.
 type request struct {
 	thread int
-	number int64 // how many its thread had made before
+	number int64 // number of requests that its thread had made before
 	what   outcome
-	known  bool // what it turns out to be
+	known  bool // outcome was determined
 }
 
 // A thread is a location.
@@ -46,28 +46,28 @@ type thread struct {
 	events  *Events
 	more    bool
 	stack   []entered
-	made    int64   // one-shot requests
-	begun   int     // of rank.begun
-	ready   []*open // calls that wait for the outermost to end
+	made    int64   // number of one-shot requests made
+	begun   int     // index in rank.begun
+	ready   []*open // finished calls that wait for the outermost call to end
 	off     *uint64 // when recording was switched off; nil: it is on
 	metrics []measured
 	counted map[string]*counter
 }
 
-// A counter goes on from the beginning of the run.
+// A counter is an accumulated metric.
 type counter struct {
-	base, now float64 // at the end of the last call, and when it was read last
+	base, now float64 // value at the end of the last call, and the latest value
 	based     bool
 }
 
-// An entered region has not been left.
+// An entered is a region that was entered and not left.
 type entered struct {
 	region uint32
-	call   *open // nil: no MPI function
+	call   *open // nil: not an MPI function
 	source uint32
 }
 
-// An open is a call that is under way, with the records in it.
+// An open is an open call with the records in it.
 type open struct {
 	call       *mpi.Call
 	start, end uint64
@@ -76,7 +76,7 @@ type open struct {
 	values     []measured
 }
 
-// A measured is a metric before a call.
+// A measured is a metric's value before a call.
 type measured struct {
 	name  string
 	value float64
@@ -155,7 +155,7 @@ func (r *recorder) event(t *thread, e *Event) error {
 	return nil
 }
 
-// switched notes that recording is switched off, or on again: calls of in between are not there.
+// switched records that recording was switched off or on; calls in between are missing.
 func (r *recorder) switched(t *thread, e *Event) error {
 	if e.Values[0] != RecordingOff {
 		if t.off != nil {
@@ -186,7 +186,7 @@ func (r *recorder) flushed(_ *thread, _ *Event) error {
 	return nil
 }
 
-// innermost is the MPI function that is under way.
+// innermost returns the innermost open MPI call.
 func (t *thread) innermost() *open {
 	if i := lastIndex(t.stack, func(f entered) bool { return f.call != nil }); i >= 0 {
 		return t.stack[i].call
@@ -222,7 +222,7 @@ func (r *recorder) leave(t *thread, e *Event) error {
 	return r.flush(t, false)
 }
 
-// flush records the calls of a thread once none of them is under way.
+// flush records a thread's calls when none of them is open.
 func (r *recorder) flush(t *thread, all bool) error {
 	if len(t.ready) == 0 || !all && t.innermost() != nil {
 		return nil
@@ -236,7 +236,7 @@ func (r *recorder) flush(t *thread, all bool) error {
 	return nil
 }
 
-// record makes a call, or several if a function of MPI did more than its own parameters can say.
+// record records a call, or several if the function did more than its parameters can express.
 func (r *recorder) record(t *thread, c *open) error {
 	ended := c.call == nil
 	if n := len(c.acts); n > 0 && c.acts[n-1].ID == 0 {
@@ -266,7 +266,7 @@ func (r *recorder) record(t *thread, c *open) error {
 	return nil
 }
 
-// commsOf has the communicators made that a record uses and no call made.
+// commsOf makes the communicators that a record uses and that no call made.
 func (r *recorder) commsOf(t *thread, c *open, e *Event) error {
 	id := uint32(Undefined)
 	switch uses := rows[e.ID].uses; {
@@ -286,7 +286,7 @@ func (r *recorder) commsOf(t *thread, c *open, e *Event) error {
 		return nil
 	}
 	if at, ok := m.maker[r.k.number]; ok && at >= r.makers && c.call != nil && c.call.Has(mpi.AttrCreatesComm) {
-		return nil // by this very call
+		return nil // made by this call
 	}
 	call, _ := mpi.Lookup("MPI_Comm_create_group")
 	f := newForm(call, r.layouts, r.empty)
@@ -302,7 +302,7 @@ func (r *recorder) commsOf(t *thread, c *open, e *Event) error {
 	return nil
 }
 
-// make has a call make a communicator.
+// make sets the communicator that a call makes.
 func (r *recorder) make(f *callValues, m *comm, param string) {
 	own, other := m.sides(r.k.number)
 	h := int64(r.handles.Take()) + mpi.FirstHandleID
@@ -333,7 +333,7 @@ func (r *recorder) comm(id uint32) (*comm, int64) {
 	return m, symbol.UnknownHandle
 }
 
-// site names where a call was made: the line that the trace has, else the function around it.
+// site returns a call site: the recorded source line, else the surrounding function.
 func (r *recorder) site(t *thread, source uint32) uint64 {
 	a := r.w.a
 	if s, ok := a.Sources[source]; ok && source != Undefined {
@@ -346,7 +346,7 @@ func (r *recorder) site(t *thread, source uint32) uint64 {
 	return 0
 }
 
-// metric keeps measurements for the next call.
+// metric stores measurements for the next call.
 func (r *recorder) metric(t *thread, e *Event) {
 	list := r.w.a.Metrics[uint32(e.Values[0])]
 	if len(list) != len(e.MetricValues) {
@@ -376,7 +376,7 @@ func (r *recorder) metric(t *thread, e *Event) {
 	}
 }
 
-// pending is what was measured since the call before.
+// pending returns the measurements since the previous call.
 func (t *thread) pending() []measured {
 	list := t.metrics
 	t.metrics = nil
@@ -388,7 +388,7 @@ func (t *thread) pending() []measured {
 	return list
 }
 
-// read has counters count from here on.
+// read sets the counters' base to their latest values.
 func (t *thread) read() {
 	for _, c := range t.counted {
 		c.base, c.based = c.now, true

@@ -1,21 +1,21 @@
 package otf2
 
-// A row is what a kind of record does here. One of a kind without a row, or in a place where it does nothing, is
-// counted and named.
+// A row is the effect of a kind of record. Records without a row, or without an effect where they occur, are counted
+// by name.
 type row struct {
-	at    func(r *recorder, t *thread, e *Event) error // wherever it is
-	in    func(x *translation, e *Event)               // in a function of MPI: to that one's call
-	alone bool                                         // outside of them it is a call of its own, as tools record that have no regions of MPI
+	at    func(r *recorder, t *thread, e *Event) error // effect everywhere
+	in    func(x *translation, e *Event)               // effect on the call of the MPI function around it
+	alone bool                                         // outside of MPI functions it is a call of its own, for tools that record no regions of MPI
 	ends  bool                                         // it completes an operation
-	uses  func(w *world, e *Event) uint32              // the communicator that it names, which exists by then
+	uses  func(w *world, e *Event) uint32              // returns the communicator that it names, which must exist by then
 }
 
-// rows are those of all records, by id.
+// rows are the rows of all records, by id.
 var rows [256]row
 
 func init() {
-	nothing := row{at: func(*recorder, *thread, *Event) error { return nil }} // of threads, of the program: they say nothing of MPI
-	within := row{in: func(*translation, *Event) {}}                          // what follows says it all
+	nothing := row{at: func(*recorder, *thread, *Event) error { return nil }} // about threads or the program, not MPI
+	within := row{in: func(*translation, *Event) {}}                          // a later record has all values
 	enter := row{at: func(r *recorder, t *thread, e *Event) error { r.enter(t, e); return nil }}
 	leave := row{at: (*recorder).leave}
 	in := func(act func(x *translation, e *Event)) row { return row{in: act} }
@@ -74,7 +74,7 @@ func init() {
 	}
 }
 
-// misfit counts a record that can't be of the function that it is in.
+// misfit counts a record that is impossible in its function.
 func (x *translation) misfit(e *Event) {
 	x.r.w.notes.Add("records in MPI functions that don't do such a thing: "+RecordName(e.ID), 1)
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// An outcome is what an operation with a request turned out to be when it was completed.
+// An outcome is the operation that a request turned out to be when it completed.
 type outcome struct {
-	kind       uint8 // the record that completed it; 0: none did
+	kind       uint8 // the record that completed it; 0: not completed
 	peer       int64
 	comm       uint32
 	tag        int64
@@ -20,7 +20,7 @@ type outcome struct {
 	sent, recv uint64
 }
 
-// outcomes numbers them; number 0 is that nothing is known.
+// outcomes numbers distinct outcomes; number 0 means unknown.
 type outcomes struct {
 	number map[outcome]uint32
 	list   []outcome
@@ -34,7 +34,7 @@ func (o *outcomes) of(x outcome) uint32 {
 	return n
 }
 
-// outcomeOf is what a record says that completes an operation.
+// outcomeOf returns the outcome in a completing record.
 func outcomeOf(e *Event) outcome {
 	v := &e.Values
 	if e.ID == EvMpiIrecv {
@@ -43,24 +43,24 @@ func outcomeOf(e *Event) outcome {
 	return outcome{kind: e.ID, comm: uint32(v[1]), root: v[2], sent: v[3], recv: v[4]}
 }
 
-// A scanner goes through the events of a rank for what later calls say of earlier ones.
+// A scanner reads a rank's events in a first pass, for what later events show about earlier calls.
 type scanner struct {
 	w    *world
 	k    *rank
 	all  *outcomes
 	open map[uint64]begun // by request
-	// early are outcomes of another thread's operations, whose events come later here.
+	// Outcomes of operations whose begin, on another thread, is read later.
 	early map[uint64]outcome
 
 	thread int
 	events *Events
-	inside []*mpi.Call // regions around the event, nil for those of other functions
+	inside []*mpi.Call // functions of the open regions, outermost first; nil for functions that aren't MPI's
 }
 
-// A begun operation is one of a thread's, in the order in which they began.
+// A begun identifies an operation: its thread, and its number there.
 type begun struct{ thread, at int }
 
-// scanned is what the scanner does at events, by their kind.
+// scanned is the scanner's action for each kind of event.
 var scanned = [256]func(*scanner, *Event){
 	EvMeasurementOnOff:    (*scanner).onOff,
 	EvEnter:               (*scanner).enter,
@@ -176,14 +176,15 @@ func (x *scanner) programBegin(*Event) {
 	x.w.command = show.QuoteCommand(words)
 }
 
-// commCreate says which communicator the call around it made.
+// commCreate sets the communicator that the surrounding call made.
 func (x *scanner) commCreate(e *Event) {
 	if n := len(x.k.makers); n > 0 && len(x.inside) > 0 && x.inside[len(x.inside)-1] == x.k.makers[n-1].call {
 		x.k.makers[n-1].comm = uint32(e.Values[0])
 	}
 }
 
-// lastIndex is that of the innermost of a stack which is such a one, -1 if none is: some tools leave functions in another order.
+// lastIndex returns the index of the innermost element for which is holds; -1: none. Some tools leave functions in a
+// different order.
 func lastIndex[F any](stack []F, is func(F) bool) int {
 	for i, f := range slices.Backward(stack) {
 		if is(f) {
@@ -212,7 +213,7 @@ func (w *world) region(e *Event) uint32 {
 	return id
 }
 
-// scanAll goes through the events of all ranks.
+// scanAll scans the events of all ranks.
 func (w *world) scanAll(progress func()) (*outcomes, error) {
 	all := &outcomes{map[outcome]uint32{{}: 0}, []outcome{{}}}
 	for _, k := range w.ranks {

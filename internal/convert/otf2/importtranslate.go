@@ -10,13 +10,13 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// A filled is a call with its values. If it had to be moved out of another call, it follows at that one's end.
+// A filled is a call with its values. A call moved out of another call follows at that call's end.
 type filled struct {
 	*callValues
 	moved bool
 }
 
-// A translation makes calls of a function and the records in it.
+// A translation makes calls from a function and the records in it.
 type translation struct {
 	r     *recorder
 	t     *thread
@@ -24,18 +24,18 @@ type translation struct {
 	f     *callValues
 	m     *meaning.DataMovement
 	ended bool
-	more  []filled // what the function has no parameters for
+	more  []filled // calls for records that the function has no parameters for
 	used  bool     // some record fits the function itself
-	makes bool     // some record says which communicator it makes
+	makes bool     // some record gives the communicator that it makes
 
 	completed []completion
 }
 
-// A completion is a request that a call completed, or asked about.
+// A completion is a request that a call completed or tested.
 type completion struct {
 	name    int64
 	status  []int64
-	pending bool // it had not completed
+	pending bool // the test found it incomplete
 }
 
 func (x *translation) forms() []filled {
@@ -79,7 +79,7 @@ func (x *translation) forms() []filled {
 	return append([]filled{{x.f, false}}, x.more...)
 }
 
-// blank has a call move nothing as long as no record says that it does.
+// blank sets sizes to 0 until a record gives them.
 func (x *translation) blank() {
 	if x.m == nil {
 		return
@@ -95,7 +95,7 @@ func (x *translation) blank() {
 	}
 }
 
-// nowhere lets a call to or from MPI_PROC_NULL make its request, which has no record.
+// nowhere makes the request of a call with MPI_PROC_NULL, which has no record.
 func (x *translation) nowhere() {
 	for _, s := range []*meaning.DataSide{x.m.Out, x.m.In} {
 		if s == nil || x.m.TakesEffectAtStart || len(x.f.in[s.Peer]) == 0 || x.f.in[s.Peer][0] != mpi.ProcNull {
@@ -108,7 +108,7 @@ func (x *translation) nowhere() {
 	}
 }
 
-// assumeInputs fills in handles that the call was passed and no record has.
+// assumeInputs sets input handles that no record gives.
 func (x *translation) assumeInputs() {
 	for i := range x.c.call.Params {
 		p := &x.c.call.Params[i]
@@ -126,7 +126,7 @@ func (x *translation) assumeInputs() {
 	}
 }
 
-// other begins a call of another function for a record that the call itself can't have.
+// other begins a call of another function, for a record that the current function can't have.
 func (x *translation) other(name string) *callValues {
 	c, _ := mpi.Lookup(name)
 	f := newForm(c, x.r.layouts, x.r.empty)
@@ -134,7 +134,7 @@ func (x *translation) other(name string) *callValues {
 	return f
 }
 
-// member is a rank in a communicator, 32 bits. EZTrace writes MPI_PROC_NULL as the MPI has it: less than 0 in all of them.
+// member converts a rank of 32 bits. EZTrace writes MPI_PROC_NULL in the MPI's own form, which is always negative.
 func member(v uint64) int64 {
 	if n := int32(uint32(v)); n >= 0 {
 		return int64(n)
@@ -142,7 +142,7 @@ func member(v uint64) int64 {
 	return mpi.ProcNull
 }
 
-// tag is a message's tag, 32 bits; less than 0 is that of a receive from MPI_PROC_NULL.
+// tag converts a tag of 32 bits; a negative one is from MPI_PROC_NULL.
 func tag(v uint64) int64 {
 	if n := int32(uint32(v)); n >= 0 {
 		return int64(n)
@@ -184,7 +184,7 @@ func (x *translation) send(e *Event) {
 	}
 }
 
-// request has a call make a request, or share the one that it makes.
+// request sets the request that a call makes, which several records may share.
 func (x *translation) request(f *callValues, id uint64, what outcome, known bool) {
 	if _, ok := f.out["request"]; !ok {
 		x.t.made++
@@ -222,7 +222,7 @@ func (x *translation) source(f *callValues, m *meaning.DataMovement, peer int64,
 	f.set("comm", h)
 }
 
-// next is what an operation turns out to be that is begun now.
+// next returns the outcome of the operation that begins now.
 func (x *translation) next() outcome {
 	n := x.t.begun
 	x.t.begun++
@@ -279,7 +279,7 @@ func (x *translation) create(e *Event) {
 	x.makes = true
 }
 
-// makesUntold has a call make what nothing else makes, if there is such.
+// makesUntold has a call make a communicator that no record assigns to a call, if there is one.
 func (x *translation) makesUntold(at int) {
 	for _, m := range x.r.w.comms {
 		if n, ok := m.maker[x.r.k.number]; ok && n == at && x.r.comms[m] == 0 {
@@ -388,7 +388,7 @@ func (x *translation) side(s *meaning.DataSide, bytes uint64, n int, isRoot, isO
 	}
 	switch {
 	case s.OwnElement:
-		return // the other side has it
+		return // the other side of the intercommunicator has the values
 	case x.m.IsArrayParam(s.Count):
 		if _, told := x.f.in[s.Count]; !told {
 			x.f.set(s.Count, array(spread(bytes, n))...)

@@ -21,29 +21,29 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A world is what all ranks of an archive share.
+// A world is the state shared by all ranks of an archive.
 type world struct {
 	a       *Archive
 	ranks   []*rank
 	comms   []*comm
 	byID    map[uint32]*comm // by the archive's number
 	notes   ops.Losses
-	command string               // as the first rank's events have it; "" if they don't
-	first   uint64               // ticks
+	command string               // from the first rank's events; "": none
+	first   uint64               // ticks of the first event
 	bounds  bool                 // some rank has a call of MPI_Init or MPI_Finalize
 	regions map[uint32]*mpi.Call // nil: a function that is not MPI's
 }
 
-// A rank is a process with what the first pass found in its events.
+// A rank is a process, with the results of the first pass over its events.
 type rank struct {
 	number  int
 	host    string
-	threads []uint64 // locations, the one that MPI knows first
+	threads []uint64 // locations, the main thread first
 	first   uint64   // ticks of its first call
 	last    uint64
 	calls   uint64
 
-	begun            [][]uint32 // by thread: what its operations with requests turn out to be, in the order in which they are begun
+	begun            [][]uint32 // by thread: outcomes of its operations with requests, in the order of their begin
 	makers           []commCreation
 	uses             []use // of communicators, in the order of first use
 	used             map[uint32]int
@@ -55,10 +55,10 @@ type rank struct {
 // A commCreation is a call that makes a communicator.
 type commCreation struct {
 	call *mpi.Call
-	comm uint32 // Undefined: the trace doesn't say
+	comm uint32 // Undefined: not recorded
 }
 
-// A use is a communicator that a rank uses, and how many makers it had called by then.
+// A use is a communicator that a rank uses, and the number of making calls before.
 type use struct {
 	comm   uint32
 	makers int
@@ -66,10 +66,10 @@ type use struct {
 
 var errNoRanks = errors.New("no process takes part in MPI: no locations of MPI processes are defined")
 
-// mostRanks is of how many processes traces can be.
+// mostRanks is the largest number of processes of a trace.
 const mostRanks = 1 << 24
 
-// newWorld finds out which locations are the ranks of MPI_COMM_WORLD.
+// newWorld determines which locations are the ranks of MPI_COMM_WORLD.
 func newWorld(path string) (*world, error) {
 	a, err := OpenArchive(path)
 	if err != nil {
@@ -147,7 +147,7 @@ func (w *world) findRanks() error {
 	return nil
 }
 
-// firstThreads are the first threads of all processes, for archives that have no communicators.
+// firstThreads returns the first thread of each process, for archives without communicators.
 func (w *world) firstThreads() (list []uint64) {
 	first := make(map[uint32]uint64)
 	for _, l := range w.a.Locations {
@@ -165,7 +165,7 @@ func (w *world) firstThreads() (list []uint64) {
 	return list
 }
 
-// function is the MPI function that a region has the name of, as C or Fortran spell it.
+// function returns the MPI function with a region's name, as spelled in C or Fortran.
 func function(name string) *mpi.Call {
 	if len(name) < 5 || !strings.EqualFold(name[:4], "MPI_") {
 		return nil
@@ -181,7 +181,7 @@ func function(name string) *mpi.Call {
 	return c
 }
 
-// ns turns ticks since the first event into nanoseconds.
+// ns converts ticks to ns since the first event.
 func (w *world) ns(ticks uint64) uint64 {
 	if w.a.Clock.Resolution == 1e9 {
 		return ticks
@@ -194,7 +194,7 @@ func (w *world) ns(ticks uint64) uint64 {
 	return n
 }
 
-// place makes a place in source code known.
+// place adds a source line to the trace's sites.
 func (r *recorder) place(file string, line uint32, function string) uint64 {
 	if file == "" && function == "" {
 		return 0
@@ -208,7 +208,7 @@ func (r *recorder) place(file string, line uint32, function string) uint64 {
 	return h
 }
 
-// moduleOffset reads what exports write of a place that they know no line of: module+0xoffset.
+// moduleOffset parses a place without a line in the form of exports: module+0xoffset.
 func moduleOffset(s string) (module string, offset uint64, ok bool) {
 	i := strings.LastIndex(s, "+0x")
 	if i <= 0 {

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// Kinds of ids that a location may have numbers of its own for.
+// Kinds of ids that a location may map to global ids.
 const (
 	mapString    = 0
 	mapRegion    = 3
@@ -25,14 +25,13 @@ const (
 	denseMapping = 0
 )
 
-// A local is what a location has of its own: how its numbers translate into those of the global
-// definitions, and how far its clock is off.
+// A local is a location's mapping of its ids to global ids, and its clock offsets.
 type local struct {
 	maps    [mapKinds]map[uint64]uint64
 	offsets []offset
 }
 
-// An offset is what has to be added to a location's clock at one time.
+// An offset is the difference to add to a location's clock at one time.
 type offset struct {
 	time  uint64
 	value int64
@@ -94,7 +93,7 @@ func (l *local) mapping(r *byteReader) {
 	l.maps[kind] = m
 }
 
-// global translates a number of a location.
+// global maps a location's id to the global id.
 func (l *local) global(kind int, id uint32) uint32 {
 	if id == Undefined || l.maps[kind] == nil {
 		return id
@@ -105,9 +104,8 @@ func (l *local) global(kind int, id uint32) uint32 {
 	return id
 }
 
-// correct converts a time of the location's clock to the common one: between two comparisons by the line through both,
-// before the first and after the last by the nearest line, as OTF2's readers do; after the last of all, by the last
-// line's end.
+// correct converts a time of the location's clock to the common clock. Between two offsets it interpolates linearly;
+// outside it extends the nearest line, as OTF2's readers do.
 func (l *local) correct(t uint64) uint64 {
 	switch n := len(l.offsets); {
 	case n == 0:

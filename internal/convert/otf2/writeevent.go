@@ -20,7 +20,7 @@ var atomics = map[string]byte{
 // Synchronisation of processes and of memory.
 const syncAll = 1 | 2
 
-// begun writes what a call did when it began.
+// begun writes the actions at the beginning of a call.
 func (a *Writer) begun(f *file, time uint64, x *ops.Act) error {
 	switch x.Kind {
 	case ops.ActSend:
@@ -51,7 +51,7 @@ func (a *Writer) begun(f *file, time uint64, x *ops.Act) error {
 	return nil
 }
 
-// ended writes what a call had done when it returned.
+// ended writes the actions at the end of a call.
 func (a *Writer) ended(f *file, time uint64, x *ops.Act) error {
 	switch x.Kind {
 	case ops.ActRecv:
@@ -94,7 +94,7 @@ func (a *Writer) message(f *file, time uint64, id byte, x *ops.Act, bytes uint64
 	return f.event(time, id, fields...)
 }
 
-// collective returns which operation a collective is; those along a topology have none.
+// collective returns the OTF2 operation of a collective; false for neighbourhood collectives, which have none.
 func (a *Writer) collective(x *ops.Act) (op byte, ok bool) {
 	op, ok = collectives[ops.OperationOf(x.StartedBy)]
 	return op, ok
@@ -149,13 +149,13 @@ func (a *Writer) transfer(f *file, time uint64, id byte, x *ops.Act, bytes uint6
 	return f.event(time, id, x.Window.Number, x.Peer, bytes, x.ID)
 }
 
-// lock writes that memory is locked or unlocked; that of all members, one by one.
+// lock writes a lock or unlock; for all members, one by one.
 func (a *Writer) lock(f *file, time uint64, x *ops.Act) error {
 	first, last := x.Peer, x.Peer
 	if x.Peer == ops.AllMembers {
 		first, last = 0, x.Comm.Size-1
 	}
-	kind := byte(1) // shared
+	kind := byte(1) // a shared lock
 	if x.Exclusive() {
 		kind = 0
 	}
@@ -203,7 +203,7 @@ func (a *Writer) fileEnd(f *file, time uint64, x *ops.Act) error {
 	case ops.ActFileClosed:
 		return f.event(time, EvIoDestroyHandle, x.File.Number)
 	case ops.ActFileDeleted:
-		return f.event(time, EvIoDeleteFile, uint8(0), a.path(x.File.Name)) // of the one paradigm
+		return f.event(time, EvIoDeleteFile, uint8(0), a.path(x.File.Name)) // 0: the only paradigm
 	case ops.ActFileSought:
 		return a.sought(f, time, x)
 	case ops.ActReadBegin, ops.ActWriteBegin:
@@ -238,7 +238,7 @@ func (a *Writer) opened(f *file, time uint64, x *ops.Act) error {
 	return f.event(time, EvIoCreateHandle, x.File.Number, access, creation, status)
 }
 
-// sought writes where a file's pointer went. Where it is then, MPI says in units of the view.
+// sought writes a file's new position. MPI gives it in units of the view.
 func (a *Writer) sought(f *file, time uint64, x *ops.Act) error {
 	offset := param(x.Call, "offset")
 	from := byte(0)

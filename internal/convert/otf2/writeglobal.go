@@ -21,10 +21,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Close writes what events refer to, and what all is about.
+// Close writes the definitions, and the anchor file.
 func (a *Writer) Close() error {
 	size := defChunk
-	if a.s.Reader.Ranks() > defChunk/16 { // a group has to fit
+	if a.s.Reader.Ranks() > defChunk/16 { // a group must fit into a chunk
 		size = largestChunk
 	}
 	f, err := create(filepath.Join(a.dir, "traces.def"), size, false)
@@ -46,7 +46,7 @@ func (a *Writer) Close() error {
 	return a.anchor(f.records, size)
 }
 
-// markers writes what is to be seen at times.
+// markers writes the marks at times.
 func (a *Writer) markers(size int) error {
 	if len(a.o.Marks) == 0 {
 		return nil
@@ -70,7 +70,7 @@ func (a *Writer) markers(size int) error {
 	return cmp.Or(err, f.close())
 }
 
-// run defines the clock and what is true of the whole run.
+// run defines the clock and the properties of the run.
 func (a *Writer) run(d *definitions) error {
 	began := uint64(math.MaxUint64)
 	if ns, err := strconv.ParseInt(a.s.Reader.Meta()[trace.MetaStart], 10, 64); err == nil && ns > 0 {
@@ -163,7 +163,7 @@ func (a *Writer) system(d *definitions) error {
 	return nil
 }
 
-// empty writes files that a location must have even without content.
+// empty writes the files that each location must have, even without content.
 func (a *Writer) empty(location uint64, events bool) error {
 	kinds := []string{"def", "evt"}
 	if events {
@@ -200,7 +200,7 @@ func (a *Writer) regionsAndLines(d *definitions) error {
 	return nil
 }
 
-// role returns what a region is for.
+// role returns the role of a function's region.
 func role(f *trace.Function) uint8 {
 	m := meaning.DataMovementOf(f.Name)
 	switch {
@@ -228,8 +228,8 @@ func role(f *trace.Function) uint8 {
 	return 26
 }
 
-// groups defines communicators. Group 0 is the processes in the order of their ranks; members of
-// others count in that. The n-th communicator's group is n + 1.
+// groups defines communicators. Group 0 is the processes in order of ranks; the members of other groups are indices
+// in it. The n-th communicator has group n + 1.
 func (a *Writer) groups(d *definitions) error {
 	list := a.s.Comms.List()
 	group := func(id int, kind uint8, members []uint64) error {
@@ -315,7 +315,7 @@ func (a *Writer) windowsAndFiles(d *definitions) error {
 // anchor writes the file that a reader opens.
 func (a *Writer) anchor(definitions uint64, size int) error {
 	b := append([]byte{BeginChunk, LittleEndian}, "OTF2\x00"...)
-	b = append(b, 3, 2, 3, 0, 2) // format of this file and of traces; version 3.0.2 wrote such
+	b = append(b, 3, 2, 3, 0, 2) // format of the file and of the trace, as written by version 3.0.2
 	b = binary.LittleEndian.AppendUint64(b, eventChunk)
 	b = binary.LittleEndian.AppendUint64(b, uint64(size))
 	b = append(b, 1, 1) // plain files, not compressed
@@ -346,7 +346,7 @@ func (a *Writer) anchor(definitions uint64, size int) error {
 	return os.WriteFile(filepath.Join(a.dir, "traces.otf2"), b, 0o666)
 }
 
-// metrics writes what was attached to a call.
+// metrics writes the values attached to a call.
 func (a *Writer) metrics(f *file, time uint64, list []trace.AttachedValue) error {
 	for i := range list {
 		v := &list[i]
@@ -357,17 +357,17 @@ func (a *Writer) metrics(f *file, time uint64, list []trace.AttachedValue) error
 	return nil
 }
 
-// madeAndFreed is a flag of communicators and windows: there are events of that.
+// madeAndFreed is a flag of communicators and windows: events record their creation and end.
 const madeAndFreed = 1
 
-// A definitions is the file of what events refer to.
+// A definitions is the file of global definitions.
 type definitions struct {
 	*file
 	texts map[string]uint32
 }
 
-// text returns the number of a string, which is written when it first occurs: before the record
-// that has it, so it must not be asked for in the middle of one.
+// text returns the number of a string, and defines it at its first use. As that writes a record, it must not be
+// called while another record is being written.
 func (d *definitions) text(s string) (uint32, error) {
 	id, fresh := once.NumberOf(d.texts, s)
 	if !fresh {
@@ -393,7 +393,7 @@ func (d *definitions) add(id byte, fields ...field) error {
 	return d.file.add(0, id, fields...)
 }
 
-// properties writes texts about what has a number.
+// properties writes named texts about the object of a kind and number.
 func (d *definitions) properties(id byte, of int, texts map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		if err := d.add(id, of, name, texts[name], uint8(TypeString), texts[name]); err != nil {

@@ -23,15 +23,15 @@ type Writer struct {
 	regions map[uint16]uint32
 	bases   map[*trace.Function]string
 
-	events map[uint64]uint64 // by location
+	events map[uint64]uint64 // by location: number of events
 	paths  map[string]uint32
-	names  []string          // of attached values
-	class  map[string]uint32 // of their metrics
+	names  []string          // names of attached values
+	class  map[string]uint32 // by name: number of the metric class
 	comms  []*handles.Comm   // communicators in the order of their numbers
-	ids    map[int]uint32    // these, by the numbers that the trace gives them
+	ids    map[int]uint32    // by the trace's number: index in comms
 }
 
-// NewWriter begins an archive in a folder that is there.
+// NewWriter starts an archive in an existing folder.
 func NewWriter(s *ops.Source, dir string, o convert.Options) (*Writer, error) {
 	a := &Writer{
 		s: s, dir: dir, o: o, regions: make(map[uint16]uint32), bases: make(map[*trace.Function]string), events: make(map[uint64]uint64),
@@ -51,7 +51,7 @@ func NewWriter(s *ops.Source, dir string, o convert.Options) (*Writer, error) {
 	return a, os.Mkdir(filepath.Join(dir, "traces"), 0o777)
 }
 
-// location numbers a thread; first threads have the number of their rank.
+// location returns a thread's number; first threads have their rank's number.
 func location(rank, stream int) uint64 { return uint64(stream)<<32 | uint64(rank) }
 
 // Begin opens the files of a rank's threads.
@@ -67,7 +67,7 @@ func (a *Writer) Begin(k *trace.Rank) error {
 	return nil
 }
 
-// End closes them.
+// End closes the files of a rank's threads.
 func (a *Writer) End(k *trace.Rank) error {
 	for stream, f := range a.threads {
 		a.events[location(k.Number(), stream)] = f.records
@@ -108,7 +108,7 @@ func (a *Writer) Enter(c *ops.Call) error {
 	return nil
 }
 
-// Leave writes its end.
+// Leave writes the end of a call.
 func (a *Writer) Leave(c *ops.Call) error {
 	f, time := a.threads[c.Stream], uint64(c.End)
 	a.last = max(a.last, time)
@@ -122,7 +122,7 @@ func (a *Writer) Leave(c *ops.Call) error {
 	return f.write(time)
 }
 
-// path numbers a file by its name.
+// path returns the number of a file name.
 func (a *Writer) path(name string) uint32 {
 	n, _ := once.NumberOf(a.paths, name)
 	return n
@@ -132,11 +132,11 @@ func (a *Writer) base(f *trace.Function) string {
 	return once.GetOrMake(a.bases, f, func() string { return ops.BaseName(f) })
 }
 
-// selfNumber is the one that the trace gives MPI_COMM_SELF.
+// selfNumber is the trace's number of MPI_COMM_SELF.
 const selfNumber = -1
 
-// numberComms numbers communicators without gaps in the order in which they are defined: after those that they were made of.
-// Both sides of an intercommunicator are one.
+// numberComms numbers communicators without gaps, parents before children. Both sides of an intercommunicator share a
+// number.
 func (a *Writer) numberComms() {
 	self := &handles.Comm{Number: selfNumber}
 	var number func(c *handles.Comm)

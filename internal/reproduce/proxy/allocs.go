@@ -13,12 +13,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A trace says between which calls memory was freed. If that happens each time the program
-// passes a place, the place gets the statement. What was freed only on some visits stays
-// until its number is used again.
+// A trace records between which calls memory was freed. If that happens at every passage of a point in the program,
+// the proxy frees the memory there. Memory that was freed only at some passages is kept until its segment number is
+// used again.
 
-// A boundary is a point between calls: after a step of a rule with all its repetitions, or
-// between two repetitions. Step -1 is before everything.
+// A boundary is a point between calls: after all repetitions of a step of a rule, or between two repetitions. Step -1
+// is before the first step.
 type boundary struct {
 	stream, rule, step int
 	between            bool
@@ -34,11 +34,11 @@ func (s boundary) compare(o boundary) int {
 	return 1
 }
 
-// A ruleInfo is what it takes to find a call in a rule.
+// A ruleInfo is the data to find a call in a rule.
 type ruleInfo struct {
 	steps []trace.Node
-	start []uint64 // calls of the rule before each step, and all of them
-	one   []uint64 // calls of one repetition of each step
+	start []uint64 // number of the rule's calls before each step, and in all
+	one   []uint64 // number of calls in one repetition of each step
 	times uint64   // how often the rule occurs in the stream
 }
 
@@ -78,7 +78,7 @@ func survey(root trace.Node) map[int]*ruleInfo {
 	return rules
 }
 
-// find returns the boundary after the first at calls, and how often the stream passes it.
+// find returns the boundary after the first at calls of a stream, and how often the stream passes it.
 func find(rules map[int]*ruleInfo, root, stream int, at uint64) (boundary, uint64) {
 	if at == 0 {
 		return boundary{stream, root, -1, false}, 1
@@ -86,7 +86,7 @@ func find(rules map[int]*ruleInfo, root, stream int, at uint64) (boundary, uint6
 	for n := root; ; {
 		r := rules[n]
 		k, _ := slices.BinarySearch(r.start, at)
-		k-- // the step that has the last of these calls
+		k-- // the step with the last of these calls
 		if k >= len(r.steps) {
 			return boundary{stream, root, -1, false}, 0
 		}
@@ -100,22 +100,22 @@ func find(rules map[int]*ruleInfo, root, stream int, at uint64) (boundary, uint6
 	}
 }
 
-// A visit is what happens at a boundary on one member.
+// A visit is the allocation events of one member at a boundary.
 type visit struct {
-	allocs []int // of the member's list
+	allocs []int // indices into the member's list
 	hits   uint64
 	times  uint64
-	mixed  bool // not the same each time
+	mixed  bool // the events differ between passages
 }
 
-// maxWalk bounds the allocation events that are looked at one by one.
+// maxWalk bounds the number of allocation events that are processed one by one.
 const maxWalk = 1 << 23
 
 // visits finds the boundaries of a member's allocation events.
 func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[boundary]*visit {
 	found := make(map[boundary]*visit)
 	walked := 0
-	// Events differ here if they say other things, not if other calls came before.
+	// Two passages differ if their events differ; different calls before them don't matter.
 	type what struct {
 		free    bool
 		segment trace.Location
@@ -163,19 +163,19 @@ func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[boundary]*
 	return found
 }
 
-// memory is what a variant does about memory.
+// memory is the state of a variant's segments.
 type memory struct {
-	size  []map[reissue.MemorySegment]uint64 // by member: largest
-	stays map[reissue.MemorySegment]bool     // the same size each time it is allocated
+	size  []map[reissue.MemorySegment]uint64 // by member: the largest size
+	stays map[reissue.MemorySegment]bool     // the segment has the same size in each allocation
 	at    map[boundary]events
 }
 
-// events are statements about memory: what is freed, then what begins.
+// events are the statements at a boundary: first the frees, then the allocations.
 type events struct{ frees, begins []string }
 
 func (e events) all() []string { return slices.Concat(e.frees, e.begins) }
 
-// allocations finds out where the memory of a variant begins and ends.
+// allocations determines where a variant allocates and frees memory.
 func (g *generator) allocations(v *variant) error {
 	m := &memory{stays: make(map[reissue.MemorySegment]bool), at: make(map[boundary]events)}
 	v.allocs = m
@@ -217,7 +217,7 @@ func (g *generator) allocations(v *variant) error {
 	for _, s := range v.plan.Segments {
 		given[s.MemorySegment] = s.FromMPI || s.Class != trace.AddressHeap && s.Class != trace.AddressDevice
 	}
-	// Where a beginning has no statement, its segment is as large as it ever gets.
+	// Where an allocation has no statement, its segment always has its largest size.
 	order := slices.SortedFunc(maps.Keys(boundaries), boundary.compare)
 	for again := true; again; {
 		again = false
@@ -238,8 +238,7 @@ func (g *generator) allocations(v *variant) error {
 	return nil
 }
 
-// settle treats segments whose sizes change like those of one size. It reports whether one was not
-// treated so before.
+// settle marks segments whose sizes change as not constant. It reports whether it marked any.
 func (m *memory) settle(r *trace.RankAllocs, allocs []int) (changed bool) {
 	for _, n := range allocs {
 		if l := &r.List[n]; !l.Free && !m.stays[reissue.SegmentOf(&l.Segment)] {
@@ -249,7 +248,7 @@ func (m *memory) settle(r *trace.RankAllocs, allocs []int) (changed bool) {
 	return changed
 }
 
-// statements are what is done at a boundary; ok is false if that isn't the same each time.
+// statements returns the statements at a boundary; ok is false if they differ between passages.
 func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[boundary]*visit, given map[reissue.MemorySegment]bool) (e events, ok bool) {
 	type group struct {
 		members, ranks []int
@@ -291,7 +290,7 @@ func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[bo
 			who = "if (" + c.String() + ") "
 		}
 		for n, event := range first {
-			// Ranks that don't take part have what the first that does has.
+			// Ranks without this event get the values of the first rank with it.
 			id, size := make([]int64, len(v.ranks)), make([]int64, len(v.ranks))
 			for i := range id {
 				id[i], size[i] = event.Segment.ID, int64(event.Size)
@@ -300,8 +299,8 @@ func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[bo
 				id[i], size[i] = b.lists[k][n].Segment.ID, int64(b.lists[k][n].Size)
 			}
 			class := strings.ToUpper(segments[event.Segment.Class])
-			// What begins is allocated by the call after the boundary, and what is freed
-			// had begun before: the order matters only if it is one segment.
+			// A segment is allocated for the call after the boundary, and a freed segment was allocated before: the
+			// order matters only within one segment.
 			if event.Free {
 				e.frees = append(e.frees, fmt.Sprintf("%srelease(%s, %s);", who, class, v.fitter.expr(mpi.KindNone, id)))
 			} else {
@@ -312,9 +311,9 @@ func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[bo
 	return e, true
 }
 
-// arrange moves what begins both before a loop and between its repetitions to the
-// beginning of the loop's body. It moves what is freed both between and after them to the
-// end of the body. before is what happens before the step.
+// arrange moves statements into a loop's body. Segments allocated before the loop and between its repetitions are
+// allocated at the body's beginning. Segments freed between and after the repetitions are freed at its end. before is
+// the statements before the step.
 func (s *step) arrange(before *[]string) {
 	n := len(s.between.begins)
 	if k := len(*before) - n; n > 0 && k >= 0 && slices.Equal((*before)[k:], s.between.begins) {
@@ -328,11 +327,11 @@ func (s *step) arrange(before *[]string) {
 	}
 }
 
-// Displacements that are addresses of the processes that were recorded are written as
-// relocate(0x7ffd3a2c1040): the program sets memory aside for each 4 GiB that such numbers
-// point into, at a place that is the same in all ranks, and relocate says where in it.
+// Displacements that are addresses of recorded processes are written as relocate(0x7ffd3a2c1040). The program
+// reserves memory for each 4 GiB window that such numbers point into, at the same place on all ranks. relocate
+// converts an address to its place there.
 
-// hasAddresses reports whether a parameter has such displacements, on some rank.
+// hasAddresses reports whether a parameter has such displacements on any rank.
 func (w *writer) hasAddresses(i int) bool {
 	if len(w.g.windows) == 0 || !reissue.IsAbsolute(w.c.c, &w.c.c.Params[i]) {
 		return false
@@ -348,14 +347,14 @@ func (w *writer) hasAddresses(i int) bool {
 	return any(&w.c.in[i])
 }
 
-// attachRelocated has what was set aside be part of a dynamic window that was made.
+// attachRelocated attaches the reserved memory to a new dynamic window.
 func (w *writer) attachRelocated(i int) {
 	if out := &w.c.out[i]; len(w.g.windows) > 0 && w.c.f.Name == "MPI_Win_create_dynamic" && out.typ == trace.TypeHandle && w.c.vals[0][out.at] >= trace.FirstLocal {
 		w.after = append(w.after, fmt.Sprintf("attach_relocated(win[%s]);", w.slot(out.at)))
 	}
 }
 
-// setAside is the statement that says which regions there are.
+// setAside returns the statement that declares the reserved regions.
 func (g *generator) setAside() string {
 	if len(g.windows) == 0 {
 		return ""

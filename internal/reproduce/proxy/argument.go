@@ -51,11 +51,10 @@ func (w *writer) argument(i int) string {
 	case trace.TypeNone:
 		return "NULL"
 	}
-	panic(fmt.Sprintf("proxy: %s: %s: values of type %d can't be written", w.c.f.Name, p.Name, p.Type)) // the schema has no such
+	panic(fmt.Sprintf("proxy: %s: %s: values of type %d can't be written", w.c.f.Name, p.Name, p.Type)) // the schema has no values of such a type
 }
 
-// left reports whether a call of the tools interface was not asked for an output: there
-// is no value that it could have put there.
+// left reports whether the caller left out an optional output of an MPI_T function. Then no value was written there.
 func (w *writer) left(p *trace.ParamDef, in, out *node) bool {
 	if !w.c.def.Has(mpi.AttrTool) || p.Dims > 0 || w.c.vals[0][0] != 0 {
 		return false
@@ -67,17 +66,17 @@ func (w *writer) left(p *trace.ParamDef, in, out *node) bool {
 	switch {
 	case out.typ == trace.TypeString && p.Dir == trace.DirOut:
 		return all(out, zero)
-	case out.typ == trace.TypeInt && p.Dir == trace.DirInOut: // lengths count the end of the string
+	case out.typ == trace.TypeInt && p.Dir == trace.DirInOut: // lengths include the terminating NUL
 		return all(in, zero) && all(out, zero)
 	case out.typ == trace.TypeInt && slices.Contains(toolKinds, p.Kind):
 		return all(out, func(v int64) bool { return name(p.Kind, v) == "" })
-	case out.typ == trace.TypeHandle && p.Kind == mpi.KindDatatype && p.Dir == trace.DirOut: // none is made
+	case out.typ == trace.TypeHandle && p.Kind == mpi.KindDatatype && p.Dir == trace.DirOut: // no datatype is made
 		return all(out, func(v int64) bool { return v >= trace.FirstLocal })
 	}
 	return false
 }
 
-// toolKinds are kinds that have no constant of value 0.
+// toolKinds are the kinds without a constant of value 0.
 var toolKinds = []mpi.Kind{mpi.KindBindType, mpi.KindVarScope, mpi.KindVerbosity, mpi.KindPvarClass}
 
 func (w *writer) integer(p *trace.ParamDef, in, out *node) string {
@@ -122,7 +121,7 @@ func (w *writer) intSink(p *trace.ParamDef) string {
 		return w.sink("count64")
 	case w.wide(p):
 		return "(void *)" + w.sink("count64")
-	case w.c.def.Has(mpi.AttrTool): // some are enumerations
+	case w.c.def.Has(mpi.AttrTool): // some of its parameters are enumerations
 		return "(void *)" + w.sink("number")
 	}
 	return w.sink("number")
@@ -136,8 +135,8 @@ func (w *writer) keyval(at int) string {
 	return fmt.Sprintf("keyval[%d]", w.g.keyvals[col[0]])
 }
 
-// wildcard is MPI_ANY_SOURCE, with the actual source if the call itself returns it. A tag needs no such care: messages
-// from one rank arrive in order.
+// wildcard returns MPI_ANY_SOURCE, together with the actual source if the call returns it. A tag needs no such care:
+// messages from one rank arrive in order.
 func (w *writer) wildcard(p *trace.ParamDef, in *node) string {
 	at, ok := w.taken()
 	if !ok || w.live || !w.fixed(in.at) {
@@ -148,7 +147,7 @@ func (w *writer) wildcard(p *trace.ParamDef, in *node) string {
 
 func (w *writer) handleArgument(p *trace.ParamDef, in, out *node) string {
 	typ := handleTypes[p.Kind]
-	if p.Kind == mpi.KindToolObj { // the trace doesn't say which object; most are communicators
+	if p.Kind == mpi.KindToolObj { // the trace lacks the object; most are communicators
 		return "(MPI_Comm[]){MPI_COMM_WORLD}"
 	}
 	switch p.Dir {
@@ -174,13 +173,14 @@ func (w *writer) handleArgument(p *trace.ParamDef, in, out *node) string {
 	return fmt.Sprintf("(%s[1]){0}", typ)
 }
 
-// segments are the functions of runtime/runtime.h for memory by its class, which has that name in capitals.
+// segments are the memory functions of runtime/runtime.h, by memory class. The runtime names each class like its
+// function, in capitals.
 var segments = [...]string{
 	trace.AddressHeap: "heap", trace.AddressDevice: "device", trace.AddressStatic: "data", trace.AddressStack: "stack", trace.AddressUnknown: "place",
 	trace.AddressMPI: "mpi_memory",
 }
 
-// memory is an address.
+// memory writes an address argument.
 func (w *writer) memory(at int, null string) string {
 	seg, off := w.c.column(at), w.c.column(at+1)
 	class := int(signature.SegClassOf(seg[0]))
@@ -227,7 +227,7 @@ func (w *writer) address(p *trace.ParamDef, in, out *node) string {
 	return w.memory(in.at, "NULL")
 }
 
-// segment is the number of a segment.
+// segment writes a segment number.
 func (w *writer) segment(at int) string {
 	return w.from(at, ">> 8", func(v int64) int64 { return v >> 8 })
 }
@@ -241,7 +241,7 @@ func (w *writer) giving(function string, at int, more string) string {
 	return fmt.Sprintf("%s(%s, %s%s);", function, class, w.segment(at), more)
 }
 
-// given has the program note memory that the MPI hands out.
+// given adds a statement that records memory which the MPI allocated.
 func (w *writer) given(at int) {
 	win := "-1"
 	if i := w.param("win"); i >= 0 && w.c.out[i].typ == trace.TypeHandle && w.c.vals[0][w.c.out[i].at] >= trace.FirstLocal {
@@ -257,11 +257,10 @@ func (w *writer) given(at int) {
 	w.after = append(w.after, w.giving("gave", at, ", "+base+", "+win))
 }
 
-// Copy callbacks of the original may have made values of their own, which their
-// stand-ins don't know. Where the trace shows such a value, the program puts it
-// there before it asks.
+// Copy callbacks of the traced program may have made attribute values that their stand-ins don't know. If the trace
+// shows such a value, the proxy sets it before the call that gets it.
 
-// An attributeCall is a function that sets or gets attributes.
+// An attributeCall names the function that sets the attributes of a kind of object.
 type attributeCall struct{ setter, object string }
 
 var attributeCalls = map[string]attributeCall{
@@ -269,20 +268,21 @@ var attributeCalls = map[string]attributeCall{
 	"MPI_Win_get_attr": {"MPI_Win_set_attr", "win"}, "MPI_Type_get_attr": {"MPI_Type_set_attr", "type"},
 }
 
-// attribute writes what has to precede a call that found a value which none of the variant's calls has set.
+// attribute writes a statement before a call that got an attribute value which no call of the variant set.
 func (w *writer) attribute() {
 	a, ok := attributeCalls[w.c.f.Name]
 	if !ok {
 		return
 	}
-	const object, key, value = 0, 1, 2 // parameters of all of them
+	const object, key, value = 0, 1, 2 // indices of these parameters in each such function
 	got := &w.c.out[value]
 	if flag, ok := w.out("flag"); !ok || flag == 0 || got.typ != trace.TypeAddress || signature.SegClassOf(w.c.vals[0][got.at]) == signature.SegSpecial {
 		return
 	}
 	number := w.c.vals[0][w.c.in[key].at]
 	if name(mpi.KindKeyval, number) != "" {
-		// In Fortran values are numbers. A number that the program uses too, even by chance, is what this MPI returns.
+		// In Fortran values are numbers. Here a number that the program also uses, even by chance, counts as a value
+		// that this MPI returns.
 		if w.v.passes(w.c.vals[0][got.at]) {
 			w.after = append(w.after, w.giving("gave", got.at, ", pointer, -1"))
 		}
@@ -303,7 +303,7 @@ func (w *writer) attribute() {
 	w.first = append(w.first, fmt.Sprintf("%s_attribute(%s, %s, %s);", a.object, w.argument(object), w.argument(key), w.memory(got.at, "NULL")))
 }
 
-// passes reports whether a call of the variant passes an address in an unknown place.
+// passes reports whether a call of the variant passes an address in an unknown segment.
 func (v *variant) passes(segment int64) bool {
 	if trace.AddressClass(signature.SegClassOf(segment)) != trace.AddressUnknown {
 		return false

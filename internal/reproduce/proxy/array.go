@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// numbers is an array of integers that goes in.
+// numbers writes an input array of integers.
 func (w *writer) numbers(kind mpi.Kind, n *node, wide bool) string {
 	bits := "32"
 	if wide {
@@ -21,7 +21,7 @@ func (w *writer) numbers(kind mpi.Kind, n *node, wide bool) string {
 	constant := !slices.ContainsFunc(n.elems, func(e node) bool { return !w.fixed(e.at) })
 	list := n.texts(func(at int) string { return w.expr(kind, at) })
 	if constant && len(n.elems) > many {
-		// Arithmetic runs, if there are few.
+		// A few arithmetic runs.
 		var runs []string
 		for k := 0; k < len(n.elems); {
 			start := w.c.vals[0][n.elems[k].at]
@@ -66,7 +66,7 @@ func (w *writer) numbers(kind mpi.Kind, n *node, wide bool) string {
 	return fmt.Sprintf("A%s(%s)", bits, strings.Join(list, ", "))
 }
 
-// special is the text of an array argument without elements: a constant of MPI, NULL or an empty array.
+// special writes an array argument without elements: a constant of MPI, NULL or an empty array.
 func (w *writer) special(n int64, kind mpi.Kind) (string, bool) {
 	switch n {
 	case trace.ArrayUnweighted:
@@ -87,7 +87,7 @@ func (w *writer) special(n int64, kind mpi.Kind) (string, bool) {
 	return "", false
 }
 
-// array is an array that goes in.
+// array writes an input array.
 func (w *writer) array(p *trace.ParamDef, n *node) string {
 	if s, ok := w.special(n.n, p.Kind); ok {
 		return s
@@ -108,7 +108,7 @@ func (w *writer) array(p *trace.ParamDef, n *node) string {
 	return "NULL"
 }
 
-// outArray is an array that is written.
+// outArray writes an output array.
 func (w *writer) outArray(p *trace.ParamDef, out *node) string {
 	n, length := w.outLength(out)
 	if p.Type == trace.TypeStatus {
@@ -127,7 +127,7 @@ func (w *writer) outArray(p *trace.ParamDef, out *node) string {
 	}
 	if p.Type == trace.TypeHandle {
 		clean := "%s"
-		if p.Kind == mpi.KindDatatype { // Open MPI looks at all that there is room for
+		if p.Kind == mpi.KindDatatype { // Open MPI reads all elements for which there is room
 			w.g.plan.LongestArray = max(w.g.plan.LongestArray, int(n))
 			clean = fmt.Sprintf("no_types(%%s, %d)", n)
 		}
@@ -150,8 +150,8 @@ func (w *writer) outArray(p *trace.ParamDef, out *node) string {
 	return "room(" + timesText(size, n, length) + ")"
 }
 
-// outLength bounds the elements that a call writes to a parameter: what it did
-// write, and what its arguments allow.
+// outLength bounds the number of elements that a call writes to a parameter: by the recorded outputs, and by the
+// arguments.
 func (w *writer) outLength(out *node) (n int64, text string) {
 	n = 16
 	var more []string
@@ -178,7 +178,7 @@ func (w *writer) outLength(out *node) (n int64, text string) {
 	return n, largestOf(append(more, number(n)))
 }
 
-// timesText multiplies an expression, unless it is the number n.
+// timesText writes a·text, or n·a as a number if text is the number n.
 func timesText(a, n int64, text string) string {
 	if text == number(n) {
 		return number(a * n)
@@ -186,14 +186,14 @@ func timesText(a, n int64, text string) string {
 	return fmt.Sprintf("%d * (size_t)%s", a, text)
 }
 
-// A statusPlace is where a program passes statuses.
+// A statusPlace is a call site and a status parameter.
 type statusPlace struct {
 	function string
 	site     trace.Site
 }
 
-// findStatuses finds the places whose statuses the program looks at, as far as the trace
-// shows it: it has statuses of calls that filled some in, but not of those that did not.
+// findStatuses finds the places whose statuses the program doesn't ignore, as far as the trace shows it. The trace
+// has statuses of calls that filled some in, but not of calls that filled in none.
 func (g *generator) findStatuses() {
 	g.filled = make(map[statusPlace]bool)
 	for _, v := range g.list {
@@ -207,17 +207,17 @@ func (g *generator) findStatuses() {
 	}
 }
 
-// statusForms reports whether a status has one of some forms, or one of several has.
+// statusForms reports whether a status, or any status of an array, has one of some forms.
 func statusForms(n *node, forms ...trace.StatusForm) bool {
 	has := func(n node) bool { return n.typ == trace.TypeStatus && slices.Contains(forms, trace.StatusForm(n.n)) }
 	return has(*n) || n.typ == trace.TypeArray && slices.ContainsFunc(n.elems, has)
 }
 
-// ignores reports whether the program passed MPI_STATUS_IGNORE or the like. If nothing was
-// filled in, it assumes so, unless another call at this place has a status.
+// ignores reports whether the program passed MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE. If no status was filled in, it
+// assumes that, unless another call at this place has a status.
 func (w *writer) ignores(out *node) bool {
 	if strings.HasPrefix(w.c.f.Name, "MPI_Status_") {
-		return false // which make one
+		return false // MPI_Status_f2c and the like make a status
 	}
 	if out.n == trace.ArrayStatusesIgnore && out.typ == trace.TypeArray || statusForms(out, trace.StatusIgnored, trace.StatusPostedIgnored) {
 		return true
@@ -225,7 +225,7 @@ func (w *writer) ignores(out *node) bool {
 	return !statusForms(out, trace.StatusFilled, trace.StatusPosted) && !w.g.filled[statusPlace{w.c.f.Name, w.c.site}]
 }
 
-// status is one status.
+// status writes a status argument.
 func (w *writer) status(p *trace.ParamDef, in, out *node) string {
 	if p.Dir == trace.DirOut {
 		switch {
@@ -253,7 +253,7 @@ func (w *writer) status(p *trace.ParamDef, in, out *node) string {
 	return s
 }
 
-// came lists what a status says.
+// came lists the source, tag and size in a status as arguments.
 func (w *writer) came(status *node) string {
 	return fmt.Sprintf("%s, %s, %s, %s", w.expr(mpi.KindRank, status.at+signature.StatusSource), w.expr(mpi.KindTag, status.at+signature.StatusTag),
 		w.expr(mpi.KindNone, status.at+signature.StatusCount), w.expr(mpi.KindNone, status.at+signature.StatusCancelled))

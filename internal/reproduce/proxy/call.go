@@ -20,11 +20,11 @@ type writer struct {
 	v   *variant
 	c   *call
 	t   int  // terminal
-	far bool // the parameter at hand has addresses of the original process
+	far bool // the current parameter has addresses of the recorded process
 
-	sinks map[string]int // outputs used so far, by variable
-	after []string       // statements that keep what came out
-	live  bool           // the call is about whatever message comes, not that of the trace
+	sinks map[string]int // by variable: number of unused outputs so far
+	after []string       // statements that keep outputs
+	live  bool           // the call is about whichever message arrives, not the trace's
 	first []string       // statements before the call
 }
 
@@ -75,7 +75,7 @@ var handleTypes = map[mpi.Kind]string{
 	mpi.KindMapping:        "void *",
 }
 
-// line writes a terminal of a variant.
+// line makes the line for a terminal of a variant.
 func (g *generator) line(v *variant, terminal int) *line {
 	c := v.calls[terminal]
 	l := &line{site: g.site(c.site)}
@@ -99,7 +99,7 @@ func (g *generator) line(v *variant, terminal int) *line {
 	return g.shared(l)
 }
 
-// why says why a call of a variant is left out; "" if it isn't.
+// why returns the reason for which a call of a variant is left out; "" if it isn't.
 func (g *generator) why(v *variant, terminal int) string {
 	if !g.o.AllowPartial {
 		return ""
@@ -136,8 +136,7 @@ func (w *writer) param(name string) int {
 	return slices.IndexFunc(w.c.f.Params, func(p trace.ParamDef) bool { return p.Name == name })
 }
 
-// out returns the value of an integer output on the first member; ok is false
-// if it is missing.
+// out returns an integer output on the first member; ok is false if the trace lacks it.
 func (w *writer) out(name string) (int64, bool) {
 	i := w.param(name)
 	if i < 0 || w.c.out[i].typ == trace.TypeNone {
@@ -154,12 +153,12 @@ func (w *writer) expr(kind mpi.Kind, at int) string {
 		return v
 	}
 	if col := w.c.column(at); w.far && !same(col) {
-		return w.v.fitter.table(kind, col) // addresses follow no rule
+		return w.v.fitter.table(kind, col) // addresses need no formula
 	}
 	return w.v.fitter.expr(kind, w.c.column(at))
 }
 
-// statement returns the statement without its gap.
+// statement returns the statement without its gap. nothing: the call isn't made.
 func (w *writer) statement() (text func(string) string, nothing bool) {
 	if w.c.def.Has(mpi.AttrPosix) {
 		return w.onFile(), false
@@ -188,7 +187,7 @@ func (w *writer) statement() (text func(string) string, nothing bool) {
 	}, false
 }
 
-// whilePending is the condition of the runtime under which a test was in vain, by what it asks about.
+// whilePending is the runtime's condition under which a test found nothing, by the kind of requests tested.
 var whilePending = map[meaning.RequestChoice]struct{ condition, requests string }{
 	meaning.ChooseOneRequest:   {"pending", "request"},
 	meaning.ChooseAllRequests:  {"any_pending", "array_of_requests"},
@@ -196,8 +195,8 @@ var whilePending = map[meaning.RequestChoice]struct{ condition, requests string 
 	meaning.ChooseSomeRequests: {"none_done", "array_of_requests"},
 }
 
-// repeats returns how the statement makes the call: once, or until it finds what it found. nothing is set for a test that
-// isn't made.
+// repeats returns how the statement makes the call: once, or until it finds what the original found. nothing is set
+// for a test that isn't made.
 func (w *writer) repeats(args []string) (do string, nothing bool) {
 	is := meaning.WaitBehaviourOf(w.c.def)
 	flag, hasFlag := w.out("flag")
@@ -206,10 +205,10 @@ func (w *writer) repeats(args []string) (do string, nothing bool) {
 		vain = n == 0
 	}
 	onRequests := is.Choice != meaning.ChooseNoRequest
-	takes := w.param("message") >= 0 || w.param("win") >= 0 // what others then could not
+	takes := w.param("message") >= 0 || w.param("win") >= 0 // a repeated call could take what belongs to another call
 	switch {
 	case w.c.def.Has(mpi.AttrInitialises) || !w.c.def.Has(mpi.AttrPolls) || onRequests && !is.Completes:
-		// Nothing that the program needs comes of making it more than once.
+		// Repeating it has no effect that the program needs.
 	case vain && takes:
 		return "", true
 	case vain && onRequests:
@@ -220,13 +219,13 @@ func (w *writer) repeats(args []string) (do string, nothing bool) {
 		return fmt.Sprintf("POLL(%s(%s%s), ", x.condition, list, w.requests(x.requests)), false
 	case vain && is.Probes:
 		return fmt.Sprintf("POLL(nothing_from(%s, %s, %s), ", args[0], args[1], args[2]), false
-	case hasFlag && !vain && !onRequests && !is.Probes: // requests and messages that are found are in the arguments
+	case hasFlag && !vain && !onRequests && !is.Probes: // completed requests and found messages are in the arguments
 		return "UNTIL(", false
 	}
 	return "DO(", false
 }
 
-// surround adds what comes before and after the call.
+// surround adds the statements before and after the call.
 func (w *writer) surround() {
 	if w.c.def.Has(mpi.AttrInitialises) {
 		w.after = append(w.after, "begun();")
@@ -247,7 +246,7 @@ func (w *writer) surround() {
 	}
 }
 
-// call is the call and its arguments.
+// call writes the call, and returns its arguments.
 func (w *writer) call() (text string, args []string) {
 	for i := range w.c.f.Params {
 		if w.c.f.Params[i].Kind != mpi.KindVarargs {
@@ -262,13 +261,12 @@ func (w *writer) call() (text string, args []string) {
 	return fmt.Sprintf("%s(%s)", w.c.f.Name, strings.Join(args, ", ")), args
 }
 
-// saysNo is the text of a test that is not made, as it could find something here.
+// saysNo returns the comment for a test that is not made, because it might find something here.
 func saysNo(function string) func(string) string {
 	return func(gap string) string { return "PASS(" + gap + "); /* " + function + " said no here */" }
 }
 
-// generalised has the stand-in of a generalised request's query function give
-// the status that the function gave.
+// generalised has the stand-in of a generalised request's query function return the recorded status.
 func (w *writer) generalised() {
 	if w.c.generalises() {
 		if i := w.param("request"); w.c.out[i].typ == trace.TypeRequest && w.c.vals[0][w.c.out[i].at] == 2 {
@@ -296,7 +294,7 @@ func (w *writer) generalised() {
 	}
 }
 
-// nodeAt is the node at a place of a call, or nil.
+// nodeAt returns the node at a position of a call, or nil.
 func nodeAt(list []node, at ops.ValuePosition) *node {
 	switch {
 	case at.Param < 0:
@@ -314,8 +312,8 @@ func (w *writer) any(param int, wildcard int64) bool {
 	return param >= 0 && w.c.in[param].typ == trace.TypeInt && slices.ContainsFunc(w.c.vals, func(v []int64) bool { return v[w.c.in[param].at] == wildcard })
 }
 
-// taken is what a receive or probe says it took: where the number of the rank is
-// among the values. ok is false if it is no such call, or took nothing.
+// taken returns the position of the source rank in the status of a receive or probe. ok is false for other calls, or
+// if it got no message.
 func (w *writer) taken() (at int, ok bool) {
 	if w.param("source") < 0 || w.param("dest") >= 0 {
 		return 0, false
@@ -330,7 +328,7 @@ func (w *writer) taken() (at int, ok bool) {
 	return w.c.out[i].at + signature.StatusSource, true
 }
 
-// arrives has the program wait for the message that a test found.
+// arrives has the program wait for the message that a successful test found.
 func (w *writer) arrives() {
 	if at, ok := w.taken(); ok && w.c.def.Has(mpi.AttrPolls) {
 		w.first = append(w.first, fmt.Sprintf("arrived(%s, %s, %s);",
@@ -341,12 +339,12 @@ func (w *writer) arrives() {
 // fixed reports whether a value is the same in all calls.
 func (w *writer) fixed(at int) bool { return w.c.lane[at] == "" && w.c.same(at) }
 
-// slot is the place of a handle in its array.
+// slot returns the index of a handle in its array.
 func (w *writer) slot(at int) string {
 	return w.from(at, fmt.Sprintf("- %d", trace.FirstLocal), func(v int64) int64 { return v - trace.FirstLocal })
 }
 
-// from is an expression of what an operation makes of a value.
+// from returns an expression for the result of an operation on a value.
 func (w *writer) from(at int, operation string, of func(int64) int64) string {
 	if v := w.c.lane[at]; v != "" {
 		return "(" + v + ") " + operation
@@ -358,7 +356,7 @@ func (w *writer) from(at int, operation string, of func(int64) int64) string {
 	return w.v.fitter.expr(mpi.KindNone, col)
 }
 
-// handle is a handle that goes in.
+// handle writes an input handle.
 func (w *writer) handle(kind mpi.Kind, at int) string {
 	v := w.c.vals[0][at]
 	if v >= trace.FirstLocal {
@@ -376,7 +374,7 @@ func (w *writer) handle(kind mpi.Kind, at int) string {
 	return "NULL"
 }
 
-// sink is a variable for an output that nobody asks for.
+// sink returns a variable for an output that isn't used.
 func (w *writer) sink(variable string) string {
 	n := w.sinks[variable]
 	w.sinks[variable]++

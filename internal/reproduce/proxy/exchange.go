@@ -11,70 +11,70 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A graph search posts a receive from any rank, sends what it finds, and tests in between: how sends, arrivals and tests follow each
-// other is another in each run. A stretch of such calls that finishes all requests that it makes is one step, EXCHANGE. It makes the
-// same sends in the same order and takes as many messages; what varies from call to call is in tables.
+// A graph search posts a wildcard receive, sends its findings, and tests in between. The order of sends, arrivals and
+// tests differs in each run. A stretch of such calls that finishes all its requests is one step, EXCHANGE. It makes
+// the same sends in the same order, and receives as many messages. Values that vary from call to call are in tables.
 
-// A role is what a call does in an exchange.
+// A role is the part of a call in an exchange.
 type role uint8
 
 const (
-	noRole role = iota // ends the stretch
+	noRole role = iota // the call ends the stretch
 	inVain             // a test or probe that found nothing
-	makes              // begins a message, with a request of its own or none
-	tests              // finishes requests, as they come
-	waits              // finishes all requests that it is given
+	makes              // begins a message, with or without a request
+	tests              // finishes requests as they complete
+	waits              // finishes all requests that it gets
 	probes             // finds a message
-	takes              // receives a message, which must be the one that was found
+	takes              // receives the message that was found
 	asks               // reads a status
 )
 
-// A kind of calls of an exchange is those of one function on objects of one kind.
+// A kind is the calls of an exchange to one function, on objects of one kind.
 type kind struct {
 	key         string
-	makers      []int // terminals, in the order of the calls: of messages that were probed for, their receives
-	found       int   // the test or probe that finds them; -1: none needs to
-	asks, later []int // what reads the status of each then, and that of its receive
-	answered    bool  // these are known
-	open        int   // the most requests at a time
-	overlaps    bool  // some of them at one address
+	makers      []int // terminals in the order of the calls; for messages that were probed for, of their receives
+	found       int   // the terminal of the test or probe that finds its messages; -1: none is needed
+	asks, later []int // terminals that read the status of the probe, and of the receive
+	answered    bool  // asks and later are set
+	open        int   // largest number of requests at a time
+	overlaps    bool  // some pending requests use the same address
 }
 
-// An exchange is all stretches of a stream that have kinds in common.
+// An exchange is all stretches of a stream that share kinds.
 type exchange struct {
 	v      *variant
 	kinds  []*kind
-	counts [][]int64 // by stretch: calls of each kind
+	counts [][]int64 // by stretch: number of calls of each kind
 }
 
-// An exchanging is the exchange of a member of a variant.
+// An exchanging is the exchange of one member of a variant.
 type exchanging struct {
 	*exchange
-	member int // of the variant that the exchange is of
+	member int // the member's index in the variant
 }
 
-// An exchanger looks for exchanges in a stream.
+// An exchanger finds the exchanges of a stream.
 type exchanger struct {
 	g     *generator
 	v     *variant
 	roles []role
-	done  [][]int64                 // by terminal: how many creations ago its finished requests were made, of calls that leave no array
-	array []*signature.RequestArray // by terminal, of those that do
+	done  [][]int64                 // by terminal, of calls that leave no array: how many request creations ago its finished requests were made
+	array []*signature.RequestArray // by terminal, of calls that leave an array
 	left  signature.RequestArrayState
 	kinds map[string]*kind
-	of    []*kind // by terminal of a maker
+	of    []*kind // by terminal: the kind that it makes
 
-	made   int64          // one-shot requests so far
-	region []item         // calls of the stretch under way
-	open   map[int64]item // requests that it made and that are not finished
-	probe  *item          // a message was found and not yet taken
-	closed int            // number of its calls after which nothing is open
-	finds  bool           // one of them tests or probes
+	made   int64          // number of one-shot requests so far
+	region []item         // calls of the current stretch
+	open   map[int64]item // its unfinished requests
+	probe  *item          // a message that was found and not yet received
+	closed int            // length of the longest part of region after which no request is open
+	finds  bool           // region has a test or probe
 
-	stretches []map[*kind]int64 // calls of each kind
-	list      []int             // steps: terminals, and ^n for stretch n
+	stretches []map[*kind]int64 // by stretch: number of calls of each kind
+	list      []int             // steps: a terminal, or ^n for stretch n
 	runs      []stepCalls
-	next      uint64 // call that no step has yet
+	next      uint64 // index of the first call without a step
 	failed    bool
 }
 
@@ -82,20 +82,20 @@ type item struct {
 	terminal int
 	at       uint64
 	made     int64
-	done     []int64 // requests that it finishes, by how many were made with them; 0 is one of another kind
-	index    int     // in the region
+	done     []int64 // the requests that it finishes, by the number of creations up to them; 0: another kind of request
+	index    int     // index in the region
 }
 
-// maxExchanged bounds the steps of a stream, and mostKinds the kinds of an exchange: KINDS in runtime/exchange.c.
+// maxExchanged bounds the steps of a stream. mostKinds bounds the kinds of an exchange: KINDS in runtime/exchange.c.
 const (
 	maxExchanged = 1 << 22
 	mostKinds    = 32
 )
 
-// fewRecorded is how long the structures of all ranks may be together before exchanges are looked for.
+// fewRecorded is the total length of all ranks' structures up to which exchanges are not worth a search.
 const fewRecorded = 250
 
-// exchanges looks for streams that are much shorter with exchanges.
+// exchanges looks for streams that become much shorter with exchanges.
 func (g *generator) exchanges() {
 	if g.o.RecordedOrder || g.o.GapModel == GapsFollowed || g.ends != nil || g.turns != nil {
 		return
@@ -125,7 +125,7 @@ func (g *generator) exchanges() {
 	g.take(found)
 }
 
-// exchange is exchanges of one stream, which has to be the same on all members.
+// exchange looks for exchanges in one stream. Its steps must be the same on all members.
 func (g *generator) exchange(v *variant, stream int) *stepwise {
 	kept := slices.Clip(v.finishes)
 	var first *stepwise
@@ -145,7 +145,7 @@ func (g *generator) exchange(v *variant, stream int) *stepwise {
 	return first
 }
 
-// exchanged finds the steps of a stream of a variant; nil if it has no exchange.
+// exchanged finds the steps of a stream on a rank; nil if it has no exchange.
 func (g *generator) exchanged(v *variant, k *trace.Rank, stream int) *stepwise {
 	x := &exchanger{g: g, v: v, kinds: make(map[string]*kind), open: make(map[int64]item),
 		roles: make([]role, len(v.calls)), done: make([][]int64, len(v.calls)), array: make([]*signature.RequestArray, len(v.calls)), of: make([]*kind, len(v.calls))}
@@ -178,7 +178,7 @@ func (g *generator) exchanged(v *variant, k *trace.Rank, stream int) *stepwise {
 	return x.steps()
 }
 
-// kind finds the kind of a maker.
+// kind returns the kind of a terminal in a role, made if needed.
 func (x *exchanger) kind(t int, as role) {
 	c := x.v.calls[t]
 	key := fmt.Sprint(as, " ", c.f.Name, c.shape)
@@ -188,7 +188,7 @@ func (x *exchanger) kind(t int, as role) {
 	x.of[t] = x.kinds[key]
 }
 
-// created counts the requests that a call makes.
+// created returns the number of requests that a call makes.
 func (c *call) created() (n int64) {
 	for i := range c.out {
 		if o := &c.out[i]; o.typ == trace.TypeRequest && c.f.Params[i].Dir == trace.DirOut && c.vals[0][o.at] == 2 {
@@ -198,7 +198,7 @@ func (c *call) created() (n int64) {
 	return n
 }
 
-// fits reports whether a call can belong to the stretch under way.
+// fits reports whether a call can belong to the current stretch.
 func (x *exchanger) fits(i item) bool {
 	switch r := x.roles[i.terminal]; {
 	case r == noRole:
@@ -223,7 +223,7 @@ func (x *exchanger) fits(i item) bool {
 	return true
 }
 
-// take goes on with a call.
+// take processes a call.
 func (x *exchanger) take(i item) {
 	if i.made == 0 {
 		x.made += x.v.calls[i.terminal].created()
@@ -259,11 +259,11 @@ func (x *exchanger) take(i item) {
 		return
 	}
 	if x.closed = len(x.region); !x.finds && x.roles[i.terminal] == waits {
-		x.flush() // what waits for all that it begins is as the program has it
+		x.flush() // a wait for everything begun: the program already has this structure
 	}
 }
 
-// flush ends the stretch under way where nothing of it is open, and goes on from there.
+// flush ends the current stretch after its last call without open requests, and processes the remaining calls again.
 func (x *exchanger) flush() {
 	region, n := x.region, x.closed
 	finds := slices.ContainsFunc(region[:n], func(i item) bool { return x.roles[i.terminal] == tests || x.roles[i.terminal] == probes })
@@ -289,7 +289,7 @@ func (x *exchanger) flush() {
 	}
 }
 
-// vain passes tests that found nothing, up to a call.
+// vain skips tests that found nothing, up to a call.
 func (x *exchanger) vain(at uint64) {
 	if at > x.next {
 		x.runs = append(x.runs, stepCalls{first: x.next, calls: at - x.next, step: uint64(len(x.list)), none: true})
@@ -303,7 +303,7 @@ func (x *exchanger) single(i item) {
 	x.next++
 }
 
-// exchange makes a step of calls in a row.
+// exchange makes a step of consecutive calls.
 func (x *exchanger) exchange(list []item) {
 	x.vain(list[0].at)
 	end := list[len(list)-1].at + 1
@@ -372,7 +372,7 @@ func (x *exchanger) exchange(list []item) {
 	}
 }
 
-// answer notes what the program asks about a message, which has to be the same each time.
+// answer records which calls query a message. They must be the same for each message of the kind.
 func (x *exchanger) answer(k *kind, known *[]int, rest []item) {
 	n := 0
 	for n < len(rest) && x.roles[rest[n].terminal] == asks {
@@ -393,7 +393,7 @@ func (x *exchanger) answer(k *kind, known *[]int, rest []item) {
 	}
 }
 
-// buffer is the address of a message; nil if the call has none.
+// buffer returns the address of a call's message; nil if it has none.
 func (c *call) buffer() *node {
 	for i := range c.in {
 		if c.f.Params[i].Kind == mpi.KindBuffer && c.in[i].typ == trace.TypeAddress {
@@ -403,7 +403,7 @@ func (c *call) buffer() *node {
 	return nil
 }
 
-// steps makes the structure.
+// steps returns the stream's structure.
 func (x *exchanger) steps() *stepwise {
 	group := make(map[*kind]*exchange)
 	var groups []*exchange
@@ -475,7 +475,7 @@ func (x *exchanger) steps() *stepwise {
 	return &stepwise{g: b.Grammar(), runs: x.runs, steps: uint64(len(x.list))}
 }
 
-// regular reports whether all that varies in calls of a kind is numbers, so that they are one line.
+// regular reports whether the calls of a kind differ only in numbers, so that they are one line.
 func (x *exchanger) regular(k *kind) bool {
 	first := x.v.calls[k.makers[0]]
 	for _, t := range k.makers {

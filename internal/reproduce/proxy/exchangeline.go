@@ -18,7 +18,7 @@ func (g *generator) exchangeLine(v *variant, f *finish) *line {
 	var body strings.Builder
 	table := func(width int, of func(m int) [][]int64) int { return g.rows(v, width, len(f.exchange), of) }
 	counts := table(len(kinds), func(m int) [][]int64 { return f.exchange[m].counts })
-	lists := make(map[string][]int) // tests of several requests: the kinds that each is of
+	lists := make(map[string][]int) // tests of several requests: the kinds of these requests
 	for n, k := range kinds {
 		c := *k.calls(f, n)
 		w := &writer{g: g, v: v, c: &c, sinks: make(map[string]int), live: true}
@@ -112,7 +112,7 @@ func (g *generator) exchangeLine(v *variant, f *finish) *line {
 	}})
 }
 
-// calls is the first call of a kind, with what it has on each member.
+// calls returns the first call of a kind, with its values on each member.
 func (k *kind) calls(f *finish, n int) *call {
 	c := *f.exchange[0].v.calls[k.makers[0]]
 	c.vals = nil
@@ -122,7 +122,8 @@ func (k *kind) calls(f *finish, n int) *call {
 	return &c
 }
 
-// varying is what differs between calls of a kind on some member: where it is, and what it is, by member and call.
+// varying returns the positions of values that differ between a kind's calls on some member, and these values by
+// member and call.
 func (f *finish) varying(n int) (at []int, values [][][]int64) {
 	first := f.exchange[0].v.calls[f.exchange[0].kinds[n].makers[0]]
 	for i := range first.in {
@@ -156,7 +157,7 @@ func (f *finish) varying(n int) (at []int, values [][][]int64) {
 	return at, values
 }
 
-// asked is what the program asks about the message that was just found.
+// asked writes the queries about the message that was just found.
 func (g *generator) asked(v *variant, f *finish, list []int) (text string) {
 	for _, t := range list {
 		call, _ := g.live(v, f, t)
@@ -165,7 +166,7 @@ func (g *generator) asked(v *variant, f *finish, list []int) (text string) {
 	return text
 }
 
-// live is a call about that message, and its arguments.
+// live writes a call about that message, and returns its arguments.
 func (g *generator) live(v *variant, f *finish, t int) (text string, args []string) {
 	c := *f.exchange[0].v.calls[t]
 	c.vals = slices.Repeat([][]int64{c.vals[f.exchange[0].member]}, len(f.exchange))
@@ -173,7 +174,8 @@ func (g *generator) live(v *variant, f *finish, t int) (text string, args []stri
 	return w.call()
 }
 
-// rows writes the tables of the values that each member has in turn: the distinct rows, and their order.
+// rows writes tables of the values that each member uses in order: the distinct rows, and their order. It returns the
+// tables' number.
 func (g *generator) rows(v *variant, width, members int, of func(m int) [][]int64) int {
 	n := v.rows
 	v.rows++
@@ -185,7 +187,7 @@ func (g *generator) rows(v *variant, width, members int, of func(m int) [][]int6
 			often[key]++
 		}
 	}
-	number := make(map[string]int) // short for those that occur often
+	number := make(map[string]int) // frequent rows get short numbers
 	var values, order, first []string
 	for k, key := range slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
 		return cmp.Or(cmp.Compare(often[b], often[a]), slices.Compare(rows[a], rows[b]))
@@ -214,7 +216,7 @@ func (g *generator) rows(v *variant, width, members int, of func(m int) [][]int6
 			order = append(order, fmt.Sprint(-repeated))
 		}
 	}
-	order = append(order, "0") // the table is read once more after its last row
+	order = append(order, "0") // the table is read once more after the last row
 	from := ""
 	if members > 1 {
 		from = fmt.Sprintf(" + %s[member]", g.table("int", first))

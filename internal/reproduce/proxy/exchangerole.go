@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// array is what there is of the array of requests of a call that leaves one. Where members differ nothing is known of it.
+// array returns the requests that a call leaves in its array; nil if it has none or members differ.
 func (c *call) array() *signature.RequestArray {
 	if c.def == nil {
 		return nil
@@ -26,7 +26,8 @@ func (c *call) array() *signature.RequestArray {
 	return &a
 }
 
-// finishes lists the requests that the next call finishes, by how many were made with them, and goes on from it.
+// finishes lists the requests that the next call of a terminal finishes, by the number of creations up to them, and
+// advances.
 func (x *exchanger) finishes(t int) (list []int64) {
 	a := x.array[t]
 	if a == nil {
@@ -52,24 +53,24 @@ func (x *exchanger) finishes(t int) (list []int64) {
 	return list
 }
 
-// A trait is what matters of a call for its role in an exchange.
+// A trait is a property of a call that determines its role in an exchange.
 type trait uint16
 
 const (
 	completes trait = 1 << iota
 	blocks
 	polls
-	ofOne     // request
-	ofAll     // requests that it is given
-	ofSeveral // of them: any or some
-	looks     // for a message, and leaves it where it is
-	moves     // data, other than from one rank to another by a message
-	begins    // a message, with a request of its own or none
-	receives  // a message at once, from where it says, and gives its status
-	reads     // a status, and nothing else
+	ofOne     // a call about one request
+	ofAll     // about all requests that it gets
+	ofSeveral // about any or some of them
+	looks     // probes for a message without receiving it
+	moves     // moves data other than by a point-to-point message
+	begins    // begins a message, with or without a request
+	receives  // receives a message at once, from a given source, and returns its status
+	reads     // only reads a status
 )
 
-// traits returns those of a call.
+// traits returns the traits of a call.
 func (c *call) traits() (list trait) {
 	is, message := meaning.WaitBehaviourOf(c.def), meaning.DataMovementOf(c.f.Name)
 	has := func(param string) bool { return c.def.Index(param) >= 0 }
@@ -93,7 +94,7 @@ func (c *call) traits() (list trait) {
 	return list
 }
 
-// roleTable gives calls their roles. The first row counts whose traits a call has all of.
+// roleTable gives calls their roles. The first row applies all of whose traits a call has.
 var roleTable = []struct {
 	traits trait
 	role   func(x *exchanger, c *call, t int) role
@@ -102,22 +103,22 @@ var roleTable = []struct {
 	{looks, (*exchanger).roleOfProbe},
 	// Which requests completed is in the outputs, and differs from run to run.
 	{completes | ofSeveral, (*exchanger).roleOfSeveral},
-	// All that it is given has completed: no test is needed for it. A test of all is left as it is.
+	// All requests have completed, so no test is needed. A test of all requests stays as it is.
 	{completes | ofAll | blocks, (*exchanger).roleOfAll},
-	// A test may have to be made more often; a wait for one is a step of the exchange, as one for all is.
+	// A test may have to be repeated. A wait for one request is a step of the exchange, like a wait for all.
 	{completes | ofOne | blocks, (*exchanger).roleOfOne},
 	{completes | ofOne | polls, (*exchanger).roleOfOne},
-	// All ranks of a communicator or the target have a part in it: it can't be moved.
+	// All ranks of a communicator, or the target, take part: the call can't be moved.
 	{moves, func(*exchanger, *call, int) role { return noRole }},
-	// What a test or wait finds later.
+	// A later test or wait finishes it.
 	{begins, func(x *exchanger, _ *call, t int) role { x.kind(t, makes); return makes }},
-	// What a probe found.
+	// It receives the message of the probe before.
 	{receives, func(x *exchanger, _ *call, t int) role { x.kind(t, takes); return takes }},
-	// It needs what the call before it found.
+	// It needs the message that the call before found.
 	{reads, func(*exchanger, *call, int) role { return asks }},
 }
 
-// role returns the role of a call of the variant in an exchange.
+// role returns the role of a terminal's calls in an exchange.
 func (x *exchanger) role(t int) role {
 	c := x.v.calls[t]
 	if c.def == nil || c.own >= 0 && c.lane != nil || c.generalises() || x.g.why(x.v, t) != "" || x.v.ranks[0].Lane(t) != nil || c.vals[0][0] != 0 {
@@ -176,7 +177,7 @@ func (x *exchanger) roleOfOne(c *call, t int) role {
 	return noRole
 }
 
-// output is an integer that the call returns; -1 if the call has no output of this name.
+// output returns an integer output of the call; -1 if there is no output of this name.
 func (c *call) output(name string) int64 {
 	if i := c.def.Index(name); i >= 0 && c.out[i].typ == trace.TypeInt {
 		return c.vals[0][c.out[i].at]
@@ -184,7 +185,7 @@ func (c *call) output(name string) int64 {
 	return -1
 }
 
-// asksStatus reports whether all that goes into a call is a status and what is alike on all ranks.
+// asksStatus reports whether a call's inputs are a status and values that are equal on all ranks.
 func (c *call) asksStatus() bool {
 	status := false
 	for i := range c.f.Params {
@@ -198,8 +199,8 @@ func (c *call) asksStatus() bool {
 	return status
 }
 
-// all lists how many creations ago the requests were made that a call waits for; 0 is a request of another kind. Where members differ
-// nothing is known of them.
+// all lists how many creations ago the requests were made that a call waits for; 0 is a request of another kind. It
+// returns nil if members differ.
 func (c *call) all() (list []int64) {
 	l := c.layout()
 	spans, err := l.Spans(nil, c.vals[0])
@@ -209,7 +210,7 @@ func (c *call) all() (list []int64) {
 	if s, ok := l.RequestsSpan(spans); ok {
 		for _, v := range c.vals[0][s.First+1 : s.End] {
 			switch {
-			case v == 0: // null
+			case v == 0: // null request
 			case v < 0 || v&1 != 0:
 				list = append(list, 0)
 			default:
@@ -220,7 +221,7 @@ func (c *call) all() (list []int64) {
 	return list
 }
 
-// finished lists how many creations ago the request was made that a test finishes; 0 is a request of another kind.
+// finished lists how many creations ago the requests were made that a test finishes; 0 is a request of another kind.
 func (c *call) finished(vals []int64) []int64 {
 	i := c.def.Index("request")
 	if c.output("flag") == 0 || i < 0 {

@@ -34,7 +34,7 @@ func literal(kind mpi.Kind, v int64) string {
 	return constant(kind, v).CText(expr.CStyle{Number: number})
 }
 
-// constant is a value by its name in C, if it has one.
+// constant returns an expression with a value's name in C, if it has one.
 func constant(kind mpi.Kind, v int64) *expr.Expr {
 	if n := name(kind, v); n != "" {
 		return expr.NamedNumber(n, v)
@@ -42,7 +42,8 @@ func constant(kind mpi.Kind, v int64) *expr.Expr {
 	return expr.Number(v)
 }
 
-// narrow and large are how formulas are written: with values beyond wide, the arithmetic of int has an end.
+// narrow and large are the styles of formulas. Formulas with values beyond wide are computed in 64 bits, as int would
+// overflow.
 var (
 	narrow = expr.CStyle{Number: number}
 	large  = expr.CStyle{
@@ -52,26 +53,26 @@ var (
 	}
 )
 
-// A fitter finds expressions for the values of a variant's ranks.
+// A fitter finds expressions for values over a variant's ranks.
 type fitter struct {
 	g       *generator
 	members []int
 	fit     *column.Fitter
 	memo    map[memoKey]string
-	tabled  []tabled // long ones
+	tabled  []tabled // long values that are in tables
 }
 
-// A memoKey is what an expression was found for.
+// A memoKey identifies a column for which an expression was found.
 type memoKey struct {
 	kind mpi.Kind
-	runs string // of the column
+	runs string // the encoded column
 }
 
 func newFitter(g *generator, members []int) *fitter {
 	return &fitter{g: g, members: members, fit: fitterOf(g, members), memo: make(map[memoKey]string)}
 }
 
-// columnOf is a column of ranks.
+// columnOf returns a column with the ranks as its values.
 func columnOf(ranks []int) column.Column {
 	return column.ColumnOfFunc(len(ranks), func(i int) uint32 { return uint32(ranks[i]) })
 }
@@ -84,8 +85,7 @@ func same(vals []int64) bool {
 	return !slices.ContainsFunc(vals, func(v int64) bool { return v != vals[0] })
 }
 
-// expr is a value over the members as a C expression. Named constants among
-// the values keep their names.
+// expr returns a C expression for a value over the members. Named constants keep their names.
 func (f *fitter) expr(kind mpi.Kind, vals []int64) string {
 	if same(vals) {
 		return literal(kind, vals[0])
@@ -107,7 +107,7 @@ func (f *fitter) expr(kind mpi.Kind, vals []int64) string {
 	return e
 }
 
-// search finds a formula.
+// search looks for a formula.
 func (f *fitter) search(kind mpi.Kind, vals []int64) (*expr.Expr, bool) {
 	special := func(v int64) bool { return v < 0 && name(kind, v) != "" }
 	var plain []int64
@@ -122,7 +122,7 @@ func (f *fitter) search(kind mpi.Kind, vals []int64) (*expr.Expr, bool) {
 		}
 		plain, at = append(plain, v), append(at, f.members[i])
 	}
-	// Each constant with the ranks that have it, then the rule for the rest, or the last constant.
+	// Each constant with a condition for its ranks, then the formula for the others, or the last constant.
 	last := len(names)
 	if len(plain) == 0 {
 		last--
@@ -161,7 +161,7 @@ func (f *fitter) others(who []int) []int {
 	})
 }
 
-// condition is an expression that is true on the ranks who and false on the ranks rest.
+// condition returns an expression that is true on the ranks of who and false on the ranks of rest.
 func (f *fitter) condition(who, rest []int) (*expr.Expr, bool) {
 	rank := expr.VariableExpr(expr.Rank)
 	switch {
@@ -193,8 +193,8 @@ func (f *fitter) condition(who, rest []int) (*expr.Expr, bool) {
 	return nil, false
 }
 
-// split is an expression that is true on the ranks who and false on the ranks rest. It compares a number of each rank:
-// number is its expression, and of computes it.
+// split returns an expression that is true on the ranks of who and false on the ranks of rest. It compares a number
+// of each rank: number is its expression, and of computes it.
 func split(number *expr.Expr, of func(rank int) int, who, rest []int) (*expr.Expr, bool) {
 	lo, hi := math.MaxInt, math.MinInt
 	for _, r := range who {

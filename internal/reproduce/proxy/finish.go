@@ -15,39 +15,39 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Which of several requests finishes first, and how often a test finds nothing, follows no rule. So the structure of a
-// program that polls is as long as the run. What such a program does is a loop: it tests or waits until a number of
-// requests are finished. Such calls in a row become one step of the program, FINISH, and the structure is found anew.
-// (pilgrim-tpds2022 §3.3.4.)
+// Which of several requests finishes first, and how often a test finds nothing, follows no rule. So the structure of
+// a program that polls is as long as the run. Such a program runs a loop: it tests or waits until some number of
+// requests are finished. Such calls in a row become one step of the proxy, FINISH, and the structure is computed
+// anew. (pilgrim-tpds2022 §3.3.4.)
 
-// A stepwise is a stream of a variant with a structure of its own, in which calls in a row may be one step.
+// A stepwise is a stream of a variant with a structure of its own, in which consecutive calls may form one step.
 type stepwise struct {
 	g      *grammar.Grammar
 	runs   []stepCalls
-	steps  uint64            // all of them
-	labels []*tree.RuleLabel // by rule; nil: its rules are the compression's
+	steps  uint64            // number of all steps
+	labels []*tree.RuleLabel // by rule; nil: the rules are those of the trace's grammar
 }
 
-// A stepCalls is calls of a stream that are one step, or none if nothing is finished.
+// A stepCalls is consecutive calls of a stream that form one step, or no step if they finish nothing.
 type stepCalls struct {
-	first, calls uint64 // of the stream
+	first, calls uint64 // index of the first, and number
 	step         uint64 // number of the step
 	none         bool
 }
 
-// A finish is a step of a variant: calls that finish requests, an exchange, or messages that differ in numbers. Its terminal follows
-// those of the trace.
+// A finish is a step of a variant: calls that finish requests, an exchange, or messages that differ in numbers.
+// Finishes are numbered after the trace's terminals.
 type finish struct {
-	terminal int    // one of the calls
-	place    string // of its requests
+	terminal int    // the terminal of one of its calls
+	place    string // where its requests are, as text
 	requests int64
-	what     string       // differs from that of other finishes
-	exchange []exchanging // by member; nil: it finishes requests that were made before
-	at       []int        // of messages that are one step: which values differ, and what they are each time
+	what     string       // distinguishes it from other finishes
+	exchange []exchanging // by member; nil: it finishes requests made before
+	at       []int        // for messages that form one step: the positions of values that differ, and these values for each call
 	rows     [][]int64
 }
 
-// at is the step in front of which a call of the stream is.
+// at returns the step that a call belongs to, or that follows it.
 func (s *stepwise) at(call uint64) uint64 {
 	if len(s.runs) == 0 {
 		return call
@@ -63,7 +63,7 @@ func (s *stepwise) at(call uint64) uint64 {
 	return r.step
 }
 
-// end is the number of calls up to the end of the last run, and of the steps after it.
+// end returns the number of calls up to the last run's end, and the number of the step after it.
 func (s *stepwise) end() uint64 {
 	r := &s.runs[len(s.runs)-1]
 	after := r.step + 1
@@ -73,8 +73,8 @@ func (s *stepwise) end() uint64 {
 	return r.first + r.calls + (s.steps - after)
 }
 
-// finishedBy is the output that says how many requests a call has finished, which FINISH reads in the program; empty if it
-// is no call that FINISH makes.
+// finishedBy returns the name of the output by which FINISH counts the finished requests; "" if FINISH doesn't make
+// such calls.
 func (c *call) finishedBy() string {
 	if !meaning.WaitBehaviourOf(c.def).Completes {
 		return ""
@@ -90,21 +90,22 @@ func (c *call) finishedBy() string {
 	return ""
 }
 
-// maxStepwise bounds the calls that are looked at one by one.
+// maxStepwise bounds the number of calls that are processed one by one.
 const maxStepwise = 1 << 26
 
-// shorter is how much shorter a structure has to become.
+// shorter is the factor by which a structure must become shorter.
 const shorter = 2
 
-// A candidate is a structure found anew of a stream.
+// A candidate is a new structure of a stream.
 type candidate struct {
 	v        *variant
 	stream   int
 	s        *stepwise
-	finishes []finish // of the variant with it
+	finishes []finish // of the variant, if it uses the structure
 }
 
-// take takes the structures that are much shorter, and if there is one, those of all ranks, so that they keep to one program.
+// take uses the new structures that are much shorter. If there is one, it takes those of all ranks, so that they keep
+// to one program.
 func (g *generator) take(list []candidate) {
 	if slices.ContainsFunc(list, func(c candidate) bool {
 		return shorter*c.s.g.SymbolCount() <= c.v.recorded(c.v.ranks[0], c.stream).SymbolCount()
@@ -115,25 +116,25 @@ func (g *generator) take(list []candidate) {
 	}
 }
 
-// stepwise looks for streams whose structure is much shorter with FINISH.
+// stepwise returns new structures for streams that become much shorter with FINISH.
 func (g *generator) stepwise(v *variant) (list []candidate) {
 	v.stepwise = make([]*stepwise, v.ranks[0].Streams())
 	if g.o.RecordedOrder || g.o.GapModel == GapsFollowed || g.ends != nil || g.turns != nil || v.generalised {
 		return nil
 	}
-	same := make([]string, len(v.calls)) // by terminal: calls of one loop have the same; "" outside of such loops
+	same := make([]string, len(v.calls)) // by terminal: the loop that its calls may be part of; "": none
 	done := make([]int64, len(v.calls))
-	whole := make(map[string]bool) // all requests of the place were seen together
+	whole := make(map[string]bool) // some call got all requests of the array before any was finished
 	lists := v.wholeLists()
 	for t := range v.calls {
 		same[t], done[t] = g.finisher(v, t, lists)
-		if same[t] != "" && !slices.Contains(v.calls[t].requests(), 0) { // none was finished before
+		if same[t] != "" && !slices.Contains(v.calls[t].requests(), 0) { // no request was finished before
 			whole[same[t]] = true
 		}
 	}
 	for t := range same {
 		if !whole[same[t]] {
-			same[t] = "" // there may be other requests between its own
+			same[t] = "" // the array may have other requests between these
 		}
 	}
 	number := make(map[string]int)
@@ -154,19 +155,20 @@ func (g *generator) stepwise(v *variant) (list []candidate) {
 		}
 	}
 	for i := range list {
-		list[i].finishes = v.finishes // of all streams
+		list[i].finishes = v.finishes // finishes of all streams
 	}
 	return list
 }
 
-// finisher returns which loop a call may be part of, and how many requests it finished.
+// finisher returns an identifier of the loop that a call may be part of, and the number of requests that the call
+// finished.
 func (g *generator) finisher(v *variant, t int, lists map[site]int) (string, int64) {
 	c := v.calls[t]
 	what := c.finishedBy()
 	if what == "" || c.own >= 0 && c.lane != nil || !c.outputs || c.vals[0][0] != 0 || g.why(v, t) != "" || v.ranks[0].Lane(t) != nil {
 		return "", 0
 	}
-	if !c.alike("index", "array_of_indices") { // which of them comes first is another on each member
+	if !c.alike("index", "array_of_indices") { // which one completes first differs between members
 		return "", 0
 	}
 	done := int64(0)
@@ -184,7 +186,7 @@ func (g *generator) finisher(v *variant, t int, lists map[site]int) (string, int
 		}
 	}
 	if done < 0 {
-		return "", 0 // there was nothing to finish
+		return "", 0 // all requests were null
 	}
 	if c.asLeft() {
 		return fmt.Sprintf("%s as left %v", c.f.Name, c.site), done
@@ -199,7 +201,7 @@ func (g *generator) finisher(v *variant, t int, lists map[site]int) (string, int
 	return fmt.Sprintf("%s %s %v", c.f.Name, place, c.site), done
 }
 
-// alike reports whether members differ in nothing but what statuses say, and some outputs.
+// alike reports whether members agree in everything except statuses and some outputs.
 func (c *call) alike(but ...string) bool {
 	if len(c.vals) == 1 {
 		return true
@@ -220,7 +222,7 @@ func (c *call) alike(but ...string) bool {
 	return c.same(0)
 }
 
-// A site is a place in the program that calls a function with a given number of requests.
+// A site is a call site that passes a given number of requests.
 type site struct {
 	f        string
 	at       trace.Site
@@ -229,7 +231,7 @@ type site struct {
 
 func (c *call) at() site { return site{c.f.Name, c.site, len(c.requests())} }
 
-// requests are those of an array that a call is given on the first member.
+// requests lists the requests in a call's array, on the first member.
 func (c *call) requests() (list []int64) {
 	for i := range c.f.Params {
 		if c.f.Params[i].Kind == mpi.KindRequest {
@@ -241,8 +243,8 @@ func (c *call) requests() (list []int64) {
 	return list
 }
 
-// wholeLists finds the calls that get all requests of an array before any of these was finished. -1: the requests
-// differ between the calls of a place.
+// wholeLists finds, by site, the terminal that gets all requests of an array before any is finished; -1: the site
+// passes different requests.
 func (v *variant) wholeLists() map[site]int {
 	lists := make(map[site]int)
 	for t, c := range v.calls {
@@ -259,7 +261,7 @@ func (v *variant) wholeLists() map[site]int {
 	return lists
 }
 
-// placeOf writes where all requests are of the calls that a call is one of.
+// placeOf writes where the requests of a call's loop are.
 func (g *generator) placeOf(v *variant, t int, lists map[site]int) string {
 	c := v.calls[t]
 	if c.asLeft() {
@@ -273,7 +275,7 @@ func (g *generator) placeOf(v *variant, t int, lists map[site]int) string {
 	return g.passes(c, int64(len(c.requests())), place)
 }
 
-// partOf reports whether a call gets the rest of the requests of another call.
+// partOf reports whether a call gets the remaining requests of another call.
 func (c *call) partOf(whole *call) bool {
 	all := whole.requests()
 	for i, v := range c.requests() {
@@ -284,7 +286,7 @@ func (c *call) partOf(whole *call) bool {
 	return true
 }
 
-// place says where a call's requests are, whichever of them are finished already.
+// place writes where a call's requests are, finished ones included.
 func (c *call) place() (string, bool) {
 	for i := range c.f.Params {
 		if c.f.Params[i].Kind != mpi.KindRequest {
@@ -312,7 +314,7 @@ func (c *call) place() (string, bool) {
 	return "", false
 }
 
-// steps finds the steps of a stream; nil if no calls are one step.
+// steps finds the steps of a stream; nil if no calls can be combined.
 func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, done []int64, number map[string]int, lists map[site]int) *stepwise {
 	if k.Len(stream) > maxStepwise {
 		return nil
@@ -341,7 +343,7 @@ func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, 
 	for n := range k.Sequence(stream) {
 		is := same[n]
 		if c := v.calls[n]; now != nil && is != "" && c.asLeft() && c.f == v.calls[first].f && c.site == v.calls[first].site {
-			is = last // it is given what the one before left
+			is = last // it gets the requests that the previous call left
 		}
 		if is == "" || is != last {
 			close()
@@ -359,7 +361,7 @@ func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, 
 		now.calls++
 		at++
 		if requests += done[n]; done[n] > 0 {
-			terminal = n // which has a status
+			terminal = n // this call has a status
 		}
 	}
 	close()
@@ -370,7 +372,7 @@ func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, 
 	return s
 }
 
-// structure is the structure of a stream on a member.
+// structure returns a stream's structure on a member.
 func (v *variant) structure(k *trace.Rank, stream int) trace.Node {
 	if s := v.stepwise[stream]; s != nil {
 		return trace.StructureOf(trace.Sequence(grammar.Seal(s.g)))
@@ -378,7 +380,7 @@ func (v *variant) structure(k *trace.Rank, stream int) trace.Node {
 	return k.Structure(stream)
 }
 
-// step is in front of which step a member's call is.
+// step returns the step that a member's call belongs to, or that follows it.
 func (v *variant) step(k *trace.Rank, stream int, call uint64) uint64 {
 	if s := v.runs(k, stream); s != nil {
 		return s.at(call)
@@ -386,7 +388,7 @@ func (v *variant) step(k *trace.Rank, stream int, call uint64) uint64 {
 	return call
 }
 
-// finishLine writes a step that finishes requests.
+// finishLine writes a FINISH step.
 func (g *generator) finishLine(v *variant, f *finish) *line {
 	if f.exchange != nil {
 		return g.exchangeLine(v, f)
@@ -404,7 +406,7 @@ func (g *generator) finishLine(v *variant, f *finish) *line {
 	case count != "" && got == "flag":
 		got = "testany"
 	case got == "flag" || got == "index":
-		got += "_" // a variable and a function of C have these names
+		got += "_" // a C variable and function have these names
 	}
 	text := g.finishCall(v, c, count, f.place)
 	l := &line{site: g.site(c.site)}
@@ -412,7 +414,7 @@ func (g *generator) finishLine(v *variant, f *finish) *line {
 	return g.shared(l)
 }
 
-// finishCall is a call that finishes requests at a place.
+// finishCall writes the call of a FINISH step.
 func (g *generator) finishCall(v *variant, c *call, count, place string) string {
 	w := &writer{g: g, v: v, c: c, sinks: make(map[string]int)}
 	status := "&status"
@@ -442,8 +444,8 @@ func (g *generator) finishCall(v *variant, c *call, count, place string) string 
 	return fmt.Sprintf("%s(%s)", c.f.Name, args)
 }
 
-// stepTimes are what a member has at the leaves of a stream whose structure was found anew:
-// the gaps of all calls of a step come before its first.
+// stepTimes returns a member's gaps at the leaves of a stream with a new structure. The gaps of all calls of a step
+// are before the step's first call.
 func (v *variant) stepTimes(g *generator, k *trace.Rank, stream int, leaves *trace.Leaves) ([]reissue.LeafGaps, error) {
 	old := k.Leaves(stream)
 	list, _, err := reissue.LeafGapsOf(g.r, k, old)

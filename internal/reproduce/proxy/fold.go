@@ -10,19 +10,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Rounds that differ by a constant step in how often something is repeated are a loop
-// whose variable is round.
+// Iterations that differ by a constant step in repetition counts are a loop with the variable round.
 
-// A folder makes the steps of a part from those of a rule.
+// A folder makes the steps of a function from those of a rule.
 type folder struct {
 	g      *generator
 	v      *variant
 	part   *ruleFunction
-	counts [][]grammar.Symbol // by member: how often each step of the rule is repeated
-	known  map[string]int32   // steps by what they do, numbered as rules: those of terminals may go up in rounds
+	counts [][]grammar.Symbol // by member: the repetition count of each step of the rule
+	known  map[string]int32   // steps by content, numbered like rules; terminals' values may grow from iteration to iteration
 }
 
-// what says what a step does, but not how often.
+// what returns the step's content without its repetition count.
 func (s *step) what() string {
 	if s.line != nil {
 		return fmt.Sprintf("l%d %s", s.line.order, s.around())
@@ -30,7 +29,7 @@ func (s *step) what() string {
 	return fmt.Sprintf("p%d %s", s.part, s.around())
 }
 
-// alike is the same for steps that may be one in the rounds of a loop.
+// alike is equal for steps that can be one in the iterations of a loop.
 func (s *step) alike() string {
 	if s.line != nil {
 		return fmt.Sprint(s.line.template().text, s.line.site, s.line.skip, s.around())
@@ -40,8 +39,7 @@ func (s *step) alike() string {
 
 func (s *step) around() string { return fmt.Sprint(s.head, s.tail, s.between, s.after) }
 
-// fold fills in the steps and loops of the part, and returns a text that only equal
-// parts have in common.
+// fold fills in the steps and loops of a function, and returns a text that only equal functions share.
 func (f *folder) fold(steps []step, children [][]trace.Node) string {
 	for k := range steps {
 		what := steps[k].alike()
@@ -81,8 +79,8 @@ func (f *folder) fold(steps []step, children [][]trace.Node) string {
 	return key.String()
 }
 
-// rounds returns the width and trip count of the loop that begins with a step, on all
-// members; both are 0 if no loop begins there.
+// rounds returns the number of steps and of iterations of the loop that begins with a step, on all members; both are
+// 0 if no loop begins there.
 func (f *folder) rounds(steps []step, k int) (width, rounds int) {
 	width, rounds = grammar.FindProgression(f.counts[0][k:])
 	if rounds == 0 {
@@ -102,8 +100,8 @@ func (f *folder) rounds(steps []step, k int) (width, rounds int) {
 	return width, rounds
 }
 
-// count says how often a step is repeated: the number in the first iteration of a loop,
-// and by how much it grows with each further one. It is "" for once.
+// count writes a step's repetition count: the number in the first iteration, and its growth per iteration. It returns
+// "" for once.
 func (f *folder) count(k, width int) string {
 	counts, more := make([]int64, len(f.counts)), make([]int64, len(f.counts))
 	most, grows := int64(1), false
@@ -126,7 +124,7 @@ func (f *folder) count(k, width int) string {
 	return ""
 }
 
-// plus adds a step for each round before.
+// plus writes the growth per iteration.
 func plus(n int64) string {
 	sign := " + "
 	if n < 0 {
@@ -138,7 +136,7 @@ func plus(n int64) string {
 	return sign + number(n) + " * round"
 }
 
-// operand puts an expression into parentheses that has operators.
+// operand puts an expression with operators into parentheses.
 func operand(e string) string {
 	if strings.ContainsAny(e, " ?") {
 		return "(" + e + ")"

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// formed finds a form that traces know for the values of some ranks. kind names constants.
+// formed looks for one of the forms that traces use for the values of some ranks. kind selects named constants.
 func (f *fitter) formed(kind mpi.Kind, ranks []int, vals []int64) (*expr.Expr, bool) {
 	fit := f.fit
 	if len(ranks) != len(f.members) {
@@ -25,10 +25,10 @@ func (f *fitter) formed(kind mpi.Kind, ranks []int, vals []int64) (*expr.Expr, b
 	return form.Expr(func(v int64) *expr.Expr { return constant(kind, v) }), true
 }
 
-// wide is a number above which products are computed in 64 bits.
+// wide is the number above which products are computed in 64 bits.
 const wide = 1 << 30
 
-// closed finds an expression of the rank.
+// closed looks for a formula of the rank.
 func (f *fitter) closed(ranks []int, vals []int64) (*expr.Expr, bool) {
 	if form, ok := column.FitKinds(ranks, vals, f.g.r.Ranks(), column.KindConst, column.KindRankPlus, column.KindRing, column.KindXor, column.KindLinear, column.KindScaledRing, column.KindPlane); ok {
 		return form.Expr(expr.Number), true
@@ -39,7 +39,7 @@ func (f *fitter) closed(ranks []int, vals []int64) (*expr.Expr, bool) {
 	return pieces(ranks, vals, maxPieces)
 }
 
-// term is a·x, or a itself if x is empty; "" for none.
+// term writes a·x, or a if x is empty; "" for 0.
 func term(a int64, x string) string {
 	switch {
 	case a == 0:
@@ -73,11 +73,10 @@ func sum(terms ...string) string {
 	return s
 }
 
-// maxPieces is how many cases an expression may have before a table is easier
-// to read.
+// maxPieces is the largest number of cases in an expression; with more, a table is easier to read.
 const maxPieces = 3
 
-// pieces fits different lines to neighbouring ranks: most lines at most.
+// pieces fits a line to each of up to most ranges of neighbouring ranks.
 func pieces(ranks []int, vals []int64, most int) (*expr.Expr, bool) {
 	if most == 0 {
 		return nil, false
@@ -99,8 +98,7 @@ func pieces(ranks []int, vals []int64, most int) (*expr.Expr, bool) {
 	return expr.Conditional(expr.Less(expr.VariableExpr(expr.Rank), expr.Number(int64(ranks[to]))), e, rest), ok
 }
 
-// table puts values into a table over the members, or over a part of their
-// numbers if the table repeats itself.
+// table writes values as a table over the members. If the values are periodic, the table has one period.
 func (f *fitter) table(kind mpi.Kind, vals []int64) string {
 	index := "member"
 	n := len(vals)
@@ -125,7 +123,7 @@ func (f *fitter) table(kind mpi.Kind, vals []int64) string {
 		}
 	}
 	vals = best
-	named := slices.ContainsFunc(vals, func(v int64) bool { return name(kind, v) != "" }) // other numbers in other MPIs
+	named := slices.ContainsFunc(vals, func(v int64) bool { return name(kind, v) != "" }) // named constants differ between MPIs
 	if e, ok := f.multiple(index, vals); ok && !named {
 		return e
 	}
@@ -146,17 +144,17 @@ func (f *fitter) table(kind mpi.Kind, vals []int64) string {
 	return e
 }
 
-// tabled are values in a table, as an expression.
+// tabled is values in a table, with the expression that reads it.
 type tabled struct {
 	expr, index string
 	vals        []int64
 }
 
-// leastShared is how long a table has to be for others to be expressed by it.
+// leastShared is the least length of a table from which other values are derived.
 const leastShared = 16
 
-// multiple expresses values by a table that exists already: a message's bytes, and the
-// position of the next message, follow from its number of elements.
+// multiple expresses values by an existing table. For example, a message's bytes and the next message's position
+// follow from its number of elements.
 func (f *fitter) multiple(index string, vals []int64) (string, bool) {
 	if len(vals) < leastShared {
 		return "", false
@@ -191,9 +189,9 @@ func (f *fitter) multiple(index string, vals []int64) (string, bool) {
 	return "", false
 }
 
-const far = 1 << 50 // beyond this the arithmetic of 64 bits is not looked into
+const far = 1 << 50 // products beyond this are not checked for overflow of 64 bits
 
-// table returns the name of a constant array.
+// table returns the name of a constant array, made if needed.
 func (g *generator) table(typ string, entries []string) string {
 	text := typ + " " + strings.Join(entries, ", ")
 	if t, ok := g.tableOf[text]; ok {

@@ -8,13 +8,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// runtime/runtime.h has these functions, which replace callbacks.
+// The names of the functions of runtime/runtime.h that replace callbacks.
 var stands = [...]string{
 	reissue.StandInNothing: "(void *)stand_in", reissue.StandInCopy: "(void *)stand_in_copy", reissue.StandInNoCopy: "(void *)stand_in_no_copy",
 	reissue.StandInQuery: "stand_in_query", reissue.StandInExtent: "stand_in_extent",
 }
 
-// function is a callback.
+// function writes a callback argument.
 func (w *writer) function(p *trace.ParamDef, in *node) string {
 	v := w.c.vals[0][in.at]
 	name := mpi.CallbackName(p.Name, v)

@@ -13,33 +13,30 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// The gap before a call is the mean of the original's at that place, on that rank. Where a
-// trace has histograms, it is drawn from the bins, as often from each as the original had
-// gaps there: what a program does in most rounds of a loop and what it does in some stay
-// apart.
+// The gap before a call is the mean of the original's gaps at that place, on that rank. If the trace has histograms,
+// the proxy samples the gap from the bins, each as often as the original did. So frequent and rare gaps in the
+// iterations of a loop stay apart.
 
-// Bins say more than the mean does if the longest gap is far enough from the
-// shortest, and long enough to matter: in nanoseconds.
+// Bins are used instead of the mean if the longest gap is far enough from the shortest, and long enough to matter: in
+// nanoseconds.
 const (
 	spread = 1.5
 	long   = 10_000
 )
 
-// even is the part of what a rank computes that may be wrong for the sake of one number for
-// all ranks.
+// even is the share of a rank's computation that may be wrong in order to write one number for all ranks.
 const even = 0.02
 
-// A gapOf is a gap while its text is being found.
+// A gapOf is a gap whose text is not written yet.
 type gapOf struct {
 	*timed
 	mean  float64   // over all ranks
-	ranks []float64 // by rank; NaN: it has no such gap
+	ranks []float64 // by rank; NaN: the rank has no such gap
 	calls []float64
-	worst float64 // the greatest part of a rank's computation that is wrong with the mean
+	worst float64 // largest share of a rank's computation that is wrong with the mean
 }
 
-// gapTexts finds the expressions of all gaps: one number for all ranks where little is
-// wrong with that.
+// gapTexts writes the expressions of all gaps. A gap is one number for all ranks if the error is small.
 func (g *generator) gapTexts() {
 	totals := make([]float64, g.r.Ranks())
 	for _, v := range g.list {
@@ -75,7 +72,7 @@ func (g *generator) gapTexts() {
 			}
 		}
 		if !fits {
-			continue // worst is 0: the mean is right; or it needs numbers of the ranks'
+			continue // worst is 0: the mean is right; otherwise the ranks need their own numbers
 		}
 		for rank, ns := range x.ranks {
 			if !math.IsNaN(ns) {
@@ -89,7 +86,7 @@ func (g *generator) gapTexts() {
 	}
 }
 
-// gapOf sums up what ranks have of a gap.
+// gapOf sums up the ranks' gaps at a place.
 func (g *generator) gapOf(t *timed, totals []float64) *gapOf {
 	x := &gapOf{timed: t, ranks: make([]float64, len(totals)), calls: make([]float64, len(totals))}
 	for i := range t.of {
@@ -105,7 +102,7 @@ func (g *generator) gapOf(t *timed, totals []float64) *gapOf {
 	var sum, calls float64
 	for rank := range x.ranks {
 		sum, calls = sum+x.ranks[rank], calls+x.calls[rank]
-		x.ranks[rank] /= x.calls[rank] // NaN if there are none
+		x.ranks[rank] /= x.calls[rank] // NaN without calls
 	}
 	x.mean = sum / max(1, calls)
 	for rank, ns := range x.ranks {
@@ -134,11 +131,10 @@ func (g *generator) gapText(x *gapOf) string {
 	return g.byRank(x.ranks, microseconds)
 }
 
-// alike is how far apart numbers of ranks may be, as a part of themselves, to be written
-// as one.
+// alike is the largest relative difference between ranks' numbers that are written as one.
 const alike = 0.01
 
-// byRank writes a number that is another on other ranks.
+// byRank writes a number that differs between ranks.
 func (g *generator) byRank(list []float64, text func(float64) string) string {
 	var sorted []float64
 	for _, v := range list {
@@ -191,7 +187,7 @@ func (g *generator) byRank(list []float64, text func(float64) string) string {
 	return g.table("double", entries) + "[rank]"
 }
 
-// bins writes what a gap is drawn from, "" if the mean says as much.
+// bins writes the bins from which a gap is sampled; "" if the mean suffices.
 func (g *generator) bins(x *gapOf) string {
 	type source struct{ class, terminal int }
 	seen := make(map[source]bool)
@@ -230,14 +226,14 @@ func (g *generator) bins(x *gapOf) string {
 	return fmt.Sprintf("DRAWN(%d, %d, %s)", calls, len(parts), g.table("struct gap", entries))
 }
 
-// Of fewer calls the mean says as much as bins; of more than the largest number of them
-// their sum need not be made right.
+// With fewer calls, the mean is as good as bins. With more than the largest number, the samples' sum need not be
+// corrected.
 const (
 	fewest  = 8
 	largest = 1 << 14
 )
 
-// each is how many calls a rank has, about.
+// each returns the approximate number of calls per rank.
 func (x *gapOf) each() uint32 {
 	var sum, ranks float64
 	for _, n := range x.calls {
@@ -248,7 +244,7 @@ func (x *gapOf) each() uint32 {
 	return uint32(min(sum/max(1, ranks)+0.5, math.MaxInt32))
 }
 
-// drawnMean is the mean of the samples that a program takes in a number of calls.
+// drawnMean returns the mean of the samples that a program takes in some number of calls.
 func drawnMean(parts []hist.TiltedBin, calls uint32) float64 {
 	sum := 0.0
 	for i := range calls {
@@ -270,15 +266,14 @@ func microseconds(ns float64) string {
 	return strconv.FormatFloat(ns/1000, 'g', 4, 64)
 }
 
-// Where each call is to come after its own gap, these are in a file for each rank, which
-// the program reads as it goes:
+// If each call has its own gap, the gaps are in a file for each rank, which the program reads as it runs:
 //
-//	gaps = per thread: bytes uint32; per thread: nanoseconds uvarint…
+// 	gaps = per thread: bytes uint32; per thread: nanoseconds uvarint…
 
-// maxFollowed is how many bytes the gaps of all calls may take.
+// maxFollowed is the largest size in bytes of all ranks' gap files.
 const maxFollowed = 1 << 30
 
-// follow writes the gaps before all calls.
+// follow writes the files with the gaps before all calls.
 func (g *generator) follow(files map[string][]byte) error {
 	total := 0
 	for _, v := range g.list {
@@ -301,7 +296,7 @@ func (g *generator) follow(files map[string][]byte) error {
 	return nil
 }
 
-// each lists the gaps before the calls of a stream: their own, or drawn, or those of places.
+// each lists the gaps before a stream's calls: recorded ones, samples of histograms, or means by place.
 func (g *generator) each(k *trace.Rank, stream int) (b []byte, err error) {
 	line, err := reissue.NewGapLine(g.r, k, stream)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // first value of lane 3, and step(3), after the call, moves the lane to its next value.
 // The order of the steps is a grammar, as in the trace.
 
-// lanes numbers the lanes of a variant and writes the function that makes them.
+// lanes numbers the lanes of a variant, and writes the function that creates them.
 func (g *generator) lanes(v *variant) error {
 	var b strings.Builder
 	n := 0
@@ -47,7 +47,7 @@ func (g *generator) lanes(v *variant) error {
 		if err != nil {
 			return err
 		}
-		if len(steps) == 0 { // a single call
+		if len(steps) == 0 { // lane of a single call
 			steps = slices.Repeat([]string{"0"}, len(first))
 		}
 		fmt.Fprintf(&b, "    lane(%d, %d, (int64_t[]){%s}, (int64_t[]){%s}, %d, (struct turn[]){%s});\n", n, len(first),
@@ -58,8 +58,8 @@ func (g *generator) lanes(v *variant) error {
 	return nil
 }
 
-// order lists the rules of a lane's grammar, which the members have in common but for
-// counts: {step, count} or {-rule, count}, and {0, 0} after each rule.
+// order lists the rules of a lane's grammar, which members share except for counts. A rule is {step, count} or
+// {-rule, count} pairs, then {0, 0}.
 func (v *variant) order(of []*trace.Lane) ([]string, error) {
 	var list []string
 	number := map[int]int{0: 0}

@@ -10,26 +10,25 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A part has a copy for each of its places that take other times: a warm-up and the main
-// loop may be one rule, but not the same computation. What places of one program have in
-// a copy is put together, and so is what other variants have there: their ranks have gaps
-// of their own.
+// A function has a copy for each of its places with different times: a warm-up and the main loop may be one rule, but
+// compute different amounts. Places of one variant that share a copy are averaged. Other variants share copies too,
+// with gaps of their own.
 
-// A copied is one copy of a part.
+// A copied is one copy of a function.
 type copied struct {
 	number int
-	below  []int // by step: which copy of its part, or -1
+	below  []int // by step: the copy of its function, or -1
 	steps  []stepTimes
 	of     map[*variant]bool
 }
 
-// Times of a step: the gaps before its call, and before the call by which its loop is
-// entered, where that is not like the others.
+// stepTimes is the gaps of a step: before its call, and before the call by which its loop is entered, if that gap
+// differs.
 type stepTimes struct {
 	gap, entry *timed
 }
 
-// A timed is the gap before a line of a copy, on all ranks that run it.
+// A timed is the gap before a line of a copy, on all ranks that run the line.
 type timed struct {
 	of   []leafOf
 	text string // the expression
@@ -41,16 +40,16 @@ type leafOf struct {
 	entry        bool
 }
 
-// placed is what a variant knows of the leaves of a stream.
+// placed is a variant's times at the leaves of a stream.
 type placed struct {
 	leaves *trace.Leaves
-	each   [][]reissue.LeafGaps // by member, or of the first alone
-	factor []float64            // then: of the others
-	mean   []reissue.LeafGaps   // calls are those of all members
-	total  float64              // what all members compute
+	each   [][]reissue.LeafGaps // by member, or only of the first member
+	factor []float64            // if only of the first: factors for the other members
+	mean   []reissue.LeafGaps   // means over the members; calls are those of all members
+	total  float64              // computation of all members, in ns
 }
 
-// maxPlaced is of how many leaves, over all ranks, times are known one by one.
+// maxPlaced is the largest number of leaves, over all ranks, whose times are kept one by one.
 const maxPlaced = 1 << 22
 
 // places finds the times of a stream's leaves.
@@ -103,7 +102,7 @@ func (g *generator) places(v *variant, stream int) (*placed, error) {
 	return p, nil
 }
 
-// at is what a member has at a leaf.
+// at returns a member's gaps at a leaf.
 func (p *placed) at(member, leaf int) reissue.LeafGaps {
 	if p.factor == nil {
 		return p.each[member][leaf]
@@ -113,7 +112,7 @@ func (p *placed) at(member, leaf int) reissue.LeafGaps {
 	return x
 }
 
-// computed is what ranks computed, as multiples of the first one's.
+// computed returns the ranks' computation as multiples of the first rank's.
 func computed(ranks []*trace.Rank) ([]float64, error) {
 	list := make([]float64, len(ranks))
 	first := 0.0
@@ -129,7 +128,7 @@ func computed(ranks []*trace.Rank) ([]float64, error) {
 	return list, nil
 }
 
-// gap is the mean of a gap, and how many calls of a member, or of all, have it.
+// gap returns the mean of a gap, and the number of calls with it on a member, or on all.
 func (o *leafOf) gap(x reissue.LeafGaps) (ns float64, calls uint64) {
 	if o.entry {
 		return x.EntryGap, x.Entries
@@ -137,15 +136,14 @@ func (o *leafOf) gap(x reissue.LeafGaps) (ns float64, calls uint64) {
 	return x.Gap, x.Calls - x.Entries
 }
 
-// Gaps of places count as the same within this part of themselves, or if what differs is
-// less than this part of what the ranks compute.
+// Gaps of places count as equal if they differ by less than the first share of themselves, or of the ranks'
+// computation.
 const (
 	sameGap  = 0.1
 	sameTime = 0.002
 )
 
-// near reports whether a gap of an instance may be put together with what a copy has of
-// the same variant.
+// near reports whether an instance's gap is close enough to the copy's gap of the same variant.
 func (t *timed) near(v *variant, of []leafOf) bool {
 	had, n := mean(v, t.of)
 	ns, calls := mean(v, of)
@@ -167,25 +165,23 @@ func mean(v *variant, of []leafOf) (gap, calls float64) {
 	return gap / max(1, calls), calls
 }
 
-// copies finds the copy of each part that the instances of a stream are. number says
-// which part a rule is.
+// copies assigns the instances of a stream to copies of their functions. number gives the function of each rule.
 type copies struct {
 	g      *generator
 	v      *variant
 	stream int
 	number map[int]int
-	done   map[int]int // by instance: the copy
-	leaf   map[int]int // by instance: the leaf that the first loop around it begins with, or -1
+	done   map[int]int // by instance: the number of its copy
+	leaf   map[int]int // by instance: the first leaf of the outermost loop around it, or -1
 }
 
-// An instance is what a place of a part has at a step; several of each where it is in
-// a loop.
+// An instance is a step of a function at one place of the stream; it has several children in a loop.
 type instance struct {
 	below        int
 	gap, entries []leafOf
 }
 
-// instance finds the copy that a node is, or takes it for a certain one.
+// instance returns the copy for a node, or assigns it to copy as if as is not -1.
 func (x *copies) instance(n trace.Node, as int) int {
 	if c, ok := x.done[n.RuleCopy]; ok {
 		return c
@@ -205,7 +201,7 @@ func (x *copies) instance(n trace.Node, as int) int {
 		if c.Rule < 0 {
 			s.gap = append(s.gap, x.leafOf(c.Leaf, false))
 		} else {
-			// Further rounds call the same copy as the first.
+			// Later iterations call the same copy as the first.
 			if below := x.instance(c, s.below); s.below < 0 {
 				s.below = below
 			}
@@ -241,7 +237,7 @@ func (x *copies) instance(n trace.Node, as int) int {
 
 func (x *copies) leafOf(leaf int, entry bool) leafOf { return leafOf{x.v, x.stream, leaf, entry} }
 
-// find returns the copy of a part that an instance belongs to.
+// find returns the copy of a function for an instance, made if no copy is close.
 func (x *copies) find(p *ruleFunction, steps []instance) int {
 	best := -1
 	for i, c := range p.copies {
@@ -250,7 +246,7 @@ func (x *copies) find(p *ruleFunction, steps []instance) int {
 		}
 		if !c.of[x.v] {
 			if best < 0 {
-				best = i // of others so far
+				best = i // the best copy so far
 			}
 			continue
 		}
@@ -279,7 +275,7 @@ func add(t **timed, of []leafOf) {
 	(*t).of = append((*t).of, of...)
 }
 
-// entered reports whether a loop's entry has a gap of its own.
+// entered reports whether a loop's entry has a different gap.
 func (x *copies) entered(o leafOf) bool {
 	p := x.v.placed[x.stream]
 	m := p.mean[o.leaf]

@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// onFile is the statement of a call on a file, which runtime/posix.h has: its parameters
-// without buffers, its result, and errno.
+// onFile writes the statement of a call on a file, for runtime/posix.h: its parameters without buffers, the recorded
+// result, and errno.
 func (w *writer) onFile() func(string) string {
 	w.g.files = true
 	var args []string
@@ -36,8 +36,8 @@ func (w *writer) onFile() func(string) string {
 	return func(gap string) string { return "DO(" + gap + ", " + call + ");" + after }
 }
 
-// noFile is a statement that calls with what a call opened find nothing there, which is left out; "" if it
-// opened nothing. What was there before may be another file's by now.
+// noFile writes the statement for a file-opening call that is left out, after which calls with its descriptor find no
+// file; "" for other calls. An old descriptor of the same number may be another file's by now.
 func (w *writer) noFile() string {
 	result := &w.c.result
 	if !w.c.f.Has(trace.AttrPosix) || result.typ != trace.TypeHandle || w.c.vals[0][0] != 0 || w.c.vals[0][result.at] < trace.FirstLocal {
@@ -51,7 +51,7 @@ func (w *writer) noFile() string {
 	return fmt.Sprintf("%s[%s] = %s; ", handleArrays[w.c.f.ReturnKind], w.slot(result.at), none)
 }
 
-// fileArgument is a parameter of a call on a file; ok is false if it is not recorded.
+// fileArgument writes a parameter of a call on a file; ok is false if it is not recorded.
 func (w *writer) fileArgument(i int) (text string, ok bool) {
 	p, in := &w.c.f.Params[i], &w.c.in[i]
 	switch in.typ {
@@ -59,7 +59,7 @@ func (w *writer) fileArgument(i int) (text string, ok bool) {
 		return "", false
 	case trace.TypeArray:
 		if n := w.param("iovcnt"); n < 0 || w.c.vals[0][w.c.in[n].at] != int64(len(in.elems)) || len(in.elems) == 0 {
-			return "NULL", true // it could not be read
+			return "NULL", true // the recorder could not read it
 		}
 		return w.numbers(mpi.KindNone, in, true), true
 	case trace.TypeHandle:
@@ -83,10 +83,10 @@ func (w *writer) fileArgument(i int) (text string, ok bool) {
 	return w.expr(mpi.KindNone, in.at), true
 }
 
-// same reports whether a value is the same on all members.
+// same reports whether a value is equal on all members.
 func (c *call) same(at int) bool { return same(c.column(at)) }
 
-// numbered is a text that is the same on all members but for one number, as an expression.
+// numbered writes texts that differ in one number as an expression; ok is false for other texts.
 func (w *writer) numbered(texts []string) (string, bool) {
 	before, after := commonEnds(texts)
 	width, padded := 0, false
@@ -114,13 +114,13 @@ func (w *writer) numbered(texts []string) (string, bool) {
 	}
 	e := w.v.fitter.expr(mpi.KindNone, values)
 	if strings.HasPrefix(e, "table") {
-		return "", false // no shorter than the texts
+		return "", false // not shorter than a table of the texts
 	}
 	return fmt.Sprintf("numbered(%s, %d, %s, %s)", quote(texts[0][:before]), width, e, quote(texts[0][len(texts[0])-after:])), true
 }
 
-// commonEnds is how many bytes all texts begin with, and how many they end with, save digits
-// next to what differs.
+// commonEnds returns the number of bytes that all texts share at the beginning and at the end, without digits next to
+// the difference.
 func commonEnds(texts []string) (before, after int) {
 	a := texts[0]
 	before, after = len(a), len(a)

@@ -29,24 +29,24 @@ import (
 
 // Options of the generator.
 type Options struct {
-	Compute      string   // what happens between calls unless the user says otherwise: sleep, spin, none
-	AllowPartial bool     // leave out what can't be called again, and go as far as a program got that did not finish
-	GapModel     GapModel // what calls come after
-	// RecordedOrder has requests finish in the recorded order, and tests find nothing as often as
-	// then, also where that follows no rule.
+	Compute      string   // what the program does in gaps by default: sleep, spin, none
+	AllowPartial bool     // leave out calls that can't be made again, and stop where an unfinished program stopped
+	GapModel     GapModel // how gaps before calls are chosen
+	// RecordedOrder has requests finish in the recorded order, and tests fail as often as recorded, even where no
+	// rule describes that.
 	RecordedOrder bool
 	Target        reissue.TargetMPI
-	// Code has the functions and loops of the program be those of the proxy; nil: they are those that the compression found.
+	// Code gives the proxy the traced program's functions and loops; nil: it gets those of the grammar.
 	Code *trace.Code
 	// RenderSite renders a call site; nil: module and offset.
 	RenderSite func(trace.Site) string
 }
 
-// GapModel say what the gap before a call is.
+// GapModel is how the gap before a call is chosen.
 type GapModel string
 
-// The gaps: that of the place and the rank, drawn from histograms if the trace has these;
-// the same without drawing; or one for each call, in files beside the program.
+// Gap models: the mean of the place and rank, or samples if the trace has histograms; always means; or each call's
+// own gap, from files beside the program.
 const (
 	GapsDrawn    GapModel = "drawn"
 	GapsMean     GapModel = "mean"
@@ -67,15 +67,15 @@ func (e *RefusedError) Error() string {
 // A Program is a generated program.
 type Program struct {
 	Files              map[string][]byte  // by path, with slashes
-	LeftOut            []reissue.Obstacle // with Options.AllowPartial
-	StructureFunctions int                // C functions made from structure
-	Lines              int                // of proxy.c
-	RankVariants       int                // sets of ranks with a program of their own
+	LeftOut            []reissue.Obstacle // obstacles of calls left out with Options.AllowPartial
+	StructureFunctions int                // number of C functions made from structure
+	Lines              int                // number of lines of proxy.c
+	RankVariants       int                // number of sets of ranks with a program of their own
 
-	TableValues, TableRows int // of a program for any number of ranks: values that the traces don't determine on others, and those of them in tables
+	TableValues, TableRows int // of a program for any number of ranks: number of values that the traces don't determine on other numbers of ranks, and rows of tables among them
 }
 
-// Write writes the program into a folder, which is made if need be.
+// Write writes the program into a folder, which it makes if needed.
 func (p *Program) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("proxy: %w", err)
@@ -109,7 +109,7 @@ func GenerateProgram(r *trace.Reader, o Options) (*Program, error) {
 	return p, nil
 }
 
-// analyse finds out all that is written.
+// analyse computes everything that is written later.
 func analyse(r *trace.Reader, o Options) (*generator, []reissue.Obstacle, error) {
 	o.Target.KeepRecordedNumbers = true
 	g := newGenerator(r, o)

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// request is a request argument, one or an array.
+// request writes a request argument: one request or an array.
 func (w *writer) request(i int) string {
 	p := &w.c.f.Params[i]
 	in, out := &w.c.in[i], &w.c.out[i]
@@ -44,7 +44,7 @@ func (w *writer) request(i int) string {
 
 func (w *writer) kept(at int) string { return "kept[" + w.distance(at) + "]" }
 
-// requests is the place of a request, or of the first of several.
+// requests writes the address of a request, or of the first of an array.
 func (w *writer) requests(param string) string {
 	i := w.param(param)
 	n := &w.c.in[i]
@@ -69,7 +69,7 @@ func (w *writer) requests(param string) string {
 	case n.n == 0:
 		return "no_request()"
 	}
-	// Requests that were made in a row are neighbours.
+	// Requests made consecutively are neighbours in memory.
 	inRow, keptRow := true, true
 	for m := range w.c.vals {
 		vals := w.c.vals[m]
@@ -91,7 +91,7 @@ func (w *writer) requests(param string) string {
 	return w.g.passes(w.c, n.n, place)
 }
 
-// passes has the program remember an array of requests that the next call may be given as this one leaves it.
+// passes has the program keep the array of requests as this call leaves it, for the next call.
 func (g *generator) passes(c *call, n int64, place string) string {
 	if g.left && c.def != nil && c.layout().LeavesRequestArray() {
 		return fmt.Sprintf("passes(%d, %s)", n, place)
@@ -104,7 +104,7 @@ func (c *call) layout() *signature.Layout {
 	return &l
 }
 
-// asLeft reports whether a call is given the requests that the call before left.
+// asLeft reports whether a call gets the requests that the previous call left.
 func (c *call) asLeft() bool {
 	i := c.def.Index("array_of_requests")
 	return i >= 0 && c.in[i].n == trace.ArrayFromEarlierCall
@@ -144,7 +144,7 @@ func (w *writer) requestArray(p *trace.ParamDef) string {
 	return place
 }
 
-// leavesPending lists which requests a call has completed that waited for all, if it left some under way.
+// leavesPending lists which requests completed in a call that should complete all, if some are still pending.
 func (w *writer) leavesPending() (done []string, some bool) {
 	at := w.param("array_of_statuses")
 	if at < 0 || w.c.vals[0][0] != mpi.ErrInStatus {

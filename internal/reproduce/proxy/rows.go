@@ -11,16 +11,19 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A master answers whoever comes first: its calls are a loop but for the rank that each is about, which follows no rule, so that the
-// structure is as long as the run. Messages from one place that differ in numbers alone are one step then, with the numbers in a table.
+// A master answers whichever rank is first. Its calls are a loop, but the ranks follow no rule, so the structure is
+// as long as the run. Messages of one call site that differ only in numbers then become one step, with the numbers in
+// a table.
 
-// muchShorter is how much shorter a structure has to become by tables, and fewTabulated how long it may be without.
+// muchShorter is the factor by which tables must shorten a structure. fewTabulated is the length up to which a
+// structure needs no tables.
 const (
 	muchShorter  = 4
 	fewTabulated = 100
 )
 
-// tabulate looks for streams that are much shorter so. Ranks of a class have their calls in common, and so no tables.
+// tabulate looks for streams that tables make much shorter. Classes of several ranks get no tables, as their calls
+// already agree.
 func (g *generator) tabulate() {
 	for _, v := range g.list {
 		k := v.ranks[0]
@@ -47,7 +50,7 @@ func (g *generator) tabulate() {
 	}
 }
 
-// tabled finds the step of each terminal, and the steps that replace several terminals.
+// tabled returns the step of each terminal, and the steps that replace several terminals.
 func (v *variant) tabled() (steps []int, list []finish) {
 	groups := make(map[string][]int)
 	steps = make([]int, len(v.calls))
@@ -76,7 +79,7 @@ func (v *variant) tabled() (steps []int, list []finish) {
 	return steps, list
 }
 
-// likeness is equal for messages that can be one step; "" for other calls.
+// likeness is equal for messages that can form one step; "" for other calls.
 func (v *variant) likeness(t int, c *call) string {
 	if c.def == nil || c.def.Index("source") < 0 && c.def.Index("dest") < 0 || v.ranks[0].Lane(t) != nil {
 		return ""
@@ -93,8 +96,8 @@ func (v *variant) likeness(t int, c *call) string {
 	return fmt.Sprint(c.f.Name, c.site, c.shape, vals)
 }
 
-// numbers lists where the values of a message are that may be in a table: integers without a name, and who sent what came from any rank
-// or with any tag.
+// numbers lists the positions of a message's values that can be in a table: integers without a name, and the actual
+// source of wildcard receives.
 func (c *call) numbers() (list []int) {
 	source, tag := int64(0), int64(0)
 	asks := meaning.WaitBehaviourOf(c.def)
@@ -123,7 +126,7 @@ func (c *call) numbers() (list []int) {
 	return list
 }
 
-// filled reports whether a node is a status that describes the message that arrived.
+// filled reports whether a node is the status of a received message.
 func (n *node) filled() bool {
 	return n.typ == trace.TypeStatus && (n.n == signature.StatusFilled || n.n == signature.StatusIgnored)
 }

@@ -18,45 +18,47 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A ScalableProgram is a program for any number of ranks: its values are formulas. Whoever has these says in what order calls are made.
+// A ScalableProgram is a program for any number of ranks: its values are formulas. The caller supplies the order of
+// calls.
 type ScalableProgram struct {
 	g *generator
 	v *variant
 
-	TracedRanks      []int // numbers of ranks
+	TracedRanks      []int // numbers of ranks of the traced runs
 	Memory           []ScalableMemory
-	RequestDistances []*expr.Expr // how many creations ago a request may have been made: the largest of these
+	RequestDistances []*expr.Expr // the largest value of these is the number of request creations for which a request must be kept
 
 	lines      []scaledLine
 	indent     int
-	top        []definition      // what others use is before them
-	names      map[string]string // of definitions, by their body
+	top        []definition      // definitions that others use come first
+	names      map[string]string // names of definitions, by body
 	parameters int
 }
 
-// A ScalableCall is a call of such a program.
+// A ScalableCall is a call of a ScalableProgram.
 type ScalableCall struct {
-	Call            *trace.Call             // one that was made
-	TracedValues    []int64                 // of that one
-	Formulas        map[int]*expr.Expr      // by position in Vals: those that are no numbers
-	ListFormulas    map[int]FormulaList     // by position of an array's length: those of any length
+	Call            *trace.Call             // one of the recorded calls
+	TracedValues    []int64                 // values of Call
+	Formulas        map[int]*expr.Expr      // by position in TracedValues: the values that are formulas
+	ListFormulas    map[int]FormulaList     // by position of an array's length: arrays of variable length
 	RequestFormulas map[int]RequestFormulas // by parameter
 	RequestMaker    int                     // a number for the call if it makes a request, else -1
-	GapLaw          stats.Law               // ns before it
+	GapLaw          stats.Law               // distribution of the gap before it, in ns
 }
 
-// A FormulaList is an array of any length, which its elements are formulas of.
+// A FormulaList is an array of variable length, whose elements are given by a formula.
 type FormulaList struct{ Length, Element *expr.Expr }
 
-// RequestFormulas are those that a call names: by the number of the call that made them, and how many that call made since.
+// RequestFormulas identify a call's requests: by the number of the call that made each, and how many requests that
+// call made since.
 type RequestFormulas struct {
-	AllPending             bool       // all that are pending
+	AllPending             bool       // all pending requests
 	IsArray                bool       // an array
-	Length                 *expr.Expr // of an array of any length, of whose elements Of and Since are formulas
+	Length                 *expr.Expr // for an array of variable length: its length; Of and Since then are formulas of the element
 	MakingCalls, MadeSince []*expr.Expr
 }
 
-// c writes where requests are; "" if there are none.
+// c writes where the requests are; "" if there are none.
 func (r *RequestFormulas) c() string {
 	code := func(i int) string { return fmt.Sprintf("request_code(%s, %s)", r.MakingCalls[i], r.MadeSince[i]) }
 	switch {
@@ -76,17 +78,17 @@ func (r *RequestFormulas) c() string {
 	return fmt.Sprintf("these(%d, A64(%s))", len(list), strings.Join(list, ", "))
 }
 
-// SumBefore is the sum of the elements of a list before the one that is wanted.
+// SumBefore is an expression for the sum of a list's elements before the current one.
 func SumBefore(element *expr.Expr) *expr.Expr { return expr.External("sum_before", element) }
 
-// LoopIterationExpr is that of the loop at a depth.
+// LoopIterationExpr is the iteration number of the loop at a depth.
 func LoopIterationExpr(depth int) *expr.Expr { return expr.External(fmt.Sprintf("i%d", depth)) }
 
-// LoopLengthExpr is how many iterations the loop at a depth has.
+// LoopLengthExpr is the trip count of the loop at a depth.
 func LoopLengthExpr(depth int) *expr.Expr { return expr.External(fmt.Sprintf("n%d", depth)) }
 
-// NewScalableProgram begins the program of runs on several numbers of ranks; r is one of them. plan has what all ranks of all
-// runs need.
+// NewScalableProgram begins a program for runs on several numbers of ranks; r is one of them. plan must cover all
+// ranks of all runs.
 func NewScalableProgram(r *trace.Reader, plan *reissue.ResourcePlan, strings map[uint64]string, o Options) (*ScalableProgram, error) {
 	k, err := r.Rank(0)
 	if err != nil {
@@ -99,7 +101,8 @@ func NewScalableProgram(r *trace.Reader, plan *reissue.ResourcePlan, strings map
 	return &ScalableProgram{g: g, v: v, names: make(map[string]string)}, nil
 }
 
-// CallShape is what must be alike in calls that one line of a program makes. Arrays are alike if they are as long, or if either may have any length.
+// CallShape returns the values that must be equal in calls made by one line of a program. Arrays must have equal
+// lengths, or variable lengths with anyLength.
 func CallShape(f *trace.Function, vals []int64, anyLength bool) ([]int64, error) {
 	c, shape, err := decode(f, vals)
 	if err != nil || !anyLength {
@@ -120,11 +123,11 @@ func CallShape(f *trace.Function, vals []int64, anyLength bool) ([]int64, error)
 	return w.shape, nil
 }
 
-// A scaledLine is a line of the program: text, then the call with that number, if the line has a call.
+// A scaledLine is a line of the program: text, and then the call if there is one.
 type scaledLine struct {
 	indent int
 	text   string
-	call   int // -1: none
+	call   int // index of the call; -1: none
 	made   int
 	gap    stats.Law
 }
@@ -133,7 +136,7 @@ func (s *ScalableProgram) line(text string) {
 	s.lines = append(s.lines, scaledLine{indent: s.indent, text: text, call: -1})
 }
 
-// WriteLoop writes a loop at a depth, from 1 on, and what is in it.
+// WriteLoop writes a loop at a depth, from 1 on, and its body.
 func (s *ScalableProgram) WriteLoop(depth int, iterations *expr.Expr, body func() error) error {
 	i, n := LoopIterationExpr(depth), LoopLengthExpr(depth)
 	s.line(fmt.Sprintf("for (int64_t %s = 0, %s = %s; %[1]s < %[2]s; %[1]s++) {", i, n, iterations))
@@ -144,7 +147,7 @@ func (s *ScalableProgram) WriteLoop(depth int, iterations *expr.Expr, body func(
 	return err
 }
 
-// WriteCall writes a call that is made on a condition.
+// WriteCall writes a call under a condition.
 func (s *ScalableProgram) WriteCall(condition *expr.Expr, x *ScalableCall) error {
 	c, _, err := decode(x.Call.Func, x.TracedValues)
 	if err != nil {
@@ -169,7 +172,7 @@ func (s *ScalableProgram) WriteCall(condition *expr.Expr, x *ScalableCall) error
 	return nil
 }
 
-// WriteSwitch writes a switch that makes one of several calls. The formula which is the call's index.
+// WriteSwitch writes a switch between calls. The formula which is the index of the call to make.
 func (s *ScalableProgram) WriteSwitch(condition, which *expr.Expr, calls []*ScalableCall) error {
 	s.line(fmt.Sprintf("%sswitch (%s) {", when(condition), which))
 	for i, x := range calls {
@@ -192,7 +195,7 @@ func when(condition *expr.Expr) string {
 	return fmt.Sprintf("if (%s) ", condition)
 }
 
-// A ScalableMemory is a segment of memory that calls use: its bounds are the largest of some formulas.
+// A ScalableMemory is a memory segment that calls use. Its bounds are the maxima of some formulas.
 type ScalableMemory struct {
 	Place reissue.MemorySegment
 	Low   int64
@@ -213,14 +216,14 @@ func texts(list []*expr.Expr) (out []string) {
 	return out
 }
 
-// A definition is that of a name that formulas use.
+// A definition is a named array or function that formulas use.
 type definition struct {
 	name, text string
-	parameter  bool // the traces don't determine it on all numbers of ranks
-	rows       int  // of tables
+	parameter  bool // the traces don't determine it for all numbers of ranks
+	rows       int  // number of rows of its table
 }
 
-// define names what has a body, which is written before the program when it first occurs.
+// define returns a name for a body, which is written before the program. Equal bodies share a name.
 func (s *ScalableProgram) define(body string, text func(name string) string) string {
 	return once.GetOrMake(s.names, body, func() string {
 		name := fmt.Sprintf("value%d", len(s.names))
@@ -229,7 +232,7 @@ func (s *ScalableProgram) define(body string, text func(name string) string) str
 	})
 }
 
-// ListedElement is an element of a list.
+// ListedElement returns an expression for an element of a list.
 func (s *ScalableProgram) ListedElement(list []int64, at *expr.Expr) *expr.Expr {
 	body := numbersText(list)
 	return expr.TableElement(s.define(body, func(name string) string {
@@ -241,13 +244,13 @@ func numbersText(list []int64) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ", "), "[]")
 }
 
-// A ValueCase is a value where a number is one of some.
+// A ValueCase is a value, and the numbers for which it holds.
 type ValueCase struct {
 	WhenEqualTo []int64
 	Value       *expr.Expr
 }
 
-// arguments are the variables of definitions.
+// arguments are the variables that definitions may use.
 var arguments = []expr.Variable{expr.LoopIteration, expr.LoopLength, expr.OuterIteration, expr.ListElement, expr.ListLength}
 
 func parametersOf(before string) string {
@@ -265,7 +268,7 @@ func argumentsOf() (list []*expr.Expr) {
 	return list
 }
 
-// CasesValue is the value of one of several cases.
+// CasesValue returns an expression for the value of the case that a number falls into.
 func (s *ScalableProgram) CasesValue(slot string, at *expr.Expr, cases []ValueCase) *expr.Expr {
 	var b strings.Builder
 	for _, c := range cases {
@@ -282,7 +285,7 @@ func (s *ScalableProgram) CasesValue(slot string, at *expr.Expr, cases []ValueCa
 	return expr.External(name, append([]*expr.Expr{at}, argumentsOf()...)...)
 }
 
-// parameter defines what the traces don't determine.
+// parameter defines a value that the traces don't determine.
 func (s *ScalableProgram) parameter(slot, why string, rows int, of func(name string) (table, value string)) *expr.Expr {
 	s.parameters++
 	name := fmt.Sprintf("P%d", s.parameters)
@@ -294,12 +297,13 @@ func (s *ScalableProgram) parameter(slot, why string, rows int, of func(name str
 	return expr.External(name, argumentsOf()...)
 }
 
-// TracedRanksOnly is a formula that is right on the numbers of ranks of the traces.
+// TracedRanksOnly returns a formula that is known to be right only for the traced numbers of ranks.
 func (s *ScalableProgram) TracedRanksOnly(slot, why string, e *expr.Expr) *expr.Expr {
 	return s.parameter(slot, why, 0, func(string) (string, string) { return "", fmt.Sprintf("only_traced(%q, %s)", slot, e) })
 }
 
-// AgreedFormula is what formulas agree on. Where they differ it is what those agree on for which even, if it is not nil, has a formula that is not 0 there.
+// AgreedFormula returns a formula that is right wherever all formulas of a list agree. Where they differ, it uses
+// those for which the formula in even is not 0, if even is not nil.
 func (s *ScalableProgram) AgreedFormula(slot string, list, even []*expr.Expr) *expr.Expr {
 	return s.parameter(slot, "all of these fit the traces; where they differ the program ends", 0, func(string) (string, string) {
 		shares := "NULL"
@@ -310,7 +314,8 @@ func (s *ScalableProgram) AgreedFormula(slot string, list, even []*expr.Expr) *e
 	})
 }
 
-// TableLookup is a value in a table of rows in order, each the values of some variables and that.
+// TableLookup returns an expression that looks values up in a sorted table. Each row has the values of some
+// variables, then the result.
 func (s *ScalableProgram) TableLookup(slot string, columns []expr.Variable, rows [][]int64) *expr.Expr {
 	var names, lines []string
 	for _, v := range columns {
@@ -326,7 +331,7 @@ func (s *ScalableProgram) TableLookup(slot string, columns []expr.Variable, rows
 	})
 }
 
-// gapText writes what is before a call, in microseconds.
+// gapText writes the gap before a call, in microseconds.
 func gapText(law stats.Law) string {
 	if law.C1 == 0 {
 		return fmt.Sprintf("%.4g", max(0, law.C0/1000))
@@ -382,7 +387,7 @@ func (s *ScalableProgram) Program() (*Program, error) {
 	var top []string
 	for _, d := range slices.Backward(s.top) {
 		if !regexp.MustCompile(`\b` + d.name + `[[(]`).MatchString(uses) {
-			continue // of outputs
+			continue // only outputs use it
 		}
 		uses += d.text
 		top = append(top, d.text)
@@ -393,7 +398,7 @@ func (s *ScalableProgram) Program() (*Program, error) {
 	}
 	slices.Reverse(top)
 	b.WriteString(strings.Join(top, ""))
-	for i := range g.plan.Segments { // what more ranks touch is not known
+	for i := range g.plan.Segments { // what ranks beyond the traced ones touch is not known
 		if t := &g.plan.Segments[i]; t.Class == trace.AddressStatic {
 			t.High += moreStatic
 		}
@@ -405,7 +410,7 @@ func (s *ScalableProgram) Program() (*Program, error) {
 	b.WriteString("static int program(void)\n{\n")
 	for _, a := range s.Memory {
 		if a.Place.Class != trace.AddressStatic {
-			low := a.Low // what more ranks touch is not known
+			low := a.Low // what ranks beyond the traced ones touch is not known
 			if a.Place.Class == trace.AddressStack {
 				low -= moreStatic
 			}
@@ -424,17 +429,17 @@ func (s *ScalableProgram) Program() (*Program, error) {
 
 const moreStatic = 1 << 20
 
-// cannot notes what a program for any number of ranks can't do.
+// cannot records something that a program for any number of ranks can't do.
 func (g *generator) cannot(format string, args ...any) {
 	if err := fmt.Errorf(format, args...); g.scaled == nil || !strings.Contains(g.scaled.Error(), err.Error()) {
 		g.scaled = errors.Join(g.scaled, err)
 	}
 }
 
-// constants wraps an expression so that it gives constants the values of the MPI with which the program is compiled.
+// constants wraps an expression so that named constants get the values of the MPI that compiles the program.
 func constants(kind mpi.Kind, text string) string {
 	switch kind {
-	case mpi.KindInt, mpi.KindCount, mpi.KindCount64, mpi.KindDisp: // MPI_UNDEFINED is no input of them
+	case mpi.KindInt, mpi.KindCount, mpi.KindCount64, mpi.KindDisp: // MPI_UNDEFINED is no input of these kinds
 		return text
 	}
 	var pairs []string
@@ -452,7 +457,7 @@ func constants(kind mpi.Kind, text string) string {
 	return fmt.Sprintf("named(%s, %d, (const int64_t[]){%s})", text, len(pairs), strings.Join(pairs, ", "))
 }
 
-// list writes an array of any length.
+// list writes an array of variable length.
 func (w *writer) list(p *trace.ParamDef, l FormulaList) string {
 	if p.Type != trace.TypeInt {
 		w.g.cannot("%s: lists of %s whose length differs", w.c.f.Name, p.Kind)

@@ -17,17 +17,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Where a trace says which functions and loops of the program its calls are in, these are the parts of the proxy: the same calls in the
-// same order under a structure that is found anew, a rule for each function as it ran and for each round of a loop. What the
-// compression found is often shorter, but may begin in the middle of a round.
+// If a trace has the functions and loops of the program around its calls, the proxy has the same ones. The same calls
+// in the same order get a new structure, with a rule for each function and each iteration of a loop. The trace's
+// grammar is often shorter, but its rules may begin in the middle of an iteration.
 
 const (
-	maxShaped = 1 << 22 // calls, of all members of a variant together
-	longer    = 3       // how much longer the structure may become as traces have them,
-	listed    = 400     // unless it takes no more bytes than this
+	maxShaped = 1 << 22 // calls, over all members of a variant
+	longer    = 3       // the new structure may be this factor longer in encoded form
+	listed    = 400     // or take up to this many bytes
 )
 
-// shape finds structures anew that follow the program's code.
+// shape builds structures that follow the program's code.
 func (g *generator) shape(v *variant) error {
 	if g.o.Code == nil {
 		return nil
@@ -78,7 +78,7 @@ func (g *generator) shape(v *variant) error {
 	return nil
 }
 
-// sequence are the steps of a stream on a member.
+// sequence yields the steps of a stream on a member.
 func (v *variant) sequence(k *trace.Rank, stream int) iter.Seq[int] {
 	s := v.stepwise[stream]
 	if s == nil {
@@ -93,7 +93,7 @@ func (v *variant) sequence(k *trace.Rank, stream int) iter.Seq[int] {
 	}
 }
 
-// recorded is the structure of a stream that the compression found, or that of its steps.
+// recorded is the trace's grammar of a stream, or the grammar of its steps.
 func (v *variant) recorded(k *trace.Rank, stream int) *grammar.Grammar {
 	if s := v.stepwise[stream]; s != nil {
 		return s.g
@@ -101,14 +101,14 @@ func (v *variant) recorded(k *trace.Rank, stream int) *grammar.Grammar {
 	return tree.RecordedGrammar(k.Structure(stream))
 }
 
-// A named is a part that is a function or a loop of the traced program.
+// A named is a function or loop of the traced program.
 type named struct {
 	title, ident string
-	loop         string   // its place, of a loop
+	loop         string   // of a loop: its place in the source
 	from         []string // of a function: where it is called
 }
 
-// name returns which function or loop a rule of a stream is, or nil.
+// name returns the function or loop that a rule of a stream represents, or nil.
 func (g *generator) name(v *variant, stream, rule int) *named {
 	s := v.stepwise[stream]
 	if s == nil || s.labels == nil || s.labels[rule] == nil {
@@ -129,7 +129,7 @@ func (g *generator) name(v *variant, stream, rule int) *named {
 	return n
 }
 
-// loopLine is the file without its folder and line of a loop, as those have that count their rounds; "" if it isn't known.
+// loopLine returns a loop's file without folder, and line, the key of iteration counts; "" if it isn't known.
 func loopLine(v *trace.Vertex) string {
 	if v.Line == 0 {
 		return ""
@@ -137,7 +137,7 @@ func loopLine(v *trace.Vertex) string {
 	return fmt.Sprintf("%s:%d", path.Base(v.File), v.Line)
 }
 
-// count finds out what rounds the program counted.
+// count reads the iteration counts that the program itself recorded.
 func (g *generator) count() error {
 	list, err := sums.CountedRounds(g.r)
 	g.counted = make(map[string]int64)
@@ -151,10 +151,10 @@ func (g *generator) count() error {
 	return err
 }
 
-// maxFrom is how many places are named from which a function is called.
+// maxFrom is the largest number of callers that a function's comment names.
 const maxFrom = 4
 
-// also notes that the part is called from where another part is called.
+// also adds another function's callers.
 func (n *named) also(o *named) {
 	for _, from := range o.from {
 		if !slices.Contains(n.from, from) {
@@ -163,7 +163,7 @@ func (n *named) also(o *named) {
 	}
 }
 
-// comment is the C comment that describes the part.
+// comment writes the C comment on the function or loop.
 func (n *named) comment() string {
 	text := n.title
 	if len(n.from) > 0 {
@@ -175,7 +175,7 @@ func (n *named) comment() string {
 	return comment(text)
 }
 
-// identifier makes the last part of a name one that C allows at the end of an identifier.
+// identifier makes the last part of a name valid at the end of a C identifier.
 func identifier(name string) string {
 	name, _, _ = strings.Cut(name, "(")
 	name, _, _ = strings.Cut(name, "<")
@@ -191,7 +191,7 @@ func identifier(name string) string {
 	return name[:min(len(name), 40)]
 }
 
-// partName is the name of a copy of a part.
+// partName returns the name of a function's copy.
 func (p *ruleFunction) partName(c *copied) string {
 	if p.named == nil || p.named.ident == "" {
 		return fmt.Sprintf("part%d", c.number)
@@ -199,16 +199,15 @@ func (p *ruleFunction) partName(c *copied) string {
 	return fmt.Sprintf("part%d_%s", c.number, p.named.ident)
 }
 
-// A node is a value of a signature, by position: what it is on a rank stands
-// in that rank's values.
+// A node is a value of a signature by position. Its values on each rank are in the call's vals.
 type node struct {
 	typ   trace.Type
-	at    int   // position of its first number
-	n     int64 // of an array: length or special; of a status: form
+	at    int   // position of its first number in the values
+	n     int64 // of an array: length or special value; of a status: form
 	elems []node
 }
 
-// texts are the elements of an array, written.
+// texts writes the elements of an array.
 func (n *node) texts(of func(at int) string) []string {
 	list := make([]string, len(n.elems))
 	for k := range n.elems {
@@ -217,22 +216,21 @@ func (n *node) texts(of func(at int) string) []string {
 	return list
 }
 
-// A call is a distinct call of a variant: its function and where its values
-// are.
+// A call is a distinct call of a variant: its function, and the positions of its values.
 type call struct {
 	f       *trace.Function
-	def     *mpi.Call // nil if this release doesn't know the function
+	def     *mpi.Call // nil if this release of spoor doesn't know the function
 	site    trace.Site
 	outputs bool
 	result  node
 	in, out []node // by parameter
 
 	vals  [][]int64           // by member
-	shape []int64             // what has to be alike on all ranks that share a line
-	lane  map[int]string      // by position: the variable of a value that is another in each call
-	own   int                 // number of its lane, -1 if it has none
-	lists map[int]FormulaList // by position of their length: arrays that are expressions
-	from  map[int]string      // by parameter: requests that are expressions
+	shape []int64             // values that must be equal on all ranks that share a line
+	lane  map[int]string      // by position: the variable of a value that differs from call to call
+	own   int                 // number of its lane; -1: none
+	lists map[int]FormulaList // by position of their length: arrays of variable length
+	from  map[int]string      // by parameter: requests given by formulas
 	c     *trace.Call
 }
 
@@ -241,8 +239,8 @@ func (c *call) generalises() bool {
 	return c.def.Has(mpi.AttrNonblocking) && c.def.Index("query_fn") >= 0
 }
 
-// A walker turns the spans of a signature into nodes, and notes what has to be alike on all
-// ranks that share a line of the program.
+// A walker converts the values of a signature to nodes, and collects the values that must be equal on all ranks that
+// share a line.
 type walker struct {
 	vals  []int64
 	shape []int64
@@ -293,7 +291,7 @@ func (w *walker) scalar(t trace.Type, s *signature.Span) node {
 	n := node{typ: t, at: s.First}
 	v := w.vals[s.First]
 	switch t {
-	case trace.TypeNone, trace.TypeInt, trace.TypeTime: // numbers may differ
+	case trace.TypeNone, trace.TypeInt, trace.TypeTime: // numbers may differ between ranks
 	case trace.TypeHandle, trace.TypeObject:
 		w.note(min(v, trace.FirstLocal))
 	case trace.TypeRequest:
@@ -304,7 +302,7 @@ func (w *walker) scalar(t trace.Type, s *signature.Span) node {
 			w.note(1 + v&1)
 		}
 	case trace.TypeAddress:
-		const within = 1 << 8 // class and device
+		const within = 1 << 8 // offset of class and device in a location
 		w.note(v & (within - 1))
 		if signature.SegClassOf(v) == signature.SegSpecial {
 			w.note(w.vals[s.First+1])
@@ -323,7 +321,7 @@ func (w *walker) scalar(t trace.Type, s *signature.Span) node {
 		n.n = v
 		w.note(v)
 	default:
-		panic(fmt.Sprintf("proxy: values of type %d can't be compared", t)) // the schema has no such
+		panic(fmt.Sprintf("proxy: values of type %d can't be compared", t)) // the schema has no values of such a type
 	}
 	return n
 }

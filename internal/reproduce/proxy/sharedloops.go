@@ -12,19 +12,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Ranks whose requests finish in different orders are in different classes. Where FINISH replaces that order they make
-// the same steps, and are one variant. Values that differ between ranks are expressions of the rank, as they are within
-// a class.
+// Ranks whose requests finish in different orders are in different classes. If FINISH hides the order, they make the
+// same steps and form one variant. Values that differ between ranks are expressions of the rank, as within a class.
 
-// A source is where a member of a variant that was made of several comes from.
+// A source is the variant that a member of a merged variant comes from.
 type source struct {
 	v         *variant
 	member    int
-	terminals []int // of the source, by terminal of the variant
-	finishes  []int // likewise
+	terminals []int // by terminal of the merged variant: the source's terminal
+	finishes  []int // by finish of the merged variant: the source's finish
 }
 
-// terminal is a member's own number of a terminal.
+// terminal returns a member's own number of a terminal.
 func (v *variant) terminal(member, t int) int {
 	if v.sources == nil {
 		return t
@@ -32,16 +31,16 @@ func (v *variant) terminal(member, t int) int {
 	return v.sources[member].terminals[t]
 }
 
-// steady is the steps of a variant with terminals in the order of their first use: those of calls, then those of finishes.
+// steady is a variant's steps with terminals renumbered in order of first use: first calls, then finishes.
 type steady struct {
 	v         *variant
 	g         *grammar.Grammar
-	terminals []int // of the variant: calls, then one call of each finish
-	finishes  []int // by number, those of the variant
+	terminals []int // the variant's terminals: of calls, then of one call of each finish
+	finishes  []int // by number: the variant's finishes
 }
 
-// steadyOf returns the steps of a variant, and a text that variants with the same steps have in common. It returns nil
-// if the steps can't be those of other variants too.
+// steadyOf returns the renumbered steps of a variant, and a text that is equal for variants with equal steps. It
+// returns nil if the variant can't be merged with others.
 func (g *generator) steadyOf(v *variant) (*steady, string) {
 	if len(v.stepwise) != 1 || v.stepwise[0] == nil || v.hists != nil || g.o.AllowPartial {
 		return nil, ""
@@ -68,7 +67,7 @@ func (g *generator) steadyOf(v *variant) (*steady, string) {
 				fmt.Fprintln(&key, c.f.Name, c.site, c.shape)
 			default:
 				n := int(x.TerminalOrRule) - len(v.calls)
-				number[x.TerminalOrRule] = -1 - int32(len(s.finishes)) // after all calls
+				number[x.TerminalOrRule] = -1 - int32(len(s.finishes)) // finishes are numbered after all calls
 				s.finishes = append(s.finishes, n)
 				fmt.Fprintln(&key, "finish", v.finishes[n].what)
 			}
@@ -102,7 +101,7 @@ func (g *generator) steadyOf(v *variant) (*steady, string) {
 	return s, key.String()
 }
 
-// together makes one variant of those that make the same steps.
+// together merges the variants with equal steps.
 func (g *generator) together() {
 	groups := make(map[string][]*steady)
 	var list []*variant
@@ -127,7 +126,7 @@ func (g *generator) together() {
 	g.list = list
 }
 
-// joined is the variant of several that make the same steps.
+// joined merges variants with equal steps.
 func joined(group []*steady) *variant {
 	first := group[0]
 	out := &variant{stepwise: []*stepwise{{g: first.g, steps: first.v.stepwise[0].steps}}, plan: first.v.plan}
@@ -150,7 +149,7 @@ func joined(group []*steady) *variant {
 		for t, c := range out.calls {
 			vals := v.calls[x.terminals[t]].vals[m]
 			if t >= len(first.terminals)-len(first.finishes) {
-				vals = first.v.calls[first.terminals[t]].vals[0] // one of the calls, whichever
+				vals = first.v.calls[first.terminals[t]].vals[0] // any of its calls will do
 			}
 			c.vals = append(c.vals, vals)
 		}
@@ -169,7 +168,7 @@ func joined(group []*steady) *variant {
 	return out
 }
 
-// runs are the calls of a member of which FINISH is made.
+// runs returns the calls that FINISH replaces, on a member.
 func (v *variant) runs(k *trace.Rank, stream int) *stepwise {
 	if v.sources == nil {
 		return v.stepwise[stream]
@@ -178,11 +177,11 @@ func (v *variant) runs(k *trace.Rank, stream int) *stepwise {
 	return v.sources[m].v.stepwise[stream]
 }
 
-// A trace doesn't say when a thread began. The program's begin with MPI, and wait for each other where the trace says that
-// one uses what another made. Where it doesn't, they begin when everything is there that they use and the first thread made,
-// and are waited for before any of that goes.
+// A trace doesn't record when a thread began. The proxy's threads begin with MPI, and wait for each other where the
+// trace shows that one uses what another made. Otherwise they begin when everything exists that they use and the
+// first thread made. The first thread waits for them before it frees any of that.
 
-// findNested finds the calls of a variant that free what callbacks, whose calls come after them, still use.
+// findNested finds the calls of a variant that free objects which later calls from callbacks still use.
 func (v *variant) findNested() error {
 	for _, k := range v.ranks {
 		lists, err := handles.NestedFrees(k)
@@ -201,7 +200,7 @@ func (v *variant) findNested() error {
 	return nil
 }
 
-// freesLate has what is still to be freed go before its place is needed for another object, and at the end.
+// freesLate frees such an object before another object takes its slot, or at the end.
 func (w *writer) freesLate() {
 	if w.c.def.Has(mpi.AttrFinalises) {
 		w.first = append(w.first, "free_now(NULL);")
@@ -216,7 +215,7 @@ func (w *writer) freesLate() {
 	}
 }
 
-// threads finds out where a variant's threads begin and end.
+// threads determines where a variant's threads begin and end.
 func (g *generator) threads(v *variant) {
 	v.begin = -1
 	streams := v.ranks[0].Streams()
@@ -269,7 +268,7 @@ func (g *generator) threads(v *variant) {
 	}
 	for t, c := range v.calls {
 		if others[t] > 0 {
-			each(c, c.out, func(h handle, _ *trace.ParamDef) { delete(used, h) }) // they make it themselves
+			each(c, c.out, func(h handle, _ *trace.ParamDef) { delete(used, h) }) // the thread makes it itself
 		}
 	}
 	for t, c := range v.calls {

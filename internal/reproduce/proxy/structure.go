@@ -8,36 +8,36 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A ruleFunction is a C function: a rule of a grammar, shared by all that have the same.
+// A ruleFunction is a C function made from a rule of a grammar. Equal rules share it.
 type ruleFunction struct {
 	first  []string // statements
 	steps  []step
-	at     []int // by symbol of the rule: its step
+	at     []int // by symbol of the rule: the index of its step
 	loops  []loop
 	copies []*copied
-	named  *named // nil: it is nothing of the program's own
+	named  *named // nil: it represents no function or loop of the traced program
 }
 
-// A loop is steps of a part that come in rounds: a progression.
+// A loop is consecutive steps of a function that are repeated with growing counts: a progression.
 type loop struct {
 	first, width int
 	rounds       string
 }
 
-// A step is a line or another part, repeated.
+// A step is a line, or a call of another function, with a repetition count.
 type step struct {
 	line  *line
 	part  int
-	count string // "" for once; in a loop it may name round
+	count string // "" for once; in a loop it may contain round
 
-	// Statements about memory: in each repetition at its beginning and end, between two
-	// repetitions, and after the last.
+	// Statements about memory: at the beginning and end of each repetition, between two repetitions, and after the
+	// last.
 	head, tail []string
 	between    events
 	after      []string
 }
 
-// variant makes the parts of a variant.
+// variant makes the functions of a variant.
 func (g *generator) variant(v *variant) error {
 	if err := v.findNested(); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (g *generator) variant(v *variant) error {
 	return nil
 }
 
-// children lists what a rule consists of, given as it is on each member.
+// children lists the symbols of a rule on each member; nodes is the rule on each member.
 func (v *variant) children(nodes []trace.Node) ([][]trace.Node, error) {
 	list := make([][]trace.Node, len(nodes))
 	for i := range nodes {
@@ -93,7 +93,7 @@ func (v *variant) children(nodes []trace.Node) ([][]trace.Node, error) {
 	return list, nil
 }
 
-// nth is one of the children as it is on each member.
+// nth returns the k-th child on each member.
 func nth(children [][]trace.Node, k int) []trace.Node {
 	list := make([]trace.Node, len(children))
 	for i := range children {
@@ -102,8 +102,8 @@ func nth(children [][]trace.Node, k int) []trace.Node {
 	return list
 }
 
-// rule makes the part of one rule, given as it is on each member: ranks of a
-// class differ in counts alone.
+// rule makes the function of a rule, which nodes gives on each member. Ranks of a class differ only in counts. It
+// returns the function's index.
 func (g *generator) rule(v *variant, lines []*line, stream int, nodes []trace.Node, done map[int]int) (int, error) {
 	id := nodes[0].Rule
 	if n, ok := done[id]; ok && id >= 0 {

@@ -33,7 +33,7 @@ func quote(s string) string {
 	return b.String()
 }
 
-// literalText is a string over the members.
+// literalText writes a string over the members.
 func (w *writer) literalText(at int) string {
 	if w.c.lane[at] != "" && w.c.lists != nil {
 		w.g.cannot("%s: names that differ between ranks or runs", w.c.f.Name)
@@ -83,7 +83,7 @@ func (w *writer) text(p *trace.ParamDef, in *node) string {
 	return t
 }
 
-// exists reports whether the file was there before the program opened it, and how large it has to be.
+// exists reports whether the file existed before the program opened it, and the size that it needs.
 func (w *writer) exists() (int64, bool) {
 	const modeCreate = 2
 	i := w.param("amode")
@@ -97,23 +97,22 @@ func (w *writer) exists() (int64, bool) {
 	return w.v.fileSize(), true
 }
 
-// sizeFound is the size that the program got of a file after it opened it at a terminal
-// and before it wrote. It is for a file that the program would have created, had there
-// been none from an earlier run. 0 means no size.
+// sizeFound returns the size that the program got for a file after opening it at a terminal and before writing. It is
+// for a file that the program would have created if no earlier run had left one. 0 means no size.
 func (v *variant) sizeFound(opened int) int64 {
 	for _, c := range v.calls[opened:] {
 		size, told := c.fileSize()
 		if told {
 			return size
 		}
-		if _, writes := c.fileAccess(); writes || c.def.UsesOpenFile() && c.def.Index("size") >= 0 { // or gives it a size
+		if _, writes := c.fileAccess(); writes || c.def.UsesOpenFile() && c.def.Index("size") >= 0 { // or sets the file's size
 			return 0
 		}
 	}
 	return 0
 }
 
-// fileSize is the size of a file that the call returned.
+// fileSize returns the file size that the call returned.
 func (c *call) fileSize() (int64, bool) {
 	if !c.def.UsesOpenFile() {
 		return 0, false
@@ -138,8 +137,8 @@ func (c *call) fileAccess() (reads, writes bool) {
 	return reads, writes
 }
 
-// fileSize estimates the size of files that existed: the first size that a call returned,
-// or if the program only reads, how far it read.
+// fileSize estimates the size of files that existed: the first size that a call returned, or, if the program only
+// reads, the end of its last read.
 func (v *variant) fileSize() int64 {
 	read, writes := int64(0), false
 	for _, c := range v.calls {
@@ -190,12 +189,12 @@ func wrap(entries []string, indent string) string {
 	return b.String()
 }
 
-// A call may differ in each iteration of a loop, such as a wait for two requests more
-// each time. It is one line if it differs in numbers that go up or down by a step.
+// A call may differ in each iteration of a loop, for example a wait for two more requests each time. It is one line
+// if its numbers grow by a constant step.
 
 // A template is the text of a line without its numbers.
 type template struct {
-	text    string // what is left, a mark for each number
+	text    string // the other text, with a mark for each number
 	numbers []int64
 }
 
@@ -206,14 +205,14 @@ const (
 
 var literals = regexp.MustCompile(`[\w.]*\w`)
 
-// template takes a line apart.
+// template splits a line into text and numbers.
 func (l *line) template() *template {
 	if l.apart != nil {
 		return l.apart
 	}
 	l.apart = &template{}
 	text := l.text(gapMark)
-	if !strings.ContainsAny(text, "\"'") { // or numbers may be in texts
+	if !strings.ContainsAny(text, "\"'") { // numbers could be inside strings
 		text = literals.ReplaceAllStringFunc(text, func(word string) string {
 			n, err := strconv.ParseInt(word, 10, 32)
 			if err != nil || strconv.FormatInt(n, 10) != word {
@@ -227,8 +226,8 @@ func (l *line) template() *template {
 	return l.apart
 }
 
-// inRounds returns the line for iterations that begin with l and continue with next. Both
-// lines have the same template.
+// inRounds returns the line for a loop whose iterations begin with l and continue with next. Both lines have the same
+// template.
 func (g *generator) inRounds(l, next *line) *line {
 	t, u := l.template(), next.template()
 	if slices.Equal(t.numbers, u.numbers) {
@@ -255,7 +254,7 @@ func alone(before, behind string) bool {
 	return before != "" && behind != "" && strings.ContainsRune("(,{", rune(before[len(before)-1])) && strings.ContainsRune("),}", rune(behind[0]))
 }
 
-// shared returns the line that says the same as l, l itself if it's the first.
+// shared returns an existing line equal to l, or l itself if it is the first.
 func (g *generator) shared(l *line) *line {
 	key := l.text("") + l.site
 	if old := g.lines[key]; old != nil {
@@ -266,7 +265,7 @@ func (g *generator) shared(l *line) *line {
 	return l
 }
 
-// goesOn reports whether the numbers of c come after those of b as these after those of a.
+// goesOn reports whether c's numbers continue the progression from a to b.
 func goesOn(a, b, c *line) bool {
 	x, y, z := a.template().numbers, b.template().numbers, c.template().numbers
 	for i := range x {

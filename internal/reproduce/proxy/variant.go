@@ -21,23 +21,23 @@ type variant struct {
 	calls       []*call                // by terminal
 	hists       *reissue.GapHistograms // nil if there are none
 	placed      []*placed              // by stream
-	stepwise    []*stepwise            // by stream, nil: its structure is the trace's
+	stepwise    []*stepwise            // by stream; nil: the stream has the trace's structure
 	finishes    []finish
-	sources     []source // by member, if the variant was made of several; else nil
+	sources     []source // by member, if the variant was merged from several; else nil
 	fitter      *fitter
 	plan        *reissue.ResourcePlan
 	plans       []*reissue.ResourcePlan // by member
 	made        []reissue.MadeHandleSet
-	roots       [][2]int     // part for each stream, and which copy
-	generalised bool         // there are generalised requests
-	nested      map[int]bool // terminals that free what their callbacks still use
-	begin       int          // terminal after which the other threads begin, or -1
-	end         map[int]bool // terminals before which they have to be over
+	roots       [][2]int     // for each stream: the index of its function, and of the copy
+	generalised bool         // the variant has generalised requests
+	nested      map[int]bool // terminals that free objects which callbacks still use
+	begin       int          // the terminal after which the other threads begin, or -1
+	end         map[int]bool // terminals before which the other threads must end
 	memory      string       // name of the function with the statements about memory
 	allocs      *memory
-	tables      []string // statements that set lanes and rows
-	rows        int      // how many tables of rows there are
-	lanes       string   // name of the function with these statements, if there are any
+	tables      []string // statements that create lanes and rows
+	rows        int      // number of tables of rows
+	lanes       string   // name of the function with these statements; "" without any
 }
 
 type generator struct {
@@ -48,9 +48,9 @@ type generator struct {
 
 	list    []*variant
 	plan    *reissue.ResourcePlan
-	windows []reissue.AddressWindow // regions that displacements point into
+	windows []reissue.AddressWindow // windows of addresses that displacements point into
 	parts   []*ruleFunction
-	known   map[string]int // parts by content
+	known   map[string]int // functions by content
 
 	lines   map[string]*line
 	tables  []string
@@ -61,11 +61,11 @@ type generator struct {
 	sites   map[trace.Site]string
 	filled  map[statusPlace]bool
 	ends    reissue.StreamEnds // nil: all ranks finish
-	turns   []string           // of threads, rank by rank; nil: none are known
-	files   bool               // some calls are on files
-	left    bool               // some are given requests that the call before left
-	scaled  error              // of a program for any number of ranks: what can't be written
-	counted map[string]int64   // rounds that the program counted of loops, by file:line; 0: there are several
+	turns   []string           // of threads, rank by rank; nil: not known
+	files   bool               // some calls work on files
+	left    bool               // some calls get the requests that the previous call left
+	scaled  error              // of a program for any number of ranks: the first problem found
+	counted map[string]int64   // iteration counts recorded by the program, by file:line of the loop; 0: several loops on this line
 }
 
 func newGenerator(r *trace.Reader, o Options) *generator {
@@ -138,7 +138,7 @@ func (g *generator) variants(search *reissue.ObstacleSearch) error {
 	return nil
 }
 
-// prepare makes what the writing of lines needs.
+// prepare collects what writing lines needs.
 func (g *generator) prepare() {
 	var found []candidate
 	for _, v := range g.list {
@@ -155,7 +155,7 @@ func (g *generator) prepare() {
 	g.findKeyvals()
 }
 
-// findKeyvals numbers the attribute keys that programs made.
+// findKeyvals numbers the attribute keys that the program made.
 func (g *generator) findKeyvals() {
 	for _, v := range g.list {
 		for _, c := range v.calls {
@@ -180,7 +180,7 @@ func (g *generator) findKeyvals() {
 	}
 }
 
-// column returns a value over the members of a variant.
+// column returns a value on each member of a variant.
 func (c *call) column(at int) []int64 {
 	col := make([]int64, len(c.vals))
 	for i, v := range c.vals {
@@ -189,12 +189,11 @@ func (c *call) column(at int) []int64 {
 	return col
 }
 
-// A line is a call of the program as it is written, shared by all variants
-// that have the same.
+// A line is a call as the program writes it. Variants with equal lines share it.
 type line struct {
 	text  func(gap string) string
 	site  string
-	skip  string // why it is left out
+	skip  string // the reason for leaving it out
 	order int
-	apart *template // once it was asked for
+	apart *template // set once template was called
 }

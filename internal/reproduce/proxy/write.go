@@ -19,7 +19,7 @@ import (
 //go:embed runtime scaled
 var templates embed.FS
 
-// setup writes the function that says how much memory a variant needs.
+// setup writes the function that declares a variant's memory needs.
 func (g *generator) setup(v *variant) string {
 	type entry struct {
 		class                string
@@ -40,7 +40,7 @@ func (g *generator) setup(v *variant) string {
 			low[i], high[i] = at[i][s.MemorySegment].Low, at[i][s.MemorySegment].High
 		}
 		if s.Class == trace.AddressStatic {
-			continue // see main
+			continue // main allocates it
 		}
 		e := entry{class: strings.ToUpper(segments[s.Class]), first: s.ID, n: 1}
 		if size, ok := v.sizes(s.MemorySegment, low, high); ok {
@@ -70,7 +70,7 @@ func (g *generator) setup(v *variant) string {
 	return g.function("memory", b.String())
 }
 
-// function returns the name of the function with these statements; "" if the list is empty.
+// function returns the name of the function with these statements, made if needed; "" if there are none.
 func (g *generator) function(what, body string) string {
 	n, ok := g.setupOf[body]
 	if !ok && body != "" {
@@ -81,8 +81,8 @@ func (g *generator) function(what, body string) string {
 	return n
 }
 
-// sizes are the sizes of a segment on the members, if all are known. low and high
-// bound what calls touch: what two types of one number reach may be beyond the end.
+// sizes returns a segment's size on each member, if all are known. low and high bound what calls touch: if one
+// datatype number means two types, their extents may exceed the segment.
 func (v *variant) sizes(p reissue.MemorySegment, low, high []int64) ([]int64, bool) {
 	list := make([]int64, len(low))
 	known := false
@@ -97,10 +97,10 @@ func (v *variant) sizes(p reissue.MemorySegment, low, high []int64) ([]int64, bo
 	return list, known
 }
 
-// maxStatic is how much static data a program has at most; more is allocated.
+// maxStatic is the largest amount of static data in a program; more is allocated at run time.
 const maxStatic = 1 << 30
 
-// program puts everything together.
+// program assembles the program.
 func (g *generator) program() *Program {
 	var b bytes.Buffer
 	meta := g.r.Meta()
@@ -127,12 +127,12 @@ func (g *generator) program() *Program {
 			for _, r := range v.roots[1:] {
 				names = append(names, g.copy(r))
 			}
-			// Parts that start threads are before this: see declarations.
+			// Functions that start threads come before this: see declarations.
 			fmt.Fprintf(&body, "void (*const threads_%d[])(void) = {%s};\n\n", v.number, strings.Join(names, ", "))
 		}
 	}
 	g.main(&body)
-	// An expression that a better one replaced may have left an unused table.
+	// A replaced expression may have left an unused table.
 	used := make(map[string]bool)
 	for _, name := range tableName.FindAll(body.Bytes(), -1) {
 		used[string(name)] = true
@@ -153,7 +153,7 @@ func (g *generator) program() *Program {
 	return p
 }
 
-// written are the files of a program: its text, what it says on how many ranks it runs, and the runtime.
+// written returns the files of a program: its text, the statement about its number of ranks, and the runtime.
 func (g *generator) written(text []byte, ranks string, folders ...string) map[string][]byte {
 	meta := g.r.Meta()
 	files := map[string][]byte{"proxy.c": text, "runtime/again.h": reissue.FileCallsHeader()}
@@ -225,7 +225,7 @@ func (g *generator) declarations(b *bytes.Buffer) {
 	b.WriteByte('\n')
 }
 
-// text is all lines, to see what they need.
+// text joins all lines, to find out what they need.
 func (g *generator) text() string {
 	var b strings.Builder
 	for _, l := range g.lines {
@@ -234,7 +234,7 @@ func (g *generator) text() string {
 	return b.String()
 }
 
-// copy is the name of a copy of a part.
+// copy returns the name of a function's copy.
 func (g *generator) copy(of [2]int) string {
 	return g.parts[of[0]].partName(g.parts[of[0]].copies[of[1]])
 }
@@ -262,7 +262,7 @@ func (g *generator) part(b *bytes.Buffer, p *ruleFunction, c *copied) {
 	b.WriteString("}\n\n")
 }
 
-// step writes a step with its repetitions and what becomes of memory.
+// step writes a step with its repetitions and its memory statements.
 func (g *generator) step(b *bytes.Buffer, s *step, c *copied, k int, indent string) {
 	put := func(list []string) {
 		for _, t := range list {
@@ -310,7 +310,7 @@ func (g *generator) step(b *bytes.Buffer, s *step, c *copied, k int, indent stri
 	put(s.after)
 }
 
-// ending says how many calls ranks make, if the traced program did not finish.
+// ending writes the number of calls of each rank, if the traced program did not finish.
 func (g *generator) ending() string {
 	if g.ends == nil {
 		return ""
@@ -332,10 +332,10 @@ func (g *generator) ending() string {
 	return fmt.Sprintf("    ends(%d, %s);\n", threads, g.table("int64_t", entries))
 }
 
-// mostTurns bounds the table of turns.
+// mostTurns bounds the table of dependencies between threads.
 const mostTurns = 1 << 16
 
-// findTurns finds which calls of threads wait for calls of others.
+// findTurns finds which calls of threads must wait for calls of other threads.
 func (g *generator) findTurns(r *trace.Reader) error {
 	for k, err := range r.RanksWithTrack() {
 		if err != nil {
@@ -361,7 +361,7 @@ func (g *generator) findTurns(r *trace.Reader) error {
 	return nil
 }
 
-// turning says which these are.
+// turning writes the table of these dependencies.
 func (g *generator) turning() string {
 	if g.turns == nil {
 		return ""
@@ -369,7 +369,7 @@ func (g *generator) turning() string {
 	return fmt.Sprintf("    turns(%d, %s);\n", len(g.turns), g.table("struct later", g.turns))
 }
 
-// statics are the statements about static data: there is one program, and static data is its own.
+// statics writes the statements about static data.
 func (g *generator) statics() string {
 	var b strings.Builder
 	for _, s := range g.plan.Segments {
@@ -383,7 +383,7 @@ func (g *generator) statics() string {
 	return b.String()
 }
 
-// local are the statements about the memory of a stack, where calls use some.
+// local writes the statements about stack memory, if calls use any.
 func local(p *reissue.ResourcePlan) string {
 	if slices.ContainsFunc(p.Segments, func(s reissue.TouchedSegment) bool { return s.Class == trace.AddressStack && s.ID == 0 }) {
 		return "    char local[stack_size(0) + 1];\n    stack_is(0, local, stack_size(0));\n"

@@ -9,29 +9,28 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Some numbers in a trace are addresses of the process that was recorded, as the program took them for displacements:
-// of datatypes that are used with MPI_BOTTOM, and in dynamic windows, where it is another process's. Its use and its
-// size decide whether a number is such an address.
+// Some numbers in a trace are addresses of the recorded process, which the program passed as displacements: in
+// datatypes used with MPI_BOTTOM, and in dynamic windows, where they are another process's addresses. The use and the
+// size of a number decide whether it is such an address.
 const (
-	far     = 1 << 40 // no displacement, but where programs live
+	far     = 1 << 40 // displacements are smaller; programs' addresses are larger
 	farther = 1 << 47 // no process has memory above
 )
 
-// Why of calls with such numbers. Whoever can set memory aside for them, see Windows,
-// overcomes these two.
+// Reasons for calls with such numbers. A caller that reserves memory for the numbers, see AddressWindows, overcomes
+// both.
 const (
 	absoluteType   = "displacements that are addresses of the original process"
 	absoluteTarget = "a displacement that is an address of the original process"
 )
 
-// ByAddress reports whether an obstacle is that numbers are addresses of the process.
+// ByAddress reports whether an obstacle's reason is that numbers are addresses of the recorded process.
 func (o Obstacle) ByAddress() bool { return IsAddressReason(o.Reason) }
 
-// IsAddressReason is that of an obstacle with such a reason.
+// IsAddressReason reports whether a reason is one of the two above.
 func IsAddressReason(reason string) bool { return reason == absoluteType || reason == absoluteTarget }
 
-// IsAbsolute reports whether those numbers of a parameter for which IsAddress holds are
-// addresses of the process that was recorded.
+// IsAbsolute reports whether a parameter's numbers for which IsAddress holds are addresses of the recorded process.
 func IsAbsolute(c *trace.Call, p *trace.Param) bool {
 	return p.Name() == "target_disp" ||
 		c.NewType != nil && IsAddress(c.NewType.TrueLowerBound) && (p.Kind() == mpi.KindAint || p.Kind() == mpi.KindDisp)
@@ -40,7 +39,7 @@ func IsAbsolute(c *trace.Call, p *trace.Param) bool {
 // IsAddress reports whether a displacement is so large that it must be an address.
 func IsAddress(n int64) bool { return n > far && n < farther }
 
-// absolute says why a call with displacements of another process can't be made.
+// absolute returns the reason why a call with another process's addresses can't be made; "" if it can.
 func absolute(c *trace.Call) string {
 	if p := c.Param("target_disp"); p != nil && (p.In.Num > far || p.In.Num < -far) {
 		return absoluteTarget
@@ -65,17 +64,16 @@ func absolute(c *trace.Call) string {
 	return ""
 }
 
-// An AddressWindow is 4 GiB of the address space of a process that was recorded: the upper
-// half of the addresses in it.
+// An AddressWindow is 4 GiB of a recorded process's address space: the upper half of the addresses in it.
 type AddressWindow int64
 
-// AddressWindowOf returns the window of an address and the place in it.
+// AddressWindowOf returns the window of an address, and the offset in the window.
 func AddressWindowOf(address int64) (w AddressWindow, offset int64) {
 	return AddressWindow(address >> 32), address & (1<<32 - 1)
 }
 
-// AddressWindows returns where all addresses point to that ranks use as displacements, of
-// whichever process, in rising order. It looks at the distinct calls of all ranks.
+// AddressWindows returns the windows of all addresses that ranks use as displacements, of any process, in rising
+// order. It reads the distinct calls of all ranks.
 func AddressWindows(r *trace.Reader) ([]AddressWindow, error) {
 	found := make(map[AddressWindow]bool)
 	for k, err := range r.RanksWithTrack() {
@@ -95,11 +93,11 @@ func AddressWindows(r *trace.Reader) ([]AddressWindow, error) {
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
-// mostWindows is for how many windows memory can be set aside.
+// mostWindows is the largest number of windows for which memory can be reserved.
 const mostWindows = 4096
 
-// WithoutAddressObstacles returns the obstacles that stay when memory is set aside for what the original named by address, and for which
-// windows it has to be.
+// WithoutAddressObstacles returns the obstacles that remain when memory is reserved for recorded addresses, and the
+// windows that need it.
 func WithoutAddressObstacles(r *trace.Reader, list []Obstacle) ([]Obstacle, []AddressWindow, error) {
 	if !slices.ContainsFunc(list, Obstacle.ByAddress) {
 		return list, nil, nil
@@ -124,8 +122,8 @@ func noteWindows(found map[AddressWindow]bool, c *trace.Call, p *trace.Param) {
 	}
 }
 
-// lowTypes are the numbers of datatypes without addresses as IsAddress recognises them, but used with MPI_BOTTOM: they
-// have addresses of a program at low ones.
+// lowTypes are the datatypes used with MPI_BOTTOM that have no number which IsAddress recognises. They contain
+// addresses of a program that is loaded at low addresses.
 type lowTypes map[int64]bool
 
 func lowTypesOf(calls []*trace.Call) lowTypes {
@@ -141,7 +139,7 @@ func lowTypesOf(calls []*trace.Call) lowTypes {
 	return low
 }
 
-// why says why a call that uses a datatype with MPI_BOTTOM can't be made.
+// why returns the reason why a call with such a datatype can't be made; "" if it can.
 func (low lowTypes) why(c *trace.Call) string {
 	for i := range c.Params {
 		b := &c.Params[i]

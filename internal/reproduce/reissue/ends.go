@@ -17,10 +17,10 @@ import (
 // reach, receives of messages that are sent later, and all later calls.
 type StreamEnds [][]uint64
 
-// whole is how many calls are looked at one by one, in all ranks.
+// whole is the largest number of calls, over all ranks, that are processed one by one.
 const whole = 1 << 28
 
-// FindStreamEnds finds the ends of a trace; nil if all ranks finished.
+// FindStreamEnds finds the ends of a trace's streams; nil if all ranks finished.
 func FindStreamEnds(r *trace.Reader) (StreamEnds, error) {
 	x := ends{r: r, ends: make(StreamEnds, r.Ranks()), met: make(map[rendezvous][][]callIndex), loose: make(map[rendezvous]bool)}
 	var err error
@@ -67,11 +67,11 @@ type ends struct {
 	loose map[rendezvous]bool          // messages sent an unknown number of times
 }
 
-// A rendezvous is where ranks meet: in the collective calls of a communicator, or with
-// messages from one of them to another.
+// A rendezvous identifies where ranks depend on each other: the collective calls of a communicator, or the messages
+// from one rank to another.
 type rendezvous struct {
 	comm     *handles.Comm
-	from, to int // -1 of collective calls
+	from, to int // -1 for collective calls
 }
 
 // A callIndex identifies a call of a rank.
@@ -90,7 +90,7 @@ func (x *ends) rank(k *trace.Rank) error {
 	rank := k.Number()
 	x.ends[rank] = make([]uint64, k.Streams())
 	defs := make([]*mpi.Call, k.Terminals())
-	received := true // what waits finish are messages
+	received := true // what a wait completes is a message
 	for t := range defs {
 		c, err := k.Terminal(t)
 		if err != nil {
@@ -136,13 +136,13 @@ func (x *ends) rank(k *trace.Rank) error {
 	return nil
 }
 
-// The sides of messages.
+// The two sides of messages.
 const (
 	sending   = 0
 	receiving = 1
 )
 
-// sends notes what a call sends.
+// sends records the messages that a call sends.
 func (x *ends) sends(c *trace.Call, def *mpi.Call, comm *handles.Comm, at callIndex, rank int) {
 	p := c.Param("dest")
 	if comm == nil || p == nil || p.In.Type != trace.TypeInt || p.In.Num < 0 {
@@ -155,13 +155,13 @@ func (x *ends) sends(c *trace.Call, def *mpi.Call, comm *handles.Comm, at callIn
 	x.note(m, sending, 2, at)
 }
 
-// receives notes what a call says that it received.
+// receives records the messages that a call's statuses describe.
 func (x *ends) receives(c *trace.Call, comm *handles.Comm, at callIndex, rank int) {
 	got := func(s *trace.StatusValue) {
 		if s == nil || s.Form != trace.StatusFilled && s.Form != trace.StatusIgnored || s.Source < 0 || s.Cancelled {
 			return
 		}
-		// Who waits does not say on which communicator; where it is not the world, ranks have other numbers.
+		// A wait's status lacks the communicator, and ranks are numbered differently outside of the world.
 		of := comm
 		if of == nil {
 			of = x.comms.World()
@@ -174,7 +174,7 @@ func (x *ends) receives(c *trace.Call, comm *handles.Comm, at callIndex, rank in
 		}
 	}
 	if def, _ := mpi.ByID(c.Func.ID); !meaning.WaitBehaviourOf(def).Completes && !meaning.WaitBehaviourOf(def).Receives {
-		return // it takes nothing
+		return // a probe that leaves the message
 	}
 	for i := range c.Params {
 		v := &c.Params[i].Out
@@ -189,13 +189,12 @@ func (x *ends) receives(c *trace.Call, comm *handles.Comm, at callIndex, rank in
 	}
 }
 
-// before is how many of a list of positions of a rank are before its end.
+// before returns the number of a rank's positions that are before its end.
 func (x *ends) before(rank int, list []callIndex) int {
 	return sort.Search(len(list), func(i int) bool { return list[i].index >= x.ends[rank][list[i].stream] })
 }
 
-// cut takes off what can't be made without what others don't make, and reports whether
-// there was something.
+// cut shortens the streams to before calls that depend on calls cut elsewhere. It reports whether it cut any.
 func (x *ends) cut() bool {
 	some := false
 	to := func(rank int, p callIndex) {

@@ -16,19 +16,19 @@ func IsLibrary(module string) bool {
 	return slices.ContainsFunc([]string{"libmpi", "libpmpi", "libopen-", "mca_"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// MadeByLibrary reports whether an MPI made a call on a file for itself, as the MPI at hand will
-// do for itself if it has to.
+// MadeByLibrary reports whether an MPI library made a call on a file. Another MPI makes such calls itself if it needs
+// them.
 func MadeByLibrary(c *trace.Call) bool {
 	return c.Func.Has(trace.AttrPosix) && IsLibrary(c.Site.Module)
 }
 
-// IsAsynchronousIO reports whether a function works on a file without the program waiting for it, or asks what came of that.
+// IsAsynchronousIO reports whether a function starts asynchronous I/O or queries its result.
 func IsAsynchronousIO(function string) bool {
 	return strings.HasPrefix(function, "aio_") || function == "lio_listio"
 }
 
-// FileCallsHeader is a header in C with the functions that make calls on files again, see runtime/posix.h of proxies: they are passed
-// parameters that are recorded, and what came of the call.
+// FileCallsHeader returns a C header with functions that make calls on files again, see runtime/posix.h of proxies.
+// They get the recorded parameters and the recorded result.
 func FileCallsHeader() []byte {
 	b := []byte("/* Made from the functions that spoor records. Do not edit. */\n")
 	names := "#define AGAIN_CALLS(CALL)"
@@ -72,8 +72,7 @@ func typeInC(c *mpi.Call, p *mpi.Param) string {
 	return "int64_t "
 }
 
-// HasFiles reports whether there are calls on files that the program made, and whether there are ones that
-// its MPI made.
+// HasFiles reports whether the program made calls on files, and whether its MPI library did.
 func HasFiles(r *trace.Reader) (program, library bool, err error) {
 	for class := range r.Classes() {
 		k, err := r.Rank(r.Members(class)[0])
@@ -94,7 +93,7 @@ func HasFiles(r *trace.Reader) (program, library bool, err error) {
 	return program, library, nil
 }
 
-// whyFile says why a call on a file can't be made again; "" if it can.
+// whyFile returns the reason why a call on a file can't be made again; "" if it can.
 func whyFile(c *trace.Call) string {
 	if MadeByLibrary(c) {
 		return ""
@@ -104,7 +103,7 @@ func whyFile(c *trace.Call) string {
 	}
 	for i := range c.Params {
 		p := &c.Params[i]
-		// An invalid handle is an error that can be repeated.
+		// A call with an invalid handle fails again in the same way.
 		if p.In.Type == trace.TypeHandle && p.In.Num == trace.UnknownHandle && p.Name() != "newfd" && c.Return == 0 && !mayEnd(c) {
 			return notSeen(p)
 		}

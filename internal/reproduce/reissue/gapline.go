@@ -9,9 +9,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A GapLine gives the times of a stream's calls one after the other, as those of their
-// places. Where a trace has histograms, gaps are drawn from these: with their shape, and
-// with the place's mean. What is drawn follows from rank, stream and position alone.
+// A GapLine yields the times of a stream's calls one after the other, from the means of their places. If the trace
+// has histograms, it samples gaps from them, with the place's mean. The samples are a function of rank, stream and
+// position alone.
 type GapLine struct {
 	leaves []LeafGaps
 	cursor trace.LeafCursor
@@ -21,8 +21,8 @@ type GapLine struct {
 	seed   uint64
 	from   int
 	start  int64
-	done   float64 // since start
-	drift  float64 // of the line against its sums
+	done   float64 // ns since start
+	drift  float64 // factor that stretches the line to the rank's run time
 }
 
 type drawKey struct {
@@ -31,8 +31,8 @@ type drawKey struct {
 	from   int
 }
 
-// NewGapLine returns the line of a rank's stream from its first call on; nil if the trace
-// has the time of each call, as then trace.Rank.TimedWalk has these.
+// NewGapLine returns the line of a rank's stream from its first call on. It returns nil if the trace has the time of
+// each call, as trace.Rank.TimedWalk yields these.
 func NewGapLine(r *trace.Reader, k *trace.Rank, stream int) (*GapLine, error) {
 	kept, err := k.TimesKept()
 	if err != nil || kept {
@@ -67,13 +67,13 @@ func NewGapLine(r *trace.Reader, k *trace.Rank, stream int) (*GapLine, error) {
 		total += l.leaves[i].TotalGap() + l.leaves[i].Duration*float64(l.leaves[i].Calls)
 	}
 	if stream == 0 && total > 0 && p.SpanNs > 0 {
-		l.drift *= float64(p.SpanNs) / total // it ends when the rank did
+		l.drift *= float64(p.SpanNs) / total // the line ends when the rank did
 	}
 	l.seed = mixBits(uint64(k.Number())<<8 ^ uint64(stream))
 	return l, nil
 }
 
-// Next sets the times of the next call, which is t.
+// Next sets the times of t, which must be the next call.
 func (l *GapLine) Next(t *trace.TimedCall) {
 	leaf, loops, _ := l.cursor.Next()
 	x := &l.leaves[leaf]
@@ -103,20 +103,20 @@ func (l *GapLine) Next(t *trace.TimedCall) {
 	}
 }
 
-// draw returns what the gaps at a place are drawn from, nil if there is nothing.
+// draw returns the sampler of the gaps at a place; nil if there is no histogram.
 func (l *GapLine) draw(h *hist.Hist, key drawKey, mean float64) *hist.Sampler {
 	if h == nil {
 		return nil
 	}
 	x := &l.leaves[key.leaf]
-	if x.OnlyShared { // calls from there may not be like calls from elsewhere
+	if x.OnlyShared { // only the terminal's calls in general are known, not this place's
 		all := h.Total()
 		mean = all.Mean * x.RankFactor
 	}
 	if mean <= 0 {
 		return nil
 	}
-	// Places differ in which times of the histogram they have, ranks in how long it takes them.
+	// Places differ in which of the histogram's times they have, ranks in speed.
 	t := h.Tilt(mean / x.RankFactor)
 	n := uint64(key.leaf) << 1
 	if key.enters {
@@ -126,7 +126,7 @@ func (l *GapLine) draw(h *hist.Hist, key drawKey, mean float64) *hist.Sampler {
 	return hist.NewSampler(quantile, l.calls(key), mean, mixBits(l.seed^mixBits(n)^uint64(key.from+2)<<40))
 }
 
-// calls is how often gaps are drawn from what a key says.
+// calls returns how often the gaps of a key are sampled.
 func (l *GapLine) calls(key drawKey) uint64 {
 	x, n := &l.leaves[key.leaf], uint64(0)
 	for i := range l.ways[key.leaf] {
@@ -148,28 +148,28 @@ func (l *GapLine) calls(key drawKey) uint64 {
 	return x.Calls - x.Entries
 }
 
-// EndNs is when the call was over that Next was last asked for.
+// EndNs is the end of the latest call that Next was called for.
 func (l *GapLine) EndNs() int64 { return l.start + int64(math.Round(l.done*l.drift)) }
 
-// mixBits makes a number that looks random of one that doesn't.
+// mixBits hashes a number to one that looks random.
 func mixBits(x uint64) uint64 {
 	x = (x ^ x>>30 ^ 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
 
-// GapHistograms finds what a trace has of the gaps before a class's calls.
+// GapHistograms gives the histograms of the gaps before a class's calls.
 type GapHistograms struct {
 	places []int
 	of     map[histKey]*hist.Hist // by terminal
-	alike  map[histKey]*hist.Hist // by place: those of terminals without their own
+	alike  map[histKey]*hist.Hist // by call site: of terminals without their own
 	lists  map[int][]*hist.Hist   // by terminal
-	others map[int][]*hist.Hist   // by place: those of its first terminal
+	others map[int][]*hist.Hist   // by call site: of its first terminal
 }
 
 type histKey struct{ of, from int }
 
-// GapHistogramsOf returns those of a class, nil if none were kept.
+// GapHistogramsOf returns the histograms of a class, nil if the trace has none.
 func GapHistogramsOf(r *trace.Reader, class int) (*GapHistograms, error) {
 	list, err := r.Histograms(class)
 	if err != nil || len(list) == 0 {
@@ -195,11 +195,11 @@ func GapHistogramsOf(r *trace.Reader, class int) (*GapHistograms, error) {
 	return h, nil
 }
 
-// PlaceOf is the place of a terminal, for Gaps.
+// PlaceOf returns a terminal's call site, for GapsBetween.
 func (h *GapHistograms) PlaceOf(terminal int) int { return h.places[terminal] }
 
-// GapsBetween returns the histogram of the gaps before a terminal's calls that follow a call of a place, or trace.NoPreviousPlace;
-// nil if none.
+// GapsBetween returns the histogram of the gaps between a call of site from, or trace.NoPreviousPlace, and a
+// terminal's call directly after it; nil if there is no histogram.
 func (h *GapHistograms) GapsBetween(terminal, from int) *hist.Hist {
 	if x := h.of[histKey{terminal, from}]; x != nil {
 		return x
@@ -207,7 +207,7 @@ func (h *GapHistograms) GapsBetween(terminal, from int) *hist.Hist {
 	return h.alike[histKey{h.places[terminal], from}]
 }
 
-// GapsBefore returns one histogram of the gaps before all calls of a terminal.
+// GapsBefore returns the histogram of the gaps before all calls of a terminal.
 func (h *GapHistograms) GapsBefore(terminal int) *hist.Hist {
 	list := h.lists[terminal]
 	if len(list) == 0 {

@@ -1,12 +1,11 @@
 package reissue
 
-// LeafGaps are what a rank computed before each of its calls, for whoever makes the
-// calls again. A gap is that of the place in the program's structure and of that rank.
+// LeafGaps are a rank's gaps before the calls at one place of the program's structure, for tools that make the calls
+// again.
 //
-// Statistics and histograms of a trace are those of all ranks that do the same. What a
-// place has of its own is in the trace, and what a rank computed in sum is known of itself;
-// together they say what the rank computed there. Where a trace has the times of each
-// call, they are the rank's own anyway.
+// A trace's statistics and histograms are over all ranks of a class. The trace also has statistics by place, and each
+// rank's total computation; together they give the rank's computation at the place. If a trace has the times of each
+// call, they are the rank's own.
 
 import (
 	"math"
@@ -15,47 +14,46 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A LeafGaps is the times before and in the calls at one place of the structure on one rank,
-// means in nanoseconds.
+// A LeafGaps is the mean times, in nanoseconds, before and in the calls at one place of the structure on one rank.
 type LeafGaps struct {
-	Calls, Entries uint64    // Entries: those of them by which a loop is entered
-	Gap            float64   // before each of the others
-	EntryGap       float64   // before these
-	EnteringGaps   []float64 // before those by which 1, 2… loops are entered, where that is known of several
+	Calls, Entries uint64    // Entries: the calls by which a loop is entered; Calls includes them
+	Gap            float64   // before each of the other calls
+	EntryGap       float64   // before each of the Entries
+	EnteringGaps   []float64 // before calls by which 1, 2… loops are entered; nil if not known
 	Duration       float64
 
-	// OnlyShared means that nothing is known of the place but what all calls like it have in
-	// common, and Factor what that was multiplied with for this rank.
+	// OnlyShared means that the trace has no times of the place, only of all calls of the terminal; RankFactor is the
+	// factor by which they were multiplied for this rank.
 	OnlyShared bool
 	RankFactor float64
 }
 
-// TotalGap is what was computed before all calls at the place.
+// TotalGap is the computation before all calls at the place.
 func (l *LeafGaps) TotalGap() float64 {
 	return l.Gap*float64(l.Calls-l.Entries) + l.EntryGap*float64(l.Entries)
 }
 
-// LeafGapsOf returns the times of each leaf of a stream on a rank, and whether they are sums of
-// its calls' own. leaves are those of the rank, or of another of its class.
+// LeafGapsOf returns the times at each leaf of a stream on a rank. own: they are sums of the calls' own times. leaves
+// are of the rank, or of another rank of its class.
 func LeafGapsOf(r *trace.Reader, k *trace.Rank, leaves *trace.Leaves) (list []LeafGaps, own bool, err error) {
 	return NewClassGaps(r).LeafGapsOf(k, leaves)
 }
 
-// A ClassGaps keeps what ranks of one class, with the same leaves, have in common.
+// A ClassGaps caches what ranks of one class with the same leaves share.
 type ClassGaps struct {
 	r      *trace.Reader
 	leaves *trace.Leaves
-	times  []trace.LeafTimes // if all have the same
+	times  []trace.LeafTimes // set if all ranks have the same
 	stats  []trace.Times
 	totals *trace.ClassTotals
 	places []int
 	ranks  []int
 }
 
-// NewClassGaps is for the ranks of one class.
+// NewClassGaps returns an empty cache for the ranks of one class.
 func NewClassGaps(r *trace.Reader) *ClassGaps { return &ClassGaps{r: r} }
 
-// timesOf returns the times of leaves.
+// timesOf returns the times at leaves.
 func (c *ClassGaps) timesOf(k *trace.Rank, leaves *trace.Leaves) ([]trace.LeafTimes, error) {
 	if c.times != nil && c.leaves == leaves {
 		return c.times, nil
@@ -80,7 +78,7 @@ func (c *ClassGaps) timesOf(k *trace.Rank, leaves *trace.Leaves) ([]trace.LeafTi
 	return times, nil
 }
 
-// LeafGapsOf is as the function of that name.
+// LeafGapsOf does what the function of that name does.
 func (c *ClassGaps) LeafGapsOf(k *trace.Rank, leaves *trace.Leaves) (list []LeafGaps, own bool, err error) {
 	times, err := c.timesOf(k, leaves)
 	if err != nil {
@@ -132,12 +130,13 @@ func (c *ClassGaps) LeafGapsOf(k *trace.Rank, leaves *trace.Leaves) (list []Leaf
 	return list, false, nil
 }
 
-// factors scale the gaps and durations that are means of a class, so that their sums are what the rank computed and
-// what it spent in MPI: one factor for all, or one for each terminal, if the trace has sums by call site.
+// factors returns the factors for gaps and durations that are means of a class. Multiplied, they sum up to the rank's
+// computation and time in MPI. There is one factor for all, or one for each terminal if the trace has sums by call
+// site.
 func (c *ClassGaps) factors(k *trace.Rank, leaves *trace.Leaves, list []LeafGaps, gaps, durations float64) (gap, duration []float64, err error) {
 	alike := len(c.ranks)
 	if alike == 1 || k.Streams() > 1 {
-		return []float64{1}, []float64{1}, nil // known of the rank itself; sums of ranks are those of all threads
+		return []float64{1}, []float64{1}, nil // times are the rank's own; ranks' sums are over all threads
 	}
 	if c.totals == nil {
 		if c.totals, err = c.r.Totals(k.Class()); err != nil {
@@ -166,8 +165,8 @@ func (c *ClassGaps) factors(k *trace.Rank, leaves *trace.Leaves, list []LeafGaps
 
 func (l *LeafGaps) spent() float64 { return l.Duration * float64(l.Calls) }
 
-// bySite brings the sums of leaves to what is known of call sites, and all of them to what is
-// known of the rank. It returns factors by terminal.
+// bySite scales the leaves' sums to the known sums of call sites, and all of them to the rank's total. It returns
+// factors by terminal.
 func bySite(known *trace.Totals, places []int, leaves *trace.Leaves, list []LeafGaps, total float64,
 	of func(*LeafGaps) float64, site func(*trace.SiteTotals) float64) []float64 {
 	want, have := make(map[int]float64), make(map[int]float64)
@@ -193,11 +192,11 @@ func bySite(known *trace.Totals, places []int, leaves *trace.Leaves, list []Leaf
 	return f
 }
 
-// fine is how well a sum has to be known to be taken as it is.
+// fine is the largest relative error of a sum that is used as it is.
 const fine = 0.01
 
-// gapFactor brings a sum to one that is known but for off. No rank has more than all ranks
-// that are alike have together.
+// gapFactor returns the factor from a sum to a known sum with error off. The result is bounded by alike, the sum over
+// all ranks of the class.
 func gapFactor(known, off, sum, alike float64) float64 {
 	switch {
 	case sum <= 0 || known-off > alike*sum*1.001:

@@ -7,8 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// MadeHandleSet are the places for handles that some call of a rank fills, and whether one does
-// that is no conversion from an integer.
+// MadeHandleSet is the handles that calls of a rank make. The value is true if some call other than a conversion from
+// an integer makes the handle.
 type MadeHandleSet map[handle]bool
 
 type handle struct {
@@ -16,8 +16,8 @@ type handle struct {
 	num  int64
 }
 
-// MadeHandles collects the handles that the distinct calls of a rank make. It lacks those made while tracing was off, by
-// libraries that call PMPI, and from files whose opening was not seen.
+// MadeHandles collects the handles that the distinct calls of a rank make. It lacks handles made while tracing was
+// off, by libraries that call PMPI, and from files whose opening was not recorded.
 func MadeHandles(calls []*trace.Call) MadeHandleSet {
 	lost := make(map[*trace.Call]bool)
 	for {
@@ -60,7 +60,7 @@ func ConvertsInteger(name string) bool {
 	return strings.HasSuffix(name, "_f2c") || strings.HasSuffix(name, "_fromint")
 }
 
-// InverseConversion is the function that gives the integer for what such a function gave.
+// InverseConversion returns the function for the opposite direction of a conversion between integer and handle.
 func InverseConversion(name string) string {
 	if of, ok := strings.CutSuffix(name, "_f2c"); ok {
 		return of + "_c2f"
@@ -68,8 +68,8 @@ func InverseConversion(name string) string {
 	return strings.TrimSuffix(name, "_fromint") + "_toint"
 }
 
-// ObstacleText says why a call can't be made again if it uses a handle that none makes. Under a
-// foreign MPI an integer for a handle is known from the handle alone.
+// ObstacleText returns the reason why a call with a handle that no call makes can't be made again; "" if it can. If
+// the MPI is foreign, the integer of a handle must be derived from the handle.
 func (h MadeHandleSet) ObstacleText(c *trace.Call, foreign bool) string {
 	if r := &c.Result; foreign && ConvertsInteger(c.Name()) && (r.Type != trace.TypeHandle || r.Num == trace.UnknownHandle ||
 		r.Num >= trace.FirstLocal && !h[handle{c.Func.ReturnKind, r.Num}]) {

@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// touch notes that a call uses bytes at an address.
+// touch records that a call uses bytes at an address; given: the MPI allocated them.
 func (p *planner) touch(v *trace.Value, low, high int64, given bool) {
 	if v.Type != trace.TypeAddress || v.Addr.Class == trace.AddressSpecial {
 		return
@@ -23,11 +23,11 @@ func (p *planner) touch(v *trace.Value, low, high int64, given bool) {
 	s.FromMPI = s.FromMPI || given
 }
 
-// enough is how much memory is set aside where a call doesn't say how much it
-// uses: a variable of the tools interface, the state of a callback.
+// enough is the number of bytes reserved if a call doesn't show how many it uses: a variable of the tools interface,
+// the state of a callback.
 const enough = 64
 
-// memory notes all memory that a call touches.
+// memory records all memory that a call touches.
 func (p *planner) memory(c *trace.Call) {
 	def, ok := mpi.Lookup(c.Name())
 	if !ok {
@@ -44,7 +44,7 @@ func (p *planner) memory(c *trace.Call) {
 		if q.In.Type != trace.TypeAddress {
 			continue
 		}
-		low, high := int64(0), int64(1) // what the call knows by its address alone
+		low, high := int64(0), int64(1) // the address alone shows one byte
 		if at := def.Index(q.Name()); at >= 0 {
 			switch x := &def.Params[at].Content; {
 			case x.Count != "" || x.Type != "":
@@ -67,13 +67,13 @@ func (p *planner) memory(c *trace.Call) {
 	}
 }
 
-// AllocatesMemory reports whether a function hands out memory.
+// AllocatesMemory reports whether a function returns newly allocated memory.
 func AllocatesMemory(name string) bool {
 	def, ok := mpi.Lookup(name)
 	return ok && def.Has(mpi.AttrGivesMemory)
 }
 
-// reach returns the bytes from its address on that a call may use of a buffer.
+// reach returns the range of bytes, relative to its address, that a call may use of a buffer.
 func (p *planner) reach(c *trace.Call, x *mpi.Content) (low, high int64) {
 	value := func(param string) *trace.Value {
 		if q := c.Param(param); q != nil && param != "" {
@@ -107,9 +107,9 @@ func (p *planner) reach(c *trace.Call, x *mpi.Content) (low, high int64) {
 	return p.bounds.BufferSpan(kinds.Num, n)
 }
 
-// vector is the reach of a buffer with an array of counts.
+// vector returns the reach of a buffer with an array of counts.
 func (p *planner) vector(counts, displs, kinds *trace.Value) (low, high int64) {
-	if displs.Type != trace.TypeArray { // one block after the other, and in place those of others too
+	if displs.Type != trace.TypeArray { // contiguous blocks; in place, the other ranks' blocks are in the buffer, too
 		sum := int64(0)
 		for i := range counts.Elems {
 			sum += counts.Elems[i].Num
@@ -125,7 +125,7 @@ func (p *planner) vector(counts, displs, kinds *trace.Value) (low, high int64) {
 			if i >= len(kinds.Elems) {
 				break
 			}
-			kind = kinds.Elems[i].Num // displacements are bytes
+			kind = kinds.Elems[i].Num // displacements are in bytes
 		} else {
 			at *= p.bounds.Type(kind).Extent
 		}
@@ -137,21 +137,20 @@ func (p *planner) vector(counts, displs, kinds *trace.Value) (low, high int64) {
 	return low, high
 }
 
-// A StandIn is a function in place of a callback of the program's.
+// A StandIn is a function that replaces a callback of the program.
 type StandIn int
 
-// Functions that replace callbacks of the program. The numbers are part of the interface to replayer/under/under.c.
+// Functions that replace callbacks. The numbers are part of the interface to replayer/under/under.c.
 const (
 	StandInNothing StandIn = iota // does nothing and succeeds
 	StandInCopy                   // copies an attribute
-	StandInNoCopy                 // lets an attribute be
-	StandInQuery                  // gives a generalized request its status
-	StandInExtent                 // says how large a datatype is in a file
+	StandInNoCopy                 // doesn't copy an attribute
+	StandInQuery                  // sets the status of a generalized request
+	StandInExtent                 // returns the extent of a datatype in a file
 )
 
-// StandInFor returns the stand-in for a callback that programs pass as a parameter. null: it is the null pointer, by
-// which some MPIs represent functions that copy no attribute and the like. ok is false if a null pointer is no
-// function.
+// StandInFor returns the stand-in for a callback parameter. null: the program passed the null pointer, by which some
+// MPIs represent predefined functions such as MPI_NULL_COPY_FN. ok is false if no function is needed.
 func StandInFor(param string, null bool) (s StandIn, ok bool) {
 	copies := strings.HasPrefix(param, "copy_") || strings.Contains(param, "_copy_")
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// An Obstacle is why some calls of a trace can't be made again.
+// An Obstacle is a reason why some calls of a trace can't be made again.
 type Obstacle struct {
 	Function string `json:"function"`
 	Reason   string `json:"reason"`
@@ -23,7 +23,7 @@ func (o Obstacle) String() string {
 	return fmt.Sprintf("%s: %d calls on %d ranks: %s", o.Function, o.Calls, o.Ranks, o.Reason)
 }
 
-// Compare puts most calls first.
+// Compare sorts the obstacle with most calls first.
 func (o Obstacle) Compare(b Obstacle) int {
 	return cmp.Or(cmp.Compare(b.Calls, o.Calls), cmp.Compare(o.Function, b.Function), cmp.Compare(o.Reason, b.Reason))
 }
@@ -34,25 +34,24 @@ const (
 	endsProgram   = "it ends the program"
 )
 
-// AtEnd reports whether the calls are where Ends are.
+// AtEnd reports whether the obstacle's calls are after StreamEnds.
 func (o Obstacle) AtEnd() bool { return o.Reason == neverReturned || o.Reason == endsProgram }
 
-// A TargetMPI is the MPI that calls are to be made under.
+// A TargetMPI is the MPI on which calls are to be made.
 type TargetMPI struct {
-	Flavour             string                 // mpich, openmpi, abi; "" as the trace's
-	HasFunction         func(name string) bool // nil: all functions
-	KeepRecordedNumbers bool                   // numbers that the MPI chose are kept as recorded
+	Flavour             string                 // mpich, openmpi, abi; "": the trace's
+	HasFunction         func(name string) bool // reports whether the MPI has a function; nil: it has all
+	KeepRecordedNumbers bool                   // keep the numbers that the MPI chose, such as keys, as recorded
 }
 
-// IsForeignTo reports whether a trace that was made under the MPI of a flavour is to be made
-// again under another.
+// IsForeignTo reports whether the target's flavour differs from the flavour from of the trace.
 func (t TargetMPI) IsForeignTo(from string) bool {
 	return t.Flavour != "" && from != "" && t.Flavour != from
 }
 
-// A ObstacleSearch looks for obstacles, one rank after the other.
+// A ObstacleSearch finds obstacles, one rank after the other.
 type ObstacleSearch struct {
-	from   string // flavour of the trace
+	from   string // the trace's flavour
 	target TargetMPI
 	ObstacleTally
 }
@@ -60,10 +59,10 @@ type ObstacleSearch struct {
 // An ObstacleTally is the obstacles of some ranks.
 type ObstacleTally map[ObstacleCause]*Obstacle
 
-// A ObstacleCause identifies an obstacle.
+// A ObstacleCause identifies an obstacle: the function and the reason.
 type ObstacleCause struct{ Function, Reason string }
 
-// Add takes in how many calls of a rank each obstacle has.
+// Add adds a rank's number of calls for each obstacle.
 func (t ObstacleTally) Add(calls map[ObstacleCause]uint64) {
 	for at, n := range calls {
 		o := once.GetOrMake(t, at, func() *Obstacle { return &Obstacle{Function: at.Function, Reason: at.Reason} })
@@ -72,7 +71,7 @@ func (t ObstacleTally) Add(calls map[ObstacleCause]uint64) {
 	}
 }
 
-// CollectRank takes in a rank, whose distinct calls these are. why says why one is an obstacle, if it is.
+// CollectRank adds a rank with its distinct calls. why returns the reason why a call is an obstacle, or "".
 func (t ObstacleTally) CollectRank(k *trace.Rank, calls []*trace.Call, why func(*trace.Call) string) {
 	reasons, mine := make([]string, len(calls)), make(map[ObstacleCause]uint64)
 	for i, c := range calls {
@@ -88,7 +87,7 @@ func (t ObstacleTally) CollectRank(k *trace.Rank, calls []*trace.Call, why func(
 	t.Add(mine)
 }
 
-// List returns what was found, most calls first.
+// List returns the obstacles, most calls first.
 func (t ObstacleTally) List() []Obstacle {
 	list := make([]Obstacle, 0, len(t))
 	for _, o := range t {
@@ -98,7 +97,7 @@ func (t ObstacleTally) List() []Obstacle {
 	return list
 }
 
-// NewObstacleSearch begins a search in a trace. Ranks that left no track are obstacles, and calls that it lacks.
+// NewObstacleSearch begins a search in a trace. Ranks without a track are obstacles, and calls that the trace lacks.
 func NewObstacleSearch(r *trace.Reader, target TargetMPI) (*ObstacleSearch, error) {
 	s := &ObstacleSearch{from: r.Meta()[trace.MetaMPI], target: target, ObstacleTally: make(ObstacleTally)}
 	procs, err := r.Processes()
@@ -116,7 +115,7 @@ func NewObstacleSearch(r *trace.Reader, target TargetMPI) (*ObstacleSearch, erro
 	return s, nil
 }
 
-// AddRank takes in a rank, whose distinct calls these are.
+// AddRank adds a rank with its distinct calls.
 func (s *ObstacleSearch) AddRank(k *trace.Rank, calls []*trace.Call) {
 	made, low := MadeHandles(calls), lowTypesOf(calls)
 	s.CollectRank(k, calls, func(c *trace.Call) string {
@@ -124,7 +123,7 @@ func (s *ObstacleSearch) AddRank(k *trace.Rank, calls []*trace.Call) {
 	})
 }
 
-// Obstacles lists the reasons why not all calls of a trace can be made again.
+// Obstacles lists the reasons why calls of a trace can't be made again.
 func Obstacles(r *trace.Reader, target TargetMPI) ([]Obstacle, error) {
 	s, err := NewObstacleSearch(r, target)
 	if err != nil {
@@ -143,12 +142,12 @@ func Obstacles(r *trace.Reader, target TargetMPI) ([]Obstacle, error) {
 	return s.List(), nil
 }
 
-// A subject is a distinct call that is to be made again.
+// A subject is a distinct call that is examined for obstacles.
 type subject struct {
 	c       *trace.Call
 	def     *mpi.Call
 	target  TargetMPI
-	foreign bool // the target is another MPI
+	foreign bool // the target is an MPI of another flavour
 }
 
 // An obstacleRule is a reason why some calls can't be made again.
@@ -157,7 +156,7 @@ type obstacleRule struct {
 	applies func(x *subject) bool
 }
 
-// missingOutcome is for all calls, also those on files. The first rule that applies counts.
+// missingOutcome are the rules for all calls, also calls on files. The first rule that applies counts.
 var missingOutcome = []obstacleRule{
 	{"the MPI at hand does not have it", func(x *subject) bool {
 		return x.target.HasFunction != nil && !x.target.HasFunction(x.c.Name()) && !x.def.Has(mpi.AttrPosix)
@@ -166,7 +165,8 @@ var missingOutcome = []obstacleRule{
 	{"the program left the call by a jump or an exception", func(x *subject) bool { return x.c.Return == trace.LeftByJump }},
 }
 
-// unrepeatable is why calls of a function can't be made again, whatever their values; large forms included.
+// unrepeatable gives the reasons for functions that can't be called again, whatever their values; large-count forms
+// included.
 var unrepeatable = func() map[string]string {
 	list := map[string]string{"MPI_Abort": endsProgram}
 	for why, names := range map[string][]string{
@@ -186,7 +186,7 @@ var unrepeatable = func() map[string]string {
 	return list
 }()
 
-// missingValue is for calls of MPI.
+// missingValue are the rules for MPI calls.
 var missingValue = []obstacleRule{
 	{"the parents of the program are not in the trace", func(x *subject) bool {
 		p := x.c.Param("parent")
@@ -205,7 +205,7 @@ var missingValue = []obstacleRule{
 	{"the trace lacks the displacements of its blocks", func(x *subject) bool { return scattered(x.def, x.c) }},
 }
 
-// reason returns that of the first rule that applies; "" if none does.
+// reason returns the reason of the first rule that applies; "" if none does.
 func (x *subject) reason(rules []obstacleRule) string {
 	for i := range rules {
 		if rules[i].applies(x) {
@@ -215,8 +215,8 @@ func (x *subject) reason(rules []obstacleRule) string {
 	return ""
 }
 
-// ObstacleOf says why a distinct call can't be made again; "" if it can. from is the
-// flavour of the MPI that the trace was made under.
+// ObstacleOf returns the reason why a distinct call can't be made again; "" if it can. from is the flavour of the
+// trace's MPI.
 func ObstacleOf(c *trace.Call, from string, target TargetMPI) string {
 	def, known := mpi.Lookup(c.Name())
 	if !known {
@@ -241,12 +241,11 @@ func ObstacleOf(c *trace.Call, from string, target TargetMPI) string {
 	return absolute(c)
 }
 
-// whyParams says what is not known of a call's handles and requests.
+// whyParams returns the reason if a call's handles or requests are not known.
 func whyParams(c *trace.Call) string {
 	for i := range c.Params {
 		p := &c.Params[i]
-		// A null pointer for an object of the tools interface is an error that
-		// can be made again.
+		// A null pointer for an object of the tools interface is an error that is repeatable.
 		if p.In.Type == trace.TypeObject && (c.Return != 0 || TakesAllHandles(c.Name())) {
 			continue
 		}
@@ -275,7 +274,7 @@ func scattered(def *mpi.Call, c *trace.Call) bool {
 	return false
 }
 
-// givesTypes reports whether a call takes a datatype apart into ones that the program made.
+// givesTypes reports whether a call decodes a datatype into datatypes that the program made.
 func givesTypes(c *trace.Call) bool {
 	if p := c.Param("array_of_datatypes"); p != nil && strings.HasPrefix(c.Name(), "MPI_Type_get_contents") {
 		for i := range p.Out.Elems {
@@ -287,8 +286,8 @@ func givesTypes(c *trace.Call) bool {
 	return false
 }
 
-// TakesAllHandles reports whether a function takes MPI_T_PVAR_ALL_HANDLES, which is
-// what an unknown handle is there if the call succeeds.
+// TakesAllHandles reports whether a function accepts MPI_T_PVAR_ALL_HANDLES. An unknown handle in a successful call
+// is this constant.
 func TakesAllHandles(name string) bool {
 	switch name {
 	case "MPI_T_pvar_start", "MPI_T_pvar_stop", "MPI_T_pvar_reset":

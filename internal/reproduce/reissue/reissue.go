@@ -1,22 +1,18 @@
-// Package reissue says what it takes to make the calls of a trace again: which
-// of them can't be made and why, which memory they touch, how many places
-// for handles and requests are needed, and what a rank computed before each of its calls. It looks at the distinct calls of a rank
-// and never expands a trace.
+// Package reissue determines what is needed to make the calls of a trace again: which of them can't be made and why,
+// which memory they touch, how many slots for handles and requests they need, and a rank's gaps before its calls. It
+// reads the distinct calls of a rank and never expands a trace.
 //
 // The package makes no calls itself and writes no programs. It needs no MPI.
 //
-// What it relies on, and whoever re-issues calls has to keep:
+// Callers that make the calls rely on these rules:
 //
-//  1. A handle's number in a trace is a place: the call that makes it says
-//     where it goes, later calls where it is. Numbers are used again, so that a
-//     place holds one handle after the other.
-//  2. A one-shot request is named by how many creations of its thread ago it
-//     was made. A ring of Plan.MaxRequestDistance places, one taken by each creation that
-//     gave a request, therefore holds all that are ever asked for.
-//  3. Memory is a segment and an offset in it. Two addresses overlap if their
-//     segments are equal and their offsets say so; segments never do. A segment
-//     that is kept once it was used gets the same number in a new trace, as
-//     numbers are given at first use, lowest first.
+//  1. A handle's number in a trace is a slot. The call that makes the handle stores it there, later calls read it
+//     there. Numbers are reused, so a slot holds one handle after the other.
+//  2. A one-shot request is identified by the number of request creations of its thread since it was made. Each creation takes the
+//     next slot of a ring. A ring of ResourcePlan.MaxRequestDistance slots holds every request that is still used.
+//  3. Memory is a segment and an offset. Two addresses overlap if their segments are equal and their byte ranges overlap;
+//     different segments never overlap. A segment that is kept after its first use gets the same number in a new
+//     trace, as numbers are given at first use, lowest first.
 package reissue
 
 import (
@@ -30,29 +26,29 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A MemorySegment is a piece of memory that addresses count from.
+// A MemorySegment identifies a block of memory that addresses count from.
 type MemorySegment struct {
 	Class  trace.AddressClass
 	Device int // 0 the host
 	ID     int64
 }
 
-// SegmentOf is what a location is in.
+// SegmentOf returns the segment of a location.
 func SegmentOf(l *trace.Location) MemorySegment { return MemorySegment{l.Class, l.Device, l.ID} }
 
-// A TouchedSegment is the part of a Place that calls touch.
+// A TouchedSegment is a segment, and the part of it that calls touch.
 type TouchedSegment struct {
 	MemorySegment
-	Low, High int64 // bytes from Low to before High
-	FromMPI   bool  // the MPI hands it out in a call; if false it always has to be allocated
+	Low, High int64 // in bytes; High is exclusive
+	FromMPI   bool  // a call of the MPI allocates it; if false it must always be allocated
 }
 
-// A ResourcePlan is what one rank needs.
+// A ResourcePlan is the resources that one rank needs.
 type ResourcePlan struct {
 	Segments           []TouchedSegment // by class, device and number
-	HandleSlots        [256]int         // by mpi.Kind of handles and tool objects: how many places
-	PersistentRequests int              // places for persistent requests
-	MaxRequestDistance int64            // places for one-shot requests, see the package
+	HandleSlots        [256]int         // by mpi.Kind of handles and tool objects: number of slots
+	PersistentRequests int              // number of slots for persistent requests
+	MaxRequestDistance int64            // number of slots for one-shot requests, see the package
 	LongestStatusArray int              // longest array of statuses
 	LongestArray       int              // longest array of anything that a call writes
 	Threads            int
@@ -92,7 +88,7 @@ func ResourcePlanOf(r *trace.Reader, k *trace.Rank) (*ResourcePlan, error) {
 	return p.plan, nil
 }
 
-// Compare orders places.
+// Compare orders segments.
 func (p MemorySegment) Compare(q MemorySegment) int {
 	return cmp.Or(cmp.Compare(p.Class, q.Class), cmp.Compare(p.Device, q.Device), cmp.Compare(p.ID, q.ID))
 }
@@ -125,15 +121,15 @@ type planner struct {
 	bounds   *handles.HandleBounds
 }
 
-// note takes in what a call says of a handle that it makes.
+// note records a handle that a call makes.
 func (p *planner) note(c *trace.Call) {
 	if t := c.NewType; t != nil && IsAddress(t.TrueLowerBound) {
-		return // what holds addresses is used with MPI_BOTTOM
+		return // datatypes with addresses are used with MPI_BOTTOM
 	}
 	p.bounds.AddCreation(c)
 }
 
-// slots counts places for handles and requests.
+// slots counts the slots for a call's handles and requests.
 func (p *planner) slots(c *trace.Call) {
 	for i := range c.Params {
 		q := &c.Params[i]

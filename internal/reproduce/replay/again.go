@@ -2,22 +2,20 @@ package replay
 
 import "github.com/spoor-hpc/spoor/trace"
 
-// Again is a test that found nothing, and so changed nothing: its words still hold, and
-// it is made as often as the program made it without anything to be done in between.
-// A program that has nothing else to do may do so millions of times.
+// An again is a test that found nothing and so changed nothing. The words laid out for it remain valid, so the replay
+// repeats the call as often as the program did. A program with nothing else to do may test millions of times.
 type again struct {
 	r      *RepeatedCall // outside of Go's memory
 	first  uint64        // index of its first call
 	wanted int64         // ns that the program was outside of MPI before them
-	spared int64         // and of these those that are left out
+	spared int64         // ns of gaps that a late replay left out
 }
 
 // idle is the longest time, in ns, outside of MPI between two tests during which a program still counts as only
 // testing. A replay that is late leaves such gaps out.
 const idle = 10_000
 
-// add takes note of a call that is that before once more, and makes those that there
-// is no room for.
+// add adds a repetition of the call before. If the buffer is full, it first makes the calls in it.
 func (a *again) add(s *Stream, t *trace.TimedCall) {
 	r := a.r
 	if r.Count == int64(len(r.At)) {
@@ -43,7 +41,7 @@ func (a *again) add(s *Stream, t *trace.TimedCall) {
 	}
 }
 
-// make makes the calls, if there are any.
+// make makes the buffered calls, if there are any.
 func (a *again) make(s *Stream) {
 	r := a.r
 	if r.Count == 0 {
@@ -57,7 +55,7 @@ func (a *again) make(s *Stream) {
 	for r.NextIndex < r.Count {
 		s.p.host.RepeatCall(s.call, r)
 		if s.call.Result != 0 {
-			c, _ := s.p.rank.Call(s.number, a.first+uint64(r.NextIndex)-1) // it was read before
+			c, _ := s.p.rank.Call(s.number, a.first+uint64(r.NextIndex)-1) // err was checked when the call was read before
 			s.compare(c)
 		}
 	}
@@ -77,7 +75,7 @@ func (a *again) make(s *Stream) {
 		s.late = max(0, r.LateNs-a.spared)
 	}
 	if line != 0 {
-		s.late = min(s.late, max(0, s.call.BeginNs-line)) // before the line it is not late
+		s.late = min(s.late, max(0, s.call.BeginNs-line)) // before the program's time of the call, the replay isn't late
 	}
 	r.Count, a.wanted, a.spared = 0, 0, 0
 }

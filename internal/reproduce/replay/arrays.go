@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// array is an array parameter.
+// array lays out an array argument.
 func (s *Stream) array(c *trace.Call, plan *callPlan, st *argument, p *trace.Param, room int64) (uint64, error) {
 	d := st.def
 	sent := &s.p.layout.C
@@ -54,7 +54,7 @@ func (s *Stream) array(c *trace.Call, plan *callPlan, st *argument, p *trace.Par
 		if d.Kind.IsStatus() {
 			s.leaveStatuses(at, &p.Out)
 		}
-		if d.Kind == mpi.KindDatatype { // Open MPI looks at all that there is room for
+		if d.Kind == mpi.KindDatatype { // Open MPI reads all elements for which there is room
 			for i := range n {
 				store(at+uint64(i*width), st.width, s.p.handles[d.Kind].null)
 			}
@@ -94,7 +94,7 @@ type memoryRange struct {
 	size int
 }
 
-// keep copies an array to where it can stay until the request of the call is done.
+// keep copies an array to memory that lives until the request of the call completes.
 func (s *Stream) keep(at uint64, n int) (uint64, error) {
 	to, err := s.p.blocks.take(n)
 	if err != nil {
@@ -105,8 +105,7 @@ func (s *Stream) keep(at uint64, n int) (uint64, error) {
 	return to, nil
 }
 
-// keepFor leaves what was kept for a call to its request, which has its place in a stream; 0: it
-// made none.
+// keepFor assigns the arrays kept for a call to its request, at an address in a stream; 0: the call made no request.
 func (s *Stream) keepFor(owner *Stream, at uint64) {
 	if len(s.keeping) == 0 {
 		return
@@ -141,8 +140,7 @@ func (s *Stream) sentinel(x mpi.Sentinel) (uint64, error) {
 	return 0, fmt.Errorf("this MPI lacks a special address")
 }
 
-// text is a string parameter: one that goes in, room for one that comes out, or
-// an array of strings.
+// text lays out a string argument: an input, room for an output, or an array of strings.
 func (s *Stream) text(p *trace.Param, room int64) (uint64, error) {
 	if p.In.Type == trace.TypeNone || p.In.Type != trace.TypeString && p.In.Type != trace.TypeArray {
 		const longest = 1 << 14
@@ -183,17 +181,16 @@ func (s *Stream) cstring(v *trace.Value) uint64 {
 	return at
 }
 
-// A relocation has memory in place of that of the original processes that calls name
-// by address: a slot for each window of their address spaces. It lies at the same
-// address in all ranks, as one rank names the memory of another in a dynamic window.
+// A relocation is memory for addresses of the recorded processes that occur as numbers: a slot for each window of
+// their address spaces. It has the same address on all ranks, as one rank names another's memory in a dynamic window.
 type relocation struct{ windows []reissue.AddressWindow }
 
 const (
-	slotSize  = 8 << 30 // twice a window: a range that begins in it may end after it
-	relocated = 1 << 46 // where no Linux puts anything of its own accord, nor Go its heap
+	slotSize  = 8 << 30 // twice a window: a range that begins in the window may end after it
+	relocated = 1 << 46 // neither Linux nor Go's heap places anything there unasked
 )
 
-// newRelocation reserves the memory: pages are there once they are touched.
+// newRelocation reserves address space. Pages are allocated when they are touched.
 func newRelocation(windows []reissue.AddressWindow, h MPIHost) (*relocation, error) {
 	l := &relocation{windows}
 	if len(windows) == 0 {
@@ -204,7 +201,7 @@ func newRelocation(windows []reissue.AddressWindow, h MPIHost) (*relocation, err
 
 func (l *relocation) size() int64 { return slotSize * int64(len(l.windows)) }
 
-// address returns where the memory of an original address is.
+// address converts a recorded address.
 func (l *relocation) address(n int64) (int64, error) {
 	w, offset := reissue.AddressWindowOf(n)
 	i, ok := slices.BinarySearch(l.windows, w)
@@ -214,13 +211,13 @@ func (l *relocation) address(n int64) (int64, error) {
 	return relocated + slotSize*int64(i) + offset, nil
 }
 
-// attach makes all that was set aside part of a dynamic window that was made.
+// attach attaches all reserved memory to a new dynamic window.
 func (s *Stream) attach(win uint64) error {
 	if len(s.p.relocation.windows) == 0 {
 		return nil
 	}
 	value := load(win, s.p.handles[mpi.KindWin].width)
-	result, err := s.p.ask("PMPI_Win_attach", value, relocated, uint64(s.p.relocation.size())) // nobody is to see it
+	result, err := s.p.ask("PMPI_Win_attach", value, relocated, uint64(s.p.relocation.size())) // PMPI, so that no tool sees the call
 	if err == nil && int32(result) != 0 {
 		err = fmt.Errorf("MPI_Win_attach of what addresses are to point to ended with error %d", int32(result))
 	}

@@ -11,29 +11,29 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
-// ConfigVariable is the environment variable with the path of a rank's Config. There are no arguments, so that MPI sees a
-// bare command line.
+// ConfigVariable is the environment variable with the path of a rank's ReplayConfig. The replayer gets no arguments,
+// so that MPI sees a bare command line.
 const ConfigVariable = "SPOOR_REPLAY"
 
 // A ReplayConfig is the file by which `spoor replay` configures the ranks.
 type ReplayConfig struct {
 	Trace     string        `json:"trace"`
-	Libraries []string      `json:"libraries"`         // the first that loads is taken
-	Reports   string        `json:"reports,omitempty"` // directory
-	Timeout   time.Duration `json:"timeout,omitempty"` // in one call; 0: forever
+	Libraries []string      `json:"libraries"`         // the first that can be loaded is used
+	Reports   string        `json:"reports,omitempty"` // directory for reports
+	Timeout   time.Duration `json:"timeout,omitempty"` // limit for one call; 0: none
 	Options
-	Derived bool `json:"derived,omitempty"` // receives follow from sends
-	// Probe, if set, are functions to look for: the process says in a Probed
-	// on standard output what it found, and calls none.
+	Derived bool `json:"derived,omitempty"` // derive receives from sends
+	// Probe, if not empty, lists functions to look up. The process then writes a ProbeResult to standard output and
+	// replays nothing.
 	Probe []string `json:"probe,omitempty"`
-	// Calibrate, if set, is what to measure: nothing is replayed.
+	// Calibrate, if not nil, is what to measure. Nothing is replayed then.
 	Calibrate *machine.MeasureTask `json:"calibrate,omitempty"`
 }
 
-// A ProbeResult is what the replayer says of the MPI at hand.
+// A ProbeResult is what the replayer found out about its MPI.
 type ProbeResult struct {
 	Flavour string   `json:"flavour"`
-	Missing []string `json:"missing"` // of the functions asked for
+	Missing []string `json:"missing"` // functions of Probe that the MPI lacks
 }
 
 // Write writes the config to a file.
@@ -62,11 +62,11 @@ func ReadConfig() (*ReplayConfig, error) {
 	return c, nil
 }
 
-// CanReplayDespite reports whether a replay can handle an obstacle to other tools that make calls again.
+// CanReplayDespite reports whether a replay can make calls that are an obstacle for other tools.
 func CanReplayDespite(o reissue.Obstacle) bool {
 	switch strings.TrimSuffix(o.Function, "_c") {
 	case "MPI_Register_datarep":
-		return true // each process does it once, as in the original
+		return true // each process makes the call once, as in the original
 	case "MPI_T_cvar_handle_alloc", "MPI_T_pvar_handle_alloc", "MPI_T_event_handle_alloc":
 		return strings.Contains(o.Reason, "(obj_handle)") // see toolObject
 	}

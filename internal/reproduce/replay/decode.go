@@ -6,7 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// learn notes that a scalar output is to be read when the call has returned.
+// learn schedules reading a scalar output after the call returns.
 func (s *Stream) learn(c *trace.Call, st *argument, p *trace.Param, at uint64) {
 	out := &p.Out
 	switch out.Type {
@@ -28,7 +28,7 @@ func signed(v uint64, width int) int64 {
 	return int64(v)
 }
 
-// learnArray notes the handles that come out in an array.
+// learnArray schedules reading the handles of an output array.
 func (s *Stream) learnArray(st *argument, p *trace.Param, at uint64) {
 	k := st.def.Kind
 	h := s.p.handles[k]
@@ -45,7 +45,7 @@ func (s *Stream) learnArray(st *argument, p *trace.Param, at uint64) {
 	}
 }
 
-// setHandle gives a number of the program's handles a value.
+// setHandle sets the value of a handle that the program made.
 func (s *Stream) setHandle(h *handleTable, number int64, v uint64) {
 	at, ok := h.cell[s.number][number]
 	if !ok {
@@ -61,7 +61,7 @@ func (s *Stream) setHandle(h *handleTable, number int64, v uint64) {
 	s.p.changed.Broadcast()
 }
 
-// decode takes over what came out of a call.
+// decode reads the outputs of a call.
 func (s *Stream) decode(c *trace.Call, plan *callPlan) error {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *Stream) decode(c *trace.Call, plan *callPlan) error {
 	return s.arena.err
 }
 
-// result takes over what a function returned instead of an error code.
+// result reads a function's result if that is no error code.
 func (s *Stream) result(c *trace.Call, plan *callPlan) {
 	switch c.Result.Type {
 	case trace.TypeHandle:

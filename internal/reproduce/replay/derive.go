@@ -1,20 +1,19 @@
-// An Order finds which messages a rank has to receive from what all ranks send, without a look
-// at the receives that the program made.
+// An EventOrder determines the messages that a rank must receive from the sends of all ranks, without reading the
+// receives that the program made.
 //
-// Every rank goes through the calls of all ranks in one and the same order, which follows from the trace alone: in
-// turn, each rank goes on to its next send, or to its next collective call, where it stays until all members are there.
-// The rank acts on what concerns it: it makes its own sends and collective calls at their places in the order, and
-// posts a receive for each send to it.
+// Every rank goes through the calls of all ranks in the same order, which follows from the trace alone. In turn, each
+// rank advances to its next send, or to its next collective call, where it stays until all members are there. The
+// replaying rank makes its own sends and collective calls in this order, and posts a receive for each send to it.
 //
-// Nothing can wait in vain then. Before a rank waits at some place of the order, it has posted everything before that
-// place that concerns it, and it waits for nothing after it. Of all ranks that are held up, take the one with the first
-// place: all others are at least as far, so what it waits for has been posted at the other end, whether messages are
-// buffered or not.
+// No deadlock is possible. Before a rank waits at some position of the order, it has posted all its operations before
+// that position, and it waits for nothing after it. Of all waiting ranks, take the one with the first position: all
+// others are at least as far, so what it waits for has been posted at the other end, whether messages are buffered or
+// not.
 //
 // Invariants:
 //
-//  1. The order MUST NOT depend on who asks.
-//  2. A collective call has its place where the last of its members reaches it.
+//  1. The order MUST NOT depend on the rank that computes it.
+//  2. A collective call has its position where the last of its members reaches it.
 
 package replay
 
@@ -28,15 +27,15 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Role is what a call is to other ranks.
+// A Role is what a call means for other ranks.
 type Role uint8
 
 // The roles.
 const (
-	RoleOwn     Role = iota // none: it is made as recorded
-	RoleDropped             // it receives, probes, or waits for requests: it isn't made
-	RoleSends               // it sends a message; what it receives besides is left out
-	RoleStarts              // it starts persistent requests; of these, those that send
+	RoleOwn     Role = iota // nothing: the call is made as recorded
+	RoleDropped             // it receives, probes, or waits for requests: the replay doesn't make it
+	RoleSends               // it sends a message; a combined receive is left out
+	RoleStarts              // it starts persistent requests; the replay starts only sends
 	RoleMeets               // all members of a communicator have to make it
 )
 
@@ -51,7 +50,7 @@ func roleOf(def *mpi.Call) Role {
 	case m != nil && m.Pattern == meaning.PatternToPeer && !m.TakesEffectAtStart:
 		return RoleSends
 	case m != nil && m.Pattern == meaning.PatternToPeer:
-		return RoleOwn // it is its starts that send
+		return RoleOwn // its starts send
 	case m != nil && m.Pattern == meaning.PatternReceive || meaning.WaitBehaviourOf(def).Probes || def.Index("query_fn") >= 0:
 		return RoleDropped
 	case def.Has(mpi.AttrCollective):
@@ -65,10 +64,10 @@ func roleOf(def *mpi.Call) Role {
 	return RoleOwn
 }
 
-// LargeReceiveName is what receives of 2 GiB and more need.
+// LargeReceiveName is the function needed for receives of 2 GiB or more.
 const LargeReceiveName = "MPI_Irecv_c"
 
-// DeriveObstacles lists the calls that rule out derived receives, for a trace that can otherwise be replayed.
+// DeriveObstacles lists the calls that make derived receives impossible, for a trace that can otherwise be replayed.
 func DeriveObstacles(r *trace.Reader) ([]reissue.Obstacle, error) {
 	found := make(reissue.ObstacleTally)
 	for k, err := range r.RanksWithTrack() {
@@ -88,7 +87,7 @@ func DeriveObstacles(r *trace.Reader) ([]reissue.Obstacle, error) {
 	return found.List(), nil
 }
 
-// why is the reason for which a call rules out derived receives; "" if it does not.
+// why returns the reason why a call makes derived receives impossible; "" if it doesn't.
 func why(c *trace.Call) string {
 	def, ok := mpi.Lookup(c.Name())
 	if !ok || def.Has(mpi.AttrPosix) {
@@ -114,7 +113,7 @@ func why(c *trace.Call) string {
 	return ""
 }
 
-// cancelled reports whether a status is that of a message that was to be sent and never was.
+// cancelled reports whether a status is that of a send that was cancelled.
 func cancelled(v *trace.Value) bool {
 	return v.Status != nil && v.Status.Form == trace.StatusSend && v.Status.Cancelled ||
 		slices.ContainsFunc(v.Elems, func(x trace.Value) bool { return cancelled(&x) })

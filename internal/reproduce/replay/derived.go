@@ -11,32 +11,32 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// derived makes the calls of a rank whose receives follow from what all ranks send: derive.go says in
-// which order. What the trace has of receives, probes, waits and tests isn't made; the rank waits for its own
-// messages before each collective call, and where there is no room for more of them.
+// derived makes the calls of a rank whose receives are derived from all ranks' sends, in the order of derive.go. The
+// trace's receives, probes, waits and tests aren't made. The rank waits for its own messages before each collective
+// call, and when its buffers are full.
 type derived struct {
 	s     *Stream
 	order *EventOrder
 	view  *RankView
 	me    int
-	next  uint64 // own calls before this one have been found in the order
-	fence bool   // the last of them is a collective call that hasn't been made
-	held  *Event // it was taken out of the order, and there was no room for it
+	next  uint64 // index of the first own call that the order has not reached
+	fence bool   // the order has reached an own collective call that hasn't been made
+	held  *Event // an event taken from the order that must wait for free buffers
 
 	call            *Call            // outside of Go's memory
-	packed          uint64           // MPI_PACKED, which a message of any type may be received as
-	comms           map[int]int64    // by number of the communicator: the rank's handle
-	receives, sends underWay         // requests
-	started         map[uint64]bool  // places of persistent requests that send
-	slot            uint64           // of the request that the call laid out is to make; 0: as usual
-	one             uint64           // such a place, of operations that are waited for at once
-	buffers         room             // what is received goes here
-	used            int64            // of that
-	swaps           map[string]*swap // by the name of the function that there is another for
+	packed          uint64           // MPI_PACKED, as which a message of any type can be received
+	comms           map[int]int64    // by number of a communicator: the rank's handle
+	receives, sends underWay         // pending requests
+	started         map[uint64]bool  // addresses of started persistent sends
+	slot            uint64           // where the current call stores its request; 0: the usual place
+	one             uint64           // such an address, for operations that are waited for at once
+	buffers         room             // memory for received messages
+	used            int64            // bytes of buffers in use
+	swaps           map[string]*swap // by function name: the function that replaces it
 	err             error
 }
 
-// underWay is requests, side by side.
+// underWay is pending requests in contiguous memory.
 type underWay struct {
 	at uint64
 	n  int
@@ -44,8 +44,8 @@ type underWay struct {
 
 const (
 	mostUnderWay = 1 << 10
-	receiveRoom  = 64 << 20 // for messages that are under way; a larger one has it alone
-	lookAhead    = 1 << 10  // calls of others, for each call of its own
+	receiveRoom  = 64 << 20 // bytes for pending messages; a larger message uses the buffer alone
+	lookAhead    = 1 << 10  // calls of other ranks read ahead for each own call
 )
 
 func newDerived(s *Stream, order *EventOrder) (*derived, error) {
@@ -73,7 +73,7 @@ func newDerived(s *Stream, order *EventOrder) (*derived, error) {
 	return d, err
 }
 
-// make makes a call of the trace, if it is one to make.
+// make makes a call of the trace, unless its role is to be left out.
 func (d *derived) make(t *trace.TimedCall) error {
 	s, c := d.s, t.Call
 	act, err := d.view.RoleOf(c)
@@ -118,14 +118,14 @@ func (d *derived) make(t *trace.TimedCall) error {
 	return err
 }
 
-// beforeFree waits for what the rank sends before memory goes away that it may be in.
+// beforeFree completes the rank's sends before memory is freed that they may use.
 func (d *derived) beforeFree(c *trace.Call) {
 	if d.s.p.allocs.pending(c.Index) || c.Name() == "MPI_Free_mem" {
 		d.finishSends(0)
 	}
 }
 
-// ends is where the request of a call goes that is waited for at once.
+// ends returns where the request of a call is stored that is waited for at once.
 func (d *derived) ends(c *trace.Call) uint64 {
 	if c.Func.Has(trace.AttrNonblocking) {
 		return d.one
@@ -133,7 +133,7 @@ func (d *derived) ends(c *trace.Call) uint64 {
 	return 0
 }
 
-// makeOne makes one call. Its request, if it has one for the replay to wait for, goes to a slot.
+// makeOne makes one call. slot is where its request is stored if the replay waits for it.
 func (d *derived) makeOne(t *trace.TimedCall, slot uint64) error {
 	s, c := d.s, t.Call
 	d.slot = slot
@@ -160,7 +160,7 @@ func (d *derived) makeOne(t *trace.TimedCall, slot uint64) error {
 	return nil
 }
 
-// dropped passes a call that isn't made: what the program computed before it, it computes before the next one.
+// dropped skips a call. The computation before it is added to the gap before the next call.
 func (d *derived) dropped(t *trace.TimedCall) error {
 	s, c := d.s, t.Call
 	if c.Func.Has(trace.AttrCompletes) && strings.HasSuffix(c.Name(), "_free") {
@@ -179,7 +179,7 @@ func (d *derived) dropped(t *trace.TimedCall) error {
 	return nil
 }
 
-// persistent returns the place of a persistent request that sends, 0 if it is another.
+// persistent returns the address of a persistent send request, 0 for other requests.
 func (d *derived) persistent(v *trace.Value) uint64 {
 	if v.Form != trace.RequestPersistent {
 		return 0
@@ -187,7 +187,7 @@ func (d *derived) persistent(v *trace.Value) uint64 {
 	return d.s.requests[keyOf(true, v.ID)]
 }
 
-// send sends what a call sends, in the mode that needs nothing of the other side, or is synchronous.
+// send makes the send of a call, in standard or synchronous mode.
 func (d *derived) send(t *trace.TimedCall) error {
 	c, err := d.swap(t.Call)
 	if err != nil {
@@ -206,7 +206,7 @@ func (d *derived) send(t *trace.TimedCall) error {
 	return d.makeOne(&to, slot)
 }
 
-// start starts those of a call's requests that send, one by one.
+// start starts the send requests of a call, one by one.
 func (d *derived) start(t *trace.TimedCall) error {
 	one := *t
 	for _, v := range ops.RequestsOf(t.Call) {
@@ -235,7 +235,8 @@ var start = &trace.Function{Name: "MPI_Start", ReturnKind: mpi.KindError, Params
 	{Name: "request", Kind: mpi.KindRequest, Type: trace.TypeRequest, Dir: trace.DirInOut, HasIn: true, HasOut: true},
 }}
 
-// upTo goes through the order to an own call that has a place in it, and posts what others send before.
+// upTo processes the order up to an own call in it, and posts receives for the sends before. has: the call is in the
+// order.
 func (d *derived) upTo(index uint64, has bool) error {
 	for has && d.next <= index {
 		e, err := d.take(math.MaxInt)
@@ -252,7 +253,7 @@ func (d *derived) upTo(index uint64, has bool) error {
 	return d.ahead()
 }
 
-// ahead posts what others send later, as far as there is room and nothing has to be made first.
+// ahead posts receives for later sends, as far as buffers suffice and no own call must be made first.
 func (d *derived) ahead() error {
 	if d.s.Begin == 0 {
 		return nil
@@ -271,7 +272,7 @@ func (d *derived) ahead() error {
 	return nil
 }
 
-// end posts and awaits what is left where a program didn't end MPI.
+// end posts and completes the remaining operations of a program that didn't finalize MPI.
 func (d *derived) end() error {
 	for {
 		e, err := d.take(math.MaxInt)
@@ -297,7 +298,7 @@ func (d *derived) take(most int) (Event, error) {
 	return d.order.Next(most)
 }
 
-// pass does what an event asks for. Where there is no room for that, it is held, unless it must be done.
+// pass processes an event. If buffers are full it keeps the event for later, unless must is set.
 func (d *derived) pass(e Event, must bool) (bool, error) {
 	if e.Kind == SendEvent && e.To == d.me {
 		full := d.receives.n == mostUnderWay || d.receives.n > 0 && d.used+e.Bytes > d.buffers.size
@@ -306,7 +307,7 @@ func (d *derived) pass(e Event, must bool) (bool, error) {
 			return false, nil
 		}
 		if full {
-			d.finishReceives(0) // all of them are sent before this one in the order
+			d.finishReceives(0) // all of them precede this one in the order, so they are sent
 		}
 		if err := d.receive(&e); err != nil {
 			return false, err
@@ -351,8 +352,8 @@ func (d *derived) receive(e *Event) error {
 	return d.err
 }
 
-// settle waits for all messages of the rank, from when a call is due on. It returns when it was ready to, 0 if there were none,
-// and when the call is due then.
+// settle completes all messages of the rank when a call is due. It returns when the rank began to wait, 0 if nothing
+// was pending, and when the call is due then.
 func (d *derived) settle(due int64) (ready, latest int64) {
 	if d.receives.n+d.sends.n+len(d.started) == 0 {
 		return 0, due
@@ -411,7 +412,7 @@ func (d *derived) wait(at uint64, due int64) {
 	d.await("MPI_Wait", due, at, ignore)
 }
 
-// await makes a call that waits. That is time in MPI, and no part of the gap that is under way.
+// await makes a waiting call. Its time counts as MPI time, not as part of the current gap.
 func (d *derived) await(name string, due int64, words ...uint64) {
 	s := d.s
 	s.is(StateInCall)
@@ -425,7 +426,7 @@ func (d *derived) await(name string, due int64, words ...uint64) {
 	}
 }
 
-// invoke makes a call that isn't the trace's.
+// invoke makes a call that isn't in the trace.
 func (d *derived) invoke(name string, due int64, words ...uint64) {
 	result, err := d.s.p.invoke(d.call, name, due, words...)
 	if err == nil && result != 0 {
@@ -434,24 +435,24 @@ func (d *derived) invoke(name string, due int64, words ...uint64) {
 	d.err = cmp.Or(d.err, err)
 }
 
-// A swap is another function for calls of one.
+// A swap is a function that replaces another.
 type swap struct {
 	function *trace.Function
-	from     []int // parameters, -1: the request
+	from     []int // indices of the original's parameters; -1: the request
 }
 
-// asSent says which function sends what another one does. Receivers of the trace had posted their receives before a
-// message in ready mode, and taken messages before a buffer was full: here that isn't sure.
+// asSent names the function that sends in place of another. Ready mode and buffered mode relied on receives posted in
+// time and on buffer space in the recorded run, which the replay can't guarantee.
 var asSent = map[string]string{
 	"MPI_Bsend": "MPI_Send", "MPI_Rsend": "MPI_Send", "MPI_Ibsend": "MPI_Isend", "MPI_Irsend": "MPI_Isend",
 	"MPI_Bsend_init": "MPI_Send_init", "MPI_Rsend_init": "MPI_Send_init",
 	"MPI_Sendrecv": "MPI_Isend", "MPI_Sendrecv_replace": "MPI_Isend", "MPI_Isendrecv": "MPI_Isend", "MPI_Isendrecv_replace": "MPI_Isend",
 }
 
-// partOf are the names that parameters have in functions that receive besides.
+// partOf maps names of parameters to their names in functions that also receive.
 var partOf = map[string]string{"buf": "sendbuf", "count": "sendcount", "datatype": "sendtype", "tag": "sendtag"}
 
-// swap returns the call that sends what a call does.
+// swap returns the call that sends a call's message.
 func (d *derived) swap(c *trace.Call) (*trace.Call, error) {
 	name, large := strings.CutSuffix(c.Name(), "_c")
 	to, ok := asSent[name]
@@ -491,7 +492,7 @@ func (d *derived) swap(c *trace.Call) (*trace.Call, error) {
 	for i, at := range x.from {
 		p := trace.Param{Def: &x.function.Params[i], Out: trace.Value{Type: trace.TypeRequest, Form: trace.RequestOneShot}}
 		if j := c.Param("request"); at < 0 && j != nil {
-			p = *j // a persistent one
+			p = *j // a parameter of a persistent request
 		} else if at >= 0 {
 			p.In, p.Out = c.Params[at].In, c.Params[at].Out
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// encode fills in the words of a call.
+// encode lays out the words of a call.
 func (s *Stream) encode(c *trace.Call) (*callPlan, error) {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
@@ -59,8 +59,7 @@ func (s *Stream) encode(c *trace.Call) (*callPlan, error) {
 	return plan, s.arena.err
 }
 
-// roomFor is how many elements an output array gets at least: lengths that the
-// call got are among its numbers.
+// roomFor returns the least number of elements for an output array: at least the lengths among the call's numbers.
 func roomFor(c *trace.Call) int64 {
 	n := int64(64)
 	for i := range c.Params {
@@ -73,7 +72,7 @@ func roomFor(c *trace.Call) int64 {
 	return n
 }
 
-// word returns the word that is passed for a parameter in the call.
+// word returns the word passed for a parameter.
 func (s *Stream) word(c *trace.Call, plan *callPlan, st *argument, p *trace.Param, room int64) (uint64, error) {
 	d := st.def
 	form := d.Kind.Form()
@@ -109,7 +108,7 @@ func (s *Stream) word(c *trace.Call, plan *callPlan, st *argument, p *trace.Para
 	return at, nil
 }
 
-// scalar is the raw value of an input.
+// scalar returns the raw value of an input.
 func (s *Stream) scalar(c *trace.Call, st *argument, v *trace.Value) (uint64, error) {
 	switch v.Type {
 	case trace.TypeInt:
@@ -138,7 +137,7 @@ func (s *Stream) scalar(c *trace.Call, st *argument, v *trace.Value) (uint64, er
 		} else if v.Num == mpi.CallbackDup {
 			return mpi.CallbackDup, nil
 		}
-		null := v.Num == mpi.CallbackNull // which Open MPI has a function for
+		null := v.Num == mpi.CallbackNull // Open MPI represents this by a function
 		kind, ok := reissue.StandInFor(st.def.Name, null)
 		if !ok || null && s.p.flavour != mpi.FlavourOpenMPI {
 			return 0, nil
@@ -150,7 +149,7 @@ func (s *Stream) scalar(c *trace.Call, st *argument, v *trace.Value) (uint64, er
 	return 0, fmt.Errorf("%s: %s: values of type %d can't be passed", c.Name(), st.def.Name, v.Type)
 }
 
-// integer translates a number of the trace into the MPI's, or this run's.
+// integer converts a number of the trace to this MPI's or this run's number.
 func (s *Stream) integer(c *trace.Call, st *argument, n int64) int64 {
 	if what, ok := numbered(c, st.def.Kind); ok {
 		if v, ok := s.p.numbers[numberKey{what, n}]; ok {
@@ -160,7 +159,7 @@ func (s *Stream) integer(c *trace.Call, st *argument, n int64) int64 {
 	return st.table.Raw(n)
 }
 
-// numbered reports whether the MPI numbers values of a kind at run time, and in which series.
+// numbered reports whether the MPI assigns values of a kind at run time, and returns the name of the series.
 func numbered(c *trace.Call, k mpi.Kind) (string, bool) {
 	switch k {
 	case mpi.KindKeyval:
@@ -173,8 +172,7 @@ func numbered(c *trace.Call, k mpi.Kind) (string, bool) {
 	return "", false
 }
 
-// fint asks the MPI for the integer of the handle that a conversion gave: the one of the trace is
-// that of another MPI.
+// fint asks the MPI for the integer of a handle, instead of using the recorded one of another MPI.
 func (s *Stream) fint(c *trace.Call) (uint64, error) {
 	if !c.Func.ReturnKind.IsHandle() {
 		return 0, fmt.Errorf("%s gives no handle", c.Name())
@@ -183,7 +181,7 @@ func (s *Stream) fint(c *trace.Call) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return s.p.ask("P"+reissue.InverseConversion(c.Name()), v) // nobody is to see it
+	return s.p.ask("P"+reissue.InverseConversion(c.Name()), v) // PMPI, so that no tool sees the call
 }
 
 // allPvars is MPI_T_PVAR_ALL_HANDLES: a variable that holds it in MPICH.
@@ -194,13 +192,13 @@ func (p *Process) allPvars() uint64 {
 	return ^uint64(0)
 }
 
-// object is the part of a conversion function's name that says of what.
+// object returns the part of a conversion function's name that names the kind of object.
 func object(name string) string {
 	of, _, _ := strings.Cut(strings.TrimPrefix(name, "MPI_"), "_")
 	return of
 }
 
-// find returns the value of a handle, which another thread may have to make yet.
+// find returns the value of a handle. It waits if another thread has not made the handle yet.
 func (s *Stream) find(k mpi.Kind, number int64) (uint64, error) {
 	h := s.p.handles[k]
 	if h == nil {
@@ -217,7 +215,7 @@ func (s *Stream) find(k mpi.Kind, number int64) (uint64, error) {
 	return v, err
 }
 
-// handle returns the word for a handle that is passed by value or by address.
+// handle returns the word for a handle passed by value or by address.
 func (s *Stream) handle(c *trace.Call, st *argument, p *trace.Param) (uint64, error) {
 	k := st.def.Kind
 	if !st.def.ByAddress() {
@@ -249,9 +247,8 @@ func (s *Stream) handle(c *trace.Call, st *argument, p *trace.Param) (uint64, er
 	return at, nil
 }
 
-// forget notes that the call frees a handle. Where another thread might take it for the
-// next one of its number, it is dropped before; of other kinds there may be more
-// references.
+// forget records that the call frees a handle. Where another thread may get the same handle value again, the handle
+// is dropped before the call; other kinds of handles may have further references.
 func (s *Stream) forget(c *trace.Call, st *argument, number int64) {
 	k := st.def.Kind
 	if number < trace.FirstLocal || st.def.Dir != mpi.DirFree || c.Return != 0 {
@@ -267,18 +264,17 @@ func (s *Stream) forget(c *trace.Call, st *argument, number int64) {
 		s.after = append(s.after, func() { h.freed(cell) })
 		return
 	}
-	delete(h.cell[i], number) // its value or number may be another thread's next before the call has come out
+	delete(h.cell[i], number) // another thread may reuse the value or number before this call returns
 	delete(h.alive, cell)
 	delete(h.beneath, cell)
 	s.after = append(s.after, func() { s.p.blocks.give(cell, cellSize) })
 }
 
-// cell is the place where the value of one of the program's handles is kept.
+// cell returns the address where a handle's value is stored.
 func (s *Stream) cell(k mpi.Kind, number int64) (uint64, error) {
 	h := s.p.handles[k]
 	if at, ok := h.cell[s.number][number]; ok {
-		// The handle gets its value when the call has come out; until then the
-		// old one, if any, is gone.
+		// The handle gets its value when the call returns. Until then the old value, if any, is invalid.
 		h.again(at)
 		return at, nil
 	}
@@ -294,12 +290,12 @@ func (s *Stream) cell(k mpi.Kind, number int64) (uint64, error) {
 	return at, nil
 }
 
-// toolObject is the address of the handle that a tool variable is bound to.
+// toolObject returns the address of the handle that a tool variable is bound to.
 func (s *Stream) toolObject(p *trace.Param) (uint64, error) {
 	if p.In.Num == 0 {
 		return 0, nil
 	}
-	// What it was is not in the trace. Most are bound to communicators.
+	// The trace lacks the object. Most variables are bound to communicators.
 	world, err := s.find(mpi.KindComm, mpi.HandleCommWorld)
 	if err != nil {
 		return 0, err
@@ -311,7 +307,7 @@ func (s *Stream) toolObject(p *trace.Param) (uint64, error) {
 	return at, s.arena.err
 }
 
-// status is a status by address.
+// status lays out a status argument, and returns its address.
 func (s *Stream) status(d *mpi.Param, p *trace.Param) (uint64, error) {
 	if !d.Dir.HasIn() && p.Out.Status != nil && p.Out.Status.Form == trace.StatusIgnored {
 		return s.sentinel(s.p.layout.C.StatusIgnore)
@@ -329,7 +325,7 @@ func (s *Stream) status(d *mpi.Param, p *trace.Param) (uint64, error) {
 	return at, nil
 }
 
-// image is the status that a generalized request is to have, for its callback.
+// image lays out the status that the callback of a generalized request returns.
 func (s *Stream) image() (uint64, error) {
 	at, err := s.p.blocks.take(imageSize)
 	if err != nil {
@@ -343,8 +339,8 @@ func (s *Stream) image() (uint64, error) {
 	return at, nil
 }
 
-// leaveStatuses writes the recorded statuses to where the MPI will write its own: fields that it does not set then have
-// their old values, as far as recorded.
+// leaveStatuses writes the recorded statuses where the MPI will write its own. Fields that the MPI does not set then
+// have the recorded old values.
 func (s *Stream) leaveStatuses(at uint64, v *trace.Value) {
 	for i := range v.Elems {
 		if x := v.Elems[i].Status; x != nil {
@@ -353,7 +349,7 @@ func (s *Stream) leaveStatuses(at uint64, v *trace.Value) {
 	}
 }
 
-// fillStatus lays out a status as the MPI would have.
+// fillStatus lays out a status in the MPI's format.
 func (s *Stream) fillStatus(at uint64, v *trace.StatusValue) {
 	if v.Form == trace.StatusEmpty {
 		v = &trace.StatusValue{Source: mpi.AnySource, Tag: mpi.AnyTag}

@@ -7,25 +7,25 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// handles maps the trace's numbers of one kind of handle to this process's.
+// handleTable maps the trace's numbers of one kind of handle to this process's values.
 type handleTable struct {
 	kind  mpi.Kind
 	width int
 	table *mpi.PredefinedHandles
 	null  uint64
-	cell  []map[int64]uint64 // by stream that made it: where the value is
+	cell  []map[int64]uint64 // by creating stream: the address of each handle's value
 
-	// Where an MPI gives out a handle once more, a trace made under it has the same
-	// number again, and the MPI at hand may give another handle. By cell: those that
-	// have its number too, and whether the one in it was not freed.
+	// An MPI may return an existing handle again. A trace made under it then has the same number again, but this
+	// run's MPI may return a new handle. By cell: further handles with its number, and whether the one in the cell is
+	// not freed.
 	beneath map[uint64][]uint64
 	alive   map[uint64]bool
 }
 
-// mostBeneath bounds what is kept of handles that nobody frees.
+// mostBeneath bounds the further handles kept for a cell whose handles are never freed.
 const mostBeneath = 64
 
-// again makes a cell ready for another handle of its number.
+// again prepares a cell for another handle of its number.
 func (h *handleTable) again(cell uint64) {
 	if h.alive[cell] && len(h.beneath[cell]) < mostBeneath {
 		h.beneath[cell] = append(h.beneath[cell], load(cell, h.width))
@@ -33,7 +33,7 @@ func (h *handleTable) again(cell uint64) {
 	h.alive[cell] = true
 }
 
-// freed notes that the handle in a cell is gone.
+// freed records that the handle in a cell was freed.
 func (h *handleTable) freed(cell uint64) {
 	list := h.beneath[cell]
 	if len(list) == 0 {
@@ -61,10 +61,9 @@ func newHandles(kind mpi.Kind, f mpi.Flavour, streams int, symbol func(string) (
 	return h
 }
 
-// find returns the stream that made the handle which a number means to a
-// stream, -1 if nobody did yet. Which number a handle got depends on what other
-// threads had freed by then; here they may be late, so that two handles can have
-// one number at a time, and a stream means its own.
+// find returns the stream that made the handle which a number means in a stream; -1 if it is not made yet. A handle's
+// number depended on what other threads had freed. In the replay these threads may be later, so that two handles have
+// one number at a time. Then a number means the stream's own handle.
 func (h *handleTable) find(stream int, number int64) int {
 	if _, ok := h.cell[stream][number]; ok {
 		return stream
@@ -77,8 +76,7 @@ func (h *handleTable) find(stream int, number int64) int {
 	return -1
 }
 
-// raw returns the value of a handle. ok is false if it is one of the program's
-// that has not been made yet.
+// raw returns the value of a handle. ok is false for a handle of the program that has not been made yet.
 func (h *handleTable) raw(stream int, number int64) (v uint64, ok bool, err error) {
 	switch {
 	case number >= trace.FirstLocal:

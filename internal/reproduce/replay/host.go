@@ -2,76 +2,71 @@ package replay
 
 import "github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 
-// CallWords is how many words a Call has; no MPI function has more parameters.
+// CallWords is the number of argument words of a Call, the largest number of parameters of an MPI function.
 const CallWords = 18
 
-// A Call is a call of an MPI function: every parameter of these is an integer
-// or a pointer in C, so each is a word. The layout is that of struct call in
-// replayer/call.h, and calls live in memory that the garbage collector does not
-// know.
+// A Call is a call of an MPI function. Every parameter is an integer or a pointer in C, so each is a word. The layout
+// equals struct call in replayer/call.h. Calls are in memory outside of Go's garbage collection.
 type Call struct {
 	Function    uint64 // address
 	Outcome     uint64 // address of an Outcome, or 0
 	NotBeforeNs int64  // on the host's clock; 0: at once
-	ReadyNs     int64  // when it began to wait for that
-	BeginNs     int64  // when it went into the MPI
-	EndNs       int64  // and came out
+	ReadyNs     int64  // when the wait for NotBeforeNs began
+	BeginNs     int64  // when the MPI was entered
+	EndNs       int64  // when the MPI returned
 	Result      uint64
 	Words       [CallWords]uint64
 }
 
-// RepeatedCall is how many times a Call is to be made again, and when. The layout is that
-// of struct repeats in replayer/call.h.
+// RepeatedCall describes repetitions of a Call, and when each is due. The layout equals struct repeats in
+// replayer/call.h.
 type RepeatedCall struct {
-	NextIndex int64 // those from here on are to be made,
+	NextIndex int64 // index in At of the next repetition
 	Count     int64
-	Last      int64 // when the call before came out
-	LateNs    int64 // ns that calls were made later than due, and no gap has made up for
-	HeldNs    int64 // ns that they waited for the line, in sum
-	MPINs     int64 // ns that they were in the MPI
-	From      int64 // when the one under way was due, or could be made if that was later; read meanwhile, as Next is
+	Last      int64 // when the previous call returned
+	LateNs    int64 // ns that calls were later than due and that no gap has made up for
+	HeldNs    int64 // sum of the ns that calls waited for their time on the line
+	MPINs     int64 // sum of the ns in the MPI
+	From      int64 // when the current repetition was due or ready, whichever is later; read by other threads, like NextIndex
 	At        [repeatsAtOnce]struct {
-		Line int64 // when it is due, 0: at once
-		Gap  int64 // how long after the call before
+		Line int64 // earliest time, 0: none
+		Gap  int64 // ns after the previous call
 	}
 }
 
 const repeatsAtOnce = 256
 
-// A MPIHost is a process that has an MPI: the replayer, or a fake in tests.
-// Addresses are those of its C side.
+// A MPIHost is a process with an MPI: the replayer, or a fake in tests. Addresses are addresses in C.
 type MPIHost interface {
-	// FunctionAddress returns the address of an MPI function, 0 if the MPI has none of
-	// that name.
+	// FunctionAddress returns the address of an MPI function, 0 if the MPI lacks it.
 	FunctionAddress(name string) uint64
 
 	// SymbolAddress returns the address of an object of the MPI library.
 	SymbolAddress(name string) (uint64, bool)
 
-	// StandInAddress returns the address of a callback in place of the program's.
+	// StandInAddress returns the address of a stand-in for a callback.
 	StandInAddress(kind reissue.StandIn) uint64
 
-	// HasTool reports whether a tool between the program and the MPI looks at the calls: then requests are kept at the
+	// HasTool reports whether a tool between the replayer and the MPI sees the calls. Requests are then stored at the
 	// program's addresses.
 	HasTool() bool
 
-	// MakeCall makes the call on the thread of the caller and fills in what came
-	// of it.
+	// MakeCall makes the call on the caller's thread and fills in the outputs.
 	MakeCall(c *Call)
 
-	// RepeatCall makes a call repeatedly, until r.Count calls are made or one does not return 0; outputs are of the last
-	// one.
+	// RepeatCall repeats the call until r.Count calls are made or one does not return 0. Outputs are those of the
+	// last call.
 	RepeatCall(c *Call, r *RepeatedCall)
 
-	// Alloc returns that many bytes outside of Go's memory; they are zero.
+	// Alloc returns zeroed memory outside of Go's heap.
 	Alloc(size int64) (uint64, error)
 
-	// Free takes back what Alloc returned.
+	// Free frees memory from Alloc.
 	Free(addr uint64, size int64)
 
-	// ReserveAddress maps memory at a fixed address that is still free.
+	// ReserveAddress maps memory at a fixed address that must be free.
 	ReserveAddress(addr uint64, size int64) error
 
-	// ClockNs returns nanoseconds from a fixed point on.
+	// ClockNs returns nanoseconds since a fixed point.
 	ClockNs() int64
 }

@@ -5,20 +5,19 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A lookahead runs ahead of a stream to find out what becomes of a request: which
-// message a receive with a wildcard gets is known where it completes, and in
-// which array the program put it, where that is used. It looks at each call
-// once, and keeps what it found until the stream asks.
+// A lookahead reads calls ahead of a stream to find what becomes of a request: the call that completes it shows the
+// message of a wildcard receive, and later calls show in which array the program put the request. It reads each call
+// once, and keeps its findings until the stream asks.
 type lookahead struct {
 	k           *trace.Rank
 	stream      int
-	places      bool // look for arrays too
+	places      bool // arrays are wanted, too
 	walk        *trace.Walk
-	at          uint64                    // calls seen
+	at          uint64                    // number of calls read
 	completions map[int64]*requestOutcome // by request
 }
 
-// A requestOutcome says where and with which status a one-shot request completes.
+// A requestOutcome is where, and with which status, a one-shot request completes.
 type requestOutcome struct {
 	status    *trace.StatusValue // its final status; nil: not recorded
 	array     uint64             // 1 + index of the first call with an array that it is in, 0: none
@@ -28,11 +27,11 @@ type requestOutcome struct {
 	wantPlace bool
 }
 
-// farthest is how many calls a lookahead looks ahead for one request.
+// farthest is the largest number of calls read ahead for one request.
 const farthest = 1 << 20
 
-// completion returns what becomes of the request that the call makes, nil if it makes
-// none or if nothing is to be known of it.
+// completion returns the outcome of the request that the call makes; nil if it makes none or its outcome doesn't
+// matter.
 func (f *lookahead) completion(c *trace.Call) (*requestOutcome, error) {
 	id := made(c)
 	if id < 0 || !f.places && !tells(c) {
@@ -52,17 +51,17 @@ func (f *lookahead) completion(c *trace.Call) (*requestOutcome, error) {
 			return v, f.walk.Err()
 		}
 		f.at++
-		if !f.walk.Repeated() { // repetitions of a call are alike
+		if !f.walk.Repeated() { // repetitions of a call are equal
 			f.look(f.walk.Call())
 		}
 	}
 }
 
-// nearby is how many calls are passed one by one rather than looking for a position in
-// the compressed trace, which takes the longer the larger that is.
+// nearby is the largest distance that is walked call by call. A longer one is looked up in the grammar, which takes
+// longer the larger the grammar is.
 const nearby = 1 << 12
 
-// reach moves to a call, unless the lookahead is farther. Nothing before it matters.
+// reach moves to a call, unless the lookahead is already past it. Earlier calls don't matter.
 func (f *lookahead) reach(index uint64) error {
 	if f.walk != nil && f.at > index {
 		return nil
@@ -82,7 +81,7 @@ func (f *lookahead) reach(index uint64) error {
 	return nil
 }
 
-// made is the one-shot request that a call makes, -1 if none.
+// made returns the number of the one-shot request that a call makes, -1 if none.
 func made(c *trace.Call) int64 {
 	for i := range c.Params {
 		if out := &c.Params[i].Out; out.Type == trace.TypeRequest && out.Form == trace.RequestOneShot {
@@ -95,7 +94,7 @@ func made(c *trace.Call) int64 {
 // tells reports whether the status of a call's request matters.
 func tells(c *trace.Call) bool { return c.Param("query_fn") != nil || wildcard(c) }
 
-// look takes note of requests that the call makes and of those it is about.
+// look records the requests that the call makes and completes.
 func (f *lookahead) look(d *trace.Call) {
 	if id := made(d); id >= 0 {
 		v := &requestOutcome{wantMatch: tells(d), wantPlace: f.places}
@@ -129,7 +128,7 @@ func (f *lookahead) look(d *trace.Call) {
 	}
 }
 
-// used notes at which position of a call's array a request is; a request passed by value has no position.
+// used records the position of a request in a call's array; a request passed by value has no position.
 func (f *lookahead) used(r *trace.Value, d *trace.Call, position, length int, value bool) {
 	if r.Form != trace.RequestOneShot || value {
 		return
@@ -142,7 +141,7 @@ func (f *lookahead) used(r *trace.Value, d *trace.Call, position, length int, va
 	}
 }
 
-// status notes the status of a request that has completed.
+// status records the status of a completed request.
 func (f *lookahead) status(r *trace.Value, s *trace.StatusValue, d *trace.Call) {
 	if r.Form != trace.RequestOneShot {
 		return

@@ -18,8 +18,7 @@ func bytesAt(addr uint64, n int) []byte {
 	return unsafe.Slice((*byte)(pointer(addr)), n)
 }
 
-// pointer turns an address into a pointer. It is never one of Go's memory, so
-// the garbage collector has no say in it.
+// pointer converts an address to a pointer. The address must be outside of Go's heap.
 func pointer(addr uint64) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
 
 // store writes the low bytes of a word.
@@ -50,7 +49,7 @@ func textAt(addr uint64) string {
 	return string(bytesAt(addr, n))
 }
 
-// An arena hands out memory for the arguments of one call.
+// An arena allocates memory for the arguments of one call.
 type arena struct {
 	alloc func(size int64) (uint64, error)
 	base  uint64
@@ -61,8 +60,7 @@ type arena struct {
 
 const arenaSize = 1 << 20
 
-// take returns n bytes, aligned for anything. What is in them is arbitrary.
-// After a failure it returns 0, and err says why.
+// take returns n uninitialised bytes, aligned for any type. After a failure it returns 0 and sets err.
 func (a *arena) take(n int64) uint64 {
 	n = (n + 15) &^ 15
 	if a.used+n > a.size {
@@ -72,7 +70,7 @@ func (a *arena) take(n int64) uint64 {
 			a.err = err
 			return 0
 		}
-		// The old piece stays as it is: arguments of this call are in it.
+		// The old piece stays allocated: it holds arguments of this call.
 		a.base, a.size, a.used = base, size, 0
 	}
 	p := a.base + uint64(a.used)
@@ -83,11 +81,11 @@ func (a *arena) take(n int64) uint64 {
 const (
 	cellBlock = 1 << 16
 	cellSize  = 8
-	imageSize = 64 // no MPI's status is larger
+	imageSize = 64 // an upper bound of every MPI's status
 )
 
-// cell returns memory for one handle, whose address stays as long as the handle lives: a tracer identifies requests by
-// their variable, and an MPI may fill in a communicator later.
+// cell returns memory for one handle, whose address stays the same while the handle lives. A tracer identifies
+// requests by their variable's address, and an MPI may fill in a communicator later.
 func (p *Process) cell() (uint64, error) {
 	at, err := p.blocks.take(cellSize)
 	if err == nil {
@@ -96,8 +94,8 @@ func (p *Process) cell() (uint64, error) {
 	return at, err
 }
 
-// blocks hands out pieces of memory of any size, in powers of two. Small ones are cut
-// from large ones: what Alloc returns has pages of its own.
+// blocks allocates memory in sizes of powers of two. Small blocks are cut from large ones, as each Alloc takes whole
+// pages.
 type blocks struct {
 	alloc func(size int64) (uint64, error)
 	free  [48][]uint64
@@ -134,30 +132,29 @@ func (b *blocks) give(p uint64, n int) {
 
 func classOf(n int) int { return bits.Len(uint(max(n, cellSize) - 1)) }
 
-// segments gives the trace's addresses memory of this process. What the MPI
-// allocated itself is where it says.
+// segments maps the trace's segments to memory of this process. Memory that the MPI allocated keeps the MPI's
+// address.
 type segments struct {
 	host    MPIHost
 	layout  *mpi.Layout
 	planned map[reissue.MemorySegment]*reissue.TouchedSegment
 	base    map[reissue.MemorySegment]uint64 // address of offset 0
-	rooms   map[reissue.MemorySegment]room   // of those that begin and end
-	given   map[reissue.MemorySegment]bool   // the MPI handed it out, since the segment last began
+	rooms   map[reissue.MemorySegment]room   // of segments that are allocated and freed during the replay
+	given   map[reissue.MemorySegment]bool   // the MPI has allocated it since the segment last began
 	seed    uint64
-	version uint64 // counts what changes base
+	version uint64 // incremented at each change of base
 
 	spare      []room
 	spareBytes int64
 }
 
-// Around each segment some room is left: an MPI may look at a whole word.
+// Padding around each segment: an MPI may read whole words.
 const (
 	margin   = 64
-	leastFor = 1 << 12 // of a place that the plan does not have
+	leastFor = 1 << 12 // size of a segment that the plan lacks
 )
 
-// newSegments allocates what the plan says and fills it, save segments that begin and
-// end as the replay goes on.
+// newSegments allocates and fills the plan's segments, except those that are allocated and freed during the replay.
 func newSegments(plan *reissue.ResourcePlan, l *mpi.Layout, seed uint64, h MPIHost, known *allocs) (*segments, error) {
 	g := &segments{
 		host: h, layout: l, seed: seed, base: make(map[reissue.MemorySegment]uint64), rooms: make(map[reissue.MemorySegment]room), given: make(map[reissue.MemorySegment]bool),
@@ -180,7 +177,7 @@ func newSegments(plan *reissue.ResourcePlan, l *mpi.Layout, seed uint64, h MPIHo
 	return g, nil
 }
 
-// take maps a segment: address space for everything that calls reach, memory as far as the segment's size.
+// take maps a segment: address space for all bytes that calls reach, and memory for the segment's size.
 //
 // Calls may reach beyond the segment, as a datatype can span several pieces of memory. They may also seem to, if one
 // number meant a small datatype and a large one. Address space that is not touched takes no memory.
@@ -200,12 +197,11 @@ func (g *segments) take(s *reissue.TouchedSegment, size int64) error {
 }
 
 const (
-	mostContent = 1 << 28 // of a segment of unknown size
-	mostSpace   = 1 << 40 // to either side of a segment's beginning
+	mostContent = 1 << 28 // bytes filled in a segment of unknown size
+	mostSpace   = 1 << 40 // largest reach on either side of a segment's beginning
 )
 
-// fill writes random bytes. Whoever takes them for doubles finds numbers from 1
-// to 2: sums neither overflow nor get slow.
+// fill writes random bytes that are doubles from 1 to 2: sums neither overflow nor become slow.
 func (g *segments) fill(b []byte) {
 	x := g.seed*0x9e3779b97f4a7c15 + 1
 	for ; len(b) >= 8; b = b[8:] {
@@ -217,14 +213,14 @@ func (g *segments) fill(b []byte) {
 	g.seed = x
 }
 
-// bind says where a segment is that the MPI allocated.
+// bind sets the address of a segment that the MPI allocated.
 func (g *segments) bind(l trace.Location, addr uint64) {
 	p := reissue.SegmentOf(&l)
 	g.version++
 	g.base[p], g.given[p] = addr-uint64(l.Offset), true
 }
 
-// address returns the address that a location has here.
+// address returns this process's address of a location.
 func (g *segments) address(l trace.Location) (uint64, error) {
 	if l.Class == trace.AddressSpecial {
 		return g.special(l.Offset)
@@ -260,13 +256,13 @@ func (g *segments) special(offset int64) (uint64, error) {
 	return uint64(s.Value), nil
 }
 
-// allocs has the allocation events of a rank's segments. Threads of a replay advance differently than those of the
-// program. Memory of ranks with several threads therefore stays for the whole replay, and only sizes are used.
+// allocs reads the allocation events of a rank. Threads of a replay advance differently than the program's. Memory of
+// ranks with several threads therefore stays for the whole replay, and the events give only sizes.
 type allocs struct {
-	largest map[reissue.MemorySegment]int64 // by segment: the most memory it ever had
+	largest map[reissue.MemorySegment]int64 // by segment: its largest size
 	follow  bool
 	next    func() (uint64, trace.AllocEvent, bool)
-	at      uint64 // calls that have begun before the event
+	at      uint64 // number of calls begun before the event
 	alloc   trace.AllocEvent
 	more    bool
 }
@@ -285,7 +281,7 @@ func newAllocs(k *trace.Rank) (*allocs, error) {
 	}
 	if r.Truncated || k.Streams() > 1 {
 		if r.Truncated {
-			clear(l.largest) // segments that are not known may be larger
+			clear(l.largest) // segments of unknown size may be larger
 		}
 		return l, nil
 	}
@@ -295,10 +291,10 @@ func newAllocs(k *trace.Rank) (*allocs, error) {
 	return l, nil
 }
 
-// pending reports whether segments begin or end before a call.
+// pending reports whether segments are allocated or freed before a call.
 func (l *allocs) pending(index uint64) bool { return l.follow && l.more && l.at <= index }
 
-// until begins and ends segments as they did before a call.
+// until allocates and frees segments as the program did before a call.
 func (l *allocs) until(index uint64, g *segments) error {
 	for l.more && l.at <= index {
 		if l.alloc.Free {
@@ -317,17 +313,17 @@ type room struct {
 	size int64
 }
 
-// begin gives a segment memory, of the size that it had.
+// begin allocates a segment of its recorded size.
 func (g *segments) begin(p reissue.MemorySegment, size int64) error {
 	s, ok := g.planned[p]
 	if !ok || g.given[p] {
-		return nil // no call touches it, or the MPI has just handed it out
+		return nil // no call touches it, or the MPI has just allocated it
 	}
 	g.end(p)
 	return g.take(s, size)
 }
 
-// end takes a segment's memory away.
+// end frees a segment.
 func (g *segments) end(p reissue.MemorySegment) {
 	g.version++
 	if g.given[p] {
@@ -341,7 +337,7 @@ func (g *segments) end(p reissue.MemorySegment) {
 	}
 }
 
-// Some rooms are kept for segments that come and go with every turn of a loop.
+// Some freed memory is kept for reuse by segments that a loop allocates in each iteration.
 const (
 	mostSpare  = 16
 	spareBytes = 32 << 20
@@ -358,7 +354,7 @@ func (g *segments) giveBack(r room) {
 	}
 }
 
-// room returns memory of a size, and whether there is content in it already.
+// room returns memory of a size; used: it has content already.
 func (g *segments) room(size int64) (r room, used bool, err error) {
 	for i, r := range g.spare {
 		if r.size >= size && r.size/2 <= size {

@@ -16,37 +16,37 @@ type EventKind uint8
 
 // The kinds.
 const (
-	NoEvent EventKind = iota // none of those calls that were looked at concerns the rank
+	NoEvent EventKind = iota // none of the calls read concerns the rank
 	SendEvent
 	MeetingEvent // a rank's part of a collective call
 	EndEvent
 )
 
-// An Event is a send or a rank's part of a collective call.
+// An Event is a send, or a rank's part of a collective call.
 type Event struct {
 	Kind  EventKind
-	Rank  int    // who makes the call
-	Index uint64 // which it is
+	Rank  int    // the rank that makes the call
+	Index uint64 // index of the call
 	Message
 }
 
-// An EventOrder goes through the calls of all ranks.
+// An EventOrder steps through the calls of all ranks.
 type EventOrder struct {
-	Calls uint64 // so far
+	Calls uint64 // number of calls so far
 
-	of     int // the rank whose events are wanted, -1: all
+	of     int // rank whose events are wanted; -1: all
 	ranks  []*rankPosition
-	ready  []int // whose turn it is, first of all
+	ready  []int // queue of the ranks that can advance
 	groups map[int]*collectiveGroup
-	events []Event // that come next
+	events []Event // the next events
 }
 
 // A rankPosition is a rank's position in its calls.
 type rankPosition struct {
 	view *RankView
 	walk *trace.Walk
-	at   *collectiveGroup // where it waits for others, nil: nowhere
-	call uint64           // in this one
+	at   *collectiveGroup // collective call at which it waits for others; nil: none
+	call uint64           // index of that call
 }
 
 // A collectiveGroup is a communicator with the members that have arrived at its current collective call.
@@ -54,11 +54,11 @@ type collectiveGroup struct {
 	comm     *handles.Comm
 	members  int
 	function string
-	there    []int // in the one at hand
+	there    []int // members at the current call
 }
 
-// NewEventOrder begins the order of a trace, for a rank: it gets what the rank does and what is sent to it; -1: everything.
-// There MUST be no DeriveObstacles.
+// NewEventOrder begins the order of a trace. It yields the events of a rank and the sends to it; rank -1: all events.
+// DeriveObstacles MUST be empty for the trace.
 func NewEventOrder(r *trace.Reader, rank int) (*EventOrder, error) {
 	o := &EventOrder{of: rank, groups: make(map[int]*collectiveGroup)}
 	source, err := ops.NewSource(r, ops.Options{IgnoreTimes: true, PerMember: true})
@@ -83,10 +83,10 @@ func NewEventOrder(r *trace.Reader, rank int) (*EventOrder, error) {
 	return o, nil
 }
 
-// View returns what the calls of a rank are to others.
+// View returns the view of a rank's calls.
 func (o *EventOrder) View(rank int) *RankView { return o.ranks[rank].view }
 
-// Next returns the event that comes next. It looks at most calls, and returns NoEvent if none of these is an event.
+// Next returns the next event. It reads at most most calls, and returns NoEvent if none of them is an event.
 func (o *EventOrder) Next(most int) (e Event, err error) {
 	for len(o.events) == 0 {
 		if len(o.ready) == 0 {
@@ -107,7 +107,7 @@ func (o *EventOrder) Next(most int) (e Event, err error) {
 	return e, nil
 }
 
-// step looks at one call of the rank whose turn it is.
+// step reads one call of the next rank in the queue.
 func (o *EventOrder) step() error {
 	n := o.ready[0]
 	p := o.ranks[n]
@@ -140,7 +140,7 @@ func (o *EventOrder) add(e Event) {
 	}
 }
 
-// meet has a rank wait for the others in a collective call. The last one lets all go on.
+// meet has a rank wait for the others at a collective call. The last one releases all.
 func (o *EventOrder) meet(rank int, index uint64, a *RoleAndMessages) error {
 	number := a.with.ChannelKey()
 	g := once.GetOrMake(o.groups, number, func() *collectiveGroup {
@@ -167,7 +167,7 @@ func (o *EventOrder) meet(rank int, index uint64, a *RoleAndMessages) error {
 	return nil
 }
 
-// stuck returns an error that lists the collective calls which not all members reach; nil without any.
+// stuck returns an error that lists the collective calls which not all members reach; nil if all do.
 func (o *EventOrder) stuck() error {
 	var list []string
 	seen := make(map[*collectiveGroup]bool)
@@ -186,13 +186,13 @@ func (o *EventOrder) stuck() error {
 	return fmt.Errorf("collective calls that not all members come to: %s", strings.Join(list, "; "))
 }
 
-// A OrderSummary is what there is in an order.
+// A OrderSummary counts the events of an order.
 type OrderSummary struct {
 	Calls, Messages uint64
-	Largest         int64 // message, in bytes
+	Largest         int64 // size of the largest message in bytes
 }
 
-// SummariseOrder goes through an order to its end: it returns an error if there is no order.
+// SummariseOrder runs an order to its end. It returns an error if some collective call is never complete.
 func SummariseOrder(r *trace.Reader) (s OrderSummary, err error) {
 	o, err := NewEventOrder(r, -1)
 	for err == nil {

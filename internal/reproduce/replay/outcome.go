@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// directed are the functions whose outcome the replay dictates, in replayer/under/under.c, large forms included.
+// directed are the functions whose outcome the replay forces, in replayer/under/under.c, large-count forms included.
 var directed = map[string]bool{
 	"MPI_Test": true, "MPI_Testany": true, "MPI_Testall": true, "MPI_Testsome": true, "MPI_Request_get_status": true,
 	"MPI_Waitany": true, "MPI_Waitsome": true, "MPI_Waitall": true, "MPI_Win_test": true, "MPI_Parrived": true,
@@ -18,12 +18,11 @@ var directed = map[string]bool{
 	"MPI_File_open": true, "MPI_File_delete": true,
 }
 
-// IsDirected reports whether the replay dictates the outcome of a function's calls.
+// IsDirected reports whether the replay forces the outcome of a function's calls.
 func IsDirected(name string) bool { return directed[strings.TrimSuffix(name, "_c")] }
 
-// outcome lays out what the call is to give: struct under_outcome. 0 means that
-// there is nothing to say, because the call can end in one way only or because
-// it is not known how it did.
+// outcome lays out the outcome that a call must have: struct under_outcome. 0 means no constraint: the call has only
+// one possible outcome, or the recorded one isn't known.
 func (s *Stream) outcome(c *trace.Call, plan *callPlan) (uint64, error) {
 	switch {
 	case c.Name() == "MPI_File_get_size":
@@ -57,19 +56,19 @@ func (s *Stream) outcome(c *trace.Call, plan *callPlan) (uint64, error) {
 	return s.layOut(c, flag, q.match, q.done), s.arena.err
 }
 
-// A question is a call whose outcome may have to be dictated, and then what it finds.
+// A question is a call whose outcome may have to be forced, with the findings about it.
 type question struct {
 	c     *trace.Call
 	is    meaning.WaitBehaviour
 	polls bool
-	later bool // it makes a request, and another call finds the message
-	vain  bool // it finds nothing
+	later bool // it makes a request, and a later call completes it
+	vain  bool // the test found nothing
 
 	done  []ops.Completion
 	match *trace.StatusValue
 }
 
-// answers are how outcomes are found. The first row that applies counts. find is false if there is nothing to dictate.
+// answers determine outcomes. The first row that applies counts. find returns false if nothing must be forced.
 var answers = []struct {
 	applies func(q *question) bool
 	find    func(s *Stream, q *question) bool
@@ -78,19 +77,19 @@ var answers = []struct {
 	{func(q *question) bool {
 		return q.is.Choice == meaning.ChooseAnyRequest || q.is.Choice == meaning.ChooseSomeRequests
 	}, (*Stream).completedSome},
-	// All complete: it matters only which failed.
+	// All complete; only the failed ones matter.
 	{func(q *question) bool { return q.is.Choice == meaning.ChooseAllRequests && !q.polls }, (*Stream).failedSome},
-	// The flag says all.
+	// The flag is the whole outcome.
 	{func(q *question) bool { return q.polls && !q.is.Probes || q.vain }, func(*Stream, *question) bool { return true }},
-	// One sender and tag: MPI's order of messages leaves no choice.
+	// With one sender and tag, MPI's message order determines the outcome.
 	{func(q *question) bool { return !q.polls && !wildcard(q.c) }, func(*Stream, *question) bool { return false }},
-	// The message is known from the call that completed the request.
+	// The call that completed the request shows the message.
 	{func(q *question) bool { return q.later }, (*Stream).completedMessage},
 	// Receives and probes have the message in their status.
 	{func(*question) bool { return true }, func(_ *Stream, q *question) bool { q.match = statusOf(q.c); return q.match != nil }},
 }
 
-// answer finds what a call is to give; false if there is nothing to dictate.
+// answer determines the outcome of a call; false if nothing must be forced.
 func (s *Stream) answer(q *question) bool {
 	for i := range answers {
 		if answers[i].applies(q) {
@@ -102,7 +101,7 @@ func (s *Stream) answer(q *question) bool {
 
 func (s *Stream) completedSome(q *question) bool {
 	q.done = ops.RequestsCompleted(q.c)
-	return len(q.done) > 0 || q.vain // else no request was active
+	return len(q.done) > 0 || q.vain // otherwise no request was active
 }
 
 func (s *Stream) failedSome(q *question) bool {
@@ -147,7 +146,7 @@ func wildcard(c *trace.Call) bool {
 	return r.Wildcard
 }
 
-// statusOf returns the status of a call if it is that of a message; else nil.
+// statusOf returns the status of a call if it describes a message; else nil.
 func statusOf(c *trace.Call) *trace.StatusValue {
 	p := c.Param("status")
 	if p == nil || p.Out.Status == nil {
@@ -156,7 +155,7 @@ func statusOf(c *trace.Call) *trace.StatusValue {
 	return message(p.Out.Status)
 }
 
-// message returns a status if it is that of a message. The cancelled bit counts for requests only: after a probe it is
+// message returns a status if it describes a message. The cancelled bit counts for requests only: after a probe it is
 // undefined.
 func message(v *trace.StatusValue) *trace.StatusValue {
 	if v.Form != trace.StatusFilled && v.Form != trace.StatusIgnored || v.Source == mpi.AnySource || v.Tag == mpi.AnyTag {

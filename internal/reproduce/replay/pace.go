@@ -6,12 +6,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Pace says what a call waits for before it is made.
+// A Pace is what a call waits for before it is made.
 type Pace string
 
-// The paces. With gaps alone, ranks wait in calls as long as it happens to take. That is less than in the program if
-// the trace does not have single times, or if the program waited for a core. On the line, a call is also not made
-// before the time at which the program made it.
+// The paces. With PaceGaps, a call waits only for the gap before it, and the waiting in calls depends on the replay.
+// That waiting is less than the program's if the trace lacks single times, or if the program waited for a core. With
+// PaceLine, a call also waits for the time at which the program made it.
 const (
 	PaceLine Pace = "original"
 	PaceGaps Pace = "gaps"
@@ -32,7 +32,7 @@ type pacer struct {
 	line bool
 }
 
-// gap is how long to compute before a call.
+// gap returns the time to compute before a call.
 func (p *pacer) gap(g trace.Sample) int64 {
 	if p.o.NoCompute {
 		return 0
@@ -40,9 +40,9 @@ func (p *pacer) gap(g trace.Sample) int64 {
 	return int64(float64(g.Ns) / p.o.Speed)
 }
 
-// due returns when a call is due on the host's clock, 0 for at once, and when it would
-// be by its gap alone. What earlier calls were late is taken off the gap, so that the
-// replayer's own work and sleeping too long don't add up.
+// due returns when a call is due on the host's clock, 0 for at once, and when it is due by its gap alone. The
+// lateness of earlier calls is subtracted from the gap, so that the replayer's own work and late wake-ups don't add
+// up.
 func (s *Stream) due(t *trace.TimedCall, gap int64) (due, byGap int64) {
 	if s.last == 0 {
 		return 0, 0
@@ -62,23 +62,23 @@ func (s *Stream) due(t *trace.TimedCall, gap int64) (due, byGap int64) {
 	return max(byGap, line), byGap
 }
 
-// line returns when the program made a call, on the host's clock, if calls wait for that.
+// line returns when the program made a call, on the host's clock; false if calls don't wait for that.
 func (s *Stream) line(t *trace.TimedCall) (int64, bool) {
 	own := t.Timing.Gap.Kind > trace.HistogramSample
 	if !s.pace.line || s.p.origin == 0 || s.number > 0 && !own {
-		return 0, false // when threads began is not known without times of their own
+		return 0, false // without its own times, a thread's beginning is not known
 	}
 	return s.p.origin + t.Start - s.p.began, true
 }
 
-// catchUp is the fraction of a gap that a late replay may leave out, as 1/catchUp. The lateness of one rank delays all
-// that wait for it, and sleeping threads wake up late. Computation stays within 2 % of the program's.
+// catchUp: a late replay may leave out 1/catchUp of a gap. The lateness of one rank delays all that wait for it, and
+// sleeping threads wake up late. Computation stays within 2 % of the program's.
 const catchUp = 64
 
-// lag notes how much later a call was made than it was due.
+// lag records how much later than due a call was made.
 func (s *Stream) lag(due int64) {
 	if s.last == 0 || s.p.o.NoCompute || len(s.p.streams) > 1 {
-		return // among threads it may have waited for another
+		return // a thread may have waited for another thread
 	}
 	s.late += max(0, s.call.BeginNs-max(due, s.last))
 }

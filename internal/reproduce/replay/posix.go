@@ -11,20 +11,20 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Calls on files are made by the functions that proxies have for it, in C, as they are of C's
-// types: internal/reproduce/proxy/runtime/posix.h. They are passed what the trace has of the call and
-// what came of it. replayer/under/files.c is the way to them.
+// Calls on files are made by the C functions that proxies use, as their types are C's:
+// internal/reproduce/proxy/runtime/posix.h. They get the recorded parameters and the recorded result. The replay
+// calls them through replayer/under/files.c.
 const (
 	filesBegin = "files_begin"
 	filesPlace = "again_file"
 	filesCall  = "files_call"
 )
 
-// fileWords is how many words such a function gets.
+// fileWords is the number of words passed to such a function.
 const fileWords = 10
 
-// beginFiles makes the folder that calls on files are made in the root of all names. Programs that make such calls of
-// their own are in a folder of it.
+// beginFiles makes the folder that replaces the root directory in calls on files. Programs that make such calls
+// themselves run in a folder below it.
 func (p *Process) beginFiles() error {
 	calls, err := p.rank.Distinct()
 	own, named := uint64(0), false
@@ -50,9 +50,9 @@ func (p *Process) beginFiles() error {
 	return err
 }
 
-// encodeFile fills in the words of a call on a file. The process is locked.
+// encodeFile lays out the words of a call on a file. The process is locked.
 func (s *Stream) encodeFile(c *trace.Call, plan *callPlan) error {
-	words := s.arena.take(8 * (fileWords + 1)) // the last is errno
+	words := s.arena.take(8 * (fileWords + 1)) // the last word is errno
 	if words == 0 {
 		return s.arena.err
 	}
@@ -95,7 +95,7 @@ func (s *Stream) encodeFile(c *trace.Call, plan *callPlan) error {
 	return s.arena.err
 }
 
-// fileWord is the word that is passed for a parameter of a call on a file.
+// fileWord returns the word for a parameter of a call on a file.
 func (s *Stream) fileWord(c *trace.Call, st *argument, p *trace.Param) (uint64, error) {
 	v := &p.In
 	switch v.Type {
@@ -106,7 +106,7 @@ func (s *Stream) fileWord(c *trace.Call, st *argument, p *trace.Param) (uint64, 
 		return s.cstring(v), s.arena.err
 	case trace.TypeArray:
 		if n := c.Param("iovcnt"); n == nil || n.In.Num != int64(len(v.Elems)) {
-			return 0, nil // it could not be read
+			return 0, nil // the recorder could not read it
 		}
 		at := s.arena.take(8 * int64(max(1, len(v.Elems))))
 		for i := range v.Elems {
@@ -125,7 +125,7 @@ func (s *Stream) fileWord(c *trace.Call, st *argument, p *trace.Param) (uint64, 
 	return 0, fmt.Errorf("%s: %s: values of type %d can't be passed", c.Name(), st.def.Name, v.Type)
 }
 
-// fileOutcome is what a call on a file returned: errno, if it failed, and its result.
+// fileOutcome returns the recorded errno, if the call failed, and result.
 func (s *Stream) fileOutcome(c *trace.Call) (errno, result int64) {
 	result = int64(s.call.Result)
 	code := int64(load(s.call.Words[2], 8))
@@ -147,7 +147,7 @@ func (s *Stream) fileOutcome(c *trace.Call) (errno, result int64) {
 	return errno, result
 }
 
-// compareFile counts a call on a file that ended otherwise than recorded.
+// compareFile counts a call on a file whose result differs from the recorded one.
 func (s *Stream) compareFile(c *trace.Call) {
 	errno, result := s.fileOutcome(c)
 	same := errno == c.Return
@@ -170,15 +170,15 @@ func (s *Stream) compareFile(c *trace.Call) {
 // Bits of a file's access mode in the standard ABI.
 const modeCreate = 2
 
-// What again_file in internal/reproduce/proxy/runtime/posix.h has to know of a file, besides how large one is that the program found.
+// Flags for again_file in internal/reproduce/proxy/runtime/posix.h, besides the size that the program found.
 const (
 	nothingFound = -1
 	notThere     = -2
-	unknownSize  = 1 << 30 // of a file that the program read and that is no longer there; it takes no room on the disk
+	unknownSize  = 1 << 30 // of a file that the program read and that no longer exists; the file is sparse
 )
 
-// file returns where the path is of the file that a call opens or deletes in place of the one it names; 0 if it is to be
-// that one. The process is locked.
+// file returns the address of the path that replaces the path of a call that opens or deletes a file; 0 to keep the
+// path. The process is locked.
 func (s *Stream) file(c *trace.Call) (uint64, error) {
 	name := c.Param("filename")
 	if s.p.o.FilesFolder == "" || name == nil || name.In.Null {
@@ -206,8 +206,8 @@ func (s *Stream) file(c *trace.Call) (uint64, error) {
 	return at, err
 }
 
-// fileSize extends a file that is empty here to the size that the program saw. It would have created the file had it
-// not existed from an earlier run. The process is locked.
+// fileSize extends an empty file to the size that the program found. The program would have created the file if no
+// earlier run had left one. The process is locked.
 func (p *Process) fileSize(c *trace.Call) error {
 	fh, size := c.Param("fh"), c.Param("size")
 	if c.Return != 0 || fh == nil || size == nil || size.Out.Num <= 0 {

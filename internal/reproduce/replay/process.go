@@ -30,16 +30,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Options say how to replay.
+// Options control a replay.
 type Options struct {
-	Speed       float64 `json:"speed,omitempty"`      // of the program's own time; 2 computes twice as fast
-	NoCompute   bool    `json:"no_compute,omitempty"` // no gaps at all
+	Speed       float64 `json:"speed,omitempty"`      // factor of computation speed: 2 halves the gaps
+	NoCompute   bool    `json:"no_compute,omitempty"` // without gaps
 	Pace        Pace    `json:"pace,omitempty"`       // "": PaceLine; with another speed PaceGaps
-	FilesFolder string  `json:"files,omitempty"`      // directory for the files that calls open; "": those of MPI-IO are where the program had them
+	FilesFolder string  `json:"files,omitempty"`      // directory for the files that calls open; "": files of MPI-IO keep their paths
 
-	Windows    []reissue.AddressWindow `json:"windows,omitempty"` // of addresses among the numbers of the trace
-	StreamEnds reissue.StreamEnds      `json:"ends,omitempty"`    // where to stop, if the program did not finish
-	Order      *EventOrder             `json:"-"`                 // of the rank: receives follow from what it says is sent; nil: they are those of the trace
+	Windows    []reissue.AddressWindow `json:"windows,omitempty"` // windows of recorded addresses among the trace's numbers
+	StreamEnds reissue.StreamEnds      `json:"ends,omitempty"`    // where to stop if the program did not finish
+	Order      *EventOrder             `json:"-"`                 // the rank's event order, from which receives are derived; nil: receives are the trace's
 }
 
 // A Process replays one rank.
@@ -47,30 +47,30 @@ type Process struct {
 	host    MPIHost
 	o       Options
 	flavour mpi.Flavour
-	unseen  bool // no call initialises MPI
-	unended bool // a call initialises it, and none finalizes it: what was imported may lack its end
+	unseen  bool // no call of the trace initialises MPI
+	unended bool // a call initialises MPI but none finalizes it: an imported trace may lack its end
 	foreign bool // the trace was made under an MPI of another flavour
 	layout  *mpi.Layout
 	trace   *trace.Reader
 	rank    *trace.Rank
 
-	mu         sync.Mutex          // all below, and what streams of others look at
-	changed    *sync.Cond          // handles or requests have come into being, or a stream has ended
+	mu         sync.Mutex          // guards the fields below, and what streams share
+	changed    *sync.Cond          // signalled when handles or requests are made, or a stream ends
 	handles    [256]*handleTable   // by kind
-	numbers    map[numberKey]int64 // keys, error codes and the like that this run numbers otherwise
+	numbers    map[numberKey]int64 // keys, error codes and other numbers that differ in this run
 	segments   *segments
-	allocs     *allocs // of segments of memory
+	allocs     *allocs // allocation events of segments
 	relocation *relocation
 	blocks     blocks
 	plans      map[*trace.Function]*callPlan
-	own        *Call            // for calls that aren't the trace's
-	created    map[int64]string // by symbolic id: files opened to be created
+	own        *Call            // for calls that aren't in the trace
+	created    map[int64]string // by symbolic id: paths of files to be created
 	streams    []*Stream
-	turns      [][]handles.ThreadDependency // nil: not known
+	turns      [][]handles.ThreadDependency // dependencies between threads; nil: not known
 
 	started chan struct{} // closed when MPI is initialised, or never will be
 	origin  int64         // when MPI was initialised, on the host's clock
-	began   int64         // and in the original, on the trace's time line
+	began   int64         // when the original initialised MPI, on the trace's time line
 	failed  atomic.Pointer[error]
 }
 
@@ -107,7 +107,7 @@ func NewProcess(r *trace.Reader, k *trace.Rank, h MPIHost, f mpi.Flavour, o Opti
 		segments: memory, plans: make(map[*trace.Function]*callPlan), created: make(map[int64]string),
 		blocks: blocks{alloc: h.Alloc}, started: make(chan struct{}),
 	}
-	own, err := h.Alloc(cellBlock) // C keeps no pointer to memory of Go
+	own, err := h.Alloc(cellBlock) // C keeps no pointer into Go's heap
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +144,8 @@ func NewProcess(r *trace.Reader, k *trace.Rank, h MPIHost, f mpi.Flavour, o Opti
 	return p, nil
 }
 
-// NoInitCall reports whether no call of the rank's initialises MPI: the recorder came later, or what was imported has none. The host has to
-// before streams run; they finalize it if no call does.
+// NoInitCall reports whether no call of the rank initialises MPI: the recorder started later, or an import lacks the
+// call. The host must then initialise MPI before streams run; they finalize it if no call does.
 func (p *Process) NoInitCall() (bool, error) {
 	calls, err := p.rank.Distinct()
 	has := func(is func(def *mpi.Call) bool) bool {
@@ -157,30 +157,30 @@ func (p *Process) NoInitCall() (bool, error) {
 	return p.unseen, err
 }
 
-// Streams returns the threads to replay, first the one that initialises MPI.
+// Streams returns the threads to replay. The first one initialises MPI.
 func (p *Process) Streams() []*Stream { return p.streams }
 
-// A callPlan says how to make the calls of one function.
+// A callPlan is what all calls of a function share.
 type callPlan struct {
 	call     *mpi.Call
 	address  uint64
-	through  uint64 // address of what calls that, of functions that work on files
+	through  uint64 // for functions on files: address of the C function that calls them
 	params   []argument
-	keeps    bool // arrays have to stay when the call has returned
-	starts   bool // other threads may call after it
-	directed bool // its outcome may have to be dictated
+	keeps    bool // arrays must stay after the call returns
+	starts   bool // other threads may call MPI after it
+	directed bool // its outcome may have to be forced
 	waits    meaning.WaitBehaviour
 }
 
 // An argument is one parameter of a plan.
 type argument struct {
 	def   *mpi.Param
-	index int // in the trace's parameters
+	index int // index in the trace's parameters
 	width int // bytes of one element
 	table *mpi.NumberTable
 }
 
-// plan returns the plan of a function, made at first use. The lock is held.
+// plan returns the plan of a function, made at first use. The process is locked.
 func (p *Process) plan(f *trace.Function) (*callPlan, error) {
 	if q := p.plans[f]; q != nil {
 		return q, nil
@@ -240,7 +240,7 @@ func (p *Process) widthOf(call *mpi.Call, d *mpi.Param) int {
 	return 8
 }
 
-// invoke makes a call that isn't the trace's, when it is due.
+// invoke makes a call that isn't in the trace, when it is due.
 func (p *Process) invoke(c *Call, name string, due int64, words ...uint64) (uint64, error) {
 	*c = Call{Function: p.host.FunctionAddress(name), NotBeforeNs: due}
 	if c.Function == 0 {
@@ -251,12 +251,12 @@ func (p *Process) invoke(c *Call, name string, due int64, words ...uint64) (uint
 	return c.Result, nil
 }
 
-// ask makes such a call at once. The lock is held, or no other thread makes calls.
+// ask makes a call that isn't in the trace, at once. The process is locked, or no other thread makes calls.
 func (p *Process) ask(name string, words ...uint64) (uint64, error) {
 	return p.invoke(p.own, name, 0, words...)
 }
 
-// fail notes the first error and lets threads that wait for others go.
+// fail keeps the first error and wakes threads that wait for others.
 func (p *Process) fail(err error) {
 	p.failed.CompareAndSwap(nil, &err)
 	p.mu.Lock()
@@ -264,7 +264,7 @@ func (p *Process) fail(err error) {
 	p.mu.Unlock()
 }
 
-// Err returns why the replay ended early, nil if it did not.
+// Err returns why the replay ended early; nil if it did not.
 func (p *Process) Err() error {
 	if e := p.failed.Load(); e != nil {
 		return *e

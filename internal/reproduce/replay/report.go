@@ -9,24 +9,24 @@ import (
 	"syscall"
 )
 
-// A Report is what a rank did, in nanoseconds. What isn't wall time is that of all its threads.
+// A Report is the result of one rank's replay, in nanoseconds. All times except Wall are sums over its threads.
 type Report struct {
 	Rank            int      `json:"rank"`
 	Calls           int64    `json:"calls"`
 	Wall            int64    `json:"wall_ns"`    // from MPI_Init to the end of the last call
 	MPI             int64    `json:"mpi_ns"`     // in calls
-	Compute         int64    `json:"compute_ns"` // between calls, without what these were held
-	RecordedCompute int64    `json:"wanted_ns"`  // what the trace says of that
-	Held            int64    `json:"held_ns"`    // what its calls waited besides, as the program made them later
-	InitExcess      int64    `json:"longer_ns"`  // what MPI_Init took beyond what it took in the original
-	PeakMemory      int64    `json:"peak_bytes"` // most memory that was resident, the MPI's included
-	Different       int64    `json:"different"`  // calls that returned something else than recorded
+	Compute         int64    `json:"compute_ns"` // between calls, without Held
+	RecordedCompute int64    `json:"wanted_ns"`  // the trace's value of Compute
+	Held            int64    `json:"held_ns"`    // additional waiting before calls that the program made later
+	InitExcess      int64    `json:"longer_ns"`  // time of MPI_Init beyond the original's
+	PeakMemory      int64    `json:"peak_bytes"` // largest resident memory, the MPI's included
+	Different       int64    `json:"different"`  // calls that returned something different from the recorded result
 	Examples        []string `json:"examples,omitempty"`
 	Dropped         int64    `json:"dropped,omitempty"`  // calls of the trace that weren't made, as receives are derived
-	Receives        int64    `json:"receives,omitempty"` // that were derived
+	Receives        int64    `json:"receives,omitempty"` // derived receives
 }
 
-// Report sums up a replay that has ended.
+// Report returns the report of a replay that has ended.
 func (p *Process) Report() Report {
 	r := Report{Rank: p.rank.Number()}
 	for i, s := range p.streams {
@@ -46,8 +46,8 @@ func (p *Process) Report() Report {
 	return r
 }
 
-// SubtractInitWait subtracts from the ranks' times what they waited in MPI_Init for others that needed longer to prepare or
-// got a core later. MPI_Init ends for all when the last rank arrives.
+// SubtractInitWait subtracts from each rank's times its waiting in MPI_Init for ranks that prepared longer or got a
+// core later. MPI_Init ends for all when the last rank arrives.
 func SubtractInitWait(ranks []*Report) {
 	least := int64(math.MaxInt64)
 	for _, r := range ranks {
@@ -59,7 +59,7 @@ func SubtractInitWait(ranks []*Report) {
 	}
 }
 
-// WriteReport writes the report into a directory, none if it is "".
+// WriteReport writes the report into a directory; "": it writes nothing.
 func (p *Process) WriteReport(dir string) error {
 	if dir == "" {
 		return nil

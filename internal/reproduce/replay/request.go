@@ -8,8 +8,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Requests live in cells of their own. One-shot ones belong to the stream that
-// made them; persistent ones to the process, where stream 0 keeps them.
+// Requests are stored in cells of their own. One-shot requests belong to the stream that made them. Persistent ones
+// belong to the process and are stored with stream 0.
 
 func (s *Stream) owner(v *trace.Value) (*Stream, requestKey) {
 	switch v.Form {
@@ -24,14 +24,14 @@ func (s *Stream) owner(v *trace.Value) (*Stream, requestKey) {
 	return s, keyOf(false, v.ID)
 }
 
-// A located request is where it is kept and by whom.
+// A located is the address of a request, and the stream that stores it.
 type located struct {
 	at    uint64 // 0: null or unknown
 	owner *Stream
 	key   requestKey
 }
 
-// locate finds a request, which another thread may have to make yet.
+// locate finds a request. It waits if another thread has not made it yet.
 func (s *Stream) locate(v *trace.Value) (r located, err error) {
 	if v.Form == trace.RequestNull || v.Form == trace.RequestUnknown {
 		return r, nil
@@ -59,7 +59,7 @@ func (s *Stream) requestValue(v *trace.Value) (uint64, error) {
 	return load(r.at, s.requestHandles().width), nil
 }
 
-// requestPlace is the variable of a request that the call makes or may end.
+// requestPlace returns the address of a request that the call makes or may complete.
 func (s *Stream) requestPlace(p *trace.Param) (uint64, error) {
 	h := s.requestHandles()
 	if p.In.Type == trace.TypeRequest {
@@ -108,15 +108,15 @@ func (s *Stream) requestPlace(p *trace.Param) (uint64, error) {
 	return at, nil
 }
 
-// A requestArray is an array of requests of the program: cells side by side.
+// A requestArray is an array of the program's requests: contiguous cells.
 type requestArray struct {
 	base   uint64
 	length int
 	live   int
 }
 
-// placeFor is where the request that the call under way makes is kept: in the
-// array that the program uses it in, if it is known and matters.
+// placeFor returns where the current call's request is stored: in the array in which the program uses it, if that is
+// known and matters.
 func (s *Stream) placeFor() (uint64, error) {
 	if s.completion == nil || s.completion.array == 0 {
 		return s.p.cell()
@@ -140,7 +140,7 @@ func (s *Stream) placeFor() (uint64, error) {
 	return at, nil
 }
 
-// release gives the place of a request back.
+// release frees the cell of a request.
 func (s *Stream) release(at uint64) {
 	if p, ok := s.images[at]; ok {
 		delete(s.images, at)
@@ -193,8 +193,7 @@ func (s *Stream) side(list []located, w int) uint64 {
 	return 0
 }
 
-// requestArray fills in an array of requests, and notes to take over what
-// became of them.
+// requestArray lays out an array of requests, and schedules reading their new values.
 func (s *Stream) requestArray(p *trace.Param) (uint64, error) {
 	h := s.requestHandles()
 	list := make([]located, len(p.In.Elems))
@@ -240,19 +239,18 @@ func (s *Stream) afterRequest(r located, raw uint64) {
 	}
 }
 
-// Prepared is what stays the same among the calls of a terminal, so that it is worked out
-// once.
+// A prepared is the data that all calls of a terminal share, computed once.
 type prepared struct {
 	plan    *callPlan
 	room    int64
-	lane    bool   // its calls differ
-	fixed   uint32 // parameters whose words stay, as bits
-	placed  uint32 // those whose words stay until memory comes or goes
-	version uint64 // of the segments, for these
+	lane    bool   // its calls differ in some values
+	fixed   uint32 // bit set of parameters whose words never change
+	placed  uint32 // bit set of parameters whose words change only with segments
+	version uint64 // version of the segments for placed
 	words   [CallWords]uint64
 }
 
-// prepare returns what is known of a call's terminal. The lock is held.
+// prepare returns the prepared data of a call's terminal. The process is locked.
 func (s *Stream) prepare(c *trace.Call) (*prepared, error) {
 	if s.ready == nil {
 		s.ready = make([]*prepared, s.p.rank.Terminals())
@@ -284,7 +282,7 @@ func b2u(b bool) uint32 {
 	return 0
 }
 
-// keep notes the word of a parameter if it stays.
+// keep stores the word of a parameter if it stays valid.
 func (x *prepared) keep(i int, c *trace.Call, st *argument, p *trace.Param, w uint64) {
 	if x.lane {
 		return

@@ -23,48 +23,48 @@ type Stream struct {
 	number     int
 	arena      arena
 	call       *Call       // outside of Go's memory
-	plan       *callPlan   // of the call that was laid out
+	plan       *callPlan   // of the current call
 	ready      []*prepared // by terminal
 	walk       *trace.Walk
-	places     *reissue.GapLine // times of its calls; nil: the walk has them, or they aren't needed
+	places     *reissue.GapLine // times of its calls; nil: walk yields them, or they aren't needed
 	ahead      *lookahead
-	completion *requestOutcome // of the request that the call under way makes
-	vain       bool            // the call before was a test that found nothing
-	question   question        // about the outcome of the call under way: here so that it is allocated once
-	aside      int64           // ns that the recorder had taken by then
-	again      again           // it is to be made again
-	derived    *derived        // nil: receives are those of the trace
-	settles    bool            // the call under way waits for messages first
+	completion *requestOutcome // of the request that the current call makes
+	vain       bool            // the previous call was a test that found nothing
+	question   question        // about the current call's outcome; a field so that it is allocated once
+	aside      int64           // ns that the recorder had taken up to the current call
+	again      again           // the current repeated test
+	derived    *derived        // nil: receives are the trace's
+	settles    bool            // the current call first waits for messages
 
-	requests map[requestKey]uint64    // cells; of this stream's requests and all persistent ones: see request
-	made     int64                    // one-shot requests so far
+	requests map[requestKey]uint64    // cells of this stream's requests and of all persistent ones
+	made     int64                    // number of one-shot requests so far
 	blocks   map[uint64]*requestArray // by the call that uses the array
-	inBlock  map[uint64]uint64        // which block a place is in
-	images   map[uint64]uint64        // statuses of generalized requests, by place
-	pending  uint64                   // such a status, of the request that the call under way makes
-	kept     map[uint64][]memoryRange // arrays that operations under way read, by place of the request
-	keeping  []memoryRange            // those of the call that is laid out
+	inBlock  map[uint64]uint64        // by address: the block of a cell
+	images   map[uint64]uint64        // by address: status of a generalized request
+	pending  uint64                   // status of the generalized request that the current call makes
+	kept     map[uint64][]memoryRange // by address of the request: arrays that a pending operation reads
+	keeping  []memoryRange            // such arrays of the current call
 
 	pace   *pacer
-	late   int64    // ns that calls were made later than due, and no gap has made up for
-	last   int64    // when the call before came out
-	longer int64    // ns that initialising MPI took beyond what it took in the original
-	passed int64    // ns that the program computed before calls that aren't made, and no call has made up for
-	after  []func() // what to do when the call under way has come out
+	late   int64    // ns that calls were later than due and that no gap has made up for
+	last   int64    // when the previous call returned
+	longer int64    // ns of initialising MPI beyond the original's
+	passed int64    // computation before skipped calls that no later gap contains yet
+	after  []func() // to run when the current call returns
 
 	StreamStats
-	now       atomic.Uint64                // 1 + index of the call under way, 0: none yet
-	repeats   atomic.Pointer[RepeatedCall] // those that it is the first of, nil: it is made once
-	what      atomic.Int32                 // State
-	when      atomic.Int64                 // since
-	notBefore atomic.Int64                 // when the call is to be made
-	next      atomic.Int64                 // when the call under way was made in the original
+	now       atomic.Uint64                // 1 + index of the current call, 0: none yet
+	repeats   atomic.Pointer[RepeatedCall] // its repetitions; nil: it is made once
+	what      atomic.Int32                 // a StreamState
+	when      atomic.Int64                 // since when
+	notBefore atomic.Int64                 // earliest time of the call
+	next      atomic.Int64                 // original time of the current call
 	done      atomic.Bool
-	begun     atomic.Bool                // its first call has come out
-	over      atomic.Uint64              // calls that are through
-	turns     []handles.ThreadDependency // that are still to come
-	nested    []handles.NestedFree       // the same
-	deferred  []handles.NestedFree       // whose calls are still to be made
+	begun     atomic.Bool                // the first call has returned
+	over      atomic.Uint64              // number of finished calls
+	turns     []handles.ThreadDependency // remaining dependencies
+	nested    []handles.NestedFree       // remaining nested frees
+	deferred  []handles.NestedFree       // nested frees whose calls are postponed
 }
 
 // A requestKey is a request's number, and whether it is a persistent one.
@@ -81,18 +81,18 @@ func keyOf(persistent bool, id int64) requestKey {
 type StreamStats struct {
 	Calls              int64
 	MPINs              int64 // ns in calls
-	ComputeNs          int64 // ns between calls, without what they were held
-	RecordedComputeNs  int64 // ns that the program computed between calls, by the trace
-	HeldNs             int64 // ns that calls waited beyond that, as they were made later in the original
+	ComputeNs          int64 // between calls, without HeldNs
+	RecordedComputeNs  int64 // the trace's value of ComputeNs
+	HeldNs             int64 // additional ns that calls waited because the original made them later
 	Begin              int64 // when MPI was initialised
-	End                int64 // when the last call came out
-	DifferentResults   int64 // calls that returned something else than recorded
+	End                int64 // when the last call returned
+	DifferentResults   int64 // calls that returned something different from the recorded result
 	DifferenceExamples []string
 	DroppedCalls       int64 // calls of the trace that weren't made
-	DerivedReceives    int64 // that were posted for what others send
+	DerivedReceives    int64 // receives derived from other ranks' sends
 }
 
-// A StreamState says what a stream is doing.
+// A StreamState is the activity of a stream.
 type StreamState int32
 
 // The states.
@@ -104,13 +104,12 @@ const (
 	StateEnded
 )
 
-// decodedAhead is how many bytes a rank's times of single calls take that are decoded before
-// its first call: a few millions of calls have as many. Later, a rank that decodes is
-// late for others, and ranks that share a core are late by all of them.
+// decodedAhead is the largest encoded size, in bytes, of a rank's times of single calls that are decoded before its
+// first call. It holds a few million calls. Decoding later makes the rank late for others, and for ranks on the same
+// core.
 const decodedAhead = 16 << 20
 
-// newStream prepares the replay of a thread, so that nothing is left to do before its first call
-// but to wait for when it is due.
+// newStream prepares the replay of a thread, so that its first call only waits for its time.
 func newStream(p *Process, number int) (*Stream, error) {
 	s := &Stream{
 		p: p, number: number, arena: arena{alloc: p.host.Alloc},
@@ -134,7 +133,7 @@ func newStream(p *Process, number int) (*Stream, error) {
 	s.ahead = &lookahead{k: p.rank, stream: number, places: p.host.HasTool(), completions: make(map[int64]*requestOutcome)}
 	s.pace = &pacer{o: p.o, line: p.o.Pace != PaceGaps && !p.o.NoCompute && p.o.Speed == 1}
 	if p.o.NoCompute && p.rank.Streams() == 1 {
-		s.walk, err = p.rank.Walk(number, 0) // nobody asks when anything was
+		s.walk, err = p.rank.Walk(number, 0) // times are not needed
 		return s, err
 	}
 	if s.places, err = reissue.NewGapLine(p.trace, p.rank, number); err != nil {
@@ -153,7 +152,7 @@ func newStream(p *Process, number int) (*Stream, error) {
 // State returns what the stream is doing, and since when.
 func (s *Stream) State() (StreamState, int64) { return StreamState(s.what.Load()), s.when.Load() }
 
-// from returns when the current call was due, or was ready if that was later.
+// from returns when the current call was due or ready, whichever is later.
 func (s *Stream) from() int64 {
 	if r := s.repeats.Load(); r != nil {
 		return atomic.LoadInt64(&r.From)
@@ -161,7 +160,7 @@ func (s *Stream) from() int64 {
 	return max(s.when.Load(), s.notBefore.Load())
 }
 
-// Call returns the call that the stream is about, nil if it has made none yet.
+// Call returns the current call, nil before the first.
 func (s *Stream) Call() *trace.Call {
 	n := s.now.Load()
 	if n == 0 {
@@ -170,7 +169,7 @@ func (s *Stream) Call() *trace.Call {
 	if r := s.repeats.Load(); r != nil {
 		n += uint64(atomic.LoadInt64(&r.NextIndex))
 	}
-	c, _ := s.p.rank.Call(s.number, n-1) // it was read before
+	c, _ := s.p.rank.Call(s.number, n-1) // err was checked when the call was read before
 	return c
 }
 
@@ -207,7 +206,7 @@ func (s *Stream) run() error {
 		s.followOn()
 		if kept, err := s.p.rank.TimesKept(); err == nil && kept {
 			if about, err := s.p.rank.Process(); err == nil {
-				s.aside = about.RecorderStartNs() // which this thread's calls are later by, too
+				s.aside = about.RecorderStartNs() // this thread's calls are later by it, too
 			}
 		}
 	}
@@ -225,7 +224,7 @@ func (s *Stream) run() error {
 			break
 		}
 		s.aside += int64(t.Timing.RecorderNs)
-		t.Start -= s.aside // the recorder doesn't come again
+		t.Start -= s.aside // the replay has no recorder
 		s.next.Store(t.Start)
 		if s.p.unseen && s.Begin == 0 && s.number == 0 {
 			s.Begin = s.p.host.ClockNs()
@@ -233,7 +232,7 @@ func (s *Stream) run() error {
 			s.p.start(t.Start, s.Begin)
 		}
 		if len(s.nested) > 0 && s.nested[0].FreeCall == c.Index {
-			// No callback of ours makes the calls of the program's; they come first.
+			// The original's callbacks made these nested calls first. Stand-ins make no calls.
 			s.deferred = append(s.deferred, s.nested[0])
 			s.nested = s.nested[1:]
 			s.over.Store(c.Index + 1)
@@ -272,7 +271,7 @@ func (s *Stream) run() error {
 	return s.finish()
 }
 
-// makeDeferred makes calls that free what none uses any more after one.
+// makeDeferred makes the postponed free calls whose objects are not used after a call.
 func (s *Stream) makeDeferred(after uint64) error {
 	for i := 0; i < len(s.deferred); {
 		x := s.deferred[i]
@@ -292,7 +291,7 @@ func (s *Stream) makeDeferred(after uint64) error {
 	return nil
 }
 
-// finish ends MPI where no call of the trace does.
+// finish finalizes MPI if no call of the trace does.
 func (s *Stream) finish() error {
 	if s.Begin == 0 || s.plan != nil && s.plan.call.Has(mpi.AttrFinalises) {
 		return nil
@@ -304,7 +303,7 @@ func (s *Stream) finish() error {
 	return err
 }
 
-// followOn waits for the first call of the stream before: tracers number threads by these.
+// followOn waits for the first call of the previous stream: tracers number threads by their first calls.
 func (s *Stream) followOn() {
 	before := s.p.streams[s.number-1]
 	for s.p.failed.Load() == nil {
@@ -322,7 +321,7 @@ var errGone = errors.New("another thread failed")
 func (s *Stream) make(t *trace.TimedCall) error {
 	c := t.Call
 	if c.Return == trace.NeverReturned || c.Return == trace.LeftByJump {
-		return nil // nothing is known of what it waited for
+		return nil // what it waited for is not known
 	}
 	if reissue.MadeByLibrary(c) {
 		return nil
@@ -347,7 +346,7 @@ func (s *Stream) make(t *trace.TimedCall) error {
 	return s.decode(c, plan)
 }
 
-// issue makes the call that has been laid out, when it is due.
+// issue makes the laid-out call when it is due.
 func (s *Stream) issue(t *trace.TimedCall) {
 	gap := int64(0)
 	if s.last != 0 {
@@ -389,7 +388,7 @@ func (s *Stream) account(t *trace.TimedCall) {
 	s.last, s.End = k.EndNs, k.EndNs
 	if s.plan.starts && s.Begin == 0 {
 		s.Begin = k.BeginNs
-		if s.plan.call.Has(mpi.AttrInitialises) { // a session waits for nobody
+		if s.plan.call.Has(mpi.AttrInitialises) { // initialising a session waits for nobody
 			s.longer = k.EndNs - k.BeginNs - int64(t.Timing.Duration.Ns)
 		}
 		began := t.End()
@@ -399,12 +398,12 @@ func (s *Stream) account(t *trace.TimedCall) {
 		s.p.start(began, k.EndNs)
 	}
 	if s.Begin == 0 {
-		s.last = 0 // what comes before MPI is no part of the run
+		s.last = 0 // time before MPI is initialised doesn't count
 	}
 	s.compare(c)
 }
 
-// compare counts a call that returned something else than recorded.
+// compare counts a call that returned something different from the recorded result.
 func (s *Stream) compare(c *trace.Call) {
 	if s.plan.through != 0 {
 		s.compareFile(c)
@@ -427,7 +426,7 @@ func (p *Process) start(began, end int64) {
 	p.release(func() { p.origin, p.began = end, began })
 }
 
-// release lets the other threads go, the first time that it is called, after f.
+// release releases the other threads after f, at its first call.
 func (p *Process) release(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -451,16 +450,15 @@ func (s *Stream) waitForOthers() {
 	}
 }
 
-// frees reports whether a call gives a handle back.
+// frees reports whether a call frees a handle.
 func frees(c *trace.Call) bool {
 	return slices.ContainsFunc(c.Func.Params, func(d trace.ParamDef) bool { return d.Dir == trace.DirFree && d.Type == trace.TypeHandle })
 }
 
-// patience is how long a thread may be in a call before others stop waiting for
-// it to catch up.
+// patience is how long a thread may be in a call before others stop waiting for it to catch up.
 const patience = 3 * time.Second
 
-// awaitTurns waits until other threads have made the calls that one needs.
+// awaitTurns waits until other threads have made the calls that a call depends on.
 func (s *Stream) awaitTurns(index uint64) {
 	for ; len(s.turns) > 0 && s.turns[0].LaterCall <= index; s.turns = s.turns[1:] {
 		for t, o := s.turns[0], s.p.streams[s.turns[0].EarlierStream]; o.over.Load() <= t.EarlierCall && !o.done.Load() && s.p.failed.Load() == nil; {
@@ -470,8 +468,8 @@ func (s *Stream) awaitTurns(index uint64) {
 	}
 }
 
-// letOthersCatchUp waits until the other threads have made the calls that they
-// had made at a time of the original: what is to be freed may be in use.
+// letOthersCatchUp waits until the other threads have made all calls that they had made by a time of the original.
+// The object to be freed may be in use.
 func (s *Stream) letOthersCatchUp(start int64) {
 	s.is(StateWaiting)
 	for _, o := range s.p.streams {
@@ -484,8 +482,7 @@ func (s *Stream) letOthersCatchUp(start int64) {
 	}
 }
 
-// await calls look until it says that it has found what another thread of the
-// process is to make. The lock is held.
+// await calls look until it reports that an object of another thread exists. The process is locked.
 func (s *Stream) await(what string, look func() (bool, error)) error {
 	for waited := false; ; waited = true {
 		ok, err := look()

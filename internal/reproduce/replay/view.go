@@ -10,31 +10,31 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A Message is what a call sends, as the rank that gets it sees it.
+// A Message is a message that a call sends, from the receiver's point of view.
 type Message struct {
 	To     int           // world rank
-	Comm   *handles.Comm // of the receiver
-	Source int           // in that
+	Comm   *handles.Comm // as the receiver knows it
+	Source int           // rank of the sender in Comm
 	Tag    int64
 	Bytes  int64
 }
 
-// A RoleAndMessages is what a call is to other ranks.
+// A RoleAndMessages is a call's role, and the messages that it sends.
 type RoleAndMessages struct {
 	Role     Role
 	Messages []Message
 
-	with     *handles.Comm // of one that Meets
+	with     *handles.Comm // of a call with RoleMeets
 	function string
-	static   bool // independent of its handles
+	static   bool // does not depend on the values of handles
 }
 
-// A RankView says what the calls of a rank are to others. It is for one goroutine.
+// A RankView determines the roles of a rank's calls. It is not safe for concurrent use.
 type RankView struct {
 	k       *trace.Rank
 	account *ops.CallInterpreter
-	acts    []*RoleAndMessages // by terminal, of those that are always the same
-	all     []bool             // by terminal: whether it is one of these, once looked up
+	acts    []*RoleAndMessages // by terminal, if all its calls have the same
+	all     []bool             // by terminal: acts applies; set at the first look
 }
 
 func newView(s *ops.Source, k *trace.Rank) (*RankView, error) {
@@ -42,7 +42,7 @@ func newView(s *ops.Source, k *trace.Rank) (*RankView, error) {
 	return &RankView{k, account, make([]*RoleAndMessages, k.Terminals()), make([]bool, k.Terminals())}, err
 }
 
-// RoleOf returns what a call is to others.
+// RoleOf returns the role and messages of a call.
 func (v *RankView) RoleOf(c *trace.Call) (*RoleAndMessages, error) {
 	if a := v.acts[c.Terminal]; a != nil && v.all[c.Terminal] {
 		return a, nil
@@ -51,7 +51,7 @@ func (v *RankView) RoleOf(c *trace.Call) (*RoleAndMessages, error) {
 	if err != nil {
 		return nil, fmt.Errorf("rank %d: call %d, %s: %w", c.Rank, c.Index, c.Name(), err)
 	}
-	if v.acts[c.Terminal] == nil { // the first one
+	if v.acts[c.Terminal] == nil { // at the first call
 		v.acts[c.Terminal] = a
 		v.all[c.Terminal] = a.static || v.k.Lane(c.Terminal) == nil && len(v.account.Handles().GroupOccurrences(c.Stream, c)) == 1
 	}
@@ -68,7 +68,7 @@ func (v *RankView) act(c *trace.Call) (a *RoleAndMessages, err error) {
 	if !ok {
 		return &RoleAndMessages{static: true}, nil
 	}
-	a = &RoleAndMessages{Role: roleOf(def), function: def.BaseForm().Name} // both forms may meet
+	a = &RoleAndMessages{Role: roleOf(def), function: def.BaseForm().Name} // both forms can meet in one collective
 	a.static = a.Role <= RoleDropped
 	switch a.Role {
 	case RoleSends, RoleStarts:
@@ -82,7 +82,7 @@ func (v *RankView) act(c *trace.Call) (a *RoleAndMessages, err error) {
 	return a, err
 }
 
-// messages lists what a call sends, or starts to.
+// messages lists the messages that a call sends, or starts to send.
 func (v *RankView) messages(c *trace.Call) (list []Message, err error) {
 	acts, unknown := v.account.ActsOf(nil, c, c.Stream, c.Index)
 	if err := v.account.Err(); err != nil {
@@ -111,8 +111,8 @@ func (v *RankView) messages(c *trace.Call) (list []Message, err error) {
 	return list, nil
 }
 
-// members returns the communicator whose members have to make a call. Of calls that only a part of a communicator makes,
-// which therefore have a tag, or that are passed none, that is the one that they make.
+// members returns the communicator whose members must all make a call. For calls with a tag, which only a part of a
+// communicator makes, and for calls without a communicator, it is the communicator that they make.
 func (v *RankView) members(def *mpi.Call, c *trace.Call) (of *handles.Comm, err error) {
 	switch {
 	case def.Has(mpi.AttrFinalises):

@@ -10,19 +10,19 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Watchdog ends a replay in which a call takes too long. The first rank to
-// notice leaves a mark, so that every rank says where it is.
+// A Watchdog ends a replay in which a call takes too long. The first rank that notices leaves a mark, so that every
+// rank reports its position.
 type Watchdog struct {
 	Timeout time.Duration
-	Dir     string // seen by all ranks; "": each rank speaks for itself
+	Dir     string // directory seen by all ranks; "": each rank reports alone
 	Exit    func(code int)
 }
 
-// startAndEnd is what MPI may take at least for MPI_Init and MPI_Finalize, which wait for the launcher and for processes
-// that may not have a core yet.
+// startAndEnd is the least limit for MPI_Init and MPI_Finalize, which wait for the launcher and for processes without
+// a core.
 const startAndEnd = time.Minute
 
-// limit is how long a call may take, nil for one that is not known.
+// limit returns how long a call may take; nil means an unknown call.
 func (w Watchdog) limit(c *trace.Call) time.Duration {
 	if c != nil {
 		switch c.Name() {
@@ -33,7 +33,7 @@ func (w Watchdog) limit(c *trace.Call) time.Duration {
 	return w.Timeout
 }
 
-// ExitCodeStuck is the exit code of a rank that stopped waiting.
+// ExitCodeStuck is the exit code of a rank whose wait exceeded the limit.
 const ExitCodeStuck = 75
 
 const mark = "stuck"
@@ -56,7 +56,7 @@ func (w Watchdog) Start(p *Process, h MPIHost) {
 	}()
 }
 
-// look reports what the rank is doing if it or another is stuck, and then ends the process.
+// look reports the rank's position if this or another rank is stuck, and then ends the process.
 func (w Watchdog) look(p *Process, now int64) bool {
 	stuck := false
 	for _, s := range p.streams {
@@ -72,18 +72,18 @@ func (w Watchdog) look(p *Process, now int64) bool {
 		return false
 	}
 	if w.Dir != "" {
-		_ = os.WriteFile(path, nil, 0o666) // others notice; if not, they speak for themselves
+		_ = os.WriteFile(path, nil, 0o666) // without the mark, other ranks report after their own limit
 	}
 	for _, line := range p.Describe(now) {
 		fmt.Fprintln(os.Stderr, line)
 	}
-	// The launcher ends all ranks when one does: let each have its say.
+	// The launcher ends all ranks when one ends: give each time to report.
 	time.Sleep(time.Second)
 	w.Exit(ExitCodeStuck)
 	return true
 }
 
-// Describe says what each thread of the rank is doing, a line each.
+// Describe returns a line on each thread: its current activity.
 func (p *Process) Describe(now int64) []string {
 	var list []string
 	for i, s := range p.streams {
@@ -113,7 +113,7 @@ func (p *Process) Describe(now int64) []string {
 	return list
 }
 
-// asMade is a call as it was made, without what came of it.
+// asMade writes a call's inputs as the program passed them.
 func asMade(c *trace.Call) string {
 	text := c.Text()
 	if i := strings.LastIndex(text, ") = "); i >= 0 {

@@ -33,18 +33,16 @@ import (
 	"github.com/spoor-hpc/spoor/internal/merge"
 )
 
-// A RankPart is one that takes part.
+// A RankPart is a rank that takes part in the delivery.
 type RankPart struct {
 	merge.Transport
 	*merge.SeriesGathering
-	// Host is equal for ranks that share a kernel, and so see the same files.
+	// Host is equal for ranks on the same kernel, which see the same files.
 	Host uint64
-	// Times are those of its calls, nil if there are none; Trouble says why there are
-	// none although there should be.
+	// Times are the rank's times, nil if it has none. Trouble is the reason if it should have times.
 	Times   *SeriesPiece
 	Trouble error
-	// Open opens the file of another rank, if that is where writing leads to the same
-	// file: Shared, but for tests.
+	// Open opens the file that another rank made, if this rank can write to it: OpenShared, except in tests.
 	Open func(name string, token []byte, sameHost bool) (io.WriterAt, func() error, error)
 }
 
@@ -55,17 +53,17 @@ type SeriesPiece struct {
 	Write    func(w io.Writer) error
 }
 
-// A Destination is where a trace may go. Unless Overwrite is set, it gets a numbered name if a
-// file has that one.
+// A Destination is a path for the trace. Unless Overwrite is set, the trace gets a numbered name if the path is
+// taken.
 type Destination struct {
 	Name             string
 	Overwrite        bool
-	MakeFolder       bool // the folder, if it isn't there
-	NumberedNameOnly bool // the name is left to another trace, this one has a number
+	MakeFolder       bool // make the folder if it doesn't exist
+	NumberedNameOnly bool // the plain name is reserved for another trace, so this one gets a number
 }
 
-// Kinds of messages, their first byte. A rank that is asked for one kind and sends
-// another has lost the thread and is not listened to any more.
+// Kinds of messages, their first byte. A rank that sends another kind than expected is out of step and is ignored
+// from then on.
 const (
 	sizesMessage   = 's' // up: parts
 	placeMessage   = 'p' // down: order
@@ -76,7 +74,7 @@ const (
 
 var errMessage = errors.New("unexpected message")
 
-// parts is what is known of the times of a block of ranks.
+// parts is the sizes and checksums of the times of a block of ranks.
 type parts struct {
 	sizes   column.Column // by rank
 	total   int64
@@ -125,7 +123,7 @@ type writeOrder struct {
 	token []byte
 	host  uint64
 	begin int64 // of the series in the file
-	at    int64 // of the block in the series
+	at    int64 // offset of the block in the series
 }
 
 func (o *writeOrder) encode() []byte {
@@ -143,15 +141,15 @@ func decodeOrder(msg []byte) (*writeOrder, error) {
 	return o, r.Finish()
 }
 
-// A crew is a rank with what it knows of those below it.
+// A crew is a rank, with what it knows of the blocks below it.
 type crew struct {
 	*RankPart
 	below []*parts // parallel to Children; nil for a child that never reported
-	gone  []bool   // parallel to Children: lost the thread since
+	gone  []bool   // parallel to Children: out of step since
 	all   parts
 }
 
-// muster learns the sizes of the times in the rank's block, if there are any.
+// muster collects the sizes of the times in the rank's block.
 func muster(k *RankPart) *crew {
 	c := &crew{RankPart: k, below: make([]*parts, len(k.Children)), gone: make([]bool, len(k.Children))}
 	own := parts{}
@@ -187,8 +185,8 @@ func (c *crew) sizesOf(i int) *parts {
 	return c.below[i]
 }
 
-// DeliverOnRank takes part on a rank other than 0. It reports whether the trace is whole; the
-// error says why the rank doesn't know.
+// DeliverOnRank is the delivery on a rank other than 0. It reports whether the trace is complete; err is the reason
+// if the rank doesn't know.
 func DeliverOnRank(k *RankPart) (whole bool, err error) {
 	defer func() {
 		for _, child := range merge.Children(k.Rank(), k.Size()) {
@@ -246,17 +244,17 @@ func end(trouble error) []byte {
 	return wire.AppendString([]byte{endMessage}, text)
 }
 
-// A Delivery is what became of a trace.
+// A Delivery is the result of a delivery.
 type Delivery struct {
 	Path             string  // where it is; "" if nowhere
-	DestinationIndex int     // which of the places that is in
-	Failed           []error // why it is not in the places before
-	Lost             error   // why the times of some calls are not in it
-	Complete         bool    // it has all there is: what ranks recorded need not be kept
+	DestinationIndex int     // index of the used destination
+	Failed           []error // errors of the destinations tried before
+	Lost             error   // why the times of some calls are missing
+	Complete         bool    // the trace has everything: ranks may remove their records
 }
 
-// DeliverOnRoot takes part on rank 0. content makes what the trace is to hold. Unless it says
-// that this is whole, ranks keep what they recorded even if there is a trace.
+// DeliverOnRoot is the delivery on rank 0. content makes the trace's content; if it reports that this is not whole,
+// ranks keep their records even though there is a trace.
 func DeliverOnRoot(k *RankPart, content func(times *sections.Series) (c *sections.Content, whole bool, err error), places []Destination) (d Delivery) {
 	defer func() {
 		for _, child := range merge.Children(0, k.Size()) {
@@ -301,7 +299,7 @@ func (p *Destination) deliver(c *crew, e *sections.Encoded) (path string, err er
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return "", err
 		}
-		defer os.Remove(dir) // if it is empty
+		defer os.Remove(dir) // fails if the folder is not empty
 	}
 	d, err := e.Draft(p.Name)
 	if err != nil {
@@ -331,7 +329,7 @@ func (p *Destination) deliver(c *crew, e *sections.Encoded) (path string, err er
 	}
 }
 
-// maxNames bounds the search for one that no file has.
+// maxNames bounds the search for a free name.
 const maxNames = 1000
 
 // fill has all ranks write their times into a draft.

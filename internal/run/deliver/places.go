@@ -16,7 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// NumberedName is app.spoor, app-2.spoor, app-3.spoor, …: names in turn for traces of one program.
+// NumberedName returns app.spoor, app-2.spoor, app-3.spoor, … for n = 1, 2, 3, …
 func NumberedName(name string, n int) string {
 	if n <= 1 {
 		return name
@@ -25,14 +25,14 @@ func NumberedName(name string, n int) string {
 	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ext), n, ext)
 }
 
-// MetaRun is the key of the run that made a trace, in what the trace has of it as text.
+// MetaRun is the key in a trace's metadata for the name of its run.
 const MetaRun = "run"
 
-// RunName names a run after its scratch folder, as no two have the same.
+// RunName returns a run's unique name: that of its scratch folder.
 func RunName(scratch string) string { return filepath.Base(scratch) }
 
-// FallbackFolders lists folders, which need not exist, for traces of a run that can't be written to their place. scratch is a
-// folder of the run's own.
+// FallbackFolders lists folders for traces that can't be written to their destination; they need not exist. scratch
+// is the run's own folder.
 func FallbackFolders(scratch string) []string {
 	list := []string{scratch}
 	for _, dir := range []string{os.TempDir(), "/tmp"} {
@@ -43,7 +43,7 @@ func FallbackFolders(scratch string) []string {
 	return list
 }
 
-// Destinations lists where a trace of that name may go, the folders of Elsewhere last.
+// Destinations lists where a trace of a name may be written, the fallback folders last.
 func Destinations(name string, overwrite bool, scratch string) []Destination {
 	list := []Destination{{Name: name, Overwrite: overwrite}}
 	for _, dir := range FallbackFolders(scratch) {
@@ -52,7 +52,7 @@ func Destinations(name string, overwrite bool, scratch string) []Destination {
 	return list
 }
 
-// BringCommand is the command that brings a trace to where it should be.
+// BringCommand returns the command that moves a trace to its destination.
 func BringCommand(path, wanted string) string {
 	move := show.QuoteCommand([]string{"mv", path, wanted})
 	if _, err := os.Stat(filepath.Dir(wanted)); errors.Is(err, fs.ErrNotExist) {
@@ -61,14 +61,13 @@ func BringCommand(path, wanted string) string {
 	return move
 }
 
-// ProbedVariable is the variable in the ranks' environment that names the host on which the place
-// has been probed.
+// ProbedVariable is the environment variable that names the host on which the destination has been tested.
 const ProbedVariable = "SPOOR_PROBED"
 
-// room is about what a small trace takes.
+// room is the approximate size in bytes of a small trace.
 const room = 64 << 10
 
-// ProbeDestinations finds out whether a trace of that name could be written.
+// ProbeDestinations tests whether a trace of a name can be written.
 func ProbeDestinations(name string) error {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".probe*")
 	if err == nil {
@@ -81,7 +80,7 @@ func ProbeDestinations(name string) error {
 	return nil
 }
 
-// FileSystemReason is what an error says of the file system, without the names of our temporary files.
+// FileSystemReason returns an error's cause without the names of temporary files.
 func FileSystemReason(err error) error {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		return path.Err
@@ -92,11 +91,11 @@ func FileSystemReason(err error) error {
 	return err
 }
 
-// deepest bounds how many processes are between a program and one that it starts.
+// deepest bounds the number of ancestors that are searched.
 const deepest = 100
 
-// StartedByRecordedProgram reports whether a recorded program that still runs started this one: a process that this one comes from has records beside dir,
-// the process's own folder HOST-PID. The name of the run's trace is that program's.
+// StartedByRecordedProgram reports whether this process descends from a recorded program that still runs: an ancestor
+// has records beside dir, the process's own folder HOST-PID. The run's trace name then belongs to that program.
 func StartedByRecordedProgram(dir string) bool {
 	host, ok := strings.CutSuffix(strings.TrimSuffix(filepath.Base(dir), filepath.Ext(dir)), "-"+strconv.Itoa(os.Getpid()))
 	if !ok { // the name of a host has dots, too
@@ -113,13 +112,13 @@ func StartedByRecordedProgram(dir string) bool {
 	return false
 }
 
-// Parent returns the number of the process that a process comes from, 0 if that isn't known.
+// Parent returns the number of a process's parent, 0 if that isn't known.
 func Parent(pid int) int {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
 		return 0
 	}
-	// The name, in parentheses, may hold anything.
+	// The name is in parentheses and may contain any character.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 2 {
 		return 0
@@ -130,8 +129,8 @@ func Parent(pid int) int {
 
 var errElsewhere = errors.New("not the same file")
 
-// OpenShared opens a file that another process makes, to write into it beside others. It is
-// the same file only if it begins with the token.
+// OpenShared opens a file made by another process, to write to it together with others. It fails unless the file
+// begins with the token.
 func OpenShared(name string, token []byte, sameHost bool) (io.WriterAt, func() error, error) {
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
@@ -150,8 +149,7 @@ func OpenShared(name string, token []byte, sameHost bool) (io.WriterAt, func() e
 	}, nil
 }
 
-// Magic numbers of file systems whose clients may write more of a page than a process
-// wrote, and so undo what another host writes beside it.
+// Magic numbers of file systems whose clients may write whole pages, and so overwrite what another host wrote beside.
 const (
 	nfs  = 0x6969
 	smb  = 0x517b
@@ -161,7 +159,7 @@ const (
 	fuse = 0x65735546
 )
 
-// coherent reports whether several hosts can write to a file side by side.
+// coherent reports whether several hosts can write to a file at the same time.
 func coherent(f *os.File) bool {
 	var s syscall.Statfs_t
 	if err := syscall.Fstatfs(int(f.Fd()), &s); err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// CheckTags reports what is wrong with tags.
+// CheckTags returns an error if a tag is malformed.
 func CheckTags(tags []string) error {
 	for _, tag := range tags {
 		name, _, ok := strings.Cut(tag, "=")
@@ -16,7 +16,7 @@ func CheckTags(tags []string) error {
 	return nil
 }
 
-// TagsByName returns tags, each NAME=VALUE, as values by name; the last of one name counts.
+// TagsByName converts tags NAME=VALUE to a map. If a name occurs twice, the last value counts.
 func TagsByName(tags []string) map[string]string {
 	list := make(map[string]string)
 	for _, tag := range tags {
@@ -29,7 +29,7 @@ func TagsByName(tags []string) map[string]string {
 // TagsVariable is the environment variable that hands tags to the recorder.
 const TagsVariable = "SPOOR_TAGS"
 
-// EncodeTags writes tags, each NAME=VALUE, as one word for Variable.
+// EncodeTags encodes tags as one word for TagsVariable.
 func EncodeTags(tags []string) string {
 	const hex = "0123456789abcdef"
 	var b strings.Builder
@@ -48,7 +48,7 @@ func EncodeTags(tags []string) string {
 	return b.String()
 }
 
-// DecodeTags reads what Encode wrote, as values by name. What is no tag is left out.
+// DecodeTags decodes EncodeTags' result. Malformed tags are left out.
 func DecodeTags(text string) map[string]string {
 	tags := make(map[string]string)
 	for _, tag := range strings.Split(text, ",") {

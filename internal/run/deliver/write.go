@@ -11,12 +11,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// chunk is how much of the times a message has.
+// chunk is the largest amount of times in a message, in bytes.
 const chunk = 1 << 20
 
-// pass has the ranks below carry out an order while this one does. What could not be
-// written directly goes to up; end is called at last, with what went wrong. The error is
-// one of up or end, which lead to the parent.
+// pass executes an order on this rank and the ranks below. Times that could not be written directly go to up. At last
+// it calls end with the error that occurred, if any. The returned error is up's or end's: the connection to the
+// parent failed.
 func (c *crew) pass(o *writeOrder, up func(at int64, data []byte) error, end func(error) error) error {
 	places := c.places(o.at)
 	for i, p := range c.below {
@@ -38,7 +38,7 @@ func (c *crew) pass(o *writeOrder, up func(at int64, data []byte) error, end fun
 		failed := errGone
 		if !c.gone[i] {
 			t, failed = c.listen(i, places[i], places[i]+p.total, func(at int64, data []byte) {
-				if err == nil { // the ranks below must be listened to all the same
+				if err == nil { // the ranks below must still be received from
 					err = up(at, data)
 				}
 			})
@@ -102,7 +102,7 @@ func (c *crew) own(o *writeOrder, up func(at int64, data []byte) error) (trouble
 	return nil, s.err
 }
 
-// A limited lets as many bytes through as were announced.
+// A limited passes on at most the announced number of bytes.
 type limited struct {
 	to   io.Writer
 	left int64
@@ -156,8 +156,8 @@ func dataFor(at int64, data []byte) []byte {
 
 const dataHead = 1 + 8
 
-// listen takes what a child's block sends, which lies between two offsets of the
-// series, until its end. trouble is what the block says went wrong.
+// listen receives a child's block, which covers the series between two offsets, until its end. trouble is the error
+// that the block reports.
 func (c *crew) listen(i int, from, to int64, put func(at int64, data []byte)) (trouble, err error) {
 	for {
 		msg, err := c.Recv(c.Children[i].FirstRank)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A Runner starts a number of ranks under one MPI.
+// A Runner can start ranks under one MPI.
 type Runner struct {
 	Launcher        Launcher
 	Flavour         string   // openmpi or mpich; "" if the launcher serves any MPI
@@ -29,12 +29,12 @@ var libraries = map[string][]string{
 	"abi":     {"libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi_abi.so"},
 }
 
-// starts reports whether a launcher is the flavour's own.
+// starts reports whether a launcher belongs to the flavour's MPI.
 func (l Launcher) starts(flavour string) bool {
 	return flavour == "openmpi" && l.openMPI() || flavour == "mpich" && l == LauncherHydra
 }
 
-// FindRunner returns the first runner that is installed of the flavours, in order.
+// FindRunner returns the first installed runner of the flavours, in their order.
 func FindRunner(flavours ...string) (*Runner, error) {
 	var tried []string
 	for _, f := range flavours {
@@ -59,8 +59,7 @@ func FindRunner(flavours ...string) (*Runner, error) {
 		strings.Join(flavours, " or "), strings.Join(tried, ", "))
 }
 
-// ParseRunner makes a runner of a line that the user gave. flavour says which MPI the
-// ranks are to load; "" leaves it to what the launcher is.
+// ParseRunner makes a runner from a command line of the user. flavour is the MPI that ranks load; "": the launcher's.
 func ParseRunner(line, flavour string) (*Runner, error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
@@ -76,7 +75,7 @@ func ParseRunner(line, flavour string) (*Runner, error) {
 	return r, nil
 }
 
-// RunnerOf makes a runner of a launcher with its options, the number of ranks among them.
+// RunnerOf makes a runner from a launcher with its options, which include the number of ranks.
 func RunnerOf(line []string, flavour string) (*Runner, error) {
 	path, err := exec.LookPath(line[0])
 	if err != nil {
@@ -106,7 +105,7 @@ func near(path, flavour string) []string {
 	}
 	prefix := filepath.Dir(filepath.Dir(path))
 	if prefix == "/usr" || prefix == "/" {
-		return names // the loader knows these places
+		return names // the loader searches these folders anyway
 	}
 	var list []string
 	for _, dir := range []string{"lib", "lib64"} {

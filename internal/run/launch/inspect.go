@@ -18,26 +18,26 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// An Inspection is what is known of one program.
+// An Inspection is the result for one program.
 type Inspection struct {
 	Path             string           `json:"path"`
 	Kind             string           `json:"kind"`              // "executable", "script"
-	Script           string           `json:"script,omitempty"`  // interpreter of a script
-	MPI              []Library        `json:"mpi"`               // MPI libraries it loads at start
-	FortranBindings  []string         `json:"fortran"`           // FortranBindings bindings it uses
-	WrapperLibraries []WrapperLibrary `json:"layers,omitempty"`  // what else wraps MPI functions
-	Missing          []string         `json:"missing,omitempty"` // needed libraries that are not found
-	// Checkers that are built in, as AddressSanitizer.
+	Script           string           `json:"script,omitempty"`  // the script's interpreter
+	MPI              []Library        `json:"mpi"`               // MPI libraries loaded at start
+	FortranBindings  []string         `json:"fortran"`           // Fortran bindings in use
+	WrapperLibraries []WrapperLibrary `json:"layers,omitempty"`  // libraries that also wrap MPI functions
+	Missing          []string         `json:"missing,omitempty"` // needed libraries that were not found
+	// Built-in checkers such as AddressSanitizer.
 	Sanitizers []string `json:"sanitizers,omitempty"`
-	// AddressSanitizer wants to be the first library, and the program's own options override those by which the shim
-	// prevents that.
+	// AddressSanitizer must be the first library, and the program overrides the options by which the shim disables
+	// that check.
 	WantsFirstPreload bool `json:"-"`
-	// It loads an MPI library at start, or has one in it.
+	// It loads an MPI library at start, or is linked with one statically.
 	UsesMPI bool `json:"-"`
-	// CountingLoops of it and its libraries that count their iterations, see papers/pass.
+	// CountingLoops is the number of loops in it and its libraries that count their iterations, see papers/pass.
 	CountingLoops int `json:"counting_loops,omitempty"`
 
-	libraries []string // that it loads at start
+	libraries []string // loaded at start
 
 	Obstacle string `json:"obstacle,omitempty"`
 	NoteText string `json:"note,omitempty"`
@@ -50,8 +50,8 @@ type Library struct {
 	Family string `json:"family"`
 }
 
-// A WrapperLibrary is a library, or the program itself, that defines MPI functions on top of those of the
-// MPI: a profiler, a checker, a timer that is built in.
+// A WrapperLibrary is a library, or the program itself, that defines wrappers of MPI functions: a profiler, a
+// checker, a built-in timer.
 type WrapperLibrary struct {
 	Path      string   `json:"path"`
 	Functions []string `json:"functions"`
@@ -60,7 +60,7 @@ type WrapperLibrary struct {
 // Traceable reports whether there is no obstacle.
 func (r *Inspection) Traceable() bool { return r.Obstacle == "" }
 
-// InspectProgram examines the file at path, all but what Symbols adds.
+// InspectProgram examines the file at path, without the part of Symbols.
 func InspectProgram(path string) (*Inspection, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -144,7 +144,7 @@ func families(libs []Library) int {
 	return len(seen)
 }
 
-// definesMPI reports whether MPI itself is part of the file.
+// definesMPI reports whether the file contains an MPI library.
 func definesMPI(f *elf.File) bool {
 	for _, list := range []func() ([]elf.Symbol, error){f.Symbols, f.DynamicSymbols} {
 		syms, _ := list()
@@ -157,7 +157,7 @@ func definesMPI(f *elf.File) bool {
 	return false
 }
 
-// MPIFamilyOf returns which family of MPIs a library name belongs to, "" for none.
+// MPIFamilyOf returns the MPI family of a library name, "" for other libraries.
 func MPIFamilyOf(name string) string {
 	switch {
 	case strings.HasPrefix(name, "libmpi_abi.so"):
@@ -185,8 +185,7 @@ func fortranBinding(name string) string {
 	return ""
 }
 
-// MPIFunctionsIn returns the names of the MPI functions that a library has for C
-// programs.
+// MPIFunctionsIn returns the names of a library's MPI functions for C programs.
 func MPIFunctionsIn(path string) (map[string]bool, error) {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -206,7 +205,7 @@ func MPIFunctionsIn(path string) (map[string]bool, error) {
 	return names, nil
 }
 
-// Symbols fills in Layers and Loops, for which each library is read: launching a program needs neither.
+// Symbols sets WrapperLibraries and CountingLoops. It reads each library, which launching a program doesn't need.
 func (r *Inspection) Symbols() {
 	if len(r.libraries) == 0 {
 		return // a script, or statically linked
@@ -220,7 +219,7 @@ func (r *Inspection) Symbols() {
 	}
 }
 
-// layer notes a file that defines functions of the standard and is no MPI library.
+// layer adds a file that defines MPI functions and is not an MPI library.
 func (r *Inspection) layer(path string, f *elf.File) {
 	if name := filepath.Base(path); MPIFamilyOf(name) != "" || fortranBinding(name) != "" || strings.HasPrefix(name, "libspoor") {
 		return
@@ -237,7 +236,7 @@ func (r *Inspection) layer(path string, f *elf.File) {
 			names[c] = true
 		}
 	}
-	if len(names) > 0 && (pmpi || r.Path != path) { // else the MPI is in the program
+	if len(names) > 0 && (pmpi || r.Path != path) { // otherwise the program contains the MPI
 		r.WrapperLibraries = append(r.WrapperLibraries, WrapperLibrary{path, slices.Sorted(maps.Keys(names))})
 	}
 }
@@ -264,7 +263,7 @@ func preloaded() []string {
 	return strings.FieldsFunc(os.Getenv("LD_PRELOAD"), func(c rune) bool { return c == ':' || c == ' ' })
 }
 
-// MPIFunctionsOf returns the functions that an MPI library of this flavour on this machine has; nil if none is installed.
+// MPIFunctionsOf returns the functions of this machine's MPI library of a flavour; nil if there is no such library.
 func MPIFunctionsOf(flavour mpi.Flavour) (map[string]bool, error) {
 	for _, l := range InstalledMPIs() {
 		if l.Family != flavour.FamilyText() {

@@ -1,6 +1,5 @@
-// Package launch looks at an MPI program and starts it under its own launcher with
-// the shim preloaded into the ranks. It knows how each launcher hands environment
-// variables on, and nothing of traces.
+// Package launch inspects MPI programs, and starts them under their own launcher with the shim preloaded into the
+// ranks. It knows how each launcher passes environment variables, and nothing about traces.
 package launch
 
 import (
@@ -21,15 +20,15 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A Launcher is a way to start ranks, as far as passing the environment goes.
+// A Launcher is a kind of launcher, by how it passes environment variables.
 type Launcher int
 
 const (
 	NoLauncher             Launcher = iota // the program itself: a singleton
 	LauncherOpenMPI                        // mpirun, orterun: -x NAME=VALUE
-	LauncherPRRTE                          // prterun, and mpirun from Open MPI 5 on: the same, but not for what ranks spawn
+	LauncherPRRTE                          // prterun, and mpirun since Open MPI 5: the same, except for spawned ranks
 	LauncherHydra                          // MPICH, Intel MPI, MVAPICH: -genv NAME VALUE
-	LauncherOwnEnvironment                 // srun, flux, jsrun, … hand their own environment on
+	LauncherOwnEnvironment                 // srun, flux, jsrun, …: pass their own environment
 )
 
 func (l Launcher) String() string {
@@ -42,8 +41,8 @@ var environ = map[string]bool{
 	"mpirun_rsh": true, "ibrun": true, "palsrun": true,
 }
 
-// IdentifyLauncher returns which launcher a command name is. Names such as mpirun are links on most systems, so the target file
-// decides; if its name is inconclusive, the launcher's version text.
+// IdentifyLauncher returns the kind of launcher of a command name. Names such as mpirun are often links, so the
+// target's name decides; if that is inconclusive, the launcher's version text does.
 func IdentifyLauncher(name string) Launcher {
 	base := filepath.Base(name)
 	if (environ[base] || runs(base) && !usual[name]) && usesMPI(name) {
@@ -66,7 +65,7 @@ func IdentifyLauncher(name string) Launcher {
 			return LauncherOpenMPI
 		case n == "prterun", n == "prte":
 			return LauncherPRRTE
-		case !runs(n): // programs too have names such as solver.openmpi
+		case !runs(n): // programs may have names such as solver.openmpi
 		case strings.HasSuffix(n, ".openmpi"):
 			if ask(path) == LauncherPRRTE {
 				return LauncherPRRTE
@@ -82,7 +81,7 @@ func IdentifyLauncher(name string) Launcher {
 	return ask(path)
 }
 
-// usual are names found on the path that no program has.
+// usual are command names that no program has.
 var usual = map[string]bool{
 	"mpirun": true, "mpirun.openmpi": true, "mpirun.mpich": true, "mpiexec": true, "mpiexec.openmpi": true, "mpiexec.mpich": true, "mpiexec.hydra": true,
 }
@@ -93,7 +92,7 @@ func runs(base string) bool {
 
 func (l Launcher) openMPI() bool { return l == LauncherOpenMPI || l == LauncherPRRTE }
 
-// FitsFamily reports whether ranks of an MPI of the family, as Family names them, find each other under the launcher.
+// FitsFamily reports whether ranks of an MPI family, as MPIFamilyOf names it, can connect under the launcher.
 func FitsFamily(l Launcher, family string) bool {
 	return l == LauncherOwnEnvironment || l.openMPI() && family == mpi.FlavourOpenMPI.FamilyText() || l == LauncherHydra && family == mpi.FlavourMPICH.FamilyText()
 }
@@ -120,12 +119,12 @@ func ask(path string) Launcher {
 	return LauncherOwnEnvironment
 }
 
-// A EnvVar is an environment variable for the ranks.
+// A EnvVar is an environment variable for ranks.
 type EnvVar struct{ Name, Value string }
 
-// CommandLine returns the command line that runs args under launcher l with vars
-// set in the ranks, and the environment of the launcher itself. Where the
-// launcher has options that reach all ranks, its own environment stays as it is.
+// CommandLine returns the command line that runs args under launcher l with vars set in the ranks, and the
+// environment of the launcher itself. That environment stays unchanged if the launcher has options that reach all
+// ranks.
 func CommandLine(l Launcher, args []string, vars []EnvVar) (argv, env []string) {
 	env = os.Environ()
 	switch l {
@@ -134,7 +133,7 @@ func CommandLine(l Launcher, args []string, vars []EnvVar) (argv, env []string) 
 			if argv, err := withVars(args, at, vars); err == nil {
 				return argv, extend(env, vars)
 			}
-			return args, extend(env, vars) // for ranks of this host
+			return args, extend(env, vars) // for ranks on this host
 		}
 		var opts []string
 		for _, v := range vars {
@@ -143,11 +142,11 @@ func CommandLine(l Launcher, args []string, vars []EnvVar) (argv, env []string) 
 		argv = append([]string{args[0]}, opts...)
 		for _, a := range args[1:] {
 			argv = append(argv, a)
-			if a == ":" { // -x holds for one program of several
+			if a == ":" { // -x applies to one of several programs
 				argv = append(argv, opts...)
 			}
 		}
-		if l == LauncherPRRTE { // what ranks spawn on this host has the launcher's environment
+		if l == LauncherPRRTE { // spawned ranks on this host inherit the launcher's environment
 			env = extend(env, vars)
 		}
 		return argv, env
@@ -168,8 +167,8 @@ func extend(env []string, vars []EnvVar) []string {
 	return env
 }
 
-// GuessProgram guesses the program among the launcher's arguments: the first executable one, after wrappers; for an
-// interpreter, the script after it. If a file names programs it is the first of them. Empty if none.
+// GuessProgram guesses the program among the launcher's arguments: the first executable, after wrappers; for an
+// interpreter, its script. If a file lists programs, it is the first of them; "" if none is found.
 func GuessProgram(l Launcher, args []string) string {
 	if p := listed(l, args); p != "" {
 		return p
@@ -183,7 +182,7 @@ func GuessProgram(l Launcher, args []string) string {
 		if p := GuessProgram(NoLauncher, rest[n:]); p != "" || !strings.Contains(a, "/") {
 			return p
 		}
-		return a // ./time input.txt, where time is a script: nothing after it can be started
+		return a // ./time input.txt, where time is a program: nothing after it can be started
 	}
 	if interpreter(a) && !usesMPI(a) {
 		return script(rest)
@@ -209,8 +208,8 @@ func command(l Launcher, args []string) int {
 	return -1
 }
 
-// ReplaceCommand returns the launcher's line with another command in place of the program, or of each of several: it runs on the same hosts.
-// Nil if there is no launcher, or a program isn't found.
+// ReplaceCommand returns the launcher's command line with another command in place of each program, so that it runs
+// on the same hosts. It returns nil without a launcher, or if a program isn't found.
 func ReplaceCommand(l Launcher, args, program []string) (line []string) {
 	if at, _ := listFile(l, args); l == NoLauncher || at > 0 {
 		return nil
@@ -240,7 +239,7 @@ func split(list []string, at string) (parts [][]string) {
 	}
 }
 
-// script returns what an interpreter is to run, or else the interpreter.
+// script returns the script of an interpreter, or else the interpreter.
 func script(args []string) string {
 	for i, s := range args[1:] {
 		if strings.HasPrefix(s, "-") {
@@ -262,7 +261,7 @@ func script(args []string) string {
 	return args[0]
 }
 
-// takesPath lists launcher options whose value may look like a program, takesTwo those with two.
+// takesPath lists launcher options whose value may look like a program; takesTwo lists options with two values.
 var (
 	takesPath = map[string]bool{
 		"-wdir": true, "--wdir": true, "-wd": true, "-path": true, "--path": true, "--prefix": true, "-prefix": true,
@@ -306,20 +305,20 @@ func InRank() bool {
 			return true
 		}
 	}
-	// Slurm numbers the shell of a batch job too, in a step that has no small number.
+	// Slurm also sets variables of ranks for a batch job's shell, whose step number is large.
 	step, err := strconv.ParseUint(os.Getenv("SLURM_STEP_ID"), 10, 32)
 	return err == nil && step < 1<<31 && os.Getenv("SLURM_PROCID") != ""
 }
 
-// A JobPlace is a process's place in the job, as set by the launcher.
+// A JobPlace is a process's position in its job, as the launcher set it.
 type JobPlace struct {
-	Rank       int    // -1: not set, as are the following ones if 0 or ""
+	Rank       int    // -1: not set; for the following fields 0 or "" means that
 	Ranks      int    // of the job
-	LocalRanks int    // of these on this node
-	JobName    string // one of several that have to do with each other
+	LocalRanks int    // ranks on this node
+	JobName    string // distinguishes related jobs
 }
 
-// ReadJobPlace reads that from the environment.
+// ReadJobPlace reads the position from the environment.
 func ReadJobPlace(getenv func(name string) string) JobPlace {
 	number := func(without int, names ...string) int {
 		for _, name := range names {
@@ -337,12 +336,12 @@ func ReadJobPlace(getenv func(name string) string) JobPlace {
 	}
 }
 
-// SiblingRanksName names the processes that this one's parent has started: ranks of one job on one node, mostly. The name is of the host, also if
-// hosts have started alike, and of the container, if that has process numbers of its own.
+// SiblingRanksName names the processes started by this process's parent: mostly the ranks of one job on one node. The
+// name includes the host, and the container if that numbers processes separately.
 func SiblingRanksName(host string) string {
 	parent := os.Getppid()
 	began := "0"
-	// The name, in parentheses, may hold anything.
+	// The name is in parentheses and may contain any character.
 	if text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(parent), "stat")); err == nil {
 		if fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])); len(fields) > 19 {
 			began = fields[19]
@@ -357,5 +356,5 @@ func SiblingRanksName(host string) string {
 
 var ofSiblings = regexp.MustCompile(`-\d+-\d+-[0-9a-f]{8}$`)
 
-// HostOfName is the host in such a name, and any other name itself.
+// HostOfName returns the host in a name of SiblingRanksName; it returns other names unchanged.
 func HostOfName(name string) string { return ofSiblings.ReplaceAllString(name, "") }

@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// Launchers can read programs from a file, too: a line for each, with its command-line options (Hydra's -configfile,
-// Open MPI's --app), or after the ranks that run it (srun --multi-prog).
+// Launchers can also read programs from a file: one per line, with its command-line options (Hydra's -configfile,
+// Open MPI's --app), or after the numbers of its ranks (srun --multi-prog).
 
-// listFile returns where among the arguments the file is named, and whether its lines begin with numbers of ranks; -1 if none is.
+// listFile returns the index of the argument that names the file, and whether its lines begin with numbers of ranks;
+// -1: there is no such file.
 func listFile(l Launcher, args []string) (at int, numbered bool) {
 	for i := 1; i < len(args); i++ {
 		switch o := strings.TrimPrefix(args[i], "-"); {
@@ -31,7 +32,7 @@ func listFile(l Launcher, args []string) (at int, numbered bool) {
 	return -1, false
 }
 
-// listed returns the first program that a file names; empty if none.
+// listed returns the first program that a file names; "" if there is no such file.
 func listed(l Launcher, args []string) string {
 	at, numbered := listFile(l, args)
 	if at < 0 {
@@ -59,7 +60,7 @@ func listed(l Launcher, args []string) string {
 	return ""
 }
 
-// fields are the words of a line, without quotes; none of a comment.
+// fields returns the words of a line, without quotes; nil for a comment.
 func fields(line string) []string {
 	words := strings.Fields(line)
 	if len(words) > 0 && strings.HasPrefix(words[0], "#") {
@@ -71,12 +72,12 @@ func fields(line string) []string {
 	return words
 }
 
-// held are files without a name that a launcher reads by their descriptors.
+// held are unnamed files that a launcher reads through their descriptors.
 var held []*os.File
 
-// withVars returns the arguments of Open MPI's launcher with another file in place of that which names the programs: each
-// line has options for vars. The launcher ignores those on its command line then. Values with spaces are left out, as lines
-// have no quotes: the launcher's own environment has them.
+// withVars returns Open MPI's arguments with a changed copy of the file that lists programs: each line has options
+// for vars, as the launcher then ignores such options on its command line. Values with spaces are left out, as lines
+// have no quotes; the launcher's own environment has them.
 func withVars(args []string, at int, vars []EnvVar) ([]string, error) {
 	text, err := os.ReadFile(args[at])
 	if err != nil {

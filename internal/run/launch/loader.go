@@ -111,7 +111,8 @@ func open(path string) (string, *elf.File) {
 	return path, f
 }
 
-// loaderCache is the loader's cache, /etc/ld.so.cache: name → paths. Of its two formats only the newer is read, which may follow the other.
+// loaderCache is the content of /etc/ld.so.cache: name → paths. Only the newer of its two formats is read; it may
+// follow the older.
 var loaderCache = sync.OnceValue(func() map[string][]string {
 	cache := map[string][]string{}
 	data, _ := os.ReadFile("/etc/ld.so.cache")

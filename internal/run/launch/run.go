@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// RunLauncher runs the launcher with our standard streams and hands signals on; it returns
-// the exit code as a shell would give it.
+// RunLauncher runs the launcher with our standard streams and forwards signals. It returns the exit code in the form
+// of a shell.
 func RunLauncher(argv, env []string) (int, error) {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Env = env
@@ -19,8 +19,8 @@ func RunLauncher(argv, env []string) (int, error) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
 	defer signal.Stop(signals)
-	// Who reads what we say may end before the job does, as head(1): a message is lost then, and what was recorded is not. The
-	// job's own processes have the signal as it was.
+	// A reader of our output, such as head(1), may end before the job. Then a message is lost, but no records. The
+	// job's processes have the default action for the signal.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	if err := c.Start(); err != nil {
 		return 0, err
@@ -53,13 +53,12 @@ func RunLauncher(argv, env []string) (int, error) {
 	}
 }
 
-// A witness is a process of our group that does nothing. A signal that ends it was
-// sent to the whole group, by a terminal or by timeout(1) for instance: then the
-// launcher has it, and must not get it twice, for many take a second one for the
-// wish to end at once.
+// A witness is an idle process in our process group. A signal that ends it was sent to the whole group, for instance
+// by a terminal or timeout(1). Then the launcher got it, too, and must not get it twice: many launchers end at once
+// on a second signal.
 type witness struct {
 	process *os.Process
-	hold    io.Closer // while it is open the process lives, and no longer than we do
+	hold    io.Closer // closing it ends the process, at the latest when we end
 	died    chan syscall.Signal
 }
 
@@ -82,10 +81,10 @@ func newWitness() *witness {
 	return w
 }
 
-// saw reports whether the witness got a signal that we just got.
+// saw reports whether the witness got the signal that we just got.
 func (w *witness) saw(s syscall.Signal) bool {
 	if w.died == nil {
-		return s == syscall.SIGINT // most likely a terminal's
+		return s == syscall.SIGINT // probably from a terminal
 	}
 	select {
 	case <-w.died:

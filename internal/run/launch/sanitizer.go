@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// A sanitizer is a checker that a compiler builds into a program, and how it is
-// known: by its library, or by a function where that is linked in.
+// A sanitizer is a checker built in by a compiler. It is recognised by its library, or by a function if it is linked
+// statically.
 type sanitizer struct{ name, library, function string }
 
 var sanitizers = []sanitizer{
@@ -25,10 +25,11 @@ var sanitizers = []sanitizer{
 	{"UndefinedBehaviorSanitizer", "ubsan", "__ubsan_handle_add_overflow"},
 }
 
-// asanOptions is what a program defines to set AddressSanitizer's options.
+// asanOptions is the function by which a program sets AddressSanitizer's options.
 const asanOptions = "__asan_default_options"
 
-// MayHaveSanitizerOptions reports whether a program may have options of its own for AddressSanitizer, without a look at its libraries.
+// MayHaveSanitizerOptions reports whether a program may set AddressSanitizer's options, without reading its
+// libraries.
 func MayHaveSanitizerOptions(path string) bool {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -43,7 +44,7 @@ func MayHaveSanitizerOptions(path string) bool {
 	return err == nil && bytes.Contains(names, []byte(asanOptions))
 }
 
-// sanitize finds out which sanitizers the program was built with.
+// sanitize determines the program's sanitizers.
 func (r *Inspection) sanitize(f *elf.File, libs []string) {
 	defined := map[string]bool{}
 	symbols, _ := f.DynamicSymbols()
@@ -64,9 +65,8 @@ func (r *Inspection) sanitize(f *elf.File, libs []string) {
 	}
 }
 
-// TryPreload tries to preload a library into a program that does nothing, and
-// returns what the loader says against it: a C library that is too old, for
-// instance. It runs no MPI program.
+// TryPreload preloads a library into a trivial program, and returns the loader's error, for example that the C
+// library is too old. It runs no MPI program.
 func TryPreload(library string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -83,8 +83,8 @@ func TryPreload(library string) string {
 	return ""
 }
 
-// loops counts the loops of a binary that count their rounds (papers/pass/loops.cpp), by its notes: sizes of name and contents and a kind, the name
-// "spoor" with zeros up to eight bytes, and the third word of the contents.
+// loops counts a binary's loops that count their iterations (papers/pass/loops.cpp), from its ELF notes. Such a note
+// has the name "spoor", padded to eight bytes; the third word of its contents is the number of loops.
 func loops(f *elf.File) (n int) {
 	s := f.Section(".note.spoor")
 	if s == nil {

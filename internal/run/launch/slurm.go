@@ -9,16 +9,17 @@ import (
 	"strings"
 )
 
-// InSlurm reports whether Slurm starts the processes of a command: with its own launcher, or with one that asks it to in a job.
+// InSlurm reports whether Slurm starts a command's processes: through srun, or through a launcher that calls srun in
+// a job.
 func InSlurm(args []string) bool {
 	return filepath.Base(args[0]) == "srun" || os.Getenv("SLURM_JOB_ID") != ""
 }
 
-// taskEpilog names the program that Slurm runs, as the user and without arguments, after each task of a step. It is given five seconds,
-// also when a job is being ended and has no more steps.
+// taskEpilog is the variable that names the program which Slurm runs, as the user and without arguments, after each
+// task of a step. The program has five seconds, even when a job is ending and can start no more steps.
 const taskEpilog = "SLURM_TASK_EPILOG"
 
-// SetEpilog sets a program for that, unless the user has one.
+// SetEpilog sets the task epilog, unless the user has set one.
 func SetEpilog(args []string, program string) []EnvVar {
 	if !InSlurm(args) || os.Getenv(taskEpilog) != "" {
 		return nil
@@ -26,13 +27,13 @@ func SetEpilog(args []string, program string) []EnvVar {
 	return []EnvVar{{taskEpilog, program}}
 }
 
-// InEpilog reports whether Slurm runs this process as such.
+// InEpilog reports whether Slurm runs this process as a task epilog.
 func InEpilog() bool { return os.Getenv("SLURM_SCRIPT_CONTEXT") == "epilog_task" }
 
 // StepNodes lists the hosts of the step whose epilog this process is.
 func StepNodes() []string { return hosts(os.Getenv("SLURM_STEP_NODELIST")) }
 
-// JobNodes lists the hosts of the Slurm job that this process is in; nil: of none.
+// JobNodes lists the hosts of this process's Slurm job; nil: not in a job.
 func JobNodes() []string {
 	n, err := strconv.Atoi(os.Getenv("SLURM_HET_SIZE"))
 	if err != nil {
@@ -45,7 +46,7 @@ func JobNodes() []string {
 	return list
 }
 
-// hosts are the names in a list such as login,node[1-3,07-10]-ib.
+// hosts expands a list such as login,node[1-3,07-10]-ib.
 func hosts(text string) (list []string) {
 	for text != "" {
 		end, inside := 0, false
@@ -64,7 +65,7 @@ func hosts(text string) (list []string) {
 	return list
 }
 
-// expand returns the names that a name with numbers in brackets abbreviates.
+// expand expands a name with numbers in brackets.
 func expand(name string) (list []string) {
 	before, rest, ok := strings.Cut(name, "[")
 	ranges, after, closed := strings.Cut(rest, "]")
@@ -78,7 +79,7 @@ func expand(name string) (list []string) {
 		}
 		low, e1 := strconv.Atoi(first)
 		high, e2 := strconv.Atoi(last)
-		const most = 1 << 20 // there is no such machine
+		const most = 1 << 20 // no machine is larger
 		if e1 != nil || e2 != nil || high-low > most {
 			return nil
 		}
@@ -91,8 +92,8 @@ func expand(name string) (list []string) {
 	return list
 }
 
-// CommandOnNodes is the command that starts one process on each of some hosts: within a job of Slurm that has them, as a step beside others, or else
-// as a new job.
+// CommandOnNodes returns the command that starts one process on each host. With within set it is a step of this Slurm
+// job, beside other steps; else a new job.
 func CommandOnNodes(nodes []string, within bool, program ...string) []string {
 	n := strconv.Itoa(len(nodes))
 	line := []string{"srun", "-w", strings.Join(nodes, ","), "-N", n, "-n", n}
@@ -104,17 +105,18 @@ func CommandOnNodes(nodes []string, within bool, program ...string) []string {
 	return append(line, program...)
 }
 
-// SameHost compares names of hosts, which may have a domain.
+// SameHost compares two host names, one of which may have a domain.
 func SameHost(a, b string) bool {
 	a, _, _ = strings.Cut(a, ".")
 	b, _, _ = strings.Cut(b, ".")
 	return a == b
 }
 
-// keepsEnvironment is the variable by which Slurm's --export of a job is that of its steps as well.
+// keepsEnvironment is the variable by which a job's --export also applies to its steps.
 const keepsEnvironment = "SLURM_EXPORT_ENV"
 
-// WhatKeepsEnvironment returns what keeps the environment from what srun starts: its option, or a variable that has the job's; empty if nothing does.
+// WhatKeepsEnvironment returns what stops srun from passing the environment: its option, or a variable; "" if it
+// passes the environment.
 func WhatKeepsEnvironment(args []string) string {
 	for i, a := range args {
 		if a == "--export" && i+1 < len(args) {
@@ -135,8 +137,8 @@ func WhatKeepsEnvironment(args []string) string {
 
 func passesAll(list string) bool { return slices.Contains(strings.Split(list, ","), "ALL") }
 
-// ExpandJobName puts into a file's name what it has of a Slurm job, as in the names of Slurm's own files: %j for its number, %A and %a for those of
-// an array and in it, %N for its first node, %x for its name. Outside of a job the name is as it is.
+// ExpandJobName replaces the patterns of Slurm's file names: %j by the job's number, %A and %a by those of an array
+// and of the job in it, %N by the first node, %x by the job's name. Outside of a job the name stays unchanged.
 func ExpandJobName(name string) (string, error) {
 	job := os.Getenv("SLURM_JOB_ID")
 	if job == "" {

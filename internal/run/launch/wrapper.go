@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// A wrapper is a program that starts another one in its own way, as in
-// `timeout 5m mpirun …` and `mpirun -n 4 nice ./app`.
+// A wrapper is a program that starts another one, as in `timeout 5m mpirun …` and `mpirun -n 4 nice ./app`.
 type wrapper struct {
 	values   string // options whose value is the next word
 	operands int    // words between the options and the command
@@ -34,8 +33,9 @@ var wrappers = map[string]wrapper{
 	"valgrind":  {},
 }
 
-// WrapperWords returns how many words precede the command that is finally started: wrappers with their options. A program may
-// have a wrapper's name: see usesMPI. The last word is never a wrapper, for it would have nothing to start.
+// WrapperWords returns the number of words before the command that is finally started: wrappers with their options. A
+// program may have a wrapper's name: see usesMPI. The last word is never a wrapper, as it would have nothing to
+// start.
 func WrapperWords(args []string) int {
 	n := 0
 	for n < len(args)-1 {
@@ -58,8 +58,8 @@ func WrapperWords(args []string) int {
 	return min(n, len(args))
 }
 
-// usesMPI reports whether the file that a word leads to loads an MPI library at start, or has one in it. No wrapper, launcher
-// or interpreter does, so a file with the name of one that does is a program of the user.
+// usesMPI reports whether a word names a file that loads an MPI library at start, or contains one. Wrappers,
+// launchers and interpreters don't, so such a file is the user's program, whatever its name.
 func usesMPI(word string) bool {
 	path, err := exec.LookPath(word)
 	if err != nil {
@@ -69,7 +69,7 @@ func usesMPI(word string) bool {
 	return err == nil && r.UsesMPI
 }
 
-// assigns reports whether a word sets a variable, as env takes it.
+// assigns reports whether a word sets a variable in env's syntax.
 func assigns(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	return ok && name != "" && !strings.ContainsAny(name, "/.")
@@ -83,12 +83,12 @@ func PreloadSetBy(args []string) (libraries string, sets bool) {
 		_, value, ok := strings.Cut(a, name+"=")
 		switch {
 		case ok:
-			if end := strings.IndexAny(value, " ,"); end >= 0 { // a shell's command, a list of variables
+			if end := strings.IndexAny(value, " ,"); end >= 0 { // a shell command, or a list of variables
 				value = value[:end]
 			}
 			return strings.Trim(value, `"'`), true
 		case a != name:
-		case i > 0 && args[i-1] == "-x" || i+1 == len(args): // of the launcher's own environment
+		case i > 0 && args[i-1] == "-x" || i+1 == len(args): // from the launcher's own environment
 			return "", true
 		default:
 			return args[i+1], true

@@ -14,8 +14,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 )
 
-// An ArrivalMark is a process in a call that waits for all others of its job: MPI_Init, MPI_Session_init or MPI_Finalize. Its mark is a file
-// beside process directories (shim/arrive.c), since there are no records before the first two and after the last.
+// An ArrivalMark is a process in a call that waits for all ranks of its job: MPI_Init, MPI_Session_init or
+// MPI_Finalize. The shim marks it by a file beside process directories (shim/arrive.c), as there are no records
+// before the first two and after the last.
 type ArrivalMark struct {
 	Call       string
 	Host       string
@@ -24,17 +25,17 @@ type ArrivalMark struct {
 	space      uint64 // namespace of PID; 0: not known
 	Rank       int    // -1: not known
 	Ranks      int    // of the job; 0: not known
-	LocalRanks int    // of these on the host; 0: not known
+	LocalRanks int    // ranks on the host; 0: not known
 	Job        string
 	Alive      bool // it runs on this machine
 
 	path string
 }
 
-// arrivalSuffix ends the names of marks.
+// arrivalSuffix is the suffix of marks' names.
 const arrivalSuffix = ".in"
 
-// ReadArrivals reads the marks in a job's folder, or in those right below path. Others aren't meant to be there: what is no mark is passed over.
+// ReadArrivals reads the marks in a job's folder, or in folders directly below path. Other files are skipped.
 func ReadArrivals(path string) []ArrivalMark {
 	files, _ := filepath.Glob(filepath.Join(path, "*"+arrivalSuffix))
 	below, _ := filepath.Glob(filepath.Join(path, "spoor-*", "*"+arrivalSuffix))
@@ -42,7 +43,7 @@ func ReadArrivals(path string) []ArrivalMark {
 	for _, file := range append(files, below...) {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			continue // the process has just left the call
+			continue // the process may have just left the call
 		}
 		if a, err := ReadArrival(text); err == nil {
 			a.path = file

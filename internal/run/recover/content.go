@@ -17,11 +17,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// ErrNoRecords says that no process of a world left records that can be read.
+// ErrNoRecords is returned if no process of a world left readable records.
 var ErrNoRecords = errors.New("no records that can be read")
 
-// Content merges what there is of the world. Producer names the version of
-// the program that does it.
+// Content merges the world's records. producer names the program's version.
 func (w *World) Content(producer string) (*sections.Content, error) {
 	var tracks []*track.Track
 	var first *capture.Context
@@ -61,8 +60,7 @@ func (w *World) Content(producer string) (*sections.Content, error) {
 	return c, err
 }
 
-// seriesOf brings the times of all calls together, nil if there are none. They stay
-// in a file without a name.
+// seriesOf combines the times of all calls; nil if there are none. They are in a temporary file without a name.
 func seriesOf(tracks []*track.Track, ranks int) (*sections.Series, error) {
 	byRank := make([]*track.Track, ranks)
 	any := false
@@ -86,7 +84,8 @@ func seriesOf(tracks []*track.Track, ranks int) (*sections.Series, error) {
 	return s, nil
 }
 
-// AddAnalyses finds out who waited for whom, and when, until the processes ended, from the times that they left, and puts it into the world's trace.
+// AddAnalyses analyses the waits and the iterations up to the processes' end, from the recorded times, and adds the
+// results to the world's trace.
 func (w *World) AddAnalyses(r *trace.Reader) error {
 	logs, some := make([]*track.TimeLog, r.Ranks()), false
 	for _, p := range w.Processes {

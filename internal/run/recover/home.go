@@ -12,10 +12,10 @@ import (
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
 )
 
-// noteName is the file in a home that says what the others are.
+// noteName is the file in a partial folder that explains the others.
 const noteName = "README"
 
-// note is what it says, of a home by its name and of the scratch folder of its run. No two runs have the same.
+// note returns the text of that file. It is unique to the run's scratch folder.
 func note(name, scratch string) string {
 	return fmt.Sprintf(`What ranks of a traced MPI program recorded before they died.
 Make a trace of it with
@@ -32,9 +32,9 @@ on those nodes; copy them here first.
 `, name, scratch)
 }
 
-// PartialFolder returns the folder next to a trace that receives the records of a dead run: PROGRAM.spoor.partial, or a numbered
-// name if another run has that. The run is identified by its scratch folder, so that all its hosts find the same home.
-// Empty: none exists yet.
+// PartialFolder returns the folder beside a trace that receives the records of a dead run: PROGRAM.spoor.partial, or
+// a numbered name if that is another run's. The scratch folder identifies the run, so that all its hosts find the
+// same folder. "": it doesn't exist yet.
 func PartialFolder(out, scratch string) string {
 	for n := 1; ; n++ {
 		dir := home(out, n)
@@ -47,8 +47,8 @@ func PartialFolder(out, scratch string) string {
 	}
 }
 
-// MakePartialFolder is Home for a run that has something to bring there. Whoever makes it puts a link for each of the hosts into it, until what is
-// on them has come.
+// MakePartialFolder returns PartialFolder, and makes it if needed. It has a link for each host until that host's
+// records have been moved.
 func MakePartialFolder(out, scratch string, hosts ...string) (string, error) {
 	for n := 1; ; n++ {
 		dir := home(out, n)
@@ -70,7 +70,7 @@ func isHome(dir, scratch string) bool {
 	return err == nil && string(text) == note(filepath.Base(dir), scratch)
 }
 
-// makeHome makes a home with its note in it at once, as other hosts may be about to make it.
+// makeHome makes a partial folder and its note atomically, as other hosts may do the same.
 func makeHome(dir, scratch string, hosts []string) error {
 	made, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+".")
 	if err != nil {
@@ -90,12 +90,12 @@ func makeHome(dir, scratch string, hosts []string) error {
 	return nil
 }
 
-// taken reports whether a folder could not get a name because there is another one.
+// taken reports whether renaming a folder failed because the name exists.
 func taken(err error) bool {
 	return errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// LinkedHosts lists the hosts with files that may be missing in a home.
+// LinkedHosts lists the hosts whose records may be missing in a partial folder.
 func LinkedHosts(home, scratch string) (hosts []string) {
 	entries, _ := os.ReadDir(home)
 	for _, e := range entries {
@@ -106,7 +106,7 @@ func LinkedHosts(home, scratch string) (hosts []string) {
 	return hosts
 }
 
-// LinkHosts puts links for hosts into a home in place of those that are there.
+// LinkHosts replaces the links in a partial folder by links for some hosts.
 func LinkHosts(home, scratch string, hosts ...string) {
 	for _, host := range LinkedHosts(home, scratch) {
 		if !slices.Contains(hosts, host) {
@@ -118,7 +118,7 @@ func LinkHosts(home, scratch string, hosts ...string) {
 	}
 }
 
-// RemoveEmptyPartialFolder removes a home to which nothing has come.
+// RemoveEmptyPartialFolder removes a partial folder that got no records.
 func RemoveEmptyPartialFolder(dir, scratch string) {
 	if dirs, err := ProcessDirs(dir); err == nil && len(dirs) == 0 {
 		LinkHosts(dir, scratch)

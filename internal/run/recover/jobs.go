@@ -18,14 +18,14 @@ import (
 // A Job is the scratch folder of a run on this machine.
 type Job struct {
 	Dir      string
-	Contexts []*capture.Context // of the processes that still live; none: they are dead, and left records
-	Arrivals []ArrivalMark      // of those that live
+	Contexts []*capture.Context // of running processes; empty: all have ended, and left records
+	Arrivals []ArrivalMark      // of running processes
 }
 
-// IsAlive reports whether a process of the job does.
+// IsAlive reports whether a process of the job runs.
 func (j *Job) IsAlive() bool { return len(j.Contexts)+len(j.Arrivals) > 0 }
 
-// Name is the program's, or that of its folder; PID one of its processes that live.
+// Name returns the program's name, or else the folder's; pid is the number of a running process.
 func (j *Job) Name() (program string, pid int) {
 	if len(j.Contexts) > 0 {
 		return filepath.Base(j.Contexts[0].Exe), j.Contexts[0].PID
@@ -68,7 +68,7 @@ func living(dirs []string) (list []*capture.Context) {
 	return list
 }
 
-// HasProcess reports whether a process is one of the job's, or one that started them.
+// HasProcess reports whether a process belongs to the job, or started one that does.
 func (j *Job) HasProcess(pid int) bool {
 	var own []int
 	for _, c := range j.Contexts {
@@ -78,7 +78,7 @@ func (j *Job) HasProcess(pid int) bool {
 		own = append(own, a.PID)
 	}
 	for _, process := range own {
-		const deep = 64 // there is no such chain
+		const deep = 64 // no chain is longer
 		for n, at := 0, process; at > 1 && n < deep; n++ {
 			if at == pid {
 				return true
@@ -89,13 +89,13 @@ func (j *Job) HasProcess(pid int) bool {
 	return false
 }
 
-// RecordedBytes returns how many bytes of records processes have made so far; as long as it stays the
-// same, none of them has begun an MPI call or returned from one.
+// RecordedBytes returns the number of bytes of records so far. While it stays the same, no process has begun or ended
+// an MPI call.
 func RecordedBytes(dirs []string) (n uint64) {
 	for _, dir := range dirs {
 		rings, _ := filepath.Glob(filepath.Join(dir, "ring.*"))
 		for _, path := range rings {
-			head, _ := event.RingHead(path) // what can't be read is about to begin, or has gone
+			head, _ := event.RingHead(path) // an unreadable ring is being made or was removed
 			n += head
 		}
 	}
@@ -111,15 +111,15 @@ func IsAlive(c *capture.Context) bool {
 	if err != nil || c == nil || c.Host != host || c.PID <= 0 {
 		return false
 	}
-	if c.Namespace != 0 && c.Namespace != ownNamespace() { // here its number is another process's, or nobody's
+	if c.Namespace != 0 && c.Namespace != ownNamespace() { // its number belongs to another process here, or to none
 		return isLocked(c.LockFile)
 	}
 	state, started, ok := processStat(c.PID)
-	// Another process may have got its number: that one began later.
+	// Another process with this number would have begun later.
 	return ok && state != 'Z' && state != 'X' && started <= c.StartNs
 }
 
-// ownNamespace is that of the process numbers that we see; 0 if it isn't known.
+// ownNamespace is the namespace of the process numbers that we see; 0: not known.
 var ownNamespace = sync.OnceValue(func() uint64 {
 	text, _ := os.Readlink("/proc/self/ns/pid")
 	_, text, _ = strings.Cut(text, "[")
@@ -137,14 +137,15 @@ func isLocked(path string) bool {
 	return syscall.FcntlFlock(f.Fd(), syscall.F_GETLK, &l) == nil && l.Type != syscall.F_UNLCK
 }
 
-// IsAliveIn is Alive for a process directory.
+// IsAliveIn is IsAlive for a process directory.
 func IsAliveIn(dir string) bool {
 	c, err := capture.ReadContext(dir)
 	return err == nil && IsAlive(c)
 }
 
-// StoppedState returns the state, as /proc has it, that keeps a process of this host from running: T if a signal stopped it, t if a
-// debugger holds it, D if it, or a thread of it, waits for a disk or another device; 0 if nothing does, or nothing is known.
+// StoppedState returns the state in /proc that stops a process of this host: T if a signal stopped it, t if a
+// debugger holds it, D if one of its threads waits for a disk or another device; 0 if it can run, or its state is not
+// known.
 func StoppedState(c *capture.Context) byte {
 	if !IsAlive(c) {
 		return 0
@@ -162,18 +163,18 @@ func StoppedState(c *capture.Context) byte {
 	return held
 }
 
-// processStat returns what a process does and when it began, ns since 1970.
+// processStat returns a process's state, and its start in ns since 1970.
 func processStat(pid int) (state byte, startedNs int64, ok bool) {
 	return stat(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 }
 
-// stat is that of a process or a thread, by its file.
+// stat does this for the file of a process or thread.
 func stat(path string) (state byte, startedNs int64, ok bool) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return 0, 0, false
 	}
-	// The name, in parentheses, may hold anything.
+	// The name is in parentheses and may contain any character.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	if len(fields) < 20 {
 		return 0, 0, false

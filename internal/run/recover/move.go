@@ -17,12 +17,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 )
 
-// MoveProcessDirs moves process directories into dir. Scratch space is often another file system, so
-// it copies where it can't rename. Processes that still run keep theirs, and there
-// is a link to it. If something fails, all is as it was.
+// MoveProcessDirs moves process directories into dir. It copies them if dir is on another file system. Processes that
+// still run keep theirs, and dir gets a link. After an error everything is as before.
 func MoveProcessDirs(dirs []string, dir string) (err error) {
 	var made []string
-	renamed := make(map[string]string) // to where
+	renamed := make(map[string]string) // by old path: the new path
 	defer func() {
 		if err == nil {
 			return
@@ -63,8 +62,9 @@ func MoveProcessDirs(dirs []string, dir string) (err error) {
 	return nil
 }
 
-// CollectFinished moves what the processes of a job that have ended left on this host, records and marks, into a directory that is there. It returns
-// how many processes' records it moved. It may be killed at any time: what it has not moved as a whole it moves the next time.
+// CollectFinished moves records and marks of a job's ended processes on this host into an existing directory. It
+// returns the number of processes moved. It may be killed at any time: the next call moves what was not moved
+// completely.
 func CollectFinished(scratch, dir string) (int, error) {
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
 		return 0, fmt.Errorf("%s isn't there on this host", dir)
@@ -104,7 +104,7 @@ func CollectFinished(scratch, dir string) (int, error) {
 	return n, nil
 }
 
-// CopyRecords copies what the processes of this host have recorded so far, and their marks, into a directory that is there.
+// CopyRecords copies the records so far of this host's processes, and their marks, into an existing directory.
 func CopyRecords(scratch, dir string) error {
 	dirs, marks, err := LocalRecords(scratch)
 	if err != nil {
@@ -112,7 +112,7 @@ func CopyRecords(scratch, dir string) error {
 	}
 	for _, from := range dirs {
 		to := filepath.Join(dir, filepath.Base(from))
-		const tries = 8 // of a process that writes meanwhile
+		const tries = 8 // for a process that keeps writing
 		for try := 0; try < tries; try++ {
 			if err = errors.Join(os.RemoveAll(to), copyDir(from, to)); err == nil {
 				if err = readProcess(to).Damage; err == nil {
@@ -127,8 +127,8 @@ func CopyRecords(scratch, dir string) error {
 	return nil // the reader of the file reports errors
 }
 
-// LocalRecords lists what processes of this host have in a scratch folder, records and marks. Several hosts may see the folder. If its memory is this
-// host's, all is from here: containers may have other names.
+// LocalRecords lists the records and marks of this host's processes in a scratch folder, which several hosts may see.
+// If the folder is in this host's memory, all are this host's, even if containers have other names.
 func LocalRecords(scratch string) (dirs []string, marks []ArrivalMark, err error) {
 	dirs, err = ProcessDirs(scratch)
 	marks = ReadArrivals(scratch)
@@ -141,10 +141,11 @@ func LocalRecords(scratch string) (dirs []string, marks []ArrivalMark, err error
 	return dirs, slices.DeleteFunc(marks, func(a ArrivalMark) bool { return a.Host != host }), nil
 }
 
-// tmpfs is the magic number of memory as a file system.
+// tmpfs is the magic number of the in-memory file system.
 const tmpfs = 0x01021994
 
-// LockScratch keeps others who move what is in a scratch folder away from it until unlock is called. It waits for them no longer than that.
+// LockScratch locks a scratch folder against others that move its records, until unlock is called. ok is false if it
+// can't be locked within wait.
 func LockScratch(scratch string, wait time.Duration) (unlock func(), ok bool) {
 	f, err := os.Open(scratch)
 	if err != nil {
@@ -161,9 +162,10 @@ func LockScratch(scratch string, wait time.Duration) (unlock func(), ok bool) {
 	}
 }
 
-// move moves a process directory below dir; isCopy: it is still there, too. Processes of different hosts may have one name, as in containers.
+// move moves a process directory below dir; isCopy: the original still exists. Processes of different hosts may have
+// the same name, as in containers.
 func move(from, dir string, now time.Time) (to string, isCopy bool, err error) {
-	_ = capture.MarkProcessEnded(from, now) // without that it is only not known how long a last call took
+	_ = capture.MarkProcessEnded(from, now) // without the mark, only the length of a last call is unknown
 	about, err := os.ReadFile(filepath.Join(from, contextName))
 	if err != nil {
 		about = []byte(from)
@@ -174,11 +176,11 @@ func move(from, dir string, now time.Time) (to string, isCopy bool, err error) {
 		if n > 0 {
 			to += fmt.Sprintf(".%d", n)
 		}
-		if isLink(to, from) { // it was made while the process ran
+		if isLink(to, from) { // a link made while the process ran
 			_ = os.Remove(to)
 		}
 		if there, err := os.ReadFile(filepath.Join(to, contextName)); err == nil && bytes.Equal(about, there) {
-			return to, true, nil // who brought it was killed before it could discard it
+			return to, true, nil // the process that copied it was killed before it removed the original
 		}
 		if isCopy {
 			err = os.Rename(part, to)
@@ -197,7 +199,7 @@ func move(from, dir string, now time.Time) (to string, isCopy bool, err error) {
 	}
 }
 
-// isLink reports whether a path is a symbolic link to a directory that is there.
+// isLink reports whether a path is a symbolic link to an existing directory.
 func isLink(path, dir string) bool {
 	if _, err := os.Readlink(path); err != nil {
 		return false
@@ -207,10 +209,10 @@ func isLink(path, dir string) bool {
 	return err == nil && err2 == nil && os.SameFile(a, b)
 }
 
-// hidden begins the names of process directories that are not whole: copies under way, and what is being removed.
+// hidden is the prefix of incomplete process directories: copies in progress, and those being removed.
 const hidden = "."
 
-// discard removes a process directory that has been copied. If it stays, there are two.
+// discard removes a process directory that has been copied. If that fails, both exist.
 func discard(dir string) {
 	gone := filepath.Join(filepath.Dir(dir), hidden+filepath.Base(dir))
 	if os.Rename(dir, gone) == nil {
@@ -219,7 +221,7 @@ func discard(dir string) {
 	_ = os.RemoveAll(dir)
 }
 
-// sweep removes a scratch folder in which there is nothing but what is being removed.
+// sweep removes a scratch folder that has only hidden directories.
 func sweep(scratch string) {
 	entries, _ := os.ReadDir(scratch)
 	for _, e := range entries {

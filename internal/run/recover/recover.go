@@ -1,9 +1,8 @@
-// Package recover makes traces of what traced processes left behind: their
-// process directories with rings and checkpoints. It is used after a crash, and
-// for programs whose processes have no common end at which they could merge.
+// Package recover makes traces from the records of traced processes: their process directories with rings and
+// checkpoints. It is used after a crash, and for programs whose processes have no common end at which they could
+// merge.
 //
-// It reads a process by way of package capture; what a record means it does
-// not know.
+// It reads a process through package capture, which interprets the records.
 package recover
 
 import (
@@ -26,17 +25,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Process is what could be read of one process directory.
+// A Process is the readable content of a process directory.
 type Process struct {
 	Dir     string
-	Context *capture.Context // nil: not even that
+	Context *capture.Context // nil: unreadable
 	Track   *track.Track     // nil: no records could be read
-	// Damage says why there is no track, or where reading it had to stop.
+	// Damage is the reason why there is no track, or why reading stopped.
 	Damage error
 }
 
-// ProcessDirs lists the process directories that path means: path itself, or those directly below it, each once: several links
-// may lead to one folder.
+// ProcessDirs lists the process directories of a path: path itself, or those directly below it. Each is listed once,
+// even if several links lead to it.
 func ProcessDirs(path string) ([]string, error) {
 	if isProcess(path) {
 		return []string{path}, nil
@@ -52,11 +51,11 @@ func ProcessDirs(path string) ([]string, error) {
 			continue
 		}
 		if e.Type()&os.ModeSymlink != 0 {
-			// where a process keeps its records that still runs
+			// the directory of a process that still runs
 			if real, err := filepath.EvalSymlinks(dir); err == nil && isProcess(real) {
 				list = append(list, real)
 			} else if err == nil {
-				// where all ranks of a node keep theirs
+				// the folder of all ranks of a node
 				more, err := below(real)
 				if err != nil {
 					return nil, err
@@ -66,7 +65,7 @@ func ProcessDirs(path string) ([]string, error) {
 		} else if e.IsDir() && isProcess(dir) {
 			list = append(list, dir)
 		} else if e.IsDir() && strings.HasPrefix(e.Name(), "spoor-") {
-			// a job's folder in the scratch space
+			// a job's scratch folder
 			more, err := below(dir)
 			if err != nil {
 				return nil, err
@@ -90,14 +89,13 @@ func below(path string) ([]string, error) {
 	return list, err
 }
 
-// A RemoteFolder is a folder with what ranks keep on another node, as a link in a directory says.
+// A RemoteFolder is the target of a link: a folder with ranks' records on another node.
 type RemoteFolder struct{ Link, Folder string }
 
-// Host is where it is, as the link's name says.
+// Host returns the host of the folder, from the link's name.
 func (l RemoteFolder) Host() string { return launch.HostOfName(l.Link) }
 
-// UnreachableFolders lists the links in a directory that lead to nothing here: to what ranks
-// keep on other nodes.
+// UnreachableFolders lists a directory's links whose targets don't exist here: they are on other nodes.
 func UnreachableFolders(path string) []RemoteFolder {
 	var list []RemoteFolder
 	entries, _ := os.ReadDir(path)
@@ -115,10 +113,10 @@ func UnreachableFolders(path string) []RemoteFolder {
 	return list
 }
 
-// contextName is the file with what a process is.
+// contextName is the file that identifies a process.
 const contextName = "context"
 
-// isProcess looks for what the shim makes first in a process directory.
+// isProcess looks for the file that the shim makes first in a process directory.
 func isProcess(dir string) bool {
 	return slices.ContainsFunc([]string{contextName, "ring.0"}, func(name string) bool {
 		st, err := os.Lstat(filepath.Join(dir, name))
@@ -126,7 +124,7 @@ func isProcess(dir string) bool {
 	})
 }
 
-// IsMarkedComplete reports whether a process said at its end that its records are whole.
+// IsMarkedComplete reports whether a process marked its records as complete at its end.
 func IsMarkedComplete(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, "finished"))
 	return err == nil
@@ -186,10 +184,10 @@ type World struct {
 	Processes []*Process
 }
 
-// GroupIntoWorlds sorts processes into worlds, the first world being the one that was
-// not spawned. Processes without a context belong to none.
+// GroupIntoWorlds groups processes into worlds; the first one was not spawned. Processes without a context belong to
+// none.
 //
-// Records don't name their world, so start times separate processes of the same rank in worlds of the same size.
+// Records don't name their world, so start times separate processes of equal rank in worlds of equal size.
 func GroupIntoWorlds(list []*Process) []*World {
 	type key struct {
 		spawned, alone bool
@@ -257,11 +255,11 @@ type Ending struct {
 // A LastCall is the last call of a thread.
 type LastCall struct {
 	Thread      int         `json:"thread"`
-	NotReturned bool        `json:"inside"` // it had not returned
+	NotReturned bool        `json:"inside"` // it has not returned
 	Call        *trace.Call `json:"call"`
 }
 
-// Endings returns how each rank of the world ended, as its trace has it.
+// Endings returns how each rank of the world ended, according to its trace.
 func (w *World) Endings(r *trace.Reader) ([]Ending, error) {
 	list := make([]Ending, r.Ranks())
 	for i := range list {

@@ -6,7 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// A generator writes down what one member does.
+// A generator generates the operations of one member in a collective.
 type generator struct {
 	*Collective
 	ops      []Op
@@ -28,7 +28,7 @@ func (g *generator) receive(from int) {
 	g.ops = append(g.ops, Op{Kind: OpReceive, Peer: int32(g.WorldRankOf(from)), Context: g.Context, Tag: g.Tag, Request: NoRequest})
 }
 
-// exchange sends and receives side by side.
+// exchange sends and receives concurrently.
 func (g *generator) exchange(to, from int, bytes int64) {
 	g.receive(from)
 	g.send(to, bytes)
@@ -51,12 +51,12 @@ func barrier(g *generator) {
 	}
 }
 
-// relative is a member's number counted from the root, and absolute the number of such a one.
+// relative is a member's number counted from the root; absolute is the inverse.
 func (g *generator) relative() int      { return (g.OwnMember - g.Root + g.Members) % g.Members }
 func (g *generator) absolute(r int) int { return (r + g.Root) % g.Members }
 
-// down sends data down a binomial tree: a member gets what is for itself and all below it, and passes that on. size is
-// the bytes for a number of members.
+// down sends data down a binomial tree. A member gets the data for itself and its subtree, and passes on the
+// subtree's parts. size returns the bytes for a number of members.
 func (g *generator) down(size func(members int) int64) {
 	r, mask := g.relative(), 1
 	for mask < g.Members && r&mask == 0 {
@@ -72,7 +72,7 @@ func (g *generator) down(size func(members int) int64) {
 	}
 }
 
-// up sends data up that tree. size is the bytes from a number of members.
+// up sends data up the same tree. size returns the bytes from a number of members.
 func (g *generator) up(size func(members int) int64, combine int64) {
 	r := g.relative()
 	for mask := 1; mask < g.Members; mask <<= 1 {
@@ -99,7 +99,7 @@ func bcast(g *generator) {
 	g.ring(part)
 }
 
-// ring has each member hand on to the next what it got from the one before.
+// ring has each member pass on to the next member what it got from the previous one.
 func (g *generator) ring(block int64) {
 	for range g.Members - 1 {
 		g.exchange((g.OwnMember+1)%g.Members, (g.OwnMember-1+g.Members)%g.Members, block)
@@ -111,7 +111,7 @@ func scatter(g *generator) { g.down(func(members int) int64 { return g.bytes() *
 
 func gatherv(g *generator) { g.linear(g.Sent, 0) }
 
-// linear has all members send to the root, which combines one after the other.
+// linear has all members send to the root, which combines their data one after the other.
 func (g *generator) linear(bytes, combine int64) {
 	if g.OwnMember != g.Root {
 		g.send(g.Root, bytes)
@@ -125,7 +125,7 @@ func (g *generator) linear(bytes, combine int64) {
 	}
 }
 
-// to is what goes to a member, if that is known of each; else as much as to all others.
+// to returns the bytes for a member: from SentTo if set, else bytes.
 func (c *Collective) to(member int, bytes int64) int64 {
 	if member < len(c.SentTo) {
 		return int64(min(c.SentTo[member], 1<<50))
@@ -146,7 +146,7 @@ func scatterv(g *generator) {
 	}
 }
 
-// from is what comes from a member, if that is known of each; else as much as of all others.
+// from returns the bytes from a member: from ReceivedFrom if set, else the same for all.
 func (g *generator) from(member int) int64 {
 	if member < len(g.ReceivedFrom) {
 		return int64(min(g.ReceivedFrom[member], 1<<50))
@@ -165,9 +165,9 @@ func allgather(g *generator) {
 	}
 }
 
-// bruck doubles what each member has with each step (Bruck et al., 1997): the blocks from its own on.
+// bruck doubles each member's number of blocks with each step (Bruck et al., 1997). Its own block is the first.
 func (g *generator) bruck() {
-	have, next := int64(0), 0 // bytes gathered, and the block after them
+	have, next := int64(0), 0 // bytes gathered, and the next block
 	for d := 1; d < g.Members; d *= 2 {
 		for ; next < min(d, g.Members-d); next++ {
 			have += g.from((g.OwnMember + next) % g.Members)
@@ -196,7 +196,7 @@ func alltoall(g *generator) {
 
 func (g *generator) bruckAlltoall(block int64) {
 	for d := 1; d < g.Members; d *= 2 {
-		blocks := int64(0) // those whose distance has this bit
+		blocks := int64(0) // blocks whose distance has this bit set
 		for i := range g.Members {
 			if i&d != 0 {
 				blocks++
@@ -218,14 +218,14 @@ func (g *generator) together(bytes func(to int) int64) {
 	for i := 1; i < g.Members; i++ {
 		to := (g.OwnMember + i) % g.Members
 		g.send(to, bytes(to))
-		g.ops[len(g.ops)-1].IsBuffered = true // its receive is posted before all else
+		g.ops[len(g.ops)-1].IsBuffered = true // the receive was posted first
 	}
 	for i := 1; i < g.Members; i++ {
 		g.receive((g.OwnMember - i + g.Members) % g.Members)
 	}
 }
 
-// reduce goes up a tree, or halves the data with each step and gathers the parts.
+// reduce combines up a tree, or halves the data with each step and gathers the parts.
 func reduce(g *generator) {
 	if b := g.Sent; b <= reduceLarge || g.Members < 4 {
 		g.up(func(int) int64 { return b }, b)
@@ -236,8 +236,8 @@ func reduce(g *generator) {
 	g.up(func(members int) int64 { return part * int64(members) }, 0)
 }
 
-// allreduce doubles with each step the number of members whose data is in, or halves the data
-// with each and puts the parts together again.
+// allreduce doubles with each step the number of members whose data is combined; or it halves the data with each
+// step, and gathers the parts.
 func allreduce(g *generator) {
 	if b := g.Sent; b <= reduceLarge || g.Members < 4 {
 		g.doubling(b)
@@ -255,8 +255,8 @@ func (g *generator) doubling(b int64) {
 	}, b)
 }
 
-// halving is Rabenseifner's algorithm: each step exchanges and combines half of what was left,
-// and, of an all-reduce, the steps back put the result together.
+// halving is Rabenseifner's algorithm. Each step exchanges and combines half of the remaining data. In an all-reduce,
+// the same steps backwards gather the result.
 func (g *generator) halving() {
 	b := g.Sent
 	back := int64(nothing)
@@ -280,11 +280,11 @@ func (g *generator) halving() {
 	}, back)
 }
 
-// nothing goes back to members beyond a power of two.
+// nothing: members beyond a power of two get no result.
 const nothing = -1
 
-// folded has a number of members that is a power of two go through some steps. Those beyond
-// give their data to a neighbour first, and get the result from it if there is any for them.
+// folded lets a power-of-two number of members run some steps. The other members first send their data to a
+// neighbour, and get back bytes of the result from it unless back is nothing.
 func (g *generator) folded(bytes int64, steps func(me, power int, absolute func(int) int), back int64) {
 	power := 1 << (bits.Len(uint(g.Members)) - 1)
 	extra := g.Members - power
@@ -312,7 +312,7 @@ func (g *generator) folded(bytes int64, steps func(me, power int, absolute func(
 	}
 }
 
-// reduceScatter halves the parts with each step; the part that goes back to a folded member is its own.
+// reduceScatter halves the parts with each step. A folded member gets back its own part.
 func reduceScatter(g *generator) {
 	extra := g.Members - 1<<(bits.Len(uint(g.Members))-1)
 	part := func(member int) int64 { return g.to(member, g.Sent/int64(g.Members)) }
@@ -321,7 +321,7 @@ func reduceScatter(g *generator) {
 		back = part(g.OwnMember - g.OwnMember%2)
 	}
 	g.folded(g.Sent, func(me, power int, absolute func(int) int) {
-		sum := func(from, to int) (bytes int64) { // of the parts of these, and of those folded into them
+		sum := func(from, to int) (bytes int64) { // of the parts of these members, and of the members folded into them
 			for i := from; i < to; i++ {
 				bytes += part(absolute(i))
 				if i < extra {
@@ -345,7 +345,7 @@ func reduceScatter(g *generator) {
 	}, back)
 }
 
-// scan exchanges with a member at twice the distance in each step.
+// scan doubles the distance of the exchanging members with each step.
 func scan(g *generator) {
 	for d := 1; d < g.Members; d *= 2 {
 		if other := g.OwnMember ^ d; other < g.Members {

@@ -10,12 +10,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
-// Ranks do the same at the same times if they have the same code and visits, and their equal slots have equal things:
-// messages over equal distances, to and from ranks that also do the same and use equal slots, or meetings of equally
-// many such ranks. The coarsest partition for which this holds is found by refinement: ranks that differ in something
-// known so far are separated. Hashes only preselect; everything is compared.
+// Ranks do the same at the same times if they have the same code and visits, and equal slots mean the same. Message
+// slots must have equal distances, to and from ranks that also do the same and use equal slots. Meeting slots must
+// have equally many such ranks. The coarsest such partition is found by refinement: ranks are separated once a
+// difference is known. Hashes only preselect; everything is compared.
 
-// lump lets the first rank of each part represent the others.
+// lump lets the first rank of each part represent the part's other ranks.
 func (w *wiring) lump(e *engine, programs []Program) {
 	of := w.refine(e, programs)
 	if of == nil {
@@ -28,7 +28,7 @@ func (w *wiring) lump(e *engine, programs []Program) {
 	}
 	contexts := e.contexts()
 	alike := parted(contexts, of)
-	names := make(map[int32]int32) // of contexts of a kind, that of the first
+	names := make(map[int32]int32) // contexts of one kind have the name of the first
 	for _, c := range contexts {
 		once.GetOrMake(names, alike[c.number], func() int32 { return c.number })
 	}
@@ -45,14 +45,14 @@ func (w *wiring) lump(e *engine, programs []Program) {
 				}
 				x.weights[i] = contexts[s.Context].count(of, of[r], int32(i))
 				x.slots[i] = names[alike[s.Context]]
-			case !s.IsSend: // the sends of the rank that represents the peer
+			case !s.IsSend: // the receives match the sends of the peer's representative
 				if k := &w.wires[x.slots[i]]; k.out >= 0 {
 					x.slots[i] = e.ranks[e.ranks[s.Peer].like].slots[k.out]
 				}
 			}
 		}
 	}
-	for r := range e.ranks { // of the others nothing is needed any more
+	for r := range e.ranks { // the other ranks' data is no longer needed
 		if x := &e.ranks[r]; x.like != int32(r) {
 			x.visits, x.slots, x.desc, x.program, x.done = nil, nil, nil, nil, true
 			programs[r] = nil
@@ -68,7 +68,7 @@ type meetingPoint struct {
 
 type member struct{ rank, slot int32 }
 
-// count is how many members of a part know the context by a slot.
+// count returns how many members of a part use the context through a slot.
 func (m *meetingPoint) count(of []int32, part, slot int32) (n int32) {
 	for _, x := range m.members {
 		if x.slot == slot && of[x.rank] == part {
@@ -104,7 +104,8 @@ func (n namer) name(text []byte) int32 {
 	return id
 }
 
-// parted numbers contexts by how many members of each part use them, and in which slot.
+// parted numbers contexts so that two have the same number if equally many members of each part use them through
+// equal slots.
 func parted(contexts map[int32]*meetingPoint, of []int32) map[int32]int32 {
 	names, text := make(namer), []byte(nil)
 	alike := make(map[int32]int32, len(contexts))
@@ -127,7 +128,7 @@ func parted(contexts map[int32]*meetingPoint, of []int32) map[int32]int32 {
 	return alike
 }
 
-// refine returns the part of each rank; nil if there are too many to be worth it.
+// refine returns the part of each rank; nil if there are too many parts to be useful.
 func (w *wiring) refine(e *engine, programs []Program) []int32 {
 	type start struct {
 		code *CallCode

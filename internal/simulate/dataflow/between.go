@@ -5,25 +5,25 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// What Root of a call between two groups can be besides a member of the other one.
+// Values of Root in a call between two groups if no member of the other group is the root.
 const (
 	RootThisMember = -1 // this member
-	RootOwnGroup   = -2 // another one of its group
+	RootOwnGroup   = -2 // another member of the own group
 )
 
-// An InterCollective is a call between two groups, in which Root counts the other one's members, or is one of the above. What
-// there is to do within a group is a collective of that, and its member 0 talks to the other's: so do both MPICH
-// and Open MPI.
+// An InterCollective is a collective of an intercommunicator. Root is a member of the other group, or one of the
+// constants above. Work within a group is a collective of that group, and the members 0 of both groups exchange data:
+// MPICH and Open MPI do so, too.
 type InterCollective struct {
 	Collective
 	OtherGroupSize int                  // members of the other group
 	OtherWorldRank func(member int) int // in the world
-	GoesFirst      bool                 // of two groups one goes first
+	GoesFirst      bool                 // exchanges are ordered: this group sends first
 }
 
-const betweenShort = 2048 // bytes of a member: longer parts go to the root, or come from it, directly
+const betweenShort = 2048 // bytes of a member: longer parts are sent directly between the members and the root
 
-// Decomposes reports whether Append takes a call apart; if not, Meet is for it.
+// Decomposes reports whether AppendOps decomposes the call into messages; otherwise MeetOp is for it.
 func (b *InterCollective) Decomposes() bool {
 	if b.AlwaysAsMessages || max(b.Members, b.OtherGroupSize)-1 <= min(MaxCollectiveMembers, mostPairs/max(1, b.WorldSize)) {
 		return true
@@ -47,8 +47,8 @@ func (b *InterCollective) AppendOps(ops []Op, requests [2]int32) []Op {
 	return x.ops
 }
 
-// MeetOp returns a call as a meeting, as Collective.MeetOp: with a formula for the time of the same algorithms. What
-// one side alone has to do with, the others of the root's group have not.
+// MeetOp returns a call as a meeting, like Collective.MeetOp: its time is a formula for the same algorithms. Members
+// of the root's group other than the root take no part.
 func (b *InterCollective) MeetOp(l *machine.NetworkLevel) Op {
 	o := Op{Kind: OpMeet, Context: b.Context, Members: int32(b.Members + b.OtherGroupSize), Request: NoRequest, TimePs: b.time(l)}
 	switch b.Operation {
@@ -70,7 +70,7 @@ func (b *InterCollective) MeetOp(l *machine.NetworkLevel) Op {
 	return o
 }
 
-// time is how long a member takes if all begin the call together.
+// time returns how long a member takes if all begin the call at the same time.
 func (b *InterCollective) time(l *machine.NetworkLevel) int64 {
 	within := func(operation meaning.Operation, members int, bytes int64) int64 { // a group
 		c := Collective{Operation: operation, Members: members, OwnMember: 1, Sent: bytes, Received: bytes, CombinePsPerByte: b.CombinePsPerByte}
@@ -83,7 +83,7 @@ func (b *InterCollective) time(l *machine.NetworkLevel) int64 {
 		return messageTime(l, sent) + within(meaning.OperationBcast, b.OtherGroupSize, sent) + messageTime(l, received) + within(meaning.OperationBcast, b.Members, received)
 	}
 	here := b.Root == RootThisMember
-	part := max(b.Sent, b.Received) // of a member
+	part := max(b.Sent, b.Received) // bytes of one member
 	if here {
 		part /= int64(b.OtherGroupSize)
 	}
@@ -125,7 +125,7 @@ func (b *InterCollective) time(l *machine.NetworkLevel) int64 {
 	return within(meaning.OperationBarrier, b.Members, 0) + over(1, 1)
 }
 
-// a between writes down what one member does.
+// A between generates the operations of one member.
 type between struct {
 	*InterCollective
 	ops      []Op
@@ -139,7 +139,7 @@ var betweens = map[meaning.Operation]func(*between){
 	meaning.OperationReduceScatter: (*between).reduceScatter, meaning.OperationReduceScatterBlock: (*between).reduceScatter,
 }
 
-// near does a collective of the own group, whose root is member 0.
+// near generates a collective of the own group, with member 0 as root.
 func (x *between) near(operation meaning.Operation, sent, received int64) {
 	c := x.Collective
 	c.Operation, c.Root, c.Sent, c.Received, c.SentTo, c.ReceivedFrom = operation, 0, sent, received, nil, nil
@@ -167,7 +167,7 @@ func (x *between) exchange(to, from int, bytes int64) {
 	}
 }
 
-// over exchanges messages between the groups, the first group's first.
+// over exchanges messages between the groups; the group with GoesFirst sends first.
 func (x *between) over(sent, received int64) {
 	for _, turn := range []bool{true, false} {
 		switch {
@@ -266,7 +266,7 @@ func (x *between) linear() {
 	}
 }
 
-// part is what goes to a member of the other group.
+// part returns the bytes for a member of the other group.
 func (x *between) part(other int) int64 { return x.to(other, x.Sent/int64(x.OtherGroupSize)) }
 
 func (x *between) allgather() {
@@ -274,7 +274,7 @@ func (x *between) allgather() {
 	x.over(x.Sent*int64(x.Members), x.Received)
 }
 
-// allgatherv gathers in the other group, as only that knows what comes from each.
+// allgatherv gathers in the other group, as only that group knows the sizes of its parts.
 func (x *between) allgatherv() {
 	for _, turn := range []bool{true, false} {
 		switch {
@@ -289,8 +289,8 @@ func (x *between) allgatherv() {
 	x.near(meaning.OperationBcast, x.Received, x.Received)
 }
 
-// alltoall iterates over the larger group: in each step each member sends to one of the other group and receives from
-// one, if that has enough members.
+// alltoall iterates over the larger group. In each step, each member sends to one member of the other group and
+// receives from one, if that group has enough members.
 func (x *between) alltoall() {
 	n := max(x.Members, x.OtherGroupSize)
 	for i := range n {

@@ -2,7 +2,7 @@ package dataflow
 
 import "github.com/spoor-hpc/spoor/internal/simulate/machine"
 
-// A key is what messages don't overtake each other on.
+// A key identifies a channel: messages with equal keys don't overtake each other.
 type key struct {
 	from, to, context int32
 	tag               int64
@@ -10,10 +10,10 @@ type key struct {
 
 const nobody = int32(-1)
 
-// A cost is what a message of a size costs on a level. All messages that cost the same share it.
+// A cost is the cost of messages of one size on a level. Messages of equal cost share it.
 type cost struct {
 	costKey
-	waits                    bool // for its receive
+	waits                    bool // messages wait for their receive (rendezvous)
 	word, latency, receiving int64
 	machine.MessageCost
 }
@@ -24,7 +24,7 @@ type costKey struct {
 	synchronous, buffered bool
 }
 
-// cost returns that of a send, as a number in costs.
+// cost returns the index in costs of a send's cost.
 func (e *engine) cost(l *machine.NetworkLevel, o *Op) int32 {
 	k := costKey{l, o.Bytes, o.IsSynchronous, o.IsBuffered}
 	n, ok := e.costOf[k]
@@ -38,22 +38,22 @@ func (e *engine) cost(l *machine.NetworkLevel, o *Op) int32 {
 	return n
 }
 
-// A channel has the messages between two ranks that are sent or awaited. It fills a line of the cache: with many ranks
-// memory is what takes time.
+// A channel is the messages between two ranks that are sent or awaited. It has the size of a cache line, as memory
+// access dominates the time with many ranks.
 type channel struct {
-	own                    message // the first that is not over
+	own                    message // the first message that is not over
 	more                   *queue  // later ones; nil: none
-	first, sends, receives uint32  // the number of own; begun so far
-	sender, receiver       int32   // if it waits
-	free                   *key    // what to forget it by when it is empty; nil: slots know it
+	first, sends, receives uint32  // the number of own; sends and receives begun so far
+	sender, receiver       int32   // the rank that waits; nobody if none does
+	free                   *key    // key under which an empty channel is deleted; nil: slots refer to it
 }
 
 func (c *channel) reset() { *c = channel{sender: nobody, receiver: nobody} }
 
-// message is a send and the receive that gets it.
+// A message is a send and its matching receive.
 type message struct {
-	left, posted int64 // when it left its sender, when its receive was posted
-	cost         int32 // once it has left
+	left, posted int64 // time when it left its sender, and when its receive was posted
+	cost         int32 // valid once it has left
 	state        messageState
 }
 
@@ -63,23 +63,23 @@ type messageState uint8
 const (
 	begun  messageState = 1 << iota // it has left
 	wanted                          // its receive was posted
-	waits                           // it waits for that
-	sent                            // its sender knows the end
-	done                            // its receiver has it
+	waits                           // its send waits for its receive
+	sent                            // its sender has completed
+	done                            // its receiver has completed
 )
 
 func (s messageState) is(what messageState) bool { return s&what != 0 }
 
-// over reports whether nobody will ask for it any more.
+// over reports whether both sides are done with the message.
 func (s messageState) over() bool { return s.is(done) && (s.is(sent) || !s.is(waits)) }
 
-// A queue has messages in order, from head on.
+// A queue is messages in order; head is the index of the first.
 type queue struct {
 	list []message
 	head int
 }
 
-// many is the number of channels above which empty ones are freed.
+// many is the number of channels above which empty channels are deleted.
 const many = 1 << 16
 
 func (e *engine) channel(k key) *channel {
@@ -93,7 +93,7 @@ func (e *engine) channel(k key) *channel {
 	return c
 }
 
-// tidy forgets messages that are over, and a channel of none if there are many.
+// tidy drops messages that are over. If there are many channels, it deletes the channel when it is empty.
 func (e *engine) tidy(c *channel) {
 	for c.own.state.over() {
 		if e.noting {
@@ -102,7 +102,7 @@ func (e *engine) tidy(c *channel) {
 		c.first++
 		q := c.more
 		if q == nil {
-			c.own = message{cost: c.own.cost} // the next one may cost the same
+			c.own = message{cost: c.own.cost} // the next message may have the same cost
 			break
 		}
 		c.own = q.list[q.head]
@@ -114,7 +114,7 @@ func (e *engine) tidy(c *channel) {
 			q.head = 0
 		}
 	}
-	if c.free != nil && c.own.state == 0 && c.more == nil && len(e.channels) > many && e.teams == nil { // nobody counts its messages
+	if c.free != nil && c.own.state == 0 && c.more == nil && len(e.channels) > many && e.teams == nil { // its messages aren't counted any more
 		delete(e.channels, *c.free)
 	}
 }
@@ -140,7 +140,7 @@ func (e *engine) at(c *channel, number uint32) *message {
 	return &q.list[n]
 }
 
-// messages are all of a channel, in order.
+// messages visits all messages of a channel in order.
 func (c *channel) messages(visit func(m *message)) {
 	if visit(&c.own); c.more != nil {
 		for i := range c.more.list[c.more.head:] {
@@ -191,8 +191,8 @@ func (e *engine) post(c *channel, x *rank, o *Op) uint32 {
 	return number
 }
 
-// arrival is when a message has come in, but for what receiving it costs, and whether it was its
-// receive that it waited for.
+// arrival returns when a message has arrived, without the receive overhead. late: its receive was posted too late for
+// it.
 func (m *message) arrival(x *cost) (time int64, late bool) {
 	if !x.waits {
 		return m.left + x.TravelPs, false
@@ -203,7 +203,7 @@ func (m *message) arrival(x *cost) (time int64, late bool) {
 	return x.TravelPs + m.left, false
 }
 
-// receive ends a receive; false if its message has not been sent.
+// receive completes a receive; false if its message has not been sent.
 func (e *engine) receive(c *channel, r int32, x *rank, site int32, number uint32) bool {
 	m := e.at(c, number)
 	if !m.state.is(begun) {
@@ -220,7 +220,7 @@ func (e *engine) receive(c *channel, r int32, x *rank, site int32, number uint32
 	return true
 }
 
-// sent ends a send that waits for its receive; false if that has not been posted.
+// sent completes a send that waits for its receive; false if the receive has not been posted.
 func (e *engine) sent(c *channel, r int32, x *rank, site int32, number uint32) bool {
 	m := e.at(c, number)
 	if !m.state.is(wanted) {
@@ -229,7 +229,7 @@ func (e *engine) sent(c *channel, r int32, x *rank, site int32, number uint32) b
 	}
 	cost := &e.costs[m.cost]
 	time, late := m.arrival(cost)
-	time += cost.ReceiverCorePs - cost.receiving // that the receiver copies, the sender has to keep
+	time += cost.ReceiverCorePs - cost.receiving // while the receiver copies, the sender must keep the data
 	if least := m.left + cost.word - cost.latency; time-cost.latency > least {
 		time -= cost.latency
 	} else {
@@ -244,13 +244,14 @@ func (e *engine) sent(c *channel, r int32, x *rank, site int32, number uint32) b
 
 // A late is an operation whose end is known when it begins, as it depends on no other rank.
 type late struct {
-	at, left int64 // when it ends, and when it left
-	hop      *hop  // why the rank got there
-	by       int32 // that is it
+	at, left int64 // time of its end, and when it left
+	hop      *hop  // the last hop of the rank that began it
+	by       int32 // that rank
 }
 
-// later begins such a thing. A put keeps the sender as a message does, and has ended when word of
-// its arrival is back; a get is asked for first. Memory is there: large ones wait for nobody.
+// later begins a put, a get or another independent operation. A put occupies the sender like a message, and ends when
+// the acknowledgement is back. A get begins with a request. The target's memory is ready: large transfers don't wait
+// for a receive.
 func (e *engine) later(x *rank, o *Op) *late {
 	l := &late{left: x.now, hop: x.hop, by: x.number}
 	if o.Kind == OpLater {

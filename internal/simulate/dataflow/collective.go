@@ -1,7 +1,6 @@
-// Collective calls are taken apart into messages, as MPI libraries carry them
-// out: by algorithms chosen by size and number of ranks, those of Thakur, Rabenseifner and Gropp
-// (IJHPCA 19, 2005), with MPICH's sizes for the change from one to the next, or Open MPI's. Where that is too
-// many messages, or a call doesn't wait for its end, there is a formula for the time instead.
+// Collective calls are decomposed into messages as MPI libraries do it, with algorithms chosen by size and number of
+// ranks. They are those of Thakur, Rabenseifner and Gropp (IJHPCA 19, 2005), with the switching points of MPICH or
+// Open MPI. If there would be too many messages, or a call is nonblocking, a formula gives the time instead.
 
 package dataflow
 
@@ -16,40 +15,40 @@ import (
 type Collective struct {
 	Operation        meaning.Operation
 	Members          int
-	OwnMember, Root  int                  // by their numbers in the communicator
-	WorldRankOf      func(member int) int // in the world
+	OwnMember, Root  int                  // numbers in the communicator
+	WorldRankOf      func(member int) int // returns a member's rank in the world
 	Context          int32
 	Tag              int64    // of its messages
-	Sent, Received   int64    // bytes that the member hands over and gets
-	SentTo           []uint64 // the same by member, where it is not the same for all
+	Sent, Received   int64    // bytes that the member passes and gets
+	SentTo           []uint64 // bytes passed, by member; nil: the same for all
 	ReceivedFrom     []uint64
-	OpenMPI          bool    // as Open MPI does it, else as MPICH
+	OpenMPI          bool    // algorithms of Open MPI, else of MPICH
 	WorldSize        int     // ranks of the run
-	AlwaysAsMessages bool    // a call that waits for its end is taken apart, however many messages it has
+	AlwaysAsMessages bool    // decompose a blocking call however many messages it has
 	CombinePsPerByte float64 // ps for each byte of an operand of a reduction
 }
 
-// MaxCollectiveMembers limits the other members to which a member sends in one call without a formula, and the number of such pairs in
-// all ranks of a run.
+// MaxCollectiveMembers limits the members that one member sends to in a decomposed call, and the number of such pairs
+// over all ranks of a run.
 const (
 	MaxCollectiveMembers = 256
 	mostPairs            = 1 << 20
 )
 
-// Sizes in bytes from which on another algorithm is used, as in MPICH.
+// Sizes in bytes from which MPICH uses a different algorithm.
 const (
 	bcastLarge     = 12288
 	reduceLarge    = 2048
 	allgatherLarge = 81920
-	alltoallSmall  = 256 // a block
-	manyMembers    = 8   // fewer members take the simple algorithm for broadcasts and small all-to-alls
+	alltoallSmall  = 256 // bytes per block
+	manyMembers    = 8   // below this number of members, broadcasts and small all-to-alls use the simple algorithm
 )
 
 // HasCollectiveModel reports whether there is a model of an operation.
 func HasCollectiveModel(o meaning.Operation) bool { _, ok := generators[o]; return ok }
 
-// AppendOps appends what a member does in a call that waits for its end. requests are numbers that
-// are free for as long as that takes: two of them.
+// AppendOps appends the operations of a member in a blocking call. requests are two request numbers that the call may
+// use.
 func (c *Collective) AppendOps(ops []Op, requests [2]int32) []Op {
 	g := &generator{Collective: c, ops: ops, requests: requests}
 	f := generators[c.Operation]
@@ -62,7 +61,7 @@ func (c *Collective) AppendOps(ops []Op, requests [2]int32) []Op {
 	return g.ops
 }
 
-// Decomposes reports whether Append takes a call apart; if not, Meet is for it.
+// Decomposes reports whether AppendOps decomposes the call into messages; otherwise MeetOp is for it.
 func (c *Collective) Decomposes() bool {
 	if c.AlwaysAsMessages || c.Members-1 <= min(MaxCollectiveMembers, mostPairs/max(1, c.WorldSize)) {
 		return true
@@ -94,8 +93,8 @@ func (c *Collective) Decomposes() bool {
 	return false
 }
 
-// MeetOp returns a call as a meeting, with the time that the same algorithms take by a formula
-// if all messages go over one level.
+// MeetOp returns a call as a meeting. A formula gives the time of the same algorithms, with all messages on one
+// level.
 func (c *Collective) MeetOp(l *machine.NetworkLevel) Op {
 	o := Op{Kind: OpMeet, Context: c.Context, Members: int32(c.Members), Request: NoRequest, IsRoot: c.OwnMember == c.Root}
 	switch c.Operation {
@@ -110,8 +109,8 @@ func (c *Collective) MeetOp(l *machine.NetworkLevel) Op {
 	return o
 }
 
-// TableKeys returns what a machine's tables of collectives are looked up by, for a communicator within
-// a level: v-forms are in those of the functions without v.
+// TableKeys returns the keys for a machine's tables of collectives, for a communicator within a level. Variants with
+// v use the table of the function without v.
 func (c *Collective) TableKeys(l *machine.NetworkLevel) (table meaning.Operation, level *machine.NetworkLevel, members int, bytes int64) {
 	table = c.Operation
 	switch table {
@@ -123,13 +122,13 @@ func (c *Collective) TableKeys(l *machine.NetworkLevel) (table meaning.Operation
 		table = meaning.OperationReduceScatter
 	}
 	bytes = c.bytes()
-	if c.Operation == meaning.OperationAllgatherv && c.Members > 0 { // of the mean part
+	if c.Operation == meaning.OperationAllgatherv && c.Members > 0 { // with the mean size of a part
 		bytes = c.Received / int64(c.Members)
 	}
 	return table, l, c.Members, bytes
 }
 
-// time is how long a call takes if all members begin it together.
+// time returns how long a call takes if all members begin it at the same time.
 func (c *Collective) time(l *machine.NetworkLevel) int64 {
 	n := int64(c.Members)
 	steps := int64(bits.Len64(uint64(n - 1)))
@@ -159,7 +158,7 @@ func (c *Collective) time(l *machine.NetworkLevel) int64 {
 	case meaning.OperationGather, meaning.OperationScatter:
 		return steps*message(0) + message(b*(n-1))
 	case meaning.OperationGatherv:
-		if b > l.EagerLimit { // one after the other
+		if b > l.EagerLimit { // large messages go one after the other
 			return ring(b)
 		}
 		return message(b) + (n-2)*l.ReceiveOverhead
@@ -177,7 +176,7 @@ func (c *Collective) time(l *machine.NetworkLevel) int64 {
 	return tree(0)
 }
 
-// messageTime is how long a message takes.
+// messageTime returns the time of one message.
 func messageTime(l *machine.NetworkLevel, bytes int64) int64 {
 	if bytes > l.EagerLimit {
 		return l.RendezvousTime(bytes)
@@ -185,8 +184,8 @@ func messageTime(l *machine.NetworkLevel, bytes int64) int64 {
 	return l.EagerTime(bytes)
 }
 
-// bytes is the size that algorithms are chosen by, the same for all members: what one has to
-// hand over, or what one gets of a root.
+// bytes returns the size by which algorithms are chosen. It is the same for all members: the bytes that a member
+// passes, or gets from a root.
 func (c *Collective) bytes() int64 {
 	switch c.Operation {
 	case meaning.OperationBcast:
@@ -202,7 +201,7 @@ func (c *Collective) bytes() int64 {
 	return c.Sent
 }
 
-// A meetingKey numbers the meetings of a context.
+// A meetingKey identifies a meeting: its context, and its number there.
 type meetingKey struct {
 	context int32
 	number  uint32
@@ -211,25 +210,26 @@ type meetingKey struct {
 // An openCollective is a collective that some members have entered and that is not decomposed into messages.
 type openCollective struct {
 	entered    int32
-	last, time int64 // when the last member so far came; the most Time of one
-	root       int64 // when the root did
+	last, time int64 // when the latest member arrived so far; the largest TimePs of a member
+	root       int64 // when the root arrived
 	rooted     bool
 	waiting    []int32
 
-	lastHop, rootHop *hop // how these came, if paths are wanted
+	lastHop, rootHop *hop // last hops of these two members, if a path is wanted
 	lastAt, rootAt   int32
 }
 
-// A participation is a member's nonblocking collective, which it completes by a later wait.
+// A participation is a member's part in a nonblocking collective, which a later wait completes.
 type participation struct {
 	*openCollective
 	op      Op
 	entered int64
-	hop     *hop  // how it came
-	late    *late // in place of all that: no rank waits for another
+	hop     *hop  // last hop of the member when it began
+	late    *late // set instead of the other fields for an operation that waits for no rank
 }
 
-// next counts the meetings of a context. A rank that represents several may have several slots for one context.
+// next returns the number of a context's meetings that a rank has entered before. A rank that represents several may
+// have several slots for one context.
 func (e *engine) next(x *rank, o *Op) (before uint32) {
 	by := o.Context
 	if x.visits != nil {
@@ -249,9 +249,9 @@ func (e *engine) next(x *rank, o *Op) (before uint32) {
 	return 0
 }
 
-// enter lets a rank arrive at its next meeting of a context; nil if it takes no part.
+// enter lets a rank arrive at the next meeting of a context; nil if it takes no part.
 func (e *engine) enter(x *rank, o *Op) *openCollective {
-	context, weight := o.Context, int32(1) // number of ranks represented
+	context, weight := o.Context, int32(1) // weight: number of represented ranks
 	if x.visits != nil {
 		if context = e.slot(x, o.Slot); e.lumped && x.weights != nil {
 			weight = x.weights[o.Slot]
@@ -291,7 +291,7 @@ func (e *engine) enter(x *rank, o *Op) *openCollective {
 	return m
 }
 
-// leave lets a member go that came at a time; false if it has to wait for others.
+// leave completes the meeting for a member that arrived at a time; false if it must wait for others.
 func (e *engine) leave(r int32, x *rank, m *openCollective, o *Op, entered int64, came *hop) bool {
 	if e.noting && o.Request == NoRequest {
 		came = x.hop

@@ -7,21 +7,21 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
-// Options switch short cuts off, which change no digit of the result but Short.
+// Options disable optimisations. None of them changes a result, except Result.Short.
 type Options struct {
-	EachRank  bool // of ranks that do the same each is simulated
-	EachRound bool // all rounds of loops are gone through
+	EachRank  bool // simulate each rank, even if ranks do the same
+	EachRound bool // simulate each iteration of loops
 
-	// SiteTimes adds up what calls take, if it isn't nil; there are no short cuts then.
+	// SiteTimes adds up the times of calls, if not nil; this disables the optimisations.
 	SiteTimes *CallTimes
 
-	// EachCall, if not nil, is called with the beginning and end, in ps, of each call of a program, in order; the engine
-	// then takes no short cuts.
+	// EachCall, if not nil, is called with the beginning and end, in ps, of each call of a program, in order. This
+	// disables the optimisations.
 	EachCall func(program int32, begin, end int64)
 }
 
-// CallTimes are the times of calls, over all ranks of a group, End left out. Compute is what is
-// computed before them.
+// CallTimes is the times of calls, summed over the ranks of a group, without End. Compute is the computation before
+// the calls.
 type CallTimes struct {
 	GroupOf    []int        // group of each rank
 	GroupTimes [][]RankTime // by group and call
@@ -44,14 +44,14 @@ type Result struct {
 	Ranks     []RankTime
 	Ops       uint64 // operations
 	ShortCuts ShortCuts
-	Path      *CriticalPath // if it was asked for
+	Path      *CriticalPath // nil unless a path was wanted
 }
 
-// ShortCuts says what short cuts left out.
+// ShortCuts reports what the optimisations left out.
 type ShortCuts struct {
-	SimulatedRanks int    `json:"ranks"`  // that were simulated; the others do the same
-	SkippedRounds  uint64 `json:"rounds"` // of the main loop that were not gone through
-	RepeatedRounds uint64 `json:"period"` // how many of them are repeated
+	SimulatedRanks int    `json:"ranks"`  // ranks that were simulated; each other rank does the same as one of them
+	SkippedRounds  uint64 `json:"rounds"` // iterations of the main loop that were not simulated
+	RepeatedRounds uint64 `json:"period"` // length of the repeating sequence of iterations
 }
 
 // EndPs is when the last rank ended.
@@ -62,19 +62,19 @@ func (r *Result) EndPs() (end int64) {
 	return end
 }
 
-// Simulate simulates programs, one for each rank of a placement; nil is a rank that does nothing.
+// Simulate simulates programs, one for each rank of a placement; a nil program does nothing.
 func Simulate(programs []Program, place *machine.Placement, o Options) (*Result, error) {
 	result, _, err := simulate(programs, place, o, nil, false)
 	return result, err
 }
 
-// simulate runs the programs. With noting it records why ranks continue, with w it adds up what is on a path.
+// simulate runs the programs. With noting set it records why ranks continue; with w it adds up the times on a path.
 func simulate(programs []Program, place *machine.Placement, o Options, w *watch, noting bool) (*Result, *engine, error) {
 	e := &engine{place: place, ranks: make([]rank, len(programs)), channels: make(map[key]*channel), meetings: make(map[meetingKey]*openCollective), watch: w, noting: noting, sites: o.SiteTimes, calls: o.EachCall}
 	if o.SiteTimes != nil || o.EachCall != nil {
 		o.EachRank, o.EachRound = true, true
 	}
-	e.costs, e.costOf = make([]cost, 1), make(map[costKey]int32) // none is number 0
+	e.costs, e.costOf = make([]cost, 1), make(map[costKey]int32) // number 0 means no cost
 	if noting {
 		e.trails = make(map[trailKey]*trail)
 	}
@@ -109,34 +109,34 @@ func simulate(programs []Program, place *machine.Placement, o Options, w *watch,
 type engine struct {
 	place    *machine.Placement
 	ranks    []rank
-	fixed    []channel        // of compiled programs
-	table    []int32          // the first slots of all ranks: for each slot the ranks side by side
-	met      []uint32         // number of meetings that each rank has entered in a slot's context, laid out likewise
-	lumped   bool             // ranks represent others
-	columns  int32            // how many of these
-	channels map[key]*channel // of others, and of those that talk to these
+	fixed    []channel        // channels of compiled programs
+	table    []int32          // the first slots of all ranks: for each slot the values of all ranks
+	met      []uint32         // number of meetings that each rank has entered in a slot's context, in the same layout
+	lumped   bool             // ranks represent other ranks
+	columns  int32            // number of slots in table
+	channels map[key]*channel // channels of other programs, and of their partners
 	costs    []cost
 	costOf   map[costKey]int32
 	meetings map[meetingKey]*openCollective
 
-	queuesOver []*queue // for the next that is needed
+	queuesOver []*queue // unused queues, for reuse
 	trails     map[trailKey]*trail
 	ready      []int32
 
-	cutting bool // ranks stop when target iterations are left
+	cutting bool // ranks stop when they have target iterations left
 	target  uint64
 
 	noting bool       // record why ranks continue
-	sites  *CallTimes // adds up times of calls
+	sites  *CallTimes // adds up times of calls; nil: not wanted
 	calls  func(rank int32, begin, end int64)
 
-	teams  map[int32]*team      // by rank, if any has several threads
-	queues map[*channel][]int32 // threads that wait beside another
+	teams  map[int32]*team      // by rank, for ranks with several threads
+	queues map[*channel][]int32 // further threads that wait on a channel
 
-	watch *watch // adds up what is on a path; nil: nothing is
+	watch *watch // adds up the times on a path; nil: not wanted
 }
 
-// Parts of a rank's time.
+// The parts of a rank's time.
 type timeKind int
 
 const (
@@ -144,49 +144,49 @@ const (
 	wait
 	transfer
 	recorded
-	compute // the last: a rank keeps the others
+	compute // must be last: a rank stores only the parts before it
 )
 
-// A rank is where a simulated process is. With many ranks memory is what takes time: it fills five lines of the cache, the first of
-// which operations need, the second calls, the others messages.
+// A rank is the state of a simulated process. With many ranks, memory access dominates the time. The state takes five
+// cache lines: the first is for operations, the second for calls, the others for messages.
 type rank struct {
 	now                         int64
 	ops                         []Op
 	at                          int32
-	begun, done, halted, within bool            // begun: the operation there, for which it waits; halted: where it was to stop; within: a call, reported at its end
-	of, number                  int32           // of: the rank whose thread it is; else number
-	meeting                     *openCollective // of a Meet without a request
-	took                        int64           // of operations that are Timed
+	begun, done, halted, within bool            // begun: the operation it waits for has begun; halted: it stopped for a cut; within: in a call, reported at its end
+	of, number                  int32           // of: for a thread, its rank; else number
+	meeting                     *openCollective // of an OpMeet without a request
+	took                        int64           // ps of operations with TakesVisitTime
 
 	visits CallVisits // of a compiled program
 	code   *CallCode
-	count  uint64         // operations before ops
-	spent  [compute]int64 // but compute, which is what is left of now
+	count  uint64         // number of operations before ops
+	spent  [compute]int64 // times without compute, which is the rest of now
 
-	own [OwnRequests]request // the first ones
+	own [OwnRequests]request // the first requests
 
-	free       int64     // from when on a message can leave
-	mask, made uint32    // made: requests of a compiled program
-	requests   []request // by number, from Own on
-	slots      []int32   // channels, or contexts, from engine.columns on
+	free       int64     // time from which a message can leave
+	mask, made uint32    // made: number of requests made by a compiled program
+	requests   []request // by number, from OwnRequests on
+	slots      []int32   // channels, or contexts, from slot engine.columns on
 
 	current request // of an operation without a request
-	team    *team   // nil: it is the only one
+	team    *team   // nil: the rank has one thread
 	*rest
 	_ [2]int64
 }
 
-// A rest is what a rank seldom needs.
+// A rest is the state of a rank that is rarely needed.
 type rest struct {
-	like    int32 // the rank that represents this one
-	entered int64 // when the call began that it is within
+	like    int32 // the rank that represents it
+	entered int64 // when the current call began
 	met     []meetingKey
 	program Program
-	weights []int32 // by slot: how many members of the context it represents; nil: one
+	weights []int32 // by slot: the number of the context's members that it represents; nil: one each
 	desc    []RankSlot
 
-	idle         int64 // since when messages left without a pause, if paths are wanted
-	hop, idleHop *hop  // why it got to where it is, and to where it was last idle, if paths are wanted
+	idle         int64 // since when messages have left without a pause, if a path is wanted
+	hop, idleHop *hop  // last hop of the rank, and its last hop at the time idle, if a path is wanted
 }
 
 func (x *rank) time() RankTime {
@@ -195,19 +195,19 @@ func (x *rank) time() RankTime {
 	return t
 }
 
-// A request is what was begun and has not been waited for yet.
+// A request is an operation that has begun and was not waited for yet.
 type request struct {
-	channel *channel       // of Send and Receive; nil: nothing to wait for
-	visit   *participation // of Meet, Put, Get and Later
+	channel *channel       // of a send or receive; nil: nothing to wait for
+	visit   *participation // of OpMeet, OpPut, OpGet and OpLater
 	number  uint32         // of the message
 	slot    int32          // of a compiled program
 	kind    OpKind
 }
 
-// horizon is how far times go: one operation more can't overflow.
+// horizon is the largest time: one more operation can't overflow.
 const horizon int64 = math.MaxInt64 / 4
 
-// run lets ranks go on until none can.
+// run advances ranks until none can continue.
 func (e *engine) run() error {
 	for len(e.ready) > 0 {
 		r := e.ready[len(e.ready)-1]
@@ -219,7 +219,7 @@ func (e *engine) run() error {
 	return nil
 }
 
-// advance lets a rank go on until it waits or ends.
+// advance runs a rank until it waits or ends.
 func (e *engine) advance(r int32) error {
 	x := &e.ranks[r]
 	if x.done {
@@ -245,7 +245,7 @@ func (e *engine) advance(r int32) error {
 
 func tooLong() error { return fmt.Errorf("takes more than %d s", horizon/1_000_000_000_000) }
 
-// fetch gets what a rank does next; false at its end, and where it is to stop.
+// fetch reads the rank's next operations; false at its end, and at the point of a cut.
 func (e *engine) fetch(x *rank) (more bool, err error) {
 	x.count += uint64(x.at)
 	x.ops, x.at = x.ops[:0], 0
@@ -280,14 +280,14 @@ func (e *engine) fetch(x *rank) (more bool, err error) {
 	return true, nil
 }
 
-// enters notes when a call begins.
+// enters records when a call begins.
 func (e *engine) enters(x *rank) {
 	if e.calls != nil {
 		x.within, x.entered = true, x.now
 	}
 }
 
-// left reports a call at its end.
+// left reports a call to EachCall at its end.
 func (e *engine) left(x *rank) {
 	if x.within {
 		x.within = false
@@ -295,7 +295,7 @@ func (e *engine) left(x *rank) {
 	}
 }
 
-// do does an operation, or as much of it as can be done; false if the rank has to wait.
+// do executes an operation, or as much of it as possible; false if the rank must wait.
 func (e *engine) do(r int32, x *rank, o *Op) bool {
 	switch o.Kind {
 	case OpWait:
@@ -352,7 +352,7 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 	return e.finish(r, x, o.Site, &x.current)
 }
 
-// request is one by its number; nil if there was none so far.
+// request returns a request by number; nil if no such request was made.
 func (x *rank) request(n int32) *request {
 	if n < OwnRequests {
 		return &x.own[n]
@@ -363,7 +363,7 @@ func (x *rank) request(n int32) *request {
 	return nil
 }
 
-// slot is the content of a rank's slot: the number of a channel, or a context.
+// slot returns the value of a rank's slot: the number of a channel, or a context.
 func (e *engine) slot(x *rank, n int32) int32 {
 	if n < e.columns {
 		return e.table[int(n)*len(e.ranks)+int(x.number)]
@@ -371,10 +371,10 @@ func (e *engine) slot(x *rank, n int32) int32 {
 	return x.slots[n-e.columns]
 }
 
-// ago is the number of the request that was made n requests ago.
+// ago returns the number of the request that was made n requests ago.
 func (x *rank) ago(n int32) int32 { return OwnRequests + int32((x.made-uint32(n))&x.mask) }
 
-// spend moves a rank's clock by what a part of a call takes.
+// spend advances a rank's clock by the time of a part of a call.
 func (e *engine) spend(x *rank, site int32, p timeKind, time int64) {
 	time = min(time, horizon)
 	if e.watch != nil {
@@ -389,8 +389,7 @@ func (e *engine) spend(x *rank, site int32, p timeKind, time int64) {
 	}
 }
 
-// begin begins a send, receive or meeting. What is to be waited for goes into the request, which
-// is empty.
+// begin begins a send, receive or meeting, and stores what is to be waited for in the empty request q.
 func (e *engine) begin(x *rank, o *Op, q *request) {
 	switch o.Kind {
 	case OpSend:
@@ -436,7 +435,7 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 	}
 }
 
-// finish ends what was begun; false if the rank has to wait for another.
+// finish completes a request; false if the rank must wait for another rank.
 func (e *engine) finish(r int32, x *rank, site int32, q *request) bool {
 	switch {
 	case q.channel != nil && q.kind == OpReceive:
@@ -465,8 +464,8 @@ func (e *engine) finish(r int32, x *rank, site int32, q *request) bool {
 	return true
 }
 
-// until moves a rank's clock to a time, if that is still to come: it waits for another rank
-// until that began its part, and for the message from there on.
+// until advances a rank's clock to a time, unless it is past. The rank waits for the other rank until began, and for
+// the message from then on.
 func (e *engine) until(x *rank, site int32, time, began int64) bool {
 	if time <= x.now {
 		return false
@@ -486,7 +485,7 @@ func (e *engine) until(x *rank, site int32, time, began int64) bool {
 	return true
 }
 
-// wake lets a rank go on that waits.
+// wake lets a waiting rank continue.
 func (e *engine) wake(waiter *int32) {
 	if *waiter != nobody {
 		e.ready = append(e.ready, *waiter)
@@ -524,7 +523,7 @@ func (e *engine) stuck() error {
 	what, peer, tag := o.String(), o.Peer, o.Tag
 	if q.channel != nil && int(q.slot) < len(x.desc) {
 		peer, tag = x.desc[q.slot].Peer, x.desc[q.slot].Tag
-	} else if q.channel != nil { // of a program that isn't compiled: the other end's may be
+	} else if q.channel != nil { // of a program that isn't compiled: the other end's program may be
 		for k, c := range e.channels {
 			if c != q.channel {
 				continue

@@ -9,20 +9,20 @@ import (
 // that at an earlier cut, but for the time passed. Then the following iterations repeat those since the earlier cut and
 // take the same time, until the loop ends.
 type cut struct {
-	left  uint64 // rounds
-	start int64  // the time of the first rank; others are counted from it
+	left  uint64 // remaining iterations
+	start int64  // time of the first rank; other times are relative to it
 	state []int64
 	spent [][compute]int64
 	count []uint64
 }
 
 const (
-	fewest   = 4       // rounds that are worth it
-	mostCut  = 100     // rounds without one that begins as another did, or with ranks that can't stop together
-	mostKept = 1 << 21 // numbers that are kept of cuts
+	fewest   = 4       // least number of iterations to skip
+	mostCut  = 100     // the search ends after so much: cuts without a repetition, or at which ranks can't stop together
+	mostKept = 1 << 21 // numbers stored for cuts
 )
 
-// forward goes on to where rounds of the main loop repeat, and passes over them.
+// forward simulates until iterations of the main loop repeat, and skips the repetitions.
 func (e *engine) forward(short *ShortCuts) error {
 	var active []int32
 	rounds := ^uint64(0)
@@ -86,7 +86,7 @@ func (e *engine) forward(short *ShortCuts) error {
 	return nil
 }
 
-// goOn lets ranks go on that have stopped.
+// goOn lets stopped ranks continue.
 func (e *engine) goOn(active []int32) {
 	for i := len(active) - 1; i >= 0; i-- {
 		if x := &e.ranks[active[i]]; x.halted {
@@ -96,7 +96,7 @@ func (e *engine) goOn(active []int32) {
 	}
 }
 
-// cut takes down where all ranks and messages are; nil if a collective is under way.
+// cut records the state of all ranks and messages; nil if a collective is pending.
 func (e *engine) cut(active []int32) *cut {
 	if len(e.meetings) > 0 {
 		return nil
@@ -144,7 +144,7 @@ func (e *engine) cut(active []int32) *cut {
 	return c
 }
 
-// pass passes over rounds that repeat those between two cuts, but for the last few.
+// pass skips iterations that repeat those between two cuts, except the last few.
 func (e *engine) pass(active []int32, before, now *cut, short *ShortCuts) error {
 	period := before.left - now.left
 	times := (now.left - 1) / period

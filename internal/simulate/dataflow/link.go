@@ -34,10 +34,10 @@ func (e *engine) link(programs []Program, alike bool) {
 	}
 }
 
-// fewRequests is up to how many of a rank have their place from the beginning.
+// fewRequests is the largest number of a rank's requests that are allocated in advance.
 const fewRequests = 64
 
-// room lays requests of ranks side by side.
+// room allocates the ranks' requests contiguously.
 func (e *engine) room() {
 	n := 0
 	few := func(x *rank) bool { return x.visits != nil && x.mask < fewRequests }
@@ -55,7 +55,7 @@ func (e *engine) room() {
 	}
 }
 
-// A wire is a channel, with the slots that its ends know it by; -1: none does.
+// A wire is a channel, and the slots that refer to it at both ends; -1: no slot.
 type wire struct {
 	key
 	out, in int32
@@ -68,8 +68,8 @@ type wiring struct {
 // An endpoint is a rank with one of its slots.
 type endpoint struct{ rank, slot int32 }
 
-// wire numbers the channels of compiled programs: slots have their numbers, or contexts. With
-// many ranks there are millions of ends: those of messages to a rank are brought together, and found by a table.
+// wire assigns channels or contexts to the slots of compiled programs. With many ranks there are millions of ends, so
+// the ends at each rank are collected, and matched by a table.
 func (e *engine) wire() *wiring {
 	to := func(x *rank, s *RankSlot) int32 {
 		if s.IsSend {
@@ -77,7 +77,7 @@ func (e *engine) wire() *wiring {
 		}
 		return x.number
 	}
-	next := make([]int32, len(e.ranks)+1) // where the ends of messages to a rank go
+	next := make([]int32, len(e.ranks)+1) // where the ends of messages to each rank are stored
 	for r := range e.ranks {
 		x := &e.ranks[r]
 		if x.visits == nil {
@@ -130,13 +130,13 @@ func (e *engine) wire() *wiring {
 	return w
 }
 
-// A wireTable finds wires that end at a rank.
+// A wireTable finds the wires that end at a rank.
 type wireTable struct {
-	wires []int32 // nobody: none
+	wires []int32 // numbers of wires; nobody marks an empty entry
 	mask  uint32
 }
 
-// clear empties the table, with room for most entries.
+// clear empties the table, and makes room for most entries.
 func (t *wireTable) clear(most int) {
 	size := 4
 	for size < 2*most {
@@ -167,14 +167,14 @@ func (t *wireTable) find(w *wiring, k *key) int32 {
 	}
 }
 
-// seldom is of how many ranks that have slots one has to have a slot for a place in the table.
+// seldom: a slot is in the table if at least one of seldom ranks with slots has it.
 const seldom = 4
 
-// connect makes the channels that are used, and notes them in slots. Programs that are not compiled find channels by
-// their keys.
+// connect makes the channels that are used, and stores them in slots. Programs that are not compiled find channels by
+// key.
 //
-// Ranks that do the same use the same slots, one rank after the other. So channels of the same slot are neighbours in
-// memory, and so are the slots themselves, as far as most ranks have them.
+// Ranks that do the same use the same slots, one rank after the other. So channels of equal slots are adjacent in
+// memory, and so are the slots that most ranks have.
 func (w *wiring) connect(e *engine, byKey bool) {
 	var having []int // by slot: number of ranks
 	for r := range e.ranks {

@@ -6,21 +6,21 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// Open MPI's algorithms, as its component "tuned" chooses them by size and number of members up to
-// 4.0: later ones have tables of many more rows, in the same spirit. Operations are taken to be
-// commutative. Functions that aren't here are done as MPICH does them.
+// Algorithms of Open MPI's component "tuned", which it chooses by size and number of members up to version 4.0; later
+// versions have larger tables of the same kind. Operations are assumed to be commutative. Functions missing here use
+// MPICH's algorithms.
 var openmpi = map[meaning.Operation]func(*generator){
-	meaning.OperationBarrier: barrier, // of two, doubling and Bruck's are the same exchanges
+	meaning.OperationBarrier: barrier, // with two members, the other algorithms make the same exchanges
 	meaning.OperationBcast:   openBcast, meaning.OperationReduce: openReduce, meaning.OperationAllreduce: openAllreduce, meaning.OperationGather: gatherv, meaning.OperationScatter: scatterv,
 	meaning.OperationAllgather: openAllgather, meaning.OperationAlltoall: openAlltoall, meaning.OperationReduceScatter: openReduceScatter,
 }
 
-// Sizes in bytes from which on Open MPI takes another algorithm.
+// Sizes in bytes from which Open MPI uses a different algorithm.
 const (
 	openBcastSmall     = 2048
 	openBcastLarge     = 370728
 	openAllreduceRing  = 10000
-	openSegment        = 1 << 20 // of an all-reduce around a ring
+	openSegment        = 1 << 20 // of a ring all-reduce
 	openAllgatherLarge = 50000
 	openAlltoallBruck  = 200
 	openAlltoallLinear = 3000
@@ -70,11 +70,11 @@ func openReduce(g *generator) {
 
 func openAllreduce(g *generator) {
 	b := g.Sent
-	if b < openAllreduceRing || b/8 <= int64(g.Members) { // fewer numbers than members
+	if b < openAllreduceRing || b/8 <= int64(g.Members) { // fewer elements than members
 		g.doubling(b)
 		return
 	}
-	// Around a ring, in pieces of at most this many bytes a member.
+	// A ring, with pieces of at most this many bytes per member.
 	pieces := max(1, (b+int64(g.Members)*openSegment-1)/(int64(g.Members)*openSegment))
 	for range pieces {
 		part := b / pieces / int64(g.Members)
@@ -120,7 +120,7 @@ func openReduceScatter(g *generator) {
 	g.ringReduce(b / int64(g.Members))
 }
 
-// segments cuts bytes into pieces of a size, but into no more than a maximum number: more would change little.
+// segments divides bytes into pieces of a size, but into at most a maximum number: more pieces would change little.
 func segments(bytes, size int64) (list []int64) {
 	size = max(size, (bytes+mostSegments-1)/mostSegments, 1)
 	for ; bytes > size; bytes -= size {
@@ -131,7 +131,7 @@ func segments(bytes, size int64) (list []int64) {
 
 const mostSegments = 256
 
-// below are the children of r in a tree of a degree whose root is 0: 1 is a chain, 2 a binary tree.
+// below returns the children of r in a tree of a degree with root 0: degree 1 is a chain, 2 a binary tree.
 func (g *generator) below(degree, r int) (list []int) {
 	for c := degree*r + 1; c <= degree*r+degree && c < g.Members; c++ {
 		list = append(list, c)
@@ -139,7 +139,7 @@ func (g *generator) below(degree, r int) (list []int) {
 	return list
 }
 
-// handOn hands pieces on down such a tree.
+// handOn sends pieces down such a tree.
 func (g *generator) handOn(degree int, bytes, size int64) {
 	r := g.relative()
 	for _, b := range segments(bytes, size) {
@@ -166,8 +166,9 @@ func (g *generator) takeIn(degree int, bytes, size int64) {
 	}
 }
 
-// splitBinary sends one half of the data down the left half of a binary tree, the other down the right;
-// then members of both halves exchange theirs in pairs. Whoever has no partner gets the rest of the root.
+// splitBinary sends one half of the data down the left half of a binary tree, and the other down the right half. Then
+// pairs of members of both halves exchange their halves. A member without a partner gets the other half from the
+// root.
 func (g *generator) splitBinary(bytes, size int64) {
 	if g.Members < 3 {
 		g.handOn(1, bytes, size)
@@ -212,7 +213,7 @@ func (g *generator) splitBinary(bytes, size int64) {
 	}
 }
 
-// side is in which half of a binary tree a member is: 0 is the left one.
+// side returns the half of a binary tree that a member is in: 0 is the left one.
 func side(r int) int {
 	for r > 2 {
 		r = (r - 1) / 2
@@ -220,7 +221,7 @@ func side(r int) int {
 	return max(0, r-1)
 }
 
-// ringReduce hands each part around once, each member adding its own.
+// ringReduce passes each part around the ring once; each member adds its own data.
 func (g *generator) ringReduce(part int64) {
 	for range g.Members - 1 {
 		g.exchange((g.OwnMember+1)%g.Members, (g.OwnMember-1+g.Members)%g.Members, part)
@@ -228,8 +229,8 @@ func (g *generator) ringReduce(part int64) {
 	}
 }
 
-// neighbourExchange has members exchange with the one before and the one after in turn (Chen et al., 2005):
-// first a block, then always two.
+// neighbourExchange has members exchange alternately with the previous and the next member (Chen et al., 2005): first
+// one block, then two at a time.
 func (g *generator) neighbourExchange(block int64) {
 	even := g.OwnMember%2 == 0
 	for step := range g.Members / 2 {

@@ -6,18 +6,18 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
-// A CriticalPath is the chain of computations, calls and messages that the end of a run depends on: had
-// one of them been shorter, others being as they were, the run would not have taken longer, and
-// without slack elsewhere it would have taken less. Its parts add up to the end.
+// A CriticalPath is the chain of computations, calls and messages that determines the end of a run. Shortening a part
+// of it, with all else unchanged, never lengthens the run, and shortens it if no other chain is as long. The parts
+// add up to the run time.
 type CriticalPath struct {
 	End    int64
-	Rank   int32       // on which it ends
+	Rank   int32       // the rank on which it ends
 	Shares []PathShare // by rank and call, in that order
-	Hops   int         // from rank to rank, or over a time in which the rank did something else
+	Hops   int         // changes of the rank, and times in which the rank did something else
 }
 
-// A PathShare is what a call of a rank adds to a path, in ps: what was computed before it, its
-// overhead, messages that it waited for, and time without a model.
+// A PathShare is the time in ps that a call of a rank adds to a path: the computation before it, its overhead, its
+// waiting for messages, and time without a model.
 type PathShare struct {
 	Rank     int32
 	Site     int32 // the call
@@ -27,28 +27,29 @@ type PathShare struct {
 	Recorded int64
 }
 
-// A hop is why a rank that had waited continued: something that a rank did earlier.
+// A hop is the reason why a waiting rank continued: something that another rank did earlier.
 type hop struct {
-	before     *hop  // of that rank, at that time
-	from, at   int32 // that rank, and the one that waited
+	before     *hop  // the other rank's previous hop at that time
+	from, at   int32 // the other rank, and the rank that waited
 	left, came int64
 }
 
-// A trail has the hops that led to a message's sending and to its receive.
+// A trail has the hops that led to a message's send and to its receive.
 type trail struct {
 	sent, wanted *hop
 	from, to     int32
-	since        int64 // from when on the sender sent without a pause
+	since        int64 // time from which the sender sent without a pause
 }
 
-// A pathInterval of the path is what a rank does from one time to another. It had waited from a
-// third on, for the rank that the stretch before is on.
+// A pathInterval is what a rank does from one time to another, on the path. From left on, before the interval, it had
+// waited for the rank of the previous interval.
 type pathInterval struct {
 	left, from, to int64
 	waited         bool
 }
 
-// SimulateWithPath simulates programs twice, each time anew: to find the critical path, and what it is made of.
+// SimulateWithPath simulates programs twice, each time newly created: first to find the critical path, then to add up
+// its times.
 func SimulateWithPath(programs func() ([]Program, error), place *machine.Placement) (*Result, *CriticalPath, error) {
 	list, err := programs()
 	if err != nil {
@@ -70,14 +71,14 @@ func SimulateWithPath(programs func() ([]Program, error), place *machine.Placeme
 	return result, p, nil
 }
 
-// A watch adds up what is on a path.
+// A watch adds up the times on a path.
 type watch struct {
 	path [][]pathInterval // by rank
 	at   []int
 	sums map[[2]int32]*PathShare
 }
 
-// leaves notes the hop that led to a message's sending.
+// leaves stores the hop that led to a message's send.
 func (e *engine) leaves(x *rank, t *trail) {
 	if x.idle == x.now {
 		x.idleHop = x.hop
@@ -85,7 +86,7 @@ func (e *engine) leaves(x *rank, t *trail) {
 	t.sent, t.from, t.since = x.idleHop, x.number, x.idle
 }
 
-// trail is that of a message. It is forgotten with it.
+// trail returns a message's trail, which lives as long as the message.
 func (e *engine) trail(c *channel, number uint32) *trail {
 	k := trailKey{c, number}
 	t := e.trails[k]
@@ -101,10 +102,10 @@ type trailKey struct {
 	number uint32
 }
 
-// wants notes the hop that led to a message's receive.
+// wants stores the hop that led to a message's receive.
 func (e *engine) wants(x *rank, t *trail) { t.wanted, t.to = x.hop, x.number }
 
-// came notes what a rank waited for: that a message was sent, or that it was wanted.
+// came records why a waiting rank continued: a message was sent, or its receive was posted.
 func (e *engine) came(x *rank, m *message, t *trail, late bool) {
 	if late {
 		x.jump(t.wanted, t.to, m.posted)
@@ -117,7 +118,7 @@ func (x *rank) jump(before *hop, from int32, left int64) {
 	x.hop = &hop{before, from, x.number, left, x.now}
 }
 
-// spent adds to the path what is on it of what a rank is about to do.
+// spent adds the part of a rank's next action that is on the path.
 func (w *watch) spent(x *rank, site int32, p timeKind, time int64) {
 	if time == 0 {
 		return
@@ -142,7 +143,7 @@ func (w *watch) spent(x *rank, site int32, p timeKind, time int64) {
 	}
 }
 
-// arrived adds what a rank waited for that goes on now, if that is on the path.
+// arrived adds the wait of a rank that continues now, if it is on the path.
 func (w *watch) arrived(x *rank, site int32) {
 	list, at := w.path[x.number], &w.at[x.number]
 	for *at < len(list) && list[*at].from < x.now {
@@ -164,7 +165,7 @@ func (w *watch) share(rank, site int32) *PathShare {
 	return w.sums[k]
 }
 
-// follow finds the path of a run that is over.
+// follow finds the path after a run.
 func (e *engine) follow() (w *watch, p *CriticalPath) {
 	w, p = &watch{path: make([][]pathInterval, len(e.ranks)), at: make([]int, len(e.ranks)), sums: make(map[[2]int32]*PathShare)}, &CriticalPath{}
 	for r := range e.ranks {
@@ -188,7 +189,7 @@ func (e *engine) follow() (w *watch, p *CriticalPath) {
 	return w, p
 }
 
-// shares has what the watch has added up.
+// shares sets the path's shares from the watch.
 func (p *CriticalPath) shares(w *watch) {
 	for _, s := range w.sums {
 		p.Shares = append(p.Shares, *s)

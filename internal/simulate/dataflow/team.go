@@ -1,8 +1,8 @@
 package dataflow
 
-// A ThreadProgram is the program of one of several threads of a rank. Programs of threads may be anywhere in the list of a
-// run. What a rank's threads do with the same messages or meetings is counted by Op.MatchIndex; requests with numbers from Own
-// on are shared by all threads of the rank, and each is used once.
+// A ThreadProgram is the program of one thread of a rank with several threads. Thread programs may be anywhere in the
+// list of a run. Op.MatchIndex numbers the messages and meetings that a rank's threads share. Requests from
+// OwnRequests on are shared by the rank's threads, and each is used once.
 type ThreadProgram struct {
 	Program
 	Rank int // of the placement
@@ -11,14 +11,14 @@ type ThreadProgram struct {
 // A team is the threads of a rank.
 type team struct {
 	requests map[int32]*handed
-	waiting  map[int32]int32 // a thread, by the request that it waits for which nobody has made yet
+	waiting  map[int32]int32 // the thread that waits, by a request that is not made yet
 }
 
-// A handed request is one that any thread of a rank may wait for.
+// A handed is a request that any thread of a rank may wait for.
 type handed struct {
 	request
 	by   *rank
-	made int64 // when
+	made int64 // when it was made
 	hop  *hop
 }
 
@@ -45,7 +45,7 @@ func (e *engine) hand(x *rank, o *Op) {
 	}
 }
 
-// take waits for such a request; false if the thread has to wait for another, or for a rank.
+// take waits for such a request; false if the thread must wait for another thread or rank.
 func (e *engine) take(r int32, x *rank, o *Op) bool {
 	h := x.team.requests[o.Request]
 	if h == nil {
@@ -62,7 +62,7 @@ func (e *engine) take(r int32, x *rank, o *Op) bool {
 	return true
 }
 
-// await notes that a rank waits for another to act on a channel. With several threads, all are woken then.
+// await records that a rank waits on a channel. If several threads wait on it, all are woken.
 func (e *engine) await(c *channel, waiter *int32, r int32) {
 	if *waiter != nobody && *waiter != r {
 		e.queues[c] = append(e.queues[c], r)
@@ -71,7 +71,7 @@ func (e *engine) await(c *channel, waiter *int32, r int32) {
 	*waiter = r
 }
 
-// wakeAll lets those threads go on.
+// wakeAll wakes the further threads that wait on a channel.
 func (e *engine) wakeAll(c *channel) {
 	if list := e.queues[c]; list != nil {
 		e.ready = append(e.ready, list...)
@@ -79,7 +79,7 @@ func (e *engine) wakeAll(c *channel) {
 	}
 }
 
-// nth is the number of a message or a meeting, after before others.
+// nth returns the number of a message or meeting; before is the number of earlier ones.
 func (o *Op) nth(before uint32) uint32 {
 	if o.MatchIndex > 0 {
 		return uint32(o.MatchIndex - 1)

@@ -1,9 +1,8 @@
-// Calibrate finds out how long messages take between the ranks of a job, and makes a
-// machine file of it: one-way times by size, with more sizes where they jump, overheads and gaps
-// by experiments of their own, from which size on messages wait for their receive, times of
-// collectives. What varies too much is refused.
+// CalibrateMachine measures how long messages take between the ranks of a job, and makes a machine file. It measures
+// one-way times by size, with more sizes where times jump, overheads and gaps, the eager limit, and times of
+// collectives. It refuses times that vary too much.
 //
-// The experiments themselves are made in a Lab: by the processes of a job, or by a test's formulas.
+// A Laboratory makes the experiments: the processes of a job, or formulas in a test.
 
 package machine
 
@@ -16,33 +15,33 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// CalibrateOptions say how much is measured.
+// CalibrateOptions control the measurement.
 type CalibrateOptions struct {
 	MaxMessageBytes int64 // the largest message, in bytes
-	AllowNoise      bool  // times that vary are taken as they are
-	MeasureFiles    bool  // files are measured, too
+	AllowNoise      bool  // accept times that vary
+	MeasureFiles    bool  // measure files, too
 	Logf            func(format string, args ...any)
 }
 
-// A bench makes experiments until their times are steady.
+// A bench repeats experiments until their times are steady.
 type bench struct {
 	Laboratory
 	o      CalibrateOptions
-	clock  float64 // ns that looking at the clock takes
-	varied int     // experiments whose times varied, where that is taken
+	clock  float64 // ns of reading the clock
+	varied int     // number of experiments whose times varied, if that is accepted
 }
 
 const (
-	budget   = 8e6  // ns that the samples of an experiment take, about
-	least    = 11   // samples at least
-	many     = 201  // and at most
-	inRow    = 20e3 // ns of what is measured in one go
-	attempts = 5    // goes at most, and two at least
-	steady   = 1.3  // of the median to the tenth percentile: more is too noisy
-	patience = 10   // times the budget that the first samples take at most, where noise is taken; else they are all
+	budget   = 8e6  // ns: approximate total time of an experiment's samples
+	least    = 11   // least number of samples
+	many     = 201  // largest number of samples
+	inRow    = 20e3 // ns of consecutive repetitions in one sample
+	attempts = 5    // largest number of attempts; the least is two
+	steady   = 1.3  // largest ratio of median and tenth percentile; above it, times are too noisy
+	patience = 10   // time limit of the first samples, in budgets, if noise is accepted; otherwise there is no limit
 )
 
-// NoiseError is an experiment whose times vary.
+// NoiseError reports an experiment whose times vary.
 type NoiseError struct {
 	what        string
 	tenth, half float64
@@ -52,16 +51,15 @@ func (n *NoiseError) Error() string {
 	return fmt.Sprintf("%s varies: a tenth of the times are below %.0f ns, half of them below %.0f: is the machine busy, or are there more ranks than cores? Try again when it is idle, bind ranks to cores, or take it as it is with --noisy", n.what, n.tenth, n.half)
 }
 
-// time returns the usual time of an experiment in ns, by what it is done in a row. per is how
-// many of what is asked for an inner turn has: 2 of a round trip. Its clock's time is taken out.
+// time returns the typical time of an experiment in ns, from repetitions in a row. per is the number of measured
+// units in an inner repetition: 2 for a round trip. The time of reading the clock is subtracted.
 func (b *bench) time(what string, x Experiment, per float64) (float64, error) {
 	return b.partOf(0, what, x, per)
 }
 
-// partOf does so with the time of a part of something that takes whole ns: it may vary by as much as
-// that may.
+// partOf does the same for a part of an operation that takes whole ns: the part may vary by as much as the whole may.
 func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (float64, error) {
-	rows := x.InnerRepetitions > 0 // else it can be done in a row
+	rows := x.InnerRepetitions > 0 // it can be repeated within one sample
 	if !rows {
 		x.InnerRepetitions = 1
 	}
@@ -83,7 +81,7 @@ func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (f
 		if err := trial(); err != nil {
 			return 0, err
 		}
-		x.InnerRepetitions, once = inner(), once/float64(x.InnerRepetitions) // the first turn took longer than later ones
+		x.InnerRepetitions, once = inner(), once/float64(x.InnerRepetitions) // the first repetition took longer than later ones
 	}
 	x.Samples = int(min(max(budget/(once*float64(x.InnerRepetitions)+float64(x.DelayNs)), least), many))
 	if rows {
@@ -122,8 +120,8 @@ func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (f
 	return max(0, usual-b.clock) / turns / per, nil
 }
 
-// samples makes an experiment. Where others keep the processors busy and noise is taken, a rank may wait for one at each message: then
-// a few samples have to do.
+// samples makes an experiment. If others use the processors and noise is accepted, a rank may wait for a processor at
+// each message. A few samples must suffice then.
 func (b *bench) samples(x Experiment) ([]int64, error) {
 	rest := x.Samples - least
 	if !b.o.AllowNoise || rest <= 0 {
@@ -140,8 +138,8 @@ func (b *bench) samples(x Experiment) ([]int64, error) {
 	return append(list, more...), err
 }
 
-// mean is that of samples up to a limit. A program's time is a sum: what the system does now and then is
-// in it, and would not be in a median. What took the core away is not.
+// mean returns the mean of samples up to a limit. A program's time is a sum, so rare delays by the system count,
+// which a median would hide. Preemptions don't count.
 func mean(samples []int64, most float64) float64 {
 	sum, n := 0.0, 0
 	for _, x := range samples {
@@ -153,7 +151,7 @@ func mean(samples []int64, most float64) float64 {
 	return sum / float64(max(1, n))
 }
 
-// rankPair measures over one level, between two ranks.
+// rankPair measures messages between two ranks over one level.
 type rankPair struct {
 	*bench
 	a, b int
@@ -172,8 +170,8 @@ func (p *rankPair) synchronous(bytes int64) (float64, error) {
 	return p.time(p.what("the one-way time by MPI_Ssend", bytes), Experiment{Kind: MeasureSyncRoundTrips, FromRank: p.a, ToRank: p.b, Bytes: bytes}, 2)
 }
 
-// overhead measures what a message costs a core at one end. oneWay is how long it takes: what the cost
-// varies by shifts predictions by no larger a part than of that.
+// overhead measures the core time of a message at one end. oneWay is its one-way time: variation of the overhead
+// affects predictions only in proportion to that.
 func (p *rankPair) overhead(kind ExperimentKind, bytes int64, oneWay float64) (float64, error) {
 	what := "the overhead of sending"
 	delay := 3000.0
@@ -181,13 +179,13 @@ func (p *rankPair) overhead(kind ExperimentKind, bytes int64, oneWay float64) (f
 		what, delay = "the overhead of receiving", 3*oneWay+10_000
 	}
 	t, err := p.partOf(oneWay, p.what(what, bytes), Experiment{Kind: kind, FromRank: p.a, ToRank: p.b, Bytes: bytes, DelayNs: int64(delay)}, 1)
-	if kind == MeasureReceives { // the clock is looked at four times
+	if kind == MeasureReceives { // the clock is read four times
 		t = max(0, t-p.clock)
 	}
 	return t, err
 }
 
-// gap measures what one message more in a row takes.
+// gap measures the additional time of one more message in a burst.
 func (p *rankPair) gap(bytes int64, oneWay float64) (float64, error) {
 	short, long := 8, 40
 	if oneWay > 20_000 {
@@ -212,15 +210,14 @@ func (p *rankPair) waits(bytes int64, oneWay float64) (bool, error) {
 		return false, err
 	}
 	slices.Sort(samples)
-	return samples[len(samples)/2] > delay/2, nil // either rank may lose its core
+	return samples[len(samples)/2] > delay/2, nil // either rank may be preempted
 }
 
-// fewest are the calls that a figure needs.
+// fewest is the least number of calls for a result.
 const fewest = 100
 
-// MeasuredTracingCost is what tracing costs: the gaps before calls that were made one after the other,
-// and how much longer calls take that do next to nothing, both in ns as a trace has them. local is
-// how long these take untraced.
+// MeasuredTracingCost computes the cost of tracing from traced times in ns: the gaps between consecutive calls, and
+// the times of calls that do next to nothing. local is the untraced time of such a call.
 func MeasuredTracingCost(gaps, calls []float64, local float64) (TracingCost, error) {
 	if len(gaps) < fewest || len(calls) < fewest {
 		return TracingCost{}, fmt.Errorf("what tracing costs: the trace has %d calls, too few", len(gaps)+len(calls))
@@ -228,7 +225,8 @@ func MeasuredTracingCost(gaps, calls []float64, local float64) (TracingCost, err
 	return TracingCost{Gap: ps(middle(gaps)), Call: ps(max(0, middle(calls)-local))}, nil
 }
 
-// middle is the mean of the middle half: times come in steps of the clock, so that a median is one of these.
+// middle returns the mean of the middle half. Times are multiples of the clock's resolution, and so would be a
+// median.
 func middle(v []float64) float64 {
 	v = slices.Sorted(slices.Values(v))
 	v = v[len(v)/4 : len(v)-len(v)/4]
@@ -239,14 +237,15 @@ func middle(v []float64) float64 {
 	return sum / float64(len(v))
 }
 
-// What is written and read in one go, and how often. File systems do things beside a program: the median is taken, however much times vary.
+// Bytes written or read at once, and the number of repetitions. File systems vary, so the median counts, however
+// noisy it is.
 const (
 	fewBytes, manyBytes = 8, 4 << 20
 	fileSamples         = 15
 )
 
-// files measures what the MPI's files take: data goes to the system's memory and comes from there, MPI_File_sync
-// has it written out.
+// files measures the MPI's file operations. Data goes to the page cache and comes from it; MPI_File_sync writes it to
+// the device.
 func (b *bench) files(ranks int) (*FileCosts, error) {
 	var err error
 	usual := func(kind ExperimentKind, bytes int64) float64 {
@@ -260,7 +259,7 @@ func (b *bench) files(ranks int) (*FileCosts, error) {
 		slices.Sort(samples)
 		return max(0, float64(samples[len(samples)/2])-b.clock)
 	}
-	// perByte is what each byte adds, in ps.
+	// perByte is the time per additional byte, in ps.
 	perByte := func(few, many float64) float64 {
 		return math.Round(max(0, many-few)*1000*1000/(manyBytes-fewBytes)) / 1000
 	}
@@ -273,38 +272,39 @@ func (b *bench) files(ranks int) (*FileCosts, error) {
 	return f, err
 }
 
-// An ExperimentKind is what an experiment measures. The numbers are those of replayer/measure.h.
+// An ExperimentKind is what an experiment measures. The numbers equal those of replayer/measure.h.
 type ExperimentKind int64
 
 // The kinds.
 const (
-	MeasureNothing        ExperimentKind = iota // no more experiments
-	MeasureRoundTrips                           // Inner round trips in a row of a message between From and To
-	MeasureSyncRoundTrips                       // the same by MPI_Ssend
+	MeasureNothing        ExperimentKind = iota // ends the measurement
+	MeasureRoundTrips                           // InnerRepetitions round trips of a message between From and To
+	MeasureSyncRoundTrips                       // the same with MPI_Ssend
 	MeasureSends                                // MPI_Isend alone
-	MeasureReceives                             // MPI_Irecv and, after Delay, when the message is there, MPI_Wait
-	MeasureBursts                               // Inner messages in a row, and a short one back
-	MeasureLateReceives                         // MPI_Send, where the receive is posted Delay later
-	MeasureCollectives                          // Inner calls in a row; From numbers the operation, as MeasuredCollectives does
+	MeasureReceives                             // MPI_Irecv, and MPI_Wait after DelayNs, when the message has arrived
+	MeasureBursts                               // InnerRepetitions messages in a row, then a short reply
+	MeasureLateReceives                         // MPI_Send to a receive that is posted DelayNs later
+	MeasureCollectives                          // InnerRepetitions calls in a row; From is an index of MeasuredCollectives
 	MeasureCombines                             // MPI_Reduce_local
-	MeasureClockReads                           // looking at the clock
+	MeasureClockReads                           // reading the clock
 	MeasureLocalCalls                           // MPI_Comm_rank
-	MeasureTalks                                // Inner round trips, and as many exchanges with requests: no samples
-	MeasureFileOpens                            // all ranks open a file together, and close it
+	MeasureTalks                                // InnerRepetitions round trips, and as many exchanges with requests; without samples
+	MeasureFileOpens                            // all ranks open and close a file together
 	MeasureFileWrites                           // From writes the next bytes of a file
-	MeasureFileReads                            // what it has just written
+	MeasureFileReads                            // From reads what it has just written
 	MeasureFileSyncs                            // MPI_File_sync after such a write
 	MeasureFileAlls                             // all ranks write Bytes each in one call
 )
 
-// MeasuredCollectives are the collectives that are measured, and that machines may have tables of: all members wait for each other in them.
+// MeasuredCollectives are the collectives that are measured, and for which machines may have tables. In each, all
+// members wait for each other.
 var MeasuredCollectives = []meaning.Operation{meaning.OperationBarrier, meaning.OperationAllreduce, meaning.OperationAllgather, meaning.OperationAlltoall, meaning.OperationReduceScatter}
 
-// An Experiment is what is to be done, Samples times.
+// An Experiment is repeated Samples times.
 type Experiment struct {
 	Kind             ExperimentKind
 	FromRank, ToRank int
-	Bytes            int64 // of a message, or of what a member of a collective hands over
+	Bytes            int64 // of a message, or passed by each member of a collective
 	Samples          int
 	InnerRepetitions int
 	DelayNs          int64 // ns
@@ -312,23 +312,23 @@ type Experiment struct {
 
 // A Laboratory makes experiments.
 type Laboratory interface {
-	// Seats says where the ranks are.
+	// Seats returns the bindings of the ranks.
 	Seats() []ProcessorBinding
 	// Run returns the samples of an experiment, each in ns.
 	Run(Experiment) ([]int64, error)
 }
 
-// A ProcessorBinding is where a rank runs, as far as it knows: -1 where it is not bound to one.
+// A ProcessorBinding is where a rank runs; fields are -1 if it is not bound to one unit.
 type ProcessorBinding struct {
 	Host           string
 	Socket, Core   int
-	Sockets        int // of the host
+	Sockets        int // number of sockets of the host
 	HostProcessors int // processors of the host
-	PerSocket      int // and of a socket
+	PerSocket      int // processors of a socket
 	PerCore        int
 }
 
-// between returns the level over which two ranks talk.
+// between returns the level between two ranks.
 func between(a, b ProcessorBinding) string {
 	switch {
 	case a.Host != b.Host:
@@ -341,7 +341,7 @@ func between(a, b ProcessorBinding) string {
 	return "node"
 }
 
-// share is how many ranks share a unit of a level, if there is one on each processor.
+// share returns the number of ranks that share a unit of a level, with one rank on each processor.
 func (s ProcessorBinding) share(level string) int {
 	switch level {
 	case "core":

@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// CalibrateMachine measures the machine of a lab. Name, source and the recorder's cost are left to the caller.
+// CalibrateMachine measures a machine. The caller sets its name, source and the recorder's cost.
 func CalibrateMachine(lab Laboratory, o CalibrateOptions) (*Machine, error) {
 	b := &bench{Laboratory: lab, o: o}
 	seats := lab.Seats()
@@ -63,7 +63,7 @@ func CalibrateMachine(lab Laboratory, o CalibrateOptions) (*Machine, error) {
 	return m, nil
 }
 
-// apart returns the first two ranks whose nearest common unit is of a level.
+// apart returns the first two ranks whose nearest shared unit is of a level.
 func apart(seats []ProcessorBinding, level string) (a, b int, ok bool) {
 	for a := range seats {
 		for b := a + 1; b < len(seats); b++ {
@@ -123,7 +123,7 @@ func (p *rankPair) level() (*NetworkLevel, error) {
 	return l, p.overheads(l, from)
 }
 
-// overheads measures them, and gaps, at a number of sizes.
+// overheads measures overheads and gaps at a number of sizes.
 func (p *rankPair) overheads(l *NetworkLevel, sizes []int64) error {
 	for bytes := int64(64); bytes <= p.o.MaxMessageBytes; bytes *= 4 {
 		sizes = append(sizes, bytes)
@@ -160,7 +160,7 @@ func (p *rankPair) overheads(l *NetworkLevel, sizes []int64) error {
 	return nil
 }
 
-// eagerLimit finds the largest message that doesn't wait for its receive.
+// eagerLimit finds the size of the largest message that doesn't wait for its receive.
 func (p *rankPair) eagerLimit() (int64, error) {
 	check := func(bytes int64) (bool, error) {
 		samples, err := p.Run(Experiment{Kind: MeasureRoundTrips, FromRank: p.a, ToRank: p.b, Bytes: bytes, Samples: 3, InnerRepetitions: 1})
@@ -195,12 +195,12 @@ func (p *rankPair) eagerLimit() (int64, error) {
 }
 
 const (
-	near     = 0.02 // a point between two others is kept if it is further off than this part of it
-	refined  = 3    // how often an interval is halved at most
-	narrowed = 1.05 // and how near its ends may be
+	near     = 0.02 // least relative distance of a point from the line between its neighbours; nearer points are dropped
+	refined  = 3    // largest number of halvings of an interval
+	narrowed = 1.05 // least ratio between the ends of an interval
 )
 
-// table measures times by size: at powers of two, and in between where lines don't give them.
+// table measures times by size: at powers of two, and in between where a line doesn't fit.
 func (p *rankPair) table(time func(int64) (float64, error), from, to int64) ([]point, error) {
 	sizes := []int64{from, to}
 	for bytes := int64(1); bytes < to; bytes *= 2 {
@@ -228,7 +228,7 @@ func (p *rankPair) table(time func(int64) (float64, error), from, to int64) ([]p
 	return out, nil
 }
 
-// refine returns points between two others.
+// refine returns points between a and b.
 func (p *rankPair) refine(time func(int64) (float64, error), a, b point, depth int) ([]point, error) {
 	mid := int64(math.Round(math.Sqrt(float64(max(a.bytes, 1)) * float64(b.bytes))))
 	if depth == 0 || b.bytes < 64 || float64(b.bytes) < narrowed*float64(a.bytes) || mid <= a.bytes || mid >= b.bytes {
@@ -251,8 +251,8 @@ func (p *rankPair) refine(time func(int64) (float64, error), a, b point, depth i
 	return slices.Concat(before, []point{m}, after), err
 }
 
-// rising makes a table of points, in which a larger message takes no less time: points that say
-// otherwise get their mean (pool adjacent violators: Ayer et al., 1955).
+// rising makes a table in which times don't fall with the size. Points that would fall get their mean (pool adjacent
+// violators: Ayer et al., 1955).
 func rising(points []point) SizeTimeTable {
 	type pool struct {
 		sum float64
@@ -276,10 +276,10 @@ func rising(points []point) SizeTimeTable {
 	return t
 }
 
-// ps is a measured time as a file has it: to a tenth of a ns.
+// ps converts a measured time to ps, rounded to a tenth of a ns as in a file.
 func ps(ns float64) int64 { return int64(math.Round(ns*10)) * 100 }
 
-// collectives measures those of all ranks.
+// collectives measures collectives of all ranks.
 func (b *bench) collectives(m *Machine, ranks int) error {
 	for number, operation := range MeasuredCollectives {
 		var points []point

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// seatBytes is how long a seat is that is sent.
+// seatBytes is the length of an encoded ProcessorBinding.
 const seatBytes = 512
 
-// Encode returns a seat in a fixed number of bytes, equal on all ranks.
+// Encode returns a fixed number of bytes, the same number on all ranks.
 func (s ProcessorBinding) Encode() []byte {
 	s.Host = s.Host[:min(len(s.Host), 255)]
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // it has numbers and a string
+		panic(err) // can't fail: it has numbers and a string
 	}
 	return append(b, []byte(strings.Repeat(" ", max(0, seatBytes-len(b))))...)
 }
@@ -37,7 +37,7 @@ func OwnProcessorBinding() ProcessorBinding {
 	return seatOf("/sys/devices/system/cpu", host, string(status))
 }
 
-// seatOf reads what the kernel says of processors, and which of them a process is bound to.
+// seatOf reads the kernel's description of processors, and the processors that a process is bound to.
 func seatOf(folder, host, status string) ProcessorBinding {
 	s := ProcessorBinding{Host: host, Socket: -1, Core: -1}
 	number := func(cpu int, name string) int {

@@ -7,10 +7,10 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// keyLines has the line of each key, for errors about values.
+// keyLines is the line number of each key, for errors about values.
 type keyLines map[string]int
 
-// of returns a key's line; of one that isn't there, that of what it would be a part of.
+// of returns a key's line; for a missing key, its table's line.
 func (l keyLines) of(key string) int {
 	for {
 		if n, ok := l[key]; ok {
@@ -67,7 +67,7 @@ func keyOf(p *unstable.Parser, e *unstable.Node) (key string, line int) {
 	return strings.Join(parts, "."), line
 }
 
-// firstLine is the line of the first value in a row that has one; 0 if none does.
+// firstLine returns the line of the first value in a row; 0 without a value.
 func firstLine(p *unstable.Parser, n *unstable.Node) int {
 	if n.Kind != unstable.Array {
 		if n.Raw.Length == 0 {

@@ -1,10 +1,10 @@
-// Package machine describes computers as the simulation of a run needs them, and measures them (Calibrate): how far ranks
-// are from each other, how long messages take over which distance, how fast cores are.
+// Package machine describes computers for the simulation of runs, and measures them (CalibrateMachine): distances
+// between ranks, times of messages over each distance, and speed of cores.
 //
-// The model is LogGP's (Alexandrov et al., SPAA 1995) with tables in place of one latency and
-// one bandwidth: o is the overhead of a message at either end, g the gap between messages.
-// L and G together are the time that a message of a size takes one way, for each of two
-// protocols. Networks are never crowded in it; Contention makes them slower by a fixed factor.
+// The model is LogGP (Alexandrov et al., SPAA 1995) with tables in place of one latency and one bandwidth: o is the
+// overhead of a message at either end, g the gap between messages. L and G together are the one-way time of a message
+// by size, for each of two protocols. The model has no network congestion; Contention makes networks slower by a
+// fixed factor.
 package machine
 
 import (
@@ -22,33 +22,33 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// A Machine is what a file says. Times are in picoseconds.
+// A Machine is the content of a machine file. Times are in ps.
 type Machine struct {
 	Name             string
 	FiguresSource    string         // where its figures come from
-	CPUSpeedup       float64        // how many times as fast its cores are as those of the traced run
+	CPUSpeedup       float64        // speed of its cores relative to the traced run's
 	CombinePsPerByte float64        // ps for each byte of an operand of a reduction
 	Levels           []NetworkLevel // the nearest first
 
 	TracingCost TracingCost
 	Collectives []Collective
-	Algorithms  string     // of collectives: "", which is MPICH's, or OpenMPI
-	Files       *FileCosts // nil: nothing is known of them
+	Algorithms  string     // of collectives: "" for MPICH's, or OpenMPIAlgorithms
+	Files       *FileCosts // nil: not known
 }
 
-// OpenMPIAlgorithms is whose algorithms collectives may have.
+// OpenMPIAlgorithms selects Open MPI's algorithms of collectives.
 const OpenMPIAlgorithms = "openmpi"
 
-// FileCosts says what MPI's files take: a latency for each call, and bandwidths.
+// FileCosts is the cost of MPI file operations: a latency for each call, and bandwidths.
 type FileCosts struct {
 	LatencyPs                                          int64   // ps
-	OpenPs                                             int64   // ps: to open and to close; 0: Latency
-	SyncPs                                             int64   // ps: of MPI_File_sync, and
-	SyncPsPerByte                                      float64 // ps for each byte that was written since; both 0: nothing is known of it
-	ReadPsPerByte, WritePsPerByte, CollectivePsPerByte float64 // ps a byte: of a rank alone, and of all ranks of a call together
+	OpenPs                                             int64   // ps of opening or closing; 0: LatencyPs
+	SyncPs                                             int64   // ps of MPI_File_sync
+	SyncPsPerByte                                      float64 // additional ps for each byte written since; both 0: not known
+	ReadPsPerByte, WritePsPerByte, CollectivePsPerByte float64 // ps per byte: of a rank alone, and of all ranks of a collective call together
 }
 
-// OpenTime is how long it takes to open a file, or to close it.
+// OpenTime is the time to open or close a file, in ps.
 func (f *FileCosts) OpenTime() int64 {
 	if f.OpenPs > 0 {
 		return f.OpenPs
@@ -59,13 +59,13 @@ func (f *FileCosts) OpenTime() int64 {
 // SyncTimeKnown reports whether it is known how long MPI_File_sync takes.
 func (f *FileCosts) SyncTimeKnown() bool { return f.SyncPs > 0 || f.SyncPsPerByte > 0 }
 
-// SyncTime returns how long a sync takes after a rank has written this many bytes.
+// SyncTime returns the time of a sync after a rank has written this many bytes, in ps.
 func (f *FileCosts) SyncTime(bytes int64) int64 {
 	return f.SyncPs + int64(math.Round(min(longest, float64(bytes)*f.SyncPsPerByte)))
 }
 
-// SievedTime is how long one rank takes to read or write noncontiguous bytes with data sieving. They span holes times their
-// size: all of that is read, and, to write, written back.
+// SievedTime is one rank's time to read or write noncontiguous bytes with data sieving. The extent is holes times the
+// bytes. All of it is read and, in a write, written back.
 func (f *FileCosts) SievedTime(bytes int64, write bool, holes float64) int64 {
 	span := int64(min(float64(bytes)*holes, 1<<50))
 	t := f.TransferTime(span, false, 1)
@@ -75,7 +75,7 @@ func (f *FileCosts) SievedTime(bytes int64, write bool, holes float64) int64 {
 	return t
 }
 
-// TransferTime is how long a call takes whose members read or write bytes each.
+// TransferTime is the time of a call in which each member reads or writes bytes.
 func (f *FileCosts) TransferTime(bytes int64, write bool, members int) int64 {
 	one := f.ReadPsPerByte
 	if write {
@@ -84,55 +84,54 @@ func (f *FileCosts) TransferTime(bytes int64, write bool, members int) int64 {
 	return f.LatencyPs + int64(math.Round(min(longest, float64(bytes)*max(one, f.CollectivePsPerByte*float64(members)))))
 }
 
-// A TracingCost is what tracing costs on a machine, in ps a call.
+// A TracingCost is the overhead of tracing on a machine, in ps per call.
 type TracingCost struct {
-	Gap  int64 // of what a trace has as time between calls
-	Call int64 // of what it has as time in calls
+	Gap  int64 // in the recorded gaps
+	Call int64 // in the recorded durations of calls
 }
 
-// A Collective says how long a collective call takes from when the last member has come.
+// A Collective is the time of a collective call after the last member has arrived.
 type Collective struct {
 	Operation meaning.Operation
-	Level     string // the nearest that all members share
+	Level     string // the nearest level that all members share
 	Members   int
-	Times     SizeTimeTable // by the bytes that a member hands over, or gets of a root
+	Times     SizeTimeTable // by the bytes that a member passes, or gets from a root
 }
 
-// A NetworkLevel is one distance between ranks: those which share a core, a socket, a node or a switch.
+// A NetworkLevel is one distance between ranks: they share a core, a socket, a node or a switch.
 type NetworkLevel struct {
 	Name             string
-	RanksSharing     int           // how many share one; 0 in the last level, which holds all
-	SendOverhead     int64         // how long the smallest message keeps the sender's core busy
-	ReceiveOverhead  int64         // and the receiver's
+	RanksSharing     int           // number of ranks in a unit; 0 in the last level, which contains all
+	SendOverhead     int64         // core time of the sender for the smallest message
+	ReceiveOverhead  int64         // core time of the receiver
 	MinGap           int64         // least time between two messages of a sender
 	SendOverheads    SizeTimeTable // SendOverhead by size; nil: the same for all
 	ReceiveOverheads SizeTimeTable // ReceiveOverhead by size
-	Gaps             SizeTimeTable // by size, in place of Gap and the time of the bytes
+	Gaps             SizeTimeTable // by size, replacing MinGap and the time of the bytes; nil: none
 	EagerLimit       int64         // in bytes: larger messages wait for their receive
 	EagerTimes       SizeTimeTable
 	RendezvousTimes  SizeTimeTable // without rows: the eager table's times, plus two latencies for the handshake
 
-	// Contention is how much slower bytes are for each other rank that may send over the level at
-	// the same time: those on the same node, or whatever the level before is; on the first level
-	// those that share it. LogGP has nothing of the kind: 0.
+	// Contention is the relative slowdown of bytes for each other rank that may send over the level at the same time:
+	// the ranks of the same unit of the level before, or on the first level the ranks that share it. LogGP has no
+	// contention: 0.
 	Contention float64
 }
 
-// NoEagerLimit is the EagerLimit of a level on which no message waits for its receive because of its size.
+// NoEagerLimit is the EagerLimit of a level on which messages of all sizes are eager.
 const NoEagerLimit = math.MaxInt64
 
-// Latency is how long the smallest message is under way, without what it costs both ends.
+// Latency is the time in transit of the smallest message, without the overheads at both ends.
 func (l *NetworkLevel) Latency() int64 {
 	return max(0, l.EagerTimes.OneWay(0)-l.SendOverhead-l.ReceiveOverhead)
 }
 
-// EagerTime is how long it takes from the beginning of a send to the end of a receive
-// that was posted before.
+// EagerTime is the time from the beginning of a send to the end of a receive posted before.
 func (l *NetworkLevel) EagerTime(bytes int64) int64 {
 	return max(l.EagerTimes.OneWay(bytes), l.SendOverhead+l.ReceiveOverhead, l.sending(bytes))
 }
 
-// RendezvousTime is the same for messages that wait for their receive.
+// RendezvousTime is the same time for a message that waits for its receive.
 func (l *NetworkLevel) RendezvousTime(bytes int64) int64 {
 	if len(l.RendezvousTimes) == 0 {
 		return l.EagerTime(bytes) + 2*l.Latency()
@@ -147,8 +146,8 @@ func (l *NetworkLevel) sending(bytes int64) int64 {
 	return l.SendOverheads.OneWay(bytes)
 }
 
-// SenderBusyTime is how long a message keeps the sender from beginning another one: its gap, or the
-// time that its bytes take.
+// SenderBusyTime is the time before the sender can begin the next message: the gap, or the time of the message's
+// bytes.
 func (l *NetworkLevel) SenderBusyTime(bytes int64, rendezvous bool) int64 {
 	if l.Gaps != nil {
 		return l.Gaps.OneWay(bytes)
@@ -160,15 +159,15 @@ func (l *NetworkLevel) SenderBusyTime(bytes int64, rendezvous bool) int64 {
 	return max(l.MinGap, t.OneWay(bytes)-max(0, t.OneWay(0)))
 }
 
-// A MessageCost is what a message of a size costs.
+// A MessageCost is the cost of a message of some size.
 type MessageCost struct {
-	SenderCorePs   int64 // how long it keeps the sender's core busy
-	SenderBusyPs   int64 // from its leaving to that of the next message
-	TravelPs       int64 // from its leaving to when the receiver can take it
-	ReceiverCorePs int64 // how long that keeps the receiver's core busy: Travel and Receive make the one-way time
+	SenderCorePs   int64 // core time of the sender
+	SenderBusyPs   int64 // from its departure to the earliest departure of the next message
+	TravelPs       int64 // from its departure to when the receiver can receive it
+	ReceiverCorePs int64 // core time of the receiver; TravelPs and ReceiverCorePs add up to the one-way time
 }
 
-// CostOfMessage returns the cost of a message that waits for its receive, or doesn't.
+// CostOfMessage returns the cost of a message, with the rendezvous or the eager protocol.
 func (l *NetworkLevel) CostOfMessage(bytes int64, rendezvous bool) MessageCost {
 	c := MessageCost{SenderCorePs: l.sending(bytes), ReceiverCorePs: l.ReceiveOverhead, SenderBusyPs: l.SenderBusyTime(bytes, rendezvous)}
 	time, least := int64(0), l.SendOverhead
@@ -177,15 +176,15 @@ func (l *NetworkLevel) CostOfMessage(bytes int64, rendezvous bool) MessageCost {
 	} else {
 		time = l.EagerTime(bytes)
 	}
-	if l.ReceiveOverheads != nil { // it may be most of the one-way time, where the receiver copies
+	if l.ReceiveOverheads != nil { // the overhead may be most of the one-way time if the receiver copies
 		c.ReceiverCorePs = min(l.ReceiveOverheads.OneWay(bytes), max(l.ReceiveOverhead, time-least))
 	}
 	c.TravelPs = max(0, time-c.ReceiverCorePs)
 	return c
 }
 
-// Collective returns how long a collective takes on a level, once all members have arrived; false if no table has it.
-// Between tabulated numbers of members it is interpolated, linearly in the logarithm.
+// Collective returns the time of a collective on a level after all members have arrived; false if no table has it.
+// Between tabulated numbers of members it interpolates linearly in the logarithm.
 func (m *Machine) Collective(operation meaning.Operation, l *NetworkLevel, members int, bytes int64) (int64, bool) {
 	var below, above *Collective
 	for i := range m.Collectives {
@@ -212,14 +211,14 @@ func (m *Machine) Collective(operation meaning.Operation, l *NetworkLevel, membe
 	return a + int64(math.Round(share*float64(b-a))), true
 }
 
-// A SizeTimeTable gives times by size, linear between its rows and on beyond the last one. One-way times
-// rise with the size, overheads and gaps need not.
+// A SizeTimeTable gives times by size. It is linear between its rows and beyond the last one. One-way times rise with
+// the size; overheads and gaps need not.
 type SizeTimeTable []SizeTime
 
 // A SizeTime is a size in bytes and the time in ps that a message of that size takes one way.
 type SizeTime struct{ Bytes, Time int64 }
 
-// longest bounds what a table gives: sums of as many times as a run has messages fit an int64.
+// longest bounds a table's values: a sum over a run's messages fits an int64.
 const longest = 1e15 // 1,000 s
 
 // OneWay returns the time for a size.
@@ -236,7 +235,7 @@ func (t SizeTimeTable) OneWay(bytes int64) int64 {
 	}
 	a, b := t[i-1], t[i]
 	slope := float64(b.Time-a.Time) / float64(b.Bytes-a.Bytes)
-	if bytes > b.Bytes { // overheads may fall, but not for ever
+	if bytes > b.Bytes { // overheads may fall with the size, but not below the last row's
 		slope = max(0, slope)
 		a = b
 	}
@@ -286,15 +285,15 @@ func LoadMachine(name string) (*Machine, error) {
 	return ParseMachine(name, text)
 }
 
-// A MachineChange multiplies what messages and computing take. 1 leaves a time as it is.
+// A MachineChange multiplies times of a machine; 1 leaves a time unchanged.
 type MachineChange struct {
-	Latency  float64 // what the smallest message takes, but for overheads; of rendezvous with its handshake
-	Bytes    float64 // what the bytes of a message take beyond that
+	Latency  float64 // time of the smallest message without overheads; for rendezvous with the handshake
+	Bytes    float64 // additional time of a message's bytes
 	Overhead float64 // of sends and receives
-	Compute  float64 // what cores take
+	Compute  float64 // computing
 }
 
-// WithChange returns a machine that differs by a change. Factors are at least 0, and that of Compute more.
+// WithChange returns a changed copy of the machine. Factors must be at least 0, and Compute greater.
 func (m *Machine) WithChange(c MachineChange) *Machine {
 	x := *m
 	x.CPUSpeedup /= c.Compute

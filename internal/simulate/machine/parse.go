@@ -114,7 +114,7 @@ func ParseMachine(name string, text []byte) (*Machine, error) {
 	return m, nil
 }
 
-// syntaxError says where a file isn't TOML, or has what no machine file has.
+// syntaxError returns an error with the line where a file isn't TOML, or has an unknown key.
 func syntaxError(name string, err error) error {
 	var missing *toml.StrictMissingError
 	var decode *toml.DecodeError
@@ -129,7 +129,7 @@ func syntaxError(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// A parser checks what a file says and keeps the first error.
+// A parser checks the values of a file and keeps the first error.
 type parser struct {
 	name  string
 	lines keyLines
@@ -194,7 +194,7 @@ func (p *parser) level(f *file, i int) NetworkLevel {
 	return l
 }
 
-// timeOrTable reads a time in ns, or a table of such by size: its time for no bytes, and the table.
+// timeOrTable reads a time in ns, or a table of times by size. It returns the time for 0 bytes, and the table.
 func (p *parser) timeOrTable(key string, v any) (int64, SizeTimeTable) {
 	switch v := v.(type) {
 	case nil:
@@ -261,7 +261,7 @@ func (p *parser) collective(f *file, i int) Collective {
 
 func (p *parser) table(key string, rows [][]float64) SizeTimeTable { return p.rows(key, rows, true) }
 
-// rows reads a table, whose times must rise with the size if rising is set.
+// rows reads a table. If rising is set, times must rise with the size.
 func (p *parser) rows(key string, rows [][]float64, rising bool) SizeTimeTable {
 	var t SizeTimeTable
 	for i, row := range rows {
@@ -289,7 +289,7 @@ func (p *parser) rows(key string, rows [][]float64, rising bool) SizeTimeTable {
 	return t
 }
 
-// Text returns a machine as a file that Parse reads, with a comment before it.
+// Text returns a machine as a file that ParseMachine reads, after a comment.
 func (m *Machine) Text(comment string) []byte {
 	var b bytes.Buffer
 	for line := range strings.Lines(comment) {
@@ -360,7 +360,7 @@ func (l *NetworkLevel) write(b *bytes.Buffer) {
 	}
 }
 
-// perLine is the number of a table's rows in a line.
+// perLine is the number of table rows per line.
 const perLine = 8
 
 // String is a table in a file's syntax.
@@ -386,7 +386,7 @@ func (t SizeTimeTable) String() string {
 	return b.String()
 }
 
-// ns writes ps in ns.
+// ns converts ps to text in ns.
 func ns(ps int64) string { return strconv.FormatFloat(float64(ps)/1000, 'f', -1, 64) }
 
 // quoted is text as a basic string of TOML.

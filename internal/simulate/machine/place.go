@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// A Mapping is how ranks are laid out over the nodes.
+// A Mapping is the assignment of ranks to nodes.
 type Mapping int
 
 // The mappings.
 const (
 	MappingBlock  Mapping = iota // one node after the other is filled
-	MappingCyclic                // ranks are dealt to the nodes in turn
+	MappingCyclic                // consecutive ranks go to consecutive nodes
 )
 
 // ParseMapping reads a mapping's name.
@@ -28,13 +28,13 @@ func ParseMapping(name string) (Mapping, error) {
 
 func (m Mapping) String() string { return [...]string{"block", "cyclic"}[m] }
 
-// A Placement says where the ranks of a run are.
+// A Placement is the position of each rank of a run.
 type Placement struct {
 	levels []NetworkLevel
-	seats  []int32 // by rank; ranks of a node have seats in a row
+	seats  []int32 // by rank; the ranks of a node have consecutive seats
 }
 
-// PlaceRanks lays ranks out.
+// PlaceRanks assigns ranks to nodes.
 func (m *Machine) PlaceRanks(ranks int, by Mapping) *Placement {
 	p := &Placement{m.Levels, make([]int32, ranks)}
 	node := ranks
@@ -54,8 +54,8 @@ func (m *Machine) PlaceRanks(ranks int, by Mapping) *Placement {
 	return p
 }
 
-// PlaceOn lays ranks out over nodes that are given by number, from 0, one for each rank; ranks of a
-// node have its seats in their order.
+// PlaceOn assigns ranks to the given nodes, numbered from 0, one number for each rank. The ranks of a node get its
+// seats in order.
 func (m *Machine) PlaceOn(nodes []int) (*Placement, error) {
 	p := m.PlaceRanks(len(nodes), MappingBlock)
 	if len(m.Levels) == 1 {
@@ -76,7 +76,7 @@ func (m *Machine) PlaceOn(nodes []int) (*Placement, error) {
 	return p, nil
 }
 
-// crowd slows the bytes of a level down by its contention.
+// crowd applies a level's contention to the time of its bytes.
 func (p *Placement) crowd(i, ranks int) {
 	l := &p.levels[i]
 	if l.Contention == 0 {
@@ -90,7 +90,7 @@ func (p *Placement) crowd(i, ranks int) {
 	p.levels[i] = l.with(c)
 }
 
-// LevelBetween returns the level over which two ranks talk: the nearest that they share.
+// LevelBetween returns the nearest level that two ranks share.
 func (p *Placement) LevelBetween(a, b int) *NetworkLevel {
 	last := len(p.levels) - 1
 	for i := range p.levels[:last] {
@@ -101,8 +101,8 @@ func (p *Placement) LevelBetween(a, b int) *NetworkLevel {
 	return &p.levels[last]
 }
 
-// WidestLevel returns the level over which the farthest of some ranks talk. It is that of the whole
-// machine if they are on more than one node.
+// WidestLevel returns the level between the farthest of some ranks. It is the whole machine's if they are on several
+// nodes.
 func (p *Placement) WidestLevel(ranks []int) *NetworkLevel {
 	for i := range p.levels[:len(p.levels)-1] {
 		n, all := int32(p.levels[i].RanksSharing), true

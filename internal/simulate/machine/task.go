@@ -8,20 +8,20 @@ import (
 
 // A MeasureTask is what a job is to measure.
 type MeasureTask struct {
-	ResultFile           string `json:"out,omitempty"` // file for what is Calibrated
+	ResultFile           string `json:"out,omitempty"` // file for the CalibrationResult
 	MaxMessageBytes      int64  `json:"most"`          // the largest message, in bytes
 	AllowNoise           bool   `json:"noisy,omitempty"`
 	NoBackgroundProgress bool   `json:"quiet,omitempty"`
-	TestFile             string `json:"file,omitempty"` // to write to, read and remove; "": files are not measured
-	// TracedCalls, if set, is how often ranks 0 and 1 make calls for a tracer to look at: nothing is measured.
+	TestFile             string `json:"file,omitempty"` // file to write, read and remove; "": files are not measured
+	// TracedCalls, if not 0, is the number of calls that ranks 0 and 1 make for a tracer. Nothing is measured then.
 	TracedCalls int `json:"talk,omitempty"`
 }
 
-// A CalibrationResult is what a job found.
+// A CalibrationResult is the result of a job.
 type CalibrationResult struct {
-	Machine string             `json:"machine"`  // a machine file
-	Noise   string             `json:"noise"`    // why no noise was measured
-	LocalNs float64            `json:"local_ns"` // what MPI_Comm_rank takes
+	Machine string             `json:"machine"`  // text of a machine file
+	Noise   string             `json:"noise"`    // why noise was not measured
+	LocalNs float64            `json:"local_ns"` // time of MPI_Comm_rank
 	Library string             `json:"library"`
 	Seats   []ProcessorBinding `json:"seats"`
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// polling is the most ns that pass between calls of a loop that does nothing but look whether
-// something has come about. What takes longer was computed.
+// polling is the largest gap, in ns, between calls of a loop that only polls. Longer gaps are computation.
 const polling = 10_000
 
 const (
@@ -22,7 +21,7 @@ const (
 	switchedOff  = "time in which tracing was switched off"
 )
 
-// Enter takes the next call.
+// Enter processes the next call.
 func (w *writer) Enter(c *ops.Call) error {
 	w.take(c)
 	return w.hand(false)
@@ -81,14 +80,14 @@ func (w *writer) take(c *ops.Call) {
 	}
 }
 
-// A function is what is known of one.
+// A function is the simulation's view of an MPI function.
 type function struct {
-	*mpi.Call        // nil: it does not belong to the standard
-	base      string // as ops.Base
+	*mpi.Call        // nil: it is not in the standard
+	base      string // ops.Base of its name
 	operation meaning.Operation
-	readies   bool // it says which partitions are ready
-	passive   bool // as ops.IsPassiveTarget
-	splits    bool // it makes communicators, and all members of one take part
+	readies   bool // it marks partitions as ready
+	passive   bool // ops.IsPassiveTarget of it
+	splits    bool // it makes communicators, with all members of one taking part
 }
 
 func (s *ProgramSource) function(f *trace.Function) *function {
@@ -108,13 +107,13 @@ func (s *ProgramSource) function(f *trace.Function) *function {
 	return x
 }
 
-// A role is what the simulation does with a call that moves nothing it knows of.
+// A role is how the simulation treats a call without an operation that it models.
 type role int
 
 const (
 	unknown    role = iota
-	local           // it waits for nobody
-	waitsLater      // it waits for nothing that the next call does not wait for, too
+	local           // it waits for no rank
+	waitsLater      // it doesn't wait for anything that the next call does not wait for, too
 )
 
 func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
@@ -128,11 +127,11 @@ func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
 	case c.Func.Has(trace.AttrLocal) && !c.Func.Has(trace.AttrCollective), def.Has(mpi.AttrLocal) && !def.Has(mpi.AttrCollective):
 		return local
 	case waiting.Completes && len(c.Acts) == 0 && known(c.Call):
-		return waitsLater // for nothing
-	case c.Name() == "MPI_Comm_free", def.Has(mpi.AttrPersistent): // nothing moves before it is started
+		return waitsLater // it waits for nothing
+	case c.Name() == "MPI_Comm_free", def.Has(mpi.AttrPersistent): // a persistent request transfers data only when it is started
 		return local
 	case w.s.function(c.Func).passive && !w.s.o.apart:
-		return waitsLater // for nothing
+		return waitsLater // it waits for nothing
 	}
 	if ops.OnlyProcNull(c.Call) {
 		return local
@@ -140,12 +139,12 @@ func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
 	return unknown
 }
 
-// known reports whether all requests that a call completes were seen being made.
+// known reports whether the creation of all requests that a call completes was seen.
 func known(c *trace.Call) bool {
 	return !slices.ContainsFunc(ops.RequestsCompleted(c), func(x ops.Completion) bool { return x.Request.Form == trace.RequestUnknown })
 }
 
-// acts adds what a call does; false if the simulation knows nothing of it.
+// acts adds the operations of a call; false if the simulation has no model for it.
 func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 	if f.Call != nil && f.Has(mpi.AttrFinalises) && c.Return == 0 {
 		w.finalize()
@@ -213,7 +212,7 @@ func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 		return false
 	}
 	switch {
-	case out != nil && in != nil: // side by side
+	case out != nil && in != nil: // both at the same time
 		r, s := w.receive(in), w.send(out)
 		r.Request, s.Request = 0, 1
 		w.add(r)
@@ -228,14 +227,14 @@ func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 	return known
 }
 
-// context is the number of a communicator: both sides of an intercommunicator have the same.
+// context returns the number of a communicator; both sides of an intercommunicator have the same.
 func context(c *handles.Comm) int32 { return int32(2 * c.ChannelKey()) }
 
-// A commView is a communicator as one of its members sees it.
+// A commView is a communicator from one member's point of view.
 type commView struct {
-	me    int // -1: some members are unknown
+	me    int // own rank in it; -1: some members are unknown
 	level *machine.NetworkLevel
-	rank  func(member int) int // of the world
+	rank  func(member int) int // returns a member's world rank
 }
 
 func (w *writer) group(c *handles.Comm) *commView {
@@ -256,7 +255,7 @@ func (w *writer) group(c *handles.Comm) *commView {
 	return g
 }
 
-// collective adds a collective call; false if there is no model of it.
+// collective adds a collective call; begins: it is nonblocking. It returns false if there is no model.
 func (w *writer) collective(x *ops.Operation, begins bool) bool {
 	if m := meaning.DataMovementOf(x.StartedBy.Name); m != nil && m.Pattern == meaning.PatternNeighbors {
 		return w.exchange(x, begins)
@@ -287,17 +286,18 @@ func (w *writer) collective(x *ops.Operation, begins bool) bool {
 	return true
 }
 
-// A joint call is a collective, within a group or between two.
+// A joint is a collective within a group or between two groups.
 type joint interface {
 	Decomposes() bool
 	AppendOps(ops []dataflow.Op, requests [2]int32) []dataflow.Op
 	MeetOp(l *machine.NetworkLevel) dataflow.Op
 }
 
-// together adds a joint call: as messages, which go on beside all else if it only begins and all is taken apart, or as a meeting.
+// together adds a joint call: as a meeting, or as messages. The messages of a nonblocking call are concurrent with
+// the rank if all calls are decomposed.
 func (w *writer) together(call joint, c *dataflow.Collective, l *machine.NetworkLevel, id uint64, begins bool) {
 	switch {
-	case w.s.o.apart && begins: // several may be under way at a time
+	case w.s.o.apart && begins: // several may be pending at a time
 		w.numbers[c.Context]++
 		c.Tag = w.numbers[c.Context]
 		rank := w.k.Number()
@@ -331,7 +331,7 @@ func (w *writer) between(g *commView, x *ops.Operation, c *dataflow.Collective, 
 	return true
 }
 
-// inRun adds to a call what is so in the whole run, or is asked for.
+// inRun adds the settings of the whole run to a collective.
 func (w *writer) inRun(c dataflow.Collective) dataflow.Collective {
 	o := &w.s.o
 	c.WorldSize, c.CombinePsPerByte, c.OpenMPI, c.AlwaysAsMessages = w.s.r.Ranks(), o.Machine.CombinePsPerByte, o.Machine.Algorithms == machine.OpenMPIAlgorithms, o.CollectivesAsMessages || o.apart
@@ -347,15 +347,14 @@ func (w *writer) steps(c joint) {
 	}
 }
 
-// contextMask is the size in bytes of what libraries combine to agree on a new communicator's number, and memberKey
-// that of each member's contribution to a split.
+// contextMask is the size in bytes of the data that libraries combine to agree on a new communicator's number.
+// memberKey is the size of each member's contribution to a split.
 const (
 	contextMask = 256
 	memberKey   = 12
 )
 
-// makesComm adds what a call of a function that splits does, where all members of the communicator
-// are known: they agree on a number.
+// makesComm adds the agreement on a new communicator's number, if all members of the old one are known.
 func (w *writer) makesComm(c *trace.Call) bool {
 	if c.Param("remote_leader") != nil {
 		return w.joins(c)
@@ -389,8 +388,8 @@ func (w *writer) makesComm(c *trace.Call) bool {
 	return true
 }
 
-// joins adds a call that makes a communicator of two groups: each group agrees on a number, the leaders exchange their
-// members, and pass them on to all others.
+// joins adds a call that makes a communicator of two groups. Each group agrees on a number, the leaders exchange
+// their members' ids, and send them to all others.
 func (w *writer) joins(c *trace.Call) bool {
 	at := func(name string) *handles.Comm {
 		return w.s.calls.Comms.At(c.Rank, c.Stream, c.Index, c.Param(name).In.Num)
@@ -418,7 +417,7 @@ func (w *writer) joins(c *trace.Call) bool {
 	return true
 }
 
-// meetsLeader adds the messages between leaders, if they know each other.
+// meetsLeader adds the messages between the leaders, if both are known.
 func (w *writer) meetsLeader(c *trace.Call, comm *handles.Comm, bytes int64) {
 	if comm == nil || comm.PeerWorldRank(int(c.Param("remote_leader").In.Num)) < 0 {
 		return
@@ -430,14 +429,14 @@ func (w *writer) meetsLeader(c *trace.Call, comm *handles.Comm, bytes int64) {
 	w.add(dataflow.Op{Kind: dataflow.OpWait})
 }
 
-// memberID is the size in bytes of a member in the leaders' messages. joining is the tag of such messages, less the
-// call's: no message of a collective has a negative tag, and windows' tags precede it.
+// memberID is the size in bytes of a member in the leaders' messages. The tags of these messages are joining minus
+// the call's tag: messages of collectives have no negative tags, and windows' tags are before joining.
 const (
 	memberID = 4
 	joining  = -1 << 40
 )
 
-// finalize adds the end of the run, where ranks wait for each other.
+// finalize adds the end of the run, at which ranks wait for each other.
 func (w *writer) finalize() {
 	if w.threads != nil {
 		w.threads.finalize(w)
@@ -451,8 +450,8 @@ func (w *writer) finalize() {
 	w.add(c.MeetOp(w.group(world).level))
 }
 
-// exchange adds a neighbourhood collective: a message along each edge of the topology. It is false if
-// the edges aren't known.
+// exchange adds a neighbourhood collective: a message along each edge of the topology. It returns false if the edges
+// aren't known.
 func (w *writer) exchange(x *ops.Operation, begins bool) bool {
 	g := w.group(x.Comm)
 	n := x.Neighbours
@@ -460,7 +459,7 @@ func (w *writer) exchange(x *ops.Operation, begins bool) bool {
 		return false
 	}
 	m := meaning.DataMovementOf(x.StartedBy.Name)
-	same := m != nil && m.Out != nil && m.Out.Comm == "" // to each neighbour
+	same := m != nil && m.Out != nil && m.Out.Comm == "" // the same data goes to each neighbour
 	bytes := func(i int) uint64 {
 		switch {
 		case i < len(x.PerMember.Out.ByMember):
@@ -472,7 +471,7 @@ func (w *writer) exchange(x *ops.Operation, begins bool) bool {
 	}
 	var numbers []int32
 	message := dataflow.Op{Context: context(x.Comm) + 1}
-	if begins { // others may be under way by then
+	if begins { // further ones may be pending by then
 		w.numbers[message.Context]++
 		message.Tag = w.numbers[message.Context]
 	}

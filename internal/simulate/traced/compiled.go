@@ -13,19 +13,19 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A compiledCall is what a distinct call does, each time the same.
+// A compiledCall is the operations of a distinct call that are the same each time.
 type compiledCall struct {
 	ops   []dataflow.Op
-	waits []int // how many requests ago those were made that it waits for
-	makes bool  // it makes a request, whether or not there is anything to wait for
-	role  role  // if it is timed
+	waits []int // the requests that it waits for, as numbers of request creations ago
+	makes bool  // it makes a request, even if that is complete
+	role  role  // if it has TakesVisitTime
 	timed bool
 	name  string
 }
 
 func recorded(ns float64) int64 { return int64(math.Round(min(ns*1000, 1e18))) }
 
-// compile returns the program of a rank; nil if its calls have to be looked at one by one.
+// compile returns the program of a rank; nil if its calls must be interpreted one by one.
 func (s *ProgramSource) compile(k *trace.Rank) (*dataflow.CompiledProgram, error) {
 	process, err := k.Process()
 	if err != nil || k.Streams() > 1 || process.TracingOffNs() > 0 || s.o.apart || s.o.single {
@@ -55,7 +55,7 @@ func (s *ProgramSource) compile(k *trace.Rank) (*dataflow.CompiledProgram, error
 			most = max(most, ago)
 		}
 	}
-	if made != waited || most > mostAgo { // what nobody waits for would keep its place
+	if made != waited || most > mostAgo { // a request that is never waited for would keep its place
 		return nil, nil
 	}
 	p := &dataflow.CompiledProgram{}
@@ -64,7 +64,7 @@ func (s *ProgramSource) compile(k *trace.Rank) (*dataflow.CompiledProgram, error
 	return p, err
 }
 
-// codes keeps what ranks have in common.
+// codes caches the code that ranks share.
 type codes struct {
 	calls map[string][]dataflow.Op
 	codes map[string]*dataflow.CallCode
@@ -72,7 +72,7 @@ type codes struct {
 	names map[string]uint64
 }
 
-// of returns the code of a rank's calls and the content of its slots.
+// of returns the code of a rank's calls, and the rank's slots.
 func (x *codes) of(calls []compiledCall, most int) (*dataflow.CallCode, []dataflow.RankSlot) {
 	var slots []dataflow.RankSlot
 	number := make(map[dataflow.RankSlot]int32)
@@ -114,7 +114,7 @@ func (x *codes) of(calls []compiledCall, most int) (*dataflow.CallCode, []datafl
 	return code, slots
 }
 
-// appendOp appends all that an operation of a code says.
+// appendOp appends all fields of an operation of a code.
 func appendOp(b []byte, o *dataflow.Op) []byte {
 	flags := byte(o.Meeting)
 	for i, set := range []bool{o.IsSynchronous, o.IsBuffered, o.IsRoot, o.CountsBack, o.TakesVisitTime} {
@@ -129,10 +129,10 @@ func appendOp(b []byte, o *dataflow.Op) []byte {
 	return b
 }
 
-// mostAgo is how many requests may be between the beginning and the end of one.
+// mostAgo is the largest number of requests made between the creation and the wait of one.
 const mostAgo = 1 << 20
 
-// compile finds out what a distinct call does; false if that depends on more than the call.
+// compile determines the operations of a distinct call; false if they depend on more than the call.
 func (w *writer) compile(account *ops.CallInterpreter, terminal int, x *compiledCall) (bool, error) {
 	c, err := w.k.Terminal(terminal)
 	if err != nil || c.RequestsFromEarlierCall() || !repeatable(c) {
@@ -140,7 +140,7 @@ func (w *writer) compile(account *ops.CallInterpreter, terminal int, x *compiled
 	}
 	pieces := account.Handles().GroupOccurrences(0, c)
 	if len(pieces) != 1 || w.k.Lane(terminal) != nil {
-		return false, nil // its calls differ, in values or in the meaning of handles
+		return false, nil // its calls differ in values or in the meaning of handles
 	}
 	at := *c
 	at.Index = pieces[0].Position

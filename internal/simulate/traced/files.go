@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// view is another view of a file, for which all wait: bytes that it has lie apart.
+// view processes a new view of a file, for which all wait. It determines how scattered the view's bytes are.
 func (w *writer) view(c *trace.Call, x *ops.Operation) bool {
 	if p := c.Param("filetype"); p != nil && w.handles() != nil {
 		if w.views == nil {
@@ -20,7 +20,7 @@ func (w *writer) view(c *trace.Call, x *ops.Operation) bool {
 	return w.synchronised(x.Comm, meaning.OperationBarrier, 0)
 }
 
-// file adds what a call does with a file, where the machine says what files take; false if it doesn't.
+// file adds a file operation if the machine has file costs; false if it doesn't.
 func (w *writer) file(a *ops.Act) bool {
 	f, x := w.s.o.Machine.Files, &a.Operation
 	if f == nil || w.s.o.apart {
@@ -54,7 +54,7 @@ func (w *writer) file(a *ops.Act) bool {
 	switch holes := w.views[x.File.Number]; {
 	case a.Kind == ops.ActFileOpened, a.Kind == ops.ActFileClosed:
 		o.TimePs = f.OpenTime()
-	case a.Kind == ops.ActFileSynced: // by the one who wrote most
+	case a.Kind == ops.ActFileSynced: // the time is that of the rank that wrote most
 		o.TimePs = f.SyncTime(w.unsynced[x.File.Number])
 		delete(w.unsynced, x.File.Number)
 	case holes > 1 && !together:

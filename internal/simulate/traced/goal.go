@@ -17,10 +17,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// WriteGOAL writes a trace as a schedule in GOAL's text: computations and calls without a
-// model as calculations in ns, collectives as the messages that they are taken apart into. Receives
-// have the sizes of the messages that they get. What has no model is added to the source's losses.
-// The source needs ops.Options.Shares.
+// WriteGOAL writes a trace as a GOAL schedule. Computation and calls without a model are calculations in ns;
+// collectives are the messages that they are decomposed into. Receives have the sizes of their messages. Calls
+// without a model are added to the source's losses. The source needs ops.Options.Shares.
 func WriteGOAL(calls *ops.Source, out io.Writer) error {
 	m, err := machine.LoadMachine("ideal")
 	if err != nil {
@@ -64,8 +63,8 @@ func WriteGOAL(calls *ops.Source, out io.Writer) error {
 	return g.out.Flush()
 }
 
-// allMessages returns the messages between ranks: their sizes, which receives do not know, and the threads that send and
-// want them. Several goroutines look at some ranks each.
+// allMessages returns the messages between ranks: their sizes, which receives lack, and the threads that send and
+// receive them. Several goroutines process some ranks each.
 func allMessages(r *trace.Reader, o Options) (sent, wanted map[goalKey]*goalMessages, err error) {
 	sent, wanted = make(map[goalKey]*goalMessages), make(map[goalKey]*goalMessages)
 	var mu sync.Mutex
@@ -85,7 +84,8 @@ func allMessages(r *trace.Reader, o Options) (sent, wanted map[goalKey]*goalMess
 	return sent, wanted, err
 }
 
-// messagesOf returns what every step-th rank sends, and what it receives with several threads.
+// messagesOf returns the messages that every step-th rank from first on sends, and receives if it has several
+// threads.
 func messagesOf(r *trace.Reader, o Options, first, step int) (out, in map[goalKey]*goalMessages, err error) {
 	s, err := NewSource(r, o)
 	if err != nil {
@@ -125,14 +125,15 @@ func messagesOf(r *trace.Reader, o Options, first, step int) (out, in map[goalKe
 	return out, in, nil
 }
 
-// besides returns what happens beside all else from a Meet on: each time those of the next.
+// besides returns the operations that are concurrent with the rank from its next OpMeet with a request on. Each call
+// returns those of the next meeting.
 func (s *ProgramSource) besides(rank int) []dataflow.Op {
 	ops := s.beside[rank][0]
 	s.beside[rank] = s.beside[rank][1:]
 	return ops
 }
 
-// each goes through the operations of a program.
+// each calls f with each operation of a program.
 func each(p dataflow.Program, f func(op *dataflow.Op)) error {
 	for {
 		ops, err := p.Next()
@@ -145,24 +146,24 @@ func each(p dataflow.Program, f func(op *dataflow.Op)) error {
 	}
 }
 
-// A goalTag is what GOAL has one number for. Of threads each two have their own, so that they get the same messages as in
-// the traced run.
+// A goalTag identifies a tag number in GOAL. Each pair of threads has its own, so that threads get the same messages
+// as in the traced run.
 type goalTag struct {
 	context  int32
 	from, to int32 // threads
 	tag      int64
 }
 
-// A goalKey is what messages do not overtake each other on.
+// A goalKey identifies a channel: messages with equal keys don't overtake each other.
 type goalKey struct {
 	from, to, context int32
 	tag               int64
 }
 
-// goalMessages are messages without a receive yet, in order; equal consecutive ones are stored once.
+// goalMessages are the messages of a channel in order; runs of equal messages are stored once.
 type goalMessages struct {
 	runs []messageRun
-	at   int // the first run that is left
+	at   int // index of the first remaining run
 }
 
 type messageRun struct {
@@ -179,7 +180,7 @@ func (x *goalMessages) add(run messageRun) {
 	x.runs = append(x.runs, run)
 }
 
-// next takes the next one.
+// next removes the next message.
 func (x *goalMessages) next() (bytes int64, thread int32) {
 	if x == nil || x.at == len(x.runs) {
 		return 0, 0
@@ -193,12 +194,12 @@ func (x *goalMessages) next() (bytes int64, thread int32) {
 
 type goalWriter struct {
 	out          *bufio.Writer
-	text         []byte // being written
-	name         int    // length of the operation's name, with which that begins
+	text         []byte // the line being written
+	name         int    // length of the operation's label, with which the line begins
 	sent, wanted map[goalKey]*goalMessages
 	tags         map[goalTag]int
 
-	lastTag goalTag // and its number: one often follows itself
+	lastTag goalTag // the latest tag with its number: tags often repeat
 	lastN   int
 }
 
@@ -217,15 +218,15 @@ type goalRank struct {
 	rank int32
 	n    int // operations
 	goalThread
-	requests []int // operations that a wait is for, by number of the request; none elsewhere
+	requests []int // by number of a request: the operation that its wait depends on; none: nothing
 	besides  func() []dataflow.Op
-	team     *goalTeam // nil: there is one thread
+	team     *goalTeam // nil: the rank has one thread
 }
 
-// A goalThread is where a thread is.
+// A goalThread is the state of a thread.
 type goalThread struct {
-	last   int // that what follows waits for the end of
-	begun  int // that what follows waits for the start of
+	last   int // operation whose end the next one waits for
+	begun  int // operation whose start the next one waits for
 	thread int32
 	cpu    int64
 }
@@ -244,14 +245,14 @@ func (r *goalRank) calculation(ns int64) {
 	r.end(strconv.AppendInt(append(r.begin(), "calc "...), ns, 10))
 }
 
-// begin starts the line of an operation that depends on all before it.
+// begin starts the line of an operation that depends on all earlier ones.
 func (r *goalRank) begin() []byte {
 	b := strconv.AppendInt(append(r.text[:0], 'l'), int64(r.n), 10)
 	r.name = len(b)
 	return append(b, ": "...)
 }
 
-// end writes it, and what it waits for.
+// end writes the line, and the operation's dependencies.
 func (r *goalRank) end(b []byte) {
 	if r.cpu > 0 {
 		b = strconv.AppendInt(append(b, " cpu "...), r.cpu, 10)
@@ -273,7 +274,7 @@ func waits(b, name []byte, how string, on int) []byte {
 	return append(strconv.AppendInt(b, int64(on), 10), '\n')
 }
 
-// ended has all that follows wait for the end of the operation just written.
+// ended makes all later operations wait for the end of the one just written.
 func (r *goalRank) ended() { r.last, r.begun = r.n-1, none }
 
 func (r *goalRank) op(op *dataflow.Op) {
@@ -317,7 +318,7 @@ func (r *goalRank) op(op *dataflow.Op) {
 	r.begun = r.n - 1
 }
 
-// awaited notes which operation a wait for a request is for.
+// awaited records the operation that a wait for a request depends on.
 func (r *goalRank) awaited(request int32, operation int) {
 	for int(request) >= len(r.requests) {
 		r.requests = append(r.requests, none)
@@ -325,7 +326,7 @@ func (r *goalRank) awaited(request int32, operation int) {
 	r.requests[request] = operation
 }
 
-// chain writes what goes on beside all else, and which a wait for a request is for.
+// chain writes the concurrent operations of a request, and records the last one for its wait.
 func (r *goalRank) chain(request int32) {
 	r.calculation(0)
 	beside := *r
@@ -339,15 +340,15 @@ func (r *goalRank) chain(request int32) {
 	r.n = beside.n
 }
 
-// mostCPUs is how many a rank of a schedule can have.
+// mostCPUs is the largest number of CPUs of a rank in a schedule.
 const mostCPUs = 256
 
 // A goalTeam is the threads of a rank, each with a CPU of its own in a schedule.
 type goalTeam struct {
 	*threads
 	at      []goalThread  // by stream
-	started []goalThread  // where the main thread was when one of a stream began, if it has been there
-	rest    []dataflow.Op // what the thread does that waits for the end of all
+	started []goalThread  // by stream: state of the main thread when the stream began, if that was reached
+	rest    []dataflow.Op // operations of the thread that wait for the end of all threads
 }
 
 func newGoalTeam(t *threads) *goalTeam {
@@ -366,14 +367,14 @@ func newGoalTeam(t *threads) *goalTeam {
 
 const unknownPlace = none - 1
 
-// turn has what follows be a thread's.
+// turn makes the following operations belong to a thread.
 func (r *goalRank) turn(thread int32) {
 	if r.thread != thread {
 		r.team.at[r.thread], r.goalThread = r.goalThread, r.team.at[thread]
 	}
 }
 
-// shared writes an operation between threads; false if it is another one.
+// shared writes an operation between threads; false for other operations.
 func (r *goalRank) shared(op *dataflow.Op) bool {
 	t := r.team
 	r.turn(op.Thread)
@@ -385,7 +386,7 @@ func (r *goalRank) shared(op *dataflow.Op) bool {
 	case op.Meeting == dataflow.MeetToRoot && op.IsRoot:
 		t.rest = []dataflow.Op{*op}
 	case op.Meeting == dataflow.MeetToRoot:
-	case op.IsRoot: // the main thread, where another begins
+	case op.IsRoot: // the main thread, where another thread begins
 		t.started[op.Context-t.context] = r.goalThread
 	default:
 		from := t.started[op.Context-t.context]
@@ -399,7 +400,7 @@ func (r *goalRank) shared(op *dataflow.Op) bool {
 	return true
 }
 
-// finish writes what waits for the end of all threads.
+// finish writes the operations that wait for the end of all threads.
 func (r *goalRank) finish() {
 	t := r.team
 	if t == nil || t.rest == nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A lockKey says which lock of a rank it is: of all that it took of a member's memory, or of all members', in a window.
+// A lockKey identifies a lock of a rank: its number among the rank's locks of a member's memory, or of all members'
+// memory, in a window.
 type lockKey struct {
 	rank          int
 	comm, ordinal int // of the window
@@ -20,26 +21,26 @@ type lockKey struct {
 	number        int
 }
 
-// A locked epoch is from a lock to its unlock.
+// A locked is an epoch from a lock to its unlock.
 type locked struct {
 	lockKey
 	exclusive  bool
-	taken, end int64 // when lock and unlock had returned, in the traced run
+	taken, end int64 // when lock and unlock returned in the traced run
 
-	after []*locked // which had the memory before, so that one of the two waits
-	late  bool      // its lock returned before it was the rank's turn: what follows waited
-	next  int32     // how many wait for its end
-	id    int32     // of that
+	after []*locked // epochs that held the memory before, if one of the two excludes the other
+	late  bool      // its lock returned before the rank could have it: later transfers waited
+	next  int32     // number of epochs that wait for its end
+	id    int32     // number of its end
 }
 
-// lockContexts is below all contexts but that of the end of the run.
+// lockContexts is below all contexts except that of the run's end.
 const lockContexts = math.MinInt32 + 1
 
-// unordered: an order that means suggest may be one that can't have been.
+// unordered explains why locks are not modelled: an order suggested by mean times may be impossible.
 const unordered = "locks of windows, which nobody waits for, as the times of single calls are not known, nor who came first"
 
-// findLocks goes through the trace if ranks lock memory for themselves alone, and finds who waited for whom: they take turns as
-// they did.
+// findLocks goes through the trace if ranks use exclusive locks, and finds which epochs waited for which. The
+// simulation keeps this order.
 func (s *ProgramSource) findLocks() error {
 	locks := slices.ContainsFunc(s.r.Schema(), func(f *trace.Function) bool {
 		return slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.Name == "lock_type" })
@@ -86,7 +87,7 @@ func (s *ProgramSource) findLocks() error {
 		})
 		order(list)
 	}
-	for _, l := range x.all { // in the order of ranks, so that all is numbered alike each time
+	for _, l := range x.all { // in order of ranks, so that the numbers are deterministic
 		if l.next > 0 || len(l.after) > 0 {
 			l.id = lockContexts + int32(len(s.locks))
 			s.locks[l.lockKey] = l
@@ -95,9 +96,9 @@ func (s *ProgramSource) findLocks() error {
 	return nil
 }
 
-// order makes epochs wait for each other; those of one memory are in the order of their ends.
+// order makes epochs wait for each other. Epochs of the same memory are ordered by their ends.
 func order(list []*locked) {
-	var last *locked // that had it for itself
+	var last *locked // the last exclusive one
 	var since []*locked
 	for _, l := range list {
 		before := since
@@ -123,7 +124,7 @@ func order(list []*locked) {
 type lockSink struct {
 	ops.NopSink
 	all    []*locked
-	open   map[lockKey]*locked // number left out
+	open   map[lockKey]*locked // with number 0 in the key
 	counts map[lockKey]int
 }
 
@@ -163,10 +164,10 @@ func keyOf(rank int, o *ops.Operation) lockKey {
 type epoch struct {
 	*locked
 	waited bool
-	kept   []dataflow.Op // transfers that begin when it has waited
+	kept   []dataflow.Op // transfers that begin when the wait is over
 }
 
-// lock takes a lock: others, who had it before, have to have given it back.
+// lock takes a lock after the earlier holders have released it.
 func (w *writer) lock(x *ops.Operation) {
 	if !w.s.exact {
 		if x.Call.Param("lock_type") != nil {
@@ -193,7 +194,7 @@ func (w *writer) lock(x *ops.Operation) {
 	}
 }
 
-// wait waits for a rank's turn, and begins what had to.
+// wait waits until a rank may access the memory, and begins the transfers kept until then.
 func (w *writer) wait(t *epoch) {
 	if !t.waited {
 		t.waited = true
@@ -207,7 +208,7 @@ func (w *writer) wait(t *epoch) {
 	t.kept = nil
 }
 
-// turnOf is the epoch in which a rank reaches a member's memory; nil if it waits for nobody, nor others for it.
+// turnOf returns the epoch in which a rank accesses a member's memory; nil if nobody waits because of it.
 func (w *writer) turnOf(x *ops.Operation) *epoch {
 	if w.turns == nil || x.Window == nil {
 		return nil
@@ -220,7 +221,7 @@ func (w *writer) turnOf(x *ops.Operation) *epoch {
 	return w.turns[k]
 }
 
-// unlock gives a lock back.
+// unlock releases a lock.
 func (w *writer) unlock(x *ops.Operation) {
 	k := keyOf(w.k.Number(), x)
 	t := w.turns[k]
@@ -234,11 +235,11 @@ func (w *writer) unlock(x *ops.Operation) {
 	}
 }
 
-// windowInfo is the size in bytes of what members of a window exchange when they make it.
+// windowInfo is the size in bytes of the data that members exchange to make a window.
 const windowInfo = 24
 
-// transfer begins a one-sided transfer, which ends in a call that synchronises the window, or when its
-// request is waited for.
+// transfer begins a one-sided transfer. It ends in a call that synchronises the window, or when its request is waited
+// for.
 func (w *writer) transfer(a *ops.Act) bool {
 	x := &a.Operation
 	target := x.Comm.WorldRank(x.Peer)
@@ -246,7 +247,7 @@ func (w *writer) transfer(a *ops.Act) bool {
 		return false
 	}
 	o := dataflow.Op{Kind: dataflow.OpPut, Peer: int32(target), Bytes: int64(min(x.SentBytes, 1<<50))}
-	if x.ReceivedBytes > 0 { // what comes back can't before what goes there
+	if x.ReceivedBytes > 0 { // the reply follows the request
 		o.Kind, o.Bytes = dataflow.OpGet, int64(min(max(x.SentBytes, x.ReceivedBytes), 1<<50))
 	}
 	if t := w.turnOf(x); t != nil && !t.waited && w.s.function(x.StartedBy).base[0] != 'R' {
@@ -259,8 +260,8 @@ func (w *writer) transfer(a *ops.Act) bool {
 	return true
 }
 
-// epoch is what a call does that synchronises a window with a group: word of what is open to them goes to its
-// members, and word of what is complete back, in messages without bytes.
+// epoch adds a call that synchronises a window with a group. Messages without bytes inform the group's members that an
+// access epoch is open, and inform the origin that it is complete.
 func (w *writer) epoch(a *ops.Act) bool {
 	x := &a.Operation
 	if w.s.o.apart {
@@ -282,7 +283,7 @@ func (w *writer) epoch(a *ops.Act) bool {
 	return true
 }
 
-// synchronised is what all members of a communicator do who wait for each other.
+// synchronised adds a collective by which all members of a communicator wait for each other.
 func (w *writer) synchronised(comm *handles.Comm, operation meaning.Operation, bytes int64) bool {
 	g := w.group(comm)
 	if g.me < 0 || w.s.o.apart {

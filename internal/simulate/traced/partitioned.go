@@ -7,12 +7,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A partitioned send has been started and waits for its partitions. Those that are ready leave; the last
-// one is the message that the receiver waits for.
+// A partitioned is a partitioned send that was started. Ready partitions are sent at once; the last one is the
+// message that the receiver waits for.
 type partitioned struct {
-	op    dataflow.Op // all of it
+	op    dataflow.Op // the send as a whole
 	id    uint64
-	size  int64 // of a partition
+	size  int64 // bytes of a partition
 	ready int
 	of    int
 }
@@ -25,8 +25,8 @@ func (w *writer) handles() *handles.Rank {
 	return w.own
 }
 
-// started returns the persistent request that a call is about, and the call that made it. Of a call with
-// several it is that of the act at hand, if each has one.
+// started returns the persistent request of a call, and the call that made it. For a call with several requests it is
+// the current act's, if each request has one.
 func (w *writer) started(c *trace.Call) (id int64, m handles.Creation, ok bool) {
 	var v *trace.Value
 	n := 0
@@ -42,7 +42,7 @@ func (w *writer) started(c *trace.Call) (id int64, m handles.Creation, ok bool) 
 	return v.ID, m, ok
 }
 
-// parts begins a partitioned send; false if it has to be sent as a whole.
+// parts begins a partitioned send; false if it must be sent as a whole.
 func (w *writer) parts(c *trace.Call, x *ops.Operation) bool {
 	if w.s.function(x.StartedBy).base != "Psend" || w.s.o.apart {
 		return false
@@ -63,7 +63,7 @@ func (w *writer) parts(c *trace.Call, x *ops.Operation) bool {
 	return true
 }
 
-// readies takes partitions that are ready; false if nobody knows of what.
+// readies sends partitions that became ready; false if the request isn't known.
 func (w *writer) readies(c *trace.Call) bool {
 	n := 1
 	if high := c.Param("partition_high"); high != nil {
@@ -78,7 +78,7 @@ func (w *writer) readies(c *trace.Call) bool {
 	}
 	o := p.op
 	o.Bytes = p.size * int64(n)
-	if p.ready += n; p.ready < p.of { // nobody waits for it alone
+	if p.ready += n; p.ready < p.of { // not the last one: nobody waits for it separately
 		o.Kind, o.Request = dataflow.OpPut, w.number()
 		w.spare = append(w.spare, o.Request)
 		w.add(o)

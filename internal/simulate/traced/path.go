@@ -11,18 +11,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A CriticalPath is the critical path of a prediction: what its end depends on.
+// A CriticalPath is the critical path of a prediction: the calls that determine its end.
 type CriticalPath struct {
 	EndPs int64      `json:"end_ps"`
-	Rank  int        `json:"rank"` // on which it ends
-	Hops  int        `json:"hops"` // over messages and collectives that ranks waited for
+	Rank  int        `json:"rank"` // the rank on which it ends
+	Hops  int        `json:"hops"` // messages and collectives at which it changes the rank
 	Sites []PathSite `json:"sites"`
-	Loops []PathLoop `json:"loops"` // each before those within it
-	Ranks []PathRank `json:"ranks"` // by what they add; those that add nothing are left out
+	Loops []PathLoop `json:"loops"` // a loop comes before its nested loops
+	Ranks []PathRank `json:"ranks"` // by time, without ranks that are not on the path
 }
 
-// PathTimes are what calls add to a path, in ps: what was computed before them, overhead, messages
-// and collectives that were waited for, calls without a model. All together are its end.
+// PathTimes is the time that calls add to a path, in ps: the computation before them, overhead, waiting for messages
+// and collectives, and calls without a model. The sum over all calls is the run time.
 type PathTimes struct {
 	Compute  int64 `json:"compute_ps"`
 	Overhead int64 `json:"overhead_ps"`
@@ -44,7 +44,7 @@ func (p *PathTimes) add(s *dataflow.PathShare) {
 type PathSite struct {
 	Function string     `json:"function"`
 	Site     trace.Site `json:"-"`
-	Place    string     `json:"place"` // for whoever knows names of sites
+	Place    string     `json:"place"` // name of the call site
 	PathTimes
 }
 
@@ -54,7 +54,7 @@ type PathRank struct {
 	PathTimes
 }
 
-// FindCriticalPath predicts a run and finds what its end depends on. tree says which has its loops.
+// FindCriticalPath predicts a run and finds its critical path. tree selects the call tree that has the loops.
 func FindCriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*CriticalPath, error) {
 	var open []*ProgramSource
 	defer func() {
@@ -109,7 +109,7 @@ func FindCriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*Criti
 		once.GetOrMake(sites, at, func() *PathSite { return &PathSite{Function: at.function, Site: at.site} }).add(s)
 		once.GetOrMake(ranks, x.rank, func() *PathRank { return &PathRank{Rank: x.rank} }).add(s)
 	}
-	for n, l := range loops.List { // all loops around a listed one are listed, too
+	for n, l := range loops.List { // the loops around a listed loop are listed, too
 		if in[n] != nil {
 			in[n].Loop = l
 		}
@@ -128,13 +128,13 @@ func FindCriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*Criti
 	return out, nil
 }
 
-// A PathLoop is what the calls in a loop add to a path, on all ranks, those of loops in it included.
+// A PathLoop is the time of the calls in a loop on a path, over all ranks, nested loops included.
 type PathLoop struct {
 	show.Loop
 	PathTimes
 }
 
-// within appends the loops in another, those that add most first, each before those in it.
+// within appends the loops nested in another, largest first, each before its nested loops.
 func within(list []show.Loop, in map[int]*PathLoop, around int, out []PathLoop) []PathLoop {
 	var numbers []int
 	for n := range list {

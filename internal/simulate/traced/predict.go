@@ -7,10 +7,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Prediction is what a trace's run would take elsewhere.
+// A Prediction is the predicted time of a trace's run on a machine.
 type Prediction struct {
 	Machine       string              `json:"machine"`
-	FiguresSource string              `json:"source"` // of the machine's figures
+	FiguresSource string              `json:"source"` // source of the machine's figures
 	Mapping       string              `json:"mapping"`
 	CPUSpeedup    float64             `json:"cpu"`
 	GapsKind      string              `json:"gaps"`
@@ -23,7 +23,7 @@ type Prediction struct {
 
 	ShortCuts dataflow.ShortCuts `json:"short_cuts"`
 
-	SiteTimes [][]dataflow.RankTime `json:"-"` // by class and terminal, over all ranks of the class, if they were asked for
+	SiteTimes [][]dataflow.RankTime `json:"-"` // by class and terminal, summed over the ranks of the class; nil unless WithSiteTimes
 
 	CriticalPath *CriticalPath `json:"critical_path,omitempty"`
 	Sensitivity  *Sensitivity  `json:"sensitivity,omitempty"`
@@ -32,7 +32,7 @@ type Prediction struct {
 // Mean is the mean of the ranks' times.
 func (p *Prediction) Mean() (t dataflow.RankTime) {
 	n := int64(max(1, len(p.Ranks)))
-	for i := range p.Ranks { // each divided first, as sums may be too large
+	for i := range p.Ranks { // divided before adding, as sums may overflow
 		r := &p.Ranks[i]
 		t.End += r.End / n
 		t.Compute += r.Compute / n
@@ -80,7 +80,7 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 	return p, nil
 }
 
-// each reports calls in whole ns.
+// each returns Options.EachCall for the engine, with times in whole ns.
 func (s *ProgramSource) each() func(program int32, begin, end int64) {
 	if s.o.EachCall == nil {
 		return nil
@@ -91,7 +91,7 @@ func (s *ProgramSource) each() func(program int32, begin, end int64) {
 	}
 }
 
-// gaps says what is taken as the time between calls.
+// gaps describes the gaps that the simulation uses.
 func (s *ProgramSource) gaps() (string, error) {
 	if s.o.MedianGaps {
 		return "medians of places", nil
@@ -108,7 +108,7 @@ func (s *ProgramSource) gaps() (string, error) {
 	return "each call's own", nil
 }
 
-// explained says where the order of calls may be to blame for an error.
+// explained adds to an error that the order of calls may be the reason.
 func (s *ProgramSource) explained(err error) error {
 	if len(s.of) == s.r.Ranks() && len(s.locks) == 0 {
 		return err

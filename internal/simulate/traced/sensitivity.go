@@ -12,26 +12,25 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Variation is what would be if something of a machine were otherwise.
+// A Variation is a prediction with one property of the machine changed.
 type Variation struct {
 	Description string `json:"what"`
 	EndPs       int64  `json:"end_ps"`
 }
 
-// A Sensitivity says what the time of a run depends on.
+// A Sensitivity is how the predicted time depends on properties of the machine.
 type Sensitivity struct {
 	Variations []Variation `json:"variations"`
-	// The efficiencies of the POP project, of what is modelled and what is not: the longest
-	// compute time over that without time for messages, that over the predicted one, and the mean
-	// compute time over the longest.
+	// Efficiencies of the POP project for the prediction: the longest compute time over the run time without
+	// communication time; that over the predicted run time; and the mean compute time over the longest.
 	Serialisation float64 `json:"serialisation_efficiency"`
 	Transfer      float64 `json:"transfer_efficiency"`
 	LoadBalance   float64 `json:"load_balance"`
 }
 
-// variations are by 10 %.
+// variations change a property by 10 %.
 var variations = []struct {
-	what, of string // of changes
+	what, of string // of: key in changes
 	factor   float64
 }{
 	{"latency 10 % less", "latency", 0.9},
@@ -40,10 +39,10 @@ var variations = []struct {
 	{"cores 10 % faster", "cpu", 1.1},
 }
 
-// PredictVariations predicts a run on machines that differ from one on which it takes as long as p says.
+// PredictVariations predicts a run on changed machines; p is the prediction for the unchanged machine.
 func PredictVariations(r *trace.Reader, o Options, p *Prediction) (*Sensitivity, error) {
 	s := &Sensitivity{}
-	if o.TracingCost == nil { // another machine makes the trace no other
+	if o.TracingCost == nil { // the traced run is the same on every machine
 		o.TracingCost = &o.Machine.TracingCost
 	}
 	base := *o.Machine
@@ -59,7 +58,7 @@ func PredictVariations(r *trace.Reader, o Options, p *Prediction) (*Sensitivity,
 		vary(v.what, base.WithChange(changes[v.of](v.factor)), o.factors)
 	}
 	mean := p.Mean()
-	factors := make([]float64, len(p.Ranks)) // a tenth of the way to the mean
+	factors := make([]float64, len(p.Ranks)) // factors that move each rank a tenth of the way to the mean
 	for i := range factors {
 		factors[i] = 1
 		if c := p.Ranks[i].Compute; c > 0 {
@@ -98,7 +97,7 @@ func share(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// A PropertyRange is a property of a machine that is multiplied with factors from one to another.
+// A PropertyRange is a property of a machine, and the range of factors for it.
 type PropertyRange struct {
 	Property   string
 	From, To   float64
@@ -146,7 +145,7 @@ func ParseRange(text string) (x PropertyRange, err error) {
 	return x, nil
 }
 
-// Factors are those of a range, at equal ratios.
+// Factors lists the factors of a range, at equal ratios.
 func (x PropertyRange) Factors() (list []float64) {
 	for i := range x.PointCount {
 		list = append(list, x.From*math.Pow(x.To/x.From, float64(i)/float64(x.PointCount-1)))

@@ -2,37 +2,37 @@ package traced
 
 import "github.com/spoor-hpc/spoor/trace"
 
-// A sequence is a walk shared by all ranks that visit the same leaves in the same order. It is read once, a little
-// ahead of the fastest rank; stretches that every rank has passed are freed.
+// A sequence is a walk shared by all ranks that visit the same leaves in the same order. It is read once, slightly
+// ahead of the fastest rank. Chunks that every rank has passed are freed.
 type sequence struct {
 	of    *trace.Leaves
 	k     *trace.Rank
 	main  trace.OuterLoop
-	begin uint64 // how many visits were skipped
-	first *chunk // until one has passed it
+	begin uint64 // number of skipped visits
+	first *chunk // the first chunk; nil once a rank has passed it
 	size  int
-	later map[uint64]*sequence // by the number of visits that they begin after
+	later map[uint64]*sequence // sequences that begin later, by the number of visits before
 }
 
 // A chunk is a stretch of a sequence.
 type chunk struct {
 	visits []visited
-	from   uint64           // how many visits precede it
-	next   *chunk           // nil: not gone through yet
-	cursor trace.LeafCursor // where the last one so far ends
+	from   uint64           // number of visits before it
+	next   *chunk           // nil: not read yet
+	cursor trace.LeafCursor // position after its last visit
 }
 
-// visited is a visit, and where in the main loop it is.
+// A visited is a visit, and its position in the main loop.
 type visited struct {
 	leaf            int32 // -1: the end
 	enters, between bool
-	left            uint64 // rounds of the main loop, if between two of these
+	left            uint64 // remaining iterations of the main loop, if it is between two
 }
 
-// Visits that are looked at ahead, for ranks that share them, and for one alone.
+// Number of visits read ahead, for shared sequences and for those of one rank.
 const shareAhead, aloneAhead = 1024, 16
 
-// sequenceOf returns that of a rank, whose places are those of others too if it is shared.
+// sequenceOf returns a rank's sequence. If share is set, other ranks have the same one.
 func (s *ProgramSource) sequenceOf(k *trace.Rank, of *trace.Leaves, share bool) *sequence {
 	if x := s.sequences[of]; share && x != nil {
 		return x
@@ -45,7 +45,7 @@ func (s *ProgramSource) sequenceOf(k *trace.Rank, of *trace.Leaves, share bool) 
 	return x
 }
 
-// start returns the beginning. Who asks for it when another has passed it goes through the sequence anew.
+// start returns the first chunk. If it was freed, the sequence is read again.
 func (x *sequence) start() *chunk {
 	if x.first == nil {
 		x.first = &chunk{from: x.begin, cursor: x.of.Cursor(x.k)}
@@ -55,7 +55,7 @@ func (x *sequence) start() *chunk {
 	return x.first
 }
 
-// after returns the next stretch.
+// after returns the next chunk.
 func (x *sequence) after(s *chunk) *chunk {
 	if x.first == s {
 		x.first = nil

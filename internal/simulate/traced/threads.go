@@ -13,42 +13,43 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A strand is what the writer knows of the thread whose call it is at.
+// A strand is the writer's state of one thread.
 type strand struct {
-	leaves  []reissue.LeafGaps // where gaps are means of places
+	leaves  []reissue.LeafGaps // if gaps are means of places
 	of      *trace.Leaves
 	cursor  trace.LeafCursor
-	looking bool // the call before looked for something and found nothing
+	looking bool // the previous call was a poll that found nothing
 }
 
-// A rank's threads run concurrently. No call shows who started a thread and who waits for its end. A thread begins as
+// A rank's threads run concurrently. No call shows who started a thread or who waits for its end. A thread begins as
 // long after the main thread's latest call as in the trace; the main thread is the one with the first call.
-// MPI_Finalize waits for all threads. Messages and collectives go to threads in the order in which these ask for them.
+// MPI_Finalize waits for all threads. Messages and collectives go to threads in the order in which these request
+// them.
 type threads struct {
-	strands []strand // by stream; that at hand is in the writer
+	strands []strand // by stream; the current one is in the writer
 	main    int
 	with    []int   // streams that have calls
-	first   []int64 // when the first call of each began
-	from    []int64 // the end of the main thread's call before
-	told    []bool  // that it begins, by the main thread
+	first   []int64 // by stream: beginning of the first call
+	from    []int64 // by stream: end of the main thread's preceding call
+	told    []bool  // by stream: the main thread has started it
 	begun   []bool
 	last    int64           // end of the main thread's last call
-	final   int             // whose MPI_Finalize it is; -1: nobody's so far
-	turns   [][]turnMeeting // in which a stream is the one that is waited for, by stream
-	waits   [][]turnMeeting // in which it waits
-	context int32           // of the first stream's beginning, others follow it; the main thread's is that of the end
+	final   int             // stream that calls MPI_Finalize; -1: not seen yet
+	turns   [][]turnMeeting // by stream: meetings at which others wait for it
+	waits   [][]turnMeeting // by stream: meetings at which it waits
+	context int32           // context of the first stream's start; the following streams' contexts follow. The main thread's is for the end
 }
 
 // A turnMeeting is where a thread waits for a call of another.
 type turnMeeting struct {
-	call    uint64 // of the stream at hand
+	call    uint64 // index of the current stream's call
 	context int32
 }
 
-// threadContexts is below all contexts of communicators: there the threads of ranks wait for each other.
+// threadContexts is below all contexts of communicators; it is for meetings of a rank's threads.
 const threadContexts = -1 << 30
 
-// threadsOf returns what is known of a rank's threads; nil if it has one.
+// threadsOf returns the state of a rank's threads; nil if it has only one.
 func (s *ProgramSource) threadsOf(k *trace.Rank) (*threads, error) {
 	n := k.Streams()
 	if n == 1 {
@@ -83,11 +84,11 @@ func (s *ProgramSource) threadsOf(k *trace.Rank) (*threads, error) {
 	return t, nil
 }
 
-// findTurns finds where threads wait for each other as one uses what another made.
+// findTurns finds where a thread waits for another because it uses what the other made.
 func (t *threads) findTurns(s *ProgramSource, k *trace.Rank) error {
 	t.turns, t.waits = make([][]turnMeeting, k.Streams()), make([][]turnMeeting, k.Streams())
 	if s.o.apart {
-		return nil // threads of a schedule wait for nothing else
+		return nil // a schedule has no other dependencies between threads
 	}
 	lists, err := handles.ThreadDependencies(k)
 	if err != nil {
@@ -107,7 +108,7 @@ func (t *threads) findTurns(s *ProgramSource, k *trace.Rank) error {
 	return nil
 }
 
-// let has the stream at hand let others go on that wait for its calls before one.
+// let adds the meetings that let other threads continue which wait for the current stream's calls before one.
 func (t *threads) let(w *writer, call uint64) {
 	list := &t.turns[w.thread]
 	for ; len(*list) > 0 && (*list)[0].call < call; *list = (*list)[1:] {
@@ -115,23 +116,23 @@ func (t *threads) let(w *writer, call uint64) {
 	}
 }
 
-// wait has it wait before a call.
+// wait adds the meetings that the current stream waits for before a call.
 func (t *threads) wait(w *writer, call uint64) {
 	list := &t.waits[w.thread]
 	if int(w.thread) == t.main && len(*list) > 0 && (*list)[0].call <= call {
-		t.tell(w, math.MaxInt64) // those that it waits for have begun, whatever means say
+		t.tell(w, math.MaxInt64) // the threads it waits for have begun, whatever mean times suggest
 	}
 	for ; len(*list) > 0 && (*list)[0].call <= call; *list = (*list)[1:] {
 		w.add(dataflow.Op{Kind: dataflow.OpMeet, Meeting: dataflow.MeetFromRoot, Members: 2, Context: (*list)[0].context, MatchIndex: 1, Request: dataflow.NoRequest})
 	}
 }
 
-// meet is a meeting of threads of a rank.
+// meet returns a meeting of a rank's threads.
 func (t *threads) meet(stream int, how dataflow.Meeting, root bool, members int) dataflow.Op {
 	return dataflow.Op{Kind: dataflow.OpMeet, Meeting: how, IsRoot: root, Members: int32(members), Context: t.context + int32(stream), MatchIndex: 1, Request: dataflow.NoRequest}
 }
 
-// turn has the writer go on with the calls of a thread.
+// turn makes the writer continue with the calls of a thread.
 func (w *writer) turn(stream int) {
 	if int(w.thread) != stream {
 		w.threads.strands[w.thread], w.strand = w.strand, w.threads.strands[stream]
@@ -139,7 +140,7 @@ func (w *writer) turn(stream int) {
 	}
 }
 
-// before adds what threads wait for before a call, and returns the gap before it.
+// before adds the waits of a thread before a call, and returns the gap before it.
 func (t *threads) before(w *writer, c *ops.Call, gap float64) float64 {
 	t.let(w, c.Index)
 	if c.Stream == t.main {
@@ -173,13 +174,13 @@ func (t *threads) tell(w *writer, before int64) {
 // finalize has MPI_Finalize wait for all threads.
 func (t *threads) finalize(w *writer) {
 	if t.final < 0 {
-		t.tell(w, math.MaxInt64) // where times are means, some may seem to begin later
+		t.tell(w, math.MaxInt64) // with mean times, some threads may seem to begin later
 		t.final = int(w.thread)
 		w.add(t.meet(t.main, dataflow.MeetToRoot, true, len(t.with)))
 	}
 }
 
-// end is that of all threads.
+// end adds the end of all threads.
 func (t *threads) end(w *writer) {
 	w.turn(t.main)
 	t.tell(w, math.MaxInt64)
@@ -192,7 +193,7 @@ func (t *threads) end(w *writer) {
 	}
 }
 
-// A threadSplitter distributes the operations of a rank to its threads, and counts shared ones.
+// A threadSplitter distributes a rank's operations to its threads, and numbers shared ones.
 type threadSplitter struct {
 	next   func() ([]dataflow.Op, error, bool)
 	queues [][]dataflow.Op // by stream
@@ -260,7 +261,7 @@ func (s *ProgramSource) split(k *trace.Rank, t *threads) (programs []dataflow.Pr
 	return programs, streams
 }
 
-// folded returns the times of ranks: of several threads, those of the one that ends last.
+// folded returns the times of ranks. For several threads it takes the thread that ends last.
 func (s *ProgramSource) folded(times []dataflow.RankTime) []dataflow.RankTime {
 	ranks := s.r.Ranks()
 	for i := ranks; i < len(times); i++ {

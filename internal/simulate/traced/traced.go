@@ -1,8 +1,8 @@
-// Package traced makes of each rank of a trace a program that the simulation can run: what the
-// rank computed between its calls, and what each call sends, receives and waits for.
+// Package traced makes a program for the simulation from each rank of a trace: the rank's computation between its
+// calls, and what each call sends, receives and waits for.
 //
-// Receives match as they did in the traced run. Time that the trace has of calls does not
-// matter for what is modelled; what is not keeps the time that it took, and is counted by name.
+// Receives match as in the traced run. For modelled calls the recorded times don't matter. Calls without a model keep
+// their recorded time, and are counted by name.
 package traced
 
 import (
@@ -25,83 +25,83 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Options say where and how a trace is simulated.
+// Options control the simulation of a trace.
 type Options struct {
 	Machine    *machine.Machine
 	Mapping    machine.Mapping
-	CPUSpeedup float64 // how many times as fast as in the traced run everything is computed; 0: what the machine says
-	NodeOfRank []int   // by rank: which node it is on, in place of Mapping
-	MedianGaps bool    // gaps are medians of places; the trace has to have them one by one
-	MeanGaps   bool    // gaps are means of places, even where the trace has them one by one
+	CPUSpeedup float64 // speed of computation relative to the traced run; 0: the machine's
+	NodeOfRank []int   // by rank: its node; nil: by Mapping
+	MedianGaps bool    // gaps are the places' medians; the trace must have single gaps
+	MeanGaps   bool    // gaps are the places' means, even if the trace has single gaps
 	Progress   func(calls uint64)
 
-	TracingCost           *machine.TracingCost // what tracing cost where the trace was made; nil: as much as Machine says
-	EachRank, EachRound   bool                 // no short cuts, as in dataflow.Options
-	CollectivesAsMessages bool                 // collectives that wait for their end are messages, however many
-	WithSiteTimes         bool                 // times of calls are asked for
+	TracingCost           *machine.TracingCost // overhead of tracing in the traced run; nil: TracingCost of Machine
+	EachRank, EachRound   bool                 // without optimisations, as in dataflow.Options
+	CollectivesAsMessages bool                 // blocking collectives are messages, however many
+	WithSiteTimes         bool                 // compute Prediction.SiteTimes
 
-	// EachCall, if not nil, is called for each call of a thread, in order, with its beginning and end, in ns since the run
-	// began.
+	// EachCall, if not nil, is called for each call of a thread, in order, with its beginning and end, in ns since
+	// the run began.
 	EachCall func(rank, stream int, begin, end uint64)
 
-	factors []float64 // by rank: what computing takes there, times this; nil: 1
+	factors []float64 // by rank: additional factor of computation; nil: 1
 
-	apart  bool // all collectives are taken apart
-	sizes  bool // what is sent is asked for alone, without times
-	single bool // calls are looked at one by one
+	apart  bool // decompose all collectives
+	sizes  bool // only sizes of messages are wanted, without times
+	single bool // interpret calls one by one
 }
 
-// A ProgramSource has the programs of a trace.
+// A ProgramSource makes the programs of a trace.
 type ProgramSource struct {
 	Placement *machine.Placement
 
 	r     *trace.Reader
 	o     Options
 	cpu   float64
-	gap   float64 // ns that the recorder took of each gap
-	call  float64 // and of each call
+	gap   float64 // ns of the recorder in each gap
+	call  float64 // ns of the recorder in each call
 	calls *ops.Source
 	left  map[string]*Unmodelled
-	ns    float64 // that the ranks took, of what was gone through so far
+	ns    float64 // ns of the ranks processed so far
 	stops []func()
 
 	of      []threadOf          // by program
-	strands int32               // of ranks with several
-	locks   map[lockKey]*locked // for which somebody waits
-	exact   bool                // times are those of single calls; of traces with locks
+	strands int32               // number of threads of ranks with several
+	locks   map[lockKey]*locked // locks for which a rank waits
+	exact   bool                // for traces with locks: times are those of single calls
 
 	leaves     map[[2]int]*trace.Leaves // by class, if all its ranks share them, and stream
 	classes    map[int]*reissue.ClassGaps
-	iterated   *bool // gaps are those of iterations; nil: not looked at yet
+	iterated   *bool // gaps differ by iteration; nil: not determined yet
 	structures map[*trace.Leaves]int
 	sequences  map[*trace.Leaves]*sequence
-	placed     []placed // for ranks to come: side by side, as ranks take turns
+	placed     []placed // allocated for several ranks together, as they run alternately
 	known      map[string]*placedTimes
 	codes      *codes
 	levels     map[*handles.Comm]*machine.NetworkLevel
 	functions  []*function // by number
 
-	// What happens beside all else between a Meet with a request and the Wait for it, if
-	// collectives are taken apart: by rank, in the order of these.
+	// Concurrent operations between an OpMeet with a request and its wait, if collectives are decomposed: by rank, in
+	// order of the meetings.
 	beside [][][]dataflow.Op
 }
 
-// An Unmodelled is what the simulation does not know how to predict.
+// An Unmodelled is a function or circumstance that the simulation has no model for.
 type Unmodelled struct {
-	Description       string  `json:"what"` // a function, or a sentence
+	Description       string  `json:"what"` // name of a function, or a sentence
 	Calls             uint64  `json:"calls"`
 	Ns                float64 `json:"ns"`    // recorded time of all ranks
 	Share             float64 `json:"share"` // of the recorded time of all ranks
-	KeepsRecordedTime bool    `json:"kept"`  // it takes the same time in the simulation; else none
+	KeepsRecordedTime bool    `json:"kept"`  // it keeps its recorded time in the simulation; otherwise it takes none
 }
 
-// NewSource prepares a trace. It has to have times, and tracks of all ranks.
+// NewSource prepares the simulation of a trace. The trace must have times, and tracks of all ranks.
 func NewSource(r *trace.Reader, o Options) (*ProgramSource, error) {
 	x := ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, PerMember: true, FineSync: true, IgnoreTimes: o.sizes, Progress: o.Progress}
 	calls, err := ops.NewSource(r, x)
 	if err == nil && o.sizes {
 		var one bool
-		if one, err = calls.OneThread(); err == nil && !one { // threads take turns by their times
+		if one, err = calls.OneThread(); err == nil && !one { // the order of threads' calls follows from times
 			x.IgnoreTimes = false
 			calls, err = ops.NewSource(r, x)
 		}
@@ -112,7 +112,7 @@ func NewSource(r *trace.Reader, o Options) (*ProgramSource, error) {
 	return from(calls, o)
 }
 
-// from does so with the calls of a source that has all ranks from the beginning to the end.
+// from prepares the simulation of a source's calls. The source must have all ranks and the whole run.
 func from(calls *ops.Source, o Options) (*ProgramSource, error) {
 	r := calls.Reader
 	if err := r.RequireTimes(); err != nil {
@@ -156,7 +156,7 @@ func from(calls *ops.Source, o Options) (*ProgramSource, error) {
 	return s, nil
 }
 
-// Calls returns how many calls there are to simulate.
+// Calls returns the number of calls to simulate.
 func (s *ProgramSource) Calls() (uint64, error) { return s.calls.Calls() }
 
 // TracedRunNs is how long the traced run took, in ns.
@@ -165,7 +165,7 @@ func (s *ProgramSource) TracedRunNs() int64 { return s.calls.EndNs }
 // A threadOf is the rank and thread of a program.
 type threadOf struct{ rank, stream int }
 
-// Programs returns those of all ranks, then those of further threads. One goroutine has to use them all.
+// Programs returns the programs of all ranks, then those of further threads. They are not safe for concurrent use.
 func (s *ProgramSource) Programs() ([]dataflow.Program, error) {
 	programs := make([]dataflow.Program, s.r.Ranks())
 	s.of = make([]threadOf, len(programs))
@@ -205,7 +205,7 @@ func (s *ProgramSource) Programs() ([]dataflow.Program, error) {
 		}
 	}
 	programs, s.of = append(programs, others...), append(s.of, of...)
-	s.known, s.codes, s.sequences, s.placed = nil, nil, nil, nil // all that is needed of them is in programs
+	s.known, s.codes, s.sequences, s.placed = nil, nil, nil, nil // the programs have what they need of these
 	return programs, nil
 }
 
@@ -217,11 +217,11 @@ func (s *ProgramSource) Close() {
 	s.stops = nil
 }
 
-// A written program is that of a rank whose calls are looked at one by one.
+// A written is the program of a rank whose calls are interpreted one by one.
 type written struct {
 	s       *ProgramSource
 	rank    int
-	threads *threads // whose calls are taken together; nil: there is one
+	threads *threads // threads of the rank, whose calls are interpreted together; nil: there is one
 	next    func() ([]dataflow.Op, error, bool)
 }
 
@@ -235,7 +235,7 @@ func (p *written) Next() ([]dataflow.Op, error) {
 	return ops, err
 }
 
-// program yields operations of a rank, a number at a time.
+// program yields the operations of a rank, in batches.
 func (s *ProgramSource) program(rank int, t *threads) iter.Seq2[[]dataflow.Op, error] {
 	return func(yield func([]dataflow.Op, error) bool) {
 		w := &writer{s: s, threads: t, yield: yield, requests: make(map[uint64]int32), held: make(map[uint64]uint64), late: make(map[uint64]bool), bundles: make(map[uint64][]int32), parted: make(map[int64]*partitioned), groups: make(map[*handles.Comm]*commView), numbers: make(map[int32]int64)}
@@ -245,7 +245,7 @@ func (s *ProgramSource) program(rank int, t *threads) iter.Seq2[[]dataflow.Op, e
 	}
 }
 
-// Unmodelled returns what was not modelled, by decreasing time. It is known when all programs have ended.
+// Unmodelled returns what had no model, the largest recorded time first. It is complete when all programs have ended.
 func (s *ProgramSource) Unmodelled() []Unmodelled {
 	var list []Unmodelled
 	for _, what := range slices.Sorted(maps.Keys(s.left)) {
@@ -263,7 +263,7 @@ func (s *ProgramSource) Unmodelled() []Unmodelled {
 	return list
 }
 
-// placesOf returns the places of a rank's program, and their times, which it adds to what the ranks took.
+// placesOf returns the leaves of a rank's thread and their times, which it adds to the ranks' total.
 func (s *ProgramSource) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []reissue.LeafGaps, error) {
 	l := s.leaves[[2]int{k.Class(), stream}]
 	if l == nil {
@@ -285,7 +285,7 @@ func (s *ProgramSource) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []re
 	return l, list, err
 }
 
-// level is the level over which members of a communicator communicate; nil if some members are unknown.
+// level returns the level between the members of a communicator; nil if some members are unknown.
 func (s *ProgramSource) level(c *handles.Comm) *machine.NetworkLevel {
 	if l, ok := s.levels[c]; ok {
 		return l
@@ -310,7 +310,7 @@ func (s *ProgramSource) leave(what string, calls uint64, ns float64, kept bool) 
 	u.Ns += ns
 }
 
-// factor is what computing takes on a rank, of what it would take.
+// factor returns the factor of a rank's computation times.
 func (s *ProgramSource) factor(rank int) float64 {
 	if s.o.factors == nil {
 		return 1
@@ -318,16 +318,17 @@ func (s *ProgramSource) factor(rank int) float64 {
 	return s.o.factors[rank]
 }
 
-// computed turns recorded ns into ps of the simulated machine.
+// computed converts recorded ns to ps of the simulated machine.
 func (s *ProgramSource) computed(ns float64) int64 {
 	return int64(math.Round(min(max(ns, 0)*1000/s.cpu, 1e18)))
 }
 
-// manyRanks is how many ranks are simulated at a time, in all predictions together: each rank takes memory.
+// manyRanks is the largest number of ranks simulated at a time, over all concurrent predictions: each rank takes
+// memory.
 const manyRanks = 1 << 16
 
-// PredictAll predicts a run with several options, as many at a time as there are cores. On failure it returns which
-// options failed: of several the first.
+// PredictAll predicts a run with several options, concurrently on all cores. On failure it returns the first index
+// whose prediction failed.
 func PredictAll(r *trace.Reader, list []Options) (all []*Prediction, failed int, err error) {
 	all = make([]*Prediction, len(list))
 	errs := make([]error, len(list))
@@ -346,7 +347,7 @@ func PredictAll(r *trace.Reader, list []Options) (all []*Prediction, failed int,
 					}
 				}
 				if all[i], errs[i] = Predict(r, o); errs[i] != nil {
-					next.Store(int64(len(list))) // the rest is of no use
+					next.Store(int64(len(list))) // the remaining predictions are not needed
 				}
 			}
 		})

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// visits returns the calls that a rank makes, with their times.
+// visits returns a rank's calls with their times.
 func (s *ProgramSource) visits(k *trace.Rank, calls []compiledCall) (dataflow.CallVisits, error) {
 	own, err := k.TimesKept()
 	if err != nil {
@@ -24,8 +24,7 @@ func (s *ProgramSource) visits(k *trace.Rank, calls []compiledCall) (dataflow.Ca
 	if err != nil {
 		return nil, err
 	}
-	// What is left out or kept is known without going through the calls, however many of these
-	// the engine passes over.
+	// The times of calls without a model are summed by leaf, so calls that the engine skips are included.
 	for i := range leaves {
 		x := &leaves[i]
 		if c := &calls[of.Terminal(i)]; x.Calls > 0 && c.timed && c.role != local {
@@ -49,10 +48,11 @@ func (s *ProgramSource) visits(k *trace.Rank, calls []compiledCall) (dataflow.Ca
 	return p, nil
 }
 
-// mostByIteration is how many calls of a trace are gone through one by one to have what each rank computed in each iteration.
+// mostByIteration is the largest number of calls that are processed one by one to get each rank's computation by
+// iteration.
 const mostByIteration = 1 << 20
 
-// byIteration reports whether gaps are those of iterations, as far as the trace has what ranks computed in each.
+// byIteration reports whether gaps differ by iteration. The trace must have each rank's computation by iteration.
 func (s *ProgramSource) byIteration() (bool, error) {
 	if s.iterated != nil {
 		return *s.iterated, nil
@@ -75,8 +75,8 @@ func (s *ProgramSource) byIteration() (bool, error) {
 	return by, err
 }
 
-// iterated are the calls of a rank with gaps as they were in their iteration, in the mean of what is alike there. Calls take what they take
-// at their places: what the trace has of single ones includes waiting.
+// iterated is a rank's calls with the mean gaps of similar iterations. Calls take the times of their places, as
+// recorded times of single calls include waiting.
 type iterated struct {
 	*placed
 	s      *ProgramSource
@@ -84,7 +84,7 @@ type iterated struct {
 	gap    func() (trace.TimedTerminal, error, bool)
 	stop   func()
 	began  bool
-	end    int64 // of the call before
+	end    int64 // end of the previous call
 }
 
 func (p *iterated) Next() (call int, gap, took int64, ok bool, err error) {
@@ -107,7 +107,7 @@ func (p *iterated) MainLoopRounds() uint64     { return 0 }
 func (p *iterated) RoundsLeft() (uint64, bool) { return 0, false }
 func (p *iterated) SkipRounds(uint64)          {}
 
-// medians puts medians in place of mean gaps.
+// medians replaces mean gaps by medians.
 func medians(k *trace.Rank, of *trace.Leaves, list []reissue.LeafGaps, stream int) error {
 	samples, entries := make([][]uint64, len(list)), make([][]uint64, len(list))
 	cursor := of.Cursor(k)
@@ -131,21 +131,21 @@ func medians(k *trace.Rank, of *trace.Leaves, list []reissue.LeafGaps, stream in
 	return nil
 }
 
-// A placedTime is the times of calls at a place of the program, in ps: gaps, that where a loop is
-// entered there, and what the call takes itself.
+// A placedTime is the times of calls at a place of the program, in ps: the gap, the gap where a loop is entered, and
+// the call's own time.
 type placedTime struct{ gap, entry, took int64 }
 
-// placedTimes are those of all places.
+// placedTimes is the times of all places.
 type placedTimes struct {
 	list     []placedTime
 	terminal []int32
-	alike    bool // all ranks of the class go through their loops equally often
+	alike    bool // all ranks of the class have the same trip counts
 }
 
-// times returns what the engine needs of places. Ranks share it if all of it is the same.
+// times returns the times of places for the engine. Ranks with equal times share them.
 func (s *ProgramSource) times(of *trace.Leaves, leaves []reissue.LeafGaps, calls []compiledCall, alike bool, factor float64) *placedTimes {
 	list := make([]placedTime, len(leaves))
-	number, _ := once.NumberOf(s.structures, of) // of those that ranks share
+	number, _ := once.NumberOf(s.structures, of) // number of the leaves
 	text := binary.AppendUvarint(nil, uint64(number))
 	for i := range leaves {
 		x, c := &leaves[i], &calls[of.Terminal(i)]
@@ -174,7 +174,7 @@ func (s *ProgramSource) times(of *trace.Leaves, leaves []reissue.LeafGaps, calls
 	return t
 }
 
-// placed are the calls of a rank with times by leaf.
+// A placed is a rank's calls with times by leaf.
 type placed struct {
 	*placedTimes
 	*sequence
@@ -182,7 +182,7 @@ type placed struct {
 	next int
 }
 
-// here returns the visit that comes next.
+// here returns the next visit.
 func (p *placed) here() *visited {
 	if p.next == len(p.at.visits) {
 		p.at, p.next = p.after(p.at), 0
@@ -222,7 +222,7 @@ func (p *placed) SkipRounds(rounds uint64) {
 	p.at, p.next = p.start(), 0
 }
 
-// single are the calls of a rank with a time for each.
+// A single is a rank's calls with a time for each.
 type single struct {
 	s      *ProgramSource
 	factor float64

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A writer takes the calls of a rank and hands on what they do.
+// A writer converts the calls of a rank to operations.
 type writer struct {
 	ops.NopSink
 	s     *ProgramSource
@@ -19,43 +19,43 @@ type writer struct {
 	yield func([]dataflow.Op, error) bool
 
 	ops      []dataflow.Op
-	site     int32              // the call
-	gone     uint64             // how many were handed on before these
-	requests map[uint64]int32   // of what was begun, by the operation's ID
-	spare    []int32            // requests that are free again
-	made     int32              // requests
-	late     map[uint64]bool    // receives that begin when they end, as it took too long until that was known
-	held     map[uint64]uint64  // receives whose message is still unknown: which operation they are
-	order    []uint64           // these by ID, the oldest first
-	bundles  map[uint64][]int32 // of operations that have several
+	site     int32              // index of the current call
+	gone     uint64             // number of operations yielded before ops
+	requests map[uint64]int32   // pending requests, by the operation's ID
+	spare    []int32            // request numbers for reuse
+	made     int32              // number of requests made
+	late     map[uint64]bool    // receives that begin only when they end, as their message became known too late
+	held     map[uint64]uint64  // receives whose message is unknown: the index of their operation
+	order    []uint64           // IDs of these receives, the oldest first
+	bundles  map[uint64][]int32 // requests of operations that have several
 	groups   map[*handles.Comm]*commView
-	comm     *handles.Comm // that was asked for last, and what is known of it
+	comm     *handles.Comm // cache: the latest communicator, and its view
 	ofComm   *commView
-	call     dataflow.Collective    // the collective at hand
+	call     dataflow.Collective    // the current collective
 	parted   map[int64]*partitioned // by persistent request
-	act      int                    // which of a call's acts is looked at
-	acting   int                    // of this many
-	own      *handles.Rank          // nil: not asked for yet
-	numbers  map[int32]int64        // of collectives with a request that were taken apart, by context
+	act      int                    // index of the current act in its call
+	acting   int                    // number of the call's acts
+	own      *handles.Rank          // nil: not read yet
+	numbers  map[int32]int64        // by context: number of nonblocking collectives that were decomposed
 
 	strand
-	taken map[lockKey]int    // locks so far, number left out
-	turns map[lockKey]*epoch // in which the rank is
+	taken map[lockKey]int    // number of locks so far; the key's number is 0
+	turns map[lockKey]*epoch // open epochs of the rank
 
-	views    map[int]float64 // by file, how far its bytes lie apart
-	unsynced map[int]int64   // bytes written
-	duration float64         // of the call at hand, as it was
-	thread   int32           // whose it is
-	threads  *threads        // nil: there is one
+	views    map[int]float64 // by file: how scattered the view's bytes are
+	unsynced map[int]int64   // by file: bytes written since the last sync
+	duration float64         // recorded duration of the current call
+	thread   int32           // thread of the current call
+	threads  *threads        // nil: the rank has one thread
 }
 
-// errStopped ends a rank that nobody wants to know more of.
+// errStopped ends a rank whose operations are no longer wanted.
 var errStopped = errors.New("stopped")
 
 const (
 	inner = dataflow.OwnRequests
-	batch = 256     // operations that are handed on together
-	most  = 1 << 14 // operations that wait for what a receive gets
+	batch = 256     // operations yielded together
+	most  = 1 << 14 // operations that wait for an unknown message of a receive
 )
 
 func (w *writer) Begin(k *trace.Rank) error {
@@ -101,14 +101,14 @@ func (w *writer) add(o dataflow.Op) {
 	w.ops = append(w.ops, o)
 }
 
-// local adds time that follows from nothing else.
+// local adds a time that depends on no other rank.
 func (w *writer) local(kind dataflow.OpKind, ps int64) {
 	if ps > 0 {
 		w.add(dataflow.Op{Kind: kind, TimePs: ps})
 	}
 }
 
-// hand yields the operations that are complete: none from the first receive on whose message is unknown.
+// hand yields the complete operations: those before the first receive whose message is unknown.
 func (w *writer) hand(all bool) error {
 	for len(w.order) > 0 {
 		at, ok := w.held[w.order[0]]
@@ -151,7 +151,7 @@ func (w *writer) begin(id uint64, o dataflow.Op) {
 	w.add(o)
 }
 
-// number is that of a request that is free.
+// number returns a free request number.
 func (w *writer) number() int32 {
 	if n := len(w.spare); n > 0 && w.threads == nil {
 		number := w.spare[n-1]
@@ -179,7 +179,7 @@ func (w *writer) end(id uint64) bool {
 	return true
 }
 
-// receive is the operation that gets a message which is known.
+// receive returns the operation of a receive whose message is known.
 func (w *writer) receive(x *ops.Operation) dataflow.Op {
 	return dataflow.Op{Kind: dataflow.OpReceive, Peer: int32(x.World()), Context: context(x.Comm), Tag: x.Tag, Request: dataflow.NoRequest}
 }
@@ -191,8 +191,8 @@ func (w *writer) send(x *ops.Operation) dataflow.Op {
 	return o
 }
 
-// post begins a receive; false if nobody knows the rank that it is to get something from. Of
-// one from any rank or with any tag it turns out later what it gets.
+// post begins a receive; false if the sender is not known to the simulation. A wildcard receive gets its message
+// later.
 func (w *writer) post(x *ops.Operation) bool {
 	if x.Peer >= 0 && x.World() < 0 {
 		return false
@@ -207,7 +207,7 @@ func (w *writer) post(x *ops.Operation) bool {
 	return true
 }
 
-// got ends a receive; false if it was not begun.
+// got completes a receive; false if it was not begun.
 func (w *writer) got(x *ops.Operation) bool {
 	n, ok := w.requests[x.ID]
 	if !ok {
@@ -230,7 +230,7 @@ func (w *writer) got(x *ops.Operation) bool {
 	return w.end(x.ID)
 }
 
-// cancel ends a receive that got nothing, or a send that nobody got.
+// cancel ends a cancelled receive or send.
 func (w *writer) cancel(id uint64) {
 	if at, held := w.held[id]; held {
 		w.ops[at-w.gone] = dataflow.Op{Thread: w.ops[at-w.gone].Thread}

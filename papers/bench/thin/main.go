@@ -41,7 +41,7 @@ func numbers(text string) (list []int) {
 	return list
 }
 
-// A knob is what thin may give up beside exact sizes.
+// A knob is what a reduction may change besides sizes.
 type knob struct {
 	name           string
 	draw, partners bool
@@ -75,7 +75,7 @@ func run(ranks, precisions []int) error {
 	return nil
 }
 
-// sizes are those of the files that thin writes, by precision.
+// sizes returns the sizes of the reduced files, by precision.
 func (k *knob) sizes(r *trace.Reader, precisions []int) (list []int64, err error) {
 	d := partners.New(r, 1, func(int) {})
 	for _, p := range precisions {
@@ -98,7 +98,7 @@ func (k *knob) sizes(r *trace.Reader, precisions []int) (list []int64, err error
 	return list, nil
 }
 
-// recorded is the trace of a program.
+// recorded runs a program on virtual ranks, and returns its trace.
 func recorded(ranks int, program func(v *vmpi.Rank)) (*trace.Reader, error) {
 	tracks := make([]*track.Track, ranks)
 	for rank := range tracks {
@@ -119,8 +119,8 @@ func recorded(ranks int, program func(v *vmpi.Rank)) (*trace.Reader, error) {
 	return trace.ReadBytes(file, "mesh")
 }
 
-// mesh solves on a mesh that changes in each step: the solver iterates until it converges, and then about two messages of each rank move
-// blocks of 900 to 1,099 bytes between ranks that look random. All ranks know all blocks.
+// mesh solves on a mesh that changes in each step. The solver iterates until it converges. Then about two messages of
+// each rank, of 900 to 1,099 bytes, move blocks between ranks that look random. All ranks know all blocks.
 func mesh(v *vmpi.Rank) {
 	v.Start(1)
 	next, last := int64((v.Rank+1)%v.Size), int64((v.Rank+v.Size-1)%v.Size)

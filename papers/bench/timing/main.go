@@ -119,7 +119,7 @@ func run() error {
 	return nil
 }
 
-// measured records and measures one program.
+// measured records a program, and measures it.
 func (r *recorder) measured(name string, o *timing.Options, calls int) (*program, error) {
 	start := time.Now()
 	path, err := r.record(name)

@@ -22,16 +22,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A program is what was measured of one recording.
+// A program is the measurements of one recording.
 type program struct {
 	Name       string
 	Ranks      int
-	Calls, All int64 // measured, and in the recording
+	Calls, All int64 // number of measured calls, and of all
 	Results    []result
 	Hist       histogramErrors
 }
 
-// A result is what one codec made of a program's times.
+// A result is one codec's result for a program's times.
 type result struct {
 	Codec                   string
 	Ratio, Gaps, Durations  float64

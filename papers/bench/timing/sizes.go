@@ -14,7 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A size is what a trace of virtual ranks takes.
+// A size is the size of a trace of virtual ranks.
 type size struct {
 	calls       uint64 // of all ranks
 	times, file int    // bytes
@@ -22,7 +22,7 @@ type size struct {
 	classes     int
 }
 
-// sizeOf merges ranks that make the calls of a program so many times over.
+// sizeOf merges ranks that repeat the calls of a program iterations times.
 func sizeOf(p skeleton.Program, mode timing.Mode, ranks, iterations int) (size, error) {
 	var x size
 	links := merge.LocalTransports(ranks)
@@ -73,7 +73,7 @@ func sizeOf(p skeleton.Program, mode timing.Mode, ranks, iterations int) (size, 
 
 var sizeModes = []timing.Mode{timing.ModeStats, timing.ModeHist}
 
-// sizePrograms are those whose bytes are counted unless told otherwise.
+// sizePrograms are the programs whose bytes are counted by default.
 var sizePrograms = []string{"st2d", "st3d", "cg", "lu", "mg"}
 
 // printSizes prints bytes of section times by program, mode, iterations and ranks.

@@ -82,7 +82,7 @@ func noise(v float64) string {
 
 func speed(ns float64) string {
 	if ns < 0.5 {
-		return "- | -" // too few values to tell
+		return "- | -" // too few values
 	}
 	return fmt.Sprintf("%.0f | %.0f", ns, codecs.RawBytes*1e3/ns)
 }
@@ -101,8 +101,7 @@ func printHistograms(w io.Writer, all []*program) {
 	}
 }
 
-// histogramErrors sums up how far quantiles of histograms of five bins are off,
-// over all calls of a rank that were made often enough to tell.
+// histogramErrors is the errors of quantiles from histograms of five bins, over all terminals with enough calls.
 type histogramErrors struct {
 	Lists [2]struct {
 		N                  int
@@ -110,7 +109,7 @@ type histogramErrors struct {
 	}
 }
 
-// enough is how many samples a distribution must have.
+// enough is the least number of samples of a distribution.
 const enough = 100
 
 func (h *histogramErrors) add(keys []uint32, b series.Batch) {
@@ -133,8 +132,7 @@ func (h *histogramErrors) add(keys []uint32, b series.Batch) {
 	}
 }
 
-// errorsOf returns how far the shares of samples below the quantiles are from
-// what they should be, and the median error of the values.
+// errorsOf returns the errors of the quantiles' shares (mean and worst), and the median error of their values.
 func errorsOf(values []uint64) (mean, worst, value float64) {
 	h := hist.New(hist.DefaultBins, 0)
 	for _, v := range values {
@@ -157,7 +155,7 @@ func errorsOf(values []uint64) (mean, worst, value float64) {
 			})
 			return float64(at) / n
 		}
-		// A value that occurs often stands for a range of shares.
+		// A frequent value covers a range of shares.
 		d := max(below(got-0.5)-q, q-below(got+0.5), 0)
 		mean += d / steps
 		worst = max(worst, d)
