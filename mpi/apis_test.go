@@ -42,7 +42,7 @@ var forumKinds = map[string]Kind{
 	"COMMUNICATOR": KindComm, "GROUP": KindGroup, "DATATYPE": KindDatatype, "OPERATION": KindOp, "REQUEST": KindRequest,
 	"MESSAGE": KindMessage, "WINDOW": KindWin, "FILE": KindFile, "INFO": KindInfo, "ERRHANDLER": KindErrhandler,
 	"SESSION": KindSession, "CVAR": KindCvar, "PVAR": KindPvar, "PVAR_SESSION": KindPvarSession,
-	"EVENT_INSTANCE": KindEvent, "EVENT_REGISTRATION": KindEventReg, "TOOLS_ENUM": KindEnum, "BUFFER": KindBuffer,
+	"EVENT_INSTANCE": KindToolEvent, "EVENT_REGISTRATION": KindToolEventRegistration, "TOOLS_ENUM": KindToolEnum, "BUFFER": KindBuffer,
 	"STATUS": KindStatus, "STRING": KindString, "OFFSET": KindOffset, "KEYVAL": KindKeyval, "TAG": KindTag, "LOGICAL": KindLogical,
 }
 

@@ -7,19 +7,19 @@ import (
 
 // A Call describes one C function of the standard.
 type Call struct {
-	ID                 uint16
-	Name               string
-	Section            string // of the standard, as in "3.2"
-	SectionTitle       string
-	Class              Class
-	Reason             string // why an Unwrapped call is not wrapped
-	Large              bool   // large-count form: count and disp kinds are 64 bits wide
-	SmallForm          *Call  // of a large form: the call it widens
-	LargeForm          *Call  // of a small form: its large form, nil without one
-	Attrs              Attr
-	Params             []Param
-	ReturnKind         Kind        // KindError for nearly all
-	DeclaredCFunctions []CFunction // of a function of io.txt: the C library's functions that are recorded as this call
+	ID                    uint16
+	Name                  string
+	Section               string // of the standard, as in "3.2"
+	SectionTitle          string
+	Class                 Class
+	Reason                string // why an Unwrapped call is not wrapped
+	Large                 bool   // large-count form: count and disp kinds are 64 bits wide
+	SmallForm             *Call  // of a large form: the call it widens
+	LargeForm             *Call  // of a small form: its large form, nil without one
+	Attrs                 Attr
+	Params                []Param
+	ReturnKind            Kind           // KindError for nearly all
+	DeclaredLibcFunctions []LibcFunction // of a function of io.txt: the C library's functions that are recorded as this call
 }
 
 // Has reports whether the call has all attributes of a. A nil call, of an unknown function, has none.

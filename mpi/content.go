@@ -51,9 +51,9 @@ func (x *Content) multiply(c *Call, factor Expr) error {
 	case *PropertyExpr:
 		name = f.Param
 		switch f.Property {
-		case PropertyOwnOf:
+		case PropertyArrayOwnElement:
 			x.OwnElement = true
-		case PropertySize, PropertyInDegree, PropertyOutDegree:
+		case PropertyCommSize, PropertyInDegree, PropertyOutDegree:
 			x.Multiplicity, x.Comm = f.Property, name
 			return nil
 		default:

@@ -79,27 +79,27 @@ type Property uint8
 
 // The properties.
 const (
-	PropertySize        Property = iota // of a communicator: group size; of an intercommunicator the size of the remote group
-	PropertyLocalSize                   // of a communicator: size of the local group
-	PropertyInDegree                    // of a communicator: number of neighbours it receives from
-	PropertyOutDegree                   // of a communicator: number of neighbours it sends to
-	PropertyDims                        // of a communicator: dimensions of its cartesian topology
-	PropertyNodes                       // of a communicator: nodes of its graph
-	PropertyEdges                       // of a communicator: edges of its graph
-	PropertyNeighbors                   // of a communicator and a rank: neighbours in its graph
-	PropertyInWeights                   // of a communicator: InDegree if its edges have weights
-	PropertyOutWeights                  // of a communicator: OutDegree if its edges have weights
-	PropertyIntegers                    // of a datatype: integers that its constructor was given
-	PropertyAddresses                   // of a datatype: addresses
-	PropertyLargeCounts                 // of a datatype: large counts
-	PropertyDatatypes                   // of a datatype: datatypes
-	PropertyCvars                       // of a category of the tool interface: control variables in it
-	PropertyPvars                       // of a category: performance variables
-	PropertyEvents                      // of a category: event types
-	PropertyCategories                  // of a category: categories
-	PropertySumOf                       // of an array: sum of its elements
-	PropertyLastOf                      // of an array: its last element, 0 if it has none
-	PropertyOwnOf                       // of an array: the element of the own rank; only in data() and memory()
+	PropertyCommSize              Property = iota // of a communicator: group size; of an intercommunicator the size of the remote group
+	PropertyCommLocalSize                         // of a communicator: size of the local group
+	PropertyInDegree                              // of a communicator: number of neighbours it receives from
+	PropertyOutDegree                             // of a communicator: number of neighbours it sends to
+	PropertyCommDims                              // of a communicator: dimensions of its cartesian topology
+	PropertyGraphNodes                            // of a communicator: nodes of its graph
+	PropertyGraphEdges                            // of a communicator: edges of its graph
+	PropertyGraphNeighbors                        // of a communicator and a rank: neighbours in its graph
+	PropertyInWeights                             // of a communicator: InDegree if its edges have weights
+	PropertyOutWeights                            // of a communicator: OutDegree if its edges have weights
+	PropertyTypeIntegers                          // of a datatype: integers that its constructor was given
+	PropertyTypeAddresses                         // of a datatype: addresses
+	PropertyTypeLargeCounts                       // of a datatype: large counts
+	PropertyTypeDatatypes                         // of a datatype: datatypes
+	PropertyCategoryCvars                         // of a category of the tool interface: control variables in it
+	PropertyCategoryPvars                         // of a category: performance variables
+	PropertyCategoryEventTypes                    // of a category: event types
+	PropertyCategorySubcategories                 // of a category: categories
+	PropertyArraySum                              // of an array: sum of its elements
+	PropertyArrayLast                             // of an array: its last element, 0 if it has none
+	PropertyArrayOwnElement                       // of an array: the element of the own rank; only in data() and memory()
 )
 
 var propertyNames = [...]string{"size", "localsize", "indegree", "outdegree", "dims", "nodes", "edges", "neighbors", "inweights", "outweights",
@@ -108,14 +108,14 @@ var propertyNames = [...]string{"size", "localsize", "indegree", "outdegree", "d
 func (p Property) String() string { return propertyNames[p] }
 
 // OfArray reports whether the property is one of arrays, not of objects.
-func (p Property) OfArray() bool { return p >= PropertySumOf }
+func (p Property) OfArray() bool { return p >= PropertyArraySum }
 
 // of returns the kind of the parameters that have the property, unless they are arrays.
 func (p Property) of() Kind {
 	switch {
-	case p >= PropertyCvars:
+	case p >= PropertyCategoryCvars:
 		return KindInt
-	case p >= PropertyIntegers:
+	case p >= PropertyTypeIntegers:
 		return KindDatatype
 	}
 	return KindComm
@@ -163,7 +163,7 @@ func parseAtom(s string) (Expr, error) {
 			if n != name {
 				continue
 			}
-			if two != (Property(p) == PropertyNeighbors) {
+			if two != (Property(p) == PropertyGraphNeighbors) {
 				return nil, fmt.Errorf("%q: neighbors alone has a communicator and a rank", s)
 			}
 			return &PropertyExpr{Property(p), arg, rank}, nil

@@ -8,22 +8,22 @@ import (
 	"sync"
 )
 
-// A CFunction is a function of the C library that is recorded as a call of io.txt.
-type CFunction struct {
+// A LibcFunction is a function of the C library that is recorded as a call of io.txt.
+type LibcFunction struct {
 	Name           string
-	Args           []CFunctionArg
+	Args           []LibcArgument
 	Variadic       bool   // variable arguments follow
 	VaListFunction string // the function that takes the variable arguments as a va_list; "": the last parameter is one of them
 	HasExtraArgs   bool   // it has parameters that the call lacks
 }
 
-// A CFunctionArg is one argument: a parameter of the call, or another argument with its C type. An argument with a
+// A LibcArgument is one argument: a parameter of the call, or another argument with its C type. An argument with a
 // Value, a C expression, is not passed but implied.
-type CFunctionArg struct{ Name, CType, CValue string }
+type LibcArgument struct{ Name, CType, CValue string }
 
 // Passes reports whether the symbol takes the parameter or implies its value.
-func (s *CFunction) Passes(param string) bool {
-	return slices.ContainsFunc(s.Args, func(a CFunctionArg) bool { return a.CType == "" && a.Name == param })
+func (s *LibcFunction) Passes(param string) bool {
+	return slices.ContainsFunc(s.Args, func(a LibcArgument) bool { return a.CType == "" && a.Name == param })
 }
 
 // parseForm reads what follows "form".
@@ -32,7 +32,7 @@ func (p *callParser) parseForm(words []string) error {
 	if c == nil || !p.system || len(words) == 0 {
 		return fmt.Errorf("a form needs a name, and a call of io.txt above it")
 	}
-	s := CFunction{Name: words[0]}
+	s := LibcFunction{Name: words[0]}
 	for words = words[1:]; len(words) > 0; words = words[1:] {
 		typ, name, extra := strings.Cut(words[0], ":")
 		param, value, known := strings.Cut(words[0], "=")
@@ -44,27 +44,27 @@ func (p *callParser) parseForm(words []string) error {
 		case s.Variadic:
 			return fmt.Errorf("form %s: %q after ...", s.Name, words[0])
 		case extra:
-			s.Args = append(s.Args, CFunctionArg{Name: name, CType: typ})
+			s.Args = append(s.Args, LibcArgument{Name: name, CType: typ})
 		case c.Index(param) < 0 || known && value == "":
 			return fmt.Errorf("form %s: no parameter %q", s.Name, words[0])
 		default:
-			s.Args = append(s.Args, CFunctionArg{Name: param, CValue: value})
+			s.Args = append(s.Args, LibcArgument{Name: param, CValue: value})
 		}
 	}
-	c.DeclaredCFunctions = append(c.DeclaredCFunctions, s)
+	c.DeclaredLibcFunctions = append(c.DeclaredLibcFunctions, s)
 	return nil
 }
 
-// CFunctions lists the functions of the C library that are recorded as a call of io.txt.
-func (c *Call) CFunctions() []CFunction {
-	if len(c.DeclaredCFunctions) > 0 {
-		return c.DeclaredCFunctions
+// LibcFunctions lists the functions of the C library that are recorded as a call of io.txt.
+func (c *Call) LibcFunctions() []LibcFunction {
+	if len(c.DeclaredLibcFunctions) > 0 {
+		return c.DeclaredLibcFunctions
 	}
-	own := CFunction{Name: c.Name}
+	own := LibcFunction{Name: c.Name}
 	for i := range c.Params {
-		own.Args = append(own.Args, CFunctionArg{Name: c.Params[i].Name})
+		own.Args = append(own.Args, LibcArgument{Name: c.Params[i].Name})
 	}
-	return []CFunction{own}
+	return []LibcFunction{own}
 }
 
 // FileName returns the name of a file that is passed to MPI, without the prefix that chooses a file system (ufs:, nfs:).
@@ -94,7 +94,7 @@ func (c *Call) Failure() Failure {
 		return FailsNever
 	case KindFileStream, KindDirStream, KindAddressOrNull:
 		return FailsNull
-	case KindMapping:
+	case KindMappedFileAddress:
 		return FailsMapFailed
 	case KindSize:
 		return FailsBelowCount

@@ -22,7 +22,7 @@ func TestFileCalls(t *testing.T) {
 		if back, ok := Lookup(c.Name); !ok || back != c {
 			t.Errorf("%s: the name leads elsewhere", c.Name)
 		}
-		for _, s := range c.CFunctions() {
+		for _, s := range c.LibcFunctions() {
 			if calls[s.Name] != "" {
 				t.Errorf("%s is recorded as %s and as %s", s.Name, calls[s.Name], c.Name)
 			}
@@ -60,8 +60,8 @@ func TestForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []CFunctionArg{{Name: "text"}, {Name: "stream", CValue: "stdout"}, {Name: "flag", CType: "int"}}
-	if got := table.byName["fputs"].CFunctions()[0].Args; !slices.Equal(got, want) {
+	want := []LibcArgument{{Name: "text"}, {Name: "stream", CValue: "stdout"}, {Name: "flag", CType: "int"}}
+	if got := table.byName["fputs"].LibcFunctions()[0].Args; !slices.Equal(got, want) {
 		t.Errorf("arguments %+v, not %+v", got, want)
 	}
 	for _, bad := range []string{"form", "form puts nothing", "form puts text stream=", "form puts at=stdout", "form puts ... text"} {
@@ -78,7 +78,7 @@ func TestFileConstants(t *testing.T) {
 		want  string
 	}{
 		{KindOpenFlags, 0x241, "O_WRONLY|O_CREAT|O_TRUNC"}, {KindOpenFlags, 0, "O_RDONLY"}, {KindOpenFlags, 0x101002, "O_RDWR|O_SYNC"},
-		{KindErrno, 28, "ENOSPC"}, {KindErrno, 11, "EAGAIN"}, {KindMPIWhence, 2, "SEEK_END"}, {KindFileDescriptor, 2, "AT_FDCWD"},
+		{KindErrno, 28, "ENOSPC"}, {KindErrno, 11, "EAGAIN"}, {KindPosixWhence, 2, "SEEK_END"}, {KindFileDescriptor, 2, "AT_FDCWD"},
 	} {
 		if got := ConstantName(c.kind, c.value); got != c.want {
 			t.Errorf("%s %d: %s, want %s", c.kind, c.value, got, c.want)

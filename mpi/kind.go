@@ -33,7 +33,7 @@ const (
 	KindTypeClass     // TYPECLASS_INTEGER …
 	KindSplitType     // COMM_TYPE_SHARED …
 	KindAmode         // file access mode, a bit set
-	KindPosixWhence   // SEEK_SET …
+	KindMPIWhence     // SEEK_SET …
 	KindAssert        // one-sided assertions, a bit set
 	KindKeyval        // attribute key
 	KindFint          // Fortran INTEGER that is a handle
@@ -72,10 +72,10 @@ const (
 	KindCvar
 	KindPvar
 	KindPvarSession
-	KindEvent
-	KindEventReg
-	KindEnum
-	KindToolObj // address of an MPI handle that a tool variable is bound to
+	KindToolEvent
+	KindToolEventRegistration
+	KindToolEnum
+	KindToolBoundHandle // address of an MPI handle that a tool variable is bound to
 
 	// Addresses.
 	KindBuffer     // choice buffer
@@ -96,25 +96,25 @@ const (
 	KindVarargs
 
 	// For functions of POSIX and C, see io.txt.
-	KindFileDescriptor // of an open file, or AT_FDCWD
-	KindFileStream     // FILE *
-	KindDirStream      // DIR *
-	KindMapping        // address of a mapped file
-	KindFilePath       // name of a file; the rank's number in it is replaced
-	KindOpenFlags      // of open, a bit set
-	KindPermissions    // permissions
-	KindMPIWhence      // SEEK_SET …
-	KindErrno          // what errno says
-	KindZeroOrMinusOne // 0 or -1
-	KindSize           // size_t
-	KindSsize          // ssize_t
-	KindOffT           // off_t
-	KindOffTPointer    // off_t by pointer, -1 if it is null
-	KindIovecLength    // length of a piece of memory
-	KindTextLength     // characters; only their number is recorded
-	KindStringResult   // the same as a result, -1 for NULL
-	KindAddressOrNull  // an address, or none
-	KindOpaque         // an address that is not recorded
+	KindFileDescriptor    // of an open file, or AT_FDCWD
+	KindFileStream        // FILE *
+	KindDirStream         // DIR *
+	KindMappedFileAddress // address of a mapped file
+	KindFilePath          // name of a file; the rank's number in it is replaced
+	KindOpenFlags         // of open, a bit set
+	KindFilePermissions   // permissions
+	KindPosixWhence       // SEEK_SET …
+	KindErrno             // what errno says
+	KindZeroOrMinusOne    // 0 or -1
+	KindSize              // size_t
+	KindSsize             // ssize_t
+	KindOffT              // off_t
+	KindOffTPointer       // off_t by pointer, -1 if it is null
+	KindIovecLength       // length of a piece of memory
+	KindTextLength        // characters; only their number is recorded
+	KindStringResult      // the same as a result, -1 for NULL
+	KindAddressOrNull     // an address, or none
+	KindOpaque            // an address that is not recorded
 
 	// Kinds of constants that are never a parameter's.
 	KindLimitConstant // MPI_MAX_… and the like
@@ -185,7 +185,7 @@ var kindTable = [kindEnd]kindInfo{
 	KindTypeClass:     int32Kind("typeclass"),
 	KindSplitType:     int32Kind("splittype"),
 	KindAmode:         {name: "amode", form: FormInt, small: Width32, large: Width32, bits: true},
-	KindPosixWhence:   int32Kind("whence"),
+	KindMPIWhence:     int32Kind("whence"),
 	KindAssert:        {name: "assert", form: FormInt, small: Width32, large: Width32, bits: true},
 	KindKeyval:        int32Kind("keyval"),
 	KindFint:          int32Kind("fint"),
@@ -217,13 +217,13 @@ var kindTable = [kindEnd]kindInfo{
 	KindErrhandler: handleKind("errhandler"),
 	KindSession:    handleKind("session"),
 
-	KindCvar:        pointerKind("cvar", FormObject),
-	KindPvar:        pointerKind("pvar", FormObject),
-	KindPvarSession: pointerKind("pvarsession", FormObject),
-	KindEvent:       pointerKind("event", FormObject),
-	KindEventReg:    pointerKind("eventreg", FormObject),
-	KindEnum:        pointerKind("enum", FormObject),
-	KindToolObj:     pointerKind("toolobj", FormObject),
+	KindCvar:                  pointerKind("cvar", FormObject),
+	KindPvar:                  pointerKind("pvar", FormObject),
+	KindPvarSession:           pointerKind("pvarsession", FormObject),
+	KindToolEvent:             pointerKind("event", FormObject),
+	KindToolEventRegistration: pointerKind("eventreg", FormObject),
+	KindToolEnum:              pointerKind("enum", FormObject),
+	KindToolBoundHandle:       pointerKind("toolobj", FormObject),
 
 	KindBuffer:     pointerKind("buffer", FormAddress),
 	KindPointer:    pointerKind("pointer", FormAddress),
@@ -241,25 +241,25 @@ var kindTable = [kindEnd]kindInfo{
 	KindArgv:    pointerKind("argvp", FormNone),
 	KindVarargs: {name: "varargs"},
 
-	KindFileDescriptor: {name: "descriptor", form: FormHandle, small: Width64, large: Width64},
-	KindFileStream:     {name: "stream", form: FormHandle, small: Width64, large: Width64},
-	KindDirStream:      {name: "directory", form: FormHandle, small: Width64, large: Width64},
-	KindMapping:        {name: "mapping", form: FormHandle, small: Width64, large: Width64},
-	KindFilePath:       pointerKind("path", FormString),
-	KindOpenFlags:      {name: "openflags", form: FormInt, small: Width32, large: Width32, bits: true},
-	KindPermissions:    int32Kind("filemode"),
-	KindMPIWhence:      int32Kind("seek"),
-	KindErrno:          int32Kind("errno"),
-	KindZeroOrMinusOne: int32Kind("outcome"),
-	KindSize:           int64Kind("size"),
-	KindSsize:          int64Kind("ssize"),
-	KindOffT:           int64Kind("pos"),
-	KindOffTPointer:    int64Kind("posat"),
-	KindIovecLength:    int64Kind("iovec"),
-	KindTextLength:     int64Kind("text"),
-	KindStringResult:   int64Kind("line"),
-	KindAddressOrNull:  int64Kind("found"),
-	KindOpaque:         pointerKind("opaque", FormNone),
+	KindFileDescriptor:    {name: "descriptor", form: FormHandle, small: Width64, large: Width64},
+	KindFileStream:        {name: "stream", form: FormHandle, small: Width64, large: Width64},
+	KindDirStream:         {name: "directory", form: FormHandle, small: Width64, large: Width64},
+	KindMappedFileAddress: {name: "mapping", form: FormHandle, small: Width64, large: Width64},
+	KindFilePath:          pointerKind("path", FormString),
+	KindOpenFlags:         {name: "openflags", form: FormInt, small: Width32, large: Width32, bits: true},
+	KindFilePermissions:   int32Kind("filemode"),
+	KindPosixWhence:       int32Kind("seek"),
+	KindErrno:             int32Kind("errno"),
+	KindZeroOrMinusOne:    int32Kind("outcome"),
+	KindSize:              int64Kind("size"),
+	KindSsize:             int64Kind("ssize"),
+	KindOffT:              int64Kind("pos"),
+	KindOffTPointer:       int64Kind("posat"),
+	KindIovecLength:       int64Kind("iovec"),
+	KindTextLength:        int64Kind("text"),
+	KindStringResult:      int64Kind("line"),
+	KindAddressOrNull:     int64Kind("found"),
+	KindOpaque:            pointerKind("opaque", FormNone),
 
 	KindLimitConstant: {name: "limit"},
 	KindWinFlavor:     {name: "winflavor"},

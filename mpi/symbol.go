@@ -110,5 +110,5 @@ func NullHandle(kind Kind) (int64, bool) {
 var nullHandles = map[Kind]int64{
 	KindComm: 0x100, KindGroup: 0x108, KindWin: 0x110, KindFile: 0x118, KindSession: 0x120, KindMessage: 0x128,
 	KindInfo: 0x130, KindErrhandler: 0x140, KindRequest: 0x180, KindDatatype: 0x200, KindOp: 0x20,
-	KindFileDescriptor: 1, KindFileStream: 1, KindDirStream: 1, KindMapping: 1,
+	KindFileDescriptor: 1, KindFileStream: 1, KindDirStream: 1, KindMappedFileAddress: 1,
 }

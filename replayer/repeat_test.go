@@ -27,23 +27,23 @@ func TestRepeat(t *testing.T) {
 	}
 
 	begin := now()
-	r.Count, r.Last = 100, begin
+	r.Count, r.PreviousEndNs = 100, begin
 	for i := range 100 {
-		r.At[i].Line = begin + int64(i)*100_000
+		r.DueTimes[i].Line = begin + int64(i)*100_000
 	}
 	h.RepeatCall(c, r)
-	if last := r.At[99].Line; r.NextIndex != 100 || c.BeginNs < last || c.ReadyNs > c.BeginNs || c.EndNs < c.BeginNs || r.Last != c.EndNs || r.From < last || r.From > c.BeginNs {
-		t.Errorf("%d calls, the last from %d to %d, due at %d, seen as from %d", r.NextIndex, c.BeginNs, c.EndNs, last, r.From)
+	if last := r.DueTimes[99].Line; r.NextIndex != 100 || c.BeginNs < last || c.ReadyNs > c.BeginNs || c.EndNs < c.BeginNs || r.PreviousEndNs != c.EndNs || r.CurrentDueNs < last || r.CurrentDueNs > c.BeginNs {
+		t.Errorf("%d calls, the last from %d to %d, due at %d, seen as from %d", r.NextIndex, c.BeginNs, c.EndNs, last, r.CurrentDueNs)
 	}
 	if r.HeldNs <= 0 || r.HeldNs+r.MPINs > c.EndNs-begin {
 		t.Errorf("held for %d ns, in calls %d, of %d", r.HeldNs, r.MPINs, c.EndNs-begin)
 	}
 
 	*r = replay.RepeatedCall{Count: 200, LateNs: 5_000_000}
-	r.Last = now()
-	begin = r.Last
+	r.PreviousEndNs = now()
+	begin = r.PreviousEndNs
 	for i := range 200 {
-		r.At[i].Gap = 100_000
+		r.DueTimes[i].Gap = 100_000
 	}
 	h.RepeatCall(c, r)
 	// Of 20 ms of gaps, 5 were to be made up for, and what calls were late.
@@ -51,7 +51,7 @@ func TestRepeat(t *testing.T) {
 		t.Errorf("%d calls took %d ns, held for %d", r.NextIndex, took, r.HeldNs)
 	}
 
-	*r = replay.RepeatedCall{Count: 3, Last: now()}
+	*r = replay.RepeatedCall{Count: 3, PreviousEndNs: now()}
 	c.Function = uint64(uintptr(h.own("getpid")))
 	for want := range int64(3) {
 		if h.RepeatCall(c, r); r.NextIndex != want+1 || int64(c.Result) <= 0 {

@@ -267,7 +267,7 @@ func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.
 // reason.
 func (k *Rank) longer(w *When, f *model.WhenFinding) float64 {
 	of := func(f *model.WhenFinding) bool {
-		return f.IterationCount == 1 && len(f.Ranks) == 1 && f.Ranks[0] == k.number
+		return f.RankCount == 1 && len(f.Ranks) == 1 && f.Ranks[0] == k.number
 	}
 	same := func(o model.WhenFinding) bool {
 		return o.Kind == f.Kind && o.FirstIteration+1 == f.FirstIteration && o.LongerNs == f.LongerNs && of(&o)

@@ -96,17 +96,17 @@ const UnknownHandle = -1
 
 // A Value is one recorded value, decoded.
 type Value struct {
-	Type   Type
-	Null   bool  // String: a null pointer
-	Num    int64 // Int, Handle, Request, Object, FunctionRef: the number; Array: the length or one of the Array… constants
-	ID     int64 // Request: see RequestForm
-	Thread int   // Request: of form RequestForeign
-	Form   RequestForm
-	Text   string
-	Addr   Location
-	Status *StatusValue
-	Site   *Site // FunctionRef: address of the function, if known
-	Elems  []Value
+	Type          Type
+	Null          bool  // String: a null pointer
+	Num           int64 // Int, Handle, Request, Object, FunctionRef: the number; Array: the length or one of the Array… constants
+	RequestID     int64 // Request: see RequestForm
+	RequestThread int   // Request: of form RequestForeign
+	RequestForm   RequestForm
+	Text          string
+	Addr          Location
+	Status        *StatusValue
+	Site          *Site // FunctionRef: address of the function, if known
+	Elems         []Value
 }
 
 // Predefined reports whether the value is a predefined handle, MPI_COMM_WORLD

@@ -38,9 +38,9 @@ type (
 	WaitRankNs       = model.WaitRankNs
 	UnexplainedWaits = model.UnexplainedWaits
 	WaitOmission     = model.WaitOmission
-	WaitPath         = model.WaitPath
-	WaitPathSite     = model.WaitPathSite
-	WaitPathRank     = model.WaitPathRank
+	CriticalPath     = model.CriticalPath
+	CriticalPathSite = model.CriticalPathSite
+	CriticalPathRank = model.CriticalPathRank
 	WaitPlace        = model.WaitPlace
 	WaitsStatus      = model.WaitsStatus
 
@@ -85,13 +85,13 @@ const (
 
 // The states of a When, and the unit of bases.
 const (
-	WhenComputing = model.WhenComputing
-	WhenWaiting   = model.WhenWaiting
-	WhenFiles     = model.WhenFiles
-	WhenOther     = model.WhenOther
-	WhenReady     = model.WhenReady
-	WhenStates    = model.WhenStates
-	WhenBaseUnits = model.WhenBaseUnits
+	WhenComputing         = model.WhenComputing
+	WhenWaiting           = model.WhenWaiting
+	WhenFiles             = model.WhenFiles
+	WhenOther             = model.WhenOther
+	WhenReady             = model.WhenReady
+	WhenStates            = model.WhenStates
+	WhenBaseUnitsPerLevel = model.WhenBaseUnitsPerLevel
 )
 
 // The types of values.

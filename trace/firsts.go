@@ -53,11 +53,11 @@ func (r *Reader) FirstCalls() ([]FirstCalls, error) {
 				continue
 			}
 			call := k.CallWithoutParams(leaves.Terminal(leaf))
-			c := FirstCalls{FunctionSite: call.FunctionSite(), Calls: x.Calls, Ranks: len(members), LoopEntries: x.Entries, Gap: [2]float64{x.FirstGap}, Duration: [2]float64{x.FirstDuration}}
+			c := FirstCalls{FunctionSite: call.FunctionSite(), Calls: x.Calls, Ranks: len(members), LoopEntries: x.Entries, Gap: [2]float64{x.SumFirstGapNs}, Duration: [2]float64{x.SumFirstDurationNs}}
 			x.RemoveFirst()
-			c.Gap[1], c.Duration[1] = x.Gap/float64(x.Calls), x.Duration/float64(x.Calls)
+			c.Gap[1], c.Duration[1] = x.SumGapNs/float64(x.Calls), x.SumDurationNs/float64(x.Calls)
 			if x.Entries > 0 {
-				c.Gap[1] = x.EntryGaps / float64(x.Entries)
+				c.Gap[1] = x.SumEntryGapNs / float64(x.Entries)
 			}
 			i, known := at[c.FunctionSite]
 			if !known {

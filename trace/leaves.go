@@ -74,18 +74,18 @@ func (l *Leaves) Times(rank *Rank) ([]LeafTimes, SampleKind, error) {
 		worst = min(worst, t.Duration.Kind)
 		x, gap := &times[v.Leaf], float64(t.Gap.Ns)
 		x.Calls++
-		x.Gap += gap
-		x.Duration += float64(t.Duration.Ns)
+		x.SumGapNs += gap
+		x.SumDurationNs += float64(t.Duration.Ns)
 		if v.EntersLoop {
 			x.Entries++
-			x.EntryGaps += gap
+			x.SumEntryGapNs += gap
 		}
 		for loops := 2; loops <= v.LoopsEntered; loops++ {
 			if len(x.OuterEntries) < loops-1 {
 				x.OuterEntries = append(x.OuterEntries, LoopEntries{})
 			}
 			x.OuterEntries[loops-2].Calls++
-			x.OuterEntries[loops-2].Gap += gap
+			x.OuterEntries[loops-2].SumGapNs += gap
 		}
 	}
 	return times, worst, nil
@@ -123,7 +123,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	}
 	for leaf, n := range counts {
 		s, x := &stats[l.Terminal(leaf)], &left[of(leaf)]
-		x.Add(&LeafTimes{Calls: n, Gap: s.Gap.Mean() * float64(n), Duration: s.Duration.Mean() * float64(n)})
+		x.Add(&LeafTimes{Calls: n, SumGapNs: s.Gap.Mean() * float64(n), SumDurationNs: s.Duration.Mean() * float64(n)})
 	}
 	times, own := make([]LeafTimes, l.Len()), make([]bool, l.Len())
 	for _, p := range placed {
@@ -131,14 +131,14 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 			return nil, 0, rank.r.failed(container.SectionLeafTimes, fmt.Errorf("class %d: times of leaf %d of %d: %w", rank.nclass, p.Leaf, l.Len(), ErrFormat))
 		}
 		n := float64(counts[p.Leaf])
-		times[p.Leaf], own[p.Leaf] = LeafTimes{Calls: counts[p.Leaf], Gap: p.Gap * n, Duration: p.Duration * n}, true
+		times[p.Leaf], own[p.Leaf] = LeafTimes{Calls: counts[p.Leaf], SumGapNs: p.Gap * n, SumDurationNs: p.Duration * n}, true
 		if !math.IsNaN(p.EntryGap) {
 			enter(&times[p.Leaf], arrivals[p.Leaf], p.EntryGap, p.OuterEntryGaps)
 		}
 		x := &left[of(p.Leaf)]
 		x.Calls -= counts[p.Leaf]
-		x.Gap -= times[p.Leaf].Gap
-		x.Duration -= times[p.Leaf].Duration
+		x.SumGapNs -= times[p.Leaf].SumGapNs
+		x.SumDurationNs -= times[p.Leaf].SumDurationNs
 	}
 	shared, err := l.shared(rank, counts)
 	if err != nil {
@@ -151,7 +151,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	for leaf, n := range counts {
 		if x := &left[of(leaf)]; !own[leaf] && x.Calls > 0 {
 			part := float64(n) / float64(x.Calls)
-			times[leaf] = LeafTimes{Calls: n, Gap: max(0, x.Gap) * part, Duration: max(0, x.Duration) * part, SharedTimes: shared(l.Terminal(leaf))}
+			times[leaf] = LeafTimes{Calls: n, SumGapNs: max(0, x.SumGapNs) * part, SumDurationNs: max(0, x.SumDurationNs) * part, SharedTimes: shared(l.Terminal(leaf))}
 		}
 	}
 	if l.stream > 0 {
@@ -160,7 +160,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	firsts, err := rank.r.firsts(rank.nclass, l.Len())
 	for _, f := range firsts {
 		if x := &times[f.Leaf]; x.Calls > 1 {
-			x.RanksWithFirst, x.FirstGap, x.FirstDuration = 1, min(f.Gap, x.Gap), min(f.Duration, x.Duration)
+			x.RanksWithFirst, x.SumFirstGapNs, x.SumFirstDurationNs = 1, min(f.Gap, x.SumGapNs), min(f.Duration, x.SumDurationNs)
 		}
 	}
 	return times, kind, err
@@ -201,9 +201,9 @@ func enter(t *LeafTimes, ways []grammar.Arrival, gap float64, outer []float64) {
 			t.OuterEntries[k].Calls += n
 		}
 	}
-	t.EntryGaps = gap * float64(t.Entries)
+	t.SumEntryGapNs = gap * float64(t.Entries)
 	for k := range t.OuterEntries {
-		t.OuterEntries[k].Gap = outer[k] * float64(t.OuterEntries[k].Calls)
+		t.OuterEntries[k].SumGapNs = outer[k] * float64(t.OuterEntries[k].Calls)
 	}
 }
 

@@ -112,7 +112,7 @@ func TestManyKinds(t *testing.T) {
 
 // One call may have millions of values that stand in a few bytes.
 func TestWideCall(t *testing.T) {
-	for _, n := range []int{sections.MaxValues - 4, 6_000_000} {
+	for _, n := range []int{sections.MaxCallValues - 4, 6_000_000} {
 		roundTrip(t, "MPI_Group_incl", 1, func(_ int, to []int64) []int64 { return members(to, n, 3) })
 	}
 }

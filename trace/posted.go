@@ -59,10 +59,10 @@ func (c *Call) posting() (x signature.PostedRequest) {
 		switch v := &c.Params[i].Out; {
 		case v.Type != TypeRequest:
 			continue
-		case v.Form == RequestOneShot:
+		case v.RequestForm == RequestOneShot:
 			x = signature.PostedRequest{Kind: signature.RequestOneShot}
-		case v.Form == RequestPersistent:
-			x = signature.PostedRequest{Kind: signature.RequestPersistent, ID: v.ID}
+		case v.RequestForm == RequestPersistent:
+			x = signature.PostedRequest{Kind: signature.RequestPersistent, ID: v.RequestID}
 		default:
 			continue
 		}
@@ -190,8 +190,8 @@ func (k *Rank) MaxRequestDistance() (most int64, err error) {
 		for i := range t.call.Params {
 			v := &t.call.Params[i].In
 			for _, v := range append([]Value{*v}, v.Elems...) {
-				if v.Type == TypeRequest && v.Form == RequestOneShot {
-					most = max(most, v.ID)
+				if v.Type == TypeRequest && v.RequestForm == RequestOneShot {
+					most = max(most, v.RequestID)
 				}
 			}
 		}
@@ -287,7 +287,7 @@ func (p *posts) array(c *Call, room []Value) []Value {
 	for _, r := range p.left.Requests {
 		v := Value{Type: TypeRequest}
 		if r > 0 {
-			v.Form, v.ID = RequestOneShot, r-1
+			v.RequestForm, v.RequestID = RequestOneShot, r-1
 		}
 		room = append(room, v)
 	}

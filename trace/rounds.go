@@ -10,9 +10,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// An SiteOrder is the call sites of a thread, numbered by first occurrence. A call from the same site as the previous
+// An SiteNumbering is the call sites of a thread, numbered by first occurrence. A call from the same site as the previous
 // call, or from one with a lower number, is a step back: it begins an iteration.
-type SiteOrder struct {
+type SiteNumbering struct {
 	SiteOf         []int         // by terminal: number of its site; -1: the thread never calls it
 	FirstTerminals []int         // by site: its first terminal
 	StepsBackFrom  map[int][]int // by site: the sites from which steps lead back to it, ascending
@@ -23,9 +23,9 @@ type SiteOrder struct {
 	firsts []uint64 // by site: position of its first call
 }
 
-// SiteOrder returns the order of a thread's call sites. It takes time in proportion to the compressed stream.
-func (k *Rank) SiteOrder(stream int) *SiteOrder {
-	o := &SiteOrder{k: k, stream: stream, SiteOf: make([]int, k.Terminals()), StepsBackFrom: make(map[int][]int), StepCounts: make(map[[2]int]uint64)}
+// SiteNumbering returns the order of a thread's call sites. It takes time in proportion to the compressed stream.
+func (k *Rank) SiteNumbering(stream int) *SiteNumbering {
+	o := &SiteNumbering{k: k, stream: stream, SiteOf: make([]int, k.Terminals()), StepsBackFrom: make(map[int][]int), StepCounts: make(map[[2]int]uint64)}
 	type place struct {
 		f *Function
 		s Site
@@ -65,7 +65,7 @@ func (k *Rank) SiteOrder(stream int) *SiteOrder {
 
 // BeginsIteration returns a function that reports whether a call begins an iteration of the loop whose steps back lead to
 // site to. Such a call follows one from a site numbered from or higher, or it enters the loop.
-func (o *SiteOrder) BeginsIteration(to, from int) func(before, terminal int) bool {
+func (o *SiteNumbering) BeginsIteration(to, from int) func(before, terminal int) bool {
 	return func(before, terminal int) bool {
 		if o.SiteOf[terminal] != to {
 			return false
@@ -100,7 +100,7 @@ func (r *Rounds) Begin(n uint64) uint64 {
 
 // Rounds returns the iterations of the loop that begins with a site. It returns nil if the rank's loop has another
 // number of iterations.
-func (o *SiteOrder) Rounds(site int, iterations uint64) *Rounds {
+func (o *SiteNumbering) Rounds(site int, iterations uint64) *Rounds {
 	sources := o.StepsBackFrom[site]
 	for i := len(sources) - 1; i >= 0; i-- {
 		x := o.k.OccurrencesAfter(o.stream, o.BeginsIteration(site, sources[i]))
@@ -118,7 +118,7 @@ const mostLoopsEnd = 1 << 16
 
 // end returns where the last iteration ends: at a call from a site that precedes the loop, or that no other
 // iteration calls.
-func (o *SiteOrder) end(from uint64, to int) uint64 {
+func (o *SiteNumbering) end(from uint64, to int) uint64 {
 	known := to
 	for n, t := range o.firsts {
 		if t < from {
@@ -156,7 +156,7 @@ func together(k *Rank, stream int) (*Occurrences, error) {
 
 // AlignRounds returns the iterations of a rank whose own calls show none, from those of another rank: they begin at
 // the same collective calls of all ranks. It returns nil if there are no such calls.
-func (o *SiteOrder) AlignRounds(of *Rank, r *Rounds) (*Rounds, error) {
+func (o *SiteNumbering) AlignRounds(of *Rank, r *Rounds) (*Rounds, error) {
 	theirs, err := together(of, o.stream)
 	if err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func (o *SiteOrder) AlignRounds(of *Rank, r *Rounds) (*Rounds, error) {
 }
 
 // site returns the number of a function's call site in the order; -1 if the thread never calls it from there.
-func (o *SiteOrder) site(f *Function, s Site) int {
+func (o *SiteNumbering) site(f *Function, s Site) int {
 	return slices.IndexFunc(o.FirstTerminals, func(t int) bool {
 		c := o.k.CallWithoutParams(t)
 		return c.Func == f && c.Site == s
@@ -250,8 +250,8 @@ func (k *Rank) iterations(w *When) (*Rounds, error) {
 }
 
 // runs returns the iterations of the loop if the rank runs it itself, and the order of its call sites.
-func (k *Rank) runs(w *When) (*Rounds, *SiteOrder) {
-	o, at := k.SiteOrder(0), w.Loop.BeginsAt
+func (k *Rank) runs(w *When) (*Rounds, *SiteNumbering) {
+	o, at := k.SiteNumbering(0), w.Loop.BeginsAt
 	sites := k.tables.sites.List
 	if at.Function < 0 || at.Function >= len(k.r.Schema()) || at.Site >= len(sites) {
 		return nil, o

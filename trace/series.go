@@ -122,7 +122,7 @@ func (k *Rank) newSeries() (*timeline.SeriesTimes, error) {
 		names[t] = k.r.byID[x.Group.FunctionID].Name
 		sigs[t] = series.CallIdentity{Call: uint64(x.Group.FunctionID), Site: uint64(x.Site), Vals: k.Signature(t)}
 	}
-	out.TerminalKinds, out.Kinds = series.CallKindsOf(o, p.TicksPerNs, names, sigs)
+	out.KindOfTerminal, out.KindDefinitions = series.CallKindsOf(o, p.TicksPerNs, names, sigs)
 	return out, nil
 }
 
@@ -179,8 +179,8 @@ func (k *Rank) RawTimes(stream int) iter.Seq2[*RawTimes, error] {
 			yield(nil, fmt.Errorf("%s: rank %d: no exact times of single calls; record them: spoor run --timing lossless …", k.r.name, k.number))
 			return
 		}
-		functions := make([]string, len(s.Kinds.Groups))
-		for t, kind := range s.TerminalKinds {
+		functions := make([]string, len(s.KindDefinitions.FunctionOfKind))
+		for t, kind := range s.KindOfTerminal {
 			functions[kind] = k.r.byID[k.class.Terminals[t].Group.FunctionID].Name
 		}
 		cursor := k.streams[stream].Cursor()
@@ -190,7 +190,7 @@ func (k *Rank) RawTimes(stream int) iter.Seq2[*RawTimes, error] {
 				yield(nil, err)
 				return
 			}
-			raw := &RawTimes{KindGroups: s.Kinds.Groups, KindFunctions: functions, TicksPerNs: s.TicksPerNs, StartNs: s.StartNs}
+			raw := &RawTimes{KindGroups: s.KindDefinitions.FunctionOfKind, KindFunctions: functions, TicksPerNs: s.TicksPerNs, StartNs: s.StartNs}
 			for n, e := range x.Entries {
 				if e.Jump != 0 {
 					if raw.StartJumps == nil {
@@ -199,7 +199,7 @@ func (k *Rank) RawTimes(stream int) iter.Seq2[*RawTimes, error] {
 					raw.StartJumps[n] = e.Jump
 				}
 				t, _ := cursor.Next()
-				raw.CallKinds = append(raw.CallKinds, s.TerminalKinds[t])
+				raw.CallKinds = append(raw.CallKinds, s.KindOfTerminal[t])
 				raw.Gaps = append(raw.Gaps, e.Gap)
 				raw.Durations = append(raw.Durations, e.Duration)
 			}

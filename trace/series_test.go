@@ -40,11 +40,11 @@ func sampleSeriesOf(t testing.TB, c *sections.Content) *sections.Series {
 		for _, g := range class.Streams {
 			cursor := g.Cursor()
 			calls := func(yield func([]timing.CallEntry, error) bool) { yield(sampleTimes(int(g.Len())), nil) }
-			err := w.WriteStream(iter.Seq2[[]timing.CallEntry, error](calls), func(n int) series.CallKinds {
+			err := w.WriteStream(iter.Seq2[[]timing.CallEntry, error](calls), func(n int) series.SimilarCallKinds {
 				// Each terminal is a kind and a function of its own.
-				k := series.CallKinds{ByCall: make([]uint32, n), Groups: []uint32{0, 1, 2, 3, 4, 5, 6, 7}}
-				for i := range k.ByCall {
-					k.ByCall[i], _ = cursor.Next()
+				k := series.SimilarCallKinds{KindOfCall: make([]uint32, n), FunctionOfKind: []uint32{0, 1, 2, 3, 4, 5, 6, 7}}
+				for i := range k.KindOfCall {
+					k.KindOfCall[i], _ = cursor.Next()
 				}
 				return k
 			})

@@ -118,8 +118,8 @@ func TestStacks(t *testing.T) {
 	}
 	want := []float64{10, 10, 10, 1000, 20}
 	for leaf, x := range list {
-		if w := want[leaves.Terminal(leaf)]; math.Abs(x.Duration/float64(x.Calls)-w) > 0.01*w {
-			t.Errorf("a call of terminal %d takes %v ns, want %v", leaves.Terminal(leaf), x.Duration/float64(x.Calls), w)
+		if w := want[leaves.Terminal(leaf)]; math.Abs(x.SumDurationNs/float64(x.Calls)-w) > 0.01*w {
+			t.Errorf("a call of terminal %d takes %v ns, want %v", leaves.Terminal(leaf), x.SumDurationNs/float64(x.Calls), w)
 		}
 	}
 }

@@ -139,7 +139,7 @@ func (v *Value) appendText(b []byte, kind mpi.Kind) []byte {
 		if name := mpi.ConstantName(kind, v.Num); name != "" {
 			return append(b, name...)
 		}
-		if kind == mpi.KindPermissions {
+		if kind == mpi.KindFilePermissions {
 			b = append(b, '0')
 			return strconv.AppendInt(b, v.Num, 8)
 		}
@@ -198,16 +198,16 @@ func (v *Value) appendHandle(b []byte, kind mpi.Kind) []byte {
 }
 
 func (v *Value) appendRequest(b []byte) []byte {
-	switch v.Form {
+	switch v.RequestForm {
 	case RequestNull:
 		return append(b, "MPI_REQUEST_NULL"...)
 	case RequestOneShot:
-		return strconv.AppendInt(append(b, "request"...), v.ID, 10)
+		return strconv.AppendInt(append(b, "request"...), v.RequestID, 10)
 	case RequestPersistent:
-		return strconv.AppendInt(append(b, "persistent"...), v.ID, 10)
+		return strconv.AppendInt(append(b, "persistent"...), v.RequestID, 10)
 	case RequestForeign:
-		b = strconv.AppendInt(append(b, "thread"...), int64(v.Thread), 10)
-		return strconv.AppendInt(append(b, ".request-"...), v.ID, 10)
+		b = strconv.AppendInt(append(b, "thread"...), int64(v.RequestThread), 10)
+		return strconv.AppendInt(append(b, ".request-"...), v.RequestID, 10)
 	}
 	return append(b, "request?"...)
 }

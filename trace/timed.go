@@ -59,7 +59,7 @@ func (k *Rank) TimedCallsFrom(stream int, index uint64) iter.Seq2[TimedCall, err
 }
 
 // next sets the times to those of the next call of a line.
-func (c *TimedCall) next(line timeline.TimeLine) error {
+func (c *TimedCall) next(line timeline.CallTimeIterator) error {
 	t, w, err := line.Next(c.Terminal)
 	c.Timing, c.Start, c.end, c.StartErrorBound = t, w.Start, w.End, w.StartErrorBound
 	return err
@@ -212,7 +212,7 @@ func (r *Reader) TimeExtent() (first, end int64, err error) {
 }
 
 // timeline returns a line that yields the times of a stream's calls from a position on.
-func (k *Rank) timeline(stream int, index uint64) (timeline.TimeLine, error) {
+func (k *Rank) timeline(stream int, index uint64) (timeline.CallTimeIterator, error) {
 	s, err := k.openSeries()
 	if err != nil {
 		return nil, err
@@ -234,7 +234,7 @@ func (k *Rank) timeline(stream int, index uint64) (timeline.TimeLine, error) {
 	return timeline.NewBlockLine(m, open, k.streams[stream], index), nil
 }
 
-func (k *Rank) seriesLine(s *timeline.SeriesTimes, stream int, index uint64) (timeline.TimeLine, error) {
+func (k *Rank) seriesLine(s *timeline.SeriesTimes, stream int, index uint64) (timeline.CallTimeIterator, error) {
 	asides, err := k.asidesOf(stream)
 	if err != nil {
 		return nil, err

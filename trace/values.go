@@ -82,7 +82,7 @@ func (l *lookup) scalar(p *ParamDef, s *signature.Span, vals []int64) Value {
 	switch p.Type {
 	case TypeNone, TypeInt, TypeTime, TypeHandle, TypeObject: // Num has the value
 	case TypeRequest:
-		v.Form, v.ID, v.Thread = requestForm(v.Num)
+		v.RequestForm, v.RequestID, v.RequestThread = requestForm(v.Num)
 	case TypeAddress:
 		v.Addr = location(v.Num)
 		v.Num, v.Addr.Offset = 0, vals[s.First+1]
@@ -229,8 +229,8 @@ func onceAt(back, count int64) (id int64, form RequestForm) {
 
 func numbered(v Value, count int64) Value {
 	switch {
-	case v.Type == TypeRequest && v.Form == RequestOneShot:
-		v.ID, v.Form = onceAt(v.ID, count)
+	case v.Type == TypeRequest && v.RequestForm == RequestOneShot:
+		v.RequestID, v.RequestForm = onceAt(v.RequestID, count)
 	case v.Type == TypeArray && len(v.Elems) > 0 && (v.Elems[0].Type == TypeRequest || v.Elems[0].Type == TypeArray):
 		elems := make([]Value, len(v.Elems))
 		for i := range elems {

@@ -21,8 +21,8 @@ type Walk struct {
 	lanes   *laneWalk
 	made    int64 // one-shot requests made before the next call; unknown before the first call with requests
 	counted bool
-	calls   []numberedCall    // by terminal
-	line    timeline.TimeLine // nil: no times
+	calls   []numberedCall            // by terminal
+	line    timeline.CallTimeIterator // nil: no times
 	posts   posts
 
 	now  TimedCall
@@ -210,8 +210,8 @@ func (x *numberedCall) take(c *Call, stream int) {
 func renumber(v, from *Value, count int64) {
 	switch {
 	case from.Type == TypeRequest:
-		if from.Form == RequestOneShot {
-			v.ID, v.Form = onceAt(from.ID, count)
+		if from.RequestForm == RequestOneShot {
+			v.RequestID, v.RequestForm = onceAt(from.RequestID, count)
 		}
 	case from.Type != TypeArray || len(from.Elems) == 0:
 	case &v.Elems[0] == &from.Elems[0]: // v still shares its elements with from

@@ -25,7 +25,7 @@ func sampleWhen() *When {
 		ColumnsBeforeLoop: 1, ColumnsAfterLoop: 1, ColumnsPerIteration: 1, IterationsPerColumn: 2, WidthNs: []int64{10, 80, 80, 80, 0}, LevelNs: 20,
 		Rows:     []WhenRow{row(0, 2, 7, 0, 0, -1, 2), row(1, 1, 0, 3, 3, 3, 0)},
 		Outliers: []WhenOutlier{{Column: 1, Rank: 1, Ns: 40}},
-		Findings: []WhenFinding{{Kind: 1, FirstIteration: 4, Ranks: []int{1}, IterationCount: 1, BeforeNs: 40, AfterNs: 60, CostNs: 100, Place: WaitPlace{Function: 0, Site: 1}}, {Place: WaitPlace{Function: -1}}},
+		Findings: []WhenFinding{{Kind: 1, FirstIteration: 4, Ranks: []int{1}, RankCount: 1, BeforeNs: 40, AfterNs: 60, CostNs: 100, Place: WaitPlace{Function: 0, Site: 1}}, {Place: WaitPlace{Function: -1}}},
 	}
 }
 

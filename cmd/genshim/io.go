@@ -46,7 +46,7 @@ func fileCalls(calls []*mpi.Call) ([]byte, error) {
 	b.WriteString(fileHead)
 	index, names := 0, ""
 	for _, c := range calls {
-		for _, s := range c.CFunctions() {
+		for _, s := range c.LibcFunctions() {
 			p, err := newFilePage(c, &s, index)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", s.Name, err)
@@ -63,14 +63,14 @@ func fileCalls(calls []*mpi.Call) ([]byte, error) {
 }
 
 var fileTypes = map[mpi.Kind]string{
-	mpi.KindFileDescriptor: "int", mpi.KindFileStream: "void *", mpi.KindDirStream: "void *", mpi.KindMapping: "void *",
-	mpi.KindFilePath: "const char *", mpi.KindString: "const char *", mpi.KindOpenFlags: "int", mpi.KindPermissions: "unsigned",
-	mpi.KindMPIWhence: "int", mpi.KindErrno: "int", mpi.KindZeroOrMinusOne: "int", mpi.KindInt: "int", mpi.KindSize: "size_t",
+	mpi.KindFileDescriptor: "int", mpi.KindFileStream: "void *", mpi.KindDirStream: "void *", mpi.KindMappedFileAddress: "void *",
+	mpi.KindFilePath: "const char *", mpi.KindString: "const char *", mpi.KindOpenFlags: "int", mpi.KindFilePermissions: "unsigned",
+	mpi.KindPosixWhence: "int", mpi.KindErrno: "int", mpi.KindZeroOrMinusOne: "int", mpi.KindInt: "int", mpi.KindSize: "size_t",
 	mpi.KindSsize: "ssize_t", mpi.KindOffT: "int64_t", mpi.KindOffTPointer: "int64_t *", mpi.KindIovecLength: "const struct iovec *",
 	mpi.KindTextLength: "const char *", mpi.KindStringResult: "char *", mpi.KindAddressOrNull: "void *", mpi.KindOpaque: "void *", mpi.KindNone: "void",
 }
 
-func newFilePage(c *mpi.Call, s *mpi.CFunction, index int) (*filePage, error) {
+func newFilePage(c *mpi.Call, s *mpi.LibcFunction, index int) (*filePage, error) {
 	p := &filePage{ID: c.ID, Name: s.Name, Index: index, Callee: s.Name, Return: fileTypes[c.ReturnKind], Void: c.ReturnKind == mpi.KindNone}
 	if p.Return == "" {
 		return nil, fmt.Errorf("no type in C for %s", c.ReturnKind)
@@ -96,7 +96,7 @@ func newFilePage(c *mpi.Call, s *mpi.CFunction, index int) (*filePage, error) {
 		types, args = append(types, typ), append(args, a.Name)
 		if s.Variadic && s.VaListFunction == "" && i == len(s.Args)-1 {
 			p.Last = declare(typ, a.Name)
-			p.Mode = c.Params[c.Index(a.Name)].Kind == mpi.KindPermissions
+			p.Mode = c.Params[c.Index(a.Name)].Kind == mpi.KindFilePermissions
 			continue
 		}
 		declared = append(declared, declare(typ, a.Name))
@@ -152,7 +152,7 @@ func (p *filePage) guard(c *mpi.Call) {
 			}
 			p.Guard = fmt.Sprintf("sp_io_path(%s)", q.Name)
 			return
-		case mpi.KindFileDescriptor, mpi.KindFileStream, mpi.KindDirStream, mpi.KindMapping:
+		case mpi.KindFileDescriptor, mpi.KindFileStream, mpi.KindDirStream, mpi.KindMappedFileAddress:
 			if q.Name != "newfd" {
 				open = append(open, fmt.Sprintf("sp_io_%s(%s)", q.Kind, q.Name))
 			}
@@ -196,7 +196,7 @@ func fileWord(k mpi.Kind, v string) string {
 	switch k {
 	case mpi.KindFileStream:
 		return "sp_io_stream_word(" + v + ")"
-	case mpi.KindDirStream, mpi.KindMapping:
+	case mpi.KindDirStream, mpi.KindMappedFileAddress:
 		return "(uint64_t)(uintptr_t)" + v
 	case mpi.KindOpenFlags:
 		return "sp_io_flags(" + v + ")"

@@ -59,7 +59,7 @@ func moved(b *bytes.Buffer, calls []*mpi.Call) {
 		}
 		times, root := "SP_ONCE", -1
 		if x.Comm != "" {
-			times = map[mpi.Property]string{mpi.PropertySize: "SP_TIMES_SIZE", mpi.PropertyInDegree: "SP_TIMES_INDEGREE", mpi.PropertyOutDegree: "SP_TIMES_OUTDEGREE"}[x.Multiplicity]
+			times = map[mpi.Property]string{mpi.PropertyCommSize: "SP_TIMES_SIZE", mpi.PropertyInDegree: "SP_TIMES_INDEGREE", mpi.PropertyOutDegree: "SP_TIMES_OUTDEGREE"}[x.Multiplicity]
 		}
 		if c.Params[count].OnlyRoot {
 			root = c.Index("root")

@@ -243,13 +243,13 @@ func (v *imbalanceView) extreme(x efficiency.Extreme) string {
 }
 
 // sample writes the distribution of single calls' times.
-func (v *imbalanceView) sample(s *efficiency.SingleCallTimes) {
+func (v *imbalanceView) sample(s *efficiency.CallTimeDistribution) {
 	if s == nil {
 		return
 	}
 	v.line(fmt.Sprintf("          each %s mean, %s to %s", show.FormatDuration(s.Mean), v.extreme(s.Min), v.extreme(s.Max)), bars(s.Histogram))
 	if len(s.Groups) == 2 {
-		text := func(g efficiency.SampleGroup) string {
+		text := func(g efficiency.CallTimeGroup) string {
 			return fmt.Sprintf("%d at %s", g.Calls, show.FormatDuration(g.Mean))
 		}
 		a, b := s.Groups[0], s.Groups[1]

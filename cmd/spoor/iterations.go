@@ -71,7 +71,7 @@ func printIterations(cmd *cobra.Command, r *trace.Reader, o *output, where *plac
 	}
 	here := []efficiency.Finding{}
 	for i := range changes {
-		if when.FindingConcerns(&x.Findings[i], first, end) {
+		if when.FindingConcernsIterations(&x.Findings[i], first, end) {
 			here = append(here, changes[i])
 		}
 	}

@@ -97,7 +97,7 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 	}
 	replay.SubtractInitWait(reports)
 	for _, x := range reports {
-		rep.Wall = max(rep.Wall, x.Wall)
+		rep.Wall = max(rep.Wall, x.WallNs)
 	}
 	return rep, nil
 }
@@ -128,17 +128,17 @@ func printReplay(w io.Writer, rep *replayReport) {
 		return seconds(ns)
 	}
 	for _, x := range rep.Ranks {
-		different += x.Different
+		different += x.DifferentResults
 	}
 	show.WriteText(w, rep.Ranks[:min(room, len(rep.Ranks))], 0, func(c *show.Row, x replayRank) {
-		c.Value("rank", x.Rank).Count("calls", x.Calls).Ns("wall", x.Wall)
+		c.Value("rank", x.Rank).Count("calls", x.Calls).Ns("wall", x.WallNs)
 		if rep.Timeless {
-			c.Ns(in, x.MPI)
+			c.Ns(in, x.MPINs)
 			return
 		}
 		of := &x.Original
-		c.Ns("original", of.Wall).Ns(in, x.MPI).Ns("held", x.Held).Value("original", sum(of.MPI, of.MPIWithin, of.Known))
-		c.Ns("computing", x.Compute).Value("original", sum(of.Compute, of.ComputeWithin, of.Known))
+		c.Ns("original", of.Wall).Ns(in, x.MPINs).Ns("held", x.HeldNs).Value("original", sum(of.MPI, of.MPIWithin, of.Known))
+		c.Ns("computing", x.ComputeNs).Value("original", sum(of.Compute, of.ComputeWithin, of.Known))
 		guessed = guessed || !of.Known
 	})
 	if n := len(rep.Ranks) - room; n > 0 {
@@ -149,7 +149,7 @@ func printReplay(w io.Writer, rep *replayReport) {
 	}
 	var dropped, receives int64
 	for _, x := range rep.Ranks {
-		dropped, receives = dropped+x.Dropped, receives+x.Receives
+		dropped, receives = dropped+x.DroppedCalls, receives+x.DerivedReceives
 	}
 	if dropped+receives > 0 {
 		fmt.Fprintf(w, "\n%s for what others send; %s of the trace left out, which receive, probe, wait or test\n", show.FormatPlural(receives, "receive"), show.FormatPlural(dropped, "call"))

@@ -145,7 +145,7 @@ func mkwhen(args []string) error {
 	none := trace.WaitPlace{Function: -1}
 	w := &trace.When{Loop: &trace.WhenLoop{BeginsAt: none, Iterations: 10}, ColumnsPerIteration: 1, IterationsPerColumn: 1, LevelNs: 1e6}
 	w.Findings = []trace.WhenFinding{{
-		Kind: int(when.KindSlow), FirstIteration: uint64(slow), Ranks: []int{2}, IterationCount: 1, BeforeNs: 10e6, AfterNs: 50e6, LongerNs: 40e6, CostNs: 40e6, Place: none,
+		Kind: int(when.KindSlow), FirstIteration: uint64(slow), Ranks: []int{2}, RankCount: 1, BeforeNs: 10e6, AfterNs: 50e6, LongerNs: 40e6, CostNs: 40e6, Place: none,
 	}}
 	for i := range 10 {
 		w.WidthNs = append(w.WidthNs, 10e6)
@@ -160,7 +160,7 @@ func mkwhen(args []string) error {
 			if rank == 2 && state == trace.WhenComputing || rank != 2 && state == trace.WhenWaiting {
 				levels[slow] = 40
 			}
-			row.Planes[state] = trace.WhenPlane{Base: usual * trace.WhenBaseUnits, LevelCounts: levels}
+			row.Planes[state] = trace.WhenPlane{Base: usual * trace.WhenBaseUnitsPerLevel, LevelCounts: levels}
 		}
 		w.Rows = append(w.Rows, row)
 	}

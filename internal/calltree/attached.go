@@ -103,9 +103,9 @@ func (b *builder) attached() ([][]AttachedSum, error) {
 	return list, nil
 }
 
-// A Value summarises the numbers that a plugin or a counter attached to calls
+// A AttachedSummary summarises the numbers that a plugin or a counter attached to calls
 // of one function from one place, over all ranks that the profile is about.
-type Value struct {
+type AttachedSummary struct {
 	Name  string  `json:"name"`
 	Count uint64  `json:"count"`
 	Sum   int64   `json:"sum"`
@@ -114,7 +114,7 @@ type Value struct {
 	Max   int64   `json:"max"`
 }
 
-func (v *Value) String() string { return v.Name + " " + FormatMean(v.Mean) }
+func (v *AttachedSummary) String() string { return v.Name + " " + FormatMean(v.Mean) }
 
 // FormatMean renders a mean with three digits, thousands with their points.
 func FormatMean(x float64) string {
@@ -124,12 +124,12 @@ func FormatMean(x float64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
-// ValueSums are sums of attached values by number of a call site, then by name.
-type ValueSums map[int]map[string]trace.ValueStat
+// AttachedSums are sums of attached values by number of a call site, then by name.
+type AttachedSums map[int]map[string]trace.ValueStat
 
 // Add adds the values of a class's terminals; place is each terminal's call site. The first terminal of a call site
 // has the values of all of its terminals.
-func (s ValueSums) Add(r *trace.Reader, class int, place []int) error {
+func (s AttachedSums) Add(r *trace.Reader, class int, place []int) error {
 	all, err := r.AttachedStats(class)
 	if err != nil {
 		return err
@@ -150,11 +150,11 @@ func (s ValueSums) Add(r *trace.Reader, class int, place []int) error {
 }
 
 // ByPlace returns the values of a call site, ordered by name.
-func (s ValueSums) ByPlace(place int) []Value {
-	var list []Value
+func (s AttachedSums) ByPlace(place int) []AttachedSummary {
+	var list []AttachedSummary
 	for _, name := range slices.Sorted(maps.Keys(s[place])) {
 		v := s[place][name]
-		list = append(list, Value{name, v.Count, v.Sum, v.Mean(), v.Min, v.Max})
+		list = append(list, AttachedSummary{name, v.Count, v.Sum, v.Mean(), v.Min, v.Max})
 	}
 	return list
 }

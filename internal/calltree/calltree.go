@@ -110,24 +110,24 @@ type Thread struct {
 // recursive function has a recursion in it whose iterations are its calls. Calls at no known place are listed
 // separately.
 type Node struct {
-	Kind           string   `json:"kind"`            // call, loop, function, part, recursion or elsewhere
-	Site           int      `json:"site,omitempty"`  // of a call: number in the list of sites, from 1
-	PeerFormulas   string   `json:"peers,omitempty"` // for a call: source, destination or root, as functions of the rank
-	VaryingValues  []string `json:"lanes,omitempty"` // for a call: values that change each time, such as "tag 0..99 by 1"
-	Part           int      `json:"part,omitempty"`  // number within the thread, from 1
-	Entries        uint64   `json:"entered"`         // how often the loop is entered, or the part reached
-	Rounds         uint64   `json:"rounds"`          // iterations of all entries
-	LeastRounds    uint64   `json:"least"`           // least iterations of an entry
-	MostRounds     uint64   `json:"most"`
-	RoundsStep     int64    `json:"step,omitempty"` // by how many iterations each entry exceeds the previous one: from Least on, or if negative from Most; 0: not constant
-	Sums           Sums     `json:"total"`
-	EntryCompute   *float64 `json:"entry_compute_ns,omitempty"`   // for a loop, or a call that follows itself: compute time before its first call, mean over entries that do not also enter an outer loop
-	FurtherCompute *float64 `json:"further_compute_ns,omitempty"` // compute time before its first call in further iterations, if another loop begins with the same call
+	Kind             string   `json:"kind"`            // call, loop, function, part, recursion or elsewhere
+	Site             int      `json:"site,omitempty"`  // of a call: number in the list of sites, from 1
+	PeerFormulas     string   `json:"peers,omitempty"` // for a call: source, destination or root, as functions of the rank
+	VaryingValues    []string `json:"lanes,omitempty"` // for a call: values that change each time, such as "tag 0..99 by 1"
+	Part             int      `json:"part,omitempty"`  // number within the thread, from 1
+	Entries          uint64   `json:"entered"`         // how often the loop is entered, or the part reached
+	Rounds           uint64   `json:"rounds"`          // iterations of all entries
+	LeastRounds      uint64   `json:"least"`           // least iterations of an entry
+	MostRounds       uint64   `json:"most"`
+	RoundsStep       int64    `json:"step,omitempty"` // by how many iterations each entry exceeds the previous one: from Least on, or if negative from Most; 0: not constant
+	Sums             Sums     `json:"total"`
+	EntryComputeNs   *float64 `json:"entry_compute_ns,omitempty"`   // for a loop, or a call that follows itself: compute time before its first call, mean over entries that do not also enter an outer loop
+	FurtherComputeNs *float64 `json:"further_compute_ns,omitempty"` // compute time before its first call in further iterations, if another loop begins with the same call
 	// Of a call or loop: compute time before its very first call and, of a call, the duration of that call, if far
 	// longer than for later ones. EntryCompute then excludes it.
-	FirstCompute *float64 `json:"first_compute_ns,omitempty"`
-	FirstMPI     *float64 `json:"first_mpi_ns,omitempty"`
-	Body         []*Node  `json:"body,omitempty"`
+	FirstComputeNs *float64 `json:"first_compute_ns,omitempty"`
+	FirstCallNs    *float64 `json:"first_mpi_ns,omitempty"`
+	Body           []*Node  `json:"body,omitempty"`
 	// Branches are nodes of the body on exclusive paths: an iteration reaches those of at most one.
 	Branches []code.Branch `json:"branches,omitempty"`
 	BranchNs float64       `json:"-"` // for an arm: time of its branch
@@ -195,7 +195,7 @@ type Site struct {
 	ShortText string            `json:"-"` // Text without the function, for calls within function nodes
 	Path      []Step            `json:"-"`
 	HasStack  bool              `json:"-"`                // the frames around it were recorded
-	Values    []Value           `json:"values,omitempty"` // attached to the calls of all ranks of the class
+	Values    []AttachedSummary `json:"values,omitempty"` // attached to the calls of all ranks of the class
 }
 
 // Options determine how the tree is made.
@@ -334,13 +334,13 @@ func (b *builder) times(stream int) error {
 			b.each[leaf].Values = attached[leaf]
 		}
 		if x := &sums[leaf]; x.Calls > 0 {
-			b.total += (x.Gap + x.Duration) / float64(len(b.ranks))
+			b.total += (x.SumGapNs + x.SumDurationNs) / float64(len(b.ranks))
 			if x.SharedTimes {
 				b.shared++
 			}
-			b.each[leaf].ComputeNs = x.Gap / float64(x.Calls)
+			b.each[leaf].ComputeNs = x.SumGapNs / float64(x.Calls)
 			c := b.k.CallWithoutParams(t)
-			b.each[leaf].AddTime(c.Func, x.Duration/float64(x.Calls))
+			b.each[leaf].AddTime(c.Func, x.SumDurationNs/float64(x.Calls))
 			b.entry[leaf] = b.each[leaf].ComputeNs
 			b.first[leaf].compute, b.first[leaf].mpi = x.MeanFirst(uint64(len(b.ranks)))
 			if x.Entries > 0 {
@@ -348,14 +348,14 @@ func (b *builder) times(stream int) error {
 				if later.RemoveFirst(); later.Entries == 0 {
 					later = *x
 				}
-				b.entry[leaf] = later.EntryGaps / float64(later.Entries)
+				b.entry[leaf] = later.SumEntryGapNs / float64(later.Entries)
 				for loops := range len(x.OuterEntries) + 1 {
 					e := x.EnteringAtLeast(loops + 1)
 					further := math.NaN()
 					if len(x.OuterEntries) > 0 {
-						further = later.GapBefore(loops)
+						further = later.MeanGapBefore(loops)
 					}
-					b.enters[leaf] = append(b.enters[leaf], entries{float64(e.Calls) / float64(x.Calls), later.GapBefore(loops + 1), further})
+					b.enters[leaf] = append(b.enters[leaf], entries{float64(e.Calls) / float64(x.Calls), later.MeanGapBefore(loops + 1), further})
 				}
 			} else if b.p.TimesKind == trace.MeanSample.String() || b.p.Timeless() {
 				b.entry[leaf] = math.NaN()
@@ -422,7 +422,7 @@ func (b *builder) terminals(r *trace.Reader) error {
 	if b.StructureOnly {
 		return nil
 	}
-	values := make(ValueSums)
+	values := make(AttachedSums)
 	if err := values.Add(r, b.k.Class(), b.site); err != nil {
 		return err
 	}
@@ -475,12 +475,12 @@ func (b *builder) node(x item, sum *Sums) *Node {
 		out.RoundsStep = run.trips.each()
 		leaf := run.body[0]
 		b.call(out, leaf.n.terms, leaf.times*x.times)
-		out.EntryCompute, out.FurtherCompute = b.entered(run)
-		b.firstOf(out, run.lead, x.times, out.EntryCompute)
+		out.EntryComputeNs, out.FurtherComputeNs = b.entered(run)
+		b.firstOf(out, run.lead, x.times, out.EntryComputeNs)
 	case n.kind == loopKind:
 		out.Kind = "loop"
-		out.EntryCompute, out.FurtherCompute = b.entered(n)
-		b.firstOf(out, n.lead, x.times, out.EntryCompute)
+		out.EntryComputeNs, out.FurtherComputeNs = b.entered(n)
+		b.firstOf(out, n.lead, x.times, out.EntryComputeNs)
 		out.Entries, out.Rounds, out.LeastRounds, out.MostRounds, out.RoundsStep = n.entered*x.times, n.rounds*x.times, n.least, n.most, n.trips.each()
 		b.nodes(out, n.body, x.times)
 		out.sayOnce()

@@ -18,7 +18,7 @@ func (b *builder) firstOf(out *Node, list terms, times uint64, entry *float64) {
 	if len(list) == 0 || b.StructureOnly {
 		return
 	}
-	out.FirstCompute, out.FirstMPI = nil, nil
+	out.FirstComputeNs, out.FirstCallNs = nil, nil
 	at := slices.MinFunc(list, func(x, y term) int { return cmp.Compare(b.begins[x.leaf], b.begins[y.leaf]) })
 	first := b.first[at.leaf]
 	calls := float64(list.sum() * times)
@@ -35,10 +35,10 @@ func (b *builder) firstOf(out *Node, list terms, times uint64, entry *float64) {
 		later = *entry
 	}
 	if model.FirstCallsDiffer(first.compute, later, b.total) {
-		out.FirstCompute = &first.compute
+		out.FirstComputeNs = &first.compute
 	}
 	if entry == nil && model.FirstCallsDiffer(first.mpi, (all.InCallsNs()-first.mpi)/(calls-1), b.total) {
-		out.FirstMPI = &first.mpi
+		out.FirstCallNs = &first.mpi
 	}
 }
 
@@ -53,38 +53,38 @@ func (n *Node) EntryNote() string {
 
 func (n *Node) firstCall() (text string) {
 	later := float64(n.Sums.Calls - 1)
-	if n.FirstCompute != nil {
-		text += ", first after " + show.FormatDuration(*n.FirstCompute) + ", then " + show.FormatDuration((n.Sums.ComputeNs-*n.FirstCompute)/later)
+	if n.FirstComputeNs != nil {
+		text += ", first after " + show.FormatDuration(*n.FirstComputeNs) + ", then " + show.FormatDuration((n.Sums.ComputeNs-*n.FirstComputeNs)/later)
 	}
-	if n.FirstMPI != nil {
-		text += ", first takes " + show.FormatDuration(*n.FirstMPI) + ", then " + show.FormatDuration((n.Sums.InCallsNs()-*n.FirstMPI)/later)
+	if n.FirstCallNs != nil {
+		text += ", first takes " + show.FormatDuration(*n.FirstCallNs) + ", then " + show.FormatDuration((n.Sums.InCallsNs()-*n.FirstCallNs)/later)
 	}
 	return text
 }
 
 func (n *Node) entered() string {
-	if n.EntryCompute == nil {
+	if n.EntryComputeNs == nil {
 		return ""
 	}
 	first := n.head()
 	if first == nil {
 		return ""
 	}
-	entries := *n.EntryCompute * float64(n.Entries)
-	if n.FirstCompute != nil {
-		entries += *n.FirstCompute - *n.EntryCompute
+	entries := *n.EntryComputeNs * float64(n.Entries)
+	if n.FirstComputeNs != nil {
+		entries += *n.FirstComputeNs - *n.EntryComputeNs
 	}
 	mean := first.Sums.ComputeNs / float64(max(1, first.Sums.Calls))
 	if entries < 2*mean*float64(n.Entries) || entries < n.Sums.TotalNs()/100 {
 		return ""
 	}
-	text, then := ", entered after "+show.FormatDuration(*n.EntryCompute), ", then "
-	if n.FirstCompute != nil {
-		text = ", first entered after " + show.FormatDuration(*n.FirstCompute) + ", later " + show.FormatDuration(*n.EntryCompute)
+	text, then := ", entered after "+show.FormatDuration(*n.EntryComputeNs), ", then "
+	if n.FirstComputeNs != nil {
+		text = ", first entered after " + show.FormatDuration(*n.FirstComputeNs) + ", later " + show.FormatDuration(*n.EntryComputeNs)
 		then = "; then "
 	}
-	if n.FurtherCompute != nil {
-		text += then + show.FormatDuration(*n.FurtherCompute)
+	if n.FurtherComputeNs != nil {
+		text += then + show.FormatDuration(*n.FurtherComputeNs)
 	} else if calls := first.Sums.Calls; calls > n.Entries && first.Sums.ComputeNs > entries {
 		text += then + show.FormatDuration((first.Sums.ComputeNs-entries)/float64(calls-n.Entries))
 	}
@@ -104,7 +104,7 @@ func (n *Node) head() *Node {
 
 // sayOnce removes the note about the first call from a call with which a loop begins, as the loop has it.
 func (n *Node) sayOnce() {
-	if first := n.head(); first != nil && n.FirstCompute != nil {
-		first.FirstCompute = nil
+	if first := n.head(); first != nil && n.FirstComputeNs != nil {
+		first.FirstComputeNs = nil
 	}
 }

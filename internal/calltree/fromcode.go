@@ -272,8 +272,8 @@ func (x *placing) enter(n *Node) {
 	for len(first.Body) > 0 {
 		first = first.Body[0]
 	}
-	defer func() { x.firstOf(n, x.lists[first], 1, n.EntryCompute) }()
-	for loops, more := 0, true; more && n.EntryCompute == nil && n.MostRounds > 1; loops++ {
+	defer func() { x.firstOf(n, x.lists[first], 1, n.EntryComputeNs) }()
+	for loops, more := 0, true; more && n.EntryComputeNs == nil && n.MostRounds > 1; loops++ {
 		calls, sum, further := 0.0, 0.0, 0.0
 		more = false
 		for _, t := range x.lists[first] {
@@ -286,9 +286,9 @@ func (x *placing) enter(n *Node) {
 		}
 		if calls > 0 && math.Abs(calls-float64(n.Entries)) < 0.5 {
 			sum /= calls
-			n.EntryCompute = &sum
+			n.EntryComputeNs = &sum
 			if further /= calls; !math.IsNaN(further) {
-				n.FurtherCompute = &further
+				n.FurtherComputeNs = &further
 			}
 		}
 	}

@@ -53,8 +53,8 @@ func (m *Image) scan(p *codeRange) {
 // entries reads a jump table: to its end if that is known, else to the first entry that leads out of f. limit is
 // the begin of another table, or 0.
 func (m *Image) entries(f *Function, t *insn.JumpTable, limit uint64) []uint64 {
-	list := m.read(f, t, t.Count, limit)
-	if t.Count > 0 && len(list) < t.Count {
+	list := m.read(f, t, t.EntryCount, limit)
+	if t.EntryCount > 0 && len(list) < t.EntryCount {
 		return m.read(f, t, 0, limit) // the comparison was not of this index
 	}
 	return list
@@ -67,22 +67,22 @@ func (m *Image) read(f *Function, t *insn.JumpTable, count int, limit uint64) []
 	var list []uint64
 	data := m.bytes(t.Addr)
 	for k := range count {
-		at := t.Addr + uint64(k*t.Size)
-		if len(data) < (k+1)*t.Size || limit > t.Addr && at >= limit {
+		at := t.Addr + uint64(k*t.EntryBytes)
+		if len(data) < (k+1)*t.EntryBytes || limit > t.Addr && at >= limit {
 			break
 		}
 		var v uint64
-		switch b := data[k*t.Size:]; t.Size {
+		switch b := data[k*t.EntryBytes:]; t.EntryBytes {
 		case 1:
-			if v = uint64(b[0]); t.Signed {
+			if v = uint64(b[0]); t.SignedEntries {
 				v = uint64(int8(b[0]))
 			}
 		case 2:
-			if v = uint64(binary.LittleEndian.Uint16(b)); t.Signed {
+			if v = uint64(binary.LittleEndian.Uint16(b)); t.SignedEntries {
 				v = uint64(int16(v))
 			}
 		case 4:
-			if v = uint64(binary.LittleEndian.Uint32(b)); t.Signed {
+			if v = uint64(binary.LittleEndian.Uint32(b)); t.SignedEntries {
 				v = uint64(int32(v))
 			}
 		case 8:

@@ -143,10 +143,10 @@ func (w *writer) iterations(run int64, f *facts) {
 	for i := range f.when.Findings {
 		x := &f.when.Findings[i]
 		var rank any
-		if x.IterationCount == 1 {
+		if x.RankCount == 1 {
 			rank = x.Ranks[0]
 		}
-		finding(run, i, when.Kind(x.Kind).String(), x.FirstIteration, x.Period, x.IterationCount, rank, x.BeforeNs, x.AfterNs, x.CostNs, f.changes[i].Text)
+		finding(run, i, when.Kind(x.Kind).String(), x.FirstIteration, x.Period, x.RankCount, rank, x.BeforeNs, x.AfterNs, x.CostNs, f.changes[i].Text)
 	}
 }
 

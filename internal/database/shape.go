@@ -56,7 +56,7 @@ func (w *writer) nodes(run int64, p *profile.Profile, sites []int64) {
 				}
 				s := &n.Sums
 				node(run, p.Class, of, t.Number, parent, n.Kind, at, part, n.Entries, n.Rounds, n.LeastRounds, n.MostRounds, n.RoundsStep, s.Calls, s.ComputeNs, s.InCallsNs(),
-					s.BytesOut, s.BytesIn, n.EntryCompute, n.FurtherCompute, n.FirstCompute, n.FirstMPI, text(n.PeerFormulas), w.json(n.VaryingValues), w.json(s.Values), text(n.Function), text(n.CallerPlace),
+					s.BytesOut, s.BytesIn, n.EntryComputeNs, n.FurtherComputeNs, n.FirstComputeNs, n.FirstCallNs, text(n.PeerFormulas), w.json(n.VaryingValues), w.json(s.Values), text(n.Function), text(n.CallerPlace),
 					p.FromMachineCode, text(n.Place), n.RoundsAtLeast, n.Unsure, w.json(n.Branches))
 				body(n.Body, of)
 			}
@@ -190,7 +190,7 @@ func (x *restored) node(rows *sql.Rows) error {
 	n := &calltree.Node{}
 	s := &n.Sums
 	if err := rows.Scan(&class, &number, &thread, &parent, &n.Kind, &site, &part, &n.Entries, &n.Rounds, &n.LeastRounds, &n.MostRounds, &n.RoundsStep, &s.Calls, &s.ComputeNs,
-		&s.MPINs, &s.BytesOut, &s.BytesIn, &n.EntryCompute, &n.FurtherCompute, &n.FirstCompute, &n.FirstMPI, &n.PeerFormulas, &lanes, &attached, &n.Function, &n.CallerPlace, &coded, &n.Place, &n.RoundsAtLeast, &n.Unsure, &branches); err != nil {
+		&s.MPINs, &s.BytesOut, &s.BytesIn, &n.EntryComputeNs, &n.FurtherComputeNs, &n.FirstComputeNs, &n.FirstCallNs, &n.PeerFormulas, &lanes, &attached, &n.Function, &n.CallerPlace, &coded, &n.Place, &n.RoundsAtLeast, &n.Unsure, &branches); err != nil {
 		return err
 	}
 	x.of[class].FromMachineCode = coded

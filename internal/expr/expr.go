@@ -286,9 +286,9 @@ func (e *Expr) SharedTotal() (int64, bool) {
 	return e.args[0].Constant()
 }
 
-// DividesEvenly returns a formula that is 1 if there are no remainders: all shares of a total are equal, and quotients by a
+// DivisibilityCondition returns a formula that is 1 if there are no remainders: all shares of a total are equal, and quotients by a
 // number are exact.
-func (e *Expr) DividesEvenly() *Expr {
+func (e *Expr) DivisibilityCondition() *Expr {
 	all := Number(1)
 	e.Walk(func(e *Expr) bool {
 		if e.op == opOver && e.args[1].op == opNumber || e.op == opCall && slices.Contains(shares, e.call.fn.name) {

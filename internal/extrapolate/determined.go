@@ -113,7 +113,7 @@ func (p *program) checkSplits() error {
 	colors := make(map[string]bool)
 	for n, list := range p.splits {
 		slices.SortFunc(list, func(a, b splitter) int { return cmp.Compare(a.rank, b.rank) })
-		color := fmt.Sprint(n.Parent.Key(), n.Ordinal, list[0].color)
+		color := fmt.Sprint(n.Parent.ID(), n.Ordinal, list[0].color)
 		ok := len(list) == n.Size && !colors[color]
 		colors[color] = true
 		for i, s := range list {

@@ -32,7 +32,7 @@ type form struct {
 func (f *form) evenAt(e *env) bool {
 	exact := f.exact
 	if exact == nil {
-		exact = f.DividesEvenly()
+		exact = f.DivisibilityCondition()
 	}
 	v, ok := exact.Eval(e)
 	return ok && v != 0

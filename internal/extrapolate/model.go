@@ -352,7 +352,7 @@ func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 	t.obs, t.vals = nil, nil
 	for i := range t.forms {
 		f := &t.forms[i]
-		f.exact = f.DividesEvenly()
+		f.exact = f.DivisibilityCondition()
 		f.even = len(t.forms) > 1 && !slices.ContainsFunc(obs, func(e env) bool { return !f.evenAt(&e) })
 		t.even = t.even || f.even && f.ContainsShare()
 		f.less = f.ContainsShare("chunk") && !slices.ContainsFunc(obs, func(e env) bool { return f.evenAt(&e) })

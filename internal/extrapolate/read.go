@@ -502,12 +502,12 @@ func (x *reading) requests(v *trace.Value) []*request {
 	}
 	named := make([]*request, len(list))
 	for i := range list {
-		number := list[i].ID
+		number := list[i].RequestID
 		if x.walk == nil { // the number of requests made since
 			number = x.made - number
 		}
 		at, ok := slices.BinarySearchFunc(x.pending, number, func(m *request, n int64) int { return cmp.Compare(m.number, n) })
-		if ok && list[i].Form == trace.RequestOneShot {
+		if ok && list[i].RequestForm == trace.RequestOneShot {
 			named[i] = x.pending[at]
 		}
 	}

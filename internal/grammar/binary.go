@@ -282,7 +282,7 @@ func CodeCountedGrammars(c *wire.Coder, list *[]*Grammar) {
 // ReadGrammar reads a grammar; nil if the input is damaged.
 func ReadGrammar(r *wire.Reader) *Grammar {
 	g, n, err := Decode(r.Remaining())
-	r.Check(err)
+	r.RecordError(err)
 	r.Skip(n)
 	return g
 }

@@ -21,7 +21,7 @@ func (b *Builder) CodeSequence(c *wire.Coder, n int) *Builder {
 		err = g.CheckTerminals(n)
 	}
 	if err != nil {
-		c.Check(err)
+		c.RecordError(err)
 		return b
 	}
 	return ContinueGrammar(g)

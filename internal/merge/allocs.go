@@ -22,7 +22,7 @@ func leafAllocs(l *track.AllocEvents, rank int) (v allocSets) {
 	set := &sections.AllocEvents{Ranks: column.ColumnOf(int64(rank)), Streams: l.Streams, Truncated: l.Truncated}
 	for _, x := range l.List {
 		set.List = append(set.List, sections.AllocColumns{
-			Free: x.Free, Calls: column.ColumnOf(int64(x.Calls)), Segment: column.ColumnOf(x.Segment), Size: column.ColumnOf(int64(x.Size)),
+			Free: x.Free, Calls: column.ColumnOf(int64(x.Calls)), Segment: column.ColumnOf(x.PackedSegment), Size: column.ColumnOf(int64(x.Size)),
 		})
 	}
 	v.add(set, string(set.Shape()))

@@ -161,7 +161,7 @@ func decodeClass(r *wire.Reader, s, into *MergedBlock) *class {
 	if err == nil && (shape.repeats > r.RemainingLen() || shape.steps > r.RemainingLen()) {
 		err = errors.New("class with more columns than the message holds")
 	}
-	if r.Check(err); err != nil {
+	if r.RecordError(err); err != nil {
 		return nil
 	}
 	c.ranks = column.DecodeRuns(r, n)

@@ -30,14 +30,14 @@ func WriteCallTimes(tr *track.Track, to io.Writer) (int64, error) {
 	}
 	of, kinds := series.CallKindsOf(l.Options, l.TicksPerNs, names, sigs)
 	// next returns a function that gives the kinds of a stream's next calls.
-	next := func(stream int) func(n int) series.CallKinds {
+	next := func(stream int) func(n int) series.SimilarCallKinds {
 		c := tr.Streams[stream].Grammar.Cursor()
-		return func(n int) series.CallKinds {
+		return func(n int) series.SimilarCallKinds {
 			k := kinds
-			k.ByCall = make([]uint32, n)
-			for j := range k.ByCall {
+			k.KindOfCall = make([]uint32, n)
+			for j := range k.KindOfCall {
 				t, _ := c.Next()
-				k.ByCall[j] = of[t]
+				k.KindOfCall[j] = of[t]
 			}
 			return k
 		}

@@ -56,11 +56,11 @@ func (a *CallInterpreter) ActsOf(list []Act, c *trace.Call, stream int, index ui
 		return a.does(list, c, stream, index, c.Func.Has(trace.AttrNonblocking))
 	}
 	for _, v := range RequestsOf(c) {
-		if v.Form == trace.RequestNull {
+		if v.RequestForm == trace.RequestNull {
 			continue
 		}
-		m, ok := a.x.RequestCreation(v.ID, stream, index)
-		if !ok || v.Form != trace.RequestPersistent {
+		m, ok := a.x.PersistentRequestCreation(v.RequestID, stream, index)
+		if !ok || v.RequestForm != trace.RequestPersistent {
 			unknown++
 			continue
 		}

@@ -184,7 +184,7 @@ func (c *call) started(get values, v *view) (a Amount) {
 		if id < 0 || id&1 == 0 { // no request, or not a persistent one
 			return
 		}
-		m, ok := v.w.meanings().RequestCreation(id>>1, v.stream, v.index)
+		m, ok := v.w.meanings().PersistentRequestCreation(id>>1, v.stream, v.index)
 		if !ok {
 			return
 		}

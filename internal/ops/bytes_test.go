@@ -46,11 +46,11 @@ func moved(t *testing.T, r *trace.Reader, c *ops.ClassAmounts, k *trace.Rank) ma
 			if c.Func.Has(trace.AttrStarts) {
 				list = list[:0]
 				for _, v := range append(c.Params[0].In.Elems, c.Params[len(c.Params)-1].In.Elems...) {
-					if made, ok := x.RequestCreation(v.ID, stream, c.Index); ok {
+					if made, ok := x.PersistentRequestCreation(v.RequestID, stream, c.Index); ok {
 						list = append(list, made)
 					}
 				}
-				if made, ok := x.RequestCreation(c.Params[0].In.ID, stream, c.Index); ok && c.Name() == "MPI_Start" {
+				if made, ok := x.PersistentRequestCreation(c.Params[0].In.RequestID, stream, c.Index); ok && c.Name() == "MPI_Start" {
 					list = append(list, made)
 				}
 			}

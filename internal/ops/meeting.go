@@ -27,11 +27,11 @@ type CallOrder struct {
 func (m *Meeting) CallOrder() CallOrder {
 	switch {
 	case m.Window != nil:
-		return CallOrder{m.Comm.Key(), 2*m.Window.Ordinal + 1}
+		return CallOrder{m.Comm.ID(), 2*m.Window.Ordinal + 1}
 	case m.File != nil:
-		return CallOrder{m.Comm.Key(), 2*m.File.Ordinal + 2}
+		return CallOrder{m.Comm.ID(), 2*m.File.Ordinal + 2}
 	}
-	return CallOrder{m.Comm.Key(), 0}
+	return CallOrder{m.Comm.ID(), 0}
 }
 
 // meetsOn returns the index of the parameter that determines the members of a call: a communicator, window or file.

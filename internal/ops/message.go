@@ -168,7 +168,7 @@ type Channel struct {
 
 // Channel returns the channel of a message.
 func (o *Operation) Channel(from, to int) Channel {
-	return Channel{o.Comm.ChannelKey(), from, to, o.Tag}
+	return Channel{o.Comm.ChannelID(), from, to, o.Tag}
 }
 
 // number gives a message the number that it has at its other end: the n-th that is sent on a

@@ -17,8 +17,8 @@ const lostGroup = "synchronisations of a window with a group of ranks (MPI_Win_p
 
 // ordinal returns how many windows and files the communicator's ranks made together before, and counts this one.
 func (p *process) ordinal(comm *handles.Comm) int {
-	n := p.made[comm.Key()]
-	p.made[comm.Key()]++
+	n := p.made[comm.ID()]
+	p.made[comm.ID()]++
 	return n
 }
 

@@ -111,9 +111,9 @@ func (p *process) keep(t *thread, q *plan, c *Call) {
 	if q.request < 0 {
 		return
 	}
-	if v := &c.Params[q.request].Out; v.Type == trace.TypeRequest && v.Form == trace.RequestOneShot {
-		t.made = v.ID + 1
-		p.hold(requestKey{t.stream, v.ID}, c.Acts)
+	if v := &c.Params[q.request].Out; v.Type == trace.TypeRequest && v.RequestForm == trace.RequestOneShot {
+		t.made = v.RequestID + 1
+		p.hold(requestKey{t.stream, v.RequestID}, c.Acts)
 	}
 }
 
@@ -142,23 +142,23 @@ func (p *process) hold(key requestKey, acts []Act) {
 
 // find returns the operations of a request; nil if the request is null or unknown.
 func (p *process) find(t *thread, v *trace.Value) (*pending, requestKey) {
-	key := requestKey{t.stream, v.ID}
-	switch v.Form {
+	key := requestKey{t.stream, v.RequestID}
+	switch v.RequestForm {
 	case trace.RequestNull:
 		return nil, key
 	case trace.RequestPersistent:
 		key.thread = -1
 	case trace.RequestForeign:
-		if v.Thread >= len(p.threads) {
+		if v.RequestThread >= len(p.threads) {
 			break
 		}
-		key = requestKey{v.Thread, p.threads[v.Thread].made - v.ID}
+		key = requestKey{v.RequestThread, p.threads[v.RequestThread].made - v.RequestID}
 	case trace.RequestUnknown:
 		p.lose(lostRequest, 1)
 		return nil, key
 	}
 	x := p.under(key)
-	if x == nil && v.Form != trace.RequestPersistent { // a persistent request may be inactive
+	if x == nil && v.RequestForm != trace.RequestPersistent { // a persistent request may be inactive
 		p.lose(lostRequest, 1)
 	}
 	return x, key
@@ -176,10 +176,10 @@ func (p *process) drop(key requestKey, x *pending) {
 // starts handles calls that start persistent requests.
 func starts(p *process, t *thread, _ *plan, c *Call) {
 	start := func(v *trace.Value) {
-		if v.Form != trace.RequestPersistent {
+		if v.RequestForm != trace.RequestPersistent {
 			return
 		}
-		m, ok := p.x.RequestCreation(v.ID, c.Stream, c.Index)
+		m, ok := p.x.PersistentRequestCreation(v.RequestID, c.Stream, c.Index)
 		if !ok {
 			p.lose(lostRequest, 1)
 			return
@@ -202,7 +202,7 @@ func starts(p *process, t *thread, _ *plan, c *Call) {
 			p.posted(&in.op)
 			c.add(ActRecvBegin, &in.op)
 		}
-		p.hold(requestKey{-1, v.ID}, c.Acts[from:])
+		p.hold(requestKey{-1, v.RequestID}, c.Acts[from:])
 	}
 	for _, v := range RequestsOf(c.Call) {
 		start(v)

@@ -197,14 +197,14 @@ func (s *Source) RunRank(number int, sink Sink) error {
 
 // window returns the n-th window that a communicator's ranks made together.
 func (s *Source) window(comm *handles.Comm, n int, function string) *Window {
-	return once.GetOrAppend(s.windows, madeBy{comm.Key(), n}, &s.Windows, func() *Window {
+	return once.GetOrAppend(s.windows, madeBy{comm.ID(), n}, &s.Windows, func() *Window {
 		return &Window{Number: len(s.Windows), MadeBy: function, Comm: comm, Ordinal: n}
 	})
 }
 
 // file returns the n-th file that a communicator's ranks opened together.
 func (s *Source) file(comm *handles.Comm, n int, name string) *File {
-	return once.GetOrAppend(s.files, madeBy{comm.Key(), n}, &s.Files, func() *File { return &File{len(s.Files), name, comm, n} })
+	return once.GetOrAppend(s.files, madeBy{comm.ID(), n}, &s.Files, func() *File { return &File{len(s.Files), name, comm, n} })
 }
 
 // place returns the index of a call site, which it adds if it is new.

@@ -132,16 +132,16 @@ func TestPhases(t *testing.T) {
 							was, is = []trace.Value{x.was}, []trace.Value{x.is}
 						}
 						for i := range was {
-							if was[i].Form != trace.RequestOneShot {
+							if was[i].RequestForm != trace.RequestOneShot {
 								continue
 							}
-							id, here := number[was[i].ID]
+							id, here := number[was[i].RequestID]
 							switch {
-							case !here && is[i].Form == trace.RequestUnknown:
+							case !here && is[i].RequestForm == trace.RequestUnknown:
 								unknown++
-							case !here || is[i].Form != trace.RequestOneShot || is[i].ID != id:
-								t.Fatalf("seed %d, rank %d: %s\nin the part: %s: request %d should be %d (%v)", seed, n, c.Text(), got.Text(), was[i].ID, id, here)
-							case is[i].ID != was[i].ID:
+							case !here || is[i].RequestForm != trace.RequestOneShot || is[i].RequestID != id:
+								t.Fatalf("seed %d, rank %d: %s\nin the part: %s: request %d should be %d (%v)", seed, n, c.Text(), got.Text(), was[i].RequestID, id, here)
+							case is[i].RequestID != was[i].RequestID:
 								moved++
 							}
 						}

@@ -160,7 +160,7 @@ func callOf(from *trace.Call, s *signature.Signature) (*call, error) {
 		statuses = append(statuses, vals[p.First:p.End])
 	}
 	for i, d := range done {
-		if d.Request.Form != trace.RequestOneShot {
+		if d.Request.RequestForm != trace.RequestOneShot {
 			return c, nil
 		}
 		f := finished{index: int64(d.ArrayIndex)}

@@ -38,10 +38,10 @@ type Options struct {
 
 // A TripCountDrawer makes trip counts synthetic. With a budget it is used only if merging sizes is not enough.
 type TripCountDrawer interface {
-	Tracks([]*track.Track) error     // changes the tracks of all ranks
-	Content(*sections.Content) error // changes the merged tracks' content
-	Families() int                   // the number of loops that can become synthetic
-	Limit(families int)              // make only this many synthetic from now on, the largest first
+	RewriteTracks([]*track.Track) error        // changes the tracks of all ranks
+	AddSyntheticLoops(*sections.Content) error // changes the merged tracks' content
+	Families() int                             // the number of loops that can become synthetic
+	Limit(families int)                        // make only this many synthetic from now on, the largest first
 }
 
 // A KeptReason is a reason why something is kept that was to become synthetic, and how often it applies.
@@ -375,7 +375,7 @@ func (s *survey) write(list []*sizeFamily, precision int, d TripCountDrawer, pro
 		},
 	}
 	if d != nil {
-		ch.Tracks = d.Tracks
+		ch.Tracks = d.RewriteTracks
 	}
 	part, err := ChangeValues(s.r, ch, progress)
 	if err != nil {
@@ -387,7 +387,7 @@ func (s *survey) write(list []*sizeFamily, precision int, d TripCountDrawer, pro
 	}
 	part.Content.MergedSizes = thinned(list)
 	if d != nil {
-		if err := d.Content(part.Content); err != nil {
+		if err := d.AddSyntheticLoops(part.Content); err != nil {
 			part.Close()
 			if errors.Is(err, ErrTripCountsKept) {
 				d.Limit(0)

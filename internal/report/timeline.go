@@ -26,12 +26,12 @@ type Timeline struct {
 	Rows            []TimelineRow      `json:"rows"`
 	Functions       []TimelineFunction `json:"functions"`
 
-	Tiles         int    `json:"tiles"` // per row
-	MainFunctions string `json:"main"`  // per row and tile: the function with most time, 255 none; packed
-	BusyShares    string `json:"share"` // per row and tile: share of MPI and spoor, 0 to 250; packed
+	Tiles               int    `json:"tiles"` // per row
+	PackedMainFunctions string `json:"main"`  // per row and tile: the function with most time, 255 none; packed
+	PackedBusyShares    string `json:"share"` // per row and tile: share of MPI and spoor, 0 to 250; packed
 
-	CoarseTiles    int    `json:"coarse"` // coarse tiles per row for FunctionShares
-	FunctionShares string `json:"each"`   // per function, row and coarse tile: share of the time, 0 to 250; packed
+	CoarseTiles          int    `json:"coarse"` // coarse tiles per row for FunctionShares
+	PackedFunctionShares string `json:"each"`   // per function, row and coarse tile: share of the time, 0 to 250; packed
 
 	SingleCalls    *SingleCalls      `json:"single,omitempty"`   // the calls of short traces
 	WaitTiles      *WaitTiles        `json:"waiting,omitempty"`  // nil unless the trace has single times
@@ -171,7 +171,7 @@ func timeline(r *trace.Reader, s *sums.Summary, o Options) (*Timeline, error) {
 		return nil, nil
 	}
 	t.TimesKind = p.kind.String()
-	t.MainFunctions, t.BusyShares, t.FunctionShares = packed(dominant), packed(share), packed(slices.Concat(each...))
+	t.PackedMainFunctions, t.PackedBusyShares, t.PackedFunctionShares = packed(dominant), packed(share), packed(slices.Concat(each...))
 	if t.Counters, err = t.counters(r, rows); err != nil {
 		return nil, err
 	}

@@ -131,14 +131,14 @@ type Viewer struct {
 
 // A TimelineWindow is a part of a timeline. Its tiles have the formats of Timeline and WaitTiles.
 type TimelineWindow struct {
-	StartNs       int64        `json:"from"` // ns since the start of the timeline
-	EndNs         int64        `json:"to"`
-	Tiles         int          `json:"tiles"`
-	MainFunctions string       `json:"main"`
-	BusyShares    string       `json:"share"`
-	MainWaitKinds string       `json:"wait_main,omitempty"`
-	WaitShares    string       `json:"wait_share,omitempty"`
-	SingleCalls   *SingleCalls `json:"single,omitempty"` // if there are few calls
+	StartNs             int64        `json:"from"` // ns since the start of the timeline
+	EndNs               int64        `json:"to"`
+	Tiles               int          `json:"tiles"`
+	PackedMainFunctions string       `json:"main"`
+	PackedBusyShares    string       `json:"share"`
+	PackedMainWaitKinds string       `json:"wait_main,omitempty"`
+	PackedWaitShares    string       `json:"wait_share,omitempty"`
+	SingleCalls         *SingleCalls `json:"single,omitempty"` // if there are few calls
 }
 
 // Bounds of windows.
@@ -192,9 +192,9 @@ func (v *Viewer) Window(from, to int64) (*TimelineWindow, error) {
 		main, share = p.tiles(main, share, len(list))
 		p.clear()
 	}
-	w := &TimelineWindow{StartNs: from, EndNs: to, Tiles: t.Tiles, MainFunctions: packed(main), BusyShares: packed(share)}
+	w := &TimelineWindow{StartNs: from, EndNs: to, Tiles: t.Tiles, PackedMainFunctions: packed(main), PackedBusyShares: packed(share)}
 	if v.t.waited != nil {
-		w.MainWaitKinds, w.WaitShares = v.waits(&t)
+		w.PackedMainWaitKinds, w.PackedWaitShares = v.waits(&t)
 	}
 	if calls <= windowSingle && eachAlone(v.t.rows) {
 		if v.calls <= wholeCalls {

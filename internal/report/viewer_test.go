@@ -61,7 +61,7 @@ func TestWindow(t *testing.T) {
 	v := NewViewer(r, d, o)
 	tl := d.Timeline
 	span := tl.EndNs - tl.StartNs
-	share := unpacked(t, tl.BusyShares)
+	share := unpacked(t, tl.PackedBusyShares)
 	for _, c := range [][2]int64{{0, span}, {span / 3, span / 2}, {span / 2, span/2 + 50_000}, {-5, 1000}, {span - 4000, span + 9}} {
 		w, err := v.Window(c[0], c[1])
 		if err != nil {
@@ -70,7 +70,7 @@ func TestWindow(t *testing.T) {
 		if w.StartNs != max(0, c[0]) || w.EndNs != min(span, c[1]) {
 			t.Errorf("window %v is from %d to %d", c, w.StartNs, w.EndNs)
 		}
-		got, sum := unpacked(t, w.BusyShares), 0.0
+		got, sum := unpacked(t, w.PackedBusyShares), 0.0
 		for _, b := range got {
 			sum += float64(b) / parts / float64(w.Tiles) * float64(w.EndNs-w.StartNs)
 		}

@@ -18,9 +18,9 @@ type WaitTable struct {
 
 // WaitTiles are waits in tiles like the timeline's own.
 type WaitTiles struct {
-	KindNames  []string `json:"names"` // of kinds
-	MainKinds  string   `json:"main"`  // per row and tile: the kind with most time, 255 none; packed
-	WaitShares string   `json:"share"` // per row and tile: part of the time that was waited, 0 to 250; packed
+	KindNames        []string `json:"names"` // of kinds
+	PackedMainKinds  string   `json:"main"`  // per row and tile: the kind with most time, 255 none; packed
+	PackedWaitShares string   `json:"share"` // per row and tile: part of the time that was waited, 0 to 250; packed
 }
 
 // Bounds of wait states.
@@ -78,7 +78,7 @@ func (t *Timeline) waiting(r *trace.Reader, rows [][]thread, s *sums.Summary, o 
 	}
 	t.found = rep
 	t.WaitTiles = &WaitTiles{KindNames: names}
-	t.WaitTiles.MainKinds, t.WaitTiles.WaitShares = w.tiles()
+	t.WaitTiles.PackedMainKinds, t.WaitTiles.PackedWaitShares = w.tiles()
 	for _, list := range w.each {
 		slices.SortStableFunc(list, func(a, b waits.Wait) int { return int(max(-1, min(1, a.BeginNs-b.BeginNs))) })
 	}

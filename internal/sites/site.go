@@ -32,10 +32,10 @@ type Site struct {
 	Addresses int               `json:"-"` // number of addresses that are this call site
 
 	sums.CallSums
-	TimePerRank       trace.Spread     `json:"-"`                             // distribution of Time over the ranks
-	SpentIsLowerBound bool             `json:"imbalance_estimated,omitempty"` // the largest total of Spent is a lower bound
-	WaitedNs          int64            `json:"-"`                             // time waited for other ranks
-	AttachedValues    []calltree.Value `json:"values,omitempty"`              // values attached to the calls
+	TimePerRank       trace.Spread               `json:"-"`                             // distribution of Time over the ranks
+	SpentIsLowerBound bool                       `json:"imbalance_estimated,omitempty"` // the largest total of Spent is a lower bound
+	WaitedNs          int64                      `json:"-"`                             // time waited for other ranks
+	AttachedValues    []calltree.AttachedSummary `json:"values,omitempty"`              // values attached to the calls
 
 	Predicted *Prediction `json:"predicted,omitempty"`
 }
@@ -93,7 +93,7 @@ func MergeRows(t *sums.Table, named *Naming, stacks bool) []Site {
 	for n := range list {
 		for _, name := range slices.Sorted(maps.Keys(list[n].Values)) {
 			v := list[n].Values[name]
-			list[n].AttachedValues = append(list[n].AttachedValues, calltree.Value{Name: name, Count: v.Count, Sum: v.Sum, Mean: v.Mean(), Min: v.Min, Max: v.Max})
+			list[n].AttachedValues = append(list[n].AttachedValues, calltree.AttachedSummary{Name: name, Count: v.Count, Sum: v.Sum, Mean: v.Mean(), Min: v.Min, Max: v.Max})
 		}
 	}
 	sort(list, t.Reader.HasTimes())

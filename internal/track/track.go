@@ -141,10 +141,10 @@ type AllocEvents struct {
 // An AllocEvent is the begin or the end of a segment. A begin is recorded just before the first call that uses the
 // segment, an end before the next call of the thread that freed it.
 type AllocEvent struct {
-	Free    bool
-	Calls   uint64 // calls of the thread since the previous event
-	Segment int64  // id, device and class, packed as in signatures
-	Size    uint64 // bytes; 0: the event is an end
+	Free          bool
+	Calls         uint64 // calls of the thread since the previous event
+	PackedSegment int64  // id, device and class, packed as in signatures
+	Size          uint64 // bytes; 0: the event is an end
 }
 
 // PackHandover packs the Segment of an event that means: from this call of the thread on, a handle refers to an
@@ -191,8 +191,8 @@ type TimeLog struct {
 	Streams []iter.Seq2[[]timing.CallEntry, error]
 	// DroppedTimes is by stream the calls before those that Streams yields; nil: none.
 	DroppedTimes []DroppedTimes
-	// Delays is by stream the scheduling delays that the kernel reported, in order of calls; nil: it reported none.
-	Delays [][]Delay
+	// SchedulingDelays is by stream the scheduling delays that the kernel reported, in order of calls; nil: it reported none.
+	SchedulingDelays [][]SchedulingDelay
 	// Values yield by stream the values attached to its calls, in order of calls, with indices of Names; nil if
 	// there are none. A missing name is "".
 	Values []iter.Seq2[[]timing.AttachedNumber, error]
@@ -206,8 +206,8 @@ type DroppedTimes struct {
 	Tick  int64
 }
 
-// A Delay is time in which a thread was runnable, but had no processor, before a call or in it.
-type Delay struct {
+// A SchedulingDelay is time in which a thread was runnable, but had no processor, before a call or in it.
+type SchedulingDelay struct {
 	Call                   uint64
 	BeforeCallNs, InCallNs int64
 }
@@ -262,7 +262,7 @@ func HandoverEvents(lists [][]model.Handover) *AllocEvents {
 				id -= model.FirstLocal
 			}
 			kind := slices.Index(model.HandoverKinds[:], h.Kind)
-			x := AllocEvent{Calls: h.FirstUse - at, Segment: PackHandover(kind, id, h.MakerStream), Size: h.MakerCall - made[h.MakerStream]}
+			x := AllocEvent{Calls: h.FirstUse - at, PackedSegment: PackHandover(kind, id, h.MakerStream), Size: h.MakerCall - made[h.MakerStream]}
 			at, made[h.MakerStream] = h.FirstUse, h.MakerCall
 			n, fresh := once.NumberOf(number, x)
 			if fresh {

@@ -175,11 +175,11 @@ func (w *walk) requests(c *trace.Call) {
 			for i := range v.Elems {
 				value(&v.Elems[i], out)
 			}
-		case v.Type != trace.TypeRequest || v.Form != trace.RequestOneShot:
+		case v.Type != trace.TypeRequest || v.RequestForm != trace.RequestOneShot:
 		case out:
-			w.made = max(w.made, v.ID+1)
+			w.made = max(w.made, v.RequestID+1)
 		default: // made in an earlier interval, so pending across all beginnings since
-			for w.share.crossedSince > 0 && v.ID < w.began[w.share.crossedSince] {
+			for w.share.crossedSince > 0 && v.RequestID < w.began[w.share.crossedSince] {
 				w.share.crossedSince--
 			}
 		}

@@ -125,8 +125,8 @@ type family struct {
 	number int
 }
 
-// Tracks changes the tracks of all ranks.
-func (d *Drawer) Tracks(list []*track.Track) error {
+// RewriteTracks changes the tracks of all ranks.
+func (d *Drawer) RewriteTracks(list []*track.Track) error {
 	d.ranks, d.families, d.kept, d.drawing = nil, nil, make(map[string]uint64), nil
 	if d.o.Precision >= 100 {
 		return nil
@@ -237,8 +237,8 @@ func (f *family) keep(why string) {
 	}
 }
 
-// Content removes the loops from the merged tracks, and adds the distributions.
-func (d *Drawer) Content(c *sections.Content) error {
+// AddSyntheticLoops removes the loops from the merged tracks, and adds the distributions.
+func (d *Drawer) AddSyntheticLoops(c *sections.Content) error {
 	if d.drawing == nil {
 		return nil
 	}

@@ -249,13 +249,13 @@ func (e *event) request(v *trace.Value, out bool) {
 		for i := range v.Elems {
 			e.request(&v.Elems[i], out)
 		}
-	case v.Type != trace.TypeRequest || v.Form == trace.RequestNull:
+	case v.Type != trace.TypeRequest || v.RequestForm == trace.RequestNull:
 	case out:
-		if v.Form == trace.RequestOneShot {
+		if v.RequestForm == trace.RequestOneShot {
 			e.makes++
 		}
-	case v.Form == trace.RequestOneShot:
-		e.completes = append(e.completes, v.ID)
+	case v.RequestForm == trace.RequestOneShot:
+		e.completes = append(e.completes, v.RequestID)
 	default:
 		e.tests = true
 	}

@@ -147,7 +147,7 @@ func (s *Slot) text(ranks []int) string {
 	for i, text := range texts {
 		if i == mostShown {
 			more := fmt.Sprintf("%d others", len(texts)-i)
-			if s.Others > 0 {
+			if s.OmittedTexts > 0 {
 				more = "many others"
 			}
 			list = append(list, more)
@@ -184,7 +184,7 @@ func (s *Slot) numbersText(ranks []int) string {
 	if list, ok := s.Numbers.DistinctNumbers(mostShown); ok {
 		return braced(list, func(v int64) string { return s.written(v) + ofRanks(s.sets.of[v], ranks) })
 	}
-	if s.Moving {
+	if s.VariesByCall {
 		return fmt.Sprintf("[%d..%d, moving, %s]", s.Numbers.Min.Value, s.Numbers.Max.Value, show.FormatGrouped(s.Numbers.Count))
 	}
 	return fmt.Sprintf("[%d..%d, mean %s of %s]", s.Numbers.Min.Value, s.Numbers.Max.Value, mean(&s.Numbers), show.FormatGrouped(s.Numbers.Count))
@@ -264,11 +264,11 @@ func nodesOf(list []*Node, place func(trace.Site) string) []jsonNode {
 		if e := n.Event; e != nil {
 			x.Call, x.Site, x.Params = e.Func.Name, place(e.Site), make(map[string]jsonSlot)
 			for _, s := range e.Slots {
-				y := jsonSlot{s.Formula, numbersOf(&s.Numbers), maps.Clone(s.Texts), s.Others, nil}
+				y := jsonSlot{s.Formula, numbersOf(&s.Numbers), maps.Clone(s.Texts), s.OmittedTexts, nil}
 				if len(s.sets.of)+len(s.named.of) > 1 {
 					y.Sets = append(setsOf(s.sets.of), setsOf(s.named.of)...)
 				}
-				if s.Moving {
+				if s.VariesByCall {
 					y.Numbers.Mean, y.Numbers.Histogram = nil, nil
 				}
 				x.Params[s.Name] = y

@@ -19,12 +19,12 @@ const (
 
 // A Slot is one value of an event's calls: a parameter, or a part of one.
 type Slot struct {
-	Name    string
-	Numbers stats.NumberDistribution // those without names
-	Texts   map[string]uint64        // other values: handles, names of constants, addresses; at most mostTexts
-	Others  uint64                   // number of further texts
-	Formula string                   // formula of the rank that gives all Numbers; "": none
-	Moving  bool                     // some values change from call to call: then only count and extremes of Numbers cover all calls
+	Name         string
+	Numbers      stats.NumberDistribution // those without names
+	Texts        map[string]uint64        // other values: handles, names of constants, addresses; at most mostTexts
+	OmittedTexts uint64                   // number of further texts
+	Formula      string                   // formula of the rank that gives all Numbers; "": none
+	VariesByCall bool                     // some values change from call to call: then only count and extremes of Numbers cover all calls
 
 	part     part
 	kind     mpi.Kind
@@ -154,7 +154,7 @@ func (s *Slot) take(v *taken, count uint64, rank int) {
 			s.Texts[v.text] += count
 			s.named.add(v.text, rank, mostTexts)
 		} else {
-			s.Others += count
+			s.OmittedTexts += count
 		}
 		return
 	}
@@ -175,7 +175,7 @@ func (s *Slot) take(v *taken, count uint64, rank int) {
 func (s *Slot) between(low, high int64, count uint64, rank int) {
 	s.Numbers.AddRange(stats.Bin{Min: low, Max: high, Sum: (float64(low) + float64(high)) / 2 * float64(count), Count: count}, rank)
 	s.sets = valueSets[int64]{many: true}
-	s.Moving, s.several, s.ranks, s.vals = true, true, nil, nil
+	s.VariesByCall, s.several, s.ranks, s.vals = true, true, nil, nil
 }
 
 // fit looks for a formula in a world of a size.

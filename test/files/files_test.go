@@ -385,7 +385,7 @@ func recorded(t *testing.T, r *trace.Reader, rank int) (list []string) {
 		switch {
 		case c.Return != 0:
 			result = "-1 " + c.ReturnName()
-		case c.Func.ReturnKind == mpi.KindMapping:
+		case c.Func.ReturnKind == mpi.KindMappedFileAddress:
 			result = "memory"
 		}
 		list = append(list, chance.ReplaceAllString(fmt.Sprintf("%s(%s) = %s", system, strings.Join(parts, ", "), result), "*"))

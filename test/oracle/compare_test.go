@@ -29,7 +29,7 @@ func heap(id, off int64) trace.Value {
 	return trace.Value{Type: trace.TypeAddress, Addr: trace.Location{Class: trace.AddressHeap, ID: id, Offset: off}}
 }
 func once(n int64) trace.Value {
-	return trace.Value{Type: trace.TypeRequest, Form: trace.RequestOneShot, ID: n}
+	return trace.Value{Type: trace.TypeRequest, RequestForm: trace.RequestOneShot, RequestID: n}
 }
 
 type both struct {

@@ -31,20 +31,20 @@ type requests struct {
 func (c *comparer) requestMade(p *pending, raw, addr uint64, v *trace.Value) string {
 	stream := p.stream
 	if c.names.null(mpi.KindRequest, raw) {
-		if v.Form != trace.RequestNull {
+		if v.RequestForm != trace.RequestNull {
 			return fmt.Sprintf("logged the null request, trace has %s", requestText(v))
 		}
 		return ""
 	}
-	r := &request{raw: raw, addr: addr, file: p.file, identity: identity{stream: stream, id: v.ID}}
-	switch v.Form {
+	r := &request{raw: raw, addr: addr, file: p.file, identity: identity{stream: stream, id: v.RequestID}}
+	switch v.RequestForm {
 	case trace.RequestOneShot:
-		if n := c.requests.made[stream]; v.ID != n {
+		if n := c.requests.made[stream]; v.RequestID != n {
 			return fmt.Sprintf("trace has %s, want number %d", requestText(v), n)
 		}
 		c.requests.made[stream]++
 	case trace.RequestPersistent:
-		r.identity = identity{persistent: true, id: v.ID}
+		r.identity = identity{persistent: true, id: v.RequestID}
 		for _, other := range c.requests.live {
 			if other.identity == r.identity {
 				return fmt.Sprintf("trace has %s, which is alive", requestText(v))
@@ -61,7 +61,7 @@ func (c *comparer) requestMade(p *pending, raw, addr uint64, v *trace.Value) str
 // used are those that the call has already named: it can't name one twice.
 func (c *comparer) requestUsed(stream int, raw, addr uint64, v *trace.Value, used map[*request]bool) (*request, string) {
 	if c.names.null(mpi.KindRequest, raw) {
-		if v.Form != trace.RequestNull {
+		if v.RequestForm != trace.RequestNull {
 			return nil, fmt.Sprintf("logged the null request, trace has %s", requestText(v))
 		}
 		return nil, ""
@@ -81,7 +81,7 @@ func (c *comparer) requestUsed(stream int, raw, addr uint64, v *trace.Value, use
 		}
 	}
 	if len(candidates) == 0 {
-		if v.Form != trace.RequestUnknown {
+		if v.RequestForm != trace.RequestUnknown {
 			return nil, fmt.Sprintf("no live request is %#x, trace has %s", raw, requestText(v))
 		}
 		c.excuse(StaleRequest)
@@ -92,11 +92,11 @@ func (c *comparer) requestUsed(stream int, raw, addr uint64, v *trace.Value, use
 	}
 	for _, r := range candidates {
 		match := false
-		switch v.Form {
+		switch v.RequestForm {
 		case trace.RequestOneShot:
-			match = r.identity == identity{stream: stream, id: v.ID}
+			match = r.identity == identity{stream: stream, id: v.RequestID}
 		case trace.RequestPersistent:
-			match = r.identity == identity{persistent: true, id: v.ID}
+			match = r.identity == identity{persistent: true, id: v.RequestID}
 		case trace.RequestForeign:
 			match = !r.persistent && r.stream != stream
 			c.excuse(ForeignNumber)
@@ -120,15 +120,15 @@ func (c *comparer) requestGone(r *request) {
 }
 
 func requestText(v *trace.Value) string {
-	switch v.Form {
+	switch v.RequestForm {
 	case trace.RequestNull:
 		return "the null request"
 	case trace.RequestOneShot:
-		return fmt.Sprintf("request number %d", v.ID)
+		return fmt.Sprintf("request number %d", v.RequestID)
 	case trace.RequestPersistent:
-		return fmt.Sprintf("persistent request %d", v.ID)
+		return fmt.Sprintf("persistent request %d", v.RequestID)
 	case trace.RequestForeign:
-		return fmt.Sprintf("request %d of another thread", v.ID)
+		return fmt.Sprintf("request %d of another thread", v.RequestID)
 	}
 	return "an unknown request"
 }

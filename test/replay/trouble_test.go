@@ -220,7 +220,7 @@ func sameInput(v, w *trace.Value) bool {
 	case trace.TypeHandle, trace.TypeObject:
 		return v.Num == w.Num || v.Num >= trace.FirstLocal && (w.Num >= trace.FirstLocal || w.Num == trace.UnknownHandle)
 	case trace.TypeRequest:
-		return v.Form == w.Form && v.ID == w.ID
+		return v.RequestForm == w.RequestForm && v.RequestID == w.RequestID
 	case trace.TypeString:
 		return v.Text == w.Text
 	case trace.TypeArray:

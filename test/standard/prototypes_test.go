@@ -74,8 +74,8 @@ var bases = map[mpi.Kind][]string{
 	mpi.KindRequest: {"MPI_Request"}, mpi.KindMessage: {"MPI_Message"}, mpi.KindWin: {"MPI_Win"}, mpi.KindFile: {"MPI_File"},
 	mpi.KindInfo: {"MPI_Info"}, mpi.KindErrhandler: {"MPI_Errhandler"}, mpi.KindSession: {"MPI_Session"},
 	mpi.KindCvar: {"MPI_T_cvar_handle"}, mpi.KindPvar: {"MPI_T_pvar_handle"}, mpi.KindPvarSession: {"MPI_T_pvar_session"},
-	mpi.KindEvent: {"MPI_T_event_instance"}, mpi.KindEventReg: {"MPI_T_event_registration"}, mpi.KindEnum: {"MPI_T_enum"},
-	mpi.KindToolObj: {"void"}, mpi.KindBuffer: {"void"}, mpi.KindPointer: {"void"}, mpi.KindPointerOut: {"void"},
+	mpi.KindToolEvent: {"MPI_T_event_instance"}, mpi.KindToolEventRegistration: {"MPI_T_event_registration"}, mpi.KindToolEnum: {"MPI_T_enum"},
+	mpi.KindToolBoundHandle: {"void"}, mpi.KindBuffer: {"void"}, mpi.KindPointer: {"void"}, mpi.KindPointerOut: {"void"},
 	mpi.KindString: {"char"}, mpi.KindStatus: {"MPI_Status"}, mpi.KindCStatus: {"MPI_Status"},
 	mpi.KindF08Status: {"MPI_F08_status", "MPI_F08_Status"}, mpi.KindArgc: {"int"}, mpi.KindArgv: {"char"}, mpi.KindVarargs: {"..."},
 }
@@ -120,7 +120,7 @@ func depthOf(p *mpi.Param) []int {
 	case mpi.KindPointerOut:
 		// void * or void **: the standard passes the address of a pointer as void *
 		return []int{1, 2}
-	case mpi.KindBuffer, mpi.KindPointer, mpi.KindToolObj, mpi.KindString,
+	case mpi.KindBuffer, mpi.KindPointer, mpi.KindToolBoundHandle, mpi.KindString,
 		mpi.KindStatus, mpi.KindCStatus, mpi.KindFStatus, mpi.KindF08Status:
 		depth = 1
 		if p.Kind.IsStatus() && p.Array {

@@ -20,7 +20,7 @@ func TestCourse(t *testing.T) {
 	const ranks, rounds, tries = 4, 100, 4
 	every := func(f trace.WhenFinding, n uint64) bool { return f.Period == n && f.FirstIteration == n-1 }
 	one := func(f trace.WhenFinding, rank int) bool {
-		return f.IterationCount == 1 && slices.Equal(f.Ranks, []int{rank})
+		return f.RankCount == 1 && slices.Equal(f.Ranks, []int{rank})
 	}
 	late := func(f trace.WhenFinding) bool {
 		return f.Kind == int(when.KindSlow) && f.FirstIteration == rounds*7/10 && one(f, ranks-1)

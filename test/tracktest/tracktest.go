@@ -153,7 +153,7 @@ func (r *Recorder) record(stream int, call uint16, site int, more string, vals [
 
 // AllocEvent records that a segment begins, with its size, or ends.
 func (r *Recorder) AllocEvent(stream int, free bool, segment int64, size uint64) {
-	r.allocs.add(stream, r.track.Stream(stream).Len(), track.AllocEvent{Free: free, Segment: segment, Size: size})
+	r.allocs.add(stream, r.track.Stream(stream).Len(), track.AllocEvent{Free: free, PackedSegment: segment, Size: size})
 }
 
 // Handover records that a stream's next call uses an object that another stream's call made.
@@ -163,7 +163,7 @@ func (r *Recorder) Handover(stream int, kind mpi.Kind, number int64, maker int, 
 	}
 	of := [2]int{stream, maker}
 	r.handovers.add(stream, r.track.Stream(stream).Len(), track.AllocEvent{
-		Segment: track.PackHandover(slices.Index(model.HandoverKinds[:], kind), number, maker), Size: made - r.made[of],
+		PackedSegment: track.PackHandover(slices.Index(model.HandoverKinds[:], kind), number, maker), Size: made - r.made[of],
 	})
 	r.made[of] = made
 }

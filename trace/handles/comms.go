@@ -56,22 +56,22 @@ func (c *Comm) RankOf(world int) int {
 	return slices.Index(c.members, world)
 }
 
-// Key identifies a communicator in a run. The two sides of an intercommunicator have different keys, and so has
+// ID identifies a communicator in a run. The two sides of an intercommunicator have different keys, and so has
 // MPI_COMM_SELF on each rank.
-func (c *Comm) Key() int {
+func (c *Comm) ID() int {
 	if c.Number < 0 {
 		return -1 - c.members[0]
 	}
 	return c.Number
 }
 
-// ChannelKey is Key, except that it is equal on both sides of an intercommunicator: messages go from one side to the
+// ChannelID is Key, except that it is equal on both sides of an intercommunicator: messages go from one side to the
 // other.
-func (c *Comm) ChannelKey() int {
+func (c *Comm) ChannelID() int {
 	if c.Remote != nil {
-		return min(c.Key(), c.Remote.Key())
+		return min(c.ID(), c.Remote.ID())
 	}
-	return c.Key()
+	return c.ID()
 }
 
 // Members returns the world ranks of the (local) group, -1 for unknown ones.

@@ -193,7 +193,7 @@ func makes(of kind, c *trace.Call) (key, bool) {
 // own returns the number of an object that the program created.
 func own(of kind, v *trace.Value) (int64, bool) {
 	if of == request {
-		return v.ID, v.Type == trace.TypeRequest && v.Form == trace.RequestPersistent
+		return v.RequestID, v.Type == trace.TypeRequest && v.RequestForm == trace.RequestPersistent
 	}
 	return v.Num, v.Type == trace.TypeHandle && v.Num >= trace.FirstLocal
 }

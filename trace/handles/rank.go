@@ -498,8 +498,8 @@ func (x *Rank) CommOf(c *trace.Call, stream int, index uint64) *Comm {
 	return nil
 }
 
-// RequestCreation returns the making of a persistent request, given its ID.
-func (x *Rank) RequestCreation(id int64, stream int, index uint64) (Creation, bool) {
+// PersistentRequestCreation returns the making of a persistent request, given its ID.
+func (x *Rank) PersistentRequestCreation(id int64, stream int, index uint64) (Creation, bool) {
 	return x.at(key{request, id}, stream, index)
 }
 

@@ -161,7 +161,7 @@ func (t *turner) calls(h *trace.Handover, stream int, w which) *trace.Occurrence
 func does(c *trace.Call, kind mpi.Kind, number int64, w which) bool {
 	is := func(v *trace.Value) bool {
 		if v.Type == trace.TypeRequest {
-			return kind == mpi.KindRequest && v.Form == trace.RequestPersistent && v.ID == number
+			return kind == mpi.KindRequest && v.RequestForm == trace.RequestPersistent && v.RequestID == number
 		}
 		return v.Type == trace.TypeHandle && v.Num == number
 	}

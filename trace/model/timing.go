@@ -67,18 +67,18 @@ type PlacedAside struct {
 
 // LeafTimes sums up the times of the calls at a leaf, in nanoseconds.
 type LeafTimes struct {
-	Calls         uint64
-	Gap, Duration float64
+	Calls                   uint64
+	SumGapNs, SumDurationNs float64
 	// Of a leaf at the beginning of a loop: the calls that entered the loop, and the gaps before these.
-	Entries   uint64
-	EntryGaps float64
+	Entries       uint64
+	SumEntryGapNs float64
 	// OuterEntries has the same for those entries that also entered the next enclosing loop, then for those that entered
 	// the one around that, and so on, as far as known.
 	OuterEntries []LoopEntries
 	// RanksWithFirst is how many ranks' first call at the leaf, or the gap before it, took far longer than the rest. The
 	// other fields sum up these calls and gaps. The sums above include them.
-	RanksWithFirst          uint64
-	FirstGap, FirstDuration float64
+	RanksWithFirst                    uint64
+	SumFirstGapNs, SumFirstDurationNs float64
 	// SharedTimes: only the sum with calls at other leaves is known. The times are the leaf's share of it, in proportion
 	// to the calls.
 	SharedTimes bool
@@ -86,8 +86,8 @@ type LeafTimes struct {
 
 // LoopEntries are calls by which a loop was entered, and the gaps before these, in nanoseconds.
 type LoopEntries struct {
-	Calls uint64
-	Gap   float64
+	Calls    uint64
+	SumGapNs float64
 }
 
 // EnteringAtLeast returns the calls that entered at least the given number of loops, counted from the innermost outwards; all
@@ -95,23 +95,23 @@ type LoopEntries struct {
 func (t *LeafTimes) EnteringAtLeast(loops int) LoopEntries {
 	switch loops = min(loops, 1+len(t.OuterEntries)); {
 	case loops == 0 || t.Entries == 0:
-		return LoopEntries{t.Calls, t.Gap}
+		return LoopEntries{t.Calls, t.SumGapNs}
 	case loops == 1:
-		return LoopEntries{t.Entries, t.EntryGaps}
+		return LoopEntries{t.Entries, t.SumEntryGapNs}
 	}
 	return t.OuterEntries[loops-2]
 }
 
-// GapBefore is the mean gap before the calls that entered exactly a given number of loops.
-func (t *LeafTimes) GapBefore(loops int) float64 {
+// MeanGapBefore is the mean gap before the calls that entered exactly a given number of loops.
+func (t *LeafTimes) MeanGapBefore(loops int) float64 {
 	x := t.EnteringAtLeast(loops)
 	if known := min(loops, len(t.OuterEntries)); t.Entries > 0 && loops <= known {
 		if more := t.EnteringAtLeast(loops + 1); more.Calls < x.Calls {
 			x.Calls -= more.Calls
-			x.Gap = max(0, x.Gap-more.Gap)
+			x.SumGapNs = max(0, x.SumGapNs-more.SumGapNs)
 		}
 	}
-	return x.Gap / float64(max(1, x.Calls))
+	return x.SumGapNs / float64(max(1, x.Calls))
 }
 
 // FirstCallsDiffer reports whether a first call is shown separately: it takes at least twice as long as later ones, and the
@@ -125,14 +125,14 @@ func FirstCallsDiffer(first, later, all float64) bool {
 func (t *LeafTimes) MeanFirst(ranks uint64) (gap, duration float64) {
 	n := float64(ranks)
 	if t.RanksWithFirst == ranks {
-		return t.FirstGap / n, t.FirstDuration / n
+		return t.SumFirstGapNs / n, t.SumFirstDurationNs / n
 	}
 	if t.Calls == ranks {
-		return t.Gap / n, t.Duration / n
+		return t.SumGapNs / n, t.SumDurationNs / n
 	}
 	// The first call enters all loops that begin with the leaf, and perhaps it alone enters the outermost one.
 	if x := t.EnteringAtLeast(1 + len(t.OuterEntries)); t.Entries > 0 && x.Calls == ranks {
-		return x.Gap / n, 0
+		return x.SumGapNs / n, 0
 	}
 	return 0, 0
 }
@@ -140,36 +140,36 @@ func (t *LeafTimes) MeanFirst(ranks uint64) (gap, duration float64) {
 // RemoveFirst removes the first calls from the sums, if they are known separately.
 func (t *LeafTimes) RemoveFirst() {
 	n := t.RanksWithFirst
-	t.Calls, t.Gap, t.Duration = t.Calls-n, max(0, t.Gap-t.FirstGap), max(0, t.Duration-t.FirstDuration)
+	t.Calls, t.SumGapNs, t.SumDurationNs = t.Calls-n, max(0, t.SumGapNs-t.SumFirstGapNs), max(0, t.SumDurationNs-t.SumFirstDurationNs)
 	if t.Entries >= n { // the first call at the beginning of a loop enters that and all enclosing loops
-		t.Entries, t.EntryGaps = t.Entries-n, max(0, t.EntryGaps-t.FirstGap)
+		t.Entries, t.SumEntryGapNs = t.Entries-n, max(0, t.SumEntryGapNs-t.SumFirstGapNs)
 	}
 	t.OuterEntries = slices.Clone(t.OuterEntries)
 	for i := range t.OuterEntries {
 		if x := &t.OuterEntries[i]; x.Calls >= n {
-			*x = LoopEntries{x.Calls - n, max(0, x.Gap-t.FirstGap)}
+			*x = LoopEntries{x.Calls - n, max(0, x.SumGapNs-t.SumFirstGapNs)}
 		}
 	}
-	t.RanksWithFirst, t.FirstGap, t.FirstDuration = 0, 0, 0
+	t.RanksWithFirst, t.SumFirstGapNs, t.SumFirstDurationNs = 0, 0, 0
 }
 
 // Add adds the times of the same leaf on another rank.
 func (t *LeafTimes) Add(o *LeafTimes) {
 	t.Calls += o.Calls
-	t.Gap += o.Gap
-	t.Duration += o.Duration
+	t.SumGapNs += o.SumGapNs
+	t.SumDurationNs += o.SumDurationNs
 	t.Entries += o.Entries
-	t.EntryGaps += o.EntryGaps
+	t.SumEntryGapNs += o.SumEntryGapNs
 	for i, x := range o.OuterEntries {
 		if i == len(t.OuterEntries) {
 			t.OuterEntries = append(t.OuterEntries, LoopEntries{})
 		}
 		t.OuterEntries[i].Calls += x.Calls
-		t.OuterEntries[i].Gap += x.Gap
+		t.OuterEntries[i].SumGapNs += x.SumGapNs
 	}
 	t.RanksWithFirst += o.RanksWithFirst
-	t.FirstGap += o.FirstGap
-	t.FirstDuration += o.FirstDuration
+	t.SumFirstGapNs += o.SumFirstGapNs
+	t.SumFirstDurationNs += o.SumFirstDurationNs
 	t.SharedTimes = t.SharedTimes || o.SharedTimes
 }
 

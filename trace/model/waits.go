@@ -16,7 +16,7 @@ type Waits struct {
 	ByRank           []WaitRank // in rank order; of many ranks, those with the longest times
 	Unexplained      []UnexplainedWaits
 	Omissions        []WaitOmission
-	Path             *WaitPath // nil: not known
+	Path             *CriticalPath // nil: not known
 }
 
 // WaitsStatus is the reason why wait states are unknown.
@@ -79,25 +79,25 @@ type WaitOmission struct {
 	Count uint64
 }
 
-// A WaitPath is the critical path of a run, or of its end.
-type WaitPath struct {
+// A CriticalPath is the critical path of a run, or of its end.
+type CriticalPath struct {
 	LengthNs   int64 // length of the path
 	OutsideNs  int64 // part of the path outside MPI
 	RecorderNs int64
 	Hops       int
 	Rank       int // rank on which the path ends
-	Sites      []WaitPathSite
-	Ranks      []WaitPathRank // ranks with the largest parts of the path
+	Sites      []CriticalPathSite
+	Ranks      []CriticalPathRank // ranks with the largest parts of the path
 }
 
-// A WaitPathRank is a rank's part of the path.
-type WaitPathRank struct {
+// A CriticalPathRank is a rank's part of the path.
+type CriticalPathRank struct {
 	Rank             int
 	ComputeNs, MPINs int64
 }
 
-// A WaitPathSite is the part of the path at one place.
-type WaitPathSite struct {
+// A CriticalPathSite is the part of the path at one place.
+type CriticalPathSite struct {
 	WaitPlace
 	ComputeNs, MPINs, MeanNs int64
 	Rank                     int // rank with the largest part

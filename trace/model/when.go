@@ -72,7 +72,7 @@ type WhenFinding struct {
 	Kind                   int
 	FirstIteration, Period uint64 // the first iteration, and the distance to the next one
 	Ranks                  []int  // the first of the ranks that compute longer; none: whole iterations take longer
-	IterationCount         int    // number of ranks that compute longer
+	RankCount              int    // number of ranks that compute longer
 	// BeforeNs and AfterNs are durations of an iteration, or computation times of ranks in one. For a slow
 	// iteration: usual and then. For a step: before and after. For a drift: first and last. For a period: other
 	// iterations and these. For a noisy rank: usual and mean.
@@ -117,13 +117,13 @@ func (w *When) StateNs(row, state, column int) int64 {
 	p := &w.Rows[row].Planes[state]
 	ns := p.LevelCounts[column] * w.LevelNs
 	if w.InLoop(column) || w.Loop == nil {
-		ns += p.Base * w.LevelNs / WhenBaseUnits
+		ns += p.Base * w.LevelNs / WhenBaseUnitsPerLevel
 	}
 	return ns
 }
 
-// WhenBaseUnits is the number of units of Base in a level.
-const WhenBaseUnits = 10
+// WhenBaseUnitsPerLevel is the number of units of Base in a level.
+const WhenBaseUnitsPerLevel = 10
 
 // RunNs is the duration of the run, mean over the ranks.
 func (w *When) RunNs() (sum int64) {

@@ -295,7 +295,7 @@ func (o *Options) equalValues(v, w *trace.Value) bool {
 		}
 		return equalPointers(v.Status, w.Status)
 	case trace.TypeRequest:
-		return v.Form == w.Form && v.ID == w.ID
+		return v.RequestForm == w.RequestForm && v.RequestID == w.RequestID
 	case trace.TypeInt:
 		return v.Num == w.Num || isAddress(v.Num) && isAddress(w.Num) &&
 			(o.AnyAddress || o.names != nil && o.names.name(name{kind: mpi.KindAddress, num: v.Num}, name{kind: mpi.KindAddress, num: w.Num}))

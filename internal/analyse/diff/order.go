@@ -90,15 +90,15 @@ func (t *tally) takesAny(c *trace.Call, second bool) bool {
 func (t *tally) made(c *trace.Call, second bool) {
 	if c.Func.Has(trace.AttrStarts) {
 		for _, r := range ops.RequestsOf(c) {
-			if r.Form == trace.RequestPersistent {
-				t.live[side(second)][r.ID] = true
+			if r.RequestForm == trace.RequestPersistent {
+				t.live[side(second)][r.RequestID] = true
 			}
 		}
 	}
 	wild := t.takesAny(c, second)
 	t.sees(c, second, wild)
 	if r := c.Param("request"); r != nil && r.Out.Type == trace.TypeRequest {
-		set(t.wild[side(second)], finish{form: r.Out.Form, id: r.Out.ID}, wild)
+		set(t.wild[side(second)], finish{form: r.Out.RequestForm, id: r.Out.RequestID}, wild)
 	}
 	if m := c.Param("message"); m != nil && m.Out.Type == trace.TypeHandle && m.In.Type != trace.TypeHandle {
 		set(t.found[side(second)], m.Out.Num, wild)
@@ -158,18 +158,18 @@ func (t *tally) add(c *trace.Call, second bool) {
 	t.sees(c, second, t.takesAny(c, second))
 	for _, done := range ops.RequestsCompleted(c) {
 		r, s := done.Request, done.Status
-		f := finish{form: r.Form, id: r.ID}
+		f := finish{form: r.RequestForm, id: r.RequestID}
 		wild := t.wild[side(second)][f]
-		switch r.Form {
+		switch r.RequestForm {
 		case trace.RequestOneShot:
 			delete(t.wild[side(second)], f)
 		case trace.RequestPersistent:
-			if !t.live[side(second)][r.ID] {
+			if !t.live[side(second)][r.RequestID] {
 				continue // the status of an inactive send holds the same as an active one's
 			}
-			delete(t.live[side(second)], r.ID)
-			f.nth = t.times[side(second)][r.ID]
-			t.times[side(second)][r.ID]++
+			delete(t.live[side(second)], r.RequestID)
+			f.nth = t.times[side(second)][r.RequestID]
+			t.times[side(second)][r.RequestID]++
 		default:
 			continue
 		}

@@ -112,10 +112,10 @@ func (r *renaming) own(kind mpi.Kind, v, w *trace.Value, made bool) (equal, ok b
 	switch {
 	case v.Type == trace.TypeHandle && v.Num >= trace.FirstLocal && w.Num >= trace.FirstLocal:
 		return same(name{kind: kind, num: v.Num}, name{kind: kind, num: w.Num}), true
-	case v.Type == trace.TypeRequest && v.Form == w.Form && v.Form == trace.RequestPersistent:
-		return same(name{kind: mpi.KindRequest, num: v.ID}, name{kind: mpi.KindRequest, num: w.ID}), true
-	case v.Type == trace.TypeRequest && v.Form == w.Form && v.Form == trace.RequestForeign: // how many came since depends on time
-		return r.name(name{kind: threadNumber, num: int64(v.Thread)}, name{kind: threadNumber, num: int64(w.Thread)}), true
+	case v.Type == trace.TypeRequest && v.RequestForm == w.RequestForm && v.RequestForm == trace.RequestPersistent:
+		return same(name{kind: mpi.KindRequest, num: v.RequestID}, name{kind: mpi.KindRequest, num: w.RequestID}), true
+	case v.Type == trace.TypeRequest && v.RequestForm == w.RequestForm && v.RequestForm == trace.RequestForeign: // how many came since depends on time
+		return r.name(name{kind: threadNumber, num: int64(v.RequestThread)}, name{kind: threadNumber, num: int64(w.RequestThread)}), true
 	case v.Type == trace.TypeArray && v.Num == w.Num && len(v.Elems) == len(w.Elems) && len(v.Elems) > 0:
 		if x := v.Elems[0].Type; x != trace.TypeHandle && x != trace.TypeRequest {
 			return false, false
@@ -126,7 +126,7 @@ func (r *renaming) own(kind mpi.Kind, v, w *trace.Value, made bool) (equal, ok b
 			}
 			equal, ok := r.own(kind, &v.Elems[i], &w.Elems[i], made)
 			if !ok {
-				equal = v.Elems[i].Num == w.Elems[i].Num && v.Elems[i].Form == w.Elems[i].Form && v.Elems[i].ID == w.Elems[i].ID
+				equal = v.Elems[i].Num == w.Elems[i].Num && v.Elems[i].RequestForm == w.Elems[i].RequestForm && v.Elems[i].RequestID == w.Elems[i].RequestID
 			}
 			if !equal {
 				return false, true

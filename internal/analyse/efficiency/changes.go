@@ -25,7 +25,7 @@ func IterationFindings(r *trace.Reader, w *trace.When, called func(function stri
 	for i := range w.Findings {
 		f := &w.Findings[i]
 		out := Finding{Share: float64(f.CostNs) / float64(max(1, w.RunNs())), Text: changeText(w, f, r.Ranks()), Rank: -1, Evidence: "iterations"}
-		if f.IterationCount == 1 {
+		if f.RankCount == 1 {
 			out.Rank = f.Ranks[0]
 		}
 		switch out.FirstIteration = f.FirstIteration; when.Kind(f.Kind) {
@@ -78,23 +78,23 @@ const mostOfDelays = 0.9
 func changeText(w *trace.When, f *trace.WhenFinding, ranks int) string {
 	who, verb := "iterations", "take"
 	switch {
-	case f.IterationCount == 1:
+	case f.RankCount == 1:
 		who, verb = fmt.Sprintf("rank %d", f.Ranks[0]), "computes"
-	case f.IterationCount == ranks:
+	case f.RankCount == ranks:
 		who, verb = "ranks", "compute"
-	case f.IterationCount == len(f.Ranks) && f.IterationCount > 0:
+	case f.RankCount == len(f.Ranks) && f.RankCount > 0:
 		who, verb = "ranks "+show.FormatRanges(f.Ranks), "compute"
-	case f.IterationCount > 0:
-		who, verb = fmt.Sprintf("%d of %d ranks", f.IterationCount, ranks), "compute"
+	case f.RankCount > 0:
+		who, verb = fmt.Sprintf("%d of %d ranks", f.RankCount, ranks), "compute"
 	}
 	before, after, per := show.FormatDuration(float64(f.BeforeNs)), show.FormatDuration(float64(f.AfterNs)), ""
-	if f.IterationCount > 0 {
+	if f.RankCount > 0 {
 		per = " an iteration"
 	}
 	switch when.Kind(f.Kind) {
 	case when.KindSlow:
 		s := fmt.Sprintf("iteration %d of %d takes %s instead of %s", f.FirstIteration, w.Loop.Iterations, after, before)
-		if f.IterationCount > 0 {
+		if f.RankCount > 0 {
 			s += fmt.Sprintf(": %s computes %s longer", who, show.FormatDuration(float64(f.LongerNs)))
 		}
 		return s
@@ -107,7 +107,7 @@ func changeText(w *trace.When, f *trace.WhenFinding, ranks int) string {
 		return fmt.Sprintf("over %d iterations, what %s %s goes from %s to %s%s", w.Loop.Iterations, who, verb, before, after, per)
 	case when.KindPeriod:
 		every := fmt.Sprintf("every %s iteration, from %d on,", ordinal(f.Period), f.FirstIteration)
-		if f.IterationCount == 0 {
+		if f.RankCount == 0 {
 			return fmt.Sprintf("%s takes %s instead of %s", every, after, before)
 		}
 		return fmt.Sprintf("in %s %s %s %s instead of %s", every, who, verb, after, before)

@@ -82,8 +82,8 @@ type CallSite struct {
 
 	// SingleCalls is about single calls and the gaps before them; nil if the trace has neither histograms nor times
 	// of single calls.
-	SingleCalls *SingleCallTimes `json:"single_duration,omitempty"`
-	SingleGaps  *SingleCallTimes `json:"single_gap,omitempty"`
+	SingleCalls *CallTimeDistribution `json:"single_duration,omitempty"`
+	SingleGaps  *CallTimeDistribution `json:"single_gap,omitempty"`
 }
 
 // LostNs is the sum over ranks of the time in the calls beyond that of the rank that spent least. It estimates

@@ -7,28 +7,28 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A SingleCallTimes is the distribution of the times of all ranks' single calls: the histogram of Ratn et al.,
+// A CallTimeDistribution is the distribution of the times of all ranks' single calls: the histogram of Ratn et al.,
 // Preserving Time in Large-Scale Communication Traces, section 5.7.
-type SingleCallTimes struct {
-	Calls     uint64        `json:"calls"`
-	Mean      float64       `json:"mean_ns"`
-	Min       Extreme       `json:"least"`
-	Max       Extreme       `json:"most"`
-	Histogram []uint64      `json:"steps"` // number of calls, in steps from least to most that are equal in the logarithm
-	Bins      []SampleBin   `json:"bins"`
-	Groups    []SampleGroup `json:"groups,omitempty"` // two groups, or nil if the calls don't split
+type CallTimeDistribution struct {
+	Calls     uint64          `json:"calls"`
+	Mean      float64         `json:"mean_ns"`
+	Min       Extreme         `json:"least"`
+	Max       Extreme         `json:"most"`
+	Histogram []uint64        `json:"steps"` // number of calls, in steps from least to most that are equal in the logarithm
+	Bins      []CallTimeBin   `json:"bins"`
+	Groups    []CallTimeGroup `json:"groups,omitempty"` // two groups, or nil if the calls don't split
 }
 
-// A SampleBin is calls of similar duration, with the ranks of the extremes.
-type SampleBin struct {
+// A CallTimeBin is calls of similar duration, with the ranks of the extremes.
+type CallTimeBin struct {
 	Calls uint64  `json:"calls"`
 	Mean  float64 `json:"mean_ns"`
 	Min   Extreme `json:"least"`
 	Max   Extreme `json:"most"`
 }
 
-// A SampleGroup is one of the two groups of a split.
-type SampleGroup struct {
+// A CallTimeGroup is one of the two groups of a split.
+type CallTimeGroup struct {
 	Calls uint64  `json:"calls"`
 	Mean  float64 `json:"mean_ns"`
 	Min   Extreme `json:"least"`
@@ -42,7 +42,7 @@ const ownBins = 24
 const fewestCalls = 0.03
 
 // sampleOf describes a histogram; nil if it adds nothing to the mean.
-func sampleOf(h *hist.Hist, hosts func(int) string) *SingleCallTimes {
+func sampleOf(h *hist.Hist, hosts func(int) string) *CallTimeDistribution {
 	if h == nil || h.Count() < 2 {
 		return nil
 	}
@@ -54,10 +54,10 @@ func sampleOf(h *hist.Hist, hosts func(int) string) *SingleCallTimes {
 		return x
 	}
 	all := h.Total()
-	s := &SingleCallTimes{Calls: all.Count, Mean: all.Mean, Min: extreme(all.Min, all.MinRank), Max: extreme(all.Max, all.MaxRank)}
+	s := &CallTimeDistribution{Calls: all.Count, Mean: all.Mean, Min: extreme(all.Min, all.MinRank), Max: extreme(all.Max, all.MaxRank)}
 	var parts []rankGroup
 	for _, b := range h.Bins() {
-		s.Bins = append(s.Bins, SampleBin{b.Count, b.Mean, extreme(b.Min, b.MinRank), extreme(b.Max, b.MaxRank)})
+		s.Bins = append(s.Bins, CallTimeBin{b.Count, b.Mean, extreme(b.Min, b.MinRank), extreme(b.Max, b.MaxRank)})
 		parts = append(parts, rankGroup{
 			ranks: int(b.Count), mean: b.Mean, deviation: math.Sqrt(b.Variance()),
 			least: rankNs{float64(b.Min), int(b.MinRank)}, most: rankNs{float64(b.Max), int(b.MaxRank)},
@@ -66,7 +66,7 @@ func sampleOf(h *hist.Hist, hosts func(int) string) *SingleCallTimes {
 	if two := groups(parts); two != nil && float64(min(two[0].Ranks, two[1].Ranks)) >= fewestCalls*float64(s.Calls) {
 		at := 0
 		for _, g := range two {
-			x := SampleGroup{Calls: uint64(g.Ranks), Mean: g.MeanNs}
+			x := CallTimeGroup{Calls: uint64(g.Ranks), Mean: g.MeanNs}
 			for n := 0; n < g.Ranks; at++ {
 				b := &s.Bins[at]
 				if n == 0 {

@@ -42,7 +42,7 @@ type follower struct {
 
 func newFollower(k *trace.Rank, folder string) *follower {
 	f := &follower{rank: k.Number(), k: k, folder: folder, open: make(map[mpi.Kind]map[int64]*opened), kind: trace.ExactSample, defs: make(map[*trace.Function]*mpi.Call)}
-	for _, k := range []mpi.Kind{mpi.KindFileDescriptor, mpi.KindFileStream, mpi.KindDirStream, mpi.KindMapping, mpi.KindFile} {
+	for _, k := range []mpi.Kind{mpi.KindFileDescriptor, mpi.KindFileStream, mpi.KindDirStream, mpi.KindMappedFileAddress, mpi.KindFile} {
 		f.open[k] = make(map[int64]*opened)
 	}
 	return f

@@ -27,7 +27,7 @@ func countedText(n *calltree.Node) string {
 	return ""
 }
 
-func attachedOf(list []calltree.Value) (out []calltree.AttachedSum) {
+func attachedOf(list []calltree.AttachedSummary) (out []calltree.AttachedSum) {
 	for _, v := range list {
 		out = append(out, calltree.AttachedSum{Name: v.Name, LeafValue: trace.LeafValue{Count: float64(v.Count), Sum: float64(v.Sum)}})
 	}

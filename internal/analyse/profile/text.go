@@ -353,7 +353,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 
 // onset writes how the first occurrence of a loop or call differs from the others.
 func (x *row) onset(n *calltree.Node, level int) {
-	if n.FirstCompute == nil && n.FirstMPI == nil {
+	if n.FirstComputeNs == nil && n.FirstCallNs == nil {
 		x.text += n.EntryNote()
 	} else if text := n.EntryNote(); text != "" {
 		x.note = indent(level) + "  " + strings.TrimPrefix(text, ", ")

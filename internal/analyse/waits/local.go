@@ -203,7 +203,7 @@ func (w *rankAnalysis) skip(c *ops.Call) {
 		case x.Kind == ops.ActUnlock && x.Peer != ops.AllMembers:
 			delete(w.held, regionOf(x, x.World()))
 		case meets(x.Kind) && c.Func.Has(trace.AttrStarts):
-			w.started[x.Comm.Key()]++
+			w.started[x.Comm.ID()]++
 		}
 	}
 }
@@ -270,7 +270,7 @@ func (w *rankAnalysis) act(c *ops.Call, x *ops.Act, here arrival, free int64, b 
 func (w *rankAnalysis) meets(c *ops.Call, act *ops.Act, here arrival, free int64, b *blocked) {
 	m, key := c.Meeting, meetingKey{}
 	if c.Func.Has(trace.AttrStarts) {
-		comm := act.Comm.Key()
+		comm := act.Comm.ID()
 		m = ops.Meeting{Comm: act.Comm, OwnRank: act.Comm.RankOf(w.Rank()), Ordinal: w.started[comm]}
 		w.started[comm]++
 		key.started = true
@@ -282,7 +282,7 @@ func (w *rankAnalysis) meets(c *ops.Call, act *ops.Act, here arrival, free int64
 	if m.Comm == nil || m.OwnRank < 0 || m.Comm.Size+m.Comm.RemoteSize < 2 {
 		return
 	}
-	g := w.in[m.Comm.Key()]
+	g := w.in[m.Comm.ID()]
 	if g == nil {
 		return
 	}
@@ -325,11 +325,11 @@ func (w *rankAnalysis) edge(f *trace.Function) (kind Kind, ok bool) {
 // meetsAll processes a call that all ranks of the world make together without naming a communicator.
 func (w *rankAnalysis) meetsAll(kind Kind, here arrival, free int64, b *blocked) {
 	world := w.s.Comms.World()
-	g := w.in[world.Key()]
+	g := w.in[world.ID()]
 	if b.known = true; g == nil {
 		return
 	}
-	key := meetingKey{CallOrder: ops.CallOrder{Comm: world.Key(), Object: -int(kind)}}
+	key := meetingKey{CallOrder: ops.CallOrder{Comm: world.ID(), Object: -int(kind)}}
 	x := &meeting{group: g, key: key, self: w.Rank(), when: here, free: free, need: need{kind: kind}, awaited: len(g.members), comes: true}
 	g.pending = append(g.pending, x)
 	x.ends(w, b)

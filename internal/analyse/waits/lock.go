@@ -15,7 +15,7 @@ type windowMemory struct {
 }
 
 func regionOf(x *ops.Act, rank int) windowMemory {
-	return windowMemory{x.Comm.Key(), x.Window.Ordinal, rank}
+	return windowMemory{x.Comm.ID(), x.Window.Ordinal, rank}
 }
 
 // A visit is a call that may wait for the owner of memory, as the owner knows it.
@@ -58,7 +58,7 @@ func (w *rankAnalysis) visits(what int, x *ops.Act, rank int, here arrival, b *b
 
 // give numbers a signal to the owner of memory in a window.
 func (w *rankAnalysis) give(x *ops.Act, what, to int) signal {
-	return w.numbered(ops.Channel{Comm: x.Comm.Key(), From: w.Rank(), To: to, Tag: signalTag(what, x.Window.Ordinal)}, true)
+	return w.numbered(ops.Channel{Comm: x.Comm.ID(), From: w.Rank(), To: to, Tag: signalTag(what, x.Window.Ordinal)}, true)
 }
 
 // lock processes an act that locks or unlocks memory, or completes transfers.

@@ -67,7 +67,7 @@ func groupsOf(comms *handles.Comms, rank int) (list []*group, of map[int]*group)
 	for _, c := range comms.List() {
 		members, self := c.Members(), c.RankOf(rank)
 		if c.RemoteSize > 0 {
-			if c.Remote == nil || c.Remote.Key() < c.Key() {
+			if c.Remote == nil || c.Remote.ID() < c.ID() {
 				continue // another world's, or listed for the other side
 			}
 			if members = append(members, c.Remote.Members()...); self < 0 {
@@ -79,8 +79,8 @@ func groupsOf(comms *handles.Comms, rank int) (list []*group, of map[int]*group)
 		}
 		name := fmt.Sprint(members)
 		g := once.GetOrAppend(known, name, &list, func() *group { return &group{members: members, self: self} })
-		if of[c.Key()] = g; c.Remote != nil {
-			of[c.Remote.Key()] = g
+		if of[c.ID()] = g; c.Remote != nil {
+			of[c.Remote.ID()] = g
 		}
 	}
 	return list, of
@@ -136,7 +136,7 @@ func (x *meeting) across(f *trace.Function, remote *handles.Comm, root int) {
 		self = root
 	}
 	other := *x
-	other.key.Comm, other.awaited, other.comes = remote.Key(), remote.Size, false
+	other.key.Comm, other.awaited, other.comes = remote.ID(), remote.Size, false
 	other.need = needs(f, self, root)
 	other.need.none = other.need.none || root == ops.RootThisSide
 	x.need, x.other = other.need, &other

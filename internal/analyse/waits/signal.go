@@ -73,7 +73,7 @@ func (w *rankAnalysis) signalsOf(c *ops.Call, x *ops.Act) []signal {
 			if with < 0 || with == w.Rank() {
 				continue
 			}
-			c := ops.Channel{Comm: x.Comm.Key(), From: with, To: w.Rank(), Tag: signalTag(what, object)}
+			c := ops.Channel{Comm: x.Comm.ID(), From: with, To: w.Rank(), Tag: signalTag(what, object)}
 			if gives {
 				c.From, c.To = c.To, c.From
 			}

@@ -93,9 +93,9 @@ func (s *sums) kept(x *Places, path *CriticalPath, on *pathSums) *trace.Waits {
 // leastOther: a function that isn't analysed is named if it takes at least 1/leastOther of the time in MPI.
 const leastOther = 200
 
-func keptPath(x *Places, path *CriticalPath, on *pathSums, waited map[callSite]int64, ranks int) *trace.WaitPath {
+func keptPath(x *Places, path *CriticalPath, on *pathSums, waited map[callSite]int64, ranks int) *trace.CriticalPath {
 	rep := Report{ByRank: make([]RankSum, ranks)}
-	p := &trace.WaitPath{LengthNs: path.LengthNs, RecorderNs: on.spoor, Hops: path.Hops, Rank: path.Rank}
+	p := &trace.CriticalPath{LengthNs: path.LengthNs, RecorderNs: on.spoor, Hops: path.Hops, Rank: path.Rank}
 	for _, at := range slices.SortedFunc(maps.Keys(on.sites), func(a, b callSite) int {
 		s, t := on.sites[a], on.sites[b]
 		return cmp.Or(cmp.Compare(t.compute+t.mpi, s.compute+s.mpi), cmp.Compare(a, b))
@@ -106,13 +106,13 @@ func keptPath(x *Places, path *CriticalPath, on *pathSums, waited map[callSite]i
 		}
 		p.OutsideNs += s.compute
 		if n := len(p.Sites); n < fewSites || n < mostPathSites && (s.compute+s.mpi)*leastPart >= path.LengthNs {
-			p.Sites = append(p.Sites, trace.WaitPathSite{WaitPlace: x.wait(at), ComputeNs: s.compute, MPINs: s.mpi, MeanNs: rep.mean(s, waited[at]), Rank: max(0, int(s.rank))})
+			p.Sites = append(p.Sites, trace.CriticalPathSite{WaitPlace: x.wait(at), ComputeNs: s.compute, MPINs: s.mpi, MeanNs: rep.mean(s, waited[at]), Rank: max(0, int(s.rank))})
 		}
 	}
 	list := slices.Clone(on.ranks)
 	slices.SortStableFunc(list, func(a, b PathRank) int { return cmp.Compare(b.ComputeNs+b.MPINs, a.ComputeNs+a.MPINs) })
 	for _, r := range list[:min(len(list), mostPathRanks)] {
-		p.Ranks = append(p.Ranks, trace.WaitPathRank(r))
+		p.Ranks = append(p.Ranks, trace.CriticalPathRank(r))
 	}
 	return p
 }

@@ -331,12 +331,12 @@ func (x *RankAnalysis) findings(f *changed) []trace.WhenFinding {
 			continue
 		}
 		w := add(&p.change)
-		w.Ranks, w.IterationCount, w.Place = p.ranks, p.of, p.place
+		w.Ranks, w.RankCount, w.Place = p.ranks, p.of, p.place
 	}
 	program, delayed := undelayed(v, x.shapes, f.delayed)
 	if delayed.cost >= leastShare*run {
 		w := add(&delayed.change)
-		w.Ranks, w.IterationCount, w.LongerNs = []int{delayed.rank}, 1, delayed.ns
+		w.Ranks, w.RankCount, w.LongerNs = []int{delayed.rank}, 1, delayed.ns
 	}
 	v = program
 	list, apart := changes(v, x.shapes, typical)
@@ -364,7 +364,7 @@ func (x *RankAnalysis) findings(f *changed) []trace.WhenFinding {
 		}
 		if w := add(&c); of {
 			told[late.slot] = true
-			w.Ranks, w.IterationCount, w.LongerNs, w.Place = []int{late.rank}, 1, late.ns, late.place
+			w.Ranks, w.RankCount, w.LongerNs, w.Place = []int{late.rank}, 1, late.ns, late.place
 		}
 	}
 	slices.SortStableFunc(out, func(a, b trace.WhenFinding) int { return cmp.Compare(b.CostNs, a.CostNs) })

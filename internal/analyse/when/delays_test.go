@@ -19,10 +19,10 @@ func TestDelays(t *testing.T) {
 		m[2][i] += 20 * typicalNs
 	}
 	r, logs := logged(t, m)
-	logs[2].Delays = [][]track.Delay{nil}
+	logs[2].SchedulingDelays = [][]track.SchedulingDelay{nil}
 	for _, i := range []uint64{12, 25} {
 		first := 1 + i*callsARound
-		logs[2].Delays[0] = append(logs[2].Delays[0], track.Delay{Call: first, BeforeCallNs: 15 * typicalNs}, track.Delay{Call: first + 3, BeforeCallNs: 5 * typicalNs})
+		logs[2].SchedulingDelays[0] = append(logs[2].SchedulingDelays[0], track.SchedulingDelay{Call: first, BeforeCallNs: 15 * typicalNs}, track.SchedulingDelay{Call: first + 3, BeforeCallNs: 5 * typicalNs})
 	}
 	_, got, err := AnalyseLogs(r, logs)
 	if err != nil {

@@ -121,7 +121,7 @@ func near(i uint64, want, rounds int) bool {
 }
 
 func oneRank(f trace.WhenFinding, rank int) bool {
-	return f.IterationCount == 1 && slices.Equal(f.Ranks, []int{rank})
+	return f.RankCount == 1 && slices.Equal(f.Ranks, []int{rank})
 }
 
 var truths = []truth{
@@ -147,7 +147,7 @@ var truths = []truth{
 			}
 		},
 		func(f trace.WhenFinding, m made) bool {
-			return near(f.FirstIteration, len(m[0])/3, len(m[0])) && f.IterationCount == len(m)
+			return near(f.FirstIteration, len(m[0])/3, len(m[0])) && f.RankCount == len(m)
 		}},
 	{"a drift of a rank", KindDrift,
 		func(m made) {
@@ -163,7 +163,7 @@ var truths = []truth{
 			}
 		},
 		func(f trace.WhenFinding, m made) bool {
-			return f.FirstIteration == 9 && f.Period == 10 && f.IterationCount == len(m)
+			return f.FirstIteration == 9 && f.Period == 10 && f.RankCount == len(m)
 		}},
 	{"a period of one", KindPeriod,
 		func(m made) { scale(m[1], func(i int) bool { return i%8 == 3 }, 2) },
@@ -213,7 +213,7 @@ func TestKnownTruth(t *testing.T) {
 					for _, f := range w.Findings {
 						if !found && Kind(f.Kind) == truth.kind && truth.is(f, m) {
 							found = true
-						} else if truth.kind != KindNoisy || f.IterationCount != 1 || f.Ranks[0] != 2 { // single iterations of a noisy rank are slow
+						} else if truth.kind != KindNoisy || f.RankCount != 1 || f.Ranks[0] != 2 { // single iterations of a noisy rank are slow
 							others++
 							t.Logf("draw %d: %+v", seed, f)
 						}

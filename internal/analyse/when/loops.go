@@ -31,7 +31,7 @@ const (
 
 // A siteOrder numbers the call sites of a thread in order of their first calls.
 type siteOrder struct {
-	*trace.SiteOrder
+	*trace.SiteNumbering
 	k      *trace.Rank
 	stream int
 	x      *waits.Places
@@ -40,7 +40,7 @@ type siteOrder struct {
 }
 
 func orderOf(k *trace.Rank, stream int, x *waits.Places) *siteOrder {
-	o := &siteOrder{SiteOrder: k.SiteOrder(stream), k: k, stream: stream, x: x}
+	o := &siteOrder{SiteNumbering: k.SiteNumbering(stream), k: k, stream: stream, x: x}
 	o.number = o.SiteOf
 	for _, t := range o.FirstTerminals {
 		c := k.CallWithoutParams(t)

@@ -46,8 +46,8 @@ func SumRows(w *trace.When, from, end uint64) (rows []RowTimes, whole int64) {
 	return rows, whole
 }
 
-// FindingConcerns reports whether a finding is only about iterations in this range.
-func FindingConcerns(f *trace.WhenFinding, from, end uint64) bool {
+// FindingConcernsIterations reports whether a finding is only about iterations in this range.
+func FindingConcernsIterations(f *trace.WhenFinding, from, end uint64) bool {
 	switch Kind(f.Kind) {
 	case KindSlow, KindDelayed:
 		return from <= f.FirstIteration && f.FirstIteration < end

@@ -178,12 +178,12 @@ func plane(w *trace.When, times []int64) (p trace.WhenPlane) {
 		}
 	}
 	unit := float64(w.LevelNs)
-	p.Base = int64(math.Round(median(usual) * trace.WhenBaseUnits / unit))
+	p.Base = int64(math.Round(median(usual) * trace.WhenBaseUnitsPerLevel / unit))
 	carried, level := 0.0, int64(0)
 	for i, ns := range times {
 		want := float64(ns) + carried
 		if w.InLoop(i) || w.Loop == nil {
-			want -= float64(p.Base) * unit / trace.WhenBaseUnits
+			want -= float64(p.Base) * unit / trace.WhenBaseUnitsPerLevel
 		}
 		if math.Abs(want-float64(level)*unit) > stays*unit {
 			level = int64(math.Round(want / unit))

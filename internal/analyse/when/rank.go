@@ -42,10 +42,10 @@ type RankAnalysis struct {
 	size   int64           // largest size of the picture in bytes; 0: the default
 	most   []excess        // by slot: the call before which the rank exceeded its mean most
 
-	calls  uint64        // number of calls so far
-	delays []track.Delay // delays after the latest call; nil: the kernel reported none
-	within []int64       // by slot: ns without a processor in calls
-	before []int64       // by slot: the same outside of calls
+	calls  uint64                  // number of calls so far
+	delays []track.SchedulingDelay // delays after the latest call; nil: the kernel reported none
+	within []int64                 // by slot: ns without a processor in calls
+	before []int64                 // by slot: the same outside of calls
 }
 
 // An excess is the time by which a rank's computation before a call exceeded its mean, and the call's site in the

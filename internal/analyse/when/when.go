@@ -152,8 +152,8 @@ func AnalyseRun(t waits.Transport, f waits.RunEnd, o timing.Options) (w *trace.W
 		return nil, nil, err
 	}
 	x.zero = zero
-	if f.Log != nil && len(f.Log.Delays) > 0 {
-		x.delays = f.Log.Delays[0]
+	if f.Log != nil && len(f.Log.SchedulingDelays) > 0 {
+		x.delays = f.Log.SchedulingDelays[0]
 	}
 	x.size = o.WhenBytes
 	f.Visitor = x

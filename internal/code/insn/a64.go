@@ -128,9 +128,9 @@ func (m *a64Machine) register(w uint32) {
 	case pointer:
 		x.IndirectTarget = IndirectTarget{Origin: TargetFromSlot, Slot: v.addr}
 	case entry, target:
-		x.IndirectTarget = IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: v.addr, Size: v.size, Signed: v.signed, Base: v.base, Shift: v.shift}}
+		x.IndirectTarget = IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: v.addr, EntryBytes: v.size, SignedEntries: v.signed, Base: v.base, Shift: v.shift}}
 		if m.bound > 0 && m.count-m.boundAt <= recent {
-			x.IndirectTarget.Table.Count = m.bound
+			x.IndirectTarget.Table.EntryCount = m.bound
 		}
 	case lost:
 		x.IndirectTarget.Origin = TargetFromUnknownTable

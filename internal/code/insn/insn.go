@@ -48,12 +48,12 @@ type IndirectTarget struct {
 
 // A JumpTable is a jump table: entry k leads to Base + entry << Shift.
 type JumpTable struct {
-	Addr   uint64 // of the first entry
-	Size   int    // of an entry: 1, 2, 4 or 8 bytes
-	Signed bool
-	Base   uint64
-	Shift  uint
-	Count  int // of entries; 0 if it isn't known
+	Addr          uint64 // of the first entry
+	EntryBytes    int    // of an entry: 1, 2, 4 or 8 bytes
+	SignedEntries bool
+	Base          uint64
+	Shift         uint
+	EntryCount    int // of entries; 0 if it isn't known
 }
 
 // A Decoder decodes the instructions of one architecture in address order, and follows values through registers as far

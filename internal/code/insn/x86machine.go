@@ -109,12 +109,12 @@ func (m *x86Machine) via() {
 	case pointer:
 		x.IndirectTarget = IndirectTarget{Origin: TargetFromSlot, Slot: v.addr}
 	case entry, target:
-		x.IndirectTarget = IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: v.addr, Size: int(v.size), Signed: !v.plain, Base: v.base}}
+		x.IndirectTarget = IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: v.addr, EntryBytes: int(v.size), SignedEntries: !v.plain, Base: v.base}}
 		if v.kind == entry && v.size < 8 {
-			x.IndirectTarget.Table.Signed = false // a short address
+			x.IndirectTarget.Table.SignedEntries = false // a short address
 		}
 		if m.bound > 0 && m.count-m.boundAt <= recent {
-			x.IndirectTarget.Table.Count = m.bound
+			x.IndirectTarget.Table.EntryCount = m.bound
 		}
 	case lost:
 		x.IndirectTarget.Origin = TargetFromUnknownTable

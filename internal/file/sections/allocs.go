@@ -73,7 +73,7 @@ func (l *AllocEvents) code(c *wire.Coder, ranks int) {
 		shape = l.Shape()
 	}
 	if c.Blob(&shape); c.Reader != nil {
-		c.Check(wire.DecodeAll(shape, "shape of allocation events", l.codeShape))
+		c.RecordError(wire.DecodeAll(shape, "shape of allocation events", l.codeShape))
 	}
 	for k := range 3 {
 		if !c.Failed() {

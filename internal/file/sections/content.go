@@ -107,6 +107,6 @@ const (
 	// A call may have MaxValues values, and valuesPerByte more for each byte of the table
 	// of signatures: one that has more is coded value by value. A reader of the call
 	// takes memory for all of them.
-	MaxValues     = 1 << 22
+	MaxCallValues = 1 << 22
 	valuesPerByte = 1 << 12
 )

@@ -83,7 +83,7 @@ func codeFamilies(c *wire.Coder, d *grammar.SyntheticCounts, ranks int) {
 		wire.CodeBounded(c, &x.Most.Rank, ranks-1)
 		if bins(c, &x.Distribution, math.MaxInt32); c.Reader != nil && !c.Failed() {
 			x.LoopRuns = x.Count()
-			c.Check(checkFamily(x, ranks))
+			c.RecordError(checkFamily(x, ranks))
 		}
 	})
 }

@@ -43,12 +43,12 @@ func (p *ClassPools) rowsOf(codes []statCode) []callRow {
 
 // Extremes are the least and greatest times of a row, and the deviation of times from the means of their pools.
 type Extremes struct {
-	Min, Max         uint64
-	MinRank, MaxRank int32 // the lowest ranks that had the extremes
-	Deviation        float64
-	repeated         uint64 // number of times in pools with several, to which the deviation refers
-	Count            uint64
-	common           bool // extremes over several classes
+	Min, Max               uint64
+	MinRank, MaxRank       int32 // the lowest ranks that had the extremes
+	DeviationFromPoolMeans float64
+	repeated               uint64 // number of times in pools with several, to which the deviation refers
+	Count                  uint64
+	common                 bool // extremes over several classes
 }
 
 // Extremes returns the extremes of pools by their stats.
@@ -58,7 +58,7 @@ func (p *ClassPools) Extremes(stats []model.Stat) []Extremes {
 		s := &stats[i]
 		x := Extremes{s.Min, s.Max, s.MinRank, s.MaxRank, 0, 0, s.Count, false}
 		if s.Count > 1 {
-			x.Deviation, x.repeated = s.Deviation(), s.Count
+			x.DeviationFromPoolMeans, x.repeated = s.Deviation(), s.Count
 		}
 		list[p.ExtremesRow[i]].Merge(&x)
 	}
@@ -81,7 +81,7 @@ func (e *Extremes) Merge(x *Extremes) {
 		e.Max, e.MaxRank = x.Max, x.MaxRank
 	}
 	if n := e.repeated + x.repeated; n > 0 {
-		e.Deviation = math.Sqrt((e.Deviation*e.Deviation*float64(e.repeated) + x.Deviation*x.Deviation*float64(x.repeated)) / float64(n))
+		e.DeviationFromPoolMeans = math.Sqrt((e.DeviationFromPoolMeans*e.DeviationFromPoolMeans*float64(e.repeated) + x.DeviationFromPoolMeans*x.DeviationFromPoolMeans*float64(x.repeated)) / float64(n))
 		e.repeated = n
 	}
 	e.Count += x.Count
@@ -153,7 +153,7 @@ func (p *ClassPools) extremeCode(r *callRow, e *Extremes, common bool, index map
 			most = roundedDown(float64(e.Max), keep)
 		}
 		x.most = max(most-above, 0)
-		x.dev = max(above+x.most-RoundedNumber(e.Deviation, keep), 0)
+		x.dev = max(above+x.most-RoundedNumber(e.DeviationFromPoolMeans, keep), 0)
 	}
 	if common {
 		x.minRank, x.maxRank = int(e.MinRank), int(e.MaxRank)
@@ -188,7 +188,7 @@ func (x *extremeCode) read(p *ClassPools, r *callRow, common bool, member func(i
 	}
 	if has.most {
 		e.Max = whole(unrounded(above+x.most, keep))
-		e.Deviation = unrounded(above+x.most-x.dev, keep)
+		e.DeviationFromPoolMeans = unrounded(above+x.most-x.dev, keep)
 	}
 	return e
 }

@@ -69,7 +69,7 @@ func (x *groupColumns) code(c *wire.Coder) {
 // DecodeSignatures reads the table. note, if not nil, is called with the bytes that the coefficients of a kind of forms
 // take in a list of a group.
 func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *SiteTable, note func(g *SignatureGroup, list int, kind column.Kind, forms, bytes int)) *SignatureTable {
-	limit := MaxValues + valuesPerByte*r.RemainingLen()
+	limit := MaxCallValues + valuesPerByte*r.RemainingLen()
 	var groups groupColumns
 	if groups.code(&wire.Coder{Reader: r}); r.Err() != nil {
 		return nil

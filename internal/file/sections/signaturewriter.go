@@ -260,7 +260,7 @@ func (g *SignatureGroup) encode() (kinds, coefficients []byte) {
 			take(i, value)
 		}
 	}
-	if g.ValueCount > MaxValues {
+	if g.ValueCount > MaxCallValues {
 		g.OneFormList = true
 		return list.AppendEachKind(nil), list.AppendCoefficients(nil)
 	}

@@ -158,7 +158,7 @@ func (x *statCode) stat(r *callRow, e *Extremes) (s model.Stat) {
 	default:
 		s.Min, s.Max = min(least, e.Min), max(most, e.Max)
 		// No set deviates more than one that is all extremes.
-		dev = min(e.Deviation, float64(s.Max-s.Min)/2)
+		dev = min(e.DeviationFromPoolMeans, float64(s.Max-s.Min)/2)
 	}
 	s.SetDeviation(dev)
 	return s

@@ -279,7 +279,7 @@ func similarStats(a, b model.Stat, e *Extremes, common bool) bool {
 	if !common && e.Count == 2 { // it follows from the mean and the lower one
 		return math.Abs(a.Deviation()-b.Deviation()) <= 1.5+mean/40
 	}
-	return near(a.Deviation(), min(e.Deviation, float64(a.Max-a.Min)/2))
+	return near(a.Deviation(), min(e.DeviationFromPoolMeans, float64(a.Max-a.Min)/2))
 }
 
 // similarSpreads does so with totals, the largest of which is no less than a call.

@@ -148,17 +148,17 @@ func (x *waitCoder) waits(w *model.Waits) {
 		return
 	}
 	if p == nil {
-		p = &model.WaitPath{Hops: hops - 1}
+		p = &model.CriticalPath{Hops: hops - 1}
 		w.Path = p
 	}
 	x.rank(&p.Rank)
 	x.steps(&p.LengthNs, &p.OutsideNs, &p.RecorderNs)
-	wire.CodeList(c, &p.Sites, 5, func(_ int, s *model.WaitPathSite) {
+	wire.CodeList(c, &p.Sites, 5, func(_ int, s *model.CriticalPathSite) {
 		x.place(&s.WaitPlace)
 		x.steps(&s.ComputeNs, &s.MPINs, &s.MeanNs)
 		x.rank(&s.Rank)
 	})
-	wire.CodeList(c, &p.Ranks, 3, func(_ int, r *model.WaitPathRank) {
+	wire.CodeList(c, &p.Ranks, 3, func(_ int, r *model.CriticalPathRank) {
 		x.rank(&r.Rank)
 		x.steps(&r.ComputeNs, &r.MPINs)
 	})

@@ -24,8 +24,8 @@ func FuzzWaits(f *testing.F) {
 			},
 			ByRank:      []model.WaitRank{{Rank: 0, RunNs: 50, MPINs: 25, WaitedNs: 10, CausedNs: 30}, {Rank: 3, RunNs: 49, MPINs: 25, WaitedNs: 30, CausedNs: 10}},
 			Unexplained: []model.UnexplainedWaits{{Function: 2, Ns: 5}}, Omissions: []model.WaitOmission{{What: "calls", Count: 2}},
-			Path: &model.WaitPath{LengthNs: 50, OutsideNs: 20, RecorderNs: 1, Hops: 4, Rank: 1, Ranks: []model.WaitPathRank{{Rank: 1, ComputeNs: 3, MPINs: 5}},
-				Sites: []model.WaitPathSite{{WaitPlace: model.WaitPlace{Function: 1, Site: 1}, ComputeNs: 20, MPINs: 29, MeanNs: 30, Rank: 2}}},
+			Path: &model.CriticalPath{LengthNs: 50, OutsideNs: 20, RecorderNs: 1, Hops: 4, Rank: 1, Ranks: []model.CriticalPathRank{{Rank: 1, ComputeNs: 3, MPINs: 5}},
+				Sites: []model.CriticalPathSite{{WaitPlace: model.WaitPlace{Function: 1, Site: 1}, ComputeNs: 20, MPINs: 29, MeanNs: 30, Rank: 2}}},
 		},
 	} {
 		f.Add(AppendWaits(nil, &w))

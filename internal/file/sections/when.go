@@ -305,7 +305,7 @@ func (x *whenCoder) finding(f *model.WhenFinding) {
 	c := &x.Coder
 	wire.CodeBounded(c, &f.Kind, x.n.Kinds-1)
 	wire.CodeUints(c, &f.FirstIteration, &f.Period)
-	wire.CodeBounded(c, &f.IterationCount, x.n.Ranks)
+	wire.CodeBounded(c, &f.RankCount, x.n.Ranks)
 	wire.CodeList(c, &f.Ranks, 1, func(_ int, r *int) { x.rank(r) })
 	x.steps(&f.BeforeNs, &f.AfterNs, &f.LongerNs, &f.CostNs)
 	x.place(&f.Place)

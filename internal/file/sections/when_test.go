@@ -24,7 +24,7 @@ func FuzzWhen(f *testing.F) {
 			WidthNs: []int64{1000, 10, 10, 10, 10, 10, 10, 70}, LevelNs: 30, Rows: []model.WhenRow{row(1, 2, 3, 3, 3, 3, 0, 0)},
 			Outliers: []model.WhenOutlier{{Column: 2, Rank: 3, Ns: 60}, {Column: 7, Rank: 1, Ns: 90}},
 			Findings: []model.WhenFinding{
-				{Kind: 0, FirstIteration: 2, IterationCount: 1, Ranks: []int{3}, BeforeNs: 20, AfterNs: 400, LongerNs: 300, CostNs: 380, Place: model.WaitPlace{Function: 1, Site: 1}},
+				{Kind: 0, FirstIteration: 2, RankCount: 1, Ranks: []int{3}, BeforeNs: 20, AfterNs: 400, LongerNs: 300, CostNs: 380, Place: model.WaitPlace{Function: 1, Site: 1}},
 				{Kind: 3, FirstIteration: 1, Period: 2, BeforeNs: 20, AfterNs: 40, CostNs: 20, Place: model.WaitPlace{Function: -1}},
 			},
 			Exemplars: []model.WhenExemplar{

@@ -52,10 +52,10 @@ func (c *Coder) RefuseIf(is bool, format string, args ...any) {
 	}
 }
 
-// Check makes reading fail with err, unless that is nil.
-func (c *Coder) Check(err error) {
+// RecordError makes reading fail with err, unless that is nil.
+func (c *Coder) RecordError(err error) {
 	if c.Reader != nil {
-		c.Reader.Check(err)
+		c.Reader.RecordError(err)
 	}
 }
 

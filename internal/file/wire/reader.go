@@ -31,8 +31,8 @@ func (r *Reader) Fail(format string, args ...any) {
 	}
 }
 
-// Check records err, if it is one, as the reader's error.
-func (r *Reader) Check(err error) {
+// RecordError records err, if it is one, as the reader's error.
+func (r *Reader) RecordError(err error) {
 	if err != nil && r.err == nil {
 		r.err = fmt.Errorf("%s: at byte %d: %w", r.what, r.pos, err)
 	}

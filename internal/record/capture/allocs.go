@@ -112,7 +112,7 @@ func (v *allocs) code(c *wire.Coder, first int) {
 	wire.CodeList(c, &list, 4, func(_ int, l *track.AllocEvent) {
 		c.Bool(&l.Free)
 		wire.CodeUints(c, &l.Calls)
-		wire.CodeIntegers(c, &l.Segment)
+		wire.CodeIntegers(c, &l.PackedSegment)
 		if wire.CodeUints(c, &l.Size); c.Reader != nil {
 			v.add(*l)
 		}

@@ -44,7 +44,7 @@ func TestAllocs(t *testing.T) {
 	if len(got.Signatures) != 2 || got.Streams[0].Grammar.Len() != 3*rounds || len(got.Allocs.Streams[0].Rules) > 2 {
 		t.Errorf("%d signatures, %d calls, %v", len(got.Signatures), got.Streams[0].Grammar.Len(), got.Allocs.Streams[0])
 	}
-	want := []track.AllocEvent{{Calls: 1, Segment: heap0, Size: 4096}, {Calls: 2, Free: true, Segment: heap0}}
+	want := []track.AllocEvent{{Calls: 1, PackedSegment: heap0, Size: 4096}, {Calls: 2, Free: true, PackedSegment: heap0}}
 	if d := cmp.Diff(want, got.Allocs.List); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
@@ -71,8 +71,8 @@ func BenchmarkAllocs(b *testing.B) {
 	c, s := &Capture{}, &stream{grammar: newSequence("", MaxGrammarBytes)}
 	b.ReportAllocs()
 	for b.Loop() {
-		c.alloc(s, track.AllocEvent{Segment: 1, Size: 4096})
+		c.alloc(s, track.AllocEvent{PackedSegment: 1, Size: 4096})
 		s.grammar.Append(1)
-		c.alloc(s, track.AllocEvent{Free: true, Segment: 1})
+		c.alloc(s, track.AllocEvent{Free: true, PackedSegment: 1})
 	}
 }

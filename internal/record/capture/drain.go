@@ -164,11 +164,11 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 		return c.end(s, rec)
 	case event.KindSegment:
 		if name, ok := c.memory.NameNew(rec[2], int64(rec[4]), segmentClass(rec[5])); ok {
-			c.alloc(s, track.AllocEvent{Segment: name, Size: rec[3]})
+			c.alloc(s, track.AllocEvent{PackedSegment: name, Size: rec[3]})
 		}
 	case event.KindSegmentFreed:
 		if name, ok := c.memory.FreeName(rec[2]); ok {
-			c.alloc(s, track.AllocEvent{Free: true, Segment: name})
+			c.alloc(s, track.AllocEvent{Free: true, PackedSegment: name})
 		}
 	case event.KindTracingSwitch:
 		c.switched(s, rec[2] != 0, rec.Ticks())
@@ -178,7 +178,7 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 		return c.name(rec)
 	case event.KindValues:
 		return c.attach(s, rec)
-	case event.KindDelay:
+	case event.KindSchedulingDelay:
 		if s.log != nil && s.depth == 0 {
 			s.log.delayed(rec[2], rec[3])
 		}
@@ -191,7 +191,7 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 		c.sites.AddStack(rec[2], rec[3:])
 	case event.KindSourceLine:
 		return c.source(rec)
-	case event.KindPhase:
+	case event.KindPhaseStartSite:
 		return c.phaseBegins(rec)
 	case event.KindThreadStart:
 		s.begins = append(s.begins[:0], rec[2:]...)

@@ -84,7 +84,7 @@ func (c *Capture) gets(s *stream, k mpi.Kind, number int64, index uint64) {
 		h.from = append(h.from, 0)
 	}
 	packed := track.PackHandover(kind, number, int(m.stream))
-	c.note(&c.handovers.events, &h.events, max(index, h.events.last), track.AllocEvent{Segment: packed, Size: m.index - h.from[m.stream]})
+	c.note(&c.handovers.events, &h.events, max(index, h.events.last), track.AllocEvent{PackedSegment: packed, Size: m.index - h.from[m.stream]})
 	h.from[m.stream] = m.index
 }
 

@@ -40,7 +40,7 @@ func TestHandovers(t *testing.T) {
 	index, made, n := uint64(0), uint64(0), uint64(0)
 	for i := range got.Handovers.Streams[1].All() {
 		e := got.Handovers.List[i]
-		kind, number, maker := track.UnpackHandover(e.Segment)
+		kind, number, maker := track.UnpackHandover(e.PackedSegment)
 		index += e.Calls
 		made += e.Size
 		if model.HandoverKinds[kind] != mpi.KindComm || number != 0 || maker != 0 || e.Free {

@@ -31,7 +31,7 @@ type streamLog struct {
 	end    int64  // end of the previous call, in ticks since the first reading of the clock
 	ended  uint64 // index of the call that ended last
 	values valueLog
-	delays []track.Delay // delays recorded by this process
+	delays []track.SchedulingDelay // delays recorded by this process
 }
 
 // A mark is the begin of a frame.
@@ -119,7 +119,7 @@ const mostDelays = 1 << 15
 // delayed records how long the thread waited for a processor, before and during the call that ended last.
 func (l *streamLog) delayed(before, within uint64) {
 	if len(l.delays) < mostDelays {
-		l.delays = append(l.delays, track.Delay{Call: l.ended, BeforeCallNs: int64(before & math.MaxInt64), InCallNs: int64(within & math.MaxInt64)})
+		l.delays = append(l.delays, track.SchedulingDelay{Call: l.ended, BeforeCallNs: int64(before & math.MaxInt64), InCallNs: int64(within & math.MaxInt64)})
 	}
 }
 
@@ -237,7 +237,7 @@ func (c *Capture) TimeLog() *track.TimeLog {
 			return nil
 		}
 		log.DroppedTimes = append(log.DroppedTimes, track.DroppedTimes{Calls: s.log.begins.calls, Tick: s.log.begins.end})
-		log.Delays = append(log.Delays, s.log.delays)
+		log.SchedulingDelays = append(log.SchedulingDelays, s.log.delays)
 		log.Streams = append(log.Streams, each(&s.log.frames, parseEntries))
 		values = append(values, s.log.values.all())
 		attached = attached || !s.log.values.empty()

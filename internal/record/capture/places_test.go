@@ -159,9 +159,9 @@ func perPlace(r *trace.Reader, names []string, sums map[string]float64) error {
 			break
 		}
 		x := times[leaf]
-		mean := x.Gap / float64(x.Calls)
+		mean := x.SumGapNs / float64(x.Calls)
 		if x.Entries > 0 {
-			mean = x.GapBefore(loops)
+			mean = x.MeanGapBefore(loops)
 		}
 		if i >= len(names) {
 			return fmt.Errorf("more than %d calls", len(names))

@@ -68,7 +68,7 @@ func (c *Capture) codeChunk(x *wire.Coder) {
 // codeNoted codes a list of notes. When reading, it calls replay for each.
 func codeNoted(c *wire.Coder, noted []byte, replay func(x *wire.Coder)) {
 	if c.Blob(&noted); c.Reader != nil {
-		c.Check(wire.DecodeEach(noted, "checkpoint", replay))
+		c.RecordError(wire.DecodeEach(noted, "checkpoint", replay))
 	}
 }
 
@@ -99,7 +99,7 @@ func (c *Capture) checkKey(k signature.Key) error {
 func (c *Capture) checkKeys(x *wire.Coder, first int) {
 	for i := first; i < c.sigs.Len() && x.Reader != nil && !x.Failed(); i++ {
 		if err := c.checkKey(c.sigs.Key(uint32(i))); err != nil {
-			x.Check(fmt.Errorf("signature %d: %w", i, err))
+			x.RecordError(fmt.Errorf("signature %d: %w", i, err))
 		}
 	}
 }
@@ -176,7 +176,7 @@ func (c *Capture) codeFrame(x *wire.Coder, f *frame) {
 		f.key.SetHeader(call, site)
 		f.key = append(f.key, values...)
 		if err := c.checkKey(f.key); err != nil {
-			x.Check(fmt.Errorf("call under way: %w", err))
+			x.RecordError(fmt.Errorf("call under way: %w", err))
 			return
 		}
 		f.prog = c.program(call)

@@ -15,7 +15,7 @@ import (
 var constants = map[string]uint64{
 	"SP_RING_MAGIC": RingMagic, "SP_RING_VERSION": RingVersion, "SP_RING_PAGE": HeaderPageSize,
 	"SP_ENTER": uint64(KindEnter), "SP_LEAVE": uint64(KindLeave), "SP_SKIP": uint64(KindSkip), "SP_SEGMENT": uint64(KindSegment),
-	"SP_FREED": uint64(KindSegmentFreed), "SP_SWITCH": uint64(KindTracingSwitch), "SP_LOST": uint64(KindRecordsLost), "SP_STACK": uint64(KindStack), "SP_NAME": uint64(KindValueName), "SP_VALUES": uint64(KindValues), "SP_LEFT": uint64(KindLeftByJump), "SP_SOURCE": uint64(KindSourceLine), "SP_PHASE": uint64(KindPhase), "SP_THREAD": uint64(KindThreadStart), "SP_DELAY": uint64(KindDelay),
+	"SP_FREED": uint64(KindSegmentFreed), "SP_SWITCH": uint64(KindTracingSwitch), "SP_LOST": uint64(KindRecordsLost), "SP_STACK": uint64(KindStack), "SP_NAME": uint64(KindValueName), "SP_VALUES": uint64(KindValues), "SP_LEFT": uint64(KindLeftByJump), "SP_SOURCE": uint64(KindSourceLine), "SP_PHASE": uint64(KindPhaseStartSite), "SP_THREAD": uint64(KindThreadStart), "SP_DELAY": uint64(KindSchedulingDelay),
 	"SP_STACK_KEY(3, 5)": StackKey(3, 5), "SP_SOURCE_KEY(3, 5)": SourceKey(3, 5), "SP_PHASE_KEY(3, 5)": PhaseKey(3, 5), "SP_TURN_KEY(SP_STACK_KEY(3, 5), 2)": TurnKey(StackKey(3, 5), 2), "SP_TURN_UNKNOWN": TurnUnknown,
 	"SP_FORTRAN_FLAG": FlagFortran, "SP_MUTED_FLAG": FlagMuted, "SP_RC_FLAG": FlagReturnCode, "SP_NOOUT_FLAG": FlagNoOutputs,
 	"SP_RAW": ClassRawAddress, "SP_SPECIAL": ClassSpecial, "SP_HEAP": ClassHeap, "SP_DEVICE": ClassDevice, "SP_MPIMEM": ClassMPIMem,

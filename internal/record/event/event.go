@@ -39,21 +39,21 @@ type Kind uint8
 
 // The kinds of record.
 const (
-	KindEnter         Kind = 1  // ticks, return address or key, input parts
-	KindLeave         Kind = 2  // ticks, [return code], output parts, aux words
-	KindSkip          Kind = 3  // nothing: skips to the end of the ring
-	KindSegment       Kind = 4  // ticks, serial, size, device, class
-	KindSegmentFreed  Kind = 5  // ticks, serial
-	KindTracingSwitch Kind = 6  // ticks, 1 on or 0 off
-	KindRecordsLost   Kind = 7  // ticks, number of records dropped
-	KindStack         Kind = 8  // ticks, key, return addresses or keys of lines, innermost first
-	KindValueName     Kind = 9  // ticks, number, length, text
-	KindValues        Kind = 10 // ticks, ticks that belong to no gap, (number of the name, value)…: for the call that ended last
-	KindLeftByJump    Kind = 11 // ticks, number of calls that are still unfinished: later ones were left by a jump
-	KindSourceLine    Kind = 12 // ticks, key, line, lengths of file and function, both texts
-	KindPhase         Kind = 13 // ticks, key, address or key of the call site, length, text: calls with that key begin a phase
-	KindThreadStart   Kind = 14 // ticks, outermost return addresses of a thread that takes over the ring, innermost first
-	KindDelay         Kind = 15 // ticks, ns in which the thread was runnable without a processor: between the last two calls, and in the one that ended last
+	KindEnter           Kind = 1  // ticks, return address or key, input parts
+	KindLeave           Kind = 2  // ticks, [return code], output parts, aux words
+	KindSkip            Kind = 3  // nothing: skips to the end of the ring
+	KindSegment         Kind = 4  // ticks, serial, size, device, class
+	KindSegmentFreed    Kind = 5  // ticks, serial
+	KindTracingSwitch   Kind = 6  // ticks, 1 on or 0 off
+	KindRecordsLost     Kind = 7  // ticks, number of records dropped
+	KindStack           Kind = 8  // ticks, key, return addresses or keys of lines, innermost first
+	KindValueName       Kind = 9  // ticks, number, length, text
+	KindValues          Kind = 10 // ticks, ticks that belong to no gap, (number of the name, value)…: for the call that ended last
+	KindLeftByJump      Kind = 11 // ticks, number of calls that are still unfinished: later ones were left by a jump
+	KindSourceLine      Kind = 12 // ticks, key, line, lengths of file and function, both texts
+	KindPhaseStartSite  Kind = 13 // ticks, key, address or key of the call site, length, text: calls with that key begin a phase
+	KindThreadStart     Kind = 14 // ticks, outermost return addresses of a thread that takes over the ring, innermost first
+	KindSchedulingDelay Kind = 15 // ticks, ns in which the thread was runnable without a processor: between the last two calls, and in the one that ended last
 	kindEnd
 )
 
@@ -153,4 +153,4 @@ func (r Record) Flags() uint8 { return uint8(r[0] >> 56) }
 func (r Record) Ticks() uint64 { return r[1] }
 
 // minWords is the minimal length of a record by kind; 0: no such kind.
-var minWords = [256]uint8{KindEnter: 3, KindLeave: 2, KindSkip: 1, KindSegment: 6, KindSegmentFreed: 3, KindTracingSwitch: 3, KindRecordsLost: 3, KindStack: 4, KindValueName: 4, KindValues: 3, KindLeftByJump: 3, KindSourceLine: 6, KindPhase: 5, KindThreadStart: 3, KindDelay: 4}
+var minWords = [256]uint8{KindEnter: 3, KindLeave: 2, KindSkip: 1, KindSegment: 6, KindSegmentFreed: 3, KindTracingSwitch: 3, KindRecordsLost: 3, KindStack: 4, KindValueName: 4, KindValues: 3, KindLeftByJump: 3, KindSourceLine: 6, KindPhaseStartSite: 5, KindThreadStart: 3, KindSchedulingDelay: 4}

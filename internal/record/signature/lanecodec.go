@@ -179,7 +179,7 @@ func (x *DecodedLanes) codeHead(c *wire.Coder, terminals int, width func(termina
 			return
 		}
 		l.steps, l.by = steps[0], make([][]*column.Seq, kinds)
-		c.Check(CheckLane(l.Values, width(l.Terminal), l.steps, kinds))
+		c.RecordError(CheckLane(l.Values, width(l.Terminal), l.steps, kinds))
 		if order != nil {
 			order(i, rest-c.Reader.RemainingLen())
 		}

@@ -79,12 +79,12 @@ func (b *LaneBuilder) code(c *wire.Coder) {
 	c.Integers(&steps)
 	if width := len(b.words); c.Reader != nil {
 		if len(b.first) != width || len(b.last) != width || len(steps)%width != 0 {
-			c.Check(errLane)
+			c.RecordError(errLane)
 			return
 		}
 		for ; len(steps) > 0; steps = steps[width:] {
 			if n := b.StepCount(); b.number(steps[:width]) != uint32(n) {
-				c.Check(errLane)
+				c.RecordError(errLane)
 				return
 			}
 		}
@@ -97,7 +97,7 @@ func (b *LaneBuilder) code(c *wire.Coder) {
 func (t *LaneTable) CheckLanes(c *wire.Coder) {
 	for _, l := range t.lanes {
 		if l.first == nil {
-			c.Check(errLane)
+			c.RecordError(errLane)
 			return
 		}
 	}
@@ -129,7 +129,7 @@ func (t *LaneTable) ReplayCall(c *wire.Coder) {
 	}
 	l := t.Lane(n)
 	if l == nil {
-		c.Check(errLane)
+		c.RecordError(errLane)
 		return
 	}
 	var step uint32
@@ -137,17 +137,17 @@ func (t *LaneTable) ReplayCall(c *wire.Coder) {
 	wire.CodeAbove(c, &step, NoStep, l.StepCount()+1)
 	if step == NoStep || int(step) == l.StepCount() {
 		if c.Integers(&values); c.Reader.Err() == nil && len(values) != len(l.words) {
-			c.Check(errLane)
+			c.RecordError(errLane)
 		}
 	}
 	switch {
 	case c.Failed():
 	case (step == NoStep) != (l.first == nil):
-		c.Check(errLane)
+		c.RecordError(errLane)
 	case step == NoStep:
 		l.first, l.last = values, slices.Clone(values)
 	case int(step) == l.StepCount() && l.number(values) != step:
-		c.Check(errLane)
+		c.RecordError(errLane)
 	default:
 		l.Advance(step)
 	}

@@ -147,7 +147,7 @@ func (w *writer) wildcard(p *trace.ParamDef, in *node) string {
 
 func (w *writer) handleArgument(p *trace.ParamDef, in, out *node) string {
 	typ := handleTypes[p.Kind]
-	if p.Kind == mpi.KindToolObj { // the trace lacks the object; most are communicators
+	if p.Kind == mpi.KindToolBoundHandle { // the trace lacks the object; most are communicators
 		return "(MPI_Comm[]){MPI_COMM_WORLD}"
 	}
 	switch p.Dir {

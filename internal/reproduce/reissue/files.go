@@ -56,9 +56,9 @@ func typeInC(c *mpi.Call, p *mpi.Param) string {
 		return "FILE *"
 	case mpi.KindDirStream:
 		return "DIR *"
-	case mpi.KindMapping:
+	case mpi.KindMappedFileAddress:
 		return "void *"
-	case mpi.KindPermissions:
+	case mpi.KindFilePermissions:
 		return "unsigned "
 	case mpi.KindFileDescriptor:
 		return "int "

@@ -88,22 +88,22 @@ func (c *ClassGaps) LeafGapsOf(k *trace.Rank, leaves *trace.Leaves) (list []Leaf
 	var gaps, durations float64
 	for i := range times {
 		t := &times[i]
-		gaps += t.Gap
-		durations += t.Duration
+		gaps += t.SumGapNs
+		durations += t.SumDurationNs
 		x := &list[i]
 		x.Calls, x.Entries, x.RankFactor = t.Calls, min(t.Entries, t.Calls), 1
 		if t.Calls > 0 {
-			x.Duration = t.Duration / float64(t.Calls)
+			x.Duration = t.SumDurationNs / float64(t.Calls)
 		}
 		if rest := t.Calls - x.Entries; rest > 0 {
-			x.Gap = max(0, t.Gap-t.EntryGaps) / float64(rest)
+			x.Gap = max(0, t.SumGapNs-t.SumEntryGapNs) / float64(rest)
 		}
 		if x.Entries > 0 {
-			x.EntryGap = t.EntryGaps / float64(x.Entries)
+			x.EntryGap = t.SumEntryGapNs / float64(x.Entries)
 		}
 		for loops := range len(t.OuterEntries) + 1 {
 			if len(t.OuterEntries) > 0 {
-				x.EnteringGaps = append(x.EnteringGaps, t.GapBefore(loops+1))
+				x.EnteringGaps = append(x.EnteringGaps, t.MeanGapBefore(loops+1))
 			}
 		}
 		mean := c.stats[leaves.Terminal(i)].Gap.Mean()

@@ -252,7 +252,7 @@ func whyParams(c *trace.Call) string {
 		if why := whyValue(p, &p.In); why != "" {
 			return why
 		}
-		if p.Def.Type == trace.TypeRequest && p.Out.Type == trace.TypeRequest && p.Out.Form == trace.RequestUnknown {
+		if p.Def.Type == trace.TypeRequest && p.Out.Type == trace.TypeRequest && p.Out.RequestForm == trace.RequestUnknown {
 			return unseenRequest
 		}
 	}
@@ -301,11 +301,11 @@ const unseenRequest = "a request that was not seen being made"
 func whyValue(p *trace.Param, v *trace.Value) string {
 	switch v.Type {
 	case trace.TypeHandle, trace.TypeObject:
-		if v.Num == trace.UnknownHandle && p.Kind() != mpi.KindToolObj {
+		if v.Num == trace.UnknownHandle && p.Kind() != mpi.KindToolBoundHandle {
 			return "a handle that was not seen being made (" + p.Name() + ")"
 		}
 	case trace.TypeRequest:
-		switch v.Form {
+		switch v.RequestForm {
 		case trace.RequestUnknown:
 			return unseenRequest
 		case trace.RequestForeign:

@@ -154,8 +154,8 @@ func (p *planner) value(kind mpi.Kind, v *trace.Value) {
 			p.plan.HandleSlots[kind] = max(p.plan.HandleSlots[kind], int(v.Num-trace.FirstLocal)+1)
 		}
 	case trace.TypeRequest:
-		if v.Form == trace.RequestPersistent {
-			p.plan.PersistentRequests = max(p.plan.PersistentRequests, int(v.ID)+1)
+		if v.RequestForm == trace.RequestPersistent {
+			p.plan.PersistentRequests = max(p.plan.PersistentRequests, int(v.RequestID)+1)
 		}
 	case trace.TypeArray:
 		for i := range v.Elems {

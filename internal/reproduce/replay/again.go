@@ -18,13 +18,13 @@ const idle = 10_000
 // add adds a repetition of the call before. If the buffer is full, it first makes the calls in it.
 func (a *again) add(s *Stream, t *trace.TimedCall) {
 	r := a.r
-	if r.Count == int64(len(r.At)) {
+	if r.Count == int64(len(r.DueTimes)) {
 		a.make(s)
 	}
 	if r.Count == 0 {
 		a.first = t.Index
 	}
-	x := &r.At[r.Count]
+	x := &r.DueTimes[r.Count]
 	r.Count++
 	x.Line, x.Gap = 0, 0
 	if s.last == 0 {
@@ -47,8 +47,8 @@ func (a *again) make(s *Stream) {
 	if r.Count == 0 {
 		return
 	}
-	line := r.At[r.Count-1].Line
-	r.NextIndex, r.HeldNs, r.MPINs, r.Last, r.LateNs, r.From = 0, 0, 0, s.last, s.late, s.call.EndNs
+	line := r.DueTimes[r.Count-1].Line
+	r.NextIndex, r.HeldNs, r.MPINs, r.PreviousEndNs, r.LateNs, r.CurrentDueNs = 0, 0, 0, s.last, s.late, s.call.EndNs
 	s.now.Store(a.first + 1)
 	s.repeats.Store(r)
 	s.since(StateInCall, s.call.EndNs)

@@ -73,7 +73,7 @@ func TestTestsInVain(t *testing.T) {
 			}
 		}
 		x := p.Report()
-		if x.Calls != tests+4 || x.MPI != 10*(tests+4) && on == nil {
+		if x.Calls != tests+4 || x.MPINs != 10*(tests+4) && on == nil {
 			t.Errorf("report %+v", x)
 		}
 		return f, x
@@ -86,8 +86,8 @@ func TestTestsInVain(t *testing.T) {
 		}
 	}
 	onLine := f.now
-	if x.RecordedCompute != gaps || x.Held <= 0 {
-		t.Errorf("wanted %d ns of %d, held %d", x.RecordedCompute, gaps, x.Held)
+	if x.RecordedComputeNs != gaps || x.HeldNs <= 0 {
+		t.Errorf("wanted %d ns of %d, held %d", x.RecordedComputeNs, gaps, x.HeldNs)
 	}
 
 	f, x = replayed(Options{Pace: PaceGaps}, nil)
@@ -96,7 +96,7 @@ func TestTestsInVain(t *testing.T) {
 			t.Fatalf("call %d comes %d ns after the one before", i+3, gap)
 		}
 	}
-	if x.RecordedCompute != gaps || x.Held != 0 || f.now >= onLine {
+	if x.RecordedComputeNs != gaps || x.HeldNs != 0 || f.now >= onLine {
 		t.Errorf("gaps alone: %+v until %d, the gaps are %d, on the line until %d", x, f.now, gaps, onLine)
 	}
 
@@ -114,7 +114,7 @@ func TestTestsInVain(t *testing.T) {
 			c.Result = 19 // MPI_ERR_REQUEST in MPICH
 		}
 	}})
-	if x.Different != 2 || len(x.Examples) != 2 || !strings.Contains(x.Examples[0], "instead of MPI_SUCCESS: MPI_Test(") {
-		t.Errorf("two calls failed: %d, %q", x.Different, x.Examples)
+	if x.DifferentResults != 2 || len(x.Examples) != 2 || !strings.Contains(x.Examples[0], "instead of MPI_SUCCESS: MPI_Test(") {
+		t.Errorf("two calls failed: %d, %q", x.DifferentResults, x.Examples)
 	}
 }

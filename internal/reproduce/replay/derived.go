@@ -17,7 +17,7 @@ import (
 type derived struct {
 	s     *Stream
 	order *EventOrder
-	view  *RankView
+	view  *RankCallRoles
 	me    int
 	next  uint64 // index of the first own call that the order has not reached
 	fence bool   // the order has reached an own collective call that hasn't been made
@@ -181,10 +181,10 @@ func (d *derived) dropped(t *trace.TimedCall) error {
 
 // persistent returns the address of a persistent send request, 0 for other requests.
 func (d *derived) persistent(v *trace.Value) uint64 {
-	if v.Form != trace.RequestPersistent {
+	if v.RequestForm != trace.RequestPersistent {
 		return 0
 	}
-	return d.s.requests[keyOf(true, v.ID)]
+	return d.s.requests[keyOf(true, v.RequestID)]
 }
 
 // send makes the send of a call, in standard or synchronous mode.
@@ -490,7 +490,7 @@ func (d *derived) swap(c *trace.Call) (*trace.Call, error) {
 	as := *c
 	as.Func, as.Params = x.function, make([]trace.Param, len(x.from))
 	for i, at := range x.from {
-		p := trace.Param{Def: &x.function.Params[i], Out: trace.Value{Type: trace.TypeRequest, Form: trace.RequestOneShot}}
+		p := trace.Param{Def: &x.function.Params[i], Out: trace.Value{Type: trace.TypeRequest, RequestForm: trace.RequestOneShot}}
 		if j := c.Param("request"); at < 0 && j != nil {
 			p = *j // a parameter of a persistent request
 		} else if at >= 0 {

@@ -147,7 +147,7 @@ func TestDerivedMeets(t *testing.T) {
 		}
 		receives := int64(0)
 		for _, p := range list {
-			receives += p.Report().Receives
+			receives += p.Report().DerivedReceives
 		}
 		messages := int64(0)
 		for at, sizes := range m.sent {
@@ -179,7 +179,7 @@ func TestDerivedRoom(t *testing.T) {
 				}
 			}), 1)
 			for rank, p := range list {
-				if got := p.Report(); got.Receives != 2*x.messages || got.Calls != 1+2*x.messages || len(m.sent[link{worldHandle, rank, (rank + 1) % 3, 1}]) != int(x.messages) {
+				if got := p.Report(); got.DerivedReceives != 2*x.messages || got.Calls != 1+2*x.messages || len(m.sent[link{worldHandle, rank, (rank + 1) % 3, 1}]) != int(x.messages) {
 					t.Errorf("%+v: %+v", x, got)
 				}
 			}
@@ -231,7 +231,7 @@ func TestDerivedGaps(t *testing.T) {
 		}
 	}
 	x := p.Report()
-	if x.Dropped != rounds || x.Receives != rounds || math.Abs(float64(x.RecordedCompute)/(gap*(2*rounds+2))-1) > 0.02 || math.Abs(float64(x.Compute)/float64(x.RecordedCompute)-1) > 0.02 {
+	if x.DroppedCalls != rounds || x.DerivedReceives != rounds || math.Abs(float64(x.RecordedComputeNs)/(gap*(2*rounds+2))-1) > 0.02 || math.Abs(float64(x.ComputeNs)/float64(x.RecordedComputeNs)-1) > 0.02 {
 		t.Errorf("%+v", x)
 	}
 }

@@ -219,7 +219,7 @@ func (s *Stream) find(k mpi.Kind, number int64) (uint64, error) {
 func (s *Stream) handle(c *trace.Call, st *argument, p *trace.Param) (uint64, error) {
 	k := st.def.Kind
 	if !st.def.ByAddress() {
-		if k == mpi.KindToolObj {
+		if k == mpi.KindToolBoundHandle {
 			return s.toolObject(p)
 		}
 		return s.scalar(c, st, &p.In)

@@ -65,21 +65,21 @@ func (f *fake) RepeatCall(c *Call, r *RepeatedCall) { repeat(f.MakeCall, c, r) }
 // repeat is call_repeat of replayer/call.c.
 func repeat(make func(*Call), c *Call, r *RepeatedCall) {
 	for r.NextIndex < r.Count {
-		x := &r.At[r.NextIndex]
+		x := &r.DueTimes[r.NextIndex]
 		c.NotBeforeNs = x.Line
 		byGap := int64(0)
 		if x.Gap > 0 {
 			caught := min(r.LateNs, x.Gap)
 			r.LateNs -= caught
-			byGap = r.Last + x.Gap - caught
+			byGap = r.PreviousEndNs + x.Gap - caught
 		}
 		c.NotBeforeNs = max(x.Line, byGap)
-		r.From = max(c.NotBeforeNs, r.Last)
+		r.CurrentDueNs = max(c.NotBeforeNs, r.PreviousEndNs)
 		make(c)
 		r.HeldNs += max(0, c.NotBeforeNs-max(byGap, c.ReadyNs))
-		r.LateNs += max(0, c.BeginNs-max(c.NotBeforeNs, r.Last))
+		r.LateNs += max(0, c.BeginNs-max(c.NotBeforeNs, r.PreviousEndNs))
 		r.MPINs += c.EndNs - c.BeginNs
-		r.Last = c.EndNs
+		r.PreviousEndNs = c.EndNs
 		r.NextIndex++
 		if c.Result != 0 {
 			return

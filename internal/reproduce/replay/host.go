@@ -21,14 +21,14 @@ type Call struct {
 // RepeatedCall describes repetitions of a Call, and when each is due. The layout equals struct repeats in
 // replayer/call.h.
 type RepeatedCall struct {
-	NextIndex int64 // index in At of the next repetition
-	Count     int64
-	Last      int64 // when the previous call returned
-	LateNs    int64 // ns that calls were later than due and that no gap has made up for
-	HeldNs    int64 // sum of the ns that calls waited for their time on the line
-	MPINs     int64 // sum of the ns in the MPI
-	From      int64 // when the current repetition was due or ready, whichever is later; read by other threads, like NextIndex
-	At        [repeatsAtOnce]struct {
+	NextIndex     int64 // index in At of the next repetition
+	Count         int64
+	PreviousEndNs int64 // when the previous call returned
+	LateNs        int64 // ns that calls were later than due and that no gap has made up for
+	HeldNs        int64 // sum of the ns that calls waited for their time on the line
+	MPINs         int64 // sum of the ns in the MPI
+	CurrentDueNs  int64 // when the current repetition was due or ready, whichever is later; read by other threads, like NextIndex
+	DueTimes      [repeatsAtOnce]struct {
 		Line int64 // earliest time, 0: none
 		Gap  int64 // ns after the previous call
 	}

@@ -84,8 +84,8 @@ func (f *lookahead) reach(index uint64) error {
 // made returns the number of the one-shot request that a call makes, -1 if none.
 func made(c *trace.Call) int64 {
 	for i := range c.Params {
-		if out := &c.Params[i].Out; out.Type == trace.TypeRequest && out.Form == trace.RequestOneShot {
-			return out.ID
+		if out := &c.Params[i].Out; out.Type == trace.TypeRequest && out.RequestForm == trace.RequestOneShot {
+			return out.RequestID
 		}
 	}
 	return -1
@@ -130,10 +130,10 @@ func (f *lookahead) look(d *trace.Call) {
 
 // used records the position of a request in a call's array; a request passed by value has no position.
 func (f *lookahead) used(r *trace.Value, d *trace.Call, position, length int, value bool) {
-	if r.Form != trace.RequestOneShot || value {
+	if r.RequestForm != trace.RequestOneShot || value {
 		return
 	}
-	if v := f.completions[r.ID]; v != nil && v.wantPlace {
+	if v := f.completions[r.RequestID]; v != nil && v.wantPlace {
 		v.wantPlace = false
 		if length > 0 {
 			v.array, v.position, v.length = d.Index+1, position, length
@@ -143,10 +143,10 @@ func (f *lookahead) used(r *trace.Value, d *trace.Call, position, length int, va
 
 // status records the status of a completed request.
 func (f *lookahead) status(r *trace.Value, s *trace.StatusValue, d *trace.Call) {
-	if r.Form != trace.RequestOneShot {
+	if r.RequestForm != trace.RequestOneShot {
 		return
 	}
-	v := f.completions[r.ID]
+	v := f.completions[r.RequestID]
 	if v == nil || !v.wantMatch || s == nil && !d.Func.Has(trace.AttrCompletes) {
 		return
 	}

@@ -43,7 +43,7 @@ type EventOrder struct {
 
 // A rankPosition is a rank's position in its calls.
 type rankPosition struct {
-	view *RankView
+	view *RankCallRoles
 	walk *trace.Walk
 	at   *collectiveGroup // collective call at which it waits for others; nil: none
 	call uint64           // index of that call
@@ -84,7 +84,7 @@ func NewEventOrder(r *trace.Reader, rank int) (*EventOrder, error) {
 }
 
 // View returns the view of a rank's calls.
-func (o *EventOrder) View(rank int) *RankView { return o.ranks[rank].view }
+func (o *EventOrder) View(rank int) *RankCallRoles { return o.ranks[rank].view }
 
 // Next returns the next event. It reads at most most calls, and returns NoEvent if none of them is an event.
 func (o *EventOrder) Next(most int) (e Event, err error) {
@@ -142,7 +142,7 @@ func (o *EventOrder) add(e Event) {
 
 // meet has a rank wait for the others at a collective call. The last one releases all.
 func (o *EventOrder) meet(rank int, index uint64, a *RoleAndMessages) error {
-	number := a.with.ChannelKey()
+	number := a.with.ChannelID()
 	g := once.GetOrMake(o.groups, number, func() *collectiveGroup {
 		return &collectiveGroup{comm: a.with, members: a.with.Size + a.with.RemoteSize}
 	})

@@ -52,20 +52,20 @@ func TestPace(t *testing.T) {
 			t.Errorf("call %d comes after %d ns, in the original after %d", i+1, line[i+1], starts[i+1])
 		}
 	}
-	if held := p.Report().Held; held <= 0 || p.Report().Wall != p.Report().MPI+p.Report().Compute+held {
+	if held := p.Report().HeldNs; held <= 0 || p.Report().WallNs != p.Report().MPINs+p.Report().ComputeNs+held {
 		t.Errorf("held for %d ns in %+v", held, p.Report())
 	}
 	last := len(line) - 1
 	alone, p := replayed(Options{Pace: PaceGaps})
-	if alone[last] >= line[last] || p.Report().Held != 0 {
-		t.Errorf("with gaps alone it took %d ns, on the line %d; held %d", alone[last], line[last], p.Report().Held)
+	if alone[last] >= line[last] || p.Report().HeldNs != 0 {
+		t.Errorf("with gaps alone it took %d ns, on the line %d; held %d", alone[last], line[last], p.Report().HeldNs)
 	}
 	process, err := k.Process()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x, computed := p.Report(), process.SpanNs-process.MPINs; math.Abs(float64(x.RecordedCompute)/float64(computed)-1) > 0.02 {
-		t.Errorf("wanted %d ns, the rank computed for %d ns", x.RecordedCompute, computed)
+	if x, computed := p.Report(), process.SpanNs-process.MPINs; math.Abs(float64(x.RecordedComputeNs)/float64(computed)-1) > 0.02 {
+		t.Errorf("wanted %d ns, the rank computed for %d ns", x.RecordedComputeNs, computed)
 	}
 	fast, _ := replayed(Options{Speed: 2}) // what is faster is not held
 	if fast[last] >= alone[last] {
@@ -200,8 +200,8 @@ func TestUnprepared(t *testing.T) {
 	}
 	SubtractInitWait(reports)
 	for i, x := range reports {
-		if x.Wall != 500_000+30 || x.MPI != 500_000+30 {
-			t.Errorf("rank %d: %d ns, in MPI %d, expected 500030", i, x.Wall, x.MPI)
+		if x.WallNs != 500_000+30 || x.MPINs != 500_000+30 {
+			t.Errorf("rank %d: %d ns, in MPI %d, expected 500030", i, x.WallNs, x.MPINs)
 		}
 	}
 }

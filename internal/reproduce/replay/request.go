@@ -12,16 +12,16 @@ import (
 // belong to the process and are stored with stream 0.
 
 func (s *Stream) owner(v *trace.Value) (*Stream, requestKey) {
-	switch v.Form {
+	switch v.RequestForm {
 	case trace.RequestPersistent:
-		return s.p.streams[0], keyOf(true, v.ID)
+		return s.p.streams[0], keyOf(true, v.RequestID)
 	case trace.RequestForeign:
-		if v.Thread < len(s.p.streams) {
-			o := s.p.streams[v.Thread]
-			return o, keyOf(false, o.made-v.ID)
+		if v.RequestThread < len(s.p.streams) {
+			o := s.p.streams[v.RequestThread]
+			return o, keyOf(false, o.made-v.RequestID)
 		}
 	}
-	return s, keyOf(false, v.ID)
+	return s, keyOf(false, v.RequestID)
 }
 
 // A located is the address of a request, and the stream that stores it.
@@ -33,7 +33,7 @@ type located struct {
 
 // locate finds a request. It waits if another thread has not made it yet.
 func (s *Stream) locate(v *trace.Value) (r located, err error) {
-	if v.Form == trace.RequestNull || v.Form == trace.RequestUnknown {
+	if v.RequestForm == trace.RequestNull || v.RequestForm == trace.RequestUnknown {
 		return r, nil
 	}
 	look := func() (bool, error) {
@@ -44,7 +44,7 @@ func (s *Stream) locate(v *trace.Value) (r located, err error) {
 	if ok, _ := look(); ok {
 		return r, nil
 	}
-	err = s.await(fmt.Sprintf("request %d", v.ID), look)
+	err = s.await(fmt.Sprintf("request %d", v.RequestID), look)
 	return r, err
 }
 
@@ -85,11 +85,11 @@ func (s *Stream) requestPlace(p *trace.Param) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	switch out := &p.Out; out.Form {
+	switch out := &p.Out; out.RequestForm {
 	case trace.RequestOneShot:
 		s.after = append(s.after, func() {
 			s.keepFor(s, at)
-			s.requests[keyOf(false, out.ID)] = at
+			s.requests[keyOf(false, out.RequestID)] = at
 			if s.pending != 0 {
 				s.images[at], s.pending = s.pending, 0
 			}
@@ -99,7 +99,7 @@ func (s *Stream) requestPlace(p *trace.Param) (uint64, error) {
 	case trace.RequestPersistent:
 		s.after = append(s.after, func() {
 			s.keepFor(s.p.streams[0], at)
-			s.p.streams[0].requests[keyOf(true, out.ID)] = at
+			s.p.streams[0].requests[keyOf(true, out.RequestID)] = at
 			s.p.changed.Broadcast()
 		})
 	default:

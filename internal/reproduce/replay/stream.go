@@ -155,7 +155,7 @@ func (s *Stream) State() (StreamState, int64) { return StreamState(s.what.Load()
 // from returns when the current call was due or ready, whichever is later.
 func (s *Stream) from() int64 {
 	if r := s.repeats.Load(); r != nil {
-		return atomic.LoadInt64(&r.From)
+		return atomic.LoadInt64(&r.CurrentDueNs)
 	}
 	return max(s.when.Load(), s.notBefore.Load())
 }

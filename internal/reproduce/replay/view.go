@@ -29,21 +29,21 @@ type RoleAndMessages struct {
 	static   bool // does not depend on the values of handles
 }
 
-// A RankView determines the roles of a rank's calls. It is not safe for concurrent use.
-type RankView struct {
+// A RankCallRoles determines the roles of a rank's calls. It is not safe for concurrent use.
+type RankCallRoles struct {
 	k       *trace.Rank
 	account *ops.CallInterpreter
 	acts    []*RoleAndMessages // by terminal, if all its calls have the same
 	all     []bool             // by terminal: acts applies; set at the first look
 }
 
-func newView(s *ops.Source, k *trace.Rank) (*RankView, error) {
+func newView(s *ops.Source, k *trace.Rank) (*RankCallRoles, error) {
 	account, err := s.Interpreter(k)
-	return &RankView{k, account, make([]*RoleAndMessages, k.Terminals()), make([]bool, k.Terminals())}, err
+	return &RankCallRoles{k, account, make([]*RoleAndMessages, k.Terminals()), make([]bool, k.Terminals())}, err
 }
 
 // RoleOf returns the role and messages of a call.
-func (v *RankView) RoleOf(c *trace.Call) (*RoleAndMessages, error) {
+func (v *RankCallRoles) RoleOf(c *trace.Call) (*RoleAndMessages, error) {
 	if a := v.acts[c.Terminal]; a != nil && v.all[c.Terminal] {
 		return a, nil
 	}
@@ -59,11 +59,11 @@ func (v *RankView) RoleOf(c *trace.Call) (*RoleAndMessages, error) {
 }
 
 // Comm returns the communicator that a call's value means.
-func (v *RankView) Comm(x *trace.Value, c *trace.Call) *handles.Comm {
+func (v *RankCallRoles) Comm(x *trace.Value, c *trace.Call) *handles.Comm {
 	return v.account.Handles().Comm(x, c.Stream, c.Index)
 }
 
-func (v *RankView) act(c *trace.Call) (a *RoleAndMessages, err error) {
+func (v *RankCallRoles) act(c *trace.Call) (a *RoleAndMessages, err error) {
 	def, ok := mpi.Lookup(c.Name())
 	if !ok {
 		return &RoleAndMessages{static: true}, nil
@@ -83,7 +83,7 @@ func (v *RankView) act(c *trace.Call) (a *RoleAndMessages, err error) {
 }
 
 // messages lists the messages that a call sends, or starts to send.
-func (v *RankView) messages(c *trace.Call) (list []Message, err error) {
+func (v *RankCallRoles) messages(c *trace.Call) (list []Message, err error) {
 	acts, unknown := v.account.ActsOf(nil, c, c.Stream, c.Index)
 	if err := v.account.Err(); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (v *RankView) messages(c *trace.Call) (list []Message, err error) {
 
 // members returns the communicator whose members must all make a call. For calls with a tag, which only a part of a
 // communicator makes, and for calls without a communicator, it is the communicator that they make.
-func (v *RankView) members(def *mpi.Call, c *trace.Call) (of *handles.Comm, err error) {
+func (v *RankCallRoles) members(def *mpi.Call, c *trace.Call) (of *handles.Comm, err error) {
 	switch {
 	case def.Has(mpi.AttrFinalises):
 		of = v.Comm(&trace.Value{Type: trace.TypeHandle, Num: mpi.HandleCommWorld}, c)

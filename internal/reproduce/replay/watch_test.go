@@ -54,7 +54,7 @@ func TestWatch(t *testing.T) {
 	if err := p.WriteReport(dir); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Report(); got.Calls != 3 || got.Different != 0 || got.MPI != 30 {
+	if got := p.Report(); got.Calls != 3 || got.DifferentResults != 0 || got.MPINs != 30 {
 		t.Errorf("report %+v", got)
 	}
 }

@@ -141,7 +141,7 @@ func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
 
 // known reports whether the creation of all requests that a call completes was seen.
 func known(c *trace.Call) bool {
-	return !slices.ContainsFunc(ops.RequestsCompleted(c), func(x ops.Completion) bool { return x.Request.Form == trace.RequestUnknown })
+	return !slices.ContainsFunc(ops.RequestsCompleted(c), func(x ops.Completion) bool { return x.Request.RequestForm == trace.RequestUnknown })
 }
 
 // acts adds the operations of a call; false if the simulation has no model for it.
@@ -228,7 +228,7 @@ func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 }
 
 // context returns the number of a communicator; both sides of an intercommunicator have the same.
-func context(c *handles.Comm) int32 { return int32(2 * c.ChannelKey()) }
+func context(c *handles.Comm) int32 { return int32(2 * c.ChannelID()) }
 
 // A commView is a communicator from one member's point of view.
 type commView struct {

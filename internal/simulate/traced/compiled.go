@@ -149,14 +149,14 @@ func (w *writer) compile(account *ops.CallInterpreter, terminal int, x *compiled
 	x.name, x.makes = c.Name(), c.Func.Has(trace.AttrNonblocking)
 	if c.Func.Has(trace.AttrCompletes) {
 		for _, done := range ops.RequestsCompleted(c) {
-			switch v := done.Request; v.Form {
+			switch v := done.Request; v.RequestForm {
 			case trace.RequestNull:
 			case trace.RequestOneShot:
-				if v.ID < 1 || v.ID > mostAgo {
+				if v.RequestID < 1 || v.RequestID > mostAgo {
 					return false, nil
 				}
-				x.waits = append(x.waits, int(v.ID))
-				w.add(dataflow.Op{Kind: dataflow.OpWait, CountsBack: true, Request: int32(v.ID)})
+				x.waits = append(x.waits, int(v.RequestID))
+				w.add(dataflow.Op{Kind: dataflow.OpWait, CountsBack: true, Request: int32(v.RequestID)})
 			default:
 				return false, nil
 			}

@@ -35,11 +35,11 @@ func (w *writer) started(c *trace.Call) (id int64, m handles.Creation, ok bool) 
 			v = r
 		}
 	}
-	if v == nil || n > 1 && n != w.acting || v.Type != trace.TypeRequest || v.Form != trace.RequestPersistent || w.handles() == nil {
+	if v == nil || n > 1 && n != w.acting || v.Type != trace.TypeRequest || v.RequestForm != trace.RequestPersistent || w.handles() == nil {
 		return 0, m, false
 	}
-	m, ok = w.own.RequestCreation(v.ID, c.Stream, c.Index)
-	return v.ID, m, ok
+	m, ok = w.own.PersistentRequestCreation(v.RequestID, c.Stream, c.Index)
+	return v.RequestID, m, ok
 }
 
 // parts begins a partitioned send; false if it must be sent as a whole.

@@ -63,7 +63,7 @@ func Decode(r *wire.Reader) *Hist {
 		total, carry = bits.Add64(total, b.Count, 0)
 		switch {
 		case err != nil:
-			r.Check(err)
+			r.RecordError(err)
 		case carry != 0:
 			r.Fail("more samples than 64 bits count")
 		case i < n-1 && b.Max == math.MaxUint64:

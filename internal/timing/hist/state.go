@@ -119,7 +119,7 @@ func Load(r *wire.Reader) *Hist {
 		b.MinRank, b.MaxRank = h.rank, h.rank
 		const most = 1e100 // far above the sum of 2^64 samples of 2^64
 		if b.Count == 0 || b.Min > b.Max || h.upto[i] < b.Max || !(b.Mean >= 0 && b.Mean < most) || !(b.m2 >= 0 && b.m2 < most) || i > 0 && b.Min <= h.upto[i-1] {
-			r.Check(fmt.Errorf("bin %d of a histogram makes no sense", i))
+			r.RecordError(fmt.Errorf("bin %d of a histogram makes no sense", i))
 		}
 		if r.Err() != nil {
 			break

@@ -45,7 +45,7 @@ func (w *Writer) WriteNames(names []string) error {
 
 // WriteAttached writes the values attached to the calls of a stream. Stream and Names must precede it. numbers are in
 // order of calls; next is as for Stream.
-func (w *Writer) WriteAttached(stream int, numbers iter.Seq2[[]timing.AttachedNumber, error], next func(n int) CallKinds) error {
+func (w *Writer) WriteAttached(stream int, numbers iter.Seq2[[]timing.AttachedNumber, error], next func(n int) SimilarCallKinds) error {
 	list := w.blocks[stream]
 	var pending []timing.AttachedNumber
 	i, first := 0, uint64(0)
@@ -76,7 +76,7 @@ func (w *Writer) WriteAttached(stream int, numbers iter.Seq2[[]timing.AttachedNu
 }
 
 // numbers writes the values attached to the calls of a block.
-func (w *Writer) numbers(b *block, first uint64, list []timing.AttachedNumber, kinds CallKinds) {
+func (w *Writer) numbers(b *block, first uint64, list []timing.AttachedNumber, kinds SimilarCallKinds) {
 	var data []byte
 	batch := Batch{Gaps: make([]uint64, b.calls), Durations: make([]uint64, b.calls)}
 	for name := range w.names {
@@ -122,7 +122,7 @@ func (s *suggestion) of(order int) uint64 {
 }
 
 // encodeNumbers codes counts and sums in the order that takes the fewest bytes.
-func encodeNumbers(b Batch, kinds *CallKinds) (least []byte, err error) {
+func encodeNumbers(b Batch, kinds *SimilarCallKinds) (least []byte, err error) {
 	distances := make([]uint64, len(b.Durations))
 	for order := range orders {
 		before := make(map[uint32]*suggestion)
@@ -146,21 +146,23 @@ func encodeNumbers(b Batch, kinds *CallKinds) (least []byte, err error) {
 }
 
 // before returns the latest sums of calls of the same kind as call.
-func (k *CallKinds) before(m map[uint32]*suggestion, call int) *suggestion {
-	return once.GetOrMake(m, k.ByCall[call], func() *suggestion { return new(suggestion) })
+func (k *SimilarCallKinds) before(m map[uint32]*suggestion, call int) *suggestion {
+	return once.GetOrMake(m, k.KindOfCall[call], func() *suggestion { return new(suggestion) })
 }
 
 // exactly describes calls to the exact codec.
-func (k *CallKinds) exactly() *CallInfo { return &CallInfo{Keys: k.ByCall, KeyGroups: k.Groups} }
+func (k *SimilarCallKinds) exactly() *CallInfo {
+	return &CallInfo{Keys: k.KindOfCall, KeyGroups: k.FunctionOfKind}
+}
 
 // Names returns the names of attached values.
 func (r *Reader) Names() []string { return r.names }
 
 // AttachedNumbers decodes the values attached to the calls of a block, by name. kinds are as for Block.
-func (r *Reader) AttachedNumbers(stream, i int, kinds CallKinds) ([]AttachedNumbers, error) {
+func (r *Reader) AttachedNumbers(stream, i int, kinds SimilarCallKinds) ([]AttachedNumbers, error) {
 	b := &r.blocks[stream][i]
-	if len(kinds.ByCall) != int(b.calls) {
-		return nil, fmt.Errorf("values of %d calls, kinds of %d: %w", b.calls, len(kinds.ByCall), errPiece)
+	if len(kinds.KindOfCall) != int(b.calls) {
+		return nil, fmt.Errorf("values of %d calls, kinds of %d: %w", b.calls, len(kinds.KindOfCall), errPiece)
 	}
 	data, err := r.read(&b.numbers)
 	if err != nil {
@@ -173,7 +175,7 @@ func (r *Reader) AttachedNumbers(stream, i int, kinds CallKinds) ([]AttachedNumb
 	return list, nil
 }
 
-func decodeNumbers(data []byte, names, calls int, kinds *CallKinds) ([]AttachedNumbers, error) {
+func decodeNumbers(data []byte, names, calls int, kinds *SimilarCallKinds) ([]AttachedNumbers, error) {
 	r := wire.NewReader(data, "attached values")
 	list := make([]AttachedNumbers, names)
 	for name := range list {

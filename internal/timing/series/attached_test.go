@@ -32,7 +32,7 @@ func attachedPiece(t testing.TB, mode timing.Mode, calls [2]int, names []string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := func(n int) CallKinds { return kindsOf(n) }
+	next := func(n int) SimilarCallKinds { return kindsOf(n) }
 	var want [2][]timing.AttachedNumber
 	for s, n := range calls {
 		if err := w.WriteStream(chunks(randomEntries(n, uint64(s))), next); err != nil {
@@ -126,7 +126,7 @@ func TestAttachedElsewhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		next := func(n int) CallKinds { return kindsOf(n) }
+		next := func(n int) SimilarCallKinds { return kindsOf(n) }
 		if err := w.WriteStream(chunks(randomEntries(50, 1)), next); err != nil {
 			t.Fatal(err)
 		}

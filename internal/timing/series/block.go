@@ -26,10 +26,10 @@ func codecOf(m timing.Mode) (Codec, error) {
 }
 
 // calls describes the calls to the codec, with bounds in units of unit ticks.
-func (k *CallKinds) calls(unit uint64) *CallInfo {
-	c := &CallInfo{Keys: k.ByCall, KeyGroups: k.Groups, KeyBounds: k.Bounds, Bins: k.Bins, SampleCalls: k.SampleCalls}
+func (k *SimilarCallKinds) calls(unit uint64) *CallInfo {
+	c := &CallInfo{Keys: k.KindOfCall, KeyGroups: k.FunctionOfKind, KeyBounds: k.ErrorBoundOfKind, Bins: k.Bins, SampleCalls: k.SampleCalls}
 	if unit > 1 {
-		c.KeyBounds = slices.Clone(k.Bounds)
+		c.KeyBounds = slices.Clone(k.ErrorBoundOfKind)
 		for i := range c.KeyBounds {
 			c.KeyBounds[i].Absolute /= unit
 		}
@@ -43,7 +43,7 @@ func (k *CallKinds) calls(unit uint64) *CallInfo {
 //	        before) uvarint, jump varint, batch of gaps and durations
 //
 // Durations and gaps are multiples of unit, which is their greatest common divisor in ticks.
-func encodeBlock(c Codec, entries []timing.CallEntry, kinds CallKinds) ([]byte, error) {
+func encodeBlock(c Codec, entries []timing.CallEntry, kinds SimilarCallKinds) ([]byte, error) {
 	batch := Batch{Gaps: make([]uint64, len(entries)), Durations: make([]uint64, len(entries))}
 	unit := uint64(0)
 	var jumps []byte
@@ -67,7 +67,7 @@ func encodeBlock(c Codec, entries []timing.CallEntry, kinds CallKinds) ([]byte, 
 	return c.Append(b, batch, kinds.calls(unit))
 }
 
-func decodeBlock(c Codec, data []byte, calls int, kinds CallKinds) ([]timing.CallEntry, error) {
+func decodeBlock(c Codec, data []byte, calls int, kinds SimilarCallKinds) ([]timing.CallEntry, error) {
 	r := wire.NewReader(data, "times")
 	unit := r.Uvarint()
 	entries := make([]timing.CallEntry, calls)

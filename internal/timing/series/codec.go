@@ -200,10 +200,10 @@ type CallIdentity struct {
 // CallKindsOf returns the kind of each terminal of a rank, and Kinds without Of, which the caller sets. The rank's
 // clock has ticksPerNs ticks in a nanosecond. Terminals with equal signatures are of one kind. Kinds are numbered
 // by first occurrence: so writers and readers have the same numbers, even if one of them has more terminals.
-func CallKindsOf(o timing.Options, ticksPerNs float64, names []string, sigs []CallIdentity) (of []uint32, k CallKinds) {
+func CallKindsOf(o timing.Options, ticksPerNs float64, names []string, sigs []CallIdentity) (of []uint32, k SimilarCallKinds) {
 	known := make(map[string]uint32)
 	functions := make(map[uint64]uint32)
-	k.Groups, k.Bins, k.SampleCalls = []uint32{}, o.Bins, o.SampleCalls
+	k.FunctionOfKind, k.Bins, k.SampleCalls = []uint32{}, o.Bins, o.SampleCalls
 	var key []byte
 	for t, s := range sigs {
 		key = strconv.AppendUint(key[:0], s.Call, 36)
@@ -216,9 +216,9 @@ func CallKindsOf(o timing.Options, ticksPerNs float64, names []string, sigs []Ca
 			n = uint32(len(known))
 			known[string(key)] = n
 			f, _ := once.NumberOf(functions, s.Call)
-			k.Groups = append(k.Groups, f)
+			k.FunctionOfKind = append(k.FunctionOfKind, f)
 			if o.Mode.Lossy() {
-				k.Bounds = append(k.Bounds, TicksBound(o.Bound(names[t]), ticksPerNs))
+				k.ErrorBoundOfKind = append(k.ErrorBoundOfKind, TicksBound(o.Bound(names[t]), ticksPerNs))
 			}
 		}
 		of = append(of, n)

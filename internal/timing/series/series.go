@@ -50,13 +50,13 @@ type RankInfo struct {
 	StartNs    int64 // wall clock at tick 0, ns since 1970
 }
 
-// CallKinds says which calls of a block are similar. Of is each call's kind, a small number that calls with similar
+// SimilarCallKinds says which calls of a block are similar. Of is each call's kind, a small number that calls with similar
 // times share. For each kind, Groups has the function and Bounds the error bound of times, in ticks. Bounds is nil
 // in lossless modes.
-type CallKinds struct {
-	ByCall            []uint32
-	Groups            []uint32
-	Bounds            []Bound
+type SimilarCallKinds struct {
+	KindOfCall        []uint32
+	FunctionOfKind    []uint32
+	ErrorBoundOfKind  []Bound
 	Bins, SampleCalls int // for histSig when writing, from the options
 }
 
@@ -98,7 +98,7 @@ func NewWriter(w io.Writer, rank RankInfo) (*Writer, error) {
 
 // WriteStream writes the rank's next stream. next returns the kinds of the next n calls; the reader must pass the same
 // kinds.
-func (w *Writer) WriteStream(calls iter.Seq2[[]timing.CallEntry, error], next func(n int) CallKinds) error {
+func (w *Writer) WriteStream(calls iter.Seq2[[]timing.CallEntry, error], next func(n int) SimilarCallKinds) error {
 	w.blocks = append(w.blocks, nil)
 	at := int64(0)
 	var pending []timing.CallEntry
@@ -123,7 +123,7 @@ func (w *Writer) WriteStream(calls iter.Seq2[[]timing.CallEntry, error], next fu
 	return w.err
 }
 
-func (w *Writer) block(entries []timing.CallEntry, kinds CallKinds, at int64) int64 {
+func (w *Writer) block(entries []timing.CallEntry, kinds SimilarCallKinds, at int64) int64 {
 	data, err := encodeBlock(w.codec, entries, kinds)
 	if err != nil {
 		w.err = cmp.Or(w.err, err)
@@ -342,10 +342,10 @@ func (r *Reader) BlockAtTick(stream int, ticks int64) int {
 }
 
 // Block decodes a block. kinds must be those that the writer got.
-func (r *Reader) Block(stream, i int, kinds CallKinds) ([]timing.CallEntry, error) {
+func (r *Reader) Block(stream, i int, kinds SimilarCallKinds) ([]timing.CallEntry, error) {
 	b := &r.blocks[stream][i]
-	if len(kinds.ByCall) != int(b.calls) {
-		return nil, fmt.Errorf("times of %d calls, kinds of %d: %w", b.calls, len(kinds.ByCall), errPiece)
+	if len(kinds.KindOfCall) != int(b.calls) {
+		return nil, fmt.Errorf("times of %d calls, kinds of %d: %w", b.calls, len(kinds.KindOfCall), errPiece)
 	}
 	data, err := r.read(&b.byteRange)
 	if err != nil {

@@ -34,10 +34,10 @@ func randomEntries(n int, seed uint64) []timing.CallEntry {
 	return list
 }
 
-func kindsOf(n int) CallKinds {
-	k := CallKinds{ByCall: make([]uint32, n)}
-	for i := range k.ByCall {
-		k.ByCall[i] = uint32(i*i) % 700
+func kindsOf(n int) SimilarCallKinds {
+	k := SimilarCallKinds{KindOfCall: make([]uint32, n)}
+	for i := range k.KindOfCall {
+		k.KindOfCall[i] = uint32(i*i) % 700
 	}
 	return k
 }
@@ -69,9 +69,9 @@ func roundTrip(t rapid.TB, streams [][]timing.CallEntry) {
 		}
 		for _, s := range streams {
 			all, done := kindsOf(len(s)), 0
-			err := w.WriteStream(chunks(s), func(n int) CallKinds {
+			err := w.WriteStream(chunks(s), func(n int) SimilarCallKinds {
 				done += n
-				return CallKinds{ByCall: all.ByCall[done-n : done]}
+				return SimilarCallKinds{KindOfCall: all.KindOfCall[done-n : done]}
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -99,7 +99,7 @@ func roundTrip(t rapid.TB, streams [][]timing.CallEntry) {
 				if r.BlockOfCall(s, first) != i || r.BlockOfCall(s, first+uint64(n)-1) != i || r.BlockBegin(s, i) != at {
 					t.Fatalf("block %d begins at %d, want %d", i, r.BlockBegin(s, i), at)
 				}
-				got, err := r.Block(s, i, CallKinds{ByCall: all.ByCall[first : first+uint64(n)]})
+				got, err := r.Block(s, i, SimilarCallKinds{KindOfCall: all.KindOfCall[first : first+uint64(n)]})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -116,12 +116,12 @@ func roundTrip(t rapid.TB, streams [][]timing.CallEntry) {
 
 // realistic makes times as programs have them: each kind has its own, some with two
 // modes and now and then an outlier.
-func realistic(n int) ([]timing.CallEntry, CallKinds) {
+func realistic(n int) ([]timing.CallEntry, SimilarCallKinds) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	list, kinds := make([]timing.CallEntry, n), CallKinds{ByCall: make([]uint32, n)}
+	list, kinds := make([]timing.CallEntry, n), SimilarCallKinds{KindOfCall: make([]uint32, n)}
 	for i := range list {
 		k := uint32(i % 7)
-		kinds.ByCall[i] = k
+		kinds.KindOfCall[i] = k
 		base := float64(uint64(300) << k)
 		if rng.IntN(200) == 0 {
 			base *= 30
@@ -147,7 +147,7 @@ func TestBetterThanZstd(t *testing.T) {
 	}
 }
 
-func encoded(t testing.TB, list []timing.CallEntry, kinds CallKinds) []byte {
+func encoded(t testing.TB, list []timing.CallEntry, kinds SimilarCallKinds) []byte {
 	t.Helper()
 	b, err := encodeBlock(LosslessCodec{}, list, kinds)
 	if err != nil {
@@ -166,16 +166,16 @@ func TestLossy(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			list := append(randomEntries(3000, 5), timing.CallEntry{}, timing.CallEntry{Duration: math.MaxUint64, Gap: 1 << 63})
 			kinds := kindsOf(len(list))
-			kinds.Groups, kinds.Bounds = make([]uint32, 700), make([]Bound, 700)
-			for i := range kinds.Bounds {
-				kinds.Groups[i], kinds.Bounds[i] = uint32(i%5), []Bound{RelativeBound(0.1), RelativeBound(0.01), RelativeBound(1e-6), {Absolute: 50}}[i%4]
+			kinds.FunctionOfKind, kinds.ErrorBoundOfKind = make([]uint32, 700), make([]Bound, 700)
+			for i := range kinds.ErrorBoundOfKind {
+				kinds.FunctionOfKind[i], kinds.ErrorBoundOfKind[i] = uint32(i%5), []Bound{RelativeBound(0.1), RelativeBound(0.01), RelativeBound(1e-6), {Absolute: 50}}[i%4]
 			}
 			var file bytes.Buffer
 			w, err := NewWriter(&file, RankInfo{Mode: mode, TicksPerNs: 2})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := w.WriteStream(chunks(list), func(int) CallKinds { return kinds }); err != nil {
+			if err := w.WriteStream(chunks(list), func(int) SimilarCallKinds { return kinds }); err != nil {
 				t.Fatal(err)
 			}
 			size, err := w.Close()
@@ -200,7 +200,7 @@ func TestLossy(t *testing.T) {
 				return d.Cmp(most) <= 0
 			}
 			for i, e := range got {
-				b := kinds.Bounds[kinds.ByCall[i]]
+				b := kinds.ErrorBoundOfKind[kinds.KindOfCall[i]]
 				if !within(e.Duration, list[i].Duration, b) || !within(e.Gap, list[i].Gap, b) || e.Jump != list[i].Jump {
 					t.Fatalf("call %d: %+v, want %+v within %v", i, e, list[i], b)
 				}
@@ -216,7 +216,7 @@ func FuzzReader(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	if err := w.WriteStream(chunks(list), func(int) CallKinds { return kinds }); err != nil {
+	if err := w.WriteStream(chunks(list), func(int) SimilarCallKinds { return kinds }); err != nil {
 		f.Fatal(err)
 	}
 	if _, err := w.Close(); err != nil {

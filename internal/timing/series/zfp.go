@@ -169,9 +169,9 @@ func (z ZFPCodec) Decode(src []byte, want TimeLists, c *CallInfo) (b Batch, err 
 				for i := range values {
 					values[i] = part.Uint64()
 				}
-				r.Check(part.Finish())
+				r.RecordError(part.Finish())
 			} else {
-				r.Check(decodeZFP(values, part, bound))
+				r.RecordError(decodeZFP(values, part, bound))
 			}
 			if err := r.Err(); err != nil {
 				return Batch{}, err

@@ -498,7 +498,7 @@ type pieceLine struct {
 	keptSort   int8
 }
 
-func newPieceLine(m *MeanTimes, open func(index uint64) TimeSampler, stream *grammar.Grammar, index uint64) TimeLine {
+func newPieceLine(m *MeanTimes, open func(index uint64) TimeSampler, stream *grammar.Grammar, index uint64) CallTimeIterator {
 	first := min(index, m.Sums.Len())
 	first -= first % series.BlockCalls
 	l := &pieceLine{MeanTimes: m, now: open(first), ahead: open(first), terminals: stream.Cursor(), span: m.bracket(first), index: first, until: 2 * first}

@@ -188,7 +188,7 @@ func (l *histLine) drawing(terminal int) *drawing {
 	}
 	seed = mix(seed)
 	d = &drawing{h: h}
-	d.duration = drawsOf(h.Duration, durations.share(duration, place.Duration, place.Calls), calls, before, seed)
+	d.duration = drawsOf(h.Duration, durations.share(duration, place.SumDurationNs, place.Calls), calls, before, seed)
 	d.gap = drawsOf(h.Gap, mean.sum/mean.n, calls, before, mix(seed))
 	l.shared[of] = d
 	return d
@@ -199,12 +199,12 @@ func (l *histLine) drawing(terminal int) *drawing {
 func gapsAt(place *model.LeafTimes, enters bool, all mixed) (ns float64, calls uint64) {
 	switch {
 	case enters:
-		return place.EntryGaps, place.Entries
+		return place.SumEntryGapNs, place.Entries
 	case place.Entries == 0:
-		return place.Gap, place.Calls
+		return place.SumGapNs, place.Calls
 	}
-	ns, calls = max(0, place.Gap-place.EntryGaps), place.Calls-place.Entries
-	if ns < place.Gap/roundedOff && all.n > 0 { // the histogram is more accurate
+	ns, calls = max(0, place.SumGapNs-place.SumEntryGapNs), place.Calls-place.Entries
+	if ns < place.SumGapNs/roundedOff && all.n > 0 { // the histogram is more accurate
 		ns = all.sum / all.n * float64(calls)
 	}
 	return ns, calls

@@ -60,7 +60,7 @@ type meanLine struct {
 }
 
 // NewMeanLine returns a line with the means themselves as times, from a position on.
-func NewMeanLine(m *MeanTimes, index uint64) TimeLine {
+func NewMeanLine(m *MeanTimes, index uint64) CallTimeIterator {
 	l := newMeanLine(m, index)
 	if m.anchors != nil {
 		return &anchoredLine{l, m.along(2 * index)}
@@ -134,7 +134,7 @@ func (l *entryLine) sample(terminal int) model.Timing {
 	v, _ := l.visits.Next()
 	x := &l.LeafTimes[l.leaf]
 	if x.Entries > 0 && (v.EntersLoop || x.Calls > x.Entries) {
-		move(&t.Gap, x.GapBefore(v.LoopsEntered))
+		move(&t.Gap, x.MeanGapBefore(v.LoopsEntered))
 	}
 	return t
 }
@@ -249,9 +249,9 @@ func (m *MeanTimes) UseLeafTimes(leaves *grammar.Grammar, terminal []int32, time
 		own[leaf] = m.Timings[terminal[leaf]]
 		if x := &times[leaf]; x.Calls > 0 {
 			n := float64(x.Calls)
-			move(&own[leaf].Duration, x.Duration/n)
-			move(&own[leaf].Gap, x.Gap/n)
-			sum += x.Duration + x.Gap
+			move(&own[leaf].Duration, x.SumDurationNs/n)
+			move(&own[leaf].Gap, x.SumGapNs/n)
+			sum += x.SumDurationNs + x.SumGapNs
 		}
 	}
 	if sum >= math.MaxInt64/2 {
@@ -271,9 +271,9 @@ func (m *MeanTimes) SplitFirstCalls(index []uint64) {
 		if x.RanksWithFirst != 1 || x.Calls < 2 || index[leaf] >= m.Leaves.Len() {
 			continue
 		}
-		own := model.LeafTimes{Calls: 1, Gap: x.FirstGap, Duration: x.FirstDuration}
+		own := model.LeafTimes{Calls: 1, SumGapNs: x.SumFirstGapNs, SumDurationNs: x.SumFirstDurationNs}
 		x.RemoveFirst()
-		for i, ns := range [][2]float64{{x.Gap / float64(x.Calls), x.Duration / float64(x.Calls)}, {own.Gap, own.Duration}} {
+		for i, ns := range [][2]float64{{x.SumGapNs / float64(x.Calls), x.SumDurationNs / float64(x.Calls)}, {own.SumGapNs, own.SumDurationNs}} {
 			t := &m.Timings[leaf]
 			if i > 0 {
 				m.Timings = append(m.Timings, *t)
@@ -303,10 +303,10 @@ func (m *MeanTimes) ScaleByTerminal(of func(terminal int) (gap, duration float64
 		calls := 1.0
 		if i < len(places) {
 			p := &places[i]
-			p.Gap, p.EntryGaps, p.Duration = p.Gap*gap, p.EntryGaps*gap, p.Duration*duration
+			p.SumGapNs, p.SumEntryGapNs, p.SumDurationNs = p.SumGapNs*gap, p.SumEntryGapNs*gap, p.SumDurationNs*duration
 			p.OuterEntries = slices.Clone(p.OuterEntries)
 			for k := range p.OuterEntries {
-				p.OuterEntries[k].Gap *= gap
+				p.OuterEntries[k].SumGapNs *= gap
 			}
 			calls = float64(p.Calls)
 		}
@@ -425,7 +425,7 @@ type blockLine struct {
 }
 
 // NewBlockLine returns such a line of a stream at a position. open returns the sampler of its times.
-func NewBlockLine(m *MeanTimes, open func(index uint64) TimeSampler, stream *grammar.Grammar, index uint64) TimeLine {
+func NewBlockLine(m *MeanTimes, open func(index uint64) TimeSampler, stream *grammar.Grammar, index uint64) CallTimeIterator {
 	if m.anchors != nil {
 		return newPieceLine(m, open, stream, index)
 	}
@@ -438,7 +438,7 @@ func NewBlockLine(m *MeanTimes, open func(index uint64) TimeSampler, stream *gra
 }
 
 // catchUp moves a line forward from one position of a stream to another.
-func catchUp(l TimeLine, stream *grammar.Grammar, from, to uint64) {
+func catchUp(l CallTimeIterator, stream *grammar.Grammar, from, to uint64) {
 	c := stream.Cursor()
 	for c.Seek(from); from < to; from++ {
 		n, ok := c.Next()

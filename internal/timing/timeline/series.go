@@ -17,22 +17,22 @@ import (
 // A SeriesTimes is the exact or bounded times of each of a rank's calls.
 type SeriesTimes struct {
 	*series.Reader
-	TerminalKinds []uint32 // by terminal: kind
-	Kinds         series.CallKinds
-	Streams       []*grammar.Grammar
-	WrapError     func(error) error // adds the section's name to an error
+	KindOfTerminal  []uint32 // by terminal: kind
+	KindDefinitions series.SimilarCallKinds
+	Streams         []*grammar.Grammar
+	WrapError       func(error) error // adds the section's name to an error
 }
 
 // KindsOf returns the kinds of a block's calls, for decoding.
-func (s *SeriesTimes) KindsOf(stream, i int) series.CallKinds {
+func (s *SeriesTimes) KindsOf(stream, i int) series.SimilarCallKinds {
 	first, n := s.BlockCalls(stream, i)
 	c := s.Streams[stream].Cursor()
 	c.Seek(first)
-	kinds := s.Kinds
-	kinds.ByCall = make([]uint32, n)
-	for j := range kinds.ByCall {
+	kinds := s.KindDefinitions
+	kinds.KindOfCall = make([]uint32, n)
+	for j := range kinds.KindOfCall {
 		t, _ := c.Next()
-		kinds.ByCall[j] = s.TerminalKinds[t]
+		kinds.KindOfCall[j] = s.KindOfTerminal[t]
 	}
 	return kinds
 }
@@ -47,18 +47,18 @@ type Block struct {
 // DecodeBlock returns a decoded block of a stream.
 func (s *SeriesTimes) DecodeBlock(stream, i int) (Block, error) {
 	kinds := s.KindsOf(stream, i)
-	b := Block{Kinds: kinds.ByCall}
+	b := Block{Kinds: kinds.KindOfCall}
 	var err error
 	if b.Entries, err = s.Block(stream, i, kinds); err != nil {
 		return b, s.WrapError(fmt.Errorf("stream %d: %w", stream, err))
 	}
-	if kinds.Bounds == nil {
+	if kinds.ErrorBoundOfKind == nil {
 		return b, nil
 	}
 	b.drift = &drift{}
 	at, sum := s.BlockBegin(stream, i), 0.0
 	for n, e := range b.Entries {
-		bound := kinds.Bounds[b.Kinds[n]]
+		bound := kinds.ErrorBoundOfKind[b.Kinds[n]]
 		sum += float64(e.Gap) + float64(e.Duration)
 		b.drift.add(e.Gap, bound)
 		b.drift.add(e.Duration, bound)
@@ -77,10 +77,10 @@ func (s *SeriesTimes) advance(d *drift, e timing.CallEntry, kind uint32, at int6
 	if d == nil {
 		return begin, next, next, 0
 	}
-	d.pass(e.Gap, s.Kinds.Bounds[kind])
+	d.pass(e.Gap, s.KindDefinitions.ErrorBoundOfKind[kind])
 	add, within := d.at()
 	begin += add
-	d.pass(e.Duration, s.Kinds.Bounds[kind])
+	d.pass(e.Duration, s.KindDefinitions.ErrorBoundOfKind[kind])
 	add, _ = d.at()
 	return begin, next + add, next, within
 }
@@ -109,7 +109,7 @@ type packedBlock struct {
 }
 
 // OpenLine returns a line of a stream at a position. asides are the stream's; at converts the rank's clock.
-func (s *SeriesTimes) OpenLine(stream int, index uint64, asides []model.Aside, at Clock) (TimeLine, error) {
+func (s *SeriesTimes) OpenLine(stream int, index uint64, asides []model.Aside, at Clock) (CallTimeIterator, error) {
 	l := &SeriesLine{s: s, stream: stream, index: index, reached: math.MinInt64, early: behind(asides), line: at}
 	for _, a := range asides {
 		if a.TracingOff {
@@ -211,7 +211,7 @@ func (l *SeriesLine) Next(terminal int) (t model.Timing, w CallTime, err error) 
 	e := l.entries[0]
 	l.entries = l.entries[1:]
 	kept, _ := e.Advance(l.at)
-	start, end, next, within := l.s.advance(l.drift, e, l.s.TerminalKinds[terminal], l.at)
+	start, end, next, within := l.s.advance(l.drift, e, l.s.KindOfTerminal[terminal], l.at)
 	l.at = next
 	t = model.Timing{Duration: l.s.sample(e.Duration, terminal), Gap: l.s.sample(e.Gap, terminal)}
 	l.between(&t, kept-int64(e.Gap))
@@ -246,10 +246,10 @@ func (s *SeriesTimes) sample(ticks uint64, terminal int) model.Sample {
 	if f := math.Round(float64(ticks) / s.TicksPerNs); f < 1<<64 {
 		ns = uint64(f)
 	}
-	if s.Kinds.Bounds == nil {
+	if s.KindDefinitions.ErrorBoundOfKind == nil {
 		return model.Sample{Ns: ns, Kind: model.ExactSample}
 	}
-	b := s.Kinds.Bounds[s.TerminalKinds[terminal]]
+	b := s.KindDefinitions.ErrorBoundOfKind[s.KindOfTerminal[terminal]]
 	if b == (series.Bound{}) {
 		return model.Sample{Ns: ns, Kind: model.ExactSample}
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A TimeLine yields the times of one stream's calls, in order.
-type TimeLine interface {
+// A CallTimeIterator yields the times of one stream's calls, in order.
+type CallTimeIterator interface {
 	// Next returns the times of the next call, and its position. terminal is the call's terminal.
 	Next(terminal int) (model.Timing, CallTime, error)
 }
