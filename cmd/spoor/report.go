@@ -237,7 +237,7 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 	processes := show.FormatPlural(len(dirs), "process")
 	elsewhere, alive := ranksElsewhere(dirs), waitForEnd(dirs)
 	what := show.FormatPlural(len(dirs)-len(alive), "process") + " ended without the others; what they recorded is in"
-	if len(alive)+elsewhere == 0 || !slices.ContainsFunc(dirs, func(d string) bool { return !recover.IsMarkedComplete(d) }) { // no others, or all ended well
+	if len(alive)+elsewhere == 0 || !slices.ContainsFunc(dirs, func(d string) bool { return !recover.IsMarkedComplete(d) }) { // no others, or all are complete
 		what = "what " + processes + " recorded is in"
 	}
 	partial, err := recover.MakePartialFolder(out, scratch)
