@@ -67,7 +67,7 @@ type bench struct {
 	options [2][]string // of spoor run
 	depth   int
 	clock   string
-	tell    string // prefix of the result of a loop's parts
+	tell    string // the statistic of a loop's parts: median or least
 }
 
 func (b *bench) run(calls int, ranks string) error {

@@ -182,7 +182,6 @@ func same(t *trace.Reader, rank int, v *vmpi.Rank) error {
 	if k.Streams() != 1 || k.Len(0) != v.Calls() {
 		return fmt.Errorf("%d streams, %d calls, %d were made", k.Streams(), k.Len(0), v.Calls())
 	}
-	// Terminals of a trace are those of a class, and may be more than the
 	// Terminals of a trace are a class's, so there may be more than the rank's own. Each of the rank's must be among
 	// them.
 	const unknown = ^uint32(0)

@@ -56,7 +56,7 @@ func hasFortran(c *mpi.Call) bool {
 // A nameForm is a family of procedure names, see enum sp_f_form.
 type nameForm struct {
 	Form, Suffix string
-	Mangled      bool // the compiler's mangling of a module procedure's name
+	Mangled      bool // the name is mangled by the compiler, as an external procedure's is
 }
 
 // forms lists the names under which libraries define the procedure.

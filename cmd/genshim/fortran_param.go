@@ -180,7 +180,7 @@ func (g *fortran) address(p *mpi.Param, typ string) {
 		g.before("%s = sp_f_buffer(%s, form_);", typ, f)
 	case p.Dir == mpi.DirIn && p.Kind == mpi.KindAddress:
 		g.before("%s = (int64_t)sp_ld64(%s);", typ, f)
-	case p.Dir == mpi.DirIn: // passed by value in C
+	case p.Dir == mpi.DirIn: // a value in Fortran, a pointer in C
 		g.before("%s = (const void *)(uintptr_t)%s(%s);", typ, g.load(p), f)
 	case g.narrowed(p):
 		g.copy(p, typ, "int64_t", fmt.Sprintf("sp_ld32(%s)", f))

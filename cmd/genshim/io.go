@@ -35,7 +35,7 @@ type filePage struct {
 	Enter           []string // parts of ENTER
 	Void            bool
 	Failed          string // condition for failure
-	Changed         bool   // a failure sets errno
+	Changed         bool   // it counts as failed only if errno has changed, too
 	Result          string // result word of LEAVE
 	Before, After   string // statements that update the states of descriptors
 }

@@ -107,7 +107,7 @@ More: docs/extrapolate.md`,
 	return cmd
 }
 
-// ofSingleRun reports whether a trace has wait states that its ranks found at the end of the run.
+// ofSingleRun reports whether a trace has what its ranks found out at the end of the run: about iterations, or waits.
 func ofSingleRun(r *trace.Reader) bool {
 	w, err := r.When()
 	x, other := r.Waits()

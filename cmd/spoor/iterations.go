@@ -80,7 +80,7 @@ func printIterations(cmd *cobra.Command, r *trace.Reader, o *output, where *plac
 		First    uint64                    `json:"first"`
 		End      uint64                    `json:"end"`
 		Ns       int64                     `json:"ns"`
-		UsualNs  int64                     `json:"usual_ns"`  // of as many average iterations
+		UsualNs  int64                     `json:"usual_ns"`  // of equally many iterations of median duration
 		WithinNs int64                     `json:"within_ns"` // error of the rows' times
 		Rows     show.Table[when.RowTimes] `json:"rows"`
 		Findings []efficiency.Finding      `json:"findings"`

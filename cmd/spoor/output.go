@@ -97,7 +97,7 @@ func thereAlready(path string) error {
 	return fmt.Errorf("%s exists; use --force to write over it, or -o for another name", path)
 }
 
-// mayWrite returns an error if path is not a regular file, or if it exists and force is not set.
+// mayWrite returns an error if path is a device, FIFO or socket, or if it exists and force is not set.
 func mayWrite(path string, force bool) error {
 	if err := sections.CheckReplaceable(path); err != nil {
 		return err

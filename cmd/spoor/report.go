@@ -46,7 +46,7 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 	if err != nil {
 		return err
 	}
-	if len(traces) > 0 { // without: a script that starts MPI programs is not an MPI program
+	if len(traces) > 0 { // a script that starts MPI programs is not an MPI program: drop its records
 		dirs = slices.DeleteFunc(dirs, func(d string) bool { return isSerial(d) && os.RemoveAll(d) == nil })
 	}
 	if len(dirs) > 0 && !slices.ContainsFunc(dirs, func(d string) bool { return !recover.IsMarkedComplete(d) }) && ranksElsewhere(dirs) == 0 {
@@ -237,7 +237,7 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 	processes := show.FormatPlural(len(dirs), "process")
 	elsewhere, alive := ranksElsewhere(dirs), waitForEnd(dirs)
 	what := show.FormatPlural(len(dirs)-len(alive), "process") + " ended without the others; what they recorded is in"
-	if len(alive)+elsewhere == 0 || !slices.ContainsFunc(dirs, func(d string) bool { return !recover.IsMarkedComplete(d) }) { // all records are complete
+	if len(alive)+elsewhere == 0 || !slices.ContainsFunc(dirs, func(d string) bool { return !recover.IsMarkedComplete(d) }) { // no others, or all are complete
 		what = "what " + processes + " recorded is in"
 	}
 	partial, err := recover.MakePartialFolder(out, scratch)

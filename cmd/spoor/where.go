@@ -288,7 +288,8 @@ func looksAt(list []*recover.Process) map[string]look {
 	return looks
 }
 
-// madeBy counts the calls of a process, open ones included, but not polls, which are no sign of progress.
+// madeBy counts the calls of a process that can be progress, open ones included. Polls and queries of local state are
+// left out.
 func madeBy(p *recover.Process) (n int64) {
 	for _, s := range p.Track.Streams {
 		for i, count := range s.Grammar.Counts(len(p.Track.Signatures)) {

@@ -329,7 +329,7 @@ func onText(comm string) string {
 	return ", " + comm
 }
 
-// mismatch prints a collective call at which members call different functions.
+// mismatch prints a collective call in which members call different functions, or name different roots.
 func (v *whereView) mismatch(m *hang.Mismatch) {
 	fmt.Fprintf(v.w, "  call %s on %s\n", show.FormatGrouped(m.Index+1), m.Comm)
 	for i := range m.Calls {

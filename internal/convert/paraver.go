@@ -52,14 +52,14 @@ type call struct{ function, place int }
 // A thread is the state of a thread while its rank is processed.
 type thread struct {
 	*timeline
-	number int   // number in the rank
+	number int   // number of its timeline
 	since  int64 // begin of the current state; -1: before the first call
 	event  int   // pending event at that time
 	text   []byte
 	open   []*function
 }
 
-// NewParaver starts writing into an existing folder. Temporary files are in the folder, too.
+// NewParaver starts writing into an existing folder. Temporary files are beside that folder.
 func NewParaver(s *ops.Source, dir string, o Options) (*Paraver, error) {
 	n, err := newNodes(s.Reader)
 	if err != nil {

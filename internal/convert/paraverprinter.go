@@ -80,7 +80,7 @@ func (p *printer) message(_ uint64, data []byte) error {
 	return p.write()
 }
 
-// moment prints the events of the current time.
+// moment prints the events of a time that is over.
 func (p *printer) moment() {
 	p.text = append(p.text, p.events...)
 	p.events = p.events[:0]

@@ -59,7 +59,7 @@ func (s *sorter) sort() {
 	})
 }
 
-// nameless makes a temporary file without a name, which disappears when the process ends.
+// nameless makes a temporary file without a name. It disappears when it is closed, even by the end of the process.
 func nameless(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, "sort")
 	if err == nil {

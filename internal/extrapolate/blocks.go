@@ -170,7 +170,7 @@ func divisor(vals []int64) (all int64) {
 // mostTotals is the largest number of totals tried.
 const mostTotals = 256
 
-// An end is the share of the first of n parts: v.
+// An end is what the first parts of n get together: v.
 type end struct{ n, parts, v int64 }
 
 // ends lists the first part's shares, or the starts of the next part.

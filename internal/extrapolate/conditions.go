@@ -37,7 +37,7 @@ func columns(obs []env) [][2][]uint64 {
 	return list
 }
 
-// pairsOfTests looks for two tests that hold together where the value is 1, or one of which does. The first or last
+// pairsOfTests looks for two tests that both hold exactly where the value is 1, or at least one of which does. The first or last
 // iteration may be an exception.
 func pairsOfTests(obs []env, vals []int64) (out []form) {
 	if !logical(vals) {

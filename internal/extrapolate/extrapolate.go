@@ -225,7 +225,7 @@ func (p *program) take(k *trace.Rank) error {
 	t := track.Sealed(h).Track()
 	maps.Copy(p.tables.Strings, t.Strings)
 	for v, s := range t.Sites {
-		if v > 1<<32 { // the hash of a string value
+		if v > 1<<32 { // the hash of a site that occurs as a value
 			p.tables.Sites[v] = s
 		}
 	}

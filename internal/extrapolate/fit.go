@@ -225,7 +225,7 @@ func barely(obs []env, vals []int64) (out []form) {
 	return shorter(out, bareLonger)
 }
 
-// lines finds a·u + b with terms u that are numbers.
+// lines finds a·u + b with terms u, for values that are all numbers.
 func lines(terms []form, obs []env, vals []int64) (out []form) {
 	if slices.Contains(vals, asked) {
 		return nil

@@ -21,7 +21,7 @@ type form struct {
 	weak  bool       // a part of it may fit by chance
 	even  bool       // its division has no remainder in any observation
 	exact *expr.Expr // expression that is true if the division has no remainder; nil: not made yet
-	less  bool       // the last rank's share is smaller in every observation
+	less  bool       // the last one's share is smaller in every observation
 
 	within within // for listed forms: the variables that it needs
 	number int    // for listed forms: index among all of them

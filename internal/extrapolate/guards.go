@@ -154,8 +154,8 @@ func (c *guardCandidate) shared() bool {
 	return c.condition.ContainsShare() || c.condition.ContainsShare("overlap")
 }
 
-// families returns the listed families, and one for each share in the program: loops over the other ranks' parts, up
-// to the share's size.
+// families returns the listed families. To the first it adds loops over ranks with a share of a total that the program
+// divides, and the total as a bound.
 func (m *pattern) families() []family {
 	f := families[0]
 	f.bounds, f.conditions = slices.Clone(f.bounds), slices.Clone(f.conditions)

@@ -32,9 +32,9 @@ func (p *place) buffers() map[int]bool {
 }
 
 // oneName gives a segment the name that all ranks of the largest run use for it. In smaller runs the recorder may not
-// follow this segment, or earlier segments may have other numbers, which says nothing about the program. Small blocks
-// of the C library may be allocated in a different order on each rank, and no form fits. All ranks then use one of
-// these names: that of the run's first call with different segments.
+// follow this segment, or segments with lower numbers, which says nothing about the program. Small blocks of the C
+// library may be allocated in a different order on each rank, and no form fits. All ranks then use one of these names:
+// that in the largest run's first call, so that different segments of a call keep different names.
 func (m *pattern) oneName(obs []env, vals []int64) {
 	largest := int64(m.runs[len(m.runs)-1].ranks)
 	first := slices.IndexFunc(obs, func(e env) bool { return e[expr.Ranks] == largest })

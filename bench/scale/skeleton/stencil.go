@@ -89,8 +89,8 @@ func Stencil3D(periodic bool) func(v *vmpi.Rank) {
 }
 
 // Ocean steps through two modes of motion. Each step solves for the surface by conjugate gradients; the number of
-// iterations depends on the step's wind. Then it exchanges the fast mode with the neighbours east and west; the
-// number of iterations is that of the deeper neighbour.
+// iterations depends on the step's wind. Then it exchanges the fast mode with the neighbours west and
+// east; the number of exchanges is that of the deeper of the two partners.
 func Ocean(v *vmpi.Rank) {
 	px, py := grid2(v.Size)
 	x, y := v.Rank%px, v.Rank/px

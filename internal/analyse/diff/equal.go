@@ -60,8 +60,8 @@ func (m *matcher) equal(a, b int) (bool, error) {
 	return false, nil
 }
 
-// same compares two calls one by one. Their terminals don't suffice: values may be in lanes, and statuses or requests
-// may follow from earlier calls.
+// same compares two calls by their terminals, or by all values if these don't suffice: if a terminal has a lane, or if
+// for only one of them statuses or requests follow from earlier calls.
 func (m *matcher) same(x, y *trace.Call) (bool, error) {
 	if m.a.Lane(x.Terminal) == nil && m.b.Lane(y.Terminal) == nil {
 		equal, err := m.equal(x.Terminal, y.Terminal)
@@ -327,7 +327,7 @@ type renaming struct {
 	anywhere bool // addresses in memory that the recorder doesn't follow are all equal
 }
 
-// A movedSegment is a segment of the other trace, and the difference between its addresses and the first trace's.
+// A movedSegment is a segment, and how far addresses in it are moved against the other trace.
 type movedSegment struct {
 	class  trace.AddressClass
 	device int

@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// stepSeen is the least number of iterations after a step that shows that iterations have become slower.
+// stepSeen is the number of iterations after a step that suffices to see that they take longer.
 const stepSeen = 10
 
 // IterationFindings says in sentences which iterations of a run differ, as package when finds them. called names a call site. w may be nil.
@@ -72,7 +72,7 @@ func FirstCallFindings(r *trace.Reader, rep *Report, called func(function string
 	return list, err
 }
 
-// mostOfDelays is the largest share of the cost of all delays at which a single delay is still reported alone.
+// mostOfDelays: the cost of all delays is reported, too, if the longest delay is less than this share of it.
 const mostOfDelays = 0.9
 
 func changeText(w *trace.When, f *trace.WhenFinding, ranks int) string {

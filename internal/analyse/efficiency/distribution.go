@@ -60,7 +60,7 @@ type rankGroup struct {
 	least, most     rankNs
 	within          float64 // largest error of one rank's time
 
-	lone  bool // a class fell into two groups; this one is a group of one rank, whose time is known
+	lone  bool // one of two groups that were estimated for a class; of its ranks only known is known
 	known int
 }
 

@@ -102,7 +102,7 @@ func steps(h *hist.Hist, all hist.Bin) []uint64 {
 	return list
 }
 
-// merged returns the sum of two histograms. sum may be nil; h is not changed.
+// merged adds h to sum, which may be nil, and returns the sum. It doesn't change h.
 func merged(sum, h *hist.Hist) *hist.Hist {
 	switch {
 	case h == nil:

@@ -20,10 +20,10 @@ type opened struct {
 	at     int64 // file position of the next access without an offset; -1: not known
 	append bool  // writes go to the end
 
-	began bool  // there was an access; last, end and step are about the latest
-	last  int64 // its first byte
-	end   int64 // the byte after it
-	step  int64 // its distance from the access before, if not 0
+	began bool  // there was an access
+	last  int64 // first byte of the latest access
+	end   int64 // the byte after the latest access
+	step  int64 // the latest access's distance from the one before; 0 if it followed that directly
 	alone bool  // the step occurred once: it counts as random until it occurs again
 }
 

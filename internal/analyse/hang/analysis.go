@@ -14,7 +14,7 @@ type Analysis struct {
 	PeerArrived []bool
 	// Unreceived are sent messages that no receive takes.
 	Unreceived []unreceived
-	// Mismatches are collective calls at which members of a communicator call different functions.
+	// Mismatches are collective calls in which members of a communicator differ in function or root.
 	Mismatches []mismatch
 
 	s       *Snapshot
@@ -22,7 +22,7 @@ type Analysis struct {
 	others  map[int]*Condition // by communicator: what a receive from any source waits for
 }
 
-// A mismatch is the first position at which members of a communicator call different collectives.
+// A mismatch is the first position at which members of a communicator make different collective calls.
 type mismatch struct {
 	Comm     int
 	Position uint64 // number of the communicator's collective calls before
@@ -125,8 +125,8 @@ func (a *Analysis) operation(o *Operation) *Condition {
 	}
 	c := a.others[o.Comm]
 	if c == nil {
-		// The receiver itself counts as a possible sender, from another thread. If the receiver is stuck, so are
-		// they.
+		// The receiver itself counts as a possible sender, as another of its threads could send. If the receiver
+		// is stuck, so are its threads.
 		c = &Condition{AnySuffices: true}
 		for _, r := range a.s.Groups[o.Comm].Members {
 			if r >= 0 {

@@ -154,7 +154,7 @@ type UnreceivedMessages struct {
 	Place    string `json:"place"`
 }
 
-// A Mismatch is a position at which members of a communicator call different collectives.
+// A Mismatch is a position at which members of a communicator make different collective calls.
 type Mismatch struct {
 	Comm  string           `json:"comm"`
 	Index uint64           `json:"index"` // number of the communicator's collective calls before

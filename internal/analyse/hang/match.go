@@ -13,7 +13,7 @@ import (
 // A matching records which operations on messages have found their partner.
 type matching struct {
 	s        *Snapshot
-	taken    map[Channel]uint64 // messages that completed receives certainly took, or pending ones will
+	taken    map[Channel]uint64 // messages that certainly go to receives that have not completed
 	perhaps  map[Channel]uint64 // how many incomplete wildcard receives may have taken a message
 	likely   map[Channel]uint64 // how many of them are assumed to have taken one
 	incoming map[inbox][]Channel

@@ -20,7 +20,7 @@ type CallSiteTable struct {
 	Ranks        int    `json:"ranks"` // with a track
 	Calls        uint64 `json:"calls"`
 	SpanNs       int64  `json:"span_ns"`            // from first call to last, sum over the ranks
-	ThreadTimeNs int64  `json:"time_ns"`            // SpanNs, or for ranks with several threads the mean span of their threads
+	ThreadTimeNs int64  `json:"time_ns"`            // sum over the ranks, and over the threads of a rank with several
 	MPINs        uint64 `json:"mpi_ns"`             // in the rows' MPI calls
 	FilesNs      uint64 `json:"files_ns,omitempty"` // in the rows' calls on files
 	// Timeless: the trace has no times, and all times here are 0.

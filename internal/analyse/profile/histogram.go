@@ -16,7 +16,7 @@ import (
 type Histograms struct {
 	// TimesKind is how the times are known: exact, bounded (each within the error asked for at recording), or
 	// histogram (the trace keeps histograms). Bins of the trace that were split or merged are estimates: a time may
-	// be in the next bin. Counts, extremes and means over all bins are exact.
+	// also be between two of them. Counts, extremes and means over all bins are exact.
 	TimesKind string          `json:"times"`
 	Ranks     []int           `json:"ranks"` // the ranks whose calls are counted
 	Sites     []HistogramSite `json:"sites"` // the largest sum of durations first

@@ -18,7 +18,7 @@ type spell struct {
 // mostSpells is the largest number of spells kept for a thread.
 const mostSpells = 1 << 20
 
-// free returns how long the thread had been outside of MPI before a time; 0 if it was inside.
+// free returns how long the thread had been outside of MPI before a time; 0 if it was inside, or had made no call.
 func (h *history) free(at int64) int64 {
 	if n := len(h.calls); n > 0 {
 		return max(0, at-h.calls[n-1].end)
@@ -60,7 +60,7 @@ func (h *history) until(t int64) int64 {
 	return s.before + min(t, s.end) - s.start
 }
 
-// next returns the first spell after a time, or nil; inside: the thread was in MPI at that time.
+// next returns the first spell that begins after a time, or nil; inside: the thread was in MPI at that time.
 func (h *history) next(t int64) (s *spell, inside bool) {
 	i := sort.Search(len(h.calls), func(i int) bool { return h.calls[i].start > t })
 	if i > 0 && h.calls[i-1].end > t {

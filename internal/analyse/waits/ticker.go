@@ -50,7 +50,7 @@ func (x *ticker) passed(calls uint64) {
 	}
 }
 
-// Next returns the times of the next call. Skipped calls must come before all others, in order.
+// Next returns the times of the next call. The first calls may lack times: they get times in order, before all others.
 func (x *ticker) Next() (start, end, gap int64, err error) {
 	if x.skipped.Calls > 0 {
 		at := math.MinInt64/2 - int64(x.skipped.Calls)
@@ -69,7 +69,7 @@ func (x *ticker) Next() (start, end, gap int64, err error) {
 	return x.on(x.log.StartNs + x.ns(begin)), x.on(x.log.StartNs + x.ns(next)), x.ns(int64(min(e.Gap, math.MaxInt64))), nil
 }
 
-// Skip advances over calls. None of them may have been skipped before.
+// Skip advances over calls, none of which may lack its times.
 func (x *ticker) Skip(calls uint64) (end int64, err error) {
 	tick, last := x.tick, int64(math.MinInt64)
 	for left := calls; left > 0; {

@@ -157,7 +157,7 @@ func (r *row) join(o *row) {
 // rows is the groups' rows, the rows of outlier ranks, and for each column the rank that computes longest.
 type rows struct {
 	groups, own []row
-	highest     []trace.WhenOutlier // by column: the ranks that compute longer than their group
+	highest     []trace.WhenOutlier // by column: the rank that exceeds its group's computation most
 	unlike      int64               // sum over the ranks
 }
 
@@ -347,7 +347,7 @@ func (x *RankAnalysis) findings(f *changed) []trace.WhenFinding {
 			add(c)
 		}
 	}
-	told := make(map[int]bool) // slots whose late rank a finding names: it explains the next slot, too
+	told := make(map[int]bool) // slots whose late rank a finding names: the next slot's finding must not blame it again
 	for _, c := range joinedSlow(slow(v, apart, typical), f.alone, v, normal(v, apart)) {
 		if c.cost < leastShare*run {
 			continue

@@ -49,8 +49,8 @@ func orderOf(k *trace.Rank, stream int, x *waits.Places) *siteOrder {
 	return o
 }
 
-// A cycle is the transitions back to a call site from sites with the same or higher numbers. It is a candidate for a
-// loop of the program; transitions from lower-numbered sites belong to nested loops.
+// A cycle is the transitions back to the call site to from the sites numbered from and higher. It is a loop of the
+// program if the transitions from lower-numbered sites belong to nested loops.
 type cycle struct {
 	to, from int
 	rounds   uint64
@@ -117,8 +117,9 @@ func (o *siteOrder) cycles(mean []float64) []cycle {
 }
 
 // time is the time of the iterations. Much longer iterations count only in part, or a command loop would be the loop
-// of every program. An iteration ends where the next begins, or at a call outside the loop. The last iteration before
-// the next one of the outer loop may include much of the outer loop's time, so it counts like the others.
+// of every program. An iteration ends where the next begins, or at a call from a site before the loop's. The last
+// iteration before the next one of the outer loop may include much of the outer loop's time, so it counts like the
+// others.
 func (c *cycle) time(begins, outer, leaves *trace.Occurrences, weigh func(uint64) int64, calls uint64) float64 {
 	n := min(c.rounds, sampled)
 	took, last := make([]float64, n), make([]bool, n)

@@ -222,7 +222,7 @@ func (d *Definitions) define(id byte, r *byteReader) {
 func (d *Definitions) group(self uint32, r *byteReader) {
 	g := Group{ID: self}
 	r.u32()         // name
-	g.Type = r.u8() // in all format versions
+	g.Type = r.u8() // in the encoding before format 1.2; later formats have another type after the members
 	n := r.u32()
 	if uint64(n) > uint64(len(r.b)-r.at) { // each member takes at least a byte
 		r.fail(errShort)

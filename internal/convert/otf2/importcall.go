@@ -89,7 +89,7 @@ func (f *callValues) value(of map[string][]int64, p *mpi.Param, part *signature.
 		return v
 	}
 	if part.Dims == 0 && part.Width == signature.WidthAddress && strings.HasPrefix(p.Name, "recv") {
-		return []int64{signature.PackSegName(1, 0, signature.SegUnknown), 0} // the two buffers of a call may differ
+		return []int64{signature.PackSegName(1, 0, signature.SegUnknown), 0} // the two buffers of a call must differ
 	}
 	return unknown(part, p.Kind, f.empty)
 }
