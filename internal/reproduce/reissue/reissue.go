@@ -4,7 +4,7 @@
 //
 // The package makes no calls itself and writes no programs. It needs no MPI.
 //
-// The package relies on these rules, and callers that make the calls must keep them:
+// It relies on these rules, and callers that make the calls must keep them:
 //
 //  1. A handle's number in a trace is a slot. The call that makes the handle stores it there, later calls read it
 //     there. Numbers are reused, so a slot holds one handle after the other.
