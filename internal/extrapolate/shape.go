@@ -17,7 +17,7 @@ type node struct {
 	lo, hi   int   // positions of its first and last place
 	children []*node
 	around   []*node // loops, outermost first
-	mask     uint    // bit set of the loops in around on whose trip counts and iterations this node depends
+	mask     uint    // bit set of the loops in around: on the numbers of their iterations depends what this node does
 	cycle    cycle   // of a loop
 	number   int
 }
@@ -316,7 +316,7 @@ func (s *shape) depends(calls []call, g *grammar.Grammar) error {
 	return nil
 }
 
-// larger lists the proper supersets of a mask, the smallest first; among equal sizes, masks of inner loops first.
+// larger lists a mask and its supersets, the smallest first; among equal sizes, masks of inner loops first.
 func larger(mask uint, depth int) (list []uint) {
 	for m := uint(0); m < 1<<depth; m++ {
 		if m&mask == mask && m&1 == 0 { // the root's index is always 0

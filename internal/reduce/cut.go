@@ -1,7 +1,5 @@
-// Package reduce makes smaller traces: of a part of the run (Cut), of changed calls (ChangeValues), and with sizes
-// that
-// are
-// nearly equal merged (ReduceTrace).
+// Package reduce makes smaller traces: of a part of the run (Cut), of changed calls (ChangeValues), and with nearly
+// equal sizes merged (ReduceTrace).
 //
 // A part is what would have been recorded had the recorder been switched on only there.
 //
@@ -234,7 +232,7 @@ func (x *cutter) rank(rank int, to *trackwriter.Collector) error {
 		}
 	}
 	out := trackwriter.NewWriter(rank, uint64(begin))
-	out.KeepRequestArrays = x.ch != nil && x.ch.Tracks != nil // Tracks may move calls
+	out.KeepRequestArrays = x.ch != nil && x.ch.Tracks != nil // Tracks may remove calls and insert others
 	out.NoLanes = x.ch != nil                                 // a change applies to all calls of a terminal
 	defer out.Close()
 	out.AddTablesOf(tables)
@@ -332,7 +330,7 @@ func (x *cutter) times(k *trace.Rank, stream int, s ops.Span) (begin, end int64,
 	return begin, end, nil
 }
 
-// fleeting are kinds of handles that the next call uses up.
+// fleeting are kinds of handles that the first call which takes one uses up.
 var fleeting = map[mpi.Kind]bool{mpi.KindMessage: true}
 
 // concernsObjects reports whether a function makes or frees objects that later calls name.

@@ -48,7 +48,7 @@ type appearance struct {
 	tag                    int64
 	out, in                uint64
 	completed              int
-	state                  int // 1: never returned, 2: left by an error or exit of the program
+	state                  int // 1: never returned, 2: the program left it by a jump or an exception
 }
 
 // An act is the kind of a call on the page.
@@ -107,8 +107,8 @@ type collector struct {
 	last   []int64 // by row: end of the previous call
 }
 
-// singles reads the calls of a part of the run, for the threads in rows. starts gives each thread's first call; if it
-// is set, messages are not matched.
+// singles reads the calls of a part of the run, for the threads in rows. starts, if set, gives the call of each thread
+// at which to begin; then messages are not matched.
 func (t *Timeline) singles(r *trace.Reader, rows [][]thread, from, to int64, o Options, starts func(rank, stream int) uint64) (*SingleCalls, error) {
 	opts := ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, Messages: starts == nil, StartPosition: starts}
 	if from > 0 || to < t.EndNs-t.StartNs {

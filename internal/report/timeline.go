@@ -28,7 +28,7 @@ type Timeline struct {
 
 	Tiles               int    `json:"tiles"` // per row
 	PackedMainFunctions string `json:"main"`  // per row and tile: the function with most time, 255 none; packed
-	PackedBusyShares    string `json:"share"` // per row and tile: share of MPI and spoor, 0 to 250; packed
+	PackedBusyShares    string `json:"share"` // per row and tile: share of all but the program outside MPI, 0 to 250; packed
 
 	CoarseTiles          int    `json:"coarse"` // coarse tiles per row for FunctionShares
 	PackedFunctionShares string `json:"each"`   // per function, row and coarse tile: share of the time, 0 to 250; packed

@@ -29,7 +29,7 @@ type interval struct {
 // A family is intervals whose messages are sent from the same call sites.
 type family struct {
 	intervals []int
-	cost      uint64 // number of messages, each distinct one once
+	cost      uint64 // number of messages; equal lists of one place count once
 	bodies    int
 	groups    []*group
 	datatype  int64

@@ -18,7 +18,7 @@ type end struct {
 
 func (t *traffic) bare() traffic { return traffic{each: t.each, place: t.place} }
 
-// match groups loops of different ranks that communicate, if they do so in the same iterations.
+// match groups loops of different ranks that communicate, if they do so at the same positions.
 func (d *Drawer) match(p *parser) {
 	ends := make(map[end][]*node)
 	for _, x := range d.ranks {

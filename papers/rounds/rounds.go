@@ -4,10 +4,10 @@
 // Invariants:
 //
 //  1. Ranks that exchange messages in a loop, or call a collective function together, MUST draw the same number each
-//     time. So a loop is synthetic only if all members of a communicator are in it together. All of its messages must be received in
-//     the same run of it, by position among all messages between the two ranks.
+//     time. So a loop is synthetic only if all members of a communicator are in it together. All of its messages must
+//     be received in the same run of it, by position among all messages between the two ranks.
 //  2. Nothing MUST be pending from one iteration to the next: no request, and no object that an iteration makes.
-//  3. Whatever isn't certain MUST stay unchanged, and the reason is printed.
+//  3. Whatever isn't certain MUST stay unchanged, and the reason is told.
 //
 // As iterations are self-contained, one iteration more or less doesn't change the ranks' state afterwards: a run that
 // did not hang before does not hang with synthetic trip counts.

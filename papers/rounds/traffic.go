@@ -59,7 +59,7 @@ type event struct {
 	completes []int64 // how many creations ago the completed requests were made
 	tests     bool    // it completes requests that the call doesn't identify
 	wild      bool    // a wildcard receive
-	persists  bool    // a persistent send
+	persists  bool    // it makes a persistent request, whose messages move later and repeatedly
 	why       string  // why its number of repetitions can't change
 }
 

@@ -104,9 +104,9 @@ func (a *aligner) join(x, y *sharedItem) *sharedItem {
 	return j
 }
 
-// matched returns a pair in the form in which it is joined, or nil. Loops match if their trip counts are equal.
-// Otherwise they match only as a whole if the precision allows it, or if one is taken as a loop in a loop of one
-// iteration.
+// matched returns a pair in the form in which it is joined, and whether it matches. Loops match if their trip counts
+// are equal. Otherwise they match only as a whole if the precision allows it, or if one count is a multiple of the
+// other. Then the loop with more iterations is taken as a loop in a loop: its ranks do nothing else in the outer one.
 func (a *aligner) matched(x, y *sharedItem) (*sharedItem, *sharedItem, bool) {
 	switch {
 	case !x.isLoop && !y.isLoop:

@@ -111,7 +111,7 @@ func end(leader *os.Process) {
 	}
 }
 
-// A process is a process that a command started. Its start time distinguishes it from a later process with the same
+// A process is a process that a command started. Its handle still means it when it has ended and another one has its
 // number.
 type process struct {
 	handle *os.Process

@@ -238,7 +238,8 @@ func (g *generator) allocations(v *variant) error {
 	return nil
 }
 
-// settle marks segments whose sizes change as not constant. It reports whether it marked any.
+// settle treats segments that a boundary without statements allocates as if their sizes never changed. It reports
+// whether any of them was not treated so before.
 func (m *memory) settle(r *trace.RankAllocs, allocs []int) (changed bool) {
 	for _, n := range allocs {
 		if l := &r.List[n]; !l.Free && !m.stays[reissue.SegmentOf(&l.Segment)] {

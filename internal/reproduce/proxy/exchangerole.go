@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// array returns the requests that a call leaves in its array; nil if it has none or members differ.
+// array returns the array of requests of a call that leaves one, else nil. If members differ, the array is empty.
 func (c *call) array() *signature.RequestArray {
 	if c.def == nil {
 		return nil

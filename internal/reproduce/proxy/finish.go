@@ -63,7 +63,7 @@ func (s *stepwise) at(call uint64) uint64 {
 	return r.step
 }
 
-// end returns the number of calls up to the last run's end, and the number of the step after it.
+// end returns the sum of two numbers: of calls up to the last run's end, and of steps after it.
 func (s *stepwise) end() uint64 {
 	r := &s.runs[len(s.runs)-1]
 	after := r.step + 1
@@ -186,7 +186,7 @@ func (g *generator) finisher(v *variant, t int, lists map[site]int) (string, int
 		}
 	}
 	if done < 0 {
-		return "", 0 // all requests were null
+		return "", 0 // no request was active
 	}
 	if c.asLeft() {
 		return fmt.Sprintf("%s as left %v", c.f.Name, c.site), done

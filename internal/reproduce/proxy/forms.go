@@ -189,7 +189,7 @@ func (f *fitter) multiple(index string, vals []int64) (string, bool) {
 	return "", false
 }
 
-const far = 1 << 50 // products beyond this are not checked for overflow of 64 bits
+const far = 1 << 50 // larger constants are refused: sums with them might overflow 64 bits
 
 // table returns the name of a constant array, made if needed.
 func (g *generator) table(typ string, entries []string) string {

@@ -270,7 +270,7 @@ func microseconds(ns float64) string {
 //
 // 	gaps = per thread: bytes uint32; per thread: nanoseconds uvarint…
 
-// maxFollowed is the largest size in bytes of all ranks' gap files.
+// maxFollowed is the largest total size in bytes of all ranks' gap files.
 const maxFollowed = 1 << 30
 
 // follow writes the files with the gaps before all calls.

@@ -136,8 +136,8 @@ func (o *leafOf) gap(x reissue.LeafGaps) (ns float64, calls uint64) {
 	return x.Gap, x.Calls - x.Entries
 }
 
-// Gaps of places count as equal if they differ by less than the first share of themselves, or of the ranks'
-// computation.
+// Gaps of places count as equal if they differ by at most the first share of themselves. They also do if the
+// differences add up to at most the second share of what the ranks compute.
 const (
 	sameGap  = 0.1
 	sameTime = 0.002
@@ -172,10 +172,10 @@ type copies struct {
 	stream int
 	number map[int]int
 	done   map[int]int // by instance: the number of its copy
-	leaf   map[int]int // by instance: the first leaf of the outermost loop around it, or -1
+	leaf   map[int]int // by instance: its first leaf, by which a loop around it may be entered; -1: it begins with a loop of its own
 }
 
-// An instance is a step of a function at one place of the stream; it has several children in a loop.
+// An instance is a step of a function at one place of the stream, with the leaves whose gaps it has: several in a loop.
 type instance struct {
 	below        int
 	gap, entries []leafOf
@@ -246,7 +246,7 @@ func (x *copies) find(p *ruleFunction, steps []instance) int {
 		}
 		if !c.of[x.v] {
 			if best < 0 {
-				best = i // the best copy so far
+				best = i // the first copy that only other variants use so far
 			}
 			continue
 		}

@@ -96,8 +96,8 @@ func (v *variant) likeness(t int, c *call) string {
 	return fmt.Sprint(c.f.Name, c.site, c.shape, vals)
 }
 
-// numbers lists the positions of a message's values that can be in a table: integers without a name, and the actual
-// source of wildcard receives.
+// numbers lists the positions of a message's values that can be in a table: integers without a name. For
+// wildcards and polls, the source and tag in the status are among them.
 func (c *call) numbers() (list []int) {
 	source, tag := int64(0), int64(0)
 	asks := meaning.WaitBehaviourOf(c.def)

@@ -43,7 +43,7 @@ type ScalableCall struct {
 	ListFormulas    map[int]FormulaList     // by position of an array's length: arrays of variable length
 	RequestFormulas map[int]RequestFormulas // by parameter
 	RequestMaker    int                     // a number for the call if it makes a request, else -1
-	GapLaw          stats.Law               // distribution of the gap before it, in ns
+	GapLaw          stats.Law               // ns before it, as a law of the number of ranks
 }
 
 // A FormulaList is an array of variable length, whose elements are given by a formula.

@@ -200,7 +200,7 @@ func (v *variant) findNested() error {
 	return nil
 }
 
-// freesLate frees such an object before another object takes its slot, or at the end.
+// freesLate frees objects whose freeing was put off: before another object takes their slot, or at the end.
 func (w *writer) freesLate() {
 	if w.c.def.Has(mpi.AttrFinalises) {
 		w.first = append(w.first, "free_now(NULL);")

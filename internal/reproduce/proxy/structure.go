@@ -18,7 +18,7 @@ type ruleFunction struct {
 	named  *named // nil: it represents no function or loop of the traced program
 }
 
-// A loop is consecutive steps of a function that are repeated with growing counts: a progression.
+// A loop is consecutive steps of a function that are repeated; counts change by a constant step: a progression.
 type loop struct {
 	first, width int
 	rounds       string

@@ -190,7 +190,7 @@ func wrap(entries []string, indent string) string {
 }
 
 // A call may differ in each iteration of a loop, for example a wait for two more requests each time. It is one line
-// if its numbers grow by a constant step.
+// if its numbers go up or down by a constant step.
 
 // A template is the text of a line without its numbers.
 type template struct {

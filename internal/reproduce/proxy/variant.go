@@ -64,7 +64,7 @@ type generator struct {
 	turns   []string           // of threads, rank by rank; nil: not known
 	files   bool               // some calls work on files
 	left    bool               // some calls get the requests that the previous call left
-	scaled  error              // of a program for any number of ranks: the first problem found
+	scaled  error              // of a program for any number of ranks: what can't be written
 	counted map[string]int64   // iteration counts recorded by the program, by file:line of the loop; 0: several loops on this line
 }
 

@@ -40,7 +40,7 @@ func (g *generator) setup(v *variant) string {
 			low[i], high[i] = at[i][s.MemorySegment].Low, at[i][s.MemorySegment].High
 		}
 		if s.Class == trace.AddressStatic {
-			continue // main allocates it
+			continue // see statics, which main has
 		}
 		e := entry{class: strings.ToUpper(segments[s.Class]), first: s.ID, n: 1}
 		if size, ok := v.sizes(s.MemorySegment, low, high); ok {

@@ -174,7 +174,7 @@ func (x *ends) receives(c *trace.Call, comm *handles.Comm, at callIndex, rank in
 		}
 	}
 	if def, _ := mpi.ByID(c.Func.ID); !meaning.WaitBehaviourOf(def).Completes && !meaning.WaitBehaviourOf(def).Receives {
-		return // a probe that leaves the message
+		return // it takes no message
 	}
 	for i := range c.Params {
 		v := &c.Params[i].Out

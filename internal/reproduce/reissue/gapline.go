@@ -22,7 +22,7 @@ type GapLine struct {
 	from   int
 	start  int64
 	done   float64 // ns since start
-	drift  float64 // factor that stretches the line to the rank's run time
+	drift  float64 // factor from the places' sums to the time line
 }
 
 type drawKey struct {

@@ -195,8 +195,8 @@ func bySite(known *trace.Totals, places []int, leaves *trace.Leaves, list []Leaf
 // fine is the largest relative error of a sum that is used as it is.
 const fine = 0.01
 
-// gapFactor returns the factor from a sum to a known sum with error off. The result is bounded by alike, the sum over
-// all ranks of the class.
+// gapFactor returns the factor from a sum to a known sum with error off. alike is the number of ranks in the class. No
+// rank has more than all of these together, so a larger known sum is ignored: the factor is 1.
 func gapFactor(known, off, sum, alike float64) float64 {
 	switch {
 	case sum <= 0 || known-off > alike*sum*1.001:

@@ -150,7 +150,7 @@ const (
 )
 
 // StandInFor returns the stand-in for a callback parameter. null: the program passed the null pointer, by which some
-// MPIs represent predefined functions such as MPI_NULL_COPY_FN. ok is false if no function is needed.
+// MPIs represent predefined functions such as MPI_NULL_COPY_FN. ok is false if the null pointer is no function.
 func StandInFor(param string, null bool) (s StandIn, ok bool) {
 	copies := strings.HasPrefix(param, "copy_") || strings.Contains(param, "_copy_")
 	switch {

@@ -34,7 +34,7 @@ const (
 	endsProgram   = "it ends the program"
 )
 
-// AtEnd reports whether the obstacle's calls are after StreamEnds.
+// AtEnd reports whether the obstacle's calls are those at which StreamEnds stop.
 func (o Obstacle) AtEnd() bool { return o.Reason == neverReturned || o.Reason == endsProgram }
 
 // A TargetMPI is the MPI on which calls are to be made.

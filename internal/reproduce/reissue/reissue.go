@@ -4,12 +4,13 @@
 //
 // The package makes no calls itself and writes no programs. It needs no MPI.
 //
-// Callers that make the calls rely on these rules:
+// It relies on these rules, and callers that make the calls must keep them:
 //
 //  1. A handle's number in a trace is a slot. The call that makes the handle stores it there, later calls read it
 //     there. Numbers are reused, so a slot holds one handle after the other.
-//  2. A one-shot request is identified by the number of request creations of its thread since it was made. Each creation takes the
-//     next slot of a ring. A ring of ResourcePlan.MaxRequestDistance slots holds every request that is still used.
+//  2. A one-shot request is identified by the number of request creations of its thread since it was made. Each creation
+//     that gave a request takes the next slot of a ring. A ring of ResourcePlan.MaxRequestDistance slots holds every
+//     request that is still used.
 //  3. Memory is a segment and an offset. Two addresses overlap if their segments are equal and their byte ranges overlap;
 //     different segments never overlap. A segment that is kept after its first use gets the same number in a new
 //     trace, as numbers are given at first use, lowest first.

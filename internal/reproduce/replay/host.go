@@ -2,7 +2,7 @@ package replay
 
 import "github.com/spoor-hpc/spoor/internal/reproduce/reissue"
 
-// CallWords is the number of argument words of a Call, the largest number of parameters of an MPI function.
+// CallWords is the number of argument words of a Call. No MPI function has more parameters.
 const CallWords = 18
 
 // A Call is a call of an MPI function. Every parameter is an integer or a pointer in C, so each is a word. The layout

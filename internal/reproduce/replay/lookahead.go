@@ -94,7 +94,7 @@ func made(c *trace.Call) int64 {
 // tells reports whether the status of a call's request matters.
 func tells(c *trace.Call) bool { return c.Param("query_fn") != nil || wildcard(c) }
 
-// look records the requests that the call makes and completes.
+// look records the requests that the call makes, is passed or completes.
 func (f *lookahead) look(d *trace.Call) {
 	if id := made(d); id >= 0 {
 		v := &requestOutcome{wantMatch: tells(d), wantPlace: f.places}

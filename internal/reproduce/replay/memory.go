@@ -197,7 +197,7 @@ func (g *segments) take(s *reissue.TouchedSegment, size int64) error {
 }
 
 const (
-	mostContent = 1 << 28 // bytes filled in a segment of unknown size
+	mostContent = 1 << 28 // size in bytes if that of a segment is unknown; no more are filled in any segment
 	mostSpace   = 1 << 40 // largest reach on either side of a segment's beginning
 )
 

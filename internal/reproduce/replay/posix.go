@@ -125,7 +125,7 @@ func (s *Stream) fileWord(c *trace.Call, st *argument, p *trace.Param) (uint64, 
 	return 0, fmt.Errorf("%s: %s: values of type %d can't be passed", c.Name(), st.def.Name, v.Type)
 }
 
-// fileOutcome returns the recorded errno, if the call failed, and result.
+// fileOutcome returns what the call on a file just returned in the replay: errno, if it failed, and its result.
 func (s *Stream) fileOutcome(c *trace.Call) (errno, result int64) {
 	result = int64(s.call.Result)
 	code := int64(load(s.call.Words[2], 8))

@@ -20,7 +20,7 @@ func RunLauncher(argv, env []string) (int, error) {
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
 	defer signal.Stop(signals)
 	// A reader of our output, such as head(1), may end before the job. Then a message is lost, but no records. The
-	// job's processes have the default action for the signal.
+	// job's own processes get the signal as before.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	if err := c.Start(); err != nil {
 		return 0, err

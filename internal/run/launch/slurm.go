@@ -105,7 +105,7 @@ func CommandOnNodes(nodes []string, within bool, program ...string) []string {
 	return append(line, program...)
 }
 
-// SameHost compares two host names, one of which may have a domain.
+// SameHost compares two host names. Either may have a domain.
 func SameHost(a, b string) bool {
 	a, _, _ = strings.Cut(a, ".")
 	b, _, _ = strings.Cut(b, ".")

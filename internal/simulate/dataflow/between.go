@@ -274,7 +274,7 @@ func (x *between) allgather() {
 	x.over(x.Sent*int64(x.Members), x.Received)
 }
 
-// allgatherv gathers in the other group, as only that group knows the sizes of its parts.
+// allgatherv gathers in the other group, as only that group knows how much comes from each member.
 func (x *between) allgatherv() {
 	for _, turn := range []bool{true, false} {
 		switch {

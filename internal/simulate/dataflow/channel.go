@@ -114,7 +114,7 @@ func (e *engine) tidy(c *channel) {
 			q.head = 0
 		}
 	}
-	if c.free != nil && c.own.state == 0 && c.more == nil && len(e.channels) > many && e.teams == nil { // its messages aren't counted any more
+	if c.free != nil && c.own.state == 0 && c.more == nil && len(e.channels) > many && e.teams == nil { // nobody counts its messages
 		delete(e.channels, *c.free)
 	}
 }

@@ -17,7 +17,7 @@ type cut struct {
 }
 
 const (
-	fewest   = 4       // least number of iterations to skip
+	fewest   = 4       // least number of iterations for which the search is worth it
 	mostCut  = 100     // the search ends after so much: cuts without a repetition, or at which ranks can't stop together
 	mostKept = 1 << 21 // numbers stored for cuts
 )

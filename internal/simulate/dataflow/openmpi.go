@@ -10,7 +10,7 @@ import (
 // versions have larger tables of the same kind. Operations are assumed to be commutative. Functions missing here use
 // MPICH's algorithms.
 var openmpi = map[meaning.Operation]func(*generator){
-	meaning.OperationBarrier: barrier, // with two members, the other algorithms make the same exchanges
+	meaning.OperationBarrier: barrier, // with two members, recursive doubling and Bruck's algorithm make the same exchanges
 	meaning.OperationBcast:   openBcast, meaning.OperationReduce: openReduce, meaning.OperationAllreduce: openAllreduce, meaning.OperationGather: gatherv, meaning.OperationScatter: scatterv,
 	meaning.OperationAllgather: openAllgather, meaning.OperationAlltoall: openAlltoall, meaning.OperationReduceScatter: openReduceScatter,
 }

@@ -27,10 +27,10 @@ type PathShare struct {
 	Recorded int64
 }
 
-// A hop is the reason why a waiting rank continued: something that another rank did earlier.
+// A hop is the reason why a waiting rank continued: something that a rank, mostly another one, did earlier.
 type hop struct {
-	before     *hop  // the other rank's previous hop at that time
-	from, at   int32 // the other rank, and the rank that waited
+	before     *hop  // the last hop of that rank, at that time
+	from, at   int32 // that rank, and the rank that waited
 	left, came int64
 }
 

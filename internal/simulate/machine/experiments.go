@@ -59,7 +59,7 @@ func (b *bench) time(what string, x Experiment, per float64) (float64, error) {
 
 // partOf does the same for a part of an operation that takes whole ns: the part may vary by as much as the whole may.
 func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (float64, error) {
-	rows := x.InnerRepetitions > 0 // it can be repeated within one sample
+	rows := x.InnerRepetitions > 0 // if not, it can be repeated within one sample
 	if !rows {
 		x.InnerRepetitions = 1
 	}

@@ -260,8 +260,8 @@ func (w *writer) transfer(a *ops.Act) bool {
 	return true
 }
 
-// epoch adds a call that synchronises a window with a group. Messages without bytes inform the group's members that an
-// access epoch is open, and inform the origin that it is complete.
+// epoch adds a call that synchronises a window with a group. A message without bytes informs each member of the
+// group that the memory is open to it. Another one goes back when its accesses are complete.
 func (w *writer) epoch(a *ops.Act) bool {
 	x := &a.Operation
 	if w.s.o.apart {

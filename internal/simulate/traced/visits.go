@@ -75,7 +75,7 @@ func (s *ProgramSource) byIteration() (bool, error) {
 	return by, err
 }
 
-// iterated is a rank's calls with the mean gaps of similar iterations. Calls take the times of their places, as
+// iterated is a rank's calls with the gaps of their iteration: means over what is alike there. Calls take the times of their places, as
 // recorded times of single calls include waiting.
 type iterated struct {
 	*placed
