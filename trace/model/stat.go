@@ -212,7 +212,7 @@ func partOfSquares(s, p Stat) Uint128 {
 	return partOfLarge(s, p)
 }
 
-// smallCount is the number of samples from which on the denominator of partOfSquares exceeds 64 bits.
+// smallCount is the number of samples below which the denominator of partOfSquares fits into 64 bits.
 const smallCount = 1 << 21
 
 // partOfSmall is partOfLarge for fewer than smallCount samples. It does not allocate, as a merge calls it very

@@ -217,7 +217,8 @@ type PostedEnvelopes struct {
 	persistent map[int64]ReceiveEnvelope
 }
 
-// Size of the ring of the newest requests. It grows up to a limit when an older request is asked for.
+// Sizes of the ring of the newest requests. It grows with their number: up to someRing if EarlierReceives has the
+// older ones, else up to mostRing. From someRing on it also grows when one of the older ones is asked for.
 const (
 	firstRing = 8
 	someRing  = 64
@@ -342,7 +343,7 @@ func (p *PostedEnvelopes) FillInStatuses(to []int64, l *Layout, spans []Span, va
 	return l.FillInStatuses(to, spans, vals, p.ForRequest)
 }
 
-// FillInStatuses is Envelopes.FillInStatuses for callers that store the envelopes elsewhere.
+// FillInStatuses is PostedEnvelopes.FillInStatuses for callers that store the envelopes elsewhere.
 func (l *Layout) FillInStatuses(to []int64, spans []Span, vals []int64, of func(name int64) ReceiveEnvelope) ([]int64, bool) {
 	from, ok, names := 0, true, l.RequestNames(spans, vals)
 	for s, number := range l.Statuses(spans, vals) {

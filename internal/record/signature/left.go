@@ -59,7 +59,7 @@ func RequestOfName(name, made int64) (request int64, ok bool) {
 	return request, request > 0
 }
 
-// NameOfRequest reverses RequestOf.
+// NameOfRequest reverses RequestOfName.
 func NameOfRequest(request, made int64) int64 {
 	if request == 0 {
 		return 0

@@ -200,7 +200,8 @@ func (q *Requests) Name(i int, handle uint64, thread int) int64 {
 	return -2 - (ago<<threadBits | int64(e.thread)&(1<<threadBits-1))
 }
 
-// ArrayRequest returns the request with index i in the form of signature.RequestArrayState; false if it has none.
+// ArrayRequest returns the request with index i in the form of signature.RequestArrayState; false if it cannot be
+// left.
 func (q *Requests) ArrayRequest(i int, handle uint64, thread int) (request int64, ok bool) {
 	if i == NoRequestIndex {
 		return 0, handle == q.null
@@ -280,5 +281,5 @@ func (q *Requests) remove(i int) {
 // NoOneShots reports whether there is no unfinished one-shot request.
 func (q *Requests) NoOneShots() bool { return q.alive == 0 }
 
-// IndexCount returns the number of indices in use.
+// IndexCount returns how many indices there are, free ones included: all indices are below it.
 func (q *Requests) IndexCount() int { return len(q.entries) }

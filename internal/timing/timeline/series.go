@@ -20,7 +20,7 @@ type SeriesTimes struct {
 	TerminalKinds []uint32 // by terminal: kind
 	Kinds         series.CallKinds
 	Streams       []*grammar.Grammar
-	WrapError     func(error) error // adds the section's name to an error
+	WrapError     func(error) error // adds section and rank to an error
 }
 
 // KindsOf returns the kinds of a block's calls, for decoding.
