@@ -66,7 +66,7 @@ func (c *Call) Param(name string) *Param {
 }
 
 // A Param is one parameter of a call. In is the value that the program passed, Out the value after the call. A
-// missing value has type None.
+// missing value has type TypeNone.
 type Param struct {
 	Def     *ParamDef
 	In, Out Value

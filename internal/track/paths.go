@@ -17,7 +17,7 @@ type TimesByPrevious struct {
 
 	places []int // by terminal: the first terminal of the same place
 	known  map[[2]uint64]int
-	last   int // place of the last call; First: no call yet
+	last   int // place of the last call; NoPreviousTerminal: no call yet
 	of     map[pathKey]*path
 }
 

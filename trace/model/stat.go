@@ -14,7 +14,7 @@ type Stat struct {
 	Sum      uint64
 	Min, Max uint64
 	Squares  Uint128 // sum of the samples' squares
-	// MinRank and MaxRank are the lowest ranks that had the extremes. Add does not set them: see At.
+	// MinRank and MaxRank are the lowest ranks that had the extremes. Add does not set them: see OfRank.
 	MinRank, MaxRank int32
 }
 

@@ -204,15 +204,15 @@ func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int] {
 
 // PostedEnvelopes holds the envelopes of a thread's requests, call after call.
 type PostedEnvelopes struct {
-	// EarlierReceives returns envelopes of requests made before the first call that Post was called for: of a one-shot
-	// request by its number, of a persistent one by its ID. It is nil if Post was called for all calls.
+	// EarlierReceives returns envelopes of requests made before the first call that AddPosted was called for: of a
+	// one-shot request by its number, of a persistent one by its ID. It is nil if AddPosted was called for all calls.
 	EarlierReceives interface {
 		OneShot(number int64) ReceiveEnvelope
 		Persistent(id int64) ReceiveEnvelope
 	}
 	OneShotsMade int64 // number of one-shot requests before the next call
 
-	from       int64             // number of the first one that Post was called for
+	from       int64             // number of the first one that AddPosted was called for
 	ring       []ReceiveEnvelope // by low bits of their numbers
 	persistent map[int64]ReceiveEnvelope
 }

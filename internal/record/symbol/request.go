@@ -38,7 +38,7 @@ type Requests struct {
 
 type request struct {
 	handle, place uint64
-	older, newer  int32  // neighbours among the requests with the same handle, or None
+	older, newer  int32  // neighbours among the requests with the same handle, or NoRequestIndex
 	newest        int32  // newest request with the same handle; valid in the oldest
 	thread        int32  // noThread: see MakeUnseen
 	number        int64  // of a one-shot: its position among the thread's creations; of a persistent: -1-id

@@ -50,7 +50,7 @@ type RankInfo struct {
 	StartNs    int64 // wall clock at tick 0, ns since 1970
 }
 
-// CallKinds says which calls of a block are similar. Of is each call's kind, a small number that calls with similar
+// CallKinds says which calls of a block are similar. ByCall is each call's kind, a small number that calls with similar
 // times share. For each kind, Groups has the function and Bounds the error bound of times, in ticks. Bounds is nil
 // in lossless modes.
 type CallKinds struct {

@@ -98,7 +98,7 @@ type SeriesLine struct {
 	reached int64              // latest end of a call so far
 	index   uint64             // index of the next call
 	offs    []model.Aside      // intervals of the stream in which tracing was off
-	early   uint64             // as in Means
+	early   uint64             // as in MeanTimes
 	line    Clock
 }
 
