@@ -86,7 +86,7 @@ const (
 	AttrChained                         // partial results are passed from rank to rank
 	AttrGivesMemory                     // returns memory that the MPI allocated
 	AttrFixed                           // from this call on, or up to it, memory is identified by its address
-	AttrPolls                           // reports whether an operation has completed, without waiting
+	AttrPolls                           // reports whether something has happened by now, without waiting
 	AttrInitialises                     // MPI_COMM_WORLD exists from this call on
 	AttrFinalises                       // MPI_COMM_WORLD exists up to this call
 	AttrDuplicates                      // creates a communicator with the topology of the old one
@@ -96,8 +96,8 @@ const (
 	AttrMayReturnNamed                  // of these: the returned one may be open already
 	AttrReads                           // of these: the result is how much was read
 	AttrWrites                          // of these: the result is how much was written
-	AttrSynchronous                     // completes only after its receive was posted
-	AttrBuffered                        // completes without its receive
+	AttrSynchronous                     // the message is complete only after its receive was posted
+	AttrBuffered                        // the message waits in a buffer: nobody waits for its receive
 	AttrBarrier                         // moves no data, and ends for all members after the last one arrived
 	AttrMayHitEOF                       // an apparent failure may be the end of the file
 	attrEnd

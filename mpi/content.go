@@ -6,7 +6,7 @@ import "fmt"
 // A name is empty if the call has no such parameter.
 type Content struct {
 	Transferred  bool     // the call sends the data or receives it; false: the call only accesses the memory
-	Count        string   // number of elements; "": one element, or the size in bytes if Type is ""; may be an array, one number for each block
+	Count        string   // number of elements, or of bytes if Type is ""; "": one element; may be an array, one number for each block
 	Type         string   // a datatype, or an array with one for each block; "": bytes
 	Partitions   string   // the number of partitions; Count is of each
 	Displs       string   // begins of the blocks: in extents of Type, or in bytes if Type is an array
@@ -79,8 +79,8 @@ func (x *Content) multiply(c *Call, factor Expr) error {
 	return nil
 }
 
-// MayVary reports whether a parameter of one value may differ between otherwise equal calls, as it binds no names:
-// a tag, an address, or an offset into a window, a file or packed data.
+// MayVary reports whether a parameter of one value may differ between otherwise equal calls that bind no names: a
+// tag, an address, or an offset into a window, a file or packed data.
 func (p *Param) MayVary() bool {
 	switch {
 	case p.Array:

@@ -87,7 +87,7 @@ const (
 	FailsBelowCount                // less than the parameter n
 )
 
-// Failure returns how the call shows failure. A call with attribute MayEnd has failed only if errno changed, too.
+// Failure returns how the call shows failure. A call with AttrMayHitEOF has failed only if errno changed, too.
 func (c *Call) Failure() Failure {
 	switch c.ReturnKind {
 	case KindNone, KindErrno:

@@ -57,7 +57,8 @@ func Lookup(name string) (*Call, bool) {
 	return t.call(id), true
 }
 
-// ByID returns a function by its id. Ids come from records and traces, so callers must expect nil for unknown ones.
+// ByID returns a function by its id. Ids come from records and traces, so callers must expect false for unknown
+// ones.
 func ByID(id uint16) (*Call, bool) {
 	t := callTable()
 	if id >= FirstFileCallID {

@@ -12,10 +12,10 @@ const FirstHandleID = 1024
 // A NumberTable translates the numbers of one kind between a flavour and the standard ABI. The zero Table leaves numbers
 // unchanged.
 //
-// Translation is one to one over all integers, so that an invalid value, such as a rank of -7 in an erroneous
-// program, is preserved. If a constant's number in the ABI is an ordinary number in the flavour, the latter is
-// translated to a number that is free in the ABI. There are two exceptions, both many to one. MPICH puts a serial
-// number into error codes, which is dropped. Some keys have other numbers in Fortran than in C.
+// Translation is one to one over all integers, so that an invalid value, such as a rank of -7 in an erroneous program,
+// is preserved. If a constant's number in the ABI is an ordinary number in the flavour, the latter is translated to a
+// number that the flavour uses for a constant. There are two exceptions, both many to one. MPICH puts a serial number
+// into error codes, which is dropped. Some keys have other numbers in Fortran than in C.
 type NumberTable struct {
 	low   int64   // the flavour's number for dense[0]
 	dense []int64 // the ABI's numbers

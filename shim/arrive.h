@@ -2,7 +2,7 @@
 #ifndef SPOOR_ARRIVE_H
 #define SPOOR_ARRIVE_H
 
-/* The process enters or leaves a call that waits for all processes. */
+/* The process enters or leaves MPI_Init, MPI_Session_init or MPI_Finalize: others may wait there. */
 void sp_arrive(const char *call);
 void sp_arrive_end(void);
 

@@ -60,7 +60,7 @@ struct spoor_host {
 	/* Wait, mostly asleep, until a message from source is available. SPOOR_LATE after a time in which every live
 	   rank would have sent it. */
 	int32_t (*await)(int32_t source);
-	/* Separates messages: later ones are never matched with earlier receives. */
+	/* Separates messages: later ones are never taken for earlier ones. */
 	void (*apart)(void);
 };
 
@@ -80,7 +80,7 @@ int32_t spoor_engine_drain(void);
 int32_t spoor_engine_finish(void);
 /* Save a last checkpoint if finish was not called; release all resources. */
 void spoor_engine_stop(void);
-/* A loop or call on the path to a call; for a loop with the location of its counter. */
+/* A loop or call on the path to a call, outermost first; for a loop with the location of its counter. */
 struct spoor_place {
 	uint32_t id; /* identifies it with all places before it */
 	uint8_t loop;

@@ -5,7 +5,7 @@
 #include "shim.h"
 
 #define SP_MAX_FRAMES 64
-#define SP_MAX_AGAIN 8 /* consecutive equal frames */
+#define SP_MAX_AGAIN 8 /* largest number of consecutive equal frames that are kept */
 #define SP_MAX_STACKS 65536u /* per ring; for further stacks only the site is recorded */
 
 /* Whether SPOOR_STACK asks for more than a call's own site. */

@@ -17,7 +17,7 @@ int32_t sp_talk_send(int32_t dest, const void *buf, uint64_t len);
 int32_t sp_talk_recv(int32_t source, void *buf, uint64_t len);
 /* Wait until a message from source is available: 0, SPOOR_LATE if none came in a long time, or an MPI error. */
 int32_t sp_talk_await(int32_t source);
-/* Separates messages, except votes: later ones are never matched with earlier receives. */
+/* Separates messages, except votes: later ones are never taken for earlier ones. */
 void sp_talk_apart(void);
 
 /* A rank's vote in sp_talk_agree, and the result over all ranks. */

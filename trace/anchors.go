@@ -29,7 +29,7 @@ func (k *Rank) anchor(m *timeline.MeanTimes, rounds *Rounds, p *Process, own boo
 		switch c, others := &columns[h.Column], w.Rows[row].Ranks-1; {
 		case h.Rank == k.number:
 			c.Computing += float64(h.Ns)
-		case others > 0 && w.RowOf(h.Rank) == row: // the rank with the highest time is in the same row: its excess is subtracted from the row's other ranks
+		case others > 0 && w.RowOf(h.Rank) == row: // the row's mean includes this other rank's excess
 			c.Computing -= float64(h.Ns) / float64(others)
 		}
 	}
@@ -76,8 +76,8 @@ func (k *Rank) anchor(m *timeline.MeanTimes, rounds *Rounds, p *Process, own boo
 	return nil
 }
 
-// Limits for short: how much shorter a call must be than calls with wait times, and how many of a rank's calls must
-// be considered.
+// Limits for short: how many times shorter a call must be than those in which ranks wait, and how often a terminal
+// must be called for its time to count among the latter.
 const (
 	farShorter = 20
 	leastLong  = 8

@@ -66,7 +66,7 @@ func (c *Call) Param(name string) *Param {
 }
 
 // A Param is one parameter of a call. In is the value that the program passed, Out the value after the call. A
-// missing value has type None.
+// missing value has type TypeNone.
 type Param struct {
 	Def     *ParamDef
 	In, Out Value
@@ -127,7 +127,7 @@ const (
 	RequestOneShot                       // ID: how many one-shot requests the stream made before it
 	RequestPersistent                    // ID: pool id of a persistent request
 	RequestUnknown                       // the recorder did not see its creation
-	RequestForeign                       // created by thread Thread; ID: how many one-shot requests that thread made before
+	RequestForeign                       // created by thread Thread; ID: how many of its creations ago, 1 the latest
 )
 
 // A StatusForm is how the fields of a status are known.

@@ -34,7 +34,8 @@ func (r *Reader) readDrawn() (d *grammar.SyntheticCounts, err error) {
 	return d, nil
 }
 
-// SyntheticLoopsOf returns the index in Drawn of the loop family that contains a distinct call; -1: no family does.
+// SyntheticLoopsOf returns the index in SyntheticLoops of the loop family that contains a distinct call; -1: no family
+// does.
 func (k *Rank) SyntheticLoopsOf(terminal int) int {
 	if k.class.SyntheticFamily == nil {
 		return -1

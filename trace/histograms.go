@@ -12,8 +12,8 @@ import (
 // terminals of the same function and site that have no histogram of their own.
 type Histogram struct {
 	Terminal int
-	// PreviousPlace is the place of the previous call, or FromStart. A place is a pair of function and site. Places are
-	// numbered from 0 by the first terminal that has them; see Reader.TerminalPlaces.
+	// PreviousPlace is the place of the previous call, or NoPreviousPlace. A place is a pair of function and site.
+	// Places are numbered from 0 by the first terminal that has them; see Reader.TerminalPlaces.
 	PreviousPlace int
 	Duration, Gap Hist
 }

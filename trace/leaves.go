@@ -310,8 +310,8 @@ func (k *Rank) TimesKept() (bool, error) {
 // MainLoop returns the loop of the outermost sequence that has most visits; its Count is 0 if the sequence has no loop.
 func (c LeafCursor) MainLoop() OuterLoop { return c.c.MainLoop() }
 
-// RoundsLeft returns how many iterations of a loop remain. between reports whether the cursor is between two iterations,
-// or directly after the last.
+// RoundsLeft returns how many iterations of a loop remain. between reports whether the next visit begins one of them,
+// or directly follows the last.
 func (c LeafCursor) RoundsLeft(r OuterLoop) (rounds uint64, between bool) { return c.c.RoundsLeft(r) }
 
 // mixed returns the terminals of a class whose times are not known by leaf, in rising order. It is about the first

@@ -35,7 +35,7 @@ func (r *Reader) layout(f *Function) *signature.Layout {
 	return l
 }
 
-// envelope returns source, tag, count and datatype of a receive; NoEnvelope for any other call.
+// envelope returns source, tag and size of the message that a receive expects; UnknownEnvelope for any other call.
 func (c *Call) envelope() signature.ReceiveEnvelope {
 	def, _ := mpi.ByID(c.Func.ID)
 	source, tag, count, datatype, ok := meaning.ReceiveParams(def)

@@ -351,7 +351,7 @@ func (k *Rank) Times() ([]Times, error) { return k.r.Times(k.nclass) }
 
 // Times returns statistics by terminal of a class, over all of its ranks; don't change them, the result is shared.
 // If very many terminals differ in values only, they share one summary: each has its part of count and sum, and the
-// extremes and deviation of all. These may even cover the ranks of similar classes. Sums are accurate to SumWithin.
+// extremes and deviation of all. These may even cover the ranks of similar classes. Sums are accurate to SumError.
 // Extremes, deviations, and the distances of ranks' totals from their mean have six significant bits. In a trace
 // without times all counts are 0.
 func (r *Reader) Times(class int) ([]Times, error) {

@@ -58,7 +58,7 @@ type Reader struct {
 	drawn     func() (*grammar.SyntheticCounts, error)
 	bases     sync.Map                        // *TimeCodes by class: only of classes that others refer to
 	slow      map[byte]func() ([]byte, error) // by id: sections that take long to decompress, cached
-	shared    sync.Map                        // values of Shared, by key
+	shared    sync.Map                        // values of Memoize, by key
 	layouts   sync.Map                        // *signature.Layout by function id, see layout
 	spent     sync.Map                        // *ClassTotals by class
 	latest    latestTimes

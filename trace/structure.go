@@ -153,8 +153,8 @@ func (k *Rank) OccurrencesAfter(stream int, wanted func(before, terminal int) bo
 	return &Occurrences{k.bare[stream]().FindFollowers(wanted)}
 }
 
-// Transitions counts how often each terminal directly follows each other one, or NoTerminal, without expanding the
-// stream.
+// Transitions counts how often each terminal directly follows each other one, or BeforeFirstTerminal, without expanding
+// the stream.
 func (k *Rank) Transitions(stream int) map[[2]int]uint64 { return k.bare[stream]().Digrams() }
 
 // PrefixWeights adds up weights of terminals along a stream: it returns the sum over the calls before a position. Sums wrap around at 64 bits.

@@ -71,7 +71,7 @@ func (k *Rank) TimedTerminals(stream int) iter.Seq2[TimedTerminal, error] {
 	return k.TimedTerminalsFrom(stream, 0)
 }
 
-// TimedTerminalsFrom is Timings from a position on.
+// TimedTerminalsFrom is TimedTerminals from a position on.
 func (k *Rank) TimedTerminalsFrom(stream int, index uint64) iter.Seq2[TimedTerminal, error] {
 	return func(yield func(TimedTerminal, error) bool) {
 		line, err := k.timeline(stream, index)

@@ -94,7 +94,7 @@ type classSite struct {
 	number   int       // index in known, -1 if known lacks the site
 }
 
-// Totals returns the totals of a class's ranks. Every timing mode has them.
+// Totals returns the totals of a class's ranks. They do not depend on how single times were kept.
 func (r *Reader) Totals(class int) (*ClassTotals, error) {
 	if c, ok := r.spent.Load(class); ok {
 		return c.(*ClassTotals), nil
@@ -261,7 +261,7 @@ func (r *Reader) checkTotals(class int, times []Times) error {
 		return err
 	}
 	c := all[class]
-	// If only some calls were timed, each estimated time was rounded to whole ns.
+	// In a thinned trace each call has a time in whole ns.
 	holds := func(what string, sum, calls uint64, of func(i int) (ns, within float64)) error {
 		var ns, off float64
 		for i := range r.members[class] {

@@ -104,7 +104,7 @@ func (n *NameShortener) shortened(text string) *shortened {
 	return s
 }
 
-// group groups the names by scopes.
+// group groups the names that are equal without their arguments.
 func (n *NameShortener) group() {
 	if n.alike != nil {
 		return

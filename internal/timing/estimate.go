@@ -35,7 +35,7 @@ type Transport interface {
 	Recv(from int, data []byte) error
 }
 
-// rounds is how many messages two ranks exchange to compare their clocks.
+// rounds is how often two ranks compare their clocks: each time by a message there and one back.
 const rounds = 12
 
 // SharedClocks is which ranks share a clock.

@@ -68,7 +68,7 @@ const WhenOff = -1
 // Options determine what is recorded of times.
 type Options struct {
 	Waits       WaitsPolicy // "" means Never
-	WhenBytes   int64       // size of section when in bytes, whatever Waits is; 0: the default size, if wait states are computed; or NoWhen
+	WhenBytes   int64       // size of section when in bytes, whatever Waits is; 0: the default size, if wait states are computed; or WhenOff
 	Mode        Mode        // "" means Stats
 	Bins        int         // of a histogram; 0: the default number
 	SampleCalls int         // for HistSig: how many calls determine the bins; 0: the default number

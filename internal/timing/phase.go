@@ -109,7 +109,7 @@ func (p *PhaseLinePair) Code(c *wire.Coder) {
 
 func (p *PhaseLinePair) line(i int) phaseLine { return phaseLine{&p.now[i], &p.rest[i]} }
 
-// phaseLine combines the two parts of a PhaseLine, which a PhasePair stores separately.
+// phaseLine combines the two parts of a PhaseLine, which a PhaseLinePair stores separately.
 type phaseLine struct {
 	*now
 	*rest
@@ -389,7 +389,7 @@ type NumberPhases struct {
 	calls               uint64
 }
 
-// NewNumberPhases returns an empty PhaseNumbers. few limits it to FewPhases, for callers with many.
+// NewNumberPhases returns an empty NumberPhases. few limits it to FewPhases, for callers with many.
 func NewNumberPhases(few bool) *NumberPhases {
 	n := new(NumberPhases)
 	for _, l := range n.lines() {
@@ -404,7 +404,7 @@ func (n *NumberPhases) lines() [3]*PhaseLine { return [3]*PhaseLine{&n.below, &n
 // numbers.
 func (n *NumberPhases) Add(before, below, above, count uint64) {
 	if before < n.calls {
-		return // the same call has another event with numbers
+		return // an event of another kind had numbers of this call already
 	}
 	n.upTo(before)
 	n.below.Add(below)

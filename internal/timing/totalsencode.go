@@ -13,8 +13,8 @@ import (
 // Limits for the call sites that a file has by rank. If ranks are alike, a column takes a few bytes and is always
 // stored. Other columns are stored in the order of their time, as long as there is room.
 const (
-	leastPart   = 0.01 // share of some rank's time above which a site gets a column; the most expensive site always gets one
-	negligible  = 8    // bytes: columns up to this size are always stored
+	leastPart   = 0.01 // of the time of some rank, less the most expensive site's, for a site to get a column if there is room
+	negligible  = 8    // bytes: a column up to this size is stored without room, too, if ranks are alike
 	roomFor     = 0.2  // room for columns as a share of the rest of the file
 	leastRoom   = 24   // bytes: minimal room
 	carefulUpTo = 1024 // ranks; with more, totals that exceed the room get half as many levels

@@ -17,7 +17,7 @@ type TimesByPrevious struct {
 
 	places []int // by terminal: the first terminal of the same place
 	known  map[[2]uint64]int
-	last   int // place of the last call; First: no call yet
+	last   int // place of the last call; NoPreviousTerminal: no call yet
 	of     map[pathKey]*path
 }
 
@@ -34,7 +34,7 @@ func NewTimesByPrevious(rank int, lines, hists bool) *TimesByPrevious {
 	return &TimesByPrevious{lines: lines, hists: hists, rank: int32(rank), known: make(map[[2]uint64]int), last: NoPreviousTerminal, of: make(map[pathKey]*path)}
 }
 
-// TimesByPreviousOf is NewPaths with the places of a track's terminals.
+// TimesByPreviousOf is NewTimesByPrevious with the places of a track's terminals.
 func TimesByPreviousOf(t *Track, lines, hists bool) *TimesByPrevious {
 	p := NewTimesByPrevious(t.Rank, lines, hists)
 	for i := range t.Signatures {

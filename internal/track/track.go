@@ -29,14 +29,14 @@ type Track struct {
 	Timeless     bool
 	Streams      []Stream
 	Signatures   []signature.Signature
-	Times        []Times                      // parallel to Sigs; all zero if Timeless
-	Calls        Calls                        // replaces Sigs and Times if not nil
+	Times        []Times                      // parallel to Signatures; all zero if Timeless
+	Calls        Calls                        // replaces Signatures and Times if not nil
 	Hists        []Hist                       // in rising order of Terminal and From; nil if not recorded
 	Courses      []Course                     // in rising order of Name, Stream, Terminal and From
 	Lanes        []signature.Lane             // in rising order of Terminal
 	TimeLog      *TimeLog                     // times for the trace; nil if it is not to have single times
 	AnalysisLog  *TimeLog                     // the same, for analyses at the end of the run; nil if not recorded
-	Values       map[string][]model.ValueStat // values attached to calls, by name, parallel to Sigs
+	Values       map[string][]model.ValueStat // values attached to calls, by name, parallel to Signatures
 	Allocs       *AllocEvents                 // of segments of memory; nil if there are none
 	Handovers    *AllocEvents                 // objects that other threads made, see PackHandover; nil if there are none
 	Strings      map[uint64]string
@@ -144,7 +144,7 @@ type AllocEvent struct {
 	Free          bool
 	Calls         uint64 // calls of the thread since the previous event
 	PackedSegment int64  // id, device and class, packed as in signatures
-	Size          uint64 // bytes; 0: the event is an end
+	Size          uint64 // bytes; an end has 0
 }
 
 // PackHandover packs the Segment of an event that means: from this call of the thread on, a handle refers to an
@@ -164,7 +164,7 @@ func UnpackHandover(v int64) (kind int, number int64, maker int) {
 // from one place.
 type Hist struct {
 	Terminal         int
-	PreviousTerminal int // lowest terminal of the previous call's place (function and site), or First
+	PreviousTerminal int // lowest terminal of the previous call's place (function and site), or NoPreviousTerminal
 	Duration, Gap    *hist.Hist
 }
 
@@ -176,7 +176,7 @@ type Course struct {
 	Name                      string // name of the attached values; "": times
 	Stream                    int    // of attached values; 0 for times
 	Terminal                  int
-	PreviousTerminal          int // the lowest terminal of that site, or First
+	PreviousTerminal          int // the lowest terminal of that site, or NoPreviousTerminal
 	GapPhases, DurationPhases []timing.Phase
 	CountPhases               []timing.Phase // counts of attached values; nil for times
 }

@@ -24,7 +24,7 @@ type event struct {
 	round  bool
 }
 
-// NewTransitionFinder returns the Ways for a trace's code.
+// NewTransitionFinder returns the finder for a trace's code.
 func NewTransitionFinder(c *trace.Code) *TransitionFinder {
 	w := &TransitionFinder{code: c, odd: make(map[[2]int]trace.LoopTransition), known: make(map[[2]int][]event), paths: make(map[int][]int)}
 	for _, s := range c.UnorderedTransitions {
@@ -332,8 +332,8 @@ type Counts struct {
 	// Recursions is by vertex, for functions that are reached again below themselves: how many calls there are in all,
 	// as iterations of each outermost call.
 	Recursions []RoundCounts
-	// TakenIterations is by vertex: the iterations of its loop that reached it, if they are the same at each entry. It is set
-	// for vertices for which trace.Code.MaySkipRounds holds.
+	// TakenIterations is by vertex: the iterations of its loop that reached it, if they are the same at each entry. It
+	// is set for vertices for which trace.Code.MaySkipIterations holds.
 	TakenIterations  []code.IterationPattern
 	UnexplainedSteps uint64 // steps for which the code has no path
 }

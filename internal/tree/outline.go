@@ -46,7 +46,7 @@ type Place struct {
 	Offset  uint64   `json:"offset"` // relative to the load address of the binary
 	File    string   `json:"file,omitempty"`
 	Line    int      `json:"line,omitempty"`
-	Inlined []string `json:"inlined,omitempty"` // functions inlined at this place, innermost first, each with its call site
+	Inlined []string `json:"inlined,omitempty"` // functions inlined at this place, innermost first, each with its place
 }
 
 // The kinds of nodes.

@@ -291,7 +291,7 @@ func (m *treeBuilder) step(a, b *vertex) {
 		if itself.parent = q[i]; m.forward(&itself, q[i+1]) {
 			way = trace.NoLoopTransition // a recursive call has returned
 		} else {
-			way = trace.UnknownTransition // the way is a recursion, see Ways.recursion
+			way = trace.UnknownTransition // the way is a recursion, see TransitionFinder.recursion
 		}
 	}
 	way, ways = read(a, b, way, ways, len(loops))

@@ -58,7 +58,7 @@ type key struct {
 	at   uint64 // address of the instruction, or of the loop's header
 	to   *code.Function
 	name string // of the MPI function
-	turn int    // turn of the call
+	turn int    // for an MPI call, see vertex.turn
 }
 
 // A function is a function with its decoded body.
@@ -88,7 +88,7 @@ type treeBuilder struct {
 	steps     map[[2]*vertex]trace.LoopTransition
 	seen      [][2]*vertex // pairs of consecutive calls
 	asked     map[[2]*vertex]bool
-	frames    int                     // largest number of frames of a recorded stack
+	frames    int                     // the recorder's limit of frames per stack, see StackLimit
 	roots     map[*code.Function]bool // functions that complete stacks end in
 	cut       bool                    // some stack was truncated
 	evaluated bool                    // some stack contains an interpreter

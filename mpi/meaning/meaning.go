@@ -61,7 +61,7 @@ const (
 	NeedRoot                   // the root
 	NeedLowerRanks             // all members of lower rank
 	NeedSome                   // some members, which depends on more than the call
-	NeedNobody                 // none is certain
+	NeedNobody                 // no member is needed for sure
 )
 
 // NeedOf returns the need of a member in calls of a function, given whether it is the root.

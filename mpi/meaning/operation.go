@@ -41,7 +41,7 @@ var operationNames = [...]string{
 // String returns the name of the operation's function, without MPI_.
 func (o Operation) String() string { return operationNames[o] }
 
-// OperationOf returns the operation of a function; NoOperation if it has none or is unknown.
+// OperationOf returns the operation of a function; OperationNone if it has none or is unknown.
 func OperationOf(c *mpi.Call) Operation {
 	if c == nil || !c.Has(mpi.AttrCollective) {
 		return OperationNone

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Code is the structure of the program's machine code: functions, loops and MPI calls as a tree. A function or loop
-// has one vertex for each context, that is for each chain of callers and loops around it. Code is determined from
-// the binaries after the run.
+// Code is the structure of the program's machine code: functions, loops and MPI calls as a tree. Each has
+// one vertex for each context, that is for each chain of callers and loops around it. Code is determined from the
+// binaries after the run.
 type Code struct {
 	// Vertices is in preorder: each vertex follows its parent, and those of one body are in the order of the code.
 	Vertices []Vertex
@@ -76,16 +76,16 @@ type Context struct {
 	Vertex   int
 }
 
-// A CallTransition is the way from one call to the next, for steps that the order of vertices does not imply. If the second
-// call's branch comes later in the code, the implied way is Forward. Otherwise it is another iteration of the
-// innermost loop around both.
+// A CallTransition is the way from one call to the next, for steps that the order of vertices does not imply. If the
+// second call's branch comes later in the code, the implied way is NoLoopTransition. Otherwise it is another iteration
+// of the innermost loop around both.
 type CallTransition struct {
 	From, To int // vertices of calls
 	Loop     LoopTransition
 }
 
-// A LoopTransition is Forward, Lost, or the number of the loop that begins another iteration. Loops are counted outwards from
-// 1, the innermost.
+// A LoopTransition is NoLoopTransition, UnknownTransition, or the number of the loop that begins another iteration.
+// Loops are counted outwards from 1, the innermost.
 type LoopTransition int
 
 // Ways other than loops.
@@ -124,8 +124,7 @@ func (c *Code) VertexOf(function uint16, site int) int {
 }
 
 // MaySkipIterations reports whether a vertex is a function or call directly in a loop, and some iterations of that loop
-// may not reach it. It is false for loops
-// with AtLeast.
+// may not reach it. It is false for loops with RoundsAtLeast.
 func (c *Code) MaySkipIterations(v int) bool {
 	up := c.Vertices[v].Parent
 	if up < 0 || c.Vertices[v].Kind == LoopVertex || c.Vertices[up].Kind != LoopVertex || c.Vertices[up].RoundsAtLeast {

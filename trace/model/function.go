@@ -50,7 +50,7 @@ const (
 	AttrCreatesComm                  // creates a communicator
 	AttrCreatesType                  // creates a datatype
 	AttrCreatesWin                   // creates a window
-	AttrCollective                   // all members of the communicator must call it
+	AttrCollective                   // all members of the communicator, window or file must call it
 	AttrLocal                        // completes without other processes
 	AttrLarge                        // has 64-bit counts
 	AttrPosix                        // of POSIX or C: the return code is errno; after a failure there is a result, too

@@ -4,7 +4,7 @@ import "github.com/spoor-hpc/spoor/mpi"
 
 // A Handover is the first call of a thread where a handle refers to an object that another thread made.
 type Handover struct {
-	Kind        mpi.Kind // kind of the object, one of HandedKinds
+	Kind        mpi.Kind // kind of the object, one of HandoverKinds
 	Handle      int64    // number of the handle; the ID of a persistent request
 	FirstUse    uint64   // the first call that refers to this object
 	MakerStream int      // thread that made the object

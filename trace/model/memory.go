@@ -8,7 +8,7 @@ type AllocEvent struct {
 	Free    bool
 	Calls   uint64   // calls of the stream between the previous event and this one
 	Segment Location // its beginning
-	Size    uint64   // bytes; 0: the event is an end
+	Size    uint64   // bytes; an end has 0
 }
 
 // A Location is a symbolic memory address.
@@ -34,7 +34,7 @@ const (
 	AddressMPI     AddressClass = 6 // allocated by MPI
 )
 
-// FirstUncomparableAddress is the lowest number of addresses of class UnknownPlace that cannot even be compared.
+// FirstUncomparableAddress is the lowest number of addresses of class AddressUnknown that cannot even be compared.
 const FirstUncomparableAddress = 1 << 20
 
 // Offsets of addresses of class Special.

@@ -3,7 +3,7 @@ package model
 // An Aside is time of a rank's first thread that belongs neither to its calls nor to the gaps between them. The
 // recorder takes it for its own start after MPI_Init, and whenever it drains the rings.
 type Aside struct {
-	BeforeCall uint64 // the call that the aside precedes; Scattered: unknown
+	BeforeCall uint64 // the call that the aside precedes; AsidesAnywhere: unknown
 	Ns         int64
 	TracingOff bool // tracing was switched off; false: the recorder or a plugin took the time
 }
@@ -14,7 +14,7 @@ const AsidesAnywhere = 0
 // RecorderNs is the first thread's time in the recorder and plugins.
 func (p *Process) RecorderNs() int64 { return sumAsides(p.Asides, false) }
 
-// RecorderStartNs is the part of SpoorNs in which the recorder started.
+// RecorderStartNs is the part of RecorderNs in which the recorder started.
 func (p *Process) RecorderStartNs() int64 {
 	for _, a := range p.Asides {
 		if !a.TracingOff && a.BeforeCall != AsidesAnywhere {

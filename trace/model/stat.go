@@ -14,7 +14,7 @@ type Stat struct {
 	Sum      uint64
 	Min, Max uint64
 	Squares  Uint128 // sum of the samples' squares
-	// MinRank and MaxRank are the lowest ranks that had the extremes. Add does not set them: see At.
+	// MinRank and MaxRank are the lowest ranks that had the extremes. Add does not set them: see OfRank.
 	MinRank, MaxRank int32
 }
 
@@ -212,7 +212,7 @@ func partOfSquares(s, p Stat) Uint128 {
 	return partOfLarge(s, p)
 }
 
-// smallCount is the number of samples from which on the denominator of partOfSquares exceeds 64 bits.
+// smallCount is the number of samples below which the denominator of partOfSquares fits into 64 bits.
 const smallCount = 1 << 21
 
 // partOfSmall is partOfLarge for fewer than smallCount samples. It does not allocate, as a merge calls it very

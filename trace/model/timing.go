@@ -184,8 +184,8 @@ type Clock struct {
 // maxDrift is more than the clock of any hardware drifts.
 const maxDrift = 1e-3
 
-// Drift is by how much rank 0's clock runs faster, relative to this one. It may exceed what hardware drifts. If
-// errors of the comparisons explain that, as in short runs and on busy machines, Drift is limited to maxDrift.
+// Drift is by how much rank 0's clock runs faster, relative to this one. The comparisons may show more than any
+// hardware drifts. If their errors explain that, as in short runs and on busy machines, Drift is limited to maxDrift.
 // Otherwise somebody has set the clock, and Drift is 0.
 func (c Clock) Drift() float64 {
 	if c.ComparedAtNs[1] <= c.ComparedAtNs[0] {
@@ -214,7 +214,7 @@ func (c Clock) ToRunTime(ns int64) int64 {
 	return ns + offset + int64(math.Round(c.Drift()*float64(ns-at)))
 }
 
-// FromRunTime converts a time of the time line to a reading of the clock: the inverse of Common.
+// FromRunTime converts a time of the time line to a reading of the clock: the inverse of ToRunTime.
 func (c Clock) FromRunTime(ns int64) int64 {
 	at, offset := c.base()
 	since := ns - offset - at

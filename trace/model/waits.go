@@ -4,16 +4,16 @@ package model
 // ranks.
 type Waits struct {
 	Status           WaitsStatus // why wait states are unknown; 0: they are known
-	EstimatedCostNs  int64       // with LeftTime: estimated time of the analysis
+	EstimatedCostNs  int64       // with WaitsTooLong: estimated time of the analysis
 	AnalysedShare    float64     // share of the run, up to its end, that was analysed
 	MaxThreads       int         // largest number of threads of a rank
 	RunNs            int64       // sum over all threads, each from its first call to the end of its last
 	MPINs            int64
 	Messages         uint64 // messages with both ends known
 	BackwardMessages uint64 // messages received before they were sent, by their times
-	ClockErrorNs     int64  // largest distance by which a message of Backwards was early
+	ClockErrorNs     int64  // largest distance by which a message of BackwardMessages was early
 	Sites            []WaitSite
-	ByRank           []WaitRank // in rank order; of many ranks, those with the longest times
+	ByRank           []WaitRank // in rank order; of many ranks, those that waited longest or were waited for longest
 	Unexplained      []UnexplainedWaits
 	Omissions        []WaitOmission
 	Path             *CriticalPath // nil: not known

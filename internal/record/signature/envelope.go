@@ -204,20 +204,21 @@ func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int] {
 
 // PostedEnvelopes holds the envelopes of a thread's requests, call after call.
 type PostedEnvelopes struct {
-	// EarlierReceives returns envelopes of requests made before the first call that Post was called for: of a one-shot
-	// request by its number, of a persistent one by its ID. It is nil if Post was called for all calls.
+	// EarlierReceives returns envelopes of requests made before the first call that AddPosted was called for: of a
+	// one-shot request by its number, of a persistent one by its ID. It is nil if AddPosted was called for all calls.
 	EarlierReceives interface {
 		OneShot(number int64) ReceiveEnvelope
 		Persistent(id int64) ReceiveEnvelope
 	}
 	OneShotsMade int64 // number of one-shot requests before the next call
 
-	from       int64             // number of the first one that Post was called for
+	from       int64             // number of the first one that AddPosted was called for
 	ring       []ReceiveEnvelope // by low bits of their numbers
 	persistent map[int64]ReceiveEnvelope
 }
 
-// Size of the ring of the newest requests. It grows up to a limit when an older request is asked for.
+// Sizes of the ring of the newest requests. It grows with their number: up to someRing if EarlierReceives has the
+// older ones, else up to mostRing. From someRing on it also grows when one of the older ones is asked for.
 const (
 	firstRing = 8
 	someRing  = 64
@@ -342,7 +343,7 @@ func (p *PostedEnvelopes) FillInStatuses(to []int64, l *Layout, spans []Span, va
 	return l.FillInStatuses(to, spans, vals, p.ForRequest)
 }
 
-// FillInStatuses is Envelopes.FillInStatuses for callers that store the envelopes elsewhere.
+// FillInStatuses is PostedEnvelopes.FillInStatuses for callers that store the envelopes elsewhere.
 func (l *Layout) FillInStatuses(to []int64, spans []Span, vals []int64, of func(name int64) ReceiveEnvelope) ([]int64, bool) {
 	from, ok, names := 0, true, l.RequestNames(spans, vals)
 	for s, number := range l.Statuses(spans, vals) {

@@ -19,7 +19,7 @@ type LaneBuilder struct {
 
 	steps []int64           // values of all steps, concatenated
 	known map[uint64]uint32 // hash of a step → its number
-	chain []uint32          // by step: another step with the same hash, or None
+	chain []uint32          // by step: another step with the same hash, or NoStep
 	after []uint32          // by step: its last successor, as a prediction
 	prev  uint32            // the last step, or NoStep
 	order *grammar.Builder

@@ -1,9 +1,9 @@
 package signature
 
-// MovableValues is which values of a signature may go into a lane. These are tags, also of statuses, offsets into memory,
-// windows, files and packed data, and the file position that a call returns. No analysis of distinct calls depends
-// on them, as handles, sizes and the layout of values do not. Functions that bind names have no such values
-// (mpi.Call.Binds).
+// MovableValues is which values of a signature may go into a lane. These are tags, also of statuses, offsets into
+// memory, windows, files and packed data, and the file position that a call returns. No analysis of distinct calls
+// depends on them: neither what handles mean, nor amounts of communication, nor the layout of values follows from them.
+// Functions that bind names have no such values (mpi.Call.BindsNames).
 type MovableValues struct {
 	Values []int32 // positions, rising
 

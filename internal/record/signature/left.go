@@ -8,7 +8,7 @@ import (
 )
 
 // A loop over MPI_Waitany passes the same array of requests in each iteration, as the previous call left it. Such
-// an array is not stored: its length is AsLeft, and no elements follow.
+// an array is not stored: its length is LengthFromEarlierCall, and no elements follow.
 //
 // The previous array is that of a call that may leave some of its requests unfinished: MPI_Waitany, MPI_Waitsome,
 // MPI_Testany, MPI_Testsome or MPI_Testall. An array is as left if it equals that of the thread's last such call,
@@ -59,7 +59,7 @@ func RequestOfName(name, made int64) (request int64, ok bool) {
 	return request, request > 0
 }
 
-// NameOfRequest reverses RequestOf.
+// NameOfRequest reverses RequestOfName.
 func NameOfRequest(request, made int64) int64 {
 	if request == 0 {
 		return 0
@@ -197,7 +197,7 @@ func (l *Layout) RequestArrayOf(spans []Span, vals []int64) (a RequestArray) {
 }
 
 // TakeArray records the array of a call and the call's end. made is how many one-shot requests the thread had made
-// before. If the array is AsLeft, the requests must be known.
+// before. If the array is left out, the requests must be known.
 func (x *RequestArrayState) TakeArray(a *RequestArray, made int64) {
 	ok := len(a.Names) > 0
 	if a.IsLeftOut {

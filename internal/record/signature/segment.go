@@ -17,7 +17,7 @@ const (
 // PackSegName packs a segment's number, device and class into one value.
 func PackSegName(id, device, class int64) int64 { return id<<8 | device<<3 | class }
 
-// UnpackSegName reverses SegName.
+// UnpackSegName reverses PackSegName.
 func UnpackSegName(name int64) (id, device, class int64) { return name >> 8, name >> 3 & 31, name & 7 }
 
 // SegClassOf returns the class only.

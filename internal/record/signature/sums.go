@@ -21,7 +21,7 @@ func ArrayLength(v int64) (n int64, summed bool) {
 }
 
 // LeaveOutSums omits displacements that are sums of the counts. Both arrays begin with their length. It returns
-// false, and changes nothing, if some displacement is not the sum. Sums wrap around, here and in FillSums.
+// false, and changes nothing, if some displacement is not the sum. Sums wrap around, here and in FillInSums.
 func LeaveOutSums(counts, displs []int64) bool {
 	n := len(displs) - 1
 	if n < minSummed || len(counts) != len(displs) || counts[0] != int64(n) || displs[0] != int64(n) {

@@ -51,7 +51,7 @@ func (h *Handles) NameNew(raw uint64) (name int64, made bool) {
 	return name, true
 }
 
-// NextName returns the name that Acquire would give to a handle if it is new; else UnknownHandle.
+// NextName returns the name that NameNew would give to a handle if it is new; else UnknownHandle.
 func (h *Handles) NextName(raw uint64) int64 {
 	if len(h.dying) > 0 || h.names.Get(raw) != 0 {
 		return UnknownHandle

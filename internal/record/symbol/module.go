@@ -31,7 +31,7 @@ type Modules struct {
 
 type region struct {
 	lo, hi uint64
-	module int32 // or None
+	module int32 // or NoRequestIndex
 	file   bool  // mapped from the module's file; else its zeroed data
 }
 
@@ -53,7 +53,7 @@ func (m *Modules) Init(written, read func() []byte) { m.written, m.read, m.stale
 // cause frequent reads.
 func (m *Modules) AllowReload() { m.stale = true }
 
-// find returns the number of the module that addr is in, or None, and addr's
+// find returns the number of the module that addr is in, or NoRequestIndex, and addr's
 // offset from its base.
 func (m *Modules) find(addr uint64) (int32, uint64) {
 	r := m.region(addr)

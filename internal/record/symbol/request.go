@@ -38,7 +38,7 @@ type Requests struct {
 
 type request struct {
 	handle, place uint64
-	older, newer  int32  // neighbours among the requests with the same handle, or None
+	older, newer  int32  // neighbours among the requests with the same handle, or NoRequestIndex
 	newest        int32  // newest request with the same handle; valid in the oldest
 	thread        int32  // noThread: see MakeUnseen
 	number        int64  // of a one-shot: its position among the thread's creations; of a persistent: -1-id
@@ -200,7 +200,8 @@ func (q *Requests) Name(i int, handle uint64, thread int) int64 {
 	return -2 - (ago<<threadBits | int64(e.thread)&(1<<threadBits-1))
 }
 
-// ArrayRequest returns the request with index i in the form of signature.RequestArrayState; false if it has none.
+// ArrayRequest returns the request with index i in the form of signature.RequestArrayState; false if it cannot be
+// left.
 func (q *Requests) ArrayRequest(i int, handle uint64, thread int) (request int64, ok bool) {
 	if i == NoRequestIndex {
 		return 0, handle == q.null
@@ -280,5 +281,5 @@ func (q *Requests) remove(i int) {
 // NoOneShots reports whether there is no unfinished one-shot request.
 func (q *Requests) NoOneShots() bool { return q.alive == 0 }
 
-// IndexCount returns the number of indices in use.
+// IndexCount returns how many indices there are, free ones included: all indices are below it.
 func (q *Requests) IndexCount() int { return len(q.entries) }

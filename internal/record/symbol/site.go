@@ -38,7 +38,7 @@ type sourceLines struct {
 
 type site struct {
 	hash   uint64
-	module int32 // or None
+	module int32 // or NoRequestIndex
 	line   int32 // 1 + index of the sourceLines, with the line in offset; 0: an address
 	offset uint64
 	outer  uint64 // hash of the caller's site; 0: unknown

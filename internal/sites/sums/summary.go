@@ -40,9 +40,9 @@ type Summary struct {
 	LostRecords     uint64         `json:"lost_calls"`
 	FirstNs         int64          `json:"first_ns"`           // begin of the first call of any rank, relative to rank 0's first call: 0 or negative
 	EndNs           int64          `json:"end_ns"`             // end of the last rank's run, relative to rank 0's first call
-	SpanNs          int64          `json:"span_ns"`            // longest time of a rank, without SpoorNs and OffNs
+	SpanNs          int64          `json:"span_ns"`            // longest time of a rank, without RecorderNs and TracingOffNs
 	RecorderNs      int64          `json:"spoor_ns"`           // time in the recorder and plugins, sum over ranks
-	RecorderStartNs int64          `json:"spoor_start_ns"`     // part of SpoorNs directly after MPI_Init
+	RecorderStartNs int64          `json:"spoor_start_ns"`     // part of RecorderNs directly after MPI_Init
 	TracingOffNs    int64          `json:"untraced_ns"`        // time in which tracing was switched off, sum over ranks
 	MergeNs         int64          `json:"spoor_finish_ns"`    // recorder's time in MPI_Finalize on rank 0, as far as known
 	TotalNs         int64          `json:"total_ns"`           // sum over ranks

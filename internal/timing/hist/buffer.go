@@ -72,7 +72,7 @@ func (f *CountBuffer) count(list []uint64) int {
 	return done
 }
 
-// tally returns the tallies of two samples that Two packed.
+// tally returns the tallies of two samples that PackSamples packed.
 func (f *CountBuffer) tally(both uint64) (a, b *binTally) {
 	// Counting the bounds below a sample needs no branch, which would be unpredictable.
 	above := (f.bounds[0]+both)&laneBits + (f.bounds[1]+both)&laneBits + (f.bounds[2]+both)&laneBits + (f.bounds[3]+both)&laneBits

@@ -25,8 +25,8 @@ func NewSampler(quantile func(q float64) float64, calls uint64, mean float64, se
 	if calls > exactly {
 		return d
 	}
-	// Take quantiles from the part of the distribution that has the given mean. If no part has it, scale the
-	// quantiles.
+	// Choose the position within the equal parts such that the samples have the given mean. If none is right, scale
+	// the samples for the rest.
 	want, low, high := mean*float64(calls), 0.0, 1.0
 	for range 20 {
 		if d.sum() < want {

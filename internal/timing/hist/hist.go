@@ -84,7 +84,7 @@ func (b *Bin) Variance() float64 {
 // A Hist is a histogram. Its zero value can't be used; New makes one.
 type Hist struct {
 	bins  []Bin    // at most cap(bins) of them
-	upto  []uint64 // by bin: the largest sample of the bin, which larger ones belong to the next; a separate slice for locality
+	upto  []uint64 // by bin: its upper bound, above which samples belong to the next bin; a separate slice for locality
 	left  int32    // samples until the next check of the balance
 	every int32    // interval between checks
 	rank  int32

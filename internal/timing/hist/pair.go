@@ -11,7 +11,7 @@ import (
 // samples. Samples pass through a Buffer.
 type Pair struct {
 	Hists [2]Hist
-	sums  [2]model.Stat // of samples that Settle has not returned yet
+	sums  [2]model.Stat // of samples that Flush has not returned yet
 }
 
 // NewPair returns two empty histograms of at most bins bins, of the samples of a rank.
@@ -23,8 +23,8 @@ func NewPair(bins int, rank int32) *Pair {
 	return p
 }
 
-// AddPacked adds pairs of samples that Two packed. Adding many at a time is faster, as each pair's memory is loaded
-// into the cache once.
+// AddPacked adds pairs of samples that PackSamples packed. Adding many at a time is faster, as each pair's memory is
+// loaded into the cache once.
 func (p *Pair) AddPacked(f *CountBuffer, samples []uint64) {
 	for {
 		n := f.count(samples)
@@ -82,12 +82,12 @@ func (p *Pair) Flush(f *CountBuffer) (a, b model.Stat) {
 	return p.told()
 }
 
-// FlushForCheckpoint is Settle for a checkpoint, after which more samples follow soon. Samples in the buffer may stay there, and
-// a later call returns them. Save writes them as they are.
+// FlushForCheckpoint is Flush for a checkpoint, after which more samples follow soon. Samples in the buffer may stay
+// there, and a later call returns them. Save writes them as they are.
 func (p *Pair) FlushForCheckpoint(f *CountBuffer) (a, b model.Stat) {
 	if f.opened() {
 		if f.due == f.left {
-			p.fold(f) // no samples were added since the last Pause
+			p.fold(f) // no samples were added since the last FlushForCheckpoint
 		}
 		if p.tell(f); f.left <= 0 {
 			p.catchUp(f)

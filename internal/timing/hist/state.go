@@ -137,7 +137,7 @@ func Load(r *wire.Reader) *Hist {
 	return h
 }
 
-// Save writes the histograms of p and the samples in their buffer, after Pause or Settle.
+// Save writes the histograms of p and the samples in their buffer, after Flush or FlushForCheckpoint.
 //
 //	pair  = two histograms, how many tallies follow u8, tally…
 //	tally = histogram<<4 | bin u8, counted, squares u64, least, span u32

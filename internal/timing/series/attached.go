@@ -14,7 +14,7 @@ import (
 // After all blocks of times come those of the numbers attached to the same calls, if there are any. They are exact
 // in all modes:
 //
-//         block of numbers = per name: size uvarint, order uint8 and batch of that size
+//	block of numbers = per name: size uvarint, order uint8 and batch of that size
 //
 // The batch is of the exact codec. In place of a call's gap it has how many numbers the call has under the name. In
 // place of the duration it has the difference d of their sum from a prediction, as (d << 1) ^ (d >> 63), or 0

@@ -197,8 +197,8 @@ type CallIdentity struct {
 	Vals       []int64
 }
 
-// CallKindsOf returns the kind of each terminal of a rank, and Kinds without Of, which the caller sets. The rank's
-// clock has ticksPerNs ticks in a nanosecond. Terminals with equal signatures are of one kind. Kinds are numbered
+// CallKindsOf returns the kind of each terminal of a rank, and SimilarCallKinds without KindOfCall, which the caller sets.
+// The rank's clock has ticksPerNs ticks in a nanosecond. Terminals with equal signatures are of one kind. Kinds are numbered
 // by first occurrence: so writers and readers have the same numbers, even if one of them has more terminals.
 func CallKindsOf(o timing.Options, ticksPerNs float64, names []string, sigs []CallIdentity) (of []uint32, k SimilarCallKinds) {
 	known := make(map[string]uint32)

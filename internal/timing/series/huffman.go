@@ -12,7 +12,7 @@ import (
 
 // Canonical Huffman codes over 32-bit symbols. A code's table is
 //
-//         count uvarint, (symbol as a difference to the one before) uvarint…, lengths, 4 or 5 bits each
+//	count uvarint, (symbol as a difference to the one before) uvarint…, lengths, 4 or 5 bits each
 //
 // and a symbol's code is written from its first bit on.
 

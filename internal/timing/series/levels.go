@@ -28,8 +28,8 @@ type levels struct {
 // Relative bounds below smallBound use cells without tables.
 const smallBound = 1.0 / 1024
 
-// exactMantissa is for a bound of 0 or a very small one: bits below the cell are stored as they are. Values in
-// steps are more evenly distributed within a cell, so that more bits belong to the cell.
+// exactMantissa is for a bound of 0 or a very small one: bits below the cell are stored as they are. Steps are about
+// as wide as times scatter, so that for numbers of steps more bits belong to the cell.
 const (
 	exactMantissa = 3
 	stepMantissa  = 16

@@ -232,7 +232,7 @@ func (p *placer) learn(here, kind *usual, level int32) {
 
 // update adapts centre and scatter. The rate decreases down to a limit.
 func (u *usual) update(level int32) {
-	const far = 1 << 21 // in cells: times beyond it do not move the centre
+	const far = 1 << 21 // in cells: longer times move the centre as if they were this long
 	v := min(level, far) << 8
 	if u.seen == 0 {
 		u.centre, u.scatter, u.at = v, 2<<8, min(level, far)

@@ -50,8 +50,8 @@ type RankInfo struct {
 	StartNs    int64 // wall clock at tick 0, ns since 1970
 }
 
-// SimilarCallKinds says which calls of a block are similar. Of is each call's kind, a small number that calls with similar
-// times share. For each kind, Groups has the function and Bounds the error bound of times, in ticks. Bounds is nil
+// SimilarCallKinds says which calls of a block are similar. KindOfCall is each call's kind, a small number that calls with similar
+// times share. For each kind, FunctionOfKind has the function and ErrorBoundOfKind the error bound of times, in ticks; nil
 // in lossless modes.
 type SimilarCallKinds struct {
 	KindOfCall        []uint32

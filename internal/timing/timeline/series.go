@@ -20,7 +20,7 @@ type SeriesTimes struct {
 	KindOfTerminal  []uint32 // by terminal: kind
 	KindDefinitions series.SimilarCallKinds
 	Streams         []*grammar.Grammar
-	WrapError       func(error) error // adds the section's name to an error
+	WrapError       func(error) error // adds section and rank to an error
 }
 
 // KindsOf returns the kinds of a block's calls, for decoding.
@@ -98,7 +98,7 @@ type SeriesLine struct {
 	reached int64              // latest end of a call so far
 	index   uint64             // index of the next call
 	offs    []model.Aside      // intervals of the stream in which tracing was off
-	early   uint64             // as in Means
+	early   uint64             // as in MeanTimes
 	line    Clock
 }
 

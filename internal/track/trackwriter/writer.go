@@ -159,7 +159,7 @@ func (w *Writer) RepeatCall(thread int, n uint32) bool {
 // AddAside declares that this many ns before the next call were not the program's.
 func (w *Writer) AddAside(thread int, ns uint64) { w.stream(thread).away = ns }
 
-// SetTimes sets begin and end of the last call that Call or Again added, in ns.
+// SetTimes sets begin and end of the last call that AddCall or RepeatCall added, in ns.
 func (w *Writer) SetTimes(thread int, n uint32, start, end uint64) {
 	s := w.streams[thread]
 	gap := uint64(0)
@@ -267,8 +267,8 @@ func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 func (w *Writer) Close() { w.spool.close() }
 
 // leaveOut appends values to to, without those that follow from others, like a recorder. It omits displacements
-// that are sums of the counts before them, statuses that repeat their receives, and requests that an earlier call
-// left unchanged.
+// that are sums of the counts before them, statuses that repeat their receives, and arrays of requests that are as an
+// earlier call left them.
 func (w *Writer) leaveOut(to []int64, s *stream, l *functionLayout, vals []int64) []int64 {
 	w.posting = signature.PostedRequest{}
 	if !l.adds && !l.posts {
