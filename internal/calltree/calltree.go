@@ -119,7 +119,7 @@ type Node struct {
 	Rounds         uint64   `json:"rounds"`          // iterations of all entries
 	LeastRounds    uint64   `json:"least"`           // least iterations of an entry
 	MostRounds     uint64   `json:"most"`
-	RoundsStep     int64    `json:"step,omitempty"` // by how many iterations each entry exceeds the previous one: from Least on, or if negative from Most; 0: not constant
+	RoundsStep     int64    `json:"step,omitempty"` // by how many iterations each entry exceeds the previous one: from Least on, or if negative from Most; 0: there is no such step
 	Sums           Sums     `json:"total"`
 	EntryCompute   *float64 `json:"entry_compute_ns,omitempty"`   // for a loop, or a call that follows itself: compute time before its first call, mean over entries that do not also enter an outer loop
 	FurtherCompute *float64 `json:"further_compute_ns,omitempty"` // compute time before its first call in further iterations, if another loop begins with the same call
@@ -206,7 +206,7 @@ type Options struct {
 	StructureOnly bool        // omit times, peers, bytes and attached values
 }
 
-// LocateByOffset is a Locate without debug information: the module and offset.
+// LocateByOffset is a Locator that uses no debug information: it returns module and offset.
 func LocateByOffset(_ string, s trace.Site) symbolise.Place {
 	return symbolise.Place{Module: s.Module, Offset: s.Offset}
 }

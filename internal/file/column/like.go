@@ -53,7 +53,7 @@ type base struct {
 	scale  int64
 	vals   []int64 // the pattern; nil after it was unused for long
 	d      int64   // width of the grid for the last shift that matched; 0: none did
-	dx, dy int64   // of the last that was
+	dx, dy int64   // the last shift that matched
 }
 
 // Short columns are always stored, and so are columns of a subset of ranks, as a reference to a column of one class

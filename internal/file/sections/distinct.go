@@ -16,10 +16,8 @@ import (
 // Sites whose places have signatures are in the order of their frames' places, outermost first. A site is coded as
 // its distance from the previous call's. A signature is one of those at the site's place:
 //
-//	0            the next one that wasn't there, of the group that the last new one there was of, at first of
-//
-// the first
-//
+//	0            the next one that wasn't there, of the group that the last new one there was of,
+//	             at first of the first
 //	n ≤ recent   the one before it came last n signatures ago, each counted once
 //	recent + 1 + g   the next one that wasn't there, of the group number g there
 //	behind these     any other, by number
@@ -149,7 +147,7 @@ func (p *signaturesAt) index(group int) (n int) {
 	return n
 }
 
-// came makes a signature the latest one; at is its previous index in recent, or len(recent).
+// came makes a signature the latest one; at is its previous index in recent, -1: none.
 func (p *signaturesAt) came(sig, at int) {
 	if at < 0 {
 		if at = 0; len(p.recent) < recent {
