@@ -52,7 +52,8 @@ const mostNested = 1 << 10
 type UnrolledStreams struct {
 	Streams []*Grammar
 	Varying []int // indices of repeated symbols whose counts differ between ranks
-	// OriginalNumbers is by element of Varying: its previous index; -1: synthetic. Drawn has the synthetic counts by rank.
+	// OriginalNumbers is by element of Varying: its previous index; -1: synthetic. DrawnCounts has
+	// the synthetic counts by rank.
 	OriginalNumbers []int
 	DrawnCounts     [][]int64
 }

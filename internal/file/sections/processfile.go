@@ -83,7 +83,7 @@ func (p *Processes) units(i int) []int64 {
 	return units
 }
 
-// exactly writes a column unrounded.
+// exactly writes the values of a column as they are.
 func exactly(x *column.Column) []byte {
 	n := x.Len()
 	b := wire.AppendCoded([]byte{seqForm}, func(c *wire.Coder) { column.CodeSeq(c, x, n) })
