@@ -106,7 +106,7 @@ func (s siteSet) add(o siteSet) {
 	}
 }
 
-// A span is a candidate for a loop, and the positions of the ranks that observed it.
+// A span is a candidate for a loop, with the positions of all items of the ranks that observed it.
 type span struct {
 	PlaceInterval
 	has siteSet

@@ -90,7 +90,7 @@ func pattern(c *Column) (vals []int64, off, scale int64, ok bool) {
 	return vals, off, scale, true
 }
 
-// findLike searches for a stored column to which the values are proportional or shifted.
+// findLike searches for a stored column that gives the values by a factor and an offset, perhaps shifted.
 func (f *Fitter) findLike(vals []int64, off, scale int64) (Form, bool) {
 	for i := len(f.bases) - 1; i >= 0; i-- {
 		b := f.bases[i]
