@@ -29,10 +29,10 @@ func (r *recorder) sync() (err error) {
 	return err
 }
 
-// finish compares the clocks again. The result is valid on rank 0 only. It is nil if all ranks share one clock on
-// one host: see oneHost.
+// finish compares the clocks again. The result is valid on rank 0 only. It is nil if several clocks could not be
+// compared. A single clock of several hosts is a result, too: see oneHost.
 func (c *clocks) finish(h host) (*sections.Clocks, error) {
-	if c.group == nil { // at the start the ranks found only one clock
+	if c.group == nil { // all ranks have found at the start that there is only one clock
 		return &sections.Clocks{List: make([]model.Clock, 1), ClockOfRank: column.Constant(0, h.Size())}, nil
 	}
 	last, err := c.group.Estimate(fixed{h}, h.wall())
@@ -46,8 +46,8 @@ func (c *clocks) finish(h host) (*sections.Clocks, error) {
 	return table, nil
 }
 
-// oneHost reports whether all ranks are on one host, so that the clock need not be recorded. Hosts with one kernel,
-// such as containers, have different names although they share a clock.
+// oneHost reports whether all ranks are on one host, so that their only clock need not be recorded. Hosts with one
+// kernel, such as containers, have different names although they share a clock.
 func oneHost(table *sections.Clocks, of *sections.Processes) bool {
 	if table == nil || len(table.List) > 1 {
 		return false
@@ -60,8 +60,8 @@ func oneHost(table *sections.Clocks, of *sections.Processes) bool {
 	return true
 }
 
-// wall returns a function that computes the wall clock from ticks, which is faster than reading both. After a pause
-// the function reads both again, as the rate is not accurate yet.
+// wall returns a function that computes the wall clock from ticks, which is faster than reading both. If the last
+// reading is too old, the function reads both again, as the rate is not accurate yet.
 func (h host) wall() func() int64 {
 	const fresh = 200_000
 	ticks, ns := h.clockPair()

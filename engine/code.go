@@ -16,8 +16,9 @@ import (
 const codeSeconds = 60
 
 // addCode runs the tool to add the structure of the binaries' code to a trace with call stacks. It is for runs
-// whose `spoor run` process is not waiting, as the launcher replaced it by the ranks. A separate process does it,
-// as reading debug information would take the program's memory. On failure the trace stays unchanged.
+// without a waiting `spoor run`: if a launcher starts `spoor run` for each rank, that process becomes the rank. A
+// separate process does it, as reading debug information would take the program's memory. On failure the trace stays
+// unchanged.
 func addCode(name string) {
 	tool := os.Getenv("SPOOR_CODE")
 	if tool == "" {

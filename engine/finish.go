@@ -155,8 +155,8 @@ func (r *recorder) content(s *merge.MergedBlock) (*sections.Content, error) {
 	return c, nil
 }
 
-// summarise prints a summary of the trace, unless a `spoor run` process is waiting to do it. The launcher may have
-// replaced that process by the ranks.
+// summarise prints a summary of the trace, unless a `spoor run` process is waiting to do it. None is waiting if
+// a launcher started `spoor run` for each rank: that process became the rank.
 func summarise(name string) {
 	if os.Getenv("SPOOR_TELL") != "1" {
 		return
@@ -203,7 +203,8 @@ func (r *recorder) scratch() string {
 }
 
 // places lists possible locations of the trace. SPOOR_OUT is first; an existing file there is kept unless
-// SPOOR_FORCE is 1. If a process started this one to record, it moves the trace there.
+// SPOOR_FORCE is 1. If a recorded program started this one, SPOOR_OUT is left to that program, and this
+// trace's name gets a number.
 func (r *recorder) places() []deliver.Destination {
 	wanted := r.wanted()
 	if abs, err := filepath.Abs(wanted); err == nil {

@@ -119,12 +119,12 @@ type Node struct {
 	Rounds           uint64   `json:"rounds"`          // iterations of all entries
 	LeastRounds      uint64   `json:"least"`           // least iterations of an entry
 	MostRounds       uint64   `json:"most"`
-	RoundsStep       int64    `json:"step,omitempty"` // by how many iterations each entry exceeds the previous one: from Least on, or if negative from Most; 0: not constant
+	RoundsStep       int64    `json:"step,omitempty"` // by how many iterations each entry exceeds the previous one: from LeastRounds on, or if negative from MostRounds; 0: there is no such step
 	Sums             Sums     `json:"total"`
 	EntryComputeNs   *float64 `json:"entry_compute_ns,omitempty"`   // for a loop, or a call that follows itself: compute time before its first call, mean over entries that do not also enter an outer loop
 	FurtherComputeNs *float64 `json:"further_compute_ns,omitempty"` // compute time before its first call in further iterations, if another loop begins with the same call
 	// Of a call or loop: compute time before its very first call and, of a call, the duration of that call, if far
-	// longer than for later ones. EntryCompute then excludes it.
+	// longer than for later ones. EntryComputeNs then excludes it.
 	FirstComputeNs *float64 `json:"first_compute_ns,omitempty"`
 	FirstCallNs    *float64 `json:"first_mpi_ns,omitempty"`
 	Body           []*Node  `json:"body,omitempty"`
@@ -206,7 +206,7 @@ type Options struct {
 	StructureOnly bool        // omit times, peers, bytes and attached values
 }
 
-// LocateByOffset is a Locate without debug information: the module and offset.
+// LocateByOffset is a Locator that uses no debug information: it returns module and offset.
 func LocateByOffset(_ string, s trace.Site) symbolise.Place {
 	return symbolise.Place{Module: s.Module, Offset: s.Offset}
 }

@@ -102,7 +102,7 @@ func (n *Node) head() *Node {
 	return n
 }
 
-// sayOnce removes the note about the first call from a call with which a loop begins, as the loop has it.
+// sayOnce removes the compute time before the first call from the call that begins a loop, if the loop has it.
 func (n *Node) sayOnce() {
 	if first := n.head(); first != nil && n.FirstComputeNs != nil {
 		first.FirstComputeNs = nil

@@ -27,7 +27,7 @@ const (
 type node struct {
 	kind  kind
 	shape int   // number that is equal for nodes which differ only in counts
-	size  int   // number of nodes below
+	size  int   // number of nodes of the tree, itself included
 	terms terms // for a call: its leaves
 	body  []item
 	rule  int // for a part: one of the rules with this content

@@ -17,7 +17,7 @@ type ObservedOrder struct {
 	Transitions map[Transition]bool // consecutive items
 }
 
-// An LoopOrder is the order of items in the program and its loops, derived from several ranks. A step back in the order
+// A LoopOrder is the order of items in the program and its loops, derived from several ranks. A step back in the order
 // begins another iteration of a loop. Loops are nested or disjoint.
 type LoopOrder struct {
 	Items    []int // in order
@@ -31,7 +31,7 @@ type LoopOrder struct {
 // NoLoop is the index that means "no loop".
 const NoLoop = -1
 
-// An PlaceInterval is a range of positions, from First to Last inclusive.
+// A PlaceInterval is a range of positions, from First to Last inclusive.
 type PlaceInterval struct{ First, Last int }
 
 // Has reports whether the interval contains a position.
@@ -106,7 +106,7 @@ func (s siteSet) add(o siteSet) {
 	}
 }
 
-// A span is a candidate for a loop, and the positions of the ranks that observed it.
+// A span is a candidate for a loop, with the positions of all items of the ranks that observed it.
 type span struct {
 	PlaceInterval
 	has siteSet

@@ -39,10 +39,10 @@ func (r *recursive) enters(a, b int) bool {
 	})
 }
 
-// noLeaf represents calls made outside of the function.
+// noLeaf is the leaf of an entry: a place at which another function calls this one.
 const noLeaf = -1
 
-// entry returns the node for such a call.
+// entry returns the node of an entry.
 func (f *nodeShaper) entry() *node {
 	return once.GetOrMake(f.leaf, noLeaf, func() *node {
 		return &node{kind: callKind, size: 1, terms: terms{{noLeaf, 1}}, shape: f.shape('e')}

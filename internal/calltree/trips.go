@@ -25,10 +25,10 @@ func (t trips) times(n uint64) trips {
 	if t.entries == 1 {
 		t.entries = n
 	}
-	return t // the trip counts are constant
+	return t // every repetition has the same trip counts
 }
 
-// then appends trip counts, which must continue the progression or repeat it.
+// then appends trip counts: there is no progression unless they continue it or repeat it.
 func (t trips) then(u trips) trips {
 	step := int64(u.first - t.last)
 	switch {

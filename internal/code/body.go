@@ -75,11 +75,11 @@ func (f *Function) build() (*Body, error) {
 type bodyBuilder struct {
 	f      *Function
 	b      *Body
-	moves  []moveEffect // instructions of the function that may jump
-	starts []uint64     // begins of blocks
+	moves  []moveEffect // by move of the function: its effect
+	starts []uint64     // addresses at which blocks begin
 }
 
-// A moveEffect is the effect of a jump on the blocks.
+// A moveEffect is the effect of a move, such as a jump, call or return, on the blocks.
 type moveEffect struct {
 	pads []uint64 // landing pads of the call
 	ends bool     // it ends its block
@@ -140,7 +140,7 @@ func (x *bodyBuilder) findPads(v *move, e *moveEffect) {
 	}
 }
 
-// link sets the blocks of calls, and the successors of blocks that end with a jump.
+// link sets the blocks of calls, and the successors of blocks that end with a move.
 func (x *bodyBuilder) link() {
 	b, f := x.b, x.f
 	for i := range f.moves {

@@ -2,7 +2,7 @@ package code
 
 import "slices"
 
-// IsInside reports whether a loop equals another or is within it; every loop is inside None.
+// IsInside reports whether a loop equals another or is within it; every loop is inside NoIndex.
 func (g *FlowGraph) IsInside(loop, outer int) bool {
 	if outer == NoIndex {
 		return true
@@ -21,7 +21,7 @@ type Branch struct {
 	Arms []BranchArm `json:"ways"`
 }
 
-// An BranchArm is the elements of a list from From up to To, without To.
+// A BranchArm is the elements of a list from FirstItem up to EndItem, without EndItem.
 type BranchArm struct {
 	FirstItem  int      `json:"from"`
 	EndItem    int      `json:"to"`
@@ -106,14 +106,14 @@ func components(list []int, joined func(i, j int) bool) [][]int {
 	return out
 }
 
-// An BodyItem is a call or a loop in the body of a function or loop.
+// A BodyItem is a call or a loop in the body of a function or loop.
 type BodyItem struct {
 	Block int    // of a loop: its header
 	Addr  uint64 // of a call
-	Loop  int    // None: the item is a call
+	Loop  int    // NoIndex: the item is a call
 }
 
-// ExclusiveItems returns a function that reports whether two items directly in a loop, or with None in the function
+// ExclusiveItems returns a function that reports whether two items directly in a loop, or with NoIndex in the function
 // itself, exclude each other: no path leads from one to the other within an iteration. It reports none if the code
 // is not completely known.
 func (b *Body) ExclusiveItems(loop int, list []BodyItem) func(i, j int) bool {

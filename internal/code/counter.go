@@ -20,8 +20,8 @@ type Counter struct {
 	AddedSoFar   int64 // difference to its value when the iteration began
 }
 
-// Comparable reports whether the difference of two counter readings of a loop, corrected by Add, gives the number
-// of iterations between two calls.
+// Comparable reports whether the difference of two readings of a loop's counters, each less its AddedSoFar,
+// gives the number of iterations between two calls.
 func (k Counter) Comparable(o Counter) bool {
 	return k.Step != 0 && k.Step == o.Step && k.CounterGroup == o.CounterGroup
 }
@@ -358,7 +358,7 @@ func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 		} else {
 			k.Register = c.conv.Names[i]
 		}
-		// Prefer the one that is the same at all calls.
+		// Of several take the same one at all calls, if possible.
 		if best.Step == 0 || cmp.Or(cmp.Compare(max(k.Step, -k.Step), max(best.Step, -best.Step)), cmp.Compare(k.CounterGroup, best.CounterGroup)) < 0 {
 			best = k
 		}

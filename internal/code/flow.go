@@ -15,7 +15,7 @@ const NoIndex = -1
 // A Loop is a loop with all that is in it.
 type Loop struct {
 	Header       int
-	Parent       int   // index of the loop around, or None
+	Parent       int   // index of the loop around, or NoIndex
 	NestingDepth int   // how many loops are around
 	Latches      []int // blocks that jump back to the header, ascending
 	Irreducible  bool  // it has entries other than Header
@@ -24,9 +24,9 @@ type Loop struct {
 // A FlowGraph is a function's control flow graph with its loops.
 type FlowGraph struct {
 	// ReversePostorder numbers blocks in reverse postorder: within an iteration of a loop, what runs later has the higher number.
-	// Unreachable blocks have None.
+	// Unreachable blocks have NoIndex.
 	ReversePostorder []int
-	// InnermostLoop is the innermost loop of each block, or None.
+	// InnermostLoop is the innermost loop of each block, or NoIndex.
 	InnermostLoop []int
 	// Loops lists loops by their headers' Order, so that enclosing loops come first.
 	Loops []Loop
@@ -47,7 +47,7 @@ type searched struct {
 	last   []int // highest number among the descendants in the search tree
 	post   []int // blocks in postorder
 	pred   [][]int
-	header []int  // header of the innermost enclosing loop, or None
+	header []int  // header of the innermost enclosing loop, or NoIndex
 	loop   []bool // the node is a header
 	wild   []bool // header of an irreducible loop
 }

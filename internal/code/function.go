@@ -82,7 +82,7 @@ func (m *Image) partOf(f *Function, addr uint64) bool {
 	return p.cold() || p.name == "" && addr != p.lo
 }
 
-// gather collects the function's parts and their jumps.
+// gather collects the function's parts and their moves: jumps, calls and returns.
 func (f *Function) gather() {
 	if f.gathered {
 		return

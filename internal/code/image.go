@@ -44,7 +44,7 @@ var architectures = map[elf.Machine]architecture{
 // An Image is a linked binary: addresses are link-time addresses. It is for one goroutine.
 type Image struct {
 	Path string
-	// LinkBias is the link-time address of the file's first byte. A link-time address minus Bias is an offset in the
+	// LinkBias is the link-time address of the file's first byte. A link-time address minus LinkBias is an offset in the
 	// module, as in traces.
 	LinkBias uint64
 

@@ -6,8 +6,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// IterationPattern are equally spaced iterations of a loop, counted from 0. With Count 0 there are none; with Odd they
-// are not equally spaced.
+// IterationPattern are equally spaced iterations of a loop, counted from 0. With Count 0 there are none. With
+// Irregular they are not equally spaced.
 type IterationPattern struct {
 	First     uint64 `json:"first"`
 	Last      uint64 `json:"last"`

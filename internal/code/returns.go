@@ -61,7 +61,7 @@ func (f *Function) MayReturn() bool {
 // ask determines whether the function returns, assuming that calls of functions that never return end their path. A
 // function that is being asked further up also counts as one of these: recursion alone never ends. That may be
 // wrong for functions below it, so that only results which do not depend on it are cached. lowest is the depth of
-// the outermost function on which the answer depends; depth if there is no dependence.
+// the outermost function on which the answer depends; depth or more if there is no such function further up.
 func (f *Function) ask(depth int) (back bool, lowest int) {
 	const free = int(^uint(0) >> 1)
 	switch f.state {

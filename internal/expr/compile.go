@@ -203,7 +203,7 @@ func unary(o op, a int64) int64 {
 	return truth(a == 0)
 }
 
-// binary computes two operands. If C does not define the result, it is Nothing.
+// binary computes two operands. If C does not define the result, it is NoValue.
 func binary(o op, a, b int64) int64 {
 	if a == NoValue || b == NoValue {
 		return NoValue

@@ -244,7 +244,7 @@ var define = sync.OnceFunc(func() {
 	}{
 		{"GRID_2D", false, []string{flat, "ranks / " + flat}},
 		{"GRID_2D_LONGEST_FIRST", true, []string{"ranks / " + flat, flat}},
-		{"GRID_SQUARE", false, []string{"root(ranks)", "root(ranks)"}}, // of a smaller number of ranks
+		{"GRID_SQUARE", false, []string{"root(ranks)", "root(ranks)"}}, // only the first ranks, unless their number is a square
 		{"GRID_3D", false, []string{x, y, "ranks / " + x + " / " + y}},
 		{"GRID_3D_REVERSED", true, []string{"ranks / " + x + " / " + y, y, x}},
 		{"GRID_3D_BALANCED", false, []string{shortest, other, "ranks / " + shortest + " / " + other}},
@@ -282,7 +282,7 @@ var define = sync.OnceFunc(func() {
 	}
 })
 
-// ready compiles a function at its first call.
+// ready makes a function available to formulas. Functions of grids are compiled later, for their arguments.
 func (f *function) ready() {
 	functions[f.name] = f
 	if f.ofGrid() {

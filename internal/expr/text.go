@@ -28,7 +28,7 @@ func (e *Expr) bind() int {
 	return tightest
 }
 
-// A CStyle is how formulas are written in C. The zero Style is what Parse reads.
+// A CStyle is how formulas are written in C. The zero CStyle is what Parse reads.
 type CStyle struct {
 	Number   func(n int64) string
 	Factor   func(n int64) string // how to write a number that is a factor; nil: like other numbers

@@ -8,9 +8,9 @@ import (
 // a loop has several: one by which the loop is entered, and one for its further iterations.
 type Arrival struct {
 	Leaf             int
-	PreviousTerminal int  // the previous terminal, or UnfoldStart
+	PreviousTerminal int  // the previous terminal, or BeforeFirst
 	EntersLoop       bool // enters the innermost loop that begins with the leaf
-	LoopsEntered     int  // how many loops are entered, see Visit
+	LoopsEntered     int  // how many loops are entered, see LeafVisit
 	levels           []level
 }
 

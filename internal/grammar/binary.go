@@ -64,7 +64,7 @@ func run(body []Symbol) int {
 // A splitter divides a body into items.
 type splitter struct {
 	rest  []Symbol
-	two   []Symbol // the first two iterations of the current progression; nil: none
+	two   []Symbol // the first two iterations of the current progression, if there is one
 	first int      // remaining symbols of its first iteration
 	more  int      // number of further iterations
 }

@@ -1,13 +1,12 @@
-// A Drawing replaces the trip counts of loops by synthetic ones from a distribution, if a trace has nothing else of
-// them.
+// SyntheticCounts draws the trip counts of loops from a distribution, if a trace has nothing else of them.
 //
 // Invariants:
 //
-// 1. A trip count MUST depend only on the seed, the family, the key and how many runs with that key came before.
-// Ranks that run a loop together have the same key, and so get the same counts without communication.
-// 2. All trip counts of a key together MUST be distributed like the original ones: so each rank has as many
-// iterations in all as its runs had on average.
-// 3. The size of the result MUST be bounded: see mostDrawn.
+//  1. A trip count MUST depend only on the seed, the family, the key and how many runs with that key came before.
+//     Ranks that run a loop together have the same key, and so get the same counts without communication.
+//  2. All trip counts of a key together MUST be distributed like the original ones: so each rank has as many
+//     iterations in all as its runs had on average.
+//  3. The size of the result MUST be bounded: see mostDrawn.
 
 package grammar
 
@@ -53,7 +52,8 @@ const mostNested = 1 << 10
 type UnrolledStreams struct {
 	Streams []*Grammar
 	Varying []int // indices of repeated symbols whose counts differ between ranks
-	// OriginalNumbers is by element of Varying: its previous index; -1: synthetic. Drawn has the synthetic counts by rank.
+	// OriginalNumbers is by element of Varying: its previous index; -1: synthetic. DrawnCounts has
+	// the synthetic counts by rank.
 	OriginalNumbers []int
 	DrawnCounts     [][]int64
 }

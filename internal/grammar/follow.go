@@ -23,8 +23,8 @@ func (b *Builder) follow(root int32) {
 const shortest = 4
 
 // resume starts to follow a rule whose first two symbols equal those at the end of the start rule, n and the next.
-// It removes these two. f is the rule's first symbol. It returns false without a change if that would leave some
-// rule with one use.
+// It removes these two. f is the rule's first symbol. It returns false without a change if the rule is too short,
+// or if some rule would be left with one use.
 func (b *Builder) resume(n, f int32) bool {
 	m, g := b.nodes[n].next, b.nodes[f].prev
 	x := &b.nodes[n]

@@ -23,7 +23,7 @@ type slot struct {
 type digramTable struct {
 	slots []slot
 	used  int
-	far   bool // a terminal was much larger than all before: it and larger ones get no slots
+	far   bool // a terminal was much larger than all before: the table does not grow any more
 }
 
 const (

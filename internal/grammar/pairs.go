@@ -16,7 +16,7 @@ type pairsRule struct {
 	ends        []uint64
 }
 
-// FindFollowers selects pairs of a terminal and its predecessor, which is UnfoldStart for the first terminal.
+// FindFollowers selects pairs of a terminal and its predecessor, which is BeforeFirst for the first terminal.
 func (s *WeightSums) FindFollowers(wanted func(before, terminal int) bool) *FollowerSearch {
 	p := &FollowerSearch{g: s.g, sums: s, wanted: wanted, rules: make([]pairsRule, len(s.rules))}
 	for _, id := range s.order {
@@ -65,7 +65,7 @@ func (p *FollowerSearch) again(sym Symbol, first, last int) uint64 {
 	return 0
 }
 
-// atStart is 1 if UnfoldStart and the first terminal form a pair.
+// atStart is 1 if BeforeFirst and the first terminal form a pair.
 func (p *FollowerSearch) atStart() uint64 {
 	if p.sums.Len() > 0 && p.wanted(BeforeFirst, p.rules[0].first) {
 		return 1
@@ -158,7 +158,7 @@ func (p *FollowerSearch) Nth(n int64) (pos uint64, terminal uint32) {
 	}
 }
 
-// Digrams counts how often each terminal directly follows each other one, or UnfoldStart.
+// Digrams counts how often each terminal directly follows each other one, or BeforeFirst.
 func (s *WeightSums) Digrams() map[[2]int]uint64 {
 	out := make(map[[2]int]uint64)
 	if s.Len() == 0 {

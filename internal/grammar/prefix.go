@@ -1,4 +1,4 @@
-// WeightSums, Splitter and PrefixPrints answer questions about positions in the sequence of a grammar without
+// WeightSums, Splitter and PrefixFingerprints answer questions about positions in the sequence of a grammar without
 // expanding it: which terminal is there, and what is the sum of the weights before it. They do not change grammars.
 
 package grammar
@@ -59,7 +59,7 @@ func NewWeightSums(g *Grammar, weight func(terminal uint32) int64) *WeightSums {
 }
 
 // WithWeights returns the sums of the same grammar with other weights. If few terminals have weight, it is faster
-// and takes less memory than NewSums.
+// and takes less memory than NewWeightSums.
 func (s *WeightSums) WithWeights(weight func(terminal uint32) int64) *WeightSums {
 	w := &WeightSums{g: s.g, weight: weight, order: s.order, rules: make([]sumsRule, len(s.rules))}
 	for _, id := range s.order {

@@ -88,8 +88,8 @@ func (b *Builder) tidy() {
 }
 
 // reopen removes the last token from the grammar again, as it may continue. After X^n the state is then that of
-// having followed X to its end. If X occurs only once there, X is expanded until the last symbol is a token or can
-// be followed.
+// having followed X to its end. If only one X is left, X is expanded until the last symbol is a token or can be
+// followed.
 func (b *Builder) reopen() {
 	last := b.nodes[0].prev
 	b.unindex(b.nodes[last].prev)

@@ -68,7 +68,7 @@ func (b *Builder) freeRule(r int32) {
 	b.freeRules = r
 }
 
-// link inserts node n after node p, and n's predecessor is p.
+// link inserts node n after node p.
 func (b *Builder) link(p, n int32) {
 	q := b.nodes[p].next
 	b.nodes[p].next, b.nodes[n].prev = n, p

@@ -14,7 +14,7 @@ type Splitter struct {
 	each  func(terminal uint32) int64
 	whole map[int32]*KindCounts
 	marks map[int32][]KindCounts // by rule with a long body: the counts before every markEach-th symbol
-	count KindCounts             // result of the last call of Count
+	count KindCounts             // result of the last call of CountKinds
 
 	// MaxSteps, if not 0, limits the number of parts: after this many steps parts become twice as heavy,
 	// repeatedly.
@@ -33,7 +33,7 @@ const (
 )
 
 // NewSplitter returns a Splitter. kind is a terminal's kind, less than kinds. each is the part of a terminal's weight
-// that Count sums up.
+// that CountKinds sums up.
 func NewSplitter(s *WeightSums, kind []int, kinds int, each func(terminal uint32) int64) *Splitter {
 	return &Splitter{s: s, kind: kind, kinds: kinds, each: each, whole: make(map[int32]*KindCounts), marks: make(map[int32][]KindCounts)}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A round of a progression may contain the whole round before it, or the same rounds may occur again in another
+// A round of a progression may begin with the whole round before it, or the same rounds may occur again in another
 // order. Sequitur then makes rules of rounds, which hide the progression: (Y X³)² X for Y X³ Y X⁴. Such rules
 // differ only in counts.
 

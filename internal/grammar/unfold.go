@@ -56,7 +56,7 @@ func Unfold(g *Grammar, limit int) *Unfolded {
 		return t
 	}
 	instance(0)
-	// by instance. That of a rule with a single use is not counted as a copy.
+	// own is by instance: false if several uses share it. The instance of a rule with a single use is no copy.
 	own := []bool{true}
 	for n := 0; n < len(t.OriginalRule); n++ {
 		for i, s := range g.Rules[t.OriginalRule[n]] {

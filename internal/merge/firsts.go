@@ -49,8 +49,8 @@ func (p *placing) longFirst(courses []course) bool {
 	return false
 }
 
-// durations returns the phases of the durations of all courses of a terminal, as one list: unlike gaps, durations
-// hardly depend on the previous call.
+// durations returns the phases of the durations of all courses of a terminal. They are compared together, as
+// durations depend less on the previous call than gaps do.
 func durations(courses []course) (all [][]timing.Phase) {
 	for i := range courses {
 		all = append(all, courses[i].duration)

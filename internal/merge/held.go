@@ -15,9 +15,8 @@ import (
 //	per symbol     16, of the grammars of streams and lanes
 //	per value      4
 //	per run        24, and 32 for each distinct column
-//	per rank       two for each call site, until these are 8 MiB; entries in the table of processes: 9
-//
-// columns, a run each at worst
+//	per rank       two for each call site, until these are 8 MiB; its part of the table of processes:
+//	               9 columns, a run each at worst
 //
 // So it grows with the differences between ranks, and by at most 216 bytes a rank for the table. A node of the tree
 // holds its own state, one message, and the state decoded from that message. Strings, call sites and allocation

@@ -50,7 +50,7 @@ type valuePlaces struct {
 	site    []int      // by terminal: site
 }
 
-// ofClass returns the mean values attached at leaves, by name, for leaves that differ from the mean of their call
+// ofClass returns the values attached at leaves, by name, for leaves whose mean differs from that of their call
 // site.
 func (v *valuePlaces) ofClass() (out map[string][]sections.LeafValue) {
 	room := maxPlacedValues
@@ -92,7 +92,7 @@ func (v *valuePlaces) ofClass() (out map[string][]sections.LeafValue) {
 	return out
 }
 
-// values returns the mean values attached at the leaves of one terminal; nil if unknown.
+// values returns the values attached at the leaves of one terminal; nil if unknown.
 func (p *placing) values(courses []course) (list []sections.LeafValue) {
 	leaves := p.byTerminal[courses[0].terminal]
 	ways, _ := p.waysTo(leaves)
@@ -122,7 +122,7 @@ func (p *placing) values(courses []course) (list []sections.LeafValue) {
 	return list
 }
 
-// ofRanks adds each rank's sums at leaves to its sums at call sites, for sites with several leaves.
+// ofRanks adds columns of the ranks' sums at leaves to those at call sites, for sites with several leaves.
 func (v *valuePlaces) ofRanks(out *sections.Class) {
 	ranks := v.c.ranks.Len()
 	if v.c.own.of == nil || ranks == 1 {

@@ -14,9 +14,8 @@ import (
 // It is nevertheless decoded defensively: an error there must not crash the program.
 //
 //	message = codec uint8, [raw size uvarint], body, compressed if codec is 1
-//	body    = first uvarint, ranks uvarint, problems, classes, strings, sites, outer sites, processes,
-//
-// allocation events, handovers
+//	body    = first uvarint, ranks uvarint, problems, classes, strings, sites, outer sites,
+//	          processes, allocation events, handovers
 const (
 	plainMessage      = 0
 	compressedMessage = 1

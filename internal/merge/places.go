@@ -78,8 +78,8 @@ func (c *class) placed(sh *classShape, times sections.Terminals) (list []section
 	return list, firsts, mixed
 }
 
-// uneven reports whether some calls may have taken considerably longer or shorter than the rest, relative to all
-// time.
+// uneven reports whether some calls may have taken other times than the rest, and the calls together take a
+// considerable share of all time.
 func uneven(s model.Stat, total float64) bool {
 	return s.Count > 1 && float64(s.Sum) > little*total && float64(s.Max-s.Min) > unlike*s.Mean()
 }

@@ -127,8 +127,8 @@ func (s *MergedBlock) asOne(list []*class) (*united, bool) {
 	return u, 5*s.fileSize(ranks, u.class) <= 6*s.fileSize(ranks, list...)
 }
 
-// clearlyWorth reports whether one class is at most slightly longer than the classes it unites, with all columns
-// written out. Then forms of the columns will make it shorter. If columns have forms, as with the sizes of SP, one
+// clearlyWorth reports whether one class, with all columns written out, is so little longer than the classes it
+// unites that forms of the columns will make it shorter. If columns have forms, as with the sizes of SP, one
 // class of 16 ranks has up to twice as many bytes as all classes. If the order is random, it has five times as
 // many.
 func clearlyWorth(one *class, list []*class) bool {

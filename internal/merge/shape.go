@@ -308,9 +308,8 @@ func skeletonsOf(tr *track.Track) skeletons {
 // dozen places takes a few hundred bytes besides its grammar.
 //
 //	skeletons = (2 × as foretold uvarint, unless those were the last: number of one before uvarint
-//	            | 2 × as foretold + 1 uvarint, call uvarint, site uint64, 2 × values + stack uvarint, if
-//
-// there is one: site without it uint64)…
+//	            | 2 × as foretold + 1 uvarint, call uvarint, site uint64, 2 × values + stack uvarint,
+//	              if there is one: site without it uint64)…
 //
 // Their number is known from the grammars.
 type succession struct {

@@ -227,7 +227,7 @@ func (u *united) column(from []uint32) column.Column {
 		}
 		return c
 	}
-	// The members of a part are in rank order.
+	// Members of a class come in rank order, even if it has several parts: one reader per column suffices.
 	readers := make([]*column.Reader, len(from))
 	known := make(map[*column.Column]*column.Reader)
 	for k := range readers {

@@ -114,7 +114,7 @@ func (v *values) join(o *values) {
 	const none = ^uint32(0)
 	v.columns()
 	o.columns()
-	usual := slices.Repeat([]pair{{none, none}}, len(v.cols)) // by column: the last column it was joined with, and the result
+	usual := slices.Repeat([]pair{{none, none}}, len(v.cols)) // by column: the first column it was joined with, and the result
 	rest := make(map[[2]uint32]uint32)
 	cols := make([]column.Column, 0, max(len(v.cols), len(o.cols)))
 	v.nums.change(func(i int, a uint32) uint32 {

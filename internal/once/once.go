@@ -21,7 +21,7 @@ func NumberOf[K comparable, N ~int | ~int32 | ~uint32 | ~int64 | ~uint64](m map[
 	return n, !known
 }
 
-// GetOrAppend is Get that also appends new values to a list.
+// GetOrAppend is GetOrMake that also appends new values to a list.
 func GetOrAppend[K comparable, V any](m map[K]V, key K, list *[]V, made func() V) V {
 	return GetOrMake(m, key, func() V {
 		v := made()

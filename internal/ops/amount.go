@@ -224,7 +224,7 @@ type Transfer struct {
 	UnknownSizes bool     // the size of some datatype is unknown or impossible; its blocks count 0 bytes
 }
 
-// maxBytes is more than any message has. Larger sizes are ignored, so that sums do not overflow.
+// maxBytes is more than any message has. Larger sizes count as unknown, so that sums do not overflow.
 const maxBytes = 1 << 50
 
 // add adds a number of elements, and returns their size in bytes.
@@ -278,7 +278,7 @@ func (c *call) shares(get values, v *view) (a Transfers) {
 			return isRoot
 		case x.OnlyOthers:
 			return isOther
-		case c.root >= 0 && between: // on an intercommunicator, only the root and the other group move data
+		case c.root >= 0 && between: // in the root's group of an intercommunicator, only the root moves data, on its own side
 			return isOther
 		}
 		return true

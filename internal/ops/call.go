@@ -57,7 +57,7 @@ const (
 	ActSendBegin                // a message; SendEnd follows when the buffer may be reused
 	ActSendEnd
 	ActRecv
-	ActRecvBegin // a receive is posted; Peer, Tag and Received are its arguments
+	ActRecvBegin // a receive is posted; Peer, Tag and ReceivedBytes are its arguments
 	ActRecvEnd
 	ActTested    // a test found the operation incomplete
 	ActCancelled // the operation ended without a message
@@ -70,13 +70,13 @@ const (
 	ActWindowFreed
 	ActPut
 	ActGet
-	ActAtomic       // a one-sided operation that combines values; it transfers both ways if Received is not 0
-	ActTransferEnd  // end of a Put, Get or Atomic, in a call that synchronises the window
+	ActAtomic       // a one-sided operation that combines values; it transfers both ways if ReceivedBytes is not 0
+	ActTransferEnd  // end of an ActPut, ActGet or ActAtomic, in a call that synchronises the window
 	ActTransferDone // end of a one-sided operation with a request
 	ActFence
 	ActLock   // lock of Peer's memory, or of all members' if Peer is AllMembers
-	ActUnlock // unlock, as for Lock
-	ActPost   // Post exposes memory to Group, Start begins access to that of Group; Complete ends the access, Posted the exposure
+	ActUnlock // unlock, as for ActLock
+	ActPost   // exposes memory to Group; ActStart begins access to that of Group, ActComplete ends the access, ActWait the exposure
 	ActStart
 	ActComplete
 	ActWait
@@ -86,7 +86,7 @@ const (
 	ActFileDeleted
 	ActFileViewed // a new view is set; Call has it
 	ActFileSynced
-	ActRead      // Received is from the status, Wanted from the arguments
+	ActRead      // ReceivedBytes is from the status, RequestedBytes from the arguments
 	ActReadBegin // by a call that returns before the read completes
 	ActReadEnd
 	ActWrite
@@ -119,11 +119,11 @@ type Operation struct {
 	ChannelIndex             uint64                 // index of the message in its channel, from 1; 0 without Message
 	RequestedBytes           uint64                 // of a file operation: bytes asked for
 	PerMember                *Transfers             // bytes sent to and received from each member, if Options ask for that
-	Neighbours               *handles.Neighbourhood // of a neighbourhood collective, with Shares or Messages; nil: unknown
+	Neighbours               *handles.Neighbourhood // of a neighbourhood collective, with PerMember or Messages; nil: unknown
 	Window                   *Window
-	Group                    []int // of Post, Start, Complete and Posted: world ranks
+	Group                    []int // of ActPost, ActStart, ActComplete and ActWait: world ranks
 	File                     *File
-	Call                     *trace.Call // of FileOpened, FileSought and Lock: the call, whose arguments matter
+	Call                     *trace.Call // of ActFileOpened, ActFileSought and ActLock: the call, whose arguments matter
 }
 
 // Exclusive reports whether a Lock is exclusive.
@@ -137,7 +137,7 @@ func (o *Operation) World() int { return o.Comm.PeerWorldRank(o.Peer) }
 
 // A Window is an MPI window. All of its ranks share one Window.
 type Window struct {
-	Number int // index by the lowest rank of the window's group
+	Number int // in the order of the lowest rank that has the window
 	MadeBy string
 	Comm   *handles.Comm
 	Name   string // the first name that a rank set; "" if none did

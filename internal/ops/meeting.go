@@ -9,7 +9,7 @@ import (
 // A Meeting is a rank's part in a collective call. All members of a communicator make the same collective calls in
 // the same order, and so do all members that share a window or a file. Failed calls count, too.
 type Meeting struct {
-	Comm    *handles.Comm // nil: the call is not collective, or its members are unknown
+	Comm    *handles.Comm // nil: not all members of a communicator have to make the call, or they are unknown
 	Window  *Window       // window on which the call is collective; nil: the call is on the communicator itself
 	File    *File
 	OwnRank int    // the rank's own number in Comm; -1: unknown

@@ -127,8 +127,8 @@ func (p *process) begin() error {
 	return nil
 }
 
-// earliest returns the thread whose next call began first; nil if no call remains. If times are means, the order in
-// which threads pass objects to each other has priority.
+// earliest returns the thread whose next call began first; nil if no call remains. Threads keep the order in
+// which they passed objects to each other, which times may contradict that are means.
 func (p *process) earliest() (next *thread) {
 	var waiting *thread
 	for _, t := range p.threads {

@@ -302,7 +302,7 @@ func RequestsFoundComplete(c *trace.Call) (list []Completion) {
 // ended reports whether a call succeeded as a whole, though some of its requests may have failed.
 func ended(c *trace.Call) bool { return c.Return == 0 || c.Return == mpi.ErrInStatus }
 
-// CompletesAll reports whether a successful call always completes all requests that it is given: it neither tests
+// CompletesAll reports whether a call completes all requests that it is given, whatever its outcome: it neither tests
 // nor selects.
 func CompletesAll(c *trace.Call) bool {
 	x := completionOf(c)
@@ -318,7 +318,7 @@ func FoundNothing(c *trace.Call) bool {
 	return !x.found(c)
 }
 
-// each visits the requests that a successful call completes, with their statuses.
+// each visits the requests that a call completes, with their statuses. A test must have succeeded.
 func (x *completion) each(c *trace.Call, visit func(request, status ValuePosition)) {
 	if x.Request >= 0 && c.Params[x.Request].In.Type != trace.TypeNone {
 		visit(ValuePosition{x.Request, -1}, ValuePosition{x.Status, -1})

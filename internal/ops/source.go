@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// FromStart and ToEnd as limits select all times.
+// MinTime and MaxTime as limits select all times.
 const (
 	MinTime = math.MinInt64
 	MaxTime = math.MaxInt64
@@ -20,10 +20,10 @@ type Options struct {
 	Ranks        []int // in rising order; nil: all
 	FromNs, ToNs int64 // on the run's time line: calls that overlap this interval
 	// StartPosition returns the position in a thread at which to begin. Requests and messages from before it are unknown,
-	// and messages have no numbers. The thread ends at To. nil: all threads are read from their beginning.
+	// and messages have no numbers. The thread ends at ToNs. nil: all threads are read from their beginning.
 	StartPosition func(rank, stream int) uint64
 	Phase         string // only calls of marked phases of that name, by position; "": all
-	Unfinished    bool   // pass what unfinished calls were doing, as Send, Recv and Awaited
+	Unfinished    bool   // pass what calls that never returned were doing, as ActSend, ActRecv and ActNeverCompleted
 	// IsIdle returns which calls of a function do not matter; nil: all matter. Only the first ones of a long sequence
 	// of such calls are passed. They must neither make nor complete requests.
 	IsIdle      func(f *trace.Function) func(c *trace.Call) bool
@@ -58,7 +58,7 @@ type Source struct {
 	Losses    Losses
 	CallsRead uint64 // calls so far
 	StartNs   int64  // origin of Start and End, on the run's time line
-	EndNs     int64  // end of the run relative to First
+	EndNs     int64  // end of the run relative to StartNs
 
 	o       Options
 	times   bool
@@ -105,7 +105,7 @@ func NewSource(r *trace.Reader, o Options) (*Source, error) {
 // timed reports whether there are times and they are not ignored.
 func (s *Source) timed() bool { return s.times }
 
-// wants reports whether a call between two times, relative to First, is wanted.
+// wants reports whether a call between two times, relative to StartNs, is wanted.
 func (s *Source) wants(start, end int64) bool {
 	return end+s.StartNs >= s.o.FromNs && start+s.StartNs <= s.o.ToNs
 }

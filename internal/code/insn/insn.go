@@ -11,8 +11,8 @@ const (
 	KindJump                     // to Target
 	KindCall                     // to Target, and from there to the next
 	KindReturn                   // to the caller
-	KindIndirectJump             // to the target that Via describes
-	KindIndirectCall             // to the target that Via describes, and from there to the next
+	KindIndirectJump             // to the target that IndirectTarget describes
+	KindIndirectCall             // to the target that IndirectTarget describes, and from there to the next
 	KindStop                     // nowhere: a trap
 )
 

@@ -61,7 +61,7 @@ func (s *CountedStreams) CountCalls(terminals, ranks int) ([]uint64, error) {
 	return CountStreamCalls(s.Grammars, s.Varying, terminals, ranks, func(i, member int) int64 { return vals[i][member] })
 }
 
-// CountStreamCalls is Calls for counts that are read one by one: count returns the i-th varying count of a member.
+// CountStreamCalls does the same for counts that are read one by one: count returns the i-th varying count of a member.
 func CountStreamCalls(streams []*grammar.Grammar, varying []int, terminals, ranks int, count func(i, member int) int64) ([]uint64, error) {
 	if len(varying) == 0 {
 		sum := grammar.CountOccurrences(streams, terminals)

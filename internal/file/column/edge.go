@@ -137,7 +137,7 @@ func (f *Fitter) blocks(m *members, first int) (Form, bool) {
 	return form, true
 }
 
-// FoundBlocks reports whether block sizes were found, and so whether Plain makes a difference.
+// FoundBlocks reports whether block sizes were found, and so whether NoBlocks makes a difference.
 func (f *Fitter) FoundBlocks() bool { return len(f.shares) > 0 }
 
 // product derives the coefficients of Share from the positions where values change, for columns of all ranks.

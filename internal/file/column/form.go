@@ -201,7 +201,7 @@ func mod(a, m int64) int64 {
 type StoredValue struct {
 	Form        Form
 	Column      *Seq // the stored values, the column that the form refers to, or the mask
-	SizesColumn *Seq // the column of sizes for KindLocal; nil if its size is constant
+	SizesColumn *Seq // the column of sizes for KindOwnRankInColumn; nil if the form refers to none
 }
 
 // At returns the value of the i-th member of a class, a given rank of a world

@@ -53,7 +53,7 @@ type base struct {
 	scale  int64
 	vals   []int64 // the pattern; nil after it was unused for long
 	d      int64   // width of the grid for the last shift that matched; 0: none did
-	dx, dy int64   // of the last that was
+	dx, dy int64   // the last shift that matched
 }
 
 // Short columns are always stored, and so are columns of a subset of ranks, as a reference to a column of one class
@@ -90,7 +90,7 @@ func pattern(c *Column) (vals []int64, off, scale int64, ok bool) {
 	return vals, off, scale, true
 }
 
-// findLike searches for a stored column to which the values are proportional or shifted.
+// findLike searches for a stored column that gives the values by a factor and an offset, perhaps shifted.
 func (f *Fitter) findLike(vals []int64, off, scale int64) (Form, bool) {
 	for i := len(f.bases) - 1; i >= 0; i-- {
 		b := f.bases[i]

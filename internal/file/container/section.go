@@ -53,7 +53,7 @@ const (
 	SectionSyntheticMessages = 25 // only if messages became synthetic to make the trace smaller
 	SectionWaits             = 26 // only if ranks computed wait states at the end of the run
 	SectionHandovers         = 27 // only if threads used objects that other threads made
-	SectionWhen              = 28 // only if ranks computed their times by iteration at the end of the run
+	SectionWhen              = 28 // only if ranks computed their times by part of the run, at its end
 	SectionFirstCalls        = 29 // only if first calls took far longer than later ones
 	SectionCount             = 30
 )

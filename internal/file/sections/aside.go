@@ -19,7 +19,7 @@ const (
 const AsideBits = 6
 
 // coarseAsides reduces the asides of a rank in a run with many. It keeps the first, which is the recorder's start,
-// and merges neighbours until there are few enough.
+// and merges neighbours until there are few enough. If that does not suffice, it sums up all others.
 func coarseAsides(list []model.Aside, ranks int) []model.Aside {
 	for ranks <= inAll/4 && len(list) > inAll/ranks {
 		n := len(list)

@@ -38,7 +38,7 @@ const (
 	codeUnsure              // for loops
 	codeAgain               // for functions
 	codeStated              // the offset does not follow from sites
-	codeAnew                // the place differs from the previous one at the same offset
+	codeAnew                // the place differs from that of the earlier vertex at the same offset
 	codeInlined             // functions are inlined at the place
 	codeNamed               // a call whose name differs from its function's
 	codeFlags
@@ -52,10 +52,10 @@ type codeCoder struct {
 
 	flags      []int
 	tree       *callTree
-	order      [][]int  // by call: its vertices' indices in calls
+	order      [][]int  // by call vertex: its indices in calls
 	contexts   [][]int  // by vertex: its indices in calls
 	implied    []uint64 // offsets that follow from sites
-	like       []int    // by vertex: an earlier one at the same place; -1: the place is new
+	like       []int    // by vertex: the previous one of the same kind and offset; -1: the place is new
 	texts      []codeText
 	number     map[string]int // index in texts
 	name, file []int          // by vertex: index in texts; -1: the name follows from something else
@@ -162,7 +162,7 @@ func (x *codeCoder) imply() {
 	list := x.c.Vertices
 	x.implied = make([]uint64, len(list))
 	known := make([]bool, len(list))
-	up := make([]int, len(list)) // the vertex of a frame
+	up := make([]int, len(list)) // by vertex: itself, or the vertex around it that represents the frame; -1: none
 	for i := range list {
 		if up[i] = i; list[i].Parent < 0 {
 			up[i] = -1
@@ -211,7 +211,7 @@ func (x *codeCoder) offsets() {
 	x.compare()
 }
 
-// compare sets like: earlier vertices at the same place.
+// compare sets like: the previous vertex of the same kind and offset.
 func (x *codeCoder) compare() {
 	type place struct {
 		kind   model.VertexKind

@@ -151,7 +151,7 @@ func (x *codeCoder) functions() []int {
 	return in
 }
 
-// alike returns by function an earlier one with the same content; -1: none is known. lowest is the first place in
+// alike returns by function an earlier one that is the same by the calls in it; -1: none is known. lowest is the first place in
 // each.
 func (x *codeCoder) alike() []int {
 	list := x.c.Vertices

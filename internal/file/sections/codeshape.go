@@ -185,7 +185,7 @@ func (x *codeCoder) shape() {
 	for i := range s.last {
 		s.last[i] = x.tree.nodes[i].first
 	}
-	calls := 0 // number of calls so far
+	calls := 0 // number of call vertices so far
 	flagged := make([]bool, len(x.flags))
 	for i := range x.c.Vertices {
 		v := &x.c.Vertices[i]

@@ -16,10 +16,8 @@ import (
 // Sites whose places have signatures are in the order of their frames' places, outermost first. A site is coded as
 // its distance from the previous call's. A signature is one of those at the site's place:
 //
-//	0            the next one that wasn't there, of the group that the last new one there was of, at first of
-//
-// the first
-//
+//	0            the next one that wasn't there, of the group that the last new one there was of,
+//	             at first of the first
 //	n ≤ recent   the one before it came last n signatures ago, each counted once
 //	recent + 1 + g   the next one that wasn't there, of the group number g there
 //	behind these     any other, by number
@@ -149,7 +147,7 @@ func (p *signaturesAt) index(group int) (n int) {
 	return n
 }
 
-// came makes a signature the latest one; at is its previous index in recent, or len(recent).
+// came makes a signature the latest one; at is its previous index in recent, -1: none.
 func (p *signaturesAt) came(sig, at int) {
 	if at < 0 {
 		if at = 0; len(p.recent) < recent {
@@ -179,7 +177,7 @@ type distinctCall struct{ sig, site int32 }
 type distinctCalls struct {
 	number map[signatureRef]int32
 	calls  []signatureRef
-	behind []int32 // by call, and for the start in the last element: the call that follows; -1: none
+	behind []int32 // 0: for the start, n + 1: for call n: the call that follows; -1: none
 }
 
 func newDistinctCalls() *distinctCalls {

@@ -168,8 +168,8 @@ func CheckReplaceable(path string) error {
 	return nil
 }
 
-// SpecialFile returns the kind of a device, FIFO or socket at a path; "" for files, folders and missing ones. Links
-// in /dev to open files count as devices.
+// SpecialFile returns the kind of a device, FIFO or socket at a path; "" for files, folders and missing ones.
+// Everything in /proc, and in /dev except /dev/shm, counts as a device, as links there may lead to open files.
 func SpecialFile(path string) string {
 	if abs, err := filepath.Abs(path); err == nil && (strings.HasPrefix(abs, "/dev/") && !strings.HasPrefix(abs, "/dev/shm/") || strings.HasPrefix(abs, "/proc/")) {
 		if _, err := os.Lstat(abs); err == nil {
@@ -229,12 +229,12 @@ var local = []uint32{
 	0x2fc12fc1, // zfs
 	0x58465342, // xfs
 	0x794c7630, // overlay
-	0x9123683e, // SyncFile is called after a file was written completely, before it gets its name. Network file systems may report only now that there was no room. A local file system begins to write; waiting for that takes milliseconds, and helps only if the machine fails within seconds.
+	0x9123683e, // btrfs
 }
 
-// SyncFile is called when all of a file is written, before it gets its name. File systems of other hosts may refuse only
-// now what they had no room for; a local one begins to write. To wait until it has written takes several milliseconds,
-// and helps only if the machine fails within the next seconds.
+// SyncFile is called after a file was written completely, before it gets its name. Network file systems may report only
+// now that there was no room. On a local one it only begins to write: waiting for that takes several milliseconds, and
+// helps only if the machine fails within the next seconds.
 func SyncFile(f *os.File) error {
 	var s syscall.Statfs_t
 	if err := syscall.Fstatfs(int(f.Fd()), &s); err != nil || !slices.Contains(local, uint32(s.Type)) {

@@ -110,8 +110,8 @@ func (p *ClassPools) keeps(r *callRow, common bool) kept {
 	return kept{r.count > 1, r.count > 2, several, several && r.count > 1}
 }
 
-// bits returns the number of bits stored of extremes. If each rank made one call, the extremes are exact times of
-// two ranks, so more bits are kept.
+// bits returns the number of bits stored of extremes. If each rank made one call, the extremes are the times of
+// single calls, so more bits are kept.
 func (p *ClassPools) bits(r *callRow, common bool) int {
 	switch {
 	case common:

@@ -23,12 +23,10 @@ type LeafTimes struct {
 // A placesBlob is the encoded times of a class's leaves.
 //
 //	places = per class blob
-//	blob   = terminals uvarint, per terminal: (number - the one behind that before) uvarint, gap mean,
-//
-// duration mean,
-//
-//	(2·(leaf, as a difference to the one before) + entry) uvarint, gap mean, duration mean,
-//	entry mean if it is 1, (0 uvarint, mean of outer loops)…
+//	blob   = terminals uvarint, per terminal: (number - the one behind that before) uvarint,
+//	         gap mean, duration mean,
+//	         (2·(leaf, as a difference to the one before) + entry) uvarint, gap mean, duration mean,
+//	         entry mean if it is 1, (0 uvarint, mean of outer loops)…
 //
 // A mean has eight significant bits. A terminal's mean is that of its leaves without means of their own.
 type placesBlob struct {
@@ -94,11 +92,11 @@ func appendPlacesOf(b []byte, list []LeafTimes, terminals []int32) ([]byte, erro
 	if last := list[len(list)-1].Leaf; last >= len(terminals) {
 		return nil, fmt.Errorf("times of leaf %d of %d", last, len(terminals))
 	}
-	missing := make(map[int32]int) // by terminal: number of leaves that are not listed
+	missing := make(map[int32]int) // by terminal: number of leaves that are not in list
 	for _, t := range terminals {
 		missing[t]++
 	}
-	x := placesBlob{common: make(map[int32]leafMeans)} // means of the leaves that are not listed, by terminal
+	x := placesBlob{common: make(map[int32]leafMeans)} // means of the first leaf of each terminal with several
 	for i := range list {
 		t := terminals[list[i].Leaf]
 		if _, known := x.common[t]; !known && missing[t] > 1 && math.IsNaN(list[i].EntryGap) {

@@ -83,7 +83,7 @@ func (p *Processes) units(i int) []int64 {
 	return units
 }
 
-// exactly writes a column unrounded.
+// exactly writes the values of a column as they are.
 func exactly(x *column.Column) []byte {
 	n := x.Len()
 	b := wire.AppendCoded([]byte{seqForm}, func(c *wire.Coder) { column.CodeSeq(c, x, n) })
@@ -202,7 +202,7 @@ func (p *Processes) steady(vals, units []int64) []steadyRun {
 		cut := unit >> extraDigits // by how much the time may exceed v
 		near := unit
 		if v-unit/2 > 0 && unitOf(v-unit/2, digitsFor(len(vals))) < unit {
-			near /= 2 // a larger value would look like a more accurate one
+			near /= 2 // a smaller value would look more accurate than it is
 		}
 		x := run{1, v + cut - near/2, v + near/2, float64(v) + float64(cut)/2, max(1, near>>extraDigits)}
 		if unit == 1 {

@@ -26,7 +26,7 @@ type SignatureTable struct {
 	groups         []*SignatureGroup
 	first          []int          // by group: number of its first signature
 	SignatureCount int            // number of signatures
-	DistinctCalls  int            // number of distinct calls; Total if there are no stacks
+	DistinctCalls  int            // number of distinct calls; SignatureCount if there are no stacks
 	stacked        []distinctCall // the distinct calls; nil: each signature is one
 
 	sites    *SiteTable

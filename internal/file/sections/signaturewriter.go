@@ -73,7 +73,7 @@ type writing struct {
 	shape      formed
 }
 
-// A candidate is a signature of another class whose forms are tried.
+// A candidate is a signature whose forms are tried on the terminals of later classes.
 type candidate struct {
 	class int
 	forms []column.Form

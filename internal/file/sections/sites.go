@@ -209,7 +209,7 @@ type SiteTable struct {
 	WithoutCallers  []int                 // number of each site without its callers
 	Phases          map[int]string        // by site: the phase that begins with calls from it
 	ThreadFunctions map[int]model.Site    // by site: the start function of threads whose first call is from it
-	Turns           map[int]int           // by site: the loop that began another iteration before calls from it, see TurnMark
+	Turns           map[int]int           // by site: the loop that began another iteration before calls from it
 	ByHash          map[uint64]model.Site // by hash, those that occur as values
 
 	once    sync.Once

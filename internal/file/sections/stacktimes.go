@@ -96,7 +96,7 @@ func (a callTime) from(b callTime) float64 {
 // the one that loses less by rounding.
 func (s *stackless) apart(enough float64) (list []int) {
 	own := make([]bool, len(s.calls))
-	var rest callTime // asFar is the largest ratio of two numbers that count as equal.
+	var rest callTime // sum over the terminals without own means
 	n := 0.0
 	for _, x := range s.calls {
 		n += x.calls
@@ -128,7 +128,7 @@ func (s *stackless) apart(enough float64) (list []int) {
 	}
 }
 
-// rounded returns the times as a reader decodes them.
+// asFar is the largest ratio of two numbers that count as equal.
 const asFar = 1.01
 
 func (x *stackCalls) time() float64 { return (x.own.gap + x.own.duration) * x.calls }
@@ -138,7 +138,7 @@ func (a *callTime) add(b callTime, calls float64) {
 	a.duration += b.duration * calls
 }
 
-// rounded is what a reader has of it.
+// rounded returns the times as a reader decodes them.
 func (a callTime) rounded() callTime {
 	return callTime{unrounded(RoundedNumber(a.gap, meanBits), meanBits), unrounded(RoundedNumber(a.duration, meanBits), meanBits)}
 }

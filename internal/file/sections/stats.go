@@ -121,7 +121,7 @@ func (p *ClassPools) roundMeans(codes []statCode, stats []model.Stat) {
 		nearest := RoundedNumber(own, FineBits)
 		switch low := unrounded(nearest, FineBits); {
 		case low == own:
-			x.mean = nearest // it is exact already; a changed value would contradict other numbers
+			x.mean = nearest // it is exact: readers would notice a corrected value
 		case low > own:
 			x.mean = min(max(x.mean, nearest-1), nearest)
 		default:

@@ -79,7 +79,7 @@ func (t *TimeCoder) flag(v *bool) {
 	}
 }
 
-// code codes the times of a class, whose pools are in p. It calls took with the sizes of the parts.
+// code codes the times of a class, whose pools are in p. After each part it calls took with the part's number of values.
 func (t *TimeCoder) code(p *ClassPools, c *TimeCodes, took func(what string, n int)) {
 	for k, what := range []string{"durations of a distinct call or of many equal ones", "gaps before these"} {
 		t.stats(p, c, k)

@@ -184,7 +184,7 @@ func (x *whenCoder) typical(w *model.When, n, rank int) *model.WhenTimes {
 	return nil
 }
 
-// partsOfLevel is the number of units of an exemplar's FromNs in a level.
+// partsOfLevel is the number of units of an exemplar's StartNs in a level.
 const partsOfLevel = 16
 
 func (x *whenCoder) times(w *model.When, t, typical *model.WhenTimes, left *int) {

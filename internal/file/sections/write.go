@@ -50,7 +50,7 @@ func EstimateCallBytes(c *Content) (int, error) {
 	return sizeOfCalls(c, wire.QuickPackedSizeOf)
 }
 
-// EstimateFileSize is Estimate in the time that writing takes: it is exact except for sections of more than 32 KiB.
+// EstimateFileSize is EstimateCallBytes in the time that writing takes: it is exact except for sections of more than 32 KiB.
 func EstimateFileSize(c *Content) (int, error) { return sizeOfCalls(c, wire.PackedSize) }
 
 func sizeOfCalls(c *Content, packed func([]byte) int) (int, error) {

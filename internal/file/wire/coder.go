@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Mixing is slow, so it is limited to small data: Mix refuses data for which it needs more than half a second;
-// Unmix takes slightly longer.
+// Mixing is slow, so it is limited to small data: compression stops at a size that takes half a second.
+// Decompression accepts slightly more.
 const (
 	mixTo    = 1 << 18
 	maxMixed = 1 << 20
@@ -28,7 +28,7 @@ func CompressMixing(data []byte) ([]byte, bool) {
 	return frame, smaller
 }
 
-// CompressMixingPrimed is Mix with a model that was trained on known data, such as the expected content.
+// CompressMixingPrimed is CompressMixing with a model that was trained on known data, such as the expected content.
 func CompressMixingPrimed(known, data []byte) ([]byte, bool) {
 	if len(data) > mixTo {
 		return nil, false
@@ -76,13 +76,13 @@ func CompressMixingPrimed(known, data []byte) ([]byte, bool) {
 
 var errMixed = errors.New("data longer than mixing takes")
 
-// DecompressMixing decodes the output of Mix, given the size of the data. Any frame decodes to some data, so only a checksum
-// detects damage.
+// DecompressMixing decodes the output of CompressMixing, given the size of the data. Any frame decodes to some data,
+// so only a checksum detects damage.
 func DecompressMixing(frame []byte, size uint64) ([]byte, error) {
 	return DecompressMixingPrimed(nil, frame, size)
 }
 
-// DecompressMixingPrimed decodes the output of MixAfter, given the same known data.
+// DecompressMixingPrimed decodes the output of CompressMixingPrimed, given the same known data.
 func DecompressMixingPrimed(known, frame []byte, size uint64) ([]byte, error) {
 	if size > maxMixed {
 		return nil, errMixed

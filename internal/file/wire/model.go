@@ -95,11 +95,11 @@ func bitsFor(size int) int {
 	return n
 }
 
-// ahead are models prepared by PrimeMix, by the address of their known data.
+// ahead are models prepared by PrepareMixing, by the address of their known data.
 var ahead sync.Map
 
-// PrepareMixing prepares MixAfter or UnmixAfter for known data and data of a size. A process calls it when it has spare
-// time.
+// PrepareMixing prepares CompressMixingPrimed or DecompressMixingPrimed for known data and data of a size. A process
+// calls it when it has spare time.
 func PrepareMixing(known []byte, size int) { ahead.Store(&known[0], learned(known, size)) }
 
 // learned returns a model trained on known, for data of this size.

@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Limits that Compress and Expand share, so that a reader does not take much more memory than a frame has bytes:
+// Limits that Compress and Decompress share, so that a reader does not take much more memory than a frame has bytes:
 // the declared size is at most maxRatio times the stored one plus slack, and the window is limited.
 const (
 	maxRatio  = 4096
@@ -45,7 +45,7 @@ func newEncoder(level zstd.EncoderLevel, window int) *zstd.Encoder {
 }
 
 // Compress returns a zstd frame of data, or false if that is no smaller or
-// Expand would refuse it. thorough trades time for size.
+// Decompress would refuse it. thorough trades time for size.
 func Compress(data []byte, thorough bool) ([]byte, bool) {
 	switch {
 	case !thorough && len(data) <= smallWindow:

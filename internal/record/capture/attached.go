@@ -31,7 +31,7 @@ func (c *Capture) name(rec event.Record) error {
 		return err
 	}
 	for _, s := range c.streams {
-		if s.phases == nil && (s.thread == 0 || s.prev == signature.NoTerminal) { // before the first call, or during MPI_Init on the first thread
+		if s.phases == nil && (s.thread == 0 || s.prev == signature.NoTerminal) { // a further thread must not have made a call yet; the first one is in MPI_Init, or after it
 			s.phases = c.phasesOf(s.thread)
 		}
 	}

@@ -386,7 +386,7 @@ func requestWords(p *program, enter event.Record) (handles []uint64, place, stri
 		return enter[at : at+1], enter[at+1], 0
 	}
 	if len(enter) < at+3 {
-		return nil, 0, 0 // a single request
+		return nil, 0, 0 // the call has no array
 	}
 	return enter[at+3:], enter[at+1], enter[at+2]
 }

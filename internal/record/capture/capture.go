@@ -33,7 +33,7 @@ type ProcessConfig struct {
 	Context
 	// ProcessDir is the process directory, where checkpoints go; "" for none.
 	ProcessDir string
-	// MaxGrammarBytes is the size in bytes above which a grammar is packed; 0: the constant MaxLive.
+	// MaxGrammarBytes is the size in bytes from which a grammar is packed; 0: the constant MaxGrammarBytes.
 	MaxGrammarBytes int
 	// ReadTicks reads the clock of the records; only used with several threads.
 	ReadTicks func() uint64
@@ -118,7 +118,7 @@ type stream struct {
 	prev    uint32   // terminal of the last call
 	last    uint64   // end of the thread's last time inside MPI, in ticks
 	owed    uint64   // ticks to subtract from the next gap, noted while a call was unfinished
-	begins  []uint64 // outermost frames of a thread before its first call; nil: the first call is over
+	begins  []uint64 // outermost frames of a new thread, until its first call; empty: unknown, or that call has begun
 	off     uint64   // ticks when tracing was switched off; 0: it is on
 	phases  *phases  // phases of the times of its calls; nil: not recorded
 	frames  []frame  // unfinished calls, outermost first; frames beyond depth are spare

@@ -64,7 +64,7 @@ type checkpoints struct {
 	handovers int
 	values    []byte     // attached values: terminal, name and number
 	times     []byte     // of each call, in the order of counting, see noteTimes
-	steps     wire.Coder // calls in lanes, see signature.LaneTable.Note
+	steps     wire.Coder // calls in lanes, see signature.LaneTable.LogCall
 }
 
 // saveIfNeeded saves the state if a ring needs room.

@@ -27,7 +27,7 @@ type frames struct {
 	size int64  // bytes of complete frames
 	from int64  // position of the first frame that is kept
 
-	plain int64 // up to this size frames are not compressed, as compression would take most of the time
+	plain int64 // while size is below this, frames are not compressed, as that would take most of the time
 
 	memory  []byte // frames that follow those in the file
 	pending []byte

@@ -50,7 +50,7 @@ func at(list *[][]making, k mpi.Kind, number int64) *making {
 	return &(*of)[number]
 }
 
-// of returns the element for a kind and a number, or the zero value.
+// of returns the element for a kind and a number; unseenMaking if the list lacks it.
 func of(list [][]making, k mpi.Kind, number int64) making {
 	if int(k) >= len(list) || uint64(number) >= uint64(len(list[k])) {
 		return unseenMaking

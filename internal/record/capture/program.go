@@ -32,7 +32,7 @@ type program struct {
 	alike      bool // equal records have the same meaning in all threads
 	lanes      bool // its calls may have lanes
 
-	// Only if the only array in ENTER, if any, is the array of requests: its position.
+	// For calls whose only array in ENTER, if any, is the one of requests: where the requests begin.
 	endsPlainly  bool
 	requestArray bool
 	requestAt    int

@@ -10,8 +10,9 @@ import (
 // cachedWords is the largest length of records in the cache.
 const cachedWords = 512
 
-// A recordCache holds the last records of terminals, found by terminal or by a hash of the records. It has a fixed
-// number of slots, so that memory is bounded: of many distinct calls only some are in it.
+// A recordCache holds the last records of terminals, found by terminal or by a hash of the records. Each
+// terminal has one possible slot, and there are at most mostCached, so that memory is bounded: of many distinct calls
+// only some are in it.
 type recordCache struct {
 	slots []cached     // a power of two; terminal n has slot n modulo their number
 	index []remembered // by leading bits of the hash; twice as many as slots

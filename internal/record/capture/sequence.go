@@ -11,8 +11,8 @@ import (
 
 // Size in bytes at which the grammar of a stream is packed, and a new one is begun. A program without repetition
 // then takes two or three bytes for each call instead of forty. If a lap of a loop has more calls than that, the
-// trace contains the lap several times. MaxLive is about 260,000 symbols. LeanLive, about 40,000, is for users who
-// prefer little memory over finding all repetition.
+// trace contains the lap several times. MaxGrammarBytes is about 260,000 symbols. LeanMaxGrammarBytes,
+// about 40,000, is for users who prefer little memory over finding all repetition.
 const (
 	MaxGrammarBytes     = 16 << 20
 	LeanMaxGrammarBytes = 2 << 20
@@ -23,7 +23,7 @@ type sequence struct {
 	*grammar.Builder        // the current grammar
 	parts            frames // earlier grammars, packed, in order; one item each
 	before           uint64 // number of terminals in parts
-	most             int    // size at which the grammar is packed, see MaxLive
+	most             int    // size at which the grammar is packed, see MaxGrammarBytes
 }
 
 // newSequence returns an empty sequence. Its parts go to the file at path, or stay in memory if path is "".

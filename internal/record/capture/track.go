@@ -12,7 +12,7 @@ import (
 
 // Track ends the capture and returns the track. Calls that are unfinished have the return code NeverReturned, and
 // last until the process ended, if that is known. In a live process MPI_Finalize is an exception, as it is the call
-// that asks; see AllCame.
+// that asks; see AllArrived.
 func (c *Capture) Track(end string) (*track.Track, error) {
 	t, err := c.leanTrack(end, false)
 	if err != nil {

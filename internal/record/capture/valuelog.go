@@ -13,9 +13,8 @@ import (
 
 // A valueLog records each number attached to a call of a stream, in order of calls. The record of a number is
 //
-//	call, as a difference to that of the number before in the frame varint, number of its name uvarint, value
-//
-// varint
+//	call, as a difference to that of the number before in the frame varint, number of its name uvarint,
+//	value varint
 type valueLog struct {
 	frames
 	last uint64                  // call of the previous number in the frame

@@ -69,8 +69,8 @@ func (r *Ring) Head() (uint64, error) {
 // Released is the position up to which records may be overwritten.
 func (r *Ring) Released() uint64 { return atomic.LoadUint64(&r.header[OffReleased/8]) }
 
-// AlmostFull reports whether the owner thread will have too little room even after everything up to pos is
-// released: less than it waits for, or less than an eighth of the ring.
+// AlmostFull reports whether the owner thread would have too little room if everything up to pos were read, but
+// nothing more released: less than it waits for, or less than an eighth of the ring.
 func (r *Ring) AlmostFull(pos uint64) bool {
 	wanted := atomic.LoadUint64(&r.header[OffSpaceWanted/8])
 	return pos-r.Released() > r.Capacity()-min(max(wanted, r.Capacity()/8), r.Capacity())
