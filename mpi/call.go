@@ -12,7 +12,7 @@ type Call struct {
 	Section               string // of the standard, as in "3.2"
 	SectionTitle          string
 	Class                 Class
-	Reason                string // why an Unwrapped call is not wrapped
+	Reason                string // why a ClassUnwrapped call is not wrapped
 	Large                 bool   // large-count form: count and disp kinds are 64 bits wide
 	SmallForm             *Call  // of a large form: the call it widens
 	LargeForm             *Call  // of a small form: its large form, nil without one

@@ -10,7 +10,7 @@ type Content struct {
 	Type         string   // a datatype, or an array with one for each block; "": bytes
 	Partitions   string   // the number of partitions; Count is of each
 	Displs       string   // begins of the blocks: in extents of Type, or in bytes if Type is an array
-	Multiplicity Property // number of repetitions: Size, InDegree or OutDegree of parameter Of
+	Multiplicity Property // number of repetitions: Size, PropertyInDegree or PropertyOutDegree of parameter Of
 	Comm         string   // a communicator; "": no repetition
 	OwnElement   bool     // of an array of counts, only the element of the own rank
 	InPlace      bool     // there is no data if the buffer is MPI_IN_PLACE

@@ -33,7 +33,7 @@ type (
 	PropertyExpr struct {
 		Property Property
 		Param    string
-		Rank     string // for Neighbors only: parameter with the rank whose neighbours are meant
+		Rank     string // for PropertyNeighbors only: parameter with the rank whose neighbours are meant
 	}
 
 	// SumExpr adds its terms.
@@ -87,8 +87,8 @@ const (
 	PropertyGraphNodes                            // of a communicator: nodes of its graph
 	PropertyGraphEdges                            // of a communicator: edges of its graph
 	PropertyGraphNeighbors                        // of a communicator and a rank: neighbours in its graph
-	PropertyInWeights                             // of a communicator: InDegree if its edges have weights
-	PropertyOutWeights                            // of a communicator: OutDegree if its edges have weights
+	PropertyInWeights                             // of a communicator: PropertyInDegree if its edges have weights
+	PropertyOutWeights                            // of a communicator: PropertyOutDegree if its edges have weights
 	PropertyTypeIntegers                          // of a datatype: integers that its constructor was given
 	PropertyTypeAddresses                         // of a datatype: addresses
 	PropertyTypeLargeCounts                       // of a datatype: large counts

@@ -98,14 +98,14 @@ const UnknownHandle = -1
 type Value struct {
 	Type          Type
 	Null          bool  // String: a null pointer
-	Num           int64 // Int, Handle, Request, Object, FunctionRef: the number; Array: the length or one of the Array… constants
+	Num           int64 // TypeInt, TypeHandle, TypeRequest, TypeObject, TypeFunctionRef: the number; TypeArray: the length or one of the Array… constants
 	RequestID     int64 // Request: see RequestForm
 	RequestThread int   // Request: of form RequestForeign
 	RequestForm   RequestForm
 	Text          string
 	Addr          Location
 	Status        *StatusValue
-	Site          *Site // FunctionRef: address of the function, if known
+	Site          *Site // TypeFunctionRef: address of the function, if known
 	Elems         []Value
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Columns say what signatures say, value by value, and parameters stand where
-// ParamValues says.
+// ParamPositions says.
 func TestColumns(t *testing.T) {
 	for name, program := range map[string]func(r *tracktest.Recorder){
 		"stencil": tracktest.Stencil(3), "butterfly": tracktest.Butterfly(2), "transpose": tracktest.Transpose(2), "workers": tracktest.Workers(40),

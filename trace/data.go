@@ -141,7 +141,7 @@ const (
 	DirFree  = model.DirFree
 )
 
-// The classes of addresses, and offsets of those of class Special.
+// The classes of addresses, and offsets of those of class AddressSpecial.
 const (
 	AddressSpecial = model.AddressSpecial
 	AddressHeap    = model.AddressHeap
@@ -159,7 +159,7 @@ const (
 // NoPreviousPlace is the value of Histogram.PreviousPlace for a thread's first call, which has no call before it.
 const NoPreviousPlace = model.NoPreviousPlace
 
-// The kinds of vertices of Code, and the values of Way that are not loops.
+// The kinds of vertices of Code, and the values of LoopTransition that are not loops.
 const (
 	FunctionVertex = model.FunctionVertex
 	LoopVertex     = model.LoopVertex

@@ -71,7 +71,7 @@ func (v LeafValue) Mean() float64 {
 // AttachedValues returns the values attached to the calls at each leaf, by name. rank is as for Times. If the trace has the
 // values of each call, sums are exact, and all of them are read. Otherwise the file has the rank's sums at some
 // leaves, to a percent. The other leaves are estimates: they share what remains of the call site's sum in
-// Rank.AttachedTotals, in the proportions of MeanValues.
+// Rank.AttachedTotals, in the proportions of MeanAttachedValues.
 func (l *Leaves) AttachedValues(rank *Rank) (map[string][]LeafValue, error) {
 	if s, err := rank.openSeries(); err != nil || s != nil && len(s.Names()) > 0 { // imported traces may have times of calls but values of leaves only
 		return l.valuesOfCalls(rank, err)
@@ -99,7 +99,7 @@ func (l *Leaves) AttachedValues(rank *Rank) (map[string][]LeafValue, error) {
 		first += of.Len()
 	}
 	if rank.r.members[rank.nclass] == 1 {
-		return values, nil // MeanValues is computed from these: no correction
+		return values, nil // MeanAttachedValues is computed from these: no correction
 	}
 	for name := range values {
 		for _, site := range totals[name].Sites {

@@ -114,7 +114,7 @@ func (b *Builder) copyBody(list []Symbol, r int32) []Symbol {
 }
 
 // AppendBinary appends the binary form of everything appended so far to dst. Grammar first completes a copy of the
-// Builder; this does not. So the start rule may end with a few symbols that also occur elsewhere; Restore merges
+// Builder; this does not. So the start rule may end with a few symbols that also occur elsewhere; ContinueGrammar merges
 // them.
 func (b *Builder) AppendBinary(dst []byte) []byte {
 	w := &b.scratch

@@ -54,7 +54,7 @@ type ActKind uint8
 // operation's ID.
 const (
 	ActSend      ActKind = iota // a message, by a call that returns when the buffer is free
-	ActSendBegin                // a message; SendEnd follows when the buffer may be reused
+	ActSendBegin                // a message; ActSendEnd follows when the buffer may be reused
 	ActSendEnd
 	ActRecv
 	ActRecvBegin // a receive is posted; Peer, Tag and ReceivedBytes are its arguments

@@ -30,7 +30,7 @@ type Timeline struct {
 	PackedMainFunctions string `json:"main"`  // per row and tile: the function with most time, 255 none; packed
 	PackedBusyShares    string `json:"share"` // per row and tile: share of all but the program outside MPI, 0 to 250; packed
 
-	CoarseTiles          int    `json:"coarse"` // coarse tiles per row for FunctionShares
+	CoarseTiles          int    `json:"coarse"` // coarse tiles per row for PackedFunctionShares
 	PackedFunctionShares string `json:"each"`   // per function, row and coarse tile: share of the time, 0 to 250; packed
 
 	SingleCalls    *SingleCalls      `json:"single,omitempty"`   // the calls of short traces

@@ -91,7 +91,7 @@ func ShortenPlaces(text string, places ...string) string {
 	return PlaceShortener(places).ShortenLine(text, places...)
 }
 
-// ShortenLine shortens the places in a line to what fits OneLine columns: the longest ones, all to the same length.
+// ShortenLine shortens the places in a line to what fits MaxLineColumns columns: the longest ones, all to the same length.
 func (n *NameShortener) ShortenLine(text string, places ...string) string {
 	room := MaxLineColumns - utf8.RuneCountInString(text)
 	if room >= 0 {

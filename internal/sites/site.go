@@ -33,7 +33,7 @@ type Site struct {
 
 	sums.CallSums
 	TimePerRank       trace.Spread               `json:"-"`                             // distribution of Time over the ranks
-	SpentIsLowerBound bool                       `json:"imbalance_estimated,omitempty"` // the largest total of Spent is a lower bound
+	SpentIsLowerBound bool                       `json:"imbalance_estimated,omitempty"` // the largest total of TimePerRank is a lower bound
 	WaitedNs          int64                      `json:"-"`                             // time waited for other ranks
 	AttachedValues    []calltree.AttachedSummary `json:"values,omitempty"`              // values attached to the calls
 

@@ -56,7 +56,7 @@ const (
 	WaitsAlways WaitsPolicy = "always"
 )
 
-// WaitsVariable is the environment variable that passes Options.Waits to the ranks; unset means Auto.
+// WaitsVariable is the environment variable that passes Options.Waits to the ranks; unset means WaitsAuto.
 const WaitsVariable = "SPOOR_WAITS"
 
 // WhenVariable is the environment variable that passes Options.WhenBytes to the ranks: "never", or a number of bytes.
@@ -67,11 +67,11 @@ const WhenOff = -1
 
 // Options determine what is recorded of times.
 type Options struct {
-	Waits       WaitsPolicy // "" means Never
+	Waits       WaitsPolicy // "" means WaitsNever
 	WhenBytes   int64       // size of section when in bytes, whatever Waits is; 0: the default size, if wait states are computed; or WhenOff
 	Mode        Mode        // "" means Stats
 	Bins        int         // of a histogram; 0: the default number
-	SampleCalls int         // for HistSig: how many calls determine the bins; 0: the default number
+	SampleCalls int         // for ModeHistSig: how many calls determine the bins; 0: the default number
 	Error       Bound
 	Errors      map[string]Bound // by function, in place of Error
 }

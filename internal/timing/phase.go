@@ -15,7 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// MostPhases is the largest number of phases of a PhaseLine, and FewPhases that of lines which exist in large numbers.
+// MaxPhases is the largest number of phases of a PhaseLine, and MaxPhasesOfMany that of lines which exist in large numbers.
 // On a busy machine each wait for a processor is a phase of its own (TestInterrupted: of 2,400 parts of runs in which
 // one of twenty calls waited, 3 are wrong by more than 2 % with 24 phases, 699 with 8).
 const (
@@ -91,7 +91,7 @@ func (p *PhaseLinePair) AddEach(a, b []uint64, step int) {
 	p.line(1).addEach(b, step)
 }
 
-// LimitToFew limits the phases to FewPhases from now on.
+// LimitToFew limits the phases to MaxPhasesOfMany from now on.
 func (p *PhaseLinePair) LimitToFew() { p.rest[0].few, p.rest[1].few = true, true }
 
 // Phases returns the phases of gaps (0) or durations (1).
@@ -389,7 +389,7 @@ type NumberPhases struct {
 	calls               uint64
 }
 
-// NewNumberPhases returns an empty NumberPhases. few limits it to FewPhases, for callers with many.
+// NewNumberPhases returns an empty NumberPhases. few limits it to MaxPhasesOfMany, for callers with many.
 func NewNumberPhases(few bool) *NumberPhases {
 	n := new(NumberPhases)
 	for _, l := range n.lines() {

@@ -20,7 +20,7 @@ import (
 
 // A Track is everything recorded of one rank.
 //
-// Terminals of all streams index Sigs and Times. They are numbered by first
+// Terminals of all streams index Signatures and Times. They are numbered by first
 // occurrence in a depth-first walk of the streams in order, so that ranks
 // which do the same things with other parameters have equal Streams.
 type Track struct {

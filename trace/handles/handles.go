@@ -6,7 +6,7 @@
 // A rank's name for an object is the lowest free number of its kind, so that
 // the same number may mean one thing early and another late. Mostly it does
 // not, and then what a terminal means follows from the terminal alone; where
-// it does, Pieces splits the terminal's occurrences by the positions at which
+// it does, GroupOccurrences splits the terminal's occurrences by the positions at which
 // the meaning changes. Nothing is expanded either way.
 //
 // One walk, over the calls of a rank that make objects, finds all of this: a Rank is what it

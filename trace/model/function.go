@@ -29,7 +29,7 @@ type Function struct {
 	ID           uint16
 	Name         string
 	ReturnKind   mpi.Kind // nearly always KindError
-	ResultType   Type     // type of the return value, if that is no error code; else None
+	ResultType   Type     // type of the return value, if that is no error code; else TypeNone
 	Attrs        Attr
 	Params       []ParamDef
 	UnknownKinds []string // names of kinds that this version does not know (mpi.KindUnknown), in order: files derived from this one keep them

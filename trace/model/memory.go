@@ -25,7 +25,7 @@ type AddressClass uint8
 // The classes; the offset counts from the beginning of the segment or module,
 // or from the thread's first MPI call on its stack.
 const (
-	AddressSpecial AddressClass = 0 // Offset is one of the Special… constants
+	AddressSpecial AddressClass = 0 // Offset is one of the AddressSpecial… constants
 	AddressHeap    AddressClass = 1 // allocated memory
 	AddressDevice  AddressClass = 2 // allocated on an accelerator
 	AddressStatic  AddressClass = 3 // data of a program or library
@@ -37,7 +37,7 @@ const (
 // FirstUncomparableAddress is the lowest number of addresses of class AddressUnknown that cannot even be compared.
 const FirstUncomparableAddress = 1 << 20
 
-// Offsets of addresses of class Special.
+// Offsets of addresses of class AddressSpecial.
 const (
 	SpecialNull            = 0 // NULL, MPI_BOTTOM
 	SpecialInPlace         = 1 // MPI_IN_PLACE

@@ -1,4 +1,4 @@
-// SourceSite makes call sites of source lines instead of addresses in binaries: lines of interpreted languages, and
+// SourceLineSite makes call sites of source lines instead of addresses in binaries: lines of interpreted languages, and
 // those recorded by other tools. The site's module is the file, its offset the line. Its build id is a mark,
 // followed by the function if known.
 

@@ -161,7 +161,7 @@ func (w Uint128) big() *big.Int {
 	return b.Lsh(b, 64).Or(b, new(big.Int).SetUint64(w.Lo))
 }
 
-// wide converts b; the largest Wide if b does not fit.
+// wide converts b; the largest Uint128 if b does not fit.
 func wide(b *big.Int) Uint128 {
 	if b.BitLen() > 128 {
 		return Uint128{math.MaxUint64, math.MaxUint64}
@@ -177,7 +177,7 @@ func (w Uint128) Plus(v Uint128) Uint128 {
 }
 
 // Fraction returns num/den of the samples, rounded down, for num up to den, with that share of the sum. The extremes
-// are those of all samples. The variance is that of all, or larger by up to 1/Count. The rest that Minus returns
+// are those of all samples. The variance is that of all, or larger by up to 1/Count. The rest that WithoutPart returns
 // has no larger variance than all.
 func (s Stat) Fraction(num, den uint64) Stat {
 	if num == den {

@@ -41,7 +41,7 @@ type WaitSite struct {
 	Kind         int // reason; see package waits
 	Count        uint64
 	WaitedNs     int64
-	Ranks        []WaitRankNs // ranks that waited longest; Waiting is how many waited
+	Ranks        []WaitRankNs // ranks that waited longest; WaitingRanks is how many waited
 	LateRanks    []WaitRankNs // ranks that were waited for longest; Awaited is how many were
 	WaitingRanks int
 	AwaitedRanks int

@@ -22,7 +22,7 @@ type Instruction struct {
 	Len            int    // in bytes
 	Kind           Kind
 	Target         uint64         // address, of a Branch, Jump or Call
-	IndirectTarget IndirectTarget // of an IndirectJump or IndirectCall
+	IndirectTarget IndirectTarget // of a KindIndirectJump or KindIndirectCall
 }
 
 // End is the address after the instruction; for a call, the return address.
@@ -87,7 +87,7 @@ type Effect struct {
 	Destination, Source Operand
 	AddedConstant       int64
 	ClobberedRegisters  uint32 // registers that get another value, a bit for each; To is not among them
-	// StoresOther: something else is written at Where. Taken: it is an address that a register gets.
+	// StoresOther: something else is written at StoredAt. Taken: it is an address that a register gets.
 	StoresOther, AddressTaken bool
 	StoredAt                  Operand
 	StoredSize                int64 // largest number of bytes written to memory

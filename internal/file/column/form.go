@@ -181,7 +181,7 @@ func (f *Form) Eval(rank, size int64) int64 {
 	case KindPlane:
 		return linear(f.Coefficients[1], rank%f.Coefficients[0], f.Coefficients[2], rank/f.Coefficients[0], f.Coefficients[3])
 	}
-	panic(fmt.Sprintf("column: values of form %d don't follow from the rank", f.Kind)) // see Closed
+	panic(fmt.Sprintf("column: values of form %d don't follow from the rank", f.Kind)) // see IsClosedForm
 }
 
 // linear returns a·x + b·y + c, wrapping around.

@@ -159,7 +159,7 @@ func (p *Pattern) Key() string {
 	return string(c.AppendRuns(nil))
 }
 
-// AppendScale and DecodeLike: a column as the pattern of one that is known.
+// AppendScale and DecodeScaled: a column as the pattern of one that is known.
 func (p *Pattern) AppendScale(b []byte) []byte {
 	return wire.AppendVarint(wire.AppendVarint(b, p.offset), p.factor)
 }

@@ -135,7 +135,7 @@ func PackSection(id int, raw []byte) (stored []byte, codec byte) {
 	return stored, codec
 }
 
-// PreparePacking prepares Pack and Load for a section of a few hundred bytes.
+// PreparePacking prepares PackSection and Load for a section of a few hundred bytes.
 func PreparePacking(id int) { wire.PrepareMixing(known[id], 100) }
 
 // mostOfSmall is the largest uncompressed size accepted for the small sections that every reader needs: text and a

@@ -79,7 +79,7 @@ func (c *ClassReader) Groups() []*SignatureGroup {
 	return list
 }
 
-// FirstAlikes are those of FirstLike.
+// FirstAlikes are those of FirstAlike.
 func (c *ClassReader) FirstAlikes() []int {
 	known := make(map[*SignatureGroup]int)
 	list := make([]int, len(c.Terminals))

@@ -39,7 +39,7 @@ type Class struct {
 	// rules and symbols. Nil: all ranks have the counts in Streams.
 	Counts    []column.Column
 	Terminals Terminals
-	// Lanes, if any, are in rising order of Terminal. LaneCounts has the repetition counts of their Steps, as Counts
+	// Lanes, if any, are in rising order of Terminal. LaneStepCounts has the repetition counts of their Steps, as Counts
 	// has those of Streams.
 	Lanes          []signature.LaneColumns
 	LaneStepCounts []column.Column
@@ -104,7 +104,7 @@ const (
 	// maxStacked bounds the distinct calls of a trace with stacks.
 	maxStacked = 1<<31 - 2
 
-	// A call may have MaxValues values, and valuesPerByte more for each byte of the table
+	// A call may have MaxCallValues values, and valuesPerByte more for each byte of the table
 	// of signatures: one that has more is coded value by value. A reader of the call
 	// takes memory for all of them.
 	MaxCallValues = 1 << 22

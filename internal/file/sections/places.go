@@ -155,7 +155,7 @@ type FirstTimes struct {
 	Gap, Duration float64
 }
 
-// appendFirsts and DecodeFirsts: the first calls at leaves. What section places has of these leaves is the mean of all calls, these included.
+// appendFirsts and DecodeFirstTimes: the first calls at leaves. What section places has of these leaves is the mean of all calls, these included.
 //
 //	firsts = per class blob
 //	blob   = (leaf - the one behind that before, gap mean, duration mean)…
@@ -190,7 +190,7 @@ func codeFirsts(c *wire.Coder, list *[]FirstTimes, leaves int) {
 	}
 }
 
-// appendMixed and DecodeMixed: the terminals without times of single leaves.
+// appendMixed and DecodeSharedTimes: the terminals without times of single leaves.
 //
 //	mixed = per class blob
 func appendMixed(classes []Class) []byte {

@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// appendThinned and DecodeThinned: the section of sizes that were merged.
+// appendThinned and DecodeMergedSizes: the section of sizes that were merged.
 //
 //	thinned = families uvarint, family…
 //	family  = functions uvarint, (function uvarint, as a difference to the one before)…,

@@ -6,7 +6,7 @@ import (
 )
 
 // Squash is the logistic function within what interpolation loses, never
-// falls, and Stretch leads back to where it came from.
+// falls, and Logit leads back to where it came from.
 func TestSquash(t *testing.T) {
 	last := int32(0)
 	for d := int32(-3000); d <= 3000; d++ {

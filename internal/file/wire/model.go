@@ -1,4 +1,4 @@
-// Squash and Stretch convert between probabilities and the logarithms of odds that
+// Logistic and Logit convert between probabilities and the logarithms of odds that
 // coders weigh and add when they mix predictions. All is integers from tables, so
 // that every machine predicts the same and can decode what another has coded.
 
@@ -320,7 +320,7 @@ func Logistic(d int32) int32 {
 	return (table[i]*(128-w) + table[i+1]*w + 64) >> 7
 }
 
-// Logit is ln(p/(1-p)) of a probability p in 1/65536: the inverse of Squash.
+// Logit is ln(p/(1-p)) of a probability p in 1/65536: the inverse of Logistic.
 func Logit(p uint16) int32 { return int32(stretched[p>>4]) }
 
 // table is 65536/(1+exp(-x)) at -8, -7.5, …, 8.

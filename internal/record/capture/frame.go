@@ -19,7 +19,7 @@ type frame struct {
 	key    signature.Key // in the order of recording: return code, inputs, outputs, aux words
 
 	parent   int64 // communicator that a new one is created from
-	requests []int // requests of the inputs, in order: index or symbol.None
+	requests []int // requests of the inputs, in order: index or symbol.NoRequestIndex
 	named    []namedRequest
 	ended    []int // indices in requests of the completed ones
 	flag     int64 // output of a completing call; -1: it has none

@@ -5,7 +5,7 @@ package signature
 // values only are one terminal instead, and the values go into its lane: those of the first
 // call, and a grammar over numbered steps, each of which adds something to all of them.
 //
-// A LaneTable makes lanes while calls are recorded. In the end a Folding puts calls from before into them.
+// A LaneTable makes lanes while calls are recorded. In the end a Promotion puts calls from before into them.
 // LaneColumns are a lane over the ranks of a class, as a file has it, and LaneValues are those of
 // one rank again. docs/notes/008-lanes.md says why.
 

@@ -103,7 +103,7 @@ func (t *LaneTable) CheckLanes(c *wire.Coder) {
 	}
 }
 
-// LogCall appends the last call of a lane to the notes for Replay.
+// LogCall appends the last call of a lane to the notes for ReplayCall.
 //
 //	note = terminal, step + 1, values if that is 0, what it adds if it is new
 func (t *LaneTable) LogCall(c *wire.Coder, n uint32) {

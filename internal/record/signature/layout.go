@@ -143,7 +143,7 @@ const (
 // A Span is a group of values: input or output of a parameter, an element of it, the result, or the properties of a
 // new object.
 type Span struct {
-	Param      int // index in the layout, or Result or Made
+	Param      int // index in the layout, or ParamResult or ParamMade
 	IsOutput   bool
 	Width      Width
 	Dims       int

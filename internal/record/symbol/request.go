@@ -137,7 +137,7 @@ func (q *Requests) BeginCall() {
 	q.cursor = NoRequestIndex
 }
 
-// FindIndex returns the index of the request in the variable at place; None if the
+// FindIndex returns the index of the request in the variable at place; NoRequestIndex if the
 // handle is null or unknown.
 func (q *Requests) FindIndex(handle, place uint64) int {
 	first := int32(q.handles.Get(handle)) - 1

@@ -45,7 +45,7 @@ const (
 	laneBits = laneOver | laneOver<<32
 )
 
-// PackSamples packs a sample of each histogram for AddAll; ok is false if one exceeds 32 bits.
+// PackSamples packs a sample of each histogram for AddPacked; ok is false if one exceeds 32 bits.
 func PackSamples(a, b uint64) (both uint64, ok bool) { return a | b<<32, (a|b)>>32 == 0 }
 
 // count counts samples up to the first that belongs to no tally, and returns how many it counted.

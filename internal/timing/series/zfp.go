@@ -11,7 +11,7 @@ import (
 // ZFPCodec stores the logarithms of times in the format of libzfp's fixed-accuracy mode. zfp has absolute bounds; an
 // absolute bound of the logarithm is a relative one of the time. If the bound is absolute, ZFP stores the times
 // themselves. As zfp rounds its bound down to a power of two, and its errors are even smaller, ZFP also tries twice
-// that bound. With Clustered, times of calls with the same key are adjacent.
+// that bound. With BySignature, times of calls with the same key are adjacent.
 //
 // Times whose bound is below the precision of a double are stored as integers, and so are the few that rounding to
 // an integer moves out of their bounds.

@@ -116,7 +116,7 @@ func (w *Writer) mayLane(k signature.Key) []int32 {
 	return w.words
 }
 
-// AddCall adds a thread's next call. It returns its terminal, which Time and Attach take.
+// AddCall adds a thread's next call. It returns its terminal, which Time and AttachValue take.
 func (w *Writer) AddCall(thread int, function uint16, site uint64, vals []int64) (uint32, error) {
 	if len(w.Times) >= mostDistinct {
 		return 0, fmt.Errorf("more than %d distinct calls", mostDistinct)
