@@ -47,7 +47,7 @@ type Act struct {
 	Operation
 }
 
-// A ActKind is the kind of an act.
+// An ActKind is the kind of an act.
 type ActKind uint8
 
 // The kinds of acts. If one call begins an operation and another completes it, or none does, both acts have the
@@ -99,7 +99,7 @@ const (
 // AllMembers in place of a Peer means all members of the communicator.
 const AllMembers = -2
 
-// Values of Root other than ranks.
+// Values of Operation.Root that are not ranks.
 const (
 	NoRoot       = -1 // the collective has none
 	RootSelf     = -2 // on an intercommunicator: this process
@@ -194,7 +194,7 @@ func (k ActKind) String() string { return kindNames[k] }
 // Losses counts by name what an export could not express.
 type Losses map[string]uint64
 
-// Add counts n more.
+// Add adds n to the count of a loss.
 func (l Losses) Add(name string, n uint64) { l[name] += n }
 
 // A Loss is one name with its count.
@@ -213,7 +213,7 @@ func (l Losses) List() []Loss {
 	return list
 }
 
-// What this package itself can't say, and so no format can.
+// Names of losses that every export has: what this package itself cannot determine.
 const (
 	lostComm    = "operations on a communicator whose members the trace does not have"
 	lostSource  = "receives whose sender the trace does not have"

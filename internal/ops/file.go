@@ -19,7 +19,8 @@ func opensFile(p *process, _ *thread, _ *plan, c *Call) {
 	c.add(ActFileOpened, &Operation{StartedBy: c.Func, Comm: comm, File: f, Call: c.Call})
 }
 
-// file begins what is known of an operation on the file that a call passes.
+// file returns an operation on the file that a call passes, without its amounts. If the file is unknown, it counts a
+// loss and returns false.
 func (p *process) file(c *Call) (op Operation, ok bool) {
 	var f *File
 	if v := input(c.Call, "fh"); v != nil {
@@ -41,7 +42,7 @@ func closesFile(p *process, _ *thread, _ *plan, c *Call) {
 
 func seeks(p *process, _ *thread, _ *plan, c *Call) {
 	if op, ok := p.file(c); ok {
-		own := *c.Call // the walk's own may be the next seek when this one is left
+		own := *c.Call // a copy: when this call ends, the walk may have reused c.Call for the next one
 		own.Params = slices.Clone(own.Params)
 		op.Call = &own
 		c.add(ActFileSought, &op)
@@ -85,7 +86,7 @@ func fileTransfer(p *process, _ *thread, q *plan, c *Call) {
 	}
 	switch {
 	case q.request >= 0 || split:
-		kind++ // its beginning
+		kind++ // ActRead becomes ActReadBegin, ActWrite becomes ActWriteBegin
 	case kind == ActRead:
 		op.ReceivedBytes = transferred(op.ReceivedBytes, scalarStatus(c.Call))
 	default:

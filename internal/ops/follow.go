@@ -33,7 +33,7 @@ func (s *Source) Follow(rank int, sink Sink) (*Follower, error) {
 	return f, nil
 }
 
-// AdvanceTo passes the calls to the sink that began before a time.
+// AdvanceTo passes to the sink the calls that began before a time.
 func (f *Follower) AdvanceTo(ns int64) error {
 	for f.next != nil && f.at < ns {
 		if err := f.p.step(f.next, f.sink); err != nil {

@@ -63,7 +63,7 @@ func (a *CallInterpreter) CommOfAll(c *trace.Call, stream int, index uint64) *ha
 	return a.x.CommOf(c, stream, index)
 }
 
-// meets sets c.Met.
+// meets sets c.Meeting.
 func (p *process) meets(q *plan, c *Call) {
 	on := &c.Params[q.on]
 	m := &c.Meeting

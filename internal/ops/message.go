@@ -66,7 +66,7 @@ func ReceiveSelectionOf(c *trace.Call) (r ReceiveSelection, ok bool) {
 // A matched is a message that a matched probe removed from the queue.
 type matched struct {
 	comm        *handles.Comm
-	number, nth uint64 // 0: unknown
+	number, nth uint64 // Message and ChannelIndex of its Operation; 0: unknown
 }
 
 // probes handles a probe that waits for a message, and a matched probe.

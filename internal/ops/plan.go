@@ -9,16 +9,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A plan is what the calls of a terminal have in common. It is valid for left calls: then a handle may change its
-// meaning.
+// A plan is what the calls of a terminal have in common. left is the number of further calls for which it is valid:
+// after them a handle may have another meaning.
 type plan struct {
 	act     func(p *process, t *thread, q *plan, c *Call)
 	pieces  []handles.OccurrenceGroup
 	left    uint64
 	out, in transfer
 	place   int
-	request int // parameter that returns the request; -1: none
-	on      int // parameter that identifies the members of a collective call; -1: not collective
+	request int // index of the parameter that returns the request; -1: none
+	on      int // index of the parameter that identifies the members of a collective call; -1: not collective
 	comm    *handles.Comm
 	count   *uint64 // counter of the collective calls with these members
 
@@ -29,7 +29,7 @@ type plan struct {
 type transfer struct {
 	is     bool
 	op     Operation
-	tag    int // parameter; -1: none
+	tag    int // index of the parameter with the tag; -1: none
 	status int
 }
 

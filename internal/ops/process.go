@@ -19,18 +19,18 @@ type process struct {
 	windows  map[int64]*openWindow // by handle, like the following maps
 	files    map[int64]*File
 	messages map[int64]matched     // messages removed by matched probes
-	made     map[int]int           // by communicator: number of windows and files
-	met      map[CallOrder]*uint64 // number of collective calls
+	made     map[int]int           // by communicator: number of windows and files that its members have made together so far
+	met      map[CallOrder]*uint64 // number of the rank's collective calls in each order so far
 	own      struct {
 		of   *handles.Comm
 		rank int
 	}
-	groups map[int64][]int // world ranks
+	groups map[int64][]int // world ranks of each group, by handle
 
-	sent, got counts // numbers of messages
+	sent, got counts // numbers of messages sent and received so far
 	since     uint64 // calls since the last call of Progress
 
-	part bool // the current call is wanted by time and phase
+	part bool // the current call is in the wanted time range and phase
 }
 
 // A thread is one stream of a process.
@@ -39,7 +39,7 @@ type thread struct {
 	walk   *trace.Walk
 	idle   *idle // nil: no calls are skipped
 	phases *within
-	values *trace.ValueCursor // nil: not wanted
+	values *trace.ValueCursor // attached values; nil: not wanted
 	more   bool               // a call remains
 	clock  Ticker             // nil: the walk has times, if the trace has any
 	begins int64              // begin of the walk's call, by the clock
@@ -127,8 +127,8 @@ func (p *process) begin() error {
 	return nil
 }
 
-// earliest returns the thread whose next call began first; nil if no call remains. Threads keep the order in
-// which they passed objects to each other, which times may contradict that are means.
+// earliest returns the thread whose next call began first; nil if no call remains. If threads
+// passed objects to each other, their calls keep that order, even if times contradict it because they are only means.
 func (p *process) earliest() (next *thread) {
 	var waiting *thread
 	for _, t := range p.threads {

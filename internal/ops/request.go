@@ -18,7 +18,7 @@ type requestKey struct {
 type pending struct {
 	acts [2]Act
 	n    int
-	part bool // begun in a wanted call
+	part bool // the call that began them is in the wanted time range and phase
 	id   int64
 }
 

@@ -19,8 +19,8 @@ import (
 // Invariants:
 //
 //  1. Consecutive calls of one call site finish the same requests as before, but in the order of their array. Each
-//     such call has the rest of the same requests. No action visible to other ranks is between them, so the run could
-//     have had any order.
+//     such call passes the requests that the previous ones left. No action visible to other ranks is between them, so
+//     the run could have had any order.
 //  2. Tests and probes that found nothing are left out, as they show the program nothing of other ranks.
 //  3. The ranks' times MUST stay: a call that replaces others takes their total time.
 //

@@ -31,7 +31,8 @@ type use struct {
 	out bool
 }
 
-// Values that mark requests whose creation was not recorded, and their difference.
+// unknownRequest is the value of a request whose creation was not recorded. The value of a one-shot request is the
+// number of creations since it was made, shifted left by onceBits.
 const (
 	unknownRequest = -1
 	onceBits       = 1

@@ -32,7 +32,7 @@ type survey struct {
 	parent map[key]key
 	of     map[key]*sizeFamily // by root
 	wilds  bool                // some receive takes any tag
-	code   int64               // additional bytes of the file
+	code   int64               // bytes that the section on the program's code adds to the file
 }
 
 // largestUnit is the largest useful common multiple of units.

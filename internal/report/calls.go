@@ -32,7 +32,7 @@ func calls(r *trace.Reader, o Options) (*profile.CallSiteTable, error) {
 	})
 }
 
-// flat makes the table; waited is nil where it isn't known.
+// flat makes the table; waited is nil if the ranks' waits aren't known.
 func flat(p *profile.CallSiteTable, waited *waits.Report) CallSiteTable {
 	if waited != nil {
 		p.AddWaits(waited)

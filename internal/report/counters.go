@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A AttachedCounter is the sums of the values attached under a name, by row and time.
+// An AttachedCounter is the sums of the values attached under a name, by row and time.
 type AttachedCounter struct {
 	Name   string  `json:"name"`
 	MinSum float64 `json:"least"` // least sum of a tile

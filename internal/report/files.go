@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A MPIIOFile is the use of a file through MPI-IO.
+// An MPIIOFile is the use of a file through MPI-IO.
 type MPIIOFile struct {
 	Name    string   `json:"name"`
 	Opens   int      `json:"opens"` // collective opens count once
@@ -44,7 +44,7 @@ type interval struct{ from, to int64 }
 
 type fileSums struct {
 	MPIIOFile
-	opened map[int]bool // numbers of the export's files
+	opened map[int]bool // numbers of the ops.Files with this name that were opened
 	ranks  map[int]bool
 	reads  []interval
 	writes []interval
@@ -97,7 +97,7 @@ func filesOf(r *trace.Reader, s *sums.Summary, o Options) (list []MPIIOFile, mor
 	return list[:len(list)-more], more, heat, nil
 }
 
-// Enter takes a call.
+// Enter adds what a call does with files.
 func (w *fileWatcher) Enter(c *ops.Call) error {
 	for i := range c.Acts {
 		a := &c.Acts[i]

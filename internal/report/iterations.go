@@ -9,7 +9,7 @@ import (
 
 // Iterations is the ranks' times in the iterations of the run's loop.
 type Iterations struct {
-	BeginCall           string   `json:"begins"` // the call that begins one
+	BeginCall           string   `json:"begins"` // the call that begins an iteration
 	Count               uint64   `json:"count"`
 	ColumnsPerIteration int      `json:"parts"` // columns per iteration
 	IterationsPerColumn uint64   `json:"each"`  // or iterations per column

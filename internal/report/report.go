@@ -62,9 +62,9 @@ type Data struct {
 	TrafficLayers     []TrafficLayer     `json:"matrix"`
 	EfficiencyReport  *efficiency.Report `json:"imbalance"` // nil without times
 	Timeline          *Timeline          `json:"timeline"`  // nil without times
-	WaitStates        *WaitTable         `json:"waiting"`   // nil where it isn't known
+	WaitStates        *WaitTable         `json:"waiting"`   // nil if the ranks' waits aren't known
 	Iterations        *Iterations        `json:"iterations"`
-	NoWaitsReason     string             `json:"no_waits"` // the trace's reason for having no wait states; ""
+	NoWaitsReason     string             `json:"no_waits"` // the trace's reason for having no wait states; "" if it gives no reason
 	PerRankNumbers    []PerRankNumber    `json:"numbers"`
 	Files             []MPIIOFile        `json:"files"`
 	FilesOmitted      int                `json:"more_files"`

@@ -19,9 +19,9 @@ import (
 // SingleCalls is the calls of a part of a run one by one, with what each did, which messages went
 // between them, and what they waited.
 //
-// All that there is many of is packed: numbers as uvarints, those with a sign as zigzag.
+// The long lists are packed: numbers as uvarints, those with a sign as zigzag.
 //
-//	calls = (count, count × start − end of the call before or From, count × duration, count × form)… by row
+//	calls = (count, count × start − end of the call before or StartNs, count × duration, count × form)… by row
 //	forms = (function, site, comm, file, act, peer+1, other+1, tag, out, in, completed, state)…
 //	links = (row, call, row, call)… from, to; sorted, the row a call is received in as difference
 //	waits = (row, call, kind, ns, rank)… the row as difference
@@ -148,7 +148,7 @@ func (c *collector) Begin(k *trace.Rank) (err error) {
 	return err
 }
 
-// Enter takes a call.
+// Enter records a call with its appearance.
 func (c *collector) Enter(x *ops.Call) error {
 	row, ok := c.row[thread{x.Rank, x.Stream}]
 	if !ok {

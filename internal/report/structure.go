@@ -65,7 +65,7 @@ type Node struct {
 // Bounds of the structures.
 const (
 	maxStructures = 8    // classes: those with most ranks
-	maxNodes      = 4000 // of all
+	maxNodes      = 4000 // nodes of all structures together
 	maxNamed      = 12
 )
 

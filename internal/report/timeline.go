@@ -59,7 +59,7 @@ const (
 
 // A TimelineRow is a row, with its shares of time by category.
 type TimelineRow struct {
-	FirstRank      int       `json:"first"` // rank
+	FirstRank      int       `json:"first"` // number of the row's first rank
 	LastRank       int       `json:"last"`
 	Thread         int       `json:"thread,omitempty"` // 0: the thread that initialised MPI
 	FurtherThreads bool      `json:"more,omitempty"`   // the row has this and all later threads
@@ -107,14 +107,14 @@ func category(f *trace.Function) int {
 // Bounds of a timeline.
 const (
 	maxRows      = 256
-	maxTiles     = 1 << 18 // of all rows
-	mostTiles    = 1 << 14 // of a row
-	maxFunctions = 30      // with a colour of their own; the others share one
-	maxEach      = 1 << 20 // coarse tiles of all functions
-	maxLooked    = 1 << 27 // times of single calls read
-	maxExpanded  = 1 << 20 // calls read whose times are means
+	maxTiles     = 1 << 18 // tiles of all rows
+	mostTiles    = 1 << 14 // tiles of a row
+	maxFunctions = 30      // functions with a colour of their own; the others share one
+	maxEach      = 1 << 20 // coarse tiles of all rows and functions
+	maxLooked    = 1 << 27 // times of single calls read; with more, only the first rank of each row is read
+	maxExpanded  = 1 << 20 // calls whose times are means; with more, threads are painted from their structure
 	maxParts     = 1 << 20 // tiles of all threads, where several share a row
-	finest       = 4       // parts of a tile
+	finest       = 4       // a part shorter than 1/finest of a tile is painted as a whole
 )
 
 // A painter fills the tiles of one row at a time.
@@ -367,7 +367,7 @@ func (p *painter) thread(r *trace.Reader, x thread, row *TimelineRow) error {
 	put := func(end int64) {
 		f := &p.t.Functions[numbers[last.Terminal]]
 		if f.Calls++; last.Terminal < len(open) && open[last.Terminal] {
-			// It was open until its rank ended.
+			// The call never returned: it lasted until its rank ended.
 			f.Ns += float64(max(0, min(end, last.End())-last.Start))
 			paint(p.t.pseudo[unended], last.Start, min(end, over), float64(min(end, over)-last.Start))
 		} else {
@@ -439,7 +439,7 @@ func (p *painter) asides(r *trace.Reader, s *sums.Summary) error {
 	return nil
 }
 
-// which pseudo-function an aside is.
+// which returns the pseudo-function for an aside.
 func which(a trace.PlacedAside) int {
 	if a.TracingOff {
 		return untraced
@@ -496,7 +496,7 @@ func (p *painter) unended(k *trace.Rank) (list []bool, over int64, err error) {
 // function returns the number of a function.
 func (t *Timeline) function(name string) int { return t.number[name] }
 
-// parts is how many steps a whole tile has.
+// parts is the number of steps in which a share of a tile is stored: parts means the whole tile.
 const parts = 250
 
 // portion converts a share of tiles to steps; 0 only for no time.

@@ -143,9 +143,9 @@ type TimelineWindow struct {
 
 // Bounds of windows.
 const (
-	windowTiles  = 1 << 12 // of a row
-	windowCalls  = 1 << 24 // gone through
-	windowSingle = 50000   // calls one by one
+	windowTiles  = 1 << 12 // tiles of a row
+	windowCalls  = 1 << 24 // largest number of calls in a window; with more, it can't be shown
+	windowSingle = 50000   // largest number of a window's calls that are also shown one by one
 	wholeCalls   = 1 << 21 // largest number of the run's calls for which all are read to match messages
 )
 
@@ -232,7 +232,7 @@ func (v *Viewer) starts(from, to int64) (func(rank, stream int) uint64, uint64, 
 	return func(rank, stream int) uint64 { return at[thread{rank, stream}] }, calls, nil
 }
 
-// waits paints what was waited in a part.
+// waits paints the ranks' waits in a part of the run.
 func (v *Viewer) waits(t *Timeline) (main, share string) {
 	w := &waitSums{t: t}
 	for range v.t.WaitTiles.KindNames {

@@ -25,11 +25,11 @@ type WaitTiles struct {
 
 // Bounds of wait states.
 const (
-	maxWaitCalls = 1 << 24 // calls of the run, else there are none
+	maxWaitCalls = 1 << 24 // largest number of the run's calls; with more, no wait states are found
 	maxWaitSites = 200
 	maxWaitRanks = 1024
 	maxCauses    = 5
-	maxNamedFor  = 8 // ranks named of a call site
+	maxNamedFor  = 8 // largest number of ranks named for a call site
 )
 
 // waitSums adds up waits by row.
@@ -42,8 +42,8 @@ type waitSums struct {
 	keep  bool
 }
 
-// waiting finds wait states where times of calls are known well enough. It returns what was waited in a
-// row, in order of time.
+// waiting finds wait states where times of calls are known well enough. It returns a function that returns the waits of
+// a row, in order of time.
 func (t *Timeline) waiting(r *trace.Reader, rows [][]thread, s *sums.Summary, o Options) (func(row int) []waits.Wait, error) {
 	if !t.own || s.Calls > maxWaitCalls {
 		return nil, nil
@@ -104,11 +104,11 @@ func (d *Data) waiting(r *trace.Reader, o Options) (err error) {
 	return nil
 }
 
-// add takes a wait that counts from so much before the timeline's start.
+// add adds a wait. offset is added to its times, which then count from the timeline's start.
 func (w *waitSums) add(x waits.Wait, offset int64) {
 	row, ok := w.row[thread{x.Rank, x.Stream}]
 	if !ok {
-		return // its row shows others
+		return // the thread was not read: its row shows other ranks
 	}
 	if w.keep && x.Ns > 0 {
 		w.each[row] = append(w.each[row], x)

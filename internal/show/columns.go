@@ -328,7 +328,7 @@ type Limit struct {
 // least is the share of the run below which rows are printed only on request.
 const least = 0.01
 
-// A OmittedRows is the number of omitted rows.
+// An OmittedRows is the number of omitted rows.
 type OmittedRows struct {
 	more  int
 	small bool // each omitted row is below least

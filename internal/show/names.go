@@ -294,8 +294,8 @@ func (x *name) depth() (most int) {
 	return most
 }
 
-// render writes the scopes from one on; list gives the text of a list with its brackets, by its number, or is not ok for one that is
-// left out.
+// render writes the scopes from index from on. list returns the text of a list, with its brackets, by its number; ok is
+// false for a list that is left out.
 func (x *name) render(from int, list func(k int) (text string, ok bool)) string {
 	var b strings.Builder
 	if from > 0 {
@@ -339,12 +339,12 @@ func left(p, before scopePart) string {
 	return ""
 }
 
-// skeleton is a name from a scope on, without its lists.
+// skeleton returns the name without its lists, from the scope with index from on.
 func (x *name) skeleton(from int) string {
 	return x.render(from, func(int) (string, bool) { return "", false })
 }
 
-// toDepth is a name with lists down to a depth.
+// toDepth returns the name with lists that are nested up to a depth; deeper ones are left out.
 func (x *name) toDepth(depth int) string {
 	return x.render(0, func(k int) (string, bool) {
 		if depth == 0 {
@@ -437,8 +437,8 @@ func tell(x *name, group []*name, chain int) choice {
 	}
 }
 
-// argument is the text of an argument that distinguishes it from others. leaf reports that the difference is not within
-// it.
+// argument returns the text of an argument x, shortened to what distinguishes it from others. leaf reports that x
+// itself differs, not only an argument nested in it.
 func argument(x *name, others map[string]*name, chain int) (text string, leaf bool) {
 	var same []*name
 	from := len(x.scopes) - 1
@@ -463,7 +463,7 @@ func argument(x *name, others map[string]*name, chain int) (text string, leaf bo
 	return strings.TrimPrefix(x.render(min(from, inner.first), inner.list(x)), "…"), leaf
 }
 
-// list renders a list with the arguments chosen of it.
+// list returns a function that renders a list of x by its number, with only the chosen arguments.
 func (c choice) list(x *name) func(k int) (string, bool) {
 	return func(k int) (string, bool) {
 		var texts []string

@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// ShortenPlace shortens a place, functions with file and line and what called them, to a number of columns: first its module goes, then
-// template arguments, then what called the function, then namespaces; at last only file and line are left.
+// ShortenPlace shortens a place to a number of columns. A place is a function with file and line, and its callers.
+// First the module is removed, then template arguments, then the callers, then namespaces; at last only file and line
+// are left.
 func (n *NameShortener) ShortenPlace(place string, width int) string {
 	long := func(text string) bool { return utf8.RuneCountInString(text) > width }
 	if !long(place) {
@@ -50,7 +51,8 @@ func (n *NameShortener) ShortenPlace(place string, width int) string {
 	return n.FitWidth(name, 1) + at
 }
 
-// ShortenNamed is Place for a line without the function elsewhere: its own name stays, and the line may take more columns.
+// ShortenNamed is ShortenPlace for a line that names the function nowhere else: the function's own name stays, even if
+// the place then takes more columns.
 func (n *NameShortener) ShortenNamed(place string, width int) string {
 	text := n.ShortenPlace(place, width)
 	first, _, _ := strings.Cut(place, " < ")
@@ -63,7 +65,8 @@ func (n *NameShortener) ShortenNamed(place string, width int) string {
 // atLine matches the end of a place after its function: file and line, perhaps with an offset, or an offset alone.
 var atLine = regexp.MustCompile(`^(.*?)( [^ ]+:\d+(?: \+0x[0-9a-f]+)?|\+0x[0-9a-f]+)(?: \([^()]*\))?$`)
 
-// cutPlace takes a function and where it is left apart; a module after them is left out.
+// cutPlace splits a place into the function's name and its position, as atLine matches it. A module after them is left
+// out.
 func cutPlace(frame string) (name, at string) {
 	if m := atLine.FindStringSubmatch(frame); m != nil {
 		return m[1], m[2]
@@ -86,7 +89,7 @@ func PlaceShortener(places []string) *NameShortener {
 	return NewNameShortener(list)
 }
 
-// ShortenPlaces shortens the places in a line of its own.
+// ShortenPlaces shortens the places in a line that is printed alone, by a shortener for these places only.
 func ShortenPlaces(text string, places ...string) string {
 	return PlaceShortener(places).ShortenLine(text, places...)
 }

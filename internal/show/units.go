@@ -105,7 +105,7 @@ func ParseShare(text string) (float64, error) {
 	return v, nil
 }
 
-// What Short keeps of a text, at its beginning and at its end.
+// Bytes of a text that WithoutMiddle keeps at its beginning and at its end.
 const (
 	shortHead = 1500
 	shortTail = 200

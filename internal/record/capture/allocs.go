@@ -13,8 +13,8 @@ import (
 const maxAllocs = 1 << 16
 
 // allocs numbers allocation events: the begin of a segment, which is its first use by a call, and its end. Each
-// stream has a grammar of its events, so that a loop that allocates and frees is a loop there, too. Calls cost no
-// more than without.
+// stream has a grammar of its events, so that a loop that allocates and frees is a loop there, too. Recording a call
+// costs no more than without allocation events.
 type allocs struct {
 	number map[track.AllocEvent]uint32
 	list   []track.AllocEvent
@@ -25,7 +25,7 @@ type allocs struct {
 type allocStream struct {
 	grammar *grammar.Builder // of event numbers; nil: no event so far
 	last    uint64           // number of calls that the stream had begun at its last event
-	numbers []byte           // since the last checkpoint, if that records them
+	numbers []byte           // numbers of the events since the last checkpoint, if checkpoints write changes only
 }
 
 // alloc records the begin or the end of a segment.

@@ -113,8 +113,8 @@ func (c *Capture) attach(s *stream, rec event.Record) error {
 	return nil
 }
 
-// byTerminal returns the values by name. order is the old number of each terminal; more returns further old
-// terminals whose calls it includes.
+// byTerminal returns the values by name, then by terminal of the track. order is the capture's number of each of these
+// terminals; more returns further terminals of the capture whose calls became part of one.
 func (a *attached) byTerminal(order []uint32, more func(uint32) []uint32) map[string][]model.ValueStat {
 	var m map[string][]model.ValueStat
 	for id, stats := range a.stats {

@@ -29,7 +29,7 @@ type cached struct {
 	outEnd      uint16 // the remaining words are requests, which are compared by name
 	use         requestUse
 	how         handleUse
-	late        bool // the cache must not be used before the time of LEAVE has come
+	late        bool // names change when the call returns: the cache must wait until records up to LEAVE's time are read
 	inLane      bool
 	plain       bool                      // only words of requests may differ
 	lasting     bool                      // the call makes a persistent request
@@ -48,9 +48,9 @@ type cachedMore struct {
 	lane     *cachedLane    // nil: the terminal has no lane
 	follow   []statusOrigin // by status after outEnd, if some belong to receives
 	made     int64          // name of a new persistent request
-	leaves   bool           // the call leaves an array of requests,
-	leftOut  bool           // the key omits it,
-	told     bool           // and the call's output says which requests it completed
+	leaves   bool           // the call may leave requests of its array unfinished
+	leftOut  bool           // the key omits that array
+	told     bool           // the call's output says which requests of the array it completed
 }
 
 // A cachedLane is the positions of the lane's values in a terminal's records.

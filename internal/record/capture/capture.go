@@ -72,9 +72,9 @@ type Capture struct {
 	altered  uint64 // counts changes of how records map to signatures
 
 	sigs    signature.LaneTable
-	may     signature.MovableWords // mayLane
+	may     signature.MovableWords // the method mayLane, as a value that is made only once
 	words   []int32                // result of the last mayLane
-	lanes   int                    // number of lanes at the last check
+	lanes   int                    // number of lanes when terminalOf last looked: if it has grown, cached terminals may be in a new lane
 	hists   *histograms            // nil: not recorded
 	phases  *phases                // of the first thread; nil: not recorded
 	cache   recordCache
@@ -83,7 +83,7 @@ type Capture struct {
 	others  []int   // reusable memory for laps
 	lapped  int     // number of calls handled as laps, for tests
 	found   []int   // indices of the current call's requests
-	passed  []int64 // the same, in the form of signature.RequestArrayState
+	passed  []int64 // the current call's requests, in the form of signature.RequestArrayState
 	streams []*stream
 	turns   []streamHead // reusable memory
 
@@ -94,7 +94,7 @@ type Capture struct {
 	released  bool // see Release
 	lost      uint64
 	finalized bool   // MPI_Finalize was entered
-	came      uint64 // ticks when all ranks had reached it; 0: unknown
+	came      uint64 // ticks when all ranks had reached MPI_Finalize; 0: unknown
 	first     uint64 // ticks of the first call; 0: no call yet
 	latest    uint64
 	until     int64 // when a dead process ended, ns since 1970; 0: not known
@@ -118,7 +118,7 @@ type stream struct {
 	prev    uint32   // terminal of the last call
 	last    uint64   // end of the thread's last time inside MPI, in ticks
 	owed    uint64   // ticks to subtract from the next gap, noted while a call was unfinished
-	begins  []uint64 // outermost frames of a new thread, until its first call; empty: unknown, or that call has begun
+	begins  []uint64 // return addresses of a new thread's outermost stack frames, until its first call; empty: unknown, or that call has begun
 	off     uint64   // ticks when tracing was switched off; 0: it is on
 	phases  *phases  // phases of the times of its calls; nil: not recorded
 	frames  []frame  // unfinished calls, outermost first; frames beyond depth are spare
@@ -128,9 +128,9 @@ type stream struct {
 	log     *streamLog  // nil: not recorded
 	round   int         // length of the repeating sequence of calls; 0: unknown
 	left    signature.RequestArrayState
-	passes  uint64 // number of calls that leave an array of requests, begun so far
+	passes  uint64 // number of calls begun so far that may leave requests of an array unfinished
 
-	terminals   []byte // appended since the last checkpoint, if that records them
+	terminals   []byte // terminals appended since the last checkpoint, if checkpoints write changes only
 	allocStream allocStream
 	handovers   handoverStream
 }

@@ -36,9 +36,9 @@ const (
 
 	muchBuffer = 1 << 20   // bytes: larger buffers are freed after a checkpoint
 	smallState = 64 << 10  // bytes: states up to this size are always written as a whole
-	smallHists = 64 << 10  // bytes: histograms of the state may take this much more
+	smallHists = 64 << 10  // bytes: up to this much of the histograms is not counted in checkpoints.rest
 	fewChunks  = 256 << 10 // bytes: chunks up to this size do not cause a new state
-	manyChunks = 6         // chunks up to this multiple of the state's size do not either; small histograms do not count
+	manyChunks = 6         // chunks up to this multiple of checkpoints.rest do not cause a new state either
 )
 
 var stateNames = [2]string{"state.a", "state.b"}
@@ -52,7 +52,7 @@ type checkpoints struct {
 	buffer   []byte
 	state    int64  // bytes of the newest state
 	hists    int64  // bytes of the newest state's histograms
-	rest     int64  // bytes of the newest state without a few histograms, see smallHists
+	rest     int64  // bytes of the newest state, less those of its histograms up to smallHists
 	end      int64  // position of the next chunk
 	written  uint64 // bytes written in all
 

@@ -81,7 +81,7 @@ func (c *Capture) gated(f *frame, st *instruction, rec []uint64, p, base int) (i
 	}
 	n := st.words()
 	if n == 0 || p+n > len(rec) {
-		return p, true // of varying size: the shim wrote it as it is
+		return p, true // an output of varying size is decoded whatever the flag is: the shim wrote it as it was
 	}
 	switch st.code {
 	case codeAddress:

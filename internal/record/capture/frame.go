@@ -13,7 +13,7 @@ type frame struct {
 	flags  uint8
 	begin  uint64 // ticks
 	gap    uint64
-	left   uint64        // end of the record of a call that remains unfinished, in ticks; 0: not yet
+	left   uint64        // ticks of the LEAVE record of a call that nevertheless stays unfinished, see program.stays; 0: no LEAVE yet
 	values [][]uint64    // values attached to such a call
 	slot   int           // index in the stream's held
 	key    signature.Key // in the order of recording: return code, inputs, outputs, aux words
@@ -28,12 +28,12 @@ type frame struct {
 	statuses int // number of elements of the array of statuses read so far
 	array    int // begin of the previous array in the key
 	pending  []bool
-	passes   uint64 // see stream.passes; 0: the call leaves no array of requests
+	passes   uint64 // number, from 1, of the call among those that stream.passes counts; 0: it isn't counted
 	leftOut  bool   // the key omits that array
 	told     bool   // the call's output says which requests of it were completed
 	rc       int64
 	newComm  int64                     // name; -1: no new communicator
-	place    making                    // identifies the call as a creator of objects
+	place    making                    // position of the call, as the maker of objects
 	posted   signature.ReceiveEnvelope // envelope of a receive
 	status   int                       // begin of the statuses in the record
 	follow   []statusOrigin            // by status

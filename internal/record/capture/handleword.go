@@ -49,8 +49,8 @@ const (
 	changesHandles           // names change, or a word is ignored
 )
 
-// handleUse returns how a call uses handles; late reports whether it does in its LEAVE record. ok is false if the
-// cache cannot handle it: if several names change, each change depends on the one before.
+// handleUse returns how a call uses handles. late reports whether its LEAVE record has handles or its end frees some.
+// ok is false if several names change: each change depends on the one before, which the cache cannot handle.
 func (f *frame) handleUse() (how handleUse, late, ok bool) {
 	changes, references := 0, 0
 	for i := range f.handleWords {

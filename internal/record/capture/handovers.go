@@ -65,8 +65,8 @@ func (c *Capture) madeAt(k mpi.Kind, number int64, m making) {
 	}
 }
 
-// gets records that a thread's call with an index uses a number. It is called for each such call, so it is fast for
-// known objects.
+// gets records that a thread's call, given by its index, uses the handle of a kind with a number. It is called for
+// each use of a handle, so it is fast for known objects.
 func (c *Capture) gets(s *stream, k mpi.Kind, number int64, index uint64) {
 	m := of(c.handovers.makers, k, number)
 	h := &s.handovers

@@ -235,8 +235,8 @@ func (h *histograms) code(c *wire.Coder) {
 }
 
 // track returns the histograms of a track whose terminals are in this order, in rising order of terminals and of the
-// call before. more returns other terminals with a terminal's calls. ns is nanoseconds per tick. The histograms must be
-// up to date.
+// call before. more returns other terminals whose calls became part of a terminal. ns is nanoseconds per tick. The
+// histograms must be settled.
 func (h *histograms) track(order []uint32, more func(uint32) []uint32, ns float64) []track.Hist {
 	if h == nil {
 		return nil

@@ -18,7 +18,8 @@ import (
 //
 //	duration uvarint, 2·gap + 1 if jump is not 0 uvarint, if so: jump varint
 //
-// A gap that does not fit is written as longGap, and follows the jump.
+// jump is the time, in ticks, from the previous call's end to this call's begin that is not in the gap. If 2·gap does
+// not fit, longGap, the jump and the gap follow the duration.
 //
 // Unless the trace is to have all times, only the end of a large log is kept.
 type streamLog struct {

@@ -2,9 +2,9 @@ package capture
 
 import "slices"
 
-// Calls in the cache are mostly iterations of a loop. Then a whole iteration is compared with the previous one in
-// the ring: equal words have the same effect if the same names are known. Therefore an iteration must change no
-// names except those of requests, and no request may be unfinished before or after it.
+// Calls in the cache are mostly iterations of a loop. Then a lap, which is one or more whole iterations, is compared
+// with the previous lap in the ring: equal words have the same effect if the same names are known. Therefore a lap
+// must change no names except those of requests, and no request may be unfinished before or after it.
 
 // A lapping is the state of recognising laps.
 type lapping struct {
@@ -14,7 +14,7 @@ type lapping struct {
 	from  int // begin of the lap in the words
 }
 
-// For shorter laps the overhead of a lap exceeds that of its calls.
+// fewCalls is the least number of calls in a lap: comparing a shorter one takes longer than handling its calls.
 const fewCalls = 4
 
 func lapsOf(round int) lapping {

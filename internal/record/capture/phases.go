@@ -204,8 +204,8 @@ func (p *phases) code(c *wire.Coder) {
 	}
 }
 
-// track returns the phases of a track whose terminals are in this order; more is as for histograms. The calls that
-// it returns precede the other calls of a terminal.
+// track returns the courses of a track whose terminals are in this order. more returns other terminals whose calls
+// became part of a terminal, and precede its own. ns is nanoseconds per tick.
 func (p *phases) track(order []uint32, more func(uint32) []uint32, ns float64) []track.Course {
 	if p == nil || p.over {
 		return nil

@@ -25,14 +25,15 @@ type program struct {
 	request    symbol.RequestKind
 	newComm    bool
 	newType    bool
-	delayed    bool // the new communicator's handle may be seen later
+	delayed    bool // the new communicator's handle may become known only after the call
 	transfer   bool // statuses are of I/O operations
 	use        requestUse
 	binds      bool // creates or frees a named object, except for a one-shot request
 	alike      bool // equal records have the same meaning in all threads
 	lanes      bool // its calls may have lanes
 
-	// For calls whose only array in ENTER, if any, is the one of requests: where the requests begin.
+	// endsPlainly is set if ENTER ends with a request or an array of requests, after single words only. Then requestAt is
+	// its position in the record, and requestArray reports whether it is an array.
 	endsPlainly  bool
 	requestArray bool
 	requestAt    int
@@ -52,7 +53,7 @@ type instruction struct {
 	element opcode   // for an element of an array
 	kind    mpi.Kind // of the parameter
 	first   bool     // the communicator that a new one is created from
-	adds    bool     // displacements, which may be sums of the preceding array
+	adds    bool     // an array of displacements, which may be the sums of the array of counts before it
 	fresh   bool     // a returned handle is always a new object, even if its value was used before
 	gate    int16    // index of the word in LEAVE that must not be 0; -1: none
 	table   *mpi.NumberTable

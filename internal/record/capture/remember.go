@@ -77,7 +77,7 @@ func (x *recordCache) find(hash uint64) (uint32, bool) {
 // hashWords is the largest number of a record's words in the hash.
 const hashWords = 24
 
-// tellFactors are arbitrary odd numbers.
+// tellFactors are the factors of a hash's words: arbitrary odd numbers.
 var tellFactors = func() (f [2*hashWords + 2]uint64) {
 	x := uint64(0x9e3779b97f4a7c15)
 	for i := range f {

@@ -10,8 +10,8 @@ import (
 )
 
 // Size in bytes at which the grammar of a stream is packed, and a new one is begun. A program without repetition
-// then takes two or three bytes for each call instead of forty. If a lap of a loop has more calls than that, the
-// trace contains the lap several times. MaxGrammarBytes is about 260,000 symbols. LeanMaxGrammarBytes,
+// then takes two or three bytes for each call instead of forty. If an iteration of a loop has more calls than
+// that, the trace contains the iteration several times. MaxGrammarBytes is about 260,000 symbols. LeanMaxGrammarBytes,
 // about 40,000, is for users who prefer little memory over finding all repetition.
 const (
 	MaxGrammarBytes     = 16 << 20

@@ -30,7 +30,7 @@ func MarkProcessEnded(dir string, now time.Time) error {
 
 // until returns the end of calls that never returned, in ns since 1970. It is when the process was found to have
 // ended. For a live process it is now, otherwise when its ring was last written according to the file system. It is
-// 0 if unknown, as for a copy.
+// 0 if unknown, as for a copied process directory.
 func until(dir string, ctx *Context) int64 {
 	if b, err := os.ReadFile(filepath.Join(dir, endedFile)); err == nil {
 		if ns, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64); err == nil && ns > ctx.StartNs {

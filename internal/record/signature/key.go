@@ -51,7 +51,7 @@ const threadShift = 16
 // HasLane reports whether the key represents calls with a lane.
 func (k Key) HasLane() bool { return k[0]>>threadShift != 0 }
 
-// LaneWords returns the positions in plain keys of the lane's values; nil for a plain key.
+// LaneWords returns the positions of the lane's values in keys of its calls without a lane; nil if k has no lane.
 func (k Key) LaneWords() []int64 {
 	if !k.HasLane() {
 		return nil

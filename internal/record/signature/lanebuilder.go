@@ -12,7 +12,7 @@ const NoStep = NoTerminal
 
 // A LaneBuilder makes a lane from the values of consecutive calls.
 type LaneBuilder struct {
-	words []int32 // positions in plain keys, rising; see Table
+	words []int32 // positions of the lane's values in keys without a lane, rising
 	first []int64 // values of the first call; nil before it
 	last  []int64 // values of the last call
 	delta []int64 // difference of the current call
@@ -32,7 +32,7 @@ func newBuilder(words []int32) *LaneBuilder {
 	return &LaneBuilder{words: words, delta: make([]int64, len(words)), prev: NoStep, order: grammar.NewBuilder(), known: make(map[uint64]uint32)}
 }
 
-// KeyWords returns the positions of the lane's values in plain keys, in rising order.
+// KeyWords returns the positions of the lane's values in keys without a lane, in rising order.
 func (b *LaneBuilder) KeyWords() []int32 { return b.words }
 
 // Last returns the values in the last call.
@@ -67,7 +67,7 @@ func (b *LaneBuilder) Advance(n uint32) {
 	b.order.Append(n)
 }
 
-// add adds a call, given its plain key.
+// add adds a call, given its key without a lane.
 func (b *LaneBuilder) add(k Key) {
 	if b.first == nil {
 		b.first = make([]int64, len(b.words))
@@ -110,8 +110,8 @@ func (b *LaneBuilder) number(step []int64) uint32 {
 	return n
 }
 
-// addAll appends the calls of another lane. It returns false, and makes the lane unusable, if that is too much
-// work.
+// addAll appends the calls of another lane. It returns false, and makes the lane unusable, if more than work symbols
+// would have to be appended to the grammar of the steps.
 func (b *LaneBuilder) addAll(o *LaneBuilder, work int) bool {
 	for i := range b.delta {
 		b.delta[i] = o.first[i] - b.last[i]

@@ -41,7 +41,7 @@ const (
 type laneFamily struct {
 	last uint32                // the newest signature; older links to the earlier ones
 	lane uint32                // signature of the newest lane; NoTerminal if none
-	runs [maxPeriod]uint16     // see promoteAfter
+	runs [maxPeriod]uint16     // by period - 1: by how much new signatures in equal steps outnumber the others, see promoteAfter
 	sums [2 * maxPeriod]uint16 // sums of the newest signatures, see sumOf: they exclude most unequal steps without reading the keys
 }
 
@@ -312,7 +312,7 @@ func (t *LaneTable) addLane(key Key, before uint32) uint32 {
 	return n
 }
 
-// fitsWords reports whether a plain key equals the key of a lane except in the lane's words.
+// fitsWords reports whether k, a key without a lane, equals the key of a lane except in the lane's words.
 func fitsWords(of, k Key) bool {
 	words := of.LaneWords()
 	if len(of) != len(k)+len(words)+1 || of.Call() != k.Call() {

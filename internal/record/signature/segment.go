@@ -23,7 +23,7 @@ func UnpackSegName(name int64) (id, device, class int64) { return name >> 8, nam
 // SegClassOf returns the class only.
 func SegClassOf(name int64) int64 { return name & 7 }
 
-// IsDistance reports whether offsets in a segment are distances.
+// IsDistance reports whether offsets in a segment are distances in bytes. They aren't for special and unknown addresses.
 func IsDistance(name int64) bool {
 	class := SegClassOf(name)
 	return class != SegSpecial && class != SegUnknown && class < segEnd

@@ -31,9 +31,9 @@ type Comms struct {
 type creation struct {
 	parent int64 // name of the parent
 	call   uint16
-	leader int64 // for a group-based creation; else -1
-	hash   int64 // for a group-based creation; else 0
-	remote int64 // for an intercommunicator; else -1
+	leader int64 // world rank of rank 0 of the new (local) group, for a creation by one or two groups; else -1
+	hash   int64 // hash of the member list, for a creation by a group; else 0
+	remote int64 // world rank of the remote group's rank 0, if two groups are joined; else -1
 }
 
 // Init describes MPI_COMM_WORLD and MPI_COMM_SELF.

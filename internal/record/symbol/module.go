@@ -31,7 +31,7 @@ type Modules struct {
 
 type region struct {
 	lo, hi uint64
-	module int32 // or NoRequestIndex
+	module int32 // index of the module; NoRequestIndex: none
 	file   bool  // mapped from the module's file; else its zeroed data
 }
 
@@ -53,8 +53,8 @@ func (m *Modules) Init(written, read func() []byte) { m.written, m.read, m.stale
 // cause frequent reads.
 func (m *Modules) AllowReload() { m.stale = true }
 
-// find returns the number of the module that addr is in, or NoRequestIndex, and addr's
-// offset from its base.
+// find returns the index of the module that addr is in, NoRequestIndex outside of modules, and addr's offset from the
+// module's base.
 func (m *Modules) find(addr uint64) (int32, uint64) {
 	r := m.region(addr)
 	if r == nil && m.written != nil {

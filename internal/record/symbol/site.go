@@ -13,7 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// maxFrames is more than any stack has.
+// maxFrames is more than the number of return addresses in any recorded stack.
 const maxFrames = 256
 
 // Sites names code addresses: call sites and callbacks, with or without their callers.
@@ -38,7 +38,7 @@ type sourceLines struct {
 
 type site struct {
 	hash   uint64
-	module int32 // or NoRequestIndex
+	module int32 // index of the module that has the code; NoRequestIndex: none
 	line   int32 // 1 + index of the sourceLines, with the line in offset; 0: an address
 	offset uint64
 	outer  uint64 // hash of the caller's site; 0: unknown

@@ -47,7 +47,7 @@ func (t *Strings) Table() map[uint64]string {
 	return m
 }
 
-// Code is the state.
+// Code codes the state.
 func (t *Strings) Code(c *wire.Coder) {
 	list := t.bytes
 	if c.Reader != nil {

@@ -32,7 +32,7 @@ const (
 // A kind is the calls of an exchange to one function, on objects of one kind.
 type kind struct {
 	key         string
-	makers      []int // terminals in the order of the calls; for messages that were probed for, of their receives
+	makers      []int // terminals of the calls that begin the kind's messages, in order; if probes find the messages, of their receives
 	found       int   // the terminal of the test or probe that finds its messages; -1: none is needed
 	asks, later []int // terminals that read the status of the probe, and of the receive
 	answered    bool  // asks and later are set

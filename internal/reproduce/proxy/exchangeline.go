@@ -166,7 +166,7 @@ func (g *generator) asked(v *variant, f *finish, list []int) (text string) {
 	return text
 }
 
-// live writes a call about that message, and returns its arguments.
+// live writes a call about the message that was just found, and returns its arguments.
 func (g *generator) live(v *variant, f *finish, t int) (text string, args []string) {
 	c := *f.exchange[0].v.calls[t]
 	c.vals = slices.Repeat([][]int64{c.vals[f.exchange[0].member]}, len(f.exchange))

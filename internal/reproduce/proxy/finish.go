@@ -63,7 +63,7 @@ func (s *stepwise) at(call uint64) uint64 {
 	return r.step
 }
 
-// end returns the sum of two numbers: of calls up to the last run's end, and of steps after it.
+// end returns the number of the stream's calls: those up to the last run's end, and one for each step after it.
 func (s *stepwise) end() uint64 {
 	r := &s.runs[len(s.runs)-1]
 	after := r.step + 1

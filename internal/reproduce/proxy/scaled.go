@@ -54,7 +54,7 @@ type FormulaList struct{ Length, Element *expr.Expr }
 type RequestFormulas struct {
 	AllPending             bool       // all pending requests
 	IsArray                bool       // an array
-	Length                 *expr.Expr // for an array of variable length: its length; Of and Since then are formulas of the element
+	Length                 *expr.Expr // for an array of variable length: its length; MakingCalls and MadeSince then have one formula each, for any element
 	MakingCalls, MadeSince []*expr.Expr
 }
 

@@ -37,7 +37,7 @@ type variant struct {
 	allocs      *memory
 	tables      []string // statements that create lanes and rows
 	rows        int      // number of tables of rows
-	lanes       string   // name of the function with these statements; "" without any
+	lanes       string   // name of the function with the statements in tables; "" if there are none
 }
 
 type generator struct {

@@ -361,7 +361,7 @@ func (g *generator) findTurns(r *trace.Reader) error {
 	return nil
 }
 
-// turning writes the table of these dependencies.
+// turning writes the table of the dependencies between threads.
 func (g *generator) turning() string {
 	if g.turns == nil {
 		return ""

@@ -21,8 +21,8 @@ type GapLine struct {
 	seed   uint64
 	from   int
 	start  int64
-	done   float64 // ns since start
-	drift  float64 // factor from the places' sums to the time line
+	done   float64 // sum, in ns, of the mean times of gaps and calls since start, before multiplication by drift
+	drift  float64 // factor from done to the time line; on stream 0 it makes the line end when the rank did
 }
 
 type drawKey struct {

@@ -43,7 +43,7 @@ func LeafGapsOf(r *trace.Reader, k *trace.Rank, leaves *trace.Leaves) (list []Le
 type ClassGaps struct {
 	r      *trace.Reader
 	leaves *trace.Leaves
-	times  []trace.LeafTimes // set if all ranks have the same
+	times  []trace.LeafTimes // times at the leaves, set if they are the same on all ranks of the class
 	stats  []trace.Times
 	totals *trace.ClassTotals
 	places []int

@@ -49,7 +49,7 @@ func (t TargetMPI) IsForeignTo(from string) bool {
 	return t.Flavour != "" && from != "" && t.Flavour != from
 }
 
-// A ObstacleSearch finds obstacles, one rank after the other.
+// An ObstacleSearch finds obstacles, one rank after the other.
 type ObstacleSearch struct {
 	from   string // the trace's flavour
 	target TargetMPI
@@ -59,7 +59,7 @@ type ObstacleSearch struct {
 // An ObstacleTally is the obstacles of some ranks.
 type ObstacleTally map[ObstacleCause]*Obstacle
 
-// A ObstacleCause identifies an obstacle: the function and the reason.
+// An ObstacleCause identifies an obstacle: the function and the reason.
 type ObstacleCause struct{ Function, Reason string }
 
 // Add adds a rank's number of calls for each obstacle.
@@ -156,7 +156,8 @@ type obstacleRule struct {
 	applies func(x *subject) bool
 }
 
-// missingOutcome are the rules for all calls, also calls on files. The first rule that applies counts.
+// missingOutcome are reasons why any call, also one on files, can't be made again: the MPI lacks its function, or the
+// call never returned normally. The first reason that applies counts.
 var missingOutcome = []obstacleRule{
 	{"the MPI at hand does not have it", func(x *subject) bool {
 		return x.target.HasFunction != nil && !x.target.HasFunction(x.c.Name()) && !x.def.Has(mpi.AttrPosix)
@@ -186,7 +187,8 @@ var unrepeatable = func() map[string]string {
 	return list
 }()
 
-// missingValue are the rules for MPI calls.
+// missingValue are further reasons why an MPI call can't be made again: the trace lacks a value that it needs, or has
+// one that only the traced MPI knows.
 var missingValue = []obstacleRule{
 	{"the parents of the program are not in the trace", func(x *subject) bool {
 		p := x.c.Param("parent")

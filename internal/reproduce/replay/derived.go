@@ -28,8 +28,8 @@ type derived struct {
 	comms           map[int]int64    // by number of a communicator: the rank's handle
 	receives, sends underWay         // pending requests
 	started         map[uint64]bool  // addresses of started persistent sends
-	slot            uint64           // where the current call stores its request; 0: the usual place
-	one             uint64           // such an address, for operations that are waited for at once
+	slot            uint64           // address where the current call stores its request; 0: where requestPlace puts it otherwise
+	one             uint64           // address for the request of an operation that is waited for at once
 	buffers         room             // memory for received messages
 	used            int64            // bytes of buffers in use
 	swaps           map[string]*swap // by function name: the function that replaces it

@@ -16,13 +16,13 @@ type handleTable struct {
 	cell  []map[int64]uint64 // by creating stream: the address of each handle's value
 
 	// An MPI may return an existing handle again. A trace made under it then has the same number again, but this
-	// run's MPI may return a new handle. By cell: further handles with its number, and whether the one in the cell is
-	// not freed.
+	// run's MPI may return a new handle. beneath has, by a cell's address, the earlier handles of its number, which are
+	// not freed yet. alive reports whether the handle in the cell is not freed yet.
 	beneath map[uint64][]uint64
 	alive   map[uint64]bool
 }
 
-// mostBeneath bounds the further handles kept for a cell whose handles are never freed.
+// mostBeneath bounds the earlier handles kept for a cell, as a program may never free them.
 const mostBeneath = 64
 
 // again prepares a cell for another handle of its number.

@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// A Report is the result of one rank's replay, in nanoseconds. All times except Wall are sums over its threads.
+// A Report is the result of one rank's replay, in nanoseconds. All times except WallNs are sums over its threads.
 type Report struct {
 	Rank              int      `json:"rank"`
 	Calls             int64    `json:"calls"`
 	WallNs            int64    `json:"wall_ns"`    // from MPI_Init to the end of the last call
 	MPINs             int64    `json:"mpi_ns"`     // in calls
-	ComputeNs         int64    `json:"compute_ns"` // between calls, without Held
-	RecordedComputeNs int64    `json:"wanted_ns"`  // the trace's value of Compute
+	ComputeNs         int64    `json:"compute_ns"` // between calls, without HeldNs
+	RecordedComputeNs int64    `json:"wanted_ns"`  // the trace's value of ComputeNs
 	HeldNs            int64    `json:"held_ns"`    // additional waiting before calls that the program made later
 	InitExcessNs      int64    `json:"longer_ns"`  // time of MPI_Init beyond the original's
 	PeakMemoryBytes   int64    `json:"peak_bytes"` // largest resident memory, the MPI's included

@@ -145,7 +145,7 @@ func decodeOrder(msg []byte) (*writeOrder, error) {
 type crew struct {
 	*RankPart
 	below []*parts // parallel to Children; nil for a child that never reported
-	gone  []bool   // parallel to Children: out of step since
+	gone  []bool   // parallel to Children: the child is out of step, so its messages are ignored
 	all   parts
 }
 

@@ -168,7 +168,7 @@ func processStat(pid int) (state byte, startedNs int64, ok bool) {
 	return stat(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 }
 
-// stat does this for the file of a process or thread.
+// stat does what processStat does, for the stat file of a process or thread in /proc.
 func stat(path string) (state byte, startedNs int64, ok bool) {
 	text, err := os.ReadFile(path)
 	if err != nil {

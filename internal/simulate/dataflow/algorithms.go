@@ -37,7 +37,7 @@ func (g *generator) exchange(to, from int, bytes int64) {
 	g.ops = append(g.ops, Op{Kind: OpWait, Request: g.requests[1]}, Op{Kind: OpWait, Request: g.requests[0]})
 }
 
-// combine is the work of a reduction.
+// combine adds the time that a reduction takes to combine two operands of this size.
 func (g *generator) combine(bytes int64) {
 	if t := int64(g.CombinePsPerByte * float64(bytes)); t > 0 {
 		g.ops = append(g.ops, Op{Kind: OpOverhead, TimePs: t})
@@ -72,7 +72,7 @@ func (g *generator) down(size func(members int) int64) {
 	}
 }
 
-// up sends data up the same tree. size returns the bytes from a number of members.
+// up sends data up the binomial tree that down uses. size returns the bytes from a number of members.
 func (g *generator) up(size func(members int) int64, combine int64) {
 	r := g.relative()
 	for mask := 1; mask < g.Members; mask <<= 1 {
@@ -165,7 +165,7 @@ func allgather(g *generator) {
 	}
 }
 
-// bruck doubles each member's number of blocks with each step (Bruck et al., 1997). Its own block is the first.
+// bruck doubles each member's number of blocks with each step (Bruck et al., 1997). A member's first block is its own.
 func (g *generator) bruck() {
 	have, next := int64(0), 0 // bytes gathered, and the next block
 	for d := 1; d < g.Members; d *= 2 {

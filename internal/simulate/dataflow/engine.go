@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
-// Options disable optimisations. None of them changes a result, except Result.Short.
+// Options disable optimisations. They change nothing in a Result, except ShortCuts.
 type Options struct {
 	EachRank  bool // simulate each rank, even if ranks do the same
 	EachRound bool // simulate each iteration of loops
@@ -20,8 +20,8 @@ type Options struct {
 	EachCall func(program int32, begin, end int64)
 }
 
-// CallTimes is the times of calls, summed over the ranks of a group, without End. Compute is the computation before
-// the calls.
+// CallTimes is the times of calls, summed over the ranks of a group. RankTime.Compute is the computation before the
+// calls; RankTime.End is not set.
 type CallTimes struct {
 	GroupOf    []int        // group of each rank
 	GroupTimes [][]RankTime // by group and call
