@@ -161,8 +161,8 @@ func CheckPhase(name string, r *trace.Reader, ranks []int) error {
 	return fmt.Errorf("there is no phase %s; marked are %s", name, strings.Join(there, ", "))
 }
 
-// A within reports whether positions of a thread, passed in rising order, are in a wanted phase. A nil within
-// accepts all.
+// A within reports whether positions of a thread are in a wanted phase. Callers ask in rising order of positions. A nil
+// within accepts all positions.
 type within struct {
 	phases *Phases
 	at     Span

@@ -20,7 +20,7 @@ type handovers struct {
 // last one up to it.
 type wanted struct {
 	call, first, last uint64
-	there             bool // there is such a first call
+	there             bool // a call from it on is kept, so that first is valid
 }
 
 func newHandovers(k *trace.Rank) (*handovers, error) {

@@ -26,9 +26,9 @@ type slot struct {
 	param int   // index of its parameter
 	unit  int64 // bytes per unit; 0: not known
 	fixed bool  // neither it nor its family may be merged
-	told  bool  // it is in a status
-	again bool  // the same size as the previous slot with another tag: it joins their families
-	tag   int   // position of the tag; -1: none, key is a function's
+	told  bool  // the size is in a status, or in a result computed from a status
+	again bool  // same size as the previous slot, with another tag: both tags' families must be joined
+	tag   int   // position of the message's tag; -1: no message, and the key is that of a collective function
 	key   key
 }
 

@@ -243,7 +243,7 @@ func (c *Capture) repeats(s *stream, e *cached, rest []uint64, limit uint64) boo
 	return true
 }
 
-// again updates the requests as a cached call does. It returns false if the call differs from the cached one.
+// again updates the names of requests as the cached call e does. It returns false if the call in rec differs from e.
 func (c *Capture) again(s *stream, e *cached, rec []uint64) bool {
 	enter := rec[:e.enter]
 	switch e.use {
@@ -282,7 +282,7 @@ func (c *Capture) again(s *stream, e *cached, rec []uint64) bool {
 	return true
 }
 
-// postedAgain returns the envelope of a receive like e.
+// postedAgain returns the envelope of a receive that repeats e: that of e, but with the record's tag if it may differ.
 func (c *Capture) postedAgain(e *cached, enter event.Record) signature.ReceiveEnvelope {
 	if !e.inLane || e.posted.Bytes < 0 {
 		return e.posted
@@ -290,8 +290,8 @@ func (c *Capture) postedAgain(e *cached, enter event.Record) signature.ReceiveEn
 	return e.posted.WithTag(c.tag.ABI(int64(enter[2+c.programs[enter.Call()].layout.ReceiveParams.Tag]))) // after 3 words, each value has one word
 }
 
-// followAgain reports whether the statuses of a call like e, whose requests are found, match those of e. Statuses
-// that followed from their receives must do so again; the others must be equal, and not follow.
+// followAgain reports whether the statuses of a call that repeats e match those of e. Its requests must be found.
+// Statuses that followed from their receives must do so again; the others must be equal, and not follow.
 func (c *Capture) followAgain(s *stream, e *cached, rec []uint64) bool {
 	at := int(e.outEnd)
 	for k, origin := range e.more.follow {
@@ -311,7 +311,7 @@ func (c *Capture) followAgain(s *stream, e *cached, rec []uint64) bool {
 	return sameWords(e.words[at:], rec[at:len(e.words)])
 }
 
-// receivedAgain is followAgain for a blocking receive and its own status.
+// receivedAgain does for a blocking receive, which has its own status, what followAgain does for requests.
 func (c *Capture) receivedAgain(e *cached, rec []uint64) bool {
 	at := int(e.outEnd)
 	words := rec[at : at+event.StatusWords]

@@ -47,7 +47,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 type checkpoints struct {
 	files    [2]*os.File
-	current  int // index in files of the newest state
+	current  int // index in files of the file with the newest state
 	sequence uint64
 	buffer   []byte
 	state    int64  // bytes of the newest state
@@ -62,7 +62,7 @@ type checkpoints struct {
 	keys      int   // number of saved signatures
 	allocs    int   // number of saved allocation events
 	handovers int
-	values    []byte     // attached values: terminal, name and number
+	values    []byte     // of each attached value: its call's terminal, number of its name, value
 	times     []byte     // of each call, in the order of counting, see noteTimes
 	steps     wire.Coder // calls in lanes, see signature.LaneTable.LogCall
 }

@@ -26,7 +26,7 @@ type frame struct {
 	index    int64 // output of a completing call; -1: undefined
 	indices  []int64
 	statuses int // number of elements of the array of statuses read so far
-	array    int // begin of the previous array in the key
+	array    int // index in the key at which the latest array begins
 	pending  []bool
 	passes   uint64 // number, from 1, of the call among those that stream.passes counts; 0: it isn't counted
 	leftOut  bool   // the key omits that array
@@ -35,8 +35,8 @@ type frame struct {
 	newComm  int64                     // name; -1: no new communicator
 	place    making                    // position of the call, as the maker of objects
 	posted   signature.ReceiveEnvelope // envelope of a receive
-	status   int                       // begin of the statuses in the record
-	follow   []statusOrigin            // by status
+	status   int                       // index in the LEAVE record at which the statuses begin
+	follow   []statusOrigin            // relation of each status to its receive
 	frees    []freed                   // handles to release at its end
 	error    int64                     // error field of the last status
 

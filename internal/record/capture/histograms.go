@@ -31,8 +31,8 @@ type histograms struct {
 
 // A head is a terminal's list of buffers, the last used one first.
 type head struct {
-	from    uint32 // from of the first buffer, or nowhere
-	waiting uint32 // how many times of the first buffer are not yet counted
+	from    uint32 // timeBuffer.from of the list's first buffer; nowhere: the list is empty
+	waiting uint32 // how many times in the list's first buffer are not yet counted
 	first   *timeBuffer
 }
 

@@ -30,10 +30,10 @@ func (c *Capture) mayLane(k signature.Key) []int32 {
 // A varyingWord is a word of a record that may differ from the previous call's by the lane's step.
 type varyingWord struct {
 	at    int // position in the record
-	of    int // index of the lane's value
+	of    int // index, among the lane's values, of the value that the word has
 	code  opcode
 	table *mpi.NumberTable
-	seg   int64 // segment of an address, which takes two words
+	seg   int64 // for an address: its segment, which must stay the same; the offset varies
 }
 
 // varyingValue returns the value of a varying word in a record.

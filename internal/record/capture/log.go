@@ -35,10 +35,10 @@ type streamLog struct {
 	delays []track.SchedulingDelay // delays recorded by this process
 }
 
-// A mark is the begin of a frame.
+// A mark is the begin of a frame of a streamLog.
 type mark struct {
 	offset int64
-	calls  uint64 // number of calls before it
+	calls  uint64 // number of calls before the frame
 	end    int64  // end of the last of these calls
 }
 

@@ -24,8 +24,8 @@ func (a *amount) add(v int64) {
 	}
 }
 
-// amountOf returns the amount of the name at word i of a Values record. ok is false if an earlier word had the same
-// name.
+// amountOf sums up all values in a Values record that have the name at word i. ok is false if the name occurs before
+// word i, so that its values are summed up already.
 func amountOf(rec event.Record, i int) (a amount, ok bool) {
 	for k := 3; k < len(rec); k += 2 {
 		if rec[k] == rec[i] {
@@ -38,7 +38,7 @@ func amountOf(rec event.Record, i int) (a amount, ok bool) {
 	return a, true
 }
 
-// attach adds the values under a name of the last call of terminal n.
+// attach adds the values that the last call of terminal n has under the name with number id.
 func (p *phases) attach(n uint32, id int, a amount) {
 	if p.blind || int(n) >= len(p.heads) || p.heads[n].first == nil || p.heads[n].blind {
 		return

@@ -36,9 +36,9 @@ const (
 // A phaseHead is a terminal's list of courses, the last used one first.
 type phaseHead struct {
 	first *course
-	from  uint32 // from of the first course
+	from  uint32 // course.from of the first course in the list
 	count int16  // number of courses; maxFrom + 1: they were discarded
-	blind bool   // no attached values are recorded
+	blind bool   // no attached values are recorded for the terminal's calls
 }
 
 // A course is the times of the calls of a terminal after calls from one site.
@@ -46,7 +46,7 @@ type course struct {
 	times    timing.PhaseLinePair // gaps, durations
 	from     uint32               // number of the previous call's site + 1; 0: no previous call
 	terminal uint32
-	values   []*timing.NumberPhases // attached values, by number of the name; nil: no values so far
+	values   []*timing.NumberPhases // attached values, by number of the name; a nil element: none of that name so far
 	next     *course
 }
 

@@ -29,8 +29,8 @@ type Requests struct {
 	pool    NumberPool // of persistent requests
 	made    []int64    // by thread: one-shot requests made so far
 	null    uint64
-	round   uint32 // number of the current call, see Begin
-	cursor  int32  // index where the search by age stopped
+	round   uint32 // number of the current call, see BeginCall
+	cursor  int32  // index at which the current call's search by age stopped
 
 	alive   int    // number of unfinished one-shot requests
 	Version uint64 // Version counts creations and completions of requests.
@@ -40,9 +40,9 @@ type request struct {
 	handle, place uint64
 	older, newer  int32  // neighbours among the requests with the same handle, or NoRequestIndex
 	newest        int32  // newest request with the same handle; valid in the oldest
-	thread        int32  // noThread: see MakeUnseen
+	thread        int32  // the thread that made it; noThread: not recorded, see MakeUnseen
 	number        int64  // of a one-shot: its position among the thread's creations; of a persistent: -1-id
-	round         uint32 // number of the last call that found it
+	round         uint32 // Requests.round of the last call that found it
 	kind          RequestKind
 	live          bool
 	posted        signature.ReceiveEnvelope // envelope if it is a receive

@@ -21,7 +21,7 @@ type folder struct {
 	known  map[string]int32   // steps by content, numbered like rules; terminals' values may grow from iteration to iteration
 }
 
-// what returns the step's content without its repetition count.
+// what returns a text that is equal for steps with the same content, whatever their repetition counts.
 func (s *step) what() string {
 	if s.line != nil {
 		return fmt.Sprintf("l%d %s", s.line.order, s.around())
@@ -29,7 +29,7 @@ func (s *step) what() string {
 	return fmt.Sprintf("p%d %s", s.part, s.around())
 }
 
-// alike is equal for steps that can be one in the iterations of a loop.
+// alike returns a text that is equal for steps that can be one step of a loop, in different iterations.
 func (s *step) alike() string {
 	if s.line != nil {
 		return fmt.Sprint(s.line.template().text, s.line.site, s.line.skip, s.around())

@@ -33,7 +33,7 @@ type gapOf struct {
 	mean  float64   // over all ranks
 	ranks []float64 // by rank; NaN: the rank has no such gap
 	calls []float64
-	worst float64 // largest share of a rank's computation that is wrong with the mean
+	worst float64 // largest error, as a share of a rank's computation, if every rank got the mean
 }
 
 // gapTexts writes the expressions of all gaps. A gap is one number for all ranks if the error is small.
@@ -226,8 +226,8 @@ func (g *generator) bins(x *gapOf) string {
 	return fmt.Sprintf("DRAWN(%d, %d, %s)", calls, len(parts), g.table("struct gap", entries))
 }
 
-// With fewer calls, the mean is as good as bins. With more than the largest number, the samples' sum need not be
-// corrected.
+// fewest is the number of calls per rank below which the mean is as good as bins. largest is the number above which the
+// samples' sum need not be corrected.
 const (
 	fewest  = 8
 	largest = 1 << 14

@@ -17,7 +17,7 @@ import (
 // A copied is one copy of a function.
 type copied struct {
 	number int
-	below  []int // by step: the copy of its function, or -1
+	below  []int // by step: the copy of the function that it calls; -1: it calls none
 	steps  []stepTimes
 	of     map[*variant]bool
 }
@@ -31,7 +31,7 @@ type stepTimes struct {
 // A timed is the gap before a line of a copy, on all ranks that run the line.
 type timed struct {
 	of   []leafOf
-	text string // the expression
+	text string // the gap as an expression in C
 }
 
 type leafOf struct {
@@ -44,7 +44,7 @@ type leafOf struct {
 type placed struct {
 	leaves *trace.Leaves
 	each   [][]reissue.LeafGaps // by member, or only of the first member
-	factor []float64            // if only of the first: factors for the other members
+	factor []float64            // if each has only the first member: by member, the factor from its gaps to the member's
 	mean   []reissue.LeafGaps   // means over the members; calls are those of all members
 	total  float64              // computation of all members, in ns
 }

@@ -79,7 +79,7 @@ func (v *variant) tabled() (steps []int, list []finish) {
 	return steps, list
 }
 
-// likeness is equal for messages that can form one step; "" for other calls.
+// likeness returns a text that is equal for messages that can form one step; "" for other calls.
 func (v *variant) likeness(t int, c *call) string {
 	if c.def == nil || c.def.Index("source") < 0 && c.def.Index("dest") < 0 || v.ranks[0].Lane(t) != nil {
 		return ""

@@ -63,7 +63,7 @@ type ends struct {
 	r     *trace.Reader
 	comms *handles.Comms
 	ends  StreamEnds
-	met   map[rendezvous][][]callIndex // by rank, in order
+	met   map[rendezvous][][]callIndex // the calls at each rendezvous, by rank or side of the message, in order
 	loose map[rendezvous]bool          // messages sent an unknown number of times
 }
 
@@ -90,7 +90,7 @@ func (x *ends) rank(k *trace.Rank) error {
 	rank := k.Number()
 	x.ends[rank] = make([]uint64, k.Streams())
 	defs := make([]*mpi.Call, k.Terminals())
-	received := true // what a wait completes is a message
+	received := true // all requests are of messages, so what a wait completes is a message
 	for t := range defs {
 		c, err := k.Terminal(t)
 		if err != nil {

@@ -43,7 +43,7 @@ type Stream struct {
 	images   map[uint64]uint64        // by address: status of a generalized request
 	pending  uint64                   // status of the generalized request that the current call makes
 	kept     map[uint64][]memoryRange // by address of the request: arrays that a pending operation reads
-	keeping  []memoryRange            // such arrays of the current call
+	keeping  []memoryRange            // arrays that the operation begun by the current call reads
 
 	pace   *pacer
 	late   int64    // ns that calls were later than due and that no gap has made up for
@@ -54,10 +54,10 @@ type Stream struct {
 
 	StreamStats
 	now       atomic.Uint64                // 1 + index of the current call, 0: none yet
-	repeats   atomic.Pointer[RepeatedCall] // its repetitions; nil: it is made once
+	repeats   atomic.Pointer[RepeatedCall] // repetitions of the current call; nil: it is made once
 	what      atomic.Int32                 // a StreamState
-	when      atomic.Int64                 // since when
-	notBefore atomic.Int64                 // earliest time of the call
+	when      atomic.Int64                 // when that state began, on the host's clock
+	notBefore atomic.Int64                 // earliest time at which the current call may be made, on the host's clock
 	next      atomic.Int64                 // original time of the current call
 	done      atomic.Bool
 	begun     atomic.Bool                // the first call has returned

@@ -18,7 +18,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// An Inspection is the result for one program.
+// An Inspection is what InspectProgram found out about one program.
 type Inspection struct {
 	Path             string           `json:"path"`
 	Kind             string           `json:"kind"`              // "executable", "script"

@@ -43,8 +43,8 @@ func (e *engine) cost(l *machine.NetworkLevel, o *Op) int32 {
 type channel struct {
 	own                    message // the first message that is not over
 	more                   *queue  // later ones; nil: none
-	first, sends, receives uint32  // the number of own; sends and receives begun so far
-	sender, receiver       int32   // the rank that waits; nobody if none does
+	first, sends, receives uint32  // first: number of the message own; sends and receives: how many have begun so far
+	sender, receiver       int32   // the rank that waits to complete a send, or a receive; nobody: no rank waits
 	free                   *key    // key under which an empty channel is deleted; nil: slots refer to it
 }
 
@@ -53,7 +53,7 @@ func (c *channel) reset() { *c = channel{sender: nobody, receiver: nobody} }
 // A message is a send and its matching receive.
 type message struct {
 	left, posted int64 // time when it left its sender, and when its receive was posted
-	cost         int32 // valid once it has left
+	cost         int32 // index in engine.costs, valid once the message has left
 	state        messageState
 }
 
@@ -61,7 +61,7 @@ type message struct {
 type messageState uint8
 
 const (
-	begun  messageState = 1 << iota // it has left
+	begun  messageState = 1 << iota // the message has left its sender
 	wanted                          // its receive was posted
 	waits                           // its send waits for its receive
 	sent                            // its sender has completed
