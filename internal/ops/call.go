@@ -137,7 +137,7 @@ func (o *Operation) World() int { return o.Comm.PeerWorldRank(o.Peer) }
 
 // A Window is an MPI window. All of its ranks share one Window.
 type Window struct {
-	Number int // in the order of the lowest rank that has the window
+	Number int // index in Source.Windows
 	MadeBy string
 	Comm   *handles.Comm
 	Name   string // the first name that a rank set; "" if none did
@@ -159,7 +159,7 @@ type File struct {
 	Name   string
 	Comm   *handles.Comm
 
-	Ordinal int // as in Window
+	Ordinal int // the number of windows and files that the communicator's ranks had made before
 }
 
 // A Sink receives calls, rank by rank. Those of a thread come in order: Enter when a call began, Leave when it had

@@ -47,7 +47,7 @@ func (o *RemoteCalls) InvolvesOthers(terminal int) (bool, error) {
 	if o.none {
 		return false, nil
 	}
-	// Values in a lane lie between those of two calls, which are mostly equal.
+	// The values of all calls lie between those of two bounding calls, which are equal without a lane.
 	least, most, err := o.k.BoundingCalls(terminal)
 	if err != nil {
 		return false, err

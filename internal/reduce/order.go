@@ -78,14 +78,14 @@ type sorter struct {
 	t     *track.Track
 	b     *track.Builder
 	calls []*call   // by terminal; nil: not seen yet
-	left  []uint64  // by old terminal: number of kept calls
-	row   []uint32  // consecutive calls that are reordered together
-	open  []int64   // remaining requests of the row
+	left  []uint64  // by terminal of the original track: number of kept calls
+	row   []uint32  // terminals of consecutive calls that are reordered together
+	open  []int64   // requests that the row's calls have not finished yet
 	spent [2]uint64 // gaps and durations of left-out calls, not yet added to a kept call
-	other bool      // some calls have changed
+	other bool      // some calls of the track have changed
 }
 
-// sorted changes a track of a trace if needed; other: it changed.
+// sorted puts the completions in a track of a trace into the order of the arrays. other reports whether it changed any.
 func sorted(r *trace.Reader, t *track.Track) (other bool, err error) {
 	x := &sorter{t: t, b: track.NewBuilderFrom(t), calls: make([]*call, len(t.Signatures)), left: make([]uint64, len(t.Signatures))}
 	x.b.Signatures, x.b.Times = nil, nil

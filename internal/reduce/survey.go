@@ -17,12 +17,12 @@ import (
 type sizeFamily struct {
 	sizes  stats.NumberDistribution
 	unit   int64  // the least common multiple of units
-	fixed  bool   // must stay unchanged
-	stored uint64 // number of these sizes in distinct calls
+	fixed  bool   // the sizes must stay unchanged
+	stored uint64 // number of occurrences of these sizes in distinct calls, each of which the file stores
 	keys   map[key]bool
 	sorted []stats.Bin // the distinct sizes
 	bins   []trace.Bin
-	// precision of bins.
+	// precision is the percentage with which bins was made, see Options.PrecisionPercent.
 	precision int
 }
 

@@ -13,7 +13,7 @@ import (
 // A PerRankNumber is a quantity of each rank.
 type PerRankNumber struct {
 	Name         string `json:"name"`
-	Unit         string `json:"unit"`  // ns, bytes or nothing
+	Unit         string `json:"unit"`  // "ns", "bytes", or "" for a plain number
 	Values       string `json:"each"`  // float32 by rank, little endian, NaN where it is not known; packed
 	HasEstimates bool   `json:"guess"` // some ranks have their class's mean
 	Site         string `json:"site"`  // call site as in tables; "": the whole rank
@@ -21,7 +21,7 @@ type PerRankNumber struct {
 
 // Bounds of numbers.
 const (
-	maxNumbers  = 1 << 16 // over all ranks
+	maxNumbers  = 1 << 16 // values of all quantities over all ranks
 	mostNumbers = 60
 )
 

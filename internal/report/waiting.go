@@ -36,8 +36,8 @@ const (
 type waitSums struct {
 	t     *Timeline
 	row   map[thread]int
-	ranks []int       // of rows
-	sums  [][]float32 // by kind: row and tile
+	ranks []int       // by row: number of threads in it
+	sums  [][]float32 // by kind of wait, then by row × tiles + tile: ns
 	each  [][]waits.Wait
 	keep  bool
 }

@@ -168,7 +168,8 @@ type nameParser struct {
 // operators are C++ operators that contain brackets, commas or angle brackets.
 var operators = []string{"()", "[]", "->*", "->", "<=>", "<<=", ">>=", "<<", ">>", "<=", ">=", "<", ">", ","}
 
-// name reads up to what ends an element of a list that was opened, or with 0 up to the end.
+// name reads a name. In a list, whose opening bracket is open, it reads up to the end of the list's element; with open
+// 0, up to the end of the text.
 func (p *nameParser) name(open byte) *name {
 	x := &name{scopes: [][]scopePart{nil}}
 	from, word := p.at, p.at
@@ -268,7 +269,7 @@ func (x *name) lists() (n int) {
 	return n
 }
 
-// arguments returns the arguments of a list.
+// arguments returns the arguments of the list with this number.
 func (x *name) arguments(list int) []*name {
 	for _, scope := range x.scopes {
 		for _, p := range scope {
@@ -378,21 +379,21 @@ func (x *name) brackets(list int, text string) string {
 
 // How much of the surrounding arguments is shown with a difference.
 const (
-	leastDifference = iota // the innermost one, whatever else differs
+	leastDifference = iota // only the innermost argument that differs, whatever else differs
 	onlyDifference
-	innermostLevel // with the name that it is an argument of
-	allLevels      // with all names that it is within
+	innermostLevel // the argument that differs, with the name that it is an argument of
+	allLevels      // the argument that differs, with all names around it
 )
 
 // A choice is the arguments that distinguish a name from others, by list and index.
 type choice struct {
 	shown map[[2]int]string
-	first int  // scope that has the first of them
+	first int  // index of the scope that has the first of these arguments
 	leaf  bool // the arguments themselves differ, not only nested ones
 }
 
-// tell finds arguments that distinguish a name from the others of a group with the same skeleton: one after the other,
-// the best first.
+// tell finds arguments that distinguish x from the other names of a group with the same skeleton: one after the other,
+// the best first. chain is how much of the surrounding arguments is shown: leastDifference or a later constant.
 func tell(x *name, group []*name, chain int) choice {
 	c := choice{shown: make(map[[2]int]string), first: len(x.scopes), leaf: true}
 	text := func(n *name, at [2]int) string {

@@ -8,7 +8,7 @@ import (
 // An aside is time of a thread that belongs neither to its calls nor to the gaps between
 // them: the recorder's and a plugin's, or, with off, while tracing was switched off.
 type aside struct {
-	call  uint64 // the thread's call that it precedes
+	call  uint64 // index of the thread's call that it precedes
 	ticks uint64
 	off   bool
 }
@@ -20,7 +20,7 @@ const mostAsides = 32
 // asides are the asides of the first thread, in order.
 type asides struct {
 	list  []aside
-	apart bool // asides with off are never merged
+	apart bool // asides with off set are never merged with their neighbours
 }
 
 func (a *asides) add(call, ticks uint64, off bool) {

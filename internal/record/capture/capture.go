@@ -75,8 +75,8 @@ type Capture struct {
 	may     signature.MovableWords // the method mayLane, as a value that is made only once
 	words   []int32                // result of the last mayLane
 	lanes   int                    // number of lanes when terminalOf last looked: if it has grown, cached terminals may be in a new lane
-	hists   *histograms            // nil: not recorded
-	phases  *phases                // of the first thread; nil: not recorded
+	hists   *histograms            // histograms of times; nil: not recorded
+	phases  *phases                // phases of the first thread's times; nil: not recorded
 	cache   recordCache
 	batch   *batch
 	ticks   []int   // reusable memory for laps
@@ -121,11 +121,11 @@ type stream struct {
 	begins  []uint64 // return addresses of a new thread's outermost stack frames, until its first call; empty: unknown, or that call has begun
 	off     uint64   // ticks when tracing was switched off; 0: it is on
 	phases  *phases  // phases of the times of its calls; nil: not recorded
-	frames  []frame  // unfinished calls, outermost first; frames beyond depth are spare
+	frames  []frame  // the first depth are unfinished calls, outermost first; the others are spare
 	depth   int
 	held    []uint32    // terminals since the begin of the outermost unfinished call
 	times   []callTimes // parallel to held, if there is a log
-	log     *streamLog  // nil: not recorded
+	log     *streamLog  // times of every call; nil: not recorded
 	round   int         // length of the repeating sequence of calls; 0: unknown
 	left    signature.RequestArrayState
 	passes  uint64 // number of calls begun so far that may leave requests of an array unfinished

@@ -88,8 +88,8 @@ func (c *Capture) interleave() error {
 // A streamHead is the position of a stream while several are read.
 type streamHead struct {
 	*stream
-	head  uint64 // of the ring
-	ticks uint64 // of the next record
+	head  uint64 // position up to which the ring's records are complete
+	ticks uint64 // ticks of the stream's next record
 	more  bool   // there is a next record
 }
 

@@ -212,8 +212,8 @@ type PostedEnvelopes struct {
 	}
 	OneShotsMade int64 // number of one-shot requests before the next call
 
-	from       int64             // number of the first one that AddPosted was called for
-	ring       []ReceiveEnvelope // by low bits of their numbers
+	from       int64             // number of the first one-shot request that AddPosted was called for
+	ring       []ReceiveEnvelope // envelopes of the newest one-shot requests, by low bits of their numbers
 	persistent map[int64]ReceiveEnvelope
 }
 
@@ -225,7 +225,7 @@ const (
 	mostRing  = 1 << 16
 )
 
-// BeginCall begins before a call; made is how many one-shot requests were made before it.
+// BeginCall begins at a call in the middle of a stream; made is how many one-shot requests were made before it.
 func (p *PostedEnvelopes) BeginCall(made int64) { p.OneShotsMade, p.from = made, made }
 
 // AddPosted adds the request that a call makes.
@@ -305,7 +305,8 @@ func (l *Layout) RequestNames(spans []Span, vals []int64) []int64 {
 	return nil
 }
 
-// says returns the envelope for a status: that of the call itself, or that of one of its requests by index.
+// says returns the envelope that a status may follow from. number is the index of the status's request; OwnStatus: the
+// call itself.
 func (l *Layout) says(vals []int64, number int, names []int64, of func(name int64) ReceiveEnvelope) ReceiveEnvelope {
 	switch {
 	case number >= len(names):

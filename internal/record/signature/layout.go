@@ -69,7 +69,7 @@ const (
 	StatusEmpty   = 3
 	StatusOfSend  = 4 // followed by cancelled
 
-	StatusPosted        = 5 // as StatusFilled, but the fields are omitted as they follow from the receive; see Envelope
+	StatusPosted        = 5 // as StatusFilled, but the fields are omitted as they follow from the receive; see ReceiveEnvelope
 	StatusPostedIgnored = 6
 )
 

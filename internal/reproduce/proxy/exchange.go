@@ -58,21 +58,21 @@ type exchanger struct {
 	g     *generator
 	v     *variant
 	roles []role
-	done  [][]int64                 // by terminal, of calls that leave no array: how many request creations ago its finished requests were made
-	array []*signature.RequestArray // by terminal, of calls that leave an array
+	done  [][]int64                 // by terminal whose calls leave no array: how many creations ago the requests that it finishes were made
+	array []*signature.RequestArray // by terminal whose calls leave an array: that array
 	left  signature.RequestArrayState
 	kinds map[string]*kind
-	of    []*kind // by terminal: the kind that it makes
+	of    []*kind // by terminal: the kind that its calls belong to as makers; nil: none
 
 	made   int64          // number of one-shot requests so far
 	region []item         // calls of the current stretch
-	open   map[int64]item // its unfinished requests
+	open   map[int64]item // unfinished requests of the stretch, by number: the calls that made them
 	probe  *item          // a message that was found and not yet received
 	closed int            // length of the longest part of region after which no request is open
 	finds  bool           // region has a test or probe
 
 	stretches []map[*kind]int64 // by stretch: number of calls of each kind
-	list      []int             // steps: a terminal, or ^n for stretch n
+	list      []int             // the stream's steps so far: each a terminal, or ^n for stretch n
 	runs      []stepCalls
 	next      uint64 // index of the first call without a step
 	failed    bool
@@ -86,7 +86,8 @@ type item struct {
 	index    int     // index in the region
 }
 
-// maxExchanged bounds the steps of a stream. mostKinds bounds the kinds of an exchange: KINDS in runtime/exchange.c.
+// maxExchanged bounds the steps of a stream with exchanges. mostKinds bounds the kinds of an exchange; it is KINDS in
+// runtime/exchange.c.
 const (
 	maxExchanged = 1 << 22
 	mostKinds    = 32

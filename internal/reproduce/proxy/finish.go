@@ -41,8 +41,8 @@ type finish struct {
 	terminal int    // the terminal of one of its calls
 	place    string // where its requests are, as text
 	requests int64
-	what     string       // distinguishes it from other finishes
-	exchange []exchanging // by member; nil: it finishes requests made before
+	what     string       // text that distinguishes the step from the variant's other finishes
+	exchange []exchanging // by member, if the step is an exchange; else nil
 	at       []int        // for messages that form one step: the positions of values that differ, and these values for each call
 	rows     [][]int64
 }

@@ -61,10 +61,10 @@ type generator struct {
 	sites   map[trace.Site]string
 	filled  map[statusPlace]bool
 	ends    reissue.StreamEnds // nil: all ranks finish
-	turns   []string           // of threads, rank by rank; nil: not known
+	turns   []string           // entries of the table of dependencies between threads, rank by rank; nil: not known
 	files   bool               // some calls work on files
 	left    bool               // some calls get the requests that the previous call left
-	scaled  error              // of a program for any number of ranks: what can't be written
+	scaled  error              // why a program for any number of ranks can't be written; nil: it can, or none is
 	counted map[string]int64   // iteration counts recorded by the program, by file:line of the loop; 0: several loops on this line
 }
 

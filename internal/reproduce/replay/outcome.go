@@ -61,8 +61,8 @@ type question struct {
 	c     *trace.Call
 	is    meaning.WaitBehaviour
 	polls bool
-	later bool // it makes a request, and a later call completes it
-	vain  bool // the test found nothing
+	later bool // c makes a request, which a later call completes
+	vain  bool // c is a test that found nothing
 
 	done  []ops.Completion
 	match *trace.StatusValue

@@ -76,7 +76,7 @@ var errMessage = errors.New("unexpected message")
 
 // parts is the sizes and checksums of the times of a block of ranks.
 type parts struct {
-	sizes   column.Column // by rank
+	sizes   column.Column // bytes of each rank's times
 	total   int64
 	sum     uint32
 	trouble string

@@ -210,12 +210,12 @@ type meetingKey struct {
 // An openCollective is a collective that some members have entered and that is not decomposed into messages.
 type openCollective struct {
 	entered    int32
-	last, time int64 // when the latest member arrived so far; the largest TimePs of a member
+	last, time int64 // last: when the latest member so far arrived; time: the largest TimePs of a member so far
 	root       int64 // when the root arrived
 	rooted     bool
 	waiting    []int32
 
-	lastHop, rootHop *hop // last hops of these two members, if a path is wanted
+	lastHop, rootHop *hop // last hops of the latest member and of the root, if a path is wanted
 	lastAt, rootAt   int32
 }
 

@@ -111,7 +111,7 @@ type engine struct {
 	ranks    []rank
 	fixed    []channel        // channels of compiled programs
 	table    []int32          // the first slots of all ranks: for each slot the values of all ranks
-	met      []uint32         // number of meetings that each rank has entered in a slot's context, in the same layout
+	met      []uint32         // number of meetings that each rank has entered in a slot's context, in the layout of table
 	lumped   bool             // ranks represent other ranks
 	columns  int32            // number of slots in table
 	channels map[key]*channel // channels of other programs, and of their partners
@@ -136,7 +136,7 @@ type engine struct {
 	watch *watch // adds up the times on a path; nil: not wanted
 }
 
-// The parts of a rank's time.
+// A timeKind is a part of a rank's time, as in RankTime.
 type timeKind int
 
 const (
@@ -154,14 +154,14 @@ type rank struct {
 	ops                         []Op
 	at                          int32
 	begun, done, halted, within bool            // begun: the operation it waits for has begun; halted: it stopped for a cut; within: in a call, reported at its end
-	of, number                  int32           // of: for a thread, its rank; else number
+	of, number                  int32           // number: index of this process or thread; of: the number of a thread's rank, of a process its own
 	meeting                     *openCollective // of an OpMeet without a request
 	took                        int64           // ps of operations with TakesVisitTime
 
 	visits CallVisits // of a compiled program
 	code   *CallCode
-	count  uint64         // number of operations before ops
-	spent  [compute]int64 // times without compute, which is the rest of now
+	count  uint64         // number of operations executed before those in ops
+	spent  [compute]int64 // ps by timeKind, without compute: that is now minus their sum
 
 	own [OwnRequests]request // the first requests
 
@@ -178,14 +178,14 @@ type rank struct {
 
 // A rest is the state of a rank that is rarely needed.
 type rest struct {
-	like    int32 // the rank that represents it
+	like    int32 // the rank that represents this one; its own number if it represents itself
 	entered int64 // when the current call began
 	met     []meetingKey
 	program Program
 	weights []int32 // by slot: the number of the context's members that it represents; nil: one each
 	desc    []RankSlot
 
-	idle         int64 // since when messages have left without a pause, if a path is wanted
+	idle         int64 // the time from which on messages have left without a pause, if a path is wanted
 	hop, idleHop *hop  // last hop of the rank, and its last hop at the time idle, if a path is wanted
 }
 
@@ -199,12 +199,12 @@ func (x *rank) time() RankTime {
 type request struct {
 	channel *channel       // of a send or receive; nil: nothing to wait for
 	visit   *participation // of OpMeet, OpPut, OpGet and OpLater
-	number  uint32         // of the message
-	slot    int32          // of a compiled program
+	number  uint32         // number of the message in the channel
+	slot    int32          // slot of the channel or context, in a compiled program
 	kind    OpKind
 }
 
-// horizon is the largest time: one more operation can't overflow.
+// horizon is the largest time that a rank may reach: the time of one more operation, added to it, doesn't overflow.
 const horizon int64 = math.MaxInt64 / 4
 
 // run advances ranks until none can continue.
