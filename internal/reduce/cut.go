@@ -136,10 +136,10 @@ func ChangeValues(r *trace.Reader, c *ValueChange, progress func(ranks int)) (*C
 // A cutter cuts one trace.
 type cutter struct {
 	r     *trace.Reader
-	ch    *ValueChange // nil: none
+	ch    *ValueChange // change to apply to the calls' values; nil: none
 	w     Selection
 	spans [][][]ops.Span // by rank and stream
-	kept  *exemplar      // nil: use the trace's times
+	kept  *exemplar      // times of the kept iteration that is cut out; nil: use the trace's times
 	timed bool
 	zero  int64 // beginning of the run's time line
 	base  int64 // that moment in ns since 1970
@@ -357,7 +357,7 @@ type rankCutter struct {
 	out       *trackwriter.Writer
 	begin     int64
 	objects   []bool   // by terminal: its calls are kept outside of the part, too
-	sites     []uint64 // by terminal
+	sites     []uint64 // call site of each terminal
 	asides    []track.Aside
 	count     uint64 // number of calls of stream 0 so far
 	handovers *handovers

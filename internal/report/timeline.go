@@ -44,8 +44,8 @@ type Timeline struct {
 	number map[string]int // numbers of functions by name
 	rows   [][]thread
 	of     map[*trace.Function]int
-	found  *waits.Report              // nil: not analysed
-	waited func(row int) []waits.Wait // nil: not known
+	found  *waits.Report              // wait states of the run; nil: not analysed
+	waited func(row int) []waits.Wait // returns the waits of a row; nil: not known
 	first  int64                      // first time of the run: zero of the export's times
 }
 

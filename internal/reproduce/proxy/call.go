@@ -19,11 +19,11 @@ type writer struct {
 	g   *generator
 	v   *variant
 	c   *call
-	t   int  // terminal
+	t   int  // terminal of the call
 	far bool // the current parameter has addresses of the recorded process
 
 	sinks map[string]int // by variable: number of unused outputs so far
-	after []string       // statements that keep outputs
+	after []string       // statements after the call, which keep its outputs
 	live  bool           // the call is about whichever message arrives, not the trace's
 	first []string       // statements before the call
 }

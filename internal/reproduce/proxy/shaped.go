@@ -105,7 +105,7 @@ func (v *variant) recorded(k *trace.Rank, stream int) *grammar.Grammar {
 type named struct {
 	title, ident string
 	loop         string   // of a loop: its place in the source
-	from         []string // of a function: where it is called
+	from         []string // of a function: the places where it is called
 }
 
 // name returns the function or loop that a rule of a stream represents, or nil.

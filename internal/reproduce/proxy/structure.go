@@ -10,7 +10,7 @@ import (
 
 // A ruleFunction is a C function made from a rule of a grammar. Equal rules share it.
 type ruleFunction struct {
-	first  []string // statements
+	first  []string // statements before the first step
 	steps  []step
 	at     []int // by symbol of the rule: the index of its step
 	loops  []loop
@@ -28,7 +28,7 @@ type loop struct {
 type step struct {
 	line  *line
 	part  int
-	count string // "" for once; in a loop it may contain round
+	count string // repetition count in C, "" for once; in a loop it may contain the variable round
 
 	// Statements about memory: at the beginning and end of each repetition, between two repetitions, and after the
 	// last.

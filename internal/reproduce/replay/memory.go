@@ -262,7 +262,7 @@ type allocs struct {
 	largest map[reissue.MemorySegment]int64 // by segment: its largest size
 	follow  bool
 	next    func() (uint64, trace.AllocEvent, bool)
-	at      uint64 // number of calls begun before the event
+	at      uint64 // number of calls begun before the next event, alloc
 	alloc   trace.AllocEvent
 	more    bool
 }

@@ -72,14 +72,14 @@ func (b *InterCollective) MeetOp(l *machine.NetworkLevel) Op {
 
 // time returns how long a member takes if all begin the call at the same time.
 func (b *InterCollective) time(l *machine.NetworkLevel) int64 {
-	within := func(operation meaning.Operation, members int, bytes int64) int64 { // a group
+	within := func(operation meaning.Operation, members int, bytes int64) int64 { // ps of a collective within a group
 		c := Collective{Operation: operation, Members: members, OwnMember: 1, Sent: bytes, Received: bytes, CombinePsPerByte: b.CombinePsPerByte}
 		if members < 2 {
 			return 0
 		}
 		return c.time(l)
 	}
-	over := func(sent, received int64) int64 { // as between.over
+	over := func(sent, received int64) int64 { // ps of what between.over generates
 		return messageTime(l, sent) + within(meaning.OperationBcast, b.OtherGroupSize, sent) + messageTime(l, received) + within(meaning.OperationBcast, b.Members, received)
 	}
 	here := b.Root == RootThisMember
