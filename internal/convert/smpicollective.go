@@ -171,7 +171,7 @@ func (w *SMPI) begin(c *handles.Comm) {
 	}
 }
 
-// end writes the waits for them.
+// end writes the waits for the messages that begin wrote.
 func (w *SMPI) end(c *handles.Comm) {
 	t := w.ChannelNumber(Channel{Comm: c.Number, Tag: flatTag})
 	for _, s := range w.steps {

@@ -61,7 +61,7 @@ type family struct {
 	pairs              bool // combine two conditions by and, or by or
 }
 
-// makeGuards makes these lists; see makeLists.
+// makeGuards fills families and ofRanks.
 func makeGuards() {
 	lengths := formulas(`
 		ranks
@@ -339,7 +339,7 @@ func (m *pattern) repair() error {
 // A seenBy identifies a rank of a run.
 type seenBy struct{ run, rank int }
 
-// plain reports whether a form gives a loop's trip counts.
+// plain reports whether a form gives a loop's trip counts, so that it needs no guard.
 func (m *pattern) plain(obs []env, vals []int64) bool {
 	t := m.tried(obs, vals)
 	return len(t.forms) > 0 && t.wrong == ""

@@ -246,7 +246,7 @@ func (p *parse) begin(l *node) {
 	}
 }
 
-// over ends an iteration.
+// over ends an iteration of the innermost open loop: it reports its children that were not reached.
 func (p *parse) over() {
 	for _, c := range p.top().children {
 		if !p.seen[c.number] {
