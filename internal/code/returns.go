@@ -61,7 +61,7 @@ func (f *Function) MayReturn() bool {
 // ask determines whether the function returns, assuming that calls of functions that never return end their path. A
 // function that calls this one, and is still being examined, counts as never returning: recursion alone never ends.
 // That assumption may be wrong, so that only results which do not depend on it are cached. lowest is the depth of the
-// outermost such function on which the result depends; depth or more if there is none.
+// outermost such function on which the result depends; depth or more if it depends on no such function.
 func (f *Function) ask(depth int) (back bool, lowest int) {
 	const free = int(^uint(0) >> 1)
 	switch f.state {

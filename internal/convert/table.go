@@ -74,7 +74,7 @@ type RowWriter interface {
 	Close() error
 }
 
-// A TableWriter is an ops.Sink.
+// A TableWriter writes the rows of all Tables to a RowWriter. It is an ops.Sink.
 type TableWriter struct {
 	ops.NopSink
 	s     *ops.Source

@@ -417,7 +417,8 @@ func (m *pattern) oneGrid() {
 	}
 }
 
-// ofGrid keeps only forms with a grid, if there are any: the slot is what MPI makes of the number of ranks.
+// ofGrid keeps only forms with a grid, if there are any: the slot is a side of the grid that MPI chose for the number
+// of ranks.
 func (t *tried) ofGrid() {
 	if slices.ContainsFunc(t.forms, func(f form) bool { return f.grid >= 0 && t.likely(f) }) {
 		t.forms = slices.DeleteFunc(t.forms, func(f form) bool { return f.grid < 0 })

@@ -45,8 +45,8 @@ func filled(status []int64) bool {
 	return status[0] == signature.StatusFilled || status[0] == signature.StatusIgnored
 }
 
-// asking restores the values that told replaced. A receive from MPI_PROC_NULL gets nothing, whatever the MPI writes as
-// source and tag.
+// asking restores the values in place of which a status has asked. A receive from MPI_PROC_NULL gets nothing, whatever
+// the MPI writes as source and tag.
 func asking(e signature.ReceiveEnvelope, status []int64) {
 	if !filled(status) {
 		clear(status[signature.StatusSource : signature.StatusCount+1])

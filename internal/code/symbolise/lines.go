@@ -13,7 +13,7 @@ import (
 type lines struct {
 	data  *dwarf.Data
 	units []*unit
-	spans []unitSpan // ascending
+	spans []unitSpan // by ascending address
 }
 
 type unitSpan struct {
@@ -24,7 +24,7 @@ type unitSpan struct {
 type unit struct {
 	entry     *dwarf.Entry
 	files     []*dwarf.LineFile
-	rows      []row // ascending
+	rows      []row // by ascending address
 	opened    bool
 	functions []function
 }
@@ -32,7 +32,7 @@ type unit struct {
 // A row is the source line of the code from an address up to the next row.
 type row struct {
 	addr uint64
-	file *dwarf.LineFile // nil: of none
+	file *dwarf.LineFile // nil: the code has no source line
 	line int
 }
 

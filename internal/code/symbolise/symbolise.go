@@ -56,7 +56,7 @@ type Place struct {
 	Offset    uint64 // from the module's load base
 	Precision Precision
 	Frames    []Frame
-	Ambiguous bool // another place prints the same but for the offset: see TellApart
+	Ambiguous bool // another place prints the same but for the offset: see MarkAmbiguous
 }
 
 // Options are additional folders to search.

@@ -18,7 +18,7 @@ const bitwiseOr = 0x29
 
 var types = map[uint64]int64{1: byteType, 2: 0x248, 4: 0x250, 8: 0x258, 16: 0x220}
 
-// absent stands in place of an array's length if the array is not significant at this rank, or nothing is known of it.
+// absent is given as the length of an array that is not significant at this rank, or of which nothing is known.
 const absent = -4
 
 // A callValues collects the values of a call's signature: known ones by parameter, and placeholders for others.

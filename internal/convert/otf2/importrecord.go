@@ -47,7 +47,7 @@ type thread struct {
 	more    bool
 	stack   []entered
 	made    int64   // number of one-shot requests made
-	begun   int     // index in rank.begun
+	begun   int     // index of the next operation in the thread's list in rank.begun
 	ready   []*open // finished calls that wait for the outermost call to end
 	off     *uint64 // when recording was switched off; nil: it is on
 	metrics []measured

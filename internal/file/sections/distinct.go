@@ -177,7 +177,7 @@ type distinctCall struct{ sig, site int32 }
 type distinctCalls struct {
 	number map[signatureRef]int32
 	calls  []signatureRef
-	behind []int32 // 0: for the start, n + 1: for call n: the call that follows; -1: none
+	behind []int32 // the call that follows the start (element 0) or call n (element n + 1); -1: none
 }
 
 func newDistinctCalls() *distinctCalls {

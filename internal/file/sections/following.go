@@ -9,7 +9,7 @@ import (
 )
 
 // A program first makes its calls about in the order of its code, and new ones from a site in the order in which the
-// table has them. So a list of calls is mostly that the next site follows, and of its calls the next one.
+// table has them. So the next call in a list mostly is from the next site, and the next one of that site.
 //
 //	following = 250 uint8, per call: site varint, per call: call varint
 //

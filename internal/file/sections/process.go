@@ -22,7 +22,7 @@ type Processes struct {
 	folders     names // templates, see signature.Template
 	cols        [processColumns]column.Column
 	asides      [][]model.Aside // by rank; ranks without an element have none
-	MergeNs     int64           // see Reader.MergeNs
+	MergeNs     int64           // see trace.Reader.MergeNs
 }
 
 const (

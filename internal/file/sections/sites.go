@@ -179,7 +179,7 @@ func (t *siteTable) shape() (outer, place []int) {
 	return outer, place
 }
 
-// codeBuildID: a text, which nearly always is hexadecimal.
+// codeBuildID codes a build id, a text that nearly always is hexadecimal.
 //
 //	build id = 2·bytes + hexadecimal uvarint, bytes
 func codeBuildID(c *wire.Coder, id *string) {
@@ -267,7 +267,8 @@ func marks(s *model.Site) bool {
 	return s.BuildID == model.PhaseBuildID || s.BuildID == model.TurnBuildID || strings.HasPrefix(s.BuildID, model.ThreadBuildIDPrefix)
 }
 
-// mark notes what a site has from the one around it.
+// mark notes the phase, thread and turn that site n has from its caller outer, or from outer itself, o, if that is a
+// mark.
 func (t *SiteTable) mark(n, outer int, o *model.Site) {
 	phase, begins := t.Phases[outer]
 	if o.BuildID == model.PhaseBuildID {
