@@ -112,7 +112,7 @@ func (p *PathPlanner) Path(frames []Frame) []PathPlace {
 	return path
 }
 
-// order returns the position of an address in a block.
+// order returns the position of an address within its function; block is the position of its block there.
 func order(block int, addr uint64) uint64 { return uint64(block)<<44 | addr&(1<<44-1) }
 
 // A PathComparison is the common part of the paths of two consecutive calls.

@@ -160,8 +160,8 @@ func shorter(best []byte, vals []int64, flags byte, try grammars) []byte {
 }
 
 // shorterGrammar returns the distinct values by first use, then the grammar over
-// their numbers, or best if that is no longer. Values that hardly repeat take that much
-// as they are, and no grammar is made of them.
+// their numbers, or best if that is no longer. No grammar is made if the distinct
+// values alone are as long as best.
 func shorterGrammar(best []byte, tag byte, vals []int64) []byte {
 	var known Numbering
 	numbers := make([]uint32, len(vals))

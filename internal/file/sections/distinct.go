@@ -16,11 +16,11 @@ import (
 // Sites whose places have signatures are in the order of their frames' places, outermost first. A site is coded as
 // its distance from the previous call's. A signature is one of those at the site's place:
 //
-//	0            the next one that wasn't there, of the group that the last new one there was of,
-//	             at first of the first
-//	n ≤ recent   the one before it came last n signatures ago, each counted once
-//	recent + 1 + g   the next one that wasn't there, of the group number g there
-//	behind these     any other, by number
+//	0                the next signature that is new at the place, of the same group as the last new one there;
+//	                 at first of the first group
+//	n ≤ recent       the signature that occurred n signatures ago at the place, each counted once
+//	recent + 1 + g   the next signature that is new at the place, of group number g there
+//	after these      any other, by number
 const recent = 64
 
 // A siteOrder numbers the wanted sites in the order of their frames' places, outermost first.
