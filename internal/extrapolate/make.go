@@ -88,7 +88,7 @@ func (x *maker) refuse(slot string, why error, forms []form) {
 	}
 }
 
-// mostMade is the largest number of calls of a rank.
+// mostMade is the largest number of calls that are made for a rank.
 const mostMade = 1 << 28
 
 func (x *maker) loop(l *node, depth int, n int32) error {

@@ -318,7 +318,7 @@ const mostWithout = 64
 type tried struct {
 	forms   []form
 	said    float64 // evidence of its values in bits
-	wrong   string  // how the forms that fit all runs except the largest fail on the largest; "": they don't
+	wrong   string  // why no value is taken from the forms, as they may fit by chance or were not looked for; "": it is
 	obs     []env   // observations of a slot without forms
 	vals    []int64
 	refused observed // observations of a slot with wrong forms

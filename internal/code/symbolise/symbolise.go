@@ -199,7 +199,7 @@ func (p *Place) IsStub() bool {
 	return f.stub() || f.Function == "runtime.main" || f.Function == "runtime.goexit"
 }
 
-// InterpretedCode is what frames of an interpreter, or of code that it made at run time, are called together.
+// InterpretedCode is the name of one frame in place of several of an interpreter, or of code that it made at run time.
 const InterpretedCode = "interpreted code"
 
 // ImportPrefix begins the name of frames in which a Python program imports a module.

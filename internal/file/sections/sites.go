@@ -24,8 +24,8 @@ type siteTable struct {
 // A stacked is a place with the number of its caller's site.
 type stacked struct{ place, outer int }
 
-// newSiteTable takes the places in order of module and offset, and what has a
-// stack in order of depth.
+// newSiteTable numbers the places in order of module and offset, then the sites
+// with a stack in order of depth.
 func newSiteTable(sites map[uint64]model.Site, outer map[uint64]uint64) *siteTable {
 	t := &siteTable{places: []model.Site{{}}, number: make(map[uint64]int), named: make(map[uint64]bool)}
 	hashes := slices.Collect(maps.Keys(sites))
