@@ -45,7 +45,7 @@ type Frame struct {
 	Start            uint64 `json:"start,omitempty"`    // link-time address of the function, 0 if not known
 	OffsetInFunction uint64 `json:"offset,omitempty"`   // distance of the place from Start, for frames that are not inlined
 	Inlined          bool   `json:"inlined,omitempty"`  // the compiler inlined the function into the next frame's
-	TailCall         bool   `json:"tail,omitempty"`     // the call stack lacks the function, as it ended in a jump to the frame's before
+	TailCall         bool   `json:"tail,omitempty"`     // the call stack lacks the function: it jumped to that of the frame before
 }
 
 // A Place is a place in code. Frames lists the function that it is in and,
