@@ -16,7 +16,7 @@ type IterationPattern struct {
 	Irregular bool   `json:"-"`
 }
 
-// ShiftedBack returns the same iterations, counted from an origin that is by earlier.
+// ShiftedBack returns the same iterations, counted from an origin that is by iterations earlier.
 func (i IterationPattern) ShiftedBack(by uint64) IterationPattern {
 	if i.Count > 0 && !i.Irregular {
 		i.First, i.Last = i.First+by, i.Last+by
@@ -24,7 +24,7 @@ func (i IterationPattern) ShiftedBack(by uint64) IterationPattern {
 	return i
 }
 
-// Append returns the union with later ones.
+// Append returns the union with next, whose iterations are later. It is irregular if the union is not equally spaced.
 func (i IterationPattern) Append(next IterationPattern) IterationPattern {
 	switch {
 	case next.Count == 0:

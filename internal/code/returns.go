@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code/insn"
 )
 
-// A returning is whether a function ever returns to its caller.
+// A returning is what is known so far of whether a function ever returns to its caller.
 type returning uint8
 
 const (
@@ -19,7 +19,7 @@ const (
 
 const (
 	maxDepth = 400     // largest depth of callees
-	maxAsked = 1 << 16 // largest number of functions examined for one answer
+	maxAsked = 1 << 16 // largest number of functions examined for one call of MayReturn
 )
 
 // neverReturns reports whether a function of the run-time libraries never returns.
@@ -40,8 +40,8 @@ func neverReturns(name string) bool {
 	return false
 }
 
-// comesBackByName reports whether a function returns, judged by its name. For g, a function in the image, the code
-// decides, unless the name is reserved for implementations.
+// comesBackByName reports whether a function may return, judged by its name. It is true for g, a function in the image,
+// whose code then decides, unless the name begins with _: such names are reserved for implementations.
 func comesBackByName(g *Function, name string) bool {
 	if g != nil && !strings.HasPrefix(name, "_") {
 		return true
@@ -59,9 +59,9 @@ func (f *Function) MayReturn() bool {
 }
 
 // ask determines whether the function returns, assuming that calls of functions that never return end their path. A
-// function that is being asked further up also counts as one of these: recursion alone never ends. That may be
-// wrong for functions below it, so that only results which do not depend on it are cached. lowest is the depth of
-// the outermost function on which the answer depends; depth or more if there is no such function further up.
+// function that calls this one, and is still being examined, counts as never returning: recursion alone never ends.
+// That assumption may be wrong, so that only results which do not depend on it are cached. lowest is the depth of the
+// outermost such function on which the result depends; depth or more if it depends on no such function.
 func (f *Function) ask(depth int) (back bool, lowest int) {
 	const free = int(^uint(0) >> 1)
 	switch f.state {

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	maxCode    = 1 << 20 // bytes of a function
-	maxEntries = 1 << 12 // of a jump table
+	maxCode    = 1 << 20 // largest size in bytes of a range that is decoded
+	maxEntries = 1 << 12 // largest number of entries read from a jump table
 )
 
 // A move is an instruction that may continue elsewhere than at the next one.
@@ -19,7 +19,7 @@ type move struct {
 	via       insn.IndirectTarget
 }
 
-// scan decodes a part.
+// scan decodes a range of code, once, and keeps its moves and landing pads.
 func (m *Image) scan(p *codeRange) {
 	if p.scanned {
 		return
@@ -51,11 +51,11 @@ func (m *Image) scan(p *codeRange) {
 }
 
 // entries reads a jump table: to its end if that is known, else to the first entry that leads out of f. limit is
-// the begin of another table, or 0.
+// the address at which another table begins, or 0.
 func (m *Image) entries(f *Function, t *insn.JumpTable, limit uint64) []uint64 {
 	list := m.read(f, t, t.EntryCount, limit)
 	if t.EntryCount > 0 && len(list) < t.EntryCount {
-		return m.read(f, t, 0, limit) // the comparison was not of this index
+		return m.read(f, t, 0, limit) // the comparison that gave EntryCount was not of this table's index
 	}
 	return list
 }

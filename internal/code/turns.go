@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// MaxPlaces bounds the places of a path, and MaxLoops the loops among them: deeper stacks have none.
+// MaxPlaces bounds the places of a path, and MaxLoops the loops among them: deeper stacks have no path.
 const (
 	MaxPlaces = 256
 	MaxLoops  = 32
@@ -34,12 +34,12 @@ type Frame struct {
 	Address uint64
 }
 
-// A key identifies the places that can follow another one.
+// A key identifies a place among those that can follow the place with PrefixID before.
 type key struct {
 	before uint32
 	in     *Function
 	at     uint64    // address of the loop's header, or of the call
-	to     *Function // function of the next frame; nil: MPI's
+	to     *Function // function of the next frame; nil: the MPI function
 	loop   bool
 }
 
@@ -112,7 +112,7 @@ func (p *PathPlanner) Path(frames []Frame) []PathPlace {
 	return path
 }
 
-// order returns the position of an address in a block.
+// order returns the position of an address within its function; block is the position of its block there.
 func order(block int, addr uint64) uint64 { return uint64(block)<<44 | addr&(1<<44-1) }
 
 // A PathComparison is the common part of the paths of two consecutive calls.

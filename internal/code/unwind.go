@@ -68,14 +68,14 @@ type table struct {
 	base    uint64 // address of data
 	order   binary.ByteOrder
 	wide    bool
-	commons map[uint64]common // by place
+	commons map[uint64]common // by the entry's offset in data
 }
 
 // A common entry holds what its functions' entries share.
 type common struct {
-	address   byte // encoding of addresses
+	address   byte // encoding of the addresses of code
 	except    byte // encoding of the address of the table of landing pads
-	augmented bool // entries have the length of their augmentation
+	augmented bool // entries hold augmentation data and its length
 }
 
 var unreadable = common{address: encOmitted, except: encOmitted}
@@ -111,7 +111,7 @@ func (t *table) functions() []UnwindEntry {
 	return list
 }
 
-// function reads the entry of one.
+// function reads the entry of one function, whose common entry is c; ok is false if it covers no code.
 func (t *table) function(at, end uint64, c common) (f UnwindEntry, ok bool) {
 	lo, at, ok := t.pointer(at, end, c.address)
 	if !ok || lo == 0 {
@@ -127,7 +127,7 @@ func (t *table) function(at, end uint64, c common) (f UnwindEntry, ok bool) {
 		if !ok || length > end-next {
 			return f, true
 		}
-		// The address is relative to its place unless it is 0.
+		// A stored 0 means that there is no table, also where addresses are relative to the place that they are stored at.
 		if v, after, ok := t.pointer(next, next+length, c.except); ok && v != 0 && (c.except&0x70 != encPCRel || v != t.base+next) && after <= end {
 			f.LandingTable = v
 		}
@@ -212,7 +212,7 @@ func (t *table) common(at, end uint64) common {
 	return c
 }
 
-// leb skips a number of seven bits a byte; only small values are wanted.
+// leb reads a number with seven bits in each byte (LEB128). Bits of v above the 64th are lost.
 func (t *table) leb(at, end uint64) (v, next uint64, ok bool) {
 	for shift := 0; at < end; shift += 7 {
 		c := t.data[at]
@@ -288,8 +288,8 @@ const maxCallSites = 1 << 20
 // link-time addresses.
 type LandingSite struct{ Lo, Hi, Pad uint64 }
 
-// LandingSites reads the table of landing pads of f, from data that begins at f.Except. Entries without a landing pad are
-// left out, and so are all from the first invalid one on.
+// LandingSites reads the table of landing pads of f, from data that begins at f.LandingTable. Entries without a landing
+// pad are left out, and so are all from the first invalid one on.
 func (f *UnwindEntry) LandingSites(data []byte, order binary.ByteOrder) []LandingSite {
 	t := table{data: data, base: f.LandingTable, order: order, wide: true}
 	end := uint64(len(data))
@@ -331,7 +331,7 @@ func (f *UnwindEntry) LandingSites(data []byte, order binary.ByteOrder) []Landin
 				return list
 			}
 		}
-		if _, at, ok = t.leb(at, end); !ok { // what to do there
+		if _, at, ok = t.leb(at, end); !ok { // action at the landing pad
 			return list
 		}
 		if lo := f.Lo + v[0]; v[2] != 0 && lo >= f.Lo && v[1] <= f.Hi-f.Lo {

@@ -14,7 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// ChromeWriter is an ops.Sink.
+// ChromeWriter writes calls and messages as events in JSON, in the format of Chrome's tracing. It is an ops.Sink.
 type ChromeWriter struct {
 	ops.NopSink
 	w       io.Writer

@@ -37,8 +37,8 @@ const (
 	immediateBit = 2
 )
 
-// operations are the numbers of collectives. Nonblocking ones have the number of the blocking variant, since versions
-// number them differently.
+// operations are Dimemas's numbers of collectives. Nonblocking ones have the number of the blocking variant, since
+// versions of Dimemas number them differently.
 var operations = map[meaning.Operation]int{
 	meaning.OperationBarrier: 0, meaning.OperationBcast: 1, meaning.OperationGather: 2, meaning.OperationGatherv: 3, meaning.OperationScatter: 4, meaning.OperationScatterv: 5, meaning.OperationAllgather: 6, meaning.OperationAllgatherv: 7, meaning.OperationAlltoall: 8, meaning.OperationAlltoallv: 9,
 	meaning.OperationAlltoallw: 9, meaning.OperationReduce: 10, meaning.OperationAllreduce: 11, meaning.OperationReduceScatter: 12, meaning.OperationReduceScatterBlock: 12, meaning.OperationScan: 14, meaning.OperationExscan: 14,
@@ -50,8 +50,8 @@ type DimemasWriter struct {
 	RankSequence
 	line []byte
 
-	offsets int64   // position in the header of the tasks' offsets
-	begins  []int64 // offsets of tasks
+	offsets int64   // position in the file at which the header has the tasks' offsets
+	begins  []int64 // offset in the file of each task
 
 	comms map[int]bool // numbers of the defined communicators
 }

@@ -40,7 +40,7 @@ type Paraver struct {
 	last     int64
 
 	functions map[uint16]*function
-	enters    map[call]int     // events at the beginnings of calls without further values
+	enters    map[call]int     // numbers of the events at the beginnings of calls without further values
 	values    []string         // names of attached values
 	threads   []thread         // of the current rank
 	posted    map[uint64]int64 // by number of a pending receive's request: when it was posted

@@ -89,7 +89,7 @@ var numbers = sync.OnceValue(func() map[string]int {
 type function struct {
 	event, value, state int
 	name                string
-	left                int // number of the event for returning to no other call; noEvent: not made yet
+	left                int // number of the event at the end of a call that is in no other call; noEvent: not made yet
 }
 
 // describe determines how a function is written. Functions unknown to Extrae have values from 1000 on.

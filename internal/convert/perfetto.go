@@ -70,7 +70,7 @@ const (
 	usesState  = 2 // flag of a sequence: it uses interned data
 )
 
-// PerfettoWriter is an ops.Sink.
+// PerfettoWriter writes calls and messages as packets of Perfetto's trace format. It is an ops.Sink.
 type PerfettoWriter struct {
 	ops.NopSink
 	w     io.Writer

@@ -85,7 +85,7 @@ func (q *RankSequence) Leave(c *ops.Call) error {
 	return nil
 }
 
-// ChannelNumber returns a small number for a tag, the same on all ranks.
+// ChannelNumber returns a small number for a channel, the same on all ranks.
 func (q *RankSequence) ChannelNumber(t Channel) int64 {
 	n, _ := once.NumberOf(q.tags, t)
 	return int64(n)

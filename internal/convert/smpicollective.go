@@ -171,7 +171,7 @@ func (w *SMPI) begin(c *handles.Comm) {
 	}
 }
 
-// end writes the waits for them.
+// end writes the waits for the messages that begin wrote.
 func (w *SMPI) end(c *handles.Comm) {
 	t := w.ChannelNumber(Channel{Comm: c.Number, Tag: flatTag})
 	for _, s := range w.steps {
@@ -208,7 +208,7 @@ func steps(list []sendReceive, p meaning.Pattern, op *ops.Operation, g commView,
 	case operation == meaning.OperationReduce && !flat:
 		return upTree(list, g, op.Root, whole)
 	case p == meaning.PatternToRoot:
-		part := same(whole) // a part of a reduction
+		part := same(whole) // in a reduction each member sends as many bytes
 		switch {
 		case operation == meaning.OperationReduce:
 		case !atRoot:

@@ -74,7 +74,7 @@ type RowWriter interface {
 	Close() error
 }
 
-// A TableWriter is an ops.Sink.
+// A TableWriter writes the rows of all Tables to a RowWriter. It is an ops.Sink.
 type TableWriter struct {
 	ops.NopSink
 	s     *ops.Source
@@ -98,7 +98,7 @@ func (w *TableWriter) number(n int64) { w.row = append(w.row, CellValue{Number: 
 
 func (w *TableWriter) text(s string) { w.row = append(w.row, CellValue{Text: s, Null: s == ""}) }
 
-// known writes a number if there is one.
+// known writes a number, or null if ok is false.
 func (w *TableWriter) known(n int64, ok bool) {
 	if !ok {
 		n = 0

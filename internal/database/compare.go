@@ -104,7 +104,7 @@ type Site struct {
 	Symbol      string `json:"symbol"`
 	File        string `json:"file"`
 	PlaceNumber int    `json:"place"`
-	Line        int    `json:"line,omitempty"` // in the last run asked for
+	Line        int    `json:"line,omitempty"` // source line in the last of the runs that were queried
 }
 
 // String names the site.

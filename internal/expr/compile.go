@@ -54,7 +54,7 @@ func (f *function) compile(args []*Expr, depth int) (c *compiled, open []*Expr) 
 	return c, open
 }
 
-// code computes a function of numbers and slots.
+// code returns the code of the function for arguments that are formulas of slots.
 func (f *function) code(args []*Expr, depth int) code {
 	if f.body != nil {
 		return f.body.with(args).code(depth)
@@ -81,7 +81,7 @@ func (f *function) code(args []*Expr, depth int) code {
 	return func(at *VariableValues, x slots) int64 { return native(at, a(at, x), b(at, x), c(at, x)) }
 }
 
-// with replaces parameters, and evaluates constant parts.
+// with replaces each parameter by the formula with its number, and evaluates constant parts.
 func (e *Expr) with(parameters []*Expr) *Expr {
 	if e.op == opParameter {
 		return parameters[e.n]
@@ -192,7 +192,7 @@ func (f *compiled) call(args [4]code, n int) code {
 	}
 }
 
-// unary computes one operand.
+// unary applies an operator to one operand.
 func unary(o op, a int64) int64 {
 	switch {
 	case a == NoValue:
@@ -203,7 +203,7 @@ func unary(o op, a int64) int64 {
 	return truth(a == 0)
 }
 
-// binary computes two operands. If C does not define the result, it is NoValue.
+// binary applies an operator to two operands. If C does not define the result, it is NoValue.
 func binary(o op, a, b int64) int64 {
 	if a == NoValue || b == NoValue {
 		return NoValue

@@ -17,7 +17,7 @@ type Variable uint8
 const (
 	Ranks              Variable = iota // number of ranks of the world
 	Rank                               // rank in the world
-	LoopIteration                      // of the innermost loop whose trip count differs between runs
+	LoopIteration                      // iteration of the innermost loop whose trip count differs between runs
 	LoopLength                         // trip count of that loop
 	OuterIteration                     // iteration of the next such loop around it
 	ListElement                        // index in a list
@@ -26,7 +26,7 @@ const (
 	VariableCount                      // number of variables
 )
 
-// names are those of variables in formulas.
+// names are the names of the variables in formulas.
 var names = [VariableCount]string{"ranks", "rank", "i", "n", "j", "k", "m", "t"}
 
 func (v Variable) String() string { return names[v] }
@@ -48,7 +48,7 @@ const (
 	opIf
 	opOr
 	opAnd
-	opXor // of bits
+	opXor // bitwise
 	opMask
 	opEqual
 	opUnequal
@@ -69,7 +69,7 @@ const (
 // An Expr is a formula. It does not change.
 type Expr struct {
 	op   op
-	n    int64  // the number; for variables and parameters which one
+	n    int64  // the number; else the index of the variable or parameter
 	name string // of a number, if it has one
 	call *call
 	args []*Expr

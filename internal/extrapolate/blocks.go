@@ -38,13 +38,13 @@ func axesOf(obs []env) (out []*axis) {
 	return out
 }
 
-// A spreading is a rule for dividing a total: functions for each one's share, and for the start of a share.
+// A spreading is a rule for dividing a total: functions for the size of each part's share, and for where it starts.
 type spreading struct {
 	size, start     string
 	sizeOf, startOf func(total, parts, number int64) int64
 }
 
-// shared returns the form of one's share of a total, or of its start.
+// shared returns the form of a part's share of a total, or of the start of that share, as the function gives it.
 func (a *axis) shared(function string, total int64) form {
 	return form{Expr: expr.CallFunction(function, expr.Number(total), a.number, a.division.at), grid: a.grid}
 }
@@ -52,8 +52,8 @@ func (a *axis) shared(function string, total int64) form {
 // mostHalo is the largest number of elements by which a side of a block exceeds its share.
 const mostHalo = 2
 
-// spreads looks for m·(share + halo), and for m times the start of a share. The first one's share determines the
-// candidates for the total.
+// spreads looks for m·(share + halo), and for m times the start of a share. The share of the first part determines
+// the candidates for the total.
 func spreads(obs []env, vals []int64) (out []form) {
 	all := divisor(vals)
 	if all == 0 {
@@ -102,8 +102,8 @@ func spreads(obs []env, vals []int64) (out []form) {
 // mostBlock is the largest block of a cyclic distribution.
 const mostBlock = 64
 
-// cyclic looks for m times one's share of a total in a block-cyclic distribution (numroc), along an axis that each
-// run shows completely.
+// cyclic looks for m times a part's share of a total in a block-cyclic distribution (numroc), along an axis of which
+// each run shows all parts.
 func cyclic(obs []env, vals []int64) (out []form) {
 	all := divisor(vals)
 	if all == 0 {
@@ -170,10 +170,11 @@ func divisor(vals []int64) (all int64) {
 // mostTotals is the largest number of totals tried.
 const mostTotals = 256
 
-// An end is what the first parts of n get together: v.
+// An end is the value v that the first parts, of n in all, have together.
 type end struct{ n, parts, v int64 }
 
-// ends lists the first part's shares, or the starts of the next part.
+// ends lists the values of the first part that was observed. With starts, these are where its share starts, which is
+// the sum over the parts before it.
 func (a *axis) ends(obs []env, vals []int64, starts bool) (out []end) {
 	first := int64(math.MaxInt64)
 	for i := range obs {

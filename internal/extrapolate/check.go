@@ -117,7 +117,7 @@ type unsaid struct {
 
 const unsaidSize = 1 << 48
 
-// size returns the size for such a receive; why is the reason.
+// size returns the size for a receive whose size can't be determined; why is the reason.
 func (x *maker) size(why error) (int64, error) {
 	s := x.all.sizes
 	if s == nil {

@@ -12,7 +12,7 @@ func logical(vals []int64) bool {
 	return !slices.ContainsFunc(vals, func(v int64) bool { return v != 0 && v != 1 })
 }
 
-// bitsOf returns a bit for each of n.
+// bitsOf returns n bits; bit i is set if of(i) is true.
 func bitsOf(n int, of func(i int) bool) []uint64 {
 	list := make([]uint64, (n+63)/64)
 	for i := range n {
@@ -23,7 +23,7 @@ func bitsOf(n int, of func(i int) bool) []uint64 {
 	return list
 }
 
-// columns returns for each test the observations for which it holds, and those for which it doesn't.
+// columns returns for each test two sets of bits: the observations for which it holds, and those for which it doesn't.
 func columns(obs []env) [][2][]uint64 {
 	at := make([]*truth, len(obs))
 	for i := range obs {

@@ -108,7 +108,8 @@ func (p *place) labels(cells int) (list []string) {
 	return list
 }
 
-// sumsOf finds the earlier list of the call whose prefix sums a list has.
+// sumsOf finds an earlier list of the call such that each element of list c is a factor times the sum of the preceding
+// elements of that list; the zero sum if no list is so.
 func sumsOf(cuts [][]cut, c int) sum {
 	for other := range c {
 		s, ok := sum{cell: other}, true

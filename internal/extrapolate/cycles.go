@@ -43,7 +43,7 @@ func (n *node) keyed(index [maxDepth + 1]int32) [maxDepth + 1]int32 {
 	return index
 }
 
-// cycles finds the cycles of all loops that something depends on.
+// cycles finds the cycles of all loops on whose iteration some node depends.
 func (s *shape) cycles(calls []call, ranks []*grammar.Grammar) error {
 	users := make([][]*node, len(s.nodes)) // by loop: the nodes that depend on its iteration
 	for _, n := range s.nodes[1:] {

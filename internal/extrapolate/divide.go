@@ -6,8 +6,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// divide moves iterations from an inner loop to the loop around it, on ranks on which that shows only one iteration and
-// no other calls. If the inner iterations repeat there, several executions of the inner loop were seen as one.
+// divide moves iterations from an inner loop l to the loop around it, on ranks on which the outer loop shows only one
+// iteration and no other calls. If the inner iterations repeat there, several executions of l were seen as one.
 func (m *pattern) divide(l *node) bool {
 	outer := l.around[len(l.around)-1]
 	if outer == m.shape.root || outer.mask != 0 || outer.cycle.every != 0 {

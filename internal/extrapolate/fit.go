@@ -86,7 +86,7 @@ func (e *vanishing) Error() string {
 	return fmt.Sprintf("rank %d has 0 by %s, and no trace shows what the program does then", e.rank, e.form)
 }
 
-// vanishes reports whether a form with value v is such a case at e.
+// vanishes reports whether a form with value v is a vanishing at e.
 func (f *form) vanishes(e *env, v int64) bool { return v == 0 || f.less && f.evenAt(e) }
 
 // holds reports whether a form fits all values.
@@ -179,7 +179,7 @@ func highestOf(obs []env) int64 {
 	return slices.MaxFunc(obs, func(a, b env) int { return cmp.Compare(a[expr.Rank], b[expr.Rank]) })[expr.Rank]
 }
 
-// simply finds such forms without groups.
+// simply finds forms with one term and without a condition, but not those of groups of consecutive ranks.
 func simply(obs []env, vals []int64) []form {
 	if out := barely(obs, vals); len(out) > 0 {
 		return out
@@ -294,8 +294,8 @@ func line(u *form, look *outlook, obs []env, vals []int64) (form, bool) {
 // usual is the largest multiplier of shares that is common in programs: values per element, or bytes of some.
 const usual = 64
 
-// multipliers lists the divisors of the greatest common divisor of all values, common ones first; only these if found
-// is set.
+// multipliers lists candidates for the multiplier of a share: divisors of all up to usual, then all itself if it is
+// larger and found is not set. all is the greatest common divisor of the values.
 func multipliers(all int64, found bool) (out []int64) {
 	for d := int64(1); d <= min(all, usual); d++ {
 		if all%d == 0 {
@@ -331,7 +331,7 @@ func shares(obs []env, vals []int64) (out []form) {
 						n, at := p.of(&obs[i])
 						known = append(known, [2]int64{n, at})
 					}
-					if known[i][0] < 1 { // not a list
+					if known[i][0] < 1 { // the rule has no number of parts here, as for a value that is in no list
 						low, high = 1, 0
 						break
 					}
@@ -352,7 +352,7 @@ func shares(obs []env, vals []int64) (out []form) {
 	return out
 }
 
-// ends returns the ends of a range.
+// ends returns the first and the last number of a range; one if they are equal, none if the range is empty.
 func ends(low, high int64) []int64 {
 	switch {
 	case low > high:

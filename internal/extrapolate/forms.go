@@ -21,14 +21,14 @@ type form struct {
 	weak  bool       // a part of it may fit by chance
 	even  bool       // its division has no remainder in any observation
 	exact *expr.Expr // expression that is true if the division has no remainder; nil: not made yet
-	less  bool       // the last one's share is smaller in every observation
+	less  bool       // the last part's share is smaller than the others in every observation
 
 	within within // for listed forms: the variables that it needs
 	number int    // for listed forms: index among all of them
 	from   int64  // rank from which it differs from a simpler form
 }
 
-// evenAt reports whether its division has no remainder at e.
+// evenAt reports whether the form's division has no remainder at e.
 func (f *form) evenAt(e *env) bool {
 	exact := f.exact
 	if exact == nil {
@@ -59,7 +59,7 @@ func withinOf(obs []env) (w within) {
 	return w
 }
 
-// formOf makes a form about at most the given grid.
+// formOf makes a form from the text of a formula. grid is the number of the grid that it needs; gridless: none.
 func formOf(grid int, format string, args ...any) form {
 	return form{Expr: expr.MustParse(format, args...), grid: grid}
 }
@@ -77,7 +77,7 @@ var (
 	atoms      []form      // candidates for the value itself
 	terms      []form      // candidates for u in a·u + b
 	tests      []form      // 0 or 1
-	nots       []form      // 1 or 0
+	nots       []form      // the negations of tests
 	sizes      []form      // sizes of groups of consecutive ranks, and numbers of groups
 	digits     []form      // three for each size of groups from 2 on: the group, the index in it, and whether that is 0
 	parts      []part      // rules for shares of a total
@@ -103,7 +103,7 @@ func divided(grid int, number, at string) division {
 	return division{expr.MustParse("%s", number), expr.MustParse("%s", at), grid}
 }
 
-// of evaluates both; number is 0 if that is impossible.
+// of evaluates the number of parts and the index of one; number is 0 if that is impossible.
 func (p *division) of(e *env) (number, at int64) {
 	number, ok1 := p.number.Eval(e)
 	at, ok2 := p.at.Eval(e)
@@ -113,7 +113,7 @@ func (p *division) of(e *env) (number, at int64) {
 	return number, at
 }
 
-// A part is a rule for one's share of a total.
+// A part is a rule for the share of a total that one part gets.
 type part struct {
 	division
 	function  string       // function of the total
@@ -126,7 +126,7 @@ func (p *part) share(total int64) form {
 	return form{Expr: expr.CallFunction(p.function, append([]*expr.Expr{expr.Number(total)}, p.arguments...)...), grid: p.grid}
 }
 
-// share returns the share of one of parts, by its number.
+// share returns the share of a total that one of several parts gets, given its number from 0.
 var share func(total, parts, number int64) int64
 
 // along adds an axis, and the rules for shares along it.
@@ -136,7 +136,7 @@ func along(grid int, number, at string) {
 	parts = append(parts, part{p, "share", []*expr.Expr{p.number, p.at}, grid < 0})
 }
 
-// even adds rules by which all shares equal the smallest, or the largest.
+// even adds rules by which all shares are equal: the total divided by the number of parts, rounded down or up.
 func even(grid int, all bool, number string) {
 	smallest, largest := divided(grid, number, number+" - 1"), divided(grid, number, "0")
 	parts = append(parts, part{smallest, "floor_div", []*expr.Expr{smallest.number}, all}, part{largest, "ceil_div", []*expr.Expr{largest.number}, all})

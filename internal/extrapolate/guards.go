@@ -61,7 +61,7 @@ type family struct {
 	pairs              bool // combine two conditions by and, or by or
 }
 
-// makeGuards makes these lists; see makeLists.
+// makeGuards fills families and ofRanks.
 func makeGuards() {
 	lengths := formulas(`
 		ranks
@@ -339,7 +339,7 @@ func (m *pattern) repair() error {
 // A seenBy identifies a rank of a run.
 type seenBy struct{ run, rank int }
 
-// plain reports whether a form gives a loop's trip counts.
+// plain reports whether a form gives a loop's trip counts, so that it needs no guard.
 func (m *pattern) plain(obs []env, vals []int64) bool {
 	t := m.tried(obs, vals)
 	return len(t.forms) > 0 && t.wrong == ""
@@ -441,7 +441,7 @@ func (m *pattern) byChance(list []family, pairs bool, obs []env, vals []int64, c
 	})
 }
 
-// openBy returns the number of undetermined slots in a loop's body with this guard. It restores everything.
+// openBy returns the number of undetermined slots in a loop's body with this guard. It leaves m as it was.
 func (m *pattern) openBy(l *node, g *guard) (open int, err error) {
 	before := *m
 	m.rows, m.counts, m.groups = slices.Clone(m.rows), slices.Clone(m.counts), slices.Clone(m.groups)
@@ -466,7 +466,8 @@ func (m *pattern) openBy(l *node, g *guard) (open int, err error) {
 	return open, err
 }
 
-// restore renumbers the observations in a loop by the guard's iterations.
+// restore renumbers the observations in a loop: the iterations that were seen become those in which the guard's
+// condition holds.
 func (m *pattern) restore(l *node, g *guard) {
 	known := make(map[seenBy][]int32)
 	iterations := func(r *seen) []int32 {
@@ -489,7 +490,7 @@ func (m *pattern) restore(l *node, g *guard) {
 				rows = append(rows, r)
 				continue
 			}
-			for _, i := range list { // equal in all iterations
+			for _, i := range list { // the observation is equal in all iterations
 				r.index[depth] = i
 				rows = append(rows, r)
 			}

@@ -88,7 +88,7 @@ func (x *maker) refuse(slot string, why error, forms []form) {
 	}
 }
 
-// mostMade is the largest number of calls of a rank.
+// mostMade is the largest number of calls that are made for a rank.
 const mostMade = 1 << 28
 
 func (x *maker) loop(l *node, depth int, n int32) error {
@@ -212,7 +212,7 @@ func (x *maker) passes(g *guard, depth int, rank int64) bool {
 	return ok && v != 0
 }
 
-// values evaluates all cells, in the form of the program's table; known is false if some cell has no value.
+// values evaluates all cells of a call, in the form of program.values; known is false if some cell has no value.
 func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 	known = true
 	bytes, buffers, ofPending := p.bytesAt(len(g.cells)), p.buffers(), p.pendingAt()
@@ -234,7 +234,7 @@ func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 	for i := range g.cells {
 		c := &g.cells[i]
 		starts[i] = len(out)
-		if buffers[i-1] { // the offset of a buffer
+		if buffers[i-1] { // the offset of a buffer, which came with the cell before
 			continue
 		}
 		if buffers[i] {

@@ -16,7 +16,7 @@ import (
 const segmentPart = ".segment"
 
 // buffers returns the cells with the first of two values of a buffer that the program passes, if other values give
-// its size. No answer depends on such a buffer's address.
+// its size. No analysis depends on such a buffer's address.
 func (p *place) buffers() map[int]bool {
 	out := make(map[int]bool)
 	if !slices.ContainsFunc(p.function.Params, func(d trace.ParamDef) bool { return d.Kind == mpi.KindCount }) {

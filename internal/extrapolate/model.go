@@ -318,7 +318,7 @@ const mostWithout = 64
 type tried struct {
 	forms   []form
 	said    float64 // evidence of its values in bits
-	wrong   string  // how the forms that fit all runs except the largest fail on that
+	wrong   string  // why no value is taken from the forms, as they may fit by chance or were not looked for; "": it is
 	obs     []env   // observations of a slot without forms
 	vals    []int64
 	refused observed // observations of a slot with wrong forms
@@ -417,7 +417,8 @@ func (m *pattern) oneGrid() {
 	}
 }
 
-// ofGrid keeps only forms with a grid, if there are any: the slot is what MPI makes of the number of ranks.
+// ofGrid keeps only forms with a grid, if there are any: the slot is a side of the grid that MPI chose for the number
+// of ranks.
 func (t *tried) ofGrid() {
 	if slices.ContainsFunc(t.forms, func(f form) bool { return f.grid >= 0 && t.likely(f) }) {
 		t.forms = slices.DeleteFunc(t.forms, func(f form) bool { return f.grid < 0 })

@@ -30,7 +30,8 @@ func (m *pattern) quantities() (list []form) {
 	return list
 }
 
-// A value that fits many shares says little about the sizes of blocks. A program has few such quantities.
+// mostAlike is the largest number of forms of a slot from which quantities are taken: a value that fits more says little
+// about the sizes of blocks. mostQuantities is the largest number of quantities: a program has few.
 const (
 	mostAlike      = 8
 	mostQuantities = 16

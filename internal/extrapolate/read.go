@@ -46,7 +46,7 @@ const (
 	pending              // all pending requests, in the order in which they were made
 	statuses             // a list of statuses that follow from the requests' places
 	completes            // a list of the requests that a call completes, if these are not always all
-	determined           // values that MPI determines, see rules
+	determined           // values that MPI determines from the call's inputs and earlier calls, see handles.HandleState
 )
 
 // A run is one of the traces.

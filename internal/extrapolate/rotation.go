@@ -95,7 +95,7 @@ func (m *pattern) inTurn(obs []env, vals []int64, forms func() []form) *tried {
 // them.
 type rotation struct{ number, own form }
 
-// turn is the index whose turn it is in an iteration; with more = 1 the second one begins.
+// turn is the index whose turn it is in an iteration; iteration 0 is the turn of index more.
 func (r *rotation) turn(more int64) *expr.Expr {
 	return expr.Remainder(scaled(1, expr.VariableExpr(expr.EqualLoopIteration), more), r.number.Expr)
 }

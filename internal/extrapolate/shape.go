@@ -167,7 +167,7 @@ func (p *parse) body(list []grammar.Symbol) (err error) {
 				return err
 			}
 			changed, depends = changed || p.changed, depends|p.depends
-			l := 0 // the loop that continued
+			l := 0 // depth of the outermost loop that began another iteration
 			for l < maxDepth && p.at[l] == before.at[l] {
 				l++
 			}
@@ -246,7 +246,7 @@ func (p *parse) begin(l *node) {
 	}
 }
 
-// over ends an iteration.
+// over ends an iteration of the innermost open loop: it reports its children that were not reached.
 func (p *parse) over() {
 	for _, c := range p.top().children {
 		if !p.seen[c.number] {

@@ -48,7 +48,7 @@ func (m *pattern) elsewhere(n *node, key [maxDepth + 1]int32) (map[shared]*obser
 	return out, nil
 }
 
-// shared returns the cells of input parameters.
+// shared returns by cell the input parameter, and the number of the value in it, that the cell holds.
 func (p *place) shared() map[int]shared {
 	out := make(map[int]shared)
 	cell := 0

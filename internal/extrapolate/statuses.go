@@ -25,7 +25,8 @@ func receiveOf(c *trace.Call) *signature.ReceiveEnvelope {
 	return nil
 }
 
-// told replaces the values in a status that follow from the receive; all, if the status is empty.
+// told replaces by asked the source, tag and size in a status that follow from the receive; all of them, if the status
+// is empty.
 func told(e *signature.ReceiveEnvelope, status []int64) {
 	if e == nil || len(status) <= signature.StatusCount {
 		return
@@ -44,8 +45,8 @@ func filled(status []int64) bool {
 	return status[0] == signature.StatusFilled || status[0] == signature.StatusIgnored
 }
 
-// asking restores replaced values. A receive from MPI_PROC_NULL gets nothing, whatever the MPI writes as source and
-// tag.
+// asking restores the values in place of which a status has asked. A receive from MPI_PROC_NULL gets nothing, whatever
+// the MPI writes as source and tag.
 func asking(e signature.ReceiveEnvelope, status []int64) {
 	if !filled(status) {
 		clear(status[signature.StatusSource : signature.StatusCount+1])

@@ -21,7 +21,7 @@ type WeightSums struct {
 	Steps *int
 }
 
-// first is sort.Search with counting.
+// first is sort.Search, with its comparisons counted in Steps.
 func (s *WeightSums) first(n int, is func(i int) bool) int {
 	if s.Steps == nil {
 		return first(n, is)

@@ -21,7 +21,8 @@ type Splitter struct {
 	MaxSteps int
 }
 
-// A KindCounts is the number of terminals of each kind, and the sum of each over them.
+// A KindCounts is the number of terminals of each kind, and the sum over them of the weights that each gives, see
+// NewSplitter.
 type KindCounts struct {
 	Calls []uint64
 	Sums  []int64

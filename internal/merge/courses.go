@@ -135,7 +135,7 @@ func (c *class) taking(o *class) func(x course) (course, bool) {
 	}
 }
 
-// codeCourses:
+// codeCourses codes the courses of a class:
 //
 //	courses = count uvarint, (name string, stream uvarint, terminal uvarint, from varint, phases of gaps, phases of
 //	          durations, phases of counts)…

@@ -88,7 +88,7 @@ func arrives(w *grammar.Arrival) int {
 	return sort.Search(1<<62, func(n int) bool { return w.CountBefore(uint64(n)) > 0 })
 }
 
-// earliest returns the way that a call takes first.
+// earliest returns the way that some call of the stream takes before a call takes another; nil without ways.
 func earliest(ways []*grammar.Arrival) (first *grammar.Arrival) {
 	at := 0
 	for _, w := range ways {

@@ -109,7 +109,7 @@ func (c *class) laneContent(out *sections.Class, sh *classShape) {
 // others. An example is the tags of a sweep that wrap around in its middle on some ranks. Such ranks make the same
 // calls, but have no class in common. To unite them, a class is rewritten without lanes.
 
-// A class is rewritten without lanes only if they have at most this many calls, and this many values over all
+// A class is rewritten without lanes only if its lanes have at most this many calls, and this many values over all
 // members.
 const (
 	maxRemoved       = 1 << 16

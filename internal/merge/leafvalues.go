@@ -24,7 +24,7 @@ const (
 // placeValues sets the values attached at leaves, of the class and of each of its ranks.
 func (c *class) placeValues(out *sections.Class, sh *classShape) {
 	if len(c.courses) == 0 || c.courses[len(c.courses)-1].name == "" {
-		return // courses of times come first: there are no others
+		return // the last course is of times, which precede attached values: so there are none of these
 	}
 	v := &valuePlaces{c: c, sh: sh, streams: make([]*placing, len(sh.streams))}
 	v.site, _ = sh.sites()

@@ -14,7 +14,7 @@ import (
 // structure becomes one in values, which columns represent well. The price is more terminals: some are equal on
 // some ranks.
 const (
-	// minFragments is from how many classes on a block of 16, 64, 256, … ranks is worth refining.
+	// minFragments is the least number of classes, on a block of 16, 64, 256, … ranks, for which refining is tried.
 	minFragments = 8
 	minLevel     = 4
 	everyLevel   = 2

@@ -317,7 +317,7 @@ type succession struct {
 	last int
 }
 
-// came notes the skeleton of the next terminal.
+// came records that the next terminal has skeleton n.
 func (f *succession) came(n int) {
 	if len(f.next) > 0 {
 		f.next[f.last] = n

@@ -22,7 +22,7 @@ type MergedBlock struct {
 	index        map[string]*class // by key
 	strings      map[uint64]string
 	sites        map[uint64]model.Site
-	outer        map[uint64]uint64 // see sections.Content
+	outer        map[uint64]uint64 // as CallerSites of sections.Content
 	processes    sections.Processes
 	allocs       allocSets
 	handovers    allocSets
@@ -58,8 +58,8 @@ type class struct {
 	decoded *classShape // decoded key, nil before the first use
 
 	plain  []*class // the class without lanes, cached while refining
-	hashed bool     // calls is computed
-	calls  uint64   // see sequence
+	hashed bool     // calls has been computed
+	calls  uint64   // hash of the calls in order, see sequence
 }
 
 // lost returns the state of a block of ranks whose tracks are unavailable.

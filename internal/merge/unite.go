@@ -81,7 +81,8 @@ func (u *united) walk() bool {
 	for t := range u.list[0].of {
 		kinds = append(kinds, *u.list[0].skeleton(t))
 	}
-	// How united terminals arise: by part and new terminal, the terminal before this part, and the part's terminal.
+	// Each part may divide united terminals. By part and new terminal, before has the united terminal that it was
+	// before this part, from the part's own terminal.
 	before, from := make([][]uint32, len(u.list)), make([][]uint32, len(u.list))
 	var seq []uint32
 	var pairs pairing

@@ -40,7 +40,7 @@ func (k skeleton) kin() kin { return kin(k.call)<<48 | kin(k.width) }
 type valueLayout struct {
 	start []uint32 // by terminal: position of its value 0
 	step  []uint32 // by kind of skeleton: distance between two values of a terminal
-	kind  []uint32 // by terminal
+	kind  []uint32 // by terminal: its kind of skeleton
 }
 
 func layoutOf(s *skeletons) valueLayout {

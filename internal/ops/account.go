@@ -19,7 +19,7 @@ type CallInterpreter struct {
 	around bool // also determine the neighbours of each member
 }
 
-// Interpreter returns the account of a rank, which must have a track.
+// Interpreter returns a CallInterpreter for a rank, which must have a track.
 func (s *Source) Interpreter(k *trace.Rank) (*CallInterpreter, error) {
 	x, err := handles.TableOf(s.Reader).Rank(k)
 	if err != nil {

@@ -14,9 +14,9 @@ type call struct {
 
 	out, in             operands
 	root, comm, inPlace int
-	status              int // of a blocking receive
+	status              int // position of a blocking receive's status
 	partitions          int
-	starts              int   // input with the persistent request or requests
+	starts              int   // position of the persistent request or requests that the call starts
 	shape               []int // positions of the values that determine the layout of the signature
 	array               bool  // starts is an array of requests
 }
@@ -91,8 +91,8 @@ func compile(k *trace.Rank, terminal int) (*call, error) {
 	return p, nil
 }
 
-// A view is a position in a rank's calls, at which handles have their meaning. It records which questions were
-// asked, and whether an answer differs between ranks.
+// A view is a position in a rank's calls, which determines what handles mean there. It records which properties of the
+// rank were used, and whether a value differs between the ranks of the class.
 type view struct {
 	w      *evaluator
 	stream int
@@ -227,7 +227,7 @@ type Transfer struct {
 // maxBytes is more than any message has. Larger sizes count as unknown, so that sums do not overflow.
 const maxBytes = 1 << 50
 
-// add adds a number of elements, and returns their size in bytes.
+// add adds elements of a datatype to the transfer, and returns their size in bytes; 0 if it is unknown.
 func (s *Transfer) add(count int64, size uint64, known bool) uint64 {
 	switch {
 	case count <= 0:
@@ -240,7 +240,7 @@ func (s *Transfer) add(count int64, size uint64, known bool) uint64 {
 	return uint64(count) * size
 }
 
-// repeat multiplies the share by n.
+// repeat multiplies the transfer by n.
 func (s *Transfer) repeat(n int64) {
 	if n < 0 || s.TotalBytes > 0 && uint64(n) > maxBytes/s.TotalBytes {
 		s.TotalBytes, s.PerMember, s.UnknownSizes = 0, 0, true

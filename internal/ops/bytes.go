@@ -174,7 +174,7 @@ func (c *ClassAmounts) EachRank(f func(member int, counts []uint64, totals []Amo
 	return nil
 }
 
-// RankAmounts returns the amounts of one rank, as Each does.
+// RankAmounts returns the amounts of one rank, as EachRank passes them to f.
 func (c *ClassAmounts) RankAmounts(number int) (counts []uint64, totals []Amount, err error) {
 	member, ok := slices.BinarySearch(c.x.Ranks(), number)
 	if !ok {
@@ -229,7 +229,7 @@ func (c *ClassAmounts) move(t int, m *EqualAmounts) {
 	c.moved[t] = append(c.moved[t], *m)
 }
 
-// SingleCallAmounts returns what the single calls of a terminal move, on the rank that Each is visiting.
+// SingleCallAmounts returns what the single calls of a terminal move, on the rank that EachRank is visiting.
 func (c *ClassAmounts) SingleCallAmounts(t int) []EqualAmounts { return c.moved[t] }
 
 // An evaluator computes amounts from the signatures of one rank.

@@ -106,7 +106,7 @@ func (o *Options) debugFile(b *image) *image {
 	if err != nil {
 		return nil
 	}
-	// A name, padded to four bytes, and the checksum of the file.
+	// The section holds the name of the debug file, padded to four bytes, and that file's checksum.
 	end := bytes.IndexByte(data, 0)
 	at := (end + 4) &^ 3
 	if end <= 0 || at+4 > len(data) || strings.ContainsRune(string(data[:end]), '/') {

@@ -13,7 +13,7 @@ import (
 type lines struct {
 	data  *dwarf.Data
 	units []*unit
-	spans []unitSpan // ascending
+	spans []unitSpan // by ascending address
 }
 
 type unitSpan struct {
@@ -24,7 +24,7 @@ type unitSpan struct {
 type unit struct {
 	entry     *dwarf.Entry
 	files     []*dwarf.LineFile
-	rows      []row // ascending
+	rows      []row // by ascending address
 	opened    bool
 	functions []function
 }
@@ -32,7 +32,7 @@ type unit struct {
 // A row is the source line of the code from an address up to the next row.
 type row struct {
 	addr uint64
-	file *dwarf.LineFile // nil: of none
+	file *dwarf.LineFile // nil: the code has no source line
 	line int
 }
 
@@ -84,7 +84,7 @@ func newLines(e *elf.File) *lines {
 // information doesn't cover it.
 func (l *lines) lookup(pc uint64) []Frame {
 	i := sort.Search(len(l.spans), func(i int) bool { return l.spans[i].lo > pc })
-	// Code that the linker dropped leaves units at low addresses that overlap.
+	// Code that the linker dropped leaves units at low addresses that overlap, so one unit may not suffice.
 	for k := i - 1; k >= 0 && k > i-16; k-- {
 		if s := l.spans[k]; pc < s.hi {
 			if frames := l.inUnit(s.unit, pc); frames != nil {
@@ -129,23 +129,23 @@ func (l *lines) readRows(u *unit) {
 		return
 	}
 	var e dwarf.LineEntry
-	first := 0 // of the sequence
+	first := 0 // index of the sequence's first row
 	for r.Next(&e) == nil {
 		switch {
 		case !e.EndSequence:
 			u.rows = append(u.rows, row{e.Address, e.File, e.Line})
 			continue
 		case first == len(u.rows) || e.Address <= u.rows[first].addr:
-			u.rows = u.rows[:first] // empty
+			u.rows = u.rows[:first] // the sequence is empty
 		case u.rows[first].addr == 0:
-			u.rows = u.rows[:first] // of code that the linker dropped
+			u.rows = u.rows[:first] // the sequence is of code that the linker dropped
 		default:
 			u.rows = append(u.rows, row{addr: e.Address})
 		}
 		first = len(u.rows)
 	}
 	u.rows = u.rows[:first]
-	// The end of a sequence may be where another begins, which then comes last.
+	// If a sequence ends where another begins, the row of the begin comes last, so that lookups find it.
 	slices.SortStableFunc(u.rows, func(a, b row) int {
 		switch {
 		case a.addr != b.addr:

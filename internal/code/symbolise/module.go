@@ -157,7 +157,7 @@ func (m *module) symbol(addr uint64) (symbol, bool) {
 	}
 	for lo, k := m.symbols[i-1].lo, i-1; k >= 0 && k > i-32; k-- {
 		s := m.symbols[k]
-		// Of several names at one place the first is best.
+		// Of several symbols at one address the first is preferred.
 		for k > 0 && m.symbols[k-1].lo == s.lo {
 			if k--; m.symbols[k].hi > addr || m.symbols[k].hi == s.hi {
 				s = m.symbols[k]

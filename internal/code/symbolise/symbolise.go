@@ -43,9 +43,9 @@ type Frame struct {
 	File             string `json:"file,omitempty"`     // full path as the compiler saw it, or ""
 	Line             int    `json:"line,omitempty"`     // 0 if not known
 	Start            uint64 `json:"start,omitempty"`    // link-time address of the function, 0 if not known
-	OffsetInFunction uint64 `json:"offset,omitempty"`   // of the place from there, for frames that are not inlined
+	OffsetInFunction uint64 `json:"offset,omitempty"`   // distance of the place from Start, for frames that are not inlined
 	Inlined          bool   `json:"inlined,omitempty"`  // the compiler inlined the function into the next frame's
-	TailCall         bool   `json:"tail,omitempty"`     // the call stack left the function out: it had ended in a jump to the one before
+	TailCall         bool   `json:"tail,omitempty"`     // the call stack lacks the function: it jumped to that of the frame before
 }
 
 // A Place is a place in code. Frames lists the function that it is in and,
@@ -56,7 +56,7 @@ type Place struct {
 	Offset    uint64 // from the module's load base
 	Precision Precision
 	Frames    []Frame
-	Ambiguous bool // another place prints the same but for the offset: see TellApart
+	Ambiguous bool // another place prints the same but for the offset: see MarkAmbiguous
 }
 
 // Options are additional folders to search.
@@ -199,7 +199,7 @@ func (p *Place) IsStub() bool {
 	return f.stub() || f.Function == "runtime.main" || f.Function == "runtime.goexit"
 }
 
-// InterpretedCode is what frames of an interpreter, or of code that it made at run time, are called together.
+// InterpretedCode is the name of one frame in place of several of an interpreter, or of code that it made at run time.
 const InterpretedCode = "interpreted code"
 
 // ImportPrefix begins the name of frames in which a Python program imports a module.
@@ -274,7 +274,8 @@ func (p *Place) String() string {
 	return b.String()
 }
 
-// DistinguishingOffset distinguishes the place from another that prints the same: its offset in the module. It is empty if none does.
+// DistinguishingOffset is the place's offset in the module, which distinguishes it from another place that prints the
+// same; "" if no other does.
 func (p *Place) DistinguishingOffset() string {
 	if !p.Ambiguous {
 		return ""
@@ -290,7 +291,7 @@ func (f *Frame) Text() string {
 		return fmt.Sprintf("%s %s:%d", name, filepath.Base(f.File), f.Line)
 	case f.File != "" && f.Inlined:
 		return fmt.Sprintf("%s %s", name, filepath.Base(f.File))
-	case f.TailCall && f.OffsetInFunction == 0, f.Start|f.OffsetInFunction == 0: // from which of several places isn't known
+	case f.TailCall && f.OffsetInFunction == 0, f.Start|f.OffsetInFunction == 0: // the place in the function isn't known
 		return name
 	}
 	return fmt.Sprintf("%s+0x%x", name, f.OffsetInFunction)

@@ -13,12 +13,12 @@ import (
 // Chunks have a fixed size and are filled up with zeros, but for the last one of a file:
 //
 //	chunk     = 3 'B' (byte order: little) first last record…
-//	first     = u64, number of its first record; last: that of its last
+//	first     = u64, number of the chunk's first record, counted from 1 over the file; last: that of its last
 //	timestamp = 5 u64; holds for all events up to the next. A new chunk repeats it
-//	record    = id length data; the oldest kinds that are a number alone go without a length:
-//	            Enter, Leave, and what is about a request and nothing else
+//	record    = id length data; the oldest kinds, whose data is one number, have no length:
+//	            Enter, Leave, and records that only name a request
 //	length    = u8, or 255 u64
-//	end       = 0 of a chunk with which the file goes on; 2 (of the file) 1 (of what was in memory)
+//	end       = after the last record: 0 if another chunk follows; else 2 (end of the file) 1 (end of the buffer)
 //
 // Integers of more than a byte are the number of bytes that follow, and those bytes, the lowest
 // first, without leading zeros; 0 and all ones are that byte alone.

@@ -155,7 +155,7 @@ func (d *Definitions) define(id byte, r *byteReader) {
 	case DefString, DefSystemTreeNode, DefLocationGroup, DefRegion, DefGroup, DefMetricMember, DefMetricClass, DefMetricInstance, DefComm, DefInterComm,
 		DefRmaWin, DefSourceCodeLocation, DefCallingContext, DefIoRegularFile, DefIoDirectory, DefIoHandle:
 	default:
-		return // unknown values before the known ones
+		return // other definitions are not needed
 	}
 	self := r.u32()
 	switch id {

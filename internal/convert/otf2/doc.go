@@ -136,7 +136,7 @@ const (
 const (
 	Undefined = 1<<32 - 1 // of a reference that leads nowhere
 
-	ParadigmUnknown = 0 // as tools have it that don't care
+	ParadigmUnknown = 0 // written by tools that don't determine the paradigm
 	ParadigmMPI     = 4
 
 	TypeDouble         = 10 // of values
@@ -157,7 +157,7 @@ const (
 
 	LockExclusive = 0
 
-	RecordingOff = 2 // of MeasurementOnOff
+	RecordingOff = 2 // value in a record MeasurementOnOff
 
 	FileReadOnly  = 0 // of files
 	FileWriteOnly = 1

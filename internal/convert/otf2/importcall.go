@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// Numbers of datatypes by size. Most data is counted as MPI_BYTE.
+// byteType is the handle of MPI_BYTE, in which most data is counted.
 const byteType = 0x247
 
 // bitwiseOr is MPI_BOR, which accepts MPI_BYTE.
@@ -18,8 +18,8 @@ const bitwiseOr = 0x29
 
 var types = map[uint64]int64{1: byteType, 2: 0x248, 4: 0x250, 8: 0x258, 16: 0x220}
 
-// Arrays that are none.
-const absent = -4 // not significant at this rank, or nothing known
+// absent is given as the length of an array that is not significant at this rank, or of which nothing is known.
+const absent = -4
 
 // A callValues collects the values of a call's signature: known ones by parameter, and placeholders for others.
 type callValues struct {

@@ -20,7 +20,7 @@ type comm struct {
 	remote  []int // of the other side of an intercommunicator
 	parent  *comm
 	users   map[int]bool
-	order   int // in the file
+	order   int // position of the definition in the file
 
 	maker map[int]int // by rank: index of the call that makes it; -1: a call must be inserted
 	key   string

@@ -57,10 +57,11 @@ func (x *translation) add(done completion) {
 	x.completed = append(x.completed, done)
 }
 
-// threadBits: bits of a thread's number in the names of other threads' requests.
+// threadBits is the number of bits that a thread's number takes in the names of other threads' requests.
 const threadBits = 10
 
-// name returns a thread's name for a request: the number of requests that it made since.
+// name returns the current thread's name for a request, made of the number of requests that the request's thread made
+// since. The name of another thread's request is negative and includes that thread's number.
 func (x *translation) name(q request) int64 {
 	if q.thread == x.t.number {
 		return 2 * (x.t.made - q.number + 1)
@@ -98,7 +99,7 @@ func (x *translation) requests() {
 	x.several()
 }
 
-// several does this for calls with an array of requests.
+// several sets the completed requests of a call with an array of requests.
 func (x *translation) several() {
 	names, statuses, indices := make([]int64, 0, len(x.completed)), []int64(nil), []int64(nil)
 	n := int64(0)

@@ -37,7 +37,7 @@ type request struct {
 	thread int
 	number int64 // number of requests that its thread had made before
 	what   outcome
-	known  bool // outcome was determined
+	known  bool // its outcome was determined
 }
 
 // A thread is a location.
@@ -47,7 +47,7 @@ type thread struct {
 	more    bool
 	stack   []entered
 	made    int64   // number of one-shot requests made
-	begun   int     // index in rank.begun
+	begun   int     // index of the next operation in the thread's list in rank.begun
 	ready   []*open // finished calls that wait for the outermost call to end
 	off     *uint64 // when recording was switched off; nil: it is on
 	metrics []measured
@@ -222,7 +222,7 @@ func (r *recorder) leave(t *thread, e *Event) error {
 	return r.flush(t, false)
 }
 
-// flush records a thread's calls when none of them is open.
+// flush records a thread's finished calls if no call of MPI is open, or, with all set, in any case.
 func (r *recorder) flush(t *thread, all bool) error {
 	if len(t.ready) == 0 || !all && t.innermost() != nil {
 		return nil

@@ -139,7 +139,7 @@ func (x *scanner) leave(e *Event) {
 	}
 }
 
-// begin is at operations with a request.
+// begin notes that an operation with a request begins; its outcome may be known already, from another thread.
 func (x *scanner) begin(e *Event) {
 	id := e.Values[0]
 	n := uint32(0)

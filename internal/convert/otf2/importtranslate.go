@@ -279,7 +279,8 @@ func (x *translation) create(e *Event) {
 	x.makes = true
 }
 
-// makesUntold has a call make a communicator that no record assigns to a call, if there is one.
+// makesUntold has the call make the communicator that was assigned to it although no record has that, if there is one.
+// at is the call's index among those that make communicators.
 func (x *translation) makesUntold(at int) {
 	for _, m := range x.r.w.comms {
 		if n, ok := m.maker[x.r.k.number]; ok && n == at && x.r.comms[m] == 0 {

@@ -76,7 +76,7 @@ func (a *Archive) local(location uint64) (*local, error) {
 func (l *local) mapping(r *byteReader) {
 	kind, n, mode := r.u8(), r.u64(), r.u8()
 	if kind >= mapKinds {
-		return // of something new
+		return // ids of a kind that is newer than this package
 	}
 	if n > uint64(len(r.b)) {
 		r.fail(errShort)

@@ -7,7 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Collective operations by function; those that make and free windows have none of their own.
+// collectives are OTF2's numbers of collective operations. Those that make and free windows are constants, such as
+// CreateHandle.
 var collectives = map[meaning.Operation]byte{
 	meaning.OperationBarrier: 0, meaning.OperationBcast: 1, meaning.OperationGather: 2, meaning.OperationGatherv: 3, meaning.OperationScatter: 4, meaning.OperationScatterv: 5, meaning.OperationAllgather: 6, meaning.OperationAllgatherv: 7, meaning.OperationAlltoall: 8,
 	meaning.OperationAlltoallv: 9, meaning.OperationAlltoallw: 10, meaning.OperationAllreduce: 11, meaning.OperationReduce: 12, meaning.OperationReduceScatter: 13, meaning.OperationScan: 14, meaning.OperationExscan: 15, meaning.OperationReduceScatterBlock: 16,
@@ -17,7 +18,7 @@ var atomics = map[string]byte{
 	"Accumulate": 0, "Raccumulate": 0, "Compare_and_swap": 3, "Fetch_and_op": 7, "Get_accumulate": 7, "Rget_accumulate": 7,
 }
 
-// Synchronisation of processes and of memory.
+// syncAll are the flags for synchronisation of processes and of memory.
 const syncAll = 1 | 2
 
 // begun writes the actions at the beginning of a call.
@@ -171,7 +172,8 @@ func (a *Writer) lock(f *file, time uint64, x *ops.Act) error {
 	return nil
 }
 
-// How files are opened and made.
+// Flags of files: of their creation (made, exclusive), of their status (appending, deletedOnClose), and of operations
+// on them.
 const (
 	made      = 1 << 0
 	exclusive = 1 << 3

@@ -57,7 +57,7 @@ func (a *Writer) markers(size int) error {
 	}
 	const (
 		medium    = 2
-		ofAll     = 0 // locations
+		ofAll     = 0 // scope of a marker: all locations
 		nowhere   = uint64(0)
 		anInstant = uint64(0)
 	)

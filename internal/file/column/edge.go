@@ -6,13 +6,13 @@ import "github.com/spoor-hpc/spoor/internal/stats"
 // ranks, the first N mod p get one more. Both are conditions on the rank's position in its block of p·d ranks,
 // where d is the distance of neighbours.
 
-// Coefficients of Wrap.
+// Coefficients of KindBlockRing.
 const (
 	wBlock = iota
 	wShift
 )
 
-// Coefficients of Share. The value is
+// Coefficients of KindBlockProduct. With r for the rank, the value is
 // mul · (least1 + [r mod block1 < more1]) · (least2 + [r mod block2 < more2]).
 // A block of 0 is the whole world.
 const (
@@ -25,8 +25,8 @@ const (
 	sLeast2
 )
 
-// Coefficients of Edge, which follow those of the kind it is added to. The edge is the first (side even) or last ranks
-// of each block, width of them; the value there is value, plus the rank if side has bit 1 set.
+// Coefficients of KindEdge, which follow those of the kind it is added to. The edge is the first eWidth ranks of each
+// block, or the last ones if eSide has sideLast. The value there is eValue, plus the rank if eSide has sideRank.
 const (
 	eBlock = iota
 	eWidth
@@ -39,10 +39,10 @@ const (
 	sideLast  = 1
 	sideRank  = 2
 	maxSide   = sideLast | sideRank
-	minInside = 3 // fewer values fit any form
+	minInside = 3 // least number of values outside of an edge: fewer fit any form
 )
 
-// edge returns the coefficients that Edge adds.
+// edge returns the coefficients that KindEdge adds.
 func (f *Form) edge() []int64 {
 	n := coefficients[f.Kind.base()]
 	return f.Coefficients[n : n+edgeCoefficients]
@@ -104,7 +104,7 @@ func (f *Fitter) wrap(m *members, first int) (Form, bool) {
 	return Form{}, false
 }
 
-// maxShares bounds the block sizes of a class that others are compared with.
+// maxShares bounds the forms of block sizes that are kept for a class, to recognise multiples of them.
 const maxShares = 8
 
 // blocks searches for block sizes. Sizes that are multiples of earlier ones are recognised; the first one must
@@ -140,7 +140,8 @@ func (f *Fitter) blocks(m *members, first int) (Form, bool) {
 // FoundBlocks reports whether block sizes were found, and so whether NoBlocks makes a difference.
 func (f *Fitter) FoundBlocks() bool { return len(f.shares) > 0 }
 
-// product derives the coefficients of Share from the positions where values change, for columns of all ranks.
+// product derives the coefficients of KindBlockProduct from the positions where values change, for columns of all
+// ranks.
 func (f *Fitter) product(m *members) (Form, bool) {
 	vals, n := m.vals, len(m.vals)
 	// change returns the first place at or after from, in steps, that has
@@ -278,13 +279,13 @@ func (f *Fitter) round(a, b int64) int64 {
 	return best
 }
 
-// maxGap is how far members may be apart for a rounder number to be sought.
+// maxGap is the largest number of candidates that round examines.
 const maxGap = 256
 
 // inside fits a form to the members outside of an edge.
 func (f *Fitter) inside(vals []int64, e [edgeCoefficients]int64, at func(i int) bool) (Form, bool) {
 	n := len(vals)
-	probe := Form{Kind: KindEdge} // on Const, whose coefficients begin after the first
+	probe := Form{Kind: KindEdge} // an edge of KindConst, whose one coefficient precedes those of the edge
 	copy(probe.edge(), e[:])
 	rest := members{vals: vals, skip: make([]bool, n)}
 	for i, r := range f.ranks {

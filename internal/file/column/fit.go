@@ -15,7 +15,7 @@ type Fitter struct {
 	bases []*base // stored columns that others may refer to
 	refs  int64   // number of stored columns
 
-	misses int // columns since a grammar was last the shortest coding
+	misses int // number of columns since a grammar was last the shortest coding
 
 	shares []Form   // block sizes found so far
 	locals []*local // stored columns that may be own ranks in, or sizes of, communicators
@@ -120,7 +120,7 @@ func (f *Fitter) search(c *Column, like bool) (Form, []byte) {
 			mask.Append(0)
 		}
 	}
-	// A form for less than three values says nothing.
+	// A form for fewer than three values may hold by chance.
 	if rest.skipped > 0 && len(vals)-rest.skipped > 2 {
 		if form, ok := f.closed(&rest); ok {
 			payload := EncodeSeq(nil, &mask, nil)
@@ -246,7 +246,7 @@ func (f *Fitter) holds(form *Form, m *members) bool {
 	return true
 }
 
-// A corner is three members from which the coefficients of Digits follow: one,
+// A corner is three members from which the coefficients of KindDigits follow: one,
 // its successor in x and its successor in y. Where a digit has one value only,
 // that direction's successor is missing (-1) and its coefficient 0.
 type corner struct{ at, right, down int }
@@ -331,7 +331,7 @@ func (f *Fitter) Reproduces(form *Form, c *Column) bool {
 		return false
 	}
 	if c.n == 1 {
-		return true // its run may be room for others, so no entry is made of it
+		return true // no entry is made: entries are found by the address of a run, whose memory may be reused here
 	}
 	e := f.entry(c)
 	for i, at := range f.probes() {

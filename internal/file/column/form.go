@@ -45,7 +45,7 @@ type Form struct {
 	Coefficients Coefficients
 }
 
-// Coefficients of Digits. With rank = x + d·y, the value is
+// Coefficients of KindDigits. With rank = x + d·y, the value is
 // base + (a1·x + b1·y + c1 mod m1) + m1·(a2·x + b2·y + c2 mod m2).
 const (
 	cD = iota

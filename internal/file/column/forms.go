@@ -47,7 +47,7 @@ func (l *FormList) AppendKinds(b []byte) []byte {
 	return encodeValues(append(b, 255), vals, valueGrammars)
 }
 
-// AppendEachKind does the same with a byte for each, whatever they are.
+// AppendEachKind appends the kinds as AppendKinds does, but with a byte for each form, even if all kinds are the same.
 func (l *FormList) AppendEachKind(b []byte) []byte {
 	var c Column
 	for _, k := range l.kinds {
@@ -112,11 +112,12 @@ type Forms struct {
 // A coefficientList is the coefficients of all forms of a kind.
 type coefficientList struct {
 	kind Kind
-	few  []int64 // of one form after the other, if that takes less than
-	seqs []*Seq  // one for each coefficient
+	// The coefficients of one form after the other, if that takes less memory than seqs; else nil.
+	few  []int64
+	seqs []*Seq // one for each coefficient
 }
 
-// fewForms is up to how many forms take less expanded than a Seq does.
+// fewForms is the largest number of forms whose coefficients take less memory expanded than as Seqs.
 const fewForms = 16
 
 // kindAt returns the kind of the i-th form, and how many before it are of that kind.
@@ -279,7 +280,7 @@ func rowsOf(r *wire.Reader, s *Seq) kindRows {
 			}
 			continue
 		}
-		for i := range run.Count { // a few, or it leaves what is valid
+		for i := range run.Count { // few iterations, as a long run with a stride soon leaves the valid kinds
 			if !put(run.At(i), 1) {
 				return nil
 			}
@@ -330,10 +331,10 @@ func (l *listedRows) at(i int) (Kind, int) {
 
 func (l *listedRows) count(kind Kind) int { return l.sum[kind] }
 
-// grammarRows are kinds that a grammar has.
+// grammarRows are the kinds of several forms, coded as a grammar.
 type grammarRows struct {
 	seq *Seq
-	of  [KindMasked << 1]*grammar.WeightSums // that count a kind
+	of  [KindMasked << 1]*grammar.WeightSums // by kind: the sums that count its forms
 }
 
 func (g *grammarRows) at(i int) (Kind, int) {

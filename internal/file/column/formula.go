@@ -9,11 +9,11 @@ const (
 	KindPlane      Kind = 15 // a·(rank mod d) + b·(rank div d) + c
 )
 
-// mostWide is up to how wide grids are sought for Plane.
+// mostWide is the largest width of the grids that are tried for KindPlane.
 const mostWide = 4096
 
-// FitKinds returns a form that gives the values of ranks in a world of a size, of the first kind that has one. With Digits
-// only forms are tried in which each digit is shifted on its own, as in a torus.
+// FitKinds returns a form that gives the values of ranks in a world of a size, of the first kind that has one. Of
+// KindDigits only forms are tried in which each digit is shifted on its own, as in a torus.
 func FitKinds(ranks []int, vals []int64, size int, kinds ...Kind) (form Form, ok bool) {
 	p := int64(size)
 	try := func(kind Kind, c ...int64) bool {
@@ -79,8 +79,8 @@ func simple(kind Kind, v, rank, size int64) Form {
 	return f
 }
 
-// turn returns the coefficients of Turn for the values of all ranks that differ by a from one to the next
-// until it begins again.
+// turn returns the coefficients of KindScaledRing for the values of all ranks, which grow by a from rank to rank until
+// they begin again.
 func turn(vals []int64, a int64) []int64 {
 	n := 1
 	for n < len(vals)-1 && vals[n]-vals[n-1] == a {
@@ -89,7 +89,7 @@ func turn(vals []int64, a int64) []int64 {
 	return []int64{a, int64(len(vals) - n), vals[n]}
 }
 
-// plane returns the coefficients of Plane for a grid d wide.
+// plane returns the coefficients of KindPlane for a grid d wide.
 func plane(ranks []int, vals []int64, d int64) (c []int64, ok bool) {
 	if len(ranks) < 4 {
 		return nil, false

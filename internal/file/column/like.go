@@ -10,7 +10,7 @@ import (
 // if a pattern moves over a grid of ranks, each step has the column of the previous one, shifted. Such a column
 // refers to a stored one.
 
-// Coefficients of Like. The value of rank x + d·y is
+// Coefficients of KindOtherColumn. The value of rank x + d·y is
 // add + mul/div · (that of rank (x+dx mod d) + d·(y+dy mod P/d) - sub).
 const (
 	lRef = iota // which of the class's stored columns
@@ -23,7 +23,8 @@ const (
 	lAdd
 )
 
-// ReferencesValid reports whether a form of kind Like or Local refers to stored columns that exist, and to ranks of the class.
+// ReferencesValid reports whether a form of KindOtherColumn or KindOwnRankInColumn refers to stored columns that exist,
+// and to ranks of the class.
 func (f *Form) ReferencesValid(stored, ranks, size int) bool {
 	if f.Kind == KindOwnRankInColumn {
 		return f.Coefficients[oOwn] < int64(stored) && f.Coefficients[oSize] <= int64(stored)
@@ -33,14 +34,14 @@ func (f *Form) ReferencesValid(stored, ranks, size int) bool {
 
 func (f *Form) shifts() bool { return f.Coefficients[lDX] != 0 || f.Coefficients[lDY] != 0 }
 
-// shifted returns the rank whose value a form of kind Like takes.
+// shifted returns the rank whose value in the other column a form of KindOtherColumn takes.
 func (f *Form) shifted(rank, size int64) int64 {
 	d := f.Coefficients[lD]
 	x, y := mod(rank%d+f.Coefficients[lDX], d), mod(rank/d+f.Coefficients[lDY], max(size/d, 1))
 	return x + d*y
 }
 
-// like evaluates a form of kind Like from the value it refers to.
+// like evaluates a form of KindOtherColumn from the value it refers to.
 func (f *Form) like(v int64) int64 {
 	v = int64(uint64(v) - uint64(f.Coefficients[lSub]))
 	return int64(uint64(f.Coefficients[lAdd]) + uint64(v/f.Coefficients[lDiv])*uint64(f.Coefficients[lMul]))
@@ -59,8 +60,8 @@ type base struct {
 // Short columns are always stored, and so are columns of a subset of ranks, as a reference to a column of one class
 // would keep others from sharing the signature.
 const (
-	minLike      = 8  // values
-	minLikeBytes = 14 // of their runs
+	minLike      = 8  // least number of values of a column that may refer to another
+	minLikeBytes = 14 // least number of bytes of its runs
 )
 
 // maxBases bounds the patterns that are held for comparison.
@@ -134,7 +135,7 @@ func (f *Fitter) shift(b *base, vals []int64) (d, dx, dy int64, ok bool) {
 	return 0, 0, 0, false
 }
 
-// center makes shifts small.
+// center returns the number nearest to 0 that equals v modulo m.
 func center(v, m int64) int64 {
 	if v = mod(v, m); 2*v > m {
 		v -= m
@@ -168,7 +169,7 @@ func (f *Fitter) stored(vals []int64, off, scale int64) {
 	f.bases = append(f.bases, b)
 }
 
-// again is how the column stored last is said once more.
+// again returns a form for a column that equals the one stored last: a reference to that.
 func (f *Fitter) again() fitted {
 	return fitted{form: Form{Kind: KindOtherColumn, Coefficients: Coefficients{lRef: f.refs - 1, lD: 1, lMul: 1, lDiv: 1}}}
 }

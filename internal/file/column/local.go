@@ -4,7 +4,7 @@ package column
 // form of the world rank. But a partner is a form of the own rank in it: a distance, modulo the size. Own ranks and
 // sizes are recorded with the call that made the communicator, and a partner's column refers to them.
 
-// Coefficients of Local. The value is (that of column oOwn + oShift) mod that of
+// Coefficients of KindOwnRankInColumn. The value is (that of column oOwn + oShift) mod that of
 // column oSize - 1, or mod oModulus if oSize is 0.
 const (
 	oOwn = iota
@@ -13,8 +13,8 @@ const (
 	oShift
 )
 
-// ReferredColumns returns which of a class's stored columns a form of kind Like or Local refers
-// to; -1 for none.
+// ReferredColumns returns which of a class's stored columns a form of KindOtherColumn or KindOwnRankInColumn refers to;
+// -1 for none.
 func (f *Form) ReferredColumns() (of, size int64) {
 	switch f.Kind {
 	case KindOtherColumn:
@@ -25,7 +25,7 @@ func (f *Form) ReferredColumns() (of, size int64) {
 	return -1, -1
 }
 
-// local evaluates a form of kind Local from the values it refers to.
+// local evaluates a form of KindOwnRankInColumn from the values it refers to.
 func (f *Form) local(own, size int64) int64 {
 	if f.Coefficients[oSize] == 0 {
 		size = f.Coefficients[oModulus]
@@ -68,7 +68,8 @@ func (f *Fitter) findLocal(vals []int64) (Form, bool) {
 				continue
 			}
 			form.Coefficients[oSize] = size.ref + 1
-			// The same few places on or back on all ranks, beyond the end on some.
+			// All ranks have the same distance to their partner. On the first rank it may lead beyond an end of the
+			// communicator: then the difference seen there is off by the size.
 			for _, shift := range [...]int64{vals[0] - own.vals[0], vals[0] - own.vals[0] + size.vals[0], vals[0] - own.vals[0] - size.vals[0]} {
 				if form.Coefficients[oShift] = shift; f.givesLocal(&form, own, size, vals) {
 					return form, true

@@ -35,8 +35,8 @@ const (
 	relative    = 1 << codecBits
 )
 
-// Above these sizes no grammars are tried: a column without repetition would take too much time, one with
-// repetition has few runs.
+// No grammars are tried for more than maxGrammarValues values, which would take too much time, or for fewer than
+// minGrammarRuns runs, which are short as they are.
 const (
 	maxGrammarValues = 1 << 18
 	minGrammarRuns   = 4
@@ -64,8 +64,8 @@ func encodeSeq(b []byte, c, ranks *Column, try grammars) []byte {
 	return append(b, best...)
 }
 
-// EncodePlain appends c as differences. For a short sequence that may be longer, but similar sequences then have
-// similar bytes.
+// EncodePlain appends each value of c as its difference to the one before. For a short sequence that may be longer than
+// what EncodeSeq appends, but similar sequences then have similar bytes.
 func EncodePlain(b []byte, c *Column) []byte {
 	b = append(b, codecPlain)
 	last := int64(0)
@@ -127,7 +127,7 @@ func eachRun(vals []int64, yield func(Run)) {
 	}
 }
 
-// shorter returns the shortest coding of values, best if it is that of their runs.
+// shorter returns the shortest coding of values: best, which is the coding of their runs, or one that is shorter.
 func shorter(best []byte, vals []int64, flags byte, try grammars) []byte {
 	plain := make([]byte, 1, len(best))
 	plain[0] = codecPlain | flags
@@ -160,8 +160,8 @@ func shorter(best []byte, vals []int64, flags byte, try grammars) []byte {
 }
 
 // shorterGrammar returns the distinct values by first use, then the grammar over
-// their numbers, or best if that is no longer. Values that hardly repeat take that much
-// as they are, and no grammar is made of them.
+// their numbers, or best if that is no longer. No grammar is made if the distinct
+// values alone are as long as best.
 func shorterGrammar(best []byte, tag byte, vals []int64) []byte {
 	var known Numbering
 	numbers := make([]uint32, len(vals))
@@ -344,7 +344,7 @@ func (s *Seq) At(i int, rank int64) int64 {
 }
 
 // Bounds reports whether all values lie between lo and hi without looking at
-// each; it may refuse values that do. It is meant for indexes.
+// each; it may return false although they do. It is meant for indexes.
 func (s *Seq) Bounds(lo, hi int64) bool {
 	in := func(v int64) bool { return v >= lo && v <= hi }
 	if s.relative {

@@ -159,7 +159,8 @@ func (p *Pattern) Key() string {
 	return string(c.AppendRuns(nil))
 }
 
-// AppendScale and DecodeScaled: a column as the pattern of one that is known.
+// AppendScale appends the offset and factor by which a column follows from another with the same pattern. DecodeScaled
+// makes the column of them.
 func (p *Pattern) AppendScale(b []byte) []byte {
 	return wire.AppendVarint(wire.AppendVarint(b, p.offset), p.factor)
 }

@@ -75,7 +75,7 @@ func Assemble(raw [SectionCount][]byte, pack func(id int, raw []byte) ([]byte, b
 	return append(file, body...)
 }
 
-// place returns the rank of a section in the file's order: by id, except that the series comes last.
+// place returns the position of a section in the file's order: by id, except that the series comes last.
 func place(id byte) int {
 	if id == SectionSeries {
 		return SectionCount

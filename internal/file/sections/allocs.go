@@ -32,9 +32,9 @@ func (l *AllocColumns) numbers() [3]*column.Column {
 //	lives = sets uvarint, set…
 //	set   = ranks uvarint, runs of ranks, shape blob, per number: seq over the events, of the first rank,
 //	        per number: varying uvarint, (event uvarint, seq over the ranks)…
-//	shape = cut uint8, streams uvarint, grammar…, seq over the events: 1 of an end
+//	shape = cut uint8, streams uvarint, grammar…, seq over the events: 1 for an end, else 0
 //
-// Numbers are calls, segment and size, the size not of ends.
+// The numbers of an event are calls, segment and size; ends have no size.
 //
 // Section handovers has the same form.
 func appendAllocs(list []AllocEvents) func(b []byte) []byte {
@@ -82,7 +82,7 @@ func (l *AllocEvents) code(c *wire.Coder, ranks int) {
 	}
 }
 
-// ascending reports whether ranks below a limit ascend.
+// ascending reports whether ranks are in ascending order and below a limit.
 func ascending(ranks *column.Column, limit int) bool {
 	last := int64(-1)
 	for _, run := range ranks.Runs() {
@@ -128,9 +128,9 @@ func (l *AllocEvents) codeShape(c *wire.Coder) {
 // allocSize is the position of Size among an event's numbers.
 const allocSize = 2
 
-// codeNumbers is one number of all allocation events.
+// codeNumbers codes the k-th number of all allocation events, see AllocColumns.numbers.
 func (l *AllocEvents) codeNumbers(c *wire.Coder, k, ranks int) {
-	var of []*column.Column // of the events that have it
+	var of []*column.Column // columns of the events that have the number
 	var varying []int
 	for i := range l.List {
 		x := l.List[i].numbers()[k]

@@ -8,8 +8,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Limits of the asides in a file: up to a number per rank, and up to a number in all, it has each rank's, above
-// that the means over all ranks.
+// Limits of the asides in a file, per rank and over all ranks. Up to these it has each rank's asides, above them the
+// means over all ranks.
 const (
 	MaxAsidesPerRank = 16
 	inAll            = 32
@@ -76,7 +76,7 @@ func thinned(list []model.Aside) []model.Aside {
 	return out
 }
 
-// asidesOf returns those of a rank.
+// asidesOf returns the asides of a rank.
 func (p *Processes) asidesOf(rank int) []model.Aside {
 	if rank >= len(p.asides) {
 		return nil
@@ -94,7 +94,7 @@ func (p *Processes) setAsides(rank int, list []model.Aside) {
 	p.asides[rank] = list
 }
 
-// codeAsides is the code of asides, in messages and in the section; ranks bounds how many there are.
+// codeAsides codes the asides of all ranks, in messages and in the section; ranks bounds the number of lists.
 //
 //	asides = ranks that are listed uvarint, counts uvarint…,
 //	         per aside: 2·(call, as a difference to the one before) + off uvarint,

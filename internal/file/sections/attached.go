@@ -17,7 +17,7 @@ type AttachedValues struct {
 	Blobs [][]byte // per class
 }
 
-// code is the section, of this number of classes.
+// code codes the section.
 //
 //	values = names uvarint, name string…, per class blob
 //	blob   = per name: terminals uvarint, (terminal, as a difference to the one before uvarint,
@@ -59,9 +59,9 @@ func valueNames(classes []Class) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// codeValueStats is those of one name, by terminal.
+// codeValueStats codes the values attached under one name, by terminal.
 func codeValueStats(c *wire.Coder, list *[]model.ValueStat, terminals int) {
-	var some []int // the terminals that have any
+	var some []int // the terminals with attached values
 	if c.Reader != nil {
 		*list = make([]model.ValueStat, terminals)
 	}
@@ -104,7 +104,7 @@ func DecodeValues(r *wire.Reader, classes int) *AttachedValues {
 	return v
 }
 
-// checkRanked refuses columns that are not of the ranks of the class.
+// checkRanked refuses per-rank columns that do not fit the ranks, terminals and leaves of the class.
 func (c *Class) checkRanked() error {
 	if err := c.RankTotals.Check(c.Ranks.Len(), c.Terminals.Len()); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (c *Class) checkRanked() error {
 	return nil
 }
 
-// CountLeaves is how many leaves the threads of a class have; see Leaves.
+// CountLeaves is how many leaves the threads of a class have; see trace.Leaves.
 func CountLeaves(streams []*grammar.Grammar) (n int) {
 	for _, g := range streams {
 		n += len(grammar.Unfold(g, grammar.UnfoldLimit).OriginalTerminal)
@@ -138,7 +138,7 @@ type RankAttachedSums struct {
 	Blobs [][]byte // per class
 }
 
-// codeRankValues is the section.
+// codeRankValues codes the section of RankAttachedSums.
 //
 //	values = names uvarint, per name: its number in section values uvarint, per class blob
 //
@@ -191,7 +191,7 @@ type LeafValue struct {
 	Sum         int64
 }
 
-// appendPlacedValues and codePlacedValues: what leaves have of their own.
+// appendPlacedValues and codePlacedValues: the attached values that leaves have of their own.
 //
 //	value-places = per class blob
 //	blob         = per name in section values: leaves uvarint, (2·(leaf, as a difference to the one before) + uneven) uvarint,

@@ -128,7 +128,8 @@ func (w *timeWriter) unite(base int, index func(class int) map[int32]uint64) {
 	}
 }
 
-// common calls for each row that a class has in common with a base, which is another's at there.
+// common calls do for each row that a class has in common with its base. i is the row's index in the class, at its
+// index in the base.
 func (w *timeWriter) common(class int, base *TimeCodes, k int, do func(i, at int)) {
 	p := w.list[class]
 	for i := range p.exact[k] {
@@ -157,8 +158,8 @@ func (c *TimeCodes) Index(p *ClassPools) {
 	}
 }
 
-// Decode reads the times of a class, and returns their numbers too. Of those that others refer to it says whether
-// they are common.
+// Decode reads the times of a class into p, and returns them as their numbers in the file, for classes that refer to
+// them.
 func (p *ClassPools) Decode(t *TimeCoder, ranks []int, took func(what string, n int)) *TimeCodes {
 	c := newTimeCodes(p)
 	t.code(p, c, took)

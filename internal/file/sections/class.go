@@ -79,7 +79,7 @@ func (c *ClassReader) Groups() []*SignatureGroup {
 	return list
 }
 
-// FirstAlikes are those of FirstAlike.
+// FirstAlikes returns by terminal what FirstAlike returns.
 func (c *ClassReader) FirstAlikes() []int {
 	known := make(map[*SignatureGroup]int)
 	list := make([]int, len(c.Terminals))
@@ -96,8 +96,8 @@ func (c *ClassReader) FirstAlikes() []int {
 // ClassReader is a class as read.
 type ClassReader struct {
 	Streams       []*grammar.Grammar
-	VaryingCounts []int         // see counted
-	Counts        []*column.Seq // parallel to varying
+	VaryingCounts []int         // indices of the repeated symbols of Streams whose counts differ between ranks
+	Counts        []*column.Seq // parallel to VaryingCounts: the counts
 	Terminals     []DecodedTerminal
 	StoredColumns []*column.Seq // of all terminals, for forms that refer to a column
 	Ranks         int

@@ -161,7 +161,7 @@ func appendClass(b []byte, x *column.CountedStreams, sigs []int, how int, f *fol
 	return appendList(b, sigs, how == alike, f, packed)
 }
 
-// appendList writes the signatures of a class, as they follow from the table's if that is shorter.
+// appendList writes the signatures of a class, relative to their order in the table (see followed) if that is shorter.
 func appendList(b []byte, sigs []int, alike bool, f *followed, packed func([]byte) int) []byte {
 	var col column.Column
 	for _, s := range sigs {

@@ -17,7 +17,7 @@ type Clocks struct {
 
 // Append and DecodeClocks: the section of clocks. A trace of one host has none.
 //
-//	clocks = clocks uvarint, clock… behind the first, seq of ranks: clock
+//	clocks = clocks uvarint, clock… without the first, seq of ranks: clock
 //	clock  = at varint, until uvarint, offset varint, (last offset - offset) varint, bound uvarint
 func (c *Clocks) Append(b []byte) []byte {
 	x := wire.Coder{Buf: wire.AppendUvarint(b, uint64(len(c.List)))}

@@ -18,7 +18,7 @@ type Content struct {
 	CallerSites       map[uint64]uint64     // hash of a site → hash of the one its function was called from
 	Classes           []Class
 	Processes         Processes
-	MergeNs           int64                     // see Reader.MergeNs
+	MergeNs           int64                     // see trace.Reader.MergeNs
 	Series            *Series                   // nil: no times of single calls
 	Clocks            *Clocks                   // nil: one clock, or clocks were not compared
 	Allocs            []AllocEvents             // sets of ranks; ranks without segments are in no set
@@ -56,7 +56,7 @@ type Class struct {
 	FirstTimes []FirstTimes
 	// SharedTimes lists, in rising order, the terminals without times of single leaves in the first stream.
 	SharedTimes []int
-	// Values is the values attached to calls, by name, parallel to Terminals; see Reader.AttachedStats.
+	// Values is the values attached to calls, by name, parallel to Terminals; see trace.Reader.AttachedStats.
 	Values map[string][]model.ValueStat
 	// LeafValues, by name, are in rising order of Leaf.
 	LeafValues map[string][]LeafValue
@@ -78,14 +78,14 @@ type Terminals interface {
 	Len() int
 	// Describe sets t to terminal n without its times. It reuses t.Vals, which are valid until the next call.
 	Describe(n int, t *Terminal)
-	// Times returns those of terminal n.
+	// Times returns the times of terminal n.
 	Times(n int) model.Times
 }
 
 // A TerminalList is Terminals in memory.
 type TerminalList []Terminal
 
-// Len, At and Times are what Terminals asks for.
+// Len returns the number of terminals.
 func (l TerminalList) Len() int { return len(l) }
 
 // Describe is described with Terminals.

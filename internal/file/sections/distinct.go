@@ -16,11 +16,11 @@ import (
 // Sites whose places have signatures are in the order of their frames' places, outermost first. A site is coded as
 // its distance from the previous call's. A signature is one of those at the site's place:
 //
-//	0            the next one that wasn't there, of the group that the last new one there was of,
-//	             at first of the first
-//	n ≤ recent   the one before it came last n signatures ago, each counted once
-//	recent + 1 + g   the next one that wasn't there, of the group number g there
-//	behind these     any other, by number
+//	0                the next signature that is new at the place, of the same group as the last new one there;
+//	                 at first of the first group
+//	n ≤ recent       the signature that occurred n signatures ago at the place, each counted once
+//	recent + 1 + g   the next signature that is new at the place, of group number g there
+//	after these      any other, by number
 const recent = 64
 
 // A siteOrder numbers the wanted sites in the order of their frames' places, outermost first.
@@ -177,7 +177,7 @@ type distinctCall struct{ sig, site int32 }
 type distinctCalls struct {
 	number map[signatureRef]int32
 	calls  []signatureRef
-	behind []int32 // 0: for the start, n + 1: for call n: the call that follows; -1: none
+	behind []int32 // the call that follows the start (element 0) or call n (element n + 1); -1: none
 }
 
 func newDistinctCalls() *distinctCalls {

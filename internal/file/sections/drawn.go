@@ -12,7 +12,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// AppendSyntheticLoops and DecodeSyntheticLoops: the section of loops whose numbers of rounds are drawn.
+// AppendSyntheticLoops and DecodeSyntheticLoops: the section of loops with synthetic trip counts.
 //
 //	drawn  = seed uvarint, families uvarint, family…, per class: loops uvarint, loop…
 //	family = precision uvarint, least uvarint, rank uvarint, (most - least) uvarint, rank uvarint, bins uvarint, bin…

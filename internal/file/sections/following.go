@@ -9,14 +9,14 @@ import (
 )
 
 // A program first makes its calls about in the order of its code, and new ones from a site in the order in which the
-// table has them. So a list of calls is mostly that the next site follows, and of its calls the next one.
+// table has them. So the next call in a list mostly is from the next site, and the next one of that site.
 //
 //	following = 250 uint8, per call: site varint, per call: call varint
 //
-// Sites are in the order of their places: of each call it has two differences: from the site of the call before, at
-// first the first one; and, among the calls of its site, from the successor of the last call there. Tables of calls
-// with stacks are in the order of the code. Then the first is left out, and each call is written as the difference from
-// the successor of the call before.
+// Each call has two differences. One is from the site of the call before it, at first from the first site; sites are in
+// the order of their places. The other is, among the calls of its site, from the successor of the last call there.
+// Tables of calls with stacks are in the order of the code. Then the first difference is left out, and each call is
+// written as the difference from the successor of the call before.
 const (
 	following     = 250
 	fewFollowing  = 32      // number of calls; a shorter list is no shorter in this form

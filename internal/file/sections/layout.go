@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// layoutOf returns the layout of a function's signatures. It uses room for the parameters.
+// layoutOf returns the layout of a function's signatures. room is memory for its parameters.
 func layoutOf(f *model.Function, room []signature.ParamLayout) signature.Layout {
 	for i := range f.Params {
 		p := &f.Params[i]
@@ -46,7 +46,7 @@ const (
 	TypicalSpans = 24
 )
 
-// SpansOf divides the values of a signature into spans. It uses room for the list.
+// SpansOf divides the values of a signature into spans. room is memory for the list.
 func SpansOf(f *model.Function, room []signature.Span, vals []int64) ([]signature.Span, error) {
 	var parts [someParams]signature.ParamLayout
 	l := layoutOf(f, parts[:0])

@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// appendPartners and DecodeSyntheticMessages: the section of messages that are drawn.
+// appendPartners and DecodeSyntheticMessages: the section of synthetic messages.
 //
 //	partners     = families uvarint, family…
 //	family       = seed uvarint, intervals uvarint, rounds uvarint, exchanges uvarint, ring uint8, segments uvarint uvarint,

@@ -10,7 +10,7 @@ import (
 )
 
 // LeafTimes is the mean times of the calls at one leaf of a class's first thread, in nanoseconds, if they differ
-// from the mean of all equal calls; see Leaves.
+// from the mean of all equal calls; see trace.Leaves.
 type LeafTimes struct {
 	Leaf          int
 	Gap, Duration float64

@@ -19,10 +19,10 @@ import (
 // that the order in which parts of the table were joined does not matter.
 type Processes struct {
 	hosts, ends names
-	folders     names // templates, see signature.Template
+	folders     names // templates, see signature.FileTemplate
 	cols        [processColumns]column.Column
 	asides      [][]model.Aside // by rank; ranks without an element have none
-	MergeNs     int64           // see Reader.MergeNs
+	MergeNs     int64           // see trace.Reader.MergeNs
 }
 
 const (

@@ -26,7 +26,7 @@ const totalsWithin = 0.0102
 // AppendSection and DecodeProcessSection: the table in files, shorter and slower than in messages.
 //
 //	processes = names, per column but the calls: form uint8, payload
-//	seq       = as there
+//	seq       = see column.Seq
 //	levels    = units, per rank how many units more uvarint
 //	steady    = units, per run of ranks in the order of hosts: ranks uvarint, how many units more uvarint
 //	units     = least varint, unit uvarint
@@ -199,7 +199,7 @@ func (p *Processes) steady(vals, units []int64) []steadyRun {
 	var runs []run
 	for _, rank := range p.byHost() {
 		v, unit := vals[rank], units[rank]
-		cut := unit >> extraDigits // by how much the time may exceed v
+		cut := unit >> extraDigits // by how much the original time may exceed v, which was truncated
 		near := unit
 		if v-unit/2 > 0 && unitOf(v-unit/2, digitsFor(len(vals))) < unit {
 			near /= 2 // a smaller value would look more accurate than it is

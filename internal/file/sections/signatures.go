@@ -39,7 +39,7 @@ type SignatureGroup struct {
 	FunctionID  uint16
 	Site        int
 	ValueCount  int             // number of values of each signature
-	size        int             // number of signatures, of a writer once they are written
+	size        int             // number of signatures; a writer sets it when they are written
 	OneFormList bool            // a single list of forms for all values
 	Function    *model.Function // when reading: the function, if its values may have sums
 	forms       []column.Forms  // the lists; what a reader has

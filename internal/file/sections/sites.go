@@ -24,8 +24,8 @@ type siteTable struct {
 // A stacked is a place with the number of its caller's site.
 type stacked struct{ place, outer int }
 
-// newSiteTable takes the places in order of module and offset, and what has a
-// stack in order of depth.
+// newSiteTable numbers the places in order of module and offset, then the sites
+// with a stack in order of depth.
 func newSiteTable(sites map[uint64]model.Site, outer map[uint64]uint64) *siteTable {
 	t := &siteTable{places: []model.Site{{}}, number: make(map[uint64]int), named: make(map[uint64]bool)}
 	hashes := slices.Collect(maps.Keys(sites))
@@ -179,7 +179,7 @@ func (t *siteTable) shape() (outer, place []int) {
 	return outer, place
 }
 
-// codeBuildID: a text, which nearly always is hexadecimal.
+// codeBuildID codes a build id, a text that nearly always is hexadecimal.
 //
 //	build id = 2·bytes + hexadecimal uvarint, bytes
 func codeBuildID(c *wire.Coder, id *string) {
@@ -267,7 +267,8 @@ func marks(s *model.Site) bool {
 	return s.BuildID == model.PhaseBuildID || s.BuildID == model.TurnBuildID || strings.HasPrefix(s.BuildID, model.ThreadBuildIDPrefix)
 }
 
-// mark notes what a site has from the one around it.
+// mark notes the phase, thread and turn that site n has from its caller outer, or from outer itself, o, if that is a
+// mark.
 func (t *SiteTable) mark(n, outer int, o *model.Site) {
 	phase, begins := t.Phases[outer]
 	if o.BuildID == model.PhaseBuildID {

@@ -13,12 +13,12 @@ type spreadCode struct {
 	maxRank, minRank int
 }
 
-// spread rounds the totals of the ranks in the i-th group. stats are those of the class alone, own the same
-// as they are read.
+// spread rounds the totals of the ranks in the i-th group. stats are the times by pool, own the same times as a reader
+// decodes them.
 func (p *ClassPools) spread(i int, s *model.Spread, stats, own []model.Stat, index map[int32]uint64) (x spreadCode) {
 	if p.mayBeAlone(i, stats) {
 		t, read, mean := &stats[p.OnlyPoolOfGroup[i]], &own[p.OnlyPoolOfGroup[i]], s.Mean()
-		// As near as a spread of its own would be, a part of the distance to the mean.
+		// The error must be no larger than that of a separate spread, which is a part of the distance to the mean.
 		near := func(got, want uint64) bool {
 			return math.Abs(float64(got)-float64(want)) <= 1+math.Abs(float64(want)-mean)/(2<<CoarseBits)
 		}
@@ -31,7 +31,7 @@ func (p *ClassPools) spread(i int, s *model.Spread, stats, own []model.Stat, ind
 	return p.spreadApart(s, index)
 }
 
-// spreadApart does so where totals are not read off the calls.
+// spreadApart rounds the ranks' totals where they do not equal the times of single calls.
 func (p *ClassPools) spreadApart(s *model.Spread, index map[int32]uint64) (x spreadCode) {
 	mean := s.Mean()
 	x.most = RoundedNumber(float64(s.Max)-mean, CoarseBits)
@@ -44,7 +44,7 @@ func (p *ClassPools) spreadApart(s *model.Spread, index map[int32]uint64) (x spr
 	return x
 }
 
-// atLeast makes the largest total, as it is read, no less than a call that it is of.
+// atLeast makes the largest total, as a reader decodes it, no less than ns, the time of a call.
 func (x *spreadCode) atLeast(ns uint64, p *ClassPools, sum uint64) {
 	for x.most < maxCode && float64(ns) > (model.Spread{Ranks: p.Ranks, Sum: sum}).Mean()+unrounded(x.most, CoarseBits)+0.5 {
 		x.most++
@@ -54,7 +54,7 @@ func (x *spreadCode) atLeast(ns uint64, p *ClassPools, sum uint64) {
 	}
 }
 
-// followed sets what follows from the rest where there are two ranks.
+// followed sets the least total and the deviation, which follow from the largest total if there are two ranks.
 func (x *spreadCode) followed() {
 	x.least, x.dev, x.minRank = x.most, x.most, 1-x.maxRank
 	if x.most == 0 {

@@ -13,9 +13,9 @@ import (
 //
 //	stacks = stacks uvarint, bodies uvarint, per body: places behind the beginning of that before uvarint,
 //	         per site, these too: list uvarint, per new list: body uvarint, per new list: extent
-//	list   = 0: a new one; n: the n-th last one of its place, each counted once, at first an empty one
-//	body   = 0: the list is empty; 2n + 2: the n-th last of 64 that a new list began with;
-//	         2n + 1: that so far from the one behind the last such, zigzag, each other one counted
+//	list   = 0: a new list; n: the n-th last list of its place, each counted once, at first an empty one
+//	body   = 0: the list is empty; 2n + 2: the n-th last of the 64 bodies with which new lists began lately;
+//	         2n + 1: the body at this distance from the one after the last such, zigzag, only others counted
 //	extent = 0: as with the new list before that began there, at first up to the next body; else places uvarint,
 //	         per place but the first: (place - the one behind that before) varint
 //

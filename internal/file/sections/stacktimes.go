@@ -11,8 +11,9 @@ import (
 // far is the largest share of all time that may be credited to wrong callers.
 const far = 1e-3
 
-// placeStacks adds to what leaves of a class, of these terminals, have of their own. Calls may share a summary with others that differ from
-// them in their stacks alone: where its means would be far off, they get their own.
+// placeStacks returns the class's LeafTimes, with further leaves added; leaves has the terminal of each leaf. Calls may
+// share a summary with others that differ from them in their stacks alone: where its means would be far off, they get
+// their own.
 func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, counts []uint64) []LeafTimes {
 	of, _ := pools(groups, like)
 	total := 0.0
@@ -25,7 +26,8 @@ func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, cou
 	for _, x := range class.LeafTimes {
 		placed[x.Leaf] = true
 	}
-	// What the others leave over is a call's own where all ranks made as many, and nothing else takes from it or adds to it.
+	// A reader gives a terminal without means what the other calls of the summary leave. That is right only if all ranks
+	// made as many calls, and no leaf of the terminal has times of its own.
 	left := make([]bool, len(of))
 	if len(class.Streams) == 1 && len(class.Counts) == 0 {
 		for i := range left {
@@ -74,7 +76,7 @@ func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, cou
 // A stackless is calls that differ in their stacks only.
 type stackless struct {
 	calls []stackCalls
-	left  bool // terminals without times of their own get what the others leave
+	left  bool // terminals without times of their own get the time that the others leave
 }
 
 type stackCalls struct {

@@ -131,7 +131,7 @@ func (p *ClassPools) roundMeans(codes []statCode, stats []model.Stat) {
 	}
 }
 
-// MeanNs is the mean as it is read.
+// MeanNs is the mean in ns, as a reader decodes it.
 func (x *statCode) MeanNs() float64 { return unrounded(x.mean, FineBits) / meanParts }
 
 // sum returns the sum of the times as a reader decodes it.
@@ -157,14 +157,15 @@ func (x *statCode) stat(r *callRow, e *Extremes) (s model.Stat) {
 		dev = float64(s.Max-s.Min) / 2
 	default:
 		s.Min, s.Max = min(least, e.Min), max(most, e.Max)
-		// No set deviates more than one that is all extremes.
+		// Times deviate most if each is one of the extremes, half of them each: by half the range.
 		dev = min(e.DeviationFromPoolMeans, float64(s.Max-s.Min)/2)
 	}
 	s.SetDeviation(dev)
 	return s
 }
 
-// decodeStats returns what a file says of the pools. base is the class that this one refers to, if any.
+// decodeStats returns the summaries of the pools, of durations for k = 0 and of gaps for 1. base is the class that this
+// one refers to, if any.
 func (p *ClassPools) decodeStats(c *TimeCodes, k int, base *TimeCodes, member func(i int) int32) []model.Stat {
 	read := p.read(c, k, base, member)
 	stats := make([]model.Stat, len(c.Stats[k]))

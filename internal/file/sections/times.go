@@ -10,13 +10,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// MinPoolSize is from how many calls of a class on, which differ in values only, they share one summary of their times.
+// MinPoolSize is the least number of terminals of a class, differing in values only, that share one summary of times.
 // A program that sends from a thousand places of an array has a thousand terminals. Each has a few samples, and
 // separate summaries would take more room than the rest of the trace.
 const MinPoolSize = 32
 
 // pools returns the summary of each terminal of a class, and the number of summaries. groups is each terminal's
-// signature group. Calls that differ only in their stacks share a summary, too: like is the first of them.
+// signature group. Calls that differ only in their stacks share a summary, too: like is by terminal the first of them.
 func pools(groups, like []int32) (of []int32, n int) {
 	members := make([]int, countGroups(groups))
 	for i, g := range groups {

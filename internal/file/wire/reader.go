@@ -31,7 +31,7 @@ func (r *Reader) Fail(format string, args ...any) {
 	}
 }
 
-// RecordError records err, if it is one, as the reader's error.
+// RecordError records err as the reader's error, unless it is nil or there is an error already.
 func (r *Reader) RecordError(err error) {
 	if err != nil && r.err == nil {
 		r.err = fmt.Errorf("%s: at byte %d: %w", r.what, r.pos, err)
