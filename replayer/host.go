@@ -215,7 +215,7 @@ func (h *host) RepeatCall(c *replay.Call, r *replay.RepeatedCall) {
 	C.call_repeat((*C.struct_call)(unsafe.Pointer(c)), (*C.struct_repeats)(unsafe.Pointer(r)))
 }
 
-// ClockNs is that of calls, which Go has in its times too.
+// ClockNs is the time of the clock that calls are timed with, in ns, read by Go.
 func (h *host) ClockNs() int64 { return h.began + int64(time.Since(h.start)) }
 
 // Alloc reserves address space: a page takes memory once it is written to.

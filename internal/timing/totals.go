@@ -16,7 +16,7 @@ import (
 // class that is unknown, or has one rank.
 type TotalColumns struct {
 	Gap, Duration []LogStep    // outside of MPI, and in it
-	Sites         []SiteTotals // in rising order of Terminal
+	Sites         []SiteTotals // in rising order of FirstTerminal
 }
 
 // SiteTotals is the times of the ranks in the calls of one function from one site.

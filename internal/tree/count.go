@@ -144,7 +144,7 @@ func (w *TransitionFinder) events(a, b int) []event {
 type RoundCounts struct {
 	Entered, Rounds         uint64
 	LeastRounds, MostRounds uint64 // iterations per entry
-	RoundsStep              int64  // by how many iterations each entry exceeds the previous one, from Least on, or if negative from Most; 0: not constant
+	RoundsStep              int64  // how many iterations more each entry has than the previous one, from LeastRounds on, or if negative from MostRounds; 0: not constant
 }
 
 // A vertexCounts has one vertex's entries and iterations in a part of a sequence.

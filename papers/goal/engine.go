@@ -54,10 +54,10 @@ func Simulate(s *Schedule, p Parameters) (*Result, error) {
 type engine struct {
 	schedule   *Schedule
 	ops        []Op    // the schedule's
-	Parameters         // of the model
-	state      []state // of each operation
+	Parameters         // parameters of the model
+	state      []state // by operation
 	ranks      []rank
-	others     map[place]*rank // further CPUs
+	others     map[place]*rank // CPUs of ranks after the first
 	since      []uint64        // by operation: when the last operation that it waits for started or ended; nil: all ranks have one CPU
 	channels   []channel
 

@@ -13,7 +13,7 @@ type Event struct {
 	Func  *trace.Function
 	Site  trace.Site
 	Ranks []int
-	Calls stats.NumberDistribution // by rank
+	Calls stats.NumberDistribution // distribution of the ranks' numbers of calls
 	Slots []*Slot
 	// Merged are the merged message sizes of a reduced trace: the least and largest size that each replaces.
 	Merged []reduce.MergedSize

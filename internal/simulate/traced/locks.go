@@ -194,7 +194,7 @@ func (w *writer) lock(x *ops.Operation) {
 	}
 }
 
-// wait waits until a rank may access the memory, and begins the transfers kept until then.
+// wait adds the operations that wait until the rank may access the memory, and the transfers kept until then.
 func (w *writer) wait(t *epoch) {
 	if !t.waited {
 		t.waited = true
@@ -221,7 +221,7 @@ func (w *writer) turnOf(x *ops.Operation) *epoch {
 	return w.turns[k]
 }
 
-// unlock releases a lock.
+// unlock adds the wait for a lock, if it is not added yet, and the release of the lock.
 func (w *writer) unlock(x *ops.Operation) {
 	k := keyOf(w.k.Number(), x)
 	t := w.turns[k]

@@ -34,8 +34,8 @@ type ClassRow struct {
 	FunctionSite trace.FunctionSite // including the recorded frames around it
 	Function     *trace.Function
 	CallSums
-	TimePerRank []trace.Spread // distribution of Time over the ranks; several if the trace separates the calls, such as by the lengths of arrays
-	GapPerRank  []trace.Spread // the same for Before
+	TimePerRank []trace.Spread // distribution of the total time in these calls over the ranks; several if the trace separates the calls, such as by the lengths of arrays
+	GapPerRank  []trace.Spread // the same for the time outside of MPI before these calls
 }
 
 // CallSums are totals over calls. Times are in ns.
@@ -327,7 +327,7 @@ func (t *Table) bytes(class int, c *ClassSums, o *Options) error {
 	})
 }
 
-// count counts calls alone.
+// count adds up how many calls the ranks of a class made, without the bytes that they moved.
 func (t *Table) count(c *ClassSums, o *Options) error {
 	first := true
 	for _, number := range c.Members {
@@ -356,7 +356,8 @@ func (t *Table) counted(c *ClassSums, rank *RankSums, n int, count uint64) {
 	rank.Calls += count
 }
 
-// rank takes in how many calls a member made.
+// rank includes the number of a rank's calls in the class's least and largest number. first is set for the first rank
+// that is included. step, if not nil, is called for the progress display.
 func (c *ClassSums) rank(first bool, calls uint64, step func()) {
 	if first {
 		c.MinRankCalls = calls

@@ -252,7 +252,7 @@ func (u *usual) update(level int32) {
 	}
 }
 
-// LosslessCodec is Place with a bound of 0, whatever bounds are given.
+// LosslessCodec is PlaceCodec with a bound of 0, whatever bounds are given.
 type LosslessCodec struct{}
 
 // Name implements Codec.

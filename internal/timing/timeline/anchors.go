@@ -20,7 +20,7 @@ const (
 
 // A Span is a range of calls whose begin is known, with the times in computation and I/O calls until the next span.
 type Span struct {
-	HalfStep   uint64         // position of the first call times 2; plus 1 if the gap before that call is not part of the span
+	HalfStep   uint64         // step at which the span begins: 2·i with the gap before call i, or 2·i+1 without it
 	BeginNs    float64        // begin of the span, in ns since the rank began
 	Columns    []ComputeTimes // of equal duration
 	ExactTimes *ExactTimes    // the times of the single calls, if known

@@ -12,11 +12,14 @@ import (
 
 // MeanTimes are the estimated times of a rank's single calls, from statistics of its class. If the trace has times of
 // leaves, they are by leaf of the first thread's structure.
+//
+// Methods take positions in the stream as steps: step 2·i is the begin of the gap before call i, step 2·i+1 the begin
+// of the call.
 type MeanTimes struct {
 	Timings       []model.Timing      // by leaf, or terminal
 	Leaves        *grammar.Grammar    // the stream as a sequence of leaves; nil: Timings is by terminal
 	LeafTerminals []int32             // terminal of each leaf
-	LeafTimes     []model.LeafTimes   // of leaves
+	LeafTimes     []model.LeafTimes   // by leaf: the times that the trace has of it
 	Sums          *grammar.WeightSums // sums of durations and gaps along the stream
 	StartNs       int64
 	Scale         float64 // factor from sums to the time line, chosen such that the stream's end is right
@@ -35,7 +38,7 @@ type MeanTimes struct {
 // A lineAside is the position of an aside on a line of means.
 type lineAside struct {
 	model.Aside
-	at     int64  // as a sum of times
+	at     int64  // the position as the sum of the gaps and durations before it
 	step   uint64 // the step that it precedes
 	before int64  // ns of all earlier asides
 }

@@ -52,7 +52,7 @@ type stream struct {
 	room  []int64
 }
 
-// NewWriter returns a Writer for a rank. from is the begin of its first call, in ns on the scale of Time.
+// NewWriter returns a Writer for a rank. from is the begin of its first call, in ns on the scale of SetTimes.
 func NewWriter(rank int, from uint64) *Writer {
 	return &Writer{
 		Builder: track.NewBuilder(rank), spool: &spool{most: mostInMemory}, values: make(map[string][]model.ValueStat),
@@ -116,7 +116,7 @@ func (w *Writer) mayLane(k signature.Key) []int32 {
 	return w.words
 }
 
-// AddCall adds a thread's next call. It returns its terminal, which Time and AttachValue take.
+// AddCall adds a thread's next call. It returns its terminal, which SetTimes and AttachValue take.
 func (w *Writer) AddCall(thread int, function uint16, site uint64, vals []int64) (uint32, error) {
 	if len(w.Times) >= mostDistinct {
 		return 0, fmt.Errorf("more than %d distinct calls", mostDistinct)
