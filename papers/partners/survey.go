@@ -109,8 +109,8 @@ func (d *Drawer) survey() error {
 	if d.r.Ranks() < 2 {
 		return nil
 	}
-	bodies := make(map[uint64]int) // by a hash of the place, too: messages in it
-	cost := make(map[int]uint64)   // by place of the first message
+	bodies := make(map[uint64]int) // by hash of the receivers and tags of a list of messages, and the first one's call site: number of messages
+	cost := make(map[int]uint64)   // by call site of the first message: number of messages, repetitions of a shorter list counted once
 	count := make(map[int]int)
 	apart := ""
 	var intervals int

@@ -227,7 +227,7 @@ func (d *Drawer) bound() {
 	})
 }
 
-// keep makes a family stay unchanged.
+// keep leaves a family out of the synthesis, and notes why.
 func (f *family) keep(why string) {
 	for _, g := range f.groups {
 		for _, n := range g.nodes {

@@ -48,7 +48,7 @@ func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *reduce.Siz
 		}
 		low, high = valuesOf(least), valuesOf(most)
 	}
-	at := 0 // index after the slot of the previous value
+	at := 0 // index in Slots after the slot of the previous value
 	for i := range list {
 		v := &list[i]
 		s := e.slots[v.name]

@@ -25,12 +25,12 @@ type lockKey struct {
 type locked struct {
 	lockKey
 	exclusive  bool
-	taken, end int64 // when lock and unlock returned in the traced run
+	taken, end int64 // when lock and unlock returned in the traced run, in ns
 
 	after []*locked // epochs that held the memory before, if one of the two excludes the other
 	late  bool      // its lock returned before the rank could have it: later transfers waited
 	next  int32     // number of epochs that wait for its end
-	id    int32     // number of its end
+	id    int32     // context of the meeting at its end, in which other epochs wait for it
 }
 
 // lockContexts is below all contexts except that of the run's end.

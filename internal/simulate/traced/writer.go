@@ -144,7 +144,7 @@ func (w *writer) End(*trace.Rank) error {
 	return w.hand(true)
 }
 
-// begin gives an operation a request.
+// begin adds an operation with a new request, and stores the request under the operation's ID.
 func (w *writer) begin(id uint64, o dataflow.Op) {
 	o.Request = w.number()
 	w.requests[id] = o.Request
@@ -162,7 +162,7 @@ func (w *writer) number() int32 {
 	return inner + w.made - 1
 }
 
-// end waits for an operation; false if it was not begun.
+// end adds the wait for the operation with an ID; false if it was not begun.
 func (w *writer) end(id uint64) bool {
 	if list, ok := w.bundles[id]; ok {
 		delete(w.bundles, id)
@@ -207,7 +207,7 @@ func (w *writer) post(x *ops.Operation) bool {
 	return true
 }
 
-// got completes a receive; false if it was not begun.
+// got adds the wait for a receive, whose message is known by now; false if it was not begun.
 func (w *writer) got(x *ops.Operation) bool {
 	n, ok := w.requests[x.ID]
 	if !ok {

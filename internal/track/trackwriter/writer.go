@@ -37,14 +37,14 @@ type Writer struct {
 	spool    *spool
 	values   map[string][]model.ValueStat
 	paths    *track.TimesByPrevious // paths of the first thread
-	from     int64                  // begin of the rank's first call in ns
+	from     int64                  // begin of the rank's first call, in ns on the scale of SetTimes
 }
 
 type stream struct {
 	calls *grammar.Builder
-	last  uint32 // terminal of the last call
+	last  uint32 // terminal of the stream's last call
 	at    int64  // end of the last call as the sum of its durations and gaps
-	end   uint64 // end of the last call
+	end   uint64 // end of the last call, in ns on the scale of SetTimes
 	away  uint64 // ns since the last call that were not the program's
 	times spooled
 	posts signature.PostedEnvelopes
@@ -74,7 +74,7 @@ const mostDistinct = 1 << 28
 type functionLayout struct {
 	signature.Layout
 	def    *mpi.Call // nil: the function is unknown
-	adds   bool      // has displacements that may be omitted
+	adds   bool      // its calls have displacements that may be omitted
 	posts  bool      // its calls make requests or have statuses
 	leaves bool      // its calls leave arrays of requests for later ones
 	lanes  bool      // some of its values may go into lanes
