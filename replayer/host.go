@@ -111,7 +111,7 @@ func awake() time.Duration {
 	return C.AWAKE
 }
 
-// initUnder passes the properties of this MPI to the library below.
+// initUnder passes the properties of this MPI to the replay's library below tracers.
 func (h *host) initUnder() {
 	l := mpi.LayoutOf(h.flavour)
 	undefined, _ := mpi.ConstantNamed("MPI_UNDEFINED")
@@ -124,13 +124,13 @@ func (h *host) initUnder() {
 		handle_size: C.int32_t(l.HandleSize(mpi.KindRequest)), status_size: C.int32_t(l.Status.Size),
 		st_error: C.int32_t(l.Status.Error), undefined: C.int32_t(u), err_in_status: C.int32_t(e), err_pending: C.int32_t(r),
 	}
-	// Small numbers, no pointers: written as such.
+	// These constants are small numbers, so they are stored as numbers in C's pointer fields.
 	*(*uint64)(unsafe.Pointer(&m.status_ignore)) = uint64(l.C.StatusIgnore.Value)
 	*(*uint64)(unsafe.Pointer(&m.statuses_ignore)) = uint64(l.C.StatusesIgnore.Value)
 	C.under_init(&m)
 }
 
-// own returns the MPI library's own function of a name.
+// own returns the function of a name that the MPI library itself defines, even if a tracer is in front of it.
 func (h *host) own(name string) unsafe.Pointer {
 	c := C.CString(name)
 	defer C.free(unsafe.Pointer(c))
@@ -157,8 +157,8 @@ func (h *host) has(name string) unsafe.Pointer {
 	return C.under_find(c)
 }
 
-// FunctionAddress returns the function that a program would call: a tracer's if one is in front of the MPI. Otherwise calls
-// with a dictated outcome go to the library below directly.
+// FunctionAddress returns the address of the function that a program would call: a tracer's if one is in front of the
+// MPI. Otherwise calls with a dictated outcome go to the replay's library directly.
 func (h *host) FunctionAddress(name string) uint64 {
 	if f := onFiles(name); f != nil {
 		return uint64(uintptr(f))
@@ -215,7 +215,7 @@ func (h *host) RepeatCall(c *replay.Call, r *replay.RepeatedCall) {
 	C.call_repeat((*C.struct_call)(unsafe.Pointer(c)), (*C.struct_repeats)(unsafe.Pointer(r)))
 }
 
-// ClockNs is that of calls, which Go has in its times too.
+// ClockNs is the time of the clock that calls are timed with, in ns, read by Go.
 func (h *host) ClockNs() int64 { return h.began + int64(time.Since(h.start)) }
 
 // Alloc reserves address space: a page takes memory once it is written to.

@@ -60,7 +60,7 @@ func calibration(h *host, task *machine.MeasureTask) error {
 	return nil
 }
 
-// initialise is MPI_Init_thread for as many threads as may come.
+// initialise calls MPI_Init_thread with MPI_THREAD_MULTIPLE.
 func (h *host) initialise() error {
 	provided, err := h.Alloc(8)
 	if err != nil {

@@ -61,13 +61,13 @@ type bench struct {
 	dir  string
 
 	memory   string
-	programs []string // with loops
+	programs []string // names of the programs whose loops are timed
 
 	plain   bool        // both runs use spoor, with different options
-	options [2][]string // of spoor run
+	options [2][]string // of spoor run, for the plain and the traced run
 	depth   int
 	clock   string
-	tell    string // the statistic of a loop's parts: median or least
+	tell    string // statistic over the parts of a loop that the program prints: median or least
 }
 
 func (b *bench) run(calls int, ranks string) error {
@@ -120,10 +120,10 @@ func (b *bench) run(calls int, ranks string) error {
 	return nil
 }
 
-// compare runs the program plain and traced in turn, the one that goes first in turn as
-// well, and prints the medians of each line that it prints and of the whole run's wall
-// time, or with -least the least of them all. What is added is the median of the differences of two runs in turn, with their
-// quartiles: a machine that gets slower for a while does so for both.
+// compare runs a program plain and traced alternately; in every other pair the traced run is first. It prints the
+// median over the runs, or with -least the least, of each number that the program prints, and of the wall time. The
+// added time is the median of the pairs' differences, with quartiles: a machine that gets slower for a while affects
+// both runs of a pair.
 func (b *bench) compare(ranks int, program string, args ...string) error {
 	samples := [2]map[string][]float64{{}, {}}
 	var order []string

@@ -141,7 +141,7 @@ func processor(c *exec.Cmd) (float64, error) {
 	return (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds(), nil
 }
 
-// A measured is the relative differences of pairs in %, and the least time of either.
+// A measured is the relative differences of pairs in %, and the least time without and with the plugin.
 type measured struct {
 	more  []float64
 	least [2]float64
@@ -161,7 +161,7 @@ func pairs(n int, measure func(pass bool) (float64, error)) (*measured, error) {
 	for i := -1; i < n; i++ {
 		var took [2]float64
 		for k := range took {
-			which := (k + i + 2) % 2 // who comes first is in turn, too
+			which := (k + i + 2) % 2 // with and without take turns at being first
 			var err error
 			if took[which], err = measure(which == 1); err != nil {
 				return nil, err

@@ -101,7 +101,8 @@ func lines(w io.Writer, traces []string) error {
 	return nil
 }
 
-// pattern splits a name made by bench/scale: DIR/cg-64.spoor.
+// pattern splits the path of a trace of bench/scale, such as DIR/cg-64.spoor, into program and number of ranks; 0:
+// unknown.
 func pattern(name string) (pattern string, ranks int) {
 	name = strings.TrimSuffix(filepath.Base(name), ".spoor")
 	if i := strings.LastIndexByte(name, '-'); i >= 0 {

@@ -123,7 +123,7 @@ func command(args ...string) error {
 type row struct {
 	program, mode string
 	calls         int64
-	original      []float64            // seconds
+	original      []float64            // wall times of the recorded runs, in seconds
 	off           map[string][]float64 // by pace: error of the wall time, in percent
 	compute       map[string][]float64 // by pace: error of the computation, in percent, of the rank with the largest error
 }

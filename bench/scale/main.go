@@ -116,7 +116,7 @@ func run(args []string) error {
 	printHead(os.Stdout)
 	for _, k := range wanted {
 		p, _ := skeleton.ByName(k.program)
-		if *missing && st.rows[k] != nil { // only the baseline is
+		if *missing && st.rows[k] != nil { // only the baseline is missing
 			if err := st.addBaseline(k, compare(p, k.ranks)); err != nil {
 				return err
 			}

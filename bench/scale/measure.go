@@ -27,19 +27,19 @@ type Result struct {
 	File     int // bytes of the whole file
 	Sections []trace.Section
 	Classes  int
-	Calls    int // bytes of the record of calls; see calls
+	Calls    int // bytes of the record of calls; see sizes
 	Content  int // part of Calls that Pilgrim stores, too: without names and headers
 	Times    int // bytes of statistics of durations, by place and by rank
 	Process  int // bytes of the table of processes
 
-	Merge    time.Duration // sum of the ranks' work
+	Merge    time.Duration // sum of the ranks' processor times in the merge
 	Path     time.Duration // longest chain of ranks that wait for each other
 	Encode   time.Duration // fitting and writing, at the root
 	Message  int           // largest message to the root, in bytes
 	Largest  int           // largest message, in bytes
 	Held     int           // bytes of the state at the root, as merge.MergedBlock.Held counts
 	Peak     uint64        // bytes of heap, all ranks' pending messages included
-	Verified int           // ranks decoded and compared
+	Verified int           // number of ranks whose calls were read back and compared
 	Pilgrim  pilgrim.Size
 }
 

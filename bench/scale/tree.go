@@ -11,7 +11,7 @@ import (
 // A tree merges virtual ranks one after the other. It measures as if each rank had its own processor.
 type tree struct {
 	links   []merge.Transport
-	done    []time.Duration // by rank: when it finished
+	done    []time.Duration // by rank: when its merge ended, as if all ranks had begun at 0
 	work    time.Duration   // sum over all ranks
 	toRoot  int
 	largest int

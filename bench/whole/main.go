@@ -85,7 +85,8 @@ func measure(which, programs, ranks string, runs int, short, off, predict, noisy
 	return nil
 }
 
-// program runs a program in all its kinds in turn and prints a line for each with spoor.
+// program runs a program without spoor, with it and with it switched off, in turn, and prints a line for each of the
+// kinds with spoor.
 func (b *bench) program(m *mpis.MPI, name string, ranks int) error {
 	line, err := b.line(m, name, ranks)
 	if err != nil || line == nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// pingSizes are sizes of messages that ping-pongs are predicted for. What the machine file has a
-// row for is left out.
+// pingSizes are the message sizes, in bytes, of the predicted ping-pongs. Sizes for which the machine file has a row
+// are left out.
 var pingSizes = []int64{3, 100, 1_500, 6_000, 40_000, 300_000, 3_000_000}
 
 // pingTime is how long a ping-pong runs, about, in ns.
@@ -28,16 +28,16 @@ const pingTime = 100e6
 type row struct {
 	name                string
 	measured, predicted float64 // ms
-	traced              float64 // the run that was traced
-	spread              float64 // of the untraced runs: the middle half, part of the median
-	left                string  // not modelled
+	traced              float64 // time of the traced run, in ms
+	spread              float64 // range of the middle half of the untraced runs' times, as a share of the median
+	left                string  // what the simulation has no model for
 }
 
-// off is by what part of the measured time the prediction is too long.
+// off is the relative error of the prediction: positive if it is too long.
 func (r *row) off() float64 { return r.predicted/r.measured - 1 }
 
-// predict measures the machine, runs programs without spoor and once with it, and holds what
-// simulate makes of that trace against the median without. Compared is the time from when all ranks
+// predict measures the machine, and runs programs several times without spoor and once with it. It compares the run
+// time that is predicted from that trace with the median of the runs without spoor. Run time is from when all ranks
 // have left MPI_Init until the last one enters MPI_Finalize.
 func (b *bench) predict(m *mpis.MPI, names []string, ranks int, noisy bool) error {
 	here, err := b.calibrate(m, ranks, noisy)

@@ -44,15 +44,15 @@ func newBench(runs int, short, off bool) (*bench, error) {
 type phases struct {
 	whole           float64
 	launch          float64 // until the first rank calls MPI_Init
-	start           float64 // until it has returned on all
+	start           float64 // until MPI_Init has returned on all ranks
 	calls           float64 // until the last rank calls MPI_Finalize
-	end             float64 // until it has returned on all
-	after           float64 // until the launcher, or spoor, is through
+	end             float64 // until MPI_Finalize has returned on all ranks
+	after           float64 // until the launcher, or spoor, has ended
 	initCPU, endCPU float64 // processor time of a process in MPI_Init and MPI_Finalize, on average
 }
 
-// record runs a program with the times of all calls. The timer is not there: Fortran's MPI_Init would go
-// through it into spoor's library twice.
+// record traces a program with the times of all calls. It doesn't preload the timer: through it, Fortran's MPI_Init
+// would enter spoor's library twice.
 func (b *bench) record(m *mpis.MPI, ranks int, line []string) error {
 	command := slices.Concat([]string{b.tool, "run", "-q", "-f", "--timing", "lossless", "-o", "t.spoor"}, m.Command(ranks, line...))
 	c := exec.Command(command[0], command[1:]...)
@@ -71,7 +71,7 @@ func (b *bench) once(m *mpis.MPI, ranks int, line []string, kind int) (*phases, 
 	if err := os.RemoveAll(says); err != nil {
 		return nil, err
 	}
-	// The timer stands before spoor's library, so that it sees both.
+	// The timer comes before spoor's library in LD_PRELOAD, so that it measures spoor's library, too.
 	behind := []string{"/bin/sh", "-c", "LD_PRELOAD=" + b.timer + ":$LD_PRELOAD exec \"$@\"", "sh"}
 	command := m.Command(ranks, slices.Concat(behind, line)...)
 	switch kind {
@@ -97,7 +97,8 @@ func (b *bench) once(m *mpis.MPI, ranks int, line []string, kind int) (*phases, 
 	return split(began.UnixNano(), ended.UnixNano(), string(text), ranks)
 }
 
-// split makes phases of the times that each rank said.
+// split computes the phases of a run from the times that each rank wrote: when it entered and left MPI_Init and
+// MPI_Finalize, each with the processor time so far.
 func split(began, ended int64, text string, ranks int) (*phases, error) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if len(lines) != ranks {

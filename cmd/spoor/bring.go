@@ -84,7 +84,7 @@ func fromNodes(scratch, beside string) (folder string, done func()) {
 			err = bring(launch.CommandOnNodes(nodes, true, ownPath(), "bring", "--copy", scratch, folder), io.Discard)
 		}
 	}
-	if err != nil { // the verdict reports what is missing
+	if err != nil { // the verdict of spoor where then says which ranks' records are missing
 		done()
 		return "", func() {}
 	}
@@ -162,8 +162,8 @@ func bringTime() time.Duration {
 	return time.Minute
 }
 
-// bringCommand returns the command that collects the records of other hosts, or nil if no command can. In Slurm it
-// runs in a step of this job on some nodes, or in a new job.
+// bringCommand returns the command that collects the records of other hosts, or nil if no command can. In Slurm it runs
+// on the given nodes: in a step of this job if within is set, else in a new job.
 func bringCommand(e ending, scratch, dir string, nodes []string, within bool) []string {
 	program := []string{ownPath(), "bring", scratch, dir}
 	switch {
@@ -175,8 +175,8 @@ func bringCommand(e ending, scratch, dir string, nodes []string, within bool) []
 	return launch.CommandOnNodes(nodes, within, program...)
 }
 
-// nodesBeside lists the Slurm nodes whose records may be missing: the nodes that a home has links for, or else all
-// nodes of this job except hosts with records here.
+// nodesBeside lists the Slurm nodes whose records may be missing: the nodes for which home, the folder beside the
+// trace, has links. Without links, they are all nodes of this job except hosts.
 func nodesBeside(e ending, home, scratch string, hosts []string) []string {
 	if !launch.InSlurm(e.args) {
 		return nil

@@ -328,7 +328,7 @@ func printComparison(w io.Writer, c *database.Comparison, v show.View) error {
 	return show.Table[database.SitePair]{Rows: c.Sites, Columns: c.Columns()}.Print(w, v)
 }
 
-// inPairs maps columns of runs to the words that users know.
+// inPairs maps columns of the database's runs to their titles in a comparison of two runs.
 var inPairs = map[string]string{
 	"ranks": "ranks", "calls": "calls", "bytes_out": "bytes out", "bytes_in": "bytes in", "span_ns": "slowest rank", "mpi_ns": "in MPI, all ranks",
 	"total_ns": "time, all ranks", "parallel": "parallel efficiency", "load_balance": "load balance", "communication": "communication efficiency",

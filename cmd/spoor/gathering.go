@@ -94,8 +94,8 @@ func gathered(function string, list []recover.ArrivalMark, processes []*recover.
 			through = append(through, c)
 		}
 	}
-	// If a rank occurs twice, the processes with records belong to another job, for example to one that spawned this
-	// one.
+	// If a rank both has records and is still in the call, the processes with records belong to another job, such as
+	// the one that spawned this job.
 	if !slices.ContainsFunc(through, func(c *capture.Context) bool { return come[c.Rank] }) {
 		for _, c := range through {
 			come[c.Rank] = true

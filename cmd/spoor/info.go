@@ -201,7 +201,7 @@ func (w fields) printRun(s *sums.Summary) {
 	}
 }
 
-// printMachine writes when and where it ran.
+// printMachine writes when and where the program ran.
 func (w fields) printMachine(s *sums.Summary) {
 	if s.StartNs != 0 {
 		w.add("started", "%s", wallClock(s.StartNs))

@@ -221,7 +221,7 @@ func filesJSON(rep *files.Report, timed bool) any {
 		rows = append(rows, x)
 	}
 	var columns show.Columns[fileJSON]
-	for _, c := range fileColumns(timed)[1:] { // the first column equals shared_by's
+	for _, c := range fileColumns(timed)[1:] { // the first column has the same content as shared_by
 		columns = append(columns, show.Column[fileJSON]{Name: c.Name, Unit: c.Unit, Doc: c.Doc, Value: func(x fileJSON) any {
 			return c.Value(fileRow{x.Total, "", x.API, x.Path, x.Bandwidth})
 		}})

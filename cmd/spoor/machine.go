@@ -104,7 +104,8 @@ More: docs/simulate.md`,
 	return cmd
 }
 
-// Range of the largest message in bytes. The experiments besides one-way times need at least the first.
+// The least and the largest value of --most, in bytes. Experiments other than those of one-way times need at least
+// leastMost.
 const leastMost, mostMost = 1 << 10, 1 << 30
 
 // talks is the number of calls of each kind that are timed to measure the overhead of tracing.

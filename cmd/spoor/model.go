@@ -95,7 +95,8 @@ func moveFree(path, out string, force bool) (name string, err error) {
 	}
 }
 
-// file makes a reduced trace of a lossless one. An empty name means that reducing gains nothing.
+// file makes a reduced trace of a lossless one. It returns the file's name, "" if reducing gains nothing, and the
+// outcome in words.
 func (o *reduceOptions) file(stderr io.Writer, path, out string, force bool) (name, said string, err error) {
 	r, err := trace.Open(path)
 	if err != nil {
@@ -125,10 +126,10 @@ func (o *reduceOptions) file(stderr io.Writer, path, out string, force bool) (na
 	}
 }
 
-// ordered reports whether requests finish in the order of their arrays.
+// ordered reports whether a reduced trace was changed so that requests complete in the order of their arrays.
 func ordered(x *reduce.ReducedTrace) bool { return x.Content.Meta[trace.MetaNote+".order"] != "" }
 
-// thinnedText summarises what was merged.
+// thinnedText summarises what a reduction merged or made synthetic.
 func thinnedText(x *reduce.ReducedTrace) string {
 	var parts []string
 	var sizes, runs uint64

@@ -157,7 +157,7 @@ type synthesis struct {
 	seed                        uint64
 
 	who     *partners.Drawer
-	ordered bool // --order was given, and is the trace's order
+	ordered bool // --order was given, but changes nothing: requests complete in that order already
 }
 
 func newThin() *cobra.Command {

@@ -22,7 +22,7 @@ import (
 type places struct {
 	s     *symbolise.Symboliser
 	tails *tree.TailCalls
-	late  bool // reading machine code took too long
+	late  bool // code was not used, as reading it took too long; see complain
 }
 
 func debugPathFlag(f *pflag.FlagSet, paths *[]string) {

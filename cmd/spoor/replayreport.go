@@ -28,7 +28,7 @@ type replayReport struct {
 	Ranks    []replayRank `json:"ranks"`
 	Wall     int64        `json:"wall_ns"`          // longest rank's time since all ranks were in MPI_Init
 	Original int64        `json:"original_wall_ns"` // the same for the traced run
-	Job      int64        `json:"job_ns"`           // with starting and ending the ranks
+	Job      int64        `json:"job_ns"`           // duration of the replay's job, including the start and the end of the ranks
 }
 
 type replayRank struct {

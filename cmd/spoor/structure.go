@@ -83,11 +83,11 @@ func (d *dumper) structure(k *trace.Rank) error {
 type variation struct {
 	members []int
 	lengths []extremes         // by stream: number of calls
-	counts  map[place]extremes // repetition counts
+	counts  map[place]extremes // by place: the symbol's repetition counts
 	params  [][]string         // by terminal: names of the parameters that differ
 }
 
-// A place is a symbol in a stream's structure.
+// A place is a symbol in a stream's structure: the child-th symbol of a rule.
 type place struct{ stream, rule, child int }
 
 // extremes are the smallest and the largest of some numbers.
@@ -171,7 +171,7 @@ type structurePrinter struct {
 	stream int
 	times  []trace.Times
 	uses   map[int]int // by rule: number of uses
-	label  map[int]int // by printed rule
+	label  map[int]int // by rule that was printed: N of its name, part N
 }
 
 func (p *structurePrinter) children(n trace.Node, depth int) error {
@@ -244,7 +244,8 @@ type jsonStructure struct {
 	Lanes  map[int][]string   `json:"lanes,omitempty"` // by call: the first rank's values that change from call to call
 }
 
-// A jsonItem is a repeated call or rule. Most is set if the ranks' counts differ.
+// A jsonItem is a repeated call or rule, as an index of Calls or Rules. If the ranks' repetition counts differ, Count
+// is the least one and Most the largest.
 type jsonItem struct {
 	Count uint64 `json:"count"`
 	Most  uint64 `json:"most,omitempty"`

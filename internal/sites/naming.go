@@ -16,7 +16,7 @@ type Naming struct {
 	of    map[trace.FunctionSite]trace.FunctionSite
 	alone map[frame]trace.Site
 	outer map[trace.Site]*trace.Site
-	count map[trace.FunctionSite]int // number of addresses, without the frames around
+	count map[trace.FunctionSite]int // number of addresses of each call site, regardless of its callers
 }
 
 // A line is a source line as printed, with the function called there.

@@ -23,7 +23,7 @@ type Site struct {
 	FunctionSite trace.FunctionSite `json:"-"`
 	Function     *trace.Function    `json:"-"`
 	Path         []calltree.Step    `json:"-"` // call path
-	HasCallers   bool               `json:"-"` // the frames around it were recorded
+	HasCallers   bool               `json:"-"` // the frames around the calls were recorded
 
 	Module    string            `json:"-"`
 	Offset    uint64            `json:"offset"`
@@ -32,7 +32,7 @@ type Site struct {
 	Addresses int               `json:"-"` // number of addresses that are this call site
 
 	sums.CallSums
-	TimePerRank       trace.Spread               `json:"-"`                             // distribution of Time over the ranks
+	TimePerRank       trace.Spread               `json:"-"`                             // distribution of the total time in these calls over the ranks
 	SpentIsLowerBound bool                       `json:"imbalance_estimated,omitempty"` // the largest total of TimePerRank is a lower bound
 	WaitedNs          int64                      `json:"-"`                             // time waited for other ranks
 	AttachedValues    []calltree.AttachedSummary `json:"values,omitempty"`              // values attached to the calls

@@ -71,7 +71,7 @@ func (n *NumberDistribution) AddRange(b Bin, rank int) {
 	n.put(b)
 }
 
-// put adds to the histogram.
+// put adds the numbers of a bin to the histogram.
 func (n *NumberDistribution) put(b Bin) {
 	if b.Min != b.Max {
 		n.bins = apart(append(n.bins, b))
@@ -124,7 +124,7 @@ func (n *NumberDistribution) DistinctNumbers(most int) (list []int64, ok bool) {
 	return slices.Sorted(maps.Keys(n.exact)), true
 }
 
-// BinCount returns the number of bins of All.
+// BinCount returns the number of bins that AllBins returns.
 func (n *NumberDistribution) BinCount() int { return len(n.bins) + len(n.exact) }
 
 // Distribution converts to the form of a trace, with at most most bins.

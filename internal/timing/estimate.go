@@ -41,11 +41,12 @@ const rounds = 12
 // SharedClocks is which ranks share a clock.
 type SharedClocks struct {
 	leaders []int       // by clock: its lowest rank, in rising order
-	own     int         // the rank's clock
-	runs    []rankRange // on rank 0 only: the clocks of all ranks
+	own     int         // number of this rank's clock
+	runs    []rankRange // on rank 0 only: the clock numbers of all ranks, in order of ranks
 }
 
-// A rankRange is consecutive ranks that have the same clock.
+// A rankRange is consecutive ranks that have the same clock: the clock's id or, in SharedClocks, its number; and how
+// many ranks.
 type rankRange struct{ id, ranks uint64 }
 
 // Len returns the number of clocks.

@@ -49,7 +49,7 @@ func (m Mode) Lossy() bool { return m.NeedsLog() && m != ModeLossless }
 // A WaitsPolicy determines when wait states are computed at the end of a run.
 type WaitsPolicy string
 
-// The values of Waits.
+// The values of Options.Waits.
 const (
 	WaitsNever  WaitsPolicy = "never"
 	WaitsAuto   WaitsPolicy = "auto" // if it takes little time
@@ -69,9 +69,9 @@ const WhenOff = -1
 type Options struct {
 	Waits       WaitsPolicy // "" means WaitsNever
 	WhenBytes   int64       // size of section when in bytes, whatever Waits is; 0: the default size, if wait states are computed; or WhenOff
-	Mode        Mode        // "" means Stats
+	Mode        Mode        // "" means ModeStats
 	Bins        int         // of a histogram; 0: the default number
-	SampleCalls int         // for ModeHistSig: how many calls determine the bins; 0: the default number
+	SampleCalls int         // for ModeHistSig: how many first calls of each distinct call determine its bins; 0: the default number
 	Error       Bound
 	Errors      map[string]Bound // by function, in place of Error
 }

@@ -44,20 +44,20 @@ type PhaseLine struct {
 // now holds the fields that nearly every added time needs.
 type now struct {
 	mean  uint64 // mean of last
-	slack uint64 // time that may be assigned to wrong calls
-	drift int64  // sum of the fresh times, which follow last, minus their number times mean
+	slack uint64 // largest time that may be assigned to wrong calls; see fineness
+	drift int64  // sum of the fresh times, minus their number times mean; fresh times follow last, but are not joined to it yet
 	left  uint64 // number of further calls until the fresh times are joined to last
 }
 
 // rest holds the fields that are needed only if a time differs from those before, or at intervals.
 type rest struct {
-	due   uint64 // number of fresh calls at which they are joined to last
+	due   uint64 // number of fresh times at which they are joined to last
 	last  Phase
 	total uint64 // sum of all times except fresh ones
 	few   bool
 	fine  bool // noise is not ignored, see finest
 	past  []Phase
-	cost  []uint64 // cost of joining each element of past to its successor, and the last one to last
+	cost  []uint64 // cost of joining each element of past to its successor; the last element's successor is last
 }
 
 // full reports whether a new phase requires joining two others.
@@ -85,7 +85,7 @@ func (p *PhaseLinePair) Add(a, b uint64) {
 	}
 }
 
-// AddEach adds the times of calls, using every step-th.
+// AddEach adds the times of calls: every step-th element of a and of b.
 func (p *PhaseLinePair) AddEach(a, b []uint64, step int) {
 	p.line(0).addEach(a, step)
 	p.line(1).addEach(b, step)
@@ -100,7 +100,7 @@ func (p *PhaseLinePair) Phases(i int) []Phase { return p.line(i).phases() }
 // Calls returns how many calls were added.
 func (p *PhaseLinePair) Calls() uint64 { return p.line(0).calls() }
 
-// Code codes the pair's exact state; it reads into a new one.
+// Code writes the pair's exact state, or reads it into a new pair.
 func (p *PhaseLinePair) Code(c *wire.Coder) {
 	for i := range p.now {
 		p.line(i).code(c)
@@ -167,7 +167,7 @@ func (l phaseLine) addEach(times []uint64, step int) {
 	}
 }
 
-// fresh returns the calls that follow last as a phase.
+// fresh returns the fresh calls as a phase.
 func (l phaseLine) fresh() Phase {
 	calls := l.due - l.left
 	return Phase{calls, l.mean*calls + uint64(l.drift)}
@@ -430,7 +430,7 @@ func (n *NumberPhases) Phases(calls uint64) (below, above, count []Phase) {
 	return n.below.Phases(), n.above.Phases(), n.count.Phases()
 }
 
-// Code codes the exact state; it reads into a new one.
+// Code writes the exact state, or reads it into a new NumberPhases.
 func (n *NumberPhases) Code(c *wire.Coder) {
 	wire.CodeUints(c, &n.calls)
 	for _, l := range n.lines() {

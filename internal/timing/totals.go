@@ -16,7 +16,7 @@ import (
 // class that is unknown, or has one rank.
 type TotalColumns struct {
 	Gap, Duration []LogStep    // outside of MPI, and in it
-	Sites         []SiteTotals // in rising order of Terminal
+	Sites         []SiteTotals // in rising order of FirstTerminal
 }
 
 // SiteTotals is the times of the ranks in the calls of one function from one site.
@@ -93,7 +93,8 @@ func (c *ClassTotals) KnownSites() []int {
 	return list
 }
 
-// SiteTotal returns the time of rank i in the calls of one of Sites, by its index there; ok is false if it is unknown.
+// SiteTotal returns the time of rank i in the calls of site n of KnownSites, in ns, and its largest error; ok is false
+// if the time is unknown.
 func (c *ClassTotals) SiteTotal(n, kind, i int) (ns, within float64, ok bool) {
 	x := c.sites[n].cols[kind]
 	if x == nil {
@@ -103,7 +104,7 @@ func (c *ClassTotals) SiteTotal(n, kind, i int) (ns, within float64, ok bool) {
 	return ns, within, true
 }
 
-// Forms of columns.
+// The forms in which a column is coded.
 const (
 	formSame  = 0 // one time for all ranks
 	formSeq   = 1 // a sequence of levels
@@ -119,12 +120,12 @@ const (
 	restUnit = 1000 // ns: resolution of the time that two totals share
 )
 
-// A col is one level for each rank of a class; unit steps make a level.
+// A col is one level for each rank of a class: its time as a LogStep, divided by unit.
 type col struct {
 	form byte
 	unit int64
-	base int64       // the common level; for formSame in half steps
-	off  []int64     // by rank; for formNext sums of the differences
+	base int64       // the level that all ranks' levels are relative to; for formSame the common LogStep times 2
+	off  []int64     // by rank: difference to base or the prediction, in levels; for formNext the level itself
 	seq  *column.Seq // for formSeq, when read
 	of   *col        // for formPart the total, for formRest the other total
 
@@ -153,7 +154,7 @@ func (c *col) predicted(i int) int64 {
 	return int64(LogStepOf(uint64(max(0, rest)))) / c.unit
 }
 
-// step returns the middle of a rank's level.
+// step returns the LogStep, maybe a fraction, in the middle of a rank's level.
 func (c *col) step(i int) float64 {
 	if c.form == formSame {
 		return float64(c.base) / 2

@@ -84,7 +84,7 @@ func EncodeTotals(classes []*TotalColumns, rest func() int64) [][]byte {
 // An option is a column that a file may store.
 type option struct {
 	class, site, kind int
-	ns                float64 // sum over all ranks
+	ns                float64 // total time in the column over all ranks
 	unit              int64
 	steps             []LogStep
 }
@@ -110,7 +110,7 @@ func begin(c *TotalColumns, rest func() int64) *ClassTotals {
 	return w
 }
 
-// unitOf returns the number of steps in a level of a column. It is the largest that keeps each time within half a
+// unitOf returns the number of LogSteps in a level of a column. It is the largest that keeps each time within half a
 // percent of itself, or within a thousandth of the rank's total. A time is at most a fraction most of that total;
 // see mostPart.
 func unitOf(most float64) int64 {

@@ -23,14 +23,15 @@ func NewBuilder(rank int) *Builder {
 	}, known: make(map[string]uint32)}
 }
 
-// NewBuilderFrom returns a builder that starts with the terminals of a track. Number does not recognise these calls.
+// NewBuilderFrom returns a builder that starts with the terminals of a track. TerminalOf does not recognise these
+// calls.
 func NewBuilderFrom(t *Track) *Builder {
 	own := *t
 	return &Builder{Track: &own, known: make(map[string]uint32)}
 }
 
 // TerminalOf returns the terminal of a call; known reports whether it existed before. Calls with different values of
-// apart are different. Number keeps vals.
+// apart are different. TerminalOf keeps vals.
 func (b *Builder) TerminalOf(function uint16, site uint64, vals []int64, apart string) (n uint32, known bool) {
 	b.key = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(b.key[:0], function), site)
 	b.key = binary.AppendUvarint(b.key, uint64(len(vals)))

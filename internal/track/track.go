@@ -31,13 +31,13 @@ type Track struct {
 	Signatures   []signature.Signature
 	Times        []Times                      // parallel to Signatures; all zero if Timeless
 	Calls        Calls                        // replaces Signatures and Times if not nil
-	Hists        []Hist                       // in rising order of Terminal and From; nil if not recorded
-	Courses      []Course                     // in rising order of Name, Stream, Terminal and From
+	Hists        []Hist                       // in rising order of Terminal and PreviousTerminal; nil if not recorded
+	Courses      []Course                     // in rising order of Name, Stream, Terminal and PreviousTerminal
 	Lanes        []signature.Lane             // in rising order of Terminal
 	TimeLog      *TimeLog                     // times for the trace; nil if it is not to have single times
 	AnalysisLog  *TimeLog                     // the same, for analyses at the end of the run; nil if not recorded
 	Values       map[string][]model.ValueStat // values attached to calls, by name, parallel to Signatures
-	Allocs       *AllocEvents                 // of segments of memory; nil if there are none
+	Allocs       *AllocEvents                 // begins and ends of segments of memory; nil if none was recorded
 	Handovers    *AllocEvents                 // objects that other threads made, see PackHandover; nil if there are none
 	Strings      map[uint64]string
 	Sites        map[uint64]Site
@@ -147,8 +147,8 @@ type AllocEvent struct {
 	Size          uint64 // bytes; an end has 0
 }
 
-// PackHandover packs the Segment of an event that means: from this call of the thread on, a handle refers to an
-// object that another thread made. It consists of the kind, an index of model.HandoverKinds, the handle's number, and
+// PackHandover packs the PackedSegment of an event that means: from this call of the thread on, a handle refers to an
+// object that another thread made. It consists of the kind (an index of model.HandoverKinds), the handle's number, and
 // the maker's stream. The event is never an end. Its Size locates the call that made the object: it is that call's
 // index minus the one of the previous event with the same maker, and may be negative.
 func PackHandover(kind int, number int64, maker int) int64 {
@@ -212,7 +212,7 @@ type SchedulingDelay struct {
 	BeforeCallNs, InCallNs int64
 }
 
-// NoPreviousTerminal is the From of a stream's first call, which has no previous call.
+// NoPreviousTerminal is the PreviousTerminal of a stream's first call, which has no previous call.
 const NoPreviousTerminal = -1
 
 // A Site is a code address in a form that is the same in every process.

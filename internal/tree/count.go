@@ -144,7 +144,7 @@ func (w *TransitionFinder) events(a, b int) []event {
 type RoundCounts struct {
 	Entered, Rounds         uint64
 	LeastRounds, MostRounds uint64 // iterations per entry
-	RoundsStep              int64  // by how many iterations each entry exceeds the previous one, from Least on, or if negative from Most; 0: not constant
+	RoundsStep              int64  // how many iterations more each entry has than the previous one, from LeastRounds on, or if negative from MostRounds; 0: not constant
 }
 
 // A vertexCounts has one vertex's entries and iterations in a part of a sequence.
@@ -217,7 +217,7 @@ func (r vertexCounts) times(n uint64) vertexCounts {
 type summary struct {
 	first, last int
 	runs        map[int32]vertexCounts
-	taken       map[int32]taken // by vertex directly in a loop
+	taken       map[int32]taken // by vertex that is directly in a loop
 	lost        uint64
 }
 
@@ -225,7 +225,7 @@ type summary struct {
 type counter struct {
 	ways   *TransitionFinder
 	vertex []int     // by terminal
-	calls  []int32   // by function: number of vertices of the same function below it
+	calls  []int32   // by vertex of a function: number of vertices of the same function below it
 	loop   []int32   // by vertex: the loop that directly contains it; -1: none
 	within [][]int32 // by loop: the vertices directly in it
 	rules  map[int]*summary

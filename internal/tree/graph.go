@@ -13,7 +13,7 @@ type graph struct {
 	ends  map[int]ends
 	pairs map[[2]*vertex][2]int32 // by pair: the first two terminals that form it
 	last  [2]*vertex              // the last pair, as the next one is most often the same
-	first [2]int32                // the terminals of last
+	first [2]int32                // the terminals with which last occurred first
 }
 
 // ends are the first and last terminal of a sequence, -1 if it has none.

@@ -5,7 +5,7 @@ package tree
 // the progression repeats.
 type tripCountPattern struct {
 	list [4]linearRun
-	n    int // number of pieces
+	n    int // number of elements of list in use
 	none bool
 }
 
@@ -19,7 +19,7 @@ type linearRun struct {
 
 func entry(rounds uint64) linearRun { return linearRun{rounds, rounds, 0, 1, 1} }
 
-// then returns both runs as one, if they form one.
+// then returns a run of the entries of both runs, if these form an arithmetic progression; false if they don't.
 func (p linearRun) then(q linearRun) (linearRun, bool) {
 	step := int64(q.first - p.last)
 	if p.times > 1 || q.times > 1 || p.entries > 1 && p.step != step || q.entries > 1 && q.step != step {
@@ -28,7 +28,7 @@ func (p linearRun) then(q linearRun) (linearRun, bool) {
 	return linearRun{p.first, q.last, step, p.entries + q.entries, 1}, true
 }
 
-// add appends a piece.
+// add appends a run of entries.
 func (p *tripCountPattern) add(x linearRun) {
 	if p.none {
 		return
@@ -56,7 +56,7 @@ func (p *tripCountPattern) add(x linearRun) {
 	p.append(x)
 }
 
-// append appends a piece that does not continue the last one.
+// append appends a run of entries that does not continue the last one.
 func (p *tripCountPattern) append(x linearRun) {
 	if p.none {
 		return

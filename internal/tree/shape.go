@@ -47,7 +47,7 @@ type shaper struct {
 
 	rules  [][]grammar.Symbol
 	labels []*RuleLabel
-	known  map[string]int32 // rules by content
+	known  map[string]int32 // number of each rule, by its content
 	open   []frame
 	last   int
 }

@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	maxJumps = 6    // consecutive jumps
-	maxWays  = 8    // paths that are distinguished
-	maxTried = 4096 // jumps examined for one pair of frames
+	maxJumps = 6    // largest number of consecutive jumps on a path
+	maxWays  = 8    // largest number of paths between a pair of frames that are distinguished
+	maxTried = 4096 // largest number of jumps examined for one pair of frames
 )
 
 // A TailCalls completes the stacks of call sites. It is safe for use by several goroutines at once.

@@ -8,11 +8,11 @@ import (
 
 // A taken is the iterations of a loop that reached a vertex, entry by entry, in a part of a sequence.
 type taken struct {
-	open code.IterationPattern // before the loop's first entry in the part, counted from the begin of the part
-	each code.IterationPattern // of each completed entry, if they are equal
+	open code.IterationPattern // iterations before the loop's first entry in the part, counted from the begin of the part
+	each code.IterationPattern // iterations of each completed entry, unless odd is set
 	over uint64                // number of completed entries
-	odd  bool                  // completed entries differ
-	last code.IterationPattern // since the last entry
+	odd  bool                  // completed entries have different iterations
+	last code.IterationPattern // iterations since the last entry, which is not completed yet
 }
 
 // joined appends the next part; r and q are the loop's counts in both.
@@ -37,7 +37,7 @@ func (t taken) joined(r vertexCounts, u taken, q vertexCounts) taken {
 	return t
 }
 
-// end adds completed entries.
+// end adds a number of completed entries with the same iterations.
 func (t *taken) end(x code.IterationPattern, entries uint64) {
 	if t.over > 0 && t.each != x {
 		t.odd = true

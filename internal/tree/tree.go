@@ -44,7 +44,7 @@ type vertex struct {
 	site trace.Site       // any site in the module of in
 	end  uint64           // for a call: address after the instruction
 	turn int              // for an MPI call, see trace.Call.Turn
-	read []code.PathPlace // counters that the recorder read at it; nil: none
+	read []code.PathPlace // loop counters that the recorder read at an MPI call; nil: it read none
 	to   *function        // for a function vertex: the function
 
 	number          int

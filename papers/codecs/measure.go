@@ -21,7 +21,7 @@ import (
 
 // A List is a codec's result for the gaps or the durations.
 type List struct {
-	Bytes int64 `json:"bytes"` // encoded without the other list
+	Bytes int64 `json:"bytes"` // size of this list, encoded without the other one
 	sum   float64
 	least float64
 	most  float64
@@ -30,8 +30,8 @@ type List struct {
 // A Result is a codec's result for all blocks so far.
 type Result struct {
 	Codec     string  `json:"codec"`
-	Values    int64   `json:"values"` // gaps and durations
-	Bytes     int64   `json:"bytes"`  // both lists encoded together
+	Values    int64   `json:"values"` // number of gaps and durations
+	Bytes     int64   `json:"bytes"`  // size of the gaps and durations, encoded together
 	Gaps      List    `json:"gaps"`
 	Durations List    `json:"durations"`
 	Worst     float64 `json:"max_relative_error"`

@@ -44,7 +44,7 @@ func decibels(v float64) string {
 }
 
 func worstShare(v float64) string {
-	if v > 1 { // infinite: a time of 0 came back as another value
+	if v > 1 { // infinite: a time of 0 was decoded as another value
 		return "> 100 %"
 	}
 	return show.Percentage(v, 1)
@@ -72,7 +72,7 @@ func JSON(r *trace.Reader, o *timing.Options, results []*Result) any {
 		Ratio        float64  `json:"ratio"`
 		Gaps         list     `json:"gaps"`
 		Durations    list     `json:"durations"`
-		MaxError     *float64 `json:"max_relative_error"` // null: a time of 0 came back as another value
+		MaxError     *float64 `json:"max_relative_error"` // null: a time of 0 was decoded as another value
 		MaxErrorNs   float64  `json:"max_error_ns"`
 		EncodeNs     float64  `json:"encode_ns_per_value"`
 		DecodeNs     float64  `json:"decode_ns_per_value"`
@@ -101,8 +101,8 @@ func JSON(r *trace.Reader, o *timing.Options, results []*Result) any {
 	}
 	return struct {
 		Trace   string            `json:"trace"`
-		Error   float64           `json:"error"`    // relative; 0 if it is absolute
-		ErrorNs int64             `json:"error_ns"` // absolute; 0 if it is relative
+		Error   float64           `json:"error"`    // relative bound of an error; 0 if the bound is absolute
+		ErrorNs int64             `json:"error_ns"` // absolute bound of an error; 0 if the bound is relative
 		Errors  map[string]string `json:"errors"`
 		Codecs  []row             `json:"codecs"`
 	}{r.Name(), o.Bound("").Relative, int64(o.Bound("").Absolute), errors, rows}

@@ -54,10 +54,10 @@ func Simulate(s *Schedule, p Parameters) (*Result, error) {
 type engine struct {
 	schedule   *Schedule
 	ops        []Op    // the schedule's
-	Parameters         // of the model
-	state      []state // of each operation
+	Parameters         // parameters of the model
+	state      []state // by operation
 	ranks      []rank
-	others     map[place]*rank // further CPUs
+	others     map[place]*rank // CPUs of ranks after the first
 	since      []uint64        // by operation: when the last operation that it waits for started or ended; nil: all ranks have one CPU
 	channels   []channel
 
@@ -75,11 +75,11 @@ type state struct {
 	peer    uint32
 	kind    Kind
 	cpu, in uint8  // in: the CPU that receives the message
-	order   uint32 // of its event in a backlog
+	order   uint32 // while the operation's event waits in a backlog: the event's number
 	rank    uint32
 	needs   uint32 // remaining starts and ends that it waits for; ended: it has ended
 	channel uint32
-	next    uint32 // next in the same backlog or channel
+	next    uint32 // next operation in the same backlog or channel; none at the end
 }
 
 const ended = ^uint32(0)
@@ -307,7 +307,7 @@ type Parameters struct {
 // DefaultParameters are LogGOPSim's, in ns.
 var DefaultParameters = Parameters{Latency: 2500, Overhead: 1500, MessageGap: 1000, ByteGap: 6, Eager: 65535}
 
-// horizon is the largest time: adding one operation can't overflow.
+// horizon is the largest time of a simulation, so that adding an operation's duration can't overflow.
 const horizon = 1 << 62
 
 // valid returns an error if a schedule can't be simulated: each operation must take less than half of the horizon,

@@ -114,7 +114,7 @@ func (e *engine) fit(a, b uint32) bool {
 
 // A rank is a CPU with a NIC, and the backlogs that wait for them. Further CPUs of a rank have no NIC.
 type rank struct {
-	cpu, sends, recvs uint64 // times from which the CPU, and the NIC in either direction, are free
+	cpu, sends, recvs uint64 // times from which the CPU is free, and the NIC for sends and for receives
 	calcs, out, in    backlog
 }
 
@@ -146,7 +146,7 @@ func (e *engine) cpu(of uint32, number uint8) *rank {
 // may enter after newer events. Then it becomes the head, and the old head continues on its own.
 type backlog struct {
 	list
-	head uint32 // order of the head, noHead if nothing waits; all events in the list are newer
+	head uint32 // number of the head's event, noHead if nothing waits; all events in the list are newer
 }
 
 const noHead = ^uint32(0)

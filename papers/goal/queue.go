@@ -3,7 +3,7 @@ package goal
 // An event is an operation that may begin at a time, or the arrival of a send's message.
 type event struct {
 	time uint64
-	what uint64 // sort key: of events at the same time, the older one is first
+	what uint64 // number of the event and its operation: of events at the same time, the older one is first
 }
 
 // message is the bit in an operation's number that means the arrival of its message.
@@ -31,7 +31,7 @@ type queue struct {
 	vacant bool
 
 	ring         []event // its length is a power of two
-	first, after uint64  // of the messages in the ring, before taking the remainder
+	first, after uint64  // positions of the first message and after the last one; the index in ring is a position modulo the ring's length
 }
 
 const children = 4

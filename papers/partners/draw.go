@@ -19,7 +19,7 @@ type drawnMessage struct {
 // mostBins is the largest number of bins of a distribution.
 const mostBins = 64
 
-// told returns the family's entry in the trace.
+// told returns the description of a family's synthetic messages that the trace stores.
 func (f *family) told(seed uint64) trace.SyntheticMessages {
 	return trace.SyntheticMessages{
 		Seed: seed, Intervals: uint64(len(f.intervals)), ExchangeRounds: f.rounds, DistinctExchanges: f.exchanges, WrapsAround: f.ring, SendSegment: f.memory[0], ReceiveSegment: f.memory[1],
@@ -98,7 +98,7 @@ func (f *family) elements() {
 	f.unit, f.datatype = 1, c.Value
 }
 
-// A drawing draws the messages of a kind.
+// A drawing draws synthetic messages of one kind.
 type drawing struct {
 	kind  *drawnKind
 	from  uint64 // seed of the hash

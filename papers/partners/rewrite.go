@@ -18,7 +18,7 @@ type writer struct {
 	d        *Drawer
 	families []*family
 	of       map[int]*family // by interval: its family
-	sites    track.Track     // sites of synthetic calls; only Sites, Outer and Inner are used
+	sites    track.Track     // sites of synthetic calls, with the sites around them; only tables of sites are used
 }
 
 // heap is the class of data segments.
@@ -130,9 +130,9 @@ type rewriting struct {
 	t       *track.Track
 	b       *track.Builder // the new track
 	removed []uint64       // by old terminal: number of removed calls
-	counts  []uint64       // number of synthetic calls
+	counts  []uint64       // by terminal: number of synthetic calls
 	waits   []bool
-	first   []uint64                // number of exchanges that begin with them
+	first   []uint64                // by terminal: number of exchanges that begin with its synthetic calls
 	written map[exchangeOf][]uint32 // terminals of the exchanges written so far
 }
 
@@ -280,7 +280,7 @@ func joined[K comparable, V any](a, b map[K]V) map[K]V {
 	return a
 }
 
-// left returns the times of the remaining calls.
+// left returns the times of the calls that are not removed, by old terminal: sums are in proportion to their number.
 func (x *rewriting) left() []track.Times {
 	times := make([]track.Times, len(x.t.Times))
 	for n, s := range x.t.Times {

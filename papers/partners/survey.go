@@ -13,7 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// An interval is an interval's data over all ranks.
+// An interval is the data on one interval, over all ranks.
 type interval struct {
 	fence       uint64
 	balance     [2]uint64 // hash of messages sent and not received before its end
@@ -29,12 +29,12 @@ type interval struct {
 // A family is intervals whose messages are sent from the same call sites.
 type family struct {
 	intervals []int
-	cost      uint64 // number of messages; equal lists of one place count once
+	cost      uint64 // number of messages; equal lists of messages from one call site count once
 	bodies    int
 	groups    []*group
 	datatype  int64
 	unit      int64
-	mixed     bool // datatypes differ
+	mixed     bool // the messages have different datatypes
 	ring      bool
 	sent      []uint64 // by rank
 	received  []uint64
@@ -43,7 +43,7 @@ type family struct {
 	send, receive, wait            sample
 	exchanges                      int
 	rounds                         uint64
-	memory                         [2]int64 // segments of sent, and of received data
+	memory                         [2]int64 // memory segments of the data that synthetic calls send, and receive
 }
 
 // A sample is a recorded call whose call site synthetic calls use.
@@ -58,7 +58,7 @@ type sample struct {
 type group struct {
 	of        *family
 	intervals int
-	rounds    uint64 // over all of its intervals
+	rounds    uint64 // number of exchanges over all intervals of the group
 	kinds     map[kind]*drawnKind
 	exchange  []drawnMessage
 }
@@ -109,8 +109,8 @@ func (d *Drawer) survey() error {
 	if d.r.Ranks() < 2 {
 		return nil
 	}
-	bodies := make(map[uint64]int) // by a hash of the place, too: messages in it
-	cost := make(map[int]uint64)   // by place of the first message
+	bodies := make(map[uint64]int) // by hash of the receivers and tags of a list of messages, and the first one's call site: number of messages
+	cost := make(map[int]uint64)   // by call site of the first message: number of messages, repetitions of a shorter list counted once
 	count := make(map[int]int)
 	apart := ""
 	var intervals int

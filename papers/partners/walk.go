@@ -13,7 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A message is one that a rank sends.
+// A message is a message that a rank sends.
 type message struct {
 	offset   int // receiver's rank minus sender's
 	tag      int64
@@ -39,11 +39,11 @@ type share struct {
 	got          uint64 // number of received messages
 	rounds       uint64 // how often the list of sent messages repeats
 	comm         *handles.Comm
-	closing      int64  // communicator handle of the call that ends it
-	closingComm  int    // its number
-	fence        uint64 // identifies the call that ends it
-	closed       bool   // by a collective call
-	why          string // why it keeps its messages
+	closing      int64  // handle of the communicator of the collective call that ends the interval
+	closingComm  int    // number of that communicator
+	fence        uint64 // hash that identifies the collective call that ends the interval
+	closed       bool   // a collective call ends the interval; false: the run's end
+	why          string // why the interval keeps its messages; "": they can be synthetic
 	balance      [2]uint64
 	crossedSince int // number of the interval from which requests are pending into it; its own number: none
 }
@@ -58,10 +58,10 @@ type walk struct {
 	share    share
 	interval int
 	made     int64   // number of one-shot requests so far
-	began    []int64 // by interval: made at its beginning
+	began    []int64 // by interval: value of made at its beginning
 	open     int     // number of pending operations
 	visit    func(interval int, s *share)
-	members  map[int]map[int]int // by communicator: rank in it by rank of the world
+	members  map[int]map[int]int // by communicator: each member's rank in it, by its rank in the world
 	last     uint64
 }
 
@@ -72,7 +72,7 @@ func walkRank(r *trace.Reader, source *ops.Source, rank int, visit func(interval
 	return source.RunRank(rank, w)
 }
 
-// Begin, Leave and End complete ops.Sink.
+// Begin notes how many calls could not be interpreted before this rank.
 func (w *walk) Begin(*trace.Rank) error {
 	w.losses = w.lost()
 	return nil

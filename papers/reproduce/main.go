@@ -93,7 +93,7 @@ func reproduce(into string) error {
 type bench struct {
 	dir, spoor string
 	mpi        *mpis.MPI
-	programs   map[string]string // by name: the binary
+	programs   map[string]string // by name: path of the binary
 }
 
 func (b *bench) run(line ...string) ([]byte, error) {
@@ -117,7 +117,7 @@ func (b *bench) ask(to any, arguments ...string) error {
 	return err
 }
 
-// command is how a program is started.
+// command returns the command line that runs a program on a number of ranks. It compiles the program if necessary.
 func (b *bench) command(name string, ranks int, arguments ...string) ([]string, error) {
 	if b.programs[name] == "" {
 		app, ok := compile.ByName(name)
@@ -188,7 +188,8 @@ func both(first, second func(b *bench) (string, error)) func(b *bench) (string, 
 	}
 }
 
-// scale is what bench/scale found of a program on 16,384 ranks: bytes of all calls, and of Pilgrim's scheme in its own format.
+// scale returns what bench/scale measured for programs on 16,384 ranks: the bytes of all calls, and those that
+// Pilgrim's scheme takes in its own format.
 func scale(names ...string) func(b *bench) (string, error) {
 	return func(*bench) (string, error) {
 		text, err := os.ReadFile("bench/scale/results.txt")
@@ -211,7 +212,8 @@ func scale(names ...string) func(b *bench) (string, error) {
 	}
 }
 
-// page returns a result from a page with measured tables.
+// page finds a result in a page with measured tables. In say, it replaces $1 and so on by the matches of pattern's
+// groups.
 func page(path, pattern, say string) func(b *bench) (string, error) {
 	return func(*bench) (string, error) {
 		text, err := os.ReadFile(path)
@@ -234,7 +236,7 @@ func said(text string) func(b *bench) (string, error) {
 	return func(*bench) (string, error) { return text, nil }
 }
 
-// codec is a row of Tables 8 and 9.
+// codec measures a codec for a row of the paper's tables 8 and 9.
 func codec(name string) func(b *bench) (string, error) {
 	return func(b *bench) (string, error) {
 		file, err := b.trace("heat2d", 4, "lossless", "-n", "24", "-i", "3000")
@@ -257,7 +259,7 @@ func codec(name string) func(b *bench) (string, error) {
 	}
 }
 
-// lines are how long proxies of traces of 4 and 16 ranks are.
+// lines returns how many lines the proxies of traces of 4 and of 16 ranks have.
 func lines(b *bench) (string, error) {
 	var list []string
 	for _, n := range []int{4, 16} {

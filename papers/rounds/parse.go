@@ -18,8 +18,8 @@ type parser struct {
 	sites   *rsd.Sites
 	comms   *handles.Comms
 	rounds  []uint64 // by loop: number of iterations on all ranks
-	apart   []uint64 // by loop: iterations that differ from the one before
-	chosen  []bool   // by loop
+	apart   []uint64 // by loop: number of iterations that differ from the one before
+	chosen  []bool   // by loop: its trip counts may become synthetic
 	threads bool
 	wild    map[wildcard]bool
 	odd     map[int]string // by communicator: why its messages can't be followed
@@ -95,16 +95,16 @@ func (p *parser) loop(place int) int {
 type walk struct {
 	*parser
 	x        *rank
-	original []int // of the current iteration
+	original []int // terminals of the current iteration's calls in the trace; terminal has those in the track
 	terminal []int
-	first    uint64 // call of it
+	first    uint64 // index of the current iteration's first call
 	key      []byte
-	latest   int // run that the next iteration may continue, -1: none
+	latest   int // index of the run that the next iteration may continue; -1: it begins a new one
 	pending  int64
 	open     bool // requests were pending when the iteration began
 	lost     bool // the pending requests aren't known
 	posted   map[channel]uint64
-	began    map[channel]uint64 // state of posted receives when the iteration began
+	began    map[channel]uint64 // posted when the iteration began
 }
 
 // parse finds the runs of a rank.

@@ -74,8 +74,8 @@ type run struct {
 // A body is the calls of an iteration.
 type body struct {
 	node     *node
-	terminal []int // terminals of the track
-	original []int // terminals of the trace
+	terminal []int // the calls, as terminals of the track
+	original []int // the calls, as terminals of the trace
 	makes    bool  // it makes requests
 	number   int   // number among the rank's synthetic bodies
 }
@@ -106,8 +106,8 @@ type rank struct {
 	nodes  map[string]*node
 	list   []*node
 	drawn  []*body
-	calls  int64 // number of additional calls with synthetic loops
-	ns     int64 // additional ns
+	calls  int64 // number of additional calls with synthetic loops; may be negative
+	ns     int64 // additional time with synthetic loops, in ns
 }
 
 // A group is loops of several ranks that run together.
@@ -120,7 +120,7 @@ type group struct {
 // A family is groups whose loops have equal call sites.
 type family struct {
 	groups []*group
-	rounds stats.NumberDistribution // over all runs
+	rounds stats.NumberDistribution // trip counts of all runs
 	cost   float64
 	number int
 }
@@ -227,7 +227,7 @@ func (d *Drawer) bound() {
 	})
 }
 
-// keep makes a family stay unchanged.
+// keep leaves a family out of the synthesis, and notes why.
 func (f *family) keep(why string) {
 	for _, g := range f.groups {
 		for _, n := range g.nodes {

@@ -17,8 +17,8 @@ import (
 // A channel is messages that arrive in the order in which they were sent, or the collective calls of a communicator.
 // Ranks are world ranks, seen from one of them.
 type channel struct {
-	comm int // number
-	peer int // members for collective calls
+	comm int // number of the communicator
+	peer int // the constant members for collective calls
 	tag  int64
 	kind kind
 }
@@ -31,7 +31,7 @@ const (
 	meeting
 )
 
-// members in place of a peer means all.
+// members as the peer of a channel means all members of the communicator: the channel is for collective calls.
 const members = -1
 
 // A wildcard is wildcard receives of a rank on a communicator.
@@ -47,7 +47,7 @@ type traffic struct {
 // An op is a call's use of a channel; its communicator is resolved at each call.
 type op struct {
 	kind kind
-	comm int64 // handle
+	comm int64 // handle of the communicator
 	peer int64 // rank in the communicator
 	tag  int64
 }

@@ -7,7 +7,7 @@ type sharedItem struct {
 	context int
 	body    []*sharedItem
 	parts   []unitItem
-	least   uint64 // least trip count
+	least   uint64 // of a loop: least trip count
 	most    uint64
 	hash    uint64 // hash of the loop's items
 	isLoop  bool

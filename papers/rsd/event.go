@@ -13,7 +13,7 @@ type Event struct {
 	Func  *trace.Function
 	Site  trace.Site
 	Ranks []int
-	Calls stats.NumberDistribution // by rank
+	Calls stats.NumberDistribution // distribution of the ranks' numbers of calls
 	Slots []*Slot
 	// Merged are the merged message sizes of a reduced trace: the least and largest size that each replaces.
 	Merged []reduce.MergedSize
@@ -48,7 +48,7 @@ func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *reduce.Siz
 		}
 		low, high = valuesOf(least), valuesOf(most)
 	}
-	at := 0 // index after the slot of the previous value
+	at := 0 // index in Slots after the slot of the previous value
 	for i := range list {
 		v := &list[i]
 		s := e.slots[v.name]

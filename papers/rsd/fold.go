@@ -293,7 +293,7 @@ func (f *folder) append(out []*item, x *item) []*item {
 	}
 }
 
-// goesOn reports whether an item may begin another iteration of a loop.
+// goesOn reports whether item x may begin another iteration of last, if that is a loop.
 func (f *folder) goesOn(last, x *item) bool {
 	return last.loop() && (f.same(last.body[0], x) || x.loop() && f.sameAll(last.body, x.body))
 }
@@ -318,7 +318,7 @@ func (f *folder) longer(out []*item, over bool) ([]*item, bool) {
 	k := len(out)
 	last := out[k-1]
 	if last.loop() {
-		// An iteration before the loop, or the same loop.
+		// Before the loop at the end is another iteration of it, or the same loop once more.
 		if n := len(last.body); n < k && f.sameAll(out[k-1-n:k-1], last.body) {
 			addAll(last.body, out[k-1-n:k-1])
 			last.over = map[uint64]uint64{last.rounds() + 1: 1}

@@ -197,7 +197,7 @@ func (f *filler) rank(rank int, u *unit) error {
 	return nil
 }
 
-// ended completes nodes: the numbers of iterations around them.
+// ended sets Times and Around of nodes, once all calls were added.
 func ended(list []*Node) {
 	for _, n := range list {
 		if e := n.Event; e != nil {

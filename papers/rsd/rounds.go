@@ -8,8 +8,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A run is what a part of a stream has of a loop. The loop continues as long as calls are at its places. So it may be
-// unfinished at either end of the part. head and tail are the iterations at the two ends, or calltree.NoLoop.
+// A run is what a part of a stream contains of a loop. The loop continues as long as calls are at its places. So it may
+// be unfinished at either end of the part. head and tail are the iterations at the two ends, or calltree.NoLoop.
 type run struct {
 	head, tail int64
 	through    bool // the loop spans the whole part: head and tail are the same iteration

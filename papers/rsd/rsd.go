@@ -18,7 +18,7 @@ import (
 type Nests struct {
 	Thread int
 	Ranks  []int
-	Calls  stats.NumberDistribution // by rank
+	Calls  stats.NumberDistribution // distribution of the ranks' numbers of calls
 	Nodes  []*Node
 }
 
@@ -154,7 +154,7 @@ type builder struct {
 	events  []*Event // by place
 	loops   []*Node
 	rounds  map[int]map[int]map[uint64]uint64 // by class of equal ranks, then by loop
-	done    map[int]bool                      // surveyed classes of equal ranks
+	done    map[int]bool                      // classes of equal ranks that were surveyed
 }
 
 func newBuilder(r *trace.Reader, thread int) *builder {

@@ -20,7 +20,7 @@ const (
 // A Slot is one value of an event's calls: a parameter, or a part of one.
 type Slot struct {
 	Name         string
-	Numbers      stats.NumberDistribution // those without names
+	Numbers      stats.NumberDistribution // values that are numbers without names
 	Texts        map[string]uint64        // other values: handles, names of constants, addresses; at most mostTexts
 	OmittedTexts uint64                   // number of further texts
 	Formula      string                   // formula of the rank that gives all Numbers; "": none
@@ -28,7 +28,7 @@ type Slot struct {
 
 	part     part
 	kind     mpi.Kind
-	relative stats.NumberDistribution // numbers minus the rank, for ranks
+	relative stats.NumberDistribution // for parameters that are ranks: the value minus the calling rank
 	sets     valueSets[int64]
 	distant  valueSets[int64] // ranks by value of relative
 	named    valueSets[string]
@@ -39,7 +39,7 @@ type Slot struct {
 
 // valueSets are the ranks that had each value, for few values.
 type valueSets[T comparable] struct {
-	of   map[T][]int // rising
+	of   map[T][]int // by value: the ranks that had it, rising
 	many bool        // there were more values than fit
 }
 
@@ -63,7 +63,7 @@ const mostTexts = 16
 // shortArray is the largest length of an array that is shown in full if all are equal.
 const shortArray = 8
 
-// A taken is a value of a call for a slot.
+// A taken is one value of a call: the slot that it belongs to, and a number or a text.
 type taken struct {
 	name string
 	part part

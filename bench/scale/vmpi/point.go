@@ -36,7 +36,7 @@ func (v *Rank) Start(site int) {
 	v.CommSize(site+2, World, int64(v.Size))
 }
 
-// message puts what is sent or received, and the rank and the tag that this is done with.
+// message adds the values of a message to the call: buffer, count, datatype, peer and tag.
 func (v *Rank) message(b Buf, count int64, t Type, peer, tag int64) {
 	v.buf(b)
 	v.put(count, t.Handle, peer)
@@ -133,7 +133,7 @@ func (v *Rank) requests(rs []Request) {
 	}
 }
 
-// leave returns the requests of a call that completes those at some positions.
+// leave adds an array of requests to the call, which completes those at the given positions and leaves the others.
 func (v *Rank) leave(rs []Request, at ...int) {
 	v.passed, v.ended = len(v.key)+1, append(v.ended, at...)
 	v.requests(rs)

@@ -34,13 +34,13 @@ type Rank struct {
 	types   int64 // datatypes made
 	splits  map[int64]int64
 	clock   uint64
-	load    uint64 // how slow its calls are: 64 is usual
+	load    uint64 // factor of the calls' durations, in 1/64
 	calls   uint64
 	lane    []int32 // words of key that may be in a lane
-	left    []int   // where in key displacements begin that may be left out
-	posted  []int   // where in key statuses begin that follow from their receives
-	passed  int     // where in key an array of requests begins that the call leaves; 0: it leaves none
-	ended   []int   // which of them it ends
+	left    []int   // positions in key at which arrays of displacements begin that may be left out
+	posted  []int   // positions in key at which statuses begin that follow from their receives, and are left out
+	passed  int     // position in key of an array of requests of which some may stay unfinished; 0: the call has no such array
+	ended   []int   // indices in that array of the requests that the call completes
 	leaves  signature.RequestArrayState
 	sum     uint64
 	sites   map[uint64]track.Site
@@ -55,7 +55,7 @@ func Run(name string, rank, size int, program func(v *Rank)) *Rank {
 	return v
 }
 
-// RunTimed is Run with what is kept of times: stats or hist.
+// RunTimed is Run with a mode for the times: stats or hist.
 func RunTimed(name string, rank, size int, mode timing.Mode, program func(v *Rank)) *Rank {
 	v := newRank(name, rank, size)
 	if mode.Histograms() {
@@ -90,7 +90,7 @@ func Mix(sum uint64, call uint16, vals []int64) uint64 {
 	return sum
 }
 
-// ids are looked up once.
+// id returns the number of an MPI function. Callers look it up once.
 func id(name string) uint16 {
 	c, ok := mpi.Lookup(name)
 	if !ok {
@@ -122,7 +122,7 @@ func (v *Rank) buf(b Buf) {
 	}
 }
 
-// end files the call.
+// end adds the call with the values in key to the grammar, with pseudorandom times.
 func (v *Rank) end(call uint16, site int) {
 	v.key.SetHeader(call, v.site(site))
 	v.sum = Mix(v.sum, call, v.key.Values())
@@ -153,7 +153,7 @@ func (v *Rank) end(call uint16, site int) {
 	v.paths.Add(n, gap, duration)
 }
 
-// leaveOut leaves out what statuses repeat of their receives.
+// leaveOut removes from key the parts of statuses that follow from their receives, as a recorder does.
 func (v *Rank) leaveOut() {
 	const rest = signature.StatusCancelled
 	for i, at := range v.posted {
@@ -163,7 +163,7 @@ func (v *Rank) leaveOut() {
 	}
 }
 
-// cut takes values behind one out of the key.
+// cut removes rest values after position at from key.
 func (v *Rank) cut(at, rest int) {
 	v.key = slices.Delete(v.key, at+1, at+1+rest)
 	lane := v.lane[:0]
@@ -178,7 +178,7 @@ func (v *Rank) cut(at, rest int) {
 	v.lane = lane
 }
 
-// leave leaves out an array of requests that is as the call before left it.
+// leaveRequests removes from key an array of requests that is as an earlier call left it, as a recorder does.
 func (v *Rank) leaveRequests() {
 	n := int(v.key[v.passed])
 	var requests []int64
@@ -247,7 +247,7 @@ func (v *Rank) Track() *track.Track {
 	return t
 }
 
-// noise is a number that looks random and is the same in every run.
+// noise returns a pseudorandom number for a rank, the same in every run.
 func noise(rank int) uint64 {
 	n := (uint64(rank) + 1) * 0x9e3779b97f4a7c15
 	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
@@ -304,13 +304,13 @@ type Request struct {
 	id   int64
 	recv bool
 	st   Status
-	says signature.ReceiveEnvelope // of its receive
+	says signature.ReceiveEnvelope // what the receive asks for; see signature.ReceiveEnvelope
 }
 
 // Active reports whether the request isn't null.
 func (r *Request) Active() bool { return r.id != 0 }
 
-// distance is how the request is named now.
+// distance is the request's value in a call now: twice how many request creations ago it was made, from 1; 0 for null.
 func (v *Rank) distance(r *Request) int64 {
 	if r.id == 0 {
 		return 0

@@ -10,7 +10,7 @@ import (
 // take the same time, until the loop ends.
 type cut struct {
 	left  uint64 // remaining iterations
-	start int64  // time of the first rank; other times are relative to it
+	start int64  // time of the first rank simulated; times in state are relative to it
 	state []int64
 	spent [][compute]int64
 	count []uint64
@@ -18,7 +18,7 @@ type cut struct {
 
 const (
 	fewest   = 4       // least number of iterations for which the search is worth it
-	mostCut  = 100     // the search ends after so much: cuts without a repetition, or at which ranks can't stop together
+	mostCut  = 100     // largest number of cuts tried; if none repeats an earlier one, the search ends
 	mostKept = 1 << 21 // numbers stored for cuts
 )
 

@@ -68,8 +68,8 @@ type wiring struct {
 // An endpoint is a rank with one of its slots.
 type endpoint struct{ rank, slot int32 }
 
-// wire assigns channels or contexts to the slots of compiled programs. With many ranks there are millions of ends, so
-// the ends at each rank are collected, and matched by a table.
+// wire finds the channel, or for meetings the context, of each slot of the compiled programs. With many ranks there
+// are millions of endpoints. So those of messages to the same rank are collected, and matched by a hash table.
 func (e *engine) wire() *wiring {
 	to := func(x *rank, s *RankSlot) int32 {
 		if s.IsSend {
@@ -77,7 +77,7 @@ func (e *engine) wire() *wiring {
 		}
 		return x.number
 	}
-	next := make([]int32, len(e.ranks)+1) // where the ends of messages to each rank are stored
+	next := make([]int32, len(e.ranks)+1) // by receiving rank: where in ends the next endpoint of a message to it is stored
 	for r := range e.ranks {
 		x := &e.ranks[r]
 		if x.visits == nil {
@@ -130,13 +130,13 @@ func (e *engine) wire() *wiring {
 	return w
 }
 
-// A wireTable finds the wires that end at a rank.
+// A wireTable is a hash table of the wires whose messages one rank receives.
 type wireTable struct {
-	wires []int32 // numbers of wires; nobody marks an empty entry
+	wires []int32 // numbers of wires; the constant nobody in an empty entry
 	mask  uint32
 }
 
-// clear empties the table, and makes room for most entries.
+// clear empties the table, and makes room for up to most wires.
 func (t *wireTable) clear(most int) {
 	size := 4
 	for size < 2*most {
@@ -151,7 +151,7 @@ func (t *wireTable) clear(most int) {
 	}
 }
 
-// find returns the number of a wire, which it creates if necessary.
+// find returns the number of the wire with a key. If it is missing, find creates it, without slots.
 func (t *wireTable) find(w *wiring, k *key) int32 {
 	h := uint64(uint32(k.from))*0x9e3779b97f4a7c15 ^ uint64(uint32(k.context))*0xc2b2ae3d27d4eb4f ^ uint64(k.tag)*0x165667b19e3779f9
 	for i := uint32(h >> 32); ; i++ {
@@ -167,11 +167,12 @@ func (t *wireTable) find(w *wiring, k *key) int32 {
 	}
 }
 
-// seldom: a slot is in the table if at least one of seldom ranks with slots has it.
+// seldom is the limit for the slots in the engine's table: at least 1 of seldom ranks with slots must have them. Other
+// slots are stored with their ranks.
 const seldom = 4
 
-// connect makes the channels that are used, and stores them in slots. Programs that are not compiled find channels by
-// key.
+// connect makes the channels that slots refer to, and stores their numbers in the slots. If byKey is set, programs that
+// are not compiled find these channels by key.
 //
 // Ranks that do the same use the same slots, one rank after the other. So channels of equal slots are adjacent in
 // memory, and so are the slots that most ranks have.

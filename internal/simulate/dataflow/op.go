@@ -19,7 +19,7 @@ package dataflow
 
 import "fmt"
 
-// A OpKind is what an operation does.
+// An OpKind is what an operation does.
 type OpKind uint8
 
 // The kinds of operations.
@@ -29,11 +29,11 @@ const (
 	OpRecorded               // a call without a model takes TimePs
 	OpSend
 	OpReceive
-	OpWait // for Request
+	OpWait // waits until Request is complete
 	OpMeet
 	OpNull  // makes a request that is complete
-	OpPut   // to Peer's memory without Peer's participation; complete when the acknowledgement is back
-	OpGet   // from Peer's memory
+	OpPut   // writes Bytes to Peer's memory without Peer's participation; complete when the acknowledgement is back
+	OpGet   // reads Bytes from Peer's memory without Peer's participation
 	OpLater // takes TimePs concurrently with the rank
 	OpFile  // takes TimePs, for I/O
 	OpEnter
@@ -51,10 +51,11 @@ const (
 	MeetNobody                  // the member waits for nobody and nobody for it; it doesn't count in Members
 )
 
-// NoRequest in place of a request means that the operation ends before the next one begins.
+// NoRequest as Op.Request makes an operation blocking: it ends before the rank's next operation begins.
 const NoRequest = -1
 
-// OwnRequests is the number of requests, from 0 on, that a call uses internally if the others are counted backwards.
+// OwnRequests is how many request numbers, from 0 on, are reserved for requests that a call makes and waits for itself.
+// In a CallCode all other requests are counted backwards.
 const OwnRequests = 2
 
 // An Op is the next operation of a rank. Sends and receives with equal ranks, context and tag match in the order in
@@ -67,7 +68,7 @@ type Op struct {
 	CountsBack     bool    // in a CallCode: Request counts backwards, 1 is the newest; it has no meaning for an operation that makes a request
 	TakesVisitTime bool    // in a CallCode: it takes the visit's time
 	Meeting        Meeting // of OpMeet
-	Request        int32   // that is made or waited for
+	Request        int32   // number of the request that the operation makes or waits for, or NoRequest
 	Peer           int32   // the other rank
 	Context        int32
 	Members        int32 // of OpMeet: number of members
@@ -97,7 +98,7 @@ type RankTime struct {
 	End      int64 `json:"end_ps"`
 	Compute  int64 `json:"compute_ps"`
 	Overhead int64 `json:"overhead_ps"` // of sends and receives, and of local calls
-	Wait     int64 `json:"wait_ps"`     // until another rank began its part
+	Wait     int64 `json:"wait_ps"`     // waiting until another rank began its part of a message or collective
 	Transfer int64 `json:"transfer_ps"` // for messages in transit
 	Recorded int64 `json:"recorded_ps"` // calls without a model
 }
@@ -118,13 +119,13 @@ type CompiledProgram struct {
 // A CallCode is the operations of distinct calls, shared by ranks that do the same.
 type CallCode struct {
 	OpsOfCall   [][]Op // the operations of each call; peers, contexts and tags are in the rank's slots
-	RequestMask uint32 // a power of two minus one, at least the most pending requests
+	RequestMask uint32 // a power of two minus one, not less than the largest number of requests pending at a time
 }
 
 // A RankSlot is the part of an operation that differs between ranks.
 type RankSlot struct {
-	IsMeeting bool // a context of meetings; else a channel of messages
-	IsSend    bool // of sent messages
+	IsMeeting bool // the slot is for the meetings of a context; else for the messages of a channel
+	IsSend    bool // the rank sends the channel's messages; else it receives them
 	Peer      int32
 	Context   int32
 	Tag       int64
@@ -141,7 +142,8 @@ type CallVisits interface {
 	// MainLoopRounds returns the trip count of the loop with most calls, if it is an outermost loop with equal
 	// iterations; else 0.
 	MainLoopRounds() uint64
-	// RoundsLeft returns how many of these iterations are to come if the next call begins one, or directly follows the last.
+	// RoundsLeft returns how many of these iterations are still to come. between is false if the next call neither
+	// begins an iteration nor directly follows the last one.
 	RoundsLeft() (rounds uint64, between bool)
 	// SkipRounds skips this many iterations at such a position.
 	SkipRounds(rounds uint64)

@@ -20,7 +20,7 @@ const (
 	openBcastSmall     = 2048
 	openBcastLarge     = 370728
 	openAllreduceRing  = 10000
-	openSegment        = 1 << 20 // of a ring all-reduce
+	openSegment        = 1 << 20 // size of a piece of a ring all-reduce, for each member
 	openAllgatherLarge = 50000
 	openAlltoallBruck  = 200
 	openAlltoallLinear = 3000
@@ -74,7 +74,7 @@ func openAllreduce(g *generator) {
 		g.doubling(b)
 		return
 	}
-	// A ring, with pieces of at most this many bytes per member.
+	// A ring all-reduce of one piece after the other, each of at most openSegment bytes per member.
 	pieces := max(1, (b+int64(g.Members)*openSegment-1)/(int64(g.Members)*openSegment))
 	for range pieces {
 		part := b / pieces / int64(g.Members)
@@ -139,7 +139,7 @@ func (g *generator) below(degree, r int) (list []int) {
 	return list
 }
 
-// handOn sends pieces down such a tree.
+// handOn sends bytes from the root down the tree that below describes, in pieces of the given size.
 func (g *generator) handOn(degree int, bytes, size int64) {
 	r := g.relative()
 	for _, b := range segments(bytes, size) {
@@ -152,7 +152,7 @@ func (g *generator) handOn(degree int, bytes, size int64) {
 	}
 }
 
-// takeIn combines pieces up such a tree.
+// takeIn reduces bytes up the tree that below describes, in pieces of the given size.
 func (g *generator) takeIn(degree int, bytes, size int64) {
 	r := g.relative()
 	for _, b := range segments(bytes, size) {

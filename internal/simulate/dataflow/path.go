@@ -11,9 +11,9 @@ import (
 // add up to the run time.
 type CriticalPath struct {
 	End    int64
-	Rank   int32       // the rank on which it ends
+	Rank   int32       // the rank on which the path ends
 	Shares []PathShare // by rank and call, in that order
-	Hops   int         // changes of the rank, and times in which the rank did something else
+	Hops   int         // number of waits on the path, mostly for another rank: at each the path goes on with what ended the wait
 }
 
 // A PathShare is the time in ps that a call of a rank adds to a path: the computation before it, its overhead, its
@@ -29,8 +29,8 @@ type PathShare struct {
 
 // A hop is the reason why a waiting rank continued: something that a rank, mostly another one, did earlier.
 type hop struct {
-	before     *hop  // the last hop of that rank, at that time
-	from, at   int32 // that rank, and the rank that waited
+	before     *hop  // the last hop of the rank that did it, at that time
+	from, at   int32 // the rank that did it, and the rank that waited
 	left, came int64
 }
 
@@ -105,7 +105,7 @@ type trailKey struct {
 // wants stores the hop that led to a message's receive.
 func (e *engine) wants(x *rank, t *trail) { t.wanted, t.to = x.hop, x.number }
 
-// came records why a waiting rank continued: a message was sent, or its receive was posted.
+// came records why a waiting rank continued: its message was sent or, if late is set, the message's receive was posted.
 func (e *engine) came(x *rank, m *message, t *trail, late bool) {
 	if late {
 		x.jump(t.wanted, t.to, m.posted)
@@ -118,7 +118,7 @@ func (x *rank) jump(before *hop, from int32, left int64) {
 	x.hop = &hop{before, from, x.number, left, x.now}
 }
 
-// spent adds the part of a rank's next action that is on the path.
+// spent adds up the part of a rank's next action that is on the path. The action takes the given time, in ps.
 func (w *watch) spent(x *rank, site int32, p timeKind, time int64) {
 	if time == 0 {
 		return

@@ -5,7 +5,7 @@ package dataflow
 // OwnRequests on are shared by the rank's threads, and each is used once.
 type ThreadProgram struct {
 	Program
-	Rank int // of the placement
+	Rank int // number of the rank in the placement
 }
 
 // A team is the threads of a rank.
@@ -45,7 +45,7 @@ func (e *engine) hand(x *rank, o *Op) {
 	}
 }
 
-// take waits for such a request; false if the thread must wait for another thread or rank.
+// take waits for a request that hand makes known; false if the thread must wait for another thread or rank.
 func (e *engine) take(r int32, x *rank, o *Op) bool {
 	h := x.team.requests[o.Request]
 	if h == nil {
@@ -62,7 +62,8 @@ func (e *engine) take(r int32, x *rank, o *Op) bool {
 	return true
 }
 
-// await records that a rank waits on a channel. If several threads wait on it, all are woken.
+// await records that rank or thread r waits on a channel: the first as waiter, others in a queue. All are woken
+// together.
 func (e *engine) await(c *channel, waiter *int32, r int32) {
 	if *waiter != nobody && *waiter != r {
 		e.queues[c] = append(e.queues[c], r)
@@ -79,7 +80,8 @@ func (e *engine) wakeAll(c *channel) {
 	}
 }
 
-// nth returns the number of a message or meeting; before is the number of earlier ones.
+// nth returns the number, from 0, of the operation's message or meeting among those with equal keys. before is how many
+// the engine has counted; it is the result if MatchIndex is not set.
 func (o *Op) nth(before uint32) uint32 {
 	if o.MatchIndex > 0 {
 		return uint32(o.MatchIndex - 1)

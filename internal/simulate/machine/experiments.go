@@ -57,9 +57,10 @@ func (b *bench) time(what string, x Experiment, per float64) (float64, error) {
 	return b.partOf(0, what, x, per)
 }
 
-// partOf does the same for a part of an operation that takes whole ns: the part may vary by as much as the whole may.
+// partOf returns the typical time in ns, like time, of a part of an operation that takes whole ns. The part may vary by
+// as many ns as the whole operation may.
 func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (float64, error) {
-	rows := x.InnerRepetitions > 0 // if not, it can be repeated within one sample
+	rows := x.InnerRepetitions > 0 // the caller chose the number of inner repetitions; if not, it is chosen below
 	if !rows {
 		x.InnerRepetitions = 1
 	}
@@ -210,10 +211,10 @@ func (p *rankPair) waits(bytes int64, oneWay float64) (bool, error) {
 		return false, err
 	}
 	slices.Sort(samples)
-	return samples[len(samples)/2] > delay/2, nil // either rank may be preempted
+	return samples[len(samples)/2] > delay/2, nil // the median, as either rank may be preempted in a sample
 }
 
-// fewest is the least number of calls for a result.
+// fewest is the least number of gaps, and of call times, from which MeasuredTracingCost computes a result.
 const fewest = 100
 
 // MeasuredTracingCost computes the cost of tracing from traced times in ns: the gaps between consecutive calls, and
@@ -225,8 +226,8 @@ func MeasuredTracingCost(gaps, calls []float64, local float64) (TracingCost, err
 	return TracingCost{Gap: ps(middle(gaps)), Call: ps(max(0, middle(calls)-local))}, nil
 }
 
-// middle returns the mean of the middle half. Times are multiples of the clock's resolution, and so would be a
-// median.
+// middle returns the mean of the middle half of the values. It is finer than a median, which would be a multiple of the
+// clock's resolution, as single times are.
 func middle(v []float64) float64 {
 	v = slices.Sorted(slices.Values(v))
 	v = v[len(v)/4 : len(v)-len(v)/4]
@@ -244,7 +245,7 @@ const (
 	fileSamples         = 15
 )
 
-// files measures the MPI's file operations. Data goes to the page cache and comes from it; MPI_File_sync writes it to
+// files measures the MPI's file operations. Writes and reads go to the page cache only; MPI_File_sync also writes to
 // the device.
 func (b *bench) files(ranks int) (*FileCosts, error) {
 	var err error
@@ -278,20 +279,20 @@ type ExperimentKind int64
 // The kinds.
 const (
 	MeasureNothing        ExperimentKind = iota // ends the measurement
-	MeasureRoundTrips                           // InnerRepetitions round trips of a message between From and To
+	MeasureRoundTrips                           // InnerRepetitions round trips of a message between FromRank and ToRank
 	MeasureSyncRoundTrips                       // the same with MPI_Ssend
 	MeasureSends                                // MPI_Isend alone
 	MeasureReceives                             // MPI_Irecv, and MPI_Wait after DelayNs, when the message has arrived
 	MeasureBursts                               // InnerRepetitions messages in a row, then a short reply
 	MeasureLateReceives                         // MPI_Send to a receive that is posted DelayNs later
-	MeasureCollectives                          // InnerRepetitions calls in a row; From is an index of MeasuredCollectives
+	MeasureCollectives                          // InnerRepetitions calls in a row; FromRank is an index of MeasuredCollectives
 	MeasureCombines                             // MPI_Reduce_local
 	MeasureClockReads                           // reading the clock
 	MeasureLocalCalls                           // MPI_Comm_rank
 	MeasureTalks                                // InnerRepetitions round trips, and as many exchanges with requests; without samples
 	MeasureFileOpens                            // all ranks open and close a file together
-	MeasureFileWrites                           // From writes the next bytes of a file
-	MeasureFileReads                            // From reads what it has just written
+	MeasureFileWrites                           // FromRank writes the next bytes of a file
+	MeasureFileReads                            // FromRank reads what it has just written
 	MeasureFileSyncs                            // MPI_File_sync after such a write
 	MeasureFileAlls                             // all ranks write Bytes each in one call
 )
@@ -307,7 +308,7 @@ type Experiment struct {
 	Bytes            int64 // of a message, or passed by each member of a collective
 	Samples          int
 	InnerRepetitions int
-	DelayNs          int64 // ns
+	DelayNs          int64 // for MeasureReceives and MeasureLateReceives
 }
 
 // A Laboratory makes experiments.

@@ -75,7 +75,7 @@ func apart(seats []ProcessorBinding, level string) (a, b int, ok bool) {
 	return 0, 0, false
 }
 
-// A point is a measured time.
+// A point is a message size and the time measured for it.
 type point struct {
 	bytes int64
 	ns    float64

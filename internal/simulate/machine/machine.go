@@ -41,7 +41,7 @@ const OpenMPIAlgorithms = "openmpi"
 
 // FileCosts is the cost of MPI file operations: a latency for each call, and bandwidths.
 type FileCosts struct {
-	LatencyPs                                          int64   // ps
+	LatencyPs                                          int64   // ps of each call that reads or writes
 	OpenPs                                             int64   // ps of opening or closing; 0: LatencyPs
 	SyncPs                                             int64   // ps of MPI_File_sync
 	SyncPsPerByte                                      float64 // additional ps for each byte written since; both 0: not known
@@ -75,7 +75,7 @@ func (f *FileCosts) SievedTime(bytes int64, write bool, holes float64) int64 {
 	return t
 }
 
-// TransferTime is the time of a call in which each member reads or writes bytes.
+// TransferTime is the time in ps of a call in which each of a number of members reads or writes that many bytes.
 func (f *FileCosts) TransferTime(bytes int64, write bool, members int) int64 {
 	one := f.ReadPsPerByte
 	if write {
@@ -218,7 +218,7 @@ type SizeTimeTable []SizeTime
 // A SizeTime is a size in bytes and the time in ps that a message of that size takes one way.
 type SizeTime struct{ Bytes, Time int64 }
 
-// longest bounds a table's values: a sum over a run's messages fits an int64.
+// longest is the largest time in a table, in ps, so that a sum over a run's messages fits an int64.
 const longest = 1e15 // 1,000 s
 
 // OneWay returns the time for a size.

@@ -76,7 +76,7 @@ func (m *Machine) PlaceOn(nodes []int) (*Placement, error) {
 	return p, nil
 }
 
-// crowd applies a level's contention to the time of its bytes.
+// crowd multiplies the time per byte of level i by its contention, if ranks are the ranks that may use it together.
 func (p *Placement) crowd(i, ranks int) {
 	l := &p.levels[i]
 	if l.Contention == 0 {

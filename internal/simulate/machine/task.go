@@ -20,7 +20,7 @@ type MeasureTask struct {
 // A CalibrationResult is the result of a job.
 type CalibrationResult struct {
 	Machine string             `json:"machine"`  // text of a machine file
-	Noise   string             `json:"noise"`    // why noise was not measured
+	Noise   string             `json:"noise"`    // error because the times varied too much; "" if the machine was measured
 	LocalNs float64            `json:"local_ns"` // time of MPI_Comm_rank
 	Library string             `json:"library"`
 	Seats   []ProcessorBinding `json:"seats"`

@@ -113,7 +113,7 @@ type role int
 const (
 	unknown    role = iota
 	local           // it waits for no rank
-	waitsLater      // it doesn't wait for anything that the next call does not wait for, too
+	waitsLater      // it takes no time of its own: what it waits for, the next call waits for, too
 )
 
 func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
@@ -297,7 +297,7 @@ type joint interface {
 // the rank if all calls are decomposed.
 func (w *writer) together(call joint, c *dataflow.Collective, l *machine.NetworkLevel, id uint64, begins bool) {
 	switch {
-	case w.s.o.apart && begins: // several may be pending at a time
+	case w.s.o.apart && begins: // several nonblocking collectives may be pending at a time, so each has a tag of its own
 		w.numbers[c.Context]++
 		c.Tag = w.numbers[c.Context]
 		rank := w.k.Number()
@@ -471,7 +471,7 @@ func (w *writer) exchange(x *ops.Operation, begins bool) bool {
 	}
 	var numbers []int32
 	message := dataflow.Op{Context: context(x.Comm) + 1}
-	if begins { // further ones may be pending by then
+	if begins { // other nonblocking collectives may be pending, so each has a tag of its own
 		w.numbers[message.Context]++
 		message.Tag = w.numbers[message.Context]
 	}

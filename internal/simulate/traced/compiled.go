@@ -16,7 +16,7 @@ import (
 // A compiledCall is the operations of a distinct call that are the same each time.
 type compiledCall struct {
 	ops   []dataflow.Op
-	waits []int // the requests that it waits for, as numbers of request creations ago
+	waits []int // for each request that it waits for: how many request creations ago it was made, from 1
 	makes bool  // it makes a request, even if that is complete
 	role  role  // if it has TakesVisitTime
 	timed bool
@@ -129,7 +129,7 @@ func appendOp(b []byte, o *dataflow.Op) []byte {
 	return b
 }
 
-// mostAgo is the largest number of requests made between the creation and the wait of one.
+// mostAgo is the largest number of requests that a rank may make from the creation of one up to its wait.
 const mostAgo = 1 << 20
 
 // compile determines the operations of a distinct call; false if they depend on more than the call.
@@ -140,7 +140,7 @@ func (w *writer) compile(account *ops.CallInterpreter, terminal int, x *compiled
 	}
 	pieces := account.Handles().GroupOccurrences(0, c)
 	if len(pieces) != 1 || w.k.Lane(terminal) != nil {
-		return false, nil // its calls differ in values or in the meaning of handles
+		return false, nil // occurrences of the distinct call differ in values or in the meaning of handles
 	}
 	at := *c
 	at.Index = pieces[0].Position

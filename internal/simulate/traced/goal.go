@@ -216,17 +216,17 @@ func (g *goalWriter) tag(k goalTag) int {
 type goalRank struct {
 	*goalWriter
 	rank int32
-	n    int // operations
+	n    int // number of operations written
 	goalThread
-	requests []int // by number of a request: the operation that its wait depends on; none: nothing
+	requests []int // by number of a request: the operation that its wait depends on, or none
 	besides  func() []dataflow.Op
 	team     *goalTeam // nil: the rank has one thread
 }
 
 // A goalThread is the state of a thread.
 type goalThread struct {
-	last   int // operation whose end the next one waits for
-	begun  int // operation whose start the next one waits for
+	last   int // number of the operation whose end the next one waits for, or none
+	begun  int // number of the operation whose start the next one waits for, or none
 	thread int32
 	cpu    int64
 }

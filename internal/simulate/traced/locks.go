@@ -25,12 +25,12 @@ type lockKey struct {
 type locked struct {
 	lockKey
 	exclusive  bool
-	taken, end int64 // when lock and unlock returned in the traced run
+	taken, end int64 // when lock and unlock returned in the traced run, in ns
 
 	after []*locked // epochs that held the memory before, if one of the two excludes the other
 	late  bool      // its lock returned before the rank could have it: later transfers waited
 	next  int32     // number of epochs that wait for its end
-	id    int32     // number of its end
+	id    int32     // context of the meeting at its end, in which other epochs wait for it
 }
 
 // lockContexts is below all contexts except that of the run's end.
@@ -194,7 +194,7 @@ func (w *writer) lock(x *ops.Operation) {
 	}
 }
 
-// wait waits until a rank may access the memory, and begins the transfers kept until then.
+// wait adds the operations that wait until the rank may access the memory, and the transfers kept until then.
 func (w *writer) wait(t *epoch) {
 	if !t.waited {
 		t.waited = true
@@ -221,7 +221,7 @@ func (w *writer) turnOf(x *ops.Operation) *epoch {
 	return w.turns[k]
 }
 
-// unlock releases a lock.
+// unlock adds the wait for a lock, if it is not added yet, and the release of the lock.
 func (w *writer) unlock(x *ops.Operation) {
 	k := keyOf(w.k.Number(), x)
 	t := w.turns[k]

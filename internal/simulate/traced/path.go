@@ -14,7 +14,7 @@ import (
 // A CriticalPath is the critical path of a prediction: the calls that determine its end.
 type CriticalPath struct {
 	EndPs int64      `json:"end_ps"`
-	Rank  int        `json:"rank"` // the rank on which it ends
+	Rank  int        `json:"rank"` // the rank on which the path ends
 	Hops  int        `json:"hops"` // messages and collectives at which it changes the rank
 	Sites []PathSite `json:"sites"`
 	Loops []PathLoop `json:"loops"` // a loop comes before its nested loops
@@ -30,7 +30,7 @@ type PathTimes struct {
 	Recorded int64 `json:"recorded_ps"`
 }
 
-// Sum is all that they add.
+// Sum is the total time that the calls add to the path, in ps.
 func (p *PathTimes) Sum() int64 { return p.Compute + p.Overhead + p.Transfer + p.Recorded }
 
 func (p *PathTimes) add(s *dataflow.PathShare) {

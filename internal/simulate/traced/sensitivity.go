@@ -21,14 +21,15 @@ type Variation struct {
 // A Sensitivity is how the predicted time depends on properties of the machine.
 type Sensitivity struct {
 	Variations []Variation `json:"variations"`
-	// Efficiencies of the POP project for the prediction: the longest compute time over the run time without
-	// communication time; that over the predicted run time; and the mean compute time over the longest.
+	// Efficiencies of the POP project for the prediction. Serialisation is the longest compute time over the run time
+	// without communication time. Transfer is the latter over the predicted run time. LoadBalance is the mean compute
+	// time over the longest.
 	Serialisation float64 `json:"serialisation_efficiency"`
 	Transfer      float64 `json:"transfer_efficiency"`
 	LoadBalance   float64 `json:"load_balance"`
 }
 
-// variations change a property by 10 %.
+// variations are the changes of one property each, by 10 %, that PredictVariations tries.
 var variations = []struct {
 	what, of string // of: key in changes
 	factor   float64

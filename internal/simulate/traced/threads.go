@@ -15,7 +15,7 @@ import (
 
 // A strand is the writer's state of one thread.
 type strand struct {
-	leaves  []reissue.LeafGaps // if gaps are means of places
+	leaves  []reissue.LeafGaps // times by leaf, if the times of single calls are not used; else nil
 	of      *trace.Leaves
 	cursor  trace.LeafCursor
 	looking bool // the previous call was a poll that found nothing
@@ -108,7 +108,7 @@ func (t *threads) findTurns(s *ProgramSource, k *trace.Rank) error {
 	return nil
 }
 
-// let adds the meetings that let other threads continue which wait for the current stream's calls before one.
+// let adds the meetings by which other threads continue that wait for calls of the current stream before the given one.
 func (t *threads) let(w *writer, call uint64) {
 	list := &t.turns[w.thread]
 	for ; len(*list) > 0 && (*list)[0].call < call; *list = (*list)[1:] {
@@ -127,7 +127,7 @@ func (t *threads) wait(w *writer, call uint64) {
 	}
 }
 
-// meet returns a meeting of a rank's threads.
+// meet returns a meeting of a rank's threads: about a stream's start or, for the main stream, the end of all threads.
 func (t *threads) meet(stream int, how dataflow.Meeting, root bool, members int) dataflow.Op {
 	return dataflow.Op{Kind: dataflow.OpMeet, Meeting: how, IsRoot: root, Members: int32(members), Context: t.context + int32(stream), MatchIndex: 1, Request: dataflow.NoRequest}
 }
@@ -171,7 +171,7 @@ func (t *threads) tell(w *writer, before int64) {
 	}
 }
 
-// finalize has MPI_Finalize wait for all threads.
+// finalize makes the thread that calls MPI_Finalize first wait for the rank's other threads.
 func (t *threads) finalize(w *writer) {
 	if t.final < 0 {
 		t.tell(w, math.MaxInt64) // with mean times, some threads may seem to begin later

@@ -62,13 +62,13 @@ type ProgramSource struct {
 	call  float64 // ns of the recorder in each call
 	calls *ops.Source
 	left  map[string]*Unmodelled
-	ns    float64 // ns of the ranks processed so far
+	ns    float64 // recorded time in ns of the ranks processed so far
 	stops []func()
 
 	of      []threadOf          // by program
 	strands int32               // number of threads of ranks with several
 	locks   map[lockKey]*locked // locks for which a rank waits
-	exact   bool                // for traces with locks: times are those of single calls
+	exact   bool                // only for traces with locks: the trace has the times of single calls
 
 	leaves     map[[2]int]*trace.Leaves // by class, if all its ranks share them, and stream
 	classes    map[int]*reissue.ClassGaps

@@ -75,8 +75,8 @@ func (s *ProgramSource) byIteration() (bool, error) {
 	return by, err
 }
 
-// iterated is a rank's calls with the gaps of their iteration: means over what is alike there. Calls take the times of their places, as
-// recorded times of single calls include waiting.
+// iterated is a rank's calls with the gaps that they have in their iteration of the main loop. The calls themselves
+// take the times of their places, as recorded times of single calls include waiting.
 type iterated struct {
 	*placed
 	s      *ProgramSource

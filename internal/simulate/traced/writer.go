@@ -24,23 +24,23 @@ type writer struct {
 	requests map[uint64]int32   // pending requests, by the operation's ID
 	spare    []int32            // request numbers for reuse
 	made     int32              // number of requests made
-	late     map[uint64]bool    // receives that begin only when they end, as their message became known too late
-	held     map[uint64]uint64  // receives whose message is unknown: the index of their operation
-	order    []uint64           // IDs of these receives, the oldest first
-	bundles  map[uint64][]int32 // requests of operations that have several
+	late     map[uint64]bool    // by operation's ID: receives that the simulation begins only at their end, as their message became known too late
+	held     map[uint64]uint64  // by operation's ID: receives whose message is still unknown, with the number of their operation among those yielded
+	order    []uint64           // IDs of the receives in held, the oldest first
+	bundles  map[uint64][]int32 // by operation's ID: the requests of an operation that has several
 	groups   map[*handles.Comm]*commView
 	comm     *handles.Comm // cache: the latest communicator, and its view
 	ofComm   *commView
 	call     dataflow.Collective    // the current collective
-	parted   map[int64]*partitioned // by persistent request
+	parted   map[int64]*partitioned // partitioned sends that were started, by ID of their persistent request
 	act      int                    // index of the current act in its call
 	acting   int                    // number of the call's acts
 	own      *handles.Rank          // nil: not read yet
 	numbers  map[int32]int64        // by context: number of nonblocking collectives that were decomposed
 
 	strand
-	taken map[lockKey]int    // number of locks so far; the key's number is 0
-	turns map[lockKey]*epoch // open epochs of the rank
+	taken map[lockKey]int    // number of locks taken so far, by key with number 0
+	turns map[lockKey]*epoch // open epochs of the rank, by key with number 0
 
 	views    map[int]float64 // by file: how scattered the view's bytes are
 	unsynced map[int]int64   // by file: bytes written since the last sync
@@ -55,7 +55,7 @@ var errStopped = errors.New("stopped")
 const (
 	inner = dataflow.OwnRequests
 	batch = 256     // operations yielded together
-	most  = 1 << 14 // operations that wait for an unknown message of a receive
+	most  = 1 << 14 // largest number of operations kept back because a receive's message is unknown
 )
 
 func (w *writer) Begin(k *trace.Rank) error {
@@ -144,7 +144,7 @@ func (w *writer) End(*trace.Rank) error {
 	return w.hand(true)
 }
 
-// begin gives an operation a request.
+// begin adds an operation with a new request, and stores the request under the operation's ID.
 func (w *writer) begin(id uint64, o dataflow.Op) {
 	o.Request = w.number()
 	w.requests[id] = o.Request
@@ -162,7 +162,7 @@ func (w *writer) number() int32 {
 	return inner + w.made - 1
 }
 
-// end waits for an operation; false if it was not begun.
+// end adds the wait for the operation with an ID; false if it was not begun.
 func (w *writer) end(id uint64) bool {
 	if list, ok := w.bundles[id]; ok {
 		delete(w.bundles, id)
@@ -207,7 +207,7 @@ func (w *writer) post(x *ops.Operation) bool {
 	return true
 }
 
-// got completes a receive; false if it was not begun.
+// got adds the wait for a receive, whose message is known by now; false if it was not begun.
 func (w *writer) got(x *ops.Operation) bool {
 	n, ok := w.requests[x.ID]
 	if !ok {

@@ -17,7 +17,7 @@ type Structure struct {
 	ExplainedCalls int64 `json:"placed_calls"`
 }
 
-// structure counts them, if the trace has section code.
+// structure counts the functions and loops, and the calls that they explain, if the trace has section code.
 func (s *Summary) structure(r *trace.Reader, table *Table) error {
 	code, err := r.Code()
 	if code == nil || err != nil {

@@ -33,7 +33,7 @@ type Summary struct {
 	ImportNotes []string          `json:"notes,omitempty"`    // properties that the other format lacks
 
 	Ranks           int            `json:"ranks"`
-	RanksByEnd      map[string]int `json:"ends"` // number of ranks by End
+	RanksByEnd      map[string]int `json:"ends"` // number of ranks by way in which they ended: Finished, Unfinished or Missing
 	Hosts           []Host         `json:"hosts"`
 	Clocks          *Clocks        `json:"clocks,omitempty"` // nil: one host, or clocks were not compared
 	MaxThreads      int            `json:"threads"`          // largest number of threads of a rank
@@ -45,7 +45,7 @@ type Summary struct {
 	RecorderStartNs int64          `json:"spoor_start_ns"`     // part of RecorderNs directly after MPI_Init
 	TracingOffNs    int64          `json:"untraced_ns"`        // time in which tracing was switched off, sum over ranks
 	MergeNs         int64          `json:"spoor_finish_ns"`    // recorder's time in MPI_Finalize on rank 0, as far as known
-	TotalNs         int64          `json:"total_ns"`           // sum over ranks
+	TotalNs         int64          `json:"total_ns"`           // sum over ranks of each rank's time, as for SpanNs
 	MPINs           int64          `json:"mpi_ns"`             // time in MPI, sum over ranks
 	FilesNs         int64          `json:"files_ns,omitempty"` // time in I/O calls outside MPI, sum over ranks
 	ThreadNs        int64          `json:"thread_ns"`          // sum over threads, each from its first call to its last: MPINs, FilesNs and the gaps between calls
@@ -55,7 +55,7 @@ type Summary struct {
 	Calls        int64             `json:"calls"`
 	Functions    []FunctionSummary `json:"functions"` // by time
 	Structure    *Structure        `json:"structure,omitempty"`
-	CountedLoops []CountedLoop     `json:"counted_rounds,omitempty"` // run --rounds
+	CountedLoops []CountedLoop     `json:"counted_rounds,omitempty"` // loops whose iterations the program counted, recorded with spoor run --rounds
 	Sites        int               `json:"call_sites"`
 	Signatures   int               `json:"signatures"`
 	Classes      []ClassSummary    `json:"classes"`
@@ -73,7 +73,7 @@ type Host struct {
 type Clocks struct {
 	Count           int     `json:"count"`
 	MaxDifferenceNs int64   `json:"apart_ns"`  // largest difference between two clocks
-	DriftPPM        float64 `json:"drift_ppm"` // largest drift against rank 0's clock, absolute; 0 if too small to detect
+	DriftPPM        float64 `json:"drift_ppm"` // largest absolute drift against rank 0's clock, in parts per million; 0 if too small to detect
 	ErrorNs         int64   `json:"bound_ns"`  // largest error of a time on the time line
 }
 

@@ -31,21 +31,21 @@ type Table struct {
 // A ClassRow is the calls of one class from one call site.
 type ClassRow struct {
 	Class        int
-	FunctionSite trace.FunctionSite // including the recorded frames around it
+	FunctionSite trace.FunctionSite // including the recorded frames around the call
 	Function     *trace.Function
 	CallSums
-	TimePerRank []trace.Spread // distribution of Time over the ranks; several if the trace separates the calls, such as by the lengths of arrays
-	GapPerRank  []trace.Spread // the same for Before
+	TimePerRank []trace.Spread // distribution of the total time in these calls over the ranks; several if the trace separates the calls, such as by the lengths of arrays
+	GapPerRank  []trace.Spread // the same for the time outside of MPI before these calls
 }
 
 // CallSums are totals over calls. Times are in ns.
 type CallSums struct {
 	Calls    uint64                     `json:"-"`
 	Duration trace.Stat                 `json:"-"` // times of single calls
-	Gap      trace.Stat                 `json:"-"` // times outside of calls before single calls
+	Gap      trace.Stat                 `json:"-"` // times outside of MPI before single calls
 	Bytes    ops.Amount                 `json:"-"`
 	Sizes    map[uint64]uint64          `json:"-"` // number of calls by the bytes that each sends, or receives if it sends none; without calls that move nothing
-	Values   map[string]trace.ValueStat `json:"-"` // attached to the calls
+	Values   map[string]trace.ValueStat `json:"-"` // values attached to the calls, by name
 }
 
 // Merge adds the sums of other calls.
@@ -95,7 +95,7 @@ func (s *CallSums) attach(name string, v trace.ValueStat) {
 	s.Values[name] = sum
 }
 
-// A ClassSums is what the ranks of a class have in common.
+// A ClassSums is the sums of one class of ranks, and what its ranks have in common.
 type ClassSums struct {
 	Members                    []int
 	Threads                    int
@@ -110,7 +110,7 @@ type RankSums struct {
 	Class        int    `json:"-"` // -1: it left no track
 	Host         string `json:"host"`
 	SpanNs       int64  `json:"span_ns"`
-	ThreadTimeNs int64  `json:"time_ns"` // with several threads, the sum over threads from first to last call; else SpanNs
+	ThreadTimeNs int64  `json:"time_ns"` // with several threads, the sum over threads of the time from first to last call; else SpanNs
 	MPINs        int64  `json:"mpi_ns"`
 	FilesNs      int64  `json:"files_ns,omitempty"` // in calls that work on files
 	Calls        uint64 `json:"calls"`
@@ -327,7 +327,7 @@ func (t *Table) bytes(class int, c *ClassSums, o *Options) error {
 	})
 }
 
-// count counts calls alone.
+// count adds up how many calls the ranks of a class made, without the bytes that they moved.
 func (t *Table) count(c *ClassSums, o *Options) error {
 	first := true
 	for _, number := range c.Members {
@@ -356,7 +356,8 @@ func (t *Table) counted(c *ClassSums, rank *RankSums, n int, count uint64) {
 	rank.Calls += count
 }
 
-// rank takes in how many calls a member made.
+// rank includes the number of a rank's calls in the class's least and largest number. first is set for the first rank
+// that is included. step, if not nil, is called for the progress display.
 func (c *ClassSums) rank(first bool, calls uint64, step func()) {
 	if first {
 		c.MinRankCalls = calls

@@ -19,7 +19,7 @@ type CountBuffer struct {
 	counts  [2][DefaultBins]uint32 // samples in the bins without the tallies; see countless
 }
 
-// A binTally sums up the samples of a Buffer that fall into a bin.
+// A binTally sums up the samples of a CountBuffer that fall into a bin.
 type binTally struct {
 	counted     uint64 // countOne for each sample, plus the sum of the samples
 	squares     uint64 // sum of squares

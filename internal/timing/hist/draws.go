@@ -8,13 +8,13 @@ type Sampler struct {
 	quantile func(q float64) float64
 	scale    float64
 	calls    uint64
-	at       float64 // position of the sample within each of the equal parts
+	at       float64 // the distribution is divided into equal parts: position of each part's sample within the part, from 0 to 1
 	seed     uint32
-	n        uint32 // numbers of the permutation used so far
+	n        uint32 // how many numbers of the permutation were used so far
 	mask     uint32
 }
 
-// exactly is the number of calls up to which their sum is exact.
+// exactly is the largest number of calls for which the samples are fitted so that their sum is mean × calls.
 const exactly = 1024
 
 // NewSampler returns samples for a number of calls. Their mean is the given one for up to 1024 calls, and

@@ -209,7 +209,7 @@ func (h *Hist) balance() {
 // A binWeight is a bin's count and range, which determine its weight.
 type binWeight struct {
 	count     uint64
-	low, high int64 // from octave
+	low, high int64 // octave of the bin's Min and Max
 }
 
 func newShare(count, low, high uint64) binWeight { return binWeight{count, octave(low), octave(high)} }
@@ -261,7 +261,8 @@ func (h *Hist) change(at, with int) {
 	}
 }
 
-// worth is the largest weight of the joined bin, relative to the one that is split.
+// worth is the largest weight of the joined bin, as a share of the weight of the bin that is split, at which balance
+// changes the bins.
 const worth = 0.6
 
 // weight is the bin's weight in the balance; 0 if all its samples are equal.

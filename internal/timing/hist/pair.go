@@ -8,7 +8,7 @@ import (
 )
 
 // A Pair is two histograms whose samples come in pairs, such as a call's duration and gap, with a summary of all
-// samples. Samples pass through a Buffer.
+// samples. Samples pass through a CountBuffer, which the caller keeps.
 type Pair struct {
 	Hists [2]Hist
 	sums  [2]model.Stat // of samples that Flush has not returned yet
@@ -103,7 +103,7 @@ func (p *Pair) told() (a, b model.Stat) {
 	return a, b
 }
 
-// buffered reports whether the histograms have few enough bins for a Buffer.
+// buffered reports whether the histograms have few enough bins for a CountBuffer.
 func (p *Pair) buffered() bool { return cap(p.Hists[0].bins) <= DefaultBins }
 
 // full reports whether all bins are in use.

@@ -46,8 +46,8 @@ type CallInfo struct {
 	Bound Bound
 	// KeyBounds, if not nil, has the bound for each key instead.
 	KeyBounds []Bound
-	// Only for histSig: Bins is the number of bins in a key's table, Sample the number of calls whose most frequent
-	// values become bins. 0 means DefaultBins or DefaultSample.
+	// Only for histSig: Bins is the number of bins in a key's table. SampleCalls is how many first calls of the key
+	// determine its bins. 0 means DefaultBins or DefaultSample.
 	Bins, SampleCalls int
 }
 

@@ -290,7 +290,7 @@ type planned struct {
 	levels []*levels
 	order  []int32 // by order of coding: position in the batch; nil: the same order
 
-	bins, sample int // see Calls
+	bins, sample int // see CallInfo
 }
 
 func plan(c *CallInfo, clustered bool) *planned {

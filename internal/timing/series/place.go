@@ -52,7 +52,7 @@ func (PlaceCodec) Decode(src []byte, want TimeLists, c *CallInfo) (Batch, error)
 // A usual is the typical time at a place, or of a kind of call. Centre and scatter are in 1/256 cells.
 type usual struct {
 	centre, scatter int32
-	at              int32 // the centre that differences refer to, in cells
+	at              int32 // the centre that differences refer to, in whole cells; see update
 	last            [2]int8
 	seen            uint16
 }
@@ -62,7 +62,7 @@ type placer struct {
 	mix      *mixer
 	surprise int32
 	before   int32    // cell of the previous time
-	off      [2]int32 // differences of the last gap and the last duration, limited
+	off      [2]int32 // differences of the last gap and the last duration from their centres, in cells, limited
 	hash     [contexts]uint32
 }
 
@@ -252,7 +252,7 @@ func (u *usual) update(level int32) {
 	}
 }
 
-// LosslessCodec is Place with a bound of 0, whatever bounds are given.
+// LosslessCodec is PlaceCodec with a bound of 0, whatever bounds are given.
 type LosslessCodec struct{}
 
 // Name implements Codec.

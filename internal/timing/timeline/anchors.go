@@ -20,7 +20,7 @@ const (
 
 // A Span is a range of calls whose begin is known, with the times in computation and I/O calls until the next span.
 type Span struct {
-	HalfStep   uint64         // position of the first call times 2; plus 1 if the gap before that call is not part of the span
+	HalfStep   uint64         // step at which the span begins: 2·i with the gap before call i, or 2·i+1 without it
 	BeginNs    float64        // begin of the span, in ns since the rank began
 	Columns    []ComputeTimes // of equal duration
 	ExactTimes *ExactTimes    // the times of the single calls, if known
@@ -75,7 +75,8 @@ func (e *exact) at(step uint64) int64 {
 	return e.edges[min(step-min(step, 2*e.first), uint64(len(e.edges)-1))]
 }
 
-// ns returns the position on the line that has these sums of times before it.
+// ns returns the position on the line before which the times of each kind have the given sums, in ns since the rank
+// began.
 func (a *anchor) ns(s *[sorts]int64) float64 {
 	at := a.at
 	for i, f := range a.factor {
@@ -84,7 +85,7 @@ func (a *anchor) ns(s *[sorts]int64) float64 {
 	return min(at, a.next)
 }
 
-// sum returns the sum of all kinds of times before the anchor.
+// sum returns the total of the estimated times before the anchor, over all kinds.
 func (a *anchor) sum() (ns int64) {
 	for _, s := range a.sums {
 		ns += s
@@ -92,7 +93,8 @@ func (a *anchor) sum() (ns int64) {
 	return ns
 }
 
-// inCalls returns the time in calls between the anchor and the position with these sums.
+// inCalls returns the time in calls on the line, from the anchor to the position with the given sums of times before
+// it.
 func (a *anchor) inCalls(s *[sorts]int64) (ns float64) {
 	for k := ofCalls; k < sorts; k++ {
 		ns += a.factor[k] * float64(s[k]-a.sums[k])
@@ -407,7 +409,7 @@ func (m *MeanTimes) time(step uint64) int64 {
 	return m.StartNs + int64(a.ns(&s))
 }
 
-// LastBegunBy returns the number of the last call whose gap began by a time; 0 if none did.
+// LastBegunBy returns the number, from 0, of the last call whose gap began by a time; 0 if none did.
 func (m *MeanTimes) LastBegunBy(ns int64) uint64 {
 	if m.anchors == nil {
 		switch at := m.sum(ns); {

@@ -16,7 +16,7 @@ type histLine struct {
 	*meanLine
 	places []int
 	find   map[histKey]*sections.Histogram
-	first  []int // by terminal: the first terminal of its group
+	first  []int // by terminal: the first terminal of its signature group
 	ways   [][]grammar.Arrival
 	draws  map[drawKey]*drawing
 	shared map[drawingOf]*drawing
@@ -27,7 +27,7 @@ type histLine struct {
 
 type histKey struct{ terminal, from int }
 
-// A drawKey is a leaf and the place of the previous call.
+// A drawKey is a leaf of a call, and the place of the call before it.
 type drawKey struct{ leaf, from int }
 
 // A drawing is the source of times for the calls at a leaf. There are separate ones for calls that enter the leaf's

@@ -12,21 +12,24 @@ import (
 
 // MeanTimes are the estimated times of a rank's single calls, from statistics of its class. If the trace has times of
 // leaves, they are by leaf of the first thread's structure.
+//
+// Methods take positions in the stream as steps: step 2·i is the begin of the gap before call i, step 2·i+1 the begin
+// of the call.
 type MeanTimes struct {
 	Timings       []model.Timing      // by leaf, or terminal
 	Leaves        *grammar.Grammar    // the stream as a sequence of leaves; nil: Timings is by terminal
 	LeafTerminals []int32             // terminal of each leaf
-	LeafTimes     []model.LeafTimes   // of leaves
+	LeafTimes     []model.LeafTimes   // by leaf: the times that the trace has of it
 	Sums          *grammar.WeightSums // sums of durations and gaps along the stream
 	StartNs       int64
 	Scale         float64 // factor from sums to the time line, chosen such that the stream's end is right
 	ClockDrift    float64 // the part of Scale that is the clock's drift
 	limits        *limits // nil: errors of starts are unknown
 	asides        []lineAside
-	early         uint64 // the call before which the recorder started, directly after the previous call
+	early         uint64 // the call before which the recorder started, directly after the previous call; 0: unknown
 
 	anchors []anchor // nil: only the stream's begin and end are known
-	sorts   []int8   // by leaf: kind of time of its calls
+	sorts   []int8   // by leaf: kind of time of the leaf's calls
 	gaps    *grammar.WeightSums
 	filed   *grammar.WeightSums // sums of durations of I/O calls
 	short   *grammar.WeightSums // sums of durations of calls that are far shorter than others
@@ -35,7 +38,7 @@ type MeanTimes struct {
 // A lineAside is the position of an aside on a line of means.
 type lineAside struct {
 	model.Aside
-	at     int64  // as a sum of times
+	at     int64  // the position as the sum of the gaps and durations before it
 	step   uint64 // the step that it precedes
 	before int64  // ns of all earlier asides
 }
@@ -109,7 +112,8 @@ func (l *meanLine) Next(terminal int) (model.Timing, CallTime, error) {
 	return t, l.when(begin, l.done, l.asideNs(), l.span.next(terminal)), nil
 }
 
-// when returns the position of a call between two sums of times. aside is the time of the asides before it.
+// when returns the position of a call. begin and end are the sums of gaps and durations before and after it, in ns.
+// aside is the time of the asides before the call.
 func (m *MeanTimes) when(begin, end, aside int64, s duration) CallTime {
 	w := CallTime{m.place(begin) + aside, m.place(end) + aside, math.MaxUint64}
 	if m.limits != nil {
@@ -124,7 +128,7 @@ type entryLine struct {
 	visits *grammar.UnfoldedCursor
 }
 
-// NewEntryLine returns such a sampler at a position. visits must be at the same position.
+// NewEntryLine returns an entryLine that begins with call index. visits must be at the same position.
 func NewEntryLine(m *MeanTimes, index uint64, visits *grammar.UnfoldedCursor) TimeSampler {
 	return &entryLine{newMeanLine(m, index), visits}
 }
@@ -419,12 +423,12 @@ type blockLine struct {
 	terminals  *grammar.Cursor // at ahead's position
 	span       bracket
 	index      uint64
-	at         float64 // sum of times before index
-	stretch    float64 // factor of the block
-	end        float64 // end of the block
+	at         float64 // where the gap before call index begins, as a sum of mean times
+	stretch    float64 // factor by which the sampled times of the block are multiplied
+	end        float64 // where the block ends, as a sum of mean times
 }
 
-// NewBlockLine returns such a line of a stream at a position. open returns the sampler of its times.
+// NewBlockLine returns a blockLine of a stream that begins with call index. open returns the sampler of its times.
 func NewBlockLine(m *MeanTimes, open func(index uint64) TimeSampler, stream *grammar.Grammar, index uint64) CallTimeIterator {
 	if m.anchors != nil {
 		return newPieceLine(m, open, stream, index)

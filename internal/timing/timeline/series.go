@@ -92,13 +92,13 @@ type SeriesLine struct {
 	block   int // index of the current block
 	entries []timing.CallEntry
 	drift   *drift             // of the block; nil: times are exact
-	ahead   []packedBlock      // the following blocks, decoded ahead
-	room    []timing.CallEntry // memory for one of these
+	ahead   []packedBlock      // the blocks after the current one, as far as decoded ahead
+	room    []timing.CallEntry // memory for the times of one decoded block
 	at      int64              // position in ticks, as the sum of the kept times
 	reached int64              // latest end of a call so far
 	index   uint64             // index of the next call
 	offs    []model.Aside      // intervals of the stream in which tracing was off
-	early   uint64             // as in MeanTimes
+	early   uint64             // see MeanTimes.early
 	line    Clock
 }
 
@@ -223,8 +223,8 @@ func (l *SeriesLine) Next(terminal int) (t model.Timing, w CallTime, err error) 
 	return t, w, nil
 }
 
-// between finds the asides between a call, whose gap begins at a tick, and all earlier calls. A call by a callback
-// is inside another call.
+// between sets the time of the asides before a call: from the latest end of an earlier call to the tick at which the
+// call's gap begins. A call by a callback begins inside another call, and so has none.
 func (l *SeriesLine) between(t *model.Timing, tick int64) {
 	if l.index > 0 && tick > l.reached {
 		t.RecorderNs = uint64(l.s.Ns(tick - l.reached))
@@ -270,7 +270,8 @@ func (s *SeriesTimes) sample(ticks uint64, terminal int) model.Sample {
 // on converts the rank's ticks to the time line.
 func (s *SeriesTimes) on(l Clock, tick int64) int64 { return l.ToRunTime(s.StartNs + s.Ns(tick)) }
 
-// LastBegun returns the number of the last call of a stream that began by a time of the time line, 0 if none did.
+// LastBegun returns the number, from 0, of the last call of a stream that began by a time of the time line; 0 if none
+// did.
 func (s *SeriesTimes) LastBegun(stream int, at Clock, ns int64) (uint64, error) {
 	if s.Blocks(stream) == 0 {
 		return 0, nil

@@ -49,7 +49,7 @@ type limits struct {
 	least, most *grammar.WeightSums // sums of gaps and durations along the stream; most is nil if the sum is out of range
 	calls       [][2]duration       // by terminal: gap and duration
 	span        float64             // total time of the stream
-	slack       float64             // error of span, and of the asides' positions
+	slack       float64             // largest error of span and of the asides' positions, in ns
 }
 
 // A duration is a time between two bounds, in whole ns.

@@ -37,14 +37,14 @@ type Writer struct {
 	spool    *spool
 	values   map[string][]model.ValueStat
 	paths    *track.TimesByPrevious // paths of the first thread
-	from     int64                  // begin of the rank's first call in ns
+	from     int64                  // begin of the rank's first call, in ns on the scale of SetTimes
 }
 
 type stream struct {
 	calls *grammar.Builder
-	last  uint32 // terminal of the last call
+	last  uint32 // terminal of the stream's last call
 	at    int64  // end of the last call as the sum of its durations and gaps
-	end   uint64 // end of the last call
+	end   uint64 // end of the last call, in ns on the scale of SetTimes
 	away  uint64 // ns since the last call that were not the program's
 	times spooled
 	posts signature.PostedEnvelopes
@@ -52,7 +52,7 @@ type stream struct {
 	room  []int64
 }
 
-// NewWriter returns a Writer for a rank. from is the begin of its first call, in ns on the scale of Time.
+// NewWriter returns a Writer for a rank. from is the begin of its first call, in ns on the scale of SetTimes.
 func NewWriter(rank int, from uint64) *Writer {
 	return &Writer{
 		Builder: track.NewBuilder(rank), spool: &spool{most: mostInMemory}, values: make(map[string][]model.ValueStat),
@@ -74,7 +74,7 @@ const mostDistinct = 1 << 28
 type functionLayout struct {
 	signature.Layout
 	def    *mpi.Call // nil: the function is unknown
-	adds   bool      // has displacements that may be omitted
+	adds   bool      // its calls have displacements that may be omitted
 	posts  bool      // its calls make requests or have statuses
 	leaves bool      // its calls leave arrays of requests for later ones
 	lanes  bool      // some of its values may go into lanes
@@ -116,7 +116,7 @@ func (w *Writer) mayLane(k signature.Key) []int32 {
 	return w.words
 }
 
-// AddCall adds a thread's next call. It returns its terminal, which Time and AttachValue take.
+// AddCall adds a thread's next call. It returns its terminal, which SetTimes and AttachValue take.
 func (w *Writer) AddCall(thread int, function uint16, site uint64, vals []int64) (uint32, error) {
 	if len(w.Times) >= mostDistinct {
 		return 0, fmt.Errorf("more than %d distinct calls", mostDistinct)

@@ -41,7 +41,7 @@ func numbers(text string) (list []int) {
 	return list
 }
 
-// A knob is what a reduction may change besides sizes.
+// A knob is a set of reductions: of message sizes and, if draw or partners is set, of trip counts or partners.
 type knob struct {
 	name           string
 	draw, partners bool

@@ -26,7 +26,7 @@ import (
 type program struct {
 	Name       string
 	Ranks      int
-	Calls, All int64 // number of measured calls, and of all
+	Calls, All int64 // number of measured calls, and of all calls
 	Results    []result
 	Hist       histogramErrors
 }
@@ -36,7 +36,7 @@ type result struct {
 	Codec                   string
 	Ratio, Gaps, Durations  float64
 	GapNoise, DurationNoise float64 // PSNR in decibels; 0: exact
-	Worst                   float64 // relative error
+	Worst                   float64 // largest relative error
 	EncodeNs, DecodeNs      float64 // processor time for each value
 }
 
