@@ -43,8 +43,8 @@ func WaitBehaviourOf(c *mpi.Call) WaitBehaviour {
 	return w
 }
 
-// waitings is a cache by id. A recorder only asks for the functions that its program calls; describing all of them
-// would take more memory than the rest of the recorder.
+// waitings caches descriptions by the function's id. A recorder only asks for the functions that its program calls;
+// describing all of them would take more memory than the rest of the recorder.
 var waitings sync.Map
 
 func waitingOf(c *mpi.Call) WaitBehaviour {
