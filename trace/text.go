@@ -27,8 +27,8 @@ type gap struct {
 	out   bool // it is the value after the call
 }
 
-// appendText appends the text. If gaps is not nil, it omits requests and the parameters in some, and adds the
-// positions of the omissions to gaps.
+// appendText appends the text. If gaps is not nil, it omits requests and the parameters whose indices are in some,
+// and adds the positions of the omissions to gaps.
 func (c *Call) appendText(b []byte, gaps *[]gap, some []int) []byte {
 	b = append(b, c.Name()...)
 	b = append(b, '(')
