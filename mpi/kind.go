@@ -19,7 +19,7 @@ const (
 	KindLogical       // truth value
 	KindIndex         // position in an array, with UNDEFINED
 	KindSplitColor    // of a split, with UNDEFINED
-	KindSplitKey      // of a split
+	KindSplitKey      // key of a split
 	KindError         // error code
 	KindErrorClass    // error class
 	KindComparison    // IDENT, CONGRUENT, SIMILAR, UNEQUAL

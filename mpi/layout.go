@@ -53,7 +53,7 @@ const (
 // A FortranStatusLayout places the fields of a status that is an array of
 // INTEGERs, as indices from 0.
 type FortranStatusLayout struct {
-	Size               int // elements
+	Size               int // number of INTEGERs
 	Source, Tag, Error int
 }
 

@@ -22,7 +22,7 @@ func (c *Call) AppendText(b []byte) []byte { return c.appendText(b, nil, nil) }
 
 // A gap is where a parameter's value is left out of a call's text.
 type gap struct {
-	at    int // in the text
+	at    int // position in the text
 	param int
 	out   bool // it is the value after the call
 }

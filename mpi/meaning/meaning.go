@@ -60,7 +60,7 @@ const (
 	NeedAll        Need = iota // everybody
 	NeedRoot                   // the root
 	NeedLowerRanks             // all members of lower rank
-	NeedSome                   // some members, which depends on more than the call
+	NeedSome                   // some members; which ones depends on more than the call
 	NeedNobody                 // no member: the call may return before any other has arrived
 )
 

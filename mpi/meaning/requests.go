@@ -91,7 +91,7 @@ func ReceiveParams(c *mpi.Call) (source, tag, count, datatype string, ok bool) {
 // missing ones.
 type CompletionParams struct {
 	Request, Requests int
-	Flag, Count       int // whether something completed, or how many requests did
+	Flag, Count       int // the flag whether something completed, and the number of completed requests
 	Index, Indices    int // indices of completed requests
 	Status, Statuses  int
 	Completes         bool // completes requests; false: only tests, frees or cancels them

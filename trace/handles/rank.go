@@ -295,14 +295,14 @@ func (x *Rank) at(name key, stream int, index uint64) (Creation, bool) {
 	return b.to, ok
 }
 
-// A OccurrenceGroup is occurrences of a terminal in a stream for which all handles that
-// the call passes mean the same.
+// An OccurrenceGroup is occurrences of a terminal in a stream for which all handles that the call passes mean the
+// same.
 type OccurrenceGroup struct {
 	Position uint64 // a position at which the handles can be resolved
 	Count    uint64
 }
 
-// GroupOccurrences splits the occurrences of a terminal in a stream.
+// GroupOccurrences splits the occurrences of a terminal in a stream by what the call's handles mean.
 func (x *Rank) GroupOccurrences(stream int, c *trace.Call) (list []OccurrenceGroup) {
 	total := x.counts[stream][c.Terminal]
 	if total == 0 {

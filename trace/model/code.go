@@ -70,10 +70,10 @@ func (v *Vertex) LocationText() string {
 	return strings.Join(append(slices.Clone(v.Inlined), where), " < ")
 }
 
-// A Context maps a function called from a site to its vertex.
+// A Context maps a function called from a site, given by its number among the trace's sites, to its vertex.
 type Context struct {
 	Function uint16 // id
-	Site     int    // number in Sites
+	Site     int    // number among the trace's sites
 	Vertex   int
 }
 
@@ -135,7 +135,7 @@ func (c *Code) MaySkipIterations(v int) bool {
 	return v != first || slices.ContainsFunc(c.Vertices[v+1:], func(x Vertex) bool { return x.Parent == up })
 }
 
-// A OuterLoop is a loop in the outermost sequence of a stream.
+// An OuterLoop is a loop in the outermost sequence of a stream.
 type OuterLoop struct {
 	SymbolIndex       int32  // index of the loop in that sequence
 	Iterations        uint64 // iterations

@@ -67,7 +67,7 @@ type WaitRank struct {
 	RunNs, MPINs, WaitedNs, CausedNs int64
 }
 
-// A UnexplainedWaits is a function whose calls were not analysed.
+// An UnexplainedWaits is a function whose calls were not analysed.
 type UnexplainedWaits struct {
 	Function int
 	Ns       int64
