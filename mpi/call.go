@@ -9,7 +9,7 @@ import (
 type Call struct {
 	ID                    uint16
 	Name                  string
-	Section               string // of the standard, as in "3.2"
+	Section               string // the section of the standard that defines the function, as in "3.2"
 	SectionTitle          string
 	Class                 Class
 	Reason                string // why a ClassUnwrapped call is not wrapped
@@ -18,7 +18,7 @@ type Call struct {
 	LargeForm             *Call  // of a small form: its large form, nil without one
 	Attrs                 Attr
 	Params                []Param
-	ReturnKind            Kind           // KindError for nearly all
+	ReturnKind            Kind           // the kind of the return value: KindError for nearly all functions
 	DeclaredLibcFunctions []LibcFunction // of a function of io.txt: the C library's functions that are recorded as this call
 }
 
@@ -85,17 +85,17 @@ const (
 	AttrNeighborhood                    // a neighbourhood collective: data moves along the edges of the communicator's topology
 	AttrChained                         // partial results are passed from rank to rank
 	AttrGivesMemory                     // returns memory that the MPI allocated
-	AttrFixed                           // from this call on, or up to it, memory is identified by its address
+	AttrFixed                           // the address that is passed identifies memory from this call on, or up to it
 	AttrPolls                           // reports whether something has happened by now, without waiting
 	AttrInitialises                     // MPI_COMM_WORLD exists from this call on
 	AttrFinalises                       // MPI_COMM_WORLD exists up to this call
 	AttrDuplicates                      // creates a communicator with the topology of the old one
 	AttrPosix                           // a function of POSIX or C, from io.txt: the return code is errno
-	AttrOpens                           // of these: returns a descriptor, stream, directory or mapping
-	AttrCloses                          // of these: closes one
-	AttrMayReturnNamed                  // of these: the returned one may be open already
-	AttrReads                           // of these: the result is how much was read
-	AttrWrites                          // of these: the result is how much was written
+	AttrOpens                           // a function of POSIX or C that returns an open descriptor, stream, directory or mapping
+	AttrCloses                          // a function of POSIX or C that closes a descriptor, stream, directory or mapping
+	AttrMayReturnNamed                  // with AttrOpens: what the function returns may be open already
+	AttrReads                           // a function of POSIX or C whose result is how much was read
+	AttrWrites                          // a function of POSIX or C whose result is how much was written
 	AttrSynchronous                     // the message is complete only after its receive was posted
 	AttrBuffered                        // the message waits in a buffer: nobody waits for its receive
 	AttrBarrier                         // moves no data, and ends for all members after the last one arrived
@@ -137,7 +137,7 @@ type Param struct {
 	Kind                Kind
 	Array               bool
 	Len                 Expr   // of an array: number of elements; of an output string: its capacity
-	InnerLen            Expr   // of an array of arrays: length of each, always Null
+	InnerLen            Expr   // of an array of arrays: length of each inner array, always NullTerminated
 	WrittenLen          Expr   // of an output array with capacity Len: number of elements that the MPI writes; nil: all of them
 	OnlyRoot            bool   // significant only at the root
 	LargeOnly           bool   // exists only in the large form
@@ -146,7 +146,7 @@ type Param struct {
 	Content             Content
 	VariesByDeclaration bool // may differ from call to call, like a tag; see MayVary
 
-	content Expr // of a choice buffer, unparsed until the other parameters are known
+	content Expr // of a choice buffer: the product in data() or memory(); newContent reads it once all parameters are known
 }
 
 // HasIn reports whether the ENTER record has a part for p. It has the address of a choice buffer, even if the call
@@ -200,7 +200,7 @@ func (d Dir) String() string { return dirNames[d] }
 // what is recorded.
 func (d Dir) HasIn() bool { return d != DirOut }
 
-// HasOut reports whether the callee returns a value. The null handle that a Free parameter gets does not count.
+// HasOut reports whether the callee returns a value. The null handle that a DirFree parameter gets does not count.
 func (d Dir) HasOut() bool { return d == DirOut || d == DirInOut }
 
 // BaseForm returns the small form of the call, which represents both forms.

@@ -8,7 +8,8 @@ const (
 	CallbackDup  = 1 // MPI_COMM_DUP_FN and the like
 )
 
-// callbacks are the names of predefined callbacks by the parameter that takes them; "" for a value without one.
+// callbacks has for each parameter that takes predefined callbacks their names, by value; "" for a value without a
+// name.
 var callbacks = map[string][2]string{
 	"comm_copy_attr_fn": {"MPI_COMM_NULL_COPY_FN", "MPI_COMM_DUP_FN"}, "comm_delete_attr_fn": {"MPI_COMM_NULL_DELETE_FN", ""},
 	"type_copy_attr_fn": {"MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_DUP_FN"}, "type_delete_attr_fn": {"MPI_TYPE_NULL_DELETE_FN", ""},

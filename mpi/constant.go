@@ -15,7 +15,7 @@ type Constant struct {
 	Value int64 // in the standard ABI
 
 	raws    [flavourEnd]raw
-	fortran *[flavourEnd]raw // nil for nearly all
+	fortran *[flavourEnd]raw // the values in Fortran, if they differ from those in C; nil for nearly all constants
 	bytes   typeSize
 }
 
@@ -114,8 +114,8 @@ func ConstantName(kind Kind, value int64) string {
 	return strings.Join(names, "|")
 }
 
-// parseConstants parses the table. Each process of a program does that, in MPI_Init, so
-// that it takes no more memory than the constants do.
+// parseConstants parses the table. Each traced process does so in MPI_Init, so parsing must not take more memory than
+// the constants themselves.
 func parseConstants(file, text string) (*constants, error) {
 	lines := strings.Count(text, "\n") + 1
 	t := &constants{list: make([]Constant, 0, lines)}
@@ -152,7 +152,7 @@ func parseConstants(file, text string) (*constants, error) {
 	return t, nil
 }
 
-// parseConstant appends the constant's kinds to those of others.
+// parseConstant parses the words of a constant, and appends its kinds to the list that all constants share.
 func parseConstant(words []string, kinds *[]Kind) (Constant, error) {
 	var c Constant
 	const fixed = 2 + int(flavourEnd)

@@ -2,16 +2,16 @@ package mpi
 
 import "fmt"
 
-// A Content describes a choice buffer by names of parameters of the same call: Parts × Times × Count elements of Type.
-// A name is empty if the call has no such parameter.
+// A Content describes a choice buffer by names of parameters of the same call: Partitions × Multiplicity × Count
+// elements of Type. A name is empty if the call has no such parameter.
 type Content struct {
 	Transferred  bool     // the call sends the data or receives it; false: the call only accesses the memory
 	Count        string   // number of elements, or of bytes if Type is ""; "": one element; may be an array, one number for each block
 	Type         string   // a datatype, or an array with one for each block; "": bytes
-	Partitions   string   // the number of partitions; Count is of each
+	Partitions   string   // the number of partitions, each of which has Count elements
 	Displs       string   // begins of the blocks: in extents of Type, or in bytes if Type is an array
-	Multiplicity Property // number of repetitions: Size, PropertyInDegree or PropertyOutDegree of parameter Of
-	Comm         string   // a communicator; "": no repetition
+	Multiplicity Property // number of repetitions: PropertyCommSize, PropertyInDegree or PropertyOutDegree of Comm
+	Comm         string   // the communicator that Multiplicity is a property of; "": no repetition
 	OwnElement   bool     // of an array of counts, only the element of the own rank
 	InPlace      bool     // there is no data if the buffer is MPI_IN_PLACE
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// An Expr is the length of an array, as a tree: one of Num, Ref, Limit, Null,
-// *Of, *Sum and *Product. calls.txt explains them.
+// An Expr is the length of an array, as a tree: one of NumExpr, ParamExpr, LimitExpr, NullTerminated, *PropertyExpr,
+// *SumExpr and *ProductExpr. calls.txt explains them.
 type Expr interface {
 	String() string
 	expr()
@@ -33,7 +33,7 @@ type (
 	PropertyExpr struct {
 		Property Property
 		Param    string
-		Rank     string // for PropertyNeighbors only: parameter with the rank whose neighbours are meant
+		Rank     string // for PropertyGraphNeighbors only: parameter with the rank whose neighbours are meant
 	}
 
 	// SumExpr adds its terms.
@@ -83,16 +83,16 @@ const (
 	PropertyCommLocalSize                         // of a communicator: size of the local group
 	PropertyInDegree                              // of a communicator: number of neighbours it receives from
 	PropertyOutDegree                             // of a communicator: number of neighbours it sends to
-	PropertyCommDims                              // of a communicator: dimensions of its cartesian topology
-	PropertyGraphNodes                            // of a communicator: nodes of its graph
-	PropertyGraphEdges                            // of a communicator: edges of its graph
+	PropertyCommDims                              // of a communicator: number of dimensions of its cartesian topology
+	PropertyGraphNodes                            // of a communicator: number of nodes of its graph
+	PropertyGraphEdges                            // of a communicator: number of edges of its graph
 	PropertyGraphNeighbors                        // of a communicator and a rank: neighbours in its graph
 	PropertyInWeights                             // of a communicator: PropertyInDegree if its edges have weights
 	PropertyOutWeights                            // of a communicator: PropertyOutDegree if its edges have weights
-	PropertyTypeIntegers                          // of a datatype: integers that its constructor was given
-	PropertyTypeAddresses                         // of a datatype: addresses
-	PropertyTypeLargeCounts                       // of a datatype: large counts
-	PropertyTypeDatatypes                         // of a datatype: datatypes
+	PropertyTypeIntegers                          // of a datatype: number of integers that its constructor was given
+	PropertyTypeAddresses                         // of a datatype: number of addresses that its constructor was given
+	PropertyTypeLargeCounts                       // of a datatype: number of large counts that its constructor was given
+	PropertyTypeDatatypes                         // of a datatype: number of datatypes that its constructor was given
 	PropertyCategoryCvars                         // of a category of the tool interface: control variables in it
 	PropertyCategoryPvars                         // of a category: performance variables
 	PropertyCategoryEventTypes                    // of a category: event types

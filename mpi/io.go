@@ -18,10 +18,10 @@ type LibcFunction struct {
 }
 
 // A LibcArgument is one argument: a parameter of the call, or another argument with its C type. An argument with a
-// Value, a C expression, is not passed but implied.
+// CValue, a C expression, is not passed but implied.
 type LibcArgument struct{ Name, CType, CValue string }
 
-// Passes reports whether the symbol takes the parameter or implies its value.
+// Passes reports whether the function takes the parameter or implies its value.
 func (s *LibcFunction) Passes(param string) bool {
 	return slices.ContainsFunc(s.Args, func(a LibcArgument) bool { return a.CType == "" && a.Name == param })
 }

@@ -19,7 +19,7 @@ const (
 	KindLogical       // truth value
 	KindIndex         // position in an array, with UNDEFINED
 	KindSplitColor    // of a split, with UNDEFINED
-	KindSplitKey      // of a split
+	KindSplitKey      // key of a split
 	KindError         // error code
 	KindErrorClass    // error class
 	KindComparison    // IDENT, CONGRUENT, SIMILAR, UNEQUAL
@@ -101,10 +101,10 @@ const (
 	KindDirStream         // DIR *
 	KindMappedFileAddress // address of a mapped file
 	KindFilePath          // name of a file; the rank's number in it is replaced
-	KindOpenFlags         // of open, a bit set
+	KindOpenFlags         // flags of open, a bit set
 	KindFilePermissions   // permissions
 	KindPosixWhence       // SEEK_SET …
-	KindErrno             // what errno says
+	KindErrno             // value of errno after the call
 	KindZeroOrMinusOne    // 0 or -1
 	KindSize              // size_t
 	KindSsize             // ssize_t
@@ -112,7 +112,7 @@ const (
 	KindOffTPointer       // off_t by pointer, -1 if it is null
 	KindIovecLength       // length of a piece of memory
 	KindTextLength        // characters; only their number is recorded
-	KindStringResult      // the same as a result, -1 for NULL
+	KindStringResult      // a string as the result; its length is recorded, -1 for NULL
 	KindAddressOrNull     // an address, or none
 	KindOpaque            // an address that is not recorded
 
@@ -148,7 +148,7 @@ type Width uint8
 // The widths. Width32 and Width64 are numbers of bits.
 const (
 	WidthHandle  Width = 0  // as Layout.HandleSize says
-	WidthPointer Width = 1  // of the machine
+	WidthPointer Width = 1  // size of a pointer
 	Width32      Width = 32 // int and enums
 	Width64      Width = 64 // MPI_Aint, MPI_Count, MPI_Offset, double
 )

@@ -8,7 +8,7 @@ type Layout struct {
 	Status        StatusLayout
 	FortranStatus FortranStatusLayout
 	C             Sentinels
-	Fortran       []Sentinels // of mpif.h and the modules; empty: same as C
+	Fortran       []Sentinels // special addresses of mpif.h and of the Fortran modules; empty: the same as in C
 
 	handleSize int
 	fileSize   int
@@ -53,7 +53,7 @@ const (
 // A FortranStatusLayout places the fields of a status that is an array of
 // INTEGERs, as indices from 0.
 type FortranStatusLayout struct {
-	Size               int // elements
+	Size               int // number of INTEGERs
 	Source, Tag, Error int
 }
 
@@ -81,8 +81,8 @@ type SentinelForm uint8
 const (
 	SentinelNone SentinelForm = iota // the flavour has none
 	SentinelValue
-	SentinelAddress // of Symbol
-	SentinelPointee // of the pointer Symbol; while that is null, of no address
+	SentinelAddress // the address of Symbol
+	SentinelPointee // what the pointer Symbol holds; no address while that is null
 )
 
 func value(v int64) Sentinel       { return Sentinel{Form: SentinelValue, Value: v} }

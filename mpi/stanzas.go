@@ -15,7 +15,7 @@ type stanzas struct {
 	byID []stanza // by id - base
 
 	mu     sync.Mutex
-	parsed []*Call // by id
+	parsed []*Call // by id - base; nil: not parsed yet
 
 	names func() map[string]uint16
 	all   func() []*Call

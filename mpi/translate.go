@@ -9,8 +9,8 @@ import (
 // handles.
 const FirstHandleID = 1024
 
-// A NumberTable translates the numbers of one kind between a flavour and the standard ABI. The zero Table leaves numbers
-// unchanged.
+// A NumberTable translates the numbers of one kind between a flavour and the standard ABI. The zero NumberTable
+// leaves numbers unchanged.
 //
 // Translation is one to one over all integers, so that an invalid value, such as a rank of -7 in an erroneous program,
 // is preserved. If a constant's number in the ABI is an ordinary number in the flavour, the latter is translated to a
@@ -18,7 +18,7 @@ const FirstHandleID = 1024
 // into error codes, which is dropped. Some keys have other numbers in Fortran than in C.
 type NumberTable struct {
 	low   int64   // the flavour's number for dense[0]
-	dense []int64 // the ABI's numbers
+	dense []int64 // the ABI's numbers for low, low + 1, … of the flavour
 	far   []pair  // pairs outside of dense, sorted by from
 	back  []pair  // pairs for the reverse direction, sorted by from
 	bits  []pair  // for sets of bits: each bit of the flavour and of the ABI
@@ -30,8 +30,7 @@ type pair struct{ from, to int64 }
 // denseSpan is the largest range of numbers in dense.
 const denseSpan = 512
 
-// Translation returns the table of a kind in a flavour. Handles are not
-// translated by tables, see Handles.
+// Translation returns the table of a kind in a flavour. Handles are not translated by tables, see PredefinedHandles.
 func Translation(f Flavour, kind Kind) *NumberTable {
 	t := &translations[f][kind]
 	t.once.Do(func() { t.table = makeTable(f, kind) })

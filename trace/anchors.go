@@ -101,8 +101,8 @@ func (k *Rank) short() (func(terminal int) bool, error) {
 }
 
 // anchored reports whether calls of a thread can be placed by section when. They cannot if the thread's last call
-// never returned: it lasts until the process died, and only the line of means knows when that was. If iterations
-// take less than half of the run, the means of leaves place calls better than columns of equal times do.
+// never returned: it lasts until the process died, and only a time line from means has that time. If iterations take
+// less than half of the run, the means of leaves place calls better than columns of equal times do.
 func (k *Rank) anchored(stream int, p *Process) (bool, error) {
 	n := k.Len(stream)
 	if stream > 0 || p.SpanNs == 0 || n == 0 {
@@ -184,8 +184,8 @@ type single struct {
 	exact     *timeline.ExactTimes
 }
 
-// singles returns the iterations of a range that are known better than their columns, in order: those whose times
-// were kept, and slow ones in columns of several iterations.
+// singles returns the iterations of a range whose times are known better than those of their columns, in order: those
+// whose times were kept, and slow ones in columns of several iterations.
 func (k *Rank) singles(w *When, rounds *Rounds, first, last uint64) (list []single) {
 	has := func(i uint64) bool {
 		return i < first || i >= last || slices.ContainsFunc(list, func(s single) bool { return s.iteration == i })
@@ -281,7 +281,7 @@ func (k *Rank) longer(w *When, f *model.WhenFinding) float64 {
 // anchorLevels is by how many levels the sum of a column may be off.
 const anchorLevels = 0.75
 
-// endRounded is by how many ns a rank's end, and so its beginning, may be off in addition.
+// endRounded is by how many ns a rank's end, and so its beginning, may be off in addition to anchorLevels.
 const endRounded = 1_000_000
 
 // meanStart returns when ranks began on average, in ns on the run's time line.

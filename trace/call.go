@@ -17,7 +17,7 @@ type Call struct {
 	Phase          string // the phase that begins with the call; "" if none begins
 	ThreadFunction *Site  // of a thread's first call: the thread's start function; nil: unknown, or a later call
 	Turn           int    // number of the loop that began another iteration before this call; see TurnUnknown
-	Return         int64  // return code in the standard ABI's numbers, NeverReturned or Left
+	Return         int64  // return code in the standard ABI's numbers, NeverReturned or LeftByJump
 	Result         Value  // the return value of the few functions that return no error code
 	Params         []Param
 
@@ -97,10 +97,10 @@ const UnknownHandle = -1
 // A Value is one recorded value, decoded.
 type Value struct {
 	Type          Type
-	Null          bool  // String: a null pointer
+	Null          bool  // TypeString: the string is a null pointer
 	Num           int64 // TypeInt, TypeHandle, TypeRequest, TypeObject, TypeFunctionRef: the number; TypeArray: the length or one of the Array… constants
-	RequestID     int64 // Request: see RequestForm
-	RequestThread int   // Request: of form RequestForeign
+	RequestID     int64 // TypeRequest: see RequestForm
+	RequestThread int   // TypeRequest of form RequestForeign: the thread that created the request
 	RequestForm   RequestForm
 	Text          string
 	Addr          Location
@@ -125,9 +125,9 @@ type RequestForm uint8
 const (
 	RequestNull       RequestForm = iota // MPI_REQUEST_NULL
 	RequestOneShot                       // ID: how many one-shot requests the stream made before it
-	RequestPersistent                    // ID: pool id of a persistent request
+	RequestPersistent                    // ID: number of a persistent request; freed numbers are used again
 	RequestUnknown                       // the recorder did not see its creation
-	RequestForeign                       // created by thread Thread; ID: how many of its creations ago, 1 the latest
+	RequestForeign                       // created by thread RequestThread; ID: how many of that thread's creations ago, 1: the latest
 )
 
 // A StatusForm is how the fields of a status are known.

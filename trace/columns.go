@@ -132,7 +132,7 @@ func (x *Columns) constant(terminal, value int) bool {
 	return x.kindsOf(terminal)[value].kind == column.KindConst || len(x.ranks) == 1
 }
 
-// AllUniform reports whether Same holds for all values of a terminal.
+// AllUniform reports whether all values of a terminal are stored as constants over all ranks.
 func (x *Columns) AllUniform(terminal int) bool {
 	for p := range x.Width(terminal) {
 		if !x.constant(terminal, p) {

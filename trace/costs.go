@@ -22,7 +22,7 @@ type StorageCost struct {
 	Form        string  // how it is stored
 	Occurrences int     // how many values or entries
 	RawBytes    int64   // bytes before the section was compressed
-	StoredBytes float64 // the cost's share of the compressed section, in proportion to Raw
+	StoredBytes float64 // the cost's share of the compressed section, in proportion to RawBytes
 }
 
 // StorageCosts returns how many bytes each kind of content takes in the sections signatures, classes, columns, lanes, ranks

@@ -83,7 +83,7 @@ const (
 	WaitsTooManyDistinct = model.WaitsTooManyDistinct
 )
 
-// The states of a When, and the unit of bases.
+// The states of a thread in a When, and the number of units of WhenPlane.Base in a level.
 const (
 	WhenComputing         = model.WhenComputing
 	WhenWaiting           = model.WhenWaiting
@@ -191,13 +191,13 @@ const (
 	MaxRanks = model.MaxRanks
 	// FirstLocal is the lowest number of a handle that a rank created itself.
 	FirstLocal = model.FirstLocal
-	// AsidesAnywhere is the Call of an Aside whose position is unknown: it sums up many short intervals.
+	// AsidesAnywhere is the BeforeCall of an Aside whose position is unknown: it sums up many short intervals.
 	AsidesAnywhere = model.AsidesAnywhere
 	// SumError is the relative error of the sum of a Stat or Spread. The sum over all calls of a class is more
 	// accurate.
 	SumError = sections.SumError
-	// MinPool is from how many calls of a class on, which differ in values only, they share one summary of their
-	// times.
+	// MinPool is the least number of distinct calls of a class, differing in values only, that share one summary of
+	// their times.
 	MinPool = sections.MinPoolSize
 )
 

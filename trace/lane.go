@@ -171,7 +171,7 @@ type rawCall struct {
 	posted  bool // some statuses follow from the receives that made the requests
 	leaves  bool // the call leaves an array of requests for later calls
 
-	filledSpans []signature.Span // of listed
+	filledSpans []signature.Span // spans of listed
 }
 
 func (k *Rank) raw(x *rawCall, terminal int) {

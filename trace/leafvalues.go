@@ -47,7 +47,7 @@ func (r *Reader) checkPlacedValues(class int, c *sections.ClassReader) error {
 type LeafValue struct {
 	Count float64 `json:"count"` // number of values; fractional if it is a mean over ranks or leaves
 	Sum   float64 `json:"sum"`
-	// The true sum on a rank differs from Sum by at most Within, unless Sum is an estimate.
+	// The true sum on a rank differs from Sum by at most ErrorBound, unless Sum is an estimate.
 	ErrorBound float64 `json:"within,omitempty"`
 	IsEstimate bool    `json:"estimate,omitempty"`
 }
@@ -166,8 +166,8 @@ func toSum(leaves []*LeafValue, site AttachedSum) {
 	}
 }
 
-// MeanAttachedValues returns the mean of Values over the ranks of the class. Leaves of one call site share its mean if the
-// trace has no values of single leaves.
+// MeanAttachedValues returns the mean of AttachedValues over the ranks of the class. Leaves of one call site share
+// its mean if the trace has no values of single leaves.
 func (l *Leaves) MeanAttachedValues(rank *Rank) (map[string][]LeafValue, error) {
 	all, err := rank.AttachedStats()
 	if err != nil || len(all) == 0 {

@@ -43,7 +43,7 @@ func (k *Rank) readMeans(stream int) (*timeline.MeanTimes, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.StartNs = l.ToRunTime(p.StartNs) // without times of each call
+	m.StartNs = l.ToRunTime(p.StartNs) // for traces without the times of each call
 	for i := range stats {
 		m.Timings[i] = Timing{Duration: meanSample(stats[i].Duration), Gap: meanSample(stats[i].Gap)}
 	}
@@ -135,7 +135,8 @@ func factor(own, mean float64) float64 {
 	return own / mean
 }
 
-// placeMeans uses leaves instead of terminals where the trace has their times, or histograms for the samples.
+// placeMeans replaces the means of terminals by those of leaves, if the trace has times of leaves, or histograms to
+// draw samples from.
 func (k *Rank) placeMeans(stream int, m *timeline.MeanTimes) error {
 	placed, err := k.r.placed(k.nclass)
 	if err != nil {

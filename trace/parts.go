@@ -17,7 +17,7 @@ type StreamPart struct {
 	IsSingleCall bool      // the part is one call
 }
 
-// partSteps is after how many parts of a stream, and again after as many, parts become twice as long.
+// partSteps is a number of parts: whenever a stream has yielded this many more, its parts become twice as long.
 const partSteps = 1 << 20
 
 // StreamParts divides a stream into parts that take at most longest ns; a single longer call is a part of its own. kind

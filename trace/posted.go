@@ -85,7 +85,8 @@ func (s *StatusValue) posted() bool {
 }
 
 // follows returns the requests whose statuses in a call follow from their receives, as the numbers that the values
-// have for them. It fills in the call's own status. own reports whether the call has one.
+// have for them. It fills in the call's own status. own reports whether the call's own status follows from its
+// receive.
 func (r *Reader) follows(c *Call, spans []signature.Span, vals []int64) (names []int64, own bool, err error) {
 	statuses := 0
 	for i := range c.Params {

@@ -30,7 +30,7 @@ type Rank struct {
 	class  *sections.ClassReader
 
 	streams []*grammar.Grammar
-	bare    []func() *grammar.WeightSums // by stream: sums along the stream without weights, see weighed
+	bare    []func() *grammar.WeightSums // by stream: makes sums along the stream that have no weights yet; weighed adds these
 	lanes   []*Lane                      // by terminal, nil if that has no lane; nil if no terminal has one
 
 	mu    sync.Mutex
@@ -39,7 +39,7 @@ type Rank struct {
 	sums  []*grammar.WeightSums // by stream: number of one-shot requests made before a position
 	lines []*timeline.MeanTimes // by stream
 
-	series *timeline.SeriesTimes // nil if opened and there are none
+	series *timeline.SeriesTimes // nil with opened set: the trace has none
 	opened bool
 }
 
@@ -93,7 +93,7 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	return k, nil
 }
 
-// RanksWithTrack yields the ranks that left a track, in order. It ends with an error.
+// RanksWithTrack yields the ranks that left a track, in order. After an error it ends.
 func (r *Reader) RanksWithTrack() iter.Seq2[*Rank, error] {
 	return func(yield func(*Rank, error) bool) {
 		for rank, class := range r.places().Class {

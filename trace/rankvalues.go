@@ -38,8 +38,8 @@ func (r *Reader) readRankValues() (map[string][]*timing.ClassTotals, error) {
 	return m, nil
 }
 
-// A AttachedSum is a sum of attached numbers. The true sum differs from it by at most Within. If Within is infinite,
-// nothing is known of the rank itself, and Sum is its share of the class's sum.
+// An AttachedSum is a sum of attached numbers. The true sum differs from Sum by at most ErrorBound. If ErrorBound is
+// infinite, nothing is known of the rank itself, and Sum is its share of the class's sum.
 type AttachedSum struct{ Sum, ErrorBound float64 }
 
 // Known reports whether the sum is that of the rank itself.

@@ -190,7 +190,7 @@ func (r *Reader) decode(id byte, what string, data []byte, decode func(w *wire.R
 
 func (r *Reader) hasSection(id byte) bool { return r.sections.Find(id) != nil }
 
-// optional is section for one that a trace may lack.
+// optional does what section does, for a section that a trace may lack.
 func (r *Reader) optional(id byte, decode func(w *wire.Reader)) error {
 	if !r.hasSection(id) {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// An SiteNumbering is the call sites of a thread, numbered by first occurrence. A call from the same site as the previous
-// call, or from one with a lower number, is a step back: it begins an iteration.
+// A SiteNumbering is the call sites of a thread, numbered by first occurrence. A call from the same site as the
+// previous call, or from one with a lower number, is a step back: it begins an iteration.
 type SiteNumbering struct {
 	SiteOf         []int         // by terminal: number of its site; -1: the thread never calls it
 	FirstTerminals []int         // by site: its first terminal

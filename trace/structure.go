@@ -47,7 +47,7 @@ func StructureOf(s Sequence) Node {
 // Sequence returns the sequence that contains the node.
 func (n Node) Sequence() Sequence { return Sequence(grammar.Seal(n.g)) }
 
-// RuleUses returns by rule how often the structure below the node refers to it, without multiplying by counts.
+// RuleUses returns how often the structure below the node refers to each rule, without multiplying by counts.
 func (n Node) RuleUses() map[int]int {
 	uses := make(map[int]int)
 	var count func(n Node)
@@ -86,7 +86,7 @@ func (k *Rank) SequenceFrom(stream int, index uint64) iter.Seq[int] {
 	}
 }
 
-// StructureSize returns the size of a stream's structure.
+// StructureSize returns the number of symbols in a stream's grammar.
 func (k *Rank) StructureSize(stream int) int { return k.streams[stream].SymbolCount() }
 
 // Children returns the parts of a sequence or the body of a loop.

@@ -21,7 +21,7 @@ func (s *summed) has(value int) bool {
 	return slices.ContainsFunc(s.arrays, func(a signature.Span) bool { return value >= a.First && value < a.End })
 }
 
-// summedOf determines them from the terminal on the class's first rank.
+// summedOf determines the values without columns of their own, from the terminal on the class's first rank.
 func (x *Columns) summedOf(f *Function, terminal int) *summed {
 	spans, err := sections.SpansOf(f, nil, x.rowOf(terminal, 0))
 	if err != nil {

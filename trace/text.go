@@ -22,13 +22,13 @@ func (c *Call) AppendText(b []byte) []byte { return c.appendText(b, nil, nil) }
 
 // A gap is where a parameter's value is left out of a call's text.
 type gap struct {
-	at    int // in the text
+	at    int // position in the text
 	param int
 	out   bool // it is the value after the call
 }
 
-// appendText appends the text. If gaps is not nil, it omits requests and the parameters in some, and adds the
-// positions of the omissions to gaps.
+// appendText appends the text. If gaps is not nil, it omits requests and the parameters whose indices are in some,
+// and adds the positions of the omissions to gaps.
 func (c *Call) appendText(b []byte, gaps *[]gap, some []int) []byte {
 	b = append(b, c.Name()...)
 	b = append(b, '(')

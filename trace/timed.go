@@ -65,8 +65,8 @@ func (c *TimedCall) next(line timeline.CallTimeIterator) error {
 	return err
 }
 
-// TimedTerminals yields position, terminal and times of each call. It is faster than Timed, as it does not decode
-// parameters.
+// TimedTerminals yields position, terminal and times of each call. It is faster than TimedCalls, as it does not
+// decode parameters.
 func (k *Rank) TimedTerminals(stream int) iter.Seq2[TimedTerminal, error] {
 	return k.TimedTerminalsFrom(stream, 0)
 }

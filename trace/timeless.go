@@ -10,8 +10,8 @@ import (
 // ErrNoTimes is returned when a trace without times is asked for them.
 var ErrNoTimes = errors.New("no times in this trace (recorded with --timing none)")
 
-// HasTimes reports whether the trace has any times. If not, all times in Times, Totals, Timed and Processes are 0,
-// and samples are of the kind NoSample.
+// HasTimes reports whether the trace has any times. If not, all times in Times, Totals, TimedCalls and Processes are
+// 0, and samples are of the kind NoSample.
 func (r *Reader) HasTimes() bool { return r.hasSection(container.SectionTimes) }
 
 // RequireTimes returns ErrNoTimes with the trace's name if there are no times. Callers that show times end with it.

@@ -62,7 +62,7 @@ func (r *Reader) ranked() (sections.RankTotals, error) {
 	return out, nil
 }
 
-// A BoundedTime is a time in nanoseconds. The true time differs from it by at most Within.
+// A BoundedTime is a time in nanoseconds. The true time differs from Ns by at most ErrorBound.
 type BoundedTime struct{ Ns, ErrorBound float64 }
 
 // Known reports whether the trace has the time of the rank itself. If not, Ns is the rank's share of the class's
@@ -228,7 +228,8 @@ func (c *ClassTotals) fill(kind, index int, total *BoundedTime, sites func(i int
 	if others <= 0 {
 		return
 	}
-	// The factor to the class's mean: as far from 1 as is certain.
+	// The factor by which these sites' shares of the class's time are multiplied: it differs from 1 only as far as is
+	// certain.
 	f := max((left-off)/others, min((left+off)/others, 1), 0)
 	most := max(0, left+off)
 	for i := range c.sites {

@@ -7,8 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
-// A Walk iterates over the calls of a stream like Timed, but reuses memory: a call is valid until Next. It is for
-// callers that must keep up with the speed of programs.
+// A Walk iterates over the calls of a stream like TimedCalls, but reuses memory: a call is valid until Next. It is
+// for callers that must keep up with the speed of programs.
 //
 //	for w.Next() {
 //		… w.Call() …

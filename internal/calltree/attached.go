@@ -41,7 +41,8 @@ func (n *Node) CountedRounds() string {
 	return about + show.FormatGrouped(rounds)
 }
 
-// addAttached returns list plus times times more; both are in order of names. It does not change its arguments.
+// addAttached returns list plus the sums of more multiplied by times; both are in order of names. It does not change
+// its arguments.
 func addAttached(list, more []AttachedSum, times float64) []AttachedSum {
 	if len(more) == 0 {
 		return list
@@ -103,8 +104,8 @@ func (b *builder) attached() ([][]AttachedSum, error) {
 	return list, nil
 }
 
-// A AttachedSummary summarises the numbers that a plugin or a counter attached to calls
-// of one function from one place, over all ranks that the profile is about.
+// An AttachedSummary summarises the numbers that a plugin or a counter attached to calls of one function from one
+// place, over all ranks that the profile is about.
 type AttachedSummary struct {
 	Name  string  `json:"name"`
 	Count uint64  `json:"count"`
@@ -116,7 +117,7 @@ type AttachedSummary struct {
 
 func (v *AttachedSummary) String() string { return v.Name + " " + FormatMean(v.Mean) }
 
-// FormatMean renders a mean with three digits, thousands with their points.
+// FormatMean renders a mean with three digits, from 1000 on as a whole number with separated thousands.
 func FormatMean(x float64) string {
 	if x >= 1000 {
 		return show.FormatGrouped(uint64(x + 0.5))

@@ -103,8 +103,8 @@ type Thread struct {
 }
 
 // A Node is a call, a loop, a function that calls were made in if the trace has stacks, or a part. A part occurs in
-// several places and has its body at the first of them. A call that follows itself is one node: Least to Most of them,
-// Entered times.
+// several places and has its body at the first of them. A call that follows itself is one node: LeastRounds to
+// MostRounds calls in a row, Entries times.
 //
 // With machine code, a function node is one call site of the function, counted as often as MPI was called in it. A
 // recursive function has a recursion in it whose iterations are its calls. Calls at no known place are listed
@@ -128,7 +128,7 @@ type Node struct {
 	FirstComputeNs *float64 `json:"first_compute_ns,omitempty"`
 	FirstCallNs    *float64 `json:"first_mpi_ns,omitempty"`
 	Body           []*Node  `json:"body,omitempty"`
-	// Branches are nodes of the body on exclusive paths: an iteration reaches those of at most one.
+	// Branches are nodes of the body on exclusive paths: an iteration reaches the nodes of at most one path.
 	Branches []code.Branch `json:"branches,omitempty"`
 	BranchNs float64       `json:"-"` // for an arm: time of its branch
 
@@ -384,9 +384,9 @@ type builder struct {
 	each   []Sums        // by leaf: sums of one call
 	entry  []float64     // by leaf: compute time before a call that enters a loop
 	total  float64       // time of the thread, mean over the ranks
-	first  []firstCall   // by leaf
+	first  []firstCall   // by leaf: the times of its first call
 	begins []uint64      // by leaf: index of its first call
-	calls  []uint64      // by leaf
+	calls  []uint64      // by leaf: number of calls
 	enters [][]entries   // by leaf: the loops that begin with it, innermost first, as far as known
 
 	parts  map[int]int    // shape of a part → its number within the thread
@@ -543,7 +543,8 @@ func (b *builder) entered(n *node) (entry, further *float64) {
 	return &sum, &more
 }
 
-// call sets the fields of a call node. Each term occurs a number of times.
+// call sets the fields of a call node. list is the calls in one occurrence of the node, times the number of
+// occurrences.
 func (b *builder) call(out *Node, list terms, times uint64) {
 	out.Site = b.label[list[0].leaf]
 	for _, t := range list {

@@ -12,8 +12,8 @@ import (
 type firstCall struct{ compute, mpi float64 }
 
 // firstOf determines whether the first of some calls, or the computation before it, took far longer than for later
-// ones. list is the calls of one of several occurrences. entry is the compute time before later entries of a loop
-// that begins with them; nil for calls.
+// ones. list is the calls in one occurrence of the node, times the number of occurrences. entry is the compute time
+// before later entries of a loop that begins with them; nil for calls.
 func (b *builder) firstOf(out *Node, list terms, times uint64, entry *float64) {
 	if len(list) == 0 || b.StructureOnly {
 		return

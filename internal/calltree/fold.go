@@ -68,16 +68,16 @@ type nodeShaper struct {
 	label  []int // by leaf
 	poll   func(label int) bool
 	shapes map[string]int
-	leaf   map[int]*node   // by leaf
-	lists  map[int][]*node // by copy of a rule
-	uses   map[int]int     // by rule
+	leaf   map[int]*node   // by leaf: its node
+	lists  map[int][]*node // by copy of a rule: the nodes of one repetition
+	uses   map[int]int     // by rule: how often the structure refers to it
 	key    []byte
 	out    []*node // result of the last pass
 	looked int     // number of nodes examined in all passes
 
 	only   *recursive     // if not nil, only calls of this recursive function are folded
 	uneven []*uneven      // loops that may also have no iteration or one
-	ends   map[int][2]int // by copy of a rule: first and last leaf, -1 if it is empty
+	ends   map[int][2]int // by copy of a rule, see trace.Node.RuleCopy: first and last leaf of the copy; -1 if the rule is empty
 }
 
 func newFolder(label []int, poll func(label int) bool) *nodeShaper {

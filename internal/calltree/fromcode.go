@@ -118,8 +118,9 @@ func alike(c *trace.Code) []bool {
 	return is
 }
 
-// placed makes the nodes of a thread from vertices, without searching for loops. tree.TransitionFinder counts entries and
-// iterations in the compressed form. Ways.CodeGrammar would give the same, but goes through the calls one by one.
+// placed makes the nodes of a thread from vertices, without searching for loops. tree.TransitionFinder counts entries
+// and iterations in the compressed form. TransitionFinder.CodeGrammar would give the same, but goes through the calls
+// one by one.
 func (b *builder) placed(stream int) Thread {
 	n := len(b.placer.code.Vertices)
 	x := &placing{

@@ -7,10 +7,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A loop may have a different trip count at each entry, perhaps 1. Its surroundings then look different each time.
-// So the body of such a loop is treated as a loop of one iteration wherever it occurs, if that makes the structure
-// much shorter. A polling loop may also have no iteration: between two calls that once had it between them, it is
-// always assumed.
+// A loop may have a different trip count at each entry, perhaps 1. Its surroundings then look different each time. So
+// the body of such a loop is treated as a loop of one iteration wherever it occurs, if that makes the structure much
+// shorter. A polling loop may also have no iteration: between two calls that once had such a loop between them, one
+// is always assumed.
 
 // An uneven is a loop that may have one iteration, or none.
 type uneven struct {
@@ -23,7 +23,7 @@ const (
 	maxTried    = 16      // largest number of loops that are tried as uneven, one after the other
 	maxUneven   = 8       // largest number of uneven loops
 	maxLooked   = 1 << 16 // largest number of nodes examined while folding once, for trying loops one by one
-	longestBody = 8       // largest number of nodes in their bodies
+	longestBody = 8       // largest number of nodes in the body of an uneven loop
 	shortBody   = 2       // largest body of loops that are tried all at once
 )
 

@@ -83,7 +83,7 @@ type bodyBuilder struct {
 type moveEffect struct {
 	pads []uint64 // landing pads of the call
 	ends bool     // it ends its block
-	call int      // index of the call + 1
+	call int      // index of the call + 1; 0: it is no call
 }
 
 // findStarts finds the calls, and where blocks begin and end.

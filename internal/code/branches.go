@@ -49,8 +49,8 @@ func Branches(n int, apart func(i, j int) bool) []Branch {
 	return list
 }
 
-// branches returns the branches of a part of the list; ok is false if some elements exclude each other in another
-// way.
+// branches returns the branches of a part of the list; ok is false if some elements exclude each other in a way that
+// no nesting of branches describes.
 func branches(list []int, apart func(i, j int) bool) (out []Branch, ok bool) {
 	ok = true
 	for _, step := range components(list, apart) {

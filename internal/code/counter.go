@@ -48,7 +48,7 @@ type op struct {
 	over     []int // words that are overwritten
 }
 
-// A registerOffsets is by register the offset of its value from the frame's address, if known.
+// A registerOffsets has for each register the offset of its value from the frame's address, if known.
 type registerOffsets [32]address
 
 // An address is an address in the frame, relative to the frame's address.
@@ -57,8 +57,8 @@ type address struct {
 	at    int64
 }
 
-// A held is a value relative to a loop's header: the value that place number of had there, plus a constant; of is
-// -1 if unknown.
+// A held is a value as the sum of a place's value at the loop's header and a constant. of is the number of that
+// place; -1: the value is unknown.
 type held struct {
 	of  int32
 	add int64
@@ -206,7 +206,7 @@ func (c *counters) resolve() {
 			o.to, o.from = number(e.Destination, s), number(e.Source, s)
 			where, written = e.Destination, e.Destination.Memory
 			if v := s[e.Source.Reg]; !e.Source.Memory && v.known && e.Destination.Reg != c.conv.StackPointer {
-				take(v.at + e.AddedConstant) // a pointer to it, or a copy of one
+				take(v.at + e.AddedConstant) // a pointer to a word of the frame, or a copy of such a pointer
 			}
 		}
 		at, ok := s.offset(where)
@@ -358,7 +358,7 @@ func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 		} else {
 			k.Register = c.conv.Names[i]
 		}
-		// Of several take the same one at all calls, if possible.
+		// Of several counters take the same one at all calls, if possible.
 		if best.Step == 0 || cmp.Or(cmp.Compare(max(k.Step, -k.Step), max(best.Step, -best.Step)), cmp.Compare(k.CounterGroup, best.CounterGroup)) < 0 {
 			best = k
 		}

@@ -28,7 +28,7 @@ type FlowGraph struct {
 	ReversePostorder []int
 	// InnermostLoop is the innermost loop of each block, or NoIndex.
 	InnermostLoop []int
-	// Loops lists loops by their headers' Order, so that enclosing loops come first.
+	// Loops lists loops by the ReversePostorder of their headers, so that enclosing loops come first.
 	Loops []Loop
 }
 
@@ -92,7 +92,8 @@ func search(entry int, next [][]int) *searched {
 // above reports whether a is b or an ancestor of it in the search tree.
 func (s *searched) above(a, b int) bool { return a <= b && b <= s.last[a] }
 
-// nest determines headers from the innermost loops outwards: a loop once found is one node, which into refers to.
+// nest determines headers from the innermost loops outwards. A loop, once found, counts as one node: into leads from
+// its nodes to its header.
 func (s *searched) nest() {
 	n := len(s.block)
 	s.header, s.loop, s.wild = make([]int, n), make([]bool, n), make([]bool, n)

@@ -18,7 +18,7 @@ type Function struct {
 
 	gathered bool
 	state    returning
-	depth    int // position in the recursion during the computation
+	depth    int // depth of callees at which state is being computed
 	body     *Body
 	err      error
 }

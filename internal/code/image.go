@@ -30,8 +30,8 @@ var ErrArchitecture = errors.New("its machine code isn't understood, only that o
 // An architecture is the differences between supported processors.
 type architecture struct {
 	decoder func() insn.Decoder
-	named   []uint32 // relocations for a symbol's address
-	moved   uint32   // relocation for an address in the image
+	named   []uint32 // types of relocations that store a symbol's address
+	moved   uint32   // type of relocation that stores an address in the image
 }
 
 var architectures = map[elf.Machine]architecture{
@@ -54,13 +54,13 @@ type Image struct {
 	sections  []*section
 	parts     []*codeRange // ascending, disjoint
 	byLo      map[uint64]*codeRange
-	slots     map[uint64]string // by address: name of a pointer that the dynamic linker sets
+	slots     map[uint64]string // by address: name of the symbol whose address the dynamic linker writes there
 	moved     map[uint64]uint64 // by address: address in this image that the dynamic linker writes there
 	exports   map[string]uint64
 	stubNames map[uint64]string
 	joined    bool      // all parts are assigned to functions
 	budget    int       // remaining work, see returns
-	counted   *Function // the function whose counters are cached:
+	counted   *Function // the function whose analysis counters caches
 	counters  *counters
 }
 

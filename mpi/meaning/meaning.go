@@ -60,8 +60,8 @@ const (
 	NeedAll        Need = iota // everybody
 	NeedRoot                   // the root
 	NeedLowerRanks             // all members of lower rank
-	NeedSome                   // some members, which depends on more than the call
-	NeedNobody                 // no member is needed for sure
+	NeedSome                   // some members; which ones depends on more than the call
+	NeedNobody                 // no member: the call may return before any other has arrived
 )
 
 // NeedOf returns the need of a member in calls of a function, given whether it is the root.
@@ -99,7 +99,7 @@ func DataMovementOf(function string) *DataMovement {
 	return c
 }
 
-var known sync.Map // cache by name
+var known sync.Map // cache of data movements by the function's name
 
 func of(def *mpi.Call) *DataMovement {
 	c := &DataMovement{Call: def, Rooted: def.Index("root") >= 0, TakesEffectAtStart: def.Has(mpi.AttrPersistent)}

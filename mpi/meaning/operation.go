@@ -54,7 +54,7 @@ func OperationOf(c *mpi.Call) Operation {
 	return o
 }
 
-var operations sync.Map // cache by id
+var operations sync.Map // cache of operations by the function's id
 
 func operationOf(c *mpi.Call) Operation {
 	if c.Has(mpi.AttrBarrier) {

@@ -43,8 +43,8 @@ func WaitBehaviourOf(c *mpi.Call) WaitBehaviour {
 	return w
 }
 
-// waitings is a cache by id. A recorder only asks for the functions that its program calls; describing all of them
-// would take more memory than the rest of the recorder.
+// waitings caches descriptions by the function's id. A recorder only asks for the functions that its program calls;
+// describing all of them would take more memory than the rest of the recorder.
 var waitings sync.Map
 
 func waitingOf(c *mpi.Call) WaitBehaviour {
@@ -91,7 +91,7 @@ func ReceiveParams(c *mpi.Call) (source, tag, count, datatype string, ok bool) {
 // missing ones.
 type CompletionParams struct {
 	Request, Requests int
-	Flag, Count       int // whether something completed, or how many requests did
+	Flag, Count       int // the flag whether something completed, and the number of completed requests
 	Index, Indices    int // indices of completed requests
 	Status, Statuses  int
 	Completes         bool // completes requests; false: only tests, frees or cancels them

@@ -10,10 +10,10 @@ import (
 )
 
 // A Comm is one communicator of the run, or one side of an intercommunicator. Each rank has its own numbers for
-// communicators. Which of them mean the same communicator follows from properties recorded at its creation. So it
-// is known even if the standard does not determine the members; a State knows only what the standard determines.
+// communicators. Which of them mean the same communicator follows from properties recorded at its creation. So it is
+// known even if the standard does not determine the members; a HandleState knows only what the standard determines.
 type Comm struct {
-	Number  int    // by lowest rank that knows it, then by creation there
+	Number  int    // communicators are numbered by the lowest rank that knows them, then by creation there
 	Name    string // name that MPI_Comm_set_name set on the lowest rank that called it; "" if none did
 	MadeBy  string // function that created it; "" for a predefined one
 	Parent  *Comm  // nil for a predefined one, or if none exists
@@ -56,7 +56,7 @@ func (c *Comm) RankOf(world int) int {
 	return slices.Index(c.members, world)
 }
 
-// ID identifies a communicator in a run. The two sides of an intercommunicator have different keys, and so has
+// ID identifies a communicator in a run. The two sides of an intercommunicator have different IDs, and so has
 // MPI_COMM_SELF on each rank.
 func (c *Comm) ID() int {
 	if c.Number < 0 {
@@ -65,7 +65,7 @@ func (c *Comm) ID() int {
 	return c.Number
 }
 
-// ChannelID is Key, except that it is equal on both sides of an intercommunicator: messages go from one side to the
+// ChannelID is ID, except that it is equal on both sides of an intercommunicator: messages go from one side to the
 // other.
 func (c *Comm) ChannelID() int {
 	if c.Remote != nil {
@@ -131,7 +131,7 @@ type pairKey struct {
 	call      uint16
 	ordinal   int64
 	low, high int64 // world ranks of the leaders
-	nth       int   // index among those with equal leaders, as counted on each side: the sides' parents differ
+	nth       int   // index among intercommunicators with equal leaders, as counted on each side: the sides' parents differ
 }
 
 // sideKey identifies one side of an intercommunicator.

@@ -64,7 +64,7 @@ func assembled(list []typeBlock) (t stateType) {
 	return t
 }
 
-// evenly returns the datatype of count blocks with begins stride bytes apart.
+// evenly returns the datatype of count blocks whose beginnings are stride bytes apart.
 func evenly(count, copies, stride int64, of stateType) stateType {
 	if count <= 0 || copies <= 0 {
 		return stateType{align: of.align}

@@ -29,7 +29,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A kind is a kind of object.
+// A kind is a kind of object that handles refer to.
 type kind uint8
 
 const (
@@ -54,7 +54,7 @@ type key struct {
 	id   int64
 }
 
-// A Table is the state that all ranks of a trace share.
+// A Table resolves the handles of a trace; it holds what its ranks share.
 type Table struct {
 	r      *trace.Reader
 	comms  func() (*Comms, error)
@@ -72,7 +72,7 @@ type class struct {
 	counts  [][]uint64 // by stream, then by terminal; for a uniform class only
 
 	mu     sync.Mutex                            // the following fields are for a uniform class, too
-	places map[streamTerminal]*trace.Occurrences // of single terminals
+	places map[streamTerminal]*trace.Occurrences // positions of single terminals
 	rare   map[int]*rarities
 	sought []extent // by creator: which of its calls were searched last
 	found  [][]making

@@ -79,7 +79,7 @@ func (t *Table) nameComms(comms *Comms) error {
 	return nil
 }
 
-// ObjectNames are those that a rank's program gave to its objects.
+// ObjectNames are the names that a rank's program gave to its objects.
 type ObjectNames struct {
 	past map[key]history[string]
 }
@@ -125,7 +125,7 @@ func (t *Table) Names(k *trace.Rank) (*ObjectNames, error) {
 func (n *ObjectNames) Empty() bool { return n == nil || len(n.past) == 0 }
 
 // EachNamed calls f for each named object that a call passes or creates, with the handle's text and the name at that
-// position. A nil Names has none.
+// position. A nil ObjectNames has no names.
 func (n *ObjectNames) EachNamed(c *trace.Call, f func(handle, name string)) {
 	if n.Empty() {
 		return

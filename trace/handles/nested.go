@@ -13,7 +13,7 @@ import (
 // callbacks' calls in its stream.
 type NestedFree struct {
 	FreeCall, LastUse uint64 // the freeing call, and the last call that uses the object
-	FreeTerminal      int    // terminal of Free
+	FreeTerminal      int    // terminal of the freeing call
 }
 
 // haveDeleters are the kinds of objects that have attributes.

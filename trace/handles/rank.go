@@ -10,9 +10,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// maxBindings limits how often objects with ambiguous names may be created on a rank. Each creation takes memory
-// here, but next to none in a file that has it in a loop. Above the limit, the names created most often are
-// unknown.
+// maxBindings limits how often a rank may create objects under handles that mean several objects in turn. Each
+// creation takes memory here, but next to none in a file that has it in a loop. Above the limit, the handles created
+// most often are unknown.
 var maxBindings uint64 = 1 << 22
 
 // A Rank resolves the handles of one rank. It is not safe for concurrent use.
@@ -47,9 +47,9 @@ type nameState uint8
 
 const (
 	unseen    nameState = iota
-	plain               // the name always means the same object
+	plain               // the handle always means the same object
 	ambiguous           // the object depends on the position
-	lost                // ambiguous with too many creations
+	lost                // ambiguous, and unknown because of too many creations
 )
 
 // A Creation is the call that created an object, and its position, which resolves the handles of that call.
@@ -154,7 +154,7 @@ func (x *Rank) bound() {
 // Count returns how often a terminal occurs in a stream.
 func (x *Rank) Count(stream, terminal int) uint64 { return x.counts[stream][terminal] }
 
-// ambiguous reports whether the object of a name depends on the position.
+// ambiguous reports whether the object that a handle means depends on the position.
 func (x *Rank) ambiguous(name key) bool {
 	o := x.objects[name]
 	if o == nil {
@@ -282,7 +282,7 @@ func (x *Rank) past(o *object) history[Creation] {
 	return o.past
 }
 
-// at returns the creation of the object that a name means at a position.
+// at returns the creation of the object that a handle means at a position.
 func (x *Rank) at(name key, stream int, index uint64) (Creation, bool) {
 	o := x.objects[name]
 	if o == nil || o.state == lost {
@@ -295,14 +295,14 @@ func (x *Rank) at(name key, stream int, index uint64) (Creation, bool) {
 	return b.to, ok
 }
 
-// A OccurrenceGroup is occurrences of a terminal in a stream for which all handles that
-// the call passes mean the same.
+// An OccurrenceGroup is occurrences of a terminal in a stream for which all handles that the call passes mean the
+// same.
 type OccurrenceGroup struct {
 	Position uint64 // a position at which the handles can be resolved
 	Count    uint64
 }
 
-// GroupOccurrences splits the occurrences of a terminal in a stream.
+// GroupOccurrences splits the occurrences of a terminal in a stream by what the call's handles mean.
 func (x *Rank) GroupOccurrences(stream int, c *trace.Call) (list []OccurrenceGroup) {
 	total := x.counts[stream][c.Terminal]
 	if total == 0 {
@@ -381,7 +381,7 @@ type rarities struct {
 // mostRare limits how many positions of a stream are kept.
 const mostRare = 1 << 22
 
-// rareIn finds what is rare in a stream.
+// rareIn returns the positions of the terminals that occur seldom in a stream.
 func (x *Rank) rareIn(stream int) *rarities {
 	list := x.rare
 	if x.class.uniform {
@@ -498,12 +498,12 @@ func (x *Rank) CommOf(c *trace.Call, stream int, index uint64) *Comm {
 	return nil
 }
 
-// PersistentRequestCreation returns the making of a persistent request, given its ID.
+// PersistentRequestCreation returns the creation of a persistent request, given its ID.
 func (x *Rank) PersistentRequestCreation(id int64, stream int, index uint64) (Creation, bool) {
 	return x.at(key{request, id}, stream, index)
 }
 
-// CommCreation returns the making of a communicator that is not predefined.
+// CommCreation returns the creation of a communicator that is not predefined.
 func (x *Rank) CommCreation(handle int64, stream int, index uint64) (Creation, bool) {
 	return x.at(key{comm, handle}, stream, index)
 }
@@ -552,7 +552,7 @@ func (h history[T]) at(stream int, index uint64) (b binding[T], ok bool) {
 	return b, false
 }
 
-// of returns the part of a stream.
+// of returns the bindings of one stream.
 func (h history[T]) of(stream int) history[T] {
 	from := sort.Search(len(h), func(i int) bool { return h[i].stream >= stream })
 	return h[from:sort.Search(len(h), func(i int) bool { return h[i].stream > stream })]

@@ -12,18 +12,19 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A stateComm is a communicator as a State knows it.
+// A stateComm is a communicator as a HandleState knows it.
 type stateComm struct {
 	members   []int // world ranks of the members; nil: unknown
 	own, size int
 	grid      *Grid // Cartesian topology; nil: none
 }
 
-// A HandleState resolves the handles of a rank between two of its calls: communicators with their members and grids, groups
-// and datatypes, by the rules of the standard. Determine returns the results of a call, Bind records what the call did.
+// A HandleState resolves the handles of a rank between two of its calls: communicators with their members and grids,
+// groups and datatypes, by the rules of the standard. Determine returns the results of a call, ApplyResults records
+// what the call did.
 //
 // Rank and Comms differ: they resolve handles of a trace at any position, from the recorded creators, without going
-// through the calls in order. State serves calls that nobody recorded, those of a trace that is being made.
+// through the calls in order. HandleState serves calls that nobody recorded, those of a trace that is being made.
 type HandleState struct {
 	rank, ranks int
 	comms       map[int64]*stateComm
@@ -88,7 +89,7 @@ func ints[T int | int64](list []T) []int64 {
 
 func one(v int64) []int64 { return []int64{v} }
 
-// A rule returns the results of a call. It panics with ErrUnknown.
+// A rule returns the results of a call. If a result is unknown, it panics with ErrUnknown.
 type rule func(o *HandleState, a *Arguments) Results
 
 // DeterminesResults reports whether the standard determines the results of a function, or the objects that it creates.
@@ -343,7 +344,7 @@ func init() {
 // splitting is the function whose results depend on what all members pass.
 const splitting = "MPI_Comm_split"
 
-// DependsOnColors reports whether the results of a function depend on what all members pass: Colors.
+// DependsOnColors reports whether the results of a function depend on what all members pass, see SplitColors.
 func DependsOnColors(f *trace.Function) bool { return f.Name == splitting }
 
 // NewCommResults returns the results of a call that creates a communicator of these world ranks; own is this process's rank
@@ -414,7 +415,8 @@ func ChangesHandles(f *trace.Function) bool {
 	})
 }
 
-// CountCreation records that a call created or freed a communicator, if its ordinal does not come from the results.
+// CountCreation records that a call created or freed a communicator. It is not for creations whose properties
+// MadeValues computes, as MadeValues counts them.
 func (o *HandleState) CountCreation(a *Arguments) {
 	for i := range a.Func.Params {
 		if p := &a.Func.Params[i]; p.Kind == mpi.KindComm && p.Dir == trace.DirFree && len(a.In[p.Name]) == 1 {

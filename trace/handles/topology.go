@@ -9,7 +9,7 @@ import (
 const maxDepth = 64
 
 // A Neighbourhood is the source and destination ranks of neighbourhood collectives on a communicator; -1 beyond the
-// edge of a grid. Ordered reports whether Out is in the order of the collectives' send buffers.
+// edge of a grid. Ordered reports whether Destinations is in the order of the collectives' send buffers.
 type Neighbourhood struct {
 	Sources, Destinations []int
 	Ordered               bool
@@ -61,7 +61,7 @@ func (x *Rank) neighbours(m Creation, depth int) (n Neighbourhood, ok bool) {
 	return n, false
 }
 
-// parent is the making of the communicator that another was made from.
+// parent returns the creation of the communicator that another was made from.
 func (x *Rank) parent(m Creation) (Creation, bool) {
 	if handle, ok := parentOf(m.Call); ok {
 		return x.CommCreation(handle, m.Stream, m.Index)

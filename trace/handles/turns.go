@@ -21,7 +21,7 @@ var endsAtFree = map[mpi.Kind]bool{
 	mpi.KindComm: true, mpi.KindWin: true, mpi.KindFile: true, mpi.KindOp: true, mpi.KindSession: true, mpi.KindRequest: true,
 }
 
-// A turner computes the turns of a rank.
+// A turner computes the ThreadDependencies of a rank.
 type turner struct {
 	k        *trace.Rank
 	distinct []*trace.Call
@@ -85,7 +85,7 @@ func (t *turner) add(stream int, index uint64, of int, call uint64) {
 	t.lists[stream] = append(t.lists[stream], ThreadDependency{index, of, call})
 }
 
-// ends adds the turns of calls that free or replace an object received by another stream.
+// ends adds the dependencies of calls that free or replace an object received by another stream.
 func (t *turner) ends(stream, i int) {
 	h := &t.handed[stream][i]
 	last, ok := t.lastUse(stream, h, h.FirstUse)

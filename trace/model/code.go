@@ -16,7 +16,8 @@ type Code struct {
 	Vertices []Vertex
 	// Contexts is sorted by site and function. A call without an entry could not be found in the code.
 	Contexts []Context
-	// UnorderedTransitions lists those steps from one call to the next that the order of vertices does not imply, see Step.
+	// UnorderedTransitions lists those steps from one call to the next that the order of vertices does not imply, see
+	// CallTransition.
 	UnorderedTransitions []CallTransition
 	// ExclusivePairs lists pairs of vertices of one body that exclude each other: an iteration, or a call of the function,
 	// reaches at most one of them. The first of a pair is the lower number; pairs are sorted.
@@ -69,10 +70,10 @@ func (v *Vertex) LocationText() string {
 	return strings.Join(append(slices.Clone(v.Inlined), where), " < ")
 }
 
-// A Context maps a function called from a site to its vertex.
+// A Context maps a function called from a site, given by its number among the trace's sites, to its vertex.
 type Context struct {
 	Function uint16 // id
-	Site     int    // number in Sites
+	Site     int    // number among the trace's sites
 	Vertex   int
 }
 
@@ -88,7 +89,7 @@ type CallTransition struct {
 // Loops are counted outwards from 1, the innermost.
 type LoopTransition int
 
-// Ways other than loops.
+// Transitions that begin no iteration of a loop.
 const (
 	NoLoopTransition  LoopTransition = 0
 	UnknownTransition LoopTransition = -1 // the code has no path between the two calls
@@ -113,8 +114,8 @@ func (c *Code) LoopsAround(a, b int) (n int) {
 	return n
 }
 
-// VertexOf returns the vertex of a function's call from a site, given by its number in Sites; -1 if the call has
-// none.
+// VertexOf returns the vertex of a function's call from a site, given by its number among the trace's sites; -1 if
+// the call has none.
 func (c *Code) VertexOf(function uint16, site int) int {
 	i, ok := slices.BinarySearchFunc(c.Contexts, Context{Function: function, Site: site}, Context.Compare)
 	if !ok {
@@ -134,7 +135,7 @@ func (c *Code) MaySkipIterations(v int) bool {
 	return v != first || slices.ContainsFunc(c.Vertices[v+1:], func(x Vertex) bool { return x.Parent == up })
 }
 
-// A OuterLoop is a loop in the outermost sequence of a stream.
+// An OuterLoop is a loop in the outermost sequence of a stream.
 type OuterLoop struct {
 	SymbolIndex       int32  // index of the loop in that sequence
 	Iterations        uint64 // iterations

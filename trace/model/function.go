@@ -11,7 +11,7 @@ const (
 	TypeInt                     // Num
 	TypeTime                    // a time, which is not recorded
 	TypeHandle                  // Num; see Predefined and Local
-	TypeRequest                 // Num; ID
+	TypeRequest                 // Num; RequestID, RequestForm and RequestThread
 	TypeObject                  // Num: opaque object of the tools interface
 	TypeAddress                 // Addr
 	TypeFunctionRef             // Num: content hash

@@ -7,7 +7,7 @@ import "strconv"
 type AllocEvent struct {
 	Free    bool
 	Calls   uint64   // calls of the stream between the previous event and this one
-	Segment Location // its beginning
+	Segment Location // the segment's beginning
 	Size    uint64   // bytes; an end has 0
 }
 

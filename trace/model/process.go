@@ -8,7 +8,7 @@ type Aside struct {
 	TracingOff bool // tracing was switched off; false: the recorder or a plugin took the time
 }
 
-// AsidesAnywhere is the Call of an Aside whose position is unknown: it sums up many short intervals.
+// AsidesAnywhere is the BeforeCall of an Aside whose position is unknown: it sums up many short intervals.
 const AsidesAnywhere = 0
 
 // RecorderNs is the first thread's time in the recorder and plugins.
@@ -52,6 +52,6 @@ type Process struct {
 	MPINs     int64  // time inside MPI, all threads
 	Calls     int64  // calls recorded, all threads
 	Folder    string // working folder at the start, if the trace has names of files
-	// Asides are in rising order of Call; SpanNs excludes them.
+	// Asides are in rising order of BeforeCall; SpanNs excludes them.
 	Asides []Aside
 }

@@ -57,7 +57,7 @@ type Times struct {
 	Duration, Gap Stat
 
 	// Distribution of the sums over the ranks of the class, for all calls of the function from the same site
-	// together. The first of their terminals has them, those of the others have no ranks.
+	// together. The first of their terminals has these Spreads, those of the other terminals have no ranks.
 	DurationTotals, GapTotals Spread
 }
 

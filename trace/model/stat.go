@@ -299,7 +299,7 @@ func partOfLarge(s, p Stat) Uint128 {
 	return wide(m)
 }
 
-// WithoutPart removes a part that Part returned.
+// WithoutPart removes a part that Fraction or Proportion returned.
 func (s Stat) WithoutPart(p Stat) Stat {
 	if p.Count == 0 {
 		return s

@@ -13,7 +13,7 @@ const (
 	NoSample        SampleKind = iota // nothing was recorded
 	MeanSample                        // the mean of similar calls
 	HistogramSample                   // a value drawn from the histogram of similar calls: the samples together have its shape
-	BoundedSample                     // the call's own time, within Bound
+	BoundedSample                     // the call's own time, within ErrorBound
 	ExactSample                       // the call's own time
 )
 
@@ -25,7 +25,7 @@ func (k SampleKind) String() string {
 // representative of similar calls.
 func (k SampleKind) OfTheCallItself() bool { return k == BoundedSample || k == ExactSample }
 
-// A Sample is a time in nanoseconds. The call's true time differs from it by at most Bound, whatever the kind.
+// A Sample is a time in nanoseconds. The call's true time differs from Ns by at most ErrorBound, whatever the kind.
 type Sample struct {
 	Ns         uint64
 	Kind       SampleKind
@@ -36,10 +36,10 @@ type Sample struct {
 // before it. The gap before a thread's first call is 0.
 type Timing struct {
 	Duration, Gap Sample
-	// RecorderNs and Off are ns between the previous call and this one that belong to neither: the time of the recorder
-	// or a plugin, and the time in which tracing was switched off. See Aside.
+	// RecorderNs and TracingOffNs are ns between the previous call and this one that belong to neither: the time of
+	// the recorder or a plugin, and the time in which tracing was switched off. See Aside.
 	RecorderNs, TracingOffNs uint64
-	AsidesBeforeGap          bool // these directly follow the previous call instead of directly preceding this one
+	AsidesBeforeGap          bool // both times directly follow the previous call instead of directly preceding this one
 }
 
 // Asides returns the intervals between a call and the previous one of the same thread. The call began at start, the
@@ -75,8 +75,9 @@ type LeafTimes struct {
 	// OuterEntries has the same for those entries that also entered the next enclosing loop, then for those that entered
 	// the one around that, and so on, as far as known.
 	OuterEntries []LoopEntries
-	// RanksWithFirst is how many ranks' first call at the leaf, or the gap before it, took far longer than the rest. The
-	// other fields sum up these calls and gaps. The sums above include them.
+	// RanksWithFirst is how many ranks' first call at the leaf, or the gap before it, took far longer than the rest.
+	// SumFirstGapNs and SumFirstDurationNs sum up the gaps before these first calls and their durations. SumGapNs and
+	// SumDurationNs include both.
 	RanksWithFirst                    uint64
 	SumFirstGapNs, SumFirstDurationNs float64
 	// SharedTimes: only the sum with calls at other leaves is known. The times are the leaf's share of it, in proportion

@@ -22,7 +22,7 @@ type Waits struct {
 // WaitsStatus is the reason why wait states are unknown.
 type WaitsStatus uint8
 
-// Reasons.
+// Reasons why wait states are unknown.
 const (
 	WaitsKnown           WaitsStatus = iota
 	WaitsTooLong                     // the analysis would have taken too long
@@ -42,13 +42,13 @@ type WaitSite struct {
 	Count        uint64
 	WaitedNs     int64
 	Ranks        []WaitRankNs // ranks that waited longest; WaitingRanks is how many waited
-	LateRanks    []WaitRankNs // ranks that were waited for longest; Awaited is how many were
+	LateRanks    []WaitRankNs // ranks that were waited for longest; AwaitedRanks is how many were
 	WaitingRanks int
 	AwaitedRanks int
 	Causes       []WaitCause // calls in which the late ranks were late
 }
 
-// A WaitRankNs is a rank's part of a time.
+// A WaitRankNs is a rank with its part of a sum of times.
 type WaitRankNs struct {
 	Rank int
 	Ns   int64
@@ -58,7 +58,7 @@ type WaitRankNs struct {
 type WaitCause struct {
 	WaitPlace
 	WaitShare    float64 // share of the site's waiting time
-	ComputeShare float64 // the part of Share that the late ranks spent outside MPI
+	ComputeShare float64 // the part of WaitShare that the late ranks spent outside MPI
 }
 
 // A WaitRank is how long a rank waited, and how long others waited for it.
@@ -67,7 +67,7 @@ type WaitRank struct {
 	RunNs, MPINs, WaitedNs, CausedNs int64
 }
 
-// A UnexplainedWaits is a function whose calls were not analysed.
+// An UnexplainedWaits is a function whose calls were not analysed.
 type UnexplainedWaits struct {
 	Function int
 	Ns       int64

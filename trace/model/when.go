@@ -9,9 +9,10 @@ import (
 // from others.
 type When struct {
 	Loop *WhenLoop // nil: no loop was found
-	// Columns are intervals of the run, the same for all ranks. First are Before columns of equal duration, then
-	// those of the loop, then After columns of equal duration. In the loop either an iteration has Parts columns of
-	// equal duration, or a column has Each iterations. Without a loop all columns are Before.
+	// Columns are intervals of the run, the same for all ranks. First are ColumnsBeforeLoop columns of equal
+	// duration, then those of the loop, then ColumnsAfterLoop columns of equal duration. In the loop either an
+	// iteration has ColumnsPerIteration columns of equal duration, or a column has IterationsPerColumn iterations.
+	// Without a loop all columns are ColumnsBeforeLoop.
 	ColumnsBeforeLoop, ColumnsAfterLoop, ColumnsPerIteration int
 	IterationsPerColumn                                      uint64
 	WidthNs                                                  []int64 // by column; mean over the ranks
@@ -22,9 +23,9 @@ type When struct {
 	Exemplars                                                []WhenExemplar // the first one is a typical iteration
 }
 
-// WhenLoop is the loop whose iterations a When describes. An iteration begins with a call from Begins that enters
-// the loop, or that goes back in the order of call sites. The minimal step back is chosen such that the loop has
-// this number of iterations.
+// WhenLoop is the loop whose iterations a When describes. An iteration begins with a call from BeginsAt that enters
+// the loop, or that goes back in the order of call sites. The minimal step back is chosen such that the loop has this
+// number of iterations.
 type WhenLoop struct {
 	BeginsAt     WaitPlace
 	Iterations   uint64
@@ -38,7 +39,7 @@ type WhenRow struct {
 	Planes       [WhenStates]WhenPlane
 }
 
-// What a thread does. The remaining time is in MPI without waiting.
+// What a thread does, as the index in WhenRow.Planes. The remaining time is in MPI without waiting.
 const (
 	WhenComputing = iota
 	WhenWaiting
@@ -73,9 +74,9 @@ type WhenFinding struct {
 	FirstIteration, Period uint64 // the first iteration, and the distance to the next one
 	Ranks                  []int  // the first of the ranks that compute longer; none: whole iterations take longer
 	RankCount              int    // number of ranks that compute longer
-	// BeforeNs and AfterNs are durations of an iteration, or computation times of ranks in one. For a slow
-	// iteration: usual and then. For a step: before and after. For a drift: first and last. For a period: other
-	// iterations and these. For a noisy rank: usual and mean.
+	// BeforeNs and AfterNs are durations of an iteration, or computation times of ranks in one. For a slow iteration:
+	// the usual one and the slow one. For a step: before and after. For a drift: first and last. For a period: the
+	// other iterations and the periodic ones. For a noisy rank: the usual time and the mean.
 	BeforeNs, AfterNs int64
 	LongerNs          int64     // how much longer the rank of a slow iteration computes
 	CostNs            int64     // time that the finding cost the run
@@ -88,9 +89,9 @@ type WhenExemplar struct {
 	Ranks     []WhenTimes
 }
 
-// WhenTimes is the times of a rank's calls in an iteration, in ns. Each call begins the Gaps element after the end
-// of the previous call, the first one after FromNs. FromNs is relative to the mean beginning of the iteration over
-// the ranks.
+// WhenTimes is the times of a rank's calls in an iteration, in ns. Each call begins its element of Gaps after the end
+// of the previous call, the first call its element after StartNs. StartNs is relative to the mean beginning of the
+// iteration over the ranks.
 type WhenTimes struct {
 	Rank            int
 	StartNs         int64
@@ -122,7 +123,7 @@ func (w *When) StateNs(row, state, column int) int64 {
 	return ns
 }
 
-// WhenBaseUnitsPerLevel is the number of units of Base in a level.
+// WhenBaseUnitsPerLevel is the number of units of WhenPlane.Base in a level.
 const WhenBaseUnitsPerLevel = 10
 
 // RunNs is the duration of the run, mean over the ranks.

@@ -137,8 +137,8 @@ func sameMessage(s, t *trace.StatusValue) bool {
 	return s != nil && t != nil && s.Source == t.Source && s.Tag == t.Tag && s.Count == t.Count
 }
 
-// proportional converts a number of elements of one trace to the other's message, if it is in proportion to the bytes
-// of each message.
+// proportional replaces q's number of elements by p's if both numbers are in proportion to the bytes of their
+// messages.
 func proportional(p, q *trace.Param, bytesOfP, bytesOfQ int64) {
 	if p == nil || q == nil {
 		return
@@ -150,7 +150,7 @@ func proportional(p, q *trace.Param, bytesOfP, bytesOfQ int64) {
 	}
 }
 
-// equalCopies compares two calls, one of which may be synthetic.
+// equalCopies compares two calls, one of which may be a changed copy of a recorded one.
 func (m *matcher) equalCopies(x, y *trace.Call) bool {
 	equal := m.o.equalCalls(x, y)
 	if m.names != nil {
@@ -160,7 +160,7 @@ func (m *matcher) equalCopies(x, y *trace.Call) bool {
 }
 
 // sameResult compares statuses as far as a function sets them: file operations set the count alone, probes don't set
-// the cancelled bit, the rest is what it was.
+// the cancelled bit; the other fields keep what they held before.
 func sameResult(f *trace.Function, s, t *trace.StatusValue) bool {
 	switch def, _ := mpi.ByID(f.ID); {
 	case def.UsesOpenFile():
@@ -400,7 +400,7 @@ func unread(c *trace.Call, p *trace.Param) bool {
 	return comm != nil && root != nil && comm.In.Num == mpi.HandleCommWorld && root.In.Num != int64(c.Rank)
 }
 
-// nowhere reports whether an address is arbitrary.
+// nowhere reports whether an address cannot even be compared with others.
 func nowhere(v *trace.Location) bool {
 	return v.Class == trace.AddressUnknown && v.ID >= model.FirstUncomparableAddress
 }

@@ -58,8 +58,8 @@ type tally struct {
 	bad   *trace.Call               // first call whose status differs
 	wild  [2]map[finish]bool        // requests of wildcard receives
 	found [2]map[int64]bool         // by message handle: whether a wildcard probe made it
-	last  [2]*trace.StatusValue     // the last message of a wildcard receive or probe
-	probe [2]bool                   // it came from a probe that leaves the message in the queue
+	last  [2]*trace.StatusValue     // by trace: the last message of a wildcard receive or probe
+	probe [2]bool                   // by trace: the latest probe was a wildcard probe that leaves its message in the queue
 	came  map[trace.StatusValue]int // messages of wildcards: how much more often the first trace got them than the second
 }
 
@@ -280,7 +280,7 @@ func (t *tally) same(m *matcher, x, y *trace.Call) (bool, error) {
 		t.message(y.Param("status").Out.Status, true)
 		return true, nil
 	}
-	return m.equalButAsked(x, y, t.last), nil // about the status of a wildcard's message
+	return m.equalButAsked(x, y, t.last), nil // both calls may ask about the status of a wildcard's message
 }
 
 // rest describes the first operation that only one trace finished, or that both finished differently. It returns ""

@@ -56,11 +56,11 @@ func (c *comparison) threads(a, b *trace.Rank) (bool, error) {
 type threadMatcher struct {
 	c     *comparison
 	a, b  *trace.Rank
-	names *renaming // of threads that were found equal
+	names *renaming // the renaming that follows from the threads found equal so far
 	left  int       // calls that may still be looked at
 }
 
-// equal compares two threads; if they are equal, what they have shown of names holds from then on.
+// equal compares two threads; if they are equal, the renaming that their calls imply holds from then on.
 func (t *threadMatcher) equal(i, j int) (bool, error) {
 	if t.a.Len(i) != t.b.Len(j) {
 		return false, nil
@@ -114,7 +114,7 @@ func (r *renaming) own(kind mpi.Kind, v, w *trace.Value, made bool) (equal, ok b
 		return same(name{kind: kind, num: v.Num}, name{kind: kind, num: w.Num}), true
 	case v.Type == trace.TypeRequest && v.RequestForm == w.RequestForm && v.RequestForm == trace.RequestPersistent:
 		return same(name{kind: mpi.KindRequest, num: v.RequestID}, name{kind: mpi.KindRequest, num: w.RequestID}), true
-	case v.Type == trace.TypeRequest && v.RequestForm == w.RequestForm && v.RequestForm == trace.RequestForeign: // how many came since depends on time
+	case v.Type == trace.TypeRequest && v.RequestForm == w.RequestForm && v.RequestForm == trace.RequestForeign: // the ID counts the creations since, which depends on time
 		return r.name(name{kind: threadNumber, num: int64(v.RequestThread)}, name{kind: threadNumber, num: int64(w.RequestThread)}), true
 	case v.Type == trace.TypeArray && v.Num == w.Num && len(v.Elems) == len(w.Elems) && len(v.Elems) > 0:
 		if x := v.Elems[0].Type; x != trace.TypeHandle && x != trace.TypeRequest {

@@ -60,7 +60,7 @@ type rankGroup struct {
 	least, most     rankNs
 	within          float64 // largest error of one rank's time
 
-	lone  bool // one of two groups that were estimated for a class; of its ranks only known is known
+	lone  bool // one of two groups that were estimated for a class; of its ranks only the one in field known is known
 	known int
 }
 
@@ -130,10 +130,11 @@ func histogram(parts []rankGroup, least, most float64) []int {
 }
 
 // Two groups are reported if the split explains nearly all of the variance; of an even spread it would explain three
-// quarters. Besides, their distance must exceed both widths, and the difference must matter.
+// quarters. Besides, the distance between the groups must be at least half the width of the wider one, and the
+// difference must matter.
 const (
 	explained  = 0.85
-	difference = 0.02 // of the larger mean
+	difference = 0.02 // least difference of the means, as a share of the larger mean
 	leastApart = 1000 // ns of a rank's total: caches and clocks explain smaller differences
 	fewest     = 4    // the least number of ranks that can form groups
 )

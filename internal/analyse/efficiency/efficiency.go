@@ -42,10 +42,10 @@ type Report struct {
 	Efficiency Efficiency   `json:"efficiency"`
 	Useful     Distribution `json:"useful_time"` // outside MPI, over the ranks
 	MPI        Distribution `json:"mpi_time"`
-	Init       Distribution `json:"init"` // of the MPI time; zero if Options.WithoutInit excludes it
+	Init       Distribution `json:"init"` // MPI_Init's part of the MPI time; zero if Options.WithoutInit excludes it
 	Finalize   Distribution `json:"finalize"`
 	MaxThreads int          `json:"threads"`   // largest number of threads of a rank
-	ThreadNs   float64      `json:"thread_ns"` // of all threads of all ranks, each from its first call to its last
+	ThreadNs   float64      `json:"thread_ns"` // time of all threads of all ranks, each from its first call to its last
 	Calls      []CallSite   `json:"calls"`     // by time lost
 
 	spent *collector

@@ -36,8 +36,8 @@ func (f *Finding) TextLine(lead string) string {
 }
 
 const (
-	most  = 5    // number of findings
-	least = 0.05 // share of the run
+	most  = 5    // largest number of findings
+	least = 0.05 // least share of the run that a finding takes
 	apart = 1.2  // a rank is named if it differs from the mean by at least this factor
 )
 

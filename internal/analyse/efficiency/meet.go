@@ -16,7 +16,7 @@ type meetings struct {
 	r       *trace.Reader
 	o       *Options
 	of      []map[trace.FunctionSite]bool // by class: the collective calls that are analysed
-	classes map[trace.FunctionSite]int    // the classes that call at a site
+	classes map[trace.FunctionSite]int    // number of classes that call at a site
 	same    map[trace.FunctionSite]trace.FunctionSite
 }
 
@@ -132,7 +132,7 @@ func (m *meetings) rank(rank int) (*trace.Rank, *handles.Rank, error) {
 	return k, x, err
 }
 
-// meets joins a site with the one at which a rank makes its nth call on a communicator.
+// meets joins a site with the one at which a rank makes its nth collective call on a communicator.
 func (m *meetings) meets(key trace.FunctionSite, comm *handles.Comm, rank int, nth uint64) error {
 	k, x, err := m.rank(rank)
 	if err != nil {

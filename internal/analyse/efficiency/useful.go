@@ -196,7 +196,7 @@ func clamp(x float64) float64 {
 type rankSpent struct {
 	rank, threads  int
 	useful, mpi    estimate
-	init, finalize estimate // of the time in MPI
+	init, finalize estimate // time in MPI_Init, and in MPI_Finalize
 	rest           estimate // MPI time without init and finalize
 	runtime, off   float64
 }

@@ -37,10 +37,10 @@ type Usage struct {
 	MetaNs     float64 `json:"meta_ns"`
 
 	// How accesses follow each other, if offsets are known.
-	Sequential   uint64 `json:"sequential"` // where the last one ended; the first one too
-	Strided      uint64 `json:"strided"`    // at the same distance from the previous access as that from its predecessor
+	Sequential   uint64 `json:"sequential"` // accesses that begin where the previous one ended; the first access counts, too
+	Strided      uint64 `json:"strided"`    // accesses at the same distance from the previous one as that one from its predecessor
 	Random       uint64 `json:"random"`
-	Unaligned    uint64 `json:"unaligned"` // not at a multiple of AlignmentUnit
+	Unaligned    uint64 `json:"unaligned"` // accesses not at a multiple of AlignmentUnit
 	FurthestByte int64  `json:"extent"`    // the furthest byte that was read or written
 
 	FirstNs, LastNs int64       `json:"-"` // first and last time on the run's time line
@@ -52,7 +52,7 @@ type Transfers struct {
 	Calls uint64   `json:"calls"`
 	Bytes int64    `json:"bytes"`
 	Ns    float64  `json:"ns"`
-	Sizes []uint64 `json:"sizes,omitempty"` // calls by SizeBounds
+	Sizes []uint64 `json:"sizes,omitempty"` // number of calls by size: one bin for each of SizeBounds, and one for larger sizes
 }
 
 // SlowestCall is the call that took longest.
@@ -196,7 +196,8 @@ func startFolders(r *trace.Reader) ([]string, error) {
 	return list, nil
 }
 
-// eachRank follows the calls of each rank that made some.
+// eachRank follows the calls of each rank that has a track. before and after get the rank's follower before its calls
+// and after them.
 func eachRank(r *trace.Reader, folders []string, before, after func(*follower)) error {
 	for rank := range r.Ranks() {
 		k, err := r.Rank(rank)

@@ -261,7 +261,8 @@ func (f *follower) call(c *trace.TimedCall) {
 	}
 }
 
-// note adds a call's count and time to a file's use.
+// note updates what a Usage has of every call: first and last time, the slowest call, failures, and calls by the MPI
+// library.
 func (f *follower) note(c *trace.TimedCall, u *Usage) {
 	if u.FirstNs == 0 && u.LastNs == 0 || c.Start < u.FirstNs {
 		u.FirstNs = c.Start

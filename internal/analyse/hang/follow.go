@@ -22,11 +22,11 @@ type follower struct {
 	recent      ops.CallOrder // the call order used last: looking it up takes long
 	recentGroup int
 	counts      map[Channel]*MessageCount
-	last        [16]struct { // of these the last ones
+	last        [16]struct { // the counts used last, as looking them up takes long
 		Channel
 		n *MessageCount
 	}
-	names []fmt.Stringer // by group, as this
+	names []fmt.Stringer // by group: the communicator, window or file that names it
 
 	places []trace.FunctionSite
 	number map[trace.FunctionSite]int
@@ -57,7 +57,7 @@ type kind struct {
 	vague      bool // its status may leave out the source and tag of the message
 	polls      bool
 	waiting    meaning.WaitBehaviour
-	idle       func(c *trace.Call) bool // reports whether a call changed nothing; nil: none does
+	idle       func(c *trace.Call) bool // reports whether a call changed nothing; nil: every call changes something
 	plain      string                   // name without the suffix _c for large counts: both variants match in a collective
 	root       int                      // index of the root parameter; -1: none
 }

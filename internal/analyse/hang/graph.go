@@ -14,9 +14,9 @@ import "slices"
 
 // A Condition is what a rank waits for. Several ranks may share one.
 type Condition struct {
-	AnySuffices bool         // one of these is enough; else all are needed
-	Ranks       []int        // they must act
-	Conditions  []*Condition // they must be met
+	AnySuffices bool         // one of Ranks and Conditions is enough; else all are needed
+	Ranks       []int        // ranks that must act
+	Conditions  []*Condition // conditions that must be met
 }
 
 // A RankNode is one rank in the graph.

@@ -50,9 +50,9 @@ type Report struct {
 	Cycles     []Cycle              `json:"cycles"`     // ranks that wait for each other in a ring
 	States     []RankGroupState     `json:"states"`     // the ranks, those in equal states together
 	Awaited    []Awaited            `json:"awaited"`    // ranks that wait for nobody, and that others wait for, directly or by way of others
-	Receives   []UnmatchedReceive   `json:"receives"`   // without a message
-	Messages   []UnreceivedMessages `json:"messages"`   // that no receive takes
-	Mismatches []Mismatch           `json:"mismatches"` // of collective calls
+	Receives   []UnmatchedReceive   `json:"receives"`   // receives and probes without a message
+	Messages   []UnreceivedMessages `json:"messages"`   // messages that no receive takes
+	Mismatches []Mismatch           `json:"mismatches"` // collective calls in which the members of a communicator differ
 	Unsure     []int                `json:"unsure"`     // ranks some of whose calls are not known: they count as able to proceed
 	Losses     []ops.Loss           `json:"losses"`     // calls that the trace lacks
 }
@@ -122,7 +122,7 @@ type RankState struct {
 	Polls            uint64           `json:"polls,omitempty"`
 	WaitsFor         []int            `json:"waits_for"`
 	WaitsForText     string           `json:"for"`
-	Call             string           `json:"call"`              // the last, in full
+	Call             string           `json:"call"`              // the last call, in full
 	SpawnedProcesses int              `json:"spawns,omitempty"`  // the number of processes in MPI_Comm_spawn that it waits for
 	Threads          []RankGroupState `json:"threads,omitempty"` // of a rank with several threads: their states
 }
@@ -150,7 +150,7 @@ type UnreceivedMessages struct {
 	Tag      int64  `json:"tag"`
 	Comm     string `json:"comm"`
 	Count    uint64 `json:"count"`
-	Function string `json:"function"` // of the last of them
+	Function string `json:"function"` // function that sent the last of them
 	Place    string `json:"place"`
 }
 
@@ -314,7 +314,7 @@ const (
 	AnyTag    = -1
 )
 
-// A OperationKind is a kind of operation.
+// An OperationKind is a kind of operation.
 type OperationKind uint8
 
 // The kinds of operations.

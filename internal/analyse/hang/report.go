@@ -88,7 +88,8 @@ func (v *view) link(a *Analysis, rank, next int) CycleLink {
 	return l
 }
 
-// wanted describes what a thread waits for: the part that rank of must do, or all if of is -1.
+// wanted describes what a thread waits for: the part that the rank in parameter of must do, or everything if of is
+// -1.
 func (v *view) wanted(a *Analysis, t *threadEnd, of int) string {
 	var list []string
 	for _, i := range t.wait.Operations {

@@ -71,7 +71,7 @@ type builder struct {
 	mu    sync.Mutex
 	sums  []map[int]Cell // rows that may still grow: several ranks share a row, or one-sided reads add to other rows
 	fans  map[*handles.Comm]*fan
-	lists map[int][]int // by class: the terminals that count
+	lists map[int][]int // by class: the terminals that Options select
 	used  int
 }
 
@@ -231,7 +231,7 @@ func (b *builder) finish() *Matrix {
 	return m
 }
 
-// fan returns the fan of a communicator, nil if it has no other members.
+// fan returns the fan of a communicator, made at the first use.
 func (b *builder) fan(c *handles.Comm) *fan {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -65,7 +65,7 @@ type Matrix struct {
 
 	Sizes [NumBuckets]Cell // messages by size: bucket 0 is empty ones, bucket i from 2^(i-1) to 2^i - 1 bytes
 
-	rows [][]RowEntry // by destination
+	rows [][]RowEntry // by row: its cells, by destination
 	fans []*fan
 }
 

@@ -11,7 +11,8 @@ import (
 
 // A visitor receives what a call sends.
 type visitor interface {
-	// send gets messages of one size to a world rank, -1 for a rank outside the world.
+	// send gets messages of one size to a world rank, -1 for a rank outside the world. If sized is false, the size is
+	// unknown.
 	send(to int, bytes uint64, sized bool)
 	// receive gets messages from a rank, of a one-sided read.
 	receive(from int, bytes uint64, sized bool)

@@ -21,8 +21,8 @@ type CallSiteTable struct {
 	Calls        uint64 `json:"calls"`
 	SpanNs       int64  `json:"span_ns"`            // from first call to last, sum over the ranks
 	ThreadTimeNs int64  `json:"time_ns"`            // sum over the ranks, and over the threads of a rank with several
-	MPINs        uint64 `json:"mpi_ns"`             // in the rows' MPI calls
-	FilesNs      uint64 `json:"files_ns,omitempty"` // in the rows' calls on files
+	MPINs        uint64 `json:"mpi_ns"`             // time in the rows' MPI calls
+	FilesNs      uint64 `json:"files_ns,omitempty"` // time in the rows' calls on files
 	// Timeless: the trace has no times, and all times here are 0.
 	Timeless bool `json:"no_times,omitempty"`
 

@@ -46,7 +46,7 @@ type CallHistograms struct {
 	Gap      Histogram `json:"gap"`
 }
 
-// A Histogram is a histogram. Times are in ns.
+// A Histogram is the bins of a histogram, and one bin of all times. Times are in ns.
 type Histogram struct {
 	HistogramBin
 	Bins []HistogramBin `json:"bins"`
@@ -230,7 +230,8 @@ func (c *collector) histograms(r *trace.Reader, rep *Histograms) error {
 	return nil
 }
 
-// before returns the call site for each of a class's numbers of preceding calls.
+// before returns the index of the call site for each place of a class, as trace.Histogram.PreviousPlace numbers
+// places.
 func (c *collector) before(r *trace.Reader, class int) ([]int, error) {
 	of, err := r.TerminalPlaces(class)
 	if err != nil {

@@ -5,7 +5,7 @@ import "github.com/spoor-hpc/spoor/internal/once"
 // A blocked is a call in which its rank may have waited.
 type blocked struct {
 	arrival       // when and where the waiting rank arrived
-	end     int64 // when it returned
+	end     int64 // when the call returned
 	open    int   // number of operations for which the other rank's arrival isn't known yet
 	opened  bool  // open was ever above 0
 	told    bool  // no further operation will be added
@@ -15,7 +15,7 @@ type blocked struct {
 	kind   Kind
 	waited int64
 	by     arrival // the rank that arrived last
-	free   int64   // ns that this rank had been outside of MPI before it arrived; below 0: a question finds out
+	free   int64   // ns that this rank had been outside of MPI before it arrived; below 0: unknown on this rank, a question asks the late rank
 	got    int64   // position of a late sender's message in the rank's order of receipt
 }
 

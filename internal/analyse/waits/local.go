@@ -54,8 +54,8 @@ type rankAnalysis struct {
 	joined   map[uint64]*meeting         // pending collectives, by ID
 	signals  []signal                    // signals of the current act
 	accesses map[*ops.Window]*meeting    // access epochs begun by MPI_Win_start that have not ended
-	numbers  map[ops.Channel]*uint64     // number of signals so far
-	visited  map[windowMemory]uint64     // number of the last call that visited it
+	numbers  map[ops.Channel]*uint64     // by channel: number of signals so far
+	visited  map[windowMemory]uint64     // by memory of other ranks: number of the rank's last call that visited it
 	visiting map[uint64]*blocked         // pending visits, by number
 	held     map[windowMemory]bool       // locks that the rank holds; true: exclusive
 	memory   map[windowMemory]*visitable // the rank's own memory

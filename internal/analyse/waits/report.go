@@ -80,7 +80,7 @@ type Cause struct {
 	Function  string `json:"function"`
 	Place     string `json:"place"`
 	WaitedNs  int64  `json:"waited_ns"`
-	ComputeNs int64  `json:"compute_ns"` // part of it during which the late rank was outside of MPI
+	ComputeNs int64  `json:"compute_ns"` // part of WaitedNs during which the late rank was outside of MPI
 }
 
 // A RankNs is a rank with its share of a time.

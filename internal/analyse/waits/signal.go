@@ -23,7 +23,7 @@ const (
 	hasCompleted              // it has ended its access with MPI_Win_complete
 	locksAlone                // it locks another rank's memory, and informs that rank (lock.go)
 	locksShared
-	visits  // it waits until its transfers to and from there are complete
+	visits  // it waits until its transfers to and from that memory are complete
 	returns // the call reported before has returned
 	givesAlone
 	givesShared

@@ -48,7 +48,7 @@ type sums struct {
 	Other     map[string]int64 // by function: time of calls that the analysis does not understand
 	Messages  uint64           // messages with both ends known
 	Backwards uint64           // messages received before they were sent, by their times
-	OffNs     int64            // largest such difference
+	OffNs     int64            // largest time by which a message seems received before it was sent
 	losses    ops.Losses
 	threads   int // largest number of threads of a rank
 	ranks     []RankSum

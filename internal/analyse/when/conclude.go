@@ -53,7 +53,7 @@ type changed struct {
 	late      []lateRank // by slot
 	delayed   []lateRank // by slot: the rank that was longest without a processor
 	alone     []lateRank // by slot: the rank with the largest excess, if that is far beyond its usual time
-	noise     float64    // of all ranks
+	noise     float64    // sum of the slots' excesses, over all ranks
 }
 
 func (f *changed) code(c *wire.Coder) {
@@ -158,7 +158,7 @@ func (r *row) join(o *row) {
 type rows struct {
 	groups, own []row
 	highest     []trace.WhenOutlier // by column: the rank that exceeds its group's computation most
-	unlike      int64               // sum over the ranks
+	unlike      int64               // sum of the ranks' distances from their groups' rows
 }
 
 func (x *rows) code(c *wire.Coder) {
@@ -388,7 +388,7 @@ func joinedSlow(list []change, alone []lateRank, v, usual []float64) []change {
 	return list
 }
 
-// A delayedRun is the cost of missing processors, and by slot the rank that lost most.
+// A delayedRun is the cost of missing processors, and the rank that lost most in one slot, with that slot.
 type delayedRun struct {
 	change
 	lateRank

@@ -16,7 +16,8 @@ const (
 	states
 )
 
-// Largest number of columns of the finest picture, and of its parts before and after the loop.
+// Largest number of columns of the finest picture, of its parts before and after the loop, and of cells in an
+// iteration.
 const (
 	mostColumns = 256
 	mostEdge    = mostColumns / 8

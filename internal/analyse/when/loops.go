@@ -49,8 +49,8 @@ func orderOf(k *trace.Rank, stream int, x *waits.Places) *siteOrder {
 	return o
 }
 
-// A cycle is the transitions back to the call site to from the sites numbered from and higher. It is a loop of the
-// program if the transitions from lower-numbered sites belong to nested loops.
+// A cycle is a candidate loop: the transitions back to call site number to, from sites whose numbers are at least
+// from. It is a loop of the program if the transitions from sites with lower numbers belong to nested loops.
 type cycle struct {
 	to, from int
 	rounds   uint64
@@ -116,10 +116,10 @@ func (o *siteOrder) cycles(mean []float64) []cycle {
 	return out
 }
 
-// time is the time of the iterations. Much longer iterations count only in part, or a command loop would be the loop
-// of every program. An iteration ends where the next begins, or at a call from a site before the loop's. The last
-// iteration before the next one of the outer loop may include much of the outer loop's time, so it counts like the
-// others.
+// time is the time of the iterations. Much longer iterations count only in part. Otherwise a loop that reads commands
+// would be chosen in every program that has one, as one of its iterations runs nearly everything. An iteration ends
+// where the next begins, or at a call from a site before the loop's. The last iteration before the next one of the
+// outer loop may include much of the outer loop's time, so it counts like the others.
 func (c *cycle) time(begins, outer, leaves *trace.Occurrences, weigh func(uint64) int64, calls uint64) float64 {
 	n := min(c.rounds, sampled)
 	took, last := make([]float64, n), make([]bool, n)

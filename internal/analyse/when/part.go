@@ -15,8 +15,8 @@ type RowTimes struct {
 	MPINs        int64 // in MPI without waiting
 }
 
-// SumRows adds up the iterations from from up to, but without, end. A column that also covers other iterations counts
-// in proportion. whole is the iterations' duration in ns.
+// SumRows adds up the iterations from number from up to, but without, number end. A column that also covers other
+// iterations counts in proportion. whole is the iterations' duration in ns.
 func SumRows(w *trace.When, from, end uint64) (rows []RowTimes, whole int64) {
 	rows = make([]RowTimes, len(w.Rows))
 	for i := range rows {
@@ -61,8 +61,8 @@ func FindingConcernsIterations(f *trace.WhenFinding, from, end uint64) bool {
 	return true
 }
 
-// A IterationSegment is the iterations between two steps: First included, end excluded, and the median time of one in
-// ns.
+// An IterationSegment is the iterations between two steps: First included, end excluded, and the median time of one
+// in ns.
 type IterationSegment struct {
 	FirstIteration uint64 `json:"from"`
 	EndIteration   uint64 `json:"end"`

@@ -48,8 +48,8 @@ type RankAnalysis struct {
 	before []int64                 // by slot: the same outside of calls
 }
 
-// An excess is the time by which a rank's computation before a call exceeded its mean, and the call's site in the
-// order.
+// An excess is the time by which a rank's computation before a call exceeded its mean, and the number of the call's
+// site in siteOrder.
 type excess struct {
 	ns   float64
 	site int

@@ -44,8 +44,8 @@ const (
 	leastOfOwn  = 0.05
 	lineBetter  = 0.8 // a line explains the series better than a step if its error is below this part of the step's
 	fromMAD     = 1.48
-	slowInTurn  = 0.7  // least share of slow ones among every n-th iteration
-	slowElse    = 3    // slow ones must be this many times as frequent there as elsewhere
+	slowInTurn  = 0.7  // least share of slow iterations among every n-th one
+	slowElse    = 3    // slow iterations must be this many times as frequent among every n-th one as elsewhere
 	byChance    = 0.01 // largest probability of a chance result, over all periods tried
 	longest     = 256  // longest period
 	noisyRatio  = 4    // a noisy rank's excess is this many times the others'

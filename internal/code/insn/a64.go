@@ -17,7 +17,7 @@ type a64Value struct {
 	addr   uint64 // the constant; of an entry, where its table begins; of a pointer, where it is
 	base   uint64 // of a target: the constant to which the entry is added
 	size   int    // of an entry, in bytes
-	signed bool   // of an entry
+	signed bool   // of an entry: it is signed
 	shift  uint   // of a target: by how much the entry is shifted
 }
 
@@ -26,7 +26,7 @@ const (
 	a64Zero = 31 // the number of no register, or of the stack pointer
 )
 
-// An a64Machine is arm64's Machine. Like x86-64's it processes instructions in address order.
+// An a64Machine is arm64's Decoder. Like x86Machine it processes instructions in address order.
 type a64Machine struct {
 	inst     Instruction
 	word     uint32
@@ -34,9 +34,9 @@ type a64Machine struct {
 	last     [32]uint64   // the last address that the register was given, 0 if none
 	before   [32]a64Value // value before a load from the stack overwrote it, which usually happens at the end of a path
 	count    int          // instructions decoded
-	compared int          // with which number, or -1
-	bound    int          // how many entries the last comparison left
-	boundAt  int          // count then
+	compared int          // number with which an index was compared last, or -1
+	bound    int          // number of table entries that the last comparison allows; 0: unknown
+	boundAt  int          // count at that comparison
 }
 
 // NewA64 returns a decoder of arm64's instructions.
@@ -307,7 +307,7 @@ var a64Names = sync.OnceValue(func() (list []string) {
 	return append(list, "sp")
 })
 
-// Convention returns that of the AAPCS64: x19 to x29 are callee-saved.
+// Convention returns the calling convention of the AAPCS64: x19 to x29 are callee-saved.
 func (m *a64Machine) Convention() CallingConvention {
 	return CallingConvention{StackPointer: a64Zero, CalleeSaved: 0x7ff << 19, Names: a64Names()}
 }

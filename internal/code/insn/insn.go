@@ -21,7 +21,7 @@ type Instruction struct {
 	Addr           uint64 // of its first byte
 	Len            int    // in bytes
 	Kind           Kind
-	Target         uint64         // address, of a Branch, Jump or Call
+	Target         uint64         // address, of a KindBranch, KindJump or KindCall
 	IndirectTarget IndirectTarget // of a KindIndirectJump or KindIndirectCall
 }
 
@@ -31,7 +31,7 @@ func (i *Instruction) End() uint64 { return i.Addr + uint64(i.Len) }
 // A TargetOrigin is how an indirect jump or call gets its target.
 type TargetOrigin uint8
 
-// The ways.
+// The origins of targets.
 const (
 	TargetFromPointer      TargetOrigin = iota // a value that the code alone does not determine
 	TargetFromSlot                             // a pointer at a fixed place, Slot, as the linker's tables of functions are
@@ -39,21 +39,21 @@ const (
 	TargetFromUnknownTable                     // an entry of a table that was not found
 )
 
-// IndirectTarget is the way of one indirect jump or call.
+// IndirectTarget is how one indirect jump or call gets its target.
 type IndirectTarget struct {
 	Origin TargetOrigin
-	Slot   uint64 // address of the pointer
+	Slot   uint64 // of a TargetFromSlot: address of the pointer
 	Table  JumpTable
 }
 
 // A JumpTable is a jump table: entry k leads to Base + entry << Shift.
 type JumpTable struct {
 	Addr          uint64 // of the first entry
-	EntryBytes    int    // of an entry: 1, 2, 4 or 8 bytes
+	EntryBytes    int    // size of an entry: 1, 2, 4 or 8 bytes
 	SignedEntries bool
 	Base          uint64
 	Shift         uint
-	EntryCount    int // of entries; 0 if it isn't known
+	EntryCount    int // number of entries; 0 if it isn't known
 }
 
 // A Decoder decodes the instructions of one architecture in address order, and follows values through registers as far
@@ -66,28 +66,29 @@ type Decoder interface {
 	Next(code []byte, addr uint64) (*Instruction, bool)
 	// Effect returns the effect of the last decoded instruction on places.
 	Effect() Effect
-	// Convention is what calls keep.
+	// Convention returns what calls preserve.
 	Convention() CallingConvention
 	// Step is the distance between places at which instructions may begin.
 	Step() int
 }
 
-// A Operand is a register, or the memory at a register's value plus an offset.
+// An Operand is a register, or the memory at a register's value plus an offset.
 type Operand struct {
 	Reg    int // as the architecture numbers it
 	Memory bool
 	Disp   int64
 }
 
-// An Effect is what an instruction does to places, as far as it moves values or adds constants. The Convention
-// determines the effect of calls.
+// An Effect is what an instruction does to registers and memory, as far as it moves values or adds constants. The
+// Convention determines the effect of calls.
 type Effect struct {
-	// IsMoveOrAdd: To gets what From has, and Add.
+	// IsMoveOrAdd: Destination gets the value of Source plus AddedConstant.
 	IsMoveOrAdd         bool
 	Destination, Source Operand
 	AddedConstant       int64
-	ClobberedRegisters  uint32 // registers that get another value, a bit for each; To is not among them
-	// StoresOther: something else is written at StoredAt. Taken: it is an address that a register gets.
+	ClobberedRegisters  uint32 // registers that get another value, a bit for each; Destination is not among them
+	// StoresOther: something else than such a sum is written at StoredAt. AddressTaken: a register gets the address
+	// StoredAt.
 	StoresOther, AddressTaken bool
 	StoredAt                  Operand
 	StoredSize                int64 // largest number of bytes written to memory

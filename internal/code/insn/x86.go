@@ -21,14 +21,14 @@ type operation struct {
 	vector   bool // has a VEX, EVEX or XOP prefix
 	wide     bool // REX.W, VEX.W
 	modrm    bool // has a ModRM byte
-	memory   bool // whose operand is in memory
-	relative bool // to the next instruction
+	memory   bool // ModRM's operand is in memory
+	relative bool // the operand's address is relative to the next instruction
 	middle   byte // ModRM's middle field without extension
 	reg      byte // register that ModRM's middle field names
 	rm       byte // register that its low field names, if not memory
 	base     byte // of the address, or noReg
 	index    byte // of the address, or noReg
-	scale    byte // of the index, as a shift
+	scale    byte // factor of the index, as a shift
 	low      byte // register that the opcode's low bits name, if they do
 	second   byte // VEX's further register
 	repeat   byte // prefix f2 or f3, or its equivalent in VEX
@@ -113,7 +113,7 @@ func (x *operation) opcode(code []byte, at int, p *prefixes) int {
 	}
 	rest := code[at:]
 	first := rest[0]
-	size := 1 // with the opcode
+	size := 1 // number of bytes up to the opcode, which is the last
 	switch {
 	case first == 0x0f:
 		size, x.opmap = 2, map0F
@@ -143,7 +143,7 @@ func (x *operation) opcode(code []byte, at int, p *prefixes) int {
 		x.opmap = int(rest[1] & 0x1f)
 		if size == 5 {
 			if x.opmap = int(rest[1] & 7); x.opmap == 4 || x.opmap == 7 || rest[1]&8 != 0 || rest[2]&4 == 0 {
-				return -1 // Intel's APX
+				return -1 // Intel's APX, which is not decoded
 			}
 		}
 		p.inverted = ^rest[1] >> 5
@@ -157,7 +157,7 @@ func (x *operation) opcode(code []byte, at int, p *prefixes) int {
 	return at + size
 }
 
-// implied prefixes of VEX, as far as repeat has them.
+// implied has the legacy prefix for each value of VEX's field pp, as far as operation.repeat distinguishes it.
 var implied = [4]byte{2: 0xf3, 3: 0xf2}
 
 // operand reads ModRM with its SIB byte and displacement, and returns the end; -1 if the code is too short.
@@ -257,7 +257,7 @@ func immediate(f byte, x *operation, p *prefixes) int {
 	return 0
 }
 
-// lead sets where the instruction leads.
+// lead sets Kind, and Target of a direct branch, jump or call.
 func (x *operation) lead() {
 	if x.vector {
 		return

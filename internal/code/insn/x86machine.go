@@ -10,7 +10,7 @@ type x86Value struct {
 	plain bool   // of an entry: it was extended with zeros
 }
 
-// An x86Machine is x86-64's Machine.
+// An x86Machine is x86-64's Decoder.
 //
 // Instructions are taken in address order instead of execution order: a register keeps its value until a later
 // instruction writes to it. The result is a guess, and the reader of a jump table checks that its entries are in the
@@ -21,8 +21,8 @@ type x86Machine struct {
 	last     [16]uint64   // the last address of data or code that the register was given, 0 if none
 	before   [16]x86Value // value before a pop overwrote it, which usually happens at the end of a path
 	count    int          // instructions decoded
-	compared int64        // with which number, or -1
-	bound    int          // how many entries the last comparison left
+	compared int64        // number with which an index was compared last, or -1
+	bound    int          // number of table entries that the last comparison allows; 0: unknown
 	boundAt  int          // count at that comparison
 }
 
@@ -152,7 +152,8 @@ func (m *x86Machine) operandValue(size uint8, plain bool) x86Value {
 	return v
 }
 
-// sum is the value of two added.
+// sum returns the sum of two registers' values if one is an entry of a table and the other a constant; else it is
+// unknown or lost.
 func (m *x86Machine) sum(ra, rb byte) x86Value {
 	a, b := m.regs[ra], m.regs[rb]
 	if a.kind != entry {
@@ -199,7 +200,7 @@ func (m *x86Machine) follow() {
 	}
 }
 
-// written forgets ModRM's operand.
+// written forgets the register that is ModRM's operand, as the instruction writes it.
 func (m *x86Machine) written() {
 	if !m.x.memory {
 		m.regs[m.x.rm] = x86Value{}
@@ -215,7 +216,7 @@ func (m *x86Machine) followOne() {
 		m.before[x.low], m.regs[x.low] = m.regs[x.low], x86Value{}
 	case op >= 0xb0 && op <= 0xb7, op >= 0x90 && op <= 0x97:
 		if op == 0x90 && x.low == 0 {
-			return // nothing is done
+			return // a NOP
 		}
 		m.regs[x.low] = x86Value{}
 		if op >= 0x90 && op <= 0x97 {
@@ -288,7 +289,7 @@ func compared(imm int64) int64 {
 // maxEntries is the largest plausible length of a table.
 const maxEntries = 1 << 16
 
-// arithmetic is add, or, adc, sbb, and, sub, xor and cmp.
+// arithmetic follows add, or, adc, sbb, and, sub, xor and cmp.
 func (m *x86Machine) arithmetic() {
 	x := &m.x
 	const add, cmp = 0, 7
@@ -388,7 +389,7 @@ const (
 
 var x86Names = []string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"}
 
-// Convention returns that of the System V ABI.
+// Convention returns the calling convention of the System V ABI.
 func (m *x86Machine) Convention() CallingConvention {
 	return CallingConvention{StackPointer: x86Stack, Pushed: 8, CalleeSaved: 1<<3 | 1<<5 | 1<<12 | 1<<13 | 1<<14 | 1<<15, Names: x86Names}
 }
