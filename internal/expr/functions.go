@@ -80,7 +80,7 @@ transposed_blocks(g) = side(g, 0) % side(g, 1) == 0 && rank < side(g, 0) * side(
 
 // natives are functions that formulas cannot express, in Go and in C.
 var natives = []*function{
-	{name: "mod", parameters: []string{"a", "m"}, // defined in runtime.h
+	{name: "mod", parameters: []string{"a", "m"}, // proxies have it in runtime/arguments.c
 		native: func(_ *VariableValues, a, b, _ int64) int64 { return Mod(a, b) }},
 	{name: "power", parameters: []string{"i"}, comment: "of two", c: "return i < 0 || i > 62 ? 0 : INT64_C(1) << i;",
 		native: func(_ *VariableValues, a, b, c int64) int64 {
