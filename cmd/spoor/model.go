@@ -53,8 +53,8 @@ func (o *runOptions) made(out string) string {
 	return strings.TrimSuffix(out, ext) + ".lossless" + ext
 }
 
-// reportMade makes the reduced trace from the trace that ranks wrote, and prints its summary. If that fails, the
-// lossless trace gets the name.
+// reportMade prints the summary of the trace that ranks wrote. If a reduced one is wanted, it makes that first and
+// removes the lossless one. If that fails or gains nothing, the lossless trace is renamed to the wanted name.
 func reportMade(stderr io.Writer, o runOptions, path, out string, force bool) (*sums.Summary, error) {
 	if !o.reduced {
 		return reportTrace(stderr, o, path)
