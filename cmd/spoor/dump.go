@@ -511,7 +511,7 @@ func appendStart(b []byte, c *trace.TimedCall) []byte {
 	return b
 }
 
-// appendStartJSON writes the same as members of a JSON object.
+// appendStartJSON writes when a call began, and within which error, as members of a JSON object.
 func appendStartJSON(b []byte, c *trace.TimedCall) []byte {
 	b = fmt.Appendf(b, `,"start_ns":%d`, c.Start)
 	if c.StartErrorBound < math.MaxInt64 {

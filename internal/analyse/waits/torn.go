@@ -9,7 +9,8 @@ import (
 // tornMessages names the loss of messages whose two ends can't be matched.
 const tornMessages = "messages that could not be matched: their two ends were not recorded equally often"
 
-// isTorn reports whether a message's channel is torn, and counts such messages.
+// isTorn reports whether a message's channel is torn: its sends and its receives were not recorded equally often. It
+// counts such messages.
 func (w *rankAnalysis) isTorn(x *ops.Act, from, to int) bool {
 	if w.torn == nil || !w.torn[x.Channel(from, to)] {
 		return false

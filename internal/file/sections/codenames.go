@@ -14,7 +14,7 @@ import (
 // A codeText is a name, or the name of a file. References to texts are coded first, then their bytes.
 type codeText struct {
 	s  string
-	of int // the function with this name, if the name only contains its address; else 0, which never has such a name
+	of int // index of the function with this name, if the name is only its address; else 0: function 0 has no such name
 }
 
 // text codes a reference to a text and returns its index. Most equal the expected one. of is the function with that

@@ -72,7 +72,9 @@ type Program struct {
 	Lines              int                // number of lines of proxy.c
 	RankVariants       int                // number of sets of ranks with a program of their own
 
-	TableValues, TableRows int // of a program for any number of ranks: number of values that the traces don't determine on other numbers of ranks, and rows of tables among them
+	// For a program for any number of ranks. TableValues is the number of values that the traces don't determine on
+	// other numbers of ranks. TableRows is how many of them are rows of tables.
+	TableValues, TableRows int
 }
 
 // Write writes the program into a folder, which it makes if needed.

@@ -22,7 +22,8 @@ type handleTable struct {
 	alive   map[uint64]bool
 }
 
-// mostBeneath bounds the earlier handles kept for a cell, as a program may never free them.
+// mostBeneath is the largest number of earlier handles that beneath keeps for one number of the trace. It matters if
+// the program never frees them.
 const mostBeneath = 64
 
 // again prepares a cell for another handle of its number.

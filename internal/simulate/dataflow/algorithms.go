@@ -280,7 +280,7 @@ func (g *generator) halving() {
 	}, back)
 }
 
-// nothing: members beyond a power of two get no result.
+// nothing, as argument back of folded: members beyond a power of two get no result.
 const nothing = -1
 
 // folded lets a power-of-two number of members run some steps. The other members first send their data to a

@@ -66,7 +66,7 @@ func (b *Bin) settle() {
 	b.late, b.late2 = 0, 0
 }
 
-// settle settles all bins. It must precede reading Mean or m2.
+// settle adds each bin's pending samples to its Mean and m2. It must precede reading Mean or m2.
 func (h *Hist) settle() {
 	for i := range h.bins {
 		h.bins[i].settle()
