@@ -72,7 +72,7 @@ func (r *Reader) seriesIndex(s *container.Section) (*sections.SeriesIndex, error
 	return x, nil
 }
 
-// openSeries returns the times of the rank's calls, nil if there are none. They are kept,
+// openSeries returns the times of the rank's calls, nil without any. They are kept,
 // so that only the first search takes time for their index.
 func (k *Rank) openSeries() (*timeline.SeriesTimes, error) {
 	k.mu.Lock()

@@ -488,7 +488,7 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 	return err
 }
 
-// named returns the names that the program gave to objects of a call, by handle; nil if there are none.
+// named returns the names that the program gave to objects of a call, by handle; nil without any.
 func (d *dumper) named(c *trace.Call) (names map[string]string) {
 	d.names.EachNamed(c, func(handle, name string) {
 		if names == nil {

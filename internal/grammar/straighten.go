@@ -51,7 +51,7 @@ func (g *Grammar) straighten() *Grammar {
 }
 
 // roundRules returns which rules may be rounds: short ones that occur in many versions with other counts, or that
-// differ in this way from rounds in a body. It returns nil if there are none.
+// differ in this way from rounds in a body. It returns nil without any.
 func (g *Grammar) roundRules() []bool {
 	var key []byte
 	alike := func(body []Symbol) string {

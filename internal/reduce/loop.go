@@ -42,7 +42,7 @@ func (w *Selection) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Sp
 }
 
 // named finds the iterations that begin with the calls that a text names: a function, a call site, or a part of a
-// call site's name. It returns nil if there are none.
+// call site's name. It returns nil without any.
 func (w *Selection) named(k *trace.Rank, stream int) *trace.Rounds {
 	name, place, both := strings.Cut(w.Loop, "@")
 	x := k.Occurrences(stream, func(t int) bool {

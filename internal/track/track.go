@@ -38,7 +38,7 @@ type Track struct {
 	AnalysisLog  *TimeLog                     // the same, for analyses at the end of the run; nil if not recorded
 	Values       map[string][]model.ValueStat // values attached to calls, by name, parallel to Signatures
 	Allocs       *AllocEvents                 // begins and ends of segments of memory; nil if none was recorded
-	Handovers    *AllocEvents                 // objects that other threads made, see PackHandover; nil if there are none
+	Handovers    *AllocEvents                 // objects that other threads made, see PackHandover; nil without any
 	Strings      map[uint64]string
 	Sites        map[uint64]Site
 	CallerSite   map[uint64]uint64 // hash of a site → hash of the one its function was called from

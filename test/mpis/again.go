@@ -36,7 +36,7 @@ var exceptions = []Exception{
 	{"handles_reused.c", "openmpi", "replay", false, "a datatype keeps its number after MPI_Type_free until Open MPI gives its place to another: when a receive ends decides which", false},
 }
 
-// ExceptionOf returns the exception for a program's replay or proxy, nil if there is none.
+// ExceptionOf returns the exception for a program's replay or proxy, nil without one.
 func ExceptionOf(program, mpi, by string) *Exception {
 	for i := range exceptions {
 		if e := &exceptions[i]; e.Program == program && (e.MPI == "" || e.MPI == mpi) && (e.Only == "" || e.Only == by) {

@@ -76,7 +76,7 @@ func Expand(r *trace.Reader, k *trace.Rank) (map[int]ops.Amount, error) {
 	}
 }
 
-// next returns the first stream with a remaining call that waits for no other stream; -1 if there is none.
+// next returns the first stream with a remaining call that waits for no other stream; -1 without one.
 func next(k *trace.Rank, turns [][]handles.ThreadDependency, at []uint64) int {
 	for stream := range at {
 		list := &turns[stream]

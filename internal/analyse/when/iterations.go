@@ -56,7 +56,7 @@ func (i *Iterations) IterationsOf(k *trace.Rank, stream int) (*RankIterations, e
 }
 
 // BeginTimes returns when iterations begin on the first thread of a rank, and that rank's number. With rank -1 it
-// takes the first rank that has iterations. It returns nil if there are none. The number after the last iteration
+// takes the first rank that has iterations. It returns nil without any. The number after the last iteration
 // means the loop's end.
 func (i *Iterations) BeginTimes(rank int, iterations ...uint64) (of int, ns []int64, err error) {
 	for k, err := range i.r.RanksWithTrack() {

@@ -149,7 +149,7 @@ const (
 	asidesOfAll  = 1 // one list, the means of all ranks
 )
 
-// appendAsideSection and ReadAsides: the section of asides; nil if there are none.
+// appendAsideSection and ReadAsides: the section of asides; nil without any.
 //
 //	section = form uint8, asides, what MPI_Finalize took in ns, rounded
 func (p *Processes) appendAsideSection(finish int64) []byte {

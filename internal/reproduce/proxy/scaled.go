@@ -58,7 +58,7 @@ type RequestFormulas struct {
 	MakingCalls, MadeSince []*expr.Expr
 }
 
-// c writes where the requests are; "" if there are none.
+// c writes where the requests are; "" without any.
 func (r *RequestFormulas) c() string {
 	code := func(i int) string { return fmt.Sprintf("request_code(%s, %s)", r.MakingCalls[i], r.MadeSince[i]) }
 	switch {

@@ -19,7 +19,7 @@ type variant struct {
 	members     []int
 	ranks       []*trace.Rank
 	calls       []*call                // by terminal
-	hists       *reissue.GapHistograms // nil if there are none
+	hists       *reissue.GapHistograms // nil without any
 	placed      []*placed              // by stream
 	stepwise    []*stepwise            // by stream; nil: the stream has the trace's structure
 	finishes    []finish
@@ -37,7 +37,7 @@ type variant struct {
 	allocs      *memory
 	tables      []string // statements that create lanes and rows
 	rows        int      // number of tables of rows
-	lanes       string   // name of the function with the statements in tables; "" if there are none
+	lanes       string   // name of the function with the statements in tables; "" without any
 }
 
 type generator struct {

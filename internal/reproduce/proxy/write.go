@@ -70,7 +70,7 @@ func (g *generator) setup(v *variant) string {
 	return g.function("memory", b.String())
 }
 
-// function returns the name of the function with these statements, made if needed; "" if there are none.
+// function returns the name of the function with these statements, made if needed; "" without any.
 func (g *generator) function(what, body string) string {
 	n, ok := g.setupOf[body]
 	if !ok && body != "" {

@@ -60,7 +60,7 @@ func (w *World) Content(producer string) (*sections.Content, error) {
 	return c, err
 }
 
-// seriesOf combines the times of all calls; nil if there are none. They are in a temporary file without a name.
+// seriesOf combines the times of all calls; nil without any. They are in a temporary file without a name.
 func seriesOf(tracks []*track.Track, ranks int) (*sections.Series, error) {
 	byRank := make([]*track.Track, ranks)
 	any := false

@@ -25,7 +25,7 @@ import (
 // MaxNames is the largest number of names.
 const MaxNames = 64
 
-// AttachedNumbers are the values attached to the calls of a block under a name; empty if there are none.
+// AttachedNumbers are the values attached to the calls of a block under a name; empty without any.
 type AttachedNumbers struct {
 	Counts []uint64 // by call
 	Sums   []int64  // by call; a sum out of range wraps around
