@@ -55,7 +55,7 @@ type Summary struct {
 	Calls        int64             `json:"calls"`
 	Functions    []FunctionSummary `json:"functions"` // by time
 	Structure    *Structure        `json:"structure,omitempty"`
-	CountedLoops []CountedLoop     `json:"counted_rounds,omitempty"` // loops whose iterations the program counted, recorded with spoor run --rounds
+	CountedLoops []CountedLoop     `json:"counted_rounds,omitempty"` // loops whose iterations the program counted, recorded with the plugin of spoor papers pass
 	Sites        int               `json:"call_sites"`
 	Signatures   int               `json:"signatures"`
 	Classes      []ClassSummary    `json:"classes"`
