@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spoor-hpc/spoor/test/need"
 )
 
 // drawn is a random formula.
@@ -104,10 +106,7 @@ func TestText(t *testing.T) {
 		}
 	}
 	program.WriteString("}\n")
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		t.Skip("no C compiler")
-	}
+	cc := need.Command(t, "cc")
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "formulas.c"), []byte(program.String()), 0o644); err != nil {
 		t.Fatal(err)
