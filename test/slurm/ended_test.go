@@ -139,11 +139,21 @@ func (x ended) run(s *Cluster, m *mpis.MPI, where string) *result {
 	both.Wait()
 	if plain != nil {
 		r.complain("without spoor: %v", plain)
-	} else if a, b := r.traced.code(), r.plain.code(); r.plain.id != "" && a != b {
+	} else if a, b := x.code(r.traced), x.code(r.plain); r.plain.id != "" && a != b {
 		r.complain("it ended with %q, and without spoor with %q", a, b)
 	}
 	r.traced.recovered(r.complain)
 	return r
+}
+
+// code is the job's code. At a limit Slurm ends the step first, and then the script, if that has not ended by then of itself: which comes
+// first is a matter of how busy the nodes are.
+func (x *ended) code(j *job) string {
+	text := j.code()
+	if x.by == batch && strings.Contains(text, "JobState=TIMEOUT ") {
+		text = strings.Replace(strings.TrimPrefix(text, "143\n"), "ExitCode=143:0 ", "ExitCode=0:15 ", 1)
+	}
+	return text
 }
 
 func (x *ended) one(j *job, traced bool, app string) error {
