@@ -17,7 +17,6 @@ type NameShortener struct {
 	list  []string
 	known map[string]*shortened
 	alike map[string][]*name // by name without arguments: names that differ in arguments only
-	owns  map[string][]*name // by last scope without arguments: one name of each such group
 }
 
 // A shortened is the possible forms of a name, longest first, and the form with the fewest arguments but all
