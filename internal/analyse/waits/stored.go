@@ -20,7 +20,7 @@ const (
 	mostRanks       = 64
 	mostPathSites   = 16
 	mostPathRanks   = 8
-	fewSites        = 3    // the number of sites stored in any case
+	fewSites        = 3    // number of sites with the longest waits that are stored in any case
 	leastPart       = 1000 // further sites need at least 1/leastPart of the run, or of the path
 )
 
@@ -153,7 +153,7 @@ func ReasonText(w *trace.Waits) string {
 	return "a rank failed when they were computed"
 }
 
-// MissingReason returns ReasonText for a trace that stores a reason.
+// MissingReason returns why a trace has no wait states, if the trace stores a reason; else "".
 func MissingReason(r *trace.Reader) (string, error) {
 	w, err := r.Waits()
 	if err != nil || w == nil || w.Status == trace.WaitsKnown {
