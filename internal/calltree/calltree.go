@@ -49,8 +49,8 @@ func (w Locator) StartFunctions(k *trace.Rank, stream int) string {
 	return strings.Join(names, ", ")
 }
 
-// Stack returns the functions at a call site, innermost first, including those of the recorded frames around it;
-// and the same as text.
+// Stack returns the functions at a call site, innermost first, including those of the recorded frames around it. text
+// has the places of these frames.
 func (w Locator) Stack(function string, s trace.Site) (frames []symbolise.Frame, text string) {
 	frames = []symbolise.Frame{}
 	for i, place := range w.Places(function, s) {
@@ -70,7 +70,7 @@ type Tree struct {
 	WorldRanks      int      `json:"world"` // ranks of the run
 	Class           int      `json:"class"`
 	Ranks           []int    `json:"ranks"`    // ranks of the class, which share the structure
-	Rank            int      `json:"rank"`     // the rank of counts and bytes
+	Rank            int      `json:"rank"`     // the rank whose counts and bytes the tree has
 	TripCountsVary  bool     `json:"varies"`   // trip counts differ between the ranks
 	TimesKind       string   `json:"times"`    // mean: of the class; exact or bounded: from each call's own; unknown: the trace has none
 	TimedRanks      []int    `json:"times_of"` // ranks whose times are used
@@ -86,16 +86,17 @@ type Tree struct {
 // Timeless reports whether the trace has no times.
 func (p *Tree) Timeless() bool { return p.TimesKind == trace.NoSample.String() }
 
-// A Thread is the calls of one thread of the rank. Times are in nanoseconds on one rank, by position in the
-// structure. They are means over ranks. If the trace has no times of single calls, they are also means over equal
-// calls.
+// A Thread is the calls of one thread of the rank. Each node has its times in ns, as means over the ranks. If the trace
+// has
+// no times of single calls, nodes with equal calls share their mean.
 type Thread struct {
 	Number        int     `json:"thread"`
 	StartFunction string  `json:"made_for,omitempty"` // the thread's start functions; "": unknown
 	Total         Sums    `json:"total"`
 	Body          []*Node `json:"body"`
-	// SharedTimes is the number of calls in the structure with the mean of several equal calls, as the trace does
-	// not separate their times.
+	// SharedTimes is the number of calls in the structure that share a mean with equal calls elsewhere in it, as the
+	// trace
+	// does not separate their times.
 	SharedTimes int `json:"shared_times,omitempty"`
 	// UnexplainedSteps is how often a call followed another although the machine code has no path between them, as
 	// far as the code is known.
@@ -111,10 +112,10 @@ type Thread struct {
 // separately.
 type Node struct {
 	Kind             string   `json:"kind"`            // call, loop, function, part, recursion or elsewhere
-	Site             int      `json:"site,omitempty"`  // of a call: number in the list of sites, from 1
+	Site             int      `json:"site,omitempty"`  // of a call: number in Tree.Sites, from 1
 	PeerFormulas     string   `json:"peers,omitempty"` // for a call: source, destination or root, as functions of the rank
 	VaryingValues    []string `json:"lanes,omitempty"` // for a call: values that change each time, such as "tag 0..99 by 1"
-	Part             int      `json:"part,omitempty"`  // number within the thread, from 1
+	Part             int      `json:"part,omitempty"`  // of a part: number within the thread, from 1
 	Entries          uint64   `json:"entered"`         // how often the loop is entered, or the part reached
 	Rounds           uint64   `json:"rounds"`          // iterations of all entries
 	LeastRounds      uint64   `json:"least"`           // least iterations of an entry
@@ -130,10 +131,10 @@ type Node struct {
 	Body           []*Node  `json:"body,omitempty"`
 	// Branches are nodes of the body on exclusive paths: an iteration reaches the nodes of at most one path.
 	Branches []code.Branch `json:"branches,omitempty"`
-	BranchNs float64       `json:"-"` // for an arm: time of its branch
+	BranchNs float64       `json:"-"` // for a node of kind way, an arm of a branch: ns of all arms of the branch
 
 	Function    string `json:"function,omitempty"` // for a function; only the machine code shows how often it was called
-	CallerPlace string `json:"from,omitempty"`     // position in the calling function
+	CallerPlace string `json:"from,omitempty"`     // of a function: place of its call in the calling function
 
 	Place         string `json:"place,omitempty"`    // for a loop or call, from machine code: file and line, or offset
 	RoundsAtLeast bool   `json:"at_least,omitempty"` // for a loop: iterations without MPI calls are possible and not counted; for a recursion: some stacks were truncated in it
