@@ -142,8 +142,8 @@ type Node struct {
 	// ProgramCount is the number of a loop's iterations that the program counted itself (papers pass), over all entries.
 	ProgramCount *AttachedSum `json:"counted,omitempty"`
 
-	Terminals []int  `json:"-"` // for a call
-	offset    uint64 // for a loop from machine code
+	Terminals []int  `json:"-"` // of a call: the terminals of the calls in it
+	offset    uint64 // of a loop from machine code: offset in the module
 }
 
 // ShownBody returns the body for display: each arm of a branch becomes a node of kind way, which exists only here.
@@ -174,7 +174,7 @@ func (n *Node) shown(from, to int, branches []code.Branch) (out []*Node) {
 	return append(out, n.Body[from:to]...)
 }
 
-// which renders the iterations of a loop in which the node was reached.
+// which renders in which iterations of loop n an arm of a branch was taken; "" if unknown.
 func (n *Node) which(i *code.IterationPattern) string {
 	switch {
 	case i == nil:
@@ -185,8 +185,9 @@ func (n *Node) which(i *code.IterationPattern) string {
 	return ": " + i.String()
 }
 
-// A Site is a function called from a place. Sites are numbered from 1 in the order in which the class's ranks first
-// call them.
+// A Site is an MPI function called from one place in the code. Sites are numbered from 1 in the order in which the
+// class's
+// ranks first call them.
 type Site struct {
 	Function  string            `json:"function"`
 	Module    string            `json:"module"`
@@ -212,8 +213,9 @@ func LocateByOffset(_ string, s trace.Site) symbolise.Place {
 	return symbolise.Place{Module: s.Module, Offset: s.Offset}
 }
 
-// Build makes the tree of a rank. Where the trace has the time of each call, it takes as long as reading those of some
-// millions.
+// Build makes the tree of a rank. If the trace has the time of each call, Build reads those of the rank, and of other
+// ranks
+// of its class, up to maxTimed calls in all.
 func Build(r *trace.Reader, rank int, o Options) (*Tree, error) {
 	if o.Locate == nil {
 		o.Locate = LocateByOffset
@@ -263,7 +265,8 @@ func Build(r *trace.Reader, rank int, o Options) (*Tree, error) {
 const maxTimed = 1 << 22
 
 // timed returns the ranks whose times are read, including the rank itself: all of the class, or fewer so that they
-// have at most maxTimed calls. Means cover the whole class anyway.
+// have at most maxTimed calls. If the trace keeps only means, the rank itself is enough, as they are of the whole
+// class.
 func (b *builder) timed(r *trace.Reader) ([]*trace.Rank, error) {
 	ranks, calls := []*trace.Rank{b.k}, b.k.Total()
 	if b.StructureOnly {
@@ -366,7 +369,7 @@ func (b *builder) times(stream int) error {
 	return nil
 }
 
-// A builder converts folded items to nodes with times.
+// A builder makes the nodes of the tree, with times, from the structure that a nodeShaper or the machine code gives.
 type builder struct {
 	k *trace.Rank
 	x *trace.Columns
@@ -374,25 +377,25 @@ type builder struct {
 	p   *Tree
 	err error
 
-	site   []int         // by terminal: number of the site
+	site   []int         // by terminal: number of its site, from 1
 	amount []Sums        // by terminal: sums of one call, without times
-	polls  []bool        // by site: it tests or probes
+	polls  []bool        // by number of a site minus 1: its function tests or probes
 	ranks  []*trace.Rank // ranks whose times are used
 
 	leaves *trace.Leaves // of the current thread
 	shared int           // number of leaves that share their times with others
-	label  []int         // by leaf: number of the site
+	label  []int         // by leaf: number of its site, from 1
 	each   []Sums        // by leaf: sums of one call
-	entry  []float64     // by leaf: compute time before a call that enters a loop
-	total  float64       // time of the thread, mean over the ranks
+	entry  []float64     // by leaf: mean compute time, in ns, before calls that enter a loop; NaN: unknown
+	total  float64       // ns in the thread's calls and before them, mean over the ranks
 	first  []firstCall   // by leaf: the times of its first call
 	begins []uint64      // by leaf: index of its first call
 	calls  []uint64      // by leaf: number of calls
 	enters [][]entries   // by leaf: the loops that begin with it, innermost first, as far as known
 
-	parts  map[int]int    // shape of a part → its number within the thread
-	shapes map[string]int // shapes of the functions of a thread that call themselves
-	peers  map[int]string // by terminal
+	parts  map[int]int    // by shape of a part: its number within the thread
+	shapes map[string]int // shapes that the recursive functions of a thread share
+	peers  map[int]string // by terminal: text of the ranks that its calls name
 	known  map[*node]Sums
 
 	placer *placer  // nil: loops are from the order of calls
@@ -515,8 +518,8 @@ func (b *builder) nodes(out *Node, body []item, times uint64) {
 // entries is the calls at a leaf that enter a loop.
 type entries struct {
 	part    float64 // share of all calls at the leaf
-	gap     float64 // mean compute time before those that do not also enter an outer loop
-	further float64 // mean compute time before calls that begin another iteration; NaN: not known separately
+	gap     float64 // mean ns of compute time before calls that enter this loop, but no outer one
+	further float64 // mean ns of compute time before calls that begin another iteration; NaN: not known separately
 }
 
 // entered returns the mean compute time before the entries of a loop, and before its further iterations; nil if
@@ -544,7 +547,7 @@ func (b *builder) entered(n *node) (entry, further *float64) {
 	return &sum, &more
 }
 
-// call sets the fields of a call node. list is the calls in one occurrence of the node, times the number of
+// call sets the fields of a call node. list is the calls in one occurrence of the node; times is the number of
 // occurrences.
 func (b *builder) call(out *Node, list terms, times uint64) {
 	out.Site = b.label[list[0].leaf]
