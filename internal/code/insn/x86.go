@@ -30,7 +30,7 @@ type operation struct {
 	index    byte // of the address, or noReg
 	scale    byte // factor of the index, as a shift
 	low      byte // register that the opcode's low bits name, if they do
-	second   byte // VEX's further register
+	second   byte // register that VEX's field vvvv names
 	repeat   byte // prefix f2 or f3, or its equivalent in VEX
 	disp     int32
 	imm      int64
@@ -106,7 +106,9 @@ legacy:
 	return true
 }
 
-// opcode reads from after the legacy prefixes to the opcode, and returns where it ends; -1 if invalid.
+// opcode decodes what is between the legacy prefixes and the opcode, with the opcode. It returns the index after that;
+// -1
+// if the bytes are invalid.
 func (x *operation) opcode(code []byte, at int, p *prefixes) int {
 	if at >= len(code) {
 		return -1
@@ -223,7 +225,7 @@ func immediate(f byte, x *operation, p *prefixes) int {
 	case 'b', 'M':
 		return 1
 	case 'm':
-		// SSE4a's moves of bit fields: two bytes say which.
+		// SSE4a's moves of bit fields have two bytes for the field's length and position.
 		if x.opmap == map0F && x.op == 0x78 && !x.vector && (p.data16 || p.repeat == 0xf2) {
 			return 2
 		}
