@@ -360,7 +360,8 @@ const (
 	map0F3A = 3
 )
 
-// form returns what follows an opcode of a map, coded as above; vector says that the map was named by VEX, EVEX or XOP.
+// form returns what follows an opcode of a map, as a letter of oneByte. vector says that VEX, EVEX or XOP named the
+// map.
 func form(m int, op byte, vector bool) byte {
 	switch m {
 	case mapOne:
@@ -368,7 +369,7 @@ func form(m int, op byte, vector bool) byte {
 	case map0F:
 		f := twoByte[op]
 		if vector && (f == 'r' || f == '-' && op != 0x77) {
-			return 'm' // moves of masks
+			return 'm' // moves of mask registers (KMOV)
 		}
 		return f
 	case map0F38, 5, 6, 9:

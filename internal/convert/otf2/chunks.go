@@ -37,7 +37,7 @@ type file struct {
 	chunk   []byte
 	record  []byte // the current record
 	records uint64
-	first   uint64 // of the chunk
+	first   uint64 // number of the chunk's first record
 	timed   bool   // records have times
 	time    uint64
 	stamped bool // the chunk has a timestamp
@@ -228,9 +228,9 @@ type chunked struct {
 	byteReader
 	f     *os.File
 	name  string
-	size  int64 // of a chunk
+	size  int64 // bytes of a chunk
 	base  int64 // offset of the chunk
-	end   int64 // of the file
+	end   int64 // size of the file
 	buf   []byte
 	ended bool
 }

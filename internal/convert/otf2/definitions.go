@@ -17,7 +17,7 @@ type Definitions struct {
 	Windows   map[uint32]Window
 	Sources   map[uint32]Source
 	Contexts  map[uint32]Context
-	Files     map[uint32]uint32 // by file id: the string with its name
+	Files     map[uint32]uint32 // by file id: id of the string with the file's name
 	Handles   map[uint32]Handle
 	Metrics   map[uint32][]Metric // by id of a metric class or instance
 	members   map[uint32]Metric
@@ -31,15 +31,15 @@ type Metric struct {
 
 // Modes of metrics.
 const (
-	MetricAccumulated = 0 // since the beginning
-	MetricAbsolute    = 1 // at a time
-	MetricRelative    = 2 // since the previous value
+	MetricAccumulated = 0 // counted since the beginning of the run
+	MetricAbsolute    = 1 // the quantity at the time of the measurement
+	MetricRelative    = 2 // counted since the previous measurement
 )
 
 // Clock converts times to ns.
 type Clock struct {
 	Resolution  uint64 // ticks per second
-	Offset      uint64 // the smallest time
+	Offset      uint64 // ticks at the beginning of the trace
 	TraceLength uint64
 	StartedNs   uint64 // ns since 1970 at Offset; all ones: unknown
 }

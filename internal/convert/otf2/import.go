@@ -23,7 +23,7 @@ import (
 type ImportOptions struct {
 	Timing   timing.Options  // times to keep
 	Producer string          // version of the program that imports
-	Progress func(ranks int) // called after each pass over a rank's events; there are two
+	Progress func(ranks int) // called with 1 after each of the two passes over a rank's events
 	Begin    func(ranks int) // called with the number of ranks
 }
 

@@ -248,7 +248,7 @@ func (x *translation) moves(peer int64, out, in, id uint64) {
 		x.f.set(name+"_count", int64(bytes))
 		x.f.set(name+"_datatype", byteType)
 	}
-	if x.f.has("datatype") { // counted as one element
+	if x.f.has("datatype") { // the function moves a single element
 		t, ok := types[max(out, in)]
 		if !ok {
 			t = byteType
