@@ -129,8 +129,7 @@ func FormatMean(x float64) string {
 type AttachedSums map[int]map[string]trace.ValueStat
 
 // Add adds the values of a class's terminals. place is, by terminal, the number of its call site. The first terminal of
-// a
-// call site has the values of all of its terminals.
+// a call site has the values of all of its terminals.
 func (s AttachedSums) Add(r *trace.Reader, class int, place []int) error {
 	all, err := r.AttachedStats(class)
 	if err != nil {

@@ -87,16 +87,14 @@ type Tree struct {
 func (p *Tree) Timeless() bool { return p.TimesKind == trace.NoSample.String() }
 
 // A Thread is the calls of one thread of the rank. Each node has its times in ns, as means over the ranks. If the trace
-// has
-// no times of single calls, nodes with equal calls share their mean.
+// has no times of single calls, nodes with equal calls share their mean.
 type Thread struct {
 	Number        int     `json:"thread"`
 	StartFunction string  `json:"made_for,omitempty"` // the thread's start functions; "": unknown
 	Total         Sums    `json:"total"`
 	Body          []*Node `json:"body"`
 	// SharedTimes is the number of calls in the structure that share a mean with equal calls elsewhere in it, as the
-	// trace
-	// does not separate their times.
+	// trace does not separate their times.
 	SharedTimes int `json:"shared_times,omitempty"`
 	// UnexplainedSteps is how often a call followed another although the machine code has no path between them, as
 	// far as the code is known.
@@ -186,8 +184,7 @@ func (n *Node) which(i *code.IterationPattern) string {
 }
 
 // A Site is an MPI function called from one place in the code. Sites are numbered from 1 in the order in which the
-// class's
-// ranks first call them.
+// class's ranks first call them.
 type Site struct {
 	Function  string            `json:"function"`
 	Module    string            `json:"module"`
@@ -214,8 +211,7 @@ func LocateByOffset(_ string, s trace.Site) symbolise.Place {
 }
 
 // Build makes the tree of a rank. If the trace has the time of each call, Build reads those of the rank, and of other
-// ranks
-// of its class, up to maxTimed calls in all.
+// ranks of its class, up to maxTimed calls in all.
 func Build(r *trace.Reader, rank int, o Options) (*Tree, error) {
 	if o.Locate == nil {
 		o.Locate = LocateByOffset

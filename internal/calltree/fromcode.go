@@ -205,8 +205,7 @@ func (x *placing) addVertex(i int) {
 }
 
 // nodeOf returns the node of a vertex, which it makes at the first use. Vertices in one body that have the same text
-// and
-// offset share a node.
+// and offset share a node.
 func (x *placing) nodeOf(i int) *Node {
 	v, in := &x.code.Vertices[i], x.top
 	if v.Parent >= 0 {
@@ -269,8 +268,7 @@ func (x *placing) fill(n *Node) {
 }
 
 // enter sets the compute time before the entries of a loop: that before its first call. This is known if that call
-// enters
-// a loop equally often in the compressed order of calls.
+// enters a loop equally often in the compressed order of calls.
 func (x *placing) enter(n *Node) {
 	first := n
 	for len(first.Body) > 0 {

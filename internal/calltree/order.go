@@ -24,8 +24,7 @@ type LoopOrder struct {
 	Position []int // by item: its index in Items
 	Loops    []PlaceInterval
 	// InnermostLoop is, by position in Items, the index of the innermost loop that contains it. OuterLoop is, by index
-	// of a
-	// loop, the index of the next enclosing loop. Both are NoLoop if there is no such loop.
+	// of a loop, the index of the next enclosing loop. Both are NoLoop if there is no such loop.
 	InnermostLoop, OuterLoop []int
 }
 

@@ -52,8 +52,7 @@ func (f *nodeShaper) entry() *node {
 func (n *node) isEntry() bool { return n.kind == callKind && n.terms[0].leaf == noLeaf }
 
 // recursive rebuilds the nodes below recursive functions whose loops could not be distinguished. nodes has the node of
-// each
-// vertex; recursive sets those that it rebuilds to nil.
+// each vertex; recursive sets those that it rebuilds to nil.
 func (b *builder) recursive(nodes []*Node) {
 	c := b.placer.code
 	for i := 0; i < len(c.Vertices); i++ {

@@ -28,8 +28,7 @@ type BranchArm struct {
 	TakenCount uint64   `json:"taken,omitempty"`    // iterations of the enclosing loop that took this arm; 0: unknown
 	Branches   []Branch `json:"branches,omitempty"` // branches within it
 	// TakenIterations are the iterations that took the arm, if these are the same each time that the loop runs. nil:
-	// not
-	// known, or they don't follow a progression.
+	// not known, or they don't follow a progression.
 	TakenIterations *IterationPattern `json:"iterations,omitempty"`
 }
 
@@ -37,8 +36,7 @@ type BranchArm struct {
 const MaxBranchItems = 256
 
 // Branches returns the branches of a list, given which of its items exclude each other. Unstructured code, such as a
-// goto
-// from one arm into another, has none.
+// goto from one arm into another, has none.
 func Branches(n int, apart func(i, j int) bool) []Branch {
 	if n > MaxBranchItems {
 		return nil

@@ -58,8 +58,7 @@ type address struct {
 }
 
 // A held is the content of a place, as the sum of add and what the place with number of held at the loop's header. If
-// of is
-// -1, the content is unknown.
+// of is -1, the content is unknown.
 type held struct {
 	of  int32
 	add int64

@@ -232,8 +232,7 @@ func isFunction(s *elf.Symbol) bool {
 }
 
 // findParts makes parts from .eh_frame and symbols. Of several symbols at one address it takes the most public, then
-// the
-// shortest.
+// the shortest.
 func (m *Image) findParts(dynamic, local []elf.Symbol) {
 	var list []*codeRange
 	for _, f := range UnwindEntries(m.elf) {

@@ -50,7 +50,7 @@ type DimemasWriter struct {
 	RankSequence
 	line []byte
 
-	offsets int64   // position in the header of the offset at which the list of tasks begins
+	offsets int64   // position of the header's field with the offset of the list of tasks
 	begins  []int64 // by task: offset in the file of its first record
 
 	comms map[int]bool // numbers of the defined communicators

@@ -111,8 +111,8 @@ func HistogramsOf(r *trace.Reader, o HistogramOptions) (*Histograms, error) {
 	return rep, nil
 }
 
-// Values of key.from that are no index of a call site: anywhere means any preceding call, start no preceding
-// call: a thread's first call.
+// Values of key.from that are no index of a call site: anywhere means any preceding call, start no preceding call: a
+// thread's first call.
 const (
 	anywhere = -2
 	start    = trace.NoPreviousPlace
@@ -235,8 +235,7 @@ func (c *collector) histograms(r *trace.Reader, rep *Histograms) error {
 }
 
 // before returns, by number of a place in a class, the index of the place's call site in c.sites. Places are numbered
-// as
-// in trace.Histogram.PreviousPlace.
+// as in trace.Histogram.PreviousPlace.
 func (c *collector) before(r *trace.Reader, class int) ([]int, error) {
 	of, err := r.TerminalPlaces(class)
 	if err != nil {

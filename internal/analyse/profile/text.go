@@ -23,7 +23,7 @@ type View struct {
 	LoopDepth int     // number of nested loops that are shown open; deeper ones are one line; negative: no limit
 }
 
-// fitting is the largest number of lines of a thread if View.MinTimeNs is negative.
+// fitting is the number of lines of a thread to which a negative View.MinTimeNs limits the text, if possible.
 const fitting = 60
 
 // A row is one line of the printed tree.
@@ -166,7 +166,7 @@ type rows struct {
 	callers bool // depth limits nested functions, not nested loops
 	depth   int
 	min     float64
-	imports float64 // ns: the import of a module is one row if no node in it takes longer
+	imports float64 // ns: the import of a module is one row if none of its nodes takes longer
 	closed  bool    // the import of some module is one row
 	left    int     // number of nodes without a row of their own
 	list    []row

@@ -74,8 +74,7 @@ func (w *rankAnalysis) wrongOrder(b *blocked) {
 }
 
 // add counts a wait (sign 1), or takes it back (-1). If this rank doesn't know what the late rank did meanwhile, add
-// sends
-// that rank a question instead of counting the cause.
+// sends that rank a question instead of counting the cause.
 func (w *rankAnalysis) add(b *blocked, kind Kind, sign int64) {
 	r := w.row(rowKey{b.place, kind})
 	r.count += uint64(sign)

@@ -452,7 +452,7 @@ func (w *rankAnalysis) share(until int64) error {
 	return w.vote()
 }
 
-// hear calls take, for each message of another rank, until the message is read.
+// hear passes each message of another rank to take, repeatedly until the message is read.
 func (w *rankAnalysis) hear(in map[int][]byte, take func(from int, r *wire.Reader)) error {
 	for from, b := range in {
 		r := wire.NewReader(b, fmt.Sprintf("block of rank %d", from))

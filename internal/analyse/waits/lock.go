@@ -162,9 +162,8 @@ func (m *visitable) last(v *visit) (a arrival, ok bool) {
 }
 
 // busy reports whether another rank's call waited until this rank entered MPI, and returns when that was. This rank
-// must
-// have been outside when the call began. From since on, it must have kept the call waiting for longer than the call
-// then still took.
+// must have been outside when the call began. From since on, it must have kept the call waiting for longer than the
+// call then still took.
 func (w *rankAnalysis) busy(v *visit, since int64) (a arrival, ok bool) {
 	if v.From == w.Rank() {
 		return a, false

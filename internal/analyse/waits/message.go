@@ -168,7 +168,7 @@ func (o *receiveOrder) at(n int64) *received {
 	return nil
 }
 
-// knows sets the time when the n-th message was sent. Earlier waits may turn out as WrongOrder by it.
+// knows sets the time when the n-th message was sent. By it, earlier LateSender waits may turn out to be WrongOrder.
 func (o *receiveOrder) knows(w *rankAnalysis, n, sent int64) {
 	t := o.at(n)
 	if t == nil {

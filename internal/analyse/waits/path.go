@@ -42,8 +42,7 @@ type PathSite struct {
 	ComputeNs int64  `json:"compute_ns"`
 	MPINs     int64  `json:"mpi_ns"`
 	// MeanNs is the mean of all ranks' time at this site, without waiting. ImbalanceNs is the path's time beyond that:
-	// with
-	// balanced work the run would end that much earlier, if nothing else delayed it.
+	// with balanced work the run would end that much earlier, if nothing else delayed it.
 	MeanNs      int64 `json:"mean_ns"`
 	ImbalanceNs int64 `json:"imbalance_ns"`
 	Rank        int   `json:"rank"` // the rank with the largest part of ComputeNs + MPINs
@@ -210,7 +209,7 @@ func compareThreads(a, b thread) int {
 	return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.stream, b.stream))
 }
 
-// siteSums is the times at a call site, in ns: compute and mpi on the path, all of all ranks.
+// siteSums is the times at a call site, in ns. compute and mpi are on the path; all is on all ranks.
 type siteSums struct {
 	compute, mpi int64
 	all          int64 // time in calls and before them, on the path or not

@@ -35,7 +35,7 @@ type Report struct {
 	Path             *CriticalPath `json:"path,omitempty"` // nil: not asked for, or there are too many waits
 }
 
-// A KindSum is the number of waits of one kind, and their sum.
+// A KindSum is the number of waits of one kind, and their total time.
 type KindSum struct {
 	Kind     Kind   `json:"kind"`
 	Count    uint64 `json:"count"`

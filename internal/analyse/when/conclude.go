@@ -10,8 +10,7 @@ import (
 )
 
 // Limits of the rows and changes that ranks exchange. unlikeOfRun and unlikeOthers say how far a rank must differ from
-// its
-// group to have a row of its own.
+// its group to have a row of its own.
 const (
 	mostRows      = 64
 	ownRows       = 8

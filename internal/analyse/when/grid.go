@@ -84,8 +84,7 @@ func (g *grid) columns() columns {
 }
 
 // coarser returns the columns of a picture that has at most `most` columns. begins has the number of the finest column
-// at
-// which each begins, and at last the number of all finest columns.
+// at which each begins, and at last the number of all finest columns.
 func (g *grid) coarser(c columns, most int) (w trace.When, begins []int) {
 	f, n := mostColumns/most, len(c.cells)-1
 	w = trace.When{ColumnsBeforeLoop: g.before / f, ColumnsAfterLoop: g.after / f, ColumnsPerIteration: 1}

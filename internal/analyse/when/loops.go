@@ -63,8 +63,7 @@ func (c *cycle) begins(o *siteOrder) func(before, terminal int) bool {
 }
 
 // cycles returns the loops with most time. mean is, by terminal, the mean time of a call and of the computation before
-// it;
-// nil: all calls count the same.
+// it; nil: all calls count the same.
 func (o *siteOrder) cycles(mean []float64) []cycle {
 	weigh := o.k.PrefixWeights(o.stream, func(t int) int64 {
 		if mean == nil {

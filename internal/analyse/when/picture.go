@@ -11,8 +11,7 @@ import (
 )
 
 // A rung is a resolution of the picture: its numbers of columns and rows, and the number of levels that a typical
-// column's
-// duration is divided into.
+// column's duration is divided into.
 type rung struct{ columns, rows, levels int }
 
 // ladder is the resolutions from the finest to the coarsest. The first that fits is used.
@@ -123,7 +122,7 @@ func (x *RankAnalysis) draw(all *rows, g *grid, c columns, widths []int64, r run
 	return w
 }
 
-// merged adds up the times of finest columns to those of a picture's columns, which begin at the finest columns begins.
+// merged adds up the times of the finest columns, list, by column of a picture. begins is as coarser returns it.
 func merged(list []int64, begins []int) []int64 {
 	out := make([]int64, len(begins)-1)
 	for i := range out {
@@ -158,8 +157,7 @@ func togetherOf(list []row, n int) (out []row) {
 }
 
 // stepped rounds the widths of columns, in ns, to steps of 2 %. A width stays the same while it is not far off; errors
-// are
-// carried over to the next column.
+// are carried over to the next column.
 func stepped(widths []int64) []int64 {
 	carried, before := 0.0, 0.0
 	for i, ns := range widths {

@@ -214,9 +214,8 @@ func (s *spans) join(o *spans) {
 }
 
 // BeginRankAnalysis finds the loop of the run, and when this rank's iterations begin. r is the trace, whose times of
-// single
-// calls are not needed. clock has the times of the rank's calls; nil: they are not known. All ranks begin together. An
-// error means that ranks can't communicate; Conclude reports all other errors.
+// single calls are not needed. clock has the times of the rank's calls; nil: they are not known. All ranks begin
+// together. An error means that ranks can't communicate; Conclude reports all other errors.
 func BeginRankAnalysis(t waits.Transport, r *trace.Reader, clock ops.CallClock) (*RankAnalysis, error) {
 	return begin(t, r, clock, nil)
 }

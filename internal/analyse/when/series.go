@@ -112,8 +112,7 @@ func over(v, usual []float64) (excess []float64, sigma float64) {
 }
 
 // changes finds the changes of a series. typical is the typical time of a slot. Slots with equal calls have equal
-// numbers
-// in shapes; apart is shapes with further numbers for the slots of a period.
+// numbers in shapes; apart is shapes with further numbers for the slots of a period.
 func changes(v []float64, shapes []int, typical float64) (list []change, apart []int) {
 	apart = shapes
 	if len(v) < leastSlots {
@@ -358,8 +357,7 @@ func slow(v []float64, shapes []int, typical float64) (list []change) {
 }
 
 // noise returns the sum of the slots' excesses, in ns, and the number of slots with an excess above a tenth of the
-// typical
-// time.
+// typical time.
 func noise(v []float64, shapes []int, typical float64) (sum float64, often int) {
 	excess, _ := over(v, normal(v, shapes))
 	for _, e := range excess {

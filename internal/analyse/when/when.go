@@ -22,8 +22,7 @@ import (
 )
 
 // Analyse returns the result that the trace stores. Without one it analyses the trace if that has a time for every
-// call;
-// else it returns nil.
+// call; else it returns nil.
 func Analyse(r *trace.Reader) (*trace.When, error) {
 	if w, err := r.When(); w != nil || err != nil || !r.HasTimes() {
 		return w, err

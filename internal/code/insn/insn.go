@@ -88,8 +88,7 @@ type Effect struct {
 	AddedConstant       int64
 	ClobberedRegisters  uint32 // registers that get another value, a bit for each; Destination is not among them
 	// StoresOther: something other than Source plus AddedConstant is written at StoredAt. AddressTaken: a register gets
-	// the
-	// address StoredAt.
+	// the address StoredAt.
 	StoresOther, AddressTaken bool
 	StoredAt                  Operand
 	StoredSize                int64 // largest number of bytes written to memory

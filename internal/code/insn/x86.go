@@ -107,8 +107,7 @@ legacy:
 }
 
 // opcode decodes what is between the legacy prefixes and the opcode, with the opcode. It returns the index after that;
-// -1
-// if the bytes are invalid.
+// -1 if the bytes are invalid.
 func (x *operation) opcode(code []byte, at int, p *prefixes) int {
 	if at >= len(code) {
 		return -1

@@ -321,9 +321,8 @@ func sourceLine(path, buildID string, offset uint64) (Place, bool) {
 }
 
 // ThreadFunction names a thread's start function, given the place from which it called the next function. For C++
-// threads
-// it is the callable that the program passed, instead of the library's functions around it. It is module and offset if
-// the function is unknown.
+// threads it is the callable that the program passed, instead of the library's functions around it. It is module and
+// offset if the function is unknown.
 func (p *Place) ThreadFunction() string {
 	if len(p.Frames) == 0 || p.Frames[0].Function == "" {
 		return p.String()

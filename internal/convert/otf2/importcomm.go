@@ -193,8 +193,7 @@ func disjoint(a, b map[int]bool) bool {
 }
 
 // assign finds the call that made each communicator on each rank. Members that don't use a communicator also took part
-// in
-// making it.
+// in making it.
 func (w *world) assign() {
 	free := make([]slots, len(w.ranks)) // by rank
 	for _, k := range w.ranks {

@@ -281,8 +281,7 @@ func (x *translation) create(e *Event) {
 }
 
 // makesUntold handles a call that makes a communicator which no record names. If assign found that communicator, the
-// call
-// makes it. at is the call's index among those that make communicators.
+// call makes it. at is the call's index among those that make communicators.
 func (x *translation) makesUntold(at int) {
 	for _, m := range x.r.w.comms {
 		if n, ok := m.maker[x.r.k.number]; ok && n == at && x.r.comms[m] == 0 {

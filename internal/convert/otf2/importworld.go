@@ -29,7 +29,7 @@ type world struct {
 	byID    map[uint32]*comm // by id in the archive
 	notes   ops.Losses
 	command string               // from the first rank's events; "": none
-	first   uint64               // ticks of the first event
+	first   uint64               // ticks of the first call of any rank
 	bounds  bool                 // some rank has a call of MPI_Init or MPI_Finalize
 	regions map[uint32]*mpi.Call // by id of a region: the MPI function; nil: a function that is not MPI's
 }
