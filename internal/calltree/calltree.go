@@ -63,7 +63,7 @@ func (w Locator) Stack(function string, s trace.Site) (frames []symbolise.Frame,
 	return frames, text
 }
 
-// A Tree is the structure of one rank, and of the other ranks of its class.
+// A Tree is the functions, loops and calls of one rank, as a tree that all ranks of its class share.
 type Tree struct {
 	Trace           string   `json:"trace"`
 	Command         string   `json:"command"`
@@ -109,19 +109,21 @@ type Thread struct {
 // recursive function has a recursion in it whose iterations are its calls. Calls at no known place are listed
 // separately.
 type Node struct {
-	Kind             string   `json:"kind"`            // call, loop, function, part, recursion or elsewhere
-	Site             int      `json:"site,omitempty"`  // of a call: number in Tree.Sites, from 1
-	PeerFormulas     string   `json:"peers,omitempty"` // for a call: source, destination or root, as functions of the rank
-	VaryingValues    []string `json:"lanes,omitempty"` // for a call: values that change each time, such as "tag 0..99 by 1"
-	Part             int      `json:"part,omitempty"`  // of a part: number within the thread, from 1
-	Entries          uint64   `json:"entered"`         // how often the loop is entered, or the part reached
-	Rounds           uint64   `json:"rounds"`          // iterations of all entries
-	LeastRounds      uint64   `json:"least"`           // least iterations of an entry
-	MostRounds       uint64   `json:"most"`
-	RoundsStep       int64    `json:"step,omitempty"` // by how many iterations each entry exceeds the previous one: from LeastRounds on, or if negative from MostRounds; 0: there is no such step
-	Sums             Sums     `json:"total"`
-	EntryComputeNs   *float64 `json:"entry_compute_ns,omitempty"`   // for a loop, or a call that follows itself: compute time before its first call, mean over entries that do not also enter an outer loop
-	FurtherComputeNs *float64 `json:"further_compute_ns,omitempty"` // compute time before its first call in further iterations, if another loop begins with the same call
+	Kind           string   `json:"kind"`            // call, loop, function, part, recursion or elsewhere
+	Site           int      `json:"site,omitempty"`  // of a call: number in Tree.Sites, from 1
+	PeerFormulas   string   `json:"peers,omitempty"` // for a call: source, destination or root, as functions of the rank
+	VaryingValues  []string `json:"lanes,omitempty"` // for a call: values that change each time, such as "tag 0..99 by 1"
+	Part           int      `json:"part,omitempty"`  // of a part: number within the thread, from 1
+	Entries        uint64   `json:"entered"`         // how often the loop is entered, or the part reached
+	Rounds         uint64   `json:"rounds"`          // iterations of all entries
+	LeastRounds    uint64   `json:"least"`           // least iterations of an entry
+	MostRounds     uint64   `json:"most"`
+	RoundsStep     int64    `json:"step,omitempty"` // by how many iterations each entry exceeds the previous one: from LeastRounds on, or if negative from MostRounds; 0: there is no such step
+	Sums           Sums     `json:"total"`
+	EntryComputeNs *float64 `json:"entry_compute_ns,omitempty"` // for a loop, or a call that follows itself: compute time before its first call, mean over entries that do not also enter an outer loop
+	// for a loop: mean compute time before its first call in further iterations, if another loop begins with the same
+	// call
+	FurtherComputeNs *float64 `json:"further_compute_ns,omitempty"`
 	// Of a call or loop: compute time before its very first call and, of a call, the duration of that call, if far
 	// longer than for later ones. EntryComputeNs then excludes it.
 	FirstComputeNs *float64 `json:"first_compute_ns,omitempty"`
@@ -131,13 +133,15 @@ type Node struct {
 	Branches []code.Branch `json:"branches,omitempty"`
 	BranchNs float64       `json:"-"` // for a node of kind way, an arm of a branch: ns of all arms of the branch
 
-	Function    string `json:"function,omitempty"` // for a function; only the machine code shows how often it was called
-	CallerPlace string `json:"from,omitempty"`     // of a function: place of its call in the calling function
+	// of a function: its name; how often it was called is known from machine code only
+	Function    string `json:"function,omitempty"`
+	CallerPlace string `json:"from,omitempty"` // of a function: place of its call in the calling function
 
 	Place         string `json:"place,omitempty"`    // for a loop or call, from machine code: file and line, or offset
 	RoundsAtLeast bool   `json:"at_least,omitempty"` // for a loop: iterations without MPI calls are possible and not counted; for a recursion: some stacks were truncated in it
 	Unsure        bool   `json:"unsure,omitempty"`   // for a loop: it may have been entered more often, with fewer iterations each time
-	// ProgramCount is the number of a loop's iterations that the program counted itself (papers pass), over all entries.
+	// ProgramCount is the number of a loop's iterations over all entries, if a program compiled with the compiler pass
+	// of papers/ counted them itself.
 	ProgramCount *AttachedSum `json:"counted,omitempty"`
 
 	Terminals []int  `json:"-"` // of a call: the terminals of the calls in it

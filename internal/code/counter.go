@@ -258,7 +258,7 @@ func (c *counters) run(s []held, block int, until uint64) {
 
 // A loopState is the contents of places in a loop.
 type loopState struct {
-	at    map[int][]held // by block, at its begin
+	at    map[int][]held // by block: contents of places at its beginning
 	steps map[int]int64  // by number of a place: what each iteration adds to its content
 }
 

@@ -25,7 +25,7 @@ type TimeMark struct {
 	Text string
 }
 
-// A EventDetail is a named value of a call, for formats whose events have such values.
+// An EventDetail is a named value of a call, for formats whose events have such values.
 type EventDetail struct {
 	Name   string
 	Text   string // "": the value is Number

@@ -44,8 +44,8 @@ var operations = map[meaning.Operation]int{
 	meaning.OperationAlltoallw: 9, meaning.OperationReduce: 10, meaning.OperationAllreduce: 11, meaning.OperationReduceScatter: 12, meaning.OperationReduceScatterBlock: 12, meaning.OperationScan: 14, meaning.OperationExscan: 14,
 }
 
-// A DimemasWriter writes one file. It is an ops.Sink. The trace must have all ranks, as the simulator would wait for
-// a missing task.
+// A DimemasWriter writes a trace for the simulator Dimemas. It is an ops.Sink. The trace must have all ranks, as the
+// simulator would wait for a missing task.
 type DimemasWriter struct {
 	RankSequence
 	line []byte

@@ -41,7 +41,7 @@ type CallsAfter struct {
 	CallHistograms
 }
 
-// A CallHistograms is the histograms of the times in calls and of the times before them.
+// A CallHistograms is the histograms of the durations of some calls, and of the gaps before these calls.
 type CallHistograms struct {
 	Duration Histogram `json:"duration"`
 	Gap      Histogram `json:"gap"`
@@ -69,8 +69,8 @@ type HistogramOptions struct {
 	Wanted func(s *HistogramSite) bool // selects call sites; nil: all
 	// the only rank whose calls count (with histograms by class: all ranks of its class); negative: all ranks
 	Rank       int
-	ByPrevious bool                    // separate by preceding call, even if the trace has every call's time
-	Name       func(trace.Site) string // true: also make histograms by preceding call, HistogramSite.CallsAfterEach
+	ByPrevious bool                    // also make histograms by preceding call: HistogramSite.CallsAfterEach
+	Name       func(trace.Site) string // names a call site; nil: module and offset
 	// called with the number of ranks or classes done, and with their total; may be nil
 	Progress func(done, ranks int)
 }
@@ -184,7 +184,7 @@ func (c *collector) histograms(r *trace.Reader, rep *Histograms) error {
 	type pair struct{ duration, gap *hist.Hist }
 	sums := make(map[key]*pair)
 	add := func(k key, h *trace.Histogram) {
-		// The sum has more bins than a part, so that merging loses less.
+		// A sum of histograms has more bins than one of them, so that merging loses less.
 		p := once.GetOrMake(sums, k, func() *pair {
 			return &pair{hist.New(MaxHistogramBins, hist.NoRank), hist.New(MaxHistogramBins, hist.NoRank)}
 		})

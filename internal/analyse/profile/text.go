@@ -109,7 +109,7 @@ func (p *Profile) legend(w io.Writer, body []*calltree.Node) {
 	}
 }
 
-// elsewhere explains calls whose place in the code is not known.
+// elsewhere returns the legend for calls whose place in the code is not known.
 func (p *Profile) elsewhere() string {
 	text := "elsewhere: calls whose place in the code isn't known"
 	if p.StackLimit > 0 {

@@ -84,7 +84,8 @@ func (w *rankAnalysis) lock(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 				s := w.give(x, what, rank)
 				blockFor(w.tell, rank).add(s.Channel, s.nth, here, 0)
 			}
-			if x.Kind != ops.ActUnlock || x.Peer != ops.AllMembers { // the other owners have no transfers
+			// MPI_Win_unlock_all waits only for owners with transfers, whose ends are acts of their own
+			if x.Kind != ops.ActUnlock || x.Peer != ops.AllMembers {
 				w.visits(visits, x, rank, here, b)
 			}
 		}

@@ -95,7 +95,8 @@ type need struct {
 	may     bool // the call may return before all have arrived; if it did, it waited for nobody
 }
 
-// needs returns which members a member waits for in calls of a function. root is the root's rank or none.
+// needs returns which members a member waits for in calls of a function. root is the root's rank, or negative, such as
+// ops.NoRoot.
 func needs(f *trace.Function, member, root int) need {
 	m := meaning.DataMovementOf(f.Name)
 	n := need{root: member == root}
@@ -390,7 +391,7 @@ func (x *comer) code(c *wire.Coder, at int64, same bool) {
 	}
 }
 
-// meets reports whether acts of a kind are operations of all members.
+// meets reports whether acts of a kind are operations of all members of a communicator, window or file.
 func meets(kind ops.ActKind) bool {
 	switch kind {
 	case ops.ActCollective, ops.ActCollectiveBegin, ops.ActCommMade, ops.ActCommFreed, ops.ActWindowMade, ops.ActFence, ops.ActWindowFreed, ops.ActFileOpened, ops.ActFileClosed,

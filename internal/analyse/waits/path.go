@@ -94,7 +94,7 @@ type way struct {
 	since int64
 }
 
-// way returns the rank's part of the input.
+// way returns the rank's part of the input for the search of the critical path.
 func (w *rankAnalysis) way(since int64) *way {
 	y := &way{make(map[thread]span), make(map[thread][]hop), since}
 	for stream, x := range w.Threads {
@@ -212,12 +212,12 @@ func compareThreads(a, b thread) int {
 // siteSums is the times at a call site, in ns. compute and mpi are on the path; all is on all ranks.
 type siteSums struct {
 	compute, mpi int64
-	all          int64 // time in calls and before them, on the path or not
+	all          int64 // ns in all ranks' calls and before them, on the path or not
 	rank         int32 // the rank with the largest part of compute + mpi
 	most         int64
 }
 
-// pathSums is the sums along the path: of one rank at first, of all in the end.
+// pathSums is the sums along the critical path: of one rank at first, of all ranks in the end.
 type pathSums struct {
 	sites map[callSite]*siteSums
 	ranks []PathRank // ranks that the path touches, in rising order

@@ -108,7 +108,7 @@ func (r *row) bound(most int) {
 	}
 }
 
-// join adds the sums of ranks with higher numbers.
+// join adds the sums of ranks with higher numbers. most limits the ranks that each row lists.
 func (s *sums) join(o *sums, most int) {
 	for key, r := range o.rows {
 		into := s.row(key)

@@ -46,7 +46,8 @@ func AnalyseTimes(r *trace.Reader) (*trace.When, error) {
 	})
 }
 
-// few is the largest number of calls that are analysed where this is a small part of an answer.
+// few is the largest number of calls that FromTraceOrAnalyse analyses: its callers need the result only as a small part
+// of an answer.
 const few = 200_000
 
 // FromTraceOrAnalyse returns the result that the trace stores, or analyses a trace that has times for all of its few

@@ -248,7 +248,7 @@ func (m *a64Machine) sum(rn, rm uint32, shift uint, unsign, sign bool) a64Value 
 
 // load follows loads of pointers and of entries of tables.
 func (m *a64Machine) load(w uint32, addr uint64, rt, rn uint32) {
-	if w>>26&1 != 0 { // loads of vectors
+	if w>>26&1 != 0 { // loads and stores of vector registers
 		if w&0x3b200c00 == 0x38000400 || w&0x3b200c00 == 0x38000c00 {
 			m.set(rn, a64Value{})
 		}

@@ -22,7 +22,7 @@ type Archive struct {
 	defChunk   int64
 }
 
-// Limits of the format.
+// Limits of the format, in bytes.
 const (
 	leastChunk = 256 << 10
 	mostChunk  = 16 << 20
