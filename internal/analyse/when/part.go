@@ -46,7 +46,7 @@ func SumRows(w *trace.When, from, end uint64) (rows []RowTimes, whole int64) {
 	return rows, whole
 }
 
-// FindingConcernsIterations reports whether a finding is only about iterations in this range.
+// FindingConcernsIterations reports whether a finding is about any of the iterations from up to, but without, end.
 func FindingConcernsIterations(f *trace.WhenFinding, from, end uint64) bool {
 	switch Kind(f.Kind) {
 	case KindSlow, KindDelayed:

@@ -62,7 +62,7 @@ var ErrNoSingleTimes = errors.New("the times of single calls were not kept")
 
 var errElsewhere = errors.New("another rank has failed")
 
-// try calls f unless an error occurred before.
+// try calls f unless this rank has failed before. It keeps an error or panic of f in x.broken.
 func (x *RankAnalysis) try(f func() error) {
 	if x.broken != nil {
 		return

@@ -111,7 +111,7 @@ func (m *a64Machine) Next(code []byte, addr uint64) (*Instruction, bool) {
 	return x, true
 }
 
-// register is a branch to a register's value, with or without authentication.
+// register decodes a branch to a register's value, with or without authentication.
 func (m *a64Machine) register(w uint32) {
 	x := &m.inst
 	switch w >> 21 & 7 {
@@ -390,7 +390,7 @@ func pairScale(w uint32) uint32 {
 	return 2 + w>>31
 }
 
-// changed has the registers that a plain instruction writes.
+// changed returns the registers that the latest instruction writes, a bit for each, if it continues at the next one.
 func (m *a64Machine) changed() (set uint32) {
 	var s a64Machine
 	for r := range s.regs {

@@ -25,9 +25,9 @@ type operation struct {
 	relative bool // the operand's address is relative to the next instruction
 	middle   byte // ModRM's middle field without extension
 	reg      byte // register that ModRM's middle field names
-	rm       byte // register that its low field names, if not memory
-	base     byte // of the address, or noReg
-	index    byte // of the address, or noReg
+	rm       byte // register that ModRM's low field names, if ModRM's operand is not in memory
+	base     byte // base register of the operand's address, or noReg
+	index    byte // index register of the operand's address, or noReg
 	scale    byte // factor of the index, as a shift
 	low      byte // register that the opcode's low bits name, if they do
 	second   byte // register that VEX's field vvvv names
@@ -214,7 +214,7 @@ func (x *operation) operand(code []byte, at int, p *prefixes) int {
 	return at + size
 }
 
-// immediate is how many bytes follow the operand.
+// immediate returns how many bytes follow the operand. f is the opcode's letter in oneByte or another table.
 func immediate(f byte, x *operation, p *prefixes) int {
 	z := 4
 	if p.data16 && !x.wide {

@@ -497,7 +497,7 @@ func (x *operation) size() int64 {
 	return 64
 }
 
-// changed has the registers that a plain instruction writes.
+// changed returns the registers that the latest instruction writes, a bit for each, if it continues at the next one.
 func (m *x86Machine) changed() (set uint32) {
 	s := x86Machine{x: m.x}
 	for r := range s.regs {

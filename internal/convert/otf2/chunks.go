@@ -180,7 +180,7 @@ func (x *file) event(time uint64, id byte, fields ...field) error {
 	return x.end(time)
 }
 
-// measure sets the length of a part of the record that begins with an id and a length byte.
+// measure sets the length of the part of the record at index at, which begins with an id and a length byte.
 func (x *file) measure(at int) {
 	n := len(x.record) - at - 2
 	if n < 255 {

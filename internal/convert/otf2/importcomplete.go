@@ -192,7 +192,7 @@ func (x *translation) window(e *Event) {
 	h, ok := x.r.windows[id]
 	if !ok {
 		if x.f.in["win"] != nil {
-			return // freed by this call
+			return // this call freed the window
 		}
 		x.r.w.notes.Add("one-sided operations on windows that were not seen being made", 1)
 		h = symbol.UnknownHandle

@@ -48,7 +48,7 @@ type scanner struct {
 	w    *world
 	k    *rank
 	all  *outcomes
-	open map[uint64]begun // by request
+	open map[uint64]begun // by id of a request: its operation
 	// Outcomes of operations whose begin, on another thread, is read later.
 	early map[uint64]outcome
 

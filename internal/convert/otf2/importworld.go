@@ -49,14 +49,14 @@ type rank struct {
 	uses             []use // of communicators, in the order of first use
 	used             map[uint32]int
 	ends             bool   // some completion of a request is recorded
-	begins, finished bool   // MPI_Init is recorded, MPI_Finalize is
+	begins, finished bool   // MPI_Init is recorded; MPI_Finalize is recorded
 	off              []bool // by thread: recording was switched off to the end
 }
 
 // A commCreation is a call that makes a communicator.
 type commCreation struct {
 	call *mpi.Call
-	comm uint32 // Undefined: not recorded
+	comm uint32 // id of the communicator that the call made; Undefined: not recorded
 }
 
 // A use is a communicator that a rank uses, and the number of communicator-making calls before the first use.
