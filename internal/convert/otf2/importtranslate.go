@@ -390,7 +390,7 @@ func (x *translation) side(s *meaning.DataSide, bytes uint64, n int, isRoot, isO
 	}
 	switch {
 	case s.OwnElement:
-		return // the other side of the intercommunicator has the values
+		return // the count is an element of the send side's array of counts, which the call for that side sets
 	case x.m.IsArrayParam(s.Count):
 		if _, told := x.f.in[s.Count]; !told {
 			x.f.set(s.Count, array(spread(bytes, n))...)
