@@ -137,9 +137,11 @@ type Node struct {
 	Function    string `json:"function,omitempty"`
 	CallerPlace string `json:"from,omitempty"` // of a function: place of its call in the calling function
 
-	Place         string `json:"place,omitempty"`    // for a loop or call, from machine code: file and line, or offset
-	RoundsAtLeast bool   `json:"at_least,omitempty"` // for a loop: iterations without MPI calls are possible and not counted; for a recursion: some stacks were truncated in it
-	Unsure        bool   `json:"unsure,omitempty"`   // for a loop: it may have been entered more often, with fewer iterations each time
+	Place string `json:"place,omitempty"` // for a loop or call, from machine code: file and line, or offset
+	// RoundsAtLeast says that, for a loop, iterations without MPI calls are possible and not counted. For a recursion
+	// it says that some stacks were truncated in it.
+	RoundsAtLeast bool `json:"at_least,omitempty"`
+	Unsure        bool `json:"unsure,omitempty"` // for a loop: it may have been entered more often, with fewer iterations each time
 	// ProgramCount is the number of a loop's iterations over all entries, if a program compiled with the compiler pass
 	// of papers/ counted them itself.
 	ProgramCount *AttachedSum `json:"counted,omitempty"`
@@ -203,10 +205,12 @@ type Site struct {
 
 // Options determine how the tree is made.
 type Options struct {
-	Locate        Locator
-	Code          *trace.Code // take functions and loops from the machine code; nil: from the order of calls
-	OwnTimes      bool        // use the rank's own times if the trace has the time of each call, which takes as long as reading them all; else those of its class
-	StructureOnly bool        // omit times, peers, bytes and attached values
+	Locate Locator
+	Code   *trace.Code // take functions and loops from the machine code; nil: from the order of calls
+	// OwnTimes selects the rank's own times if the trace has the time of each call; reading them takes time. Else times
+	// are those of its class.
+	OwnTimes      bool
+	StructureOnly bool // omit times, peers, bytes and attached values
 }
 
 // LocateByOffset is a Locator that uses no debug information: it returns module and offset.
