@@ -109,20 +109,24 @@ type Thread struct {
 // recursive function has a recursion in it whose iterations are its calls. Calls at no known place are listed
 // separately.
 type Node struct {
-	Kind           string   `json:"kind"`            // call, loop, function, part, recursion or elsewhere
-	Site           int      `json:"site,omitempty"`  // of a call: number in Tree.Sites, from 1
-	PeerFormulas   string   `json:"peers,omitempty"` // for a call: source, destination or root, as functions of the rank
-	VaryingValues  []string `json:"lanes,omitempty"` // for a call: values that change each time, such as "tag 0..99 by 1"
-	Part           int      `json:"part,omitempty"`  // of a part: number within the thread, from 1
-	Entries        uint64   `json:"entered"`         // how often the loop is entered, or the part reached
-	Rounds         uint64   `json:"rounds"`          // iterations of all entries
-	LeastRounds    uint64   `json:"least"`           // least iterations of an entry
-	MostRounds     uint64   `json:"most"`
-	RoundsStep     int64    `json:"step,omitempty"` // by how many iterations each entry exceeds the previous one: from LeastRounds on, or if negative from MostRounds; 0: there is no such step
-	Sums           Sums     `json:"total"`
-	EntryComputeNs *float64 `json:"entry_compute_ns,omitempty"` // for a loop, or a call that follows itself: compute time before its first call, mean over entries that do not also enter an outer loop
-	// for a loop: mean compute time before its first call in further iterations, if another loop begins with the same
-	// call
+	Kind          string   `json:"kind"`            // call, loop, function, part, recursion or elsewhere
+	Site          int      `json:"site,omitempty"`  // of a call: number in Tree.Sites, from 1
+	PeerFormulas  string   `json:"peers,omitempty"` // for a call: source, destination or root, as functions of the rank
+	VaryingValues []string `json:"lanes,omitempty"` // for a call: values that change each time, such as "tag 0..99 by 1"
+	Part          int      `json:"part,omitempty"`  // of a part: number within the thread, from 1
+	Entries       uint64   `json:"entered"`         // how often the loop is entered, or the part reached
+	Rounds        uint64   `json:"rounds"`          // iterations of all entries
+	LeastRounds   uint64   `json:"least"`           // least iterations of an entry
+	MostRounds    uint64   `json:"most"`
+	// RoundsStep is by how many iterations each entry exceeds the previous one. The first entry has LeastRounds, or
+	// MostRounds if RoundsStep is negative. 0: there is no such step.
+	RoundsStep int64 `json:"step,omitempty"`
+	Sums       Sums  `json:"total"`
+	// EntryComputeNs is, for a loop or a call that follows itself, the mean compute time before its first call. The
+	// mean is over entries that do not also enter an outer loop. nil: unknown.
+	EntryComputeNs *float64 `json:"entry_compute_ns,omitempty"`
+	// FurtherComputeNs is the mean compute time before a loop's first call in further iterations, if another loop
+	// begins with the same call; else nil.
 	FurtherComputeNs *float64 `json:"further_compute_ns,omitempty"`
 	// Of a call or loop: compute time before its very first call and, of a call, the duration of that call, if far
 	// longer than for later ones. EntryComputeNs then excludes it.
@@ -133,7 +137,7 @@ type Node struct {
 	Branches []code.Branch `json:"branches,omitempty"`
 	BranchNs float64       `json:"-"` // for a node of kind way, an arm of a branch: ns of all arms of the branch
 
-	// of a function: its name; how often it was called is known from machine code only
+	// Function is a function's name. Only machine code shows how often it was called.
 	Function    string `json:"function,omitempty"`
 	CallerPlace string `json:"from,omitempty"` // of a function: place of its call in the calling function
 

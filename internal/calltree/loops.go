@@ -14,7 +14,7 @@ type Loops struct {
 	r     *trace.Reader
 	o     Options
 	known map[loopKey]int
-	// by class and stream: result of LoopsAround, cached if all ranks of the class have equal trip counts
+	// of is, by class and stream, the result of LoopsAround, cached if all ranks of the class have equal trip counts.
 	of map[[2]int][][]int
 }
 

@@ -29,7 +29,7 @@ type HistogramSite struct {
 	Place    string     `json:"site"`
 	Site     trace.Site `json:"-"`
 	CallHistograms
-	// the calls split by the preceding call of their thread; nil unless HistogramOptions.ByPrevious
+	// CallsAfterEach is the calls split by the preceding call of their thread; nil unless HistogramOptions.ByPrevious.
 	CallsAfterEach []CallsAfter `json:"after,omitempty"`
 }
 
@@ -67,11 +67,11 @@ type HistogramBin struct {
 // HistogramOptions select what histograms are made of.
 type HistogramOptions struct {
 	Wanted func(s *HistogramSite) bool // selects call sites; nil: all
-	// the only rank whose calls count (with histograms by class: all ranks of its class); negative: all ranks
+	// Rank is the only rank whose calls count (with histograms by class: all ranks of its class). Negative: all ranks.
 	Rank       int
 	ByPrevious bool                    // also make histograms by preceding call: HistogramSite.CallsAfterEach
 	Name       func(trace.Site) string // names a call site; nil: module and offset
-	// called with the number of ranks or classes done, and with their total; may be nil
+	// Progress is called with the number of ranks or classes done, and with their total. It may be nil.
 	Progress func(done, ranks int)
 }
 

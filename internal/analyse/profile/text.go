@@ -276,8 +276,8 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		if r.callers {
 			loops++
 		}
-		// number of directly nested calls of the same function; above 1 the text has "…", as the recorder may leave
-		// some out
+		// Number of directly nested calls of the same function. Above 1 the text has "…", as the recorder may leave
+		// some out.
 		again := 0
 		for len(n.Body) == 1 && n.Body[0].Kind == "function" && n.Body[0].Entries == n.Entries {
 			if !strings.HasPrefix(n.CallerPlace, "+0x") {

@@ -55,7 +55,7 @@ type rankAnalysis struct {
 	signals  []signal                 // signals of the current act
 	accesses map[*ops.Window]*meeting // access epochs begun by MPI_Win_start that have not ended
 	numbers  map[ops.Channel]*uint64  // by channel: number of signals so far
-	// by another rank's memory: number of this rank's last call that informed its owner
+	// visited has, by another rank's memory, the number of this rank's last call that informed the owner.
 	visited  map[windowMemory]uint64
 	visiting map[uint64]*blocked         // calls that await the answer of a memory's owner, by number of their signal
 	held     map[windowMemory]bool       // locks on memory that this rank holds; true: exclusive

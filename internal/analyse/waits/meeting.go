@@ -314,7 +314,7 @@ func (w *rankAnalysis) resolve(x *meeting) {
 // Flags of the states of meetings that ranks exchange.
 const (
 	nextInCircle = 1 << iota // the key is that of the previous meeting in the message, with the next number
-	// stream, call site and error of the last arrival equal those of the previous meeting in the message
+	// samePlace: stream, call site and error of the last arrival equal those of the previous meeting in the message.
 	samePlace
 	hasRoot
 	hasScans

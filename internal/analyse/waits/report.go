@@ -18,7 +18,7 @@ type Report struct {
 	Ranks     int    `json:"ranks"`
 	OnlyRanks []int  `json:"of_ranks,omitempty"` // the ranks selected by RestrictTo; nil: all
 	TimesKind string `json:"times"`              // accuracy of the times (e.g. exact)
-	// analysed share of the run, up to the run's end; 1: all of it
+	// AnalysedShare is the analysed share of the run, up to the run's end. 1: all of it.
 	AnalysedShare    float64       `json:"part"`
 	MaxThreads       int           `json:"threads"` // largest number of threads of a rank
 	RunNs            int64         `json:"run_ns"`  // sum over threads, each from its first call to the end of its last
@@ -54,7 +54,7 @@ type Site struct {
 	Causes       []Cause            `json:"causes"`  // calls in which late ranks arrived, longest wait first
 	LateRanks    []RankNs           `json:"late"`    // ranks that arrived last, longest wait first
 	WaitingCount int                `json:"waiting"` // number of ranks that waited; Ranks lists all of them unless the analysis ran at the end of a run
-	// number of late ranks; LateRanks lists all of them unless the analysis ran at the end of a run
+	// LateRankCount is the number of late ranks. LateRanks lists all of them unless the analysis ran at the end of a run.
 	LateRankCount    int `json:"awaited"`
 	RanksOmitted     int `json:"ranks_left_out"` // number of ranks missing in Ranks
 	LateRanksOmitted int `json:"late_left_out"`  // number of ranks missing in LateRanks

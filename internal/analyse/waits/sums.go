@@ -78,7 +78,7 @@ func (w *rankAnalysis) own() *sums {
 	for _, t := range s.Threads {
 		run += t.end - t.start
 	}
-	// neither spoor's own time nor time with tracing off is run time
+	// Neither spoor's own time nor time with tracing off is run time.
 	if p, err := w.k.Process(); err == nil && w.part == 1 {
 		run = max(0, run-p.RecorderNs()-p.TracingOffNs())
 	}

@@ -474,7 +474,7 @@ func (x *RankAnalysis) rows() (*rows, error) {
 	if err := joined(x, x.all, x.Rank(), &all, false); err != nil {
 		return nil, err
 	}
-	// by group: the largest difference; one far-off rank moves the mean, so that all others differ from it, too
+	// By group, the largest difference: one far-off rank moves the mean, so that all others differ from it, too.
 	most := make(map[int]int64)
 	for _, r := range all.own {
 		most[r.first/size] = max(most[r.first/size], r.unlike)

@@ -32,7 +32,7 @@ type RankAnalysis struct {
 	loop   *Loop
 	rounds *RankIterations // the rank's iterations; nil: it doesn't run the loop
 	shapes []int           // by slot: slots with the same number have calls from the same sites, on all ranks
-	// ns at which the run begins, each slot begins, the last slot ends and the run ends: means over the ranks with the
+	// means is ns at which the run begins, each slot begins, the last slot ends and the run ends: means over ranks with the
 	// loop
 	means  []int64
 	gaps   []float64 // by terminal: the mean gap in ns; 0 for a terminal that is called too rarely

@@ -56,7 +56,7 @@ const (
 	leastShare  = 0.01 // least cost of a change, as a share of the run
 	mostKept    = 16
 	refinements = 3
-	// least excess of a slow iteration, as a multiple of the excess that only 2 % of all iterations reach
+	// tailOfNoise is the least excess of a slow iteration, as a multiple of the excess that only 2 % of all reach.
 	tailOfNoise = 4
 )
 

@@ -3,7 +3,7 @@ package insn
 // An x86Value is what is known about the content of a register.
 type x86Value struct {
 	kind  valueKind
-	addr  uint64 // of a constant: its value; of an entry or target: address of the table; of a pointer: its own address
+	addr  uint64 // addr is the value of a constant, the table's address of an entry or target, or the address of a pointer.
 	base  uint64 // of a target: the constant to which the entry is added
 	size  uint8  // of an entry, in bytes
 	from  byte   // register that the table's address was guessed from, or noReg
@@ -111,7 +111,7 @@ func (m *x86Machine) via() {
 	case entry, target:
 		x.IndirectTarget = IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: v.addr, EntryBytes: int(v.size), SignedEntries: !v.plain, Base: v.base}}
 		if v.kind == entry && v.size < 8 {
-			// entries that are addresses of fewer than 8 bytes are unsigned
+			// Entries that are addresses of fewer than 8 bytes are unsigned.
 			x.IndirectTarget.Table.SignedEntries = false
 		}
 		if m.bound > 0 && m.count-m.boundAt <= recent {

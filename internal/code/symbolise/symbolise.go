@@ -45,7 +45,7 @@ type Frame struct {
 	Start            uint64 `json:"start,omitempty"`    // link-time address of the function, 0 if not known
 	OffsetInFunction uint64 `json:"offset,omitempty"`   // distance of the place from Start, for frames that are not inlined
 	Inlined          bool   `json:"inlined,omitempty"`  // the compiler inlined the function into the next frame's
-	// the call stack lacks the function, because it jumped to the function of the frame before
+	// TailCall: the call stack lacks the function, because it jumped to the function of the frame before.
 	TailCall bool `json:"tail,omitempty"`
 }
 

@@ -114,7 +114,7 @@ func (r *recorder) run() error {
 		}
 		for i := range t.stack {
 			if c := t.stack[i].call; c != nil && c.end != 0 {
-				// an empty event marks that the call returned, here while recording was off
+				// An empty event marks that the call returned, here while recording was off.
 				c.acts = append(c.acts, Event{})
 			} else if c != nil {
 				c.end = max(c.start, r.k.last)
@@ -271,7 +271,7 @@ func (r *recorder) record(t *thread, c *open) error {
 func (r *recorder) commsOf(t *thread, c *open, e *Event) error {
 	id := uint32(Undefined)
 	switch uses := rows[e.ID].uses; {
-	// the record of its completion names the communicator
+	// The record of its completion names the communicator.
 	case e.ID == EvMpiIrecvRequest || e.ID == EvCollectiveRequest:
 		if n := t.begun; n < len(r.k.begun[t.number]) {
 			if o := r.all.list[r.k.begun[t.number][n]]; o.kind != 0 {

@@ -176,7 +176,7 @@ func (x *translation) send(e *Event) {
 	f.set(m.Out.Type, byteType)
 	f.set(tagOf(f, "sendtag"), tag(e.Values[2]))
 	f.set("comm", h)
-	// one buffer sends and receives, as in MPI_Sendrecv_replace
+	// One buffer sends and receives, as in MPI_Sendrecv_replace.
 	if m.In != nil && m.In.Count == m.Out.Count && f.in["got"] == nil {
 		f.set(m.In.Peer, mpi.ProcNull)
 	}

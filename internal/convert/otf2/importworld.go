@@ -43,7 +43,7 @@ type rank struct {
 	last    uint64
 	calls   uint64
 
-	// by thread: numbers, in outcomes, of its operations with requests, in the order of their begin
+	// begun has, by thread, the numbers in outcomes of its operations with requests, in the order of their begin.
 	begun            [][]uint32
 	makers           []commCreation
 	uses             []use // of communicators, in the order of first use

@@ -161,7 +161,7 @@ func (a *Writer) lock(f *file, time uint64, x *ops.Act) error {
 		kind = 0
 	}
 	for peer := first; peer <= last; peer++ {
-		// each member's memory has a lock of its own, with the member's number
+		// Each member's memory has a lock of its own, with the member's number.
 		id, fields := byte(EvRmaAcquireLock), []field{x.Window.Number, peer, uint64(peer), kind}
 		if x.Kind == ops.ActUnlock {
 			id, fields = EvRmaReleaseLock, fields[:3]
