@@ -15,8 +15,8 @@ type blocked struct {
 	kind   Kind
 	waited int64
 	by     arrival // arrival of the rank that the call waited for, the last to arrive
-	// free is ns that the late rank had been outside of MPI before it arrived. Below 0: not known here, so it is
-	// asked
+	// free is ns that the late rank had been outside of MPI before it arrived. Below 0: not known here, so
+	// that rank is asked.
 	free int64
 	got  int64 // for LateSender: position of the message among those that the rank received, from 1
 }
