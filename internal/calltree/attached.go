@@ -41,8 +41,8 @@ func (n *Node) CountedRounds() string {
 	return about + show.FormatGrouped(rounds)
 }
 
-// addAttached returns list plus the sums of more multiplied by times; both are in order of names. It does not change
-// its arguments.
+// addAttached returns the sums of list plus those of more, the latter multiplied by times. Both lists are in order of
+// names; neither is changed.
 func addAttached(list, more []AttachedSum, times float64) []AttachedSum {
 	if len(more) == 0 {
 		return list
@@ -71,7 +71,7 @@ func addAttached(list, more []AttachedSum, times float64) []AttachedSum {
 	return out
 }
 
-// attached returns the values of one call at each leaf of the current thread; nil if there are no values.
+// attached returns, by leaf of the current thread, the mean values attached to a call; nil if there are no values.
 func (b *builder) attached() ([][]AttachedSum, error) {
 	var list [][]AttachedSum
 	calls := make([]uint64, b.leaves.Len())
@@ -128,8 +128,8 @@ func FormatMean(x float64) string {
 // AttachedSums are sums of attached values by number of a call site, then by name.
 type AttachedSums map[int]map[string]trace.ValueStat
 
-// Add adds the values of a class's terminals; place is each terminal's call site. The first terminal of a call site
-// has the values of all of its terminals.
+// Add adds the values of a class's terminals. place is, by terminal, the number of its call site. The first terminal of
+// a call site has the values of all of its terminals.
 func (s AttachedSums) Add(r *trace.Reader, class int, place []int) error {
 	all, err := r.AttachedStats(class)
 	if err != nil {

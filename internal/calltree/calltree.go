@@ -49,8 +49,8 @@ func (w Locator) StartFunctions(k *trace.Rank, stream int) string {
 	return strings.Join(names, ", ")
 }
 
-// Stack returns the functions at a call site, innermost first, including those of the recorded frames around it;
-// and the same as text.
+// Stack returns the functions at a call site, innermost first, including those of the recorded frames around it. text
+// has the places of these frames.
 func (w Locator) Stack(function string, s trace.Site) (frames []symbolise.Frame, text string) {
 	frames = []symbolise.Frame{}
 	for i, place := range w.Places(function, s) {
@@ -63,14 +63,14 @@ func (w Locator) Stack(function string, s trace.Site) (frames []symbolise.Frame,
 	return frames, text
 }
 
-// A Tree is the structure of one rank, and of the other ranks of its class.
+// A Tree is the functions, loops and calls of one rank, as a tree that all ranks of its class share.
 type Tree struct {
 	Trace           string   `json:"trace"`
 	Command         string   `json:"command"`
 	WorldRanks      int      `json:"world"` // ranks of the run
 	Class           int      `json:"class"`
 	Ranks           []int    `json:"ranks"`    // ranks of the class, which share the structure
-	Rank            int      `json:"rank"`     // the rank of counts and bytes
+	Rank            int      `json:"rank"`     // the rank whose counts and bytes the tree has
 	TripCountsVary  bool     `json:"varies"`   // trip counts differ between the ranks
 	TimesKind       string   `json:"times"`    // mean: of the class; exact or bounded: from each call's own; unknown: the trace has none
 	TimedRanks      []int    `json:"times_of"` // ranks whose times are used
@@ -86,16 +86,15 @@ type Tree struct {
 // Timeless reports whether the trace has no times.
 func (p *Tree) Timeless() bool { return p.TimesKind == trace.NoSample.String() }
 
-// A Thread is the calls of one thread of the rank. Times are in nanoseconds on one rank, by position in the
-// structure. They are means over ranks. If the trace has no times of single calls, they are also means over equal
-// calls.
+// A Thread is the calls of one thread of the rank. Each node has its times in ns, as means over the ranks. If the trace
+// has no times of single calls, nodes with equal calls share their mean.
 type Thread struct {
 	Number        int     `json:"thread"`
 	StartFunction string  `json:"made_for,omitempty"` // the thread's start functions; "": unknown
 	Total         Sums    `json:"total"`
 	Body          []*Node `json:"body"`
-	// SharedTimes is the number of calls in the structure with the mean of several equal calls, as the trace does
-	// not separate their times.
+	// SharedTimes is the number of calls in the structure that share a mean with equal calls elsewhere in it, as the
+	// trace does not separate their times.
 	SharedTimes int `json:"shared_times,omitempty"`
 	// UnexplainedSteps is how often a call followed another although the machine code has no path between them, as
 	// far as the code is known.
@@ -110,19 +109,25 @@ type Thread struct {
 // recursive function has a recursion in it whose iterations are its calls. Calls at no known place are listed
 // separately.
 type Node struct {
-	Kind             string   `json:"kind"`            // call, loop, function, part, recursion or elsewhere
-	Site             int      `json:"site,omitempty"`  // of a call: number in the list of sites, from 1
-	PeerFormulas     string   `json:"peers,omitempty"` // for a call: source, destination or root, as functions of the rank
-	VaryingValues    []string `json:"lanes,omitempty"` // for a call: values that change each time, such as "tag 0..99 by 1"
-	Part             int      `json:"part,omitempty"`  // number within the thread, from 1
-	Entries          uint64   `json:"entered"`         // how often the loop is entered, or the part reached
-	Rounds           uint64   `json:"rounds"`          // iterations of all entries
-	LeastRounds      uint64   `json:"least"`           // least iterations of an entry
-	MostRounds       uint64   `json:"most"`
-	RoundsStep       int64    `json:"step,omitempty"` // by how many iterations each entry exceeds the previous one: from LeastRounds on, or if negative from MostRounds; 0: there is no such step
-	Sums             Sums     `json:"total"`
-	EntryComputeNs   *float64 `json:"entry_compute_ns,omitempty"`   // for a loop, or a call that follows itself: compute time before its first call, mean over entries that do not also enter an outer loop
-	FurtherComputeNs *float64 `json:"further_compute_ns,omitempty"` // compute time before its first call in further iterations, if another loop begins with the same call
+	Kind          string   `json:"kind"`            // call, loop, function, part, recursion or elsewhere
+	Site          int      `json:"site,omitempty"`  // of a call: number in Tree.Sites, from 1
+	PeerFormulas  string   `json:"peers,omitempty"` // for a call: source, destination or root, as functions of the rank
+	VaryingValues []string `json:"lanes,omitempty"` // for a call: values that change each time, such as "tag 0..99 by 1"
+	Part          int      `json:"part,omitempty"`  // of a part: number within the thread, from 1
+	Entries       uint64   `json:"entered"`         // how often the loop is entered, or the part reached
+	Rounds        uint64   `json:"rounds"`          // iterations of all entries
+	LeastRounds   uint64   `json:"least"`           // least iterations of an entry
+	MostRounds    uint64   `json:"most"`
+	// RoundsStep is by how many iterations each entry exceeds the previous one. The first entry has LeastRounds, or
+	// MostRounds if RoundsStep is negative. 0: there is no such step.
+	RoundsStep int64 `json:"step,omitempty"`
+	Sums       Sums  `json:"total"`
+	// EntryComputeNs is, for a loop or a call that follows itself, the mean compute time before its first call. The
+	// mean is over entries that do not also enter an outer loop. nil: unknown.
+	EntryComputeNs *float64 `json:"entry_compute_ns,omitempty"`
+	// FurtherComputeNs is the mean compute time before a loop's first call in further iterations, if another loop
+	// begins with the same call; else nil.
+	FurtherComputeNs *float64 `json:"further_compute_ns,omitempty"`
 	// Of a call or loop: compute time before its very first call and, of a call, the duration of that call, if far
 	// longer than for later ones. EntryComputeNs then excludes it.
 	FirstComputeNs *float64 `json:"first_compute_ns,omitempty"`
@@ -130,19 +135,23 @@ type Node struct {
 	Body           []*Node  `json:"body,omitempty"`
 	// Branches are nodes of the body on exclusive paths: an iteration reaches the nodes of at most one path.
 	Branches []code.Branch `json:"branches,omitempty"`
-	BranchNs float64       `json:"-"` // for an arm: time of its branch
+	BranchNs float64       `json:"-"` // for a node of kind way, an arm of a branch: ns of all arms of the branch
 
-	Function    string `json:"function,omitempty"` // for a function; only the machine code shows how often it was called
-	CallerPlace string `json:"from,omitempty"`     // position in the calling function
+	// Function is a function's name. Only machine code shows how often it was called.
+	Function    string `json:"function,omitempty"`
+	CallerPlace string `json:"from,omitempty"` // of a function: place of its call in the calling function
 
-	Place         string `json:"place,omitempty"`    // for a loop or call, from machine code: file and line, or offset
-	RoundsAtLeast bool   `json:"at_least,omitempty"` // for a loop: iterations without MPI calls are possible and not counted; for a recursion: some stacks were truncated in it
-	Unsure        bool   `json:"unsure,omitempty"`   // for a loop: it may have been entered more often, with fewer iterations each time
-	// ProgramCount is the number of a loop's iterations that the program counted itself (papers pass), over all entries.
+	Place string `json:"place,omitempty"` // for a loop or call, from machine code: file and line, or offset
+	// RoundsAtLeast says that, for a loop, iterations without MPI calls are possible and not counted. For a recursion
+	// it says that some stacks were truncated in it.
+	RoundsAtLeast bool `json:"at_least,omitempty"`
+	Unsure        bool `json:"unsure,omitempty"` // for a loop: it may have been entered more often, with fewer iterations each time
+	// ProgramCount is the number of a loop's iterations over all entries, if a program compiled with the compiler pass
+	// of papers/ counted them itself.
 	ProgramCount *AttachedSum `json:"counted,omitempty"`
 
-	Terminals []int  `json:"-"` // for a call
-	offset    uint64 // for a loop from machine code
+	Terminals []int  `json:"-"` // of a call: the terminals of the calls in it
+	offset    uint64 // of a loop from machine code: offset in the module
 }
 
 // ShownBody returns the body for display: each arm of a branch becomes a node of kind way, which exists only here.
@@ -173,7 +182,7 @@ func (n *Node) shown(from, to int, branches []code.Branch) (out []*Node) {
 	return append(out, n.Body[from:to]...)
 }
 
-// which renders the iterations of a loop in which the node was reached.
+// which renders in which iterations of loop n an arm of a branch was taken; "" if unknown.
 func (n *Node) which(i *code.IterationPattern) string {
 	switch {
 	case i == nil:
@@ -184,8 +193,8 @@ func (n *Node) which(i *code.IterationPattern) string {
 	return ": " + i.String()
 }
 
-// A Site is a function called from a place. Sites are numbered from 1 in the order in which the class's ranks first
-// call them.
+// A Site is an MPI function called from one place in the code. Sites are numbered from 1 in the order in which the
+// class's ranks first call them.
 type Site struct {
 	Function  string            `json:"function"`
 	Module    string            `json:"module"`
@@ -200,10 +209,12 @@ type Site struct {
 
 // Options determine how the tree is made.
 type Options struct {
-	Locate        Locator
-	Code          *trace.Code // take functions and loops from the machine code; nil: from the order of calls
-	OwnTimes      bool        // use the rank's own times if the trace has the time of each call, which takes as long as reading them all; else those of its class
-	StructureOnly bool        // omit times, peers, bytes and attached values
+	Locate Locator
+	Code   *trace.Code // take functions and loops from the machine code; nil: from the order of calls
+	// OwnTimes selects the rank's own times if the trace has the time of each call; reading them takes time. Else times
+	// are those of its class.
+	OwnTimes      bool
+	StructureOnly bool // omit times, peers, bytes and attached values
 }
 
 // LocateByOffset is a Locator that uses no debug information: it returns module and offset.
@@ -211,8 +222,8 @@ func LocateByOffset(_ string, s trace.Site) symbolise.Place {
 	return symbolise.Place{Module: s.Module, Offset: s.Offset}
 }
 
-// Build makes the tree of a rank. Where the trace has the time of each call, it takes as long as reading those of some
-// millions.
+// Build makes the tree of a rank. If the trace has the time of each call, Build reads those of the rank, and of other
+// ranks of its class, up to maxTimed calls in all.
 func Build(r *trace.Reader, rank int, o Options) (*Tree, error) {
 	if o.Locate == nil {
 		o.Locate = LocateByOffset
@@ -262,7 +273,8 @@ func Build(r *trace.Reader, rank int, o Options) (*Tree, error) {
 const maxTimed = 1 << 22
 
 // timed returns the ranks whose times are read, including the rank itself: all of the class, or fewer so that they
-// have at most maxTimed calls. Means cover the whole class anyway.
+// have at most maxTimed calls. If the trace keeps only means, the rank itself is enough, as they are of the whole
+// class.
 func (b *builder) timed(r *trace.Reader) ([]*trace.Rank, error) {
 	ranks, calls := []*trace.Rank{b.k}, b.k.Total()
 	if b.StructureOnly {
@@ -365,7 +377,7 @@ func (b *builder) times(stream int) error {
 	return nil
 }
 
-// A builder converts folded items to nodes with times.
+// A builder makes the nodes of the tree, with times, from the structure that a nodeShaper or the machine code gives.
 type builder struct {
 	k *trace.Rank
 	x *trace.Columns
@@ -373,25 +385,25 @@ type builder struct {
 	p   *Tree
 	err error
 
-	site   []int         // by terminal: number of the site
+	site   []int         // by terminal: number of its site, from 1
 	amount []Sums        // by terminal: sums of one call, without times
-	polls  []bool        // by site: it tests or probes
+	polls  []bool        // by number of a site minus 1: its function tests or probes
 	ranks  []*trace.Rank // ranks whose times are used
 
 	leaves *trace.Leaves // of the current thread
 	shared int           // number of leaves that share their times with others
-	label  []int         // by leaf: number of the site
+	label  []int         // by leaf: number of its site, from 1
 	each   []Sums        // by leaf: sums of one call
-	entry  []float64     // by leaf: compute time before a call that enters a loop
-	total  float64       // time of the thread, mean over the ranks
+	entry  []float64     // by leaf: mean compute time, in ns, before calls that enter a loop; NaN: unknown
+	total  float64       // ns in the thread's calls and before them, mean over the ranks
 	first  []firstCall   // by leaf: the times of its first call
 	begins []uint64      // by leaf: index of its first call
 	calls  []uint64      // by leaf: number of calls
 	enters [][]entries   // by leaf: the loops that begin with it, innermost first, as far as known
 
-	parts  map[int]int    // shape of a part → its number within the thread
-	shapes map[string]int // shapes of the functions of a thread that call themselves
-	peers  map[int]string // by terminal
+	parts  map[int]int    // by shape of a part: its number within the thread
+	shapes map[string]int // shapes that the recursive functions of a thread share
+	peers  map[int]string // by terminal: text of the ranks that its calls name
 	known  map[*node]Sums
 
 	placer *placer  // nil: loops are from the order of calls
@@ -514,8 +526,8 @@ func (b *builder) nodes(out *Node, body []item, times uint64) {
 // entries is the calls at a leaf that enter a loop.
 type entries struct {
 	part    float64 // share of all calls at the leaf
-	gap     float64 // mean compute time before those that do not also enter an outer loop
-	further float64 // mean compute time before calls that begin another iteration; NaN: not known separately
+	gap     float64 // mean ns of compute time before calls that enter this loop, but no outer one
+	further float64 // mean ns of compute time before calls that begin another iteration; NaN: not known separately
 }
 
 // entered returns the mean compute time before the entries of a loop, and before its further iterations; nil if
@@ -543,7 +555,7 @@ func (b *builder) entered(n *node) (entry, further *float64) {
 	return &sum, &more
 }
 
-// call sets the fields of a call node. list is the calls in one occurrence of the node, times the number of
+// call sets the fields of a call node. list is the calls in one occurrence of the node; times is the number of
 // occurrences.
 func (b *builder) call(out *Node, list terms, times uint64) {
 	out.Site = b.label[list[0].leaf]

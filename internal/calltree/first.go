@@ -8,12 +8,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A firstCall is the compute time before the first call at a leaf, and the duration of that call; 0: unknown.
+// A firstCall is the compute time before the first call at a leaf, and the duration of that call, in ns; 0: unknown.
 type firstCall struct{ compute, mpi float64 }
 
 // firstOf determines whether the first of some calls, or the computation before it, took far longer than for later
-// ones. list is the calls in one occurrence of the node, times the number of occurrences. entry is the compute time
-// before later entries of a loop that begins with them; nil for calls.
+// ones. list is the calls in one occurrence of the node; times is the number of occurrences. entry is the compute time
+// before later entries of a loop that begins with the calls; nil for calls.
 func (b *builder) firstOf(out *Node, list terms, times uint64, entry *float64) {
 	if len(list) == 0 || b.StructureOnly {
 		return

@@ -36,7 +36,7 @@ type node struct {
 	// total, least and most per entry.
 	entered, rounds, least, most uint64
 	trips                        trips
-	lead                         terms // the calls that enter it
+	lead                         terms // the calls with which it is entered
 }
 
 // leads returns the first call of a node.
@@ -65,7 +65,7 @@ const (
 
 // A nodeShaper folds sequences into nodes. Leaves of the same call site have the same label.
 type nodeShaper struct {
-	label  []int // by leaf
+	label  []int // by leaf: number of its call site
 	poll   func(label int) bool
 	shapes map[string]int
 	leaf   map[int]*node   // by leaf: its node
@@ -150,7 +150,7 @@ func (f *nodeShaper) rule(n trace.Node) []*node {
 // the others, as they may belong to the surroundings.
 func (f *nodeShaper) repeated(list, once []*node, times uint64) []*node {
 	if len(once) > maxUnrolled/2 && times > 1 && f.uneven != nil {
-		once = f.folded(once) // its ends may belong to its surroundings
+		once = f.folded(once) // if this makes it shorter, its first and last repetition can stay separate
 	}
 	n := uint64(len(once))
 	switch {
@@ -357,7 +357,7 @@ func sameAs(body []item, list []*node) bool {
 	return slices.EqualFunc(body, list, func(x item, y *node) bool { return x.n.shape == y.shape })
 }
 
-// isLoopOver reports whether a node is a loop with body list. Runs are handled elsewhere.
+// isLoopOver reports whether a node is a loop whose body has the shapes of list, and is no run.
 func (n *node) isLoopOver(list []*node) bool {
 	return n.kind == loopKind && !n.isRun() && sameAs(n.body, list)
 }

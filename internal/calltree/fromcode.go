@@ -17,7 +17,7 @@ type placer struct {
 	frames int // largest number of recorded frames of a stack
 	code   *trace.Code
 	ways   *tree.TransitionFinder
-	vertex []int // by terminal; -1: none
+	vertex []int // by terminal: its vertex; -1: none
 }
 
 func newPlacer(r *trace.Reader, k *trace.Rank, c *trace.Code) (*placer, error) {
@@ -94,7 +94,7 @@ func count(top *Node) {
 	}
 }
 
-// alike returns by vertex whether a call at another offset in the same body prints the same.
+// alike reports, by vertex, whether a vertex at another offset in the same body has the same text.
 func alike(c *trace.Code) []bool {
 	type text struct {
 		parent int
@@ -164,7 +164,7 @@ type placing struct {
 	byKey  map[nodeKey]*Node
 	lists  map[*Node]terms // calls of each node
 
-	alike, deeper []bool  // by vertex
+	alike, deeper []bool  // by vertex: results of alike and of truncatedRecursions
 	nodes, bodies []*Node // by vertex: its node, and the node whose body gets the vertices below it
 }
 
@@ -204,7 +204,8 @@ func (x *placing) addVertex(i int) {
 	}
 }
 
-// nodeOf returns the node of a vertex, which it makes at the first use: vertices that print the same share one.
+// nodeOf returns the node of a vertex, which it makes at the first use. Vertices in one body that have the same text
+// and offset share a node.
 func (x *placing) nodeOf(i int) *Node {
 	v, in := &x.code.Vertices[i], x.top
 	if v.Parent >= 0 {
@@ -266,8 +267,8 @@ func (x *placing) fill(n *Node) {
 	}
 }
 
-// enter sets the compute time before the entries of a loop: that of its first call, if the compression's loop was
-// entered equally often.
+// enter sets the compute time before the entries of a loop: that before its first call. This is known if that call
+// enters a loop equally often in the compressed order of calls.
 func (x *placing) enter(n *Node) {
 	first := n
 	for len(first.Body) > 0 {

@@ -28,7 +28,8 @@ func (w Locator) Path(function string, s trace.Site) []Step {
 			f := &place.Frames[k]
 			step := Step{f.Name(), at(f)}
 			if f.Function == "<module>" && f.File != "" {
-				if step.Name = module(f.File); len(list) > 0 && list[len(list)-1].Name != "_run_code" { // the internal module runpy of python -m
+				// python -m runs the main module by _run_code, so that module isn't imported.
+				if step.Name = module(f.File); len(list) > 0 && list[len(list)-1].Name != "_run_code" {
 					step.Name = symbolise.ImportPrefix + imported(f.File)
 				}
 				if n := len(list); n > 0 && strings.HasPrefix(list[n-1].Name, symbolise.ImportPrefix) { // nested imports belong to the outermost

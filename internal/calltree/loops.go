@@ -14,7 +14,8 @@ type Loops struct {
 	r     *trace.Reader
 	o     Options
 	known map[loopKey]int
-	of    map[[2]int][][]int // by class and stream, cached if all ranks of the class have equal trip counts
+	// of is, by class and stream, the result of LoopsAround, cached if all ranks of the class have equal trip counts.
+	of map[[2]int][][]int
 }
 
 // A loopKey identifies loops: by their place in the code, else by the first call in them.
@@ -25,7 +26,7 @@ type loopKey struct {
 	first           string
 }
 
-// NewLoops returns an empty list.
+// NewLoops returns a list without loops; LoopsAround adds them.
 func NewLoops(r *trace.Reader, o Options) *Loops {
 	o.StructureOnly = true
 	return &Loops{r: r, o: o, known: make(map[loopKey]int), of: make(map[[2]int][][]int)}
@@ -61,7 +62,7 @@ func (l *Loops) LoopsAround(rank, stream int) ([][]int, error) {
 // Loop returns a loop by its index in the list.
 func (l *Loops) Loop(n int) show.Loop { return l.List[n] }
 
-// An around walks through the tree of a thread.
+// An around finds the loops around each terminal, on its way through the tree of a thread.
 type around struct {
 	l     *Loops
 	t     *Tree

@@ -46,7 +46,7 @@ func (n *Node) at(place string) bool {
 	return n.Place == place || strings.HasPrefix(n.Place, place+" ") || strings.HasSuffix(n.Place, " "+place) || strings.Contains(n.Place, " "+place+" ")
 }
 
-// each returns the first call in a body that is made once in each of the iterations.
+// each returns the first call in the body of a loop with this number of iterations that is made once in each of them.
 func (n *Node) each(rounds uint64) *Node {
 	for _, c := range n.Body {
 		if c.Kind == "call" && c.Sums.Calls == rounds && c.MostRounds == 1 {

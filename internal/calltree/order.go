@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// A Transition is two consecutive items.
+// A Transition is two items, From and To, that a rank observed one directly after the other.
 type Transition struct{ From, To int }
 
 // An ObservedOrder is the order of calls, or of other numbered items, that a rank observed.
@@ -20,18 +20,18 @@ type ObservedOrder struct {
 // A LoopOrder is the order of items in the program and its loops, derived from several ranks. A step back in the order
 // begins another iteration of a loop. Loops are nested or disjoint.
 type LoopOrder struct {
-	Items    []int // in order
+	Items    []int // all items, in the program's order
 	Position []int // by item: its index in Items
 	Loops    []PlaceInterval
-	// InnermostLoop is by position in Items the innermost loop that contains it, NoLoop if no loop does; OuterLoop
-	// is by loop the next enclosing one.
+	// InnermostLoop is, by position in Items, the index of the innermost loop that contains it. OuterLoop is, by index
+	// of a loop, the index of the next enclosing loop. Both are NoLoop if there is no such loop.
 	InnermostLoop, OuterLoop []int
 }
 
 // NoLoop is the index that means "no loop".
 const NoLoop = -1
 
-// A PlaceInterval is a range of positions, from First to Last inclusive.
+// A PlaceInterval is a range of positions in LoopOrder.Items, from First to Last inclusive.
 type PlaceInterval struct{ First, Last int }
 
 // Has reports whether the interval contains a position.
@@ -48,7 +48,7 @@ func FindLoopOrder(items int, courses []ObservedOrder) *LoopOrder {
 	for i := range o.InnermostLoop {
 		o.InnermostLoop[i] = NoLoop
 	}
-	for n, l := range o.Loops { // the larger before the smaller
+	for n, l := range o.Loops { // outer loops come before inner ones
 		o.OuterLoop[n] = o.InnermostLoop[l.First]
 		for place := l.First; place <= l.Last; place++ {
 			o.InnermostLoop[place] = n
@@ -95,7 +95,7 @@ func merged(items int, courses []ObservedOrder) (order []int) {
 	return order
 }
 
-// A siteSet is a set of call sites, a bit each.
+// A siteSet is a set of items, with a bit for each position in LoopOrder.Items.
 type siteSet []uint64
 
 func (s siteSet) has(p int) bool { return s[p/64]>>(p%64)&1 != 0 }
@@ -158,7 +158,7 @@ func (o *LoopOrder) loops(courses []ObservedOrder) (out []PlaceInterval) {
 	return out
 }
 
-// partOf reports whether a loop is the same as another one of at least its size.
+// partOf reports whether s and b, which is at least as large, are candidates for one loop.
 func (s *span) partOf(b *span) bool {
 	switch {
 	case s.Last < b.First || b.Last < s.First:

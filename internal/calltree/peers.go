@@ -58,7 +58,7 @@ func (b *builder) peersOfTerminal(t int) (_ string, err error) {
 	return strings.Join(texts, " "), nil
 }
 
-// rankText renders a rank parameter.
+// rankText renders the rank that terminal t has as its value number at.
 func (b *builder) rankText(t, at int) string {
 	name := func(v int64) string {
 		x := trace.Value{Type: trace.TypeInt, Num: v}

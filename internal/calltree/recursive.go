@@ -14,9 +14,9 @@ import (
 // A recursive is a function that calls itself, given by the outermost vertex of the function on the stack.
 type recursive struct {
 	p      *placer
-	around int    // number of vertices around the root
-	within []bool // by vertex: below the root
-	vertex []int  // by leaf; -1: none
+	around int    // number of vertices around the function's outermost vertex
+	within []bool // by vertex: it is the function's outermost vertex or below that
+	vertex []int  // by leaf: its vertex; -1: none
 	known  map[[2]int]bool
 }
 
@@ -51,8 +51,8 @@ func (f *nodeShaper) entry() *node {
 
 func (n *node) isEntry() bool { return n.kind == callKind && n.terms[0].leaf == noLeaf }
 
-// recursive rebuilds the nodes below recursive functions whose loops could not be distinguished. nodes is by
-// vertex; it sets dropped ones to nil.
+// recursive rebuilds the nodes below recursive functions whose loops could not be distinguished. nodes has the node of
+// each vertex; recursive sets those that it rebuilds to nil.
 func (b *builder) recursive(nodes []*Node) {
 	c := b.placer.code
 	for i := 0; i < len(c.Vertices); i++ {
@@ -108,7 +108,7 @@ func (b *builder) folded(r *recursive) []*Node {
 	return out.Body
 }
 
-// below adds function nodes to a body, below the functions that contain all of it.
+// below adds function nodes to a body. They are below the functions named in around, which contain all of the body.
 func (p *Tree) below(body []*Node, around []string) []*Node {
 	g := grouper{p.Sites, make(map[int][]Step)}
 	depth := -1

@@ -23,7 +23,7 @@ func (s *Sums) TotalNs() float64 { return s.ComputeNs + s.InCallsNs() }
 // InCallsNs is the time in the calls.
 func (s *Sums) InCallsNs() float64 { return s.MPINs + s.FileNs }
 
-// AddTime adds the time of calls of a function.
+// AddTime sets the time of calls of a function: FileNs if it works on files, else MPINs.
 func (s *Sums) AddTime(f *trace.Function, ns float64) {
 	if f.Has(trace.AttrPosix) {
 		s.FileNs = ns
@@ -32,7 +32,7 @@ func (s *Sums) AddTime(f *trace.Function, ns float64) {
 	}
 }
 
-// InCallsText names the kind of the calls that took most of the time.
+// InCallsText renders the time in MPI and, if there is any, the time in calls on files.
 func (s *Sums) InCallsText() string {
 	text := show.FormatDuration(s.MPINs) + " in MPI"
 	if s.FileNs > 0 {

@@ -89,7 +89,7 @@ func (f *nodeShaper) completed(loop *node, out, next []*node) (whole *node, befo
 // matched items, how many nodes they cover, and whether an inner loop has fewer than two iterations. items is empty
 // if the nodes do not match.
 func (f *nodeShaper) round(body []item, list []*node, atEnd bool) (items []item, n int, few bool) {
-	want := make([]uint64, len(body)) // trip counts of the inner loops
+	want := make([]uint64, len(body)) // trip count of each inner loop in this iteration; 2: the item has its usual form
 	for i, x := range body {
 		want[i] = 2
 		t := x.n.trips.times(x.times)

@@ -67,7 +67,7 @@ func (f *nodeShaper) evened(root trace.Node) []*node {
 			}
 			tried[u.none.shape] = true
 			if again = try(u); again {
-				clear(tried) // others may now be useful
+				clear(tried) // with one more uneven loop, others may shorten the structure, too
 				break
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code/insn"
 )
 
-// A Body is the decoded content of a function.
+// A Body is the decoded content of a function: its blocks, control flow and calls.
 type Body struct {
 	Blocks []BasicBlock // by ascending addresses
 	Graph  *FlowGraph
@@ -75,15 +75,15 @@ func (f *Function) build() (*Body, error) {
 type bodyBuilder struct {
 	f      *Function
 	b      *Body
-	moves  []moveEffect // by move of the function: its effect
+	moves  []moveEffect // by index of a jump, call or return in Function.moves
 	starts []uint64     // addresses at which blocks begin
 }
 
-// A moveEffect is the effect of a move, such as a jump, call or return, on the blocks.
+// A moveEffect is the effect of a jump, call or return on the blocks.
 type moveEffect struct {
 	pads []uint64 // landing pads of the call
 	ends bool     // it ends its block
-	call int      // index of the call + 1; 0: it is no call
+	call int      // index in Body.Calls, plus 1; 0: it is no call
 }
 
 // findStarts finds the calls, and where blocks begin and end.
@@ -140,7 +140,7 @@ func (x *bodyBuilder) findPads(v *move, e *moveEffect) {
 	}
 }
 
-// link sets the blocks of calls, and the successors of blocks that end with a move.
+// link sets the blocks of calls, and the successors of blocks that end with a jump, call or return.
 func (x *bodyBuilder) link() {
 	b, f := x.b, x.f
 	for i := range f.moves {
@@ -179,7 +179,7 @@ func (x *bodyBuilder) link() {
 	}
 }
 
-// analyse links the other blocks to their successors, and finds the loops.
+// analyse links the blocks that link left out to their successors, and finds the loops.
 func (x *bodyBuilder) analyse() {
 	b := x.b
 	next := make([][]int, len(b.Blocks))
@@ -225,7 +225,7 @@ func (b *Body) split(f *Function, starts []uint64) error {
 	return nil
 }
 
-// at returns the block that contains an address, -1 if no block does.
+// at returns the index of the block that contains an address, -1 if no block does.
 func (b *Body) at(addr uint64) int {
 	i := sort.Search(len(b.Blocks), func(i int) bool { return b.Blocks[i].Lo > addr })
 	if i == 0 || addr >= b.Blocks[i-1].Hi {
@@ -240,7 +240,7 @@ func (b *Body) lead(from int, to uint64) {
 	}
 }
 
-// goOn links a block to the following one, if both are of the same part.
+// goOn links a block to the following one, if both are in one range of the function's code.
 func (b *Body) goOn(f *Function, from int) {
 	if hi := b.Blocks[from].Hi; f.partAt(hi) == f.partAt(hi-1) {
 		b.lead(from, hi)

@@ -25,18 +25,18 @@ type Branch struct {
 type BranchArm struct {
 	FirstItem  int      `json:"from"`
 	EndItem    int      `json:"to"`
-	TakenCount uint64   `json:"taken,omitempty"`    // iterations of the enclosing loop that took it; 0: unknown
+	TakenCount uint64   `json:"taken,omitempty"`    // iterations of the enclosing loop that took this arm; 0: unknown
 	Branches   []Branch `json:"branches,omitempty"` // branches within it
-	// TakenIterations are those that took the arm, the same ones each time that the loop ran; nil: unknown, or no
-	// progression.
+	// TakenIterations are the iterations that took the arm, if these are the same each time that the loop runs. nil:
+	// not known, or they don't follow a progression.
 	TakenIterations *IterationPattern `json:"iterations,omitempty"`
 }
 
 // MaxBranchItems is the largest length of a list that is analysed.
 const MaxBranchItems = 256
 
-// Branches returns the branches of a list, given which of its items exclude each other. Unstructured code has none,
-// such as a goto from one arm into another.
+// Branches returns the branches of a list, given which of its items exclude each other. Unstructured code, such as a
+// goto from one arm into another, has none.
 func Branches(n int, apart func(i, j int) bool) []Branch {
 	if n > MaxBranchItems {
 		return nil
@@ -108,9 +108,9 @@ func components(list []int, joined func(i, j int) bool) [][]int {
 
 // A BodyItem is a call or a loop in the body of a function or loop.
 type BodyItem struct {
-	Block int    // of a loop: its header
-	Addr  uint64 // of a call
-	Loop  int    // NoIndex: the item is a call
+	Block int    // block of a call, or header of a loop
+	Addr  uint64 // of a call: address of the instruction
+	Loop  int    // index of a loop; NoIndex: the item is a call
 }
 
 // ExclusiveItems returns a function that reports whether two items directly in a loop, or with NoIndex in the function

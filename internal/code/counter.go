@@ -17,7 +17,7 @@ type Counter struct {
 	Offset       int64  // of a word of the frame, relative to the frame's address (CFA)
 	Step         int64
 	CounterGroup int   // which of the loop's counters it is derived from: a loop may have several
-	AddedSoFar   int64 // difference to its value when the iteration began
+	AddedSoFar   int64 // what the iteration has added to the counter up to the call
 }
 
 // Comparable reports whether the difference of two readings of a loop's counters, each less its AddedSoFar,
@@ -30,11 +30,11 @@ func (k Counter) Comparable(o Counter) bool {
 type counters struct {
 	conv    insn.CallingConvention
 	order   []int  // reachable blocks in reverse postorder
-	ops     [][]op // by block
+	ops     [][]op // by block: effects of its instructions
 	effects [][]insn.Effect
 	words   []int64           // offsets of words in the frame; their numbers follow those of registers
 	taken   []bool            // by word: its address is taken somewhere
-	at      []registerOffsets // by block: contents of registers at its begin
+	at      []registerOffsets // by block: the addresses of the frame that registers hold at the block's beginning
 	loops   map[int]*loopState
 }
 
@@ -42,10 +42,10 @@ type counters struct {
 type op struct {
 	addr     uint64
 	call     bool
-	to, from int // places; -1: unknown
+	to, from int // numbers of places; -1: unknown
 	add      int64
 	changed  uint32
-	over     []int // words that are overwritten
+	over     []int // numbers of the words that the instruction overwrites with unknown values
 }
 
 // A registerOffsets has for each register the offset of its value from the frame's address, if known.
@@ -57,8 +57,8 @@ type address struct {
 	at    int64
 }
 
-// A held is a value as the sum of a place's value at the loop's header and a constant. of is the number of that
-// place; -1: the value is unknown.
+// A held is the content of a place, as the sum of add and what the place with number of held at the loop's header. If
+// of is -1, the content is unknown.
 type held struct {
 	of  int32
 	add int64
@@ -162,7 +162,8 @@ func (s *registerOffsets) offset(p insn.Operand) (int64, bool) {
 	return s[p.Reg].at + p.Disp, true
 }
 
-// resolve numbers the words of the frame that are moved or stepped, and determines what else changes them.
+// resolve numbers the words of the frame that instructions move or add constants to. It determines what else changes
+// them.
 func (c *counters) resolve() {
 	registers := len(c.conv.Names)
 	walk := func(see func(o *op, e *insn.Effect, s *registerOffsets)) {
@@ -224,7 +225,8 @@ func (c *counters) resolve() {
 	})
 }
 
-// run updates places for the ops of a block, up to a call if until is its address.
+// run updates the contents of places, s, for the instructions of a block, up to the call at address until if it is
+// there.
 func (c *counters) run(s []held, block int, until uint64) {
 	registers := len(c.conv.Names)
 	for k := range c.ops[block] {
@@ -256,8 +258,8 @@ func (c *counters) run(s []held, block int, until uint64) {
 
 // A loopState is the contents of places in a loop.
 type loopState struct {
-	at    map[int][]held // by block, at its begin
-	steps map[int]int64  // by place: the step of each iteration
+	at    map[int][]held // by block: contents of places at its beginning
+	steps map[int]int64  // by number of a place: what each iteration adds to its content
 }
 
 // loop computes the contents of places in a loop, relative to those at the begin of the iteration.

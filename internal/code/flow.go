@@ -12,11 +12,11 @@ import "slices"
 // NoIndex is the index of no block and no loop.
 const NoIndex = -1
 
-// A Loop is a loop with all that is in it.
+// A Loop is a loop of a function's control flow graph. Header and Latches are indices of blocks.
 type Loop struct {
 	Header       int
 	Parent       int   // index of the loop around, or NoIndex
-	NestingDepth int   // how many loops are around
+	NestingDepth int   // number of loops around it
 	Latches      []int // blocks that jump back to the header, ascending
 	Irreducible  bool  // it has entries other than Header
 }
@@ -42,14 +42,14 @@ func AnalyseFlow(entry int, next [][]int) *FlowGraph {
 // A searched is a graph with its reachable blocks numbered in preorder; all fields below use these numbers.
 type searched struct {
 	blocks int
-	block  []int // by number
-	number []int // by block
+	block  []int // by preorder number: index of the block
+	number []int // by index of a block: its preorder number, or NoIndex
 	last   []int // highest number among the descendants in the search tree
-	post   []int // blocks in postorder
+	post   []int // indices of the blocks in postorder
 	pred   [][]int
 	header []int  // header of the innermost enclosing loop, or NoIndex
 	loop   []bool // the node is a header
-	wild   []bool // header of an irreducible loop
+	wild   []bool // the node is the header of an irreducible loop
 }
 
 func search(entry int, next [][]int) *searched {
@@ -154,13 +154,13 @@ func (s *searched) nest() {
 	}
 }
 
-// graph converts numbers back to blocks.
+// graph makes the FlowGraph, in which blocks have their indices again instead of preorder numbers.
 func (s *searched) graph(next [][]int) *FlowGraph {
 	g := &FlowGraph{ReversePostorder: make([]int, s.blocks), InnermostLoop: make([]int, s.blocks)}
 	for b := range g.ReversePostorder {
 		g.ReversePostorder[b], g.InnermostLoop[b] = NoIndex, NoIndex
 	}
-	at := make([]int, len(s.block)) // by header: its loop
+	at := make([]int, len(s.block)) // by preorder number of a header: index of its loop
 	for i := range s.post {
 		b := s.post[len(s.post)-1-i]
 		g.ReversePostorder[b] = i

@@ -8,12 +8,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code/insn"
 )
 
-// A Function is one function of an image with all its parts.
+// A Function is one function of an image. Its code may be in several parts.
 type Function struct {
 	image  *Image
 	first  *codeRange
-	parts  []*codeRange // ascending
-	moves  []move       // of all parts, ascending
+	parts  []*codeRange // ranges of its code, by ascending addresses
+	moves  []move       // jumps, calls and returns of all parts, by ascending addresses
 	tables [][]uint64
 
 	gathered bool

@@ -52,14 +52,14 @@ type Image struct {
 	elf       *elf.File
 	machine   insn.Decoder
 	sections  []*section
-	parts     []*codeRange // ascending, disjoint
+	parts     []*codeRange // ranges of code, disjoint, by ascending addresses
 	byLo      map[uint64]*codeRange
 	slots     map[uint64]string // by address: name of the symbol whose address the dynamic linker writes there
 	moved     map[uint64]uint64 // by address: address in this image that the dynamic linker writes there
 	exports   map[string]uint64
 	stubNames map[uint64]string
 	joined    bool      // all parts are assigned to functions
-	budget    int       // remaining work, see returns
+	budget    int       // number of functions that the current call of MayReturn may still examine
 	counted   *Function // the function whose analysis counters caches
 	counters  *counters
 }
@@ -231,7 +231,8 @@ func isFunction(s *elf.Symbol) bool {
 	return (kind == elf.STT_FUNC || kind == gnuIFunc) && s.Section != elf.SHN_UNDEF && s.Value != 0 && s.Name != ""
 }
 
-// findParts makes parts from .eh_frame and symbols; of several names it takes the most public, then the shortest.
+// findParts makes parts from .eh_frame and symbols. Of several symbols at one address it takes the most public, then
+// the shortest.
 func (m *Image) findParts(dynamic, local []elf.Symbol) {
 	var list []*codeRange
 	for _, f := range UnwindEntries(m.elf) {
@@ -281,7 +282,7 @@ func (m *Image) findParts(dynamic, local []elf.Symbol) {
 	}
 }
 
-// SymbolBindingOrder orders bindings by how public they are.
+// SymbolBindingOrder orders bindings by how public they are: 0 is global, 1 weak, 2 any other.
 func SymbolBindingOrder(b elf.SymBind) int {
 	switch b {
 	case elf.STB_GLOBAL:

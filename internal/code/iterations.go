@@ -16,7 +16,7 @@ type IterationPattern struct {
 	Irregular bool   `json:"-"`
 }
 
-// ShiftedBack returns the same iterations, counted from an origin that is by iterations earlier.
+// ShiftedBack returns the same iterations, with `by` added to each number, as counting begins that much earlier.
 func (i IterationPattern) ShiftedBack(by uint64) IterationPattern {
 	if i.Count > 0 && !i.Irregular {
 		i.First, i.Last = i.First+by, i.Last+by

@@ -11,7 +11,7 @@ const (
 	maxEntries = 1 << 12 // largest number of entries read from a jump table
 )
 
-// A move is an instruction that may continue elsewhere than at the next one.
+// A move is an instruction after which control may continue elsewhere than at the next one.
 type move struct {
 	addr, end uint64
 	kind      insn.Kind

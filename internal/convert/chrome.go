@@ -22,8 +22,8 @@ type ChromeWriter struct {
 	o       Options
 	line    []byte
 	events  int
-	texts   map[string][]byte // as JSON
-	sites   [][]byte          // as JSON, by place
+	texts   map[string][]byte // by string: the string as JSON
+	sites   [][]byte          // by number of a place: its text as JSON
 	details []EventDetail
 }
 

@@ -15,8 +15,8 @@ import (
 // Options select what is written besides calls.
 type Options struct {
 	SourceLine func(trace.Site) (file string, line int) // returns a call site's source line, or else its module with offset, and line 0
-	Metadata   map[string]string                        // about the trace as a whole
-	Marks      []TimeMark                               // in the order of time
+	Metadata   map[string]string                        // properties of the trace as a whole, by name
+	Marks      []TimeMark                               // texts at times, in the order of time
 }
 
 // A TimeMark is a text at a time, for formats that support it.
@@ -25,10 +25,10 @@ type TimeMark struct {
 	Text string
 }
 
-// A EventDetail is a named value of a call, for formats whose events have such values.
+// An EventDetail is a named value of a call, for formats whose events have such values.
 type EventDetail struct {
 	Name   string
-	Text   string // "" for a number
+	Text   string // "": the value is Number
 	Number int64
 }
 

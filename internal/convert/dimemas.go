@@ -16,7 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Kinds of records.
+// Kinds of records in a Dimemas trace.
 const (
 	burst    = 1
 	send     = 2
@@ -24,14 +24,14 @@ const (
 	globalOp = 10
 )
 
-// Values of a receive record.
+// Values of a receive record's field that says whether the receive blocks, begins or is waited for.
 const (
 	blocking  = 0
 	immediate = 1
 	wait      = 2
 )
 
-// Bits of a send record.
+// Bits of a send record's field that says how the message is sent.
 const (
 	rendezvous   = 1
 	immediateBit = 2
@@ -44,14 +44,14 @@ var operations = map[meaning.Operation]int{
 	meaning.OperationAlltoallw: 9, meaning.OperationReduce: 10, meaning.OperationAllreduce: 11, meaning.OperationReduceScatter: 12, meaning.OperationReduceScatterBlock: 12, meaning.OperationScan: 14, meaning.OperationExscan: 14,
 }
 
-// A DimemasWriter writes one file. It is an ops.Sink. The trace must have all ranks, as the simulator would wait for
-// a missing task.
+// A DimemasWriter writes a trace for the simulator Dimemas. It is an ops.Sink. The trace must have all ranks, as the
+// simulator would wait for a missing task.
 type DimemasWriter struct {
 	RankSequence
 	line []byte
 
-	offsets int64   // position in the file at which the header has the tasks' offsets
-	begins  []int64 // offset in the file of each task
+	offsets int64   // position of the header's field with the offset of the list of tasks
+	begins  []int64 // by task: offset in the file of its first record
 
 	comms map[int]bool // numbers of the defined communicators
 }
@@ -123,7 +123,7 @@ func (w *DimemasWriter) record(kind int, fields ...int64) {
 	w.Out.Append(w.line)
 }
 
-// text begins a record.
+// text returns the beginning of a record: its kind, task and thread.
 func (w *DimemasWriter) text(kind int) []byte {
 	b := strconv.AppendInt(w.line[:0], int64(kind), 10)
 	return append(strconv.AppendInt(append(b, ':'), int64(w.Rank), 10), ":0"...)
@@ -139,7 +139,7 @@ func (w *DimemasWriter) burst(ns int64) {
 	w.Out.Append(b)
 }
 
-// nothing is a record of a given length without effect.
+// nothing returns a record without effect, a computation of 0 s, that is length bytes long.
 func (w *DimemasWriter) nothing(length int64) []byte {
 	b := append(w.text(burst), ":0."...)
 	for int64(len(b)) < length-1 {
@@ -219,7 +219,7 @@ func (w *DimemasWriter) message(x *ops.Act) {
 	}
 }
 
-// late is the record of a posted receive, padded to a fixed length.
+// late returns the record of a posted receive, padded to a fixed length, as it is filled in later.
 func (w *DimemasWriter) late(peer, bytes, tag, comm int64) []byte {
 	return fmt.Appendf(w.text(receive), ":%010d:-1:%019d:%010d:%010d:%d\n", peer, bytes, tag, comm, immediate)
 }

@@ -12,24 +12,25 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Histograms is the histograms of a trace.
+// Histograms holds the histograms of a trace: for each call site those of its calls' durations and of the gaps before.
 type Histograms struct {
 	// TimesKind is how the times are known: exact, bounded (each within the error asked for at recording), or
 	// histogram (the trace keeps histograms). Bins of the trace that were split or merged are estimates: a time may
 	// also be between two of them. Counts, extremes and means over all bins are exact.
 	TimesKind string          `json:"times"`
 	Ranks     []int           `json:"ranks"` // the ranks whose calls are counted
-	Sites     []HistogramSite `json:"sites"` // the largest sum of durations first
+	Sites     []HistogramSite `json:"sites"` // call sites, those with the largest sum of durations first
 }
 
-// A HistogramSite is a function called from a place.
+// A HistogramSite is an MPI function called from one place in the code, with the histograms of these calls.
 type HistogramSite struct {
 	Number   int        `json:"number"` // from 1, in the order of first occurrence in the classes
 	Function string     `json:"function"`
 	Place    string     `json:"site"`
 	Site     trace.Site `json:"-"`
 	CallHistograms
-	CallsAfterEach []CallsAfter `json:"after,omitempty"` // histograms by preceding call, if requested
+	// CallsAfterEach is the calls split by the preceding call of their thread; nil unless HistogramOptions.ByPrevious.
+	CallsAfterEach []CallsAfter `json:"after,omitempty"`
 }
 
 // A CallsAfter is the calls of a site that directly follow calls of another site in their thread.
@@ -40,7 +41,7 @@ type CallsAfter struct {
 	CallHistograms
 }
 
-// A CallHistograms is the histograms of the times in calls and of the times before them.
+// A CallHistograms is the histograms of the durations of some calls, and of the gaps before these calls.
 type CallHistograms struct {
 	Duration Histogram `json:"duration"`
 	Gap      Histogram `json:"gap"`
@@ -52,7 +53,7 @@ type Histogram struct {
 	Bins []HistogramBin `json:"bins"`
 }
 
-// A HistogramBin counts times from Least to Most, both included, with the ranks of the extremes.
+// A HistogramBin counts times from Min to Max, both included. MinRank and MaxRank are the ranks that had these two.
 type HistogramBin struct {
 	Count     uint64  `json:"calls"`
 	Min       uint64  `json:"least_ns"`
@@ -65,11 +66,13 @@ type HistogramBin struct {
 
 // HistogramOptions select what histograms are made of.
 type HistogramOptions struct {
-	Wanted     func(s *HistogramSite) bool // selects call sites; nil: all
-	Rank       int                         // the only rank, or its class if the trace has histograms of classes; negative: all ranks
-	ByPrevious bool                        // separate by preceding call, even if the trace has every call's time
-	Name       func(trace.Site) string     // names a call site; nil: module and offset
-	Progress   func(done, ranks int)       // may be nil
+	Wanted func(s *HistogramSite) bool // selects call sites; nil: all
+	// Rank is the only rank whose calls count (with histograms by class: all ranks of its class). Negative: all ranks.
+	Rank       int
+	ByPrevious bool                    // also make histograms by preceding call: HistogramSite.CallsAfterEach
+	Name       func(trace.Site) string // names a call site; nil: module and offset
+	// Progress is called with the number of ranks or classes done, and with their total. It may be nil.
+	Progress func(done, ranks int)
 }
 
 // ErrNoHistograms is returned for a trace without times or histograms.
@@ -108,13 +111,14 @@ func HistogramsOf(r *trace.Reader, o HistogramOptions) (*Histograms, error) {
 	return rep, nil
 }
 
-// Values of key.from without a call site: any preceding call, or none.
+// Values of key.from that are no index of a call site: anywhere means any preceding call, start no preceding call: a
+// thread's first call.
 const (
 	anywhere = -2
 	start    = trace.NoPreviousPlace
 )
 
-// A key is the indices of a call site and of the preceding call's site.
+// A key is the indices, in collector.sites, of a call site and of the preceding call's site.
 type key struct{ site, from int }
 
 // A collector numbers call sites and collects times by site.
@@ -123,8 +127,8 @@ type collector struct {
 	sites  []HistogramSite
 	wanted []bool
 	of     map[trace.FunctionSite]int
-	ranks  []int   // to analyse
-	class  [][]int // by class: the site of each terminal; nil for classes that are left out
+	ranks  []int   // the ranks whose calls are collected
+	class  [][]int // by class and terminal: index in sites of the call's site
 	tables map[key]*CallHistograms
 }
 
@@ -180,7 +184,7 @@ func (c *collector) histograms(r *trace.Reader, rep *Histograms) error {
 	type pair struct{ duration, gap *hist.Hist }
 	sums := make(map[key]*pair)
 	add := func(k key, h *trace.Histogram) {
-		// The sum has more bins than a part, so that merging loses less.
+		// A sum of histograms has more bins than one of them, so that merging loses less.
 		p := once.GetOrMake(sums, k, func() *pair {
 			return &pair{hist.New(MaxHistogramBins, hist.NoRank), hist.New(MaxHistogramBins, hist.NoRank)}
 		})
@@ -230,8 +234,8 @@ func (c *collector) histograms(r *trace.Reader, rep *Histograms) error {
 	return nil
 }
 
-// before returns the index of the call site for each place of a class, as trace.Histogram.PreviousPlace numbers
-// places.
+// before returns, by number of a place in a class, the index of the place's call site in c.sites. Places are numbered
+// as in trace.Histogram.PreviousPlace.
 func (c *collector) before(r *trace.Reader, class int) ([]int, error) {
 	of, err := r.TerminalPlaces(class)
 	if err != nil {
@@ -258,7 +262,7 @@ func ofHist(h *hist.Hist) Histogram {
 	return s
 }
 
-// series counts the times of every call.
+// series makes the histograms of a trace that has the times of every call.
 func (c *collector) series(r *trace.Reader, rep *Histograms) error {
 	rep.Ranks = c.ranks
 	sums := make(map[key]*tallies)
@@ -297,7 +301,7 @@ func (c *collector) series(r *trace.Reader, rep *Histograms) error {
 	return nil
 }
 
-// finish assigns the tables to their call sites, sorted by the sum of durations, largest first.
+// finish returns the call sites that have calls, with their histograms, the largest sum of durations first.
 func (c *collector) finish() []HistogramSite {
 	for k, t := range c.tables {
 		s := &c.sites[k.site]

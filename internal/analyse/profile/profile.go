@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Profile is the tree of one rank of a class.
+// A Profile is the call tree of one rank, which may describe all ranks of its class.
 type Profile struct{ *calltree.Tree }
 
 // RankProfile makes the profile of a rank; see calltree.Build.

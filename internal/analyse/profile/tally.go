@@ -6,12 +6,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A tally counts times in fine steps; a bin consists of some steps. Each step has a count, sum, sum of squares and
-// extremes. So bins can be chosen once all times are known, and their sums are exact. Steps begin at 1 ns. When there
-// are too many, pairs of neighbours are merged. A tally has at most 512 steps of 56 bytes.
+// A tally is a histogram with narrow intervals, called steps, which are merged into bins at the end. Each step has a
+// count, sum, sum of squares and extremes. So bins can be chosen once all times are known, and their sums are exact.
+// Steps are 1 ns wide at first. When there are too many, pairs of neighbours are merged. A tally has at most 512 steps
+// of 56 bytes.
 type tally struct {
-	fine  int // logarithm, base 2, of the number of steps per octave
-	low   int // number of steps[0]
+	fine  int // logarithm, base 2, of the number of steps per octave (times from 2ⁿ to 2ⁿ⁺¹ ns)
+	low   int // number of the first step, steps[0], as the method step counts
 	steps []model.Stat
 }
 
@@ -19,15 +20,15 @@ type tally struct {
 type tallies struct{ duration, gap tally }
 
 const (
-	finest   = 61  // steps of 1 ns up to 73 years, with numbers that fit
-	coarsest = 3   // 496 steps cover all 64 bits
+	finest   = 61  // value of fine in an empty tally: steps are 1 ns wide for all times below 2⁶² ns
+	coarsest = 3   // least value of fine: 496 steps then cover all 64-bit times
 	mostStep = 512 // largest number of steps of a tally
 )
 
 // newTallies returns empty tallies.
 func newTallies() *tallies { return &tallies{tally{fine: finest}, tally{fine: finest}} }
 
-// step returns the number of a time's step. The number rises with the time.
+// step returns the number of the step that a time in ns belongs to. The number rises with the time.
 func (t *tally) step(ns uint64) int {
 	octave := bits.Len64(ns) - 1 - t.fine
 	if octave <= 0 {
@@ -36,7 +37,8 @@ func (t *tally) step(ns uint64) int {
 	return octave<<t.fine + int(ns>>octave)
 }
 
-// add counts a time of a rank; ranks come in rising order.
+// add counts a time in ns of a rank's call. Ranks come in rising order, so that the lowest rank with an extreme is
+// kept.
 func (t *tally) add(ns uint64, rank int32) {
 	s := t.room(ns)
 	if s.Count == 0 || ns < s.Min {
@@ -48,7 +50,7 @@ func (t *tally) add(ns uint64, rank int32) {
 	s.Add(ns)
 }
 
-// room returns the statistics of a time's step, made if needed.
+// room returns the statistics of the step that a time in ns belongs to. It makes the step if needed.
 func (t *tally) room(ns uint64) *model.Stat {
 	n := t.step(ns)
 	if len(t.steps) == 0 {
@@ -81,8 +83,8 @@ func (t *tally) coarsen() {
 	}
 }
 
-// spread merges steps into bins, each of the same number of steps. Bins grow in a constant ratio if the times are far
-// apart, and have equal widths if they are close.
+// spread merges the steps into at most MaxHistogramBins bins, each of the same number of steps. Bins grow in a constant
+// ratio if the times are far apart, and have equal widths if they are close.
 func (t *tally) spread() Histogram {
 	width := (len(t.steps) + MaxHistogramBins - 1) / MaxHistogramBins
 	var all model.Stat

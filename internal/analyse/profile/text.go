@@ -19,23 +19,23 @@ import (
 // A View limits what is shown of a profile.
 type View struct {
 	Width     int     // columns of the terminal
-	MinTimeNs float64 // the least time of a line, in ns; negative: as many lines as fit
-	LoopDepth int     // number of nested loops that are shown open; negative: all
+	MinTimeNs float64 // ns; nodes with less time share a line; negative: a limit with which a thread's lines fit
+	LoopDepth int     // number of nested loops that are shown open; deeper ones are one line; negative: no limit
 }
 
-// fitting is the default number of lines of a thread.
+// fitting is the number of lines of a thread to which a negative View.MinTimeNs limits the text, if possible.
 const fitting = 60
 
-// A row is a line to be printed.
+// A row is one line of the printed tree.
 type row struct {
 	text  string
 	chain []string // functions that follow the text, each called by the one before
-	after string   // text after them
-	note  string   // printed on the line below
+	after string   // text after the chain
+	note  string   // text for a line of its own below this one
 	site  string
 	sums  *calltree.Sums
 	calls string
-	mean  bool // means are over single calls
+	mean  bool // the row is of MPI calls, so its means are per call
 	per   uint64
 }
 
@@ -53,7 +53,7 @@ func (p *Profile) Text(w io.Writer, v View) {
 	}
 }
 
-// lines writes nodes below a title.
+// lines writes nodes and their subtrees as a table below a title line. total is the thread's time in ns.
 func (p *Profile) lines(w io.Writer, title string, body []*calltree.Node, total float64, v View) {
 	hidden := v.MinTimeNs
 	lister := rows{p: p, callers: p.Threads == nil, depth: v.LoopDepth}
@@ -109,7 +109,7 @@ func (p *Profile) legend(w io.Writer, body []*calltree.Node) {
 	}
 }
 
-// elsewhere explains calls whose place in the code is not known.
+// elsewhere returns the legend for calls whose place in the code is not known.
 func (p *Profile) elsewhere() string {
 	text := "elsewhere: calls whose place in the code isn't known"
 	if p.StackLimit > 0 {
@@ -160,19 +160,20 @@ func (p *Profile) HeadText(t *calltree.Thread) string {
 	return fmt.Sprintf("%s: %s calls, %s computing, %s", who, show.FormatGrouped(t.Total.Calls), show.FormatDuration(t.Total.ComputeNs), t.Total.InCallsText())
 }
 
-// rows lists what is to be printed.
+// rows makes the rows of the printed table from a tree's nodes.
 type rows struct {
 	p       *Profile
-	callers bool // depth counts nested functions, not loops
+	callers bool // depth limits nested functions, not nested loops
 	depth   int
 	min     float64
-	imports float64 // an import is one row if nothing in it takes longer, in ns
-	closed  bool    // some import is one row
-	left    int     // number of nodes without a row
+	imports float64 // ns: the import of a module is one row if none of its nodes takes longer
+	closed  bool    // the import of some module is one row
+	left    int     // number of nodes without a row of their own
 	list    []row
 }
 
-// body adds rows for nodes at a level of indentation, and opens up to loops nested loops.
+// body adds rows for nodes and their subtrees. level is their indentation, loops the number of loops around them, which
+// r.depth limits.
 func (r *rows) body(nodes []*calltree.Node, level, loops int) {
 	var small []*calltree.Node
 	flush := func() {
@@ -221,7 +222,7 @@ func (r *rows) names(nodes []*calltree.Node) string {
 	return text
 }
 
-// functions counts the calls below a node.
+// functions adds the numbers of calls in a node's subtree to calls, by MPI function.
 func (r *rows) functions(n *calltree.Node, calls map[string]uint64) {
 	if n.Site > 0 {
 		calls[r.p.Sites[n.Site-1].Function] += n.Sums.Calls
@@ -275,7 +276,9 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		if r.callers {
 			loops++
 		}
-		again := 0 // number of recursive calls; the recorder leaves some out if there are many
+		// Number of directly nested calls of the same function. Above 1 the text has "…", as the recorder may leave
+		// some out.
+		again := 0
 		for len(n.Body) == 1 && n.Body[0].Kind == "function" && n.Body[0].Entries == n.Entries {
 			if !strings.HasPrefix(n.CallerPlace, "+0x") {
 				x.site = n.CallerPlace
@@ -292,7 +295,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 			}
 			n = inner
 		}
-		// The innermost place whose source line is known.
+		// Of the places from which the functions are called, show the innermost whose source line is known.
 		if x.site == "" || !strings.HasPrefix(n.CallerPlace, "+0x") {
 			x.site = n.CallerPlace
 		}
@@ -360,7 +363,7 @@ func (x *row) onset(n *calltree.Node, level int) {
 	}
 }
 
-// TripCountText writes a loop's trip count.
+// TripCountText returns a loop's trip count as text (e.g. "≥ 10–12").
 func TripCountText(n *calltree.Node) string {
 	text := rounds(n)
 	if n.RoundsAtLeast {
@@ -384,7 +387,7 @@ func rounds(n *calltree.Node) string {
 	return show.FormatGrouped(n.LeastRounds) + "–" + show.FormatGrouped(n.MostRounds)
 }
 
-// perCall writes the bytes per call.
+// perCall returns the mean bytes per call as text; "" if no data moved.
 func perCall(s *calltree.Sums) string {
 	out, in := s.BytesOut/max(1, s.Calls), s.BytesIn/max(1, s.Calls)
 	switch {
@@ -410,7 +413,7 @@ type table struct {
 
 const (
 	narrowest = 60
-	wide      = 112 // least width with a column of means
+	wide      = 112 // least width, in characters, of a table with columns of means
 )
 
 func (t *table) write(title string, list []row) {
@@ -489,7 +492,7 @@ func (t *table) line(s string) {
 	fmt.Fprintln(t.w, strings.TrimRight(s, " "))
 }
 
-// cut shortens a text to a number of columns.
+// cut shortens a text to width characters, the last of which is then "…".
 func cut(s string, width int) string {
 	if utf8.RuneCountInString(s) <= width || width < 1 {
 		return s

@@ -8,15 +8,17 @@ type blocked struct {
 	end     int64 // when the call returned
 	open    int   // number of operations for which the other rank's arrival isn't known yet
 	opened  bool  // open was ever above 0
-	told    bool  // no further operation will be added
-	known   bool  // some arrival is known
+	told    bool  // all operations of the call have been added
+	known   bool  // the analysis can interpret some operation of the call
 	settled bool
 
 	kind   Kind
 	waited int64
-	by     arrival // the rank that arrived last
-	free   int64   // ns that this rank had been outside of MPI before it arrived; below 0: unknown on this rank, a question asks the late rank
-	got    int64   // position of a late sender's message in the rank's order of receipt
+	by     arrival // arrival of the rank that the call waited for, the last to arrive
+	// free is ns that the late rank had been outside of MPI before it arrived. Below 0: not known here, so
+	// that rank is asked.
+	free int64
+	got  int64 // for LateSender: position of the message among those that the rank received, from 1
 }
 
 // waitsFor records that another rank arrived at an operation. Only the last arrival counts. Ties go to the lower
@@ -28,7 +30,7 @@ func (b *blocked) waitsFor(kind Kind, other arrival, free, turn int64) {
 	}
 }
 
-// as returns a Wait of the call, of a kind and with a length in ns.
+// as returns a Wait for the call, with the given kind and length in ns.
 func (b *blocked) as(kind Kind, ns int64) Wait {
 	return Wait{int(b.rank), int(b.stream), kind, b.at, ns, int(b.by.rank)}
 }
@@ -71,8 +73,8 @@ func (w *rankAnalysis) wrongOrder(b *blocked) {
 	w.each(b.as(WrongOrder, b.waited))
 }
 
-// add counts a wait (sign 1), or takes it back (-1). It also sends a question to the late rank, as only that rank
-// knows what it did meanwhile.
+// add counts a wait (sign 1), or takes it back (-1). If this rank doesn't know what the late rank did meanwhile, add
+// sends that rank a question instead of counting the cause.
 func (w *rankAnalysis) add(b *blocked, kind Kind, sign int64) {
 	r := w.row(rowKey{b.place, kind})
 	r.count += uint64(sign)

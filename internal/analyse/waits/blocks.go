@@ -29,7 +29,7 @@ type inBlock struct {
 	arrival
 }
 
-// Flags of entries.
+// Flags of an entry of a block.
 const (
 	isLate = 1 << iota // a receiver arrived after the send
 	otherNumber
@@ -37,12 +37,12 @@ const (
 	entryFlags = iota
 )
 
-// blockFor returns the block for a rank.
+// blockFor returns the block to be sent to a rank. It adds an empty one to the map if needed.
 func blockFor(of map[int]*block, rank int) *block {
 	return once.GetOrMake(of, rank, func() *block { return &block{channels: make(map[ops.Channel]int)} })
 }
 
-// add appends an entry.
+// add appends an entry: the nth message of channel c was sent, or its receiver arrived, as arrival a says.
 func (x *block) add(c ops.Channel, nth uint64, a arrival, flags int) {
 	n, fresh := once.NumberOf(x.channels, c)
 	if fresh {
@@ -83,7 +83,7 @@ func (a *arrival) where(c *wire.Coder) {
 	wire.CodeUints(c, &a.place)
 }
 
-// readBlock reads a block of messages from one rank to another.
+// readBlock reads a block about messages from one rank to another, and calls take for each entry.
 func readBlock(r *wire.Reader, from, to int, take func(c ops.Channel, nth uint64, a arrival, flags int)) {
 	var of []inBlock
 	at := int64(0)
@@ -182,7 +182,7 @@ func (w *rankAnalysis) hearQuestions(from int, r *wire.Reader) {
 	}
 }
 
-// encoded returns the bytes for each rank, and empties the map.
+// encoded returns the encoded blocks or questions, by the rank that they go to, and empties the map.
 func encoded[T interface{ bytes() []byte }](of map[int]T) map[int][]byte {
 	out := make(map[int][]byte, len(of))
 	for rank, x := range of {

@@ -22,8 +22,8 @@ type RunEnd struct {
 	Visitor   CallVisitor    // sees each call and wait; nil: none
 }
 
-// Approximate costs of the analysis: of a call, of one step of an exchange after a window, and the time always
-// allowed.
+// Estimated costs of the analysis, in ns: callNs for a call, talkNs for one step of the exchange after a window. freeNs
+// is allowed in any run.
 const (
 	callNs   = 2_000
 	talkNs   = 300_000
@@ -38,7 +38,7 @@ const rankWindow = 1 << 13
 const mostHops = 100_000
 
 // AnalyseRun finds out who waited for whom, over a transport that all ranks use at once. Rank 0 gets the trace's
-// section of waits. The returned error is the transport's; other failures are a reason in the result.
+// section of waits, other ranks nil. An error is the transport's; any other failure is the result's Status.
 func AnalyseRun(t Transport, f RunEnd) (*trace.Waits, error) {
 	w := newLocal(t, nil, nil)
 	w.hops = &hops{of: make(map[int32][]hop)}
@@ -91,7 +91,8 @@ func BroadcastFromRoot(t Transport, what []byte) ([]byte, error) {
 	return Messenger{t}.Broadcast(AllRanks(t.Size()), t.Rank(), what)
 }
 
-// ready opens the rank's data, and sets the expected cost in own.
+// ready opens the rank's trace, and sets in own what the rank contributes to the agreement. It returns nil for a rank
+// without a track.
 func (w *rankAnalysis) ready(f *RunEnd, own *agreement) (*trace.Rank, error) {
 	if f.Trace == nil {
 		return nil, errors.New("the trace can't be read")
@@ -119,7 +120,7 @@ func (w *rankAnalysis) ready(f *RunEnd, own *agreement) (*trace.Rank, error) {
 		return nil, err
 	}
 	own.calls = k.Total()
-	for stream := range k.Streams() { // the stream's own span: the table of processes is rounded
+	for stream := range k.Streams() { // times from the log: the table of processes has rounded ones
 		if k.Len(stream) > 0 {
 			skipped := skippedOf(f.Log, stream).Calls
 			if skipped >= k.Len(stream) {
@@ -156,8 +157,8 @@ type agreement struct {
 	left        trace.WaitsStatus
 	needs       int64
 	calls       uint64
-	first, last int64 // ns on rank 0's clock
-	began       int64 // begin of the run
+	first, last int64 // beginning of the first call and end of the run, in ns on rank 0's clock
+	began       int64 // beginning of the run, in ns on rank 0's clock
 	since       int64 // the time from which all ranks have times; math.MinInt64: they have all times
 	torn        bool
 }
@@ -315,7 +316,8 @@ func (w *rankAnalysis) findPath(span int64) (*CriticalPath, *pathSums, error) {
 	return p, x, nil
 }
 
-// pathSince returns the earliest time from which all waits can be collected; math.MinInt64 for the whole run.
+// pathSince returns the earliest time from which the ranks have at most mostHops waits; math.MinInt64 for the whole
+// run.
 func (w *rankAnalysis) pathSince(span int64) (int64, error) {
 	if w.waits <= mostHops {
 		return math.MinInt64, nil
@@ -365,7 +367,7 @@ func (w *rankAnalysis) pathSince(span int64) (int64, error) {
 	return math.MinInt64, nil
 }
 
-// conclude combines the results of all ranks and their sums along the path.
+// conclude combines the results of all ranks and their sums along the path. Only rank 0 gets the trace's section.
 func (w *rankAnalysis) conclude(path *CriticalPath, onPath *pathSums) (*trace.Waits, error) {
 	join := func(a, b []byte) (both []byte) {
 		w.try(func() error {
@@ -433,7 +435,7 @@ func readFound(b []byte) (f found, err error) {
 	return f, err
 }
 
-// append and readWay encode and decode a way for other ranks.
+// append and readWay encode and decode a way, the input of the search for the critical path.
 //
 //	way = (rank, stream, start, end, hops, (time - previous time, rank, stream)…)…
 func (y *way) append(b []byte) []byte {
@@ -466,7 +468,7 @@ func (y *way) code(c *wire.Coder, t thread) {
 	}
 }
 
-// appendStretches and readStretches encode and decode the path for other ranks.
+// appendStretches and readStretches encode and decode the intervals of the critical path on each thread.
 func appendStretches(b []byte, on map[thread][]pathInterval) []byte {
 	return wire.AppendCoded(b, func(c *wire.Coder) {
 		for _, t := range slices.SortedFunc(maps.Keys(on), compareThreads) {

@@ -5,14 +5,14 @@ import "sort"
 // A history records when a thread was in MPI, back to the earliest time that a question may still be about.
 type history struct {
 	calls []spell
-	n     int // number of spells so far, with dropped ones
+	n     int // number of spells so far, including those dropped from calls
 }
 
-// A spell is an interval within MPI.
+// A spell is the time of an MPI call that isn't within another call, in ns.
 type spell struct {
 	start, end int64
-	before     int64    // time in MPI before its start
-	place      callSite // call site of its first call
+	before     int64    // sum of the thread's time in MPI before start
+	place      callSite // call site of the call
 }
 
 // mostSpells is the largest number of spells kept for a thread.
@@ -47,7 +47,7 @@ func (h *history) forget(since int64) {
 	h.calls = h.calls[:copy(h.calls, h.calls[n:])]
 }
 
-// until returns the time in MPI before a time.
+// until returns the sum of the thread's time in MPI, in ns, up to a time.
 func (h *history) until(t int64) int64 {
 	i := sort.Search(len(h.calls), func(i int) bool { return h.calls[i].start > t })
 	if i == 0 {

@@ -14,10 +14,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// An arrival is the time at which a rank arrived at an operation, and the call.
+// An arrival is the time in ns at which a rank arrived at an operation, with the call site.
 type arrival struct {
 	at     int64
-	within int64 // approximate error of the time
+	within int64 // approximate error of the time, in ns
 	rank   int32
 	stream int32
 	place  callSite
@@ -35,7 +35,7 @@ type rankAnalysis struct {
 	each   func(Wait)
 	rider  CallVisitor
 	world  []int // all ranks
-	direct int   // largest communicator whose members each send the late one a question
+	direct int   // largest group whose members each send the late member a question
 	broken error // an error on this rank, which the others learn at the end of the window
 
 	byTerminal []callSite
@@ -43,52 +43,54 @@ type rankAnalysis struct {
 	alone      []bool  // by terminal: its calls wait for no other rank
 	ownNs      []int64 // by terminal: time in its calls, and before them outside of MPI and the recorder
 	threads    []*history
-	clock      ops.CallClock        // nil: the trace's times
+	clock      ops.CallClock        // reads the times of calls from the rank's log; nil: they come from the trace
 	since      int64                // the analysis starts with calls that begin at this time
 	part       float64              // share of the run that is analysed
-	torn       map[ops.Channel]bool // channels whose messages can't be matched
+	torn       map[ops.Channel]bool // channels whose sends and receives don't match one to one
 
-	turn     int64                       // number of messages received so far
-	posted   map[uint64]arrival          // pending receives, by ID
-	sending  map[uint64]*outgoing        // pending sends, by ID
-	joined   map[uint64]*meeting         // pending collectives, by ID
-	signals  []signal                    // signals of the current act
-	accesses map[*ops.Window]*meeting    // access epochs begun by MPI_Win_start that have not ended
-	numbers  map[ops.Channel]*uint64     // by channel: number of signals so far
-	visited  map[windowMemory]uint64     // by memory of other ranks: number of the rank's last call that visited it
-	visiting map[uint64]*blocked         // pending visits, by number
-	held     map[windowMemory]bool       // locks that the rank holds; true: exclusive
-	memory   map[windowMemory]*visitable // the rank's own memory
-	late     []lateVisit                 // the late ranks of the next reported visit
+	turn     int64                    // number of messages received so far
+	posted   map[uint64]arrival       // pending receives, by ops.Act.ID
+	sending  map[uint64]*outgoing     // pending sends, by ops.Act.ID
+	joined   map[uint64]*meeting      // pending collectives, by ops.Act.ID
+	signals  []signal                 // signals of the current act
+	accesses map[*ops.Window]*meeting // access epochs begun by MPI_Win_start that have not ended
+	numbers  map[ops.Channel]*uint64  // by channel: number of signals so far
+	// visited has, by another rank's memory, the number of this rank's last call that informed the owner.
+	visited  map[windowMemory]uint64
+	visiting map[uint64]*blocked         // calls that await the answer of a memory's owner, by number of their signal
+	held     map[windowMemory]bool       // locks on memory that this rank holds; true: exclusive
+	memory   map[windowMemory]*visitable // other ranks' calls on this rank's own memory
+	late     []lateVisit                 // late ranks that an owner reported before its answer to a visit
 	calls    uint64                      // number of calls so far
 	started  map[int]uint64              // by communicator: number of persistent collectives started so far
-	sent     map[uint64]*outgoing        // by number of the message
+	sent     map[uint64]*outgoing        // sends without the receiver's answer, by number of the message
 	got      map[uint64]*incoming
 	order    receiveOrder
 	groups   []*group
-	asked    struct { // the latest result of edge
+	asked    struct { // function and result of the latest call of the method edge
 		function *trace.Function
 		kind     Kind
 		ok       bool
 	}
-	in map[int]*group // by communicator: the group of the rank's side
+	in map[int]*group // by ID of a communicator: its members (of both sides of an intercommunicator)
 
-	tell, answers map[int]*block  // by rank: entries to send
+	tell, answers map[int]*block  // by rank: blocks to send to it
 	asks          map[int]*asking // by rank: questions to send
 	answered      map[int][]answered
 
-	spare       *blocked   // for reuse: of a call that waited for nothing
+	spare       *blocked   // a call that waited for nothing, whose memory the next call reuses
 	unsettled   []*blocked // calls in order whose partners have not all arrived
 	now         int64      // begin of the latest call
 	first, last int64
 	began       bool
-	hops        *hops  // nil: the path is not wanted
+	hops        *hops  // waits of the rank, for the critical path; nil: the path is not wanted
 	waits       uint64 // number of waits so far, over all ranks
 
 	sums
 }
 
-// slack: two ranks that were together may differ by slack times the error of one time, as errors add up.
+// slack multiplies the error bound of a time: the times of ranks that were together may differ by that, as errors add
+// up.
 const slack = 4
 
 func newLocal(t Transport, s *ops.Source, p *Places) *rankAnalysis {
@@ -109,7 +111,7 @@ func AllRanks(n int) []int {
 	return list
 }
 
-// Begin, Leave and End complete the ops.Sink.
+// Begin prepares the analysis of a rank's calls. It is a method of ops.Sink.
 func (w *rankAnalysis) Begin(k *trace.Rank) error {
 	w.k = k
 	w.byTerminal, w.known, w.alone = make([]callSite, k.Terminals()), make([]bool, k.Terminals()), make([]bool, k.Terminals())
@@ -185,14 +187,14 @@ func (w *rankAnalysis) Enter(c *ops.Call) error {
 	return nil
 }
 
-// unclear counts a call that the analysis can't interpret.
+// unclear adds the duration of a call that the analysis can't interpret to Other, unless the call waits for no rank.
 func (w *rankAnalysis) unclear(c *ops.Call) {
 	if !w.alone[c.Terminal] {
 		w.Other[c.Name()] += c.End - c.Start
 	}
 }
 
-// skip processes a call before the analysed part of the run.
+// skip updates the counts of signals and collectives, and the locks held, by a call before the analysed part of the run.
 func (w *rankAnalysis) skip(c *ops.Call) {
 	for i := range c.Acts {
 		switch x := &c.Acts[i]; {
@@ -308,7 +310,7 @@ func (w *rankAnalysis) meets(c *ops.Call, act *ops.Act, here arrival, free int64
 	x.ends(w, b)
 }
 
-// edge returns the kind of wait in a function with which MPI begins or ends; ok is false for others.
+// edge returns the kind of wait in a function that initialises or finalises MPI; ok is false for other functions.
 func (w *rankAnalysis) edge(f *trace.Function) (kind Kind, ok bool) {
 	if f != w.asked.function {
 		w.asked.function, w.asked.kind, w.asked.ok = f, WaitAtInit, false
@@ -350,7 +352,8 @@ type answered struct {
 	compute      int64
 }
 
-// answer adds up what another rank's wait was due to on this rank.
+// answer adds another rank's wait to this rank's sums: in which call this rank was late, and how long it computed
+// meanwhile.
 func (w *rankAnalysis) answer(rank int, q question) {
 	compute := q.waited
 	if int(q.stream) < len(w.threads) {
@@ -375,7 +378,7 @@ func (w *rankAnalysis) answer(rank int, q question) {
 	c.compute += q.sign * compute
 }
 
-// try calls f unless an error occurred before.
+// try calls f unless this rank has failed before. It keeps an error or panic of f in w.broken.
 func (w *rankAnalysis) try(f func() error) {
 	if w.broken != nil {
 		return
@@ -417,7 +420,7 @@ func (w *rankAnalysis) run(windows []int64) error {
 	return nil
 }
 
-// share exchanges entries between ranks at the end of a window.
+// share exchanges arrivals, answers and questions with other ranks at the end of a window.
 func (w *rankAnalysis) share(until int64) error {
 	in, err := w.exchange(encoded(w.tell))
 	if err != nil {
@@ -449,7 +452,7 @@ func (w *rankAnalysis) share(until int64) error {
 	return w.vote()
 }
 
-// hear processes the messages of other ranks.
+// hear passes each message of another rank to take, repeatedly until the message is read.
 func (w *rankAnalysis) hear(in map[int][]byte, take func(from int, r *wire.Reader)) error {
 	for from, b := range in {
 		r := wire.NewReader(b, fmt.Sprintf("block of rank %d", from))
@@ -511,7 +514,7 @@ func (w *rankAnalysis) vote() error {
 	return nil
 }
 
-// end settles calls whose partners will not become known any more.
+// end counts the waits of calls of which some partner's arrival will never be known.
 func (w *rankAnalysis) end() error {
 	for _, m := range w.sent {
 		if m.call != nil {
@@ -539,7 +542,7 @@ func (w *rankAnalysis) end() error {
 	return nil
 }
 
-// enterGroups sets the groups that the rank is in.
+// enterGroups sets the groups that the rank is a member of.
 func (w *rankAnalysis) enterGroups(comms *handles.Comms) {
 	w.groups, w.in = groupsOf(comms, w.Rank())
 	for _, g := range w.groups {

@@ -11,7 +11,7 @@ import (
 
 // A windowMemory is one rank's memory in a window.
 type windowMemory struct {
-	comm, ordinal, rank int // of the window; the owner's rank
+	comm, ordinal, rank int // comm and ordinal identify the window, rank is the owner
 }
 
 func regionOf(x *ops.Act, rank int) windowMemory {
@@ -26,7 +26,7 @@ type visit struct {
 	end  int64
 }
 
-// A release is when a rank ends its lock.
+// A release is the end of a rank's lock on memory. alone: the lock was exclusive.
 type release struct {
 	arrival
 	alone bool
@@ -38,7 +38,7 @@ type visitable struct {
 	visits   []visit   // not answered yet
 }
 
-// visits informs the owner of memory that a call may wait for it. what is locksAlone, locksShared or visits.
+// visits informs the owner, rank, of memory that a call may wait for it. what is locksAlone, locksShared or visits.
 func (w *rankAnalysis) visits(what int, x *ops.Act, rank int, here arrival, b *blocked) {
 	if rank < 0 {
 		return
@@ -56,7 +56,7 @@ func (w *rankAnalysis) visits(what int, x *ops.Act, rank int, here arrival, b *b
 	}
 }
 
-// give numbers a signal to the owner of memory in a window.
+// give returns the next signal with a meaning, what, to the owner of memory in a window.
 func (w *rankAnalysis) give(x *ops.Act, what, to int) signal {
 	return w.numbered(ops.Channel{Comm: x.Comm.ID(), From: w.Rank(), To: to, Tag: signalTag(what, x.Window.Ordinal)}, true)
 }
@@ -84,7 +84,8 @@ func (w *rankAnalysis) lock(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 				s := w.give(x, what, rank)
 				blockFor(w.tell, rank).add(s.Channel, s.nth, here, 0)
 			}
-			if x.Kind != ops.ActUnlock || x.Peer != ops.AllMembers { // the other owners have no transfers
+			// MPI_Win_unlock_all waits only for owners with transfers, whose ends are acts of their own
+			if x.Kind != ops.ActUnlock || x.Peer != ops.AllMembers {
 				w.visits(visits, x, rank, here, b)
 			}
 		}
@@ -161,9 +162,9 @@ func (m *visitable) last(v *visit) (a arrival, ok bool) {
 	return a, ok
 }
 
-// busy reports whether a call waited until this rank entered MPI. This rank must have been outside when the call
-// began. The call must have returned soon after this rank entered, compared with the time that the call had waited
-// for nobody else.
+// busy reports whether another rank's call waited until this rank entered MPI, and returns when that was. This rank
+// must have been outside when the call began. From since on, it must have kept the call waiting for longer than the
+// call then still took.
 func (w *rankAnalysis) busy(v *visit, since int64) (a arrival, ok bool) {
 	if v.From == w.Rank() {
 		return a, false
@@ -180,7 +181,7 @@ func (w *rankAnalysis) busy(v *visit, since int64) (a arrival, ok bool) {
 	return a, ok && a.at < v.end && a.at-since > v.end-a.at
 }
 
-// hearVisited processes an answer. The late ranks precede the number of the visit.
+// hearVisited processes an owner's answer to a visit. The late ranks come first, then the number of the visit.
 func (w *rankAnalysis) hearVisited(c ops.Channel, nth uint64, a arrival) {
 	switch what, _ := signalled(c.Tag); what {
 	case hadLock, wasBusy:

@@ -18,7 +18,7 @@ import (
 // A meetingKey identifies a collective operation of a group.
 type meetingKey struct {
 	ops.CallOrder
-	started bool // a persistent request was started: such operations are counted separately
+	started bool // the operation was begun by starting a persistent request, which is counted separately
 	number  uint64
 }
 
@@ -46,7 +46,7 @@ type meeting struct {
 	comes   bool       // the rank is one of the awaited members
 	other   *meeting   // the meeting of the other side of an intercommunicator, for which the rank waits, too
 	waiting []*blocked // the calls in which the rank waits for the others
-	all     *coming    // nil: some members have not arrived
+	all     *coming    // the arrivals of all members; nil: some have not arrived
 }
 
 // A group is the members of one or more communicators.
@@ -68,14 +68,14 @@ func groupsOf(comms *handles.Comms, rank int) (list []*group, of map[int]*group)
 		members, self := c.Members(), c.RankOf(rank)
 		if c.RemoteSize > 0 {
 			if c.Remote == nil || c.Remote.ID() < c.ID() {
-				continue // another world's, or listed for the other side
+				continue // the other side belongs to another world, or the group is listed for the other side
 			}
 			if members = append(members, c.Remote.Members()...); self < 0 {
 				self = slices.Index(members, rank)
 			}
 		}
 		if self < 0 || len(members) < 2 || slices.Contains(members, -1) {
-			continue // a member left no track, and never arrives
+			continue // the rank is not in the group, or alone, or a member left no track and never arrives
 		}
 		name := fmt.Sprint(members)
 		g := once.GetOrAppend(known, name, &list, func() *group { return &group{members: members, self: self} })
@@ -89,13 +89,14 @@ func groupsOf(comms *handles.Comms, rank int) (list []*group, of map[int]*group)
 // A need is the members that a member waits for in a collective.
 type need struct {
 	kind    Kind
-	root    bool // it is the root of a collective that is LateRoot or EarlyRoot
-	none    bool // nobody
-	unknown bool // some members, but which is not known
+	root    bool // the member is the root
+	none    bool // the member waits for nobody
+	unknown bool // the member waits for some members, but the trace doesn't say which
 	may     bool // the call may return before all have arrived; if it did, it waited for nobody
 }
 
-// needs returns which members a member waits for in calls of a function. root is the root's rank or none.
+// needs returns which members a member waits for in calls of a function. root is the root's rank, or negative, such as
+// ops.NoRoot.
 func needs(f *trace.Function, member, root int) need {
 	m := meaning.DataMovementOf(f.Name)
 	n := need{root: member == root}
@@ -259,7 +260,7 @@ func (w *rankAnalysis) meet(g *group) error {
 	return nil
 }
 
-// merged merges two lists sorted by key.
+// merged merges two lists sorted by key, and joins entries with equal keys.
 func merged(a, b []coming) []coming {
 	list := make([]coming, 0, max(len(a), len(b)))
 	for len(a) > 0 && len(b) > 0 {
@@ -295,7 +296,7 @@ func (w *rankAnalysis) resolve(x *meeting) {
 					}
 				}
 			default:
-				last = &all.last // the last member waited for nobody
+				last = &all.last // the last member to arrive is the late one for all others
 			}
 			if last != nil && int(last.rank) != w.Rank() {
 				free := int64(-1)
@@ -310,10 +311,11 @@ func (w *rankAnalysis) resolve(x *meeting) {
 	x.waiting = nil
 }
 
-// Flags of encoded comings.
+// Flags of the states of meetings that ranks exchange.
 const (
-	nextInCircle = 1 << iota // same group of meetings as the previous coming, and the next number
-	samePlace                // the last member's stream, place and error equal the previous coming's
+	nextInCircle = 1 << iota // the key is that of the previous meeting in the message, with the next number
+	// samePlace: stream, call site and error of the last arrival equal those of the previous meeting in the message.
+	samePlace
 	hasRoot
 	hasScans
 	isStarted
@@ -389,7 +391,7 @@ func (x *comer) code(c *wire.Coder, at int64, same bool) {
 	}
 }
 
-// meets reports whether acts of a kind are operations of all members.
+// meets reports whether acts of a kind are operations of all members of a communicator, window or file.
 func meets(kind ops.ActKind) bool {
 	switch kind {
 	case ops.ActCollective, ops.ActCollectiveBegin, ops.ActCommMade, ops.ActCommFreed, ops.ActWindowMade, ops.ActFence, ops.ActWindowFreed, ops.ActFileOpened, ops.ActFileClosed,

@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/ops"
 )
 
-// An outgoing is a message that was sent, until both its wait and the receiver's answer are known.
+// An outgoing is a message that this rank sent. It is kept until the send's call and the receiver's answer are known.
 type outgoing struct {
 	synchronous bool     // the send can't complete before its receive is posted
 	call        *blocked // the call in which the sender may wait; nil: not known yet
@@ -18,7 +18,7 @@ type outgoing struct {
 	posted      arrival
 }
 
-// An incoming is a message that was received, or sent to this rank.
+// An incoming is a message or signal to this rank. isSent: its sending is known; isGot: its receipt is known.
 type incoming struct {
 	isSent, isGot bool
 	sent, posted  arrival
@@ -27,10 +27,10 @@ type incoming struct {
 	channel       ops.Channel
 	nth           uint64
 	waiting       []awaiting
-	last          bool // no other call waits for it
+	last          bool // waiting has all calls that wait for it
 }
 
-// sends records that a message was sent.
+// sends records that the rank sends a message to another rank, and queues a report to that rank.
 func (w *rankAnalysis) sends(x *ops.Act, to int, from arrival) *outgoing {
 	m := &outgoing{synchronous: synchronous(x.StartedBy)}
 	w.sent[x.Message] = m
@@ -87,7 +87,7 @@ func (w *rankAnalysis) lateReceiver(m *outgoing) {
 	w.met(b)
 }
 
-// hearSent processes the messages that another rank has sent.
+// hearSent processes another rank's reports of the messages and signals that it sent to this rank.
 func (w *rankAnalysis) hearSent(from int, r *wire.Reader) {
 	readBlock(r, from, w.Rank(), func(c ops.Channel, nth uint64, sent arrival, _ int) {
 		sent.rank = int32(from)
@@ -126,11 +126,11 @@ func (w *rankAnalysis) hearAnswers(from int, r *wire.Reader) {
 	})
 }
 
-// receiveOrder finds waits in the wrong order: the rank waited for a message while one that it received later had
-// been sent before. It looks at the rank's next 64 messages.
+// receiveOrder finds waits that are WrongOrder: the rank waited for a message while one that it received later had
+// already been sent. It looks at the rank's next 64 messages.
 type receiveOrder struct {
 	turns []received
-	first int64 // position of turns[0]
+	first int64 // number of messages dropped before turns[0]
 }
 
 const recent = 64
@@ -143,10 +143,10 @@ type received struct {
 	late  bool // the call waited for the message, and not in the wrong order
 }
 
-// takes adds a message in the order of receipt.
+// takes appends a message, received by call b, in the order of receipt.
 func (o *receiveOrder) takes(b *blocked) { o.turns = append(o.turns, received{call: b}) }
 
-// mostTurns is the largest number of messages kept.
+// mostTurns is the largest number of received messages that receiveOrder keeps.
 const mostTurns = 1 << 20
 
 // forget drops the messages that no later message can be compared with.
@@ -168,7 +168,7 @@ func (o *receiveOrder) at(n int64) *received {
 	return nil
 }
 
-// knows sets the time when a message was sent.
+// knows sets the time when the n-th message was sent. By it, earlier LateSender waits may turn out to be WrongOrder.
 func (o *receiveOrder) knows(w *rankAnalysis, n, sent int64) {
 	t := o.at(n)
 	if t == nil {
@@ -183,7 +183,7 @@ func (o *receiveOrder) knows(w *rankAnalysis, n, sent int64) {
 	}
 }
 
-// late processes a call that waited for its message.
+// late decides whether a call's wait, counted as LateSender, is WrongOrder.
 func (o *receiveOrder) late(w *rankAnalysis, b *blocked) {
 	x := o.at(b.got)
 	if x == nil {

@@ -18,13 +18,13 @@ import (
 // Its intervals add up to the run time. Times are in ns.
 type CriticalPath struct {
 	LengthNs   int64      `json:"run_ns"`
-	OutsideNs  int64      `json:"outside_ns"` // outside of MPI
-	RecorderNs int64      `json:"spoor_ns"`   // in the recorder, or with tracing off
+	OutsideNs  int64      `json:"outside_ns"` // part of LengthNs outside of MPI
+	RecorderNs int64      `json:"spoor_ns"`   // part of LengthNs in the recorder, or with tracing off
 	Hops       int        `json:"hops"`
-	Rank       int        `json:"rank"`  // the rank on which it ends
-	Sites      []PathSite `json:"sites"` // by time
-	Loops      []PathLoop `json:"loops"` // by time
-	Ranks      []PathRank `json:"ranks"` // by time, without ranks that the path never touches
+	Rank       int        `json:"rank"`  // the rank on which the path ends
+	Sites      []PathSite `json:"sites"` // longest time first
+	Loops      []PathLoop `json:"loops"` // longest time first
+	Ranks      []PathRank `json:"ranks"` // longest time first, without ranks that the path never touches
 }
 
 // A PathLoop is the path's time in a loop of the program, nested loops included. Calls outside of loops are a
@@ -41,11 +41,11 @@ type PathSite struct {
 	Place     string `json:"place"`
 	ComputeNs int64  `json:"compute_ns"`
 	MPINs     int64  `json:"mpi_ns"`
-	// MeanNs is the mean of the ranks' time there, without waiting. ImbalanceNs is the path's time beyond that: with
-	// balanced work the run would end that much earlier, if nothing else delayed it.
+	// MeanNs is the mean of all ranks' time at this site, without waiting. ImbalanceNs is the path's time beyond that:
+	// with balanced work the run would end that much earlier, if nothing else delayed it.
 	MeanNs      int64 `json:"mean_ns"`
 	ImbalanceNs int64 `json:"imbalance_ns"`
-	Rank        int   `json:"rank"` // the rank with most of its time on the path
+	Rank        int   `json:"rank"` // the rank with the largest part of ComputeNs + MPINs
 }
 
 // A PathRank is a rank's time on the path.
@@ -55,7 +55,7 @@ type PathRank struct {
 	MPINs     int64 `json:"mpi_ns"`
 }
 
-// maxPathWaits bounds the waits kept to find the path.
+// maxPathWaits is the largest number of waits, over all ranks, from which the path is found.
 const maxPathWaits = 1 << 23
 
 // A hop leads from a thread that waited to the thread that it waited for, at the time when that thread arrived.
@@ -65,7 +65,7 @@ type hop struct {
 	stream int32
 }
 
-// A thread is a thread of a rank.
+// A thread identifies a thread by its rank and its number among the rank's streams.
 type thread struct{ rank, stream int32 }
 
 // A pathInterval is an interval on the path of one thread, in ns.
@@ -86,15 +86,15 @@ func (h *hops) add(b *blocked) {
 	h.of[b.stream] = append(h.of[b.stream], hop{b.at + b.waited, b.by.rank, b.by.stream})
 }
 
-// A way is the input of the search for the path: begin and end of each thread, and its hops. Hops before since are
-// missing.
+// A way is the input of the search for the critical path: begin and end of each thread, and its hops. Hops before since
+// are missing.
 type way struct {
 	spans map[thread]span
 	hops  map[thread][]hop
 	since int64
 }
 
-// way returns the rank's part of the input.
+// way returns the rank's part of the input for the search of the critical path.
 func (w *rankAnalysis) way(since int64) *way {
 	y := &way{make(map[thread]span), make(map[thread][]hop), since}
 	for stream, x := range w.Threads {
@@ -185,7 +185,7 @@ func (y *way) stretches(p *CriticalPath) map[thread][]pathInterval {
 		i := sort.Search(len(list), func(i int) bool { return list[i].at >= to })
 		began := y.spans[s].start
 		if i == 0 && s.stream > 0 && began > first && began < to {
-			// A thread continues the thread that initialised MPI.
+			// Before its first call, a later thread's time is on the thread that initialised MPI.
 			on[s] = append(on[s], pathInterval{began, to})
 			s, to = thread{rank: s.rank}, began
 			continue
@@ -209,18 +209,18 @@ func compareThreads(a, b thread) int {
 	return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.stream, b.stream))
 }
 
-// siteSums is the times at a call site: on the path, and of all ranks.
+// siteSums is the times at a call site, in ns. compute and mpi are on the path; all is on all ranks.
 type siteSums struct {
 	compute, mpi int64
-	all          int64 // time in calls and before them, on the path or not
-	rank         int32 // the rank with most of its time on the path
+	all          int64 // ns in all ranks' calls and before them, on the path or not
+	rank         int32 // the rank with the largest part of compute + mpi
 	most         int64
 }
 
-// pathSums is the sums along the path: of one rank at first, of all in the end.
+// pathSums is the sums along the critical path: of one rank at first, of all ranks in the end.
 type pathSums struct {
 	sites map[callSite]*siteSums
-	ranks []PathRank // ranks on the path, in order
+	ranks []PathRank // ranks that the path touches, in rising order
 	spoor int64
 	loops map[int]*PathLoop // by number of the loop; -1: outside of loops
 }
@@ -271,7 +271,7 @@ type pathCall struct {
 	asides     []trace.PlacedAside
 }
 
-// steps yields the calls of a thread in a second pass.
+// steps yields the calls of a thread, with their times, in a second pass. before returns the end of the previous call.
 func (w *rankAnalysis) steps(stream int, before func() int64) iter.Seq2[pathCall, error] {
 	return func(yield func(pathCall, error) bool) {
 		if w.clock != nil {
@@ -320,7 +320,8 @@ func (w *rankAnalysis) clockSteps(stream int, before func() int64, yield func(pa
 	}
 }
 
-// thread adds the times of a thread's calls, on the path or not.
+// thread adds a thread's time on the path to the sums of its call sites. list is the path's intervals on the thread,
+// chains the loops around the calls, by terminal.
 func (x *pathSums) thread(w *rankAnalysis, of thread, list []pathInterval, chains [][]int) error {
 	sites := make([]*siteSums, w.k.Terminals())
 	on := func(from, to int64) (sum int64) {
@@ -343,7 +344,7 @@ func (x *pathSums) thread(w *rankAnalysis, of thread, list []pathInterval, chain
 			list = list[1:]
 		}
 		if !began && len(list) > 0 {
-			before, c.asides = min(list[0].from, c.start), nil // the time before the first call, if it is on the path
+			before, c.asides = min(list[0].from, c.start), nil // the path may include the time before the first call
 		}
 		if len(list) > 0 {
 			gap, call := on(before, c.start), on(max(before, c.start), c.end)
@@ -392,7 +393,7 @@ func (x *pathSums) report(p *CriticalPath, rep *Report, waited map[callSite]int6
 // unite merges call sites with equal names.
 func (p *CriticalPath) unite() {
 	list := p.Sites[:0]
-	most := make(map[int]int64) // by site: the largest of the merged parts
+	most := make(map[int]int64) // by index in list: the largest time of the sites merged into one
 	for _, s := range p.Sites {
 		i := slices.IndexFunc(list, func(x PathSite) bool { return x.Function == s.Function && x.Place == s.Place })
 		if i < 0 {
@@ -430,7 +431,7 @@ func (x *pathSums) inLoops(chain []int, compute, mpi int64) {
 	}
 }
 
-// byLoop lists the loops on the path.
+// byLoop lists the loops on the path, longest time first.
 func byLoop(in map[int]*PathLoop, loops Loops) []PathLoop {
 	list := []PathLoop{}
 	for _, n := range sorted(in) {

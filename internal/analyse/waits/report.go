@@ -15,12 +15,13 @@ var ErrNoSingleTimes = errors.New("the trace has no wait states and no time for 
 
 // A Report is who waited for whom. Times are in ns, sums over ranks.
 type Report struct {
-	Ranks            int           `json:"ranks"`
-	OnlyRanks        []int         `json:"of_ranks,omitempty"` // the ranks selected by RestrictTo; nil: all
-	TimesKind        string        `json:"times"`              // accuracy of the times
-	AnalysedShare    float64       `json:"part"`               // share of the run that is analysed, up to its end
-	MaxThreads       int           `json:"threads"`            // largest number of threads of a rank
-	RunNs            int64         `json:"run_ns"`             // sum over threads, each from its first call to the end of its last
+	Ranks     int    `json:"ranks"`
+	OnlyRanks []int  `json:"of_ranks,omitempty"` // the ranks selected by RestrictTo; nil: all
+	TimesKind string `json:"times"`              // accuracy of the times (e.g. exact)
+	// AnalysedShare is the analysed share of the run, up to the run's end. 1: all of it.
+	AnalysedShare    float64       `json:"part"`
+	MaxThreads       int           `json:"threads"` // largest number of threads of a rank
+	RunNs            int64         `json:"run_ns"`  // sum over threads, each from its first call to the end of its last
 	MPINs            int64         `json:"mpi_ns"`
 	WaitedNs         int64         `json:"waited_ns"`
 	Messages         uint64        `json:"messages"`  // messages with both ends known
@@ -29,33 +30,34 @@ type Report struct {
 	Kinds            []KindSum     `json:"kinds"`
 	Sites            []Site        `json:"sites"`
 	ByRank           []RankSum     `json:"by_rank"`
-	Unexplained      []Unexplained `json:"not_looked_at"` // by time
+	Unexplained      []Unexplained `json:"not_looked_at"` // longest time first
 	Omissions        []ops.Loss    `json:"left_out"`
 	Path             *CriticalPath `json:"path,omitempty"` // nil: not asked for, or there are too many waits
 }
 
-// A KindSum is the waiting time of one kind.
+// A KindSum is the number of waits of one kind, and their total time.
 type KindSum struct {
 	Kind     Kind   `json:"kind"`
 	Count    uint64 `json:"count"`
 	WaitedNs int64  `json:"waited_ns"`
 }
 
-// A Site is a call site with the waiting time of one kind.
+// A Site is the waits of one kind at one call site.
 type Site struct {
-	Function         string             `json:"function"`
-	Place            string             `json:"place"`
-	FunctionSite     trace.FunctionSite `json:"-"`
-	Kind             Kind               `json:"kind"`
-	WaitCount        uint64             `json:"count"`
-	WaitedNs         int64              `json:"waited_ns"`
-	Ranks            []RankNs           `json:"ranks"`          // ranks that waited, by time
-	Causes           []Cause            `json:"causes"`         // by time
-	LateRanks        []RankNs           `json:"late"`           // ranks that arrived last, by time
-	WaitingCount     int                `json:"waiting"`        // number of ranks that waited; Ranks lists all of them unless the analysis ran at the end of a run
-	LateRankCount    int                `json:"awaited"`        // number of late ranks; the same holds for LateRanks
-	RanksOmitted     int                `json:"ranks_left_out"` // number of ranks missing in Ranks
-	LateRanksOmitted int                `json:"late_left_out"`  // number of ranks missing in LateRanks
+	Function     string             `json:"function"`
+	Place        string             `json:"place"`
+	FunctionSite trace.FunctionSite `json:"-"`
+	Kind         Kind               `json:"kind"`
+	WaitCount    uint64             `json:"count"`
+	WaitedNs     int64              `json:"waited_ns"`
+	Ranks        []RankNs           `json:"ranks"`   // ranks that waited, longest time first
+	Causes       []Cause            `json:"causes"`  // calls in which late ranks arrived, longest wait first
+	LateRanks    []RankNs           `json:"late"`    // ranks that arrived last, longest wait first
+	WaitingCount int                `json:"waiting"` // number of ranks that waited; Ranks lists all of them unless the analysis ran at the end of a run
+	// LateRankCount is the number of late ranks. LateRanks lists all of them unless the analysis ran at the end of a run.
+	LateRankCount    int `json:"awaited"`
+	RanksOmitted     int `json:"ranks_left_out"` // number of ranks missing in Ranks
+	LateRanksOmitted int `json:"late_left_out"`  // number of ranks missing in LateRanks
 }
 
 // LateRank is the rank with more than half of the waiting time due to it; -1: none.
@@ -66,7 +68,7 @@ func (s *Site) LateRank() int {
 	return -1
 }
 
-// ComputedShare is the share of the waiting time in which late ranks computed, over the known causes.
+// ComputedShare is the share of the waiting time in which late ranks computed. known is false if no cause is known.
 func (s *Site) ComputedShare() (share float64, known bool) {
 	var waited, compute int64
 	for _, c := range s.Causes {
@@ -83,7 +85,7 @@ type Cause struct {
 	ComputeNs int64  `json:"compute_ns"` // part of WaitedNs during which the late rank was outside of MPI
 }
 
-// A RankNs is a rank with its share of a time.
+// A RankNs is a rank with the time that it waited, or that others waited for it.
 type RankNs struct {
 	Rank     int   `json:"rank"`
 	WaitedNs int64 `json:"waited_ns"`
@@ -163,7 +165,7 @@ func (rep *Report) EachSite(yield func(at trace.FunctionSite, ns int64) bool) {
 	}
 }
 
-// RestrictTo keeps only the waits of some ranks: their call sites and times. Causes, late ranks and numbers of calls
+// RestrictTo keeps only the waits of some ranks: their call sites and times. Causes, late ranks and numbers of waits
 // remain those of all ranks that waited at these sites.
 func (rep *Report) RestrictTo(ranks []int) {
 	chosen := func(rank int) bool { return slices.Contains(ranks, rank) }
@@ -190,7 +192,8 @@ func (rep *Report) RestrictTo(ranks []int) {
 	rep.addKinds(sums[:])
 }
 
-// MergeSites merges call sites with equal names. Their callers differ, or the compiler copied the call.
+// MergeSites merges call sites whose function and place have equal names. They differ in their callers, or the compiler
+// copied the call.
 func (rep *Report) MergeSites() {
 	type key struct {
 		function, place string
@@ -236,7 +239,7 @@ func (s *Site) add(list []Cause) {
 	slices.SortStableFunc(s.Causes, func(x, y Cause) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
 }
 
-// united adds up two lists of ranks.
+// united adds up the times of two lists by rank.
 func united(a, b []RankNs) []RankNs {
 	of := make(map[int32]int64)
 	for _, list := range [][]RankNs{a, b} {
@@ -247,7 +250,7 @@ func united(a, b []RankNs) []RankNs {
 	return most(of)
 }
 
-// addKinds adds waiting times of each kind.
+// addKinds adds the waits of each kind to the report. The index in sums is the kind.
 func (rep *Report) addKinds(sums []KindSum) {
 	for k, s := range sums {
 		if s.Count > 0 {
@@ -259,7 +262,7 @@ func (rep *Report) addKinds(sums []KindSum) {
 	slices.SortStableFunc(rep.Kinds, func(x, y KindSum) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
 }
 
-// most lists ranks by time, largest first, without zeros.
+// most lists the ranks of a map, with their times, longest first, without zeros.
 func most(of map[int32]int64) []RankNs {
 	list := []RankNs{}
 	for _, rank := range slices.Sorted(maps.Keys(of)) {

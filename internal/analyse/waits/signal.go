@@ -15,24 +15,25 @@ type signal struct {
 	gives bool
 }
 
-// Meanings of signals.
+// Meanings of signals: what the rank that gives the signal reports of itself.
 const (
 	isNeighbour        = iota // the rank has arrived at a neighbourhood collective
-	isStartedNeighbour        // the same, by starting a persistent request
-	hasPosted                 // it has opened its memory with MPI_Win_post
-	hasCompleted              // it has ended its access with MPI_Win_complete
-	locksAlone                // it locks another rank's memory, and informs that rank (lock.go)
+	isStartedNeighbour        // the rank has arrived at a neighbourhood collective by starting a persistent request
+	hasPosted                 // the rank has opened its memory with MPI_Win_post
+	hasCompleted              // the rank has ended its access with MPI_Win_complete
+	locksAlone                // the rank locks another rank's memory, and informs the owner (lock.go)
 	locksShared
-	visits  // it waits until its transfers to and from that memory are complete
-	returns // the call reported before has returned
+	visits  // the rank waits until its transfers to and from another rank's memory are complete
+	returns // the call of the latest locksAlone, locksShared or visits has returned
 	givesAlone
 	givesShared
-	hadLock // an answer: another rank held the lock, or the owner was outside of MPI
+	hadLock // answers of an owner: hadLock, another rank held the lock; wasBusy, the owner was outside of MPI
 	wasBusy
 	signals
 )
 
-// signalTag is the tag of a channel of signals. object distinguishes objects of one communicator.
+// signalTag is the tag of a channel of signals. what is their meaning, object a window's number in its communicator, or
+// 0.
 func signalTag(what, object int) int64 { return -2 - int64(object*signals+what) }
 
 // signalled is the inverse of signalTag; what is -1 for a message's tag.
@@ -119,7 +120,7 @@ func (w *rankAnalysis) signal(c *ops.Call, x *ops.Act, here arrival, b *blocked)
 	case ops.ActCollectiveBegin:
 		w.joined[x.ID] = m
 		return
-	case ops.ActStart: // this call, or the one that ends the access, waits
+	case ops.ActStart: // MPI_Win_start waits, or the call that ends the access does
 		m.need = need{kind: LatePost, may: true}
 		w.accesses[x.Window] = m
 	case ops.ActWait:

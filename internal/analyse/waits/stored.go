@@ -20,7 +20,7 @@ const (
 	mostRanks       = 64
 	mostPathSites   = 16
 	mostPathRanks   = 8
-	fewSites        = 3    // the number of sites stored in any case
+	fewSites        = 3    // number of sites with the longest waits that are stored in any case
 	leastPart       = 1000 // further sites need at least 1/leastPart of the run, or of the path
 )
 
@@ -153,7 +153,7 @@ func ReasonText(w *trace.Waits) string {
 	return "a rank failed when they were computed"
 }
 
-// MissingReason returns ReasonText for a trace that stores a reason.
+// MissingReason returns why a trace has no wait states, if the trace stores a reason; else "".
 func MissingReason(r *trace.Reader) (string, error) {
 	w, err := r.Waits()
 	if err != nil || w == nil || w.Status == trace.WaitsKnown {
@@ -240,7 +240,7 @@ func FromTrace(r *trace.Reader, called func(function string, s trace.Site) strin
 	return rep, nil
 }
 
-// many is the number of calls above which the analysis takes more than a few seconds.
+// many is the number of calls above which Analyse takes more than a few seconds.
 var many int64 = 2_000_000
 
 // AnalyseOrUseKept calls Analyse. For a whole run of many calls it returns FromTrace instead, unless each call is
@@ -264,7 +264,8 @@ func AnalyseOrUseKept(r *trace.Reader, o Options, each bool) (rep *Report, kept 
 	return rep, false, err
 }
 
-// few is the largest number of calls that are analysed where waiting is a small part of an answer.
+// few is the largest number of calls that FromTraceOrAnalyse analyses: its callers need waiting only as a small part of
+// an answer.
 const few = 200_000
 
 // FromTraceOrAnalyse returns FromTrace, or if that is nil, analyses a trace that has times for all of its few calls;

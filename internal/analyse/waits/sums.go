@@ -36,16 +36,16 @@ func (r *row) cause(p callSite) *cause {
 	return once.GetOrMake(r.causes, p, func() *cause { return &cause{} })
 }
 
-// A span is the begin and end of a thread.
+// A span is the beginning of a thread's first call and the end of its last one, in ns.
 type span struct{ start, end int64 }
 
 // sums is the result of the analysis: of one rank at first, of all in the end.
 type sums struct {
 	rows      map[rowKey]*row
-	Threads   []span // of the rank
+	Threads   []span // by stream of the rank
 	MPINs     int64
 	WaitedNs  int64
-	Other     map[string]int64 // by function: time of calls that the analysis does not understand
+	Other     map[string]int64 // by function: ns in calls that the analysis does not understand
 	Messages  uint64           // messages with both ends known
 	Backwards uint64           // messages received before they were sent, by their times
 	OffNs     int64            // largest time by which a message seems received before it was sent
@@ -78,7 +78,8 @@ func (w *rankAnalysis) own() *sums {
 	for _, t := range s.Threads {
 		run += t.end - t.start
 	}
-	if p, err := w.k.Process(); err == nil && w.part == 1 { // time that is neither a call's nor the program's is no part of the run
+	// Neither spoor's own time nor time with tracing off is run time.
+	if p, err := w.k.Process(); err == nil && w.part == 1 {
 		run = max(0, run-p.RecorderNs()-p.TracingOffNs())
 	}
 	s.threads = len(s.Threads)
@@ -91,8 +92,8 @@ func (w *rankAnalysis) own() *sums {
 	return s
 }
 
-// keep is the number of ranks with most time that a row keeps when ranks exchange rows over MPI. A rank knows all of
-// its own times, so the first ones are right.
+// keep is the largest number of ranks, those with the most time, that a row keeps when ranks exchange rows over MPI. A
+// rank knows all of its own time, so the ranks with the most time are the right ones.
 const keep = 64
 
 func (r *row) bound(most int) {
@@ -107,7 +108,7 @@ func (r *row) bound(most int) {
 	}
 }
 
-// join adds the sums of ranks with higher numbers.
+// join adds the sums of ranks with higher numbers. most limits the ranks that each row lists.
 func (s *sums) join(o *sums, most int) {
 	for key, r := range o.rows {
 		into := s.row(key)

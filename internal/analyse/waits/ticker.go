@@ -10,13 +10,13 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// A ticker reads the times of the first calls of a stream.
+// A ticker reads the times of a stream's first calls from the rank's log.
 type ticker struct {
 	log     *track.TimeLog
 	stream  int
-	left    uint64 // number of calls left
+	left    uint64 // number of calls whose times are still to be read
 	skipped track.DroppedTimes
-	tick    int64 // end of the latest call
+	tick    int64 // end of the latest call, in ticks of the log's clock
 	on      func(ns int64) int64
 	next    func() ([]timing.CallEntry, error, bool)
 	stop    func()
@@ -50,7 +50,8 @@ func (x *ticker) passed(calls uint64) {
 	}
 }
 
-// Next returns the times of the next call. The first calls may lack times: they get times in order, before all others.
+// Next returns the times of the next call. If the first calls lack times, Next makes up rising ones, before all real
+// times.
 func (x *ticker) Next() (start, end, gap int64, err error) {
 	if x.skipped.Calls > 0 {
 		at := math.MinInt64/2 - int64(x.skipped.Calls)
@@ -69,7 +70,7 @@ func (x *ticker) Next() (start, end, gap int64, err error) {
 	return x.on(x.log.StartNs + x.ns(begin)), x.on(x.log.StartNs + x.ns(next)), x.ns(int64(min(e.Gap, math.MaxInt64))), nil
 }
 
-// Skip advances over calls, none of which may lack its times.
+// Skip advances over calls, none of which may lack its times. It returns the latest end of these calls.
 func (x *ticker) Skip(calls uint64) (end int64, err error) {
 	tick, last := x.tick, int64(math.MinInt64)
 	for left := calls; left > 0; {

@@ -19,7 +19,7 @@ func (w *rankAnalysis) isTorn(x *ops.Act, from, to int) bool {
 	return true
 }
 
-// missing reports whether calls are missing from a trace.
+// missing reports whether calls are missing from a trace: some rank lost calls, or had tracing switched off.
 func missing(r *trace.Reader) (bool, error) {
 	list, err := r.Processes()
 	if err != nil {
@@ -73,7 +73,7 @@ func (w *rankAnalysis) findTorn(r *trace.Reader) error {
 	return nil
 }
 
-// A balance is the number of sends minus that of receives, by channel.
+// A balance is the number of sends minus the number of receives, by channel.
 type balance map[ops.Channel]int64
 
 // balancing computes a balance. It is an ops.Sink.
@@ -83,7 +83,7 @@ type balancing struct {
 	more balance
 }
 
-// Enter counts the messages of a call.
+// Enter adds the messages of a call to the balance.
 func (t *balancing) Enter(c *ops.Call) error {
 	for i := range c.Acts {
 		switch x := &c.Acts[i]; {

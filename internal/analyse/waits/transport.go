@@ -24,7 +24,7 @@ type Transport interface {
 // other in the same order on all ranks.
 type Messenger struct{ Transport }
 
-// everybody is the largest number of ranks of which all pairs exchange blocks, even empty ones.
+// everybody is the largest number of ranks at which every pair of ranks exchanges blocks, even empty ones.
 const everybody = 8
 
 // exchange sends blocks to other ranks, and returns those that others sent to this one.
@@ -253,7 +253,7 @@ func (v *virtual) Recv(from int) ([]byte, error) {
 	return msg, nil
 }
 
-// close ends all blocking operations.
+// close makes Recv fail, on all ranks, where no message is left.
 func (v *virtual) close() {
 	for _, b := range v.boxes {
 		b.mu.Lock()

@@ -95,7 +95,8 @@ func (alone) Waited(int, int64, int64)        {}
 
 // Loops finds the loops around calls, as calltree.Loops does.
 type Loops interface {
-	// LoopsAround returns the loops around each distinct call of a rank's thread, by terminal, outermost first.
+	// LoopsAround returns the numbers of the loops around each distinct call of a rank's thread: by terminal, outermost
+	// first.
 	LoopsAround(rank, stream int) ([][]int, error)
 	Loop(n int) show.Loop
 }
@@ -105,7 +106,7 @@ type Loops interface {
 type Wait struct {
 	Rank, Stream int
 	Kind         Kind
-	BeginNs, Ns  int64 // ns after the first call of any rank, as in the output of export
+	BeginNs, Ns  int64 // beginning, in ns after the first call of any rank, as in the output of export; length
 	LateRank     int   // the rank that arrived last
 }
 

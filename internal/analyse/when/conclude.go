@@ -9,7 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Limits of what ranks exchange.
+// Limits of the rows and changes that ranks exchange. unlikeOfRun and unlikeOthers say how far a rank must differ from
+// its group to have a row of its own.
 const (
 	mostRows      = 64
 	ownRows       = 8
@@ -17,18 +18,19 @@ const (
 	mostRanksOf   = 8
 	unlikeOfRun   = 0.02
 	unlikeOthers  = 1.5
-	farAbove      = 2 // levels: the least distance of an outlier from its row
+	farAbove      = 2 // least excess of an outlier's computation over its row's, in levels of the picture
 )
 
-// A proposal is a change in the ranks' computation.
+// A proposal is a change that one or several ranks found in their own computation, iteration by iteration.
 type proposal struct {
 	change
-	ranks []int // the first ranks that have it
+	ranks []int // the first ranks that found the change, at most mostRanksOf
 	of    int
 	place trace.WaitPlace
 }
 
-// same reports whether two ranks have equal changes.
+// same reports whether the changes of two ranks count as one: they have equal kinds and directions, and begin at nearly
+// the same iteration.
 func (p *proposal) same(q *change, slots int) bool {
 	return p.kind == q.kind && p.every == q.every && math.Abs(float64(p.from-q.from)) <= nearSlots*float64(slots) && (p.after > p.before) == (q.after > q.before)
 }
@@ -39,7 +41,7 @@ func (p *proposal) explains(c *change) bool {
 	return shifts(p.kind) && shifts(c.kind) && (p.after > p.before) == (c.after > c.before) && p.cost >= c.cost/2
 }
 
-// A lateRank is the rank whose computation exceeds its usual amount most in a slot.
+// A lateRank is the rank whose computation exceeds its usual time most in a slot (one or several iterations).
 type lateRank struct {
 	slot, rank int
 	ns         int64
@@ -50,10 +52,10 @@ type lateRank struct {
 type changed struct {
 	slots     int
 	proposals []proposal
-	late      []lateRank // by slot
-	delayed   []lateRank // by slot: the rank that was longest without a processor
-	alone     []lateRank // by slot: the rank with the largest excess, if that is far beyond its usual time
-	noise     float64    // sum of the slots' excesses, over all ranks
+	late      []lateRank // in order of slots
+	delayed   []lateRank // in order of slots: the rank that was longest without a processor
+	alone     []lateRank // slots with a rank whose computation is far beyond its usual time, the largest excess first
+	noise     float64    // ns: sum of the slots' excesses over their usual time, over all ranks
 }
 
 func (f *changed) code(c *wire.Coder) {
@@ -122,11 +124,11 @@ func latest(a, b []lateRank) []lateRank {
 	return slices.CompactFunc(both, func(a, b lateRank) bool { return a.slot == b.slot })
 }
 
-// A row is the mean times of a group of ranks in the finest columns.
+// A row is the mean times of a group of ranks, in ns, by state and by column of the finest picture.
 type row struct {
 	first, ranks int
 	times        [states][]int64
-	unlike       int64 // for a single rank: its distance from the group's row
+	unlike       int64 // for a row of one rank: ns by which its computation differs from its group's, over all columns
 }
 
 func (r *row) code(c *wire.Coder) {
@@ -137,7 +139,7 @@ func (r *row) code(c *wire.Coder) {
 	}
 }
 
-// join adds rows of a group; during merging, times are sums.
+// join adds the times of further ranks of the group. While ranks are joined, times are sums instead of means.
 func (r *row) join(o *row) {
 	if r.ranks == 0 {
 		*r = *o
@@ -154,11 +156,12 @@ func (r *row) join(o *row) {
 	}
 }
 
-// rows is the groups' rows, the rows of outlier ranks, and for each column the rank that computes longest.
+// rows is the rows of groups, the rows of ranks unlike their groups, and for each column the rank that computes
+// longest.
 type rows struct {
 	groups, own []row
 	highest     []trace.WhenOutlier // by column: the rank that exceeds its group's computation most
-	unlike      int64               // sum of the ranks' distances from their groups' rows
+	unlike      int64               // ns: sum over ranks of the differences from their groups' rows
 }
 
 func (x *rows) code(c *wire.Coder) {
@@ -214,7 +217,7 @@ func (x *RankAnalysis) Conclude() (*trace.When, error) {
 	return w, x.broken
 }
 
-// durations is the mean time of each slot, over the ranks.
+// durations returns the mean time of each slot, in ns, over the ranks.
 func (x *RankAnalysis) durations() []float64 {
 	list := make([]float64, len(x.shapes))
 	for i := range list {
@@ -223,10 +226,10 @@ func (x *RankAnalysis) durations() []float64 {
 	return list
 }
 
-// run is the mean run time of the ranks.
+// run returns the mean run time of the ranks, in ns.
 func (x *RankAnalysis) run() float64 { return float64(x.means[len(x.means)-1] - x.means[0]) }
 
-// computed is the rank's computation time in each slot.
+// computed returns the rank's computation time in each slot, in ns, with its time in calls on files.
 func (x *RankAnalysis) computed() []float64 {
 	list := floats(x.canvas.series(x.canvas.states[computing]))
 	for i, ns := range x.canvas.series(x.canvas.states[inFiles]) {
@@ -245,7 +248,7 @@ func (x *RankAnalysis) changed() (f changed) {
 			f.proposals = append(f.proposals, proposal{c, []int{x.Rank()}, 1, x.mostly(&c)})
 		}
 	}
-	rest := slices.Clone(v) // the series without periodic slots
+	rest := slices.Clone(v) // v, with slots of a period reduced to their usual time
 	for _, c := range list {
 		for i := c.from; c.kind == KindPeriod && i < len(rest); i += c.every {
 			rest[i] = min(rest[i], c.before)
@@ -284,7 +287,7 @@ func (x *RankAnalysis) placeOf(e excess) trace.WaitPlace {
 	return x.order.places[e.site]
 }
 
-// mostly is the call before which the rank computes longer, in most of the changed slots.
+// mostly returns the call before which the rank's excess of computation, summed over the changed slots, is largest.
 func (x *RankAnalysis) mostly(c *change) trace.WaitPlace {
 	sums := make(map[int]float64)
 	best := excess{}
@@ -308,7 +311,8 @@ func (x *RankAnalysis) mostly(c *change) trace.WaitPlace {
 	return x.placeOf(best)
 }
 
-// findings combines the ranks' changes with those that all iterations show.
+// findings makes the findings: from the changes that ranks found in their computation, and from changes in the mean
+// durations of iterations.
 func (x *RankAnalysis) findings(f *changed) []trace.WhenFinding {
 	if x.loop == nil || len(x.shapes) == 0 {
 		return nil
@@ -388,7 +392,7 @@ func joinedSlow(list []change, alone []lateRank, v, usual []float64) []change {
 	return list
 }
 
-// A delayedRun is the cost of missing processors, and the rank that lost most in one slot, with that slot.
+// A delayedRun is the time that the run lost because ranks had no processor, and the rank that lost most in one slot.
 type delayedRun struct {
 	change
 	lateRank
@@ -470,7 +474,8 @@ func (x *RankAnalysis) rows() (*rows, error) {
 	if err := joined(x, x.all, x.Rank(), &all, false); err != nil {
 		return nil, err
 	}
-	most := make(map[int]int64) // by group: a rank that is far off would make all others differ from the mean
+	// By group, the largest difference: one far-off rank moves the mean, so that all others differ from it, too.
+	most := make(map[int]int64)
 	for _, r := range all.own {
 		most[r.first/size] = max(most[r.first/size], r.unlike)
 	}

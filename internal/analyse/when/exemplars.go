@@ -15,14 +15,14 @@ const (
 	mostExemplars     = 4
 	exemplarRanks     = 8    // largest number of ranks; with more, no exemplar is kept
 	exemplarCalls     = 4096 // largest number of a rank's calls in an iteration
-	roomForExemplars  = 512  // bytes
+	roomForExemplars  = 512  // largest size of all exemplars in bytes, if the user gives no size
 	exemplarsOfOption = 8    // exemplars take 1/8 of the room that the user's option gives
 )
 
 // exemplars are the times of all ranks in some iterations.
 type exemplars struct {
 	iterations []uint64
-	times      [][]trace.WhenTimes // by iteration
+	times      [][]trace.WhenTimes // by index in iterations, then by rank
 }
 
 func (e *exemplars) code(c *wire.Coder) {
@@ -105,7 +105,7 @@ func (x *RankAnalysis) exemplars(w *trace.When) error {
 	return nil
 }
 
-// timesOf reads the rank's own times in iterations.
+// timesOf reads the times of the rank's own calls in the iterations of e.
 func (x *RankAnalysis) timesOf(e *exemplars) error {
 	e.times = make([][]trace.WhenTimes, len(e.iterations))
 	if x.rounds == nil || x.means == nil || len(e.iterations) == 0 {

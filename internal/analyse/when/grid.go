@@ -32,7 +32,7 @@ type grid struct {
 	each                        uint64 // iterations per slot
 }
 
-// newGrid divides a run whose three parts take the given mean times in ns.
+// newGrid divides a run. before, loop and after are the mean times, in ns, of its parts before, in and after the loop.
 func newGrid(l *Loop, before, loop, after float64) grid {
 	if l == nil {
 		return grid{before: mostColumns}
@@ -52,10 +52,11 @@ func newGrid(l *Loop, before, loop, after float64) grid {
 
 func (g *grid) cells() int { return g.before + g.slots*g.parts + g.after }
 
-// columns are the columns of the finest picture: the cells at which they begin, and after them the end.
+// columns are the columns of the finest picture. cells has the number of the cell at which each begins, and at last the
+// number of all cells.
 type columns struct {
 	parts int    // columns per iteration
-	each  uint64 // or iterations per column
+	each  uint64 // iterations per column, if a column covers whole iterations
 	cells []int
 }
 
@@ -82,8 +83,8 @@ func (g *grid) columns() columns {
 	return c
 }
 
-// coarser returns the columns of a picture with at most most columns: the finest columns at which they begin, and
-// after them the end.
+// coarser returns the columns of a picture that has at most `most` columns. begins has the number of the finest column
+// at which each begins, and at last the number of all finest columns.
 func (g *grid) coarser(c columns, most int) (w trace.When, begins []int) {
 	f, n := mostColumns/most, len(c.cells)-1
 	w = trace.When{ColumnsBeforeLoop: g.before / f, ColumnsAfterLoop: g.after / f, ColumnsPerIteration: 1}
@@ -122,8 +123,8 @@ func (c *columns) sums(cells []int64) []int64 {
 	return out
 }
 
-// edges are the times at which a rank's cells begin, and the last one's end. They follow from the beginning of the
-// rank's run, the beginnings of the slots with the last slot's end, and the end of the run.
+// edges returns the times, in ns, at which a rank's cells begin, and at last the end of the run. start is the beginning
+// of the run; slots are the beginnings of the slots, and the end of the last one.
 func (g *grid) edges(start int64, slots []int64, end int64) []int64 {
 	out := make([]int64, 0, g.cells()+1)
 	divide := func(from, to int64, n int) {
@@ -143,10 +144,10 @@ func (g *grid) edges(start int64, slots []int64, end int64) []int64 {
 	return append(out, end)
 }
 
-// A canvas is the times of one rank by state and cell.
+// A canvas is the times of one rank, in ns, by state and cell of the grid.
 type canvas struct {
 	grid
-	at     []int64 // edges of the cells
+	at     []int64 // times at which the cells begin, and the end of the last cell
 	states [states][]int64
 	cell   int // cell of the latest call
 }
@@ -159,7 +160,7 @@ func newCanvas(g grid, at []int64) *canvas {
 	return c
 }
 
-// find returns the cell of a time. The search starts at the latest call's cell.
+// find returns the number of the cell that a time falls into. The search starts at the latest call's cell.
 func (c *canvas) find(ns int64) int {
 	i := c.cell
 	if ns < c.at[i] { // earlier than the latest call: waits become known later, and calls within calls began before
@@ -211,7 +212,7 @@ func (c *canvas) slot(ns int64) int {
 	return i / c.parts
 }
 
-// series returns the sum of the cells of each slot.
+// series returns, for each slot, the sum of its cells.
 func (c *canvas) series(cells []int64) []int64 {
 	out := make([]int64, c.slots)
 	for i := range out {

@@ -62,8 +62,8 @@ func (c *cycle) begins(o *siteOrder) func(before, terminal int) bool {
 	return o.BeginsIteration(c.to, c.from)
 }
 
-// cycles returns the loops with most time. mean is the time of a terminal's call and of the computation before it;
-// nil: all calls count the same.
+// cycles returns the loops with most time. mean is, by terminal, the mean time of a call and of the computation before
+// it; nil: all calls count the same.
 func (o *siteOrder) cycles(mean []float64) []cycle {
 	weigh := o.k.PrefixWeights(o.stream, func(t int) int64 {
 		if mean == nil {
@@ -148,7 +148,7 @@ func (c *cycle) time(begins, outer, leaves *trace.Occurrences, weigh func(uint64
 	return sum * float64(c.rounds) / float64(n)
 }
 
-// A key identifies a loop across ranks.
+// A key identifies a loop across ranks: by the call that begins an iteration, and the number of iterations.
 type key struct {
 	at     trace.WaitPlace
 	rounds uint64
@@ -158,7 +158,7 @@ func (k key) compare(o key) int {
 	return cmp.Or(cmp.Compare(k.rounds, o.rounds), cmp.Compare(k.at.Function, o.at.Function), cmp.Compare(k.at.Site, o.at.Site))
 }
 
-// A vote is the number of ranks that have a loop, the lowest of them, and the sum of their shares of time.
+// A vote is the number of ranks that have a loop, the lowest of them, and the sum of the loop's shares of their times.
 type vote struct {
 	ranks, first int
 	share        float64

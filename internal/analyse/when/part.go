@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A RowTimes is the mean times, in ns, of the ranks of a row in some iterations.
+// A RowTimes is the mean times, in ns, of the ranks of one row of the picture, summed over some iterations.
 type RowTimes struct {
 	First, Ranks int // lowest rank, and number of ranks
 	Ns           [trace.WhenStates]int64
@@ -46,7 +46,7 @@ func SumRows(w *trace.When, from, end uint64) (rows []RowTimes, whole int64) {
 	return rows, whole
 }
 
-// FindingConcernsIterations reports whether a finding is only about iterations in this range.
+// FindingConcernsIterations reports whether a finding is about any of the iterations from up to, but without, end.
 func FindingConcernsIterations(f *trace.WhenFinding, from, end uint64) bool {
 	switch Kind(f.Kind) {
 	case KindSlow, KindDelayed:
@@ -94,13 +94,13 @@ func IterationSegments(w *trace.When) (list []IterationSegment) {
 	return list
 }
 
-// SlowestIterations returns the iterations of the column with the longest time per iteration.
+// SlowestIterations returns the iterations of the picture's column with the longest time per iteration.
 func SlowestIterations(w *trace.When) trace.WhenIterations {
 	return slices.MaxFunc(w.IterationTimes(), func(a, b trace.WhenIterations) int { return cmp.Compare(a.Ns, b.Ns) })
 }
 
-// ExemplarIn returns the stored single times of these iterations; nil if the range isn't exactly one stored
-// iteration.
+// ExemplarIn returns the stored times of single calls in the iterations from up to, but without, end. It returns nil
+// unless that is exactly one iteration and the trace stores its times.
 func ExemplarIn(w *trace.When, from, end uint64) *trace.WhenExemplar {
 	if w == nil || w.Loop == nil || end != from+1 {
 		return nil

@@ -10,7 +10,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A rung is a resolution of the picture: its columns and rows, and the number of levels of a typical column.
+// A rung is a resolution of the picture: its numbers of columns and rows, and the number of levels that a typical
+// column's duration is divided into.
 type rung struct{ columns, rows, levels int }
 
 // ladder is the resolutions from the finest to the coarsest. The first that fits is used.
@@ -18,10 +19,10 @@ var ladder = []rung{{256, 64, 40}, {256, 64, 20}, {128, 64, 20}, {128, 32, 20}, 
 
 // Size limits of a picture.
 const (
-	bitsOfChange = 6 // approximate bits of a level that changes
+	bitsOfChange = 6 // approximate bits for a level that differs from the preceding column's
 	mostPacked   = 2 // number of attempts to pack a picture to see its size
 	stays        = 0.75
-	percent      = 0.02 // step between widths
+	percent      = 0.02 // relative step between the widths of columns
 )
 
 // room is the largest size of a picture in bytes.
@@ -121,7 +122,7 @@ func (x *RankAnalysis) draw(all *rows, g *grid, c columns, widths []int64, r run
 	return w
 }
 
-// merged adds up finest columns into a picture's columns.
+// merged adds up the times of the finest columns, list, by column of a picture. begins is as coarser returns it.
 func merged(list []int64, begins []int) []int64 {
 	out := make([]int64, len(begins)-1)
 	for i := range out {
@@ -130,7 +131,7 @@ func merged(list []int64, begins []int) []int64 {
 	return out
 }
 
-// togetherOf merges neighbouring rows into n rows of means.
+// togetherOf merges every n neighbouring rows into one row with their mean times.
 func togetherOf(list []row, n int) (out []row) {
 	for part := range slices.Chunk(list, n) {
 		sum := row{first: part[0].first}
@@ -155,7 +156,8 @@ func togetherOf(list []row, n int) (out []row) {
 	return out
 }
 
-// stepped rounds widths to steps of 2 %. A width stays the same while it is not far off; errors are carried over.
+// stepped rounds the widths of columns, in ns, to steps of 2 %. A width stays the same while it is not far off; errors
+// are carried over to the next column.
 func stepped(widths []int64) []int64 {
 	carried, before := 0.0, 0.0
 	for i, ns := range widths {
@@ -169,7 +171,7 @@ func stepped(widths []int64) []int64 {
 	return widths
 }
 
-// plane converts times by column to levels.
+// plane converts times in ns, by column, to levels.
 func plane(w *trace.When, times []int64) (p trace.WhenPlane) {
 	var usual []float64
 	for i, ns := range times {

@@ -21,7 +21,7 @@ import (
 // call Conclude.
 type RankAnalysis struct {
 	waits.Messenger
-	all    []int // all ranks
+	all    []int // the ranks of the run, from 0
 	r      *trace.Reader
 	places *waits.Places
 	clock  ops.CallClock
@@ -31,21 +31,23 @@ type RankAnalysis struct {
 	order  *siteOrder
 	loop   *Loop
 	rounds *RankIterations // the rank's iterations; nil: it doesn't run the loop
-	shapes []int           // by slot: equal numbers if all ranks made calls from the same sites
-	means  []int64         // edges of slots and of the run: means over the ranks that run the loop
-	gaps   []float64       // by terminal: the mean gap; 0 for a terminal that is called too rarely
-	files  []bool          // by terminal: its function works on files, not MPI
-	canvas *canvas         // nil: the rank's times are not known
-	origin int64           // the zero of reported times, on the rank's clock
-	zero   int64           // the clock's zero, on the run's time line
-	last   int64           // end of the latest call
-	size   int64           // largest size of the picture in bytes; 0: the default
-	most   []excess        // by slot: the call before which the rank exceeded its mean most
+	shapes []int           // by slot: slots with the same number have calls from the same sites, on all ranks
+	// means is the ns at which the run begins, each slot begins, the last slot ends and the run ends. They are means
+	// over the ranks that run the loop.
+	means  []int64
+	gaps   []float64 // by terminal: the mean gap in ns; 0 for a terminal that is called too rarely
+	files  []bool    // by terminal: its function works on files, not MPI
+	canvas *canvas   // nil: the rank's times are not known
+	origin int64     // the zero of reported times, on the rank's clock
+	zero   int64     // the clock's zero, on the run's time line
+	last   int64     // end of the latest call
+	size   int64     // largest size of the picture in bytes; 0: the default
+	most   []excess  // by slot: the call before which the rank's gap exceeded its mean most
 
 	calls  uint64                  // number of calls so far
-	delays []track.SchedulingDelay // delays after the latest call; nil: the kernel reported none
+	delays []track.SchedulingDelay // scheduling delays of calls still to come; nil: the kernel reported none
 	within []int64                 // by slot: ns without a processor in calls
-	before []int64                 // by slot: the same outside of calls
+	before []int64                 // by slot: ns without a processor outside of calls
 }
 
 // An excess is the time by which a rank's computation before a call exceeded its mean, and the number of the call's
@@ -60,7 +62,7 @@ var ErrNoSingleTimes = errors.New("the times of single calls were not kept")
 
 var errElsewhere = errors.New("another rank has failed")
 
-// try calls f unless an error occurred before.
+// try calls f unless this rank has failed before. It keeps an error or panic of f in x.broken.
 func (x *RankAnalysis) try(f func() error) {
 	if x.broken != nil {
 		return
@@ -88,7 +90,7 @@ func (x *RankAnalysis) message(code func(c *wire.Coder)) []byte {
 	return b
 }
 
-// read decodes a message.
+// read decodes another rank's message. If that rank has failed, this rank fails, too.
 func (x *RankAnalysis) read(b []byte, code func(c *wire.Coder)) {
 	x.try(func() error {
 		if len(b) == 0 || b[0] != 0 {
@@ -102,7 +104,7 @@ func (x *RankAnalysis) read(b []byte, code func(c *wire.Coder)) {
 type joiner[T any] interface {
 	*T
 	code(c *wire.Coder)
-	join(o *T) // o is of ranks with higher numbers
+	join(o *T) // o is the result of ranks with higher numbers
 }
 
 // joined combines the values of a group's members; all get the result, or only the first. If a member has failed,
@@ -211,9 +213,9 @@ func (s *spans) join(o *spans) {
 	}
 }
 
-// BeginRankAnalysis finds the loop of the run, and when the iterations of this rank are. r is the trace, whose times of single
-// calls are not needed; clock has those of the rank's calls; nil: it has none. All ranks begin together. An error means
-// that ranks can't communicate; Conclude reports all other errors.
+// BeginRankAnalysis finds the loop of the run, and when this rank's iterations begin. r is the trace, whose times of
+// single calls are not needed. clock has the times of the rank's calls; nil: they are not known. All ranks begin
+// together. An error means that ranks can't communicate; Conclude reports all other errors.
 func BeginRankAnalysis(t waits.Transport, r *trace.Reader, clock ops.CallClock) (*RankAnalysis, error) {
 	return begin(t, r, clock, nil)
 }
@@ -298,7 +300,7 @@ func begin(t waits.Transport, r *trace.Reader, clock ops.CallClock, failed error
 		if x.k == nil {
 			return nil
 		}
-		if slots == nil && x.loop != nil { // the rank takes the others' mean iterations
+		if slots == nil && x.loop != nil { // a rank that doesn't run the loop takes the mean iterations of the others
 			for _, at := range x.means[1 : n-1] {
 				slots = append(slots, max(start, min(end, at)))
 			}
@@ -375,7 +377,7 @@ func (x *RankAnalysis) times(rounds *RankIterations) (start int64, slots []int64
 	return start, slots, end, err
 }
 
-// shapesOf numbers the slots by the set of call sites in them.
+// shapesOf numbers the slots. Slots have equal numbers if equally many calls from each call site are in them.
 func (x *RankAnalysis) shapesOf(rounds *RankIterations) []int {
 	if rounds == nil {
 		return nil
@@ -445,7 +447,7 @@ func (x *RankAnalysis) Waited(stream int, from, ns int64) {
 	}
 }
 
-// WalkCalls processes the rank's calls itself, if no wait analysis does. No call waits then.
+// WalkCalls processes the rank's calls itself, if no wait analysis does. No waiting time is known then.
 func (x *RankAnalysis) WalkCalls() {
 	x.try(func() error {
 		if x.canvas == nil {

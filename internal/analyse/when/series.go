@@ -13,7 +13,7 @@ type Kind int
 const (
 	KindSlow    Kind = iota // single iterations take longer
 	KindStep                // all iterations after a point take longer, or all before
-	KindDrift               // each takes longer than the one before, or less
+	KindDrift               // iterations take longer and longer, or less and less time
 	KindPeriod              // every n-th iteration takes longer
 	KindNoisy               // one rank's iterations vary more than the others'
 	KindDelayed             // ranks were able to compute, but had no processor
@@ -24,12 +24,13 @@ var kindNames = [kinds]string{"slow", "step", "drift", "period", "noisy", "witho
 
 func (k Kind) String() string { return kindNames[k] }
 
-// A change is a difference within a series of times, with one time for each slot.
+// A change is how some of a series' times, one per slot, differ from the others. from is the first of these slots;
+// every is the length of a period in slots, else 0.
 type change struct {
 	kind          Kind
 	from, every   int
-	before, after float64 // ns per slot
-	cost          float64 // ns in the run
+	before, after float64 // ns of a slot: before and after a step or drift, else without and with the change
+	cost          float64 // ns that the change adds to the run
 }
 
 // Thresholds for changes.
@@ -47,7 +48,7 @@ const (
 	slowInTurn  = 0.7  // least share of slow iterations among every n-th one
 	slowElse    = 3    // slow iterations must be this many times as frequent among every n-th one as elsewhere
 	byChance    = 0.01 // largest probability of a chance result, over all periods tried
-	longest     = 256  // longest period
+	longest     = 256  // longest period, in slots
 	noisyRatio  = 4    // a noisy rank's excess is this many times the others'
 	noisyOften  = 0.05 // least share of iterations in which a rank is noisy
 	noisyOfRun  = 0.03
@@ -55,13 +56,15 @@ const (
 	leastShare  = 0.01 // least cost of a change, as a share of the run
 	mostKept    = 16
 	refinements = 3
-	tailOfNoise = 4 // excess of a slow iteration, as a multiple of the noise's
+	// tailOfNoise is the least excess of a slow iteration, as a multiple of the excess that only 2 % of all reach.
+	tailOfNoise = 4
 )
 
 // slowBy is the excesses above which a slot of a period counts as slow, as multiples of a typical slot's time.
 var slowBy = []float64{0.1, 0.5, 1, 2}
 
-// blocksOf is the numbers of blocks into which a series is divided, one after the other, to find steps and drifts.
+// blocksOf is the numbers of blocks into which a series is divided to find steps and drifts. They are tried in this
+// order.
 var blocksOf = []int{64, 32, 20}
 
 // normal is the usual time of each slot: the running median of slots with the same calls, or of all slots if few have
@@ -109,8 +112,8 @@ func over(v, usual []float64) (excess []float64, sigma float64) {
 	return excess, fromMAD * median(size)
 }
 
-// changes finds the changes of a series. typical is the typical time of a slot. The returned shapes give periodic
-// slots a shape of their own.
+// changes finds the changes of a series. typical is the typical time of a slot. Slots with equal calls have equal
+// numbers in shapes; apart is shapes with further numbers for the slots of a period.
 func changes(v []float64, shapes []int, typical float64) (list []change, apart []int) {
 	apart = shapes
 	if len(v) < leastSlots {
@@ -187,7 +190,8 @@ func periodic(v []float64, typical float64) (best change, found bool) {
 	return best, true
 }
 
-// tail is the probability that at least k of "of" slots are slow, if slow of all n slots are, at random places.
+// tail is the probability that at least k of some `of` slots are slow, if `slow` of all n slots are slow at random
+// places.
 func tail(n, slow, of, k int) (sum float64) {
 	choose := func(n, k int) float64 {
 		lg := func(x int) float64 { v, _ := math.Lgamma(float64(x + 1)); return v }
@@ -214,7 +218,8 @@ func shifted(v []float64, shapes []int, typical float64) (change, bool) {
 	return change{}, false
 }
 
-// shift searches with n blocks. y is the values of all slots; only the slots at positions at are used.
+// shift searches for a step or a drift with n blocks. y[i] is the value of slot at[i]; slots is the number of all
+// slots.
 func shift(y []float64, at []int, n, slots int, typical float64) (change, bool) {
 	blocks := make([]float64, n)
 	begin := func(b int) int { return b * len(y) / n }
@@ -352,7 +357,8 @@ func slow(v []float64, shapes []int, typical float64) (list []change) {
 	return list
 }
 
-// noise returns the sum of the slots' excesses, and the number of slots with an excess above a tenth of a slot.
+// noise returns the sum of the slots' excesses, in ns, and the number of slots with an excess above a tenth of the
+// typical time.
 func noise(v []float64, shapes []int, typical float64) (sum float64, often int) {
 	excess, _ := over(v, normal(v, shapes))
 	for _, e := range excess {

@@ -21,8 +21,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Analyse analyses a trace with a time for every call. For any other trace it returns what the ranks found at the end
-// of the run, nil if that was not recorded.
+// Analyse returns the result that the trace stores. Without one it analyses the trace if that has a time for every
+// call; else it returns nil.
 func Analyse(r *trace.Reader) (*trace.When, error) {
 	if w, err := r.When(); w != nil || err != nil || !r.HasTimes() {
 		return w, err
@@ -46,7 +46,8 @@ func AnalyseTimes(r *trace.Reader) (*trace.When, error) {
 	})
 }
 
-// few is the largest number of calls that are analysed where this is a small part of an answer.
+// few is the largest number of calls that FromTraceOrAnalyse analyses: its callers need the result only as a small part
+// of an answer.
 const few = 200_000
 
 // FromTraceOrAnalyse returns the result that the trace stores, or analyses a trace that has times for all of its few
@@ -97,7 +98,7 @@ func (x *timings) Next() (start, end, gap int64, err error) {
 	return t.Start, t.End(), int64(t.Timing.Gap.Ns), err
 }
 
-// Skip advances over calls.
+// Skip advances over calls. It returns the latest end of these calls.
 func (x *timings) Skip(calls uint64) (int64, error) {
 	last := int64(math.MinInt64)
 	for range calls {
@@ -110,7 +111,7 @@ func (x *timings) Skip(calls uint64) (int64, error) {
 	return last, nil
 }
 
-// every runs the analysis with a goroutine for each rank. pass must process the calls of all ranks.
+// every runs the analysis with a goroutine for each rank. pass must report the calls of all ranks to riders, by rank.
 func every(r *trace.Reader, clocks []ops.CallClock, pass func(riders []waits.CallVisitor) error) (w *trace.When, err error) {
 	list, riders := make([]*RankAnalysis, r.Ranks()), make([]waits.CallVisitor, r.Ranks())
 	err = waits.RunRanks(len(list), func(t waits.Transport) (err error) {
@@ -137,9 +138,9 @@ func every(r *trace.Reader, clocks []ops.CallClock, pass func(riders []waits.Cal
 	return w, err
 }
 
-// AnalyseRun analyses a run at its end: who waited for whom, and when, as far as o asks for them. All ranks call it at once,
-// over one transport. Rank 0 gets the result for the trace; nil: it was not asked for, the ranks lack times, or one has
-// failed. The error is of the transport.
+// AnalyseRun analyses a run at its end, as far as o asks for it: who waited for whom, and which iterations differ. All
+// ranks call it at once, over one transport. Rank 0 gets the results for the trace. A result is nil if it was not asked
+// for, the ranks lack times, or a rank has failed. The error is of the transport.
 func AnalyseRun(t waits.Transport, f waits.RunEnd, o timing.Options) (w *trace.Waits, found *trace.When, err error) {
 	f.Unlimited = o.Waits == timing.WaitsAlways
 	if o.WhenBytes < 0 {

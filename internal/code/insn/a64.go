@@ -13,8 +13,9 @@ import (
 
 // An a64Value is what is known about the content of a register.
 type a64Value struct {
-	kind   valueKind
-	addr   uint64 // the constant; of an entry, where its table begins; of a pointer, where it is
+	kind valueKind
+	// addr is the value of a constant, the table's address of an entry or target, or the address of a pointer.
+	addr   uint64
 	base   uint64 // of a target: the constant to which the entry is added
 	size   int    // of an entry, in bytes
 	signed bool   // of an entry: it is signed
@@ -23,7 +24,7 @@ type a64Value struct {
 
 const (
 	a64Size = 4  // of an instruction, in bytes
-	a64Zero = 31 // the number of no register, or of the stack pointer
+	a64Zero = 31 // number of the zero register and of the stack pointer
 )
 
 // An a64Machine is arm64's Decoder. Like x86Machine it processes instructions in address order.
@@ -33,10 +34,10 @@ type a64Machine struct {
 	regs     [32]a64Value
 	last     [32]uint64   // the last address that the register was given, 0 if none
 	before   [32]a64Value // value before a load from the stack overwrote it, which usually happens at the end of a path
-	count    int          // instructions decoded
+	count    int          // number of instructions decoded
 	compared int          // number with which an index was compared last, or -1
 	bound    int          // number of table entries that the last comparison allows; 0: unknown
-	boundAt  int          // count at that comparison
+	boundAt  int          // value of count at that comparison
 }
 
 // NewA64 returns a decoder of arm64's instructions.
@@ -93,7 +94,7 @@ func (m *a64Machine) Next(code []byte, addr uint64) (*Instruction, bool) {
 	}
 	switch x.Kind {
 	case KindJump, KindReturn, KindIndirectJump:
-		// The following code is on another path.
+		// The following code is on another path, on which these loads from the stack have not happened.
 		for r, v := range m.before {
 			if v.kind != unknown && m.regs[r].kind == unknown {
 				m.regs[r] = v
@@ -110,7 +111,7 @@ func (m *a64Machine) Next(code []byte, addr uint64) (*Instruction, bool) {
 	return x, true
 }
 
-// register is a branch to a register's value, with or without authentication.
+// register decodes a branch to a register's value, with or without authentication.
 func (m *a64Machine) register(w uint32) {
 	x := &m.inst
 	switch w >> 21 & 7 {
@@ -137,7 +138,7 @@ func (m *a64Machine) register(w uint32) {
 	}
 }
 
-// branched takes note of an unsigned comparison.
+// branched sets the number of table entries that the last comparison allows, if this branch's condition is unsigned.
 func (m *a64Machine) branched(condition uint32) {
 	if m.compared < 0 {
 		return
@@ -155,7 +156,8 @@ func (m *a64Machine) branched(condition uint32) {
 	m.compared = -1
 }
 
-// follow updates the registers for a plain instruction, as far as it matters.
+// follow updates what is known of registers after an instruction that continues at the next one, as far as jump tables
+// need it.
 func (m *a64Machine) follow(w uint32, addr uint64) {
 	rd, rn, rm := w&31, w>>5&31, w>>16&31
 	switch {
@@ -246,7 +248,7 @@ func (m *a64Machine) sum(rn, rm uint32, shift uint, unsign, sign bool) a64Value 
 
 // load follows loads of pointers and of entries of tables.
 func (m *a64Machine) load(w uint32, addr uint64, rt, rn uint32) {
-	if w>>26&1 != 0 { // of vectors
+	if w>>26&1 != 0 { // loads and stores of vector registers
 		if w&0x3b200c00 == 0x38000400 || w&0x3b200c00 == 0x38000c00 {
 			m.set(rn, a64Value{})
 		}
@@ -272,7 +274,7 @@ func (m *a64Machine) load(w uint32, addr uint64, rt, rn uint32) {
 			v = a64Value{kind: entry, addr: table, size: 1 << (w >> 30), signed: w>>22&3 != 1}
 		}
 		m.set(rt, v)
-	case w&0x3b000000 == 0x39000000: // with a displacement
+	case w&0x3b000000 == 0x39000000: // LDR and STR with a displacement
 		if w>>22&3 != 0 {
 			m.set(rt, a64Value{})
 		}
@@ -280,10 +282,10 @@ func (m *a64Machine) load(w uint32, addr uint64, rt, rn uint32) {
 		if w>>22&3 != 0 || w>>21&1 != 0 {
 			m.set(rt, a64Value{})
 		}
-		if w>>21&1 == 0 && w>>10&1 != 0 { // the address changes
+		if w>>21&1 == 0 && w>>10&1 != 0 { // the base register is updated
 			m.set(rn, a64Value{})
 		}
-	case w&0x3a000000 == 0x28000000: // pairs
+	case w&0x3a000000 == 0x28000000: // LDP and STP
 		if w>>22&1 != 0 && rn == a64Zero {
 			m.restore(rt)
 			m.restore(w >> 10 & 31)
@@ -350,7 +352,7 @@ func (m *a64Machine) Effect() Effect {
 			return e
 		}
 		return Effect{StoresOther: true, StoredAt: at(disp), StoredSize: 8}
-	case w&0x3b200400 == 0x38000400, w&0x3a800000 == 0x28800000: // the address changes
+	case w&0x3b200400 == 0x38000400, w&0x3a800000 == 0x28800000: // the base register is updated
 		n = int64(signedBits(w, 12, 9))
 		if w&0x3a000000 == 0x28000000 {
 			n = int64(signedBits(w, 15, 7)) << pairScale(w)
@@ -388,7 +390,7 @@ func pairScale(w uint32) uint32 {
 	return 2 + w>>31
 }
 
-// changed has the registers that a plain instruction writes.
+// changed returns the registers that the latest instruction writes, a bit for each, if it continues at the next one.
 func (m *a64Machine) changed() (set uint32) {
 	var s a64Machine
 	for r := range s.regs {

@@ -64,7 +64,7 @@ type Decoder interface {
 	// Next decodes the first instruction of code, which is at addr. It returns false if it is invalid: then the next
 	// place to try is Step bytes on. The result is valid until the next call.
 	Next(code []byte, addr uint64) (*Instruction, bool)
-	// Effect returns the effect of the last decoded instruction on places.
+	// Effect returns the effect of the last decoded instruction on registers and memory.
 	Effect() Effect
 	// Convention returns what calls preserve.
 	Convention() CallingConvention
@@ -87,8 +87,8 @@ type Effect struct {
 	Destination, Source Operand
 	AddedConstant       int64
 	ClobberedRegisters  uint32 // registers that get another value, a bit for each; Destination is not among them
-	// StoresOther: something else than such a sum is written at StoredAt. AddressTaken: a register gets the address
-	// StoredAt.
+	// StoresOther: something other than Source plus AddedConstant is written at StoredAt. AddressTaken: a register gets
+	// the address StoredAt.
 	StoresOther, AddressTaken bool
 	StoredAt                  Operand
 	StoredSize                int64 // largest number of bytes written to memory
@@ -113,11 +113,11 @@ type valueKind uint8
 
 const (
 	unknown  valueKind = iota
-	constant           // an address
+	constant           // a known number, such as an address
 	pointer            // the content of memory at an address
-	entry              // an entry of a table
-	target             // an entry of a table plus a constant
-	lost               // an entry of an unknown table
+	entry              // an entry of a jump table
+	target             // an entry of a jump table plus a constant
+	lost               // an entry of an unknown jump table
 
 	// untouched is the value that a register had before the instruction.
 	untouched valueKind = 255

@@ -25,12 +25,12 @@ type operation struct {
 	relative bool // the operand's address is relative to the next instruction
 	middle   byte // ModRM's middle field without extension
 	reg      byte // register that ModRM's middle field names
-	rm       byte // register that its low field names, if not memory
-	base     byte // of the address, or noReg
-	index    byte // of the address, or noReg
+	rm       byte // register that ModRM's low field names, if ModRM's operand is not in memory
+	base     byte // base register of the operand's address, or noReg
+	index    byte // index register of the operand's address, or noReg
 	scale    byte // factor of the index, as a shift
 	low      byte // register that the opcode's low bits name, if they do
-	second   byte // VEX's further register
+	second   byte // register that VEX's field vvvv names
 	repeat   byte // prefix f2 or f3, or its equivalent in VEX
 	disp     int32
 	imm      int64
@@ -106,7 +106,8 @@ legacy:
 	return true
 }
 
-// opcode reads from after the legacy prefixes to the opcode, and returns where it ends; -1 if invalid.
+// opcode decodes what is between the legacy prefixes and the opcode, with the opcode. It returns the index after that;
+// -1 if the bytes are invalid.
 func (x *operation) opcode(code []byte, at int, p *prefixes) int {
 	if at >= len(code) {
 		return -1
@@ -213,7 +214,7 @@ func (x *operation) operand(code []byte, at int, p *prefixes) int {
 	return at + size
 }
 
-// immediate is how many bytes follow the operand.
+// immediate returns how many bytes follow the operand. f is the opcode's letter in oneByte or another table.
 func immediate(f byte, x *operation, p *prefixes) int {
 	z := 4
 	if p.data16 && !x.wide {
@@ -223,7 +224,7 @@ func immediate(f byte, x *operation, p *prefixes) int {
 	case 'b', 'M':
 		return 1
 	case 'm':
-		// SSE4a's moves of bit fields: two bytes say which.
+		// SSE4a's moves of bit fields have two bytes for the field's length and position.
 		if x.opmap == map0F && x.op == 0x78 && !x.vector && (p.data16 || p.repeat == 0xf2) {
 			return 2
 		}
@@ -358,7 +359,8 @@ const (
 	map0F3A = 3
 )
 
-// form returns what follows an opcode of a map, coded as above; vector says that the map was named by VEX, EVEX or XOP.
+// form returns what follows an opcode of a map, as a letter of oneByte. vector says that VEX, EVEX or XOP named the
+// map.
 func form(m int, op byte, vector bool) byte {
 	switch m {
 	case mapOne:
@@ -366,7 +368,7 @@ func form(m int, op byte, vector bool) byte {
 	case map0F:
 		f := twoByte[op]
 		if vector && (f == 'r' || f == '-' && op != 0x77) {
-			return 'm' // moves of masks
+			return 'm' // moves of mask registers (KMOV)
 		}
 		return f
 	case map0F38, 5, 6, 9:

@@ -3,7 +3,7 @@ package insn
 // An x86Value is what is known about the content of a register.
 type x86Value struct {
 	kind  valueKind
-	addr  uint64 // the constant; of an entry, where its table begins; of a pointer, where it is
+	addr  uint64 // addr is the value of a constant, the table's address of an entry or target, or the address of a pointer.
 	base  uint64 // of a target: the constant to which the entry is added
 	size  uint8  // of an entry, in bytes
 	from  byte   // register that the table's address was guessed from, or noReg
@@ -23,7 +23,7 @@ type x86Machine struct {
 	count    int          // instructions decoded
 	compared int64        // number with which an index was compared last, or -1
 	bound    int          // number of table entries that the last comparison allows; 0: unknown
-	boundAt  int          // count at that comparison
+	boundAt  int          // value of count at that comparison
 }
 
 // NewX86 returns a decoder of x86-64's instructions.
@@ -83,7 +83,7 @@ func (m *x86Machine) elsewhere() {
 	m.before = [16]x86Value{}
 }
 
-// branched takes note of an unsigned comparison.
+// branched sets the number of table entries that the last comparison allows, if this branch's condition is unsigned.
 func (m *x86Machine) branched() {
 	if m.compared < 0 {
 		return
@@ -111,7 +111,8 @@ func (m *x86Machine) via() {
 	case entry, target:
 		x.IndirectTarget = IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: v.addr, EntryBytes: int(v.size), SignedEntries: !v.plain, Base: v.base}}
 		if v.kind == entry && v.size < 8 {
-			x.IndirectTarget.Table.SignedEntries = false // a short address
+			// Entries that are addresses of fewer than 8 bytes are unsigned.
+			x.IndirectTarget.Table.SignedEntries = false
 		}
 		if m.bound > 0 && m.count-m.boundAt <= recent {
 			x.IndirectTarget.Table.EntryCount = m.bound
@@ -177,7 +178,8 @@ func (m *x86Machine) sum(ra, rb byte) x86Value {
 	return a
 }
 
-// follow updates the registers for a plain instruction, as far as it matters.
+// follow updates what is known of registers after an instruction that continues at the next one, as far as jump tables
+// need it.
 func (m *x86Machine) follow() {
 	x := &m.x
 	if x.vector {
@@ -427,7 +429,7 @@ func (m *x86Machine) Effect() Effect {
 	return e
 }
 
-// step is the effect of what moves a value, or adds a constant to one.
+// step returns the effect of an instruction that moves a value, or adds a constant to one; false for any other.
 func (x *operation) step() (Effect, bool) {
 	if x.opmap != mapOne || x.vector {
 		return Effect{}, false
@@ -482,7 +484,7 @@ func (x *operation) size() int64 {
 			return 28
 		}
 		return 8
-	case x.opmap == map0F && x.op == 0xae: // all registers
+	case x.opmap == map0F && x.op == 0xae: // FXSAVE and XSAVE store all registers
 		return 4096
 	case x.opmap == map0F && x.op == 0x11 && x.repeat == 0xf2, x.opmap == map0F && (x.op == 0x13 || x.op == 0x17 || x.op == 0xd6 || x.op == 0x7e),
 		x.opmap == map0F && !x.vector && x.op >= 0x90 && x.op <= 0xc3:
@@ -495,7 +497,7 @@ func (x *operation) size() int64 {
 	return 64
 }
 
-// changed has the registers that a plain instruction writes.
+// changed returns the registers that the latest instruction writes, a bit for each, if it continues at the next one.
 func (m *x86Machine) changed() (set uint32) {
 	s := x86Machine{x: m.x}
 	for r := range s.regs {

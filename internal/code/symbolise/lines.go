@@ -8,8 +8,7 @@ import (
 	"sort"
 )
 
-// lines is a module's debug information. A unit is taken apart when a place in
-// it is first asked for.
+// lines is a module's debug information. A compilation unit is parsed when a place in it is first asked for.
 type lines struct {
 	data  *dwarf.Data
 	units []*unit
@@ -36,7 +35,7 @@ type row struct {
 	line int
 }
 
-// A function is a concrete subprogram; they may nest.
+// A function is a subprogram that has code. Functions may nest.
 type function struct {
 	lo, hi uint64
 	at     dwarf.Offset

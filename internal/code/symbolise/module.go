@@ -194,7 +194,7 @@ func (m *module) lookup(offset uint64, isReturn bool) ([]Frame, Precision) {
 		if frames := m.lines.lookup(pc); len(frames) > 0 {
 			outer := &frames[len(frames)-1]
 			if named {
-				// Of a static function debug information has the plain name only.
+				// Debug information has only the plain name of a static function.
 				if outer.Function == "" || outer.Symbol == "" && mangled(s.name) {
 					outer.Function = Demangle(s.name)
 				}

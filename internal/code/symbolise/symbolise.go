@@ -45,7 +45,8 @@ type Frame struct {
 	Start            uint64 `json:"start,omitempty"`    // link-time address of the function, 0 if not known
 	OffsetInFunction uint64 `json:"offset,omitempty"`   // distance of the place from Start, for frames that are not inlined
 	Inlined          bool   `json:"inlined,omitempty"`  // the compiler inlined the function into the next frame's
-	TailCall         bool   `json:"tail,omitempty"`     // the call stack lacks the function: it jumped to that of the frame before
+	// TailCall: the call stack lacks the function, because it jumped to the function of the frame before.
+	TailCall bool `json:"tail,omitempty"`
 }
 
 // A Place is a place in code. Frames lists the function that it is in and,
@@ -199,7 +200,7 @@ func (p *Place) IsStub() bool {
 	return f.stub() || f.Function == "runtime.main" || f.Function == "runtime.goexit"
 }
 
-// InterpretedCode is the name of one frame in place of several of an interpreter, or of code that it made at run time.
+// InterpretedCode is the name of the one frame that replaces those of an interpreter, or of code made at run time.
 const InterpretedCode = "interpreted code"
 
 // ImportPrefix begins the name of frames in which a Python program imports a module.
@@ -305,7 +306,7 @@ func (f *Frame) Name() string {
 	return fmt.Sprintf("fn@0x%x", f.Start)
 }
 
-// sourceLine returns the place of a site that is a line of source code.
+// sourceLine returns the place of a site that is a line of source code instead of an address.
 func sourceLine(path, buildID string, offset uint64) (Place, bool) {
 	function, ok := model.SourceFunction(buildID)
 	if !ok {
@@ -319,9 +320,9 @@ func sourceLine(path, buildID string, offset uint64) (Place, bool) {
 	return p, true
 }
 
-// ThreadFunction names a thread's start function, given a place in it that called on. For C++ threads it is the
-// callable that the program passed, instead of the library's functions around it. It is module and offset if the
-// function is unknown.
+// ThreadFunction names a thread's start function, given the place from which it called the next function. For C++
+// threads it is the callable that the program passed, instead of the library's functions around it. It is module and
+// offset if the function is unknown.
 func (p *Place) ThreadFunction() string {
 	if len(p.Frames) == 0 || p.Frames[0].Function == "" {
 		return p.String()
@@ -334,7 +335,7 @@ func (p *Place) ThreadFunction() string {
 	return p.Frames[0].Function
 }
 
-// upToBracket returns the text up to the unmatched closing bracket.
+// upToBracket returns the text up to the first > without a < before it.
 func upToBracket(s string) string {
 	depth := 0
 	for i, c := range s {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// An Archive is an open archive.
+// An Archive is an open OTF2 archive with its global definitions.
 type Archive struct {
 	Path        string // of the anchor file
 	Creator     string // the program that wrote it
@@ -22,7 +22,7 @@ type Archive struct {
 	defChunk   int64
 }
 
-// Limits of the format.
+// Limits of the format, in bytes.
 const (
 	leastChunk = 256 << 10
 	mostChunk  = 16 << 20
@@ -99,8 +99,8 @@ func (a *Archive) anchored(r *byteReader) error {
 	if n := r.u8(); n != 1 && r.err == nil {
 		return errors.New("compressed chunks, which can't be read; write the trace without (SCOREP_TRACING_COMPRESS=false)")
 	}
-	r.full64() // locations
-	r.full64() // global definitions
+	r.full64() // number of locations
+	r.full64() // number of global definitions
 	a.Machine, a.Creator, a.Description = r.text(), r.text(), r.text()
 	a.Properties = make(map[string]string)
 	for n := r.full32(); n > 0 && r.err == nil; n-- {

@@ -59,7 +59,8 @@ func (r *byteReader) full64() uint64 {
 	return 0
 }
 
-// compressed reads an integer whose first byte is the number of the following bytes, at most most.
+// compressed reads an integer of at most `most` bytes. Its first byte is the number of the bytes that follow; 255: all
+// bits are set.
 func (r *byteReader) compressed(most int) uint64 {
 	n := int(r.u8())
 	switch {

@@ -37,7 +37,7 @@ type file struct {
 	chunk   []byte
 	record  []byte // the current record
 	records uint64
-	first   uint64 // of the chunk
+	first   uint64 // number of the chunk's first record
 	timed   bool   // records have times
 	time    uint64
 	stamped bool // the chunk has a timestamp
@@ -180,7 +180,7 @@ func (x *file) event(time uint64, id byte, fields ...field) error {
 	return x.end(time)
 }
 
-// measure sets the length of a part of the record that begins with an id and a length byte.
+// measure sets the length of the part of the record at index at, which begins with an id and a length byte.
 func (x *file) measure(at int) {
 	n := len(x.record) - at - 2
 	if n < 255 {
@@ -228,9 +228,9 @@ type chunked struct {
 	byteReader
 	f     *os.File
 	name  string
-	size  int64 // of a chunk
+	size  int64 // bytes of a chunk
 	base  int64 // offset of the chunk
-	end   int64 // of the file
+	end   int64 // size of the file
 	buf   []byte
 	ended bool
 }

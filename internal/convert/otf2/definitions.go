@@ -17,7 +17,7 @@ type Definitions struct {
 	Windows   map[uint32]Window
 	Sources   map[uint32]Source
 	Contexts  map[uint32]Context
-	Files     map[uint32]uint32 // by file id: the string with its name
+	Files     map[uint32]uint32 // by file id: id of the string with the file's name
 	Handles   map[uint32]Handle
 	Metrics   map[uint32][]Metric // by id of a metric class or instance
 	members   map[uint32]Metric
@@ -31,15 +31,15 @@ type Metric struct {
 
 // Modes of metrics.
 const (
-	MetricAccumulated = 0 // since the beginning
-	MetricAbsolute    = 1 // at a time
-	MetricRelative    = 2 // since the previous value
+	MetricAccumulated = 0 // counted since the beginning of the run
+	MetricAbsolute    = 1 // the quantity at the time of the measurement
+	MetricRelative    = 2 // counted since the previous measurement
 )
 
 // Clock converts times to ns.
 type Clock struct {
 	Resolution  uint64 // ticks per second
-	Offset      uint64 // the smallest time
+	Offset      uint64 // ticks at the beginning of the trace
 	TraceLength uint64
 	StartedNs   uint64 // ns since 1970 at Offset; all ones: unknown
 }
@@ -52,7 +52,7 @@ type Group struct {
 	Members  []uint64
 }
 
-// A Location is a thread.
+// A Location is a thread, in general. Name is the id of a string, Group that of a LocationGroup.
 type Location struct {
 	ID    uint64
 	Name  uint32
@@ -60,39 +60,39 @@ type Location struct {
 	Group uint32
 }
 
-// A LocationGroup is a process.
+// A LocationGroup is a process, in general. Name is the id of a string, Node that of a Node.
 type LocationGroup struct {
 	ID, Name uint32
 	Type     uint8
 	Node     uint32
 }
 
-// A Node is a host, or a group of hosts.
+// A Node is a host, or a group of hosts. Name and Class are ids of strings, Parent is the id of the Node around it.
 type Node struct{ Name, Class, Parent uint32 }
 
-// A Region is a function.
+// A Region is a function. Name and File are ids of strings.
 type Region struct {
 	Name, File uint32
 	Line       uint32
 	Paradigm   uint8
 }
 
-// A Comm is a communicator.
+// A Comm is a communicator. Name is the id of a string, Group that of a Group, Parent that of a Comm.
 type Comm struct {
 	ID, Name, Group, Parent uint32
 	Remote                  uint32 // group of the other side; Undefined for an intracommunicator
 }
 
-// A Window is memory for one-sided communication.
+// A Window is memory for one-sided communication. Name is the id of a string, Comm that of a Comm.
 type Window struct{ Name, Comm uint32 }
 
-// A Source is a line of source code.
+// A Source is a line of source code. File is the id of a string.
 type Source struct{ File, Line uint32 }
 
-// A Context is a region with the place that it was called from.
+// A Context is a region with the place that it was called from: ids of a Region, a Source and the Context around it.
 type Context struct{ Region, Source, Parent uint32 }
 
-// A Handle is a file that was opened.
+// A Handle is a file that was opened. Name is the id of a string, File that of a file, Comm that of a Comm.
 type Handle struct{ Name, File, Comm uint32 }
 
 // String returns a string that was defined, "" if none was.

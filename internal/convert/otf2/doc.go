@@ -132,25 +132,25 @@ const (
 	EvCommDestroy          = 88
 )
 
-// What definitions and events name by number.
+// Numbers with a meaning in definitions and events.
 const (
-	Undefined = 1<<32 - 1 // of a reference that leads nowhere
+	Undefined = 1<<32 - 1 // a reference to nothing
 
 	ParadigmUnknown = 0 // written by tools that don't determine the paradigm
 	ParadigmMPI     = 4
 
-	TypeDouble         = 10 // of values
+	TypeDouble         = 10 // types of values
 	TypeString         = 11
 	TypeSourceLocation = 20
 
-	GroupProcess = 1 // of location groups
-	CPUThread    = 1 // of locations
+	GroupProcess = 1 // type of a location group: a process
+	CPUThread    = 1 // type of a location: a thread on a CPU
 
-	CommLocations = 4 // of groups
+	CommLocations = 4 // types of groups
 	CommGroup     = 5
 	CommSelf      = 6
 
-	CreateHandle  = 17 // collective operations that make and free windows
+	CreateHandle  = 17 // numbers of collective operations that make and free windows
 	DestroyHandle = 18
 	CreateMemory  = 21
 	DestroyMemory = 22
@@ -159,7 +159,7 @@ const (
 
 	RecordingOff = 2 // value in a record MeasurementOnOff
 
-	FileReadOnly  = 0 // of files
+	FileReadOnly  = 0 // access modes of files
 	FileWriteOnly = 1
 	FileReadWrite = 2
 )

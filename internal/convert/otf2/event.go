@@ -21,7 +21,7 @@ type Events struct {
 	c     *chunked
 	local *local
 	d     *Definitions
-	time  uint64 // of the location's clock
+	time  uint64 // ticks of the location's own clock at the latest event
 	err   error
 }
 

@@ -23,7 +23,7 @@ import (
 type ImportOptions struct {
 	Timing   timing.Options  // times to keep
 	Producer string          // version of the program that imports
-	Progress func(ranks int) // called after each pass over a rank's events; there are two
+	Progress func(ranks int) // called with 1 after each of the two passes over a rank's events
 	Begin    func(ranks int) // called with the number of ranks
 }
 
@@ -113,8 +113,8 @@ func (w *world) track(k *rank, all *outcomes, began int64, to *trackwriter.Colle
 	return to.Add(out, track.Process{Host: k.host, End: w.end(k), StartNs: began + int64(first), SpanNs: span})
 }
 
-// end returns how a rank ended. If no rank has MPI_Init or MPI_Finalize, the tool does not record them (EZTrace does
-// not), and the end is unknown.
+// end returns how a rank ended. If no rank has MPI_Init or MPI_Finalize, the tool does not record them, as EZTrace.
+// Then ranks count as finished.
 func (w *world) end(k *rank) string {
 	switch {
 	case k.finished:

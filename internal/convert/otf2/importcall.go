@@ -13,7 +13,7 @@ import (
 // byteType is the handle of MPI_BYTE, in which most data is counted.
 const byteType = 0x247
 
-// bitwiseOr is MPI_BOR, which accepts MPI_BYTE.
+// bitwiseOr is the handle of MPI_BOR, which is assumed for unknown operations, as it accepts MPI_BYTE.
 const bitwiseOr = 0x29
 
 var types = map[uint64]int64{1: byteType, 2: 0x248, 4: 0x250, 8: 0x258, 16: 0x220}

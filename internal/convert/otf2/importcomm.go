@@ -22,7 +22,7 @@ type comm struct {
 	users   map[int]bool
 	order   int // position of the definition in the file
 
-	maker map[int]int // by rank: index of the call that makes it; -1: a call must be inserted
+	maker map[int]int // by rank: index in rank.makers of the call that makes it; -1: a call must be inserted
 	key   string
 	ids   []uint32
 }
@@ -192,7 +192,8 @@ func disjoint(a, b map[int]bool) bool {
 	return true
 }
 
-// assign finds the making calls. Members that don't use a communicator also took part in making it.
+// assign finds the call that made each communicator on each rank. Members that don't use a communicator also took part
+// in making it.
 func (w *world) assign() {
 	free := make([]slots, len(w.ranks)) // by rank
 	for _, k := range w.ranks {
@@ -225,10 +226,10 @@ func (w *world) assign() {
 	}
 }
 
-// slots are a rank's calls that make a communicator which the trace doesn't identify.
+// slots are a rank's calls that make communicators. The archive doesn't say which communicator each of them made.
 type slots struct {
-	call []*mpi.Call   // nil: assigned
-	used map[*comm]int // number of such calls before the communicator's first use
+	call []*mpi.Call   // by index in rank.makers; nil: the call's communicator is known
+	used map[*comm]int // by communicator: number of communicator-making calls before the rank's first use of it
 }
 
 // next returns the index of the first call from i on that can have made a communicator; -1: none.
@@ -245,7 +246,7 @@ func (x *slots) next(c *comm, i int) int {
 	return -1
 }
 
-// made returns the index of a rank's call that makes it, if known.
+// made returns the index in rank.makers of the call that makes communicator c on a rank, if it is known.
 func (c *comm) made(rank int) (int, bool) {
 	if c == nil {
 		return 0, false

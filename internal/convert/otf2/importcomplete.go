@@ -192,7 +192,7 @@ func (x *translation) window(e *Event) {
 	h, ok := x.r.windows[id]
 	if !ok {
 		if x.f.in["win"] != nil {
-			return // freed by this call
+			return // this call freed the window
 		}
 		x.r.w.notes.Add("one-sided operations on windows that were not seen being made", 1)
 		h = symbol.UnknownHandle
@@ -248,7 +248,7 @@ func (x *translation) moves(peer int64, out, in, id uint64) {
 		x.f.set(name+"_count", int64(bytes))
 		x.f.set(name+"_datatype", byteType)
 	}
-	if x.f.has("datatype") { // counted as one element
+	if x.f.has("datatype") { // the function moves a single element
 		t, ok := types[max(out, in)]
 		if !ok {
 			t = byteType

@@ -35,12 +35,12 @@ type recorder struct {
 // A request is a pending operation.
 type request struct {
 	thread int
-	number int64 // number of requests that its thread had made before
+	number int64 // number of the request among those that its thread made, from 1
 	what   outcome
 	known  bool // its outcome was determined
 }
 
-// A thread is a location.
+// A thread is the state of reading the events of one thread, a location.
 type thread struct {
 	number  int
 	events  *Events
@@ -48,8 +48,8 @@ type thread struct {
 	stack   []entered
 	made    int64   // number of one-shot requests made
 	begun   int     // index of the next operation in the thread's list in rank.begun
-	ready   []*open // finished calls that wait for the outermost call to end
-	off     *uint64 // when recording was switched off; nil: it is on
+	ready   []*open // calls that are recorded when the outermost call around them has ended
+	off     *uint64 // ticks at which recording was switched off; nil: it is on
 	metrics []measured
 	counted map[string]*counter
 }
@@ -114,7 +114,8 @@ func (r *recorder) run() error {
 		}
 		for i := range t.stack {
 			if c := t.stack[i].call; c != nil && c.end != 0 {
-				c.acts = append(c.acts, Event{}) // it returned while recording was off
+				// An empty event marks that the call returned, here while recording was off.
+				c.acts = append(c.acts, Event{})
 			} else if c != nil {
 				c.end = max(c.start, r.k.last)
 				r.w.notes.Add("calls that never returned", 1)
@@ -214,7 +215,7 @@ func (r *recorder) leave(t *thread, e *Event) error {
 	if i := lastIndex(t.stack, func(f entered) bool { return f.region == region }); i >= 0 {
 		if c := t.stack[i].call; c != nil {
 			c.end = max(e.Time, c.start)
-			c.acts = append(c.acts, Event{}) // it returned
+			c.acts = append(c.acts, Event{}) // an empty event marks that the call returned
 			t.read()
 		}
 		t.stack = slices.Delete(t.stack, i, i+1)
@@ -270,7 +271,8 @@ func (r *recorder) record(t *thread, c *open) error {
 func (r *recorder) commsOf(t *thread, c *open, e *Event) error {
 	id := uint32(Undefined)
 	switch uses := rows[e.ID].uses; {
-	case e.ID == EvMpiIrecvRequest || e.ID == EvCollectiveRequest: // its completion names it
+	// The record of its completion names the communicator.
+	case e.ID == EvMpiIrecvRequest || e.ID == EvCollectiveRequest:
 		if n := t.begun; n < len(r.k.begun[t.number]) {
 			if o := r.all.list[r.k.begun[t.number][n]]; o.kind != 0 {
 				id = o.comm

@@ -12,7 +12,7 @@ import (
 
 // An outcome is the operation that a request turned out to be when it completed.
 type outcome struct {
-	kind       uint8 // the record that completed it; 0: not completed
+	kind       uint8 // id of the record that completed it; 0: not completed
 	peer       int64
 	comm       uint32
 	tag        int64
@@ -48,7 +48,7 @@ type scanner struct {
 	w    *world
 	k    *rank
 	all  *outcomes
-	open map[uint64]begun // by request
+	open map[uint64]begun // by id of a request: its operation
 	// Outcomes of operations whose begin, on another thread, is read later.
 	early map[uint64]outcome
 
@@ -57,7 +57,7 @@ type scanner struct {
 	inside []*mpi.Call // functions of the open regions, outermost first; nil for functions that aren't MPI's
 }
 
-// A begun identifies an operation: its thread, and its number there.
+// A begun identifies an operation with a request: by its thread, and its index in rank.begun of that thread.
 type begun struct{ thread, at int }
 
 // scanned is the scanner's action for each kind of event.

@@ -79,7 +79,7 @@ func (x *translation) forms() []filled {
 	return append([]filled{{x.f, false}}, x.more...)
 }
 
-// blank sets sizes to 0 until a record gives them.
+// blank sets values that hold unless a record gives others: MPI_BYTE as datatype, MPI_PROC_NULL as peer.
 func (x *translation) blank() {
 	if x.m == nil {
 		return
@@ -176,7 +176,8 @@ func (x *translation) send(e *Event) {
 	f.set(m.Out.Type, byteType)
 	f.set(tagOf(f, "sendtag"), tag(e.Values[2]))
 	f.set("comm", h)
-	if m.In != nil && m.In.Count == m.Out.Count && f.in["got"] == nil { // in place
+	// One buffer sends and receives, as in MPI_Sendrecv_replace.
+	if m.In != nil && m.In.Count == m.Out.Count && f.in["got"] == nil {
 		f.set(m.In.Peer, mpi.ProcNull)
 	}
 	if e.ID == EvMpiIsend {
@@ -279,8 +280,8 @@ func (x *translation) create(e *Event) {
 	x.makes = true
 }
 
-// makesUntold has the call make the communicator that was assigned to it although no record has that, if there is one.
-// at is the call's index among those that make communicators.
+// makesUntold handles a call that makes a communicator which no record names. If assign found that communicator, the
+// call makes it. at is the call's index among those that make communicators.
 func (x *translation) makesUntold(at int) {
 	for _, m := range x.r.w.comms {
 		if n, ok := m.maker[x.r.k.number]; ok && n == at && x.r.comms[m] == 0 {
@@ -389,7 +390,7 @@ func (x *translation) side(s *meaning.DataSide, bytes uint64, n int, isRoot, isO
 	}
 	switch {
 	case s.OwnElement:
-		return // the other side of the intercommunicator has the values
+		return // the count is an element of the send side's array of counts, which the call for that side sets
 	case x.m.IsArrayParam(s.Count):
 		if _, told := x.f.in[s.Count]; !told {
 			x.f.set(s.Count, array(spread(bytes, n))...)

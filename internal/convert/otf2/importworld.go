@@ -26,12 +26,12 @@ type world struct {
 	a       *Archive
 	ranks   []*rank
 	comms   []*comm
-	byID    map[uint32]*comm // by the archive's number
+	byID    map[uint32]*comm // by id in the archive
 	notes   ops.Losses
 	command string               // from the first rank's events; "": none
-	first   uint64               // ticks of the first event
+	first   uint64               // ticks of the first call of any rank
 	bounds  bool                 // some rank has a call of MPI_Init or MPI_Finalize
-	regions map[uint32]*mpi.Call // nil: a function that is not MPI's
+	regions map[uint32]*mpi.Call // by id of a region: the MPI function; nil: a function that is not MPI's
 }
 
 // A rank is a process, with the results of the first pass over its events.
@@ -43,22 +43,23 @@ type rank struct {
 	last    uint64
 	calls   uint64
 
-	begun            [][]uint32 // by thread: outcomes of its operations with requests, in the order of their begin
+	// begun has, by thread, the numbers in outcomes of its operations with requests, in the order of their begin.
+	begun            [][]uint32
 	makers           []commCreation
 	uses             []use // of communicators, in the order of first use
 	used             map[uint32]int
 	ends             bool   // some completion of a request is recorded
-	begins, finished bool   // MPI_Init is recorded, MPI_Finalize is
+	begins, finished bool   // MPI_Init is recorded; MPI_Finalize is recorded
 	off              []bool // by thread: recording was switched off to the end
 }
 
 // A commCreation is a call that makes a communicator.
 type commCreation struct {
 	call *mpi.Call
-	comm uint32 // Undefined: not recorded
+	comm uint32 // id of the communicator that the call made; Undefined: not recorded
 }
 
-// A use is a communicator that a rank uses, and the number of making calls before.
+// A use is a communicator that a rank uses, and the number of communicator-making calls before the first use.
 type use struct {
 	comm   uint32
 	makers int
@@ -95,7 +96,7 @@ func newWorld(path string) (*world, error) {
 
 func (w *world) findRanks() error {
 	a := w.a
-	at := make(map[uint64]int) // by location
+	at := make(map[uint64]int) // by location id: index in Archive.Locations
 	for i, l := range a.Locations {
 		at[l.ID] = i
 	}
@@ -119,7 +120,7 @@ func (w *world) findRanks() error {
 	for _, p := range a.Processes {
 		processes[p.ID] = p
 	}
-	of := make(map[uint32]*rank) // by process
+	of := make(map[uint32]*rank) // by id of a location group, which is a process
 	for _, id := range masters {
 		i, ok := at[id]
 		if !ok {
@@ -181,7 +182,7 @@ func function(name string) *mpi.Call {
 	return c
 }
 
-// ns converts ticks to ns since the first event.
+// ns converts a number of ticks to ns. It is at most 1<<63 - 1.
 func (w *world) ns(ticks uint64) uint64 {
 	if w.a.Clock.Resolution == 1e9 {
 		return ticks
@@ -194,7 +195,7 @@ func (w *world) ns(ticks uint64) uint64 {
 	return n
 }
 
-// place adds a source line to the trace's sites.
+// place adds a source line, or else a function, to the trace's sites. It returns the site's hash; 0: neither is known.
 func (r *recorder) place(file string, line uint32, function string) uint64 {
 	if file == "" && function == "" {
 		return 0

@@ -2,7 +2,7 @@ package otf2
 
 import "fmt"
 
-// A RecordLayout is a kind of event record.
+// A RecordLayout is the name of a kind of event record, and the layout of its values.
 type RecordLayout struct {
 	Name string
 	// Layout lists the record's values: b one byte, w 32 bits, q 64 bits, i 64 bits with a sign, t a time; r a region,
@@ -43,7 +43,7 @@ var RecordLayouts = [256]RecordLayout{
 	EvCommCreate: {"CommCreate", "c"}, EvCommDestroy: {"CommDestroy", "c"},
 }
 
-// RecordName names the record with an id for people.
+// RecordName returns a readable name for the records with an id.
 func RecordName(id uint8) string {
 	if name := RecordLayouts[id].Name; name != "" {
 		return name
@@ -51,7 +51,7 @@ func RecordName(id uint8) string {
 	return fmt.Sprintf("number %d", id)
 }
 
-// kinds are the references in layouts, by what a location may have numbers of its own for.
+// kinds is, by the letter of a reference in layouts, the kind of ids that a location may map to global ids.
 var kinds = map[byte]int{
 	'r': mapRegion, 'c': mapComm, 'g': mapGroup, 'n': mapWindow, 'h': mapHandle, 'f': mapFile, 'x': mapContext, 'u': mapInterrupt,
 	'm': mapMetric, 'p': mapParameter, 's': mapString,

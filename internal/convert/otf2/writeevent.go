@@ -21,7 +21,7 @@ var atomics = map[string]byte{
 // syncAll are the flags for synchronisation of processes and of memory.
 const syncAll = 1 | 2
 
-// begun writes the actions at the beginning of a call.
+// begun writes the events that an act has at the beginning of its call.
 func (a *Writer) begun(f *file, time uint64, x *ops.Act) error {
 	switch x.Kind {
 	case ops.ActSend:
@@ -52,7 +52,7 @@ func (a *Writer) begun(f *file, time uint64, x *ops.Act) error {
 	return nil
 }
 
-// ended writes the actions at the end of a call.
+// ended writes the events that an act has at the end of its call.
 func (a *Writer) ended(f *file, time uint64, x *ops.Act) error {
 	switch x.Kind {
 	case ops.ActRecv:
@@ -120,7 +120,7 @@ func root(rank int) uint32 {
 	case ops.RootThisSide:
 		return Undefined - 2
 	}
-	return uint32(rank) // NoRoot is Undefined
+	return uint32(rank) // NoRoot, -1, becomes Undefined
 }
 
 func (a *Writer) windowEnd(f *file, time uint64, x *ops.Act) error {
@@ -161,7 +161,8 @@ func (a *Writer) lock(f *file, time uint64, x *ops.Act) error {
 		kind = 0
 	}
 	for peer := first; peer <= last; peer++ {
-		id, fields := byte(EvRmaAcquireLock), []field{x.Window.Number, peer, uint64(peer), kind} // there is one lock for each member
+		// Each member's memory has a lock of its own, with the member's number.
+		id, fields := byte(EvRmaAcquireLock), []field{x.Window.Number, peer, uint64(peer), kind}
 		if x.Kind == ops.ActUnlock {
 			id, fields = EvRmaReleaseLock, fields[:3]
 		}

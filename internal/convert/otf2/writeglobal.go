@@ -46,7 +46,7 @@ func (a *Writer) Close() error {
 	return a.anchor(f.records, size)
 }
 
-// markers writes the marks at times.
+// markers writes Options.Marks to the archive's file of markers.
 func (a *Writer) markers(size int) error {
 	if len(a.o.Marks) == 0 {
 		return nil
@@ -393,7 +393,8 @@ func (d *definitions) add(id byte, fields ...field) error {
 	return d.file.add(0, id, fields...)
 }
 
-// properties writes named texts about the object of a kind and number.
+// properties writes texts, by name, as properties of the object with number of. id is the kind of the property's
+// record.
 func (d *definitions) properties(id byte, of int, texts map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		if err := d.add(id, of, name, texts[name], uint8(TypeString), texts[name]); err != nil {
