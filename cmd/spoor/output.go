@@ -78,11 +78,6 @@ func (o output) print(cmd *cobra.Command, answer any, text func(io.Writer), tabl
 	})
 }
 
-// tableOf returns a function that prints rows as a table.
-func tableOf[T any](rows []T, cells func(*show.Row, T)) func(io.Writer, show.View) error {
-	return func(w io.Writer, v show.View) error { return show.PrintRows(w, rows, v, cells) }
-}
-
 // buffered runs a writing function that ignores errors, and returns the first error.
 func buffered(to io.Writer, write func(io.Writer) error) error {
 	w := bufio.NewWriter(to)

@@ -27,7 +27,6 @@ type replay struct {
 	posts map[channel]*[2]int // sends and receives that were posted
 	open  []map[channel][]request
 	bytes map[channel][2]int
-	round map[string]int // collectives of the world that were entered
 }
 
 type request struct {

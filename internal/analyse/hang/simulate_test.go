@@ -30,7 +30,6 @@ type envelope struct {
 	from, to, tag int
 	serial        uint64 // of a message, on its channel
 	partner       *envelope
-	done          bool // its call has returned
 	receive       bool
 }
 

@@ -22,7 +22,6 @@ type cached struct {
 	names       uint64       // epoch of the names when the words were decoded
 	handles     uint64       // epoch of the handles' names
 	terminal    uint32
-	tell        uint32 // hash of the words, see index
 	thread      int32  // thread that made the call, as names of requests and addresses depend on it; anyThread if it has neither
 	enter       uint16 // number of words of ENTER; 0: the slot is empty
 	inEnd       uint16 // words up to inEnd in ENTER, and up to outEnd in LEAVE, are compared, except the ticks

@@ -39,10 +39,6 @@ func sameTrack(tb rapid.TB, got, want *track.Track) {
 			tb.Fatalf("stream %d: -want +got:\n%s", i, d)
 		}
 	}
-	type timed struct {
-		Sig   any
-		Times track.Times
-	}
 	table := func(t *track.Track) map[string]track.Times {
 		m := make(map[string]track.Times)
 		for i, s := range t.Signatures {
