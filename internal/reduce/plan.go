@@ -25,10 +25,10 @@ type slot struct {
 	at    int
 	param int   // index of its parameter
 	unit  int64 // bytes per unit; 0: not known
-	fixed bool  // neither it nor its family may be merged
+	fixed bool  // neither this size nor others with its key may be merged
 	told  bool  // the size is in a status, or in a result computed from a status
-	again bool  // same size as the previous slot, with another tag: both tags' families must be joined
-	tag   int   // position of the message's tag; -1: no message, and the key is that of a collective function
+	again bool  // same size as the previous slot, with another tag: sizes of both tags must be merged in the same way
+	tag   int   // position of the message's tag in the signature; -1: the key is in field key
 	key   key
 }
 
@@ -177,7 +177,7 @@ func (p *sizePlan) statuses(f *trace.Function, at *trace.Positions, vals []int64
 	return nil
 }
 
-// apply replaces a call's sizes.
+// apply replaces each size in a call's values by what of returns for it, in bytes. It moves displacements accordingly.
 func (p *sizePlan) apply(vals []int64, of func(s *slot, k key, bytes int64) int64) {
 	var gaps [][]int64
 	for _, x := range p.spreads {
