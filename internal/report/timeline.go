@@ -73,7 +73,7 @@ type TimelineRow struct {
 type TimelineFunction struct {
 	Name     string  `json:"name"`
 	Category int     `json:"category"`
-	Ns       float64 `json:"ns"` // in all rows
+	Ns       float64 `json:"ns"` // time in the function, in all rows
 	Calls    uint64  `json:"calls"`
 }
 
