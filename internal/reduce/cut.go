@@ -359,7 +359,7 @@ type rankCutter struct {
 	objects   []bool   // by terminal: its calls are kept outside of the part, too
 	sites     []uint64 // call site of each terminal
 	asides    []track.Aside
-	count     uint64 // number of calls of stream 0 so far
+	count     uint64 // number of calls that stream 0 of the part has so far
 	handovers *handovers
 }
 

@@ -64,7 +64,7 @@ type call struct {
 	key      string // equal for calls that may form a sorter.row; "": the call completes no requests of an array
 	requests []int64
 	done     []finished
-	spans    map[string]signature.Span // by parameter
+	spans    map[string]signature.Span // by name of a parameter: its values in the signature
 }
 
 // A finished is a request that a call completed: its index in the call's array, and its status.

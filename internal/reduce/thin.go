@@ -45,7 +45,7 @@ type TripCountDrawer interface {
 	Limit(families int)                        // make only this many synthetic from now on, the largest first
 }
 
-// A KeptReason is a reason why something is kept that was to become synthetic, and how often it applies.
+// A KeptReason is why something was kept that could have become synthetic, and for how many such things that holds.
 type KeptReason struct {
 	Why   string
 	Count uint64

@@ -82,7 +82,7 @@ const (
 	maxClasses = 200   // number of listed classes
 	maxHosts   = 200   // number of listed hosts
 	maxCalls   = 500   // number of listed call sites in EfficiencyReport
-	maxCells   = 40000 // number of pairs of ranks with traffic in a matrix at one resolution
+	maxCells   = 40000 // number of cells with traffic of a matrix at one resolution
 )
 
 // CollectData collects what the page of a trace shows.
@@ -194,8 +194,8 @@ type TrafficLayer struct {
 	Levels          []MatrixLevel `json:"levels"`
 }
 
-// A MatrixLevel is a matrix at one resolution. Cells is packed. It has for each row the distance from the previous row
-// and the number of cells; for each cell follow distance from the previous cell, messages, and bytes.
+// A MatrixLevel is a matrix at one resolution. Cells is packed. It has for each row with traffic its distance from the
+// previous one and its number of cells; for each cell follow its distance from the previous one, messages, and bytes.
 type MatrixLevel struct {
 	RanksPerRow int    `json:"bin"` // ranks per row
 	RowCount    int    `json:"size"`

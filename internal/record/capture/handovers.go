@@ -32,7 +32,7 @@ type handovers struct {
 	makers [][]making // by kind and number of the handle: making of the object that it refers to now
 }
 
-// A handoverStream is the objects that one thread received.
+// A handoverStream is the objects that one thread received from others.
 type handoverStream struct {
 	events allocStream
 	told   [][]making // by kind and number of the handle: making in this thread's last handover of the handle

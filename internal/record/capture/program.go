@@ -158,7 +158,7 @@ func (c *Capture) compile(call *mpi.Call) *program {
 	return p
 }
 
-// returns reports whether the function returns something else than an error code.
+// returns reports whether the function returns something other than an error code.
 func (p *program) returns() bool { return p.call.ReturnsValue() }
 
 // requestKind returns the kind of the requests that call makes. It determines which fields their statuses have.

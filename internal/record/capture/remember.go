@@ -180,8 +180,8 @@ func (p *program) statusesAt(leave event.Record) int {
 	return min(at, len(leave))
 }
 
-// remember caches the records of terminal n. requests and names are the epochs of the requests and of the handles'
-// names before the call.
+// remember caches the records of terminal n. requests and names are c.requests.Version and c.renamed before the call:
+// numbers that change whenever requests, or handles' names, do.
 func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Record, requests, names uint64) {
 	p := f.prog
 	cut, kind := 0, p.use

@@ -21,7 +21,7 @@ const (
 // A sequence is the terminals of a stream, as several grammars.
 type sequence struct {
 	*grammar.Builder        // the current grammar
-	parts            frames // earlier grammars, packed, in order; one item each
+	parts            frames // earlier grammars, packed, in order; each is one item
 	before           uint64 // number of terminals in parts
 	most             int    // size in bytes at which the current grammar is packed, see MaxGrammarBytes
 }

@@ -38,8 +38,8 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 	return t, nil
 }
 
-// AllArrived sets when all ranks had reached MPI_Finalize, by the records' clock. The call is unfinished, so it is
-// recorded to last until then.
+// AllArrived sets when all ranks had reached MPI_Finalize, by the records' clock. MPI_Finalize of a live process is
+// unfinished when the track is made, so it is recorded to last until then.
 func (c *Capture) AllArrived(ticks uint64) { c.came = ticks }
 
 // LeanTrack is Track, but leaves the distinct calls in the capture. A large capture is saved first, and freed when

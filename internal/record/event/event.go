@@ -72,8 +72,8 @@ const (
 // Classes of an address, in the top byte of its first word.
 const (
 	ClassRawAddress = 0 // second word is the address
-	ClassSpecial    = 1 // second word is one of the specials
-	ClassHeap       = 3 // payload is a segment's serial, second word the offset
+	ClassSpecial    = 1 // second word is one of the special addresses below
+	ClassHeap       = 3 // rest of the first word is a segment's serial number, second word the offset in the segment
 	ClassDevice     = 4
 	ClassMPIMem     = 5
 )

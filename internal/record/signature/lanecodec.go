@@ -24,7 +24,8 @@ type LaneColumns struct {
 //	piece = number of lanes uvarint, lane…, varying counts, per varying count: seq,
 //	        per lane, per value whose like is 0, per step: seq
 //	lane  = terminal, minus that of the previous lane uvarint, number of values uvarint,
-//	        (index of the value, minus the previous one uvarint, like uvarint)…, number of steps uvarint, grammar
+//	        (index of the value, minus the previous one uvarint, like uvarint)…,
+//	        number of different steps uvarint, grammar
 //
 // like is 1 + the index of an earlier value of the lane to which every step adds the same; 0: no such value.
 //

@@ -24,7 +24,7 @@ func (t *LaneTable) Code(c *wire.Coder, may MovableWords) {
 	t.CodeTimes(c)
 }
 
-// CodeKeys codes the signatures from number first on. Signatures with lanes get empty ones.
+// CodeKeys codes the signatures from number first on. When reading, signatures with lanes get empty lanes.
 func (t *LaneTable) CodeKeys(c *wire.Coder, first int, may MovableWords) {
 	t.Table.CodeKeys(c, first, func(k Key) error {
 		if k.HasLane() {
