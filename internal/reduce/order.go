@@ -58,7 +58,7 @@ func OrderCompletions(r *trace.Reader, progress func(ranks int)) (*trace.Reader,
 	return part.Reader(r.Name())
 }
 
-// A call is the effect of a terminal on requests.
+// A call is what the calls of a terminal do with requests.
 type call struct {
 	vain     bool
 	key      string // equal for calls that may form a sorter.row; "": the call completes no requests of an array

@@ -24,7 +24,7 @@ var wild = key{n: -1 << 62}
 type slot struct {
 	at    int
 	param int   // index of its parameter
-	unit  int64 // bytes per unit; 0: not known
+	unit  int64 // bytes of the unit in which the size is counted; 0: not known
 	fixed bool  // neither this size nor others with its key may be merged
 	told  bool  // the size is in a status, or in a result computed from a status
 	again bool  // same size as the previous slot, with another tag: sizes of both tags must be merged in the same way
@@ -96,7 +96,7 @@ func planOf(k *trace.Rank, terminal int, vals []int64, sizes func(handle int64) 
 
 // add adds one side of a call: a count, or an array of counts.
 func (p *sizePlan) add(m *meaning.DataMovement, side *meaning.DataSide, s slot, datatype, displs int, vals []int64, sizes func(int64) int64) {
-	for i := range p.slots { // both sides may have the same count
+	for i := range p.slots { // the count of the other side, added before, may be the same parameter
 		if at := p.slots[i].at; at == s.at && s.tag >= 0 {
 			s.again = true
 		} else if at == s.at || at == s.at+1 {

@@ -42,7 +42,7 @@ type TripCountDrawer interface {
 	RewriteTracks([]*track.Track) error        // changes the tracks of all ranks
 	AddSyntheticLoops(*sections.Content) error // changes the merged tracks' content
 	Families() int                             // the number of loops that can become synthetic
-	Limit(families int)                        // make only this many synthetic from now on, the largest first
+	Limit(families int)                        // make only this many loops synthetic from now on, the largest first
 }
 
 // A KeptReason is why something was kept that could have become synthetic, and for how many such things that holds.
@@ -63,8 +63,8 @@ func KeptReasons(counts map[string]uint64) (list []KeptReason) {
 // PartnerDrawer makes the partners of messages synthetic: it returns a trace with synthetic messages, the input of all other
 // steps. With a budget it is used only if all else is not enough.
 type PartnerDrawer interface {
-	Families() (int, error)                   // the number of families that can become synthetic
-	Draw(families int) (*trace.Reader, error) // makes this many synthetic, the largest first
+	Families() (int, error)                   // the number of families of messages that can become synthetic
+	Draw(families int) (*trace.Reader, error) // makes this many families synthetic, the largest first
 }
 
 // A ReducedTrace is a reduced trace. It is valid until Close.

@@ -31,7 +31,7 @@ type Selection struct {
 	iterations *when.Iterations // iterations of the main loop
 }
 
-// A SiteNamer renders a call site.
+// A SiteNamer returns the text by which users name a call site.
 type SiteNamer func(function string, s trace.Site) string
 
 // IsWholeRun reports whether the selection is the whole run.

@@ -74,7 +74,7 @@ type PageFinding struct {
 type PagePosition struct {
 	Column  int   `json:"column"` // index of a column of Iterations
 	Row     int   `json:"row"`
-	StartNs int64 `json:"from"` // ns on the timeline
+	StartNs int64 `json:"from"` // ns since the start of the timeline
 	EndNs   int64 `json:"to"`
 }
 

@@ -38,7 +38,7 @@ type Timeline struct {
 	Counters       []AttachedCounter `json:"counters,omitempty"` // values attached to calls
 	KeptIterations []KeptIteration   `json:"kept,omitempty"`     // iterations shown with their own times
 
-	folded bool           // painted from the structure, not call by call
+	folded bool           // threads are painted from their structure, not call by call
 	own    bool           // the trace has the times of single calls
 	pseudo [asides]int    // index in Functions of bySpoor, untraced and unended; −1: the run has no such time
 	number map[string]int // by name of a function: index in Functions

@@ -211,7 +211,7 @@ func (c *Capture) logTimes(s *stream, t callTimes) {
 	}
 }
 
-// newLog returns a log for a thread; nil if the options need none.
+// newLog returns a log for a thread; nil if the timing options need no times of single calls.
 func (c *Capture) newLog(thread int) *streamLog {
 	if !c.cfg.Timing.NeedsLog() {
 		return nil

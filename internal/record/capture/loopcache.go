@@ -7,9 +7,9 @@ import "slices"
 // handles and requests have the same names in both laps. Therefore a lap must change no names except those of requests,
 // and no request may be unfinished before or after it.
 
-// A lapping is the state of recognising laps.
+// A lapping is the state of recognising laps: iterations of a loop whose words equal those of the iterations before.
 type lapping struct {
-	round int // length of the repeating sequence of calls; 0: unknown
+	round int // number of calls in the sequence that the stream repeats; 0: unknown
 	calls int // number of calls in a lap, which is one or more iterations
 	since int // calls handled since a lap began; -1: no lap has begun
 	from  int // index in lapsFrom's words at which the lap begins
@@ -26,7 +26,8 @@ func lapsOf(round int) lapping {
 	return l
 }
 
-// A batch is consecutive calls from the cache that are not yet counted: counting many at once is faster.
+// A batch is consecutive calls, recognised by the record cache, that the grammar and the statistics lack so far: adding
+// many at once is faster.
 type batch struct {
 	n         int
 	prev      uint32 // terminal of the call before the batch

@@ -39,7 +39,7 @@ type phaseHead struct {
 	first *course
 	from  uint32 // course.from of the first course in the list
 	count int16  // number of courses; maxFrom + 1: they were discarded
-	blind bool   // no attached values are recorded for the terminal's calls
+	blind bool   // no more attached values are recorded for the terminal's calls, as maxNumbers was reached
 }
 
 // A course is the times of the calls of a terminal after calls from one site.

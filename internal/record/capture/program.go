@@ -28,7 +28,7 @@ type program struct {
 	delayed    bool // the new communicator's handle may become known only after the call
 	transfer   bool // statuses are of I/O operations
 	use        requestUse
-	binds      bool // creates or frees a named object, except for a one-shot request
+	binds      bool // creates or frees an object with a handle, except for a one-shot request, see makesNames
 	alike      bool // equal records have the same meaning in all threads
 	lanes      bool // its calls may have lanes
 
@@ -51,7 +51,7 @@ type program struct {
 type instruction struct {
 	code    opcode
 	element opcode   // if code is codeArray: opcode for each element
-	kind    mpi.Kind // of the parameter
+	kind    mpi.Kind // kind of the parameter
 	first   bool     // the field is the call's first communicator, from which a new one is created
 	adds    bool     // the field is an array of displacements, often the prefix sums of the array of counts before it
 	fresh   bool     // a returned handle is always a new object, even if its value was used before

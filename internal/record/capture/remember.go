@@ -14,7 +14,7 @@ const cachedWords = 512
 // terminal has one possible slot, and there are at most mostCached, so that memory is bounded: of many distinct calls
 // only some are in it.
 type recordCache struct {
-	slots []cached     // a power of two; terminal n has slot n modulo their number
+	slots []cached     // their number is a power of two; terminal n has slot n modulo that number
 	index []remembered // by leading bits of the hash; twice as many as slots
 	shift uint8
 }

@@ -40,7 +40,7 @@ type Kind uint8
 // The kinds of record. Each comment lists the record's words after Word0. A part is the words of one parameter.
 const (
 	KindEnter           Kind = 1  // ticks, return address or key, input parts
-	KindLeave           Kind = 2  // ticks, [return code], output parts, aux words
+	KindLeave           Kind = 2  // ticks, [return code], output parts, description of a new communicator or datatype
 	KindSkip            Kind = 3  // nothing: skips to the end of the ring
 	KindSegment         Kind = 4  // ticks, serial, size, device, class
 	KindSegmentFreed    Kind = 5  // ticks, serial

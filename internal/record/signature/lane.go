@@ -7,8 +7,8 @@ package signature
 //
 // A LaneTable makes lanes while calls are recorded. In the end a Promotion puts calls from before a lane existed
 // into it.
-// LaneColumns are a lane over the ranks of a class, as a file has it, and LaneValues are those of
-// one rank again. docs/notes/008-lanes.md says why.
+// LaneColumns are a lane over the ranks of a class, as a file has it. A LaneReader is the lane of
+// a single rank. docs/notes/008-lanes.md says why.
 
 import (
 	"errors"

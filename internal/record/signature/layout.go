@@ -44,7 +44,7 @@ const UnknownNumber = math.MinInt64
 // A Width is the number of values of an element.
 type Width uint8
 
-// The widths.
+// The values of Width. Parameters of WidthNone are not recorded.
 const (
 	WidthNone    Width = 0
 	WidthOne     Width = 1

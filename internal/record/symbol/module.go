@@ -20,7 +20,7 @@ import (
 type Modules struct {
 	written func() []byte // returns the maps at the last load or unload of a library; nil: not written, or parsed
 	read    func() []byte // returns the current maps; slow in the kernel
-	stale   bool          // the maps may be read again
+	stale   bool          // the maps may have changed, and may be read once more
 	regions []region      // by rising address
 	modules []module
 	last    int // index of the region in which the previous address was found
@@ -161,7 +161,7 @@ func (m *Modules) parse(maps []byte) {
 	}
 }
 
-// hexadecimal parses a number.
+// hexadecimal parses a hexadecimal number; ok is false for other text.
 func hexadecimal(digits []byte) (n uint64, ok bool) {
 	for _, d := range digits {
 		switch {
@@ -263,7 +263,7 @@ func buildID(notes []byte, order binary.ByteOrder) string {
 	return ""
 }
 
-// static returns segment and offset of an address in a module's data.
+// static returns segment and offset of an address in the memory of a module.
 func (m *Modules) static(addr uint64) (seg, off int64, ok bool) {
 	i, offset := m.find(addr)
 	if i == NoRequestIndex {

@@ -163,7 +163,7 @@ func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[boundary]*
 	return found
 }
 
-// memory is the state of a variant's segments.
+// memory is where, and with which sizes, a variant allocates and frees its segments.
 type memory struct {
 	size  []map[reissue.MemorySegment]uint64 // by member: the largest size of each segment, in bytes
 	stays map[reissue.MemorySegment]bool     // in the proxy, the segment has its largest size in each allocation

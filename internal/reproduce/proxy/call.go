@@ -153,7 +153,7 @@ func (w *writer) expr(kind mpi.Kind, at int) string {
 		return v
 	}
 	if col := w.c.column(at); w.far && !same(col) {
-		return w.v.fitter.table(kind, col) // addresses need no formula
+		return w.v.fitter.table(kind, col) // a formula would fit addresses only by chance
 	}
 	return w.v.fitter.expr(kind, w.c.column(at))
 }

@@ -95,7 +95,7 @@ func (c *call) traits() (list trait) {
 	return list
 }
 
-// roleTable gives calls their roles. The first row applies all of whose traits a call has.
+// roleTable gives calls their roles. A call gets its role from the first row that has no trait which the call lacks.
 var roleTable = []struct {
 	traits trait
 	role   func(x *exchanger, c *call, t int) role

@@ -122,7 +122,8 @@ func (f *fitter) search(kind mpi.Kind, vals []int64) (*expr.Expr, bool) {
 		}
 		plain, at = append(plain, v), append(at, f.members[i])
 	}
-	// Each constant with a condition for its ranks, then the formula for the others, or the last constant.
+	// The expression has each constant with a condition for its ranks, then the formula for the other ranks. If no
+	// ranks are left for a formula, the last constant needs no condition.
 	last := len(names)
 	if len(plain) == 0 {
 		last--

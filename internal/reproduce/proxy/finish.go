@@ -104,8 +104,8 @@ type candidate struct {
 	finishes []finish // of the variant, if it uses the structure
 }
 
-// take uses the new structures that are much shorter. If there is one, it takes those of all ranks, so that they keep
-// to one program.
+// take uses the new structures in list if one of them is much shorter. It then uses all of them, so that the programs
+// of all ranks stay alike.
 func (g *generator) take(list []candidate) {
 	if slices.ContainsFunc(list, func(c candidate) bool {
 		return shorter*c.s.g.SymbolCount() <= c.v.recorded(c.v.ranks[0], c.stream).SymbolCount()

@@ -24,7 +24,8 @@ const (
 	long   = 10_000
 )
 
-// even is the share of a rank's computation that may be wrong in order to write one number for all ranks.
+// even is the largest error of a rank's computation, as a share of it, that writing gaps as one number for all ranks
+// may cause.
 const even = 0.02
 
 // A gapOf is a gap whose text is not written yet.

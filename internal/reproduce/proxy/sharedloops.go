@@ -270,7 +270,8 @@ func (g *generator) threads(v *variant) {
 	}
 	for t, c := range v.calls {
 		if others[t] > 0 {
-			each(c, c.out, func(h handle, _ *trace.ParamDef) { delete(used, h) }) // the thread makes it itself
+			// These objects are not made by the first thread.
+			each(c, c.out, func(h handle, _ *trace.ParamDef) { delete(used, h) })
 		}
 	}
 	for t, c := range v.calls {
