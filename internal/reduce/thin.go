@@ -28,7 +28,7 @@ import (
 // Options control ReduceTrace.
 type Options struct {
 	PrecisionPercent int   // sizes within 100 - PrecisionPercent percent of each other may be merged
-	BudgetBytes      int64 // merge no more sizes than a file of this size requires; 0: merge all
+	BudgetBytes      int64 // merge no more sizes than necessary for a file of this size; 0: merge all
 
 	NewTripCountDrawer func(*trace.Reader) TripCountDrawer // makes trip counts synthetic; nil: keep them
 	PartnerDrawer      PartnerDrawer                       // makes partners synthetic; nil: keep them

@@ -295,8 +295,8 @@ func same(a, b int) int {
 	return -1
 }
 
-// name returns the index in FunctionNames of a name of the timeline's function with an index. The name "" means the
-// one in Timeline.Functions.
+// name returns the index in FunctionNames of a name, which it adds if it is new. function is the index in
+// Timeline.Functions of the function with this name; "" means the name there.
 func (c *collector) name(name string, function int) int {
 	key := cmp.Or(name, string(rune(function)))
 	n, fresh := once.NumberOf(c.names, key)

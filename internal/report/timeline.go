@@ -22,7 +22,7 @@ type Timeline struct {
 	RanksPerRow     int                `json:"bin"`     // number of ranks that share a row; 1: each has its own
 	FirstRanksOnly  bool               `json:"sampled"` // only the first rank of each row was read
 	HasThreads      bool               `json:"threads"` // some ranks have several threads
-	ActivityColumns int                `json:"columns"` // number of columns of trace.When; 0: not used here
+	ActivityColumns int                `json:"columns"` // number of columns of trace.When; 0: the page doesn't use them
 	Rows            []TimelineRow      `json:"rows"`
 	Functions       []TimelineFunction `json:"functions"`
 
@@ -111,8 +111,8 @@ const (
 	mostTiles    = 1 << 14 // number of tiles of a row
 	maxFunctions = 30      // functions with a colour of their own; the others share one
 	maxEach      = 1 << 20 // number of coarse tiles of all rows and functions
-	maxLooked    = 1 << 27 // calls painted one by one; with more, only the first rank of each row is read
-	maxExpanded  = 1 << 20 // calls painted one by one if their times are means; with more, see painter.folded
+	maxLooked    = 1 << 27 // number of calls painted one by one; with more, only the first rank of each row is read
+	maxExpanded  = 1 << 20 // number of calls painted one by one if times are means; with more, see painter.folded
 	maxParts     = 1 << 20 // for painter.folded: ranks × tiles; with more, only the first rank of each row is read
 	finest       = 4       // a part shorter than 1/finest of a tile is painted as a whole
 )
@@ -121,7 +121,7 @@ const (
 type painter struct {
 	t     *Timeline
 	of    map[*trace.Function]int
-	width float64     // ns that a tile is long
+	width float64     // length of a tile in ns
 	sums  [][]float32 // by function and tile: ns
 	inMPI []float32   // by tile: ns of all functions
 	kind  trace.SampleKind

@@ -183,7 +183,7 @@ func (c *Capture) result(call *mpi.Call) instruction {
 	case codeComm:
 		s.code = codeHandle
 	case codeRequest:
-		s.code = codeInt // the result of a conversion is in no variable, by whose address requests are known
+		s.code = codeInt // the result of a conversion is not in a variable, whose address codeRequest needs
 	}
 	return s
 }

@@ -41,7 +41,7 @@ const (
 type laneFamily struct {
 	last uint32                // the newest signature; LaneTable.older leads from it to the earlier ones
 	lane uint32                // signature of the newest lane; NoTerminal if none
-	runs [maxPeriod]uint16     // by period - 1: new signatures in equal steps minus the others, see promoteAfter
+	runs [maxPeriod]uint16     // by period - 1: how many more new signatures were in equal steps than not
 	sums [2 * maxPeriod]uint16 // sumOf of the newest signatures' keys, newest first: they reveal most unequal steps
 }
 

@@ -18,7 +18,7 @@ import (
 // Modules is the part of the process's address space that is mapped from files: the executable and the libraries.
 // It reads /proc/self/maps.
 type Modules struct {
-	written func() []byte // returns the maps at the last load or unload of a library; nil: not written, or parsed
+	written func() []byte // returns the maps at the last load or unload of a library; nil: none, or parsed already
 	read    func() []byte // returns the current maps; slow in the kernel
 	stale   bool          // the maps may have changed, and may be read once more
 	regions []region      // by rising address

@@ -101,7 +101,7 @@ func (s *Sites) AddSourceLine(key uint64, file string, line uint32, function str
 	s.known.Set(key, s.keep(s.line(sourceLines{file: file, function: function}, uint64(line))))
 }
 
-// line returns the site of the line with a number in x.
+// line returns the site in x that has a line number.
 func (s *Sites) line(x sourceLines, line uint64) site {
 	n, known := s.numbers[x]
 	if !known {

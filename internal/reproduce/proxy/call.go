@@ -347,7 +347,8 @@ func (w *writer) slot(at int) string {
 	return w.from(at, fmt.Sprintf("- %d", trace.FirstLocal), func(v int64) int64 { return v - trace.FirstLocal })
 }
 
-// from writes an expression for the value at a position after an operation, which is given in C and as a function.
+// from writes an expression for the result of an operation on the value at a position. The operation is given as text
+// in C, and as a function.
 func (w *writer) from(at int, operation string, of func(int64) int64) string {
 	if v := w.c.lane[at]; v != "" {
 		return "(" + v + ") " + operation

@@ -93,7 +93,7 @@ func (c *call) finishedBy() string {
 // maxStepwise is the largest number of a stream's calls for which new steps are looked for.
 const maxStepwise = 1 << 26
 
-// shorter is the factor by which one structure at least must become shorter, or no new structure is used.
+// shorter is the factor by which at least one structure must become shorter. Otherwise no new structure is used.
 const shorter = 2
 
 // A candidate is a new structure of a stream.

@@ -76,7 +76,8 @@ func sum(terms ...string) string {
 // maxPieces is the largest number of cases in an expression; with more, a table is easier to read.
 const maxPieces = 3
 
-// pieces divides the ranks into at most most ranges, on each of which vals is a linear function of the rank.
+// pieces divides the ranks into ranges, on each of which vals is a linear function of the rank. It returns false if
+// more than most ranges are needed.
 func pieces(ranks []int, vals []int64, most int) (*expr.Expr, bool) {
 	if most == 0 {
 		return nil, false

@@ -24,8 +24,8 @@ const (
 	long   = 10_000
 )
 
-// even is the largest error of a rank's computation, as a share of it, that writing gaps as one number for all ranks
-// may cause.
+// even is the largest error of a rank's computation, as a share of it, that may result from gaps that are written as
+// one number for all ranks.
 const even = 0.02
 
 // A gapOf is a gap whose text is not written yet.

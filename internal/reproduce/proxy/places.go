@@ -128,8 +128,8 @@ func computed(ranks []*trace.Rank) ([]float64, error) {
 	return list, nil
 }
 
-// gap returns, from the gaps x at the leaf, the mean of the gap that o is, and the number of calls with it: the
-// gap before a loop is entered if o.entry is set, else the others.
+// gap returns the mean of the gaps x at the leaf, and the number of calls with them: if o.entry is set, of the gaps
+// before the loop is entered, else of the others.
 func (o *leafOf) gap(x reissue.LeafGaps) (ns float64, calls uint64) {
 	if o.entry {
 		return x.EntryGap, x.Entries
