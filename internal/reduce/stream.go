@@ -83,7 +83,7 @@ func (c *rankCutter) aside(stream int, ns int64, off bool) {
 func (c *rankCutter) span(stream int, s ops.Span, r *requests, again bool, last int64) (end int64, err error) {
 	next, stop := iter.Pull2(c.timings(c.k, stream, s.First))
 	defer stop()
-	// By terminal: 1 + number in the part, if all of its calls have the same values there; 0: not known, or values differ.
+	// By terminal: 1 + number in the part if all of its calls have the same values there; 0: not known, or values differ.
 	known := make([]uint32, c.k.Terminals())
 	called := make([]*trace.Call, c.k.Terminals())
 	at := s.First

@@ -61,11 +61,11 @@ type LaneTable struct {
 	laneOf   []int32                // by signature: index in lanes, or plain, or superseded
 	older    []uint32               // by signature: the previous plain one of its family; NoStep: none
 	families map[uint64]*laneFamily // by hash of the words that the family has in common
-	key      Key
 
 	// before is, by lane, the newest plain signature of the family when the lane was created; NoTerminal if another
 	// thread's lane existed.
 	before []uint32
+	key    Key
 
 	// PromoteAfter replaces promoteAfter in tests; 0: the default.
 	PromoteAfter uint16
