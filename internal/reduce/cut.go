@@ -29,18 +29,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// mostCalls is the largest number of calls of a part, as each is processed.
+// mostCalls is the largest number of calls that a part may have, as the time of Cut is proportional to it.
 const mostCalls = 1 << 30
 
 // A CutResult is a trace of a part of a run. It is valid until Close.
 type CutResult struct {
 	Content       *sections.Content
 	Calls         uint64 // number of calls in the part, without ContextCalls
-	ContextCalls  uint64 // number of calls outside that make or free objects
+	ContextCalls  uint64 // number of calls outside the part that are kept, as they make or free objects
 	Notes         []string
 	IterationCall *trace.Call   // the call that begins an iteration of the main loop, on the first rank that has it; nil if iterations weren't asked for
 	code          *trace.Code   // of the whole trace, nil if it has none
-	from          *trace.Reader // whose site numbers code uses
+	from          *trace.Reader // trace whose site numbers code uses
 	close         func()
 }
 
@@ -120,9 +120,9 @@ func of(r *trace.Reader, w Selection, ch *ValueChange, progress func(ranks int))
 	return x.part, err
 }
 
-// A ValueChange changes the values of calls when a trace of all calls is made.
+// A ValueChange describes what ChangeValues changes in the calls of a trace.
 type ValueChange struct {
-	// Values changes the values of a call. For a terminal without a lane, it is called once for all calls.
+	// Values changes the values of a call. For a terminal without a lane, it is called once for all of its calls.
 	Values func(k *trace.Rank, terminal int, vals []int64)
 	Tracks func(list []*track.Track) error // changes the tracks of all ranks before they are merged; may be nil
 	Note   string                          // description of the change
@@ -138,15 +138,15 @@ type cutter struct {
 	r     *trace.Reader
 	ch    *ValueChange // change to apply to the calls' values; nil: none
 	w     Selection
-	spans [][][]ops.Span // by rank and stream
-	kept  *exemplar      // times of the kept iteration that is cut out; nil: use the trace's times
+	spans [][][]ops.Span // by rank and stream: the calls that are in the part
+	kept  *exemplar      // times of single calls, if the part is an iteration that the trace kept; nil: other times
 	timed bool
-	zero  int64 // beginning of the run's time line
-	base  int64 // that moment in ns since 1970
+	zero  int64 // beginning of the run, in ns of the time line
+	base  int64 // beginning of the run, in ns since 1970
 	part  *CutResult
 }
 
-// origin returns the beginning of the time line, and that moment in ns since 1970.
+// origin returns the beginning of the run, zero in ns of the time line and base in ns since 1970.
 func origin(r *trace.Reader) (zero, base int64, err error) {
 	if !r.HasTimes() {
 		return 0, 0, nil
@@ -263,7 +263,7 @@ func (x *cutter) rank(rank int, to *trackwriter.Collector) error {
 	return to.Add(out, p)
 }
 
-// extent returns when a rank's part begins and ends, relative to the run's first call.
+// extent returns when a rank's part begins and ends, in ns since the beginning of the run.
 func (x *cutter) extent(k *trace.Rank) (begin, end int64, err error) {
 	begin, end = math.MaxInt64, math.MinInt64
 	for stream, list := range x.spans[k.Number()] {
@@ -330,7 +330,7 @@ func (x *cutter) times(k *trace.Rank, stream int, s ops.Span) (begin, end int64,
 	return begin, end, nil
 }
 
-// fleeting are kinds of handles that the first call which takes one uses up.
+// fleeting are the kinds of handles of which each is used up by the first call that takes it.
 var fleeting = map[mpi.Kind]bool{mpi.KindMessage: true}
 
 // concernsObjects reports whether a function makes or frees objects that later calls name.
@@ -359,7 +359,7 @@ type rankCutter struct {
 	objects   []bool   // by terminal: its calls are kept outside of the part, too
 	sites     []uint64 // call site of each terminal
 	asides    []track.Aside
-	count     uint64 // number of calls of stream 0 so far
+	count     uint64 // number of calls that stream 0 of the part has so far
 	handovers *handovers
 }
 

@@ -7,13 +7,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// An exemplar is the kept times of an iteration by rank, and its beginning on the run's time line.
+// An exemplar is the times of every call of one main-loop iteration, which ranks kept at the end of the run. times has
+// them by rank; begin is when the iteration begins, in ns of the time line.
 type exemplar struct {
 	times map[int]*trace.WhenTimes
 	begin int64
 }
 
-// exemplar returns the exemplar if the window is exactly its iteration; else nil.
+// exemplar returns the kept times if the part is exactly an iteration whose times ranks kept; else nil.
 func (x *cutter) exemplar() (*exemplar, error) {
 	w := &x.w
 	if x.ch != nil || w.Loop != MainLoop || w.FromNs != nil || w.UntilNs != nil || w.Phase != "" || w.WithoutInit {

@@ -8,19 +8,19 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// handovers are the dependencies between a rank's threads, converted to positions in the part.
+// handovers converts a rank's handovers, which name calls by index in the trace, to indices in the part.
 type handovers struct {
 	lists  [][]trace.Handover
-	wanted [][]wanted // by stream, in the order of calls
+	wanted [][]wanted // by stream: the calls that handovers name, in order
 	kept   []uint64   // by stream: number of kept calls so far
 	next   []int      // by stream: next index in wanted
 }
 
-// wanted is a call of the trace, with its position in the part: that of the first kept call from it on, and of the
-// last one up to it.
+// wanted is a call, by its index in the trace, with two indices in the part. first is that of the call itself or, if
+// it is not kept, of the next kept one. last is that of the call itself or of the previous kept one.
 type wanted struct {
 	call, first, last uint64
-	there             bool // a call from it on is kept, so that first is valid
+	there             bool // the call itself or a later one is kept, so that first is valid
 }
 
 func newHandovers(k *trace.Rank) (*handovers, error) {

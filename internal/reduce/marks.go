@@ -38,7 +38,8 @@ func SizeMarksOf(r *trace.Reader, k *trace.Rank) (*SizeMarks, error) {
 	return &SizeMarks{k, list, partners, x, make(map[int][]MergedSize)}, err
 }
 
-// SyntheticMessage returns the family of a call's synthetic message; nil if the message is original.
+// SyntheticMessage returns the description of the synthetic messages to which a call's message belongs; nil if the
+// message is original.
 func (m *SizeMarks) SyntheticMessage(c *trace.Call) *trace.SyntheticMessages {
 	if m == nil {
 		return nil

@@ -33,7 +33,7 @@ func OrderCompletions(r *trace.Reader, progress func(ranks int)) (*trace.Reader,
 		Tracks: func(list []*track.Track) error {
 			for _, t := range list {
 				if len(t.Streams) > 1 {
-					continue // other calls may finish requests in between
+					continue // calls of other threads may finish requests in between
 				}
 				other, err := sorted(r, t)
 				if err != nil {
@@ -58,30 +58,30 @@ func OrderCompletions(r *trace.Reader, progress func(ranks int)) (*trace.Reader,
 	return part.Reader(r.Name())
 }
 
-// A call is the effect of a terminal on requests.
+// A call is what the calls of a terminal do with requests.
 type call struct {
 	vain     bool
-	key      string // equal for calls that can form a row; "": it completes no requests of an array
+	key      string // equal for calls that may form a sorter.row; "": the call completes no requests of an array
 	requests []int64
 	done     []finished
-	spans    map[string]signature.Span // by parameter
+	spans    map[string]signature.Span // by name of a parameter: its values in the signature
 }
 
-// A finished is a request by its index in the array.
+// A finished is a request that a call completed: its index in the call's array, and its status.
 type finished struct {
 	index  int64
 	status []int64
 }
 
-// A sorter changes a track.
+// A sorter puts the completions in one track into the order of the arrays.
 type sorter struct {
 	t     *track.Track
 	b     *track.Builder
 	calls []*call   // by terminal; nil: not seen yet
-	left  []uint64  // by terminal of the original track: number of kept calls
+	left  []uint64  // by terminal of the original track: number of calls that stay unchanged
 	row   []uint32  // terminals of consecutive calls that are reordered together
 	open  []int64   // requests that the row's calls have not finished yet
-	spent [2]uint64 // gaps and durations of left-out calls, not yet added to a kept call
+	spent [2]uint64 // sums, in ns, of gaps and of durations of left-out calls; not yet added to a kept call
 	other bool      // some calls of the track have changed
 }
 
@@ -175,7 +175,7 @@ func callOf(from *trace.Call, s *signature.Signature) (*call, error) {
 	return c, nil
 }
 
-// take processes a call.
+// take processes the track's next call, which has terminal n.
 func (x *sorter) take(n uint32) {
 	c := x.calls[n]
 	switch {
@@ -245,7 +245,8 @@ func (x *sorter) flush() {
 	x.row, x.spent = nil, [2]uint64{}
 }
 
-// call appends a changed copy of a call, with its share of the spent times.
+// call appends a call with signature s, except for the parameters in with, which has their values. Its times are 1/of
+// of x.spent. like has the positions of parameters in s.
 func (x *sorter) call(s *signature.Signature, like *call, with map[string][]int64, of uint64) {
 	var vals []int64
 	at := 0

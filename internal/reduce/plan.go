@@ -24,11 +24,11 @@ var wild = key{n: -1 << 62}
 type slot struct {
 	at    int
 	param int   // index of its parameter
-	unit  int64 // bytes per unit; 0: not known
-	fixed bool  // neither it nor its family may be merged
+	unit  int64 // bytes of the unit in which the size is counted; 0: not known
+	fixed bool  // neither this size nor others with its key may be merged
 	told  bool  // the size is in a status, or in a result computed from a status
-	again bool  // same size as the previous slot, with another tag: both tags' families must be joined
-	tag   int   // position of the message's tag; -1: no message, and the key is that of a collective function
+	again bool  // same size as the previous slot, with another tag: sizes of both tags must be merged in the same way
+	tag   int   // position of the message's tag in the signature; -1: the key is in field key
 	key   key
 }
 
@@ -96,7 +96,7 @@ func planOf(k *trace.Rank, terminal int, vals []int64, sizes func(handle int64) 
 
 // add adds one side of a call: a count, or an array of counts.
 func (p *sizePlan) add(m *meaning.DataMovement, side *meaning.DataSide, s slot, datatype, displs int, vals []int64, sizes func(int64) int64) {
-	for i := range p.slots { // both sides may have the same count
+	for i := range p.slots { // the count of the other side, added before, may be the same parameter
 		if at := p.slots[i].at; at == s.at && s.tag >= 0 {
 			s.again = true
 		} else if at == s.at || at == s.at+1 {
@@ -177,7 +177,7 @@ func (p *sizePlan) statuses(f *trace.Function, at *trace.Positions, vals []int64
 	return nil
 }
 
-// apply replaces a call's sizes.
+// apply replaces each size in a call's values by what of returns for it, in bytes. It moves displacements accordingly.
 func (p *sizePlan) apply(vals []int64, of func(s *slot, k key, bytes int64) int64) {
 	var gaps [][]int64
 	for _, x := range p.spreads {

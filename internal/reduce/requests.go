@@ -17,12 +17,13 @@ type requests struct {
 	k       *trace.Rank
 	made    *trace.Occurrences // the stream's calls that make a request
 	kept    []kept
-	uses    [][]use // by terminal; nil: not looked for yet
+	uses    [][]use // by terminal; valid if looked is set
 	looked  []bool
 	several bool // the part has several pieces
 }
 
-// kept is the requests made in a piece: numbers first to end (exclusive) in the trace, from now on in the part.
+// kept is the requests made in a piece of a part. In the trace they have the numbers first to end-1, in the part the
+// numbers now, now+1 and so on.
 type kept struct{ first, end, now int64 }
 
 // A use is a request among a signature's values.

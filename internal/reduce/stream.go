@@ -32,7 +32,7 @@ func (c *rankCutter) stream(stream int) error {
 	return nil
 }
 
-// stay keeps the calls between two positions that make or free objects, all at one time.
+// stay keeps the calls between two positions that make or free objects. They all begin and end at time when.
 func (c *rankCutter) stay(stream int, objects *trace.Occurrences, from, to uint64, when int64) error {
 	for n := objects.Before(from); n < objects.Total(); n++ {
 		at, terminal := objects.Nth(n)
@@ -71,18 +71,20 @@ func (c *rankCutter) note(stream int, number uint32, start, end int64) {
 	}
 }
 
-// aside adds time before the thread's next call that was not the program's.
+// aside adds ns before the thread's next call that were not the program's: tracing was switched off or, without off,
+// the recorder took them.
 func (c *rankCutter) aside(stream int, ns int64, off bool) {
 	if stream == 0 && ns > 0 {
 		c.asides = append(c.asides, track.Aside{BeforeCall: c.count, Ns: ns, TracingOff: off})
 	}
 }
 
-// span keeps the calls of a span. last is the end of the previous part; again: a span came before.
+// span keeps the calls of a span. If again is set, another span of the stream precedes it, and ended at time last.
 func (c *rankCutter) span(stream int, s ops.Span, r *requests, again bool, last int64) (end int64, err error) {
 	next, stop := iter.Pull2(c.timings(c.k, stream, s.First))
 	defer stop()
-	known := make([]uint32, c.k.Terminals()) // by terminal: number of its distinct call without requests and lanes, from 1
+	// By terminal: 1 + number in the part if all of its calls have the same values there; 0: not known, or values differ.
+	known := make([]uint32, c.k.Terminals())
 	called := make([]*trace.Call, c.k.Terminals())
 	at := s.First
 	for terminal, vals := range c.k.SignaturesFrom(stream, s.First) {

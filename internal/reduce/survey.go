@@ -13,29 +13,29 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A sizeFamily is sizes whose equality must be preserved.
+// A sizeFamily is sizes that are merged in the same way wherever they occur, so that equal ones stay equal.
 type sizeFamily struct {
 	sizes  stats.NumberDistribution
-	unit   int64  // the least common multiple of units
+	unit   int64  // least common multiple, in bytes, of the units in which calls count these sizes
 	fixed  bool   // the sizes must stay unchanged
 	stored uint64 // number of occurrences of these sizes in distinct calls, each of which the file stores
 	keys   map[key]bool
-	sorted []stats.Bin // the distinct sizes
+	sorted []stats.Bin // the distinct sizes, rising
 	bins   []trace.Bin
 	// precision is the percentage with which bins was made, see Options.PrecisionPercent.
 	precision int
 }
 
-// A survey is all families of a trace.
+// A survey is all size families of a trace, as a union-find structure over keys.
 type survey struct {
 	r      *trace.Reader
 	parent map[key]key
-	of     map[key]*sizeFamily // by root
+	of     map[key]*sizeFamily // by the key that represents the family, see root
 	wilds  bool                // some receive takes any tag
 	code   int64               // bytes that the section on the program's code adds to the file
 }
 
-// largestUnit is the largest useful common multiple of units.
+// largestUnit is the largest sizeFamily.unit, in bytes. With a larger common multiple no sizes could be merged.
 const largestUnit = 1 << 20
 
 func (s *survey) root(k key) key {
@@ -58,7 +58,7 @@ func (s *survey) family(k key) *sizeFamily {
 	})
 }
 
-// join merges two families.
+// join makes one family of the families of two keys.
 func (s *survey) join(a, b key) {
 	s.family(a)
 	s.family(b)
@@ -88,7 +88,7 @@ func (f *sizeFamily) commonUnit(unit int64) {
 	f.unit = common
 }
 
-// surveyOf finds the families.
+// surveyOf finds the size families of a trace. progress is called after each rank.
 func surveyOf(r *trace.Reader, progress func(ranks int)) (*survey, error) {
 	s := &survey{r: r, parent: make(map[key]key), of: make(map[key]*sizeFamily)}
 	for k, err := range r.RanksWithTrack() {
@@ -179,7 +179,7 @@ func (s *survey) rank(k *trace.Rank) error {
 	return nil
 }
 
-// cost is the approximate number of bits of the sizes.
+// cost is the approximate number of bits that the family's sizes take in the file.
 func (f *sizeFamily) cost() float64 {
 	total, bits := float64(f.sizes.Count), 0.0
 	for _, t := range f.sorted {
@@ -196,7 +196,7 @@ func (f *sizeFamily) merge(precision int) {
 	}
 }
 
-// value returns the size that replaces another.
+// value returns the size that replaces a size of the family; the same size if it is in no bin.
 func (f *sizeFamily) value(size int64) int64 {
 	i, _ := slices.BinarySearchFunc(f.bins, size, func(b trace.Bin, size int64) int { return cmp.Compare(b.High, size) })
 	if i < len(f.bins) && f.bins[i].Low <= size {

@@ -25,15 +25,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Options control the reduction.
+// Options control ReduceTrace.
 type Options struct {
-	PrecisionPercent   int                                 // sizes within 100 - PrecisionPercent percent of each other may be merged
-	BudgetBytes        int64                               // merge only as much as needed for a file of this many bytes, the largest families first; 0: merge all
+	PrecisionPercent int   // sizes within 100 - PrecisionPercent percent of each other may be merged
+	BudgetBytes      int64 // merge no more sizes than necessary for a file of this size; 0: merge all
+
 	NewTripCountDrawer func(*trace.Reader) TripCountDrawer // makes trip counts synthetic; nil: keep them
 	PartnerDrawer      PartnerDrawer                       // makes partners synthetic; nil: keep them
-	OrderedTrace       *trace.Reader                       // input with requests in array order; nil: the trace itself
+	OrderedTrace       *trace.Reader                       // what OrderCompletions made of the trace; nil: not used
 
-	code int64 // bytes of the section on the program's code
+	code int64 // size in bytes of the section on the program's code
 }
 
 // A TripCountDrawer makes trip counts synthetic. With a budget it is used only if merging sizes is not enough.
@@ -41,10 +42,10 @@ type TripCountDrawer interface {
 	RewriteTracks([]*track.Track) error        // changes the tracks of all ranks
 	AddSyntheticLoops(*sections.Content) error // changes the merged tracks' content
 	Families() int                             // the number of loops that can become synthetic
-	Limit(families int)                        // make only this many synthetic from now on, the largest first
+	Limit(families int)                        // make only this many loops synthetic from now on, the largest first
 }
 
-// A KeptReason is a reason why something is kept that was to become synthetic, and how often it applies.
+// A KeptReason is why something was kept that could have become synthetic, and for how many such things that holds.
 type KeptReason struct {
 	Why   string
 	Count uint64
@@ -62,14 +63,14 @@ func KeptReasons(counts map[string]uint64) (list []KeptReason) {
 // PartnerDrawer makes the partners of messages synthetic: it returns a trace with synthetic messages, the input of all other
 // steps. With a budget it is used only if all else is not enough.
 type PartnerDrawer interface {
-	Families() (int, error)                   // the number of families that can become synthetic
-	Draw(families int) (*trace.Reader, error) // makes this many synthetic, the largest first
+	Families() (int, error)                   // the number of families of messages that can become synthetic
+	Draw(families int) (*trace.Reader, error) // makes this many families synthetic, the largest first
 }
 
 // A ReducedTrace is a reduced trace. It is valid until Close.
 type ReducedTrace struct {
 	*CutResult
-	FileBytes             int64           // of the file
+	FileBytes             int64           // size of the reduced trace's file
 	TripCountDrawer       TripCountDrawer // the drawer that was used; nil: none
 	PartnersNotWorthwhile bool            // partners could be synthetic, but the trace would be no smaller
 	// SizesNotWorthwhile: sizes could be merged, but the trace would be no smaller.
@@ -99,7 +100,7 @@ func (x *ReducedTrace) same(r *trace.Reader) *ReducedTrace {
 	return x
 }
 
-// codeEntry is an upper bound of the section's entry in the file's directory, in bytes.
+// codeEntry is an upper bound, in bytes, of the entry in the file's directory for the section on the program's code.
 const codeEntry = 16
 
 // ErrOverBudget is wrapped by the error for a budget that can't be met.
@@ -271,7 +272,8 @@ func thinOf(r *trace.Reader, o Options, progress func(ranks int)) (*ReducedTrace
 	return fewest(len(list), o.BudgetBytes, func(n int) (*ReducedTrace, error) { return try(n, fits) })
 }
 
-// drawn makes trip counts synthetic, too, as few as possible. All sizes are merged.
+// drawn meets the budget by making trip counts synthetic, for as few loops as possible. The sizes in list are merged
+// already.
 func (s *survey) drawn(list []*sizeFamily, o Options, d TripCountDrawer, progress func(int)) (*ReducedTrace, error) {
 	all, err := s.write(list, o.PrecisionPercent, d, progress)
 	if err != nil {
@@ -290,7 +292,7 @@ func (s *survey) drawn(list []*sizeFamily, o Options, d TripCountDrawer, progres
 // fewest finds the least number of families, up to n, whose merging meets the budget. Merging all n is known to meet
 // it.
 func fewest(n int, budget int64, try func(n int) (*ReducedTrace, error)) (*ReducedTrace, error) {
-	low := 0 // known to be too few
+	low := 0 // a number of families that is known to be too small
 	var best *ReducedTrace
 	for n > low+1 || best == nil {
 		at := (low + n + 1) / 2
@@ -317,7 +319,7 @@ func fewest(n int, budget int64, try func(n int) (*ReducedTrace, error)) (*Reduc
 	return best, nil
 }
 
-// families lists the families that may be merged, the most expensive first.
+// families lists the size families that may be merged, those that take most space in the file first.
 func (s *survey) families() (list []*sizeFamily) {
 	for _, f := range s.of {
 		if len(f.sorted) > 1 {
@@ -348,7 +350,8 @@ func (f *sizeFamily) ordered() (list []key) {
 	return slices.SortedFunc(maps.Keys(f.keys), compare)
 }
 
-// write makes the trace.
+// write makes the trace in which list's bins replace the original sizes. d, if not nil, makes its trip counts
+// synthetic.
 func (s *survey) write(list []*sizeFamily, precision int, d TripCountDrawer, progress func(int)) (*ReducedTrace, error) {
 	var rank *trace.Rank // plans are kept for one rank at a time: all together would exceed the trace
 	var plans map[int]*sizePlan
@@ -410,7 +413,7 @@ func (s *survey) write(list []*sizeFamily, precision int, d TripCountDrawer, pro
 	return &ReducedTrace{CutResult: part, FileBytes: int64(len(file)) + s.code, TripCountDrawer: d}, nil
 }
 
-// thinned describes the merged sizes.
+// thinned describes the merged sizes of families, for the reduced trace.
 func thinned(list []*sizeFamily) (out []trace.MergedSizes) {
 	for _, f := range list {
 		if len(f.bins) == 0 {
@@ -444,9 +447,10 @@ func CanMerge(low, high int64, precision int) bool {
 	return float64(high-low)*100 <= float64(100-precision)*float64(high)
 }
 
-// MergeSizes merges sizes, which are in rising order. It first makes the bin with most sizes, so that values around a
-// mean are not separated. A bin's size is a multiple of grain, which is a whole number of elements for senders and
-// receivers; without such a multiple the sizes stay. Size 0 is never merged with others. Single sizes are in no bin.
+// MergeSizes merges sizes, which are in rising order, into bins. It first makes the bin with most calls, so that sizes
+// around a mean are not separated. The size that replaces a bin's sizes is a multiple of grain, a whole number of
+// elements for senders and receivers. Without such a multiple the sizes stay. Size 0, and a size alone in its bin,
+// stay, too.
 func MergeSizes(list []stats.Bin, precision int, grain int64) (out []trace.Bin) {
 	for len(list) > 0 && list[0].Min <= 0 {
 		list = list[1:]
@@ -467,7 +471,7 @@ func MergeSizes(list []stats.Bin, precision int, grain int64) (out []trace.Bin) 
 	return out
 }
 
-// fullest returns the mergeable window of sizes that has most calls.
+// fullest returns the range of sizes, all within the precision of each other, that has most calls.
 func fullest(list []stats.Bin, precision int) (first, end int) {
 	var most, count uint64
 	from := 0
@@ -484,7 +488,8 @@ func fullest(list []stats.Bin, precision int) (first, end int) {
 	return first, end
 }
 
-// merged returns the bin of several sizes.
+// merged returns the bin of the sizes in list. It returns false for a single size, or if no multiple of grain is among
+// them.
 func merged(list []stats.Bin, grain int64) (b trace.Bin, ok bool) {
 	if len(list) < 2 {
 		return b, false

@@ -20,7 +20,7 @@ type Selection struct {
 	FromNs, UntilNs              *int64    // calls that end after FromNs and begin before UntilNs, in ns after the run's first call
 	Phase                        string    // calls in marked phases of this name; "": all
 	Loop                         string    // calls in iterations of a loop: "main", or the call that begins an iteration; "": all
-	FirstIteration, EndIteration uint64    // range of iterations, if Loop is set
+	FirstIteration, EndIteration uint64    // if Loop is set: iterations, from 0, without EndIteration itself
 	WithoutInit                  bool      // calls after MPI_Init and before MPI_Finalize
 	SiteNamer                    SiteNamer // names call sites, for Loop
 	// IterationSites are the calls that begin iterations, if Loop names a loop's place or function.
@@ -31,7 +31,7 @@ type Selection struct {
 	iterations *when.Iterations // iterations of the main loop
 }
 
-// A SiteNamer renders a call site.
+// A SiteNamer returns the text by which users name a call site.
 type SiteNamer func(function string, s trace.Site) string
 
 // IsWholeRun reports whether the selection is the whole run.

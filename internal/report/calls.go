@@ -11,19 +11,19 @@ import (
 // CallSiteTable is the page's table of call sites, over all ranks.
 type CallSiteTable struct {
 	Columns     []show.Heading  `json:"columns"`
-	Rows        [][]any         `json:"rows"` // by time: a value for each column; where the text differs from the value, value and text
+	Rows        [][]any         `json:"rows"` // most time first; for each column the value, or a list of value and text
 	RowsOmitted int             `json:"more"` // number of omitted rows
 	PerRank     []sums.RankSums `json:"per_rank"`
 	Ranks       int             `json:"ranks"`
 }
 
-// Bounds of the table.
+// Largest number of rows, and of ranks in CallSiteTable.PerRank.
 const (
 	maxFlat    = 1000
 	maxPerRank = 1024
 )
 
-// calls adds up all calls.
+// calls sums up the run's calls by call site.
 func calls(r *trace.Reader, o Options) (*profile.CallSiteTable, error) {
 	done := 0
 	return profile.CallSiteTableOf(r, o.Named, func() {
@@ -32,7 +32,7 @@ func calls(r *trace.Reader, o Options) (*profile.CallSiteTable, error) {
 	})
 }
 
-// flat makes the table; waited is nil if the ranks' waits aren't known.
+// flat makes the page's table of call sites; waited is nil if the ranks' waits aren't known.
 func flat(p *profile.CallSiteTable, waited *waits.Report) CallSiteTable {
 	if waited != nil {
 		p.AddWaits(waited)

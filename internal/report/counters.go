@@ -7,23 +7,24 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// An AttachedCounter is the sums of the values attached under a name, by row and time.
+// An AttachedCounter is the sums of the values attached under a name, by row of the timeline and by tile, which is an
+// equal part of the time.
 type AttachedCounter struct {
 	Name   string  `json:"name"`
-	MinSum float64 `json:"least"` // least sum of a tile
+	MinSum float64 `json:"least"` // least sum in a tile of a row, but at most 0
 	MaxSum float64 `json:"most"`
 	Tiles  int     `json:"tiles"`
-	// By row and tile: 0 without values, else 1 + 250 × (sum − MinSum) ÷ (MaxSum − MinSum); packed.
+	// A byte for each row and tile: 0 without values, else 1 + 250 × (sum − MinSum) ÷ (MaxSum − MinSum); packed.
 	Sums string `json:"sums"`
 }
 
-// Bounds of counters.
+// Largest number of counters, and of tiles of one counter.
 const (
 	maxCounters     = 8
 	maxCounterTiles = 1 << 16 // over all rows
 )
 
-// counters sums the values attached to calls.
+// counters sums the values attached to calls, for each of the first maxCounters names.
 func (t *Timeline) counters(r *trace.Reader, rows [][]thread) ([]AttachedCounter, error) {
 	names, err := r.AttachedNames()
 	if err != nil || len(names) == 0 || t.folded {

@@ -19,7 +19,7 @@ type MPIIOFile struct {
 	Read    Transfer `json:"read"`
 	Write   Transfer `json:"write"`
 	MetaNs  int64    `json:"meta_ns"` // ns of all ranks in calls that open, close and set up
-	StartNs int64    `json:"from"`    // ns since the start of the timeline
+	StartNs int64    `json:"from"`    // begin of the first call with the file, in ns since the start of the timeline
 	EndNs   int64    `json:"to"`
 }
 
@@ -29,14 +29,14 @@ type Transfer struct {
 	Bytes  uint64 `json:"bytes"`
 	Ns     int64  `json:"ns"`      // ns of all ranks in these calls
 	BusyNs int64  `json:"busy_ns"` // ns in which at least one rank was in such a call
-	Sizes  []int  `json:"sizes"`   // calls by bytes: 0, then from 2^(i-1) to 2^i - 1
+	Sizes  []int  `json:"sizes"`   // number of calls with 0 bytes, then, at index i, with 2^(i-1) to 2^i - 1 bytes
 }
 
 // Bounds of files.
 const (
 	maxFiles     = 200
 	maxFileCalls = 1 << 24 // largest number of the run's calls; with more, no files are listed
-	maxIntervals = 1 << 20 // largest number of a file's intervals; with more, BusyNs is 0
+	maxIntervals = 1 << 20 // largest number of reads, or writes, of a file; with more, Transfer.BusyNs is 0
 )
 
 // interval is a time in which a rank was in a call.
@@ -55,11 +55,13 @@ type fileWatcher struct {
 	ops.NopSink
 	files map[string]*fileSums
 	heat  *files.HeatMap
-	kind  trace.SampleKind        // accuracy of the times of data calls
-	begun map[[2]uint64]*interval // pending operations, by rank and ID
+	kind  trace.SampleKind // accuracy of the times of data calls
+
+	// begun has pending operations by rank and ID: from is when the first call began, to the time spent in that call.
+	begun map[[2]uint64]*interval
 }
 
-// filesOf returns the files of a run, those with most bytes first.
+// filesOf returns the files of a run, those with most bytes first. more is how many it omits.
 func filesOf(r *trace.Reader, s *sums.Summary, o Options) (list []MPIIOFile, more int, heat *HeatMap, err error) {
 	uses := slices.ContainsFunc(s.Functions, func(f sums.FunctionSummary) bool { return len(f.Name) > 9 && f.Name[:9] == "MPI_File_" })
 	if !uses || s.Calls > maxFileCalls {
@@ -143,7 +145,7 @@ func (w *fileWatcher) Enter(c *ops.Call) error {
 	return nil
 }
 
-// warm adds an operation's bytes to the heat map, from the operation's beginning on.
+// warm adds an operation's bytes to the heat map. They are spread evenly from time from to the end of the call.
 func (w *fileWatcher) warm(c *ops.Call, a *ops.Act, bytes uint64, from int64) {
 	w.kind = min(w.kind, c.TimeKind)
 	w.heat.Add(c.Rank, a.File.Name, a.Kind == ops.ActWrite || a.Kind == ops.ActWriteEnd, int64(bytes), from, c.End)
@@ -166,7 +168,7 @@ func (t *Transfer) add(list *[]interval, bytes uint64, from, to, spent int64) {
 	}
 }
 
-// busy returns the length of the union of intervals.
+// busy returns the length of the union of intervals; 0 if there were too many to keep all.
 func busy(list []interval) (ns int64) {
 	if len(list) == maxIntervals {
 		return 0

@@ -22,27 +22,27 @@ type PosixFile struct {
 
 // A HeatMap is the bytes read and written over time, by rank and by file.
 type HeatMap struct {
-	API          string   `json:"by"`   // interface of the calls
-	TimesKind    string   `json:"kind"` // accuracy of the times
+	API          string   `json:"by"`   // interface through which the files were used: "MPI-IO", or "POSIX and C"
+	TimesKind    string   `json:"kind"` // accuracy of the calls' times: exact, bounded, histogram or mean
 	StartNs      int64    `json:"from"` // ns since the first call
-	DurationNs   int64    `json:"ns"`   // from the first to the last access
+	DurationNs   int64    `json:"ns"`   // time from the first to the last access
 	Bins         int      `json:"bins"` // number of bins in DurationNs
 	Ranks        int      `json:"ranks"`
 	RanksPerRow  int      `json:"each"` // ranks that share a row
 	Files        []string `json:"files"`
 	FilesOmitted int      `json:"more"` // number of omitted files, which have fewer bytes
-	// For each row, first of ranks, then of files: bytes read, then written. Each is the number of nonempty bins,
-	// then for each of these the distance from the previous one, and the bytes; packed.
+	// For each row, first of ranks, then of files, two lists: bytes read, and bytes written. A list is the number of
+	// bins with bytes, then for each such bin its distance from the previous one and its bytes; packed.
 	Cells string `json:"cells"`
 }
 
-// Bounds of a HeatMap.
+// Largest number of files and of bins of a HeatMap.
 const (
 	maxHeatFiles = 40
 	maxHeatBins  = 240
 )
 
-// span returns the first and last time of the run's calls; ok is false if they are not known.
+// span returns the begin of the run's first call and the end of its last one, in ns; ok is false without times.
 func span(r *trace.Reader) (from, to int64, ok bool, err error) {
 	if !r.HasTimes() {
 		return 0, 0, false, nil
@@ -51,7 +51,7 @@ func span(r *trace.Reader) (from, to int64, ok bool, err error) {
 	return from, to, true, err
 }
 
-// posixOf returns the use of files through POSIX and C, the file with most time first.
+// posixOf returns the use of files through POSIX and C, the file with most time first. more is how many files it omits.
 func posixOf(r *trace.Reader, s *sums.Summary, o Options) (list []PosixFile, more int, heat *HeatMap, err error) {
 	list = []PosixFile{}
 	uses := slices.ContainsFunc(s.Functions, func(f sums.FunctionSummary) bool {
@@ -71,7 +71,8 @@ func posixOf(r *trace.Reader, s *sums.Summary, o Options) (list []PosixFile, mor
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	rep.Files = slices.DeleteFunc(rep.Files, func(f *files.File) bool { return f.API != files.APIPosix }) // the others have a table of their own
+	// Files used through MPI-IO are in another table, see filesOf.
+	rep.Files = slices.DeleteFunc(rep.Files, func(f *files.File) bool { return f.API != files.APIPosix })
 	more = max(0, len(rep.Files)-maxFiles)
 	for _, f := range rep.Files[:len(rep.Files)-more] {
 		list = append(list, PosixFile{Path: f.Path, Ranks: len(f.UseByRank), PerRank: f.PerRank, Bandwidth: f.Bandwidth(), Total: f.Total})
@@ -118,7 +119,7 @@ func appendHeat(b []byte, r *files.HeatMapRow) []byte {
 	return b
 }
 
-// looked adds the data on files.
+// looked adds to the page's data how the run used files.
 func (d *Data) looked(r *trace.Reader, o Options) (err error) {
 	var heats [2]*HeatMap
 	if d.Posix, d.PosixFilesOmitted, heats[0], err = posixOf(r, d.Summary, o); err != nil {

@@ -7,21 +7,22 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Iterations is the ranks' times in the iterations of the run's loop.
+// Iterations is the ranks' times in the iterations of the run's main loop.
 type Iterations struct {
 	BeginCall           string   `json:"begins"` // the call that begins an iteration
 	Count               uint64   `json:"count"`
-	ColumnsPerIteration int      `json:"parts"` // columns per iteration
-	IterationsPerColumn uint64   `json:"each"`  // or iterations per column
+	ColumnsPerIteration int      `json:"parts"` // columns of equal duration into which each iteration is divided
+	IterationsPerColumn uint64   `json:"each"`  // iterations that share a column; above 1 if there are many iterations
 	ColumnWidthsNs      []int64  `json:"widths"`
-	Rows                [][2]int `json:"rows"` // first rank and number of ranks
-	// By row and column, ns: computing, waiting, in calls on files, other, and otherwise in MPI; packed.
+	Rows                [][2]int `json:"rows"` // of each row: its first rank, and number of ranks
+	// For each row and column five times in ns: computing, waiting, in calls on files, other, and the rest, in MPI;
+	// packed.
 	Cells        string     `json:"cells"`
 	SlowRanks    []SlowRank `json:"highest"`
-	ResolutionNs int64      `json:"level"` // error of the times in Cells
+	ResolutionNs int64      `json:"level"` // largest error of the times in Cells
 }
 
-// A SlowRank is a rank that computes much longer than its row in a column.
+// A SlowRank is a rank that computes, in one column, much longer than the other ranks of its row.
 type SlowRank struct {
 	Column int   `json:"column"`
 	Rank   int   `json:"rank"`
@@ -69,16 +70,16 @@ type PageFinding struct {
 	Seen *PagePosition `json:"seen,omitempty"` // nil: it concerns the whole run
 }
 
-// PagePosition is the position on the page of iterations that differ.
+// PagePosition is where the page shows the iterations of a finding.
 type PagePosition struct {
-	Column  int   `json:"column"` // of Iterations
+	Column  int   `json:"column"` // index of a column of Iterations
 	Row     int   `json:"row"`
-	StartNs int64 `json:"from"` // ns on the timeline
+	StartNs int64 `json:"from"` // ns since the start of the timeline
 	EndNs   int64 `json:"to"`
 }
 
-// seenIn finds the iterations of a finding on the row of its rank, or of the first rank with iterations; nil: it
-// isn't about iterations.
+// seenIn returns where the page shows the iterations of a finding: on the row of its rank or, without a rank, of the
+// first rank with iterations. It returns nil if the finding isn't about iterations.
 func seenIn(r *trace.Reader, w *trace.When, f *efficiency.Finding, t *Timeline) (*PagePosition, error) {
 	if w == nil || w.Loop == nil || f.LastIteration <= f.FirstIteration || t == nil {
 		return nil, nil
@@ -87,7 +88,7 @@ func seenIn(r *trace.Reader, w *trace.When, f *efficiency.Finding, t *Timeline) 
 	if err != nil {
 		return nil, err
 	}
-	wide := f.LastIteration - f.FirstIteration // the margin on both sides
+	wide := f.LastIteration - f.FirstIteration // how many iterations are shown before, and after, those of the finding
 	rank, ns, err := x.BeginTimes(f.Rank, f.FirstIteration-min(f.FirstIteration, wide), f.LastIteration+wide)
 	if err != nil || len(ns) < 2 {
 		return nil, err

@@ -10,12 +10,12 @@ import (
 type KeptIteration struct {
 	Iteration uint64          `json:"iteration"`
 	Reason    string          `json:"why"`
-	StartNs   int64           `json:"from"` // of a window with the iteration and its neighbours
+	StartNs   int64           `json:"from"` // ns on the timeline at which the iteration before this one begins
 	EndNs     int64           `json:"to"`
 	Window    *TimelineWindow `json:"window,omitempty"` // nil: the timeline shows single calls anyway, or there are too many
 }
 
-// kept paints the iterations for which the trace has the time of every call.
+// kept returns the iterations for which the trace has the time of every call, painted if they have few calls.
 func (t *Timeline) kept(r *trace.Reader, w *trace.When, d *Data, o Options) ([]KeptIteration, error) {
 	if w == nil || t.own || !eachAlone(t.rows) {
 		return nil, nil
@@ -32,7 +32,7 @@ func (t *Timeline) kept(r *trace.Reader, w *trace.When, d *Data, o Options) ([]K
 			k.Reason = "typical"
 		case e.Iteration == 0:
 			k.Reason = "the first"
-		case w.Loop.Iterations > model.WhenMaxSingleIterations: // the run stores times of groups of iterations
+		case w.Loop.Iterations > model.WhenMaxSingleIterations: // the slow one is known only as one of a group
 			k.Reason = "near a slow one"
 		}
 		for _, times := range e.Ranks {

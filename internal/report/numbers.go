@@ -21,7 +21,7 @@ type PerRankNumber struct {
 
 // Bounds of numbers.
 const (
-	maxNumbers  = 1 << 16 // values of all quantities over all ranks
+	maxNumbers  = 1 << 16 // largest number of values: quantities × ranks
 	mostNumbers = 60
 )
 

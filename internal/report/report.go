@@ -81,8 +81,8 @@ type Data struct {
 const (
 	maxClasses = 200   // number of listed classes
 	maxHosts   = 200   // number of listed hosts
-	maxCalls   = 500   // call sites in the table of imbalance
-	maxCells   = 40000 // cells of a matrix at one resolution
+	maxCalls   = 500   // number of listed call sites in EfficiencyReport
+	maxCells   = 40000 // number of cells with traffic of a matrix at one resolution
 )
 
 // CollectData collects what the page of a trace shows.
@@ -100,7 +100,7 @@ func CollectData(r *trace.Reader, o Options) (*Data, error) {
 	d := &Data{Title: s.Command, File: filepath.Base(r.Name()), Producer: "spoor " + show.Version, Summary: s, FromServer: o.Live}
 	d.Title = cmp.Or(d.Title, d.File)
 	s.File = d.File
-	// In parallel: the timeline reads each call with its own time, as the imbalance does.
+	// The timeline and d.EfficiencyReport both read each call with its own time, so they are made in parallel.
 	painted := make(chan error, 1)
 	go func() {
 		var err error
@@ -137,7 +137,7 @@ func CollectData(r *trace.Reader, o Options) (*Data, error) {
 	return d, nil
 }
 
-// tables adds everything except the timeline and the wait states.
+// tables adds everything that needs neither the timeline nor the wait states.
 func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 	name := func(s trace.Site) string {
 		p := o.Named.Locate("", s.WithoutCallers())
@@ -173,7 +173,7 @@ func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 func (d *Data) cut() {
 	for i := range d.Summary.Classes {
 		c := &d.Summary.Classes[i]
-		c.Ranks = c.Ranks[:min(len(c.Ranks), 1)] // the page shows the number in other ways
+		c.Ranks = c.Ranks[:min(len(c.Ranks), 1)] // the page needs one rank; their number is elsewhere
 	}
 	d.Summary.Classes = d.Summary.Classes[:min(len(d.Summary.Classes), maxClasses)]
 	d.Summary.Hosts = d.Summary.Hosts[:min(len(d.Summary.Hosts), maxHosts)]
@@ -190,12 +190,12 @@ type TrafficLayer struct {
 	ToOtherWorlds   matrix.Cell   `json:"elsewhere"`
 	UnsizedMessages uint64        `json:"unsized"`
 	UnknownCalls    uint64        `json:"unknown"`
-	Sizes           []matrix.Cell `json:"sizes"` // by size: 0, then from 2^(i-1) to 2^i - 1 bytes
+	Sizes           []matrix.Cell `json:"sizes"` // messages of 0 bytes, then, at index i, of 2^(i-1) to 2^i - 1 bytes
 	Levels          []MatrixLevel `json:"levels"`
 }
 
-// A MatrixLevel is a matrix at one resolution: cells from, to, messages and bytes, by row and column, with rows and columns
-// as differences; packed.
+// A MatrixLevel is a matrix at one resolution. Cells is packed. It has for each row with traffic its distance from the
+// previous one and its number of cells; for each cell follow its distance from the previous one, messages, and bytes.
 type MatrixLevel struct {
 	RanksPerRow int    `json:"bin"` // ranks per row
 	RowCount    int    `json:"size"`
@@ -205,7 +205,7 @@ type MatrixLevel struct {
 
 // layers counts the traffic of each kind at a few resolutions.
 func layers(r *trace.Reader, o Options) ([]TrafficLayer, error) {
-	list := []TrafficLayer{} // no null in the page
+	list := []TrafficLayer{} // not nil, which would be null in the page's data
 	for _, kind := range []struct {
 		name string
 		opts matrix.Options
@@ -246,7 +246,7 @@ func layers(r *trace.Reader, o Options) ([]TrafficLayer, error) {
 	return list, nil
 }
 
-// level encodes a matrix, unless it has too many cells.
+// level encodes a matrix with bin ranks per row; false if it has more than maxCells cells.
 func level(m *matrix.Matrix, bin int) (MatrixLevel, bool) {
 	if bin > m.RanksPerRow {
 		m = m.WithRanksPerRow(bin)
@@ -286,7 +286,7 @@ func packed(b []byte) string {
 	var buf bytes.Buffer
 	w, err := flate.NewWriter(&buf, flate.BestCompression)
 	if err != nil {
-		panic(err) // the level is a constant
+		panic(err) // impossible: the only error is an invalid compression level
 	}
 	w.Write(b)
 	w.Close()
@@ -302,7 +302,7 @@ var scripts = []string{
 	"looks.js", "tiles.js", "single.js", "axis.js", "rows.js", "paint.js", "stats.js", "parts.js", "hand.js", "timeline.js", "waiting.js", "graph.js", "ranks.js", "iterations.js", "fileheat.js", "files.js", "main.js",
 }
 
-// Modules become one: a module comes after its imports.
+// What is removed from the modules when they become one script.
 var (
 	imports = regexp.MustCompile(`(?m)^import [^;]*;\n`)
 	exports = regexp.MustCompile(`(?m)^export `)

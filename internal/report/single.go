@@ -21,6 +21,8 @@ import (
 //
 // The long lists are packed: numbers as uvarints, those with a sign as zigzag.
 //
+// A form is what tooltips of equal calls show, see appearance; calls name it by number.
+//
 //	calls = (count, count × start − end of the call before or StartNs, count × duration, count × form)… by row
 //	forms = (function, site, comm, file, act, peer+1, other+1, tag, out, in, completed, state)…
 //	links = (row, call, row, call)… from, to; sorted, the row a call is received in as difference
@@ -28,8 +30,8 @@ import (
 type SingleCalls struct {
 	StartNs        int64    `json:"from"` // ns since the start of the timeline
 	EndNs          int64    `json:"to"`
-	FunctionNames  []string `json:"names"` // of functions
-	FunctionOfName []int    `json:"of"`    // by name: which function of the timeline
+	FunctionNames  []string `json:"names"` // names of functions; "": the one in Timeline.Functions
+	FunctionOfName []int    `json:"of"`    // for each of FunctionNames: index in Timeline.Functions
 	Sites          []string `json:"sites"`
 	Comms          []string `json:"comms"` // communicators, with named windows and datatypes
 	Files          []string `json:"files"`
@@ -40,7 +42,7 @@ type SingleCalls struct {
 	Count          int      `json:"count"`
 }
 
-// An appearance is what a call's tooltip shows. Calls with equal ones share it.
+// An appearance is what a call's tooltip shows. It is stored once for all calls with the same.
 type appearance struct {
 	name, site, comm, file int
 	act                    act
@@ -48,7 +50,7 @@ type appearance struct {
 	tag                    int64
 	out, in                uint64
 	completed              int
-	state                  int // 1: never returned, 2: the program left it by a jump or an exception
+	state                  int // 0: returned, 1: never returned, 2: the program left the call by a jump or an exception
 }
 
 // An act is the kind of a call on the page.
@@ -71,7 +73,7 @@ const (
 	maxForms  = 1 << 14 // largest number of forms; beyond it, calls have only function and site
 )
 
-// A spell is one call on a row.
+// A spell is one call, or one aside, on a row of the timeline.
 type spell struct {
 	start, ns int64
 	form      int
@@ -87,9 +89,9 @@ type collector struct {
 	s        *ops.Source
 	rows     [][]spell
 	row      map[thread]int
-	offset   int64 // difference between the export's times and the timeline's
-	start    int64 // of the timeline
-	over     int64 // when the current rank ended
+	offset   int64 // ns to add to times of an ops.Call, so that they count from the timeline's start
+	start    int64 // timeline's start, in ns of the run's time line
+	over     int64 // end of the current rank, in ns since the timeline's start
 	where    func(function string, s trace.Site) string
 	function func(name string) int
 	aside    [asides]int
@@ -100,11 +102,11 @@ type collector struct {
 	sites  map[trace.Site]int
 	comms  map[string]int
 	about  string               // communicator of the current call; empty: none
-	given  *handles.ObjectNames // of the current rank
+	given  *handles.ObjectNames // names that the current rank gave to its objects
 	files  map[string]int
 	sent   map[uint64]callIndex
 	got    map[uint64]callIndex
-	last   []int64 // by row: end of the previous call
+	last   []int64 // by row: end of the previous call; -1: no call yet
 }
 
 // singles reads the calls of a part of the run, for the threads in rows. starts, if set, gives the call of each thread
@@ -138,7 +140,7 @@ func (t *Timeline) singles(r *trace.Reader, rows [][]thread, from, to int64, o O
 	return c.pack(t.waited), nil
 }
 
-// Begin begins a rank.
+// Begin is called before the calls of rank k.
 func (c *collector) Begin(k *trace.Rank) (err error) {
 	if c.given, err = handles.TableOf(c.s.Reader).Names(k); err != nil {
 		return err
@@ -293,7 +295,8 @@ func same(a, b int) int {
 	return -1
 }
 
-// name numbers a function; "" means the timeline's own name.
+// name returns the index in FunctionNames of a name, which it adds if it is new. function is the index in
+// Timeline.Functions of the function with this name; "" means the name there.
 func (c *collector) name(name string, function int) int {
 	key := cmp.Or(name, string(rune(function)))
 	n, fresh := once.NumberOf(c.names, key)

@@ -13,8 +13,8 @@ import (
 // A ProgramStructure is the structure of the program as a class of ranks executed it.
 type ProgramStructure struct {
 	Ranks           int        `json:"ranks"`
-	SomeRanks       []int      `json:"some"` // up to maxNamed of them
-	Rank            int        `json:"rank"` // the rank with these numbers
+	SomeRanks       []int      `json:"some"` // up to maxNamed ranks of the class
+	Rank            int        `json:"rank"` // the rank whose counts and times are shown
 	TripCountsVary  bool       `json:"varies"`
 	Sites           []CallSite `json:"sites"`
 	Threads         []Thread   `json:"threads"`
@@ -28,21 +28,21 @@ type CallSite struct {
 	Site     string `json:"site"`
 }
 
-// A Thread is the shape of one thread.
+// A Thread is the structure of what one thread executed.
 type Thread struct {
 	Number int           `json:"number"`
 	Total  calltree.Sums `json:"total"`
 	Body   []Node        `json:"body"`
 }
 
-// A Node is a node of the profile with short JSON keys, as there are many.
+// A Node is a calltree.Node with short JSON keys, as there are many.
 type Node struct {
 	Kind          string  `json:"k"` // c call, f function, l loop, p part, r recursion, w branch alternative, e elsewhere
 	Site          int     `json:"s,omitempty"`
 	Peers         string  `json:"w,omitempty"`
 	Part          int     `json:"p,omitempty"`
-	Name          string  `json:"f,omitempty"` // of a function; of a branch alternative: "either" or "or", and how often
-	CallerPlace   string  `json:"l,omitempty"` // where in the function around it
+	Name          string  `json:"f,omitempty"` // a function's name; a branch alternative's "either" or "or", and how often
+	CallerPlace   string  `json:"l,omitempty"` // of a function: where the function around it in the tree calls it
 	Entries       uint64  `json:"e"`
 	Rounds        uint64  `json:"r"`
 	MinRounds     uint64  `json:"a"`
@@ -53,19 +53,19 @@ type Node struct {
 	MPI           float64 `json:"m"`
 	BytesOut      uint64  `json:"o,omitempty"`
 	BytesIn       uint64  `json:"i,omitempty"`
-	Place         string  `json:"q,omitempty"` // of a loop or call in the code
-	RoundsAtLeast bool    `json:"x,omitempty"` // of a loop: a lower bound of iterations
-	EntriesUnsure bool    `json:"u,omitempty"` // of a loop: a lower bound of entries
+	Place         string  `json:"q,omitempty"` // where a loop or call is in the code
+	RoundsAtLeast bool    `json:"x,omitempty"` // of a loop: Rounds is a lower bound
+	EntriesUnsure bool    `json:"u,omitempty"` // of a loop: Entries is a lower bound
 	ProgramCount  string  `json:"y,omitempty"` // iterations counted by the program itself, if the calls don't determine them
 	BranchNs      float64 `json:"h,omitempty"` // of a branch alternative: time of the whole branch
 	EntryNote     string  `json:"v,omitempty"` // of a loop or call: note on the time before its first occurrence, if that differs
 	Body          []Node  `json:"b,omitempty"`
 }
 
-// Bounds of the structures.
+// Limits of what the page shows of structures. maxNamed is the largest length of ProgramStructure.SomeRanks.
 const (
-	maxStructures = 8    // classes: those with most ranks
-	maxNodes      = 4000 // nodes of all structures together
+	maxStructures = 8    // number of classes shown: those with most ranks
+	maxNodes      = 4000 // number of nodes of all structures together
 	maxNamed      = 12
 )
 
@@ -99,7 +99,7 @@ func structures(r *trace.Reader, where calltree.Locator, o Options) ([]ProgramSt
 	return list, nil
 }
 
-// nodes converts a list of nodes, outer ones first, until left is used up.
+// nodes converts a list of nodes and their bodies, outer nodes first. left is how many more may be converted.
 func (s *ProgramStructure) nodes(list []*calltree.Node, left *int) []Node {
 	var out []Node
 	for _, n := range list {

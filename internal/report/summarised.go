@@ -2,8 +2,8 @@ package report
 
 import "github.com/spoor-hpc/spoor/trace"
 
-// folded paints a thread from its structure. Parts shorter than a fraction of a tile are painted as a whole, with
-// each function's share. No calls are listed.
+// folded paints a thread from its structure instead of call by call. A part of the structure that takes less than
+// 1/finest of a tile is painted as a whole: each function gets its share of the part's time, evenly spread.
 func (p *painter) folded(r *trace.Reader, x thread, row *TimelineRow) error {
 	k, err := r.Rank(x.rank)
 	if err != nil {
@@ -44,7 +44,7 @@ func (p *painter) folded(r *trace.Reader, x thread, row *TimelineRow) error {
 	return nil
 }
 
-// within returns the time of asides between two times.
+// within returns how many ns of the time from start to end are asides.
 func within(asides []trace.PlacedAside, start, end int64) (ns int64) {
 	for _, a := range asides {
 		ns += max(0, min(end, a.Start+a.Ns)-max(start, a.Start))
@@ -52,7 +52,7 @@ func within(asides []trace.PlacedAside, start, end int64) (ns int64) {
 	return ns
 }
 
-// spreadAround does what spread does, but leaves asides free.
+// spreadAround is spread, except that it paints nothing where asides are.
 func (p *painter) spreadAround(f int, start, end int64, ns float64, asides []trace.PlacedAside) {
 	whole := float64(end - start - within(asides, start, end))
 	put := func(to int64) {
@@ -69,7 +69,7 @@ func (p *painter) spreadAround(f int, start, end int64, ns float64, asides []tra
 	put(end)
 }
 
-// spread paints a function's time evenly between two times.
+// spread adds ns of function f to the tiles from start to end, evenly. Times are in ns since the timeline's start.
 func (p *painter) spread(f int, start, end, ns float64) {
 	if ns <= 0 || end <= start {
 		return

@@ -19,37 +19,37 @@ type Timeline struct {
 	StartNs         int64              `json:"start_ns"`
 	EndNs           int64              `json:"end_ns"`
 	Ranks           int                `json:"ranks"`
-	RanksPerRow     int                `json:"bin"`     // ranks per row
+	RanksPerRow     int                `json:"bin"`     // number of ranks that share a row; 1: each has its own
 	FirstRanksOnly  bool               `json:"sampled"` // only the first rank of each row was read
 	HasThreads      bool               `json:"threads"` // some ranks have several threads
-	ActivityColumns int                `json:"columns"` // number of columns in which the trace stores the ranks' activity; 0: none, or the trace has single times
+	ActivityColumns int                `json:"columns"` // number of columns of trace.When; 0: the page doesn't use them
 	Rows            []TimelineRow      `json:"rows"`
 	Functions       []TimelineFunction `json:"functions"`
 
-	Tiles               int    `json:"tiles"` // per row
-	PackedMainFunctions string `json:"main"`  // per row and tile: the function with most time, 255 none; packed
-	PackedBusyShares    string `json:"share"` // per row and tile: share of all but the program outside MPI, 0 to 250; packed
+	Tiles               int    `json:"tiles"` // number of tiles of a row
+	PackedMainFunctions string `json:"main"`  // a byte for each row and tile: function with most time, 255: none
+	PackedBusyShares    string `json:"share"` // a byte for each row and tile: 250 × share of the time in Functions
 
-	CoarseTiles          int    `json:"coarse"` // coarse tiles per row for PackedFunctionShares
-	PackedFunctionShares string `json:"each"`   // per function, row and coarse tile: share of the time, 0 to 250; packed
+	CoarseTiles          int    `json:"coarse"` // number of coarse tiles of a row in PackedFunctionShares
+	PackedFunctionShares string `json:"each"`   // a byte for each function, row and coarse tile: 250 × share of time
 
 	SingleCalls    *SingleCalls      `json:"single,omitempty"`   // the calls of short traces
 	WaitTiles      *WaitTiles        `json:"waiting,omitempty"`  // nil unless the trace has single times
-	Counters       []AttachedCounter `json:"counters,omitempty"` // what was attached to calls
+	Counters       []AttachedCounter `json:"counters,omitempty"` // values attached to calls
 	KeptIterations []KeptIteration   `json:"kept,omitempty"`     // iterations shown with their own times
 
-	folded bool           // painted from the structure, not call by call
+	folded bool           // threads are painted from their structure, not call by call
 	own    bool           // the trace has the times of single calls
-	pseudo [asides]int    // numbers of pseudo-functions, −1: none
-	number map[string]int // numbers of functions by name
+	pseudo [asides]int    // index in Functions of bySpoor, untraced and unended; −1: the run has no such time
+	number map[string]int // by name of a function: index in Functions
 	rows   [][]thread
 	of     map[*trace.Function]int
 	found  *waits.Report              // wait states of the run; nil: not analysed
 	waited func(row int) []waits.Wait // returns the waits of a row; nil: not known
-	first  int64                      // first time of the run: zero of the export's times
+	first  int64                      // begin of the run's first call, from which times of waits.Wait count
 }
 
-// Pseudo-functions.
+// Pseudo-functions: reasons for time that a timeline shows like that of functions.
 const (
 	bySpoor  = iota // time of the recorder
 	untraced        // tracing was switched off
@@ -57,15 +57,15 @@ const (
 	asides
 )
 
-// A TimelineRow is a row, with its shares of time by category.
+// A TimelineRow is a row of a timeline.
 type TimelineRow struct {
 	FirstRank      int       `json:"first"` // number of the row's first rank
 	LastRank       int       `json:"last"`
 	Thread         int       `json:"thread,omitempty"` // 0: the thread that initialised MPI
 	FurtherThreads bool      `json:"more,omitempty"`   // the row has this and all later threads
-	StartFunction  string    `json:"of,omitempty"`     // of a row of one thread: the functions that it was made for; empty: not known
+	StartFunction  string    `json:"of,omitempty"`     // of a row of one thread: its start function; "": not known
 	Host           string    `json:"host"`
-	CategoryShares []float64 `json:"share"` // by category, of the whole time; the rest is outside MPI
+	CategoryShares []float64 `json:"share"` // share of each of Categories in the row's time; the rest is outside MPI
 	Calls          uint64    `json:"calls"`
 }
 
@@ -73,14 +73,14 @@ type TimelineRow struct {
 type TimelineFunction struct {
 	Name     string  `json:"name"`
 	Category int     `json:"category"`
-	Ns       float64 `json:"ns"` // in all rows
+	Ns       float64 `json:"ns"` // time in the function, in all rows
 	Calls    uint64  `json:"calls"`
 }
 
 // Categories are kinds of functions that look the same in a timeline.
 var Categories = []string{"point-to-point", "waiting", "collective", "one-sided", "files", "other MPI", "spoor", "not traced", "never returned"}
 
-// Categories that are neither MPI nor the program. Their pseudo-functions have no calls.
+// Indices of the Categories of pseudo-functions, which are neither MPI nor the program and have no calls.
 const (
 	spoorCategory    = 6
 	untracedCategory = 7
@@ -107,13 +107,13 @@ func category(f *trace.Function) int {
 // Bounds of a timeline.
 const (
 	maxRows      = 256
-	maxTiles     = 1 << 18 // tiles of all rows
-	mostTiles    = 1 << 14 // tiles of a row
+	maxTiles     = 1 << 18 // number of tiles of all rows
+	mostTiles    = 1 << 14 // number of tiles of a row
 	maxFunctions = 30      // functions with a colour of their own; the others share one
-	maxEach      = 1 << 20 // coarse tiles of all rows and functions
-	maxLooked    = 1 << 27 // times of single calls read; with more, only the first rank of each row is read
-	maxExpanded  = 1 << 20 // calls whose times are means; with more, threads are painted from their structure
-	maxParts     = 1 << 20 // tiles of all threads, where several share a row
+	maxEach      = 1 << 20 // number of coarse tiles of all rows and functions
+	maxLooked    = 1 << 27 // number of calls painted one by one; with more, only the first rank of each row is read
+	maxExpanded  = 1 << 20 // number of calls painted one by one if times are means; with more, see painter.folded
+	maxParts     = 1 << 20 // for painter.folded: ranks × tiles; with more, only the first rank of each row is read
 	finest       = 4       // a part shorter than 1/finest of a tile is painted as a whole
 )
 
@@ -121,9 +121,9 @@ const (
 type painter struct {
 	t     *Timeline
 	of    map[*trace.Function]int
-	width float64     // of a tile in ns
+	width float64     // length of a tile in ns
 	sums  [][]float32 // by function and tile: ns
-	inMPI []float32   // by tile
+	inMPI []float32   // by tile: ns of all functions
 	kind  trace.SampleKind
 	part  bool // the timeline is a part of the run
 }
@@ -185,14 +185,14 @@ func timeline(r *trace.Reader, s *sums.Summary, o Options) (*Timeline, error) {
 	return t, err
 }
 
-// newPainter returns a painter for a timeline whose functions are chosen.
+// newPainter returns a painter for a timeline whose Functions are set; of is the index in Functions of each function.
 func newPainter(t *Timeline, of map[*trace.Function]int) *painter {
 	p := &painter{t: t, of: of, kind: trace.ExactSample}
 	p.prepare()
 	return p
 }
 
-// prepare makes room for a row.
+// prepare allocates the sums of a row's tiles.
 func (p *painter) prepare() {
 	p.width = p.t.width()
 	p.inMPI = make([]float32, p.t.Tiles)
@@ -201,7 +201,7 @@ func (p *painter) prepare() {
 	}
 }
 
-// clear makes room for the next row.
+// clear sets the sums to 0 for the next row.
 func (p *painter) clear() {
 	for f := range p.sums {
 		clear(p.sums[f])
@@ -224,7 +224,7 @@ func (t *Timeline) choose(r *trace.Reader) ([][]thread, error) {
 	if err != nil {
 		return nil, err
 	}
-	streams := make([]int, t.Ranks) // by rank
+	streams := make([]int, t.Ranks) // number of streams of each rank
 	calls := uint64(0)
 	for k, err := range r.RanksWithTrack() {
 		if err != nil {
@@ -269,7 +269,7 @@ func (t *Timeline) width() float64 { return float64(t.EndNs-t.StartNs) / float64
 // tiles is how many tiles a row has.
 func (t *Timeline) tiles(rows int) int { return max(64, min(mostTiles, maxTiles/rows)) }
 
-// name sets the functions that the thread of a row was made for.
+// name sets StartFunction of a row with a single thread.
 func (row *TimelineRow) name(r *trace.Reader, list []thread, o Options) error {
 	if len(list) != 1 || list[0].stream == 0 {
 		return nil
@@ -282,8 +282,8 @@ func (row *TimelineRow) name(r *trace.Reader, list []thread, o Options) error {
 	return nil
 }
 
-// arrange assigns threads to at most maxRows rows: one each if possible. Otherwise ranks share rows, and if there are
-// very many threads, the last ones do.
+// arrange assigns threads to at most maxRows rows: each has its own if possible. Otherwise ranks share rows. If one
+// rank has more than maxRows threads, the last of them share a row. streams is how many threads each rank has.
 func (t *Timeline) arrange(streams []int) (rows [][]thread) {
 	count := func(bin int) (n int) {
 		for first := 0; first < len(streams); first += bin {
@@ -350,11 +350,12 @@ func (p *painter) thread(r *trace.Reader, x thread, row *TimelineRow) error {
 	if err != nil {
 		return err
 	}
-	// A call ends before the next one starts, which mean times may contradict.
+	// A call is painted only when the next one is known, because with mean times it may seem to end after that begins.
 	var last trace.TimedTerminal
 	have := false
 	at := p.t.StartNs
-	paint := func(f int, start, end int64, ns float64) { // ns is the time if the whole interval is visible
+	// ns is what the functions' total gets if the whole interval is within the timeline.
+	paint := func(f int, start, end int64, ns float64) {
 		whole := float64(end - start)
 		start = max(start, at)
 		if end = min(end, p.t.EndNs); end <= start {
@@ -374,7 +375,7 @@ func (p *painter) thread(r *trace.Reader, x thread, row *TimelineRow) error {
 			end = min(end, last.End())
 			ns := float64(end - last.Start)
 			if d := last.Timing.Duration; d.Kind.OfTheCallItself() && end == last.End() {
-				ns = float64(d.Ns) // a lossy time is stretched on the line beyond its error
+				ns = float64(d.Ns) // end - last.Start may differ from a lossy duration by more than the latter's error
 			}
 			paint(numbers[last.Terminal], last.Start, end, ns)
 		}
@@ -417,7 +418,7 @@ func (p *painter) thread(r *trace.Reader, x thread, row *TimelineRow) error {
 	return nil
 }
 
-// asides adds the pseudo-functions.
+// asides adds the pseudo-functions that the run has to the timeline's functions.
 func (p *painter) asides(r *trace.Reader, s *sums.Summary) error {
 	open, err := anyUnended(r)
 	if err != nil {
@@ -439,7 +440,7 @@ func (p *painter) asides(r *trace.Reader, s *sums.Summary) error {
 	return nil
 }
 
-// which returns the pseudo-function for an aside.
+// which returns the pseudo-function of an aside: untraced or bySpoor.
 func which(a trace.PlacedAside) int {
 	if a.TracingOff {
 		return untraced
@@ -447,7 +448,7 @@ func which(a trace.PlacedAside) int {
 	return bySpoor
 }
 
-// anyUnended reports whether there are calls that never returned.
+// anyUnended reports whether the run has calls that never returned.
 func anyUnended(r *trace.Reader) (bool, error) {
 	for class := range r.Classes() {
 		k, err := r.Rank(r.Members(class)[0])
@@ -463,7 +464,7 @@ func anyUnended(r *trace.Reader) (bool, error) {
 	return false, nil
 }
 
-// numbers returns the function of each terminal.
+// numbers returns, by terminal, the index of its function in the timeline's Functions.
 func (p *painter) numbers(k *trace.Rank) ([]int, error) {
 	list := make([]int, k.Terminals())
 	for i := range list {
@@ -476,7 +477,8 @@ func (p *painter) numbers(k *trace.Rank) ([]int, error) {
 	return list, nil
 }
 
-// unended returns the terminals whose calls never returned, nil for none, and when the rank ended.
+// unended returns, by terminal, whether its calls never returned, and when the rank ended; nil if the run has no such
+// calls.
 func (p *painter) unended(k *trace.Rank) (list []bool, over int64, err error) {
 	if p.t.pseudo[unended] < 0 {
 		return nil, 0, nil
@@ -493,13 +495,13 @@ func (p *painter) unended(k *trace.Rank) (list []bool, over int64, err error) {
 	return list, over, err
 }
 
-// function returns the number of a function.
+// function returns the index of a function in t.Functions.
 func (t *Timeline) function(name string) int { return t.number[name] }
 
 // parts is the number of steps in which a share of a tile is stored: parts means the whole tile.
 const parts = 250
 
-// portion converts a share of tiles to steps; 0 only for no time.
+// portion returns parts × ns ÷ whole, rounded, but at least 1 if ns is not 0.
 func portion(ns float32, whole float64) byte {
 	if ns <= 0 {
 		return 0
@@ -533,7 +535,7 @@ func (p *painter) coarse(b []byte, f, ranks int) []byte {
 	return b
 }
 
-// close sums up a row and clears the tiles for the next.
+// close sets a row's CategoryShares from the sums of its tiles, and sets these to 0 for the next row.
 func (p *painter) close(row *TimelineRow, ranks int) {
 	row.CategoryShares = make([]float64, len(Categories))
 	whole := float64(p.t.EndNs-p.t.StartNs) * float64(ranks)

@@ -15,7 +15,7 @@ type Topology struct {
 	Name     string   `json:"name"`
 	Dims     []int    `json:"dims,omitempty"`
 	Periodic []bool   `json:"periodic,omitempty"`
-	Ranks    []int    `json:"ranks"`           // world ranks by rank in the communicator (last dimension of a grid fastest); −1: not known
+	Ranks    []int    `json:"ranks"`           // by rank in the communicator (row-major in a grid): world rank, or −1
 	Edges    [][2]int `json:"edges,omitempty"` // source and destination, as ranks in the communicator
 }
 
@@ -29,8 +29,8 @@ const (
 	maxTopologyMembers = 64
 )
 
-// topologies finds topologies in the order of their communicators. Of topologies with equal ranks in equal places it
-// lists only the first.
+// topologies finds the run's topologies. Of several with the same dimensions or edges, and with the same world rank for
+// each of their ranks, it lists only the first.
 func topologies(r *trace.Reader) ([]Topology, error) {
 	comms, err := handles.TableOf(r).Comms()
 	if err != nil {
@@ -85,10 +85,10 @@ func isGraph(c *trace.Call) bool {
 
 // A createdComm is the communicator that the first call of a terminal made.
 type createdComm struct {
-	*handles.Comm // nil: none
+	*handles.Comm // nil: the call made none, or it is not known
 	handle        int64
 	stream        int
-	after         uint64 // the position from which the handle means it
+	after         uint64 // index, in the stream, of the first call in which the handle means the communicator
 }
 
 func firstMade(comms *handles.Comms, k *trace.Rank, c *trace.Call) (m createdComm) {
@@ -108,8 +108,8 @@ func firstMade(comms *handles.Comms, k *trace.Rank, c *trace.Call) (m createdCom
 	return m
 }
 
-// topology returns the topology of a communicator, from the call that made it; without ranks if it is unknown or too
-// large.
+// topology returns the topology of a communicator, from the call that made it. Ranks is nil if the topology is unknown
+// or too large.
 func (g *graphs) topology(c *trace.Call, comm *handles.Comm) (Topology, error) {
 	t := Topology{Name: cmp.Or(comm.Name, comm.MadeBy)}
 	if isGrid(c) {
@@ -155,7 +155,7 @@ type graphs struct {
 
 type graph struct {
 	edges [][2]int
-	told  int // number of ranks whose edges are known
+	told  int // number of ranks whose outgoing edges are known
 	much  bool
 }
 

@@ -47,7 +47,7 @@ func NewServer(port int, page []byte, viewer *Viewer) (*Server, error) {
 // URL returns the address of the page.
 func (s *Server) URL() string { return fmt.Sprintf("http://%s/%s/", s.listener.Addr(), s.token) }
 
-// Serve answers until the context ends.
+// Serve answers requests until the context ends.
 func (s *Server) Serve(ctx context.Context) error {
 	h := &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14}
 	stop := context.AfterFunc(ctx, func() { h.Close() })
@@ -138,12 +138,12 @@ type TimelineWindow struct {
 	PackedBusyShares    string       `json:"share"`
 	PackedMainWaitKinds string       `json:"wait_main,omitempty"`
 	PackedWaitShares    string       `json:"wait_share,omitempty"`
-	SingleCalls         *SingleCalls `json:"single,omitempty"` // if there are few calls
+	SingleCalls         *SingleCalls `json:"single,omitempty"` // nil if the window has more than windowSingle calls
 }
 
 // Bounds of windows.
 const (
-	windowTiles  = 1 << 12 // tiles of a row
+	windowTiles  = 1 << 12 // number of tiles of a row
 	windowCalls  = 1 << 24 // largest number of calls in a window; with more, it can't be shown
 	windowSingle = 50000   // largest number of a window's calls that are also shown one by one
 	wholeCalls   = 1 << 21 // largest number of the run's calls for which all are read to match messages
@@ -205,7 +205,8 @@ func (v *Viewer) Window(from, to int64) (*TimelineWindow, error) {
 	return w, err
 }
 
-// starts returns which call each thread is in at the beginning of a part, and how many calls the part has.
+// starts returns a function that returns the index of the call in which a thread is, or was last, at time from. It also
+// returns how many calls the threads make until time to.
 func (v *Viewer) starts(from, to int64) (func(rank, stream int) uint64, uint64, error) {
 	at := make(map[thread]uint64)
 	calls := uint64(0)
@@ -232,7 +233,7 @@ func (v *Viewer) starts(from, to int64) (func(rank, stream int) uint64, uint64, 
 	return func(rank, stream int) uint64 { return at[thread{rank, stream}] }, calls, nil
 }
 
-// waits paints the ranks' waits in a part of the run.
+// waits returns PackedMainKinds and PackedWaitShares of WaitTiles for a timeline t of a part of the run.
 func (v *Viewer) waits(t *Timeline) (main, share string) {
 	w := &waitSums{t: t}
 	for range v.t.WaitTiles.KindNames {

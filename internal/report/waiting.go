@@ -16,11 +16,11 @@ type WaitTable struct {
 	SitesOmitted int `json:"more"` // call sites left out
 }
 
-// WaitTiles are waits in tiles like the timeline's own.
+// WaitTiles are the ranks' waits in the same tiles as the timeline's functions.
 type WaitTiles struct {
-	KindNames        []string `json:"names"` // of kinds
-	PackedMainKinds  string   `json:"main"`  // per row and tile: the kind with most time, 255 none; packed
-	PackedWaitShares string   `json:"share"` // per row and tile: part of the time that was waited, 0 to 250; packed
+	KindNames        []string `json:"names"` // names of the kinds of wait states
+	PackedMainKinds  string   `json:"main"`  // a byte for each row and tile: kind with most time, 255: none
+	PackedWaitShares string   `json:"share"` // a byte for each row and tile: 250 × share of the time that was waited
 }
 
 // Bounds of wait states.
@@ -29,10 +29,10 @@ const (
 	maxWaitSites = 200
 	maxWaitRanks = 1024
 	maxCauses    = 5
-	maxNamedFor  = 8 // largest number of ranks named for a call site
+	maxNamedFor  = 8 // largest number of ranks listed for a call site
 )
 
-// waitSums adds up waits by row.
+// waitSums adds up waits by row and tile of a timeline.
 type waitSums struct {
 	t     *Timeline
 	row   map[thread]int
@@ -85,7 +85,8 @@ func (t *Timeline) waiting(r *trace.Reader, rows [][]thread, s *sums.Summary, o 
 	return func(row int) []waits.Wait { return w.each[row] }, nil
 }
 
-// waiting shows what the timeline found, or what the ranks found out at the end of the run.
+// waiting sets d.WaitStates: to the wait states that the timeline found or, without these, to those that the ranks
+// computed at the end of the run.
 func (d *Data) waiting(r *trace.Reader, o Options) (err error) {
 	var rep *waits.Report
 	if d.Timeline != nil {
@@ -108,7 +109,7 @@ func (d *Data) waiting(r *trace.Reader, o Options) (err error) {
 func (w *waitSums) add(x waits.Wait, offset int64) {
 	row, ok := w.row[thread{x.Rank, x.Stream}]
 	if !ok {
-		return // the thread was not read: its row shows other ranks
+		return // no row has the thread, as the timeline read only the first rank of each row
 	}
 	if w.keep && x.Ns > 0 {
 		w.each[row] = append(w.each[row], x)
@@ -152,7 +153,7 @@ func (w *WaitTable) cut() {
 	}
 }
 
-// eachTile calls add with the part of a time in each tile.
+// eachTile calls add for each tile that the time from start to end touches, with how many ns of it are in the tile.
 func eachTile(width float64, tiles int, start, end float64, add func(tile int, ns float64)) {
 	i, j := int(start/width), int(end/width)
 	i, j = max(0, min(i, tiles-1)), max(0, min(j, tiles-1))

@@ -9,36 +9,37 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A handle means one object after the other. A thread's own calls determine which one, as long as it made the object
-// itself. If another thread did, a handover names that thread's call. Readers of the trace then need no times of calls
-// to resolve handles.
+// Over a run, one handle refers to several objects in turn. If a thread made the object itself, the order of its own
+// calls determines which object a handle means. If another thread made the object, a handover names that thread's
+// call. So readers of the trace can resolve handles without comparing times of calls of different threads.
 
 // A making is the call that made an object, or the later one by which its maker prepared it for use.
 type making struct {
-	stream int32 // -1: the call is not in the trace
+	stream int32 // thread of the call; -1: the call is not in the trace
 	index  uint64
 	ready  bool
-	handed bool // another thread has the object: the index must not change
+	handed bool // another thread uses the object: a recorded handover has the index, so it must not change
 }
 
 var unseenMaking = making{stream: -1}
 
-// handovers are the objects that threads received from each other, in the form of allocation events. Each is the
-// begin of a segment that packs maker and object. Its size is the index of the making call, relative to that of the
-// last handover from the same maker.
+// handovers records which objects threads received from each other. Each handover is stored as an allocation event
+// that begins a segment; see track.PackHandover. The event's PackedSegment holds the object's handle and the thread
+// that made it. Its Size is the index of the call that made it, minus that in the receiver's previous handover from
+// that thread.
 type handovers struct {
 	events allocs
-	makers [][]making // by kind and number of the handle
+	makers [][]making // by kind and number of the handle: making of the object that it refers to now
 }
 
-// A handoverStream is the objects that one thread received.
+// A handoverStream is the objects that one thread received from others.
 type handoverStream struct {
 	events allocStream
-	told   [][]making // by kind and number of the handle: the last recorded object
-	from   []uint64   // by maker: index of the last recorded call
+	told   [][]making // by kind and number of the handle: making in this thread's last handover of the handle
+	from   []uint64   // by thread that made objects: index of the call in the last handover from it; 0: no handover yet
 }
 
-// at returns the element for a kind and a number, which it adds if necessary.
+// at returns the making of the object whose handle has a kind and a number. It extends the list if necessary.
 func at(list *[][]making, k mpi.Kind, number int64) *making {
 	for len(*list) <= int(k) {
 		*list = append(*list, nil)
@@ -50,7 +51,7 @@ func at(list *[][]making, k mpi.Kind, number int64) *making {
 	return &(*of)[number]
 }
 
-// of returns the element for a kind and a number; unseenMaking if the list lacks it.
+// of returns the making of the object whose handle has a kind and a number; unseenMaking if it is not in the list.
 func of(list [][]making, k mpi.Kind, number int64) making {
 	if int(k) >= len(list) || uint64(number) >= uint64(len(list[k])) {
 		return unseenMaking
@@ -58,15 +59,15 @@ func of(list [][]making, k mpi.Kind, number int64) making {
 	return list[k][number]
 }
 
-// madeAt records the call that made the object to which a number now refers.
+// madeAt records that the handle of kind k with this number now refers to the object that call m made.
 func (c *Capture) madeAt(k mpi.Kind, number int64, m making) {
 	if number >= 0 && !k.IsFile() {
 		*at(&c.handovers.makers, k, number) = m
 	}
 }
 
-// gets records that a thread's call, given by its index, uses the handle of a kind with a number. It is called for
-// each use of a handle, so it is fast for known objects.
+// gets records a handover if the thread's call with this index is its first that uses an object of another thread. k
+// and number are the handle's. It is called for each use of a handle, so it returns early for known objects.
 func (c *Capture) gets(s *stream, k mpi.Kind, number int64, index uint64) {
 	m := of(c.handovers.makers, k, number)
 	h := &s.handovers
@@ -97,8 +98,8 @@ func (c *Capture) getsAll(s *stream, words []handleWord, enter int, index uint64
 	}
 }
 
-// prepares records that a call changes an object it is given. The first such call, MPI_Type_commit, precedes the
-// use by other threads.
+// prepares handles a call, such as MPI_Type_commit, that changes objects whose handles it is given. The first such call
+// of an object's maker replaces the call that made it, as other threads use the object only afterwards.
 func (c *Capture) prepares(s *stream, words []handleWord, enter int, index uint64) {
 	for i := range words {
 		w := &words[i]
@@ -125,7 +126,7 @@ func codeMakings(x *wire.Coder, list *[][]making, streams int) {
 	})
 }
 
-// codeNames codes the makers of objects, and what is recorded for threads.
+// codeNames codes the makings of objects, and for each thread its last handovers.
 func (h *handovers) codeNames(x *wire.Coder, streams []*stream) {
 	codeMakings(x, &h.makers, len(streams))
 	for _, s := range streams {

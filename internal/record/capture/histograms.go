@@ -14,45 +14,46 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// histograms holds pairs of histograms for each terminal, by the site of the previous call, so that a loop's first
-// iteration does not blur the others. They are in ticks. Until they are settled they contain times that the
-// signatures' summaries lack.
+// histograms holds two histograms, of durations and gaps in ticks, for each terminal and site of the previous call. So
+// times in a loop's first iteration are apart from those in later ones. Only settleTimes and pauseTimes add the times
+// to the signatures' summaries.
 type histograms struct {
 	sigs *signature.Table
 	bins int
 	rank int32
 
 	heads   []head        // by terminal
-	buffers []*timeBuffer // by number of the buffer
-	pairs   []*hist.Pair  // by number of the buffer
+	buffers []*timeBuffer // by timeBuffer.number
+	pairs   []*hist.Pair  // by timeBuffer.number: the buffer's histograms of durations and gaps
 	sites   siteNumbers
-	room    []timeBuffer // preallocated buffers
+	room    []timeBuffer // buffers allocated ahead, which no terminal uses yet
 }
 
 // A head is a terminal's list of buffers, the last used one first.
 type head struct {
 	from    uint32 // timeBuffer.from of the list's first buffer; nowhere: the list is empty
-	waiting uint32 // how many times in the list's first buffer are not yet counted
+	waiting uint32 // number of calls in the list's first buffer that its histograms lack
 	first   *timeBuffer
 }
 
-// A timeBuffer collects times of calls after one site, and counts them in batches. So a call touches its terminal's
-// head and one cache line. Counting touches six more lines, and the two histograms and two summaries another
-// twenty. It has no pointers, so that the garbage collector skips it.
+// A timeBuffer collects the times of a terminal's calls after calls from one site, and adds them to the histograms in
+// batches. So a single call touches only its terminal's head and one cache line. A batch touches six more cache lines
+// of the buffer, and twenty of the histograms and summaries. A timeBuffer has no pointers, so that the garbage
+// collector skips it.
 type timeBuffer struct {
-	times   [manyWaiting]uint64 // packed by hist.PackSamples
-	from    uint32              // number of the site + 1; 0: the stream's first call
-	next    uint32              // number of the next buffer in the list + 1
+	times   [manyWaiting]uint64 // duration and gap of each collected call, packed by hist.PackSamples
+	from    uint32              // number of the previous call's site + 1; 0: no previous call
+	next    uint32              // number of the next buffer in the list + 1; nobody: the list ends here
 	number  uint32
-	waiting uint32 // how many times are not yet counted, unless the buffer is the first of the list
+	waiting uint32 // number of calls that the histograms lack; for the list's first buffer it is in head.waiting
 	hist.CountBuffer
-	_ [40]byte // pads to whole cache lines
+	_ [40]byte // pads the buffer to whole cache lines
 }
 
 const (
-	manyWaiting = 32             // largest number of uncounted times
-	nobody      = 0              // value of next at the end of a list
-	nowhere     = math.MaxUint32 // value of from that no site has
+	manyWaiting = 32             // number of calls that a timeBuffer can collect
+	nobody      = 0              // timeBuffer.next of a list's last buffer
+	nowhere     = math.MaxUint32 // head.from of an empty list, which differs from timeBuffer.from of any buffer
 )
 
 func newHistograms(o timing.Options, sigs *signature.Table, rank int) *histograms {
@@ -98,26 +99,28 @@ func (h *histograms) addSlowly(n, from uint32, duration, gap uint64) {
 	d.waiting++
 }
 
-// count counts the collected times of a buffer.
+// count adds the first waiting times of a buffer to its histograms.
 func (h *histograms) count(f *timeBuffer, waiting uint32) {
 	h.pairs[f.number].AddPacked(&f.CountBuffer, f.times[:waiting])
 }
 
-// settleTimes counts all collected times, and updates the signatures' summaries.
+// settleTimes adds all collected times to the histograms and to the signatures' summaries.
 func (c *Capture) settleTimes() {
 	if c.hists != nil {
 		c.hists.update((*hist.Pair).Flush)
 	}
 }
 
-// pauseTimes is settleTimes for a checkpoint: it leaves what save writes as it is.
+// pauseTimes is settleTimes for a checkpoint, after which recording continues. Times may stay in the hist.CountBuffers,
+// as hist.Pair.Save writes those, too.
 func (c *Capture) pauseTimes() {
 	if c.hists != nil {
 		c.hists.update((*hist.Pair).FlushForCheckpoint)
 	}
 }
 
-// update counts the collected times, and adds the summaries that how returns to the signatures.
+// update adds the collected times to the histograms. For each pair of histograms, how returns summaries of the times
+// added since its last call. update merges these into the terminal's summaries.
 func (h *histograms) update(how func(*hist.Pair, *hist.CountBuffer) (duration, gap model.Stat)) {
 	for n := range h.heads {
 		d := &h.heads[n]
@@ -152,12 +155,12 @@ func (h *histograms) after(f *timeBuffer) *timeBuffer {
 	return h.buffers[f.next-1]
 }
 
-// find moves the buffer of a site to the beginning of a terminal's list. It adds one if necessary.
+// find moves the buffer with this timeBuffer.from to the beginning of a terminal's list. It adds one if necessary.
 func (h *histograms) find(d *head, from uint32) {
 	var before *timeBuffer
 	for f := d.first; f != nil; before, f = f, h.after(f) {
 		if f.from == from {
-			before.next = f.next // the found buffer was not the first
+			before.next = f.next // before is not nil: the caller knows that the first buffer is another one
 			h.lead(d, f)
 			return
 		}
@@ -166,9 +169,9 @@ func (h *histograms) find(d *head, from uint32) {
 	h.pairs[f.number] = hist.NewPair(h.bins, h.rank)
 }
 
-// put inserts a new buffer at the beginning of a terminal's list. The caller sets its pair.
+// put inserts a new buffer at the beginning of a terminal's list. The caller sets the buffer's element of h.pairs.
 func (h *histograms) put(d *head, from uint32) *timeBuffer {
-	const many = 12 // fills two pages of memory
+	const many = 12 // buffers that fill about two pages of memory
 	if len(h.room) == 0 {
 		h.room = make([]timeBuffer, many)
 	}
@@ -190,7 +193,7 @@ func (h *histograms) lead(d *head, f *timeBuffer) {
 	*d = head{f.from, f.waiting, f}
 }
 
-// grow extends the slices to all current terminals.
+// grow extends h.heads and h.sites to all terminals that have been seen.
 func (h *histograms) grow() {
 	for n := len(h.heads); n < h.sigs.Len(); n++ {
 		h.heads = append(h.heads, head{from: nowhere})
@@ -198,7 +201,8 @@ func (h *histograms) grow() {
 	h.sites.grow()
 }
 
-// code codes the histograms, which must be settled or paused. Signatures must be read before.
+// code codes the histograms. settleTimes or pauseTimes must have added all collected times before. When reading, the
+// signatures must have been read.
 func (h *histograms) code(c *wire.Coder) {
 	n := len(h.heads)
 	c.Count(&n, 1)
@@ -234,9 +238,9 @@ func (h *histograms) code(c *wire.Coder) {
 	}
 }
 
-// track returns the histograms of a track whose terminals are in this order, in rising order of terminals and of the
-// call before. more returns other terminals whose calls became part of a terminal. ns is nanoseconds per tick. The
-// histograms must be settled.
+// track returns the histograms of a track, sorted by terminal, then by the previous call's terminal. order holds the
+// signature of each of the track's terminals, more(n) other signatures whose calls became calls of that terminal. ns is
+// nanoseconds per tick. settleTimes must have been called.
 func (h *histograms) track(order []uint32, more func(uint32) []uint32, ns float64) []track.Hist {
 	if h == nil {
 		return nil

@@ -7,7 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// mayLane returns the positions of words in a key that may be in a lane. The slice is valid until the next call.
+// mayLane returns the positions in a key of the values that may be in a lane. The result is valid until mayLane is
+// called again.
 func (c *Capture) mayLane(k signature.Key) []int32 {
 	p := c.program(k.Call())
 	if p == nil || !p.lanes {
@@ -36,7 +37,7 @@ type varyingWord struct {
 	seg   int64 // for an address: its segment, which must stay the same; the offset varies
 }
 
-// varyingValue returns the value of a varying word in a record.
+// varyingValue returns the value of a varying word in a record. It returns false for an address in another segment.
 func (c *Capture) varyingValue(h *varyingWord, rec []uint64, thread int) (int64, bool) {
 	switch h.code {
 	case codeAddress:
@@ -51,7 +52,7 @@ func (c *Capture) varyingValue(h *varyingWord, rec []uint64, thread int) (int64,
 // A varyingWalk goes through the values of a key and the words of its records in parallel.
 type varyingWalk struct {
 	vals    []int64
-	lane    []int32 // positions in the key that are still to be found
+	lane    []int32 // positions in the key of the lane's values whose words have not been found yet
 	taken   int
 	rec     []uint64
 	pos     int
@@ -121,7 +122,7 @@ func (w *varyingWalk) steps(steps []instruction, spans []signature.Span) {
 	}
 }
 
-// found records the word of a value if it is in the lane.
+// found records word h of the value at a position, if that value is the next one of the lane.
 func (w *varyingWalk) found(at int, h varyingWord) {
 	if len(w.lane) > 0 && int(w.lane[0]) == at+rcAt {
 		h.of = w.taken
@@ -173,15 +174,15 @@ func (w *varyingWalk) words(s *instruction) int {
 	case codeStatus:
 		return 1 + n*event.StatusWords
 	case codeString, codeArray:
-		w.bad = true // the field has a varying size
+		w.bad = true // elements differ in size, so the position of the next field is unknown
 		return 1
 	}
 	one := instruction{code: s.element}
 	return 1 + n*one.words()
 }
 
-// sameBut reports whether a record equals the cached words up to end, except for varying words. These must differ
-// from last by step. The first word of each has been compared before.
+// sameBut reports whether a record equals the cached words up to end, except for varying words. The values of these
+// must be those in last plus step. The caller has compared the first words, and ticks in the second ones may differ.
 func (c *Capture) sameBut(words, rec []uint64, end int, varying []varyingWord, last, step []int64, thread int) bool {
 	from := 2
 	for i := range varying {
@@ -197,8 +198,8 @@ func (c *Capture) sameBut(words, rec []uint64, end int, varying []varyingWord, l
 	return sameWords(words[from:end], rec[from:end])
 }
 
-// rememberLane records which words of a call's records have the values of its lane. It returns false if one cannot
-// be found, or is not among the compared words.
+// rememberLane records which words of a call's records have the values of its lane. It returns false if the word of a
+// value is not found, or is not among the words before cached.inEnd and outEnd, which alone are compared.
 func (c *Capture) rememberLane(e *cached, l *signature.LaneBuilder, p *program, s *stream, enter, leave []uint64) bool {
 	if e.more.lane == nil {
 		e.more.lane = new(cachedLane)
@@ -215,8 +216,8 @@ func (c *Capture) rememberLane(e *cached, l *signature.LaneBuilder, p *program, 
 	return ok
 }
 
-// recallLane does the cache's work for a terminal with a lane. It returns false unless the record is the expected
-// step away from the last call.
+// recallLane is repeats for a cached call e whose terminal has a lane. It reports whether rec is another such call,
+// with the lane's values advanced by the expected step. If so, it updates names and the lane.
 func (c *Capture) recallLane(s *stream, e *cached, rec []uint64) bool {
 	enter, leave := rec[:e.enter], rec[e.enter:]
 	lane := e.more.lane

@@ -16,30 +16,30 @@ import (
 // A streamLog records the times of every call of a stream, in the order of its terminals, and the values attached
 // to them. The record of a call is
 //
-//	duration uvarint, 2·gap + 1 if jump is not 0 uvarint, if so: jump varint
+//	duration uvarint, 2·gap + j uvarint, jump varint if j is 1
 //
-// jump is the time, in ticks, from the previous call's end to this call's begin that is not in the gap. If 2·gap does
-// not fit, longGap, the jump and the gap follow the duration.
+// jump is the time, in ticks, from the previous call's end to this call's begin that is not in the gap. j is 0 if jump
+// is 0, else 1. A gap too large for this is written as longGap uvarint, jump varint, gap uvarint after the duration.
 //
 // Unless the trace is to have all times, only the end of a large log is kept.
 type streamLog struct {
 	frames
 	limit  int64  // size in bytes above which old times are discarded; 0: no limit
-	over   bool   // the log was discarded
-	marks  []mark // begins of frames, if there is a limit
-	begins mark   // begin of the part that is kept
+	over   bool   // the whole log was discarded, and no further times are added
+	marks  []mark // begins of the kept frames in order; empty if there is no limit
+	begins mark   // begin of the first kept frame
 	calls  uint64
 	end    int64  // end of the previous call, in ticks since the first reading of the clock
 	ended  uint64 // index of the call that ended last
 	values valueLog
-	delays []track.SchedulingDelay // delays recorded by this process
+	delays []track.SchedulingDelay // when the thread waited for a processor; checkpoints do not contain these
 }
 
 // A mark is the begin of a frame of a streamLog.
 type mark struct {
 	offset int64
 	calls  uint64 // number of calls before the frame
-	end    int64  // end of the last of these calls
+	end    int64  // end of the last call before the frame, in ticks since the first reading of the clock
 }
 
 const longGap = math.MaxUint64
@@ -47,7 +47,7 @@ const longGap = math.MaxUint64
 // callTimes is the times of a call in ticks.
 type callTimes struct{ begin, gap, duration uint64 }
 
-// add records a call. start is the first reading of the clock.
+// add records the times of a call. start is the first reading of the clock, from which the log's times count.
 func (l *streamLog) add(t callTimes, start uint64) {
 	if l.over {
 		l.calls++
@@ -78,7 +78,8 @@ func (l *streamLog) add(t callTimes, start uint64) {
 	}
 }
 
-// addAll records calls. Most take two to four bytes, which are written without computing the size first.
+// addAll does what add does for consecutive calls. Most records take two to four bytes, and are written here without
+// computing their size first.
 func (l *streamLog) addAll(begins, gaps, durations []uint64, start uint64) {
 	gaps, durations = gaps[:len(begins)], durations[:len(begins)]
 	for i := 0; i < len(begins); i++ {
@@ -114,10 +115,11 @@ func (l *streamLog) addAll(begins, gaps, durations []uint64, start uint64) {
 	}
 }
 
-// mostDelays is the largest number of a thread's delays: about 1 MB.
+// mostDelays is the largest number of delays that are kept of a thread. They take about 1 MB.
 const mostDelays = 1 << 15
 
-// delayed records how long the thread waited for a processor, before and during the call that ended last.
+// delayed records for how many nanoseconds the thread waited for a processor: in the gap before the call that ended
+// last, and within that call.
 func (l *streamLog) delayed(before, within uint64) {
 	if len(l.delays) < mostDelays {
 		l.delays = append(l.delays, track.SchedulingDelay{Call: l.ended, BeforeCallNs: int64(before & math.MaxInt64), InCallNs: int64(within & math.MaxInt64)})
@@ -136,8 +138,8 @@ func (l *streamLog) shed() {
 	l.marks = slices.Delete(l.marks, 0, i)
 }
 
-// mostLog is the largest size in bytes of a log that the trace does not need. If the log is in memory, because no
-// file can be written, the limit is 1/inMemory of that.
+// mostLog is the largest size in bytes of a log from which only summaries such as wait states get into the trace. If
+// the log is in memory, because no file can be written, the limit is mostLog/inMemory.
 var mostLog int64 = 64 << 20
 
 const inMemory = 8
@@ -192,7 +194,7 @@ func parseEntries(data []byte, calls uint32) ([]timing.CallEntry, error) {
 		gap := r.Uvarint()
 		e.Gap = gap >> 1
 		if gap&1 != 0 {
-			v := r.Uvarint() // as binary.AppendVarint encodes it
+			v := r.Uvarint() // the jump in zigzag encoding, as written by binary.AppendVarint
 			e.Jump = int64(v>>1) ^ -int64(v&1)
 		}
 		if gap == longGap {
@@ -209,7 +211,7 @@ func (c *Capture) logTimes(s *stream, t callTimes) {
 	}
 }
 
-// newLog returns a log for a thread; nil if the options need none.
+// newLog returns a log for a thread; nil if the timing options need no times of single calls.
 func (c *Capture) newLog(thread int) *streamLog {
 	if !c.cfg.Timing.NeedsLog() {
 		return nil

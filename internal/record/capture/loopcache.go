@@ -2,16 +2,17 @@ package capture
 
 import "slices"
 
-// Calls in the cache are mostly iterations of a loop. Then a lap, which is one or more whole iterations, is compared
-// with the previous lap in the ring: equal words have the same effect if the same names are known. Therefore a lap
-// must change no names except those of requests, and no request may be unfinished before or after it.
+// Calls that the record cache recognises are mostly iterations of a loop. Words of a whole lap, which is one or more
+// iterations, are then compared with those of the previous lap in the ring. Equal words mean equal calls only if
+// handles and requests have the same names in both laps. Therefore a lap must change no names except those of requests,
+// and no request may be unfinished before or after it.
 
-// A lapping is the state of recognising laps.
+// A lapping is the state of recognising laps: iterations of a loop whose words equal those of the iterations before.
 type lapping struct {
-	round int // length of the repeating sequence of calls; 0: unknown
+	round int // number of calls in the sequence that the stream repeats; 0: unknown
 	calls int // number of calls in a lap, which is one or more iterations
 	since int // calls handled since a lap began; -1: no lap has begun
-	from  int // begin of the lap in the words
+	from  int // index in lapsFrom's words at which the lap begins
 }
 
 // fewCalls is the least number of calls in a lap: comparing a shorter one takes longer than handling its calls.
@@ -25,7 +26,8 @@ func lapsOf(round int) lapping {
 	return l
 }
 
-// A batch is consecutive calls from the cache that are not yet counted: counting many at once is faster.
+// A batch is consecutive calls, recognised by the record cache, that the grammar and the statistics lack so far: adding
+// many at once is faster.
 type batch struct {
 	n         int
 	prev      uint32 // terminal of the call before the batch
@@ -40,7 +42,8 @@ const (
 	longestLap = batchCalls / 2
 )
 
-// round returns the length of the sequence that a full batch repeats; 0: it repeats none.
+// round returns the number of calls in the shortest sequence that a full batch repeats; 0 if every such sequence has
+// more than longestLap calls.
 func (b *batch) round() int {
 	for n := 1; n <= longestLap; n++ {
 		if b.terminals[n] == b.terminals[0] && slices.Equal(b.terminals[n:], b.terminals[:batchCalls-n]) {
@@ -50,14 +53,15 @@ func (b *batch) round() int {
 	return 0
 }
 
-// mayLap reports whether a call may be part of a lap.
+// mayLap reports whether a call may be part of a lap, that is, has the same effect in each lap in which its words are
+// equal.
 func (e *cached) mayLap() bool {
 	return !e.inLane && !e.late && !e.lasting && e.use != freesRequest &&
 		!slices.ContainsFunc(e.handleWords, func(m handleWord) bool { return m.changes() })
 }
 
-// lapsFrom is called between calls from the cache, at a position in the words, once the length of a lap is known.
-// After a first lap it handles the following equal ones. It returns the position of the next call.
+// lapsFrom is called after each call that the cache recognised, once the length of a lap is known. at is the index in
+// words of the next record. After a first lap lapsFrom handles the laps equal to it, and returns the index after them.
 func (c *Capture) lapsFrom(s *stream, l *lapping, words []uint64, at int, limit uint64) int {
 	if l.since >= 0 {
 		if l.since++; l.since < l.calls {
@@ -83,16 +87,17 @@ func (c *Capture) lapsFrom(s *stream, l *lapping, words []uint64, at int, limit 
 	return at
 }
 
-// laps handles calls from a position on, as long as each lap equals the one before. It returns the position of the
-// next call.
+// laps handles the calls in words from index at on, as long as each lap equals the one before. It returns the index of
+// the first record that it leaves.
 func (c *Capture) laps(s *stream, l *lapping, words []uint64, at int, limit uint64) int {
 	from, size, calls, b := l.from, at-l.from, l.calls, c.batch
 	var lap [longestLap]uint32 // the lap's terminals
 	copy(lap[:], b.terminals[:calls])
 	for l.round = 1; calls%l.round != 0 || !slices.Equal(lap[l.round:calls], lap[:calls-l.round]); l.round++ {
 	}
-	ticks, others := c.ticks[:0], c.others[:0] // indices of words that may differ
-	passed := false                            // a call in the lap leaves requests
+	// Indices, from the lap's begin, of words that may differ: the ticks, and words whose handleWord.act is noHandle.
+	ticks, others := c.ticks[:0], c.others[:0]
+	passed := false // an earlier call of the lap may leave requests of its array unfinished
 	for _, n := range lap[:calls] {
 		e, base := c.cache.of(n), from-l.from
 		if e == nil || len(e.words) > at-from {
@@ -100,7 +105,7 @@ func (c *Capture) laps(s *stream, l *lapping, words []uint64, at int, limit uint
 		}
 		if e.more != nil && e.more.leaves && !passed {
 			if passed = true; e.more.leftOut {
-				return at // its array may be from before the lap
+				return at // the key omits the array of requests, which is known only from a call before the lap
 			}
 		}
 		ticks = append(ticks, base+1, base+int(e.enter)+1)
@@ -159,8 +164,8 @@ func alike(a, b []uint64, but []int) bool {
 	return differ == 0
 }
 
-// count counts a batch, its order and times, and empties it. round is the length of the sequence that its calls
-// repeat; 0: it repeats none.
+// count adds the batch's calls to the grammar and their times to the statistics, and empties the batch. round is the
+// number of calls in the sequence that the batch repeats; 0: it repeats none.
 func (c *Capture) count(s *stream, round int) {
 	b := c.batch
 	if b.n == 0 {
@@ -168,7 +173,8 @@ func (c *Capture) count(s *stream, round int) {
 	}
 	prev, terminals, gaps, durations := b.prev, b.terminals[:b.n], b.gaps[:b.n], b.durations[:b.n]
 	b.prev, b.n = terminals[len(terminals)-1], 0
-	light := c.hists == nil && !c.checkpoints.chunks // only times are recorded of single calls
+	// Neither histograms nor checkpoints of changes need to see the calls one by one.
+	light := c.hists == nil && !c.checkpoints.chunks
 	if round == 0 || !light || prev != terminals[round-1] {
 		for i, n := range terminals {
 			s.grammar.Append(n)

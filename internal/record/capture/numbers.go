@@ -12,8 +12,8 @@ import (
 
 // Courses of attached values work like those of times. They cost nothing in a program without attached values.
 
-// amount is the values of a call under one name: absolute sum of the negative ones, sum of the positive ones, and
-// count.
+// amount summarises the values attached to a call under one name: absolute sum of the negative ones, sum of the
+// positive ones, and number of values.
 type amount struct{ below, above, count uint64 }
 
 func (a *amount) add(v int64) {
@@ -24,8 +24,8 @@ func (a *amount) add(v int64) {
 	}
 }
 
-// amountOf sums up all values in a Values record that have the name at word i. ok is false if the name occurs before
-// word i, so that its values are summed up already.
+// amountOf sums up all values in a VALUES record whose name's number is that in word i. ok is false if that number
+// occurs before word i, where an earlier call of amountOf has summed the values up.
 func amountOf(rec event.Record, i int) (a amount, ok bool) {
 	for k := 3; k < len(rec); k += 2 {
 		if rec[k] == rec[i] {
@@ -38,7 +38,8 @@ func amountOf(rec event.Record, i int) (a amount, ok bool) {
 	return a, true
 }
 
-// attach adds the values that the last call of terminal n has under the name with number id.
+// attach adds the values a to the course of the last call of terminal n. They are attached to that call, under the name
+// with number id.
 func (p *phases) attach(n uint32, id int, a amount) {
 	if p.blind || int(n) >= len(p.heads) || p.heads[n].first == nil || p.heads[n].blind {
 		return
@@ -89,8 +90,8 @@ func (p *phases) codeNumbers(c *wire.Coder) {
 	}
 }
 
-// trackNumbers returns the courses of the values attached under a name, for a track with the terminals in this
-// order; see track.
+// trackNumbers returns a track's courses of the values attached under a name, whose number is id. order and more are as
+// in track.
 func (p *phases) trackNumbers(id int, name string, stream int, order []uint32, more func(uint32) []uint32) []track.Course {
 	if p == nil || p.over || p.blind {
 		return nil
@@ -118,7 +119,7 @@ func (p *phases) trackNumbers(id int, name string, stream int, order []uint32, m
 	return out
 }
 
-// has reports whether numbers under a name were attached to calls of terminal n.
+// has reports whether values were attached to calls of terminal n under the name with number id.
 func (p *phases) has(n uint32, id int) bool {
 	if int(n) >= len(p.heads) {
 		return false
@@ -131,7 +132,7 @@ func (p *phases) has(n uint32, id int) bool {
 	return false
 }
 
-// trackCourses returns the courses of a track, first those of times.
+// trackCourses returns the courses of a track: first those of times, then those of attached values by name.
 func (c *Capture) trackCourses(order []uint32, more func(uint32) []uint32) []track.Course {
 	var list []track.Course
 	if !c.timeless {

@@ -13,24 +13,25 @@ import (
 // previous call. So leaves of the program's structure can have separate times, even if calls at several leaves are
 // equal.
 //
-// It is bounded: above the limits for distinct calls, or for predecessors of a call, no phases are kept for these.
+// Its memory is bounded. No phases are kept for terminals from number maxPhased on, nor for a terminal whose calls
+// follow calls from more than maxFrom sites.
 type phases struct {
 	sigs  *signature.Table
 	sites siteNumbers
 	heads []phaseHead // by terminal
 	list  []*course
-	over  bool // too many terminals or courses: nothing is recorded
+	over  bool // the phases take more than maxChunked bytes: nothing is recorded
 
 	numbers int  // number of courses of attached values
-	blind   bool // too many courses of values: no values are recorded
+	blind   bool // the courses of attached values take more than maxChunked bytes: no such values are recorded
 }
 
 const (
-	maxPhased  = 1 << 13 // largest number of terminals
-	maxCourses = 1 << 12 // largest number of courses
+	maxPhased  = 1 << 13 // how many terminals of a thread may have courses
+	maxCourses = 1 << 12 // largest number of courses of a thread
 	maxFrom    = 16      // largest number of courses of a terminal
-	maxWhole   = 1 << 8  // number of courses that may have the full number of phases
-	maxNumbers = 1 << 12 // largest number of courses of attached values; maxWhole of them may have the full number of phases
+	maxWhole   = 1 << 8  // number of courses, the first ones, that may have timing.MaxPhases phases; others have fewer
+	maxNumbers = 1 << 12 // largest number of courses of a thread's attached values; maxWhole limits their phases, too
 )
 
 // A phaseHead is a terminal's list of courses, the last used one first.
@@ -38,12 +39,12 @@ type phaseHead struct {
 	first *course
 	from  uint32 // course.from of the first course in the list
 	count int16  // number of courses; maxFrom + 1: they were discarded
-	blind bool   // no attached values are recorded for the terminal's calls
+	blind bool   // no more attached values are recorded for the terminal's calls, as maxNumbers was reached
 }
 
 // A course is the times of the calls of a terminal after calls from one site.
 type course struct {
-	times    timing.PhaseLinePair // gaps, durations
+	times    timing.PhaseLinePair // in ticks, gaps first, then durations
 	from     uint32               // number of the previous call's site + 1; 0: no previous call
 	terminal uint32
 	values   []*timing.NumberPhases // attached values, by number of the name; a nil element: none of that name so far
@@ -71,7 +72,8 @@ func (p *phases) add(n, prev uint32, duration, gap uint64) {
 	}
 }
 
-// addEach counts calls of terminal n after terminal prev. Their times are every step-th element.
+// addEach counts calls of terminal n after calls of terminal prev. Their times are every step-th element of durations
+// and gaps, from the first on.
 func (p *phases) addEach(n, prev uint32, durations, gaps []uint64, step int) {
 	if x := p.find(n, p.sites.from(prev)); x != nil {
 		x.times.AddEach(gaps, durations, step)
@@ -119,7 +121,7 @@ func (p *phases) find(n, from uint32) *course {
 // siteNumbers numbers call sites: pairs of a function and the site that calls it.
 type siteNumbers struct {
 	sigs  *signature.Table
-	of    []uint32 // by terminal
+	of    []uint32 // by terminal: number of its call site
 	known map[callSite]uint32
 }
 
@@ -128,7 +130,7 @@ type callSite struct {
 	site uint64
 }
 
-// from returns 0 for no previous call, else the number of a terminal's site plus 1.
+// from returns the number of terminal n's call site plus 1; 0 if n is signature.NoTerminal, as before a first call.
 func (s *siteNumbers) from(n uint32) uint32 {
 	if int(n) < len(s.of) {
 		return s.of[n] + 1
@@ -136,7 +138,7 @@ func (s *siteNumbers) from(n uint32) uint32 {
 	return s.fromSlowly(n)
 }
 
-// fromSlowly is separate, so that from can be inlined.
+// fromSlowly is from for terminals whose sites have no numbers yet. It is separate, so that from can be inlined.
 //
 //go:noinline
 func (s *siteNumbers) fromSlowly(n uint32) uint32 {
@@ -164,7 +166,8 @@ func (s *siteNumbers) grow() {
 	}
 }
 
-// stands returns by site its lowest terminal in a track, which represents it.
+// stands returns, by number of a call site, the lowest of a track's terminals that are called there. The track names
+// the site by that terminal. order is as in phases.track.
 func (s *siteNumbers) stands(order []uint32) map[uint32]int {
 	s.grow()
 	m := make(map[uint32]int)
@@ -204,8 +207,8 @@ func (p *phases) code(c *wire.Coder) {
 	}
 }
 
-// track returns the courses of a track whose terminals are in this order. more returns other terminals whose calls
-// became part of a terminal, and precede its own. ns is nanoseconds per tick.
+// track returns the courses of a track. order holds the signature of each of the track's terminals, more(n) other
+// signatures whose calls became calls of that terminal, and precede its own. ns is nanoseconds per tick.
 func (p *phases) track(order []uint32, more func(uint32) []uint32, ns float64) []track.Course {
 	if p == nil || p.over {
 		return nil
@@ -224,15 +227,16 @@ func (p *phases) track(order []uint32, more func(uint32) []uint32, ns float64) [
 	return out
 }
 
-// coursesOf joins the courses of the signatures that form one terminal of a track, in order of previous sites.
-// whole is false if some were discarded. add appends the phases of a course.
+// coursesOf joins the courses of members, the signatures whose calls form one terminal of a track. It calls add to
+// append the phases of one of their courses. The list is sorted by the previous call's terminal. whole is false if
+// courses of members were discarded.
 func (p *phases) coursesOf(terminal int, members []uint32, stands map[uint32]int, add func(*track.Course, *course)) (list []track.Course, whole bool) {
 	for _, m := range members {
 		if m >= maxPhased {
 			return nil, false
 		}
 		if int(m) >= len(p.heads) {
-			continue // the calls of another thread
+			continue // only other threads have made calls with this signature
 		}
 		if p.heads[m].count > maxFrom {
 			return nil, false
@@ -270,8 +274,8 @@ func scaled(list []timing.Phase, ns float64) []timing.Phase {
 	return list
 }
 
-// maxChunked is the largest size in bytes of phases that a checkpoint writes as a whole when it otherwise writes
-// changes only. Larger phases are discarded.
+// maxChunked is the largest size in bytes of a thread's phases in a checkpoint, and of its attached values' phases.
+// Every checkpoint writes them as a whole. Larger ones are discarded.
 const maxChunked = 64 << 10
 
 // codePhases codes the phases p and returns them; reading returns new ones if p is nil. A thread without phases

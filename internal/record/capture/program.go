@@ -19,7 +19,7 @@ type program struct {
 	out    []instruction
 
 	completes  bool
-	leaves     bool // leaves an array of requests, see signature.RequestArrayState
+	leaves     bool // may leave requests of its array unfinished (MPI_Waitany), see signature.RequestArrayState
 	makes      bool // returns a new request
 	persistent bool // the new request is persistent
 	request    symbol.RequestKind
@@ -28,18 +28,18 @@ type program struct {
 	delayed    bool // the new communicator's handle may become known only after the call
 	transfer   bool // statuses are of I/O operations
 	use        requestUse
-	binds      bool // creates or frees a named object, except for a one-shot request
+	binds      bool // creates or frees an object with a handle, except for a one-shot request, see makesNames
 	alike      bool // equal records have the same meaning in all threads
 	lanes      bool // its calls may have lanes
 
-	// endsPlainly is set if ENTER ends with a request or an array of requests, after single words only. Then requestAt is
-	// its position in the record, and requestArray reports whether it is an array.
+	// endsPlainly is set if ENTER ends with a request or an array of requests, after fields of one word each. Then
+	// requestAt is the index in the record at which the request or array begins. requestArray is set for an array.
 	endsPlainly  bool
 	requestArray bool
 	requestAt    int
 
-	// number of leading words that distinguish such calls best; words that probably differ each time are not
-	// included.
+	// number of leading words of ENTER and LEAVE that are hashed to find a call in the cache; words that probably
+	// differ in every call are not included.
 	hashIn, hashOut int
 
 	hasIndex    bool
@@ -50,12 +50,12 @@ type program struct {
 // An instruction reads one field of a record.
 type instruction struct {
 	code    opcode
-	element opcode   // for an element of an array
-	kind    mpi.Kind // of the parameter
-	first   bool     // the communicator that a new one is created from
-	adds    bool     // an array of displacements, which may be the sums of the array of counts before it
+	element opcode   // if code is codeArray: opcode for each element
+	kind    mpi.Kind // kind of the parameter
+	first   bool     // the field is the call's first communicator, from which a new one is created
+	adds    bool     // the field is an array of displacements, often the prefix sums of the array of counts before it
 	fresh   bool     // a returned handle is always a new object, even if its value was used before
-	gate    int16    // index of the word in LEAVE that must not be 0; -1: none
+	gate    int16    // index, among LEAVE's output words, of a flag: if that is 0, the field is not valid; -1: no flag
 	table   *mpi.NumberTable
 	handles *symbol.Handles
 }
@@ -78,8 +78,8 @@ const (
 	codeFunction
 	codeString
 	codeStatus
-	codeFlag  // flag of a completing call
-	codeIndex // index of a completing call
+	codeFlag  // output flag of a call that completes requests, e.g. MPI_Test
+	codeIndex // output index of a call that completes one request of an array, e.g. MPI_Waitany
 	codeArray
 )
 
@@ -158,10 +158,10 @@ func (c *Capture) compile(call *mpi.Call) *program {
 	return p
 }
 
-// returns reports whether the function returns something else than an error code.
+// returns reports whether the function returns something other than an error code.
 func (p *program) returns() bool { return p.call.ReturnsValue() }
 
-// requestKind returns which fields the status of a request has that the call makes.
+// requestKind returns the kind of the requests that call makes. It determines which fields their statuses have.
 func requestKind(call *mpi.Call) symbol.RequestKind {
 	switch {
 	case meaning.WaitBehaviourOf(call).Receives, call.Has(mpi.AttrNonblocking) && call.Index("query_fn") >= 0: // a generalised request's query function sets the status
@@ -183,12 +183,12 @@ func (c *Capture) result(call *mpi.Call) instruction {
 	case codeComm:
 		s.code = codeHandle
 	case codeRequest:
-		s.code = codeInt // a converted handle is no variable; its value means nothing
+		s.code = codeInt // the result of a conversion is not in a variable, whose address codeRequest needs
 	}
 	return s
 }
 
-// plain returns the opcode for a scalar input of a kind.
+// plain returns the opcode for a scalar input of kind s.kind. For an integer it sets s.table, too.
 func (c *Capture) plain(s *instruction) opcode {
 	switch s.kind.Form() {
 	case mpi.FormDouble:
@@ -249,7 +249,7 @@ func (c *Capture) step(call *mpi.Call, p *program, q *mpi.Param, out bool) instr
 	if q.Array && !(s.kind == mpi.KindString && out) {
 		s.element, s.code = s.code, codeArray
 		if q.InnerLen != nil {
-			s.element = codeArray // for arrays of strings
+			s.element = codeArray // each element is an array of strings, as in MPI_Comm_spawn_multiple
 		}
 	}
 	return s
@@ -291,7 +291,7 @@ func (p *program) setGates() {
 	}
 }
 
-// setRequests sets the position of the requests in ENTER. They must be last, after single words only.
+// setRequests sets endsPlainly, requestArray and requestAt: whether ENTER ends with requests, and where.
 func (p *program) setRequests() {
 	n := len(p.in)
 	if n == 0 {

@@ -7,19 +7,19 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// cachedWords is the largest length of records in the cache.
+// cachedWords is the largest number of words of a call's two records, together, in the cache.
 const cachedWords = 512
 
 // A recordCache holds the last records of terminals, found by terminal or by a hash of the records. Each
 // terminal has one possible slot, and there are at most mostCached, so that memory is bounded: of many distinct calls
 // only some are in it.
 type recordCache struct {
-	slots []cached     // a power of two; terminal n has slot n modulo their number
+	slots []cached     // their number is a power of two; terminal n has slot n modulo that number
 	index []remembered // by leading bits of the hash; twice as many as slots
 	shift uint8
 }
 
-// A remembered is the terminal of the last call with this hash.
+// A remembered is the terminal of the last call whose words have a certain hash, and the low 32 bits of that hash.
 type remembered struct{ hash, terminal uint32 }
 
 const (
@@ -74,7 +74,7 @@ func (x *recordCache) find(hash uint64) (uint32, bool) {
 	return t.terminal, t.hash == uint32(hash)
 }
 
-// hashWords is the largest number of a record's words in the hash.
+// hashWords is the largest number of words of a record that are hashed.
 const hashWords = 24
 
 // tellFactors are the factors of a hash's words: arbitrary odd numbers.
@@ -91,7 +91,8 @@ var tellFactors = func() (f [2*hashWords + 2]uint64) {
 	return f
 }()
 
-// setTelling sets which words are hashed: not those of requests, and no outputs if they are new handles.
+// setTelling sets hashIn and hashOut: requests are not hashed, and no outputs if new handles, new requests or times are
+// among them.
 func (p *program) setTelling() {
 	p.hashIn, p.hashOut = hashWords, hashWords
 	if p.requestAt > 0 {
@@ -121,8 +122,8 @@ func (p *program) hash(enter, leave []uint64) uint64 {
 	return h ^ h>>32*tellFactors[0]
 }
 
-// seenBefore returns the cached call that equals the stream's next records, if it is not the expected one. It
-// updates names as the call does.
+// seenBefore returns the cached call, other than the expected one, that equals the stream's next records; nil if no
+// cached call does. It updates names as the call does.
 func (c *Capture) seenBefore(s *stream, expected *cached, rest []uint64, limit uint64) *cached {
 	if event.Record(rest).Kind() != event.KindEnter {
 		return nil
@@ -170,7 +171,7 @@ func (p *program) statusesAt(leave event.Record) int {
 		case last && p.out[i].code == codeArray:
 			at++ // the array's length
 		case last, at >= len(leave):
-		case n == 0: // indices, two in a word
+		case n == 0: // an array of indices: its length, then two indices in a word
 			at += 1 + int(max(int64(leave[at]), 0)+1)/2
 		default:
 			at += n
@@ -179,8 +180,8 @@ func (p *program) statusesAt(leave event.Record) int {
 	return min(at, len(leave))
 }
 
-// remember caches the records of terminal n. requests and names are the epochs of the requests and of the handles'
-// names before the call.
+// remember caches the records of terminal n. requests and names are c.requests.Version and c.renamed before the call:
+// numbers that change whenever requests, or handles' names, do.
 func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Record, requests, names uint64) {
 	p := f.prog
 	cut, kind := 0, p.use
@@ -199,8 +200,8 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 		}
 	}
 	lane := c.sigs.Lane(n)
-	// Statuses of requests are compared with their receives. A receive's own status follows from the same words
-	// again, unless these are in a lane.
+	// The status of a completed request is compared with the envelope of its receive. A blocking receive's status
+	// follows from equal words in the same way again. So it is compared only if some of the words are in a lane.
 	compared := slices.Contains(f.follow, follows) && lane != nil
 	if kind != noRequests {
 		compared = slices.ContainsFunc(f.follow, func(o statusOrigin) bool { return o != apart })

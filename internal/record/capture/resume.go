@@ -87,8 +87,8 @@ func readRings(dir string) ([]*event.Ring, error) {
 	}
 }
 
-// catchUp reads the records in the rings after the state. If states could not be saved, and the rings begin later,
-// it continues at their begin.
+// catchUp reads the records in the rings after the loaded checkpoint. If later checkpoints could not be saved, records
+// may be missing between it and a ring's first one. Then catchUp continues with that one.
 func (c *Capture) catchUp(rings []*event.Ring) error {
 	var damage error
 	for i, r := range rings {

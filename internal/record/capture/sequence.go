@@ -21,9 +21,9 @@ const (
 // A sequence is the terminals of a stream, as several grammars.
 type sequence struct {
 	*grammar.Builder        // the current grammar
-	parts            frames // earlier grammars, packed, in order; one item each
+	parts            frames // earlier grammars, packed, in order; each is one item
 	before           uint64 // number of terminals in parts
-	most             int    // size at which the grammar is packed, see MaxGrammarBytes
+	most             int    // size in bytes at which the current grammar is packed, see MaxGrammarBytes
 }
 
 // newSequence returns an empty sequence. Its parts go to the file at path, or stay in memory if path is "".
@@ -44,7 +44,7 @@ func grammarPath(dir string, thread int) string {
 	return filepath.Join(dir, fmt.Sprintf("grammar.%d", thread))
 }
 
-// Len returns the number of terminals.
+// Len returns the number of terminals in the sequence, which is that of the stream's calls.
 func (q *sequence) Len() uint64 { return q.before + q.Builder.Len() }
 
 // Size returns the memory used in bytes.
@@ -63,7 +63,8 @@ func (q *sequence) settle() {
 	q.parts.pending = nil
 }
 
-// Grammar returns the grammar of all terminals, which must be below n. With last the sequence becomes unusable.
+// Grammar returns one grammar of the whole sequence. It fails if a terminal is not below n. With last set the sequence
+// becomes unusable, which saves a copy.
 func (q *sequence) Grammar(n int, last bool) (*grammar.Grammar, error) {
 	rest := q.Builder.Grammar
 	if last {
@@ -98,7 +99,7 @@ func parseGrammar(data []byte, items uint32) ([]*grammar.Grammar, error) {
 	return []*grammar.Grammar{g}, err
 }
 
-// code codes the sequence, with terminals below n; reading requires a new one.
+// code codes the sequence, whose terminals are below n. Reading requires an empty sequence.
 func (q *sequence) code(c *wire.Coder, n int) {
 	wire.CodeUints(c, &q.before)
 	q.parts.code(c)

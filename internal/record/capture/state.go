@@ -10,8 +10,9 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A state consists of the signatures with their times, each stream's grammar, and the names: everything that Drain
-// changes. A chunk has the changes of the first two, and all names.
+// A checkpoint file begins with a state: signatures with their times, each stream's grammar, and the names of handles,
+// requests and memory, that is, everything that Drain changes. A chunk is what a later checkpoint appends. It has only
+// the changes of signatures, times and grammars, but all names.
 
 func (c *Capture) codeState(x *wire.Coder) {
 	if x.Reader == nil {
@@ -65,14 +66,14 @@ func (c *Capture) codeChunk(x *wire.Coder) {
 	c.codeNames(x)
 }
 
-// codeNoted codes a list of notes. When reading, it calls replay for each.
+// codeNoted codes a list of changes since the last checkpoint. When reading, it calls replay for each of them.
 func codeNoted(c *wire.Coder, noted []byte, replay func(x *wire.Coder)) {
 	if c.Blob(&noted); c.Reader != nil {
 		c.RecordError(wire.DecodeEach(noted, "checkpoint", replay))
 	}
 }
 
-// codeStreams codes the threads: for each what code does, then its phases.
+// codeStreams calls code for each thread, and then codes the phases of all threads but the first.
 func (c *Capture) codeStreams(x *wire.Coder, code func(s *stream)) {
 	n := len(c.streams)
 	x.Count(&n, 1)

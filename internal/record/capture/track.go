@@ -11,8 +11,8 @@ import (
 )
 
 // Track ends the capture and returns the track. Calls that are unfinished have the return code NeverReturned, and
-// last until the process ended, if that is known. In a live process MPI_Finalize is an exception, as it is the call
-// that asks; see AllArrived.
+// last until the process ended, if that is known. MPI_Finalize of a live process is an exception: it is unfinished only
+// because the track is made within it; see AllArrived.
 func (c *Capture) Track(end string) (*track.Track, error) {
 	t, err := c.leanTrack(end, false)
 	if err != nil {
@@ -38,13 +38,13 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 	return t, nil
 }
 
-// AllArrived sets when all ranks had reached MPI_Finalize, by the records' clock. The call is unfinished, so it is
-// recorded to last until then.
+// AllArrived sets when all ranks had reached MPI_Finalize, by the records' clock. MPI_Finalize of a live process is
+// unfinished when the track is made, so it is recorded to last until then.
 func (c *Capture) AllArrived(ticks uint64) { c.came = ticks }
 
 // LeanTrack is Track, but leaves the distinct calls in the capture. A large capture is saved first, and freed when
-// the track's calls are released, as it must not be in memory together with the result. If the merge fails, the
-// saved one is in the process directory.
+// the track's calls are released, as it must not be in memory together with the result. If the merge fails, the saved
+// capture is still in the process directory.
 func (c *Capture) LeanTrack(end string) (*track.Track, error) {
 	large := c.HeldBytes() > muchHeld
 	if large {
@@ -87,7 +87,7 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 	}
 	folding := c.sigs.Promote(grammars)
 	var order []uint32
-	t.Streams, order, _ = track.Ordered(folding.Streams, c.sigs.Len()) // no one else uses these grammars
+	t.Streams, order, _ = track.Ordered(folding.Streams, c.sigs.Len()) // changes the grammars, which nothing else uses
 	if len(t.Streams) == 0 {
 		t.Streams = []track.Stream{{Grammar: grammar.NewBuilder().Grammar()}}
 	}
@@ -156,9 +156,9 @@ const valuesRoom = 1 << 12
 type distinct struct {
 	c       *Capture
 	release bool
-	order   []uint32                // by call: its signature
-	from    func(n uint32) []uint32 // by signature: those that became part of it
-	firsts  map[int][]int64         // by call with a lane: values of its first call
+	order   []uint32                // by distinct call of the track: number of its signature in c
+	from    func(n uint32) []uint32 // returns the signatures whose calls are now in the lane of signature n
+	firsts  map[int][]int64         // by distinct call with a lane: values of the lane's first call
 	room    ordering
 }
 
@@ -200,7 +200,7 @@ func (d *distinct) ReleaseAll() {
 	}
 }
 
-// muchHeld is how many bytes of no longer needed memory a capture may keep.
+// muchHeld is how many bytes a capture may keep although its track is made; LeanTrack frees larger captures.
 const muchHeld = 4 << 20
 
 func (c *Capture) process(end string) track.Process {
@@ -221,8 +221,9 @@ func (c *Capture) process(end string) track.Process {
 	return p
 }
 
-// Calibrate sets the clock's rate from a second reading of both clocks. It ignores a reading that is too near to
-// the first one to be accurate. It also ignores an implausible rate, as the wall clock may have been set.
+// Calibrate sets the rate of the tick counter from a second reading of it and of the wall clock, in ns. It ignores a
+// reading that is too near to the first one to be accurate. It also ignores an implausible rate, as the wall clock may
+// have been set.
 func (c *Capture) Calibrate(ticks uint64, ns int64) {
 	const enough = 1e9
 	elapsed := float64(ns - c.cfg.StartNs)

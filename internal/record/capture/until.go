@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// endedFile contains when a process was found to have ended, in ns since 1970. The files of a killed process do not
-// show that.
+// endedFile contains when a process was found to have ended, in ns since 1970. Nothing else in the directory of a
+// killed process shows when it ended.
 const endedFile = "ended"
 
 // MarkProcessEnded records in a process directory that its process has ended by now, unless that is recorded already.
@@ -37,7 +37,8 @@ func until(dir string, ctx *Context) int64 {
 			return ns
 		}
 	}
-	const near = 10 * time.Second // the context is written when the recorder starts
+	// The context is written when the recorder starts. If its time differs more, the directory is a copy.
+	const near = 10 * time.Second
 	st, err := os.Stat(filepath.Join(dir, "context"))
 	if err != nil || st.ModTime().Sub(time.Unix(0, ctx.StartNs)).Abs() > near {
 		return 0

@@ -13,16 +13,15 @@ import (
 
 // A valueLog records each number attached to a call of a stream, in order of calls. The record of a number is
 //
-//	call, as a difference to that of the number before in the frame varint, number of its name uvarint,
-//	value varint
+//	index of the call, minus that of the frame's previous record varint, number of the name uvarint, value varint
 type valueLog struct {
 	frames
-	last uint64                  // call of the previous number in the frame
-	held []timing.AttachedNumber // numbers for calls within an unfinished one
+	last uint64                  // index of the call in the frame's previous record; 0: no record yet
+	held []timing.AttachedNumber // numbers attached to calls that were made within a call still unfinished
 }
 
-// add records a number. Calls that are made within others end first: their numbers wait for those of the outermost
-// call, for which whole is set.
+// add records a number. Calls that are made within another call end before it, but come after it in order. So their
+// numbers wait in held until the outermost call ends. whole is set for numbers of an outermost call.
 func (l *valueLog) add(v timing.AttachedNumber, whole bool) {
 	if !whole || len(l.held) > 0 {
 		l.held = append(l.held, v)
@@ -31,7 +30,7 @@ func (l *valueLog) add(v timing.AttachedNumber, whole bool) {
 	l.append(v)
 }
 
-// settle writes the waiting numbers, after all of the outermost call's were added.
+// settle writes the numbers in held, sorted by call. All numbers of the outermost call must have been added.
 func (l *valueLog) settle() {
 	slices.SortStableFunc(l.held, func(a, b timing.AttachedNumber) int { return cmp.Compare(a.Call, b.Call) })
 	for _, v := range l.held {

@@ -37,10 +37,10 @@ const (
 // A Kind is the type of a record.
 type Kind uint8
 
-// The kinds of record.
+// The kinds of record. Each comment lists the record's words after Word0. A part is the words of one parameter.
 const (
 	KindEnter           Kind = 1  // ticks, return address or key, input parts
-	KindLeave           Kind = 2  // ticks, [return code], output parts, aux words
+	KindLeave           Kind = 2  // ticks, [return code], output parts, description of a new communicator or datatype
 	KindSkip            Kind = 3  // nothing: skips to the end of the ring
 	KindSegment         Kind = 4  // ticks, serial, size, device, class
 	KindSegmentFreed    Kind = 5  // ticks, serial
@@ -50,7 +50,7 @@ const (
 	KindValueName       Kind = 9  // ticks, number, length, text
 	KindValues          Kind = 10 // ticks, ticks that belong to no gap, (number of the name, value)…: for the call that ended last
 	KindLeftByJump      Kind = 11 // ticks, number of calls that are still unfinished: later ones were left by a jump
-	KindSourceLine      Kind = 12 // ticks, key, line, lengths of file and function, both texts
+	KindSourceLine      Kind = 12 // ticks, key, line, lengths of the file's and the function's name, both names
 	KindPhaseStartSite  Kind = 13 // ticks, key, address or key of the call site, length, text: calls with that key begin a phase
 	KindThreadStart     Kind = 14 // ticks, outermost return addresses of a thread that takes over the ring, innermost first
 	KindSchedulingDelay Kind = 15 // ticks, ns in which the thread was runnable without a processor: between the last two calls, and in the one that ended last
@@ -66,14 +66,14 @@ const (
 // Flags of a Leave record.
 const (
 	FlagReturnCode = 1 // the word after ticks is the non-zero return code
-	FlagNoOutputs  = 2 // no output parts
+	FlagNoOutputs  = 2 // no output parts, as the call failed
 )
 
 // Classes of an address, in the top byte of its first word.
 const (
 	ClassRawAddress = 0 // second word is the address
-	ClassSpecial    = 1 // second word is one of the specials
-	ClassHeap       = 3 // payload is a segment's serial, second word the offset
+	ClassSpecial    = 1 // second word is one of the special addresses below
+	ClassHeap       = 3 // rest of the first word is a segment's serial number, second word the offset in the segment
 	ClassDevice     = 4
 	ClassMPIMem     = 5
 )
@@ -152,5 +152,5 @@ func (r Record) Flags() uint8 { return uint8(r[0] >> 56) }
 // Ticks is when the record was made. Skip records have none.
 func (r Record) Ticks() uint64 { return r[1] }
 
-// minWords is the minimal length of a record by kind; 0: no such kind.
+// minWords is, by kind, the minimal number of words of a record; 0: no such kind.
 var minWords = [256]uint8{KindEnter: 3, KindLeave: 2, KindSkip: 1, KindSegment: 6, KindSegmentFreed: 3, KindTracingSwitch: 3, KindRecordsLost: 3, KindStack: 4, KindValueName: 4, KindValues: 3, KindLeftByJump: 3, KindSourceLine: 6, KindPhaseStartSite: 5, KindThreadStart: 3, KindSchedulingDelay: 4}

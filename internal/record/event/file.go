@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// ReadRing reads the ring of a process from a file.
+// ReadRing reads the ring of a thread from a file.
 func ReadRing(path string) (*Ring, error) {
 	bytes, err := os.ReadFile(path)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 type Ring struct {
 	header []uint64
 	data   []uint64
-	mask   uint64 // mask for indices of words
+	mask   uint64 // len(data) - 1, which is all ones: word i of the run is data[i&mask]
 }
 
 // OpenRing checks a ring's header. mem is the whole ring, header page included; it

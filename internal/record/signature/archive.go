@@ -22,21 +22,22 @@ const (
 // A keyBlock is consecutive signatures, packed.
 type keyBlock struct {
 	bases []Key
-	at    []uint32 // begin of each key
-	// keys is for each key: number of a base, which words differ from the base (a bit each), and these words as
-	// differences. A key without a base is noBase, number of words, words. All numbers are varints.
+	at    []uint32 // index in keys at which each key begins
+	// keys has for each key a byte: the index of a key in bases, or noBase. With a base follow a bit for each word,
+	// set if it differs from the base's, and then the differences. Without a base follow the number of words and the
+	// words. Numbers after the byte are varints.
 	keys []byte
 
-	called bool             // each signature has exactly one call; false: no call
-	once   [][2]uint32      // duration and gap of each single call; nil: see times
-	some   map[int32]*Times // times of the signatures with several calls
+	called bool             // if once is not nil: each signature has exactly one call; false: each has no call
+	once   [][2]uint32      // duration and gap of each signature's only call; nil: all times are in times
+	some   map[int32]*Times // by index in the block: times, in place of those in once, of signatures called again
 	times  []Times
 }
 
-// maxSome is the largest number of signatures in some.
+// maxSome is the largest number of signatures in keyBlock.some. If there are more, all times go into keyBlock.times.
 const maxSome = blockKeys / 16
 
-// archive packs the oldest unpacked keys.
+// archive packs the blockKeys oldest signatures that are not packed yet.
 func (t *Table) archive() {
 	b := &keyBlock{at: make([]uint32, blockKeys)}
 	type kind struct {
@@ -123,7 +124,8 @@ func (b *keyBlock) key(k Key, i uint32) Key {
 	return k
 }
 
-// setTimes takes over times, packed if each is of a single call, or of none.
+// setTimes takes over the times of the block's signatures. It packs them if each signature has one call, or if no
+// signature has any.
 func (b *keyBlock) setTimes(list []Times) {
 	b.called = list[0].Duration.Count == 1
 	count := list[0].Duration.Count
@@ -187,7 +189,7 @@ func (b *keyBlock) size() int {
 	return n
 }
 
-// TimesOf returns the summaries of signature number n, read-only.
+// TimesOf returns the summaries of durations and gaps of signature number n. Times returns them for modification.
 func (t *Table) TimesOf(n uint32) (duration, gap model.Stat) {
 	var x Times
 	if n >= t.first {

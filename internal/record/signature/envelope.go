@@ -16,7 +16,7 @@ import (
 // that is not MPI_Start. The receive must name source, tag and a predefined datatype. Statuses of a failed call,
 // and of a call that does not change its requests, are always stored.
 
-// An ReceiveEnvelope is the source, tag and size of the message that a receive expects.
+// A ReceiveEnvelope is the source, tag and size of the message that a receive expects.
 type ReceiveEnvelope struct{ Source, Tag, Bytes int64 }
 
 // UnknownEnvelope is the envelope of a receive with wildcards or unknown size, and of all other operations.
@@ -28,7 +28,8 @@ func EnvelopeOf(source, tag, count, datatype int64) ReceiveEnvelope {
 	const most = 1 << 50 // bytes
 	switch {
 	case !predefined || count < 0 || size > 0 && count > most/size:
-		return UnknownEnvelope // also for MPI_PROC_NULL: ranks at an edge must have the same forms as others
+		// Even from MPI_PROC_NULL: statuses at an edge of the domain must have the same form as elsewhere.
+		return UnknownEnvelope
 	case source == mpi.ProcNull:
 		return EnvelopeWithoutSize(source, tag)
 	case source < 0 || tag < 0:
@@ -63,11 +64,12 @@ func (e ReceiveEnvelope) WithTag(tag int64) ReceiveEnvelope {
 	return e
 }
 
-// A ReceiveParams is the indices of a function's values that form a receive's envelope, in recorded order or in the
-// order of the standard.
+// A ReceiveParams is the indices of a function's values that form a receive's envelope. They are the same in the order
+// of recording and in the order of the standard.
 type ReceiveParams struct{ Source, Tag, Count, Type int32 }
 
-// receiveOf returns the indices for a function; false if its calls receive nothing, or do not name the message.
+// receiveOf returns the ReceiveParams of a function; false if its calls do not receive a message of given source, tag,
+// count and datatype.
 func (l *Layout) receiveOf(c *mpi.Call) (r ReceiveParams, ok bool) {
 	source, tag, count, datatype, ok := meaning.ReceiveParams(c)
 	if !ok {
@@ -107,14 +109,14 @@ func (l *Layout) Envelope(vals []int64) ReceiveEnvelope {
 // A PostedRequest is the request that a call makes.
 type PostedRequest struct {
 	Kind     RequestKind
-	ID       int64 // number of a persistent request
+	ID       int64 // number of a persistent request; 0 for other kinds
 	Envelope ReceiveEnvelope
 }
 
 // A RequestKind is the kind of a PostedRequest.
 type RequestKind uint8
 
-// The kinds.
+// The kinds of PostedRequest. RequestNone means that the call makes no request.
 const (
 	RequestNone RequestKind = iota
 	RequestOneShot
@@ -202,7 +204,7 @@ func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int] {
 	}
 }
 
-// PostedEnvelopes holds the envelopes of a thread's requests, call after call.
+// PostedEnvelopes holds the envelopes of a thread's requests, while its calls are read or written in order.
 type PostedEnvelopes struct {
 	// EarlierReceives returns envelopes of requests made before the first call that AddPosted was called for: of a
 	// one-shot request by its number, of a persistent one by its ID. It is nil if AddPosted was called for all calls.
@@ -210,7 +212,7 @@ type PostedEnvelopes struct {
 		OneShot(number int64) ReceiveEnvelope
 		Persistent(id int64) ReceiveEnvelope
 	}
-	OneShotsMade int64 // number of one-shot requests before the next call
+	OneShotsMade int64 // number of one-shot requests that the thread made before the next call
 
 	from       int64             // number of the first one-shot request that AddPosted was called for
 	ring       []ReceiveEnvelope // envelopes of the newest one-shot requests, by low bits of their numbers
@@ -263,7 +265,7 @@ func (p *PostedEnvelopes) grow() {
 	p.ring = ring
 }
 
-// ForRequest returns the envelope of a request, given its name as of the next call.
+// ForRequest returns the envelope of a request, given its name in the values of the next call.
 func (p *PostedEnvelopes) ForRequest(name int64) ReceiveEnvelope {
 	switch {
 	case name <= 0:

@@ -26,7 +26,7 @@ func (k Key) Call() uint16 { return uint16(k[0]) }
 // Site is the call site.
 func (k Key) Site() uint64 { return uint64(k[1]) }
 
-// Values are the values; those in a lane are 0.
+// Values returns the words of the call's values. Values in a lane are 0.
 func (k Key) Values() []int64 {
 	if !k.HasLane() {
 		return k[KeyHeader:]

@@ -5,9 +5,10 @@ package signature
 // values only are one terminal instead, and the values go into its lane: those of the first
 // call, and a grammar over numbered steps, each of which adds something to all of them.
 //
-// A LaneTable makes lanes while calls are recorded. In the end a Promotion puts calls from before into them.
-// LaneColumns are a lane over the ranks of a class, as a file has it, and LaneValues are those of
-// one rank again. docs/notes/008-lanes.md says why.
+// A LaneTable makes lanes while calls are recorded. In the end a Promotion puts calls from before a lane existed
+// into it.
+// LaneColumns are a lane over the ranks of a class, as a file has it. A LaneReader is the lane of
+// a single rank. docs/notes/008-lanes.md says why.
 
 import (
 	"errors"
@@ -21,9 +22,9 @@ import (
 // than calls.
 type Lane struct {
 	Terminal   int
-	Values     []int            // which of the signature's values, rising
+	Values     []int            // indices of the signature's values that are in the lane, rising
 	Steps      *grammar.Grammar // sequence of step numbers, which are assigned by first occurrence
-	StepValues [][]int64        // by number: what is added to each of Values
+	StepValues [][]int64        // by step number: what the step adds to each of Values
 }
 
 var (

@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// NoStep is the predecessor of the first step.
+// NoStep replaces the number of a step where no step exists, for example before the first one.
 const NoStep = NoTerminal
 
 // A LaneBuilder makes a lane from the values of consecutive calls.
@@ -15,17 +15,17 @@ type LaneBuilder struct {
 	words []int32 // positions of the lane's values in keys without a lane, rising
 	first []int64 // values of the first call; nil before it
 	last  []int64 // values of the last call
-	delta []int64 // difference of the current call
+	delta []int64 // values of the call that is being added, minus last
 
-	steps []int64           // values of all steps, concatenated
-	known map[uint64]uint32 // hash of a step → its number
+	steps []int64           // what each step adds to the values, concatenated by step number
+	known map[uint64]uint32 // hash of a step's values → number of the newest step with it
 	chain []uint32          // by step: another step with the same hash, or NoStep
 	after []uint32          // by step: its last successor, as a prediction
 	prev  uint32            // the last step, or NoStep
 	order *grammar.Builder
-	noted int // number of steps that Note has written
+	noted int // number of steps whose values LogCall, or a checkpoint, has written
 
-	closed bool // a later lane gets all calls that would fit
+	closed bool // the lane gets no more calls: a later lane gets all that would fit
 }
 
 func newBuilder(words []int32) *LaneBuilder {
@@ -35,7 +35,7 @@ func newBuilder(words []int32) *LaneBuilder {
 // KeyWords returns the positions of the lane's values in keys without a lane, in rising order.
 func (b *LaneBuilder) KeyWords() []int32 { return b.words }
 
-// Last returns the values in the last call.
+// Last returns the lane's values in the last call.
 func (b *LaneBuilder) Last() []int64 { return b.last }
 
 // StepCount returns the number of different steps.
@@ -129,10 +129,10 @@ func (b *LaneBuilder) HeldBytes() int {
 	return 8*(cap(b.steps)+3*cap(b.first)) + 8*cap(b.chain) + 32*len(b.known) + b.order.Size()
 }
 
-// Lane returns the result. It writes the first call's values of the lane into vals. order names, for each value of
-// the signature, its index in the key; nil if the orders are equal.
+// Lane returns the lane of all added calls, as that of a terminal. It writes the lane's values in the first call into
+// vals, the signature's values. order holds, for each of vals, its index in the key; nil if the orders are equal.
 func (b *LaneBuilder) Lane(terminal int, vals []int64, order []int) Lane {
-	of := make([]int, len(vals)) // by value of the key: index of the lane's value + 1
+	of := make([]int, len(vals)) // by index of a value in the key: 1 + its index in the lane; 0: not in the lane
 	for i, w := range b.words {
 		of[int(w)-KeyHeader] = i + 1
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// LaneColumns is a lane over the ranks of a class. The terminal's own values are those of its first call.
+// LaneColumns is a lane over the ranks of a class. The lane's values in the terminal's first call are not here, but
+// among the terminal's values.
 type LaneColumns struct {
 	Terminal    int
 	Values      []int             // indices of the terminal's values in the lane, rising
@@ -17,21 +18,22 @@ type LaneColumns struct {
 	StepColumns [][]column.Column // by step and value: what the step adds, over the ranks
 }
 
-// Steps, and how often they are repeated, are columns over the ranks of the class.
+// What a step adds is a column over the ranks of the class, and so is how often it is repeated, if that differs.
 //
 //	lanes = sizes of the pieces in bytes seq, per class: piece
-//	piece = lanes uvarint, lane…, varying counts, per varying count: seq,
-//	        per lane, per value that moves like no other, per step: seq
-//	lane  = terminal uvarint as a difference to the one before, values uvarint,
-//	        (value uvarint as a difference to the one before, like uvarint)…, steps uvarint, grammar
+//	piece = number of lanes uvarint, lane…, varying counts, per varying count: seq,
+//	        per lane, per value whose like is 0, per step: seq
+//	lane  = terminal, minus that of the previous lane uvarint, number of values uvarint,
+//	        (index of the value, minus the previous one uvarint, like uvarint)…,
+//	        number of different steps uvarint, grammar
 //
-// like is 0, or one more than the number of an earlier value that moves alike.
+// like is 1 + the index of an earlier value of the lane to which every step adds the same; 0: no such value.
 //
 // A class without lanes has an empty piece.
 
-// AppendLanes writes the lanes of a class, in rising order of terminals, and how often its ranks repeat their
-// steps; see column.CheckedStreams. width returns the number of values of a terminal; -1 for a terminal that does not
-// exist.
+// AppendLanes writes the lanes of a class, in rising order of terminals. repeats holds, over the ranks, how often steps
+// are repeated; see column.CheckedStreams. width returns the number of values of a terminal; -1 for a terminal that
+// does not exist.
 func AppendLanes(b []byte, lanes []LaneColumns, repeats []column.Column, ranks *column.Column, width func(terminal int) int) ([]byte, error) {
 	if len(lanes) == 0 {
 		return b, nil
@@ -114,7 +116,7 @@ func (l *LaneColumns) check(width, members int) error {
 // A DecodedLanes is the lanes of a class as a file has them.
 type DecodedLanes struct {
 	List    []DecodedLane // in rising order of Terminal
-	varying []int         // repeated symbols whose counts differ between ranks
+	varying []int         // numbers, over all lanes' grammars, of repeated symbols whose counts differ between ranks
 	counts  []*column.Seq
 }
 
@@ -124,7 +126,7 @@ type DecodedLane struct {
 	Values   []int
 	like     []int // by value: 1 + the index of an earlier value that changes equally; 0: none
 	steps    *grammar.Grammar
-	by       [][]*column.Seq // by step, and by value without an equal one
+	by       [][]*column.Seq // by step, and by value whose like is 0: what the step adds, over the ranks
 }
 
 // DecodeLanes reads the lanes of a class with this number of ranks and terminals; width is as in AppendLanes. It
@@ -226,14 +228,15 @@ func (x *DecodedLanes) columns(each func(lane, value, n int) bool) {
 	}
 }
 
-// A LanePart is the size of a part of an encoded lane in the file.
+// A LanePart is a part of a class's encoded lanes: the step order of one lane, or one column.
 type LanePart struct {
 	Terminal       int
-	ValueIndex     int // the value that a column is of; -1: counts of repeated steps
-	StepOrderBytes int // bytes of the sequence of steps, if the part is that instead of a column
+	ValueIndex     int // index of the value to which a column's step adds; -1: step order, or repetition counts
+	StepOrderBytes int // size in bytes of the step order; 0 for a column
 }
 
-// SplitEncoded yields the parts of a class's lanes, in order; next reads a column and reports its form.
+// SplitEncoded yields the parts of a class's encoded lanes in the order of the file. Before each column it calls next,
+// which must read the column from r.
 func (x *DecodedLanes) SplitEncoded(r *wire.Reader, next func(), yield func(LanePart)) error {
 	width := func(int) int { return math.MaxInt }
 	again := &DecodedLanes{}
@@ -253,8 +256,8 @@ func (x *DecodedLanes) SplitEncoded(r *wire.Reader, next func(), yield func(Lane
 	return r.Err()
 }
 
-// EvalForRank evaluates the lanes for a rank, the index-th of its class. used is the counts of its calls, and signature
-// returns the values of a terminal's first call.
+// EvalForRank evaluates the lanes for a rank, the index-th of its class. used counts the rank's calls by terminal, and
+// signature returns the values of a terminal's first call.
 func (x *DecodedLanes) EvalForRank(index int, rank int64, used TerminalUsage, signature func(terminal int) []int64) ([]*LaneReader, error) {
 	grammars := make([]*grammar.Grammar, len(x.List))
 	for i := range x.List {

@@ -7,8 +7,8 @@ package signature
 type MovableValues struct {
 	Values []int32 // positions, rising
 
-	// The values on which the result depends: those that determine the layout, and segments of addresses, which
-	// determine the class.
+	// Positions of the values that determine what is in Values: those that determine the layout, such as lengths of
+	// arrays, and segments of addresses, which determine whether an offset may be in a lane.
 	LayoutValues, SegmentValues []int32
 }
 

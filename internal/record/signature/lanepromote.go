@@ -7,18 +7,18 @@ import (
 // Calls from before a family had a lane have plain signatures. When the track is made, they go into the lane, too,
 // if all of them precede its first call: so a loop is a loop from its first iteration on.
 const (
-	maxFold      = 4096    // largest number of such calls
-	maxFoldLanes = 64      // largest number of such lanes in a stream
-	maxFoldWork  = 1 << 20 // largest number of symbols of a grammar that is rebuilt
+	maxFold      = 4096    // largest number of earlier calls that go into one lane
+	maxFoldLanes = 64      // number of lanes of a stream, the first ones, that may get earlier calls
+	maxFoldWork  = 1 << 20 // largest number of symbols of a grammar that is rebuilt for this
 )
 
-// A Promotion is the calls that go into lanes which were made after them.
+// A Promotion determines which calls go into a lane that was created only after them.
 type Promotion struct {
 	Streams []*grammar.Grammar
 	table   *LaneTable
 	into    map[uint32]uint32       // plain signature → the one with the lane
-	from    map[uint32][]uint32     // the other way
-	longer  map[uint32]*LaneBuilder // by signature: the lane extended by these calls
+	from    map[uint32][]uint32     // signature with a lane → the plain signatures whose calls go into that lane
+	longer  map[uint32]*LaneBuilder // signature with a lane → that lane, beginning with the plain signatures' calls
 }
 
 // Promote determines which calls go into later lanes, given the grammars of all threads.
@@ -66,7 +66,7 @@ func (f *Promotion) lane(n uint32, stream int, counts [][]uint64) {
 		}
 		for s := range counts {
 			if s != stream && counts[s][i] > 0 {
-				return // another thread makes such calls, too
+				return // another thread makes such calls, too, but a lane has the calls of one thread
 			}
 		}
 		if counts[stream][i] > 0 {
@@ -92,7 +92,7 @@ func (f *Promotion) lane(n uint32, stream int, counts [][]uint64) {
 	for k := range int64(calls) {
 		_, i := sums.Nth(k)
 		if i == n {
-			return // a call of a callback came after the lane's first call
+			return // a call with a plain signature follows the lane's first call: it was made by a callback
 		}
 		l.add(t.Key(i))
 	}
@@ -106,7 +106,8 @@ func (f *Promotion) lane(n uint32, stream int, counts [][]uint64) {
 	}
 }
 
-// stream renumbers the grammar of a thread.
+// stream replaces plain signatures in the grammar of a thread by those with lanes. If the grammar would become too
+// large, the thread's calls keep their plain signatures.
 func (f *Promotion) stream(s int, g *grammar.Grammar) {
 	any := false
 	for _, n := range g.Terminals() {

@@ -24,7 +24,7 @@ func (t *LaneTable) Code(c *wire.Coder, may MovableWords) {
 	t.CodeTimes(c)
 }
 
-// CodeKeys codes the signatures from number first on. Signatures with lanes get empty ones.
+// CodeKeys codes the signatures from number first on. When reading, signatures with lanes get empty lanes.
 func (t *LaneTable) CodeKeys(c *wire.Coder, first int, may MovableWords) {
 	t.Table.CodeKeys(c, first, func(k Key) error {
 		if k.HasLane() {
@@ -69,7 +69,7 @@ func (t *LaneTable) loadLaneKey(k Key, may MovableWords) error {
 	return nil
 }
 
-// maxThread bounds the numbers of threads.
+// maxThread is the largest number of a thread in a key that is read.
 const maxThread = 1 << 20
 
 func (b *LaneBuilder) code(c *wire.Coder) {
@@ -103,9 +103,10 @@ func (t *LaneTable) CheckLanes(c *wire.Coder) {
 	}
 }
 
-// LogCall appends the last call of a lane to the notes for ReplayCall.
+// LogCall writes a note from which ReplayCall can add the last call of the lane of signature n again.
 //
-//	note = terminal, step + 1, values if that is 0, what it adds if it is new
+//	note = n, 1 + number of the step (0: the lane's first call),
+//	       the lane's values if it is the first call, or what the step adds if no earlier note has that
 func (t *LaneTable) LogCall(c *wire.Coder, n uint32) {
 	l := t.Lane(n)
 	step := l.prev
@@ -121,7 +122,7 @@ func (t *LaneTable) LogCall(c *wire.Coder, n uint32) {
 	}
 }
 
-// ReplayCall adds the call of a note.
+// ReplayCall reads a note of LogCall, and adds its call to the lane.
 func (t *LaneTable) ReplayCall(c *wire.Coder) {
 	var n uint32
 	if wire.CodeIndex(c, &n, t.Len()); c.Failed() {

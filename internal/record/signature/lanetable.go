@@ -13,10 +13,10 @@ import (
 // Once a lane fits a call, the call never gets a plain signature again, even if an equal one exists from before.
 const (
 	// promoteAfter is by how much the new signatures in equal steps must outnumber the others before a family gets
-	// a lane. A few values that recur are smaller as separate signatures. Also, ranks that have them in different
-	// orders then stay in one class: BT on 16,384 ranks has sequences of 128.
+	// a lane. A few values that recur are smaller as separate signatures. Also, ranks that use the same values in
+	// different orders stay in one class if these are separate: NAS BT on 16,384 ranks has sequences of 128 values.
 	promoteAfter = 256
-	// maxPeriod is the largest number of interleaved sequences in a family.
+	// maxPeriod is the largest number of interleaved sequences in a family (the tags 1, 500, 2, 501, … are two).
 	maxPeriod = 4
 )
 
@@ -39,10 +39,10 @@ const (
 
 // A laneFamily is plain signatures that differ only in values that may be in a lane.
 type laneFamily struct {
-	last uint32                // the newest signature; older links to the earlier ones
+	last uint32                // the newest signature; LaneTable.older leads from it to the earlier ones
 	lane uint32                // signature of the newest lane; NoTerminal if none
-	runs [maxPeriod]uint16     // by period - 1: by how much new signatures in equal steps outnumber the others, see promoteAfter
-	sums [2 * maxPeriod]uint16 // sums of the newest signatures, see sumOf: they exclude most unequal steps without reading the keys
+	runs [maxPeriod]uint16     // by period - 1: how many more new signatures were in equal steps than not
+	sums [2 * maxPeriod]uint16 // sumOf of the newest signatures' keys, newest first: they reveal most unequal steps
 }
 
 // sumOf is the sum of the words of a key that may be in a lane, each multiplied by another odd number: keys in
@@ -59,10 +59,13 @@ type LaneTable struct {
 	Table
 	lanes    []*LaneBuilder
 	laneOf   []int32                // by signature: index in lanes, or plain, or superseded
-	older    []uint32               // by signature: the previous plain one of its family
+	older    []uint32               // by signature: the previous plain one of its family; NoStep: none
 	families map[uint64]*laneFamily // by hash of the words that the family has in common
-	before   []uint32               // by lane: the last plain signature of its family at its creation; NoTerminal for another thread's
-	key      Key
+
+	// before is, by lane, the newest plain signature of the family when the lane was created; NoTerminal if another
+	// thread's lane existed.
+	before []uint32
+	key    Key
 
 	// PromoteAfter replaces promoteAfter in tests; 0: the default.
 	PromoteAfter uint16
@@ -96,7 +99,7 @@ func (t *LaneTable) insert(k Key) uint32 {
 	return n
 }
 
-// Close frees the index; see Table.
+// Close frees what is needed only to add signatures; see Table.Close.
 func (t *LaneTable) Close() {
 	t.Table.Close()
 	t.families = nil
@@ -115,7 +118,7 @@ func (t *LaneTable) NumberInLane(prev uint32, thread int, k Key, may MovableWord
 		switch i := t.laneOf[g]; {
 		case i >= 0 && thread < 0:
 		case i >= 0:
-			// Not in a closed lane: a prediction must not give another result than the search without one.
+			// A call is never added to a closed lane: a prediction must not give another result than the search below.
 			l, of := t.lanes[i], t.Key(g)
 			if !l.closed && of.Thread() == thread && fitsWords(of, k) {
 				l.add(k)
@@ -192,8 +195,8 @@ func (t *LaneTable) laneFor(thread int, k Key, words []int32) (uint32, bool) {
 	return n, true
 }
 
-// promoted makes a lane the current one of its family. It fits all calls that the previous lane fits; that one is
-// closed, as are those of other threads.
+// promoted makes the lane of signature n the current one of its family. It fits all calls that the previous lane fits.
+// So promoted closes the previous lane, and the lanes of other threads that have the same key except for the thread.
 func (t *LaneTable) promoted(f *laneFamily, n uint32) {
 	if f.lane != NoStep {
 		before := t.Key(f.lane)

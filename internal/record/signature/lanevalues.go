@@ -12,18 +12,18 @@ import (
 // once.
 type LaneReader struct {
 	Values     []int
-	First      []int64 // parallel to Values
+	First      []int64 // values, parallel to Values, in the lane's first call
 	Steps      *grammar.Grammar
-	StepValues [][]int64 // by step and value
+	StepValues [][]int64 // by step number, then parallel to Values: what the step adds
 
 	length uint64                // number of steps
-	sums   []*grammar.WeightSums // by value
+	sums   []*grammar.WeightSums // parallel to Values: sums of what the steps add to the value
 }
 
 // Len returns the number of calls.
 func (v *LaneReader) Len() uint64 { return v.length + 1 }
 
-// At returns the values in the i-th call.
+// At returns the lane's values in its i-th call, counted from 0.
 func (v *LaneReader) At(i uint64) []int64 {
 	vals := make([]int64, len(v.First))
 	for k := range vals {
@@ -35,7 +35,7 @@ func (v *LaneReader) At(i uint64) []int64 {
 // Bounds returns the least and the greatest value that the k-th of Values has,
 // in time proportional to the compressed steps.
 func (v *LaneReader) Bounds(k int) (least, most int64) {
-	type extent struct{ sum, least, most int64 } // of the sums after each step
+	type extent struct{ sum, least, most int64 } // of some consecutive steps: their sum, least and greatest partial sum
 	all := grammar.Fold(v.Steps, extent{}, func(id uint32) extent {
 		d := v.StepValues[id][k]
 		return extent{d, min(d, 0), max(d, 0)}
@@ -70,7 +70,8 @@ func (c *Cursor) Next() {
 	}
 }
 
-// sum prepares random access. Values that change equally share their sums.
+// sum sets v.sums, with which At finds the values of any call. Values to which all steps add the same share one
+// element.
 func (v *LaneReader) sum() {
 	v.sums = make([]*grammar.WeightSums, len(v.First))
 	known := make(map[string]*grammar.WeightSums)

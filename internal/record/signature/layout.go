@@ -23,9 +23,9 @@ type Layout struct {
 	Result       Width
 	ResultVaries bool // see mpi.Call.ResultMayVary
 	Params       []ParamLayout
-	MadeValues   int // number of values for a new communicator or datatype
+	MadeValues   int // number of values that describe a new communicator or datatype; 0: the function makes neither
 
-	ReceiveParams ReceiveParams // zero if its calls receive nothing, or do not name the message
+	ReceiveParams ReceiveParams // zero unless its calls receive a message of given source, tag, count and datatype
 	Completion    meaning.CompletionParams
 }
 
@@ -44,7 +44,7 @@ const UnknownNumber = math.MinInt64
 // A Width is the number of values of an element.
 type Width uint8
 
-// The widths.
+// The values of Width. Parameters of WidthNone are not recorded.
 const (
 	WidthNone    Width = 0
 	WidthOne     Width = 1
@@ -61,7 +61,7 @@ const (
 	TypeSize       = 0
 )
 
-// Forms of statuses; the form precedes the known fields.
+// Forms of statuses. A status in a signature begins with its form, after which come the fields that are known.
 const (
 	StatusAbsent  = 0
 	StatusFilled  = 1 // followed by source, tag, count and cancelled, and by an error if the return code is MPI_ERR_IN_STATUS
@@ -83,8 +83,8 @@ const (
 	statusEnd
 )
 
-// LayoutOf returns the layout of a function's signatures. Params are in the order of the table; parameters that
-// this form of the function lacks are omitted.
+// LayoutOf returns the layout of a function's signatures. Params are in the order of mpi/calls.txt, without those
+// that only the large-count form has if c is not that form.
 func LayoutOf(c *mpi.Call) Layout {
 	l := Layout{Params: make([]ParamLayout, 0, len(c.Params))}
 	names := make([]string, 0, len(c.Params))
@@ -134,7 +134,7 @@ func widthOf(k mpi.Kind) Width {
 	panic(fmt.Sprintf("signature: parameters of kind %s have no width", k))
 }
 
-// Values of Param for spans that belong to no parameter.
+// Values of Span.Param for spans that belong to no parameter: the result, and the properties of a new object.
 const (
 	ParamResult = -1
 	ParamMade   = 1 << 30
@@ -149,8 +149,8 @@ type Span struct {
 	Dims       int
 	First, End int // index of the first value, and of the next span
 
-	errors bool // statuses have an error field
-	passed bool // input requests
+	errors bool // statuses in the span have an error field
+	passed bool // the span is input requests, whose array may be omitted
 }
 
 // Spans divides a signature into spans, which it appends to a list.

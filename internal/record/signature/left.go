@@ -42,15 +42,15 @@ type RequestArrayState struct {
 	// Requests is the array. Each element is the number of one-shot requests that the thread had made including
 	// this one; 0 for null.
 	Requests []int64
-	Known    bool // false: unknown
+	Known    bool // Requests is known; false: the next call's array must be stored
 
 	kept    bool  // the last call's array was stored
-	changed bool  // the last call completed some of them
-	made    int64 // one-shot requests made before the last call
+	changed bool  // the last call completed some requests of its array
+	made    int64 // number of one-shot requests that the thread had made before the last call
 }
 
-// RequestOfName converts the name of a request, as of the next call, to an element of Requests. made is how many
-// one-shot requests the thread has made. It returns false for a request that cannot be left.
+// RequestOfName converts the name of a request, in the values of a call, to an element of Requests. made is how many
+// one-shot requests the thread made before that call. It returns false for a request that is not such an element.
 func RequestOfName(name, made int64) (request int64, ok bool) {
 	if name <= 0 || name&1 != 0 {
 		return 0, name == 0
@@ -76,7 +76,7 @@ func (x *RequestArrayState) CanLeaveOut(requests []int64, made int64) bool {
 	return x.Known && slices.Equal(requests, x.Requests) && (!x.kept || x.changed || x.made != made)
 }
 
-// PassArray records the array that a call passes. The left requests are unknown until Leave is called at the call's end.
+// PassArray records the array that a call passes. Which requests it leaves is unknown until EndCall at its end.
 func (x *RequestArrayState) PassArray(requests []int64, made int64, leftOut bool) {
 	if !leftOut {
 		x.Requests = append(x.Requests[:0], requests...)
@@ -86,12 +86,12 @@ func (x *RequestArrayState) PassArray(requests []int64, made int64, leftOut bool
 
 // An EndedRequests is which requests of its array a call completed.
 type EndedRequests struct {
-	Known   bool // false: unknown
+	Known   bool // it is known which requests were completed
 	All     bool
 	Indices []int
 }
 
-// EndCall records the end of the call.
+// EndCall records which requests the call that passed the array has completed.
 func (x *RequestArrayState) EndCall(e EndedRequests) {
 	end := func(k int) {
 		if k < len(x.Requests) && x.Requests[k] != 0 {
@@ -145,7 +145,7 @@ func (l *Layout) EndedRequests(spans []Span, vals []int64) (e EndedRequests) {
 	return e
 }
 
-// requestsOf appends the requests with names as of the next call; false if one of them cannot be left.
+// requestsOf appends to list what RequestOfName returns for each name. It returns false if RequestOfName does for any.
 func requestsOf(list, names []int64, made int64) ([]int64, bool) {
 	all := true
 	for _, name := range names {
@@ -155,7 +155,8 @@ func requestsOf(list, names []int64, made int64) ([]int64, bool) {
 	return list, all
 }
 
-// LeaveOutArray appends a call's values to a list, without an array of requests that is as left.
+// LeaveOutArray appends a call's values to a list. It omits the array of requests if that is as an earlier call left
+// it. made is how many one-shot requests the thread made before the call.
 func (x *RequestArrayState) LeaveOutArray(to []int64, l *Layout, spans []Span, vals []int64, made int64) []int64 {
 	s, ok := l.RequestsSpan(spans)
 	if !ok || vals[s.First] <= 0 {

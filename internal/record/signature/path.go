@@ -6,7 +6,7 @@ import (
 )
 
 // File names that differ only by the rank's number are stored as one template. In it a NUL, which no name contains,
-// replaces the number. A byte with the number of digits follows: 0 if the number has no leading zeros.
+// replaces the number. A digit follows: the number's width if it has leading zeros, else 0.
 
 // FileTemplate returns a file's name with the rank's number replaced, if it occurs. It replaces the occurrence with
 // the most digits; of several the last. It may change b.

@@ -20,10 +20,11 @@ func PackSegName(id, device, class int64) int64 { return id<<8 | device<<3 | cla
 // UnpackSegName reverses PackSegName.
 func UnpackSegName(name int64) (id, device, class int64) { return name >> 8, name >> 3 & 31, name & 7 }
 
-// SegClassOf returns the class only.
+// SegClassOf returns the class of a segment, given its packed name.
 func SegClassOf(name int64) int64 { return name & 7 }
 
-// IsDistance reports whether offsets in a segment are distances in bytes. They aren't for special and unknown addresses.
+// IsDistance reports whether offsets in a segment, given its packed name, are distances in bytes. They are not for
+// special and unknown addresses.
 func IsDistance(name int64) bool {
 	class := SegClassOf(name)
 	return class != SegSpecial && class != SegUnknown && class < segEnd

@@ -10,13 +10,13 @@ package signature
 
 import "slices"
 
-// A Signature is one distinct call of a rank. Vals starts with the return code; then follow, parameter by parameter in
-// declared order, the values of its input part and of its output part. Everything is an integer: strings and functions
-// are content hashes, handles symbolic ids.
+// A Signature is one distinct call of a rank. Values starts with the return code. Then follow, parameter by parameter
+// in declared order, its input and its output values; see Layout. Everything is an integer: strings and functions are
+// content hashes, handles symbolic ids.
 type Signature struct {
-	Call   uint16  // id of the function in mpi/calls.txt
-	Site   uint64  // content hash of (module, offset) of the call site; 0 unknown
-	Values []int64 // canonical values
+	Call   uint16 // id of the function in mpi/calls.txt
+	Site   uint64 // content hash of (module, offset) of the call site; 0: unknown
+	Values []int64
 }
 
 // Equal reports whether two signatures are the same call.

@@ -18,17 +18,17 @@ type Table struct {
 	// The following fields are of the latest signatures, from number first on; see archive.
 	first uint32
 	keys  []int64
-	start []int // begin of each key, and of the next one
+	start []int // index in keys at which each key begins; the last element is that of the next new key
 	times []Times
 
 	blocks  []*keyBlock // all earlier signatures
 	scratch Key
 
-	slots []uint64 // open addressing: half of the hash, 1 + number
+	slots []uint64 // hash table with open addressing: half of a key's hash, then 32 bits with 1 + its number; 0: empty
 	next  []uint32 // by 1 + number of the predecessor: the predicted number
 }
 
-// Times is the sums of a signature's times, in the caller's unit.
+// Times is the summaries of the durations and gaps of a signature's calls, in the caller's unit.
 type Times struct{ Duration, Gap model.Stat }
 
 // Add counts a call with its duration and the gap before it.
@@ -37,7 +37,7 @@ func (t *Times) Add(duration, gap uint64) {
 	t.Gap.Add(gap)
 }
 
-// AddEach counts calls. Their times are every step-th element.
+// AddEach counts calls. Their times are every step-th element of durations and gaps, from the first on.
 func (t *Times) AddEach(durations, gaps []uint64, step int) {
 	t.Duration.AddEach(durations, step)
 	t.Gap.AddEach(gaps, step)
@@ -164,7 +164,7 @@ func (t *Table) enter(s uint64) {
 	t.slots[i] = s
 }
 
-// Close frees the index, after which no signature can be added.
+// Close frees the hash table and the predictions, after which no signature can be looked up or added.
 func (t *Table) Close() { t.slots, t.next = nil, nil }
 
 // HeldBytes returns how many bytes the table takes.

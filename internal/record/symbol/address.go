@@ -31,7 +31,7 @@ func (a *Addresses) Name(w0, w1 uint64, thread int) (seg, off int64) {
 		if seg, ok := a.Segments.Name(w0 << 8 >> 8); ok {
 			return seg, int64(w1)
 		}
-		return a.stray(w0), 0 // the segment was announced before a damaged checkpoint
+		return a.stray(w0), 0 // the segment's record was lost with a damaged checkpoint
 	}
 	return a.raw(w1, thread)
 }

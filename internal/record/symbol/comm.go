@@ -36,7 +36,7 @@ type creation struct {
 	remote int64 // world rank of the remote group's rank 0, if two groups are joined; else -1
 }
 
-// Init describes MPI_COMM_WORLD and MPI_COMM_SELF.
+// Init sets the descriptions of MPI_COMM_WORLD and MPI_COMM_SELF, and forgets all creations.
 func (c *Comms) Init(rank, ranks int) {
 	c.world = CommDescription{0, int64(rank), int64(ranks), -1, 0, 0}
 	c.self = CommDescription{int64(rank), 0, 1, -1, 0, 0}

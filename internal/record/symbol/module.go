@@ -18,12 +18,12 @@ import (
 // Modules is the part of the process's address space that is mapped from files: the executable and the libraries.
 // It reads /proc/self/maps.
 type Modules struct {
-	written func() []byte // returns the maps at the last load or unload of a library; nil: nobody wrote them
+	written func() []byte // returns the maps at the last load or unload of a library; nil: none, or parsed already
 	read    func() []byte // returns the current maps; slow in the kernel
-	stale   bool          // the maps may be read again
-	regions []region      // ascending
+	stale   bool          // the maps may have changed, and may be read once more
+	regions []region      // by rising address
 	modules []module
-	last    int // region of the last hit
+	last    int // index of the region in which the previous address was found
 	segs    int64
 
 	Version uint64 // Version counts how often the maps were read.
@@ -32,13 +32,13 @@ type Modules struct {
 type region struct {
 	lo, hi uint64
 	module int32 // index of the module; NoRequestIndex: none
-	file   bool  // mapped from the module's file; else its zeroed data
+	file   bool  // the region is mapped from the module's file; else it is its zeroed data (.bss)
 }
 
 type module struct {
 	path    string
 	base    uint64 // address of the file's first byte
-	seg     int64  // 1 + number, in order of first use as a buffer's segment
+	seg     int64  // 1 + number of the module as a segment, in order of first use for a buffer; 0: not used yet
 	opened  bool   // the fields below are valid
 	buildID string
 	end     uint64 // end of the module's memory, relative to base; 0: unknown
@@ -49,8 +49,8 @@ type module struct {
 // library, read returns the current ones.
 func (m *Modules) Init(written, read func() []byte) { m.written, m.read, m.stale = written, read, true }
 
-// AllowReload lets the next miss read the maps again. It is called once per drain, so that stray addresses do not
-// cause frequent reads.
+// AllowReload lets the maps be read again for the next address that is in no known region. It is called once per
+// drain, so that stray addresses do not cause frequent reads.
 func (m *Modules) AllowReload() { m.stale = true }
 
 // find returns the index of the module that addr is in, NoRequestIndex outside of modules, and addr's offset from the
@@ -161,7 +161,7 @@ func (m *Modules) parse(maps []byte) {
 	}
 }
 
-// hexadecimal parses a number.
+// hexadecimal parses a hexadecimal number; ok is false for other text.
 func hexadecimal(digits []byte) (n uint64, ok bool) {
 	for _, d := range digits {
 		switch {
@@ -197,8 +197,8 @@ func (mod *module) open() {
 	mod.hash = HashString([]byte(filepath.Base(mod.path) + "\x00" + mod.buildID))
 }
 
-// callback returns the number of the predefined callback at an offset in an MPI library. The offset is relative to
-// the address of the file's first byte.
+// callback returns the number of the predefined callback, such as MPI_COMM_DUP_FN, at an offset in an MPI library. The
+// offset is relative to the address of the file's first byte.
 func (mod *module) callback(offset uint64) (v uint64, ok bool) {
 	if !strings.HasPrefix(filepath.Base(mod.path), "libmpi") {
 		return 0, false
@@ -263,7 +263,7 @@ func buildID(notes []byte, order binary.ByteOrder) string {
 	return ""
 }
 
-// static returns segment and offset of an address in a module's data.
+// static returns segment and offset of an address in the memory of a module.
 func (m *Modules) static(addr uint64) (seg, off int64, ok bool) {
 	i, offset := m.find(addr)
 	if i == NoRequestIndex {
@@ -277,7 +277,7 @@ func (m *Modules) static(addr uint64) (seg, off int64, ok bool) {
 	return signature.PackSegName(mod.seg-1, 0, signature.SegStatic), int64(offset), true
 }
 
-// Code codes which modules have names. Addresses are read from the maps again.
+// Code codes the modules with their numbers as segments. Regions are not coded, but read from the maps again.
 func (m *Modules) Code(c *wire.Coder) {
 	wire.CodeIntegers(c, &m.segs)
 	wire.CodeList(c, &m.modules, 6, func(_ int, mod *module) {

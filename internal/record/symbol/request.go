@@ -26,11 +26,11 @@ type Requests struct {
 	unused  []int32    // free indices in entries
 	handles Map        // raw handle → 1 + index of the oldest entry
 	places  Map        // variable's address → 1 + index; only for shared handles
-	pool    NumberPool // of persistent requests
+	pool    NumberPool // numbers of persistent requests
 	made    []int64    // by thread: one-shot requests made so far
 	null    uint64
 	round   uint32 // number of the current call, see BeginCall
-	cursor  int32  // index at which the current call's search by age stopped
+	cursor  int32  // index at which the current call's search by age stopped; NoRequestIndex: no such search yet
 
 	alive   int    // number of unfinished one-shot requests
 	Version uint64 // Version counts creations and completions of requests.
@@ -41,7 +41,7 @@ type request struct {
 	older, newer  int32  // neighbours among the requests with the same handle, or NoRequestIndex
 	newest        int32  // newest request with the same handle; valid in the oldest
 	thread        int32  // the thread that made it; noThread: not recorded, see MakeUnseen
-	number        int64  // of a one-shot: its position among the thread's creations; of a persistent: -1-id
+	number        int64  // one-shot: number, from 1, in the thread's order of creation; persistent: -1 - number in pool
 	round         uint32 // Requests.round of the last call that found it
 	kind          RequestKind
 	live          bool
@@ -51,12 +51,12 @@ type request struct {
 // Init sets the null handle's raw value.
 func (q *Requests) Init(null uint64) { q.null = null }
 
-// Names of requests of other threads: see Name.
+// threadBits is how many low bits of the name of another thread's request contain that thread's number; see Name.
 const threadBits = 10
 
 const noThread = -1
 
-// Make adds a new one-shot request and returns its name. posted is the envelope of its receive.
+// Make adds a new one-shot request and returns its name. posted is its envelope if it is a receive.
 func (q *Requests) Make(thread int, handle, place uint64, kind RequestKind, posted signature.ReceiveEnvelope) int64 {
 	if handle == q.null {
 		return 0
@@ -121,7 +121,7 @@ func (q *Requests) add(handle, place uint64, thread int32, number int64, kind Re
 	first := int32(*known) - 1
 	oldest := &q.entries[first]
 	if oldest.older == NoRequestIndex && oldest.newer == NoRequestIndex && oldest.place != 0 {
-		q.places.Set(oldest.place, int64(first)+1) // it was the only one with this handle
+		q.places.Set(oldest.place, int64(first)+1) // until now, the handle alone identified it
 	}
 	e.older = oldest.newest
 	q.entries[oldest.newest].newer = i
@@ -164,7 +164,8 @@ func (q *Requests) FindIndex(handle, place uint64) int {
 	return int(i)
 }
 
-// at returns the request made at an address, among those that share the handle.
+// at returns the index of the request, among those that share the handle, that a call wrote into the variable at place.
+// It is NoRequestIndex if that request does not exist, or was found for the current call already.
 func (q *Requests) at(handle, place uint64) int32 {
 	i := int32(q.places.Get(place)) - 1
 	if i == NoRequestIndex || place == 0 {
@@ -200,8 +201,8 @@ func (q *Requests) Name(i int, handle uint64, thread int) int64 {
 	return -2 - (ago<<threadBits | int64(e.thread)&(1<<threadBits-1))
 }
 
-// ArrayRequest returns the request with index i in the form of signature.RequestArrayState; false if it cannot be
-// left.
+// ArrayRequest returns the request with index i as an element of signature.RequestArrayState.Requests. It returns false
+// for a persistent or unknown request, and for one of another thread.
 func (q *Requests) ArrayRequest(i int, handle uint64, thread int) (request int64, ok bool) {
 	if i == NoRequestIndex {
 		return 0, handle == q.null

@@ -7,7 +7,7 @@ import (
 
 // Segments names allocations: each gets the lowest free number of its class at its first use.
 type Segments struct {
-	names Map // serial → 1 + name
+	names Map // allocation's serial number, as in SEGMENT records → 1 + name
 	pools [8]NumberPool
 }
 
@@ -22,7 +22,7 @@ func (s *Segments) NameNew(serial uint64, device, class int64) (name int64, open
 	return name, true
 }
 
-// Name returns the name of an allocation.
+// Name returns the name of an allocation; false if it has none.
 func (s *Segments) Name(serial uint64) (int64, bool) {
 	v := s.names.Get(serial)
 	return v - 1, v != 0

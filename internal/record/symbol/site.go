@@ -19,30 +19,30 @@ const maxFrames = 256
 // Sites names code addresses: call sites and callbacks, with or without their callers.
 type Sites struct {
 	modules *Modules
-	known   Map // address, or key of a stack → 1 + index
-	hashed  Map // hash → 1 + index
+	known   Map // address, or key of a stack or line → 1 + index in list
+	hashed  Map // hash → 1 + index in list
 	list    []site
 	lines   []sourceLines
 	numbers map[sourceLines]int32
 
-	callbacks map[uint64]uint64 // by address
+	callbacks map[uint64]uint64 // address of a callback → its value, see NameCallback
 }
 
-// sourceLines are the lines of a function in source code. They also represent the marks model.PhaseBuildID,
-// model.ThreadBuildIDPrefix and model.TurnBuildID: file and function are then a module and its build id, and the line is the
-// offset.
+// sourceLines are the lines of a function in source code, or, with mark set, sites that are no code: the begin of a
+// phase, the start function of a thread, or a turn. file is then the site's module, and mark followed by function its
+// build id; a line's number is its offset.
 type sourceLines struct {
 	file, function string
-	mark           string // "" for source lines
+	mark           string // model.PhaseBuildID, ThreadBuildIDPrefix or TurnBuildID; "" for source lines
 }
 
 type site struct {
 	hash   uint64
 	module int32 // index of the module that has the code; NoRequestIndex: none
-	line   int32 // 1 + index of the sourceLines, with the line in offset; 0: an address
+	line   int32 // 1 + index in Sites.lines, with the line's number in offset; 0: the site is a code address
 	offset uint64
 	outer  uint64 // hash of the caller's site; 0: unknown
-	inner  uint64 // hash of the site without callers
+	inner  uint64 // if outer is not 0: hash of the site without callers
 }
 
 // Init sets the modules in which addresses are looked up.
@@ -101,7 +101,7 @@ func (s *Sites) AddSourceLine(key uint64, file string, line uint32, function str
 	s.known.Set(key, s.keep(s.line(sourceLines{file: file, function: function}, uint64(line))))
 }
 
-// line returns the site of one of the lines.
+// line returns the site in x that has a line number.
 func (s *Sites) line(x sourceLines, line uint64) site {
 	n, known := s.numbers[x]
 	if !known {
@@ -117,8 +117,9 @@ func (s *Sites) line(x sourceLines, line uint64) site {
 	return v
 }
 
-// unfinished returns the hash of a site without its callers, before the final mixing. Files are identified by their
-// base names. Code outside of files was generated at run time, so its address means nothing to other processes.
+// unfinished returns the hash of a site without its callers, before hashEnd, so that join can add the callers. Files
+// are identified by their base names. Code outside of files was generated at run time, so its address means nothing to
+// other processes.
 func (s *Sites) unfinished(v *site) uint64 {
 	switch {
 	case v.module != NoRequestIndex:
@@ -134,7 +135,7 @@ func (s *Sites) unfinished(v *site) uint64 {
 	return hashWord(HashString([]byte(text)), v.offset)
 }
 
-// place looks up an address or the key of a line. It also returns the unfinished hash.
+// place returns the site, without callers, of an address or of the key of a line, and the result of unfinished for it.
 func (s *Sites) place(addr uint64) (site, uint64) {
 	v := site{module: NoRequestIndex}
 	if i := s.known.Get(addr); i != 0 && s.list[i-1].line != 0 {
@@ -148,8 +149,8 @@ func (s *Sites) place(addr uint64) (site, uint64) {
 	return v, h
 }
 
-// AddStack registers the key of a stack: return addresses, innermost first. Each outer part of the stack becomes a
-// site, too.
+// AddStack registers the key of a stack: return addresses, innermost first. The stack without its innermost frame, the
+// stack without its two innermost frames, and so on, become sites, too.
 func (s *Sites) AddStack(key uint64, addrs []uint64) {
 	outer, index := uint64(0), int64(0)
 	for i := len(addrs) - 1; i >= 0; i-- {
@@ -166,13 +167,14 @@ func (s *Sites) AddStack(key uint64, addrs []uint64) {
 	}
 }
 
-// join returns the site v with the callers given by hash outer; h is v's unfinished hash.
+// join adds the site v with the callers whose site has hash outer. It returns that site's hash and 1 + index. h is what
+// unfinished returns for v.
 func (s *Sites) join(v site, h, outer uint64) (hash uint64, index int64) {
 	v.hash, v.outer, v.inner = hashEnd(hashWord(h, outer)), outer, v.hash
 	return v.hash, s.keep(v)
 }
 
-// AddPhase registers a key for calls from a site that begin a phase.
+// AddPhase registers a key for calls that begin a phase of a name. at is the address or key of their call site.
 func (s *Sites) AddPhase(key, at uint64, name string) {
 	_, index := s.around(at, s.line(sourceLines{file: name, mark: model.PhaseBuildID}, 0))
 	s.known.Set(key, index)
@@ -183,12 +185,12 @@ func (s *Sites) AddPhase(key, at uint64, name string) {
 func (s *Sites) NameThreadStart(at uint64, frames []uint64) uint64 {
 	s.NameCode(at)
 	if i := s.known.Get(at); i != 0 && s.list[i-1].line != 0 {
-		frames = nil // an interpreter's function does not identify the thread's
+		frames = nil // they are the interpreter's, whatever function of the program the thread runs
 	}
 	for i, pc := range slices.Backward(frames) {
 		m, offset := s.modules.find(pc)
 		if m == NoRequestIndex || i == len(frames)-1 && !strings.HasPrefix(path.Base(s.modules.modules[m].path), "lib") {
-			break // the C library makes threads
+			break // the stack is incomplete: the outermost frame of a thread is in the C library
 		}
 		if runsThreads(s.modules.modules[m].path) {
 			continue
@@ -208,10 +210,11 @@ func runsThreads(library string) bool {
 		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// around returns the site with a mark around its outermost frame.
+// around adds the site with this address or key, with mark as the caller of its outermost frame. It returns the new
+// site's hash and 1 + index.
 func (s *Sites) around(at uint64, mark site) (hash uint64, index int64) {
 	s.NameCode(at)
-	var frames []int64 // innermost first
+	var frames []int64 // 1 + index of each frame's site in s.list, innermost first
 	for i := s.known.Get(at); i != 0 && len(frames) < maxFrames; {
 		frames = append(frames, i)
 		outer := s.list[i-1].outer

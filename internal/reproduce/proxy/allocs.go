@@ -17,8 +17,8 @@ import (
 // the proxy frees the memory there. Memory that was freed only at some passages is kept until its segment number is
 // used again.
 
-// A boundary is a point between calls: after all repetitions of a step of a rule, or between two repetitions. Step -1
-// is before the first step.
+// A boundary is a point between calls: after all repetitions of a step of a rule or, with between set, between two of
+// them. Step -1 means before the rule's first step.
 type boundary struct {
 	stream, rule, step int
 	between            bool
@@ -37,12 +37,12 @@ func (s boundary) compare(o boundary) int {
 // A ruleInfo is the data to find a call in a rule.
 type ruleInfo struct {
 	steps []trace.Node
-	start []uint64 // number of the rule's calls before each step, and in all
+	start []uint64 // number of the rule's calls before each step; the last element: number of all its calls
 	one   []uint64 // number of calls in one repetition of each step
 	times uint64   // how often the rule occurs in the stream
 }
 
-// survey measures the rules of a stream.
+// survey returns the data on all rules of a stream by number; root is the first rule.
 func survey(root trace.Node) map[int]*ruleInfo {
 	rules := make(map[int]*ruleInfo)
 	var order []int // children before parents
@@ -78,7 +78,7 @@ func survey(root trace.Node) map[int]*ruleInfo {
 	return rules
 }
 
-// find returns the boundary after the first at calls of a stream, and how often the stream passes it.
+// find returns the boundary before the call of a stream with index at, and how often the stream passes that boundary.
 func find(rules map[int]*ruleInfo, root, stream int, at uint64) (boundary, uint64) {
 	if at == 0 {
 		return boundary{stream, root, -1, false}, 1
@@ -102,16 +102,16 @@ func find(rules map[int]*ruleInfo, root, stream int, at uint64) (boundary, uint6
 
 // A visit is the allocation events of one member at a boundary.
 type visit struct {
-	allocs []int // indices into the member's list
+	allocs []int // indices of the events in the member's trace.RankAllocs.List
 	hits   uint64
 	times  uint64
 	mixed  bool // the events differ between passages
 }
 
-// maxWalk bounds the number of allocation events that are processed one by one.
+// maxWalk is the largest number of a rank's allocation events for which the boundaries are looked for.
 const maxWalk = 1 << 23
 
-// visits finds the boundaries of a member's allocation events.
+// visits finds the boundaries at which a member has allocation events; nil if it has too many events.
 func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[boundary]*visit {
 	found := make(map[boundary]*visit)
 	walked := 0
@@ -163,10 +163,10 @@ func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[boundary]*
 	return found
 }
 
-// memory is the state of a variant's segments.
+// memory is where, and with which sizes, a variant allocates and frees its segments.
 type memory struct {
-	size  []map[reissue.MemorySegment]uint64 // by member: the largest size
-	stays map[reissue.MemorySegment]bool     // the segment has the same size in each allocation
+	size  []map[reissue.MemorySegment]uint64 // by member: the largest size of each segment, in bytes
+	stays map[reissue.MemorySegment]bool     // in the proxy, the segment has its largest size in each allocation
 	at    map[boundary]events
 }
 
@@ -253,7 +253,7 @@ func (m *memory) settle(r *trace.RankAllocs, allocs []int) (changed bool) {
 func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[boundary]*visit, given map[reissue.MemorySegment]bool) (e events, ok bool) {
 	type group struct {
 		members, ranks []int
-		lists          [][]*trace.AllocEvent // by member of the group
+		lists          [][]*trace.AllocEvent // by member of the group: its allocation events at the boundary
 	}
 	var groups []*group
 	of := make(map[string]*group)
@@ -332,7 +332,7 @@ func (s *step) arrange(before *[]string) {
 // reserves memory for each 4 GiB window that such numbers point into, at the same place on all ranks. relocate
 // converts an address to its place there.
 
-// hasAddresses reports whether a parameter has such displacements on any rank.
+// hasAddresses reports whether a parameter's values are addresses that relocate has to convert, on any rank.
 func (w *writer) hasAddresses(i int) bool {
 	if len(w.g.windows) == 0 || !reissue.IsAbsolute(w.c.c, &w.c.c.Params[i]) {
 		return false
@@ -348,14 +348,14 @@ func (w *writer) hasAddresses(i int) bool {
 	return any(&w.c.in[i])
 }
 
-// attachRelocated attaches the reserved memory to a new dynamic window.
+// attachRelocated attaches the memory that relocate reserves to a new dynamic window.
 func (w *writer) attachRelocated(i int) {
 	if out := &w.c.out[i]; len(w.g.windows) > 0 && w.c.f.Name == "MPI_Win_create_dynamic" && out.typ == trace.TypeHandle && w.c.vals[0][out.at] >= trace.FirstLocal {
 		w.after = append(w.after, fmt.Sprintf("attach_relocated(win[%s]);", w.slot(out.at)))
 	}
 }
 
-// setAside returns the statement that declares the reserved regions.
+// setAside returns the statement that reserves memory for relocate; "" if no address is converted.
 func (g *generator) setAside() string {
 	if len(g.windows) == 0 {
 		return ""

@@ -66,17 +66,17 @@ func (w *writer) left(p *trace.ParamDef, in, out *node) bool {
 	switch {
 	case out.typ == trace.TypeString && p.Dir == trace.DirOut:
 		return all(out, zero)
-	case out.typ == trace.TypeInt && p.Dir == trace.DirInOut: // lengths include the terminating NUL
+	case out.typ == trace.TypeInt && p.Dir == trace.DirInOut: // a length that was written is at least 1, for the NUL
 		return all(in, zero) && all(out, zero)
 	case out.typ == trace.TypeInt && slices.Contains(toolKinds, p.Kind):
 		return all(out, func(v int64) bool { return name(p.Kind, v) == "" })
-	case out.typ == trace.TypeHandle && p.Kind == mpi.KindDatatype && p.Dir == trace.DirOut: // no datatype is made
+	case out.typ == trace.TypeHandle && p.Kind == mpi.KindDatatype && p.Dir == trace.DirOut: // MPI_T makes no datatypes
 		return all(out, func(v int64) bool { return v >= trace.FirstLocal })
 	}
 	return false
 }
 
-// toolKinds are the kinds without a constant of value 0.
+// toolKinds are kinds of MPI_T constants of which none has the value 0.
 var toolKinds = []mpi.Kind{mpi.KindBindType, mpi.KindVarScope, mpi.KindVerbosity, mpi.KindPvarClass}
 
 func (w *writer) integer(p *trace.ParamDef, in, out *node) string {
@@ -121,7 +121,7 @@ func (w *writer) intSink(p *trace.ParamDef) string {
 		return w.sink("count64")
 	case w.wide(p):
 		return "(void *)" + w.sink("count64")
-	case w.c.def.Has(mpi.AttrTool): // some of its parameters are enumerations
+	case w.c.def.Has(mpi.AttrTool): // some outputs of MPI_T functions are C enumerations
 		return "(void *)" + w.sink("number")
 	}
 	return w.sink("number")
@@ -135,8 +135,9 @@ func (w *writer) keyval(at int) string {
 	return fmt.Sprintf("keyval[%d]", w.g.keyvals[col[0]])
 }
 
-// wildcard returns MPI_ANY_SOURCE, together with the actual source if the call returns it. A tag needs no such care:
-// messages from one rank arrive in order.
+// wildcard writes the argument for MPI_ANY_SOURCE. If the call returns the actual source, the proxy receives from that
+// rank, as another rank's message may be one that a later call needs. A tag needs no such care: messages from one rank
+// arrive in order.
 func (w *writer) wildcard(p *trace.ParamDef, in *node) string {
 	at, ok := w.taken()
 	if !ok || w.live || !w.fixed(in.at) {
@@ -180,7 +181,8 @@ var segments = [...]string{
 	trace.AddressMPI: "mpi_memory",
 }
 
-// memory writes an address argument.
+// memory writes the address whose segment is at a position of the values, and whose offset follows. null is the text
+// for a null address.
 func (w *writer) memory(at int, null string) string {
 	seg, off := w.c.column(at), w.c.column(at+1)
 	class := int(signature.SegClassOf(seg[0]))
@@ -227,7 +229,7 @@ func (w *writer) address(p *trace.ParamDef, in, out *node) string {
 	return w.memory(in.at, "NULL")
 }
 
-// segment writes a segment number.
+// segment writes the number of the segment whose packed name is at a position of the values.
 func (w *writer) segment(at int) string {
 	return w.from(at, ">> 8", func(v int64) int64 { return v >> 8 })
 }
@@ -257,8 +259,8 @@ func (w *writer) given(at int) {
 	w.after = append(w.after, w.giving("gave", at, ", "+base+", "+win))
 }
 
-// Copy callbacks of the traced program may have made attribute values that their stand-ins don't know. If the trace
-// shows such a value, the proxy sets it before the call that gets it.
+// Copy callbacks of the traced program may have made attribute values that the proxy's stand-ins for these callbacks
+// don't know. If the trace shows such a value, the proxy sets it before the call that gets it.
 
 // An attributeCall names the function that sets the attributes of a kind of object.
 type attributeCall struct{ setter, object string }
@@ -274,15 +276,16 @@ func (w *writer) attribute() {
 	if !ok {
 		return
 	}
-	const object, key, value = 0, 1, 2 // indices of these parameters in each such function
+	// Indices of these parameters in all functions of attributeCalls, and in their setters.
+	const object, key, value = 0, 1, 2
 	got := &w.c.out[value]
 	if flag, ok := w.out("flag"); !ok || flag == 0 || got.typ != trace.TypeAddress || signature.SegClassOf(w.c.vals[0][got.at]) == signature.SegSpecial {
 		return
 	}
 	number := w.c.vals[0][w.c.in[key].at]
 	if name(mpi.KindKeyval, number) != "" {
-		// In Fortran values are numbers. Here a number that the program also uses, even by chance, counts as a value
-		// that this MPI returns.
+		// The program passes this value on as an address, so it is memory that the MPI returned. A Fortran program gets
+		// a number instead. If that equals an address that it uses, by chance, it is taken for memory, too.
 		if w.v.passes(w.c.vals[0][got.at]) {
 			w.after = append(w.after, w.giving("gave", got.at, ", pointer, -1"))
 		}
@@ -303,7 +306,7 @@ func (w *writer) attribute() {
 	w.first = append(w.first, fmt.Sprintf("%s_attribute(%s, %s, %s);", a.object, w.argument(object), w.argument(key), w.memory(got.at, "NULL")))
 }
 
-// passes reports whether a call of the variant passes an address in an unknown segment.
+// passes reports whether a segment is unknown memory, and a call of the variant passes an address in it.
 func (v *variant) passes(segment int64) bool {
 	if trace.AddressClass(signature.SegClassOf(segment)) != trace.AddressUnknown {
 		return false

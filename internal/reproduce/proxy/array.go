@@ -21,7 +21,7 @@ func (w *writer) numbers(kind mpi.Kind, n *node, wide bool) string {
 	constant := !slices.ContainsFunc(n.elems, func(e node) bool { return !w.fixed(e.at) })
 	list := n.texts(func(at int) string { return w.expr(kind, at) })
 	if constant && len(n.elems) > many {
-		// A few arithmetic runs.
+		// Write the numbers as arithmetic sequences, each with first number, stride and length, if that is shorter.
 		var runs []string
 		for k := 0; k < len(n.elems); {
 			start := w.c.vals[0][n.elems[k].at]
@@ -66,7 +66,8 @@ func (w *writer) numbers(kind mpi.Kind, n *node, wide bool) string {
 	return fmt.Sprintf("A%s(%s)", bits, strings.Join(list, ", "))
 }
 
-// special writes an array argument without elements: a constant of MPI, NULL or an empty array.
+// special writes an array argument without elements: a constant of MPI, NULL or an empty array. It returns false if n,
+// the array's length, means that there are elements.
 func (w *writer) special(n int64, kind mpi.Kind) (string, bool) {
 	switch n {
 	case trace.ArrayUnweighted:
@@ -186,14 +187,14 @@ func timesText(a, n int64, text string) string {
 	return fmt.Sprintf("%d * (size_t)%s", a, text)
 }
 
-// A statusPlace is a call site and a status parameter.
+// A statusPlace is a function that returns statuses, and a site that calls it.
 type statusPlace struct {
 	function string
 	site     trace.Site
 }
 
-// findStatuses finds the places whose statuses the program doesn't ignore, as far as the trace shows it. The trace
-// has statuses of calls that filled some in, but not of calls that filled in none.
+// findStatuses finds the places at which the program doesn't ignore statuses, as far as the trace shows it. The trace
+// shows it only for calls that filled in a status.
 func (g *generator) findStatuses() {
 	g.filled = make(map[statusPlace]bool)
 	for _, v := range g.list {
@@ -253,7 +254,7 @@ func (w *writer) status(p *trace.ParamDef, in, out *node) string {
 	return s
 }
 
-// came lists the source, tag and size in a status as arguments.
+// came lists source, tag, size and cancelled flag of a status as arguments.
 func (w *writer) came(status *node) string {
 	return fmt.Sprintf("%s, %s, %s, %s", w.expr(mpi.KindRank, status.at+signature.StatusSource), w.expr(mpi.KindTag, status.at+signature.StatusTag),
 		w.expr(mpi.KindNone, status.at+signature.StatusCount), w.expr(mpi.KindNone, status.at+signature.StatusCancelled))

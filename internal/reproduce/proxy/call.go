@@ -14,7 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A writer writes one call.
+// A writer writes one distinct call as a C statement.
 type writer struct {
 	g   *generator
 	v   *variant
@@ -23,8 +23,8 @@ type writer struct {
 	far bool // the current parameter has addresses of the recorded process
 
 	sinks map[string]int // by variable: number of unused outputs so far
-	after []string       // statements after the call, which keep its outputs
-	live  bool           // the call is about whichever message arrives, not the trace's
+	after []string       // statements after the call
+	live  bool           // the call is about whichever message arrives, not the one in the trace
 	first []string       // statements before the call
 }
 
@@ -153,12 +153,13 @@ func (w *writer) expr(kind mpi.Kind, at int) string {
 		return v
 	}
 	if col := w.c.column(at); w.far && !same(col) {
-		return w.v.fitter.table(kind, col) // addresses need no formula
+		return w.v.fitter.table(kind, col) // a formula would fit addresses only by chance
 	}
 	return w.v.fitter.expr(kind, w.c.column(at))
 }
 
-// statement returns the statement without its gap. nothing: the call isn't made.
+// statement returns a function that writes the call's statement with a given gap before it. nothing is set if the proxy
+// doesn't make the call.
 func (w *writer) statement() (text func(string) string, nothing bool) {
 	if w.c.def.Has(mpi.AttrPosix) {
 		return w.onFile(), false
@@ -208,7 +209,7 @@ func (w *writer) repeats(args []string) (do string, nothing bool) {
 	takes := w.param("message") >= 0 || w.param("win") >= 0 // a repeated call could take what belongs to another call
 	switch {
 	case w.c.def.Has(mpi.AttrInitialises) || !w.c.def.Has(mpi.AttrPolls) || onRequests && !is.Completes:
-		// Repeating it has no effect that the program needs.
+		// The call is made once: it doesn't wait for anything, or repeating it has no effect that the program needs.
 	case vain && takes:
 		return "", true
 	case vain && onRequests:
@@ -219,7 +220,7 @@ func (w *writer) repeats(args []string) (do string, nothing bool) {
 		return fmt.Sprintf("POLL(%s(%s%s), ", x.condition, list, w.requests(x.requests)), false
 	case vain && is.Probes:
 		return fmt.Sprintf("POLL(nothing_from(%s, %s, %s), ", args[0], args[1], args[2]), false
-	case hasFlag && !vain && !onRequests && !is.Probes: // completed requests and found messages are in the arguments
+	case hasFlag && !vain && !onRequests && !is.Probes: // for requests and probes, done() and arrived() wait
 		return "UNTIL(", false
 	}
 	return "DO(", false
@@ -261,12 +262,14 @@ func (w *writer) call() (text string, args []string) {
 	return fmt.Sprintf("%s(%s)", w.c.f.Name, strings.Join(args, ", ")), args
 }
 
-// saysNo returns the comment for a test that is not made, because it might find something here.
+// saysNo writes the statement in place of a test that found nothing. The test is not made, as it might find something
+// in the proxy.
 func saysNo(function string) func(string) string {
 	return func(gap string) string { return "PASS(" + gap + "); /* " + function + " said no here */" }
 }
 
-// generalised has the stand-in of a generalised request's query function return the recorded status.
+// generalised adds the statements with which a generalised request gets the recorded status. In the proxy a stand-in
+// replaces its query function.
 func (w *writer) generalised() {
 	if w.c.generalises() {
 		if i := w.param("request"); w.c.out[i].typ == trace.TypeRequest && w.c.vals[0][w.c.out[i].at] == 2 {
@@ -336,15 +339,16 @@ func (w *writer) arrives() {
 	}
 }
 
-// fixed reports whether a value is the same in all calls.
+// fixed reports whether the value at a position is the same in all calls of the terminal, on all members.
 func (w *writer) fixed(at int) bool { return w.c.lane[at] == "" && w.c.same(at) }
 
-// slot returns the index of a handle in its array.
+// slot writes the index of the handle at a position of the values, in the proxy's array for handles of its kind.
 func (w *writer) slot(at int) string {
 	return w.from(at, fmt.Sprintf("- %d", trace.FirstLocal), func(v int64) int64 { return v - trace.FirstLocal })
 }
 
-// from returns an expression for the result of an operation on a value.
+// from writes an expression for the result of an operation on the value at a position. The operation is given as text
+// in C, and as a function.
 func (w *writer) from(at int, operation string, of func(int64) int64) string {
 	if v := w.c.lane[at]; v != "" {
 		return "(" + v + ") " + operation

@@ -12,35 +12,36 @@ import (
 )
 
 // A graph search posts a wildcard receive, sends its findings, and tests in between. The order of sends, arrivals and
-// tests differs in each run. A stretch of such calls that finishes all its requests is one step, EXCHANGE. It makes
-// the same sends in the same order, and receives as many messages. Values that vary from call to call are in tables.
+// tests differs in each run. A stretch is consecutive calls of this sort, up to where all their requests are finished.
+// Each stretch becomes one step of the proxy, EXCHANGE. It makes the same sends in the same order, and receives as many
+// messages. Values that vary from call to call are in tables.
 
 // A role is the part of a call in an exchange.
 type role uint8
 
 const (
-	noRole role = iota // the call ends the stretch
+	noRole role = iota // the call can't be in an exchange
 	inVain             // a test or probe that found nothing
-	makes              // begins a message, with or without a request
-	tests              // finishes requests as they complete
-	waits              // finishes all requests that it gets
-	probes             // finds a message
-	takes              // receives the message that was found
-	asks               // reads a status
+	makes              // a call that begins a message, with or without a request
+	tests              // a call that finishes those of its requests that have completed
+	waits              // a call that finishes all requests that it gets
+	probes             // a probe that found a message
+	takes              // a receive of the message that the last probe found
+	asks               // a call that reads a status
 )
 
-// A kind is the calls of an exchange to one function, on objects of one kind.
+// A kind is messages of an exchange that are begun, or received after a probe, by calls that differ only in numbers.
 type kind struct {
 	key         string
-	makers      []int // terminals of the calls that begin the kind's messages, in order; if probes find the messages, of their receives
-	found       int   // the terminal of the test or probe that finds its messages; -1: none is needed
-	asks, later []int // terminals that read the status of the probe, and of the receive
+	makers      []int // terminals, in order, of the calls that begin the messages; if probes find them, of the receives
+	found       int   // terminal of the test, wait or probe that finds its messages; -1: none is needed
+	asks, later []int // terminals of calls that read the status: of found, and of the receive after a probe
 	answered    bool  // asks and later are set
-	open        int   // largest number of requests at a time
-	overlaps    bool  // some pending requests use the same address
+	open        int   // largest number of the kind's requests that are unfinished at a time
+	overlaps    bool  // some unfinished requests of the kind use the same address
 }
 
-// An exchange is all stretches of a stream that share kinds.
+// An exchange is all stretches of a stream with messages of the same kinds. They become the same step.
 type exchange struct {
 	v      *variant
 	kinds  []*kind
@@ -58,17 +59,17 @@ type exchanger struct {
 	g     *generator
 	v     *variant
 	roles []role
-	done  [][]int64                 // by terminal whose calls leave no array: how many creations ago the requests that it finishes were made
-	array []*signature.RequestArray // by terminal whose calls leave an array: that array
+	done  [][]int64                 // by terminal: how many creations ago the requests were made that its calls finish
+	array []*signature.RequestArray // by terminal: the array if its calls leave one (done is then not used); else nil
 	left  signature.RequestArrayState
 	kinds map[string]*kind
-	of    []*kind // by terminal: the kind that its calls belong to as makers; nil: none
+	of    []*kind // by terminal: the kind of the messages that its calls begin, or receive after a probe; nil: none
 
 	made   int64          // number of one-shot requests so far
 	region []item         // calls of the current stretch
 	open   map[int64]item // unfinished requests of the stretch, by number: the calls that made them
-	probe  *item          // a message that was found and not yet received
-	closed int            // length of the longest part of region after which no request is open
+	probe  *item          // the probe of a message that was not received yet; nil: none
+	closed int            // largest number of region's first calls that finish all requests they make
 	finds  bool           // region has a test or probe
 
 	stretches []map[*kind]int64 // by stretch: number of calls of each kind
@@ -82,18 +83,18 @@ type item struct {
 	terminal int
 	at       uint64
 	made     int64
-	done     []int64 // the requests that it finishes, by the number of creations up to them; 0: another kind of request
-	index    int     // index in the region
+	done     []int64 // one-shot requests that the call finishes, numbered from 1 by creation; 0: any other request
+	index    int     // index of the call in exchanger.region
 }
 
-// maxExchanged bounds the steps of a stream with exchanges. mostKinds bounds the kinds of an exchange; it is KINDS in
-// runtime/exchange.c.
+// maxExchanged is the largest number of steps of a stream with exchanges. mostKinds is the largest number of kinds of
+// an exchange: KINDS in runtime/exchange.c.
 const (
 	maxExchanged = 1 << 22
 	mostKinds    = 32
 )
 
-// fewRecorded is the total length of all ranks' structures up to which exchanges are not worth a search.
+// fewRecorded is the number of symbols in the structures of all variants up to which exchanges are not looked for.
 const fewRecorded = 250
 
 // exchanges looks for streams that become much shorter with exchanges.
@@ -179,7 +180,7 @@ func (g *generator) exchanged(v *variant, k *trace.Rank, stream int) *stepwise {
 	return x.steps()
 }
 
-// kind returns the kind of a terminal in a role, made if needed.
+// kind sets the kind of the messages that a terminal's calls begin or receive. It makes the kind if needed.
 func (x *exchanger) kind(t int, as role) {
 	c := x.v.calls[t]
 	key := fmt.Sprint(as, " ", c.f.Name, c.shape)
@@ -189,7 +190,7 @@ func (x *exchanger) kind(t int, as role) {
 	x.of[t] = x.kinds[key]
 }
 
-// created returns the number of requests that a call makes.
+// created returns the number of one-shot requests that a call makes.
 func (c *call) created() (n int64) {
 	for i := range c.out {
 		if o := &c.out[i]; o.typ == trace.TypeRequest && c.f.Params[i].Dir == trace.DirOut && c.vals[0][o.at] == 2 {
@@ -224,7 +225,7 @@ func (x *exchanger) fits(i item) bool {
 	return true
 }
 
-// take processes a call.
+// take adds the stream's next call to the current stretch. If the call can't belong to it, take ends the stretch first.
 func (x *exchanger) take(i item) {
 	if i.made == 0 {
 		x.made += x.v.calls[i.terminal].created()
@@ -260,7 +261,7 @@ func (x *exchanger) take(i item) {
 		return
 	}
 	if x.closed = len(x.region); !x.finds && x.roles[i.terminal] == waits {
-		x.flush() // a wait for everything begun: the program already has this structure
+		x.flush() // a stretch without tests or probes needs no EXCHANGE, as its calls have the same order in each run
 	}
 }
 
@@ -304,7 +305,7 @@ func (x *exchanger) single(i item) {
 	x.next++
 }
 
-// exchange makes a step of consecutive calls.
+// exchange makes one step of the calls of a stretch.
 func (x *exchanger) exchange(list []item) {
 	x.vain(list[0].at)
 	end := list[len(list)-1].at + 1
@@ -373,7 +374,8 @@ func (x *exchanger) exchange(list []item) {
 	}
 }
 
-// answer records which calls query a message. They must be the same for each message of the kind.
+// answer records in known which calls, at the beginning of rest, read the status of a message. They must be the same
+// for each message of the kind.
 func (x *exchanger) answer(k *kind, known *[]int, rest []item) {
 	n := 0
 	for n < len(rest) && x.roles[rest[n].terminal] == asks {
@@ -394,7 +396,7 @@ func (x *exchanger) answer(k *kind, known *[]int, rest []item) {
 	}
 }
 
-// buffer returns the address of a call's message; nil if it has none.
+// buffer returns the input with the address of a call's message; nil if it has none.
 func (c *call) buffer() *node {
 	for i := range c.in {
 		if c.f.Params[i].Kind == mpi.KindBuffer && c.in[i].typ == trace.TypeAddress {

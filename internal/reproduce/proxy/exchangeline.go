@@ -18,7 +18,7 @@ func (g *generator) exchangeLine(v *variant, f *finish) *line {
 	var body strings.Builder
 	table := func(width int, of func(m int) [][]int64) int { return g.rows(v, width, len(f.exchange), of) }
 	counts := table(len(kinds), func(m int) [][]int64 { return f.exchange[m].counts })
-	lists := make(map[string][]int) // tests of several requests: the kinds of these requests
+	lists := make(map[string][]int) // by text of a test of several requests: numbers of the kinds of these requests
 	for n, k := range kinds {
 		c := *k.calls(f, n)
 		w := &writer{g: g, v: v, c: &c, sinks: make(map[string]int), live: true}
@@ -112,7 +112,7 @@ func (g *generator) exchangeLine(v *variant, f *finish) *line {
 	}})
 }
 
-// calls returns the first call of a kind, with its values on each member.
+// calls returns the first call of a kind, the n-th of the exchange, with its values on each member.
 func (k *kind) calls(f *finish, n int) *call {
 	c := *f.exchange[0].v.calls[k.makers[0]]
 	c.vals = nil
@@ -122,8 +122,8 @@ func (k *kind) calls(f *finish, n int) *call {
 	return &c
 }
 
-// varying returns the positions of values that differ between a kind's calls on some member, and these values by
-// member and call.
+// varying returns the positions of the values that differ between calls of the n-th kind on some member, and these
+// values by member and call.
 func (f *finish) varying(n int) (at []int, values [][][]int64) {
 	first := f.exchange[0].v.calls[f.exchange[0].kinds[n].makers[0]]
 	for i := range first.in {
@@ -157,7 +157,7 @@ func (f *finish) varying(n int) (at []int, values [][][]int64) {
 	return at, values
 }
 
-// asked writes the queries about the message that was just found.
+// asked writes the calls, given by their terminals, that read the status of the message that was just found.
 func (g *generator) asked(v *variant, f *finish, list []int) (text string) {
 	for _, t := range list {
 		call, _ := g.live(v, f, t)
@@ -187,7 +187,7 @@ func (g *generator) rows(v *variant, width, members int, of func(m int) [][]int6
 			often[key]++
 		}
 	}
-	number := make(map[string]int) // frequent rows get short numbers
+	number := make(map[string]int) // number of each distinct row: frequent rows get small ones, which are short as text
 	var values, order, first []string
 	for k, key := range slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
 		return cmp.Or(cmp.Compare(often[b], often[a]), slices.Compare(rows[a], rows[b]))

@@ -9,7 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// array returns the array of requests of a call that leaves one, else nil. If members differ, the array is empty.
+// array returns the array of requests of a call that may leave some of it unfinished (MPI_Waitany), else nil. If
+// members differ in their values, the array is empty.
 func (c *call) array() *signature.RequestArray {
 	if c.def == nil {
 		return nil
@@ -26,8 +27,8 @@ func (c *call) array() *signature.RequestArray {
 	return &a
 }
 
-// finishes lists the requests that the next call of a terminal finishes, by the number of creations up to them, and
-// advances.
+// finishes lists the one-shot requests that the stream's next call, of terminal t, finishes. They are numbered from 1
+// by creation; 0 is any other request. It also updates x.left as the call does.
 func (x *exchanger) finishes(t int) (list []int64) {
 	a := x.array[t]
 	if a == nil {
@@ -60,9 +61,9 @@ const (
 	completes trait = 1 << iota
 	blocks
 	polls
-	ofOne     // a call about one request
-	ofAll     // about all requests that it gets
-	ofSeveral // about any or some of them
+	ofOne     // waits for, or tests, one request
+	ofAll     // waits for, or tests, all requests of an array
+	ofSeveral // waits for, or tests, any or some requests of an array
 	looks     // probes for a message without receiving it
 	moves     // moves data other than by a point-to-point message
 	begins    // begins a message, with or without a request
@@ -94,7 +95,7 @@ func (c *call) traits() (list trait) {
 	return list
 }
 
-// roleTable gives calls their roles. The first row applies all of whose traits a call has.
+// roleTable gives calls their roles. A call gets its role from the first row that has no trait which the call lacks.
 var roleTable = []struct {
 	traits trait
 	role   func(x *exchanger, c *call, t int) role
@@ -110,11 +111,11 @@ var roleTable = []struct {
 	{completes | ofOne | polls, (*exchanger).roleOfOne},
 	// All ranks of a communicator, or the target, take part: the call can't be moved.
 	{moves, func(*exchanger, *call, int) role { return noRole }},
-	// A later test or wait finishes it.
+	// A later test or wait finishes the request that the call makes.
 	{begins, func(x *exchanger, _ *call, t int) role { x.kind(t, makes); return makes }},
-	// It receives the message of the probe before.
+	// The call receives the message that the probe before it found.
 	{receives, func(x *exchanger, _ *call, t int) role { x.kind(t, takes); return takes }},
-	// It needs the message that the call before found.
+	// The call needs the status of the message that the call before it found.
 	{reads, func(*exchanger, *call, int) role { return asks }},
 }
 
@@ -177,7 +178,7 @@ func (x *exchanger) roleOfOne(c *call, t int) role {
 	return noRole
 }
 
-// output returns an integer output of the call; -1 if there is no output of this name.
+// output returns an integer output of the call on the first member; -1 if there is no output of this name.
 func (c *call) output(name string) int64 {
 	if i := c.def.Index(name); i >= 0 && c.out[i].typ == trace.TypeInt {
 		return c.vals[0][c.out[i].at]
@@ -199,8 +200,8 @@ func (c *call) asksStatus() bool {
 	return status
 }
 
-// all lists how many creations ago the requests were made that a call waits for; 0 is a request of another kind. It
-// returns nil if members differ.
+// all lists, for the requests that a call waits for, how many creations ago each was made: 1 is the newest one-shot
+// request, 0 any other request. It returns nil if members differ.
 func (c *call) all() (list []int64) {
 	l := c.layout()
 	spans, err := l.Spans(nil, c.vals[0])
@@ -221,7 +222,8 @@ func (c *call) all() (list []int64) {
 	return list
 }
 
-// finished lists how many creations ago the requests were made that a test finishes; 0 is a request of another kind.
+// finished lists how many creations ago the request was made that a test or wait for one request finishes: 1 is the
+// newest one-shot request, 0 any other request. It returns nil if none was finished.
 func (c *call) finished(vals []int64) []int64 {
 	i := c.def.Index("request")
 	if c.output("flag") == 0 || i < 0 {

@@ -59,7 +59,7 @@ type fitter struct {
 	members []int
 	fit     *column.Fitter
 	memo    map[memoKey]string
-	tabled  []tabled // long values that are in tables
+	tabled  []tabled // lists of at least leastShared values that are in tables of the program
 }
 
 // A memoKey identifies a column for which an expression was found.
@@ -107,7 +107,7 @@ func (f *fitter) expr(kind mpi.Kind, vals []int64) string {
 	return e
 }
 
-// search looks for a formula.
+// search looks for a formula of the rank that gives vals on the members. It returns false if none is found.
 func (f *fitter) search(kind mpi.Kind, vals []int64) (*expr.Expr, bool) {
 	special := func(v int64) bool { return v < 0 && name(kind, v) != "" }
 	var plain []int64
@@ -122,7 +122,8 @@ func (f *fitter) search(kind mpi.Kind, vals []int64) (*expr.Expr, bool) {
 		}
 		plain, at = append(plain, v), append(at, f.members[i])
 	}
-	// Each constant with a condition for its ranks, then the formula for the others, or the last constant.
+	// The expression has each constant with a condition for its ranks, then the formula for the other ranks. If no
+	// ranks are left for a formula, the last constant needs no condition.
 	last := len(names)
 	if len(plain) == 0 {
 		last--

@@ -30,8 +30,8 @@ type stepwise struct {
 
 // A stepCalls is consecutive calls of a stream that form one step, or no step if they finish nothing.
 type stepCalls struct {
-	first, calls uint64 // index of the first, and number
-	step         uint64 // number of the step
+	first, calls uint64 // index of the first call in the stream, and number of calls
+	step         uint64 // index of the step in the stream; if none is set, of the step after these calls
 	none         bool
 }
 
@@ -39,12 +39,12 @@ type stepCalls struct {
 // Finishes are numbered after the trace's terminals.
 type finish struct {
 	terminal int    // the terminal of one of its calls
-	place    string // where its requests are, as text
+	place    string // C expression for the address of its requests
 	requests int64
 	what     string       // text that distinguishes the step from the variant's other finishes
 	exchange []exchanging // by member, if the step is an exchange; else nil
-	at       []int        // for messages that form one step: the positions of values that differ, and these values for each call
-	rows     [][]int64
+	at       []int        // if the step is messages that differ in numbers: positions of the values that differ
+	rows     [][]int64    // for each such message: the values at these positions
 }
 
 // at returns the step that a call belongs to, or that follows it.
@@ -90,10 +90,10 @@ func (c *call) finishedBy() string {
 	return ""
 }
 
-// maxStepwise bounds the number of calls that are processed one by one.
+// maxStepwise is the largest number of a stream's calls for which new steps are looked for.
 const maxStepwise = 1 << 26
 
-// shorter is the factor by which a structure must become shorter.
+// shorter is the factor by which at least one structure must become shorter. Otherwise no new structure is used.
 const shorter = 2
 
 // A candidate is a new structure of a stream.
@@ -104,8 +104,8 @@ type candidate struct {
 	finishes []finish // of the variant, if it uses the structure
 }
 
-// take uses the new structures that are much shorter. If there is one, it takes those of all ranks, so that they keep
-// to one program.
+// take uses the new structures in list if one of them is much shorter. It then uses all of them, so that the programs
+// of all ranks stay alike.
 func (g *generator) take(list []candidate) {
 	if slices.ContainsFunc(list, func(c candidate) bool {
 		return shorter*c.s.g.SymbolCount() <= c.v.recorded(c.v.ranks[0], c.stream).SymbolCount()
@@ -124,7 +124,7 @@ func (g *generator) stepwise(v *variant) (list []candidate) {
 	}
 	same := make([]string, len(v.calls)) // by terminal: the loop that its calls may be part of; "": none
 	done := make([]int64, len(v.calls))
-	whole := make(map[string]bool) // some call got all requests of the array before any was finished
+	whole := make(map[string]bool) // by loop: some call of it got all requests of the array before any was finished
 	lists := v.wholeLists()
 	for t := range v.calls {
 		same[t], done[t] = g.finisher(v, t, lists)
@@ -134,7 +134,7 @@ func (g *generator) stepwise(v *variant) (list []candidate) {
 	}
 	for t := range same {
 		if !whole[same[t]] {
-			same[t] = "" // the array may have other requests between these
+			same[t] = "" // the array may have had other requests, which were finished before
 		}
 	}
 	number := make(map[string]int)
@@ -261,7 +261,7 @@ func (v *variant) wholeLists() map[site]int {
 	return lists
 }
 
-// placeOf writes where the requests of a call's loop are.
+// placeOf writes the address of the requests that the loop around a call gets.
 func (g *generator) placeOf(v *variant, t int, lists map[site]int) string {
 	c := v.calls[t]
 	if c.asLeft() {
@@ -286,7 +286,8 @@ func (c *call) partOf(whole *call) bool {
 	return true
 }
 
-// place writes where a call's requests are, finished ones included.
+// place writes the address of a call's requests, which include those that were finished before. It returns false if
+// they were not made one directly after the other.
 func (c *call) place() (string, bool) {
 	for i := range c.f.Params {
 		if c.f.Params[i].Kind != mpi.KindRequest {
@@ -343,7 +344,7 @@ func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, 
 	for n := range k.Sequence(stream) {
 		is := same[n]
 		if c := v.calls[n]; now != nil && is != "" && c.asLeft() && c.f == v.calls[first].f && c.site == v.calls[first].site {
-			is = last // it gets the requests that the previous call left
+			is = last // the call gets the requests that the previous call left
 		}
 		if is == "" || is != last {
 			close()
@@ -361,7 +362,7 @@ func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, 
 		now.calls++
 		at++
 		if requests += done[n]; done[n] > 0 {
-			terminal = n // this call has a status
+			terminal = n // the step is written like this call, as it has a status
 		}
 	}
 	close()

@@ -18,7 +18,7 @@ type folder struct {
 	v      *variant
 	part   *ruleFunction
 	counts [][]grammar.Symbol // by member: the repetition count of each step of the rule
-	known  map[string]int32   // steps by content, numbered like rules; terminals' values may grow from iteration to iteration
+	known  map[string]int32   // by text that alike returns: number of the step, negative as of a rule in grammar.Symbol
 }
 
 // what returns a text that is equal for steps with the same content, whatever their repetition counts.
@@ -124,7 +124,7 @@ func (f *folder) count(k, width int) string {
 	return ""
 }
 
-// plus writes the growth per iteration.
+// plus writes n times the iteration number, to be added to an expression (e.g. " + 2 * round").
 func plus(n int64) string {
 	sign := " + "
 	if n < 0 {

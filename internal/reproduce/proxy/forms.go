@@ -28,7 +28,7 @@ func (f *fitter) formed(kind mpi.Kind, ranks []int, vals []int64) (*expr.Expr, b
 // wide is the number above which products are computed in 64 bits.
 const wide = 1 << 30
 
-// closed looks for a formula of the rank.
+// closed looks for a formula of the rank that gives vals on ranks.
 func (f *fitter) closed(ranks []int, vals []int64) (*expr.Expr, bool) {
 	if form, ok := column.FitKinds(ranks, vals, f.g.r.Ranks(), column.KindConst, column.KindRankPlus, column.KindRing, column.KindXor, column.KindLinear, column.KindScaledRing, column.KindPlane); ok {
 		return form.Expr(expr.Number), true
@@ -76,7 +76,8 @@ func sum(terms ...string) string {
 // maxPieces is the largest number of cases in an expression; with more, a table is easier to read.
 const maxPieces = 3
 
-// pieces fits a line to each of up to most ranges of neighbouring ranks.
+// pieces divides the ranks into ranges, on each of which vals is a linear function of the rank. It returns false if
+// more than most ranges are needed.
 func pieces(ranks []int, vals []int64, most int) (*expr.Expr, bool) {
 	if most == 0 {
 		return nil, false
@@ -123,7 +124,8 @@ func (f *fitter) table(kind mpi.Kind, vals []int64) string {
 		}
 	}
 	vals = best
-	named := slices.ContainsFunc(vals, func(v int64) bool { return name(kind, v) != "" }) // named constants differ between MPIs
+	// Named constants are not computed from other numbers, as their values depend on the MPI.
+	named := slices.ContainsFunc(vals, func(v int64) bool { return name(kind, v) != "" })
 	if e, ok := f.multiple(index, vals); ok && !named {
 		return e
 	}

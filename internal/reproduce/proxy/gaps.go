@@ -17,21 +17,22 @@ import (
 // the proxy samples the gap from the bins, each as often as the original did. So frequent and rare gaps in the
 // iterations of a loop stay apart.
 
-// Bins are used instead of the mean if the longest gap is far enough from the shortest, and long enough to matter: in
+// Bins are used instead of the mean if the longest gap is at least spread times the shortest one, and at least long
 // nanoseconds.
 const (
 	spread = 1.5
 	long   = 10_000
 )
 
-// even is the share of a rank's computation that may be wrong in order to write one number for all ranks.
+// even is the largest error of a rank's computation, as a share of it, that may result from gaps that are written as
+// one number for all ranks.
 const even = 0.02
 
 // A gapOf is a gap whose text is not written yet.
 type gapOf struct {
 	*timed
-	mean  float64   // over all ranks
-	ranks []float64 // by rank; NaN: the rank has no such gap
+	mean  float64   // mean over the calls of all ranks, in ns
+	ranks []float64 // by rank: mean in ns; NaN: the rank has no such gap
 	calls []float64
 	worst float64 // largest error, as a share of a rank's computation, if every rank got the mean
 }
@@ -72,7 +73,7 @@ func (g *generator) gapTexts() {
 			}
 		}
 		if !fits {
-			continue // worst is 0: the mean is right; otherwise the ranks need their own numbers
+			continue // the error is 0 already, or too large for one number
 		}
 		for rank, ns := range x.ranks {
 			if !math.IsNaN(ns) {
@@ -86,7 +87,7 @@ func (g *generator) gapTexts() {
 	}
 }
 
-// gapOf sums up the ranks' gaps at a place.
+// gapOf sums up the ranks' gaps before a line. totals is the computation of each rank, in ns.
 func (g *generator) gapOf(t *timed, totals []float64) *gapOf {
 	x := &gapOf{timed: t, ranks: make([]float64, len(totals)), calls: make([]float64, len(totals))}
 	for i := range t.of {
@@ -113,7 +114,7 @@ func (g *generator) gapOf(t *timed, totals []float64) *gapOf {
 	return x
 }
 
-// gapText writes a gap.
+// gapText writes a gap as an expression in C: samples of bins, or a mean.
 func (g *generator) gapText(x *gapOf) string {
 	if bins := g.bins(x); bins != "" {
 		if x.worst == 0 {
@@ -134,7 +135,7 @@ func (g *generator) gapText(x *gapOf) string {
 // alike is the largest relative difference between ranks' numbers that are written as one.
 const alike = 0.01
 
-// byRank writes a number that differs between ranks.
+// byRank writes an expression in C for a number of each rank, given in list; text writes one number.
 func (g *generator) byRank(list []float64, text func(float64) string) string {
 	var sorted []float64
 	for _, v := range list {
@@ -233,7 +234,7 @@ const (
 	largest = 1 << 14
 )
 
-// each returns the approximate number of calls per rank.
+// each returns approximately how many calls with the gap a rank makes, on average.
 func (x *gapOf) each() uint32 {
 	var sum, ranks float64
 	for _, n := range x.calls {

@@ -43,16 +43,16 @@ type leafOf struct {
 // placed is a variant's times at the leaves of a stream.
 type placed struct {
 	leaves *trace.Leaves
-	each   [][]reissue.LeafGaps // by member, or only of the first member
+	each   [][]reissue.LeafGaps // by member, then by leaf; or only for the first member
 	factor []float64            // if each has only the first member: by member, the factor from its gaps to the member's
-	mean   []reissue.LeafGaps   // means over the members; calls are those of all members
+	mean   []reissue.LeafGaps   // by leaf: means over the members; calls are those of all members
 	total  float64              // computation of all members, in ns
 }
 
 // maxPlaced is the largest number of leaves, over all ranks, whose times are kept one by one.
 const maxPlaced = 1 << 22
 
-// places finds the times of a stream's leaves.
+// places finds the gaps at the leaves of a variant's stream.
 func (g *generator) places(v *variant, stream int) (*placed, error) {
 	p := &placed{leaves: v.ranks[0].Leaves(stream)}
 	anew := v.stepwise[stream]
@@ -112,7 +112,7 @@ func (p *placed) at(member, leaf int) reissue.LeafGaps {
 	return x
 }
 
-// computed returns the ranks' computation as multiples of the first rank's.
+// computed returns each rank's time outside MPI as a multiple of the first rank's.
 func computed(ranks []*trace.Rank) ([]float64, error) {
 	list := make([]float64, len(ranks))
 	first := 0.0
@@ -128,7 +128,8 @@ func computed(ranks []*trace.Rank) ([]float64, error) {
 	return list, nil
 }
 
-// gap returns the mean of a gap, and the number of calls with it on a member, or on all.
+// gap returns the mean of the gaps x at the leaf, and the number of calls with them: if o.entry is set, of the gaps
+// before the loop is entered, else of the others.
 func (o *leafOf) gap(x reissue.LeafGaps) (ns float64, calls uint64) {
 	if o.entry {
 		return x.EntryGap, x.Entries
@@ -136,14 +137,14 @@ func (o *leafOf) gap(x reissue.LeafGaps) (ns float64, calls uint64) {
 	return x.Gap, x.Calls - x.Entries
 }
 
-// Gaps of places count as equal if they differ by at most the first share of themselves. They also do if the
-// differences add up to at most the second share of what the ranks compute.
+// Two gaps count as equal if they differ by at most the share sameGap of one of them. They also do if the difference,
+// times the number of calls, is at most the share sameTime of what the ranks compute.
 const (
 	sameGap  = 0.1
 	sameTime = 0.002
 )
 
-// near reports whether an instance's gap is close enough to the copy's gap of the same variant.
+// near reports whether the mean gap of leaves in of is close enough to that of the variant's leaves in t.
 func (t *timed) near(v *variant, of []leafOf) bool {
 	had, n := mean(v, t.of)
 	ns, calls := mean(v, of)
@@ -181,7 +182,8 @@ type instance struct {
 	gap, entries []leafOf
 }
 
-// instance returns the copy for a node, or assigns it to copy as if as is not -1.
+// instance assigns the rule at a node of the stream's structure to a copy of its function, and returns the copy's
+// number. It chooses the copy if as is -1, else it uses copy number as.
 func (x *copies) instance(n trace.Node, as int) int {
 	if c, ok := x.done[n.RuleCopy]; ok {
 		return c

@@ -45,8 +45,8 @@ type Options struct {
 // GapModel is how the gap before a call is chosen.
 type GapModel string
 
-// Gap models: the mean of the place and rank, or samples if the trace has histograms; always means; or each call's
-// own gap, from files beside the program.
+// GapsDrawn means samples of the trace's histograms or, without these, the mean of the place and rank. GapsMean means
+// always the mean. GapsFollowed means each call's own gap, from files beside the program.
 const (
 	GapsDrawn    GapModel = "drawn"
 	GapsMean     GapModel = "mean"
@@ -66,9 +66,9 @@ func (e *RefusedError) Error() string {
 
 // A Program is a generated program.
 type Program struct {
-	Files              map[string][]byte  // by path, with slashes
+	Files              map[string][]byte  // content of each file by path, with slashes
 	LeftOut            []reissue.Obstacle // obstacles of calls left out with Options.AllowPartial
-	StructureFunctions int                // number of C functions made from structure
+	StructureFunctions int                // number of C functions made from rules of the grammars
 	Lines              int                // number of lines of proxy.c
 	RankVariants       int                // number of sets of ranks with a program of their own
 

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// request writes a request argument: one request or an array.
+// request writes the argument for parameter i: one request, or an array of requests.
 func (w *writer) request(i int) string {
 	p := &w.c.f.Params[i]
 	in, out := &w.c.in[i], &w.c.out[i]
@@ -144,7 +144,8 @@ func (w *writer) requestArray(p *trace.ParamDef) string {
 	return place
 }
 
-// leavesPending lists which requests completed in a call that should complete all, if some are still pending.
+// leavesPending lists the indices of the requests that completed in a call for all requests. some is false unless the
+// call left others pending.
 func (w *writer) leavesPending() (done []string, some bool) {
 	at := w.param("array_of_statuses")
 	if at < 0 || w.c.vals[0][0] != mpi.ErrInStatus {

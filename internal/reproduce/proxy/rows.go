@@ -15,8 +15,8 @@ import (
 // as long as the run. Messages of one call site that differ only in numbers then become one step, with the numbers in
 // a table.
 
-// muchShorter is the factor by which tables must shorten a structure. fewTabulated is the length up to which a
-// structure needs no tables.
+// muchShorter is the factor by which tables must shorten a structure. fewTabulated is the number of symbols up to which
+// a structure needs no tables.
 const (
 	muchShorter  = 4
 	fewTabulated = 100
@@ -50,7 +50,7 @@ func (g *generator) tabulate() {
 	}
 }
 
-// tabled returns the step of each terminal, and the steps that replace several terminals.
+// tabled returns, by terminal, the number of its step, and the steps that several terminals share.
 func (v *variant) tabled() (steps []int, list []finish) {
 	groups := make(map[string][]int)
 	steps = make([]int, len(v.calls))

@@ -41,9 +41,9 @@ type ScalableCall struct {
 	TracedValues    []int64                 // values of Call
 	Formulas        map[int]*expr.Expr      // by position in TracedValues: the values that are formulas
 	ListFormulas    map[int]FormulaList     // by position of an array's length: arrays of variable length
-	RequestFormulas map[int]RequestFormulas // by parameter
-	RequestMaker    int                     // a number for the call if it makes a request, else -1
-	GapLaw          stats.Law               // ns before it, as a law of the number of ranks
+	RequestFormulas map[int]RequestFormulas // by index of the parameter
+	RequestMaker    int                     // number for RequestFormulas if the call makes a request; else -1
+	GapLaw          stats.Law               // gap before the call in ns, as a law of the number of ranks
 }
 
 // A FormulaList is an array of variable length, whose elements are given by a formula.
@@ -52,13 +52,13 @@ type FormulaList struct{ Length, Element *expr.Expr }
 // RequestFormulas identify a call's requests: by the number of the call that made each, and how many requests that
 // call made since.
 type RequestFormulas struct {
-	AllPending             bool       // all pending requests
-	IsArray                bool       // an array
+	AllPending             bool       // the call gets all pending requests; the other fields are not used
+	IsArray                bool       // the parameter is an array
 	Length                 *expr.Expr // for an array of variable length: its length; MakingCalls and MadeSince then have one formula each, for any element
 	MakingCalls, MadeSince []*expr.Expr
 }
 
-// c writes where the requests are; "" without any.
+// c writes a C expression for the address of the requests; "" without any.
 func (r *RequestFormulas) c() string {
 	code := func(i int) string { return fmt.Sprintf("request_code(%s, %s)", r.MakingCalls[i], r.MadeSince[i]) }
 	switch {
@@ -172,7 +172,8 @@ func (s *ScalableProgram) WriteCall(condition *expr.Expr, x *ScalableCall) error
 	return nil
 }
 
-// WriteSwitch writes a switch between calls. The formula which is the index of the call to make.
+// WriteSwitch writes a switch that makes one of calls, under a condition. The value of the formula in parameter which
+// is the index of the call.
 func (s *ScalableProgram) WriteSwitch(condition, which *expr.Expr, calls []*ScalableCall) error {
 	s.line(fmt.Sprintf("%sswitch (%s) {", when(condition), which))
 	for i, x := range calls {
@@ -195,7 +196,7 @@ func when(condition *expr.Expr) string {
 	return fmt.Sprintf("if (%s) ", condition)
 }
 
-// A ScalableMemory is a memory segment that calls use. Its bounds are the maxima of some formulas.
+// A ScalableMemory is a memory segment that calls use, from offset Low to the largest of the offsets in High.
 type ScalableMemory struct {
 	Place reissue.MemorySegment
 	Low   int64
@@ -219,8 +220,8 @@ func texts(list []*expr.Expr) (out []string) {
 // A definition is a named array or function that formulas use.
 type definition struct {
 	name, text string
-	parameter  bool // the traces don't determine it for all numbers of ranks
-	rows       int  // number of rows of its table
+	parameter  bool // the traces don't determine its value for all numbers of ranks
+	rows       int  // number of rows of its table; 0: it has none
 }
 
 // define returns a name for a body, which is written before the program. Equal bodies share a name.
@@ -285,7 +286,8 @@ func (s *ScalableProgram) CasesValue(slot string, at *expr.Expr, cases []ValueCa
 	return expr.External(name, append([]*expr.Expr{at}, argumentsOf()...)...)
 }
 
-// parameter defines a value that the traces don't determine.
+// parameter defines a value that the traces don't determine for all numbers of ranks. slot names the value, and why is
+// the reason, in a comment of the program.
 func (s *ScalableProgram) parameter(slot, why string, rows int, of func(name string) (table, value string)) *expr.Expr {
 	s.parameters++
 	name := fmt.Sprintf("P%d", s.parameters)
@@ -302,8 +304,8 @@ func (s *ScalableProgram) TracedRanksOnly(slot, why string, e *expr.Expr) *expr.
 	return s.parameter(slot, why, 0, func(string) (string, string) { return "", fmt.Sprintf("only_traced(%q, %s)", slot, e) })
 }
 
-// AgreedFormula returns a formula that is right wherever all formulas of a list agree. Where they differ, it uses
-// those for which the formula in even is not 0, if even is not nil.
+// AgreedFormula returns a formula that is right wherever all formulas of a list agree. If even is not nil, only those
+// formulas count for which the formula in even is not 0. Where formulas differ, the program ends.
 func (s *ScalableProgram) AgreedFormula(slot string, list, even []*expr.Expr) *expr.Expr {
 	return s.parameter(slot, "all of these fit the traces; where they differ the program ends", 0, func(string) (string, string) {
 		shares := "NULL"
@@ -387,7 +389,7 @@ func (s *ScalableProgram) Program() (*Program, error) {
 	var top []string
 	for _, d := range slices.Backward(s.top) {
 		if !regexp.MustCompile(`\b` + d.name + `[[(]`).MatchString(uses) {
-			continue // only outputs use it
+			continue // it was defined for an output, which the program does not contain
 		}
 		uses += d.text
 		top = append(top, d.text)
@@ -398,7 +400,7 @@ func (s *ScalableProgram) Program() (*Program, error) {
 	}
 	slices.Reverse(top)
 	b.WriteString(strings.Join(top, ""))
-	for i := range g.plan.Segments { // what ranks beyond the traced ones touch is not known
+	for i := range g.plan.Segments { // add room, as it is not known what ranks beyond the traced ones use
 		if t := &g.plan.Segments[i]; t.Class == trace.AddressStatic {
 			t.High += moreStatic
 		}
@@ -410,7 +412,7 @@ func (s *ScalableProgram) Program() (*Program, error) {
 	b.WriteString("static int program(void)\n{\n")
 	for _, a := range s.Memory {
 		if a.Place.Class != trace.AddressStatic {
-			low := a.Low // what ranks beyond the traced ones touch is not known
+			low := a.Low
 			if a.Place.Class == trace.AddressStack {
 				low -= moreStatic
 			}

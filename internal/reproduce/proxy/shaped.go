@@ -22,9 +22,9 @@ import (
 // grammar is often shorter, but its rules may begin in the middle of an iteration.
 
 const (
-	maxShaped = 1 << 22 // calls, over all members of a variant
-	longer    = 3       // the new structure may be this factor longer in encoded form
-	listed    = 400     // or take up to this many bytes
+	maxShaped = 1 << 22 // largest number of calls of all members of a variant
+	longer    = 3       // factor by which the new structure may be longer than the old one, in encoded form
+	listed    = 400     // size in bytes that the new structure may have, in encoded form, even if that is longer
 )
 
 // shape builds structures that follow the program's code.
@@ -101,7 +101,7 @@ func (v *variant) recorded(k *trace.Rank, stream int) *grammar.Grammar {
 	return tree.RecordedGrammar(k.Structure(stream))
 }
 
-// A named is a function or loop of the traced program.
+// A named is a function or loop of the traced program, for the comment and name of a C function.
 type named struct {
 	title, ident string
 	loop         string   // of a loop: its place in the source
@@ -199,7 +199,8 @@ func (p *ruleFunction) partName(c *copied) string {
 	return fmt.Sprintf("part%d_%s", c.number, p.named.ident)
 }
 
-// A node is a value of a signature by position. Its values on each rank are in the call's vals.
+// A node is a value or array of a signature: its type, and its position in the signature's values. The values on each
+// member are in call.vals.
 type node struct {
 	typ   trace.Type
 	at    int   // position of its first number in the values
@@ -225,12 +226,12 @@ type call struct {
 	result  node
 	in, out []node // by parameter
 
-	vals  [][]int64           // by member
+	vals  [][]int64           // by member: the signature's values
 	shape []int64             // values that must be equal on all ranks that share a line
-	lane  map[int]string      // by position: the variable of a value that differs from call to call
+	lane  map[int]string      // by position of a value that differs from call to call: its C expression (LANE(3, 0))
 	own   int                 // number of its lane; -1: none
 	lists map[int]FormulaList // by position of their length: arrays of variable length
-	from  map[int]string      // by parameter: requests given by formulas
+	from  map[int]string      // by index of a parameter: C expression of RequestFormulas for its requests
 	c     *trace.Call
 }
 
@@ -302,7 +303,7 @@ func (w *walker) scalar(t trace.Type, s *signature.Span) node {
 			w.note(1 + v&1)
 		}
 	case trace.TypeAddress:
-		const within = 1 << 8 // offset of class and device in a location
+		const within = 1 << 8 // class and device are the low 8 bits of a packed segment name
 		w.note(v & (within - 1))
 		if signature.SegClassOf(v) == signature.SegSpecial {
 			w.note(w.vals[s.First+1])

@@ -35,8 +35,8 @@ func (v *variant) terminal(member, t int) int {
 type steady struct {
 	v         *variant
 	g         *grammar.Grammar
-	terminals []int // the variant's terminals: of calls, then of one call of each finish
-	finishes  []int // by number: the variant's finishes
+	terminals []int // by new number: the variant's terminal; at the end, a terminal of one call of each finish
+	finishes  []int // by new number: index in the variant's finishes
 }
 
 // steadyOf returns the renumbered steps of a variant, and a text that is equal for variants with equal steps. It
@@ -149,7 +149,7 @@ func joined(group []*steady) *variant {
 		for t, c := range out.calls {
 			vals := v.calls[x.terminals[t]].vals[m]
 			if t >= len(first.terminals)-len(first.finishes) {
-				vals = first.v.calls[first.terminals[t]].vals[0] // any of its calls will do
+				vals = first.v.calls[first.terminals[t]].vals[0] // a finish is written like any of its calls
 			}
 			c.vals = append(c.vals, vals)
 		}
@@ -168,7 +168,8 @@ func joined(group []*steady) *variant {
 	return out
 }
 
-// runs returns the calls that FINISH replaces, on a member.
+// runs returns the stepwise of a member's own variant, which has the calls that each FINISH replaces; nil if the stream
+// has none.
 func (v *variant) runs(k *trace.Rank, stream int) *stepwise {
 	if v.sources == nil {
 		return v.stepwise[stream]
@@ -200,7 +201,8 @@ func (v *variant) findNested() error {
 	return nil
 }
 
-// freesLate frees objects whose freeing was put off: before another object takes their slot, or at the end.
+// freesLate adds statements that free objects whose freeing was put off: before the call makes another object with the
+// same index in the proxy's array, or at the end.
 func (w *writer) freesLate() {
 	if w.c.def.Has(mpi.AttrFinalises) {
 		w.first = append(w.first, "free_now(NULL);")
@@ -268,7 +270,8 @@ func (g *generator) threads(v *variant) {
 	}
 	for t, c := range v.calls {
 		if others[t] > 0 {
-			each(c, c.out, func(h handle, _ *trace.ParamDef) { delete(used, h) }) // the thread makes it itself
+			// These objects are not made by the first thread.
+			each(c, c.out, func(h handle, _ *trace.ParamDef) { delete(used, h) })
 		}
 	}
 	for t, c := range v.calls {

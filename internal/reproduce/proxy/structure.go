@@ -102,8 +102,8 @@ func nth(children [][]trace.Node, k int) []trace.Node {
 	return list
 }
 
-// rule makes the function of a rule, which nodes gives on each member. Ranks of a class differ only in counts. It
-// returns the function's index.
+// rule makes the function of a rule, and returns its index. nodes is the rule's node on each member: members differ
+// only in counts.
 func (g *generator) rule(v *variant, lines []*line, stream int, nodes []trace.Node, done map[int]int) (int, error) {
 	id := nodes[0].Rule
 	if n, ok := done[id]; ok && id >= 0 {
