@@ -83,11 +83,11 @@ func place(id byte) int {
 	return int(id)
 }
 
-// optional sections may be missing.
+// optional says which sections a file may lack.
 var optional = [SectionCount]bool{SectionStrings: true, SectionColumns: true, SectionTimes: true, SectionSeries: true, SectionValues: true, SectionClocks: true, SectionLanes: true, SectionAllocs: true, SectionLeafTimes: true, SectionTotals: true, SectionRankValues: true, SectionAsides: true, SectionLeafValues: true, SectionCode: true, SectionSharedTimes: true, SectionMergedSizes: true, SectionSyntheticLoops: true, SectionSyntheticMessages: true, SectionWaits: true, SectionHandovers: true, SectionWhen: true, SectionFirstCalls: true}
 
 const (
-	isSummed = 4 // bit in an entry's first byte: a checksum follows
+	isSummed = 4 // bit in the first byte of a directory entry: a checksum follows
 	// maxShared is the size in bytes up to which consecutive sections share a checksum of four bytes. Sections
 	// about calls never share one with others, so that damage to the one group does not affect the other.
 	maxShared = 4096
