@@ -69,7 +69,8 @@ type program struct {
 	runs   []*run
 	tables *track.Track // strings and call sites of all runs
 	sites  map[string]uint64
-	builds map[string]bool         // build IDs of binaries common to all runs; call sites in other binaries are identified by name
+	// build IDs of binaries common to all runs; call sites in other binaries are identified by name
+	builds map[string]bool
 	name   func(trace.Site) string // returns the text for a call site
 	names  map[uint64]string       // by number of a call site
 
@@ -338,7 +339,8 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		return nil
 	}
 	done := ops.RequestsCompleted(c)
-	all := c.Func.Has(trace.AttrCompletes) && c.Return == 0 && ops.CompletesAll(c) // it completes all requests that it names
+	// It completes all requests that it names.
+	all := c.Func.Has(trace.AttrCompletes) && c.Return == 0 && ops.CompletesAll(c)
 	spans, err := sections.SpansOf(c.Func, nil, vals)
 	if err != nil {
 		return err

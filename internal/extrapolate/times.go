@@ -31,7 +31,8 @@ func (p *program) timed(run int, k *trace.Rank, steps []step) error {
 		return err
 	}
 	for t, s := range steps {
-		for _, n := range s.places { // the terminal's times are divided equally, as the parts of the places are not known
+		// The terminal's times are divided equally, as the parts of the places are not known.
+		for _, n := range s.places {
 			x := once.GetOrMake(p.times[run], n, func() *sums { return new(sums) })
 			part := float64(len(s.places))
 			x.gap += float64(times[t].Gap.Sum) / part

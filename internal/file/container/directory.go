@@ -138,11 +138,11 @@ func ReadDirectory(src io.ReaderAt, size int64) (Sections, error) {
 	return list, nil
 }
 
-// decodeDirectory reads the entries of sections that begin at an offset.
+// decodeDirectory reads the entries of a directory. The first section begins at offset, in a file of size bytes.
 func decodeDirectory(dir []byte, offset, size int64) (Sections, error) {
 	r := wire.NewReader(dir, "directory")
 	var list Sections
-	open := 0 // first section that is not yet covered by a checksum
+	open := 0 // index of the first section that is not yet covered by a checksum
 	for r.Err() == nil && r.RemainingLen() > 0 {
 		head := r.Byte()
 		s := Section{ID: head >> 3, Codec: head & 3, Offset: offset, StoredSize: int64(r.Uvarint())}
@@ -246,7 +246,7 @@ func AddSection(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) e
 	return err
 }
 
-// split divides the checksum that covers sections before and after position at into two.
+// split divides the checksum that covers the sections before and from index at into two.
 func split(list []Section, at int, src io.ReaderAt) error {
 	between := list[at-1].Offset + list[at-1].StoredSize
 	if list[at-1].to == between {
