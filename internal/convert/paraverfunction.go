@@ -22,8 +22,8 @@ const (
 	rootType     = 50100003
 	commType     = 50100004
 	lineType     = 80000001
-	finding      = 85000001 // of events for spoor's findings, which Extrae doesn't have
-	valueType    = 90000001 // of the first attached value; further ones have the following numbers
+	finding      = 85000001 // spoor's findings, which Extrae doesn't have
+	valueType    = 90000001 // the first attached value; further ones have the following numbers
 )
 
 // States of threads, as Paraver numbers them.

@@ -68,7 +68,7 @@ func (q *RankSequence) FinishRank() {
 }
 
 // ComputedNs returns how long the first thread computed before a call. For calls of other threads, which the formats
-// can't represent, ok is false. They are counted as lost, with is as the reason.
+// can't represent, ok is false. They are counted as lost, for the reason given by parameter is.
 func (q *RankSequence) ComputedNs(c *ops.Call, is string) (ns int64, ok bool) {
 	if c.Stream > 0 {
 		q.Source.Losses.Add("calls of threads but the first: "+is+", which waits for ever if they exchanged messages", 1)

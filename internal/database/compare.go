@@ -262,7 +262,7 @@ func (d *DB) iterations(a, b int64) (onlyA, onlyB []string, err error) {
 
 // Scalability is the POP project's efficiencies of a run, relative to a reference run. Unknown values are 0.
 type Scalability struct {
-	SpanNs        float64 // of the rank that ran longest
+	SpanNs        float64 // run time of the rank that ran longest, in ns
 	Speedup       float64 // SpanNs of the reference run divided by that of this run
 	Parallel      float64
 	LoadBalance   float64

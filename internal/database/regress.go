@@ -101,11 +101,11 @@ func (d *DB) RunHistories(q TrendQuery) ([]RunHistory, error) {
 
 // A HistoryStep is all runs of a history with one value of the tag.
 type HistoryStep struct {
-	Value     string  `json:"value"` // of the tag
+	Value     string  `json:"value"` // value of the tag
 	Runs      int     `json:"runs"`
 	Median    float64 `json:"median"`
 	Deviation float64 `json:"deviation"` // 1.4826 times the median distance of the runs' values from Median
-	// Change is how far Median is from the median of all runs since the last change, relative to that.
+	// Change is the relative difference of Median from the median of all runs since the last change.
 	Change  float64 `json:"change"`
 	Verdict string  `json:"verdict"` // one of VerdictSame, VerdictMore, VerdictLess
 }

@@ -1,7 +1,8 @@
-// Package expr has formulas: values as functions of the rank, the number of ranks, the iteration of a loop and the place in a list.
+// Package expr has formulas: values as functions of the rank, the number of ranks, the iteration of a loop and the place
+// in a list.
 //
-// A formula is a tree. Parse makes it of C text, Eval computes it, and C writes it for programs and people. What a formula may call is defined by
-// formulas, too (functions.go); Header writes these definitions for C programs.
+// A formula is a tree. Parse makes it of C text, Eval computes it, and CText writes it for programs and people. What a
+// formula may call is defined by formulas, too (functions.go); CHeader writes these definitions for C programs.
 package expr
 
 import (
@@ -234,7 +235,7 @@ func TableElement(table string, i *Expr) *Expr {
 	return &Expr{op: opExternal, n: 1, name: table, args: []*Expr{i}}
 }
 
-// Replace returns the formula with each variable replaced by the formula that of returns for it.
+// Replace returns the formula in which of(v) takes the place of each variable v.
 func (e *Expr) Replace(of func(v Variable) *Expr) *Expr {
 	if e.op == opVariable {
 		return of(Variable(e.n))

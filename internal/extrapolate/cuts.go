@@ -7,8 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A cut is a part of a call's values that is fitted separately: a single value (one), or a list of length one, with
-// elements of width values each.
+// A cut is a part of a call's values that is fitted separately: a single value, or a list with elements of width values
+// each. one is the value, or the number of the list's elements.
 type cut struct {
 	one   int64
 	width int

@@ -132,8 +132,8 @@ func (p *program) checkSplits() error {
 	return nil
 }
 
-// A splitKey identifies a call of MPI_Comm_split in an extrapolated run: by its group, and by the iterations of loops,
-// in which all its ranks are.
+// A splitKey identifies a call of MPI_Comm_split in an extrapolated run: by its group and the iterations of loops
+// around it, which are the same for all its ranks.
 type splitKey struct {
 	g       *group
 	i, j, n int64

@@ -1,9 +1,11 @@
-// Package extrapolate makes the trace of a run on a number of ranks that nobody ran, from traces of the same program on smaller ones.
+// Package extrapolate makes the trace of a run on a number of ranks that nobody ran, from traces of the same program on
+// smaller ones.
 //
-// All ranks of all runs share one shape: call sites in order, and loops around them. What differs is a slot: whether a
-// site is reached, the trip count of a loop, and each value. For a slot, forms of the rank and the number of ranks are
-// tried, simplest first. A slot has a value only if all simplest forms that fit everything seen give the same one. After
-// Wu and Mueller, ScalaExtrap (PPoPP 2011), which fits parameters of stencils along the corners of a grid.
+// All ranks of all runs share one shape: call sites in order, and loops around them. What differs between them is
+// fitted: whether a site is reached, the trip count of a loop, and each value of a call. For each of these, forms of the
+// rank and the number of ranks are tried, simplest first. A value is determined only if all simplest forms that fit
+// everything seen give the same one. After Wu and Mueller, ScalaExtrap (PPoPP 2011), which fits parameters of stencils
+// along the corners of a grid.
 package extrapolate
 
 import (

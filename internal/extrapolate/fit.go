@@ -231,7 +231,7 @@ func barely(obs []env, vals []int64) (out []form) {
 	return shorter(out, bareLonger)
 }
 
-// lines finds forms a·u + b with u from terms, if all values are numbers, not asked.
+// lines finds forms a·u + b with u from terms, unless some value is the marker asked.
 func lines(terms []form, obs []env, vals []int64) (out []form) {
 	if slices.Contains(vals, asked) {
 		return nil
@@ -328,7 +328,8 @@ func shares(obs []env, vals []int64) (out []form) {
 		known = append(known[:0], look.parts[i])
 		for _, m := range multipliers(all, len(out) > 0) {
 			for half := int64(1); half <= 2; half++ {
-				if half > 1 && p.function != "share" { // only of a rank's own block do programs take half
+				// Programs take half of a rank's own block, not of a rounded share.
+				if half > 1 && p.function != "share" {
 					break
 				}
 				low, high := int64(0), int64(math.MaxInt64)

@@ -17,11 +17,11 @@ type env = expr.VariableValues
 type form struct {
 	*expr.Expr
 	grid  int        // index in expr.Grids of the grid that it is about; -1: none
-	of    []form     // the shares that it is a product of; nil: no such form
+	of    []form     // the shares that it is a product of; nil: it is no product
 	weak  bool       // one of its branches fits so few values that this may be by chance
-	even  bool       // its division leaves no remainder in any observation; only if several forms fit
+	even  bool       // its division leaves no remainder in any observation; set only if several forms fit
 	exact *expr.Expr // formula that is 1 where the division leaves no remainder; nil: not made yet
-	less  bool       // by chunk, the last part's share is smaller than the others in every observation
+	less  bool       // as with function chunk, the last part's share is smaller than the others in every observation
 
 	within within // for listed forms: the contexts that it needs
 	number int    // for listed forms: index in listed
@@ -46,7 +46,7 @@ const (
 	lists
 )
 
-// withinOf returns the contexts of which at least one observation is.
+// withinOf returns the contexts that occur in observations.
 func withinOf(obs []env) (w within) {
 	for i := range obs {
 		if obs[i][expr.LoopLength] > 0 {
@@ -133,8 +133,8 @@ func (p *part) share(total int64) form {
 // share returns the share of a total that one of several parts gets, given its number from 0.
 var share func(total, parts, number int64) int64
 
-// along adds an axis, and the rule of equal shares along it. number and at are the formulas of the number of parts and
-// of the index of one.
+// along adds an axis, and the rule that divides by function share along it. number and at are the formulas of the
+// number of parts and of the index of one.
 func along(grid int, number, at string) {
 	p := divided(grid, number, at)
 	axes = append(axes, axis{division: p, where: anywhere})
@@ -185,7 +185,7 @@ func turned(text string) (out string) {
 
 // Limits of the numbers in tests.
 const (
-	mostModulo    = 9 // tests rank % c == d, rank == c and rank < c + 1 have c below it
+	mostModulo    = 9 // limit of c in the tests rank % c == d, rank == c and rank < c + 1; c is below it
 	mostThreshold = 33
 )
 

@@ -63,7 +63,7 @@ type made struct {
 type together struct {
 	Options
 	world  []int
-	lock   sync.Mutex // held while splits is used
+	lock   sync.Mutex // protects splits
 	splits map[splitKey]*colored
 	sizes  *unsaid // nil: sizes for receives without a determined size are not looked up
 }

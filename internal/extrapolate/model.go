@@ -193,7 +193,7 @@ func (m *pattern) node(n *node) error {
 	m.groups[n.number] = make(map[[maxDepth + 1]int32]*group)
 	text := m.text(n)
 	if len(open) > 2 {
-		return nil // refused when its value is needed
+		return nil // the value is refused when a maker needs it
 	}
 	turn := &turns{}
 	depth := innermost(mask)

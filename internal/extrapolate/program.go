@@ -405,8 +405,8 @@ func (w *programmer) list(n *node, k *kind, c *proxy.ScalableCall, f field, at, 
 	return nil
 }
 
-// over returns a formula for the value of a node that of takes from each group. It may depend on the iterations of
-// loops whose trip counts are equal everywhere.
+// over returns a formula for a node's value, which of selects in each group. It may depend on the iterations of loops
+// whose trip counts are equal everywhere.
 func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]int32]T, of func(T) (fitted, bool)) *expr.Expr {
 	mask, open := w.m.fixed(n)
 	actual := func(v expr.Variable) *expr.Expr {

@@ -403,7 +403,8 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		default:
 			fields, out = append(fields, field{p.Param, p.IsOutput, words, len(v)}), append(out, v...)
 			if def != nil && def.Type == trace.TypeStatus && p.Dims == 0 && len(v) == statusWords && c.Return == 0 {
-				if !p.IsOutput || ok && meaning.WaitBehaviourOf(of).Probes { // the cancelled bit was not queried
+				// The cancelled bit was not queried, so that it says nothing.
+				if !p.IsOutput || ok && meaning.WaitBehaviourOf(of).Probes {
 					out[len(out)-len(v)+signature.StatusCancelled] = 0
 				}
 				told(receiveOf(c), out[len(out)-len(v):])

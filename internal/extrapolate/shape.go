@@ -44,7 +44,7 @@ func newShape(places int) *shape {
 	return s
 }
 
-// add adds the node n to the body of the loop in.
+// add makes node n the last child of node in.
 func (s *shape) add(n, in *node) *node {
 	in.children = append(in.children, n)
 	n.around = append(slices.Clone(in.around), in)
@@ -53,7 +53,7 @@ func (s *shape) add(n, in *node) *node {
 	return n
 }
 
-// leaf adds the node of a place to the body of the loop in.
+// leaf makes the node of a place the last child of node in.
 func (s *shape) leaf(p int32, in *node) {
 	s.of[p] = s.add(&node{place: p, lo: s.size, hi: s.size}, in)
 	s.size++

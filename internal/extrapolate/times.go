@@ -57,7 +57,7 @@ func (m *pattern) law(place int32, of func(x *sums) float64) (law stats.Law, las
 		return stats.Law{}, 0
 	}
 	law, err := stats.FitLaw(at, values)
-	if err != nil { // too few different numbers of ranks
+	if err != nil { // too few different numbers of ranks for a law
 		return stats.Law{C0: values[len(values)-1]}, last
 	}
 	return law, last

@@ -84,7 +84,7 @@ func CountStreamCalls(streams []*grammar.Grammar, varying []int, terminals, rank
 	return sum, nil
 }
 
-// CodeVarying is which repeated symbols of streams have a column.
+// CodeVarying writes or reads which repeated symbols of streams have a column of counts.
 //
 //	varying = count uvarint, (number, as a difference to the one before) uvarint…
 func CodeVarying(c *wire.Coder, varying *[]int, streams []*grammar.Grammar) {

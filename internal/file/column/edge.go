@@ -12,7 +12,7 @@ const (
 	wShift
 )
 
-// Coefficients of KindBlockProduct. With r for the rank, the value is
+// Indices of the coefficients of KindBlockProduct. With r for the rank, the value is
 // mul · (least1 + [r mod block1 < more1]) · (least2 + [r mod block2 < more2]).
 // A block of 0 is the whole world.
 const (
@@ -25,8 +25,9 @@ const (
 	sLeast2
 )
 
-// Coefficients of KindEdge, which follow those of the kind it is added to. The edge is the first eWidth ranks of each
-// block, or the last ones if eSide has sideLast. The value there is eValue, plus the rank if eSide has sideRank.
+// Indices of the coefficients of KindEdge, which follow those of the kind it is added to. The edge is the first eWidth
+// ranks of each block, or the last ones if eSide has sideLast. The value there is eValue, plus the rank if eSide has
+// sideRank.
 const (
 	eBlock = iota
 	eWidth

@@ -7,7 +7,7 @@ type Fitter struct {
 	size  int64 // number of ranks of the world
 	col   Column
 	ranks []int64
-	index map[int64]int // rank → position; nil if ranks are consecutive
+	index map[int64]int // by rank: position in the class; nil if ranks are consecutive
 	radix []int64       // divisors of the world size that are tried as widths of grids
 	memo  map[string]*fitted
 	seen  map[identity]*entry

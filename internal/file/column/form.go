@@ -45,7 +45,7 @@ type Form struct {
 	Coefficients Coefficients
 }
 
-// Coefficients of KindDigits. With rank = x + d·y, the value is
+// Indices of the coefficients of KindDigits. With rank = x + d·y, the value is
 // base + (a1·x + b1·y + c1 mod m1) + m1·(a2·x + b2·y + c2 mod m2).
 const (
 	cD = iota
@@ -148,7 +148,7 @@ func (k Kind) bounds(c int) (lo, hi int64) {
 	return lo, hi
 }
 
-// Eval returns the form's value for a rank of a world of size P.
+// Eval returns the form's value for a rank of a world of this size.
 func (f *Form) Eval(rank, size int64) int64 {
 	if f.Kind&KindEdge != 0 {
 		if v, ok := f.atEdge(rank, size); ok {

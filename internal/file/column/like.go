@@ -10,10 +10,10 @@ import (
 // if a pattern moves over a grid of ranks, each step has the column of the previous one, shifted. Such a column
 // refers to a stored one.
 
-// Coefficients of KindOtherColumn. The value of rank x + d·y is
-// add + mul/div · (that of rank (x+dx mod d) + d·(y+dy mod P/d) - sub).
+// Indices of the coefficients of KindOtherColumn. The value of rank x + d·y is
+// add + mul/div · (v - sub), with v from the other column at rank (x+dx mod d) + d·(y+dy mod P/d).
 const (
-	lRef = iota // number of the stored column of the class, from 0
+	lRef = iota // number, from 0, of the class's stored column that is referred to
 	lD
 	lDX
 	lDY
@@ -50,9 +50,9 @@ func (f *Form) like(v int64) int64 {
 // A base is a stored column that others may refer to.
 type base struct {
 	ref    int64
-	off    int64 // the values are off + scale·pattern
+	off    int64 // least value of the column: its values are off + scale·vals
 	scale  int64
-	vals   []int64 // the pattern
+	vals   []int64 // what function pattern returns for the column
 	d      int64   // width of the grid for the last shift that matched; 0: no shift matched yet
 	dx, dy int64   // the last shift that matched
 }

@@ -27,7 +27,7 @@ type Seq struct {
 // Codecs, the low bits of a sequence's first byte. With relative set, values
 // are differences to the ranks they belong to.
 const (
-	codecRuns   = 0 // Column.AppendRuns
+	codecRuns   = 0 // as Column.AppendRuns writes it
 	codecPlain  = 1 // a varint for each value: its difference to the one before
 	codecValues = 2 // a grammar over the distinct values
 	codecDeltas = 3 // a grammar over the distinct differences of consecutive values

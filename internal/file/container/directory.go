@@ -18,8 +18,8 @@ import (
 //	          raw size uvarint unless the codec is 0, checksum uint32 if summed
 //	checksum  uint32
 //
-// That checksum covers everything between the magic and itself. A section's covers its stored bytes and those of the
-// sections before it that have none. All are CRC-32C.
+// The last checksum covers everything between the magic and itself. A section's checksum covers its stored bytes, and
+// those of the sections before it that have no checksum. All are CRC-32C.
 const (
 	MinFileSize = 20 // smallest size of a file
 	sumSize     = 4
@@ -117,7 +117,7 @@ func ReadDirectory(src io.ReaderAt, size int64) (Sections, error) {
 	if dirSize > uint64(size-start) {
 		return nil, fmt.Errorf("header: directory of %d bytes in a file of %d: %w", dirSize, size, ErrFormat)
 	}
-	// the part of the header that the checksum covers, and the directory
+	// dir gets the part of the header that the checksum covers, and the directory.
 	dir := make([]byte, start+int64(dirSize))
 	if n, err := src.ReadAt(dir, 0); n < len(dir) {
 		return nil, fmt.Errorf("directory: %w", err)

@@ -169,7 +169,7 @@ var (
 
 // Load reads a section, verifies its checksum and decompresses it.
 func (s *Section) Load(src io.ReaderAt) ([]byte, error) {
-	// Stored sizes are within the file's, so this is no more than the file.
+	// Sections are within the file, as decodeDirectory has checked: this is no more than the file's size.
 	covered := make([]byte, s.to-s.from)
 	if n, err := src.ReadAt(covered, s.from); n < len(covered) {
 		return nil, fmt.Errorf("read: %w", err)

@@ -170,8 +170,8 @@ func appendList(b []byte, sigs []int, alike bool, f *followed, packed func([]byt
 	}
 	short := column.EncodeSeq(nil, &col, nil)
 	if alike {
-		// A list that is far shorter as a Seq stays so. It is unlike other classes' lists, for example that of a root
-		// that communicates with every rank in turn.
+		// A list that is far shorter as a Seq remains one. It is unlike other classes' lists, for example that of a
+		// root that communicates with every rank in turn.
 		if plain := column.EncodePlain(nil, &col); len(plain) < 1<<10 || len(plain) < 8*len(short) {
 			short = plain
 		}

@@ -211,7 +211,7 @@ func (x *codeCoder) offsets() {
 	x.compare()
 }
 
-// compare sets like.
+// compare sets x.like, by vertex, to the previous vertex of the same kind and offset.
 func (x *codeCoder) compare() {
 	type place struct {
 		kind   model.VertexKind
@@ -316,7 +316,7 @@ func (x *codeCoder) apart() {
 	}
 }
 
-// checkStep refuses steps between vertices that are no calls, or with missing loops.
+// checkStep refuses a step between vertices that are no calls, or with a loop that is not around both.
 func checkStep(r *wire.Reader, c *model.Code, s model.CallTransition) {
 	for _, v := range []int{s.From, s.To} {
 		if !isCall(c, v) {

@@ -23,14 +23,15 @@ const (
 	mostFollowing = 1 << 17 // largest number of calls of a table without stacks
 )
 
-// A followed is the calls of a table in order; site and at are empty if calls have stacks.
+// A followed is the calls of a table, by site, with the sites in the order of their places. It is empty if calls have
+// stacks.
 type followed struct {
 	site  []int32 // by call: number of its site, in the order of places
 	at    []int32 // by call: index among the calls of its site
 	calls [][]int32
 }
 
-// follow returns the calls of the table as followed; nil if there are too many, or the table is damaged.
+// follow arranges the calls of the table as a followed; nil if there are too many, or the table is damaged.
 func (t *SignatureTable) follow() *followed {
 	t.once.Do(func() { t.followed = t.inOrder() })
 	return t.followed
@@ -137,7 +138,8 @@ func codeFurther(c *wire.Coder, v *int, than, limit int) {
 	}
 }
 
-// followedOf returns the calls of tables that were just written as followed; nil if lists are better coded as numbers.
+// followedOf arranges the calls of tables that were just written as a followed; nil if lists are better coded as
+// numbers.
 func followedOf(sites, signatures []byte, schema map[uint16]*model.Function) *followed {
 	s := DecodeSites(wire.NewReader(sites, "sites"))
 	r := wire.NewReader(signatures, "signatures")

@@ -147,7 +147,7 @@ func codeKind(c *wire.Coder, k *mpi.Kind, unknown *[]string) {
 //go:embed schema.table
 var schemaTable []byte
 
-// entries are those of schema.table, by id.
+// entries returns the functions' entries in schema.table, by id.
 var entries = sync.OnceValue(func() [][]byte {
 	r := wire.NewReader(schemaTable, "schema.table")
 	n := r.Count(2)
