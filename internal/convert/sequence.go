@@ -38,7 +38,7 @@ func ChannelOf(op *ops.Operation) Channel {
 }
 
 // A posted is a pending receive, which has a record already. The record is overwritten if no message arrives, or when a
-// wildcard's source is known.
+// wildcard's source and tag are known.
 type posted struct {
 	at, length int64 // offset and length of the receive's record in Out, in bytes
 	wild       bool

@@ -41,7 +41,7 @@ const (
 	flatTag       = -11
 )
 
-// blankOf is the length in bytes of the line reserved for a wildcard receive, whose source is filled in later.
+// blankOf is the length in bytes of the line reserved for a wildcard receive, whose numbers are filled in later.
 const blankOf = 64
 
 // NewSMPI begins to write into a folder that is there.

@@ -108,8 +108,8 @@ type Site struct {
 	Line        int    `json:"line,omitempty"` // source line in the last of the runs that were queried
 }
 
-// String returns the site as text: function, caller, source file and line, and its number among sites for which these
-// are equal.
+// String returns the site as text: function, calling functions, source file and line, and a number from 1. Sites that
+// are equal but for the line have different numbers.
 func (s *Site) String() string {
 	at := cmp.Or(s.Symbol, s.Module)
 	if s.File != "" {

@@ -20,7 +20,7 @@ func fewerIsWorse(metric string) bool {
 	return metric == "parallel" || metric == "load_balance" || metric == "communication"
 }
 
-// RunHistory is the runs of one command on one machine and number of ranks, in steps of a tag's value.
+// RunHistory is the runs of one command on one machine with one number of ranks, divided into steps by a tag's value.
 type RunHistory struct {
 	Command string `json:"command"`
 	Machine string `json:"machine"`
@@ -35,7 +35,7 @@ type RunHistory struct {
 type TrendQuery struct {
 	Tag       string  // name of the tag whose values are compared (e.g. commit)
 	Metric    string  // one of Metrics, or the name of an MPI function
-	Threshold float64 // smallest relative change that counts, as a share (0.05 is 5 %)
+	Threshold float64 // only larger relative changes count; a share (0.05 is 5 %)
 	Program   string  // base name of the program whose runs are compared; "": all programs
 }
 

@@ -1,5 +1,5 @@
-// Package expr has formulas: values as functions of the rank, the number of ranks, the iteration of a loop and the place
-// in a list.
+// Package expr has formulas: values as functions of the rank, the number of ranks, the iteration of a loop and the
+// place in a list.
 //
 // A formula is a tree. Parse makes it of C text, Eval computes it, and CText writes it for programs and people. What a
 // formula may call is defined by formulas, too (functions.go); CHeader writes these definitions for C programs.
@@ -193,8 +193,8 @@ func CallFunction(name string, args ...*Expr) *Expr {
 	return e
 }
 
-// FunctionNamed returns a function that functions.go defines as a Go function. Arguments after its last parameter are
-// ignored.
+// FunctionNamed returns a function of formulas as a Go function; functions of grids are not supported. Arguments after
+// its last parameter are ignored.
 func FunctionNamed(name string) func(a, b, c int64) int64 {
 	define()
 	f := functions[name].whole

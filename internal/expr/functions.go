@@ -22,8 +22,8 @@ type function struct {
 	variants map[string]*compiled
 }
 
-// definitions are the functions that formulas may call, one a line. A function may call those above it, and itself. A
-// comment after // is for the C header.
+// definitions are the functions that formulas may call, one a line. A function may call natives, those above it,
+// and itself. A comment after // is for the C header.
 const definitions = `
 least(a, b) = a < b ? a : b
 most(a, b) = a > b ? a : b
@@ -246,7 +246,8 @@ var define = sync.OnceFunc(func() {
 	}{
 		{"GRID_2D", false, []string{flat, "ranks / " + flat}},
 		{"GRID_2D_LONGEST_FIRST", true, []string{"ranks / " + flat, flat}},
-		{"GRID_SQUARE", false, []string{"root(ranks)", "root(ranks)"}}, // as many ranks as form a square; the others are outside
+		// As many ranks as form a square; the others are outside.
+		{"GRID_SQUARE", false, []string{"root(ranks)", "root(ranks)"}},
 		{"GRID_3D", false, []string{x, y, "ranks / " + x + " / " + y}},
 		{"GRID_3D_REVERSED", true, []string{"ranks / " + x + " / " + y, y, x}},
 		{"GRID_3D_BALANCED", false, []string{shortest, other, "ranks / " + shortest + " / " + other}},

@@ -38,8 +38,8 @@ func columns(obs []env) [][2][]uint64 {
 	return list
 }
 
-// pairsOfTests looks for two of tests that both hold exactly where the value is 1, or one of which does. If no pair
-// fits, the first or last iteration may be an exception.
+// pairsOfTests looks for two of tests or nots that both hold exactly where the value is 1, or at least one of which
+// does. If no pair fits, the first or last iteration may be an exception.
 func pairsOfTests(obs []env, vals []int64) (out []form) {
 	if !logical(vals) {
 		return nil

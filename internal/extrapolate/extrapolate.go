@@ -2,8 +2,8 @@
 // smaller ones.
 //
 // All ranks of all runs share one shape: call sites in order, and loops around them. What differs between them is
-// fitted: whether a site is reached, the trip count of a loop, and each value of a call. For each of these, forms of the
-// rank and the number of ranks are tried, simplest first. A value is determined only if all simplest forms that fit
+// fitted: whether a site is reached, the trip count of a loop, and each value of a call. For each of these, forms of
+// the rank and the number of ranks are tried, simplest first. A value is determined only if all simplest forms that fit
 // everything seen give the same one. After Wu and Mueller, ScalaExtrap (PPoPP 2011), which fits parameters of stencils
 // along the corners of a grid.
 package extrapolate
@@ -87,8 +87,8 @@ var iteration = regexp.MustCompile(` in iteration \[[\d ]*\]`)
 // A Model is the common structure of traces of one program on several numbers of ranks.
 type Model struct {
 	m *pattern
-	// by run and rank: the calls, for a second attempt with loops from the order of calls; nil if the first attempt had
-	// no machine code
+	// by run and rank: the calls, for a second attempt with loops from the order of calls; nil if m has such loops
+	// already
 	calls [][]*grammar.Grammar
 	// what the second attempt found, if the last Extrapolate used it; else nil
 	second *pattern
@@ -449,7 +449,7 @@ type Slot struct {
 	Name string `json:"slot"`
 	// all equally simple formulas that fit; "?": an address that may be any
 	FittingForms []string `json:"forms"`
-	// why the value is refused although forms fit; "": it is not refused
+	// why the value is refused whatever the forms give; "": it is what they give, if they agree
 	RefusalReason string `json:"wrong,omitempty"`
 }
 

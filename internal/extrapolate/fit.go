@@ -172,7 +172,7 @@ func singly(obs []env, vals []int64) []form {
 	if two := lines(tests, obs, vals); len(two) > 0 { // two values, selected by a simple test
 		return append(out, two...)
 	}
-	highest := highestOf(obs) // groups cannot be larger than this
+	highest := highestOf(obs) // groups of at most this size are tried
 	if highest < 2 || !ofRank(obs, vals, highest) {
 		return out
 	}
@@ -274,7 +274,7 @@ func line(u *form, look *outlook, obs []env, vals []int64) (form, bool) {
 	if u0 == expr.NoValue || u1 == expr.NoValue {
 		return form{}, false
 	}
-	for i := 0; u1 == u0; i++ { // search an observation with another value of u: two values determine a
+	for i := 0; u1 == u0; i++ { // search for an observation with another value of u: two values determine a
 		if v1 != v0 || i == len(obs) {
 			return form{}, false
 		}

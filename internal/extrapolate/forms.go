@@ -17,7 +17,7 @@ type env = expr.VariableValues
 type form struct {
 	*expr.Expr
 	grid  int        // index in expr.Grids of the grid that it is about; -1: none
-	of    []form     // the shares that it is a product of; nil: it is no product
+	of    []form     // shares that it is a product of, as quantities of the program; nil: none
 	weak  bool       // one of its branches fits so few values that this may be by chance
 	even  bool       // its division leaves no remainder in any observation; set only if several forms fit
 	exact *expr.Expr // formula that is 1 where the division leaves no remainder; nil: not made yet

@@ -15,8 +15,9 @@ import (
 // segmentPart is the suffix of the names of values that are a memory segment.
 const segmentPart = ".segment"
 
-// buffers returns, by index in group.cells, whether the value is the segment of a buffer that the program passes, and
-// other values give its size. The buffer's offset is the next value. No analysis depends on such a buffer's address.
+// buffers returns, by index in group.cells, whether the value is the segment of a buffer that the program passes. The
+// buffer's offset is the next value. If no parameter is a count, which gives a buffer's size, the map is empty. No
+// analysis depends on the address of such a buffer.
 func (p *place) buffers() map[int]bool {
 	out := make(map[int]bool)
 	if !slices.ContainsFunc(p.function.Params, func(d trace.ParamDef) bool { return d.Kind == mpi.KindCount }) {

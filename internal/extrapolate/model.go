@@ -35,7 +35,7 @@ type cell struct {
 	one  fitted
 	each [][]fitted // of a list of equal length everywhere: by element, and value in the element
 	any  []fitted   // of other lists: for all elements, by value in the element
-	sum  sum        // of other lists for whose elements no form fits
+	sum  sum        // of other lists, unless exactly one form fits their elements
 }
 
 // A sum is a list each of whose elements is factor times the sum of the preceding elements of another list, as
@@ -317,7 +317,7 @@ func (m *pattern) tried(obs []env, vals []int64) *tried {
 // mostWithout is the number of values without a form that ends the search: the program's behaviour depends on its data.
 const mostWithout = 64
 
-// A tried is the result of fitting a value. All values with the same observations share it.
+// A tried is the result of fitting a value. All values that were observed alike share it.
 type tried struct {
 	forms []form
 	said  float64 // evidence of the values in bits, see evidence

@@ -9,7 +9,7 @@ import (
 
 // A lacking is what a rank of a partial trace lacks.
 type lacking struct {
-	left        uint64 // number of left-out calls; at least, as trip counts may be unknown
+	left        uint64 // least number of left-out calls, as trip counts may be unknown
 	requestless bool   // a left-out call made a request, which may be pending
 	objectless  bool   // a left-out call made or freed an object, so later handles may mean other objects
 }

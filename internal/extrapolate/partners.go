@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/expr"
 )
 
-// mostPartners is how many forms of the partner's rank are tried.
+// mostPartners is the largest number of forms of the partner's rank that are tried.
 const mostPartners = 4
 
 // byPartner fits a value that depends on the partner's rank, as a message's size depends on the sender's block. Its

@@ -8,7 +8,7 @@ type Fitter struct {
 	col   Column
 	ranks []int64
 	index map[int64]int // by rank: position in the class; nil if ranks are consecutive
-	radix []int64       // divisors of the world size that are tried as widths of grids
+	radix []int64       // divisors of the world size that are tried as widths of grids and as sizes of blocks
 	memo  map[string]*fitted
 	seen  map[identity]*entry
 	vals  []int64 // buffer for the values of one column
@@ -146,7 +146,7 @@ const (
 	pace     = 16
 )
 
-// encode returns a column as a Seq, for a column that is stored.
+// encode returns a column that is stored, encoded as a Seq.
 func (f *Fitter) encode(c *Column) []byte {
 	tries := noGrammars
 	if f.misses < patience || f.misses%pace == 0 {

@@ -104,7 +104,7 @@ func CodeLazy(c *wire.Coder, s **Seq, x, ranks *Column, n int) {
 	}
 }
 
-// CodeValues is CodeSeq for a slice of values. To read them, vals must have their number as length.
+// CodeValues is CodeSeq for a slice of values. When reading, it fills vals, whose length is the number of values.
 func CodeValues(c *wire.Coder, vals []int64) {
 	if c.Reader == nil {
 		c.Buf = EncodeValues(c.Buf, vals)

@@ -51,8 +51,8 @@ func coarseAsides(list []model.Aside, ranks int) []model.Aside {
 	return append(out, first...)
 }
 
-// thinned merges pairs of asides that follow each other: two of the recorder's own time, or two with tracing off. The
-// recorder's first one stays as it is.
+// thinned merges pairs of asides of the same kind: two of the recorder's own time, or two with tracing off. Asides of
+// the other kind may be between them. The recorder's first one stays as it is.
 func thinned(list []model.Aside) []model.Aside {
 	var out []model.Aside
 	open := [2]int{-1, -1}

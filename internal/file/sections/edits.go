@@ -21,7 +21,8 @@ const (
 	SharedSignaturesMark = 255
 	// largest number of classes; with more, lists on their own are as short
 	maxTogether = 256
-	maxEditing  = 1 << 14 // largest product of the lengths of two lists for which the fewest edits are searched
+	// largest product of the lengths of the differing parts of two lists for which the fewest edits are searched
+	maxEditing = 1 << 14
 )
 
 // A ClassCommon is the decoded common part of a class's ranks.
