@@ -1,11 +1,12 @@
 package convert
 
-// Paraver and Dimemas are tools of the Barcelona Supercomputing Center. Paraver's files are events (.prv), names of
-// types and values (.pcf), and names of nodes and threads (.row). Types and values are those of Extrae, so that
-// Paraver's configurations work. The formats are described in "Paraver: Trace file description".
+// Paraver and Dimemas are tools of the Barcelona Supercomputing Center. A Paraver trace is three files: records of
+// states, events and messages (.prv), names of event types and values (.pcf), and names of nodes and threads (.row).
+// Event types and values are those of Extrae, so that Paraver's configurations work. The formats are described in
+// "Paraver: Trace file description".
 //
-// Records of all ranks are in the order of time, and a message is one record with both ends. So the threads' steps
-// are merged, and messages are sorted on disk.
+// The .prv file has the records of all ranks in the order of time, and one record for both ends of a message. So the
+// states and events of threads are merged, and messages are sorted on disk.
 
 import (
 	"errors"
@@ -20,13 +21,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// inMemory is the memory of each of the two sorters, in bytes.
+// inMemory is the memory in bytes for each of the two sorters, and for the buffered steps of all threads together.
 const inMemory = 8 << 20
 
-// ParaverBaseName is the files' name without suffix.
+// ParaverBaseName is the name of the three files of a Paraver trace, without suffix.
 const ParaverBaseName = "trace"
 
-// A Paraver writes into a folder. It is an ops.Sink and needs ops.Options.Messages.
+// A Paraver writes a trace for Paraver into a folder. It is an ops.Sink and needs ops.Options.Messages.
 type Paraver struct {
 	s     *ops.Source
 	dir   string
@@ -34,27 +35,28 @@ type Paraver struct {
 	nodes *nodes
 
 	steps    *paraverSteps
-	messages *sorter // by time
-	ends     *sorter // ends of messages, by number
+	messages *sorter // whole messages, by time of the send
+	ends     *sorter // sends and receives, by Act.Message: both ends of a message have the same number
 	buffer   []byte
 	last     int64
 
 	functions map[uint16]*function
-	enters    map[call]int     // numbers of the events at the beginnings of calls without further values
-	values    []string         // names of attached values
-	threads   []thread         // of the current rank
-	posted    map[uint64]int64 // by number of a pending receive's request: when it was posted
+	// by call: number of the event at its beginning, if the event has function and call site alone
+	enters  map[call]int
+	values  []string         // names of attached values; valueType plus the index is the event type
+	threads []thread         // by stream of the current rank
+	posted  map[uint64]int64 // by Act.ID of a pending receive: when it was posted, in ns
 }
 
-// A call is a function and a call site.
+// A call is a function, by its event value in Paraver, and a call site, by its index in ops.Source.Places.
 type call struct{ function, place int }
 
-// A thread is the state of a thread while its rank is processed.
+// A thread is what has to be remembered about a thread of the rank that is being written.
 type thread struct {
 	*timeline
-	number int   // number of its timeline
-	since  int64 // begin of the current state; -1: before the first call
-	event  int   // pending event at that time
+	number int   // index in paraverSteps.timelines
+	since  int64 // begin of the current Paraver state in ns; -1: before the first call
+	event  int   // number of the event at time since, which is not written yet; noEvent: none
 	text   []byte
 	open   []*function
 }
@@ -72,7 +74,7 @@ func NewParaver(s *ops.Source, dir string, o Options) (*Paraver, error) {
 	}, nil
 }
 
-// Begin prepares the threads of a rank.
+// Begin starts a timeline for each of a rank's threads.
 func (w *Paraver) Begin(k *trace.Rank) error {
 	w.threads, w.posted = make([]thread, k.Streams()), make(map[uint64]int64)
 	for i := range w.threads {
@@ -83,7 +85,7 @@ func (w *Paraver) Begin(k *trace.Rank) error {
 	return nil
 }
 
-// End writes the last events. The state after a thread's last call is unknown.
+// End writes the last events of the rank's threads. After a thread's last call no state is written, as it is unknown.
 func (w *Paraver) End(*trace.Rank) error {
 	for i := range w.threads {
 		t := &w.threads[i]
@@ -99,7 +101,7 @@ func (w *Paraver) End(*trace.Rank) error {
 	return nil
 }
 
-// step writes the pending event, and the current state up to now.
+// step writes the thread's pending event, and its Paraver state from t.since to now.
 func (w *Paraver) step(t *thread, now int64) error {
 	w.last = max(w.last, now)
 	if t.since < 0 {
@@ -118,7 +120,7 @@ func (w *Paraver) step(t *thread, now int64) error {
 	return err
 }
 
-// happens adds an event at the beginning of the current state.
+// happens makes an event with this text the pending one, at the beginning of the thread's current state.
 func (w *Paraver) happens(t *thread, text []byte) {
 	if t.event = w.steps.event(text); t.event == ownEvent {
 		t.text = append(t.text[:0], text...)
@@ -165,7 +167,7 @@ func (w *Paraver) Leave(c *ops.Call) error {
 	return nil
 }
 
-// entered adds the events for a function, its call site and further values.
+// entered makes the event at the beginning of a call: function, call site, bytes of collectives and attached values.
 func (w *Paraver) entered(t *thread, c *ops.Call, f *function) {
 	at := call{f.value, c.Place}
 	if n, ok := w.enters[at]; ok && !says(c) {
@@ -173,7 +175,7 @@ func (w *Paraver) entered(t *thread, c *ops.Call, f *function) {
 		return
 	}
 	b := field(field(w.buffer[:0], int64(f.event)), int64(f.value))
-	b = field(field(b, lineType), int64(c.Place+1)) // 0: no line
+	b = field(field(b, lineType), int64(c.Place+1)) // from 1, as 0 means that the call ended
 	for i := range c.Acts {
 		x := &c.Acts[i]
 		if !collects(x) {
@@ -184,7 +186,7 @@ func (w *Paraver) entered(t *thread, c *ops.Call, f *function) {
 		if x.Root >= 0 && x.Comm.WorldRank(x.Root) == c.Rank || x.Root == ops.RootSelf {
 			b = field(field(b, rootType), 1)
 		}
-		b = field(field(b, commType), int64(x.Comm.Number+1)) // 0 is MPI_COMM_SELF
+		b = field(field(b, commType), int64(x.Comm.Number+1)) // 0 is MPI_COMM_SELF, whose Number is -1
 	}
 	for i := range c.Values {
 		v := &c.Values[i]
@@ -196,7 +198,7 @@ func (w *Paraver) entered(t *thread, c *ops.Call, f *function) {
 	}
 }
 
-// says reports whether a call has values besides function and call site.
+// says reports whether a call's event has more than function and call site: values of a collective, or attached values.
 func says(c *ops.Call) bool {
 	if len(c.Values) > 0 {
 		return true
@@ -217,7 +219,7 @@ func (w *Paraver) function(f *trace.Function) *function {
 	return once.GetOrMake(w.functions, f.ID, func() *function { return describe(f) })
 }
 
-// value returns the event type of an attached value's name.
+// value returns the event type for the values that programs attach under a name.
 func (w *Paraver) value(name string) int {
 	n := slices.Index(w.values, name)
 	if n < 0 {
@@ -227,7 +229,7 @@ func (w *Paraver) value(name string) int {
 	return valueType + n
 }
 
-// act adds the ends of messages, and counts actions without a record.
+// act stores sends and receives for join. It counts actions for which Paraver has no record as losses.
 func (w *Paraver) act(t *thread, c *ops.Call, x *ops.Act) error {
 	switch x.Kind {
 	case ops.ActSend, ops.ActSendBegin:
@@ -250,13 +252,14 @@ func (w *Paraver) act(t *thread, c *ops.Call, x *ops.Act) error {
 	return nil
 }
 
-// end adds an end of a message.
+// end stores a send or receive, for join.
 func (w *Paraver) end(x *ops.Act, e messageEnd) error {
 	w.buffer = e.append(w.buffer[:0])
 	return w.ends.add(x.Message, w.buffer)
 }
 
-// join makes records of messages with both known ends.
+// join pairs sends with receives by Act.Message, and stores the pairs sorted by the time of the send. A send or receive
+// without its other end is counted as lost.
 func (w *Paraver) join() error {
 	var first messageEnd
 	var number uint64
@@ -286,7 +289,7 @@ func (w *Paraver) join() error {
 	return err
 }
 
-// Close writes the files.
+// Close writes the three files of the Paraver trace.
 func (w *Paraver) Close() error {
 	if err := w.join(); err != nil {
 		return err
@@ -310,7 +313,7 @@ func (w *Paraver) Close() error {
 	return f.Close()
 }
 
-// print writes all records.
+// print writes the .prv file: the header, then states, events and messages in the order of time.
 func (w *Paraver) print(out io.Writer) (err error) {
 	p := printer{out: out, s: w.steps, text: w.header(nil), marks: w.o.Marks}
 	if p.steps, err = w.steps.merged(); err != nil {

@@ -17,16 +17,16 @@ const (
 	other        = 50000003
 	oneSided     = 50000004
 	fileIO       = 50000005
-	sentType     = 50100001 // the first type about collectives
+	sentType     = 50100001 // bytes that a rank sends in a collective
 	receivedType = 50100002
 	rootType     = 50100003
 	commType     = 50100004
 	lineType     = 80000001
-	finding      = 85000001 // the first of spoor's own types
-	valueType    = 90000001 // the first type of attached values
+	finding      = 85000001 // spoor's findings, which Extrae doesn't have
+	valueType    = 90000001 // the first attached value; further ones have the following numbers
 )
 
-// States of threads.
+// States of threads, as Paraver numbers them.
 const (
 	running            = 1
 	waitMessage        = 3
@@ -42,7 +42,7 @@ const (
 	sendReceiveProgram = 16
 )
 
-// A state has a name and a colour.
+// A state is a state that Paraver knows: its number, name and colour as {red,green,blue}.
 type state struct {
 	number      int
 	name, color string
@@ -58,7 +58,7 @@ var states = []state{
 	{others, "Others", "{192,224,0}"}, {sendReceiveProgram, "Send Receive", "{66,66,66}"},
 }
 
-// numbered are the functions that Extrae numbers, from 1.
+// numbered lists the MPI functions that Extrae numbers, without MPI_. The first has number 1.
 const numbered = `
 	Send Recv Isend Irecv Wait Waitall Bcast Barrier Reduce Allreduce Alltoall Alltoallv Gather Gatherv Scatter Scatterv
 	Allgather Allgatherv Comm_rank Comm_size Comm_create Comm_dup Comm_split Comm_group Comm_free Comm_remote_group
@@ -85,14 +85,16 @@ var numbers = sync.OnceValue(func() map[string]int {
 	return list
 })
 
-// A function is how calls of an MPI function are written.
+// A function is how calls of an MPI function appear in Paraver: type and value of the event, and the thread's state.
 type function struct {
 	event, value, state int
 	name                string
-	left                int // number of the event at the end of a call that is in no other call; noEvent: not made yet
+	// number of the event when a call returns to the program, not to a call around it; noEvent: not made yet
+	left int
 }
 
-// describe determines how a function is written. Functions unknown to Extrae have values from 1000 on.
+// describe determines how calls of a function appear in Paraver. A function that Extrae does not number has the value
+// 1000 plus its id.
 func describe(f *trace.Function) *function {
 	x := &function{event: other, value: 1000 + int(f.ID), state: others, name: f.Name}
 	if n, ok := numbers()[strings.ToLower(f.Name)]; ok {

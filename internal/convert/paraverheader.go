@@ -15,13 +15,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// nodes is where ranks ran. Each rank has its own processor, which its threads share.
+// nodes is the hosts that ranks ran on. Each rank counts as a processor of its own, which the rank's threads share.
 type nodes struct {
 	names   []string
-	ranks   []int // by node
-	node    []int // by rank, from 0
-	cpu     []int // by rank, from 1
-	threads []int // by rank
+	ranks   []int // by node: number of ranks
+	node    []int // by rank: index of its node, in names
+	cpu     []int // by rank: number of its processor, from 1, counted over all nodes
+	threads []int // by rank: number of threads
 	started time.Time
 }
 
@@ -66,12 +66,12 @@ func newNodes(r *trace.Reader) (*nodes, error) {
 	return n, nil
 }
 
-// who writes a thread in the form of records: processor, application, task, thread.
+// who names a thread as Paraver's records do: processor:application:task:thread, each from 1.
 func (n *nodes) who(rank, stream int) []byte {
 	return fmt.Appendf(nil, "%d:1:%d:%d", n.cpu[rank], rank+1, stream+1)
 }
 
-// rows writes the names of processors, nodes and threads.
+// rows writes the .row file: names of processors, nodes and threads.
 func (n *nodes) rows(path string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "LEVEL CPU SIZE %d\n", len(n.cpu))
@@ -92,7 +92,7 @@ func (n *nodes) rows(path string) error {
 	return os.WriteFile(path, []byte(b.String()), 0o666)
 }
 
-// all returns the number of threads.
+// all returns the number of threads of all ranks.
 func (n *nodes) all() (total int) {
 	for _, t := range n.threads {
 		total += t
@@ -100,7 +100,7 @@ func (n *nodes) all() (total int) {
 	return total
 }
 
-// header appends the first line, and those of the communicators.
+// header appends the first line of the .prv file, and a line with the members of each communicator.
 func (w *Paraver) header(b []byte) []byte {
 	n := w.nodes
 	b = fmt.Appendf(b, "#Paraver (%s):%d_ns:%d(", n.started.UTC().Format("02/01/06 at 15:04"), w.last, len(n.names))
@@ -133,7 +133,7 @@ func (w *Paraver) header(b []byte) []byte {
 	return b
 }
 
-// labels writes the names of types and values.
+// labels writes the .pcf file: names of states, event types and event values.
 func (w *Paraver) labels() error {
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(w.o.Metadata)) {

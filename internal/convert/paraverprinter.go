@@ -5,36 +5,37 @@ import (
 	"strconv"
 )
 
-// A printer writes steps and messages as lines in the order of time. At equal times, states precede events, and
-// events precede messages.
+// A printer writes steps and messages as lines of the .prv file, in the order of time. At equal times, states precede
+// events, and events precede messages.
 type printer struct {
 	out    io.Writer
 	steps  merge[*position]
 	s      *paraverSteps
-	text   []byte // not yet written
+	text   []byte // lines not yet written to out
 	at     int64
-	events []byte // events at the current time
+	events []byte // event lines at time at; they go after its state lines
 	marks  []TimeMark
-	marked int // number of printed marks
+	marked int // number of marks already printed
 }
 
-// Kinds of lines.
+// The first field of a line in a .prv file: what the line is.
 const (
 	stateLine   = "1:"
 	eventLine   = "2:"
 	messageLine = "3:"
 )
 
-// inText is the number of bytes written together.
+// inText is the number of bytes of lines that are collected before they are written.
 const inText = 1 << 14
 
-// until prints all steps up to and including a time.
+// until prints all steps that begin at a time (in ns) or before it.
 func (p *printer) until(ns int64) error {
 	for len(p.steps) > 0 && p.steps[0].at <= ns {
 		c := p.steps[0]
 		if c.at != p.at {
 			p.moment()
-			for ; p.marked < len(p.marks) && p.marks[p.marked].Ns <= c.at; p.marked++ { // on the first thread
+			// A mark becomes an event of the first thread, as Paraver has no events without thread.
+			for ; p.marked < len(p.marks) && p.marks[p.marked].Ns <= c.at; p.marked++ {
 				b := append(append(p.text, eventLine...), p.s.timelines[0].name...)
 				p.text = append(field(field(field(b, p.marks[p.marked].Ns), finding), int64(p.marked+1)), '\n')
 			}
@@ -80,13 +81,13 @@ func (p *printer) message(_ uint64, data []byte) error {
 	return p.write()
 }
 
-// moment prints the events of a time that is over.
+// moment prints the event lines of the time p.at, after its last state line.
 func (p *printer) moment() {
 	p.text = append(p.text, p.events...)
 	p.events = p.events[:0]
 }
 
-// write writes the text if there is enough of it.
+// write writes the collected lines to out if they are at least inText bytes.
 func (p *printer) write() error {
 	if len(p.text) < inText {
 		return nil

@@ -9,20 +9,20 @@ import (
 	"slices"
 )
 
-// A sorter sorts records by key; equal keys keep their order. What exceeds the memory is stored in sorted runs in a
-// file.
+// A sorter sorts records by key; records with equal keys keep their order. Records that don't fit into memory are
+// written to a temporary file in sorted runs.
 type sorter struct {
 	dir  string
-	most int // bytes in memory
+	most int // largest number of bytes in memory
 	f    *os.File
-	to   int64 // end of the file
+	to   int64 // length of the file: where the next run begins
 	runs []fileRange
 
 	data    []byte
 	records []record
 }
 
-// A record is a key, and the range of its bytes in the sorter's data.
+// A record is a key, and where the record's bytes begin and end in sorter.data.
 type record struct {
 	key      uint64
 	from, to uint32
@@ -30,15 +30,15 @@ type record struct {
 
 const recordSize = 16
 
-// A fileRange is a stretch of the file.
+// A fileRange is the part of the sorter's file that holds one run, as offsets in bytes.
 type fileRange struct{ from, to int64 }
 
-// newSorter keeps up to most bytes in memory, the rest in a folder.
+// newSorter returns a sorter that keeps up to most bytes in memory, the rest in a temporary file in the folder dir.
 func newSorter(dir string, most int) *sorter { return &sorter{dir: dir, most: most} }
 
 func (s *sorter) add(key uint64, data []byte) error {
 	switch {
-	case s.records == nil: // all at once: to grow would take as much again
+	case s.records == nil: // in full size: slices that grow need the old memory and the new at once
 		s.records, s.data = make([]record, 0, s.most/2/recordSize), make([]byte, 0, s.most/2)
 	case len(s.records) > 0 && (len(s.records) >= cap(s.records) || len(s.data)+len(data) > cap(s.data)):
 		if err := s.spill(); err != nil {
@@ -52,7 +52,7 @@ func (s *sorter) add(key uint64, data []byte) error {
 
 func (s *sorter) sort() {
 	slices.SortFunc(s.records, func(a, b record) int {
-		if c := cmp.Compare(a.key, b.key); c != 0 { // this is where the time of an export goes
+		if c := cmp.Compare(a.key, b.key); c != 0 { // compared first and alone: most of an export's time goes here
 			return c
 		}
 		return cmp.Compare(a.from, b.from)
@@ -68,7 +68,7 @@ func nameless(dir string) (*os.File, error) {
 	return f, err
 }
 
-// spill writes what is in memory as a run.
+// spill sorts the records in memory and appends them to the file as a run.
 func (s *sorter) spill() error {
 	if s.f == nil {
 		var err error
@@ -111,7 +111,7 @@ func (s *sorter) each(f func(key uint64, data []byte) error) error {
 	}
 	s.records, s.data = nil, nil
 	var m merge[*cursor]
-	ahead := min(max(s.most/len(s.runs), 1<<12), 1<<16) // bytes of each run in memory
+	ahead := min(max(s.most/len(s.runs), 1<<12), 1<<16) // bytes that are read at once from each run
 	for i, r := range s.runs {
 		if err := m.add(&cursor{order: i, r: bufio.NewReaderSize(io.NewSectionReader(s.f, r.from, r.to-r.from), ahead)}); err != nil {
 			return err
@@ -128,7 +128,7 @@ func (s *sorter) each(f func(key uint64, data []byte) error) error {
 	return nil
 }
 
-// A cursor is a position in a run.
+// A cursor is the current record of a run, while runs are merged. order is the run's index.
 type cursor struct {
 	order int
 	r     *bufio.Reader
@@ -154,7 +154,7 @@ func (c *cursor) advance() (more bool, err error) {
 
 func (c *cursor) before(o *cursor) bool { return c.key < o.key || c.key == o.key && c.order < o.order }
 
-// A message is what is known of its two ends.
+// A message is the two ends of one message.
 type message struct{ from, to messageEnd }
 
 // A messageEnd is a message's send or receive: when the program called (logical) and when the data moved (physical).
@@ -166,13 +166,13 @@ type messageEnd struct {
 	tag               int64
 }
 
-// Sides of a message.
+// Values of messageEnd.side.
 const (
 	sent     = 0
 	received = 1
 )
 
-// key is when a message was sent.
+// key is when a message was sent, in ns; messages are sorted by it.
 func (m *message) key() uint64 { return uint64(max(0, m.from.logical)) }
 
 func (e *messageEnd) append(b []byte) []byte {
@@ -193,7 +193,7 @@ func (f *fields) end() (e messageEnd) {
 
 func (m *message) append(b []byte) []byte { return m.to.append(m.from.append(b)) }
 
-// fields are numbers in a row, as written by this package.
+// fields are encoded numbers in a row, which unsigned and signed take off one by one.
 type fields []byte
 
 func (f *fields) unsigned() uint64 {

@@ -5,48 +5,50 @@ import (
 	"os"
 )
 
-// A thread's activity is a chain of steps: a state that lasts until the next step, and perhaps an event at its
-// beginning. The steps of all threads are in one file, each thread's in chunks and in order, so that they need
-// merging but no sorting.
+// paraverSteps keeps what threads do as chains of steps. A step is a Paraver state that lasts until the thread's next
+// step, and perhaps an event at its beginning.
+// The steps of all threads are in one file, in chunks. Each thread's steps are in order, so that they need merging but
+// no sorting.
 type paraverSteps struct {
 	dir   string
 	chunk int // largest size of a chunk in bytes
 	f     *os.File
-	to    int64 // end of the file
+	to    int64 // length of the file: where the next chunk begins
 
 	timelines []*timeline
-	texts     [][]byte // texts of events: types and values in the form of records, ":type:value…"
+	texts     [][]byte // texts of events: types and values as in the .prv file, ":type:value…"
 	numbers   map[string]int
 }
 
-// Special numbers of events. Others are indices of texts, plus noEvents.
+// Special numbers of events. Other events have their index in paraverSteps.texts plus noEvents.
 const (
-	noEvent   = iota // none
-	ownEvent         // the text is in the step
-	noEvents         // number of special numbers
+	noEvent   = iota // the step has no event
+	ownEvent         // the step contains the event's text, as texts is full
+	noEvents         // number of the first event in texts
 	mostTexts = 1 << 16
 )
 
-// A timeline is the steps of a thread.
+// A timeline is the steps of a thread, in chunks of the file and in a buffer.
 type timeline struct {
-	name   []byte // thread in the form of records
+	name   []byte // the thread as nodes.who names it
 	begin  int64
 	chunks []chunk
-	buffer []byte // not yet in the file
+	buffer []byte // steps not yet in the file
 }
 
-// A chunk is a part of the file with whole steps.
+// A chunk is a part of the file with whole steps of one thread: its offset and its number of bytes.
 type chunk struct {
 	from int64
 	n    int
 }
 
-// newSteps keeps steps of threads in a file of a folder, and reads them with a limited amount of memory.
+// newSteps returns a store of steps with a temporary file in dir. The buffers of all threads together take about memory
+// bytes.
 func newSteps(dir string, threads, memory int) *paraverSteps {
 	return &paraverSteps{dir: dir, chunk: min(max(memory/max(threads, 1), 1<<12), 1<<15), numbers: make(map[string]int)}
 }
 
-// event returns the number of an event's text; ownEvent if the table is full.
+// event returns the number of an event's text, a new one if necessary. It returns ownEvent if texts is full.
 func (s *paraverSteps) event(text []byte) int {
 	n, ok := s.numbers[string(text)]
 	if ok {
@@ -61,7 +63,7 @@ func (s *paraverSteps) event(text []byte) int {
 	return n
 }
 
-// add appends a step to a timeline.
+// add appends a step to a timeline; its state lasts length ns.
 func (s *paraverSteps) add(t *timeline, length int64, state, event int, text []byte) error {
 	if len(t.buffer)+3*binary.MaxVarintLen64+len(text) > s.chunk {
 		if err := s.flush(t); err != nil {
@@ -78,7 +80,7 @@ func (s *paraverSteps) add(t *timeline, length int64, state, event int, text []b
 	return nil
 }
 
-// flush writes what a timeline has as a chunk.
+// flush appends the steps in a timeline's buffer to the file, as a chunk.
 func (s *paraverSteps) flush(t *timeline) error {
 	if len(t.buffer) == 0 {
 		return nil
@@ -109,22 +111,22 @@ func (s *paraverSteps) close() {
 	}
 }
 
-// A position is a step of a timeline.
+// A position is the current step of a timeline, while timelines are merged.
 type position struct {
 	*timeline
 	s         *paraverSteps
 	order     int
-	at, until int64 // begin and end of the state; equal: no state
+	at, until int64 // begin and end of the step's state in ns; if equal, the step is an event alone
 	state     int
-	event     []byte // nil: none
-	digits    []byte // at, as text
+	event     []byte // text of the step's event; nil: none
+	digits    []byte // at in decimal; empty: not made yet
 
 	next []chunk
 	data fields
 	room []byte
 }
 
-// advance moves to the next step; false at the end.
+// advance moves to the next step of the timeline. It returns false at the end of the timeline.
 func (c *position) advance() (bool, error) {
 	if len(c.data) == 0 {
 		if len(c.next) == 0 {
@@ -167,9 +169,9 @@ func (s *paraverSteps) merged() (m merge[*position], err error) {
 	return m, nil
 }
 
-// A merge is a heap of sequences; the first has the earliest element.
+// A merge is a heap of sequences, each at its current element. The sequence whose element is earliest is the first.
 type merge[T interface {
-	advance() (more bool, err error) // to the next; the first one at the beginning
+	advance() (more bool, err error) // to the sequence's next element; the first call moves to the first one
 	before(T) bool
 }] []T
 
@@ -185,7 +187,7 @@ func (m *merge[T]) add(x T) error {
 	return err
 }
 
-// step advances the earliest sequence.
+// step moves the first sequence to its next element, and restores the order of the heap.
 func (m *merge[T]) step() error {
 	more, err := (*m)[0].advance()
 	if !more {
@@ -197,7 +199,7 @@ func (m *merge[T]) step() error {
 	return err
 }
 
-// sink moves an element down to its place.
+// sink moves the sequence at index i down the heap until it is before its children.
 func (m merge[T]) sink(i int) {
 	for {
 		least := 2*i + 1

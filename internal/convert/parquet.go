@@ -12,31 +12,31 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
-// A ParquetWriter is a folder with a file for each table.
+// A ParquetWriter writes each of Tables into a Parquet file in a folder. It is a RowWriter.
 type ParquetWriter struct {
 	tables []*parquetTable
 }
 
-// A parquetTable collects values of each column. A goroutine writes them when there are enough.
+// A parquetTable collects the rows of one table in batches. The table's goroutine writes full batches.
 type parquetTable struct {
 	file    *os.File
 	w       *parquet.Writer
 	columns []parquetColumn
 	filling batch
 	full    chan batch
-	written chan batch // batches for reuse
-	done    chan error // the goroutine's result after full was closed
+	written chan batch // batches that are written and can be filled again
+	done    chan error // the goroutine's first error, or nil, after full was closed
 	grouped int        // rows in the current row group; owned by the goroutine
 }
 
-// A parquetColumn is a column of a table.
+// A parquetColumn is a column of a table, and its position in the Parquet file.
 type parquetColumn struct {
 	Column
-	at   int // index in the format, which sorts columns by name
+	at   int // index in the Parquet file, which sorts columns by name
 	null parquet.Value
 }
 
-// A batch is rows as columns, in the format's order.
+// A batch is up to atOnce rows, stored by column. Columns are in the order of the Parquet file.
 type batch struct {
 	columns [][]parquet.Value
 	rows    int
@@ -51,7 +51,7 @@ const (
 // compression is Zstandard's fastest level: others take twice the time for a file that is a tenth smaller.
 var compression = &zstd.Codec{Level: zstd.SpeedFastest}
 
-// NewParquetWriter begins to write into a folder.
+// NewParquetWriter creates a Parquet file in dir for each of Tables.
 func NewParquetWriter(dir string) (*ParquetWriter, error) {
 	x := &ParquetWriter{}
 	for _, t := range Tables {
@@ -98,7 +98,7 @@ func newBatch(columns int) batch {
 	return b
 }
 
-// Row adds a row.
+// Row adds a row to the table with this index in Tables.
 func (x *ParquetWriter) Row(table int, row []CellValue) error {
 	p := x.tables[table]
 	for i := range row {
@@ -126,8 +126,8 @@ func (x *ParquetWriter) Row(table int, row []CellValue) error {
 	return nil
 }
 
-// writes writes batches until the channel is closed. After an error it only discards them, so that the sender doesn't
-// block.
+// writes is the goroutine of a table: it writes batches until full is closed. After an error it only discards them, so
+// that Row doesn't block.
 func (p *parquetTable) writes() {
 	var err error
 	for b := range p.full {
@@ -154,7 +154,7 @@ func (p *parquetTable) write(b batch) error {
 	return p.w.Flush()
 }
 
-// Close ends the files.
+// Close writes the remaining rows of all tables and closes the files.
 func (x *ParquetWriter) Close() (err error) {
 	for _, p := range x.tables {
 		err = errors.Join(err, p.close())

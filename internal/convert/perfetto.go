@@ -17,9 +17,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Field numbers of the messages, from Perfetto's .proto files.
+// Numbers of fields in Perfetto's protocol-buffer messages, from its .proto files.
 const (
-	packet = 1 // of a trace
+	packet = 1 // field of Trace: a TracePacket
 
 	packetTimestamp  = 8
 	packetSequence   = 10
@@ -66,8 +66,8 @@ const (
 	sliceEnd   = 2
 	instant    = 3
 
-	firstOfAll = 1 // flag of a sequence: it forgets all interned data
-	usesState  = 2 // flag of a sequence: it uses interned data
+	firstOfAll = 1 // packet flag SEQ_INCREMENTAL_STATE_CLEARED: what earlier packets interned is forgotten
+	usesState  = 2 // packet flag SEQ_NEEDS_INCREMENTAL_STATE: the packet refers to interned data
 )
 
 // PerfettoWriter writes calls and messages as packets of Perfetto's trace format. It is an ops.Sink.
@@ -76,18 +76,18 @@ type PerfettoWriter struct {
 	w     io.Writer
 	s     *ops.Source
 	o     Options
-	out   []byte // the current packet
-	event []byte // the event in the packet
-	other []byte // a submessage of the event
-	state []byte // interned data for the packet
+	out   []byte // buffer of the current packet
+	event []byte // buffer of the event or descriptor in the packet
+	other []byte // buffer of a message inside event, or around out
+	state []byte // names and source locations that the next packet defines (InternedData)
 
-	functions map[*trace.Function]uint64 // interned functions, by their number
+	functions map[*trace.Function]uint64 // by function: its number in interned data, less one
 	names     map[string]uint64
-	sites     []uint64 // by place
+	sites     []uint64 // by call site, as an index in ops.Source.Places: number of its interned source location
 	details   []EventDetail
 }
 
-// NewPerfettoWriter begins a trace.
+// NewPerfettoWriter begins a Perfetto trace with the metadata and marks of o.
 func NewPerfettoWriter(s *ops.Source, w io.Writer, o Options) (*PerfettoWriter, error) {
 	x := &PerfettoWriter{w: w, s: s, o: o, functions: make(map[*trace.Function]uint64), names: make(map[string]uint64)}
 	x.event = textField(varintField(x.event[:0], trackID, aboutTrack), trackName, "about this trace")
@@ -111,7 +111,7 @@ func NewPerfettoWriter(s *ops.Source, w io.Writer, o Options) (*PerfettoWriter, 
 	return x, nil
 }
 
-// aboutTrack is the track for information about the whole trace.
+// aboutTrack is the number of the Perfetto track for information about the whole trace.
 const aboutTrack = 1
 
 func varintField(b []byte, field protowire.Number, v uint64) []byte {
@@ -130,7 +130,7 @@ func fixedField(b []byte, field protowire.Number, v uint64) []byte {
 	return protowire.AppendFixed64(protowire.AppendTag(b, field, protowire.Fixed64Type), v)
 }
 
-// packet writes event as a packet with the new interned data.
+// packet writes x.event as the given field of a packet. The packet also defines what was interned since the one before.
 func (x *PerfettoWriter) packet(field protowire.Number, time int64, flags uint64) error {
 	b := varintField(varintField(x.out[:0], packetTimestamp, uint64(time)), packetSequence, 1)
 	b = varintField(b, packetFlags, flags)
@@ -144,10 +144,12 @@ func (x *PerfettoWriter) packet(field protowire.Number, time int64, flags uint64
 	return err
 }
 
-// track returns the number of a thread's track. Threads count from 1, as 0 is the process's track.
+// track returns the number of a thread's Perfetto track. Threads count from 1 here, as 0 is the track of the rank's
+// process.
 func track(rank, thread int) uint64 { return uint64(rank+1)<<20 | uint64(thread) }
 
-// Begin names a rank and its threads. Perfetto reserves process 0 for the operating system.
+// Begin names a rank and its threads. The rank's process number is rank + 1, as Perfetto reserves process 0 for the
+// operating system.
 func (x *PerfettoWriter) Begin(k *trace.Rank) error {
 	rank := k.Number()
 	pid := uint64(rank + 1)
@@ -171,7 +173,7 @@ func (x *PerfettoWriter) Begin(k *trace.Rank) error {
 	return nil
 }
 
-// Enter begins a slice.
+// Enter begins a slice for a call, and flows for the messages that the call sends.
 func (x *PerfettoWriter) Enter(c *ops.Call) error {
 	b := varintField(varintField(x.event[:0], eventType, sliceBegin), eventTrack, track(c.Rank, c.Stream+1))
 	b = varintField(varintField(b, eventName, x.function(c.Func)), eventLocation, x.site(c.Place))
@@ -194,7 +196,7 @@ func (x *PerfettoWriter) Enter(c *ops.Call) error {
 	return x.packet(packetEvent, c.Start, usesState)
 }
 
-// Leave ends a slice, and the messages that arrived in the call.
+// Leave ends the slice of a call, and the flows of the messages that arrived in the call.
 func (x *PerfettoWriter) Leave(c *ops.Call) error {
 	b := varintField(varintField(x.event[:0], eventType, sliceEnd), eventTrack, track(c.Rank, c.Stream+1))
 	for i := range c.Acts {
@@ -210,7 +212,8 @@ func (x *PerfettoWriter) function(f *trace.Function) uint64 {
 	return intern(x, x.functions, f, internedName, f.Name)
 }
 
-// intern returns the number of a thing, from 1; at its first use the packet defines its name.
+// intern returns the number of a thing in interned data, from 1. If the thing is new, the next packet will define its
+// name.
 func intern[T comparable](x *PerfettoWriter, known map[T]uint64, thing T, kind protowire.Number, name string) uint64 {
 	id, fresh := once.NumberOf(known, thing)
 	id++
@@ -220,7 +223,8 @@ func intern[T comparable](x *PerfettoWriter, known map[T]uint64, thing T, kind p
 	return id
 }
 
-// site returns the number of a place, from 1.
+// site returns the number of a call site's source location in interned data, from 1. place is an index in
+// ops.Source.Places.
 func (x *PerfettoWriter) site(place int) uint64 {
 	return ops.GetForPlace(x.s, &x.sites, place, func(s trace.Site) uint64 {
 		id := uint64(len(x.sites) + 1)

@@ -8,26 +8,27 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A RankSequence is a rank's computations and operations in order, the input of replay simulators. The formats'
-// writers embed it.
+// A RankSequence is a rank's computations and operations in order, the input of replay simulators. The writers for SMPI
+// and Dimemas embed it.
 type RankSequence struct {
 	Source *ops.Source
 	Out    *PatchedFile
 	Rank   int
 
-	blank  func(length int64) []byte // returns a record without effect
-	last   int64                     // end of the latest call
-	posted map[uint64]posted         // pending receives, by the number of their request
+	blank  func(length int64) []byte // returns a record of this many bytes that simulators ignore
+	last   int64                     // end of the first thread's latest call, in ns
+	posted map[uint64]posted         // by Act.ID: receives that are pending
 	tags   map[Channel]int
 }
 
-// A Channel identifies messages between a sender and a receiver.
+// A Channel is what simulators match messages between two ranks by.
 type Channel struct {
 	Comm int
 	Tag  int64
 }
 
-// ChannelOf returns a message's channel. Both groups of an intercommunicator have the same.
+// ChannelOf returns a message's channel. The two groups of an intercommunicator have a number each; the channel has the
+// smaller one.
 func ChannelOf(op *ops.Operation) Channel {
 	comm := op.Comm.Number
 	if op.Comm.Remote != nil {
@@ -36,14 +37,15 @@ func ChannelOf(op *ops.Operation) Channel {
 	return Channel{comm, op.Tag}
 }
 
-// A posted is a posted receive. It may get no message, or a message from a source that it did not name.
+// A posted is a pending receive, which has a record already. The record is overwritten if no message arrives, or when a
+// wildcard's source and tag are known.
 type posted struct {
-	at, length int64 // position and length of its record
+	at, length int64 // offset and length of the receive's record in Out, in bytes
 	wild       bool
 }
 
-// NewRankSequence checks that the trace has all ranks: the simulator would wait for a missing one. what is the
-// purpose, for the error.
+// NewRankSequence checks that the trace has all ranks: the simulator would wait for a missing one. what names the
+// output in the error message (e.g. "replay").
 func NewRankSequence(s *ops.Source, what string, blank func(length int64) []byte) (RankSequence, error) {
 	for rank := range s.Reader.Ranks() {
 		if s.Reader.ClassOf(rank) < 0 {
@@ -53,20 +55,20 @@ func NewRankSequence(s *ops.Source, what string, blank func(length int64) []byte
 	return RankSequence{Source: s, blank: blank, tags: make(map[Channel]int)}, nil
 }
 
-// StartRank starts with a rank.
+// StartRank begins the sequence of a rank, at time 0 without pending receives.
 func (q *RankSequence) StartRank(k *trace.Rank) {
 	q.Rank, q.last, q.posted = k.Number(), 0, make(map[uint64]posted)
 }
 
-// FinishRank gives no effect to receives that nobody waits for.
+// FinishRank overwrites the records of receives that are still pending with blank ones.
 func (q *RankSequence) FinishRank() {
 	for id := range q.posted {
 		q.CancelReceive(id)
 	}
 }
 
-// ComputedNs returns the computation before a call. ok is false for calls of other threads than the first, which the
-// format can't represent; they are counted.
+// ComputedNs returns how long the first thread computed before a call. For calls of other threads, which the formats
+// can't represent, ok is false. They are counted as lost, for the reason given by parameter is.
 func (q *RankSequence) ComputedNs(c *ops.Call, is string) (ns int64, ok bool) {
 	if c.Stream > 0 {
 		q.Source.Losses.Add("calls of threads but the first: "+is+", which waits for ever if they exchanged messages", 1)
@@ -77,7 +79,7 @@ func (q *RankSequence) ComputedNs(c *ops.Call, is string) (ns int64, ok bool) {
 	return ns, true
 }
 
-// Leave records the end of a call.
+// Leave notes the end of a call of the first thread. The next computation begins there.
 func (q *RankSequence) Leave(c *ops.Call) error {
 	if c.Stream == 0 {
 		q.last = max(q.last, c.End)
@@ -91,7 +93,8 @@ func (q *RankSequence) ChannelNumber(t Channel) int64 {
 	return int64(n)
 }
 
-// PostReceive writes a posted receive. For a wildcard it reserves room for the message found later.
+// PostReceive writes the record of a nonblocking receive. For a wildcard it writes a blank record of room bytes, which
+// FillReceive overwrites.
 func (q *RankSequence) PostReceive(x *ops.Act, room int64, write func(peer int64)) {
 	p := posted{at: q.Out.Position()}
 	if peer := int64(x.World()); peer >= 0 && x.Tag >= 0 {
@@ -104,7 +107,7 @@ func (q *RankSequence) PostReceive(x *ops.Act, room int64, write func(peer int64
 	q.posted[x.ID] = p
 }
 
-// FillReceive writes the record of a posted receive into its reserved room.
+// FillReceive ends a pending receive. If its record was left blank for a wildcard, it is overwritten by record.
 func (q *RankSequence) FillReceive(x *ops.Act, record func() []byte) {
 	if p, ok := q.posted[x.ID]; ok {
 		if p.wild {
@@ -114,7 +117,8 @@ func (q *RankSequence) FillReceive(x *ops.Act, record func() []byte) {
 	}
 }
 
-// CancelReceive gives no effect to a posted receive that never got a message; false if it wasn't posted.
+// CancelReceive overwrites the record of a pending receive that never got a message by a blank one. It returns false if
+// no receive with this Act.ID is pending.
 func (q *RankSequence) CancelReceive(id uint64) bool {
 	p, ok := q.posted[id]
 	if ok {
@@ -124,7 +128,7 @@ func (q *RankSequence) CancelReceive(id uint64) bool {
 	return ok
 }
 
-// CountUnsupported counts an operation that simulators lack.
+// CountUnsupported counts a one-sided or file operation as lost, as simulators lack it.
 func (q *RankSequence) CountUnsupported(x *ops.Act) {
 	switch x.Kind {
 	case ops.ActPut, ops.ActGet, ops.ActAtomic:

@@ -18,29 +18,30 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// SMPIIndexFile is the file that names the others, in order of ranks.
+// SMPIIndexFile is the name of the file that lists the ranks' files, in order of ranks.
 const SMPIIndexFile = "index"
 
-// A SMPI writes into a folder. It is an ops.Sink and needs ops.Options.Shares. The trace must have all ranks, as the
-// simulator would wait for a missing one.
+// A SMPI writes a trace for SMPI into a folder. It is an ops.Sink and needs ops.Options.Shares. The trace must have all
+// ranks, as the simulator would wait for a missing one.
 type SMPI struct {
 	RankSequence
 	dir   string
 	names []string
-	world map[*handles.Comm]bool // has the ranks of MPI_COMM_WORLD in their order
-	self  map[*handles.Comm]int  // the current rank's number in communicators of its collectives
+	world map[*handles.Comm]bool // by communicator: whether it has exactly the ranks of MPI_COMM_WORLD, in order
+	self  map[*handles.Comm]int  // by communicator of a collective: the current rank's rank in it; -1: not a member
 
 	line  []byte
 	steps []sendReceive
 }
 
-// Tags of collectives' messages, outside of the range for programs.
+// Tags of the messages that blocking (collectiveTag) and nonblocking collectives (flatTag) are decomposed into.
+// Programs' tags are not negative.
 const (
 	collectiveTag = -10
 	flatTag       = -11
 )
 
-// blankOf is the length of a line whose numbers are filled in later.
+// blankOf is the length in bytes of the line reserved for a wildcard receive, whose numbers are filled in later.
 const blankOf = 64
 
 // NewSMPI begins to write into a folder that is there.
@@ -73,7 +74,7 @@ func (w *SMPI) End(*trace.Rank) error {
 	return w.Out.Close()
 }
 
-// Close writes the list.
+// Close writes the list of the ranks' files.
 func (w *SMPI) Close() error {
 	var b []byte
 	for _, name := range w.names {
@@ -82,7 +83,7 @@ func (w *SMPI) Close() error {
 	return os.WriteFile(filepath.Join(w.dir, SMPIIndexFile), b, 0o666)
 }
 
-// action writes a line.
+// action writes a line of the current rank's file: an action's name and its parameters.
 func (w *SMPI) action(name string, numbers ...int64) { w.Out.Append(w.text(name, numbers...)) }
 
 func (w *SMPI) text(name string, numbers ...int64) []byte {
@@ -95,7 +96,7 @@ func (w *SMPI) text(name string, numbers ...int64) []byte {
 	return w.line
 }
 
-// padded extends a line by spaces before its end.
+// padded inserts spaces before a line's newline, so that the line has length bytes.
 func padded(line []byte, length int64) []byte {
 	line = line[:len(line)-1]
 	for int64(len(line)) < length-1 {
@@ -118,7 +119,7 @@ func (w *SMPI) Enter(c *ops.Call) error {
 	return w.Out.Err()
 }
 
-// exchange writes a call that sends and receives at once, if it is one.
+// exchange writes a call that sends and receives at once, as MPI_Sendrecv. It returns false for other calls.
 func (w *SMPI) exchange(c *ops.Call) bool {
 	if len(c.Acts) != 2 || c.Acts[0].Kind != ops.ActSend || c.Acts[1].Kind != ops.ActRecv {
 		return false
@@ -156,8 +157,8 @@ func (w *SMPI) act(x *ops.Act) {
 	}
 }
 
-// message writes the actions of a message. Requests have no names: waits complete the oldest pending request of the
-// same ranks and tag.
+// message writes the actions for a send, a receive, or the end of either. SMPI's waits name no request: they complete
+// the oldest pending one of the same ranks and tag.
 func (w *SMPI) message(x *ops.Act) {
 	switch {
 	case x.Kind == ops.ActRecvBegin:
@@ -176,7 +177,7 @@ func (w *SMPI) message(x *ops.Act) {
 		w.action("send", peer, t, sizeOf(x.SentBytes))
 	case ops.ActSendBegin:
 		w.action("isend", peer, t, sizeOf(x.SentBytes))
-	case ops.ActSendEnd, ops.ActCancelled: // a cancelled send has no effect in MPI, but does here
+	case ops.ActSendEnd, ops.ActCancelled: // SMPI can't cancel a send: it is sent, and waited for like others
 		w.action("wait", me, peer, t)
 	case ops.ActRecv:
 		w.action("recv", peer, t, sizeOf(x.ReceivedBytes))

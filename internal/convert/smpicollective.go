@@ -11,16 +11,17 @@ import (
 // blocking call into trees, rings and rounds; a nonblocking call into a direct message for each pair, as no message
 // may depend on one that arrives in between.
 
-// A commView is a communicator as one of its members sees it.
+// A commView is a communicator as one of its members sees it: the member's rank in it, and its size.
 type commView struct{ me, size int }
 
-// A sendReceive is a message to one member and one from another; -1: none.
+// A sendReceive is a step of a decomposed collective: out bytes are sent to one member, in bytes received from one.
+// Members are ranks of the communicator; -1: no message.
 type sendReceive struct {
 	to, from int
 	out, in  uint64
 }
 
-// own returns the caller's rank in a communicator, -1 if it is not a member.
+// own returns the rank that the current rank has in a communicator, -1 if it is not a member.
 func (w *SMPI) own(c *handles.Comm) int {
 	switch {
 	case c.Number < 0:
@@ -42,7 +43,7 @@ func (w *SMPI) own(c *handles.Comm) int {
 	return n
 }
 
-// everybody reports whether a communicator has all ranks of the world in order.
+// everybody reports whether a communicator has exactly the ranks of MPI_COMM_WORLD, in order.
 func (w *SMPI) everybody(c *handles.Comm) bool {
 	if c.Number < 0 {
 		return false
@@ -67,7 +68,7 @@ func (w *SMPI) barrier(c *handles.Comm) {
 }
 
 func (w *SMPI) collective(x *ops.Act) {
-	p := meaning.PatternNone // a barrier
+	p := meaning.PatternNone // stays so for a barrier, which moves no data
 	if m := meaning.DataMovementOf(x.StartedBy.Name); m != nil {
 		p = m.Pattern
 	}
@@ -102,7 +103,8 @@ func (w *SMPI) collective(x *ops.Act) {
 	}
 }
 
-// known writes a collective that SMPI can replay; false if it can't.
+// known writes a blocking collective of all ranks as the action that SMPI has for it. It returns false if SMPI has
+// none.
 func (w *SMPI) known(p meaning.Pattern, x *ops.Act) bool {
 	whole := int64(max(x.SentBytes, x.ReceivedBytes))
 	root, n := int64(x.Root), int64(x.Comm.Size)
@@ -137,8 +139,8 @@ func (w *SMPI) known(p meaning.Pattern, x *ops.Act) bool {
 	return true
 }
 
-// inOrder writes steps one after the other. Receives are posted before sends, so that members that send to each other
-// don't deadlock.
+// inOrder writes w.steps one after the other. A step's receive is posted before its send, so that members that send to
+// each other don't deadlock.
 func (w *SMPI) inOrder(c *handles.Comm) {
 	t := w.ChannelNumber(Channel{Comm: c.Number, Tag: collectiveTag})
 	for _, s := range w.steps {
@@ -156,7 +158,7 @@ func (w *SMPI) inOrder(c *handles.Comm) {
 	}
 }
 
-// begin writes the nonblocking messages of independent steps.
+// begin writes the nonblocking sends and receives of w.steps, which don't depend on each other.
 func (w *SMPI) begin(c *handles.Comm) {
 	t := w.ChannelNumber(Channel{Comm: c.Number, Tag: flatTag})
 	for _, s := range w.steps {
@@ -184,7 +186,8 @@ func (w *SMPI) end(c *handles.Comm) {
 	}
 }
 
-// steps returns the messages of one member in a collective.
+// steps appends the messages that member g.me sends and receives in a collective. With flat, none depends on another,
+// as nonblocking collectives need.
 func steps(list []sendReceive, p meaning.Pattern, op *ops.Operation, g commView, flat bool) []sendReceive {
 	whole := max(op.SentBytes, op.ReceivedBytes)
 	same := func(bytes uint64) func(int) uint64 { return func(int) uint64 { return bytes } }
@@ -208,7 +211,7 @@ func steps(list []sendReceive, p meaning.Pattern, op *ops.Operation, g commView,
 	case operation == meaning.OperationReduce && !flat:
 		return upTree(list, g, op.Root, whole)
 	case p == meaning.PatternToRoot:
-		part := same(whole) // in a reduction each member sends as many bytes
+		part := same(whole) // in a reduction all members send equally many bytes
 		switch {
 		case operation == meaning.OperationReduce:
 		case !atRoot:
@@ -256,7 +259,8 @@ func steps(list []sendReceive, p meaning.Pattern, op *ops.Operation, g commView,
 	return exchange(list, g, out, in)
 }
 
-// share returns a function that gives a member's part by its rank; nil without a list.
+// share returns a function that looks up the bytes of a member by its rank in the communicator. It returns nil if list
+// is nil.
 func share(list []uint64) func(int) uint64 {
 	if list == nil {
 		return nil
@@ -269,7 +273,7 @@ func share(list []uint64) func(int) uint64 {
 	}
 }
 
-// all gives each member a dependency on all others in about log₂ n rounds (dissemination).
+// all appends about log₂ n steps (dissemination), after which the member depends on all others.
 func all(list []sendReceive, g commView, bytes uint64) []sendReceive {
 	for far := 1; far < g.size; far *= 2 {
 		list = append(list, sendReceive{(g.me + far) % g.size, (g.me - far + g.size) % g.size, bytes, bytes})
@@ -277,7 +281,8 @@ func all(list []sendReceive, g commView, bytes uint64) []sendReceive {
 	return list
 }
 
-// exchange has each member send a part to each other.
+// exchange appends a message to each other member and one from each. out and in return a message's bytes for the other
+// member's rank.
 func exchange(list []sendReceive, g commView, out, in func(int) uint64) []sendReceive {
 	for far := 1; far < g.size; far++ {
 		to, from := (g.me+far)%g.size, (g.me-far+g.size)%g.size
@@ -286,7 +291,8 @@ func exchange(list []sendReceive, g commView, out, in func(int) uint64) []sendRe
 	return list
 }
 
-// ring passes all members' parts on from each to the next.
+// ring appends the member's steps for a ring: in each it passes what it got in the step before to the next member. At
+// first it passes its own part. part returns the bytes of a member's part.
 func ring(list []sendReceive, g commView, part func(int) uint64) []sendReceive {
 	next, before := (g.me+1)%g.size, (g.me-1+g.size)%g.size
 	for i := range g.size - 1 {
@@ -295,7 +301,8 @@ func ring(list []sendReceive, g commView, part func(int) uint64) []sendReceive {
 	return list
 }
 
-// star has the root send to each other member, or receive from each.
+// star appends direct messages between the root and the other members: to the root if up is set, else from it. part
+// returns the bytes for the other member's rank.
 func star(list []sendReceive, g commView, root int, up bool, part func(int) uint64) []sendReceive {
 	if g.me != root {
 		s := sendReceive{-1, root, 0, part(g.me)}
@@ -334,7 +341,8 @@ func downTree(list []sendReceive, g commView, root int, bytes uint64) []sendRece
 	return list
 }
 
-// upTree passes what members have up to the root.
+// upTree passes the data of all members up a binomial tree to the root. Each message has the same number of bytes, as
+// in a reduction.
 func upTree(list []sendReceive, g commView, root int, bytes uint64) []sendReceive {
 	me := (g.me - root + g.size) % g.size
 	for far := 1; far < g.size; far *= 2 {

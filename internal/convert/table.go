@@ -18,7 +18,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Table is a name with columns.
+// A Table is the name and the columns of a table that an export writes.
 type Table struct {
 	Name    string
 	Columns []Column
@@ -30,7 +30,7 @@ type Column struct {
 	Text, Nullable bool
 }
 
-// Indices of the tables.
+// Indices in Tables.
 const (
 	TableCalls = iota
 	TableOperations
@@ -40,7 +40,8 @@ const (
 	TableAttached
 )
 
-// Tables are all tables. Rank, thread and number identify a call, also in the table of operations.
+// Tables are the tables of an export. The columns rank, thread and call identify a call, also in the table of
+// operations.
 var Tables = []Table{
 	TableCalls: {"calls", columns("rank thread call function* start_ns duration_ns file*? line? error?")},
 	TableOperations: {"operations", columns("rank thread call kind* communicator? peer? peer_rank? tag? root? bytes_out bytes_in " +
@@ -61,27 +62,27 @@ func columns(names string) (list []Column) {
 	return list
 }
 
-// A CellValue is a number or a text.
+// A CellValue is a number, a text or null.
 type CellValue struct {
 	Number int64
 	Text   string
 	Null   bool
 }
 
-// A RowWriter writes rows. It must not keep a row after Row returns.
+// A RowWriter writes rows of Tables in one format (e.g. CSV). It must not keep a row after Row returns.
 type RowWriter interface {
 	Row(table int, row []CellValue) error
 	Close() error
 }
 
-// A TableWriter writes the rows of all Tables to a RowWriter. It is an ops.Sink.
+// A TableWriter passes the rows of all Tables to a RowWriter. It is an ops.Sink.
 type TableWriter struct {
 	ops.NopSink
 	s     *ops.Source
 	f     RowWriter
 	o     Options
 	row   []CellValue
-	sites []sourceLine // by number
+	sites []sourceLine // by index of a call site in ops.Source.Places
 }
 
 type sourceLine struct {
@@ -89,7 +90,7 @@ type sourceLine struct {
 	line int
 }
 
-// NewTableWriter begins to write rows.
+// NewTableWriter returns a writer that passes rows to f.
 func NewTableWriter(s *ops.Source, f RowWriter, o Options) *TableWriter {
 	return &TableWriter{s: s, f: f, o: o}
 }
@@ -98,7 +99,7 @@ func (w *TableWriter) number(n int64) { w.row = append(w.row, CellValue{Number: 
 
 func (w *TableWriter) text(s string) { w.row = append(w.row, CellValue{Text: s, Null: s == ""}) }
 
-// known writes a number, or null if ok is false.
+// known appends a number to the current row, or null if ok is false.
 func (w *TableWriter) known(n int64, ok bool) {
 	if !ok {
 		n = 0
@@ -112,7 +113,7 @@ func (w *TableWriter) end(table int) error {
 	return err
 }
 
-// Enter writes a call and its actions.
+// Enter writes the rows of a call, of its actions and of its attached values.
 func (w *TableWriter) Enter(c *ops.Call) error {
 	where := ops.GetForPlace(w.s, &w.sites, c.Place, func(s trace.Site) sourceLine {
 		file, line := w.o.SourceLine(s)
@@ -151,7 +152,7 @@ func (w *TableWriter) Enter(c *ops.Call) error {
 	return nil
 }
 
-// which writes the columns that identify a call.
+// which appends the columns that identify a call to the current row: rank, thread and number of the call.
 func (w *TableWriter) which(c *ops.Call) {
 	w.number(int64(c.Rank))
 	w.number(int64(c.Stream))
@@ -198,7 +199,7 @@ func (w *TableWriter) operation(c *ops.Call, a *ops.Act) error {
 	return w.end(TableOperations)
 }
 
-// Close writes the tables that are not about calls, and closes the writer.
+// Close writes the tables that are not about calls, and closes the RowWriter.
 func (w *TableWriter) Close() error {
 	for _, c := range w.s.Comms.List() {
 		made, parent, remote := c.MadeBy, -1, -1
@@ -237,14 +238,14 @@ func (w *TableWriter) Close() error {
 	return w.f.Close()
 }
 
-// A CSVWriter is a folder with a file for each table.
+// A CSVWriter writes each of Tables into a CSV file in a folder. It is a RowWriter.
 type CSVWriter struct {
 	files []*os.File
 	out   []*BackgroundWriter
 	line  []byte
 }
 
-// NewCSVWriter begins to write into a folder.
+// NewCSVWriter creates a CSV file in dir for each of Tables, with the names of the columns.
 func NewCSVWriter(dir string) (*CSVWriter, error) {
 	x := &CSVWriter{}
 	for _, t := range Tables {
@@ -268,7 +269,7 @@ func NewCSVWriter(dir string) (*CSVWriter, error) {
 	return x, nil
 }
 
-// Row writes a line. Null is empty.
+// Row writes a row as a line of the table's file. Null becomes an empty field.
 func (x *CSVWriter) Row(table int, row []CellValue) error {
 	line := x.line[:0]
 	columns := Tables[table].Columns
@@ -289,7 +290,7 @@ func (x *CSVWriter) Row(table int, row []CellValue) error {
 	return err
 }
 
-// appendField writes a text, in quotes where it needs them (RFC 4180, section 2).
+// appendField appends a field of a CSV line, in quotes where it needs them (RFC 4180, section 2).
 func appendField(line []byte, text string) []byte {
 	if !strings.ContainsAny(text, ",\"\r\n") && text == strings.TrimSpace(text) {
 		return append(line, text...)
@@ -299,7 +300,7 @@ func appendField(line []byte, text string) []byte {
 	return append(line, '"')
 }
 
-// Close ends the files.
+// Close closes the files.
 func (x *CSVWriter) Close() (err error) {
 	for i, f := range x.files {
 		err = errors.Join(err, x.out[i].Close(), f.Close())

@@ -22,15 +22,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Options control how a trace is added.
+// Options control how a trace is added to the database.
 type Options struct {
-	// NamePlace names a call site of an MPI function; with "" for the function's name, a frame around one.
+	// NamePlace names the code at a call site of an MPI function. function is "" if the site is a frame further up the
+	// stack.
 	NamePlace func(function string, at trace.Site) symbolise.Place
 	Code      *trace.Code       // machine code of the program; nil: none
-	Tags      map[string]string // added to the trace's tags, which they override
+	Tags      map[string]string // tags to add to those in the trace; they override equal names
 }
 
-// Add adds a trace in one transaction. If the trace is there, it only adds tags, and added is false.
+// Add adds a trace in one transaction. If the database has this trace already, Add only adds tags, and added is false.
 func (d *DB) Add(path string, r *trace.Reader, o Options) (id int64, added bool, err error) {
 	sum, err := digest(path)
 	if err != nil {
@@ -51,7 +52,7 @@ func (d *DB) Add(path string, r *trace.Reader, o Options) (id int64, added bool,
 	if err != nil {
 		return 0, false, d.failed(err)
 	}
-	defer tx.Rollback() // no effect after a commit
+	defer tx.Rollback() // no effect after Commit
 	w := &writer{tx: tx}
 	if !known {
 		abs, err := filepath.Abs(path)
@@ -82,11 +83,11 @@ func digest(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// A writer inserts rows. It keeps the first error.
+// A writer inserts rows in a transaction. After an error, which it keeps, it does nothing.
 type writer struct {
 	tx     *sql.Tx
 	err    error
-	number int // number of nodes of the current class
+	number int // number of call-tree nodes inserted for the current class
 }
 
 // insert returns a function that inserts a row into a table and returns the row's id.
@@ -100,7 +101,7 @@ func (w *writer) insert(table string, columns ...string) func(values ...any) int
 		if w.err != nil {
 			return 0
 		}
-		for i, v := range values { // SQLite's integers are signed
+		for i, v := range values { // a uint64 becomes an int64, as SQLite's integers are signed
 			if n, ok := v.(uint64); ok {
 				values[i] = int64(min(n, math.MaxInt64))
 			}
@@ -133,7 +134,7 @@ func (w *writer) run(f *facts, sum, path string) int64 {
 		f.parallel, f.balance, f.communication, len(s.Classes), s.FileBytes, strings.Join(s.Problems, "\n"), waited, usual, slow)
 }
 
-// iterations inserts the durations of iterations, and the findings on them.
+// iterations inserts how long iterations of the run's main loop took, and the findings on them.
 func (w *writer) iterations(run int64, f *facts) {
 	iteration := w.insert("iteration", "run", "iteration", "iterations", "ns")
 	for _, x := range f.when.IterationTimes() {
@@ -150,7 +151,7 @@ func (w *writer) iterations(run int64, f *facts) {
 	}
 }
 
-// waiting inserts waiting times of call sites. ids are those of the facts' sites.
+// waiting inserts the waiting times at call sites. ids has the row ids of f.sites.
 func (w *writer) waiting(run int64, f *facts, ids []int64) {
 	insert := w.insert("waiting", "run", "site", "kind", "calls", "waited_ns", "ranks", "late_rank", "computed")
 	for i := range f.waits.Sites {
@@ -170,7 +171,7 @@ func (w *writer) waiting(run int64, f *facts, ids []int64) {
 	}
 }
 
-// lineOrNull returns the source line; nil if it isn't known.
+// lineOrNull returns the source line of the site; nil (SQL null) if it isn't known.
 func (s *site) lineOrNull() any {
 	if s.line > 0 {
 		return s.line
@@ -178,7 +179,8 @@ func (s *site) lineOrNull() any {
 	return nil
 }
 
-// totals inserts the sums of call sites over all classes: the columns of package sites.
+// totals inserts the sums of each call site over all classes, with the columns that package sites defines. ids has the
+// row ids of f.sites.
 func (w *writer) totals(run int64, f *facts, ids []int64) {
 	columns := sites.MeasureColumns(f.known)
 	names := []string{"run", "site", "line"}
@@ -271,7 +273,7 @@ func (w *writer) parts(run int64, f *facts) {
 	}
 }
 
-// sites returns the ids of call sites, and inserts new sites.
+// sites returns the row id of each of f.sites, and inserts those that the database does not have.
 func (w *writer) sites(f *facts) []int64 {
 	ids := make([]int64, len(f.sites))
 	add := w.insert("site", "function", "module", "symbol", "file", "place")
@@ -297,13 +299,13 @@ func (w *writer) tags(run int64, tags map[string]string) {
 	}
 }
 
-// Predict stores a prediction for a run. It replaces an earlier one for the same machine.
+// Predict stores a predicted time of a run. It replaces an earlier prediction for the same machine.
 func (d *DB) Predict(run int64, p *traced.Prediction) error {
 	tx, err := d.db.Begin()
 	if err != nil {
 		return d.failed(err)
 	}
-	defer tx.Rollback() // no effect after a commit
+	defer tx.Rollback() // no effect after Commit
 	ns := func(ps int64) float64 { return float64(ps) / 1000 }
 	share := 0.0
 	for _, u := range p.Unmodelled {

@@ -21,7 +21,7 @@ type TotalPair struct {
 	Name string  `json:"name"`
 	A    float64 `json:"a"`
 	B    float64 `json:"b"`
-	// KnownA and KnownB report which runs have the quantity.
+	// KnownA and KnownB report whether the quantity is known for run A and for run B.
 	KnownA bool `json:"known_a"`
 	KnownB bool `json:"known_b"`
 }
@@ -29,11 +29,11 @@ type TotalPair struct {
 // A SitePair is the values of one call site in two runs.
 type SitePair struct {
 	Site
-	values [2]map[string]any // by the key of a column; nil for a run without the site
+	values [2]map[string]any // by run (0: A, 1: B), then by key of a column; nil: the run doesn't have the site
 }
 
-// Value returns the value of run 0 (A) or 1 (B), by the key of a column: nil if it isn't known, 0 for a run without
-// the site.
+// Value returns the value of a column, by its key, in run 0 (A) or 1 (B). It is nil if the value isn't known, 0 if the
+// run doesn't have the site.
 func (p *SitePair) Value(run int, key string) any {
 	if p.values[run] == nil {
 		return int64(0)
@@ -41,7 +41,7 @@ func (p *SitePair) Value(run int, key string) any {
 	return p.values[run][key]
 }
 
-// Number returns a value as a number, 0 if it isn't known.
+// Number returns the value of a column like Value, as a number. It is 0 if the value isn't known.
 func (p *SitePair) Number(run int, key string) float64 {
 	switch v := p.Value(run, key).(type) {
 	case int64:
@@ -52,7 +52,7 @@ func (p *SitePair) Number(run int, key string) float64 {
 	return 0
 }
 
-// MarshalJSON writes the site, and pairs under the names of release 1.0.
+// MarshalJSON writes the site, and pairs of values under the names that release 1.0 gave them.
 func (p SitePair) MarshalJSON() ([]byte, error) {
 	pair := func(key string) [2]float64 { return [2]float64{p.Number(0, key), p.Number(1, key)} }
 	return json.Marshal(struct {
@@ -66,10 +66,11 @@ func (p SitePair) MarshalJSON() ([]byte, error) {
 	}{p.Site, pair("calls"), pair("time_ns"), pair("compute_ns"), pair("bytes_out"), pair("bytes_in"), pair("waited_ns")})
 }
 
-// shownInPairs are the columns of call sites that a comparison shows by default.
+// shownInPairs are the keys of the call-site columns that a comparison shows by default.
 var shownInPairs = []string{"calls", "time_ns", "waited_ns", "bytes_out"}
 
-// Columns returns the columns of a table of call sites for both runs, with the change of their time.
+// Columns returns the columns of a comparison's table of call sites: each quantity in both runs, and the change of the
+// site's time.
 func (c *Comparison) Columns() (list show.Columns[SitePair]) {
 	waits, _ := c.Waits()
 	for _, m := range sites.MeasureColumns(sites.KnownFacts{Times: c.A.HasTimes && c.B.HasTimes, Waits: waits}) {
@@ -96,7 +97,7 @@ func (c *Comparison) Columns() (list show.Columns[SitePair]) {
 	return append(list, show.Column[SitePair]{Name: "function, call site", Unit: show.UnitWord, MinWidth: 1, Value: func(p SitePair) any { return p.Site.String() }})
 }
 
-// A Site is a call site in a form that is the same in all builds.
+// A Site is a call site, identified without addresses, so that it is the same in all builds of a program.
 type Site struct {
 	ID          int64  `json:"id"`
 	Function    string `json:"function"`
@@ -107,7 +108,8 @@ type Site struct {
 	Line        int    `json:"line,omitempty"` // source line in the last of the runs that were queried
 }
 
-// String names the site.
+// String returns the site as text: function, calling functions, source file and line, and a number from 1. Sites that
+// are equal but for the line have different numbers.
 func (s *Site) String() string {
 	at := cmp.Or(s.Symbol, s.Module)
 	if s.File != "" {
@@ -119,14 +121,15 @@ func (s *Site) String() string {
 	return fmt.Sprintf("%s, %s, call %d", s.Function, at, s.PlaceNumber+1)
 }
 
-// A Comparison compares two runs.
+// A Comparison is what differs between two runs.
 type Comparison struct {
 	A      Run         `json:"a"`
 	B      Run         `json:"b"`
 	Totals []TotalPair `json:"whole"`
-	Sites  []SitePair  `json:"sites"`  // the largest difference in time first
-	OnlyA  []string    `json:"only_a"` // findings on iterations that only run A has, in the words of info; the most expensive first
-	OnlyB  []string    `json:"only_b"`
+	Sites  []SitePair  `json:"sites"` // the largest difference in time_ns first
+	// findings on iterations that only run A has, in the words of spoor info; the most expensive first
+	OnlyA []string `json:"only_a"`
+	OnlyB []string `json:"only_b"`
 }
 
 // Waits reports whether both runs have wait states, and the call site whose waiting grew most; nil: none.
@@ -145,13 +148,13 @@ func (c *Comparison) Waits() (known bool, most *SitePair) {
 	return true, most
 }
 
-// whole are the compared columns of runs.
+// whole are the columns of table run that Compare compares.
 var whole = []string{
 	"ranks", "calls", "bytes_out", "bytes_in", "span_ns", "mpi_ns", "total_ns", "parallel", "load_balance", "communication", "file_bytes", "waited_ns",
 	"iteration_ns", "slow_iteration_ns",
 }
 
-// Compare compares two runs.
+// Compare compares two runs: their totals, call sites and findings on iterations.
 func (d *DB) Compare(a, b Run) (*Comparison, error) {
 	c := &Comparison{A: a, B: b, Sites: []SitePair{}}
 	for _, column := range whole {
@@ -214,18 +217,18 @@ func (d *DB) Compare(a, b Run) (*Comparison, error) {
 	return c, nil
 }
 
-// A finding is a row of the table of findings.
+// A finding is a row of the table finding: something unusual about iterations of a run.
 type finding struct {
 	kind, text           string
 	iteration, every, of int64
 	rank                 *int64
 }
 
-// nearIterations is the largest distance, as a share of all iterations, between equal findings of two runs.
+// nearIterations is how far apart the same finding may be in two runs, as a share of the number of iterations.
 const nearIterations = 0.03
 
-// iterations returns the findings of each run that the other doesn't have: of the same kind and rank, at about the
-// same iteration.
+// iterations returns the findings of each run that the other run lacks. Findings are the same if kind and rank are
+// equal and their iterations near.
 func (d *DB) iterations(a, b int64) (onlyA, onlyB []string, err error) {
 	var lists [2][]finding
 	var most [2]int64
@@ -243,7 +246,7 @@ func (d *DB) iterations(a, b int64) (onlyA, onlyB []string, err error) {
 		out := []string{}
 		for _, f := range own {
 			if !slices.ContainsFunc(others, func(g finding) bool {
-				if f.kind == when.KindDelayed.String() { // its time is random
+				if f.kind == when.KindDelayed.String() { // a delay happens at a random iteration
 					return f.kind == g.kind
 				}
 				return f.kind == g.kind && f.every == g.every && math.Abs(float64(f.iteration-g.iteration)) <= near && (f.of == 0) == (g.of == 0) &&
@@ -257,20 +260,20 @@ func (d *DB) iterations(a, b int64) (onlyA, onlyB []string, err error) {
 	return alone(lists[0], lists[1]), alone(lists[1], lists[0]), err
 }
 
-// Scalability is the POP project's efficiencies of a run, relative to a first run. Unknown values are 0.
+// Scalability is the POP project's efficiencies of a run, relative to a reference run. Unknown values are 0.
 type Scalability struct {
-	SpanNs        float64 // of the slowest rank
-	Speedup       float64 // the first run's SpanNs divided by this one's
+	SpanNs        float64 // run time of the rank that ran longest, in ns
+	Speedup       float64 // SpanNs of the reference run divided by that of this run
 	Parallel      float64
 	LoadBalance   float64
 	Communication float64
-	Computation   float64 // total useful time of the first run divided by this one's
+	Computation   float64 // useful time of all ranks in the reference run, divided by that in this run
 }
 
-// Global is the global efficiency.
+// Global is the global efficiency of the POP project: parallel efficiency times computation scalability.
 func (s Scalability) Global() float64 { return s.Parallel * s.Computation }
 
-// Scalability returns the scalability of both runs relative to the first.
+// Scalability returns the scalability of runs A and B, each relative to run A.
 func (c *Comparison) Scalability() (a, b Scalability) {
 	values := make(map[string][2]float64)
 	for _, p := range c.Totals {
@@ -290,8 +293,8 @@ func (c *Comparison) Scalability() (a, b Scalability) {
 	return of(0), of(1)
 }
 
-// Worse lists what got worse from the first run to the second by more than a share: the span on equally many ranks,
-// and efficiencies.
+// Worse lists what got worse from run A to run B by more than the threshold, a share. It compares efficiencies, and the
+// span if both runs have equally many ranks.
 func (c *Comparison) Worse(threshold float64) (list []string) {
 	for _, p := range c.Totals {
 		if !p.KnownA || !p.KnownB || p.A <= 0 {

@@ -18,16 +18,16 @@ import (
 	"strconv"
 	"strings"
 
-	_ "modernc.org/sqlite" // the driver
+	_ "modernc.org/sqlite" // the driver of SQLite
 )
 
-// A DB is an open database.
+// A DB is an open SQLite database of runs.
 type DB struct {
 	db   *sql.DB
 	path string
 }
 
-// Open opens a database to add to, and creates it if necessary.
+// Open opens a database for reading and writing. It creates a missing file, and upgrades the tables of older versions.
 func Open(path string) (*DB, error) {
 	d, err := connect(path, "rwc")
 	if err != nil {
@@ -68,7 +68,7 @@ func Open(path string) (*DB, error) {
 // SetName sets the name of the database in messages: users don't know the name of a temporary file.
 func (d *DB) SetName(name string) { d.path = name }
 
-// OpenReadOnly opens an existing database for reading.
+// OpenReadOnly opens an existing database for reading. It fails for tables of another version.
 func OpenReadOnly(path string) (*DB, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: no such database; spoor db add makes one", path)
@@ -117,8 +117,8 @@ func (d *DB) failed(err error) error {
 // Close closes the database.
 func (d *DB) Close() error { return d.db.Close() }
 
-// Query runs a statement. It passes the names of the columns to head, then each row to row: nil, int64, float64,
-// string or []byte.
+// Query runs an SQL statement. It passes the names of the result's columns to head, then the values of each result row
+// to row. A value is nil, int64, float64, string or []byte.
 func (d *DB) Query(statement string, head func(columns []string) error, row func(values []any) error) error {
 	rows, err := d.db.Query(statement)
 	if err != nil {
@@ -165,8 +165,8 @@ func (x *Run) fields() []any {
 	return []any{&x.ID, &x.Path, &x.Command, &x.Program, &x.Machine, &x.Ranks, &x.StartNs, &x.HasTimes}
 }
 
-// Find returns the run that a text identifies: its number, a tag as NAME=VALUE, or the end of the trace's path. Of
-// several it returns the one that started last.
+// Find returns the run that a text identifies: its number, a tag as NAME=VALUE, or the end of the trace's path. If
+// several runs match, it returns the one that started last.
 func (d *DB) Find(text string) (Run, error) {
 	var x Run
 	condition, args := "run.path = ?1 or substr(run.path, -length(?1) - 1) = '/' || ?1", []any{text}
@@ -208,7 +208,8 @@ func (d *DB) List() ([]RunSummary, error) {
 		index[x.ID] = len(list)
 		list = append(list, x)
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil { // close first: there is only one connection
+	// closed before the next query, as there is only one connection
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, d.failed(err)
 	}
 	tags, err := d.db.Query("select run, name, value from tag")

@@ -21,30 +21,31 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// facts are the data stored for a trace.
+// facts are what the database stores about one trace.
 type facts struct {
 	summary *sums.Summary
 	table   *sums.Table
 	known   sites.KnownFacts
 	sites   []site
-	index   map[trace.FunctionSite]int // by site: index in sites
-	rows    []int                      // by row of the table: index in sites
-	totals  []sites.Site               // over all classes, in any order
-	// Profiles of the first rank of each class.
-	profiles []*profile.Profile // by class, with loops from the order of calls
-	coded    []*profile.Profile // by class, with loops from machine code; nil: none
+	index   map[trace.FunctionSite]int // by function and site: index in sites
+	rows    []int                      // by index in table.Rows: index in sites
+	totals  []sites.Site               // sums by call site over all classes, in any order
+	// Profiles are of the first rank of each class.
+	profiles []*profile.Profile // by class, with loops that were found in the order of calls
+	coded    []*profile.Profile // by class, with loops of the machine code; nil: there is no machine code
 
 	comms   []*handles.Comm
 	traffic []namedMatrix
 	out, in uint64
 
-	waits                            *waits.Report        // nil: not known
-	when                             *trace.When          // nil: not known
-	changes                          []efficiency.Finding // findings on iterations
-	parallel, balance, communication any                  // float64, or nil
+	waits *waits.Report // nil: waits are not known
+	when  *trace.When   // nil: iterations are not known
+	// findings on iterations as text, one for each of when.Findings
+	changes                          []efficiency.Finding
+	parallel, balance, communication any // efficiencies from 0 to 1 as float64; nil: not known
 }
 
-// A site is a function at a call site.
+// A site is a call site of an MPI function, as the trace has it (at) and by names that are the same in all builds.
 type site struct {
 	function, module, symbol, file string
 	place, line                    int
@@ -56,8 +57,8 @@ type namedMatrix struct {
 	*matrix.Matrix
 }
 
-// With many ranks, traffic is stored by groups of ranks, as a table of all pairs would dominate the database. In
-// collectives all pairs communicate, in other messages few.
+// With many ranks, traffic is stored between groups of ranks, as a table of all pairs would dominate the database. In
+// collectives all ranks exchange data, else each with few others: so collectives get fewer groups.
 const (
 	mostRanks      = 1024
 	mostCollective = 128
@@ -172,7 +173,7 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 	return f, nil
 }
 
-// pairs counts the nonzero cells of a matrix.
+// pairs counts the pairs of rows between which a matrix has traffic.
 func pairs(m *matrix.Matrix) (n int) {
 	for _, row := range m.Rows() {
 		n += len(row)
@@ -180,7 +181,7 @@ func pairs(m *matrix.Matrix) (n int) {
 	return n
 }
 
-// numbered returns the call sites of a class in the profile's numbering: by address, in the order of first calls.
+// numbered returns the call sites of a class in the order of its profile's numbers, as indices in f.sites.
 func (f *facts) numbered(class int) (list []int, err error) {
 	c := &f.table.Classes[class]
 	k, err := f.table.Reader.Rank(c.Members[0])
@@ -198,7 +199,7 @@ func (f *facts) numbered(class int) (list []int, err error) {
 	return list, nil
 }
 
-// name determines the build-independent names of call sites.
+// name sets the names of f.sites, which don't depend on the build: module, symbol, file and place.
 func (f *facts) name(place func(string, trace.Site) symbolise.Place) {
 	type group struct{ function, module, symbol, file string }
 	groups := make(map[group][]int)
@@ -239,7 +240,7 @@ func (f *facts) name(place func(string, trace.Site) symbolise.Place) {
 	}
 }
 
-// compareSites orders call sites by address, then by callers.
+// compareSites orders call sites by module and offset, then by those of their callers.
 func compareSites(a, b *trace.Site) int {
 	for a != nil && b != nil {
 		if c := cmp.Or(cmp.Compare(a.Module, b.Module), cmp.Compare(a.Offset, b.Offset)); c != 0 {
@@ -250,7 +251,7 @@ func compareSites(a, b *trace.Site) int {
 	return 0
 }
 
-// app returns the base name of a command's program.
+// app returns the base name of the program in a command line.
 func app(command string) string {
 	words := strings.Fields(command)
 	if len(words) == 0 {
@@ -259,7 +260,7 @@ func app(command string) string {
 	return filepath.Base(strings.Trim(words[0], `'"`))
 }
 
-// machine returns the host, or the common prefix of several hosts.
+// machine returns a name for the machine with these hosts: the one host, or the hosts' common prefix with a star.
 func machine(hosts []sums.Host) string {
 	if len(hosts) == 0 {
 		return ""

@@ -9,35 +9,37 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// Metrics are the columns of runs that regress and scale accept, besides names of functions, which mean their time.
+// Metrics are the columns of table run whose history can be compared. An MPI function is a metric, too: the time in its
+// calls.
 var Metrics = []string{
 	"mpi_ns", "span_ns", "total_ns", "end_ns", "calls", "bytes_out", "bytes_in", "parallel", "load_balance", "communication", "file_bytes", "waited_ns",
 }
 
-// fewerIsWorse reports whether larger values of a metric are better.
+// fewerIsWorse reports whether a smaller value of the metric is a change for the worse, as for efficiencies.
 func fewerIsWorse(metric string) bool {
 	return metric == "parallel" || metric == "load_balance" || metric == "communication"
 }
 
-// RunHistory is the history of comparable runs: the same command, machine and number of ranks.
+// RunHistory is the runs of one command on one machine with one number of ranks, divided into steps by a tag's value.
 type RunHistory struct {
-	Command string        `json:"command"`
-	Machine string        `json:"machine"`
-	Ranks   int           `json:"ranks"`
-	Steps   []HistoryStep `json:"steps"` // in the order in which their first runs started
-	// FirstWorse is the tag's value at the first step that is worse than those before; "": none.
+	Command string `json:"command"`
+	Machine string `json:"machine"`
+	Ranks   int    `json:"ranks"`
+	// one for each value of the tag, in the order in which the first run of each started
+	Steps []HistoryStep `json:"steps"`
+	// FirstWorse is the tag's value at the first step that is worse than the steps before it; "": none.
 	FirstWorse string `json:"first_worse"`
 }
 
-// A TrendQuery is the parameters of regress and scale.
+// A TrendQuery is the parameters of spoor compare --history.
 type TrendQuery struct {
-	Tag       string  // of regress: the name of the tag
-	Metric    string  // one of Metrics, or a function of MPI
-	Threshold float64 // a share
-	Program   string  // base name of a program; empty: all
+	Tag       string  // name of the tag whose values are compared (e.g. commit)
+	Metric    string  // one of Metrics, or the name of an MPI function
+	Threshold float64 // only larger relative changes count; a share (0.05 is 5 %)
+	Program   string  // base name of the program whose runs are compared; "": all programs
 }
 
-// values returns the SQL expression of a metric.
+// values returns the SQL expression that computes the metric of a run, and the arguments of its placeholders.
 func (q *TrendQuery) values() (expression string, args []any, err error) {
 	switch {
 	case slices.Contains(Metrics, q.Metric):
@@ -48,7 +50,8 @@ func (q *TrendQuery) values() (expression string, args []any, err error) {
 	return "", nil, fmt.Errorf("no metric %q; there are %s, and functions, as MPI_Send", q.Metric, strings.Join(Metrics, ", "))
 }
 
-// RunHistories orders the runs with a tag by their starts, and looks for changes.
+// RunHistories returns the histories of runs with the query's tag, in the order of their starts, with the changes
+// found.
 func (d *DB) RunHistories(q TrendQuery) ([]RunHistory, error) {
 	expression, args, err := q.values()
 	if err != nil {
@@ -96,35 +99,35 @@ func (d *DB) RunHistories(q TrendQuery) ([]RunHistory, error) {
 	return tracks, d.failed(rows.Err())
 }
 
-// A HistoryStep is all runs with one value of a tag: one point of a history.
+// A HistoryStep is all runs of a history with one value of the tag.
 type HistoryStep struct {
 	Value     string  `json:"value"` // value of the tag
 	Runs      int     `json:"runs"`
 	Median    float64 `json:"median"`
-	Deviation float64 `json:"deviation"` // 1.4826 times the median distance from the median
-	// Change is the relative difference of the median from that of all runs since the last change.
+	Deviation float64 `json:"deviation"` // 1.4826 times the median distance of the runs' values from Median
+	// Change is the relative difference of Median from the median of all runs since the last change.
 	Change  float64 `json:"change"`
-	Verdict string  `json:"verdict"` // Same, More, Less
+	Verdict string  `json:"verdict"` // one of VerdictSame, VerdictMore, VerdictLess
 }
 
-// Verdicts on a step.
+// Values of HistoryStep.Verdict: the metric is about the same, larger or smaller.
 const (
 	VerdictSame = "same"
 	VerdictMore = "more"
 	VerdictLess = "less"
 )
 
-// A StepValues is the values of the runs of one step, in the order of history.
+// A StepValues is a tag's value, and the metric of each run with it in the order of their starts.
 type StepValues struct {
 	Value  string
 	Values []float64
 }
 
-// sigmas is the least difference of a change, in deviations: smaller ones are random.
+// sigmas is how many deviations a difference must exceed to count as a change: smaller differences may be random.
 const sigmas = 3
 
-// FindTrend compares each step with all runs since the last change. A step is a change if its median differs by more
-// than the threshold, a share, and by more than three times the larger deviation.
+// FindTrend compares the median of each step with that of all runs since the last change. A step is a change if the
+// medians differ by more than the threshold, a share, and by more than sigmas times the larger deviation.
 func FindTrend(list []StepValues, threshold float64) []HistoryStep {
 	steps := make([]HistoryStep, 0, len(list))
 	var before []float64
@@ -154,8 +157,8 @@ func FindTrend(list []StepValues, threshold float64) []HistoryStep {
 	return steps
 }
 
-// medianDeviation returns the median, and the median distance from it, scaled to a normal distribution's standard
-// deviation.
+// medianDeviation returns the median of values and their deviation. This is the median distance from the median, scaled
+// by 1.4826 to agree with the standard deviation of a normal distribution.
 func medianDeviation(values []float64) (mid, deviation float64) {
 	mid = stats.Median(values)
 	far := make([]float64, len(values))

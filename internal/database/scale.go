@@ -12,29 +12,32 @@ import (
 
 // A SiteGrowth is how the time of one call site grows with the number of ranks.
 type SiteGrowth struct {
-	Site           Site      `json:"site"`
-	Ranks          []float64 `json:"ranks"`
-	MeasuredValues []float64 `json:"ns_per_rank"` // mean of the ranks' times; median of the runs on this number of ranks
-	// The following fields are set if there is a law.
+	Site  Site      `json:"site"`
+	Ranks []float64 `json:"ranks"`
+	// by index in Ranks: mean time of a rank at the site, in ns; of several runs the median
+	MeasuredValues []float64 `json:"ns_per_rank"`
+	// GrowthLaw and the fields below are set if Scaling.HasLaws is.
 	GrowthLaw   stats.Law `json:"law,omitzero"`
 	GrowthOrder string    `json:"grows,omitzero"`
-	// Predicted is the law's value at Scaling.PredictedRanks, and Share its part of the sum over sites.
+	// Predicted is the law's time of a rank at Scaling.PredictedRanks, in ns. Share is its part of the sum over all
+	// sites.
 	Predicted float64 `json:"ahead_ns_per_rank,omitzero"`
 	Share     float64 `json:"ahead_share,omitzero"`
-	// Factor is Predicted divided by the value at the largest number of ranks.
+	// Factor is Predicted divided by the measured value at the largest number of ranks.
 	Factor float64 `json:"ahead_times,omitzero"`
-	// Calls and Bytes are a rank's predicted calls and sent bytes, by their own laws.
+	// Calls and Bytes are predictions for one rank: its calls at the site, and the bytes sent in them. Each has a law
+	// of its own.
 	Calls PredictedValue `json:"ahead_calls_per_rank,omitzero"`
 	Bytes PredictedValue `json:"ahead_bytes_per_rank,omitzero"`
 }
 
-// A PredictedValue is a law's value at a number of ranks, and the mean error of its predictions.
+// A PredictedValue is a growth law's value at Scaling.PredictedRanks, and the law's leave-one-out error.
 type PredictedValue struct {
 	Value float64 `json:"value"`
 	Error float64 `json:"error"`
 }
 
-// ValueAt returns the measured value at a number of ranks, 0 if there is no such run.
+// ValueAt returns the measured time of a rank, in ns, in runs on this number of ranks. It is 0 if there is no such run.
 func (g *SiteGrowth) ValueAt(ranks float64) float64 {
 	if i, ok := slices.BinarySearch(g.Ranks, ranks); ok {
 		return g.MeasuredValues[i]
@@ -42,18 +45,20 @@ func (g *SiteGrowth) ValueAt(ranks float64) float64 {
 	return 0
 }
 
-// A Scaling is the growth of a program's time in MPI.
+// A Scaling is how a program's time at its MPI call sites grows with the number of ranks.
 type Scaling struct {
-	App            string       `json:"app"`
-	Ranks          []int        `json:"ranks"`   // numbers of ranks of the runs
-	HasLaws        bool         `json:"laws"`    // there are enough numbers of ranks for laws; else sites have only measured values
-	PredictedRanks int          `json:"ahead"`   // number of ranks of the predictions
-	Sites          []SiteGrowth `json:"sites"`   // largest prediction first; without laws, largest value at most ranks first
-	SkippedSites   int          `json:"too_few"` // number of call sites measured on too few numbers of ranks for a law
+	App   string `json:"app"`
+	Ranks []int  `json:"ranks"` // numbers of ranks that runs had, ascending
+	// there are enough numbers of ranks to fit growth laws; else sites have only measured values
+	HasLaws        bool `json:"laws"`
+	PredictedRanks int  `json:"ahead"` // number of ranks that predictions are for
+	// largest prediction first; without laws, largest measured time on the largest number of ranks first
+	Sites        []SiteGrowth `json:"sites"`
+	SkippedSites int          `json:"too_few"` // number of call sites measured on too few numbers of ranks for a law
 }
 
-// FitGrowth fits growth laws to the time that ranks spend at each call site, over the runs of one program. It returns
-// the laws' values at ahead ranks; for ahead = 0, at ten times the largest run.
+// FitGrowth fits growth laws to the time that ranks spend at each call site, over the runs of one program. It evaluates
+// them at ahead ranks; for ahead = 0, at ten times the largest number of ranks.
 func (d *DB) FitGrowth(app string, ahead int) (*Scaling, error) {
 	if app == "" {
 		apps, err := d.apps()
@@ -77,8 +82,8 @@ func (d *DB) FitGrowth(app string, ahead int) (*Scaling, error) {
 	}
 	defer rows.Close()
 	s := &Scaling{App: app, Sites: []SiteGrowth{}}
-	type measured struct{ ns, calls, bytes []float64 } // of a rank, by run
-	values := make(map[int64]map[int]*measured)        // by site and ranks
+	type measured struct{ ns, calls, bytes []float64 } // values of one rank at a call site: the mean over ranks, by run
+	values := make(map[int64]map[int]*measured)        // by id of the call site, then by number of ranks
 	sites := make(map[int64]*Site)
 	seen := make(map[int]bool)
 	for rows.Next() {

@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/sites"
 )
 
-// schema creates the tables of a new file. Times are in ns, sizes in bytes, and counts are sums over all calls.
+// schema creates the tables of a new database. Times are in ns, sizes in bytes, and counts are sums over all calls.
 const schema = `
 create table run (
 	id integer primary key,
@@ -224,7 +224,7 @@ create table prediction (
 pragma user_version = 8;
 `
 
-// waiting creates a table that older versions lack.
+// waiting creates the table waiting, which databases of older versions lack.
 const waiting = `create table waiting (
 	run integer not null references run on delete cascade,
 	site integer not null references site,
@@ -238,7 +238,7 @@ const waiting = `create table waiting (
 ) without rowid;
 `
 
-// iterations creates tables that older versions lack.
+// iterations creates the tables iteration and finding, which databases of older versions lack.
 const iterations = `create table iteration (
 	run integer not null references run on delete cascade,
 	iteration integer not null,    -- the first of them, from 0
@@ -262,10 +262,10 @@ create table finding (
 ) without rowid;
 `
 
-// version is the schema's version.
+// version is the version of the schema, in a database's user_version.
 const version = 8
 
-// upgrades are the statements that upgrade from a version to the next.
+// upgrades has, by version of the schema, the statements that upgrade a database to the next version.
 var upgrades = map[int]string{
 	2: "alter table communicator add column name text; pragma user_version = 3;",
 	3: `alter table node add column by_code integer not null default 0; alter table node add column place text;
@@ -285,10 +285,10 @@ var upgrades = map[int]string{
 	7: "alter table node add column further_gap_ns real; alter table node add column first_gap_ns real; alter table node add column first_ns real; pragma user_version = 8;",
 }
 
-// measures are all columns of call sites that may be known.
+// measures are all columns that call sites can have, some of them only in traces with times or waits.
 var measures = sites.MeasureColumns(sites.KnownFacts{Times: true, Waits: true})
 
-// typeOf returns the SQL type of a column.
+// typeOf returns the SQL type of a column with values in a unit.
 func typeOf(u show.Unit) string {
 	switch u {
 	case show.UnitFraction, show.UnitRatio:
@@ -297,8 +297,8 @@ func typeOf(u show.Unit) string {
 	return "numeric"
 }
 
-// totals creates the table of sums by call site, with the columns of package sites, and a view that adds the sites'
-// names.
+// totals returns the statements that create the table total and a view of it with the sites' names. The table has sums
+// by run and call site, in the columns of package sites.
 func totals() string {
 	var b strings.Builder
 	b.WriteString("create table total (run integer not null references run on delete cascade, site integer not null references site, line integer")
@@ -310,7 +310,7 @@ func totals() string {
 	return b.String()
 }
 
-// measured returns those of these columns that the database has.
+// measured returns the keys of those measures that are columns of the database's table total.
 func (d *DB) measured() (have []string, err error) {
 	err = d.each("select name from pragma_table_info('total')", nil, func(rows *sql.Rows) error {
 		var name string
@@ -323,7 +323,7 @@ func (d *DB) measured() (have []string, err error) {
 	return have, err
 }
 
-// complete adds the columns that a database from another release lacks.
+// complete adds the measures that a database from another release lacks to its table total.
 func (d *DB) complete() error {
 	have, err := d.measured()
 	for _, c := range measures {

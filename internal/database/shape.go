@@ -14,8 +14,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// shape inserts the loop structure of a class of ranks: its threads, and the nodes of their call trees in preorder.
-// sites are the ids of the class's call sites.
+// shape inserts the profile of a class of ranks: its call sites, threads, and the nodes of their call trees in
+// preorder. sites are the row ids of the profile's call sites.
 func (w *writer) shape(run int64, p *profile.Profile, sites []int64) {
 	thread := w.insert("thread", "run", "class", "thread", "rank", "varies", "times", "times_of", "shared", "calls", "gap_ns", "ns", "bytes_out", "bytes_in")
 	called := w.insert("called", "run", "class", "number", "site", "text", "short")
@@ -35,7 +35,7 @@ func (w *writer) shape(run int64, p *profile.Profile, sites []int64) {
 	w.nodes(run, p, sites)
 }
 
-// nodes inserts the nodes of a tree. Their numbers continue the class's.
+// nodes inserts the nodes of a profile's call trees. Their numbers in the class continue at w.number.
 func (w *writer) nodes(run int64, p *profile.Profile, sites []int64) {
 	node := w.insert("node", "run", "class", "number", "thread", "parent", "kind", "site", "part", "entered", "rounds", "least", "most", "step",
 		"calls", "gap_ns", "ns", "bytes_out", "bytes_in", "entry_gap_ns", "further_gap_ns", "first_gap_ns", "first_ns", "peers", "lanes", "attached", "function", "called_from",
@@ -65,7 +65,7 @@ func (w *writer) nodes(run int64, p *profile.Profile, sites []int64) {
 	}
 }
 
-// text returns nil for "".
+// text returns s for SQL, with null for "".
 func text(s string) any {
 	if s == "" {
 		return nil
@@ -73,7 +73,7 @@ func text(s string) any {
 	return s
 }
 
-// json encodes a list; nil if it is empty.
+// json encodes a list as JSON text; a nil list becomes SQL null.
 func (w *writer) json(list any) any {
 	b, err := json.Marshal(list)
 	w.err = cmp.Or(w.err, err)
@@ -83,8 +83,9 @@ func (w *writer) json(list any) any {
 	return string(b)
 }
 
-// Profiles returns the profiles of a run's classes, as spoor calltree shows them: of one class, or of all for -1.
-// With code set and known, loops are those of machine code, else those of the order of calls.
+// Profiles returns the profiles of a run's classes, as spoor calltree shows them: of one class, or of all if class is
+// -1. If code is set and the machine code was known, loops are those of the code. Else they are those found in the
+// order of calls.
 func (d *DB) Profiles(run Run, class int, code bool) ([]*profile.Profile, error) {
 	x := &restored{run: run, of: make(map[int]*profile.Profile), nodes: make(map[[2]int]*calltree.Node), numbers: make(map[[2]int64]int)}
 	first, last := class, class
@@ -120,7 +121,7 @@ func (d *DB) Profiles(run Run, class int, code bool) ([]*profile.Profile, error)
 	return x.list, nil
 }
 
-// each calls row for each row of a statement.
+// each runs an SQL statement with arguments, and calls row for each row of the result.
 func (d *DB) each(statement string, args []any, row func(rows *sql.Rows) error) error {
 	rows, err := d.db.Query(statement, args...)
 	if err != nil {
@@ -135,13 +136,13 @@ func (d *DB) each(statement string, args []any, row func(rows *sql.Rows) error) 
 	return rows.Err()
 }
 
-// restored rebuilds the profiles of a run.
+// restored is the profiles of a run while they are rebuilt from the database.
 type restored struct {
 	run     Run
 	list    []*profile.Profile
 	of      map[int]*profile.Profile
-	nodes   map[[2]int]*calltree.Node // by class and number
-	numbers map[[2]int64]int          // by class and site
+	nodes   map[[2]int]*calltree.Node // by class and the node's number in it, from 1
+	numbers map[[2]int64]int          // by class and row id of a site: the site's number in the class's profile, from 1
 }
 
 func (x *restored) rank(rows *sql.Rows) error {

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// slots are the arguments of compiled functions.
+// slots are the arguments that a compiled function takes.
 type slots struct{ a, b, c, d int64 }
 
-// A code computes a formula.
+// A code computes a formula, given the variables and the arguments of the function that the formula is part of.
 type code func(at *VariableValues, x slots) int64
 
-// A compiled is a compiled function, perhaps specialised for arguments that are constants.
+// A compiled is a compiled function of formulas. It may be specialised for constant arguments.
 type compiled struct{ run code }
 
 // compiling is held while specialised functions are compiled.
@@ -19,7 +19,8 @@ var compiling sync.Mutex
 
 func (f *function) ofGrid() bool { return f.parameters[0] == "g" }
 
-// prepared returns a function compiled for arguments. open are the arguments that the code still takes.
+// prepared returns the function, compiled for a call with args. open are those of args that the compiled function still
+// takes.
 func (f *function) prepared(args []*Expr, depth int) (c *compiled, open []*Expr) {
 	if !f.ofGrid() {
 		return f.whole, args
@@ -31,10 +32,11 @@ func (f *function) prepared(args []*Expr, depth int) (c *compiled, open []*Expr)
 // itself without end.
 const mostCompiled = 24
 
-// compile compiles a function for arguments; open are those that the code takes. Functions of grids are specialised
-// for constant arguments, such as the grid itself. The constants of other functions differ too often.
+// compile compiles a function for a call with args. open are those of args that the compiled function still takes.
+// Functions of grids are specialised for constant arguments, such as the grid itself. The constants of other functions
+// differ too often.
 func (f *function) compile(args []*Expr, depth int) (c *compiled, open []*Expr) {
-	key := "" // other functions are compiled once
+	key := "" // constants of the call, "x" for others: what the variant is stored under
 	bound := make([]*Expr, len(args))
 	for i, a := range args {
 		bound[i] = a
@@ -47,14 +49,15 @@ func (f *function) compile(args []*Expr, depth int) (c *compiled, open []*Expr) 
 		}
 	}
 	if c = f.variants[key]; c == nil {
-		c = &compiled{} // registered first, as a function may call itself
+		c = &compiled{} // stored before its code is made, as the function may call itself
 		f.variants[key] = c
 		c.run = f.code(bound, depth+1)
 	}
 	return c, open
 }
 
-// code returns the code of the function for arguments that are formulas of slots.
+// code returns the code of the function. args are constants or parameters, whose values are in slots when the code
+// runs.
 func (f *function) code(args []*Expr, depth int) code {
 	if f.body != nil {
 		return f.body.with(args).code(depth)
@@ -81,7 +84,8 @@ func (f *function) code(args []*Expr, depth int) code {
 	return func(at *VariableValues, x slots) int64 { return native(at, a(at, x), b(at, x), c(at, x)) }
 }
 
-// with replaces each parameter by the formula with its number, and evaluates constant parts.
+// with replaces each parameter in a formula by the element of parameters with its number, and evaluates parts that
+// become constant.
 func (e *Expr) with(parameters []*Expr) *Expr {
 	if e.op == opParameter {
 		return parameters[e.n]
@@ -93,7 +97,8 @@ func (e *Expr) with(parameters []*Expr) *Expr {
 	out.args = make([]*Expr, len(e.args))
 	numbers := e.op != opCall
 	for i, a := range e.args {
-		if e.op == opIf && i == 1 && out.args[0].op == opNumber { // one branch is chosen; expanding the other one might not end
+		// The condition is constant: the branch not taken is left out, as expanding it might not end.
+		if e.op == opIf && i == 1 && out.args[0].op == opNumber {
 			if out.args[0].n != 0 {
 				return a.with(parameters)
 			}
@@ -109,7 +114,8 @@ func (e *Expr) with(parameters []*Expr) *Expr {
 	return &out
 }
 
-// code compiles a formula whose parameters are slots.
+// code compiles a formula of parameters, whose values are in slots when the code runs. depth is that of specialised
+// calls around it.
 func (e *Expr) code(depth int) code {
 	switch n := e.n; e.op {
 	case opNumber:
@@ -162,7 +168,7 @@ func (e *Expr) code(depth int) code {
 	}
 }
 
-// call returns the code of a call with n arguments.
+// call returns the code that evaluates the first n of args and calls the compiled function with their values.
 func (f *compiled) call(args [4]code, n int) code {
 	a, b, c, d := args[0], args[1], args[2], args[3]
 	switch n {
@@ -192,7 +198,7 @@ func (f *compiled) call(args [4]code, n int) code {
 	}
 }
 
-// unary applies an operator to one operand.
+// unary applies opNegative or opNot to a.
 func unary(o op, a int64) int64 {
 	switch {
 	case a == NoValue:
@@ -203,7 +209,7 @@ func unary(o op, a int64) int64 {
 	return truth(a == 0)
 }
 
-// binary applies an operator to two operands. If C does not define the result, it is NoValue.
+// binary applies an operator to two operands. The result is NoValue if C leaves it undefined, as in a division by 0.
 func binary(o op, a, b int64) int64 {
 	if a == NoValue || b == NoValue {
 		return NoValue

@@ -1,7 +1,8 @@
-// Package expr has formulas: values as functions of the rank, the number of ranks, the iteration of a loop and the place in a list.
+// Package expr has formulas: values as functions of the rank, the number of ranks, the iteration of a loop and the
+// place in a list.
 //
-// A formula is a tree. Parse makes it of C text, Eval computes it, and C writes it for programs and people. What a formula may call is defined by
-// formulas, too (functions.go); Header writes these definitions for C programs.
+// A formula is a tree. Parse makes it of C text, Eval computes it, and CText writes it for programs and people. What a
+// formula may call is defined by formulas, too (functions.go); CHeader writes these definitions for C programs.
 package expr
 
 import (
@@ -13,25 +14,26 @@ import (
 // A Variable is an input of formulas.
 type Variable uint8
 
-// The variables.
+// The variables of formulas.
 const (
-	Ranks              Variable = iota // number of ranks of the world
-	Rank                               // rank in the world
-	LoopIteration                      // iteration of the innermost loop whose trip count differs between runs
-	LoopLength                         // trip count of that loop
-	OuterIteration                     // iteration of the next such loop around it
-	ListElement                        // index in a list
-	ListLength                         // length of that list
-	EqualLoopIteration                 // iteration of a loop whose trip count is equal in all runs
-	VariableCount                      // number of variables
+	Ranks         Variable = iota // number of ranks in MPI_COMM_WORLD
+	Rank                          // rank in MPI_COMM_WORLD
+	LoopIteration                 // iteration, from 0, of the innermost loop whose trip count differs between runs
+	LoopLength                    // trip count of the loop that LoopIteration is about
+	// iteration, from 0, of the next outer loop whose trip count differs between runs
+	OuterIteration
+	ListElement        // index in a list, from 0
+	ListLength         // length of the list that ListElement is about
+	EqualLoopIteration // iteration, from 0, of a loop whose trip count is equal in all runs
+	VariableCount      // number of variables
 )
 
-// names are the names of the variables in formulas.
+// names are the variables' names in the text of formulas.
 var names = [VariableCount]string{"ranks", "rank", "i", "n", "j", "k", "m", "t"}
 
 func (v Variable) String() string { return names[v] }
 
-// An VariableValues has the value of each variable.
+// A VariableValues has the value of each variable.
 type VariableValues [VariableCount]int64
 
 // NoValue is the value of a formula that is undefined.
@@ -43,7 +45,7 @@ type op uint8
 const (
 	opNumber op = iota
 	opVariable
-	opParameter // of a function, in its definition
+	opParameter // parameter of the function whose definition the formula is
 	opCall
 	opIf
 	opOr
@@ -63,32 +65,33 @@ const (
 	opModulo // as in C: with the sign of the dividend
 	opNegative
 	opNot
-	opExternal // defined by the program that the formula is written for
+	opExternal // name that the C program around the formula defines
 )
 
 // An Expr is a formula. It does not change.
 type Expr struct {
 	op   op
-	n    int64  // the number; else the index of the variable or parameter
-	name string // of a number, if it has one
+	n    int64  // value of a number; else index of the variable or parameter
+	name string // C name of a number, or of what the program defines
 	call *call
 	args []*Expr
 }
 
-// A call is a call of a function. compiled takes the arguments in open; it is nil in definitions.
+// A call is a call of a function in a formula. open are the arguments that compiled takes. In the definitions of
+// functions, compiled is nil.
 type call struct {
 	fn       *function
 	compiled *compiled
 	open     []*Expr
 }
 
-// Number returns a number.
+// Number returns the formula that is the number n.
 func Number(n int64) *Expr { return &Expr{n: n} }
 
-// NamedNumber returns a number that has a name in C.
+// NamedNumber returns the formula that is the number n, written as a name in C.
 func NamedNumber(name string, n int64) *Expr { return &Expr{n: n, name: name} }
 
-// VariableExpr returns the value of a variable.
+// VariableExpr returns the formula that is a variable.
 func VariableExpr(v Variable) *Expr { return variables[v] }
 
 var variables = func() (list [VariableCount]*Expr) {
@@ -100,7 +103,7 @@ var variables = func() (list [VariableCount]*Expr) {
 
 func two(o op, a, b *Expr) *Expr { return &Expr{op: o, args: []*Expr{a, b}} }
 
-// Sum adds its terms and omits zeros.
+// Sum returns the sum of formulas, without terms that are 0.
 func Sum(terms ...*Expr) *Expr {
 	var sum *Expr
 	for _, t := range terms {
@@ -118,7 +121,7 @@ func Sum(terms ...*Expr) *Expr {
 	return sum
 }
 
-// Product multiplies its factors and omits ones.
+// Product returns the product of formulas, without factors that are 1.
 func Product(factors ...*Expr) *Expr {
 	var product *Expr
 	for _, f := range factors {
@@ -142,19 +145,19 @@ func Product(factors ...*Expr) *Expr {
 	return product
 }
 
-// Quotient is the quotient rounded towards 0.
+// Quotient is a / b, rounded towards 0.
 func Quotient(a, b *Expr) *Expr { return two(opOver, a, b) }
 
-// Remainder has the sign of the dividend.
+// Remainder is a % b as in C, with the sign of a.
 func Remainder(a, b *Expr) *Expr { return two(opModulo, a, b) }
 
-// Xor returns the bitwise exclusive or.
+// Xor is the bitwise exclusive or of a and b.
 func Xor(a, b *Expr) *Expr { return two(opXor, a, b) }
 
-// Equal is 1 if both values are equal, else 0.
+// Equal is 1 if a and b are equal, else 0.
 func Equal(a, b *Expr) *Expr { return two(opEqual, a, b) }
 
-// Unequal is 1 if the values differ, else 0.
+// Unequal is 1 if a and b differ, else 0.
 func Unequal(a, b *Expr) *Expr { return two(opUnequal, a, b) }
 
 // Less is 1 if a < b, else 0.
@@ -166,21 +169,21 @@ func Greater(a, b *Expr) *Expr { return two(opMore, a, b) }
 // AtLeast is 1 if a ≥ b, else 0.
 func AtLeast(a, b *Expr) *Expr { return two(opAtLeast, a, b) }
 
-// And is 1 if neither value is 0, else 0.
+// And is 1 if neither a nor b is 0, else 0.
 func And(a, b *Expr) *Expr { return two(opAnd, a, b) }
 
-// Or is 1 if some value is not 0, else 0.
+// Or is 1 if a or b is not 0, else 0.
 func Or(a, b *Expr) *Expr { return two(opOr, a, b) }
 
-// Not is 1 for 0, else 0.
+// Not is 1 if a is 0, else 0.
 func Not(a *Expr) *Expr { return &Expr{op: opNot, args: []*Expr{a}} }
 
-// Conditional is then if the condition is not 0, else otherwise.
+// Conditional is the C expression condition ? then : otherwise.
 func Conditional(condition, then, otherwise *Expr) *Expr {
 	return &Expr{op: opIf, args: []*Expr{condition, then, otherwise}}
 }
 
-// CallFunction calls a function that functions.go defines.
+// CallFunction returns a call of a function that functions.go defines. It panics if there is no such function.
 func CallFunction(name string, args ...*Expr) *Expr {
 	define()
 	e, err := called(name, args, false)
@@ -190,7 +193,8 @@ func CallFunction(name string, args ...*Expr) *Expr {
 	return e
 }
 
-// FunctionNamed returns a function of up to three numbers for use outside of formulas.
+// FunctionNamed returns a function of formulas as a Go function; functions of grids are not supported. Arguments after
+// its last parameter are ignored.
 func FunctionNamed(name string) func(a, b, c int64) int64 {
 	define()
 	f := functions[name].whole
@@ -220,17 +224,18 @@ func called(name string, args []*Expr, definition bool) (*Expr, error) {
 	return &Expr{op: opCall, call: c, args: args}, nil
 }
 
-// External is a C identifier that the program defines, called if there are arguments. Eval cannot compute it.
+// External is a name that the C program around the formula defines: a function if there are args, else a variable. Eval
+// cannot compute it.
 func External(name string, args ...*Expr) *Expr {
 	return &Expr{op: opExternal, name: name, args: args}
 }
 
-// TableElement is the element with index i of a table that the program defines.
+// TableElement is the element at index i of an array that the C program around the formula defines.
 func TableElement(table string, i *Expr) *Expr {
 	return &Expr{op: opExternal, n: 1, name: table, args: []*Expr{i}}
 }
 
-// Replace replaces variables by formulas.
+// Replace returns the formula in which of(v) takes the place of each variable v.
 func (e *Expr) Replace(of func(v Variable) *Expr) *Expr {
 	if e.op == opVariable {
 		return of(Variable(e.n))
@@ -249,13 +254,13 @@ func (e *Expr) Replace(of func(v Variable) *Expr) *Expr {
 	return &out
 }
 
-// Constant returns the number, if the formula is an unnamed one.
+// Constant returns the formula's value if it is a number without name; else false.
 func (e *Expr) Constant() (int64, bool) { return e.n, e.op == opNumber && e.name == "" }
 
 // IsNumber reports whether the formula is the unnamed number n.
 func (e *Expr) IsNumber(n int64) bool { return e.op == opNumber && e.n == n && e.name == "" }
 
-// Walk calls f for a formula and its subexpressions, until f returns false.
+// Walk calls f for a formula and its subexpressions, until f returns false. It returns false if f did.
 func (e *Expr) Walk(f func(*Expr) bool) bool {
 	return f(e) && !slices.ContainsFunc(e.args, func(a *Expr) bool { return !a.Walk(f) })
 }
@@ -265,12 +270,12 @@ func (e *Expr) UsesVariable(list ...Variable) bool {
 	return !e.Walk(func(e *Expr) bool { return e.op != opVariable || !slices.Contains(list, Variable(e.n)) })
 }
 
-// shares are the functions that divide a total into parts; total and number of parts are their first two
-// parameters.
+// shares are the functions that divide a total into parts. Their first two parameters are the total and the number of
+// parts.
 var shares = []string{"share", "floor_share", "rest_share", "late_share", "chunk", "floor_div", "ceil_div"}
 
-// ContainsShare reports whether the formula divides a total, with one of the named functions; without names with any of
-// them.
+// ContainsShare reports whether the formula calls one of the functions by, which divide a total. Without names it looks
+// for all such functions.
 func (e *Expr) ContainsShare(by ...string) bool {
 	if len(by) == 0 {
 		by = shares
@@ -278,7 +283,8 @@ func (e *Expr) ContainsShare(by ...string) bool {
 	return !e.Walk(func(e *Expr) bool { return e.op != opCall || !slices.Contains(by, e.call.fn.name) })
 }
 
-// SharedTotal returns the total that the formula divides, if that is a number.
+// SharedTotal returns the total that the formula divides, if the formula is a call of one of shares and the total a
+// number.
 func (e *Expr) SharedTotal() (int64, bool) {
 	if e.op != opCall || !slices.Contains(shares, e.call.fn.name) {
 		return 0, false
@@ -286,8 +292,8 @@ func (e *Expr) SharedTotal() (int64, bool) {
 	return e.args[0].Constant()
 }
 
-// DivisibilityCondition returns a formula that is 1 if there are no remainders: all shares of a total are equal, and quotients by a
-// number are exact.
+// DivisibilityCondition returns a formula that is 1 if the formula's divisions have no remainders: its shares of a
+// total are equal, and its quotients by numbers exact.
 func (e *Expr) DivisibilityCondition() *Expr {
 	all := Number(1)
 	e.Walk(func(e *Expr) bool {
@@ -303,8 +309,8 @@ func (e *Expr) DivisibilityCondition() *Expr {
 	return all
 }
 
-// DescriptionBits is the formula's description length as programs write it: a share counts as a division, without the rank
-// whose share it is. Names of numbers count nothing.
+// DescriptionBits is the formula's description length, as programs write it. A share counts as a division: the part's
+// number adds nothing. Neither do names of numbers.
 func (e *Expr) DescriptionBits() (bits float64) {
 	const ofWord, ofDivision = 4, 2
 	args := e.args
@@ -313,7 +319,8 @@ func (e *Expr) DescriptionBits() (bits float64) {
 		bits = math.Log2(1 + math.Abs(float64(e.n)))
 	case e.op == opCall && slices.Contains(shares, e.call.fn.name):
 		bits, args = ofDivision, args[:2]
-	case e.op == opCall && e.call.fn.name == "overlap" && len(e.args[0].args) > 1 && len(e.args[2].args) > 1: // overlap of two blocks
+	// How many elements two blocks have in common.
+	case e.op == opCall && e.call.fn.name == "overlap" && len(e.args[0].args) > 1 && len(e.args[2].args) > 1:
 		bits, args = 2*ofDivision, append(e.args[0].args[:2:2], e.args[2].args[1])
 	case e.op == opVariable || e.op == opCall:
 		bits = ofWord
@@ -330,7 +337,8 @@ func (e *Expr) Eval(at *VariableValues) (int64, bool) {
 	return v, v != NoValue
 }
 
-// eval walks the tree, as most formulas are evaluated only once or twice. Functions are compiled.
+// eval walks the formula's tree, as most formulas are evaluated only once or twice. Functions that it calls are
+// compiled.
 func (e *Expr) eval(at *VariableValues) int64 {
 	switch e.op {
 	case opNumber:

@@ -9,19 +9,21 @@ import (
 	"sync/atomic"
 )
 
-// A function is a named formula of parameters, or native.
+// A function is a function that formulas can call, defined by a formula of its parameters (body) or in Go (native).
 type function struct {
 	name, comment string
 	parameters    []string
 	body          *Expr
 	native        func(at *VariableValues, a, b, c int64) int64
-	c             string // body of a native function; "": programs define it elsewhere
+	c             string // native function's body in C; "": the C programs define it themselves
 
-	whole    *compiled            // compiled for any arguments
-	variants map[string]*compiled // by constant arguments: specialised for these, in functions of grids
+	whole *compiled // compiled with all parameters as arguments; nil for functions of grids
+	// for functions of grids: by constant arguments (see compile), the function specialised for these
+	variants map[string]*compiled
 }
 
-// definitions are the functions that formulas may call. A function may call earlier ones, and itself.
+// definitions are the functions that formulas may call, one a line. A function may call natives, those above it,
+// and itself. A comment after // is for the C header.
 const definitions = `
 least(a, b) = a < b ? a : b
 most(a, b) = a > b ? a : b
@@ -78,9 +80,9 @@ transposed_rows(length, n) = exists(length * (rank / length % n * n + rank / len
 transposed_blocks(g) = side(g, 0) % side(g, 1) == 0 && rank < side(g, 0) * side(g, 1) ? transposed_rows(side(g, 0) / side(g, 1), side(g, 1)) : NOTHING // of as many ranks in a row as the first side is longer
 `
 
-// natives are functions that formulas cannot express, in Go and in C.
+// natives are the functions that formulas cannot express: in Go for Eval, and in C for CHeader.
 var natives = []*function{
-	{name: "mod", parameters: []string{"a", "m"}, // proxies have it in runtime/arguments.c
+	{name: "mod", parameters: []string{"a", "m"}, // no C text, as proxies have mod in runtime/arguments.c
 		native: func(_ *VariableValues, a, b, _ int64) int64 { return Mod(a, b) }},
 	{name: "power", parameters: []string{"i"}, comment: "of two", c: "return i < 0 || i > 62 ? 0 : INT64_C(1) << i;",
 		native: func(_ *VariableValues, a, b, c int64) int64 {
@@ -127,10 +129,10 @@ var natives = []*function{
 		}},
 }
 
-// ofGrid reports whether grid g exists and d is a dimension.
+// ofGrid reports whether g is the number of a grid, and d a dimension from 0 to 2.
 func ofGrid(g, d int64) bool { return g >= 0 && g < int64(len(grids)) && d >= 0 && d < 3 }
 
-// Mod is the remainder with the sign of the divisor.
+// Mod is a modulo m: from 0 to m - 1 for a positive m, and NoValue if m is 0.
 func Mod(a, m int64) int64 {
 	if m == 0 {
 		return NoValue
@@ -181,23 +183,23 @@ func balanced(n int64) int64 {
 	return a
 }
 
-// A Grid is an arrangement of ranks in which the first coordinate varies fastest. A grid in two dimensions has
-// third side 1.
+// A Grid is a rule that arranges any number of ranks in two or three dimensions. The first coordinate varies fastest.
+// In a grid of two dimensions the third side is 1.
 type Grid struct {
 	Name         string
 	Dimensions   int
-	IsReordering bool // another grid has the same sides in another order
+	IsReordering bool // another grid of Grids has the same sides in another order
 	sides        []*Expr
 	known        [1 << 12]atomic.Pointer[[3]int64]
 }
 
-// Grids returns the predefined grids.
+// Grids returns the predefined grids. In formulas a grid's name has its index in this list as value.
 func Grids() []*Grid {
 	define()
 	return grids
 }
 
-// Sides returns the sides for a number of ranks.
+// Sides returns how many ranks the grid has along each dimension, if the world has this many ranks.
 func (g *Grid) Sides(ranks int64) *[3]int64 {
 	known := ranks >= 0 && ranks < int64(len(g.known))
 	if known {
@@ -215,7 +217,7 @@ func (g *Grid) Sides(ranks int64) *[3]int64 {
 	return &s
 }
 
-// numbers are named constants in formulas, in addition to grids.
+// numbers are the named constants of formulas. define adds the names of grids.
 var numbers = map[string]int64{"OPEN": 0, "PERIODIC": 1, "NO_RANK": ProcNull, "NOTHING": NoValue}
 
 // ProcNull is the value of MPI_PROC_NULL in traces.
@@ -223,11 +225,11 @@ const ProcNull = -3
 
 var (
 	functions = make(map[string]*function)
-	defined   []*function // in order
+	defined   []*function // functions made from definitions, in their order
 	grids     []*Grid
 )
 
-// define parses functions and grids at the first use of a formula.
+// define fills functions and grids before the first formula is parsed.
 var define = sync.OnceFunc(func() {
 	for _, f := range natives {
 		f.ready()
@@ -244,7 +246,8 @@ var define = sync.OnceFunc(func() {
 	}{
 		{"GRID_2D", false, []string{flat, "ranks / " + flat}},
 		{"GRID_2D_LONGEST_FIRST", true, []string{"ranks / " + flat, flat}},
-		{"GRID_SQUARE", false, []string{"root(ranks)", "root(ranks)"}}, // only the first ranks, unless their number is a square
+		// As many ranks as form a square; the others are outside.
+		{"GRID_SQUARE", false, []string{"root(ranks)", "root(ranks)"}},
 		{"GRID_3D", false, []string{x, y, "ranks / " + x + " / " + y}},
 		{"GRID_3D_REVERSED", true, []string{"ranks / " + x + " / " + y, y, x}},
 		{"GRID_3D_BALANCED", false, []string{shortest, other, "ranks / " + shortest + " / " + other}},
@@ -271,7 +274,7 @@ var define = sync.OnceFunc(func() {
 		}
 		name, parameters, _ := strings.Cut(strings.TrimSuffix(head, ")"), "(")
 		f := &function{name: name, comment: comment + after, parameters: strings.Split(parameters, ", ")}
-		functions[name] = f // registered first, as it may call itself
+		functions[name] = f // registered before its body is parsed, as it may call itself
 		var err error
 		if f.body, err = parse(body, f.parameters); err != nil {
 			panic(fmt.Sprintf("%s: %v", name, err))
@@ -282,7 +285,8 @@ var define = sync.OnceFunc(func() {
 	}
 })
 
-// ready makes a function available to formulas. Functions of grids are compiled later, for their arguments.
+// ready registers a function under its name and compiles it. Functions of grids are compiled later, for their
+// arguments.
 func (f *function) ready() {
 	functions[f.name] = f
 	if f.ofGrid() {

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// Parse parses a formula.
+// Parse parses the C text of a formula.
 func Parse(text string) (e *Expr, err error) {
 	define()
 	return parse(text, nil)
@@ -23,7 +23,7 @@ func MustParse(format string, args ...any) *Expr {
 	return e
 }
 
-// A parser reads tokens. It reports errors by panicking.
+// A parser is the tokens of a formula that have not been parsed. It reports errors by panicking.
 type parser struct {
 	tokens     []string
 	parameters []string
@@ -86,7 +86,7 @@ func (p *parser) condition() *Expr {
 	return Conditional(e, then, p.condition())
 }
 
-// binary parses operators of at least a precedence.
+// binary parses an expression of binary operators that bind at least as tightly as precedence least.
 func (p *parser) binary(least int) *Expr {
 	e := p.unary()
 	for {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// signs are operators in C with their precedence.
+// signs are the operators' texts and precedences in C. A larger precedence binds more tightly.
 var signs = [...]struct {
 	text string
 	bind int
@@ -28,17 +28,17 @@ func (e *Expr) bind() int {
 	return tightest
 }
 
-// A CStyle is how formulas are written in C. The zero CStyle is what Parse reads.
+// A CStyle is how numbers and variables of formulas are written in C. Text in the zero CStyle can be read by Parse.
 type CStyle struct {
 	Number   func(n int64) string
 	Factor   func(n int64) string // how to write a number that is a factor; nil: like other numbers
 	Variable func(v Variable) string
 }
 
-// String returns the formula in C.
+// String returns the formula as text that Parse can read.
 func (e *Expr) String() string { return e.CText(CStyle{}) }
 
-// CText returns the formula in C.
+// CText returns the formula as C text in a style.
 func (e *Expr) CText(s CStyle) string {
 	w := writer{style: s.complete()}
 	w.expr(e, 0)
@@ -68,7 +68,7 @@ func (e *Expr) Operand(s CStyle) string {
 type writer struct {
 	style CStyle
 	b     strings.Builder
-	fn    *function // the function whose definition is being written
+	fn    *function // function whose definition is being written; it has the names of parameters
 }
 
 // expr writes a formula, in parentheses if its precedence is below least.
@@ -154,7 +154,7 @@ func (w *writer) two(e *Expr) {
 	w.expr(second, right)
 }
 
-// negated returns -e for an e that is written with a minus.
+// negated returns -e if e is written with a leading minus sign; else false.
 func (e *Expr) negated() (*Expr, bool) {
 	switch {
 	case e.op == opNumber && e.n < 0 && e.n != NoValue && e.name == "":

@@ -9,15 +9,15 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// An axis is a dimension along which totals are divided: all ranks, a list, or a side of a grid.
+// An axis is a rule by which the parts of a total are numbered: by rank, by index in a list, by iteration, or by
+// coordinate in a grid.
 type axis struct {
 	division
 	where  where
-	others bool // the index is another rank's, or excludes a rank: products of shares don't use it
+	others bool // the parts are other ranks', or leave a rank out: products of shares don't use this axis
 }
 
-// where is the kind of values that an axis applies to: all, elements of lists (by their number), or values in a loop
-// (by the iteration).
+// where is which values an axis applies to: all (anywhere), elements of lists (inList), or values in a loop (inLoop).
 type where int
 
 const (
@@ -26,7 +26,7 @@ const (
 	inLoop
 )
 
-// axesOf returns the axes that values may have.
+// axesOf returns the axes that apply to values with these observations.
 func axesOf(obs []env) (out []*axis) {
 	list := slices.ContainsFunc(obs, func(e env) bool { return e[expr.ListElement] > 0 })
 	loop := slices.ContainsFunc(obs, func(e env) bool { return e[expr.LoopIteration] > 0 })
@@ -38,22 +38,24 @@ func axesOf(obs []env) (out []*axis) {
 	return out
 }
 
-// A spreading is a rule for dividing a total: functions for the size of each part's share, and for where it starts.
+// A spreading is a rule for dividing a total into parts: the names of the functions that give the size of a part's
+// share and where it starts, and these functions in Go.
 type spreading struct {
 	size, start     string
 	sizeOf, startOf func(total, parts, number int64) int64
 }
 
-// shared returns the form of a part's share of a total, or of the start of that share, as the function gives it.
+// shared returns the form of a part's share of a total along the axis, or of its start. function is a name such as
+// "share" or "share_start".
 func (a *axis) shared(function string, total int64) form {
 	return form{Expr: expr.CallFunction(function, expr.Number(total), a.number, a.division.at), grid: a.grid}
 }
 
-// mostHalo is the largest number of elements by which a side of a block exceeds its share.
+// mostHalo is the largest number of elements by which a side of a block may exceed the block's share.
 const mostHalo = 2
 
-// spreads looks for m·(share + halo), and for m times the start of a share. The share of the first part determines
-// the candidates for the total.
+// spreads looks for forms m·(share + halo), and for m times the start of a share. The values of the first part limit
+// the totals that are tried.
 func spreads(obs []env, vals []int64) (out []form) {
 	all := divisor(vals)
 	if all == 0 {
@@ -70,7 +72,8 @@ func spreads(obs []env, vals []int64) (out []form) {
 				low, high := totalsOfEnds(first, m, halo)
 				for total := low; total <= high; total++ {
 					for s, way := range spreadings {
-						if s == 0 && halo == 0 && a.where == anywhere || m*(way.sizeOf(total, n, at)+halo) != vals[0] { // see shares
+						// Function shares looks for this case.
+						if s == 0 && halo == 0 && a.where == anywhere || m*(way.sizeOf(total, n, at)+halo) != vals[0] {
 							continue
 						}
 						if f := product([]form{a.shared(way.size, total)}, m, halo); holds(&f, obs, vals) {
@@ -99,7 +102,7 @@ func spreads(obs []env, vals []int64) (out []form) {
 	return out
 }
 
-// mostBlock is the largest block of a cyclic distribution.
+// mostBlock is the largest number of elements that are tried as a block of a block-cyclic distribution.
 const mostBlock = 64
 
 // cyclic looks for m times a part's share of a total in a block-cyclic distribution (numroc), along an axis of which
@@ -167,14 +170,14 @@ func divisor(vals []int64) (all int64) {
 	return all
 }
 
-// mostTotals is the largest number of totals tried.
+// mostTotals limits the totals that are tried. If more of them fit the values of the first part, no total is tried.
 const mostTotals = 256
 
-// An end is the value v that the first parts, of n in all, have together.
+// An end is an observation of the first parts: of n parts, they have the value v together.
 type end struct{ n, parts, v int64 }
 
-// ends lists the values of the first part that was observed. With starts, these are where its share starts, which is
-// the sum over the parts before it.
+// ends lists the values of the first part that was observed, for each number of parts. With starts, a value is where
+// that part's share starts: the sum over the parts before it.
 func (a *axis) ends(obs []env, vals []int64, starts bool) (out []end) {
 	first := int64(math.MaxInt64)
 	for i := range obs {
@@ -194,7 +197,8 @@ func (a *axis) ends(obs []env, vals []int64, starts bool) (out []end) {
 	return out
 }
 
-// totalsOfEnds returns the range of totals that fit the first parts' shares.
+// totalsOfEnds returns the range of totals for which the first parts' shares, times m, can have the values in list. The
+// range is empty if it would be too large.
 func totalsOfEnds(list []end, m, halo int64) (low, high int64) {
 	low, high = 1, math.MaxInt64
 	for _, e := range list {
@@ -258,7 +262,7 @@ func combined(list []*axis) (out [][]*axis) {
 	return append(out, subsets(slices.DeleteFunc(slices.Clone(list), func(a *axis) bool { return a.grid >= 0 || a.where != anywhere || a.others }))...)
 }
 
-// subsets lists the subsets of two or more.
+// subsets lists the subsets of two axes or more.
 func subsets(list []*axis) (out [][]*axis) {
 	for set := range 1 << len(list) {
 		var some []*axis
@@ -274,14 +278,15 @@ func subsets(list []*axis) (out [][]*axis) {
 	return out
 }
 
-// An addition is the sum of a run's values, one for each position along some sides of a grid.
+// An addition is the sum of a run's values over the blocks of data, each block counted once. sides are the numbers of
+// blocks along each axis.
 type addition struct {
 	sides []int64
 	sum   int64
 }
 
-// added sums the values of each run; nil if they depend on more than the position along these sides, or some
-// positions were not seen.
+// added sums the values of each run over the positions along the axes. It returns nil if values depend on more than the
+// position, or if some position was not seen.
 func added(of []*axis, obs []env, vals []int64) (out []addition) {
 	index := make(map[int64]int)
 	var seen []map[[3]int64]int64
@@ -323,7 +328,7 @@ func added(of []*axis, obs []env, vals []int64) (out []addition) {
 	return out
 }
 
-// mostSum is the largest sum that is factorised.
+// mostSum is the largest sum of values whose divisors are tried as totals.
 const mostSum = 1 << 40
 
 func divisorsOf(n int64) (out []int64) {
@@ -341,7 +346,8 @@ func divisorsOf(n int64) (out []int64) {
 	return out
 }
 
-// totalsOf lists the totals that may be divided along the sides, given the sum of all blocks of each run.
+// totalsOf lists the totals, one along each axis, that may have been divided into blocks. runs has the sum of all
+// blocks' sizes in each run.
 func totalsOf(runs []addition, m, halo int64, divisors []int64) (out [][]int64) {
 	first := &runs[0]
 	if first.sum%m != 0 {
@@ -381,7 +387,7 @@ func totalsOf(runs []addition, m, halo int64, divisors []int64) (out [][]int64) 
 	return out
 }
 
-// product returns the form of m times shares, each with a halo.
+// product returns the form m·(share + halo)·(share + halo)…, with a factor for each of shares.
 func product(shares []form, m, halo int64) form {
 	factors := []*expr.Expr{expr.Number(m)}
 	for i := range shares {

@@ -11,8 +11,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// check looks for unreceived messages, receives without a message, and collective calls that differ. It does not
-// depend on the forms.
+// check looks in an extrapolated trace for unreceived messages, receives without a message, and collective calls that
+// differ. It does not use the forms that the trace was made by.
 func check(c *sections.Content) error {
 	r, err := readerOf(c)
 	if err != nil {
@@ -38,7 +38,7 @@ func check(c *sections.Content) error {
 	return sizes
 }
 
-// readerOf reads an extrapolated trace.
+// readerOf returns a reader of the content of an extrapolated trace.
 func readerOf(c *sections.Content) (*trace.Reader, error) {
 	file, err := sections.EncodeFileUntimed(c)
 	if err != nil {
@@ -47,7 +47,8 @@ func readerOf(c *sections.Content) (*trace.Reader, error) {
 	return trace.ReadBytes(file, "the extrapolated trace")
 }
 
-// A messageSink passes on a rank's messages: those it sends, and those that its statuses show as received.
+// A messageSink passes on a rank's messages: those that it sends to sent, and those that its statuses show as received
+// to received.
 type messageSink struct {
 	ops.NopSink
 	rank     int
@@ -72,7 +73,7 @@ func (t *messageSink) Enter(c *ops.Call) error {
 	return nil
 }
 
-// messages goes through all messages.
+// messages passes each message of a trace to sent at its send, and to received at its receive.
 func messages(r *trace.Reader, sent, received func(rank int, c ops.Channel, a *ops.Act)) error {
 	o, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, IgnoreTimes: true, Messages: true})
 	if err != nil {
@@ -85,11 +86,12 @@ func messages(r *trace.Reader, sent, received func(rank int, c ops.Channel, a *o
 func sameSizes(r *trace.Reader) error {
 	type pair struct{ from, to int }
 	type sizes struct {
-		sent, received uint64 // bytes
-		off            uint64 // 0 if each message has equal sizes at both ends
+		sent, received uint64 // bytes of all messages from one rank to another
+		// difference of sent and received bytes, weighted by message: 0 if each message has equal sizes at both ends
+		off uint64
 	}
 	of := make(map[pair]sizes)
-	const odd = 0x9e3779b97f4a7c15 // mixes the numbers of messages
+	const odd = 0x9e3779b97f4a7c15 // weights sizes by the message's number, so that differences don't cancel out
 	if err := messages(r, func(_ int, c ops.Channel, a *ops.Act) {
 		s := of[pair{c.From, c.To}]
 		of[pair{c.From, c.To}] = sizes{s.sent + a.SentBytes, s.received, s.off + (a.Message*odd|1)*a.SentBytes}
@@ -110,14 +112,15 @@ func sameSizes(r *trace.Reader) error {
 // unsaid is the sizes of messages whose receives have no size that can be determined. Such a receive gets the
 // sender's size. Until that is known, each kind of receive of a rank has a placeholder that is no message's size.
 type unsaid struct {
-	of     [][]int64 // by rank and kind of receive; negative: not known yet
+	of     [][]int64 // by rank and kind of receive: size in bytes; negative: not known
 	any    atomic.Bool
-	looked bool // lookUp was called
+	looked bool // lookUp has filled the sizes
 }
 
 const unsaidSize = 1 << 48
 
-// size returns the size for a receive whose size can't be determined; why is the reason.
+// size returns the size of a received message that no form determines: the placeholder, or what lookUp found. If it
+// found nothing, the error is why.
 func (x *maker) size(why error) (int64, error) {
 	s := x.all.sizes
 	if s == nil {
@@ -135,7 +138,8 @@ func (x *maker) size(why error) (int64, error) {
 	return 0, why
 }
 
-// lookUp finds the size of the first receive of each kind. sameSizes checks later that all others are equal.
+// lookUp finds the size of the message that the first receive of each kind gets. sameSizes checks later that the others
+// of the kind are equal.
 func (s *unsaid) lookUp(c *sections.Content) error {
 	r, err := readerOf(c)
 	if err != nil {

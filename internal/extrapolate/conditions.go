@@ -23,7 +23,8 @@ func bitsOf(n int, of func(i int) bool) []uint64 {
 	return list
 }
 
-// columns returns for each test two sets of bits: the observations for which it holds, and those for which it doesn't.
+// columns returns two sets of bits for each of tests: the observations for which it holds, and those for which it
+// doesn't.
 func columns(obs []env) [][2][]uint64 {
 	at := make([]*truth, len(obs))
 	for i := range obs {
@@ -37,8 +38,8 @@ func columns(obs []env) [][2][]uint64 {
 	return list
 }
 
-// pairsOfTests looks for two tests that both hold exactly where the value is 1, or at least one of which does. The first or last
-// iteration may be an exception.
+// pairsOfTests looks for two of tests or nots that both hold exactly where the value is 1, or at least one of which
+// does. If no pair fits, the first or last iteration may be an exception.
 func pairsOfTests(obs []env, vals []int64) (out []form) {
 	if !logical(vals) {
 		return nil
@@ -96,8 +97,8 @@ func pairsOfTests(obs []env, vals []int64) (out []form) {
 	return simplest(out)
 }
 
-// splits looks for a test that separates two kinds of ranks. One kind has a simple form, the other a simple form or a
-// product of shares.
+// splits looks for a test that separates two kinds of observations. One kind has a simple form, the other a simple form
+// or a product of shares.
 func splits(obs []env, vals []int64) (out []form) {
 	at := make([]*truth, len(obs))
 	for i := range obs {
@@ -149,8 +150,8 @@ func splits(obs []env, vals []int64) (out []form) {
 	return simplest(out)
 }
 
-// few reports whether a form of the number of ranks has too few runs for the numbers that were chosen to fit it: any
-// constant fits one run, and any line fits two.
+// few reports whether a form that depends only on the number of ranks was fitted to too few runs. Any constant fits one
+// run, and any line fits two.
 func (f *form) few(obs []env, vals []int64) bool {
 	runs := make(map[int64]int64)
 	for i, e := range obs {
@@ -163,16 +164,16 @@ func (f *form) few(obs []env, vals []int64) bool {
 	return !bare[f.String()] && (len(runs) < 2 || !number && len(runs) < 3)
 }
 
-// muchLonger is how many bits longer than the shortest a form with a condition must be to be ignored. With many forms
-// tried, some long ones fit by chance.
+// muchLonger is how many bits longer than the shortest form with a condition another may be; still longer ones are
+// ignored. With many forms tried, some long ones fit by chance.
 const (
 	muchLonger = 8
-	bareLonger = 12 // for a form without chosen numbers
+	bareLonger = 12 // the same limit for listed forms, which have no fitted numbers
 )
 
 func simplest(list []form) []form { return shorter(list, muchLonger) }
 
-// shorter returns the forms that exceed the shortest by at most more bits.
+// shorter returns the forms whose descriptions are at most more bits longer than the shortest one.
 func shorter(list []form, more float64) []form {
 	shortest := math.Inf(1)
 	for i := range list {

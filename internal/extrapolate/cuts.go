@@ -7,7 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A cut is the position of one cell in a call's values: a single value, or a length and elements.
+// A cut is a part of a call's values that is fitted separately: a single value, or a list with elements of width values
+// each. one is the value, or the number of the list's elements.
 type cut struct {
 	one   int64
 	width int
@@ -48,7 +49,7 @@ func (p *place) cut(vals []int64) ([]cut, error) {
 			out = append(out, c)
 		}
 	}
-	for ; at < len(vals); at++ { // the request's final status
+	for ; at < len(vals); at++ { // a call that makes a request ends with the request's final status
 		out = append(out, cut{one: vals[at]})
 	}
 	return out, nil
@@ -62,7 +63,7 @@ var (
 
 const whichComplete = "completed requests"
 
-// labels names the cells of a place.
+// labels returns names for the parts of a place's values into which cut divides them (e.g. "count", "status.bytes").
 func (p *place) labels(cells int) (list []string) {
 	for i, f := range p.fields {
 		name, parts := "return code", []string(nil)
@@ -102,14 +103,14 @@ func (p *place) labels(cells int) (list []string) {
 			list = append(list, name)
 		}
 	}
-	for k := 0; len(list) < cells; k++ { // the request's final status
+	for k := 0; len(list) < cells; k++ { // a call that makes a request ends with the request's final status
 		list = append(list, "status."+statusNames[min(k, len(statusNames)-1)])
 	}
 	return list
 }
 
 // sumsOf finds an earlier list of the call such that each element of list c is a factor times the sum of the preceding
-// elements of that list; the zero sum if no list is so.
+// elements of that list. It returns the zero sum if no list fits.
 func sumsOf(cuts [][]cut, c int) sum {
 	for other := range c {
 		s, ok := sum{cell: other}, true

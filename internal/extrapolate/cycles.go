@@ -7,12 +7,13 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// A cycle describes the repetition in a loop's iterations: from iteration first on, each is equal to the one every
-// iterations earlier. A program that swaps two buffers has a cycle of two iterations. If every is 0, no two
+// A cycle describes how a loop's iterations repeat: from iteration number first on, each equals the iteration that is
+// "every" iterations earlier. A program that swaps two buffers has a cycle of two iterations. If every is 0, no two
 // iterations are equal, and the memory grows with their number.
 type cycle struct{ first, every int32 }
 
-// Limits for cycles. They are searched for in loops with enough iterations, and with equal trip counts everywhere.
+// Limits for cycles: the largest first, the largest every, and how often a cycle must repeat in a loop. The loop's trip
+// count must be equal everywhere.
 const (
 	mostFirst = 64
 	mostEvery = 256
@@ -27,7 +28,7 @@ func (c cycle) of(i int32) int32 {
 	return c.first + (i-c.first)%c.every
 }
 
-// kept returns the number of iterations that represent n of them.
+// kept returns how many of a loop's n iterations are kept: the others are represented by these.
 func (c cycle) kept(n int32) int32 {
 	if c.every == 0 {
 		return n
@@ -35,7 +36,8 @@ func (c cycle) kept(n int32) int32 {
 	return min(n, c.first+c.every)
 }
 
-// keyed returns an index of a node with each iteration replaced by its representative.
+// keyed returns an index (by depth, the iteration of each loop around a node) with each iteration replaced by its
+// representative.
 func (n *node) keyed(index [maxDepth + 1]int32) [maxDepth + 1]int32 {
 	for d := 1; d < len(n.around); d++ {
 		index[d] = n.around[d].cycle.of(index[d])
@@ -43,7 +45,7 @@ func (n *node) keyed(index [maxDepth + 1]int32) [maxDepth + 1]int32 {
 	return index
 }
 
-// cycles finds the cycles of all loops on whose iteration some node depends.
+// cycles sets the cycle of each loop on whose iteration some node depends.
 func (s *shape) cycles(calls []call, ranks []*grammar.Grammar) error {
 	users := make([][]*node, len(s.nodes)) // by loop: the nodes that depend on its iteration
 	for _, n := range s.nodes[1:] {
@@ -97,8 +99,8 @@ func (s *shape) cycles(calls []call, ranks []*grammar.Grammar) error {
 	return nil
 }
 
-// cycleOf is the shortest cycle of a rank in the loop at a depth. users are the nodes that depend on the loop's
-// iteration.
+// cycleOf returns the shortest cycle of the loop at a depth, as one rank shows it; the zero cycle if it shows no cycle.
+// users are the nodes that depend on the loop's iteration.
 func cycleOf(known []map[[maxDepth + 1]int32]int32, users []*node, depth int) cycle {
 	for c := (cycle{0, 1}); c.every <= mostEvery; c = (cycle{0, c.every + 1}) {
 		for _, n := range users {

@@ -11,12 +11,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A contradiction is a call whose results contradict a rule of MPI.
+// A contradiction is the error that a call of a function has other results than MPI's rules give.
 type contradiction struct{ function string }
 
 func (e *contradiction) Error() string { return e.function + " does not do what is expected of it" }
 
-// determined records a call's effect on objects. It returns which of the call's values MPI determines, or nil.
+// determined records a call's effect on objects. It returns a function that reports which of the call's values MPI
+// determines, or nil if it determines no value.
 func (x *reading) determined(t int, c *trace.Call, spans []signature.Span, vals []int64) (func(s *signature.Span) bool, error) {
 	f := c.Func
 	has := handles.DeterminesResults(f)
@@ -92,14 +93,14 @@ type splitter struct {
 	place      int32
 }
 
-// splitAt records a rank's part in a split.
+// splitAt records a rank's part in a call of MPI_Comm_split, for checkSplits.
 func (x *reading) splitAt(t int, c *trace.Call, place int32) {
 	if !handles.DependsOnColors(c.Func) || c.NewComm == nil || x.p.fitted[c.Func.Name] {
 		return
 	}
 	n, err := x.newComm(t, c)
 	if err != nil {
-		return // determined has returned the error
+		return // determined has returned the same error already
 	}
 	s := splitter{int(c.NewComm.Rank), c.Param("color").In.Num, c.Param("key").In.Num, place}
 	if !slices.Contains(x.p.splits[n], s) {
@@ -107,7 +108,8 @@ func (x *reading) splitAt(t int, c *trace.Call, place int32) {
 	}
 }
 
-// checkSplits checks a run's communicators against the rule of MPI_Comm_split.
+// checkSplits checks the communicators that the latest run made by MPI_Comm_split: members must be in the order of
+// keys, and equal keys in the order of ranks.
 func (p *program) checkSplits() error {
 	defer clear(p.splits)
 	colors := make(map[string]bool)
@@ -130,21 +132,21 @@ func (p *program) checkSplits() error {
 	return nil
 }
 
-// A splitKey identifies a call of MPI_Comm_split in an extrapolated run: all its ranks are in the same iterations of
-// loops.
+// A splitKey identifies a call of MPI_Comm_split in an extrapolated run: by its group and the iterations of loops
+// around it, which are the same for all its ranks.
 type splitKey struct {
 	g       *group
 	i, j, n int64
 }
 
-// colored is the colour and key of each rank.
+// colored is, by rank, whether it takes part in a call of MPI_Comm_split, and with which colour and key.
 type colored struct {
 	taking     []bool
 	color, key []int64
 	err        error
 }
 
-// colors evaluates the arguments of all ranks in a call of MPI_Comm_split.
+// colors evaluates the colours and keys that all ranks pass in a call of MPI_Comm_split.
 func (x *maker) colors(p *place, g *group, e env) *colored {
 	color, key := g.cells[p.cellOf("color")].one, g.cells[p.cellOf("key")].one
 	at := splitKey{g, e[expr.LoopIteration], e[expr.OuterIteration], e[expr.LoopLength]}
@@ -172,7 +174,7 @@ func (x *maker) colors(p *place, g *group, e env) *colored {
 	return c
 }
 
-// cellOf returns the cell of an input parameter.
+// cellOf returns the index in group.cells of an input parameter's value, by the parameter's name.
 func (p *place) cellOf(name string) (cell int) {
 	for _, f := range p.fields {
 		if f.param >= 0 && f.param < len(p.function.Params) && !f.out && p.function.Params[f.param].Name == name {
@@ -183,7 +185,7 @@ func (p *place) cellOf(name string) (cell int) {
 	return 0
 }
 
-// cells returns the number of cells of a field.
+// cells returns how many elements of group.cells belong to a field.
 func (f *field) cells() int {
 	switch f.kind {
 	case words, absent:
@@ -194,7 +196,7 @@ func (f *field) cells() int {
 	return 0
 }
 
-// values returns the number of leading values that belong to a field.
+// values returns how many of vals, from the first on, belong to a field.
 func (f *field) values(vals []int64) int {
 	switch f.kind {
 	case words, absent:
@@ -210,7 +212,7 @@ func (x *maker) determine(p *place, c *made, raw []int64) ([]int64, error) {
 	f := p.function
 	a := &handles.Arguments{Func: f, In: make(map[string][]int64), Out: make(map[string][]int64)}
 	at := 0
-	var open []int // fields without values, and the positions of their values
+	var open []int // for each field without values: its index, and the position in raw where its values belong
 	for i := range p.fields {
 		q := &p.fields[i]
 		if q.kind == determined {

@@ -46,7 +46,8 @@ func (m *pattern) divide(l *node) bool {
 	}
 	depth := len(l.around)
 	below := m.shape.below(l)
-	of := make([]map[seenBy][]int32, len(below)) // by node: what was seen in each iteration
+	// by index in below, then by rank: what was observed in each iteration of l
+	of := make([]map[seenBy][]int32, len(below))
 	for i, n := range below {
 		if n.mask>>depth&1 == 0 || n.mask != 1<<depth {
 			continue
@@ -93,7 +94,7 @@ func (m *pattern) divide(l *node) bool {
 			r.what = times
 		}
 	}
-	for _, c := range outer.children { // other nodes are in neither loop
+	for _, c := range outer.children { // the outer loop's other children are not reached in its new iterations either
 		if c == l || c.mask>>(depth-1)&1 == 0 {
 			continue
 		}
@@ -109,8 +110,8 @@ func (m *pattern) divide(l *node) bool {
 	return true
 }
 
-// repeats reports whether the inner iterations repeat times times. Each value must equal the one a repetition
-// earlier, or be the same in all of one repetition; some values of the first kind must differ.
+// repeats reports whether the inner loop's iterations are repeated, times times in all. Each value must equal the one a
+// repetition earlier, or be the same throughout its repetition. Some value must differ within a repetition.
 func (m *pattern) repeats(below []*node, of []map[seenBy][]int32, times int64) bool {
 	depends := false
 	for i, n := range below {

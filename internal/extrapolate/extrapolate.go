@@ -1,9 +1,11 @@
-// Package extrapolate makes the trace of a run on a number of ranks that nobody ran, from traces of the same program on smaller ones.
+// Package extrapolate makes the trace of a run on a number of ranks that nobody ran, from traces of the same program on
+// smaller ones.
 //
-// All ranks of all runs share one shape: call sites in order, and loops around them. What differs is a slot: whether a
-// site is reached, the trip count of a loop, and each value. For a slot, forms of the rank and the number of ranks are
-// tried, simplest first. A slot has a value only if all simplest forms that fit everything seen give the same one. After
-// Wu and Mueller, ScalaExtrap (PPoPP 2011), which fits parameters of stencils along the corners of a grid.
+// All ranks of all runs share one shape: call sites in order, and loops around them. What differs between them is
+// fitted: whether a site is reached, the trip count of a loop, and each value of a call. For each of these, forms of
+// the rank and the number of ranks are tried, simplest first. A value is determined only if all simplest forms that fit
+// everything seen give the same one. After Wu and Mueller, ScalaExtrap (PPoPP 2011), which fits parameters of stencils
+// along the corners of a grid.
 package extrapolate
 
 import (
@@ -30,20 +32,21 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// LeftOutKey is the metadata key that lists the calls missing in a partial trace.
+// LeftOutKey is the metadata key under which a partial trace describes the calls that it lacks.
 const LeftOutKey = noted + ".lacks"
 
-// noted is the metadata key of extrapolated traces.
+// noted is the metadata key under which an extrapolated trace says from which runs it was made.
 const noted = trace.MetaNote + ".extrapolated"
 
 // IsExtrapolated reports whether a trace is extrapolated.
 func IsExtrapolated(r *trace.Reader) bool { return r.Meta()[noted] != "" }
 
-// A Refusal lists the slots that can't be determined.
+// A Refusal is the error that some values of an extrapolated run can't be determined.
 type Refusal struct {
 	TargetRanks  int
-	ReasonBySlot map[string]string // by slot: why
-	HelpfulRanks []int             // numbers of ranks whose traces would determine most slots; empty: more traces don't help
+	ReasonBySlot map[string]string // by name of the value
+	// numbers of ranks whose traces would determine most of these values; empty: more traces don't help
+	HelpfulRanks []int
 }
 
 func (r *Refusal) Error() string {
@@ -54,7 +57,7 @@ func (r *Refusal) Error() string {
 	return text
 }
 
-// list describes up to most refused slots; slots that differ only in the iteration are one.
+// list describes up to most refused values, each with its reason. Values that differ only in the iteration are one.
 func (r *Refusal) list(most int) (list []string) {
 	count := make(map[string]int)
 	for _, slot := range slices.Sorted(maps.Keys(r.ReasonBySlot)) {
@@ -78,18 +81,21 @@ func (r *Refusal) list(most int) (list []string) {
 	return list
 }
 
-// iteration matches the part of a slot's name that differs between iterations.
+// iteration matches the part of a fitted value's name that says in which iteration of loops it is.
 var iteration = regexp.MustCompile(` in iteration \[[\d ]*\]`)
 
 // A Model is the common structure of traces of one program on several numbers of ranks.
 type Model struct {
-	m      *pattern
-	calls  [][]*grammar.Grammar // by run and rank, if loops follow from machine code: for a second attempt with loops from the order of calls
-	second *pattern             // the second attempt's result, if the last answer used it
+	m *pattern
+	// by run and rank: the calls, for a second attempt with loops from the order of calls; nil if m has such loops
+	// already
+	calls [][]*grammar.Grammar
+	// what the second attempt found, if the last Extrapolate used it; else nil
+	second *pattern
 }
 
-// Learn builds the model from traces of one program on different numbers of ranks. name names a call site; nil:
-// module and offset.
+// Learn builds the model from traces of one program on different numbers of ranks. name gives call sites their names;
+// if it is nil, these are module and offset.
 func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error) {
 	makeLists()
 	if len(traces) < 3 {
@@ -111,7 +117,8 @@ func Learn(traces []*trace.Reader, name func(trace.Site) string) (*Model, error)
 	}
 }
 
-// learned builds the model from traces in order. For the functions of fitted, all results are fitted.
+// learned builds the model from traces in the order of their numbers of ranks. Results of the functions in fitted are
+// fitted like other values, not computed by MPI's rules.
 func learned(list []*trace.Reader, name func(trace.Site) string, fitted map[string]bool) (*Model, error) {
 	p := newProgram(name)
 	p.fitted = fitted
@@ -139,8 +146,8 @@ func learned(list []*trace.Reader, name func(trace.Site) string, fitted map[stri
 		}
 		p.runs = append(p.runs, &run{r.Ranks(), r, w})
 		var of []*grammar.Grammar
-		places := len(p.places)     // number before this run
-		known := make(map[int]bool) // classes whose times were added
+		places := len(p.places)     // number of places known before this run
+		known := make(map[int]bool) // classes of ranks whose times were added
 		for rank := range r.Ranks() {
 			k, err := r.Rank(rank)
 			if err != nil {
@@ -213,10 +220,10 @@ func buildsOf(list []*trace.Reader) (all map[string]bool, others bool, err error
 	return all, others, nil
 }
 
-// changed are the notes of traces that are not recordings.
+// changed are the suffixes of the metadata keys by which traces say that their calls are not those of a run.
 var changed = []string{"extrapolated", "drawn", "partners", "part", "changed", "order"}
 
-// take records the strings and sites that occur in values.
+// take copies the strings and sites that occur in a rank's values to the program's tables.
 func (p *program) take(k *trace.Rank) error {
 	h, err := k.Track()
 	if err != nil {
@@ -232,10 +239,10 @@ func (p *program) take(k *trace.Rank) error {
 	return nil
 }
 
-// Options select what the result may lack.
+// Options are what Extrapolate may leave out or guess.
 type Options struct {
 	AllowPartial   bool // leave out calls that can't be determined
-	TimesFarBeyond bool // with times beyond 16 times the largest traced number of ranks
+	TimesFarBeyond bool // give times beyond 16 times the largest traced number of ranks, too
 }
 
 // Extrapolate returns the trace on a number of ranks. The error is a *Refusal if some of it can't be determined. A
@@ -284,7 +291,7 @@ func (x *Model) at(ranks int, o Options) (*sections.Content, error) {
 // sideBySide is the number of ranks that are made concurrently.
 const sideBySide = 16
 
-// content makes the trace.
+// content makes the content of the trace. all is what the makers of its ranks share.
 func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 	times, off := x.m.durations(ranks, all.TimesFarBeyond)
 	mode, about := timing.ModeStats, fmt.Sprintf("times of call sites are fitted, and off by %.0f %% where each run is left out in turn", 100*off)
@@ -356,7 +363,7 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 	return c, cmp.Or[error](err, e)
 }
 
-// refusal lists the refused slots, without those that follow from others.
+// refusal returns the error for the refused values, by name, without those that are refused only because of others.
 func (x *Model) refusal(ranks int, refused map[string]refusal) *Refusal {
 	follows := func(slot string, r refusal) bool {
 		return r.why == errRequest.Error() || r.why == handles.ErrUnknown.Error() || strings.HasPrefix(slot, whichComplete)
@@ -372,8 +379,8 @@ func (x *Model) refusal(ranks int, refused map[string]refusal) *Refusal {
 	return e
 }
 
-// takes reports whether the program seems to run on a number of ranks, by the traces and the wanted number: only
-// squares, only powers of two, or only multiples.
+// takes reports whether the program seems to run on a number of ranks. If all traced numbers and the wanted one are
+// squares, powers of two or multiples of a common divisor, so must this one be.
 func (p *program) takes(ranks, wanted int) bool {
 	root := expr.FunctionNamed("root")
 	square := func(n int) bool { return root(int64(n), 0, 0)*root(int64(n), 0, 0) == int64(n) }
@@ -386,9 +393,9 @@ func (p *program) takes(ranks, wanted int) bool {
 	return int64(ranks)%common == 0 && (!squares || square(ranks)) && (!powers || power(ranks))
 }
 
-// next returns up to three numbers of ranks at which the forms that fit all traces differ, or some count first
-// becomes 0. The program must seem to run on them. They are not the wanted number, and at most twice the largest
-// traced one.
+// next returns up to three numbers of ranks whose traces would decide between the forms of refused values: forms differ
+// there, or a count first becomes 0. The program must seem to run on these numbers. They are not the wanted number, and
+// at most twice the largest traced one.
 func (x *Model) next(wanted int, slots map[string]refusal) (list []int) {
 	const most = 3
 	open := slices.Collect(maps.Values(slots))
@@ -419,7 +426,7 @@ func (x *Model) next(wanted int, slots map[string]refusal) (list []int) {
 	return list
 }
 
-// differ reports whether a slot's forms differ on some rank of a run, or its count becomes 0 there.
+// differ reports whether, on some rank of a run, the forms of a refused value differ, or the value, a count, becomes 0.
 func (r *refusal) differ(ranks int64) bool {
 	for rank := range ranks {
 		first, said := int64(0), false
@@ -437,14 +444,16 @@ func (r *refusal) differ(ranks int64) bool {
 	return false
 }
 
-// A Slot describes one fitted value.
+// A Slot describes one fitted value: whether a call is made, a trip count, or a value of a call.
 type Slot struct {
-	Name          string   `json:"slot"`
-	FittingForms  []string `json:"forms"`           // all equally simple forms that fit; "?": any address
-	RefusalReason string   `json:"wrong,omitempty"` // the reason for refusing it although forms fit
+	Name string `json:"slot"`
+	// all equally simple formulas that fit; "?": an address that may be any
+	FittingForms []string `json:"forms"`
+	// why the value is refused whatever the forms give; "": it is what they give, if they agree
+	RefusalReason string `json:"wrong,omitempty"`
 }
 
-// Slots lists all slots in the order of the program; slots that differ only in the iteration are one.
+// Slots describes all fitted values in the order of the program. Values that differ only in the iteration are one.
 func (x *Model) Slots() (list []Slot) {
 	known := make(map[string]int)
 	var count []int
@@ -471,8 +480,8 @@ func (x *Model) Slots() (list []Slot) {
 }
 
 // Assumptions lists what the last result, for a number of ranks, depends on but the traces don't show. It is the grid
-// that all slots have in common, that shares equal in all traces remain equal, and that no new behaviour begins with
-// more ranks.
+// that all values about a grid have in common, that shares equal in all traces remain equal, and that no new behaviour
+// begins with more ranks.
 func (x *Model) Assumptions(ranks int) (list []string) {
 	m := cmp.Or(x.second, x.m)
 	var common map[int]bool
@@ -507,7 +516,7 @@ func (x *Model) Assumptions(ranks int) (list []string) {
 	return append(list, fmt.Sprintf("the program does nothing else from more than %d ranks on", m.runs[len(m.runs)-1].ranks))
 }
 
-// worldOf returns the ranks of a world, in order.
+// worldOf returns the ranks of MPI_COMM_WORLD, in order.
 func worldOf(ranks int) []int {
 	world := make([]int, ranks)
 	for i := range world {

@@ -12,21 +12,24 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// A fitted is a slot with its forms: all of the simplest kind that fit every observation.
+// A fitted is a value that is fitted, with its forms: all of the simplest kind that fit every observation.
 type fitted struct {
 	*tried
-	text    string // description of the slot
+	text    string // name of the value in messages (e.g. "count of MPI_Send at …")
 	node    *node
-	natural bool // it is a count: forms with negative values are wrong
-	spare   bool // it is an address, which may remain unknown
-	skips   bool // where it is 0, the program may take another path
-	turn    int  // depth of the loop over whose iterations ranks take turns, see turns; 0: none
+	natural bool // it is a count: a form that gives a negative value is ignored
+	spare   bool // it is a buffer's address, which may remain unknown
+	skips   bool // a 0 that no trace shows is refused: the program may do something else then
+	// depth of the loop over whose iterations ranks take turns, as turns finds; 0: none
+	turn int
 
-	guard   *guard // condition of the loop around it: where it is 0, so is the value; nil: none
-	guarded int    // depth of that loop
+	// guard of the loop around it: where the guard's condition is 0, so is the value; nil: none
+	guard   *guard
+	guarded int // depth of the loop that guard belongs to
 }
 
-// value returns the value on which all forms agree.
+// value returns the value that all forms give for the variables e. It returns an error if they differ or the value is
+// refused.
 func (f *fitted) value(e *env) (int64, error) {
 	switch {
 	case f.wrong != "":
@@ -54,8 +57,8 @@ func (f *fitted) value(e *env) (int64, error) {
 	return first, nil
 }
 
-// agreed returns the value on which forms agree, and the index of the first form with a value; -1: none has one. If
-// even is set, forms whose division leaves a remainder don't count.
+// agreed returns the value on which forms agree, and the index of the first form that gives a value; -1: no form does.
+// If even is set, forms whose division leaves a remainder don't count.
 func (f *fitted) agreed(e *env, even bool) (first int64, said int, err error) {
 	said = -1
 	for i := range f.forms {
@@ -71,8 +74,8 @@ func (f *fitted) agreed(e *env, even bool) (first int64, said int, err error) {
 	return first, said, nil
 }
 
-// A vanishing is a count that becomes 0, or a division whose last share becomes equal to the others, although no
-// trace shows that. Programs often behave differently then.
+// A vanishing is the error that a count becomes 0, or that the last share of a division becomes equal to the others,
+// although no trace shows that. Programs often behave differently then.
 type vanishing struct {
 	rank int64
 	form form
@@ -86,10 +89,10 @@ func (e *vanishing) Error() string {
 	return fmt.Sprintf("rank %d has 0 by %s, and no trace shows what the program does then", e.rank, e.form)
 }
 
-// vanishes reports whether a form with value v is a vanishing at e.
+// vanishes reports whether a form with value v for the variables e would be refused there as a vanishing.
 func (f *form) vanishes(e *env, v int64) bool { return v == 0 || f.less && f.evenAt(e) }
 
-// holds reports whether a form fits all values.
+// holds reports whether a form gives vals for all observations.
 func holds(f *form, obs []env, vals []int64) bool {
 	for i := range obs {
 		if v, ok := f.Eval(&obs[i]); !ok || v != vals[i] {
@@ -101,8 +104,8 @@ func holds(f *form, obs []env, vals []int64) bool {
 
 const bitsMore = 2
 
-// evidence is the information in values, in bits: of each distinct value once, of a bit for each further run, and of
-// which observations of a run have the value.
+// evidence is the information in values, in bits. It counts each distinct value once, one bit for each further run with
+// that value, and the choice of the observations of a run that have it.
 func evidence(obs []env, vals []int64) (bits float64) {
 	counts := make(map[int64]map[int64]float64)
 	for i, e := range obs {
@@ -131,7 +134,8 @@ func evidence(obs []env, vals []int64) (bits float64) {
 	return bits
 }
 
-// likely reports whether a form is shorter than the evidence, so that it does not fit by chance.
+// likely reports whether a form's description is shorter than the evidence, in bits, so that it does not fit by chance.
+// Some forms without fitted numbers are always likely.
 func (f *form) likely(evidence float64) bool {
 	return !f.weak && f.DescriptionBits()+bitsMore <= evidence || bare[f.String()]
 }
@@ -148,7 +152,7 @@ func fit(obs []env, vals []int64) []form {
 	return splits(obs, vals)
 }
 
-// plainly finds forms without a condition.
+// plainly finds forms that don't consist of two forms selected by a test.
 func plainly(obs []env, vals []int64) []form {
 	for _, level := range []func([]env, []int64) []form{singly, spreads, pairsOfTests, planes, shares2, cyclic, blocks, overlaps} {
 		if list := level(obs, vals); len(list) > 0 {
@@ -158,7 +162,8 @@ func plainly(obs []env, vals []int64) []form {
 	return nil
 }
 
-// singly finds forms with one term and without a condition, groups of consecutive ranks included.
+// singly finds forms with one term and without a test that selects. Forms about groups of consecutive ranks are
+// included.
 func singly(obs []env, vals []int64) []form {
 	if out := barely(obs, vals); len(out) > 0 {
 		return out
@@ -167,19 +172,20 @@ func singly(obs []env, vals []int64) []form {
 	if two := lines(tests, obs, vals); len(two) > 0 { // two values, selected by a simple test
 		return append(out, two...)
 	}
-	highest := highestOf(obs) // largest size of groups to try
+	highest := highestOf(obs) // groups of at most this size are tried
 	if highest < 2 || !ofRank(obs, vals, highest) {
 		return out
 	}
 	return append(out, lines(digits[:3*(min(highest, mostInGroup)-1)], obs, vals)...)
 }
 
-// highestOf is the highest rank that was seen.
+// highestOf is the highest rank in the observations.
 func highestOf(obs []env) int64 {
 	return slices.MaxFunc(obs, func(a, b env) int { return cmp.Compare(a[expr.Rank], b[expr.Rank]) })[expr.Rank]
 }
 
-// simply finds forms with one term and without a condition, but not those of groups of consecutive ranks.
+// simply finds forms with one term and without a test that selects. Forms about groups of consecutive ranks are left
+// out.
 func simply(obs []env, vals []int64) []form {
 	if out := barely(obs, vals); len(out) > 0 {
 		return out
@@ -198,7 +204,7 @@ func alike(vals []int64) bool {
 	return !slices.ContainsFunc(vals, func(v int64) bool { return v != vals[0] })
 }
 
-// barely finds forms without chosen numbers, and constants.
+// barely finds listed forms that fit as they are, without fitted numbers; and constants.
 func barely(obs []env, vals []int64) (out []form) {
 	if alike(vals) {
 		return []form{constant(vals[0])}
@@ -225,7 +231,7 @@ func barely(obs []env, vals []int64) (out []form) {
 	return shorter(out, bareLonger)
 }
 
-// lines finds a·u + b with terms u, for values that are all numbers.
+// lines finds forms a·u + b with u from terms, unless some value is the marker asked.
 func lines(terms []form, obs []env, vals []int64) (out []form) {
 	if slices.Contains(vals, asked) {
 		return nil
@@ -244,7 +250,7 @@ func lines(terms []form, obs []env, vals []int64) (out []form) {
 
 // ofRank reports whether values depend on the rank alone.
 func ofRank(obs []env, vals []int64, highest int64) bool {
-	seen := make([]int, highest+1) // by rank: index of its first observation plus 1
+	seen := make([]int, highest+1) // by rank: index of its first observation plus 1; 0: none
 	for i, e := range obs {
 		if k := seen[e[expr.Rank]]; k > 0 && vals[k-1] != vals[i] {
 			return false
@@ -256,19 +262,19 @@ func ofRank(obs []env, vals []int64, highest int64) bool {
 
 func not(f *form) form { return form{Expr: expr.Not(f.Expr), grid: f.grid} }
 
-// scaled returns a·u + b.
+// scaled returns the formula a·u + b.
 func scaled(a int64, u *expr.Expr, b int64) *expr.Expr {
 	return expr.Sum(expr.Product(expr.Number(a), u), expr.Number(b))
 }
 
-// line finds a·u + b. look has the values of u at the first and the last observation.
+// line finds a and b of the form a·u + b. look has the values of u at the first and the last observation.
 func line(u *form, look *outlook, obs []env, vals []int64) (form, bool) {
 	u0, u1 := look.first.values[u.number], look.last.values[u.number]
 	v0, v1 := vals[0], vals[len(vals)-1]
 	if u0 == expr.NoValue || u1 == expr.NoValue {
 		return form{}, false
 	}
-	for i := 0; u1 == u0; i++ { // two different values of u determine a
+	for i := 0; u1 == u0; i++ { // search for an observation with another value of u: two values determine a
 		if v1 != v0 || i == len(obs) {
 			return form{}, false
 		}
@@ -291,11 +297,11 @@ func line(u *form, look *outlook, obs []env, vals []int64) (form, bool) {
 	return form{Expr: scaled(a, u.Expr, b), grid: u.grid}, true
 }
 
-// usual is the largest multiplier of shares that is common in programs: values per element, or bytes of some.
+// usual is the largest multiplier of shares that is common in programs, as values or bytes per element.
 const usual = 64
 
-// multipliers lists candidates for the multiplier of a share: divisors of all up to usual, then all itself if it is
-// larger and found is not set. all is the greatest common divisor of the values.
+// multipliers lists candidates for the multiplier of a share. all is the greatest common divisor of the values.
+// Candidates are its divisors up to usual, and all itself unless a form was found before.
 func multipliers(all int64, found bool) (out []int64) {
 	for d := int64(1); d <= min(all, usual); d++ {
 		if all%d == 0 {
@@ -315,14 +321,15 @@ func shares(obs []env, vals []int64) (out []form) {
 	if all == 0 {
 		return nil
 	}
-	var known [][2]int64 // number of parts and index, for some values
+	var known [][2]int64 // by observation, as far as needed: number of parts, and index of the part
 	look := glanceAt(&obs[0])
 	for i := range parts {
 		p := &parts[i]
 		known = append(known[:0], look.parts[i])
 		for _, m := range multipliers(all, len(out) > 0) {
 			for half := int64(1); half <= 2; half++ {
-				if half > 1 && p.function != "share" { // a program halves its own block
+				// Programs take half of a rank's own block, not of a rounded share.
+				if half > 1 && p.function != "share" {
 					break
 				}
 				low, high := int64(0), int64(math.MaxInt64)
@@ -369,7 +376,8 @@ func shares2(obs []env, vals []int64) (out []form) {
 	if all == 0 || slices.Contains(vals, 0) {
 		return nil
 	}
-	known := make([][][2]int64, len(parts)) // by part: number of parts and index, for some observations
+	// by index in parts, then by observation, as far as needed: number of parts, and index of the part
+	known := make([][][2]int64, len(parts))
 	at := func(i, k int) (number, at int64) {
 		for n := len(known[i]); n <= k; n++ {
 			number, at := parts[i].of(&obs[n])
@@ -389,11 +397,11 @@ func shares2(obs []env, vals []int64) (out []form) {
 					v := vals[n] / m
 					a, x := at(i, n)
 					b, y := at(i+1+k, n)
-					if v < 1 || a < 1 || b < 1 { // not a list
+					if v < 1 || a < 1 || b < 1 { // no share, as the value is in no list
 						low, high = 1, 0
 						break
 					}
-					// A share differs from the quotient by less than one.
+					// A share differs from total / parts by less than one.
 					root, most := int64(math.Sqrt(float64(v)*float64(a)*float64(b))), max(a, b)
 					low, high = max(low, root-most-1), min(high, root+most+1)
 					from := low
@@ -419,8 +427,8 @@ func shares2(obs []env, vals []int64) (out []form) {
 	return out
 }
 
-// planes looks for a·u + b·w + c. Values that differ only between runs are too few for so large a choice of pairs:
-// some would fit by chance.
+// planes looks for forms a·u + b·w + c with u and w from terms. Values that differ only between runs are too few for so
+// large a choice of pairs: some would fit by chance.
 func planes(obs []env, vals []int64) (out []form) {
 	same, of := true, make(map[int64]int64)
 	for i, e := range obs {

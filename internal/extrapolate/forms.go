@@ -10,25 +10,25 @@ import (
 	"github.com/spoor-hpc/spoor/internal/expr"
 )
 
-// An env is the variables' values for which a form is evaluated.
+// An env is the values of the variables in an observation, or where a form is evaluated.
 type env = expr.VariableValues
 
-// A form is an expression that a slot's value may have.
+// A form is a formula that may give a value of the program on all numbers of ranks.
 type form struct {
 	*expr.Expr
-	grid  int        // number of its grid; -1: none
-	of    []form     // the shares that it multiplies
-	weak  bool       // a part of it may fit by chance
-	even  bool       // its division has no remainder in any observation
-	exact *expr.Expr // expression that is true if the division has no remainder; nil: not made yet
-	less  bool       // the last part's share is smaller than the others in every observation
+	grid  int        // index in expr.Grids of the grid that it is about; -1: none
+	of    []form     // shares that it is a product of, as quantities of the program; nil: none
+	weak  bool       // one of its branches fits so few values that this may be by chance
+	even  bool       // its division leaves no remainder in any observation; set only if several forms fit
+	exact *expr.Expr // formula that is 1 where the division leaves no remainder; nil: not made yet
+	less  bool       // as with function chunk, the last part's share is smaller than the others in every observation
 
-	within within // for listed forms: the variables that it needs
-	number int    // for listed forms: index among all of them
-	from   int64  // rank from which it differs from a simpler form
+	within within // for listed forms: the contexts that it needs
+	number int    // for listed forms: index in listed
+	from   int64  // rank from which on it differs from a simpler form: such a rank must have been seen
 }
 
-// evenAt reports whether the form's division has no remainder at e.
+// evenAt reports whether the form's division leaves no remainder for the variables e.
 func (f *form) evenAt(e *env) bool {
 	exact := f.exact
 	if exact == nil {
@@ -46,7 +46,7 @@ const (
 	lists
 )
 
-// withinOf returns the contexts that observations have.
+// withinOf returns the contexts that occur in observations.
 func withinOf(obs []env) (w within) {
 	for i := range obs {
 		if obs[i][expr.LoopLength] > 0 {
@@ -66,7 +66,8 @@ func formOf(grid int, format string, args ...any) form {
 
 const gridless = -1
 
-// sharedGrid returns the grid of several forms; false if they are about different grids.
+// sharedGrid returns the grid that several forms are about; gridless if they are about no grid. It returns false if
+// they are about different grids.
 func sharedGrid(grids ...int) (grid int, ok bool) {
 	grid = slices.Max(grids)
 	return grid, !slices.ContainsFunc(grids, func(g int) bool { return g >= 0 && g != grid })
@@ -74,26 +75,29 @@ func sharedGrid(grids ...int) (grid int, ok bool) {
 
 // The lists of forms, made once before the first extrapolation.
 var (
-	atoms      []form      // candidates for the value itself
-	terms      []form      // candidates for u in a·u + b
-	tests      []form      // 0 or 1
-	nots       []form      // the negations of tests
-	sizes      []form      // sizes of groups of consecutive ranks, and numbers of groups
-	digits     []form      // three for each size of groups from 2 on: the group, the index in it, and whether that is 0
-	parts      []part      // rules for shares of a total
-	axes       []axis      // dimensions along which totals are divided
+	atoms []form // forms that a value may have as they are
+	terms []form // formulas u in forms a·u + b
+	tests []form // conditions: forms whose value is 0 or 1
+	nots  []form // negations of tests, in the same order
+	sizes []form // sizes of groups of consecutive ranks, and numbers of groups
+	// three for each size of groups from 2 on: number of the rank's group, index in the group, and whether this index
+	// is 0
+	digits     []form
+	parts      []part      // rules that give a part's share of a total
+	axes       []axis      // rules by which the parts of a total are numbered
 	spreadings []spreading // rules for dividing a total, the most common first
-	rotations  []rotation  // orders in which ranks take turns
+	rotations  []rotation  // orders in which ranks take turns over iterations
 
-	listed []*form // all atoms, terms, tests and digits
+	listed []*form // all atoms, terms, tests, sizes and digits
 
-	bare = make(map[string]bool) // texts of listed forms without a chosen number
+	// by text of a form: it has no fitted number, and is likely without evidence
+	bare = make(map[string]bool)
 )
 
 // mostInGroup is the largest number of consecutive ranks in a group, for example on a node.
 const mostInGroup = 64
 
-// A division is a number of parts and the index of one.
+// A division is a number of parts, and the index of one of them, as formulas.
 type division struct {
 	number, at *expr.Expr
 	grid       int
@@ -103,7 +107,7 @@ func divided(grid int, number, at string) division {
 	return division{expr.MustParse("%s", number), expr.MustParse("%s", at), grid}
 }
 
-// of evaluates the number of parts and the index of one; number is 0 if that is impossible.
+// of evaluates the number of parts and the index of one; number is 0 if one of them is undefined for e.
 func (p *division) of(e *env) (number, at int64) {
 	number, ok1 := p.number.Eval(e)
 	at, ok2 := p.at.Eval(e)
@@ -113,15 +117,15 @@ func (p *division) of(e *env) (number, at int64) {
 	return number, at
 }
 
-// A part is a rule for the share of a total that one part gets.
+// A part is a rule that gives one part's share of a total.
 type part struct {
 	division
-	function  string       // function of the total
-	arguments []*expr.Expr // further arguments
-	all       bool         // the rule also divides by the number of ranks
+	function  string       // name of the function; the total is its first argument
+	arguments []*expr.Expr // further arguments of the function
+	all       bool         // it divides by the number of ranks, so that shares2 combines it with no other
 }
 
-// share returns the form of a share of a total.
+// share returns the form of a part's share of a total, by this rule.
 func (p *part) share(total int64) form {
 	return form{Expr: expr.CallFunction(p.function, append([]*expr.Expr{expr.Number(total)}, p.arguments...)...), grid: p.grid}
 }
@@ -129,7 +133,8 @@ func (p *part) share(total int64) form {
 // share returns the share of a total that one of several parts gets, given its number from 0.
 var share func(total, parts, number int64) int64
 
-// along adds an axis, and the rules for shares along it.
+// along adds an axis, and the rule that divides by function share along it. number and at are the formulas of the
+// number of parts and of the index of one.
 func along(grid int, number, at string) {
 	p := divided(grid, number, at)
 	axes = append(axes, axis{division: p, where: anywhere})
@@ -150,7 +155,7 @@ func formulas(text string) (list []form) {
 	return list
 }
 
-// both returns a text with ± replaced by each sign.
+// both returns a text twice: with + in place of ±, and with -.
 func both(text string) string {
 	return strings.ReplaceAll(text, "±", "+") + strings.ReplaceAll(text, "±", "-")
 }
@@ -167,10 +172,10 @@ func trees() (out string) {
 	return out
 }
 
-// roots are other ranks that programs use as root.
+// roots are the ranks other than 0 that programs use as root, as formulas.
 var roots = []string{"ranks - 1", "ranks / 2", "ranks / 3", "1"}
 
-// turned returns a text for each other root, with ranks counted from it.
+// turned returns a text once for each of roots, with TURNED replaced by the rank counted from that root.
 func turned(text string) (out string) {
 	for _, root := range roots {
 		out += strings.ReplaceAll(text, "TURNED", "mod(rank - ("+root+"), ranks)")
@@ -178,13 +183,13 @@ func turned(text string) (out string) {
 	return out
 }
 
-// Limits of the numbers in conditions.
+// Limits of the numbers in tests.
 const (
-	mostModulo    = 9 // largest modulus of ranks in general
+	mostModulo    = 9 // limit of c in the tests rank % c == d, rank == c and rank < c + 1; c is below it
 	mostThreshold = 33
 )
 
-// shifted are partners at a fixed distance.
+// shifted are formulas of the ranks at a fixed distance from a rank.
 const shifted = `
 mod(rank ± DISTANCE, ranks)
 exists(rank ± DISTANCE)`
@@ -235,7 +240,7 @@ var makeLists = sync.OnceFunc(func() {
 	for _, at := range []string{"rank - 1", "rank + 1"} {
 		axes = append(axes, axis{divided(gridless, "ranks", "mod("+at+", ranks)"), anywhere, true})
 	}
-	for _, i := range []string{"i", "i + 1"} { // partners in turn
+	for _, i := range []string{"i", "i + 1"} { // the partner changes from iteration to iteration
 		for _, at := range []string{i, "rank + (" + i + ")", "rank - (" + i + ")"} {
 			axes = append(axes, axis{division: divided(gridless, "ranks", "mod("+at+", ranks)"), where: inLoop})
 		}
@@ -249,7 +254,7 @@ var makeLists = sync.OnceFunc(func() {
 	}
 	even(gridless, true, "ranks * ranks")
 	even(gridless, true, "ranks")
-	for _, i := range []string{"i", "i + 1", "n - i", "n - 1 - i"} { // halving and doubling
+	for _, i := range []string{"i", "i + 1", "n - i", "n - 1 - i"} { // the exponents of recursive halving and doubling
 		even(gridless, false, "power("+i+")")
 	}
 
@@ -387,14 +392,15 @@ var makeLists = sync.OnceFunc(func() {
 		}
 	}
 	for _, f := range slices.Concat(atoms, terms, tests) {
-		bare[f.String()] = !strings.HasPrefix(f.String(), "side(") // side says little with few runs
+		// In few runs a grid's side has few values, so that it fits by chance.
+		bare[f.String()] = !strings.HasPrefix(f.String(), "side(")
 	}
 	for i := range nots {
 		bare[nots[i].String()] = strings.HasPrefix(tests[i].String(), "ranks %")
 	}
 })
 
-// forGrid adds the forms that need a grid.
+// forGrid adds the forms, axes and rules about the grid with index g in expr.Grids.
 func forGrid(g int) {
 	name, n := expr.Grids()[g].Name, expr.Grids()[g].Dimensions
 	atom := func(format string, args ...any) { atoms = append(atoms, formOf(g, format, args...)) }
@@ -439,7 +445,7 @@ func forGrid(g int) {
 		atom("transposed_blocks(%s)", name)
 		atom("transposed(%s)", name)
 	}
-	for order := range 4 { // orders in which programs list existing neighbours
+	for order := range 4 { // orders in which programs list the neighbours that a rank has
 		atom("existing_neighbour(%s, %d, i)", name, order)
 		if order == 0 {
 			term("existing_neighbours(%s)", name)

@@ -18,7 +18,7 @@ import (
 // iterations, and calls MPI in those in which the condition holds.
 type guard struct {
 	bound, condition form
-	each             bool // each iteration is different, as the directions of a grid
+	each             bool // each iteration has forms of its own, as for the directions of a grid
 }
 
 func (g *guard) bits() float64 { return g.bound.DescriptionBits() + g.condition.DescriptionBits() }
@@ -42,26 +42,27 @@ func (g *guard) iterations(ranks, rank int64) (list []int32, ok bool) {
 	return list, true
 }
 
-// mostChildren is the largest degree of a tree.
+// mostChildren is the largest number of children of a rank in the trees that are tried.
 const mostChildren = 4
 
-// mostBound is the largest number of iterations in the traces for which a guard is looked for.
+// mostBound is the largest trip count of a loop for which a guard is looked for: iterations are bits of a word.
 const mostBound = 64
 
-// The lists for guards: bounds of loops, conditions of an iteration, and further conditions of a rank.
+// What guards are made of: families of bounds and conditions on iterations, and ofRanks, further conditions on the
+// rank.
 var (
 	families []family
 	ofRanks  []form
 )
 
-// A family is bounds and conditions of guards, in all combinations.
+// A family is bounds of loops and conditions on iterations; each bound with each condition is a guard to try.
 type family struct {
 	bounds, conditions []form
 	each               bool
-	pairs              bool // combine two conditions by and, or by or
+	pairs              bool // two conditions, combined by and or by or, are tried as well
 }
 
-// makeGuards fills families and ofRanks.
+// makeGuards fills families and ofRanks, and adds some of the conditions to tests.
 func makeGuards() {
 	lengths := formulas(`
 		ranks
@@ -142,20 +143,22 @@ func makeGuards() {
 	}
 }
 
-// A guardCandidate is a guard that fits the numbers of iterations seen. shows is its iterations on all ranks seen.
+// A guardCandidate is a guard that fits the trip counts seen. shows encodes the iterations in which its condition
+// holds, on all ranks seen.
 type guardCandidate struct {
 	guard
 	shows string
-	bound int64 // sum of the bounds
+	bound int64 // sum of the guard's bounds over all ranks seen
 }
 
-// shared reports whether a guard uses a total that the program divides elsewhere, too.
+// shared reports whether the guard's condition contains a share of a total or an overlap of shares: the program divides
+// this total elsewhere, too.
 func (c *guardCandidate) shared() bool {
 	return c.condition.ContainsShare() || c.condition.ContainsShare("overlap")
 }
 
-// families returns the listed families. To the first it adds loops over ranks with a share of a total that the program
-// divides, and the total as a bound.
+// families returns the package's families. To the first it adds loops over the ranks that have a share of a total, and
+// the total as a bound, for each total that the program divides.
 func (m *pattern) families() []family {
 	f := families[0]
 	f.bounds, f.conditions = slices.Clone(f.bounds), slices.Clone(f.conditions)
@@ -178,7 +181,7 @@ func (m *pattern) families() []family {
 	return append([]family{f}, families[1:]...)
 }
 
-// sharedOut lists the shares by rank that occur in the program's values.
+// sharedOut lists the shares of totals that occur in the program's forms and depend on the rank alone.
 func (m *pattern) sharedOut() (list []form) {
 	seen := make(map[string]*form)
 	for _, t := range m.memo {
@@ -200,7 +203,7 @@ func (m *pattern) sharedOut() (list []form) {
 	return list[:min(len(list), mostQuantities)]
 }
 
-// guardsOf finds guards that fit the numbers of iterations of ranks.
+// guardsOf finds guards that fit the trip counts vals of a loop. With pairs, it finds only guards with two conditions.
 func guardsOf(list []family, pairs bool, obs []env, vals []int64) (out []guardCandidate) {
 	for i := range list {
 		if !pairs || list[i].pairs {
@@ -210,7 +213,7 @@ func guardsOf(list []family, pairs bool, obs []env, vals []int64) (out []guardCa
 	return out
 }
 
-// of finds the guards of a family, with one or two conditions.
+// of finds the guards of a family that fit the trip counts vals: with one condition or, if pairs is set, with two.
 func (f *family) of(pairs bool, obs []env, vals []int64) (out []guardCandidate) {
 	conditions := f.conditions
 	for b := range f.bounds {
@@ -288,7 +291,7 @@ func (m *pattern) iterationsOf(l *node) (obs []env, vals []int64) {
 	return obs, vals
 }
 
-// open counts the undetermined slots of a loop and its body, without addresses.
+// open counts the values of a loop and its body that forms don't determine. Addresses don't count.
 func (m *pattern) open(l *node) (n int) {
 	for i := range m.slots {
 		s := &m.slots[i]
@@ -299,7 +302,7 @@ func (m *pattern) open(l *node) (n int) {
 	return n
 }
 
-// again fits a loop, its changed body, and the loop around it once more.
+// again fits the values of a loop, of its changed body, and of the loop around it once more.
 func (m *pattern) again(l *node) error {
 	list := append(m.shape.below(l), l)
 	if outer := l.around[len(l.around)-1]; outer != m.shape.root {
@@ -339,13 +342,13 @@ func (m *pattern) repair() error {
 // A seenBy identifies a rank of a run.
 type seenBy struct{ run, rank int }
 
-// plain reports whether a form gives a loop's trip counts, so that it needs no guard.
+// plain reports whether a form gives a loop's trip counts without a guard.
 func (m *pattern) plain(obs []env, vals []int64) bool {
 	t := m.tried(obs, vals)
 	return len(t.forms) > 0 && t.wrong == ""
 }
 
-// below lists the nodes within a loop.
+// below lists the nodes within a loop, at any depth.
 func (s *shape) below(l *node) (list []*node) {
 	for _, n := range s.nodes[1:] {
 		if slices.Contains(n.around, l) {
@@ -364,7 +367,7 @@ type guarded struct {
 // A rival is a guard that fits as well as the chosen one.
 type rival struct {
 	guard
-	same bool // it has the same iterations; otherwise only the same number
+	same bool // it holds in the same iterations on all ranks seen; else in equally many
 }
 
 // Limits of the guards that are tried, and of those compared with the chosen one.
@@ -374,11 +377,11 @@ const (
 )
 
 // guarded finds the guard of a loop. Among guards that fit the trip counts, it takes the one that leaves the fewest
-// slots of the body undetermined. Two conditions are tried only if one does not suffice.
+// values of the body undetermined. Two conditions are tried only if one does not suffice.
 func (m *pattern) guarded(l *node) error {
 	obs, vals := m.iterationsOf(l)
 	said, plain := evidence(obs, vals), m.plain(obs, vals)
-	if plain { // the body shows which iterations are missing
+	if plain { // trip counts need no guard; the body must show that there are further iterations
 		said = math.Inf(1)
 	}
 	list := append(m.families(), m.overlapping(l)...)
@@ -389,7 +392,7 @@ func (m *pattern) guarded(l *node) error {
 		if len(all) == 0 || m.byChance(list, pairs, obs, vals, &all[0]) {
 			continue
 		}
-		kinds := make(map[string]int) // undetermined slots by kind of guard
+		kinds := make(map[string]int) // by guardCandidate.shows: number of undetermined values with such a guard
 		best := 0
 		for i := range all {
 			if _, known := kinds[all[i].shows]; known || len(kinds) == mostCandidates {
@@ -407,7 +410,7 @@ func (m *pattern) guarded(l *node) error {
 		if fewest >= m.open(l) || fewest > 0 && (plain || !pairs || all[best].bits()+bitsMore > said) {
 			continue
 		}
-		for i := range all { // the shortest loop with these iterations
+		for i := range all { // of guards with the same iterations, take the one with the lowest bounds
 			if all[i].shows == all[best].shows && all[i].bound < all[best].bound {
 				best = i
 			}
@@ -426,7 +429,7 @@ func (m *pattern) guarded(l *node) error {
 	return nil
 }
 
-// byChance reports whether a simpler guard fits all runs except the largest.
+// byChance reports whether a guard simpler than c fits all runs except the largest: then c may fit by chance.
 func (m *pattern) byChance(list []family, pairs bool, obs []env, vals []int64, c *guardCandidate) bool {
 	largest := int64(m.runs[len(m.runs)-1].ranks)
 	var less []env
@@ -441,7 +444,7 @@ func (m *pattern) byChance(list []family, pairs bool, obs []env, vals []int64, c
 	})
 }
 
-// openBy returns the number of undetermined slots in a loop's body with this guard. It leaves m as it was.
+// openBy returns the number of undetermined values in a loop's body with this guard. It leaves m as it was.
 func (m *pattern) openBy(l *node, g *guard) (open int, err error) {
 	before := *m
 	m.rows, m.counts, m.groups = slices.Clone(m.rows), slices.Clone(m.counts), slices.Clone(m.groups)

@@ -2,32 +2,32 @@ package extrapolate
 
 import "sync"
 
-// A glance is the values of all listed forms at one place. Slots are observed at the same places repeatedly, and most
-// forms already fail at the first.
+// A glance is the values of all listed forms for one env. Different values of a program are observed for the same envs,
+// and most forms already fail at the first observation.
 type glance struct {
-	values []int64    // by number of a form; expr.NoValue: undefined
-	parts  [][2]int64 // number of parts and index, by rule
+	values []int64    // by form.number; expr.NoValue: undefined
+	parts  [][2]int64 // by index in parts: number of parts, and index of the part
 }
 
-// glances caches glances at first and last observations. truths caches the tests that hold at all observations.
+// glances caches glances, by env of a first or last observation. truths caches truths, by env of any observation.
 var (
 	knownLock sync.Mutex
 	glances   = make(map[env]*glance)
 	truths    = make(map[env]*truth)
 )
 
-// Limits of these caches.
+// The largest numbers of entries of glances and truths.
 const (
 	mostGlances = 1 << 8
 	mostTruths  = 1 << 16
 )
 
-// A truth has a bit for each test that holds.
+// A truth has a bit for each of tests, by index: whether it holds for one env.
 type truth [8]uint64
 
 func (t *truth) holds(test int) bool { return t[test/64]>>(test%64)&1 != 0 }
 
-// glanceAt returns the glance at a place.
+// glanceAt returns the glance for an env.
 func glanceAt(e *env) *glance {
 	return kept(glances, e, mostGlances, func() *glance {
 		g := &glance{values: make([]int64, len(listed)), parts: make([][2]int64, len(parts))}
@@ -41,7 +41,7 @@ func glanceAt(e *env) *glance {
 	})
 }
 
-// truthAt returns the tests that hold at a place.
+// truthAt returns the truth for an env.
 func truthAt(e *env) *truth {
 	return kept(truths, e, mostTruths, func() *truth {
 		t := new(truth)
@@ -67,12 +67,12 @@ func kept[T any](m map[env]*T, e *env, most int, made func() *T) *T {
 	return v
 }
 
-// An outlook is the glances at a slot's first and last observation.
+// An outlook is the glances at the first and the last observation of a fitted value.
 type outlook struct{ first, last *glance }
 
 func outlookOf(obs []env) outlook { return outlook{glanceAt(&obs[0]), glanceAt(&obs[len(obs)-1])} }
 
-// may reports whether a form fits these two observations.
+// may reports whether a listed form gives the first and the last of vals at these observations.
 func (o *outlook) may(f *form, vals []int64) bool {
 	return o.first.values[f.number] == vals[0] && o.last.values[f.number] == vals[len(vals)-1]
 }

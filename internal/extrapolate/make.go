@@ -24,18 +24,18 @@ type maker struct {
 	rank    int
 	out     *trackwriter.Writer
 	at      [maxDepth + 1]int32
-	long    []int32 // by depth: trip counts of the open loops
+	long    []int32 // by depth: trip counts of the loops around the current call
 	known   map[madeKey]*made
 	refused map[string]refusal
-	times   []duration // by place; nil: no times
+	times   []duration // by place: times of one call; nil: no times
 	now     uint64
 
 	all      *together
 	objects  *handles.HandleState
-	requests int           // number of requests made so far
-	of       map[int32]int // by place: number of requests made so far
+	requests int           // number of requests that the rank made so far
+	of       map[int32]int // by place: number of requests that its calls made so far
 	pending  []due
-	anywhere int // number of addresses that can't be determined
+	anywhere int // number of buffer addresses so far that no form gives
 	unsaid   int // number of kinds of receives so far whose sizes can't be determined
 
 	lacking
@@ -47,48 +47,49 @@ type madeKey struct {
 	key  [maxDepth + 1]int32
 }
 
-// A made is a call made earlier, for reuse.
+// A made is a distinct call that was made before, kept for reuse.
 type made struct {
 	values []int64
 	known  bool   // all its values are known
-	number uint32 // its terminal's number, from 1
-	plain  bool   // it names no requests
+	number uint32 // number of its terminal plus 1; 0: not written yet
+	plain  bool   // it neither names requests nor changes objects: it can be repeated as it is
 	makes  bool
-	group  *group // for a call that changes objects, or has values that MPI determines
-	env    env
+	// set for a call that changes objects, or has values that MPI determines
+	group *group
+	env   env
 }
 
 // together is the state shared by the ranks of an extrapolated run.
 type together struct {
 	Options
 	world  []int
-	lock   sync.Mutex // guards splits
+	lock   sync.Mutex // protects splits
 	splits map[splitKey]*colored
 	sizes  *unsaid // nil: sizes for receives without a determined size are not looked up
 }
 
 // A due is a pending request.
 type due struct {
-	number, nth int // number among all requests, and among its place's
+	number, nth int // number among all requests of the rank, and among those of its place, from 0
 	place       int32
 	status      []int64
 }
 
-// A refusal is the reason why a slot has no value, with its forms if they differ.
+// A refusal is why a value is not determined, and the value's forms.
 type refusal struct {
 	why      string
 	forms    []form
-	vanishes bool // it would be 0, see vanishing
+	vanishes bool // the reason is a vanishing
 }
 
-// refuse records that a slot has no value.
+// refuse records that the value with this name is not determined.
 func (x *maker) refuse(slot string, why error, forms []form) {
 	if _, known := x.refused[slot]; !known {
 		x.refused[slot] = refusal{why.Error(), forms, errors.As(why, new(*vanishing))}
 	}
 }
 
-// mostMade is the largest number of calls that are made for a rank.
+// mostMade is the largest trip count of a loop that is made for a rank.
 const mostMade = 1 << 28
 
 func (x *maker) loop(l *node, depth int, n int32) error {
@@ -192,7 +193,7 @@ func (p *place) names(f field) bool {
 	return f.kind == words && !f.out && f.width == 2 && f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Type == trace.TypeRequest
 }
 
-// value evaluates a slot; it records a refusal on failure.
+// value evaluates a fitted value for the variables e. It is 0 where the guard of the loop around it does not hold.
 func (x *maker) value(f *fitted, e *env) (int64, error) {
 	if f.guard != nil && !x.passes(f.guard, f.guarded, e[expr.Rank]) {
 		return 0, nil
@@ -205,14 +206,15 @@ func (x *maker) value(f *fitted, e *env) (int64, error) {
 	return f.value(&at)
 }
 
-// passes reports whether the guard of a loop at a depth holds in its current iteration on a rank.
+// passes reports whether the condition of a guard holds on a rank, in the current iteration of the loop at a depth.
 func (x *maker) passes(g *guard, depth int, rank int64) bool {
 	e := env{expr.Ranks: x.ranks, expr.Rank: rank, expr.LoopIteration: int64(x.at[depth]), expr.LoopLength: int64(x.long[depth])}
 	v, ok := g.condition.Eval(&e)
 	return ok && v != 0
 }
 
-// values evaluates all cells of a call, in the form of program.values; known is false if some cell has no value.
+// values evaluates all values of a call, in the layout of program.values. known is false if some value is not
+// determined.
 func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 	known = true
 	bytes, buffers, ofPending := p.bytesAt(len(g.cells)), p.buffers(), p.pendingAt()
@@ -234,7 +236,7 @@ func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 	for i := range g.cells {
 		c := &g.cells[i]
 		starts[i] = len(out)
-		if buffers[i-1] { // the offset of a buffer, which came with the cell before
+		if buffers[i-1] { // the offset of a buffer, which address has returned with the segment
 			continue
 		}
 		if buffers[i] {
@@ -280,10 +282,11 @@ func (x *maker) address(p *place, g *group, cell int, e env) []int64 {
 	return []int64{signature.PackSegName(model.FirstUncomparableAddress+int64(cell), 0, signature.SegUnknown), 0}
 }
 
-// allPending is a number of requests that means all pending ones.
+// allPending is a value in place of a number of requests: all that are pending.
 const allPending = expr.NoValue + 1
 
-// pendingAt returns the position of the number of requests of a call that gets all pending ones; -1: none.
+// pendingAt returns, for a call that always gets all pending requests, the position of their number in its values; -1
+// for other calls.
 func (p *place) pendingAt() int {
 	for i, f := range p.fields {
 		if f.kind == pending && i == 2 && p.fields[1].kind == words && p.fields[1].width == 1 {
@@ -295,7 +298,7 @@ func (p *place) pendingAt() int {
 
 var errRequest = errors.New("it names a request that nothing made")
 
-// call adds a call.
+// call writes a call, and what it changes: its times, pending requests and objects.
 func (x *maker) call(at *node, p *place, c *made) error {
 	number := at.place
 	if x.objectless && p.namesOwn(c.values) {
@@ -338,14 +341,14 @@ func (x *maker) call(at *node, p *place, c *made) error {
 	return nil
 }
 
-// complete removes completed requests from the pending ones.
+// complete removes completed requests, given by their numbers, from the pending ones.
 func (x *maker) complete(done []int) {
 	if len(done) > 0 {
 		x.pending = slices.DeleteFunc(x.pending, func(d due) bool { return slices.Contains(done, d.number) })
 	}
 }
 
-// time adds the place's times for a call.
+// time records the times of a call at a place, and advances the rank's clock.
 func (x *maker) time(place int32, terminal uint32) {
 	if x.times == nil {
 		return
@@ -355,7 +358,7 @@ func (x *maker) time(place int32, terminal uint32) {
 	x.now += d.gap + d.inside
 }
 
-// track records the request that a call makes.
+// track adds the request that a call makes to the pending ones.
 func (x *maker) track(place int32, c *made) {
 	if !c.makes {
 		return
@@ -365,7 +368,8 @@ func (x *maker) track(place int32, c *made) {
 	x.requests++
 }
 
-// raw converts a call's values to a signature's. done lists the requests that it completes; -1: an unknown one.
+// raw converts a call's fitted values to those of a signature, in which requests are distances. done lists the numbers
+// of the requests that it completes; -1: an unknown one.
 func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 	at := 0
 	vals := c.values
@@ -384,7 +388,7 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 		return nil
 	}
 	if x.requestless && slices.ContainsFunc(p.fields, func(f field) bool { return f.kind == pending }) {
-		x.requestless = false // it also completes requests of left-out calls
+		x.requestless = false // the call also completes requests of calls that were left out
 		for _, d := range x.pending {
 			done = append(done, d.number)
 		}
@@ -455,7 +459,7 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 	return out, done, nil
 }
 
-// rankOf makes the calls of a rank.
+// rankOf makes the calls of a rank in a run on a number of ranks.
 func (m *pattern) rankOf(ranks int64, rank int, times []duration, all *together) (*maker, error) {
 	x := &maker{
 		m: m, ranks: ranks, rank: rank, out: trackwriter.NewWriter(rank, 0), known: make(map[madeKey]*made), refused: make(map[string]refusal), of: make(map[int32]int),

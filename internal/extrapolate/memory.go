@@ -12,11 +12,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// segmentPart is the suffix of the names of cells with a memory segment.
+// segmentPart is the suffix of the names of values that are a memory segment.
 const segmentPart = ".segment"
 
-// buffers returns the cells with the first of two values of a buffer that the program passes, if other values give
-// its size. No analysis depends on such a buffer's address.
+// buffers returns, by index in group.cells, whether the value is the segment of a buffer that the program passes. The
+// buffer's offset is the next value. If no parameter is a count, which gives a buffer's size, the map is empty. No
+// analysis depends on the address of such a buffer.
 func (p *place) buffers() map[int]bool {
 	out := make(map[int]bool)
 	if !slices.ContainsFunc(p.function.Params, func(d trace.ParamDef) bool { return d.Kind == mpi.KindCount }) {
@@ -41,7 +42,8 @@ func (m *pattern) oneName(obs []env, vals []int64) {
 	if first < 0 || alike(vals) {
 		return
 	}
-	heap, unknown, same, uniform := false, false, true, make(map[int64]int64) // uniform is the name by number of ranks
+	// uniform is, by number of ranks, the first name seen.
+	heap, unknown, same, uniform := false, false, true, make(map[int64]int64)
 	for i, e := range obs {
 		same = same && once.GetOrMake(uniform, e[expr.Ranks], func() int64 { return vals[i] }) == vals[i]
 		switch trace.AddressClass(signature.SegClassOf(vals[i])) {
@@ -68,7 +70,7 @@ func (m *pattern) oneName(obs []env, vals []int64) {
 	}
 }
 
-// renamed returns an observed call's signature with oneName's segments, and whether it changed.
+// renamed returns an observed call's signature with the segments that oneName chose, and whether a segment changed.
 func (m *pattern) renamed(p *place, g *group, e env, values, raw []int64) (vals []int64, moved bool, err error) {
 	cuts, err := p.cut(values)
 	if err != nil || g == nil || len(g.cells) != len(cuts) {

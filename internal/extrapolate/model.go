@@ -14,49 +14,53 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A seen is an observation of a node in one rank of one run. index is masked by the node's mask.
+// A seen is an observation: what a node did in one rank of one run. index is the iterations of the loops around it, 0
+// for loops on which the node doesn't depend. what is a loop's trip count, or the number of a place's values, -1 if it
+// was not reached.
 type seen struct {
 	run, rank int
 	index     [maxDepth + 1]int32
 	what      int32
 }
 
-// A group is a node in given iterations of the loops whose trip counts are equal everywhere. The iterations of other
-// loops are variables of its forms.
+// A group is the fitted values of a node in given iterations of those loops whose trip counts are equal everywhere. The
+// iterations of other loops are variables of its forms.
 type group struct {
-	there fitted // of a place: whether it is reached; of a loop: its trip count
-	cells []cell // of a place: its values
+	there fitted // of a place: whether it is reached (1 or 0); of a loop: its trip count
+	cells []cell // of a place: the values of its calls, in order
 }
 
-// A cell is a slot for a value, or slots for the elements of a list.
+// A cell is a fitted value of a call, or a list with its length and fitted elements.
 type cell struct {
 	one  fitted
-	each [][]fitted // of a list of equal length everywhere: by element and component
-	any  []fitted   // of other lists: by component
-	sum  sum        // of other lists without forms
+	each [][]fitted // of a list of equal length everywhere: by element, and value in the element
+	any  []fitted   // of other lists: for all elements, by value in the element
+	sum  sum        // of other lists, unless exactly one form fits their elements
 }
 
 // A sum is a list each of whose elements is factor times the sum of the preceding elements of another list, as
 // displacements are of counts.
 type sum struct {
-	cell   int   // of the other list
+	cell   int   // index of the other list in group.cells
 	factor int64 // 0: the list is not such a sum
 }
 
-// A pattern is the fitted program.
+// A pattern is the program's shape with all fitted values.
 type pattern struct {
 	*program
 	shape    *shape
-	constant []bool // by node: the loop's trip count is constant
+	constant []bool // by number of a loop's node: its trip count is equal on all ranks of all runs
 	rows     [][]seen
-	counts   []map[countKey]int32 // by node: trip counts of loops
-	groups   []map[[maxDepth + 1]int32]*group
-	turned   []int            // by node: depth of the loop over which ranks take turns, 0: none
-	guards   map[int]*guarded // by node of a loop
-	at       *node            // the node being fitted
-	memo     map[string]*tried
-	slots    []fitted // all slots, in the order of fitting
-	without  int      // number of slots with varying values that no form fits
+	// by number of a loop's node: its trip count on a rank, in an iteration of outer loops
+	counts []map[countKey]int32
+	groups []map[[maxDepth + 1]int32]*group
+	// by number of a place's node: depth of the loop over which ranks take turns; 0: none
+	turned  []int
+	guards  map[int]*guarded // by number of a loop's node
+	at      *node            // the node being fitted
+	memo    map[string]*tried
+	slots   []fitted // all fitted values, in the order of fitting
+	without int      // number of fitted values for which there is no form
 }
 
 type countKey struct {
@@ -64,7 +68,7 @@ type countKey struct {
 	index     [maxDepth + 1]int32
 }
 
-// learn fits the calls of all ranks of all runs.
+// learn fits the calls of all ranks of all runs. If coded is set, loops are those of the machine code.
 func learn(p *program, calls [][]*grammar.Grammar, coded bool) (*pattern, error) {
 	s, err := shapeOf(p, slices.Concat(calls...), coded)
 	if err != nil {
@@ -109,7 +113,7 @@ func learn(p *program, calls [][]*grammar.Grammar, coded bool) (*pattern, error)
 	return m, nil
 }
 
-// count records the trip counts of a loop.
+// count fills counts and constant for a loop.
 func (m *pattern) count(n *node) {
 	if n.place >= 0 {
 		return
@@ -122,8 +126,8 @@ func (m *pattern) count(n *node) {
 	}
 }
 
-// fixed returns the mask of a node's loops whose trip counts are equal everywhere; open lists the others, innermost
-// first.
+// fixed divides the loops on which a node depends. mask has those whose trip counts are equal everywhere; open lists
+// the depths of the others, innermost first.
 func (m *pattern) fixed(n *node) (mask uint, open []int) {
 	for d := len(n.around) - 1; d > 0; d-- {
 		if n.mask>>d&1 == 0 {
@@ -161,7 +165,7 @@ func (m *pattern) envOf(n *node, open []int, r *seen) env {
 // are one group.
 const mostGroups = 4096
 
-// sightings encodes the observations in an iteration as a string.
+// sightings encodes the observations in an iteration as a string: iterations with equal strings are fitted once.
 func sightings(rows []seen, mask uint) string {
 	var b []byte
 	for i := range rows {
@@ -189,7 +193,7 @@ func (m *pattern) node(n *node) error {
 	m.groups[n.number] = make(map[[maxDepth + 1]int32]*group)
 	text := m.text(n)
 	if len(open) > 2 {
-		return nil // refused when its value is needed
+		return nil // the value is refused when a maker needs it
 	}
 	turn := &turns{}
 	depth := innermost(mask)
@@ -270,7 +274,7 @@ func (m *pattern) node(n *node) error {
 	return nil
 }
 
-// slot makes a slot for which ranks take turns in a loop.
+// slot returns a fitted value whose forms use the iteration of the loop at depth turn, over which ranks take turns.
 func (m *pattern) slot(t *tried, text string, turn int) fitted {
 	f := fitted{tried: t, text: text, node: m.at, turn: turn}
 	if !slices.ContainsFunc(m.slots, func(s fitted) bool { return s.tried == t }) {
@@ -310,25 +314,25 @@ func (m *pattern) tried(obs []env, vals []int64) *tried {
 	return once.GetOrMake(m.memo, string(b), func() *tried { return m.try(obs, vals) })
 }
 
-// mostWithout is the number of slots without a form that ends the search: the program's behaviour depends on its
-// data.
+// mostWithout is the number of values without a form that ends the search: the program's behaviour depends on its data.
 const mostWithout = 64
 
-// A tried is the result of a fit, shared by all slots with the same values.
+// A tried is the result of fitting a value. All values that were observed alike share it.
 type tried struct {
-	forms   []form
-	said    float64 // evidence of its values in bits
-	wrong   string  // why no value is taken from the forms, as they may fit by chance or were not looked for; "": it is
-	obs     []env   // observations of a slot without forms
+	forms []form
+	said  float64 // evidence of the values in bits, see evidence
+	// why the forms are not used: they may fit by chance, or were not looked for; "": they are used
+	wrong   string
+	obs     []env // observations, if no form fits them; else nil
 	vals    []int64
-	refused observed // observations of a slot with wrong forms
-	least   int64    // the least value
+	refused observed // observations, if the smaller runs predict others; else empty
+	least   int64    // smallest observed value
 
-	even    bool                 // several forms fit; by one of them all shares are equal in every observation
-	assumed atomic.Pointer[form] // a form chosen because its shares are equal at the extrapolated place, too
+	even    bool                 // several forms fit, and one of them gives equal shares in every observation
+	assumed atomic.Pointer[form] // form that was chosen because its shares are equal in the extrapolated run, too
 }
 
-// try fits all values.
+// try looks for forms of vals, unless it failed for too many other values.
 func (m *pattern) try(obs []env, vals []int64) *tried {
 	if m.without >= mostWithout {
 		return &tried{wrong: fmt.Sprintf("not tried, as no form fits %d others", m.without), obs: obs, vals: vals}
@@ -342,7 +346,8 @@ func (m *pattern) try(obs []env, vals []int64) *tried {
 
 func (t *tried) likely(f form) bool { return f.likely(t.said) }
 
-// judge fits a slot. As a check it also fits all observations except the largest run's.
+// judge looks for forms of a value with fit, and decides whether they can be used. As a check it also fits all
+// observations except the largest run's, and predicts these.
 func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 	t.least = slices.Min(t.vals)
 	if t.forms = fit(t.obs, t.vals); len(t.forms) == 0 {
@@ -383,8 +388,8 @@ func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 	}
 }
 
-// oneGrid keeps only the forms of the grids on which all slots that need a grid agree: a program has at most one
-// grid. Groups of root(ranks) ranks are then no alternative to its rows.
+// oneGrid keeps only the forms of the grids on which all values that need a grid agree: a program has at most one grid.
+// Groups of root(ranks) ranks are then no alternative to its rows.
 func (m *pattern) oneGrid() {
 	var common []bool
 	for _, t := range m.memo {
@@ -417,8 +422,8 @@ func (m *pattern) oneGrid() {
 	}
 }
 
-// ofGrid keeps only forms with a grid, if there are any: the slot is a side of the grid that MPI chose for the number
-// of ranks.
+// ofGrid keeps only forms about a grid, if such forms fit: the value is a side of the grid that MPI chose for the
+// number of ranks.
 func (t *tried) ofGrid() {
 	if slices.ContainsFunc(t.forms, func(f form) bool { return f.grid >= 0 && t.likely(f) }) {
 		t.forms = slices.DeleteFunc(t.forms, func(f form) bool { return f.grid < 0 })
@@ -441,7 +446,7 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 		}
 	}
 	names, sharing, bytes, buffers := p.labels(len(cuts[0])), p.shared(), p.bytesAt(len(cuts[0])), p.buffers()
-	fits := make(map[int]int) // by cell: index of its slot
+	fits := make(map[int]int) // by index in group.cells: index in m.slots
 	for c := range cuts[0] {
 		if t := turn.cells[c]; t != nil {
 			g.cells = append(g.cells, cell{one: m.slot(t, fmt.Sprintf("%s of %s", names[c], m.text(n)), m.turned[n.number])})
@@ -486,7 +491,8 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 						vals[i] = cuts[i][c].list[k*width+w]
 					}
 					one := m.fit(fmt.Sprintf("%s, element %d", text, k), calls, slices.Clone(vals))
-					if slices.ContainsFunc(p.function.Params, func(d trace.ParamDef) bool { return d.Name == "nnodes" }) { // the sides of a grid
+					// MPI_Dims_create: the elements are sides of a grid.
+					if slices.ContainsFunc(p.function.Params, func(d trace.ParamDef) bool { return d.Name == "nnodes" }) {
 						one.ofGrid()
 					}
 					each = append(each, one)

@@ -17,23 +17,23 @@ type outline struct {
 
 type outlined struct {
 	kind     trace.VertexKind
-	children []int32 // in the order of the code
-	places   []int32 // of a call: its places
+	children []int32 // indices of the nodes in it, in the order of the code
+	places   []int32 // of a call: its indices in program.places
 }
 
 // An outlineKey identifies a vertex in all runs.
 type outlineKey struct {
 	parent int32
-	nth    int // number among equal siblings
+	nth    int // number among siblings that are otherwise equal, from 0
 	kind   trace.VertexKind
 	offset uint64
 	name   string
 }
 
-// top is the node around the outermost functions.
+// top is the index of the node around the outermost functions.
 const top = 0
 
-// add adds a run's code, and returns the node of each vertex.
+// add adds a run's code to the outline, and returns the index of each vertex's node.
 func (o *outline) add(c *trace.Code) []int32 {
 	list := make([]int32, len(c.Vertices))
 	equal := make(map[outlineKey]int)
@@ -65,11 +65,11 @@ func (o *outline) add(c *trace.Code) []int32 {
 	return list
 }
 
-// A way gives the loop transitions between a run's calls in its machine code.
+// A way finds the loop transitions between a run's calls in its machine code.
 type way struct {
 	code  *trace.Code
 	ways  *tree.TransitionFinder
-	nodes []int32 // by vertex: node of the program's outline
+	nodes []int32 // by vertex: index of its node in the program's outline
 	known map[[2]int]turn
 }
 
@@ -82,7 +82,7 @@ type turn struct {
 
 var errNoWay = errors.New("the machine code has no way from one call to the next")
 
-// turn returns the transition between two calls, given by their vertices; a = -1 is the beginning of the run.
+// turn returns the loop transition between two calls, given by their vertices; a = -1 is the beginning of the run.
 func (w *way) turn(a, b int) (turn, error) {
 	if t, ok := w.known[[2]int{a, b}]; ok {
 		return t, nil
@@ -133,12 +133,12 @@ func (o *outline) shape(places int) (*shape, error) {
 	return s, nil
 }
 
-// reached reports whether a node contains places.
+// reached reports whether the node with index n, or a node in it, has places.
 func (o *outline) reached(n int32) bool {
 	return len(o.nodes[n].places) > 0 || slices.ContainsFunc(o.nodes[n].children, o.reached)
 }
 
-// wayOf returns the way of a run; nil without machine code.
+// wayOf adds a run's machine code to the outline, and returns the run's way; nil without machine code.
 func (o *outline) wayOf(r *trace.Reader) (*way, error) {
 	c, err := r.Code()
 	if c == nil {

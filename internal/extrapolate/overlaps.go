@@ -6,7 +6,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/expr"
 )
 
-// distributions are the numbers of parts over which data may be distributed, before or after a redistribution.
+// distributions are the numbers of parts, as formulas, over which data may be distributed before or after a
+// redistribution.
 var distributions = []string{"ranks", "ranks / 2", "ranks - 1", "root(ranks)", "ranks / 4", "ranks / 3"}
 
 // An overlap is how much of a rank's block in one distribution is in another rank's block in a second distribution:
@@ -53,8 +54,8 @@ func overlapsOf(total int64, other expr.Variable) (out []overlap) {
 	return out
 }
 
-// common returns the sum of values in each run if all runs have the same, and the values' divisor; ok is false
-// otherwise.
+// common returns the sum of the values of a run if all runs have the same sum, and the greatest common divisor of all
+// values. ok is false otherwise.
 func common(obs []env, vals []int64) (sum, all int64, ok bool) {
 	sums := make(map[int64]int64)
 	for i, e := range obs {
@@ -75,7 +76,7 @@ func common(obs []env, vals []int64) (sum, all int64, ok bool) {
 	return sum, all, len(sums) > 1 && all > 0
 }
 
-// overlaps looks for m times an overlap, in lists and in loops over other ranks.
+// overlaps looks for forms m times an overlap, in lists and in loops over other ranks.
 func overlaps(obs []env, vals []int64) (out []form) {
 	other := expr.ListElement
 	switch withinOf(obs) {
@@ -99,8 +100,8 @@ func overlaps(obs []env, vals []int64) (out []form) {
 	return out
 }
 
-// overlapping lists guards of loops over the ranks whose blocks overlap with a rank's block. Counts in such a loop
-// add up to the distributed total.
+// overlapping returns families of guards for loops over the ranks whose blocks overlap with a rank's block. Counts of
+// calls in such a loop add up to the distributed total.
 func (m *pattern) overlapping(l *node) (out []family) {
 	known := make(map[int64]bool)
 	for _, n := range m.shape.below(l) {

@@ -9,12 +9,12 @@ import (
 
 // A lacking is what a rank of a partial trace lacks.
 type lacking struct {
-	left        uint64 // least number of left-out calls
+	left        uint64 // least number of left-out calls, as trip counts may be unknown
 	requestless bool   // a left-out call made a request, which may be pending
 	objectless  bool   // a left-out call made or freed an object, so later handles may mean other objects
 }
 
-// leave records that a call is left out, or the calls of a loop.
+// leave records that the call of a place is left out, or all calls of a loop.
 func (x *maker) leave(n *node) {
 	if n.place >= 0 {
 		x.left++

@@ -8,11 +8,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/expr"
 )
 
-// mostPartners is the largest number of a partner's forms that are tried.
+// mostPartners is the largest number of forms of the partner's rank that are tried.
 const mostPartners = 4
 
-// byPartner fits a value that is a function of the partner's rank, as a message's size is that of the sender's block:
-// the formula uses the partner's rank in place of the own rank.
+// byPartner fits a value that depends on the partner's rank, as a message's size depends on the sender's block. Its
+// forms have the partner's rank in place of the own rank.
 func (m *pattern) byPartner(s *fitted, names []string, cuts [][]cut, g *group) {
 	obs, vals := s.obs, s.vals
 	for c, name := range names[:min(len(names), len(g.cells))] {

@@ -18,7 +18,8 @@ func (m *pattern) quantities() (list []form) {
 				continue
 			}
 			for k := range t.forms[i].of {
-				if q := &t.forms[i].of[k]; !q.UsesVariable(expr.LoopIteration, expr.LoopLength, expr.OuterIteration, expr.ListElement, expr.ListLength, expr.EqualLoopIteration) { // a formula of the rank alone
+				// A formula of rank and number of ranks alone.
+				if q := &t.forms[i].of[k]; !q.UsesVariable(expr.LoopIteration, expr.LoopLength, expr.OuterIteration, expr.ListElement, expr.ListLength, expr.EqualLoopIteration) {
 					seen[q.String()] = q
 				}
 			}
@@ -30,15 +31,15 @@ func (m *pattern) quantities() (list []form) {
 	return list
 }
 
-// mostAlike is the largest number of forms of a slot from which quantities are taken: a value that fits more says little
-// about the sizes of blocks. mostQuantities is the largest number of quantities: a program has few.
+// mostAlike is the largest number of forms of a value from which quantities are taken: a value that fits more says
+// little about the sizes of blocks. mostQuantities is the largest number of quantities: a program has few.
 const (
 	mostAlike      = 8
 	mostQuantities = 16
 )
 
-// products fits remaining slots by a·p·q + b·p + c·q + d with two quantities p and q, with as few terms as possible.
-// Sizes of halos and offsets of blocks in memory have this form.
+// products looks for forms a·p·q + b·p + c·q + d of values without a form, with two quantities p and q and as few terms
+// as possible. Sizes of halos and offsets of blocks in memory have this form.
 func (m *pattern) products() {
 	m.nonempty()
 	list := m.quantities()
@@ -52,8 +53,8 @@ func (m *pattern) products() {
 	}
 }
 
-// nonempty fits conditions that hold where a share is not empty, on all ranks or on those for which a simple test
-// holds.
+// nonempty looks for conditions that hold where a share is not empty: on all ranks, or on those for which one of
+// ofRanks holds.
 func (m *pattern) nonempty() {
 	list := m.sharedOut()
 	for _, t := range m.memo {
@@ -109,7 +110,7 @@ func sumsOfProducts(list []form, obs []env, vals []int64) (out []form) {
 	return out
 }
 
-// combination finds the factors of those terms among p·q, p, q and 1 that columns selects.
+// combination finds the factors of those terms among p·q, p, q and 1 whose bits are set in columns.
 func combination(p, q *form, columns uint, obs []env, vals []int64) (form, bool) {
 	row := func(e *env) (list []int64) {
 		x, _ := p.Eval(e)
@@ -122,8 +123,8 @@ func combination(p, q *form, columns uint, obs []env, vals []int64) (form, bool)
 		return list
 	}
 	n := bits.OnesCount(columns)
-	var lines [][]*big.Rat // reduced rows of the system of equations
-	var at []int           // column of each row's leading one
+	var lines [][]*big.Rat // rows of the system of equations, solved so far
+	var at []int           // by row of lines: column of its leading 1
 	for i := 0; i < len(obs) && len(lines) < n; i++ {
 		l := make([]*big.Rat, n+1)
 		for k, v := range append(row(&obs[i]), vals[i]) {
@@ -149,7 +150,7 @@ func combination(p, q *form, columns uint, obs []env, vals []int64) (form, bool)
 		lines, at = append(lines, l), append(at, c)
 	}
 	if len(lines) < n {
-		return form{}, false // several solutions
+		return form{}, false // the equations don't determine the factors
 	}
 	factors := make([]int64, n)
 	for i := n - 1; i >= 0; i-- {

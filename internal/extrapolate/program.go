@@ -28,7 +28,7 @@ func (x *Model) GenerateProxy(o proxy.Options) (*proxy.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	slots := m.slots // the slots fitted here are not the trace's
+	slots := m.slots // the values that are fitted here are not the model's
 	defer func() { m.slots = slots }()
 	w := &programmer{m: m, s: s, open: make(map[*tried]*expr.Expr), kinds: make([][]*kind, len(m.shape.nodes)), ranks: make(map[[2]int]*trace.Rank)}
 	for _, n := range m.shape.nodes[1:] {
@@ -57,10 +57,10 @@ func (x *Model) GenerateProxy(o proxy.Options) (*proxy.Program, error) {
 	return p, err
 }
 
-// mostRows is the largest number of tabulated values in a program.
+// mostRows is the largest number of rows in the tables of a proxy.
 const mostRows = 1 << 16
 
-// bounds are upper bounds by rank, such as sizes.
+// bounds are how much of a resource, such as memory, each observed rank needs.
 type bounds struct {
 	obs  []env
 	vals []int64
@@ -70,7 +70,7 @@ func (b *bounds) add(ranks, rank int, v int64) {
 	b.obs, b.vals = append(b.obs, env{expr.Ranks: int64(ranks), expr.Rank: int64(rank)}), append(b.vals, v)
 }
 
-// needs are the resources that ranks need.
+// needs are the bounds of resources: low and high are offsets in a memory segment, distance counts requests.
 type needs struct {
 	low, high map[reissue.MemorySegment]*bounds
 	distance  *bounds
@@ -119,11 +119,11 @@ func (m *pattern) plans(target reissue.TargetMPI) (*reissue.ResourcePlan, *needs
 	return all, n, nil
 }
 
-// A kind is the calls of a place that differ only in numbers.
+// A kind is the calls of a place whose values have the same structure: they differ only in numbers.
 type kind struct {
 	call   *trace.Call
 	vals   []int64
-	moved  bool // oneName changed a segment of the call
+	moved  bool // vals has a memory segment that oneName chose
 	groups map[[maxDepth + 1]int32]*group
 }
 
@@ -132,12 +132,13 @@ type programmer struct {
 	m     *pattern
 	s     *proxy.ScalableProgram
 	ranks map[[2]int]*trace.Rank
-	kinds [][]*kind                        // by node
-	which []map[[maxDepth + 1]int32]fitted // by node: index of the kind; nil: there is only one
-	open  map[*tried]*expr.Expr            // parameters of the program
+	kinds [][]*kind // by number of a place's node: the kinds of its calls
+	// by number of a place's node, then by group: index of the kind in kinds; nil: there is only one kind
+	which []map[[maxDepth + 1]int32]fitted
+	open  map[*tried]*expr.Expr // by fitted value: the parameter of the C program that it became
 }
 
-// seenCall returns an observed call.
+// seenCall returns a call that was observed at a place with the given values, and its signature.
 func (w *programmer) seenCall(place, values int32) (*trace.Call, []int64, error) {
 	s := w.m.samples[[2]int32{place, values}]
 	k := w.ranks[[2]int{s.run, int(s.rank)}]
@@ -220,7 +221,8 @@ func (w *programmer) prepare(n *node) error {
 	if len(kinds) <= 1 {
 		for _, k := range kinds {
 			k.groups = maps.Clone(m.groups[n.number])
-			maps.DeleteFunc(k.groups, func(_ [maxDepth + 1]int32, g *group) bool { return len(g.cells) == 0 }) // groups that are never reached
+			// Drop groups whose calls were never made.
+			maps.DeleteFunc(k.groups, func(_ [maxDepth + 1]int32, g *group) bool { return len(g.cells) == 0 })
 		}
 		return nil
 	}
@@ -255,7 +257,7 @@ func (w *programmer) prepare(n *node) error {
 	return nil
 }
 
-// node writes a loop or a call.
+// node writes the C code of a loop or a call.
 func (w *programmer) node(n *node) error {
 	groups := w.m.groups[n.number]
 	there := over(w, n, false, groups, func(g *group) (fitted, bool) { return g.there, true })
@@ -286,7 +288,7 @@ func (w *programmer) node(n *node) error {
 	return w.s.WriteSwitch(there, over(w, n, false, w.which[n.number], func(f fitted) (fitted, bool) { return f, true }), calls)
 }
 
-// call describes the calls of one kind.
+// call describes the calls of one kind to the proxy's writer.
 func (w *programmer) call(n *node, k *kind) (*proxy.ScalableCall, error) {
 	p := &w.m.places[n.place]
 	spans, err := sections.SpansOf(p.function, nil, k.vals)
@@ -302,7 +304,7 @@ func (w *programmer) call(n *node, k *kind) (*proxy.ScalableCall, error) {
 	one := func(cell int) *expr.Expr {
 		return over(w, n, false, k.groups, func(g *group) (fitted, bool) { return g.cells[cell].one, true })
 	}
-	cell := 1 // cell 0 is the result
+	cell := 1 // index in group.cells; 0 is the return code
 	for i := range spans {
 		f, s := p.fields[i+1], &spans[i]
 		switch f.kind {
@@ -339,9 +341,9 @@ func (w *programmer) call(n *node, k *kind) (*proxy.ScalableCall, error) {
 	return c, nil
 }
 
-// list writes a list of variable length.
+// list adds the formulas of a list of variable length to c.
 func (w *programmer) list(n *node, k *kind, c *proxy.ScalableCall, f field, at, cell int, length *expr.Expr, put func(at int, e *expr.Expr)) error {
-	elements := -1 // for lists of equal length
+	elements := -1 // number of elements, if it is equal everywhere; -1: not known yet
 	anyLength := false
 	var sums sum
 	for _, g := range k.groups {
@@ -403,8 +405,8 @@ func (w *programmer) list(n *node, k *kind, c *proxy.ScalableCall, f field, at, 
 	return nil
 }
 
-// over returns a formula for a node's value, which may depend on the iterations of loops whose trip counts are equal
-// everywhere.
+// over returns a formula for a node's value, which of selects in each group. It may depend on the iterations of loops
+// whose trip counts are equal everywhere.
 func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]int32]T, of func(T) (fitted, bool)) *expr.Expr {
 	mask, open := w.m.fixed(n)
 	actual := func(v expr.Variable) *expr.Expr {
@@ -422,7 +424,7 @@ func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]i
 		}
 		return expr.Number(0)
 	}
-	at := expr.Number(0) // combined number of these loops' iterations
+	at := expr.Number(0) // one number for the iterations of all loops with equal trip counts
 	length := make([]int32, len(n.around))
 	for d := 1; d < len(n.around); d++ {
 		if mask>>d&1 == 0 {

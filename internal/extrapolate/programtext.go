@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/reproduce/proxy"
 )
 
-// numbers looks for a formula of the iteration for values that differ only between iterations.
+// numbers looks for a formula of at, which numbers the iterations, if the value in each case is a constant.
 func (w *programmer) numbers(cases []proxy.ValueCase, at *expr.Expr) (*expr.Expr, bool) {
 	var list []int64
 	for _, c := range cases {
@@ -34,7 +34,7 @@ func (w *programmer) numbers(cases []proxy.ValueCase, at *expr.Expr) (*expr.Expr
 	return w.s.ListedElement(list, at), true
 }
 
-// formula returns a slot's formula. What the traces don't determine becomes a parameter.
+// formula returns a fitted value's formula. A value that the traces don't determine becomes a parameter.
 func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 	if f.guard != nil {
 		guard := f.guard.condition.Replace(func(v expr.Variable) *expr.Expr {
@@ -50,7 +50,7 @@ func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 		return provided(guard, w.formula(f, inLoop))
 	}
 	forms := f.forms
-	if !inLoop { // forms that are equal outside of loops, where the iteration is 0
+	if !inLoop { // outside of loops the iteration is 0: prefer forms without it
 		if list := slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return f.UsesVariable(expr.LoopIteration, expr.LoopLength, expr.OuterIteration) }); len(list) > 0 {
 			forms = list
 		}
@@ -61,7 +61,7 @@ func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 	switch {
 	case f.spare && f.wrong == "" && len(forms) > 0:
 		return forms[0].Expr
-	case f.spare && len(f.vals) > 0: // any address in the program's memory
+	case f.spare && len(f.vals) > 0: // any address in the program's memory will do
 		return expr.Number(slices.Min(f.vals))
 	case f.spare:
 		return expr.Number(f.least)
@@ -94,7 +94,7 @@ func provided(condition, e *expr.Expr) *expr.Expr {
 	return expr.Conditional(condition, e, expr.Number(0))
 }
 
-// guarding adds the guard of the loop around a slot to a formula.
+// guarding makes a formula 0 where the guard of the loop around the value does not hold.
 func (f *fitted) guarding(e *expr.Expr) *expr.Expr {
 	if f.guard == nil {
 		return e
@@ -109,7 +109,7 @@ func formulasOf(forms []form) (list []*expr.Expr) {
 	return list
 }
 
-// lookUp returns a table of the observed values.
+// lookUp returns a lookup in a table of the observed values, for a value without a form.
 func (w *programmer) lookUp(f fitted) *expr.Expr {
 	columns := []expr.Variable{expr.Ranks, expr.Rank, expr.LoopIteration, expr.LoopLength, expr.OuterIteration, expr.ListElement, expr.ListLength}
 	table := func() (rows [][]int64, ok bool) {
@@ -129,7 +129,7 @@ func (w *programmer) lookUp(f fitted) *expr.Expr {
 		}
 		return rows, true
 	}
-	for i := len(columns) - 1; i > 0; i-- { // the columns that the value depends on
+	for i := len(columns) - 1; i > 0; i-- { // keep only the columns that the value depends on
 		all := columns
 		columns = slices.Delete(slices.Clone(columns), i, i+1)
 		if _, ok := table(); !ok {

@@ -24,36 +24,37 @@ import (
 // A place is a call site with one call path and one layout of values.
 type place struct {
 	function *trace.Function
-	site     uint64 // index in tables
+	site     uint64 // key in program.tables.Sites
 	fields   []field
 }
 
 // A field is a part of a call's values that is fitted separately: single values, or a list of variable length.
 type field struct {
-	param int // index of the parameter, or a special index of signature
+	param int // index of the parameter, or signature.ParamResult or ParamMade
 	out   bool
 	kind  fieldKind
-	width int // number of values, per element in a list
+	width int // number of values; in a list, of each element
 }
 
 type fieldKind uint8
 
 const (
-	words      fieldKind = iota
-	list                 // a length, then elements
-	absent               // a missing list: its length is negative
-	requests             // a list of requests, each as its place and the number of requests that the place made since
-	pending              // all pending requests, in the order in which they were made
-	statuses             // a list of statuses that follow from the requests' places
-	completes            // a list of the requests that a call completes, if these are not always all
-	determined           // values that MPI determines from the call's inputs and earlier calls, see handles.HandleState
+	words  fieldKind = iota
+	list             // a length, then elements
+	absent           // a missing list: its length is negative
+	// a list of requests, each as two values: the place that made it, and the number of requests made there since
+	requests
+	pending    // all pending requests, in the order in which they were made
+	statuses   // a list of statuses; their values are fitted at the places that made the requests
+	completes  // a list of the indices of completed requests, if a call may complete only some
+	determined // values that MPI determines from the call's inputs and earlier calls, see handles.HandleState
 )
 
 // A run is one of the traces.
 type run struct {
 	ranks int
 	r     *trace.Reader
-	way   *way // nil: no machine code
+	way   *way // loop transitions by the machine code; nil: no machine code
 }
 
 // A call is one call of a rank: its place, the number of its values in the program's table, and the loop transition
@@ -66,11 +67,12 @@ type call struct {
 // A program is the data of all runs. Places and values are numbered over all of them.
 type program struct {
 	runs   []*run
-	tables *track.Track // strings and sites
+	tables *track.Track // strings and call sites of all runs
 	sites  map[string]uint64
-	builds map[string]bool         // build IDs of binaries common to all runs; call sites in other binaries are identified by name
-	name   func(trace.Site) string // names a call site
-	names  map[uint64]string       // names by site
+	// build IDs of binaries common to all runs; call sites in other binaries are identified by name
+	builds map[string]bool
+	name   func(trace.Site) string // returns the text for a call site
+	names  map[uint64]string       // by number of a call site
 
 	calls    []call
 	callOf   map[call]uint32
@@ -78,17 +80,19 @@ type program struct {
 	placeOf  map[string]int32
 	values   [][]int64
 	valuesOf map[string]int32
-	times    []map[int32]*sums   // by run and place; nil for runs without times
-	samples  map[[2]int32]sample // by place and values
+	times    []map[int32]*sums   // by run, then place; empty unless all runs have times
+	samples  map[[2]int32]sample // by place and number of values: where such a call was made
 
 	outline *outline
-	uncoded error // why the machine code doesn't give the loops
+	uncoded error // why the machine code doesn't give the loops; nil: it does
 
-	fitted map[string]bool              // functions whose results are fitted in spite of a rule
-	splits map[*handles.Comm][]splitter // of the current run
+	// functions whose results are fitted, as they contradict MPI's rules
+	fitted map[string]bool
+	// by communicator that MPI_Comm_split made in the current run: the parts of its members
+	splits map[*handles.Comm][]splitter
 }
 
-// A sample identifies where a call was made.
+// A sample identifies a call: the run, the rank, and the rank's terminal.
 type sample struct {
 	run            int
 	rank, terminal int32
@@ -103,7 +107,7 @@ func newProgram(name func(trace.Site) string) *program {
 	}
 }
 
-// site numbers a call site with the frames around it.
+// site returns the number of a call site with its callers, from 1; 0 for an unknown site.
 func (p *program) site(s *trace.Site) uint64 {
 	var b strings.Builder
 	for x := s; x != nil; x = x.Caller {
@@ -145,31 +149,31 @@ func (p *program) intern(vals []int64) int32 {
 	return n
 }
 
-// A held is a call some of whose values are unknown, or a call after one.
+// A held is a call that can't be numbered yet: some of its values are unknown, or those of a call before it.
 type held struct {
 	call
 	terminal int
 	raw      []int64                    // known values of a call whose request is pending, else nil
-	asks     *signature.ReceiveEnvelope // nil: it is not a receive
+	asks     *signature.ReceiveEnvelope // what its receive asks for; nil: it is no receive
 }
 
 // A request is a request of a rank, until it is complete.
 type request struct {
-	number int64 // number among the rank's requests
-	nth    int   // number among its place's requests
+	number int64 // number among the rank's requests, from 0
+	nth    int   // number among its place's requests, from 0
 	by     *held
 	ended  []int64 // final status; nil: not known yet
 	posted signature.ReceiveEnvelope
 }
 
-// A step is the calls of a terminal.
+// A step is what is known of a terminal's calls.
 type step struct {
-	places []int32 // their places
-	fixed  bool    // all are at places[0] with the same values
+	places []int32 // places of the calls
+	fixed  bool    // all calls are at places[0] and have the same values
 	values int32
 }
 
-// A reading reads the calls of a rank.
+// A reading is the state while a rank's calls are read.
 type reading struct {
 	p       *program
 	k       *trace.Rank
@@ -177,17 +181,18 @@ type reading struct {
 	steps   []step      // by terminal
 	out     *grammar.Builder
 	began   *round   // the current iteration of an outermost loop; nil: none
-	lap     []uint32 // calls of that iteration so far
+	lap     []uint32 // calls, by number, of the iteration that began describes
 	held    []*held
-	made    int64         // number of requests made
-	nth     map[int32]int // by place: number of requests made
+	made    int64         // number of requests that the rank made so far
+	nth     map[int32]int // by place: number of requests made there so far
 	pending []*request
-	posted  map[int64]signature.ReceiveEnvelope // of persistent requests
+	// by number of a persistent request: what its receive asks for
+	posted map[int64]signature.ReceiveEnvelope
 
 	objects *handles.HandleState
 	comms   *handles.Comms
 
-	vertices []int // by terminal
+	vertices []int // by terminal: the call's vertex in the run's machine code
 	last     int   // vertex of the previous call; -1: none
 }
 
@@ -229,7 +234,7 @@ func (x *reading) read() (err error) {
 	return nil
 }
 
-// node reads a part of the structure.
+// node reads the calls of a loop or call in the rank's structure.
 func (x *reading) node(n trace.Node) error {
 	if n.Kind == trace.CallNode {
 		c, err := x.k.Terminal(n.Terminal)
@@ -263,11 +268,11 @@ type round struct {
 	nth   map[int32]int
 }
 
-// mostLap is the largest number of calls remembered for an iteration.
+// mostLap is the largest number of calls that are kept of an iteration of an outermost loop.
 const mostLap = 1 << 20
 
-// again ends an iteration. If it ended in the state in which it began, all left iterations make the same calls, and
-// are copied.
+// again ends an iteration. If it ended in the state in which it began, all remaining iterations make the same calls.
+// Their calls are then copied, and again returns true.
 func (x *reading) again(left int) bool {
 	from := x.began
 	x.began = nil
@@ -326,7 +331,7 @@ func (x *reading) turn(c *call, terminal int) error {
 	return nil
 }
 
-// call reads a call of a terminal.
+// call reads a call of terminal t with the signature vals.
 func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 	s := &x.steps[t]
 	if s.fixed {
@@ -334,7 +339,8 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		return nil
 	}
 	done := ops.RequestsCompleted(c)
-	all := c.Func.Has(trace.AttrCompletes) && c.Return == 0 && ops.CompletesAll(c) // it completes all requests that it names
+	// It completes all requests that it names.
+	all := c.Func.Has(trace.AttrCompletes) && c.Return == 0 && ops.CompletesAll(c)
 	spans, err := sections.SpansOf(c.Func, nil, vals)
 	if err != nil {
 		return err
@@ -366,7 +372,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		return err
 	}
 	out := []int64{vals[0]}
-	var named []*request // by element; nil: null or unknown
+	var named []*request // by index among the call's requests; nil: null or unknown
 	makes := false
 	for i := range spans {
 		p := &spans[i]
@@ -397,7 +403,8 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		default:
 			fields, out = append(fields, field{p.Param, p.IsOutput, words, len(v)}), append(out, v...)
 			if def != nil && def.Type == trace.TypeStatus && p.Dims == 0 && len(v) == statusWords && c.Return == 0 {
-				if !p.IsOutput || ok && meaning.WaitBehaviourOf(of).Probes { // the cancelled bit was not queried
+				// The cancelled bit was not queried, so that it says nothing.
+				if !p.IsOutput || ok && meaning.WaitBehaviourOf(of).Probes {
 					out[len(out)-len(v)+signature.StatusCancelled] = 0
 				}
 				told(receiveOf(c), out[len(out)-len(v):])
@@ -439,7 +446,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 // mostHeld is the largest number of held calls.
 const mostHeld = 1 << 16
 
-// follow adds the next call.
+// follow adds the next call: at once, or to those held.
 func (x *reading) follow(t int, place, values int32, raw []int64) *held {
 	c := call{place, values, turn{}}
 	if x.p.uncoded == nil {
@@ -470,7 +477,7 @@ func (x *reading) settle(h *held, status []int64) {
 	}
 }
 
-// flush numbers the held calls whose values are known.
+// flush numbers the held calls up to the first one with unknown values.
 func (x *reading) flush() {
 	for len(x.held) > 0 && x.held[0].raw == nil {
 		x.number(x.held[0].terminal, x.held[0].call)
@@ -493,8 +500,8 @@ func (x *reading) number(terminal int, c call) {
 	}
 }
 
-// requests returns the pending requests that a call names; nil elements are MPI_REQUEST_NULL or requests that are
-// named differently.
+// requests returns the pending requests that a call names. An element is nil for MPI_REQUEST_NULL and for requests that
+// are not one-shot.
 func (x *reading) requests(v *trace.Value) []*request {
 	list := v.Elems
 	if v.Type == trace.TypeRequest {
@@ -503,7 +510,7 @@ func (x *reading) requests(v *trace.Value) []*request {
 	named := make([]*request, len(list))
 	for i := range list {
 		number := list[i].RequestID
-		if x.walk == nil { // the number of requests made since
+		if x.walk == nil { // the signature has the number of requests made since
 			number = x.made - number
 		}
 		at, ok := slices.BinarySearchFunc(x.pending, number, func(m *request, n int64) int { return cmp.Compare(m.number, n) })
@@ -514,7 +521,8 @@ func (x *reading) requests(v *trace.Value) []*request {
 	return named
 }
 
-// requestField encodes a call's requests independently of other places' requests.
+// requestField encodes the requests that a call names by the places that made them, so that requests of other places
+// don't matter.
 func (x *reading) requestField(fields []field, out []int64, s *signature.Span, raw []int64, named []*request) ([]field, []int64) {
 	switch {
 	case s.Dims > 0 && raw[0] > 0 && slices.Equal(named, x.pending):
@@ -540,7 +548,8 @@ func (x *reading) requestField(fields []field, out []int64, s *signature.Span, r
 // statusWords is the number of values of a final status: form, source, tag, bytes, cancelled.
 const statusWords = 5
 
-// derived moves the statuses of a call to the calls that made its requests, if they depend only on these.
+// derived moves the statuses of a call to the calls that made its requests, if they depend only on these. Else it
+// returns false.
 func (x *reading) derived(s *signature.Span, vals []int64, named []*request) bool {
 	var list [][]int64
 	if s.Dims == 0 {
@@ -573,7 +582,7 @@ func (x *reading) derived(s *signature.Span, vals []int64, named []*request) boo
 	return true
 }
 
-// place numbers the places of all runs.
+// place returns the number of a place, from 0, counted over all runs.
 func (p *program) place(f *trace.Function, site uint64, fields []field) int32 {
 	key := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(f.ID)), site)
 	for _, x := range fields {

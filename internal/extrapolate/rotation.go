@@ -6,13 +6,13 @@ import "github.com/spoor-hpc/spoor/internal/expr"
 // ranks. One form covers all iterations, with t as the iteration; one iteration alone has too little information.
 type turns struct {
 	there *tried         // whether the call is reached; nil: no turns in that
-	cells map[int]*tried // by cell: its values
+	cells map[int]*tried // by index in group.cells: the values
 }
 
 // fewestTurns is the least number of iterations for which turns are looked for.
 const fewestTurns = 4
 
-// innermost returns the depth of the innermost loop of a mask.
+// innermost returns the depth of the innermost loop of a mask; 0: the mask is empty.
 func innermost(mask uint) (depth int) {
 	for d := 1; d <= maxDepth; d++ {
 		if mask>>d&1 != 0 {
@@ -22,7 +22,7 @@ func innermost(mask uint) (depth int) {
 	return depth
 }
 
-// turns looks for turns in a node's observations.
+// turns looks for turns in a place's observations, over the iterations of the loop at a depth.
 func (m *pattern) turns(n *node, depth int) (*turns, error) {
 	var all, calls []env
 	var there []int64
@@ -33,7 +33,7 @@ func (m *pattern) turns(n *node, depth int) (*turns, error) {
 		r := &m.rows[n.number][i]
 		seen[r.index[depth]] = true
 		at := []int32{r.index[depth]}
-		if cycle.every > 0 && at[0] >= cycle.first { // it represents further iterations
+		if cycle.every > 0 && at[0] >= cycle.first { // the iteration represents further ones of the cycle
 			at = append(at, at[0]+cycle.every)
 		}
 		for _, i := range at {
@@ -71,7 +71,7 @@ func (m *pattern) turns(n *node, depth int) (*turns, error) {
 	return out, nil
 }
 
-// inTurn fits values of all iterations; nil if there is not exactly one form.
+// inTurn looks for the form that gives the values of all iterations. It returns nil if not exactly one of forms does.
 func (m *pattern) inTurn(obs []env, vals []int64, forms func() []form) *tried {
 	if alike(vals) {
 		return nil
@@ -91,8 +91,8 @@ func (m *pattern) inTurn(obs []env, vals []int64, forms func() []form) *tried {
 	return t
 }
 
-// A rotation is the ranks that take turns: all ranks, or those along a side of a grid. own is a rank's index among
-// them.
+// A rotation is the ranks that take turns: all ranks, or those along a side of a grid. number is how many there are,
+// own a rank's index among them.
 type rotation struct{ number, own form }
 
 // turn is the index whose turn it is in an iteration; iteration 0 is the turn of index more.
@@ -100,8 +100,8 @@ func (r *rotation) turn(more int64) *expr.Expr {
 	return expr.Remainder(scaled(1, expr.VariableExpr(expr.EqualLoopIteration), more), r.number.Expr)
 }
 
-// remainders lists the iteration, or the next, modulo numbers of ranks; for two grids with the same sides in
-// different order only one.
+// remainders lists the forms iteration or iteration + 1, modulo the number of ranks of a rotation. Of two grids with
+// the same sides in different order only one is used.
 func remainders() (out []form) {
 	for _, r := range rotations {
 		if g := r.number.grid; g >= 0 && expr.Grids()[g].IsReordering {

@@ -13,16 +13,16 @@ import (
 
 // A node of the shape is a place, or a loop around consecutive places and loops.
 type node struct {
-	place    int32 // -1: a loop
-	lo, hi   int   // positions of its first and last place
+	place    int32 // index in program.places; -1: a loop
+	lo, hi   int   // positions of its first and last place in the shape's order
 	children []*node
-	around   []*node // loops, outermost first
-	mask     uint    // bit set of the loops in around: on the numbers of their iterations depends what this node does
-	cycle    cycle   // of a loop
+	around   []*node // loops around it, outermost first; around[0] is the shape's root
+	mask     uint    // bit d is set if what the node does depends on the iteration of around[d]
+	cycle    cycle   // of a loop: how its iterations repeat
 	number   int
 }
 
-// maxDepth is the deepest nesting of loops.
+// maxDepth is the deepest nesting of loops that is supported.
 const maxDepth = 10
 
 var errDeep = fmt.Errorf("more than %d loops in one another", maxDepth)
@@ -34,7 +34,7 @@ type shape struct {
 	coded bool
 	root  *node
 	nodes []*node
-	of    []*node // by place
+	of    []*node // by place: its node
 	size  int     // number of places so far
 }
 
@@ -44,7 +44,7 @@ func newShape(places int) *shape {
 	return s
 }
 
-// add adds a node within another.
+// add makes node n the last child of node in.
 func (s *shape) add(n, in *node) *node {
 	in.children = append(in.children, n)
 	n.around = append(slices.Clone(in.around), in)
@@ -53,7 +53,7 @@ func (s *shape) add(n, in *node) *node {
 	return n
 }
 
-// leaf adds a place.
+// leaf makes the node of a place the last child of node in.
 func (s *shape) leaf(p int32, in *node) {
 	s.of[p] = s.add(&node{place: p, lo: s.size, hi: s.size}, in)
 	s.size++
@@ -121,11 +121,11 @@ type parse struct {
 	// root on, whose only iteration is 0. what is a loop's trip count, or a place's values, -1 if it was not reached.
 	// It reports whether masks changed.
 	row     func(n *node, index [maxDepth + 1]int32, what int32) bool
-	changed bool // masks changed since the innermost repetition began
-	depends uint // loops that rows have depended on since then
+	changed bool // a node's mask changed since the innermost repetition began
+	depends uint // bit set of loops, by depth: those on which observations in the innermost repetition depend
 	open    []*node
 	at      [maxDepth + 1]int32
-	last    int // position of the previous call
+	last    int // position of the previous call's place in the shape; -1: none
 	seen    []bool
 }
 
@@ -187,7 +187,8 @@ func (p *parse) body(list []grammar.Symbol) (err error) {
 	return nil
 }
 
-// repeats reports whether step iterations of a loop, beginning with from, represent all later ones.
+// repeats reports whether the loop at a depth has a cycle by which the iterations from "from" on, step of them,
+// represent all later ones.
 func (p *parse) repeats(depth int, from, step int32) bool {
 	if depth >= len(p.open) {
 		return false
@@ -275,7 +276,7 @@ func (p *parse) leave() {
 	}
 }
 
-// reduced masks a row's index.
+// reduced returns an index with 0 for the loops that are not in the mask.
 func reduced(index [maxDepth + 1]int32, mask uint) [maxDepth + 1]int32 {
 	for i := range index {
 		if mask>>i&1 == 0 {
@@ -287,7 +288,7 @@ func reduced(index [maxDepth + 1]int32, mask uint) [maxDepth + 1]int32 {
 
 // depends extends the nodes' masks by a rank's observations, until an observation follows from the masked index.
 func (s *shape) depends(calls []call, g *grammar.Grammar) error {
-	masks := make([][]uint, len(s.nodes)) // candidates
+	masks := make([][]uint, len(s.nodes)) // by node: the masks that are left to try, smallest first
 	known := make([]map[[maxDepth + 1]int32]int32, len(s.nodes))
 	for _, n := range s.nodes[1:] {
 		masks[n.number] = larger(n.mask, len(n.around))
@@ -319,7 +320,7 @@ func (s *shape) depends(calls []call, g *grammar.Grammar) error {
 // larger lists a mask and its supersets, the smallest first; among equal sizes, masks of inner loops first.
 func larger(mask uint, depth int) (list []uint) {
 	for m := uint(0); m < 1<<depth; m++ {
-		if m&mask == mask && m&1 == 0 { // the root's index is always 0
+		if m&mask == mask && m&1 == 0 { // bit 0 is the root's, whose iteration is always 0
 			list = append(list, m)
 		}
 	}

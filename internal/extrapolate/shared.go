@@ -8,10 +8,11 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A shared is a parameter that calls of another layout at the same call site also have.
+// A shared is a value of an input parameter that calls of another layout at the same call site also have. word is its
+// index in the parameter.
 type shared struct{ param, word int }
 
-// An observed is observations and their values.
+// An observed is observations and the value in each.
 type observed struct {
 	obs  []env
 	vals []int64
@@ -48,7 +49,8 @@ func (m *pattern) elsewhere(n *node, key [maxDepth + 1]int32) (map[shared]*obser
 	return out, nil
 }
 
-// shared returns by cell the input parameter, and the number of the value in it, that the cell holds.
+// shared returns, by index in group.cells, the input parameter and the index in it of each value that calls of other
+// layouts may share.
 func (p *place) shared() map[int]shared {
 	out := make(map[int]shared)
 	cell := 0
@@ -64,13 +66,14 @@ func (p *place) shared() map[int]shared {
 	return out
 }
 
-// counts reports whether a cell is a count parameter.
+// counts reports whether the value with an index in group.cells is a count parameter.
 func (p *place) counts(sharing map[int]shared, cell int) bool {
 	s, ok := sharing[cell]
 	return ok && s.param < len(p.function.Params) && p.function.Params[s.param].Kind == mpi.KindCount
 }
 
-// fitShared fits a parameter together with other layouts at its call site, if one form fits all.
+// fitShared fits a parameter's values together with those in other, from calls of other layouts at the call site, if
+// one form fits all.
 func (m *pattern) fitShared(text string, obs []env, vals []int64, other *observed) fitted {
 	if other != nil {
 		all, both := slices.Concat(obs, other.obs), slices.Concat(vals, other.vals)

@@ -25,8 +25,8 @@ func receiveOf(c *trace.Call) *signature.ReceiveEnvelope {
 	return nil
 }
 
-// told replaces by asked the source, tag and size in a status that follow from the receive; all of them, if the status
-// is empty.
+// told replaces the source, tag and size in a status by the marker asked, where they follow from the receive e. In an
+// empty status it replaces all three.
 func told(e *signature.ReceiveEnvelope, status []int64) {
 	if e == nil || len(status) <= signature.StatusCount {
 		return
@@ -45,8 +45,8 @@ func filled(status []int64) bool {
 	return status[0] == signature.StatusFilled || status[0] == signature.StatusIgnored
 }
 
-// asking restores the values in place of which a status has asked. A receive from MPI_PROC_NULL gets nothing, whatever
-// the MPI writes as source and tag.
+// asking puts the values that follow from the receive back where a status has the marker asked. A receive from
+// MPI_PROC_NULL gets nothing, whatever the MPI writes as source and tag.
 func asking(e signature.ReceiveEnvelope, status []int64) {
 	if !filled(status) {
 		clear(status[signature.StatusSource : signature.StatusCount+1])

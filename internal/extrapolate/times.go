@@ -10,18 +10,18 @@ import (
 
 // A sums is the times of a place in one run: before its calls (gap), and in them (inside).
 type sums struct {
-	gap, inside float64 // ns
+	gap, inside float64 // sums over the place's calls, in ns
 	calls       float64
 }
 
 // A duration is the time of one call at a place in the extrapolated run, in ns.
 type duration struct{ gap, inside uint64 }
 
-// farthest is the largest multiple of the traced number of ranks for which times are given: beyond, laws that fit
-// equally well diverge.
+// farthest is the largest multiple of the largest traced number of ranks for which times are given. Beyond it, laws
+// that fit equally well diverge.
 const farthest = 16
 
-// timed adds the times of a class of ranks to the run's. steps are the places of each terminal of one of its ranks.
+// timed adds the times of the class of rank k to those of a run. steps has the places of each of k's terminals.
 func (p *program) timed(run int, k *trace.Rank, steps []step) error {
 	for len(p.times) <= run {
 		p.times = append(p.times, make(map[int32]*sums))
@@ -31,7 +31,8 @@ func (p *program) timed(run int, k *trace.Rank, steps []step) error {
 		return err
 	}
 	for t, s := range steps {
-		for _, n := range s.places { // divided equally, as the split is not known
+		// The terminal's times are divided equally, as the parts of the places are not known.
+		for _, n := range s.places {
 			x := once.GetOrMake(p.times[run], n, func() *sums { return new(sums) })
 			part := float64(len(s.places))
 			x.gap += float64(times[t].Gap.Sum) / part
@@ -42,8 +43,8 @@ func (p *program) timed(run int, k *trace.Rank, steps []step) error {
 	return nil
 }
 
-// law fits how a place's time grows with the number of ranks, in ns. last is the sum in the largest run that has the
-// place.
+// law fits how the time of a call at a place, in ns, grows with the number of ranks. last is the time of all calls in
+// the largest run that has the place.
 func (m *pattern) law(place int32, of func(x *sums) float64) (law stats.Law, last float64) {
 	var at, values []float64
 	for i, r := range m.runs {
@@ -56,7 +57,7 @@ func (m *pattern) law(place int32, of func(x *sums) float64) (law stats.Law, las
 		return stats.Law{}, 0
 	}
 	law, err := stats.FitLaw(at, values)
-	if err != nil { // too few different numbers of ranks
+	if err != nil { // too few different numbers of ranks for a law
 		return stats.Law{C0: values[len(values)-1]}, last
 	}
 	return law, last
@@ -91,5 +92,5 @@ func (m *pattern) durations(ranks int, far bool) (list []duration, off float64) 
 	return list, off
 }
 
-// far reports whether a number of ranks is too large for times.
+// far reports whether a number of ranks is too large for times, see farthest.
 func (m *pattern) far(ranks int) bool { return ranks > farthest*m.runs[len(m.runs)-1].ranks }

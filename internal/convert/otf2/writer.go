@@ -12,26 +12,27 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A Writer is a folder that becomes an OTF2 trace. It is an ops.Sink.
+// A Writer writes a trace in OTF2 format into a folder. It is an ops.Sink.
 type Writer struct {
 	s    *ops.Source
 	dir  string
 	o    convert.Options
-	last uint64 // time of the last event
+	last uint64 // latest end of a call so far, in ns
 
 	threads []*file
 	regions map[uint16]uint32
 	bases   map[*trace.Function]string
 
-	events map[uint64]uint64 // by location: number of events
+	events map[uint64]uint64 // by location (as func location numbers threads): number of event records
 	paths  map[string]uint32
 	names  []string          // names of attached values
-	class  map[string]uint32 // by name: number of the metric class
-	comms  []*handles.Comm   // communicators in the order of their numbers
-	ids    map[int]uint32    // by the trace's number: index in comms
+	class  map[string]uint32 // by name of an attached value: number of its OTF2 metric class
+	comms  []*handles.Comm   // communicators, by their OTF2 number
+	// by Comm.Number, as the reader numbers communicators: index in comms, which is the OTF2 number
+	ids map[int]uint32
 }
 
-// NewWriter starts an archive in an existing folder.
+// NewWriter starts an OTF2 archive in the existing folder dir.
 func NewWriter(s *ops.Source, dir string, o convert.Options) (*Writer, error) {
 	a := &Writer{
 		s: s, dir: dir, o: o, regions: make(map[uint16]uint32), bases: make(map[*trace.Function]string), events: make(map[uint64]uint64),
@@ -51,10 +52,10 @@ func NewWriter(s *ops.Source, dir string, o convert.Options) (*Writer, error) {
 	return a, os.Mkdir(filepath.Join(dir, "traces"), 0o777)
 }
 
-// location returns a thread's number; first threads have their rank's number.
+// location returns the number of a thread as an OTF2 location. A rank's first thread has the rank's number.
 func location(rank, stream int) uint64 { return uint64(stream)<<32 | uint64(rank) }
 
-// Begin opens the files of a rank's threads.
+// Begin creates the event files of a rank's threads.
 func (a *Writer) Begin(k *trace.Rank) error {
 	a.threads = a.threads[:0]
 	for stream := range k.Streams() {
@@ -67,7 +68,7 @@ func (a *Writer) Begin(k *trace.Rank) error {
 	return nil
 }
 
-// End closes the files of a rank's threads.
+// End closes the event files of a rank's threads, and notes their numbers of events.
 func (a *Writer) End(k *trace.Rank) error {
 	for stream, f := range a.threads {
 		a.events[location(k.Number(), stream)] = f.records
@@ -122,7 +123,7 @@ func (a *Writer) Leave(c *ops.Call) error {
 	return f.write(time)
 }
 
-// path returns the number of a file name.
+// path returns the number of the name of a file that the program used; a new name gets the next number, from 0.
 func (a *Writer) path(name string) uint32 {
 	n, _ := once.NumberOf(a.paths, name)
 	return n
@@ -132,11 +133,11 @@ func (a *Writer) base(f *trace.Function) string {
 	return once.GetOrMake(a.bases, f, func() string { return ops.BaseName(f) })
 }
 
-// selfNumber is the trace's number of MPI_COMM_SELF.
+// selfNumber is the Comm.Number of MPI_COMM_SELF.
 const selfNumber = -1
 
-// numberComms numbers communicators without gaps, parents before children. Both sides of an intercommunicator share a
-// number.
+// numberComms gives communicators their OTF2 numbers: from 0 without gaps, parents before children. The two groups of
+// an intercommunicator share a number.
 func (a *Writer) numberComms() {
 	self := &handles.Comm{Number: selfNumber}
 	var number func(c *handles.Comm)
@@ -164,5 +165,5 @@ func (a *Writer) numberComms() {
 	number(self)
 }
 
-// comm returns the number of a communicator.
+// comm returns the OTF2 number of a communicator.
 func (a *Writer) comm(c *handles.Comm) uint32 { return a.ids[max(c.Number, selfNumber)] }

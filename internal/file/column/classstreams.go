@@ -14,12 +14,12 @@ import (
 // CountedStreams are a class's grammars with constant counts filled in, and the counts that vary.
 type CountedStreams struct {
 	Grammars []*grammar.Grammar // with the first rank's counts where they vary
-	Varying  []int              // indices of repeated symbols whose counts vary
-	Counts   []Column           // their counts
+	Varying  []int              // indices, among all repeated symbols, of those whose counts vary
+	Counts   []Column           // by index in Varying: the counts, over the ranks
 }
 
-// CheckedStreams checks the counts of a class: one for each repeated symbol, or nil if all ranks have the counts in the
-// streams.
+// CheckedStreams makes CountedStreams of a class's grammars and counts. counts has a column for each repeated symbol,
+// or is nil if all ranks have the counts in streams.
 func CheckedStreams(streams []*grammar.Grammar, counts []Column, ranks int) (CountedStreams, error) {
 	out := CountedStreams{Grammars: streams}
 	n := grammar.CountRepeated(streams)
@@ -43,7 +43,7 @@ func CheckedStreams(streams []*grammar.Grammar, counts []Column, ranks int) (Cou
 	var err error
 	out.Grammars, err = grammar.WithRepetitionCounts(streams, which, func(i int) int64 { return counts[i].Runs()[0].Start })
 	if err == nil && len(out.Varying) > 0 {
-		// A count of 1 would not be numbered when read back.
+		// A symbol with count 1 would not be numbered as repeated when read back.
 		repeats := grammar.CountRepeated(out.Grammars)
 		if repeats != n {
 			err = fmt.Errorf("%d of %d repeated symbols occur once", n-repeats, n)
@@ -52,7 +52,7 @@ func CheckedStreams(streams []*grammar.Grammar, counts []Column, ranks int) (Cou
 	return out, err
 }
 
-// CountCalls returns how often the ranks of the class called each terminal, in all.
+// CountCalls returns, by terminal, how often all ranks of the class together called it.
 func (s *CountedStreams) CountCalls(terminals, ranks int) ([]uint64, error) {
 	vals := make([][]int64, len(s.Counts))
 	for i := range s.Counts {
@@ -61,7 +61,8 @@ func (s *CountedStreams) CountCalls(terminals, ranks int) ([]uint64, error) {
 	return CountStreamCalls(s.Grammars, s.Varying, terminals, ranks, func(i, member int) int64 { return vals[i][member] })
 }
 
-// CountStreamCalls does the same for counts that are read one by one: count returns the i-th varying count of a member.
+// CountStreamCalls returns what CountCalls does, for counts that are read one by one. count returns the i-th varying
+// count of a member.
 func CountStreamCalls(streams []*grammar.Grammar, varying []int, terminals, ranks int, count func(i, member int) int64) ([]uint64, error) {
 	if len(varying) == 0 {
 		sum := grammar.CountOccurrences(streams, terminals)
@@ -83,7 +84,7 @@ func CountStreamCalls(streams []*grammar.Grammar, varying []int, terminals, rank
 	return sum, nil
 }
 
-// CodeVarying is which repeated symbols of streams have a column.
+// CodeVarying writes or reads which repeated symbols of streams have a column of counts.
 //
 //	varying = count uvarint, (number, as a difference to the one before) uvarint…
 func CodeVarying(c *wire.Coder, varying *[]int, streams []*grammar.Grammar) {

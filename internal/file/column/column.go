@@ -38,7 +38,7 @@ func ColumnOf(vals ...int64) Column {
 	return c
 }
 
-// ColumnOfFunc returns a column of n values.
+// ColumnOfFunc returns a column of n values; at returns a value by its index.
 func ColumnOfFunc(n int, at func(int) uint32) Column {
 	c := Column{n: uint64(n)}
 	for i := 0; i < n; {
@@ -60,7 +60,7 @@ func ColumnOfFunc(n int, at func(int) uint32) Column {
 	return c
 }
 
-// SingleValues returns a column of one value for each of the given ones.
+// SingleValues returns a column for each of vals, which has this one value.
 func SingleValues(vals []int64) []Column {
 	runs, list := make([]Run, len(vals)), make([]Column, len(vals))
 	for i, v := range vals {
@@ -70,7 +70,7 @@ func SingleValues(vals []int64) []Column {
 	return list
 }
 
-// SingleRun returns a column of one value, whose run is r.
+// SingleRun returns a column of the one value v. r is the memory for its run.
 func SingleRun(r *Run, v int64) Column {
 	*r = Run{Start: v, Count: 1}
 	return Column{runs: unsafe.Slice(r, 1), n: 1}
@@ -150,7 +150,7 @@ func (c *Column) At(i int) int64 {
 // A Reader looks up values of a column from front to back.
 type Reader struct {
 	runs []Run
-	from uint64 // position of the first value of the first of these
+	from uint64 // index in the column of the first value of runs[0]
 }
 
 // Reader returns a Reader of the values that the column has now.

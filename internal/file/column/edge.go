@@ -6,13 +6,13 @@ import "github.com/spoor-hpc/spoor/internal/stats"
 // ranks, the first N mod p get one more. Both are conditions on the rank's position in its block of p·d ranks,
 // where d is the distance of neighbours.
 
-// Coefficients of KindBlockRing.
+// Indices of the coefficients of KindBlockRing: the number p of ranks in a block, and the shift c.
 const (
 	wBlock = iota
 	wShift
 )
 
-// Coefficients of KindBlockProduct. With r for the rank, the value is
+// Indices of the coefficients of KindBlockProduct. With r for the rank, the value is
 // mul · (least1 + [r mod block1 < more1]) · (least2 + [r mod block2 < more2]).
 // A block of 0 is the whole world.
 const (
@@ -25,8 +25,9 @@ const (
 	sLeast2
 )
 
-// Coefficients of KindEdge, which follow those of the kind it is added to. The edge is the first eWidth ranks of each
-// block, or the last ones if eSide has sideLast. The value there is eValue, plus the rank if eSide has sideRank.
+// Indices of the coefficients of KindEdge, which follow those of the kind it is added to. The edge is the first eWidth
+// ranks of each block, or the last ones if eSide has sideLast. The value there is eValue, plus the rank if eSide has
+// sideRank.
 const (
 	eBlock = iota
 	eWidth
@@ -55,7 +56,7 @@ func (f *Form) WithoutEdge() Form {
 	return inner
 }
 
-// place returns a rank's position in its block, and the block's size.
+// place returns a rank's position in its block, and the block's size. A block of 0 is the whole world.
 func place(rank, block, size int64) (at, of int64) {
 	if block == 0 {
 		block = max(size, 1)
@@ -63,7 +64,7 @@ func place(rank, block, size int64) (at, of int64) {
 	return rank % block, block
 }
 
-// atEdge returns the value at the edge; false if the rank is not there.
+// atEdge returns the value at the edge; false if the rank is not at the edge.
 func (f *Form) atEdge(rank, size int64) (int64, bool) {
 	e := f.edge()
 	at, of := place(rank, e[eBlock], size)
@@ -104,10 +105,10 @@ func (f *Fitter) wrap(m *members, first int) (Form, bool) {
 	return Form{}, false
 }
 
-// maxShares bounds the forms of block sizes that are kept for a class, to recognise multiples of them.
+// maxShares is the largest number of KindBlockProduct forms that are kept for a class, to recognise multiples of them.
 const maxShares = 8
 
-// blocks searches for block sizes. Sizes that are multiples of earlier ones are recognised; the first one must
+// blocks searches for a form of KindBlockProduct. Multiples of forms found earlier are recognised; the first form must
 // cover all ranks.
 func (f *Fitter) blocks(m *members, first int) (Form, bool) {
 	if f.NoBlocks {
@@ -144,8 +145,8 @@ func (f *Fitter) FoundBlocks() bool { return len(f.shares) > 0 }
 // ranks.
 func (f *Fitter) product(m *members) (Form, bool) {
 	vals, n := m.vals, len(m.vals)
-	// change returns the first place at or after from, in steps, that has
-	// another value than from.
+	// change returns the first index, from "from" on in steps of step, whose value differs from that at from; n if no
+	// value does.
 	change := func(from, step int) int {
 		i := from
 		for i < n && vals[i] == vals[from] {
@@ -189,7 +190,7 @@ func (f *Fitter) product(m *members) (Form, bool) {
 	return form, true
 }
 
-// border finds a form that holds but at an edge.
+// border finds a form that holds except at an edge, as in KindEdge.
 func (f *Fitter) border(vals []int64) (Form, bool) {
 	n := len(vals)
 	if n <= minInside {
@@ -227,7 +228,7 @@ func (f *Fitter) border(vals []int64) (Form, bool) {
 	return Form{}, false
 }
 
-// edges returns the possible edges that contain exactly the members selected by at.
+// edges returns the coefficients of the edges that may contain exactly the members selected by at.
 func (f *Fitter) edges(n int, at func(i int) bool) (list [][edgeCoefficients]int64) {
 	var turns []int64
 	state := at(0)

@@ -2,7 +2,7 @@ package column
 
 import "github.com/spoor-hpc/spoor/internal/expr"
 
-// Expr is a closed form as a formula. constant makes the expression of a constant value.
+// Expr returns a closed form as a formula. constant makes the formula of a constant value.
 func (f *Form) Expr(constant func(v int64) *expr.Expr) *expr.Expr {
 	rank, ranks, c := expr.VariableExpr(expr.Rank), expr.VariableExpr(expr.Ranks), &f.Coefficients
 	if f.Kind&KindEdge != 0 {
@@ -54,7 +54,8 @@ func (f *Form) Expr(constant func(v int64) *expr.Expr) *expr.Expr {
 
 func times(a int64, e *expr.Expr) *expr.Expr { return expr.Product(expr.Number(a), e) }
 
-// atEnd is the condition to be among the first or last ranks of a block.
+// atEnd is the condition that the rank is among the first width ranks of its block, or with last among the last ones. A
+// block of 0 is the whole world.
 func atEnd(block, width int64, last bool) *expr.Expr {
 	at, end := expr.VariableExpr(expr.Rank), expr.VariableExpr(expr.Ranks)
 	if block != 0 {
@@ -77,7 +78,7 @@ func atEnd(block, width int64, last bool) *expr.Expr {
 	return expr.AtLeast(at, before(width))
 }
 
-// shareExpr is least, and more at the first ranks of a block.
+// shareExpr is the formula of least, plus more on the first width ranks of each block.
 func shareExpr(block, width, least, more int64) *expr.Expr {
 	if width == 0 {
 		return expr.Number(least)
@@ -85,13 +86,13 @@ func shareExpr(block, width, least, more int64) *expr.Expr {
 	return expr.Conditional(atEnd(block, width, false), expr.Number(least+more), expr.Number(least))
 }
 
-// planeExpr is a place in a grid d wide.
+// planeExpr is the formula a·x + b·y + c, with x and y the rank's coordinates in a grid d wide.
 func planeExpr(d, a, b, c int64) *expr.Expr {
 	rank, wide := expr.VariableExpr(expr.Rank), expr.Number(d)
 	return expr.Sum(times(a, expr.Remainder(rank, wide)), times(b, expr.Quotient(rank, wide)), expr.Number(c))
 }
 
-// digitExpr is a digit of a mixed-radix number.
+// digitExpr is the formula (a·x + b·y + c) mod m, with x and y the rank's coordinates in a grid d wide.
 func digitExpr(d, m, a, b, c int64) *expr.Expr {
 	if m == 1 {
 		return expr.Number(0)

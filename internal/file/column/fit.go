@@ -4,20 +4,20 @@ import "github.com/spoor-hpc/spoor/internal/file/wire"
 
 // A Fitter finds closed forms for the columns of one class.
 type Fitter struct {
-	size  int64 // of the world
+	size  int64 // number of ranks of the world
 	col   Column
 	ranks []int64
-	index map[int64]int // rank → position; nil if ranks are consecutive
-	radix []int64       // divisors of the world size worth trying
+	index map[int64]int // by rank: position in the class; nil if ranks are consecutive
+	radix []int64       // divisors of the world size that are tried as widths of grids and as sizes of blocks
 	memo  map[string]*fitted
 	seen  map[identity]*entry
-	vals  []int64 // of the current column
-	bases []*base // stored columns that others may refer to
+	vals  []int64 // buffer for the values of one column
+	bases []*base // stored columns that others may refer to by KindOtherColumn
 	refs  int64   // number of stored columns
 
 	misses int // number of columns since a grammar was last the shortest coding
 
-	shares []Form   // block sizes found so far
+	shares []Form   // forms of KindBlockProduct found so far
 	locals []*local // stored columns that may be own ranks in, or sizes of, communicators
 
 	// NoBlocks disables block sizes. If many columns are similar, but only some are block sizes, the latter would
@@ -139,14 +139,14 @@ func (f *Fitter) search(c *Column, like bool) (Form, []byte) {
 	return Form{Kind: KindAsStored}, stored
 }
 
-// After patience consecutive columns for which no grammar was shorter, only one of pace is tried: data-dependent
-// values have many columns, and trying all takes minutes.
+// After patience consecutive columns for which no grammar was shorter, grammars are tried for one column in pace.
+// Data-dependent values have many columns, and trying all takes minutes.
 const (
 	patience = 256
 	pace     = 16
 )
 
-// encode returns the coding of a column that is stored.
+// encode returns a column that is stored, encoded as a Seq.
 func (f *Fitter) encode(c *Column) []byte {
 	tries := noGrammars
 	if f.misses < patience || f.misses%pace == 0 {
@@ -161,7 +161,7 @@ func (f *Fitter) encode(c *Column) []byte {
 	return b
 }
 
-// cost is about how many bytes the coefficients take.
+// cost is about how many bytes the coefficients take in a file.
 func (f *Form) cost() int {
 	n := 0
 	for _, c := range f.Coefficients[:f.Kind.Coefficients()] {
@@ -251,7 +251,7 @@ func (f *Fitter) holds(form *Form, m *members) bool {
 // that direction's successor is missing (-1) and its coefficient 0.
 type corner struct{ at, right, down int }
 
-// corner searches the first members for a corner.
+// corner searches the members for a corner of a grid d wide.
 func (f *Fitter) corner(m *members, d int64) (corner, bool) {
 	const tries = 256
 	step := max(len(m.vals)/tries, 1)
@@ -287,7 +287,7 @@ func (f *Fitter) dense() bool {
 	return true
 }
 
-// position returns a rank's index in the class.
+// position returns a rank's index in the class; false if it is not a member.
 func (f *Fitter) position(rank int64) (int, bool) {
 	if f.index != nil {
 		i, ok := f.index[rank]
@@ -297,7 +297,7 @@ func (f *Fitter) position(rank int64) (int, bool) {
 	return int(i), i >= 0 && i < int64(len(f.ranks))
 }
 
-// digits reads the coefficients off a corner.
+// digits derives the coefficients of KindDigits from a corner of a grid d wide.
 func (f *Fitter) digits(m *members, o corner, d, base, m1 int64) Form {
 	m2 := f.size / m1
 	x, y := f.ranks[o.at]%d, f.ranks[o.at]/d
@@ -321,7 +321,7 @@ func (f *Fitter) digits(m *members, o corner, d, base, m1 int64) Form {
 	return form
 }
 
-// Reproduces reports whether a form of another class gives all values of a column, too.
+// Reproduces reports whether a form that was found for another class gives all values of a column, too.
 func (f *Fitter) Reproduces(form *Form, c *Column) bool {
 	if form.Kind == KindConst {
 		v, ok := c.Uniform()
@@ -354,8 +354,8 @@ func (f *Fitter) Reproduces(form *Form, c *Column) bool {
 	return t.ok
 }
 
-// Columns of one class are often the same slice of runs, because the merge stores equal ones once. An entry caches
-// the result for one.
+// An entry caches what was found for a column. Columns of one class are often the same slice of runs, because the merge
+// stores equal ones once.
 type entry struct {
 	probes [probes]int64
 	memo   *fitted

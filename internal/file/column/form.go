@@ -12,9 +12,9 @@ type Kind uint8
 
 // The kinds. The numbers are part of the file format.
 const (
-	KindConst           Kind = 0 // c
+	KindConst           Kind = 0 // c on all ranks
 	KindRankPlus        Kind = 1 // rank + c
-	KindRing            Kind = 2 // (rank + c) mod P
+	KindRing            Kind = 2 // (rank + c) mod P, the number of ranks of the world
 	KindXor             Kind = 3 // rank xor c
 	KindDigits          Kind = 4 // two digits of a mixed-radix number, each linear in two digits of the rank
 	KindAsStored        Kind = 5 // no closed form: the class stores a Seq for it
@@ -33,10 +33,10 @@ const (
 	KindMasked Kind = 32
 )
 
-// coefficients is how many numbers each kind needs.
+// coefficients is the number of coefficients, by kind.
 var coefficients = [...]int{1, 1, 1, 1, 10, 0, 8, 2, 7, 4, KindLinear: 2, KindScaledRing: 3, KindPlane: 4}
 
-// Coefficients are the numbers of a form; its kind determines how many.
+// Coefficients are the numbers of a form; its kind determines how many are used.
 type Coefficients [7 + edgeCoefficients]int64
 
 // A Form is a kind with its coefficients.
@@ -45,7 +45,7 @@ type Form struct {
 	Coefficients Coefficients
 }
 
-// Coefficients of KindDigits. With rank = x + d·y, the value is
+// Indices of the coefficients of KindDigits. With rank = x + d·y, the value is
 // base + (a1·x + b1·y + c1 mod m1) + m1·(a2·x + b2·y + c2 mod m2).
 const (
 	cD = iota
@@ -76,7 +76,7 @@ func (k Kind) String() string {
 	return name
 }
 
-// Coefficients returns how many numbers the form's kind needs.
+// Coefficients returns how many coefficients a form of the kind has.
 func (k Kind) Coefficients() int {
 	if k&KindEdge != 0 {
 		return coefficients[k.base()] + edgeCoefficients
@@ -84,7 +84,7 @@ func (k Kind) Coefficients() int {
 	return coefficients[k.base()]
 }
 
-// IsClosedForm reports whether Eval gives the values of all ranks.
+// IsClosedForm reports whether Eval gives the values of all ranks, without a stored column.
 func (k Kind) IsClosedForm() bool {
 	return !k.NeedsColumn() && k != KindOtherColumn && k != KindOwnRankInColumn
 }
@@ -110,7 +110,7 @@ func (k Kind) ExistsInFiles() bool {
 // NeedsColumn reports whether the class keeps a Seq for a form of the kind.
 func (k Kind) NeedsColumn() bool { return k == KindAsStored || k&KindMasked != 0 }
 
-// bounds returns the range of a coefficient for which Eval cannot fail.
+// bounds returns the least and the largest value of coefficient c with which Eval cannot fail.
 func (k Kind) bounds(c int) (lo, hi int64) {
 	lo, hi = math.MinInt64, math.MaxInt64
 	if k&KindEdge != 0 {
@@ -148,7 +148,7 @@ func (k Kind) bounds(c int) (lo, hi int64) {
 	return lo, hi
 }
 
-// Eval returns the form's value for a rank of a world of size P.
+// Eval returns the form's value for a rank of a world of this size.
 func (f *Form) Eval(rank, size int64) int64 {
 	if f.Kind&KindEdge != 0 {
 		if v, ok := f.atEdge(rank, size); ok {
@@ -181,7 +181,7 @@ func (f *Form) Eval(rank, size int64) int64 {
 	case KindPlane:
 		return linear(f.Coefficients[1], rank%f.Coefficients[0], f.Coefficients[2], rank/f.Coefficients[0], f.Coefficients[3])
 	}
-	panic(fmt.Sprintf("column: values of form %d don't follow from the rank", f.Kind)) // see IsClosedForm
+	panic(fmt.Sprintf("column: values of form %d don't follow from the rank", f.Kind)) // callers check IsClosedForm
 }
 
 // linear returns a·x + b·y + c, wrapping around.
@@ -189,7 +189,7 @@ func linear(a, x, b, y, c int64) int64 {
 	return int64(uint64(a)*uint64(x) + uint64(b)*uint64(y) + uint64(c))
 }
 
-// mod returns the remainder that is not negative.
+// mod returns a modulo m: from 0 to m - 1.
 func mod(a, m int64) int64 {
 	if a %= m; a < 0 {
 		a += m
@@ -199,13 +199,13 @@ func mod(a, m int64) int64 {
 
 // A StoredValue is a form with the columns that it needs.
 type StoredValue struct {
-	Form        Form
-	Column      *Seq // the stored values, the column that the form refers to, or the mask
+	Form Form
+	// the stored values, the column that the form refers to, or the mask; nil: the form needs no column
+	Column      *Seq
 	SizesColumn *Seq // the column of sizes for KindOwnRankInColumn; nil if the form refers to none
 }
 
-// At returns the value of the i-th member of a class, a given rank of a world
-// of the given size.
+// At returns the value of the i-th member of a class, which is the given rank of a world of the given size.
 func (v *StoredValue) At(i int, rank, size int64) int64 {
 	switch {
 	case v.Form.Kind == KindAsStored:

@@ -19,7 +19,7 @@ type FormList struct {
 // Reset empties the list.
 func (l *FormList) Reset() { l.kinds, l.coef = l.kinds[:0], l.coef[:0] }
 
-// AddEncoded adds a form that Form.AppendKey wrote, and returns how many bytes it is.
+// AddEncoded adds the form at the beginning of b, as Form.AppendKey wrote it, and returns its length in bytes.
 func (l *FormList) AddEncoded(b []byte) int {
 	kind, at := Kind(b[0]), 1
 	l.kinds = append(l.kinds, kind)
@@ -56,7 +56,7 @@ func (l *FormList) AppendEachKind(b []byte) []byte {
 	return EncodePlain(append(b, 255), &c)
 }
 
-// same returns the kind of all forms, if they are of one.
+// same returns the kind of all forms; false if they have several.
 func (l *FormList) same() (Kind, bool) {
 	for _, k := range l.kinds {
 		if k != l.kinds[0] {
@@ -80,7 +80,7 @@ func (l *FormList) AppendCoefficients(b []byte) []byte {
 		for k := range kind.Coefficients() {
 			vals := room[:0]
 			if len(l.coef) == count[kind] {
-				vals = l.coef // there are no others
+				vals = l.coef // all coefficients are of this kind
 			} else {
 				at := 0
 				for _, x := range l.kinds {
@@ -104,7 +104,7 @@ func (l *FormList) AppendCoefficients(b []byte) []byte {
 // Forms are the forms of one value in several signatures. They stay encoded, as a few bytes may represent millions.
 type Forms struct {
 	n     int
-	kind  Kind // of all, if rows is nil
+	kind  Kind // kind of all forms, if rows is nil
 	rows  kindRows
 	lists []coefficientList // by kind, rising
 }
@@ -114,7 +114,7 @@ type coefficientList struct {
 	kind Kind
 	// The coefficients of one form after the other, if that takes less memory than seqs; else nil.
 	few  []int64
-	seqs []*Seq // one for each coefficient
+	seqs []*Seq // one for each coefficient of the kind; nil if few is set
 }
 
 // fewForms is the largest number of forms whose coefficients take less memory expanded than as Seqs.
@@ -171,7 +171,7 @@ func DecodeForms(r *wire.Reader, n int) Forms {
 // DecodeCoefficients reads the coefficients of forms whose kinds are known.
 func (f *Forms) DecodeCoefficients(r *wire.Reader) { f.DecodeNotedCoefficients(r, nil) }
 
-// DecodeNotedCoefficients is DecodeCoefficients, and calls note with the bytes of each kind of form.
+// DecodeNotedCoefficients is DecodeCoefficients, and calls note with the number of forms and of bytes of each kind.
 func (f *Forms) DecodeNotedCoefficients(r *wire.Reader, note func(kind Kind, forms, bytes int)) {
 	decode := func(kind Kind, n int) {
 		if n == 0 || r.Err() != nil {
@@ -232,11 +232,12 @@ const maxListed = 1 << 12
 
 // kindRows are the kinds of several forms.
 type kindRows interface {
-	at(i int) (kind Kind, before int) // before: how many of that kind precede it
+	at(i int) (kind Kind, before int) // before: how many forms of that kind precede the i-th
 	count(kind Kind) int
 }
 
-// rowsOf takes over the kinds that a Seq has; nil and an error if they are none.
+// rowsOf returns the kinds that a Seq has as values. It returns nil and sets the reader's error if some value is no
+// kind.
 func rowsOf(r *wire.Reader, s *Seq) kindRows {
 	valid := func(v int64) bool { return v >= 0 && v < int64(KindMasked<<1) && Kind(v).ExistsInFiles() }
 	fail := func(v int64) kindRows {
@@ -294,7 +295,7 @@ func rowsOf(r *wire.Reader, s *Seq) kindRows {
 	return l
 }
 
-// listedRows are forms of the same kind in rows.
+// listedRows are the kinds of several forms, as rows of equal ones.
 type listedRows struct {
 	rows []kindRow
 	sum  [KindMasked << 1]int
@@ -302,7 +303,7 @@ type listedRows struct {
 
 type kindRow struct {
 	kind   Kind
-	end    int // number after its last form
+	end    int // number of forms up to the row's last one
 	before int // forms of the kind before the row
 }
 
@@ -334,7 +335,7 @@ func (l *listedRows) count(kind Kind) int { return l.sum[kind] }
 // grammarRows are the kinds of several forms, coded as a grammar.
 type grammarRows struct {
 	seq *Seq
-	of  [KindMasked << 1]*grammar.WeightSums // by kind: the sums that count its forms
+	of  [KindMasked << 1]*grammar.WeightSums // by kind: a sum with weight 1 for each of its forms
 }
 
 func (g *grammarRows) at(i int) (Kind, int) {

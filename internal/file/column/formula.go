@@ -2,11 +2,11 @@ package column
 
 import "fmt"
 
-// Additional forms for output to people and programs. Files never contain them.
+// Additional kinds of forms for output to people and programs. Files never contain them.
 const (
 	KindLinear     Kind = 13 // a·rank + c
-	KindScaledRing Kind = 14 // a·((rank + c) mod P) + b
-	KindPlane      Kind = 15 // a·(rank mod d) + b·(rank div d) + c
+	KindScaledRing Kind = 14 // a·((rank + c) mod P) + b, with P ranks in the world
+	KindPlane      Kind = 15 // a·(rank mod d) + b·(rank div d) + c, in a grid d wide
 )
 
 // mostWide is the largest width of the grids that are tried for KindPlane.

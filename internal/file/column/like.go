@@ -10,10 +10,10 @@ import (
 // if a pattern moves over a grid of ranks, each step has the column of the previous one, shifted. Such a column
 // refers to a stored one.
 
-// Coefficients of KindOtherColumn. The value of rank x + d·y is
-// add + mul/div · (that of rank (x+dx mod d) + d·(y+dy mod P/d) - sub).
+// Indices of the coefficients of KindOtherColumn. The value of rank x + d·y is
+// add + mul/div · (v - sub), with v from the other column at rank (x+dx mod d) + d·(y+dy mod P/d).
 const (
-	lRef = iota // which of the class's stored columns
+	lRef = iota // number, from 0, of the class's stored column that is referred to
 	lD
 	lDX
 	lDY
@@ -41,7 +41,7 @@ func (f *Form) shifted(rank, size int64) int64 {
 	return x + d*y
 }
 
-// like evaluates a form of KindOtherColumn from the value it refers to.
+// like returns the value of a form of KindOtherColumn, given the value in the other column.
 func (f *Form) like(v int64) int64 {
 	v = int64(uint64(v) - uint64(f.Coefficients[lSub]))
 	return int64(uint64(f.Coefficients[lAdd]) + uint64(v/f.Coefficients[lDiv])*uint64(f.Coefficients[lMul]))
@@ -50,10 +50,10 @@ func (f *Form) like(v int64) int64 {
 // A base is a stored column that others may refer to.
 type base struct {
 	ref    int64
-	off    int64 // the values are off + scale·pattern
+	off    int64 // least value of the column: its values are off + scale·vals
 	scale  int64
-	vals   []int64 // the pattern; nil after it was unused for long
-	d      int64   // width of the grid for the last shift that matched; 0: none did
+	vals   []int64 // what function pattern returns for the column
+	d      int64   // width of the grid for the last shift that matched; 0: no shift matched yet
 	dx, dy int64   // the last shift that matched
 }
 
@@ -61,13 +61,14 @@ type base struct {
 // would keep others from sharing the signature.
 const (
 	minLike      = 8  // least number of values of a column that may refer to another
-	minLikeBytes = 14 // least number of bytes of its runs
+	minLikeBytes = 14 // least number of bytes of its runs, as AppendRuns writes them
 )
 
-// maxBases bounds the patterns that are held for comparison.
+// maxBases is the largest number of stored columns whose patterns are kept for comparison.
 const maxBases = 8
 
-// pattern normalises values such that all columns with proportional differences become equal.
+// pattern subtracts the least value and divides by the greatest common divisor. All columns with proportional
+// differences then become equal.
 func pattern(c *Column) (vals []int64, off, scale int64, ok bool) {
 	vals = c.Values()
 	off = vals[0]
@@ -91,7 +92,8 @@ func pattern(c *Column) (vals []int64, off, scale int64, ok bool) {
 	return vals, off, scale, true
 }
 
-// findLike searches for a stored column that gives the values by a factor and an offset, perhaps shifted.
+// findLike searches for a stored column from which the values follow by a factor and an offset, perhaps with the ranks
+// shifted.
 func (f *Fitter) findLike(vals []int64, off, scale int64) (Form, bool) {
 	for i := len(f.bases) - 1; i >= 0; i-- {
 		b := f.bases[i]
@@ -110,8 +112,7 @@ func (f *Fitter) findLike(vals []int64, off, scale int64) (Form, bool) {
 	return Form{}, false
 }
 
-// shift finds a shift of the grid of ranks that makes a base's pattern the
-// given one.
+// shift finds a shift of the grid of ranks by which the pattern of b becomes vals.
 func (f *Fitter) shift(b *base, vals []int64) (d, dx, dy int64, ok bool) {
 	if f.same(b, vals, 1, 0, 0) {
 		return 1, 0, 0, true
@@ -157,7 +158,7 @@ func (f *Fitter) same(b *base, vals []int64, d, dx, dy int64) bool {
 	return true
 }
 
-// stored notes a column that is stored.
+// stored adds a stored column and its pattern to bases.
 func (f *Fitter) stored(vals []int64, off, scale int64) {
 	b := &base{ref: f.refs, off: off, scale: scale, vals: vals}
 	f.refs++

@@ -4,8 +4,8 @@ package column
 // form of the world rank. But a partner is a form of the own rank in it: a distance, modulo the size. Own ranks and
 // sizes are recorded with the call that made the communicator, and a partner's column refers to them.
 
-// Coefficients of KindOwnRankInColumn. The value is (that of column oOwn + oShift) mod that of
-// column oSize - 1, or mod oModulus if oSize is 0.
+// Indices of the coefficients of KindOwnRankInColumn. The value is (value in column oOwn + oShift) modulo the value in
+// column oSize - 1, or modulo oModulus if oSize is 0.
 const (
 	oOwn = iota
 	oSize
@@ -25,7 +25,7 @@ func (f *Form) ReferredColumns() (of, size int64) {
 	return -1, -1
 }
 
-// local evaluates a form of KindOwnRankInColumn from the values it refers to.
+// local returns the value of a form of KindOwnRankInColumn, given the values in the columns that it refers to.
 func (f *Form) local(own, size int64) int64 {
 	if f.Coefficients[oSize] == 0 {
 		size = f.Coefficients[oModulus]
@@ -33,18 +33,18 @@ func (f *Form) local(own, size int64) int64 {
 	return mod(int64(uint64(own)+uint64(f.Coefficients[oShift])), max(size, 1))
 }
 
-// maxLocals bounds the columns that may be own ranks or sizes; those of
+// maxLocals is the largest number of stored columns that are kept as possible own ranks or sizes; those of
 // communicators come early.
 const maxLocals = 12
 
-// A local is a stored column of numbers from 0 to the number of ranks.
+// A local is a stored column whose values are from 0 to the number of ranks, so that it may be own ranks or sizes.
 type local struct {
 	ref  int64
 	vals []int64
 	most int64
 }
 
-// findLocal looks for own ranks and sizes that give the values.
+// findLocal looks for a form of KindOwnRankInColumn that gives the values.
 func (f *Fitter) findLocal(vals []int64) (Form, bool) {
 	most := int64(0)
 	for _, v := range vals {

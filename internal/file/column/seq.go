@@ -17,7 +17,7 @@ type Seq struct {
 	n        int
 	relative bool
 	runs     []Run
-	ends     []uint64 // parallel to runs: values up to the end of each
+	ends     []uint64 // by index in runs: number of values up to the run's end
 	plain    []int64
 	dict     []int64 // for codecs with a grammar: value or difference of each terminal
 	sums     *grammar.WeightSums
@@ -27,10 +27,10 @@ type Seq struct {
 // Codecs, the low bits of a sequence's first byte. With relative set, values
 // are differences to the ranks they belong to.
 const (
-	codecRuns   = 0 // Column.AppendRuns
+	codecRuns   = 0 // as Column.AppendRuns writes it
 	codecPlain  = 1 // a varint for each value: its difference to the one before
 	codecValues = 2 // a grammar over the distinct values
-	codecDeltas = 3 // a grammar over the distinct differences
+	codecDeltas = 3 // a grammar over the distinct differences of consecutive values
 	codecBits   = 2
 	relative    = 1 << codecBits
 )
@@ -88,7 +88,7 @@ func encodeBest(c *Column, flags byte, try grammars) []byte {
 // takes little memory beside them.
 func EncodeValues(b []byte, vals []int64) []byte { return encodeValues(b, vals, allGrammars) }
 
-// Which grammars are tried.
+// grammars is which grammars are tried: none, over values, or over values and over differences.
 type grammars uint8
 
 const (
@@ -190,8 +190,8 @@ func shorterGrammar(best []byte, tag byte, vals []int64) []byte {
 
 // A Numbering numbers distinct values by first use.
 type Numbering struct {
-	List  []int64  // by number
-	slots []uint32 // open addressing: 1 + number
+	List  []int64  // by number: the value
+	slots []uint32 // hash table with open addressing: number of a value plus 1; 0: free
 }
 
 // Number returns the number of a value, and whether it was there before.
@@ -209,7 +209,7 @@ func (k *Numbering) Number(v int64) (n uint32, known bool) {
 	return n, false
 }
 
-// find returns the slot where a value is, or would be.
+// find returns the index in slots where a value is, or would be.
 func (k *Numbering) find(v int64) uint64 {
 	mask := uint64(len(k.slots) - 1)
 	at := uint64(v) * 0x9e3779b97f4a7c15 >> bits.LeadingZeros64(mask)
@@ -323,7 +323,7 @@ func SeqOf(c Column) *Seq {
 // Len returns the number of values.
 func (s *Seq) Len() int { return s.n }
 
-// At returns the i-th value, that of the given rank.
+// At returns the i-th value. rank is the rank that the value belongs to.
 func (s *Seq) At(i int, rank int64) int64 {
 	var v int64
 	switch {
@@ -343,8 +343,8 @@ func (s *Seq) At(i int, rank int64) int64 {
 	return v
 }
 
-// Bounds reports whether all values lie between lo and hi without looking at
-// each; it may return false although they do. It is meant for indexes.
+// Bounds reports whether all values lie between lo and hi, without looking at each. It may return false although they
+// do. It is meant for checking values that are indexes.
 func (s *Seq) Bounds(lo, hi int64) bool {
 	in := func(v int64) bool { return v >= lo && v <= hi }
 	if s.relative {

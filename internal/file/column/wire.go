@@ -104,7 +104,7 @@ func CodeLazy(c *wire.Coder, s **Seq, x, ranks *Column, n int) {
 	}
 }
 
-// CodeValues is CodeSeq for a column whose length the reader knows.
+// CodeValues is CodeSeq for a slice of values. When reading, it fills vals, whose length is the number of values.
 func CodeValues(c *wire.Coder, vals []int64) {
 	if c.Reader == nil {
 		c.Buf = EncodeValues(c.Buf, vals)
@@ -122,8 +122,8 @@ type Pattern struct {
 	runs           []Run
 }
 
-// PatternOf takes a column apart; ok is false if that says nothing: it is
-// constant, or its values lie too far apart.
+// PatternOf takes a column apart into pattern, offset and factor. ok is false if that says nothing: it is constant, or
+// its values lie too far apart.
 func PatternOf(c *Column) (p Pattern, ok bool) {
 	if len(c.runs) < 2 {
 		return p, false

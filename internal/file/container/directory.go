@@ -18,8 +18,8 @@ import (
 //	          raw size uvarint unless the codec is 0, checksum uint32 if summed
 //	checksum  uint32
 //
-// That checksum covers everything between the magic and itself. A section's covers its stored bytes and those of the
-// sections before it that have none. All are CRC-32C.
+// The last checksum covers everything between the magic and itself. A section's checksum covers its stored bytes, and
+// those of the sections before it that have no checksum. All are CRC-32C.
 const (
 	MinFileSize = 20 // smallest size of a file
 	sumSize     = 4
@@ -83,11 +83,11 @@ func place(id byte) int {
 	return int(id)
 }
 
-// optional sections may be missing.
+// optional says which sections a file may lack.
 var optional = [SectionCount]bool{SectionStrings: true, SectionColumns: true, SectionTimes: true, SectionSeries: true, SectionValues: true, SectionClocks: true, SectionLanes: true, SectionAllocs: true, SectionLeafTimes: true, SectionTotals: true, SectionRankValues: true, SectionAsides: true, SectionLeafValues: true, SectionCode: true, SectionSharedTimes: true, SectionMergedSizes: true, SectionSyntheticLoops: true, SectionSyntheticMessages: true, SectionWaits: true, SectionHandovers: true, SectionWhen: true, SectionFirstCalls: true}
 
 const (
-	isSummed = 4 // bit in an entry's first byte: a checksum follows
+	isSummed = 4 // bit in the first byte of a directory entry: a checksum follows
 	// maxShared is the size in bytes up to which consecutive sections share a checksum of four bytes. Sections
 	// about calls never share one with others, so that damage to the one group does not affect the other.
 	maxShared = 4096
@@ -117,7 +117,7 @@ func ReadDirectory(src io.ReaderAt, size int64) (Sections, error) {
 	if dirSize > uint64(size-start) {
 		return nil, fmt.Errorf("header: directory of %d bytes in a file of %d: %w", dirSize, size, ErrFormat)
 	}
-	// the part of the header that the checksum covers, and the directory
+	// dir gets the part of the header that the checksum covers, and the directory.
 	dir := make([]byte, start+int64(dirSize))
 	if n, err := src.ReadAt(dir, 0); n < len(dir) {
 		return nil, fmt.Errorf("directory: %w", err)
@@ -138,11 +138,11 @@ func ReadDirectory(src io.ReaderAt, size int64) (Sections, error) {
 	return list, nil
 }
 
-// decodeDirectory reads the entries of sections that begin at an offset.
+// decodeDirectory reads the entries of a directory. The first section begins at offset, in a file of size bytes.
 func decodeDirectory(dir []byte, offset, size int64) (Sections, error) {
 	r := wire.NewReader(dir, "directory")
 	var list Sections
-	open := 0 // first section that is not yet covered by a checksum
+	open := 0 // index of the first section that is not yet covered by a checksum
 	for r.Err() == nil && r.RemainingLen() > 0 {
 		head := r.Byte()
 		s := Section{ID: head >> 3, Codec: head & 3, Offset: offset, StoredSize: int64(r.Uvarint())}
@@ -246,7 +246,7 @@ func AddSection(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) e
 	return err
 }
 
-// split divides the checksum that covers sections before and after position at into two.
+// split divides the checksum that covers the sections before and from index at into two.
 func split(list []Section, at int, src io.ReaderAt) error {
 	between := list[at-1].Offset + list[at-1].StoredSize
 	if list[at-1].to == between {

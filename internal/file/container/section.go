@@ -20,21 +20,22 @@ import (
 
 // The header of a file, see directory.go.
 const (
-	FileMagic     = "\x89SPOOR\r\n" // not text, and damaged by text-mode transfers
+	FileMagic     = "\x89SPOOR\r\n" // neither text, nor intact after a transfer in text mode
 	FormatVersion = 2               // the newest version; docs/format.md lists what may change without a new one
 )
 
 // Sections, in the order of the file.
 const (
-	SectionMeta              = 1
-	SectionSchema            = 2
-	SectionStrings           = 3
-	SectionSites             = 4
-	SectionRanks             = 5
-	SectionSignatures        = 6
-	SectionClasses           = 7
-	SectionColumns           = 8
-	SectionTimes             = 9 // missing if no times were recorded; then 11, 13, 16, 17, 19 and 22 are missing, too
+	SectionMeta       = 1
+	SectionSchema     = 2
+	SectionStrings    = 3
+	SectionSites      = 4
+	SectionRanks      = 5
+	SectionSignatures = 6
+	SectionClasses    = 7
+	SectionColumns    = 8
+	// missing if no times were recorded; then 11, 13, 16, 17, 19, 22, 26, 28 and 29 are missing, too
+	SectionTimes             = 9
 	SectionProcess           = 10
 	SectionSeries            = 11 // only if times of every call were recorded
 	SectionValues            = 12 // only if values were attached to calls
@@ -43,7 +44,7 @@ const (
 	SectionAllocs            = 15 // only if calls used segments of memory
 	SectionLeafTimes         = 16 // only if equal calls take different times at different leaves
 	SectionTotals            = 17 // only if a class has several ranks
-	SectionRankValues        = 18 // only if values were attached to calls of such a class
+	SectionRankValues        = 18 // only if values were attached to calls of a class with several ranks
 	SectionAsides            = 19 // only if the recorder took time between calls
 	SectionLeafValues        = 20 // only if equal calls have different attached values at different leaves
 	SectionCode              = 21 // only if calls have stacks and the binaries could be read after the run
@@ -65,11 +66,11 @@ var SectionNames = [SectionCount]string{
 	SectionProcess: "process", SectionSeries: "series", SectionValues: "values", SectionClocks: "clocks", SectionLanes: "lanes", SectionAllocs: "lives", SectionLeafTimes: "places", SectionTotals: "totals", SectionRankValues: "rank-values", SectionAsides: "asides", SectionLeafValues: "value-places", SectionCode: "code", SectionSharedTimes: "places-mixed", SectionMergedSizes: "thinned", SectionSyntheticLoops: "drawn", SectionSyntheticMessages: "partners", SectionWaits: "waits", SectionHandovers: "handovers", SectionWhen: "when", SectionFirstCalls: "firsts",
 }
 
-// Codecs of sections.
+// Codecs: how the bytes of a section are compressed.
 const (
 	CodecRaw    = 0
 	CodecZstd   = 1
-	CodecPrimed = 2 // wire.CompressMixingPrimed with the section's known content
+	CodecPrimed = 2 // wire.CompressMixingPrimed with the section's known content, as known has it
 	CodecMixed  = 3 // wire.CompressMixing
 )
 
@@ -130,7 +131,7 @@ func PackSection(id int, raw []byte) (stored []byte, codec byte) {
 		stored, codec = frame, CodecZstd
 	}
 	if (id == SectionMeta || id == SectionSchema) && len(raw) > mostOfSmall(len(stored)) {
-		return raw, CodecRaw // a reader would refuse the ratio
+		return raw, CodecRaw // a reader refuses so large a ratio, see mostOfSmall
 	}
 	return stored, codec
 }
@@ -168,7 +169,7 @@ var (
 
 // Load reads a section, verifies its checksum and decompresses it.
 func (s *Section) Load(src io.ReaderAt) ([]byte, error) {
-	// Stored sizes are within the file's, so this is no more than the file.
+	// Sections are within the file, as decodeDirectory has checked: this is no more than the file's size.
 	covered := make([]byte, s.to-s.from)
 	if n, err := src.ReadAt(covered, s.from); n < len(covered) {
 		return nil, fmt.Errorf("read: %w", err)

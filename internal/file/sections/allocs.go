@@ -8,26 +8,27 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// AllocEvents is the begins and ends of memory segments in the calls of a set of ranks. The ranks of a set have the
-// same events up to numbers.
+// AllocEvents is the begins and ends of memory segments in the calls of a set of ranks. The ranks of a set have events
+// that differ in their numbers alone.
 type AllocEvents struct {
 	Ranks     column.Column      // world ranks, ascending
-	Streams   []*grammar.Grammar // sequences of indices of List
-	List      []AllocColumns     // numbered by first occurrence over the streams
-	Truncated bool               // the recorder dropped later events, there were too many
+	Streams   []*grammar.Grammar // by thread: the order of the events, as indices of List
+	List      []AllocColumns     // distinct events, numbered by first occurrence over the streams
+	Truncated bool               // the recorder dropped later events, as there were too many
 }
 
-// AllocColumns is an event over the ranks of a set.
+// AllocColumns is one event, the begin or (Free) end of a segment, on all ranks of a set.
 type AllocColumns struct {
-	Free                 bool
-	Calls, Segment, Size column.Column // see AllocEvent; Segment as in signatures
+	Free bool
+	// by rank of the set: numbers of the event, as in model.AllocEvent; Segment is encoded as in signatures
+	Calls, Segment, Size column.Column
 }
 
 func (l *AllocColumns) numbers() [3]*column.Column {
 	return [3]*column.Column{&l.Calls, &l.Segment, &l.Size}
 }
 
-// appendAllocs writes the section of allocation events.
+// appendAllocs returns a function that appends the section of allocation events.
 //
 //	lives = sets uvarint, set…
 //	set   = ranks uvarint, runs of ranks, shape blob, per number: seq over the events, of the first rank,
@@ -58,7 +59,7 @@ func DecodeAllocs(r *wire.Reader, ranks int) (l AllocEvents) {
 	return l
 }
 
-// code codes a set of ranks; ranks is the number of ranks in the trace, which only a reader needs.
+// code writes or reads a set of ranks. ranks is the number of ranks in the trace, which only a reader needs.
 func (l *AllocEvents) code(c *wire.Coder, ranks int) {
 	n := l.Ranks.Len()
 	wire.CodeBounded(c, &n, ranks)
@@ -125,12 +126,12 @@ func (l *AllocEvents) codeShape(c *wire.Coder) {
 	}
 }
 
-// allocSize is the position of Size among an event's numbers.
+// allocSize is the index of Size in AllocColumns.numbers.
 const allocSize = 2
 
-// codeNumbers codes the k-th number of all allocation events, see AllocColumns.numbers.
+// codeNumbers writes or reads number k of all events, see AllocColumns.numbers.
 func (l *AllocEvents) codeNumbers(c *wire.Coder, k, ranks int) {
-	var of []*column.Column // columns of the events that have the number
+	var of []*column.Column // columns of number k, for the events that have it
 	var varying []int
 	for i := range l.List {
 		x := l.List[i].numbers()[k]
@@ -199,8 +200,9 @@ func (c *Content) checkAllocs(list []AllocEvents) func() error {
 	}
 }
 
-// An AllocTable is the allocation events as read.
+// An AllocTable is the allocation events of a trace, as read from its file.
 type AllocTable struct {
-	Sets      []AllocEvents
-	SetOfRank map[int][2]int // by rank: index of the set and position in it
+	Sets []AllocEvents
+	// by rank: index of its set in Sets, and the rank's position in the set
+	SetOfRank map[int][2]int
 }

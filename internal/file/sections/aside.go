@@ -8,8 +8,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Limits of the asides in a file, per rank and over all ranks. Up to these it has each rank's asides, above them the
-// means over all ranks.
+// Limits of the number of asides in a file, per rank and over all ranks. Up to these a file has each rank's asides,
+// above them the means over all ranks.
 const (
 	MaxAsidesPerRank = 16
 	inAll            = 32
@@ -51,7 +51,8 @@ func coarseAsides(list []model.Aside, ranks int) []model.Aside {
 	return append(out, first...)
 }
 
-// thinned merges pairs of neighbours of a kind, except the first.
+// thinned merges pairs of asides of the same kind: two of the recorder's own time, or two with tracing off. Asides of
+// the other kind may be between them. The recorder's first one stays as it is.
 func thinned(list []model.Aside) []model.Aside {
 	var out []model.Aside
 	open := [2]int{-1, -1}
@@ -94,7 +95,7 @@ func (p *Processes) setAsides(rank int, list []model.Aside) {
 	p.asides[rank] = list
 }
 
-// codeAsides codes the asides of all ranks, in messages and in the section; ranks bounds the number of lists.
+// codeAsides writes or reads the asides of all ranks, in messages and in the section. ranks bounds the number of lists.
 //
 //	asides = ranks that are listed uvarint, counts uvarint…,
 //	         per aside: 2·(call, as a difference to the one before) + off uvarint,
@@ -143,13 +144,13 @@ func codeAsides(c *wire.Coder, lists *[][]model.Aside, ranks int) {
 	})
 }
 
-// Forms of the section.
+// Forms of the section of asides: one list for each rank, or one for all.
 const (
 	asidesOfEach = 0
 	asidesOfAll  = 1 // one list, the means of all ranks
 )
 
-// appendAsideSection and ReadAsides: the section of asides; nil without any.
+// appendAsideSection returns the section of asides, which ReadAsides reads; nil without any asides.
 //
 //	section = form uint8, asides, what MPI_Finalize took in ns, rounded
 func (p *Processes) appendAsideSection(finish int64) []byte {
@@ -173,7 +174,7 @@ func codeAsideSection(c *wire.Coder, form *byte, lists *[][]model.Aside, finish 
 	codeRounded(c, finish, AsideBits)
 }
 
-// meanAsides returns the means over all ranks.
+// meanAsides returns the means of asides over all ranks, in order of calls.
 func (p *Processes) meanAsides() []model.Aside {
 	type kind struct {
 		call uint64
@@ -194,7 +195,8 @@ func (p *Processes) meanAsides() []model.Aside {
 		means = append(means, model.Aside{BeforeCall: k.call, Ns: int64(sum / float64(max(1, n))), TracingOff: k.off})
 	}
 	slices.SortFunc(means, CompareAsides)
-	// Ranks may start their recorders before different calls; most do before the same.
+	// Ranks may start their recorders before different calls, so that there are many means. Then the last ones are
+	// summed up.
 	if len(means) > mostMeans {
 		means[mostMeans-1].Ns += (&model.Process{Asides: means[mostMeans:]}).RecorderNs()
 		means = means[:mostMeans]
@@ -205,7 +207,7 @@ func (p *Processes) meanAsides() []model.Aside {
 // mostMeans is the largest number of mean asides in a file.
 const mostMeans = 8
 
-// CompareAsides orders asides by call; the recorder's own come first.
+// CompareAsides orders asides by call. Of two before the same call, the recorder's own comes first.
 func CompareAsides(a, b model.Aside) int {
 	switch {
 	case a.BeforeCall != b.BeforeCall && a.BeforeCall < b.BeforeCall, a.BeforeCall == b.BeforeCall && !a.TracingOff && b.TracingOff:
@@ -216,7 +218,7 @@ func CompareAsides(a, b model.Aside) int {
 	return 1
 }
 
-// ReadAsides adds what the section says to the table of processes.
+// ReadAsides adds the asides that the section has to the table of processes.
 func (p *Processes) ReadAsides(r *wire.Reader, ranks int) {
 	var form byte
 	var lists [][]model.Aside

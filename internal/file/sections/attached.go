@@ -11,13 +11,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// AttachedValues is the section of attached values, which a trace without any lacks.
+// AttachedValues is the section of attached values. A trace without attached values lacks it.
 type AttachedValues struct {
 	Names []string
-	Blobs [][]byte // per class
+	Blobs [][]byte // by class: the encoded values
 }
 
-// code codes the section.
+// code writes or reads the section.
 //
 //	values = names uvarint, name string…, per class blob
 //	blob   = per name: terminals uvarint, (terminal, as a difference to the one before uvarint,
@@ -59,7 +59,7 @@ func valueNames(classes []Class) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// codeValueStats codes the values attached under one name, by terminal.
+// codeValueStats writes or reads the values attached under one name, by terminal.
 func codeValueStats(c *wire.Coder, list *[]model.ValueStat, terminals int) {
 	var some []int // the terminals with attached values
 	if c.Reader != nil {
@@ -134,11 +134,11 @@ func CountLeaves(streams []*grammar.Grammar) (n int) {
 
 // A RankAttachedSums is the sums of the values attached under one name, for each rank of classes with several ranks.
 type RankAttachedSums struct {
-	Name  int      // number in section values
-	Blobs [][]byte // per class
+	Name  int      // index of the name in section values
+	Blobs [][]byte // by class: the encoded sums
 }
 
-// codeRankValues codes the section of RankAttachedSums.
+// codeRankValues writes or reads the section of RankAttachedSums.
 //
 //	values = names uvarint, per name: its number in section values uvarint, per class blob
 //
@@ -176,7 +176,8 @@ func appendRankValues(classes []Class, rest func() int64) []byte {
 	return wire.AppendCoded(nil, func(c *wire.Coder) { codeRankValues(c, &found, 0, 0) })
 }
 
-// DecodeRankAttachedSums reads the values of these numbers of names and classes.
+// DecodeRankAttachedSums reads the section. names and classes are how many names of attached values and classes the
+// trace has.
 func DecodeRankAttachedSums(r *wire.Reader, names, classes int) (list []RankAttachedSums) {
 	codeRankValues(&wire.Coder{Reader: r}, &list, names, classes)
 	return list
@@ -185,13 +186,14 @@ func DecodeRankAttachedSums(r *wire.Reader, names, classes int) (list []RankAtta
 // LeafValue is the values attached under one name to the calls at one leaf, over all ranks of a class. It exists
 // only if they differ from those of all calls from the same site; see Leaves.
 type LeafValue struct {
-	Leaf        int    // numbered over all threads, in their order
-	Calls       uint64 // at the leaf
-	NumberCount uint64 // of numbers
+	Leaf        int    // number of the leaf, from 0, counted over all threads in their order
+	Calls       uint64 // number of calls at the leaf
+	NumberCount uint64 // how many values these calls have under the name
 	Sum         int64
 }
 
-// appendPlacedValues and codePlacedValues: the attached values that leaves have of their own.
+// appendPlacedValues returns the section of the attached values that leaves have of their own. codePlacedValues writes
+// or reads it for one class.
 //
 //	value-places = per class blob
 //	blob         = per name in section values: leaves uvarint, (2·(leaf, as a difference to the one before) + uneven) uvarint,

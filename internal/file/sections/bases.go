@@ -7,18 +7,18 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// maxBases is the largest number of classes tried as a base.
+// maxBases is the largest number of classes that are tried as a base: a class whose times others refer to.
 const maxBases = 4
 
 // A timeWriter writes the times of all classes.
 type timeWriter struct {
-	list  []*ClassPools // nil of a class without times
+	list  []*ClassPools // by class; nil if the class has no times
 	codes []*TimeCodes
-	base  []int // by class: its base, or -1
-	ranks int   // of the run
+	base  []int // by class: its base class; -1: none
+	ranks int   // number of ranks in the run
 }
 
-// AppendTimes writes the times of all classes. index is the number of each rank in a class.
+// AppendTimes returns the encoded times of each class. index returns, by rank, the index that the rank has in a class.
 func AppendTimes(list []*ClassPools, codes []*TimeCodes, ranks int, index func(class int) map[int32]uint64) [][]byte {
 	w := &timeWriter{list, codes, make([]int, len(list)), ranks}
 	for _, n := range w.choose() {
@@ -76,7 +76,8 @@ func (w *timeWriter) choose() (used []int) {
 	return used
 }
 
-// unite sets the extremes of a base, and of all classes that refer to it, to their common ones.
+// unite replaces the extremes of a base, and of all classes that refer to it, by the extremes over all of these
+// classes.
 func (w *timeWriter) unite(base int, index func(class int) map[int32]uint64) {
 	p, c := w.list[base], w.codes[base]
 	members := []int{base}
@@ -128,8 +129,8 @@ func (w *timeWriter) unite(base int, index func(class int) map[int32]uint64) {
 	}
 }
 
-// common calls do for each row that a class has in common with its base. i is the row's index in the class, at its
-// index in the base.
+// common calls do for each row (see callRow) that a class has in common with its base. i is the row's index in the
+// class, at its index in the base.
 func (w *timeWriter) common(class int, base *TimeCodes, k int, do func(i, at int)) {
 	p := w.list[class]
 	for i := range p.exact[k] {
@@ -141,7 +142,7 @@ func (w *timeWriter) common(class int, base *TimeCodes, k int, do func(i, at int
 
 func ownNumber(i int) int32 { return int32(i) }
 
-// Index makes the class one that others can refer to.
+// Index notes by which keys other classes find the pools, rows and sites of this one, so that it can be a base.
 func (c *TimeCodes) Index(p *ClassPools) {
 	c.byKey, c.byRow, c.bySite = make(map[PoolKey]int, len(p.keys)), make(map[any]int, p.ExtremesRows), make(map[any]int, len(p.sites))
 	for i, k := range slices.Backward(p.keys) {
@@ -158,8 +159,7 @@ func (c *TimeCodes) Index(p *ClassPools) {
 	}
 }
 
-// Decode reads the times of a class into p, and returns them as their numbers in the file, for classes that refer to
-// them.
+// Decode reads the times of a class into p. It also returns them as encoded, for classes that refer to them.
 func (p *ClassPools) Decode(t *TimeCoder, ranks []int, took func(what string, n int)) *TimeCodes {
 	c := newTimeCodes(p)
 	t.code(p, c, took)

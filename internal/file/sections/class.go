@@ -9,7 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// FirstAlike returns the first terminal with the same function, site without stack, and number of values.
+// FirstAlike returns the first terminal that has the function, the site without stack, and the number of values of the
+// given one.
 func (c *ClassReader) FirstAlike(terminal int) int {
 	g := c.Terminals[terminal].Group
 	for i := range c.Terminals {
@@ -23,12 +24,12 @@ func (c *ClassReader) FirstAlike(terminal int) int {
 // A DecodedTerminal is a parametric signature with the values that the class keeps for it.
 type DecodedTerminal struct {
 	Group          *SignatureGroup
-	SignatureIndex int           // index within the group
-	Site           int           // with its stack; the group's site is the innermost frame only
-	StoredValues   []*column.Seq // columns for the values that need one, in order
+	SignatureIndex int           // index of the signature in the group
+	Site           int           // number of the site with its stack; the group's site is the innermost frame alone
+	StoredValues   []*column.Seq // columns for the values that need one, in the order of the values
 }
 
-// Key identifies the terminal in its class, up to values that are in columns.
+// Key returns what identifies the terminal in its class, except for values that are in columns.
 func (t *DecodedTerminal) Key() CallKey { return CallKey{t.Group, t.SignatureIndex, t.Site} }
 
 // EvalSignature evaluates the signature for a rank, the i-th of its class.
@@ -47,7 +48,7 @@ func (t *DecodedTerminal) EvalSignature(c *ClassReader, i, rank, size int) []int
 		}
 		vals[p] = v.At(i, int64(rank), int64(size))
 	}
-	if f := t.Group.Function; f != nil { // nil: it has no sums
+	if f := t.Group.Function; f != nil { // nil: no values are left out as sums of others
 		FillInDisplacements(f, vals)
 	}
 	return vals
@@ -95,20 +96,22 @@ func (c *ClassReader) FirstAlikes() []int {
 
 // ClassReader is a class as read.
 type ClassReader struct {
-	Streams       []*grammar.Grammar
-	VaryingCounts []int         // indices of the repeated symbols of Streams whose counts differ between ranks
+	Streams []*grammar.Grammar
+	// indices, among the repeated symbols of Streams, of those whose counts differ between ranks
+	VaryingCounts []int
 	Counts        []*column.Seq // parallel to VaryingCounts: the counts
 	Terminals     []DecodedTerminal
-	StoredColumns []*column.Seq // of all terminals, for forms that refer to a column
+	StoredColumns []*column.Seq // columns stored for any terminal, to which forms can refer
 	Ranks         int
-	Lanes         *signature.DecodedLanes // nil: none
-	// By terminal: the first one that differs from it in its stack only; nil without stacks.
+	Lanes         *signature.DecodedLanes // nil: the class has no lanes
+	// FirstWithoutStack is, by terminal, the first terminal that differs from it in its stack alone; nil if the trace
+	// has no stacks.
 	FirstWithoutStack []int32
 	// SyntheticFamily is by terminal the family of synthetic loops that contains it, from 1; nil if no class has any.
 	SyntheticFamily []int
 }
 
-// appendLanes returns the section; nil if no class has lanes.
+// appendLanes returns the section of lanes; nil if no class has lanes.
 func appendLanes(classes []Class) ([]byte, error) {
 	blobs := make([][]byte, len(classes))
 	var t Terminal

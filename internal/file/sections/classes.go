@@ -16,13 +16,13 @@ type ClassMap struct {
 	seq            *column.Seq
 }
 
-// code codes the class of each rank; -1 for a rank without a track. of is the column to write.
+// code writes or reads the class of each rank; -1 for a rank without a track. A writer passes the classes in of.
 //
 //	ranks = ranks uvarint, classes uvarint, class of each rank seq
 func (m *ClassMap) code(c *wire.Coder, of *column.Column) {
 	wire.CodeBounded(c, &m.Ranks, model.MaxRanks)
 	wire.CodeBounded(c, &m.Classes, m.Ranks)
-	column.CodeLazy(c, &m.seq, of, nil, m.Ranks) // there may be millions of ranks
+	column.CodeLazy(c, &m.seq, of, nil, m.Ranks) // read on demand, as there may be millions of ranks
 }
 
 func appendRanks(b []byte, c *Content) []byte {
@@ -48,8 +48,8 @@ func DecodeClassMap(r *wire.Reader) *ClassMap {
 	return m
 }
 
-// Check refuses ranks in missing classes, and classes without ranks. It takes no memory per rank: a file of a
-// kilobyte may have millions.
+// Check returns the number of ranks in each class. It refuses ranks in missing classes, and classes without ranks. It
+// takes no memory per rank: a file of a kilobyte may have millions.
 func (m *ClassMap) Check(r *wire.Reader) (sizes []int) {
 	sizes = make([]int, m.Classes)
 	for i := range m.Ranks {
@@ -88,7 +88,7 @@ func (m *ClassMap) Placement() *Placement {
 	return p
 }
 
-// codeBlobs codes a blob for each class, so that one can be read without decoding the others.
+// codeBlobs writes or reads a blob for each class, so that one can be read without decoding the others.
 //
 //	blobs = sizes seq, bytes…
 func codeBlobs(c *wire.Coder, blobs [][]byte) {
@@ -123,7 +123,7 @@ func appendSome(b []byte, blobs [][]byte) []byte {
 	return appendBlobs(b, blobs)
 }
 
-// codeClass codes the common part of one class's ranks.
+// codeClass writes or reads what the ranks of a class have in common, but for the list of signatures.
 //
 //	class = 2·streams + direct, grammars…, varying counts,
 //	        unless direct: signatures of the terminals
@@ -161,7 +161,8 @@ func appendClass(b []byte, x *column.CountedStreams, sigs []int, how int, f *fol
 	return appendList(b, sigs, how == alike, f, packed)
 }
 
-// appendList writes the signatures of a class, relative to their order in the table (see followed) if that is shorter.
+// appendList appends the signatures of a class. It writes them relative to their order in the table (see followed) if
+// that is shorter.
 func appendList(b []byte, sigs []int, alike bool, f *followed, packed func([]byte) int) []byte {
 	var col column.Column
 	for _, s := range sigs {
@@ -169,7 +170,8 @@ func appendList(b []byte, sigs []int, alike bool, f *followed, packed func([]byt
 	}
 	short := column.EncodeSeq(nil, &col, nil)
 	if alike {
-		// For example, a root that communicates with every rank in turn has a list unlike any other class's.
+		// A list that is far shorter as a Seq remains one. It is unlike other classes' lists, for example that of a
+		// root that communicates with every rank in turn.
 		if plain := column.EncodePlain(nil, &col); len(plain) < 1<<10 || len(plain) < 8*len(short) {
 			short = plain
 		}
@@ -182,12 +184,12 @@ func appendList(b []byte, sigs []int, alike bool, f *followed, packed func([]byt
 
 // Ways of writing classes.
 const (
-	shortest = iota // each as short as can be before compression
+	shortest = iota // each class as short as can be before compression
 	alike           // such that equal parts of several classes' lists have equal bytes, which compress well
-	direct          // grammars over signatures
+	direct          // grammars over signatures instead of terminals
 )
 
-// appendClasses writes all classes in the shortest of the ways; without packed in the first way.
+// appendClasses writes all classes in the way that is shortest when compressed; if packed is nil, in the first way.
 func appendClasses(b []byte, list []column.CountedStreams, sigs [][]int, f *followed, packed func([]byte) int) []byte {
 	pack := func(how int) []byte {
 		classes := make([][]byte, len(list))
@@ -210,8 +212,8 @@ func appendClasses(b []byte, list []column.CountedStreams, sigs [][]int, f *foll
 	return append(b, least(ways, packed)...)
 }
 
-// least returns the shortest of several encodings. It compresses all in the same way, as another coder for some
-// would favour these.
+// least returns the encoding that packed compresses to the fewest bytes. All are compressed by the same coder, as a
+// different one for some would favour these.
 func least(ways [][]byte, packed func([]byte) int) []byte {
 	if len(ways) == 1 {
 		return ways[0]
@@ -240,7 +242,7 @@ func distinct(sigs []int) bool {
 	return len(seen) == len(sigs)
 }
 
-// DecodeClass reads what the ranks of a class have in common.
+// DecodeClass reads what the ranks of a class have in common: grammars, symbols with varying counts, and signatures.
 func DecodeClass(r *wire.Reader, table *SignatureTable) (streams []*grammar.Grammar, varying, sigs []int) {
 	var direct bool
 	if codeClass(&wire.Coder{Reader: r}, &streams, &direct, &varying); r.Err() != nil {
@@ -296,7 +298,7 @@ func decodeList(r *wire.Reader, n int, table *SignatureTable) []int {
 	return list
 }
 
-// listed reports whether all numbers of a list are in the table.
+// listed reports whether the table has all calls of a list. If not, it sets the reader's error.
 func listed(r *wire.Reader, list []int, table *SignatureTable) bool {
 	for _, s := range list {
 		if s < 0 || s >= table.DistinctCalls {

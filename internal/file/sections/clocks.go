@@ -15,7 +15,7 @@ type Clocks struct {
 	ClockOfRank column.Column // by rank: index in List
 }
 
-// Append and DecodeClocks: the section of clocks. A trace of one host has none.
+// Append appends the section of clocks, which DecodeClocks reads. A trace of one host lacks it.
 //
 //	clocks = clocks uvarint, clock… without the first, seq of ranks: clock
 //	clock  = at varint, until uvarint, offset varint, (last offset - offset) varint, bound uvarint
@@ -36,7 +36,7 @@ func codeClock(c *wire.Coder, l *model.Clock) {
 	wire.CodeBounded(c, &l.ErrorNs, math.MaxInt)
 }
 
-// checkClocks returns an error if the table cannot be written.
+// checkClocks returns an error if the table of clocks cannot be written.
 func (c *Content) checkClocks() error {
 	t := c.Clocks
 	if t.ClockOfRank.Len() != c.Ranks {
@@ -56,7 +56,7 @@ func (c *Content) checkClocks() error {
 // A ClockTable is Clocks as read.
 type ClockTable struct {
 	List        []model.Clock
-	ClockOfRank []int32 // by rank
+	ClockOfRank []int32 // by rank: index in List
 }
 
 // DecodeClocks reads the clocks of all ranks.

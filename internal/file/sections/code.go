@@ -34,17 +34,17 @@ import (
 
 // Flags of vertices, see model.Vertex.
 const (
-	codeAtLeast = 1 << iota // for loops
-	codeUnsure              // for loops
-	codeAgain               // for functions
-	codeStated              // the offset does not follow from sites
+	codeAtLeast = 1 << iota // of a loop: model.Vertex.RoundsAtLeast
+	codeUnsure              // of a loop: model.Vertex.EntriesUnsure
+	codeAgain               // of a function: model.Vertex.RecursionOf is set
+	codeStated              // the offset is written, as it does not follow from call sites
 	codeAnew                // the place differs from that of the earlier vertex at the same offset
 	codeInlined             // functions are inlined at the place
 	codeNamed               // a call whose name differs from its function's
 	codeFlags
 )
 
-// A codeCoder writes or reads the section, with the same code for both.
+// A codeCoder writes or reads the section of code, with the same code for both.
 type codeCoder struct {
 	wire.Coder
 	c     *model.Code
@@ -52,16 +52,16 @@ type codeCoder struct {
 
 	flags      []int
 	tree       *callTree
-	order      [][]int  // by call vertex: its indices in calls
-	contexts   [][]int  // by vertex: its indices in calls
-	implied    []uint64 // offsets that follow from sites
-	like       []int    // by vertex: the previous one of the same kind and offset; -1: the place is new
+	order      [][]int  // by call vertex, in order: indices in calls of the calls made there
+	contexts   [][]int  // by vertex: indices in calls of the calls made there
+	implied    []uint64 // by vertex: the offset that follows from call sites; 0: none
+	like       []int    // by vertex: the previous one of the same kind and offset; -1: none
 	texts      []codeText
-	number     map[string]int // index in texts
-	name, file []int          // by vertex: index in texts; -1: the name follows from something else
+	number     map[string]int // by text: index in texts
+	name, file []int          // by vertex: index in texts; name is -1 if it follows from something else
 	inlined    [][]int
-	in         []int    // by vertex: the function that contains it
-	lowest     []uint64 // by function: the lowest place in it
+	in         []int    // by vertex: index of the function that contains it
+	lowest     []uint64 // by function: the lowest offset in it; 0: not known
 }
 
 // AppendCode writes the code structure for a trace with these calls. It omits contexts of other calls.
@@ -211,7 +211,7 @@ func (x *codeCoder) offsets() {
 	x.compare()
 }
 
-// compare sets like: the previous vertex of the same kind and offset.
+// compare sets x.like, by vertex, to the previous vertex of the same kind and offset.
 func (x *codeCoder) compare() {
 	type place struct {
 		kind   model.VertexKind
@@ -257,7 +257,7 @@ func (x *codeCoder) again() {
 	}
 }
 
-// steps codes the steps that the order of vertices does not imply.
+// steps writes or reads the transitions between calls that the order of vertices does not imply.
 func (x *codeCoder) steps() {
 	n := x.uvarint(len(x.c.UnorderedTransitions), len(x.c.Vertices)*len(x.c.Vertices))
 	from := 0
@@ -279,7 +279,7 @@ func (x *codeCoder) steps() {
 	}
 }
 
-// apart codes the pairs of vertices that exclude each other in an iteration.
+// apart writes or reads the pairs of vertices that exclude each other in an iteration.
 func (x *codeCoder) apart() {
 	n := len(x.c.ExclusivePairs)
 	if x.Reader != nil {
@@ -316,7 +316,7 @@ func (x *codeCoder) apart() {
 	}
 }
 
-// checkStep refuses steps between vertices that are no calls, or with missing loops.
+// checkStep refuses a step between vertices that are no calls, or with a loop that is not around both.
 func checkStep(r *wire.Reader, c *model.Code, s model.CallTransition) {
 	for _, v := range []int{s.From, s.To} {
 		if !isCall(c, v) {

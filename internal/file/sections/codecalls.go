@@ -10,15 +10,15 @@ import (
 // A CodeCall is a function called from a site of a trace.
 type CodeCall struct {
 	Function uint16
-	Site     int // number of the site minus one
+	Site     int // number of the site in the trace's table minus one
 	Name     string
 	Location model.Site
 	turn     int
-	path     []int32 // places of the frames, from the outermost one to the site
+	path     []int32 // numbers of the places of the frames, from the outermost frame to the site
 }
 
-// CodeCalls lists the calls of functions from sites, in the order of addresses; a function's own calls are listed
-// at its call site.
+// CodeCalls lists the calls of functions from sites, in the order of addresses. Calls that a function makes are listed
+// where the function is called.
 func CodeCalls(t *SignatureTable, sites *SiteTable, schema map[uint16]*model.Function) []CodeCall {
 	type pair struct {
 		function uint16
@@ -74,17 +74,18 @@ type callTree struct {
 	calls []CodeCall
 	nodes []callNode // the first one is the root, for outermost frames
 	below map[placeIn]int32
-	next  []int32 // by call: itself, or a later call, linked to the next one that is not yet coded
+	// by call: itself if it is not yet coded; else a later call, on the way to the next one that is not yet coded
+	next []int32
 
-	// Learned from earlier bodies: a body has the same order as where it occurred before. By place: the next place
-	// in the body; by first: the place that began the body.
+	// followed is the order of places in earlier bodies, as a body has the same order wherever it occurs. By place: the
+	// next place in the body; by callNode.first: the place that began the body.
 	followed map[int32]int32
 }
 
 type callNode struct {
 	place, parent int32
 	depth         int
-	from, to      int   // range of calls below and in it
+	from, to      int   // range of the indices of calls in the node and below it
 	first         int32 // minus the lowest place in it, which identifies the body wherever it is called from
 }
 
@@ -198,7 +199,7 @@ func (t *callTree) expected(before int) int {
 	}
 }
 
-// within returns the predicted first remaining call of a node.
+// within returns the predicted first of the remaining calls in a node or below it. key is the node's first.
 func (t *callTree) within(node, key int32) int {
 	for {
 		n := &t.nodes[node]
@@ -217,7 +218,7 @@ func (t *callTree) within(node, key int32) int {
 	}
 }
 
-// along returns the predicted first remaining call in the part of a node that contains a call.
+// along returns the predicted first of the remaining calls that are below the same place of a node as the given call.
 func (t *callTree) along(node int32, call int) int {
 	if place := t.placeOf(node, call); place != 0 {
 		c := t.below[placeIn{node, place}]

@@ -17,8 +17,8 @@ type codeText struct {
 	of int // index of the function with this name, if the name is only its address; else 0: function 0 has no such name
 }
 
-// text codes a reference to a text and returns its index. Most equal the expected one. of is the function with that
-// name, or 0.
+// text writes or reads a reference to the text s, and returns the text's index. expected is the index that it mostly
+// has. of is the function with that name, or 0.
 func (x *codeCoder) text(s string, expected, of int) int {
 	const isNew, isAddress, older = 1, 2, 3
 	last := len(x.texts) - 1
@@ -72,8 +72,8 @@ func (x *codeCoder) beginning(name string, of int) (at uint64, ok bool) {
 	return at, err == nil && fmt.Sprintf(nameless, at) == name
 }
 
-// addresses codes the addresses of unnamed functions, relative to the first known place in them. Most are multiples
-// of 16.
+// addresses writes or reads the addresses of unnamed functions, relative to the first known place in them. Most are
+// multiples of 16.
 func (x *codeCoder) addresses() {
 	for i := range x.texts {
 		t := &x.texts[i]
@@ -93,7 +93,7 @@ func (x *codeCoder) addresses() {
 	}
 }
 
-// strings codes the bytes of the texts.
+// strings writes or reads the bytes of the texts.
 func (x *codeCoder) strings() {
 	for i := 1; i < len(x.texts); i++ {
 		t := &x.texts[i]
@@ -123,7 +123,7 @@ func (x *codeCoder) strings() {
 	}
 }
 
-// give sets the texts of vertices.
+// give sets the names and files of vertices to the texts that were read.
 func (x *codeCoder) give() {
 	for i := range x.c.Vertices {
 		v := &x.c.Vertices[i]
@@ -151,8 +151,8 @@ func (x *codeCoder) functions() []int {
 	return in
 }
 
-// alike returns by function an earlier one that is the same by the calls in it; -1: none is known. lowest is the first place in
-// each.
+// alike returns, by function, an earlier one that is the same by the calls in it; -1: none is known. It also sets
+// x.lowest.
 func (x *codeCoder) alike() []int {
 	list := x.c.Vertices
 	alike := make([]int, len(list))
@@ -175,7 +175,7 @@ func (x *codeCoder) alike() []int {
 	return alike
 }
 
-// names codes the names of functions, and of calls with names of their own.
+// names writes or reads the names of functions, and of calls with names of their own.
 func (x *codeCoder) names() {
 	x.in = x.functions()
 	alike := x.alike()
@@ -200,7 +200,7 @@ func (x *codeCoder) names() {
 	}
 }
 
-// functionOf returns the name of a call's function.
+// functionOf returns the name of the function that a call vertex calls.
 func (x *codeCoder) functionOf(v int) string {
 	if len(x.contexts[v]) == 0 {
 		return ""
@@ -208,12 +208,13 @@ func (x *codeCoder) functionOf(v int) string {
 	return x.calls[x.contexts[v][0]].Name
 }
 
-// anew reports whether the place of a vertex is coded.
+// anew reports whether the place (file, line, inlined functions) of a vertex is in the section, not that of an earlier
+// vertex.
 func (x *codeCoder) anew(i int) bool {
 	return x.c.Vertices[i].Parent >= 0 && (x.like[i] < 0 || x.flags[i]&codeAnew != 0)
 }
 
-// places codes the files, lines and inlined functions of places.
+// places writes or reads the files, lines and inlined functions of places.
 func (x *codeCoder) places() {
 	list := x.c.Vertices
 	x.files()
@@ -241,7 +242,7 @@ func (x *codeCoder) places() {
 func (x *codeCoder) files() {
 	list := x.c.Vertices
 	x.file = make([]int, len(list))
-	before := slices.Repeat([]int{-1}, len(list)) // by function
+	before := slices.Repeat([]int{-1}, len(list)) // by function: index in texts of the last file in it; -1: none
 	last := 0
 	for i := range list {
 		v := &list[i]
@@ -266,7 +267,7 @@ func (x *codeCoder) files() {
 
 func (x *codeCoder) lines() {
 	list := x.c.Vertices
-	line := make([]int, len(list)) // by function
+	line := make([]int, len(list)) // by function: the last line in it; 0: none
 	before := 0
 	for i := range list {
 		v := &list[i]

@@ -2,7 +2,7 @@ package sections
 
 import "github.com/spoor-hpc/spoor/trace/model"
 
-// called codes the contexts of calls, in the order of vertices.
+// called writes or reads which calls each call vertex makes, in the order of vertices.
 func (x *codeCoder) called() {
 	count := x.uvarint(len(x.order), len(x.c.Vertices))
 	var alone []int
@@ -49,7 +49,7 @@ func (x *codeCoder) called() {
 	}
 }
 
-// follows codes the next call relative to the expected one, and whether its vertex has a further call.
+// follows writes or reads the next call relative to the expected one, and whether its vertex has a further call.
 func (x *codeCoder) follows(at, expected int, more bool) (int, bool) {
 	v := x.uvarint(zigzag(at-expected)<<1|bit(more), 4*len(x.calls)+3)
 	return expected + unzigzag(v>>1), v&1 != 0
@@ -73,8 +73,8 @@ const (
 	shapeFunction = iota
 	shapeLoop
 	shapeCall
-	shapeTail     // a function, by a jump
-	shapeTailCall // a call, by a jump
+	shapeTail     // a function that is reached by a jump
+	shapeTailCall // a call that is made by a jump
 	shapes
 )
 
@@ -106,14 +106,14 @@ func (x *codeCoder) setShape(v *model.Vertex, shape int) {
 type shaper struct {
 	t      *callTree
 	around []shapeEntry
-	last   []int32 // by node: place of the previous item; negative: none, as in callNode
+	last   []int32 // by node of t: place of the previous item; negative: none, as in callNode.first
 	opened int     // vertices opened since the previous item
 	known  map[shapeKey]vertexShape
 }
 
 type shapeEntry struct {
 	vertex int
-	node   int32 // node with the items of the vertex; -1: none
+	node   int32 // node of the callTree with the items of the vertex; -1: none
 }
 
 type shapeKey struct {
@@ -150,7 +150,7 @@ func (s *shaper) expect(call int) (want vertexShape, back int, key shapeKey) {
 	return want, back, key
 }
 
-// put records the actual vertex.
+// put records the vertex that expect was to predict.
 func (s *shaper) put(vertex, call int, is vertexShape, back int, key shapeKey) {
 	if key != (shapeKey{}) {
 		s.known[key] = is
@@ -179,7 +179,7 @@ func (s *shaper) put(vertex, call int, is vertexShape, back int, key shapeKey) {
 	s.around = append(s.around, e)
 }
 
-// shape codes the structure of the tree, and flags.
+// shape writes or reads the structure of the tree, and the vertices' flags.
 func (x *codeCoder) shape() {
 	s := &shaper{t: x.tree, last: make([]int32, len(x.tree.nodes)), known: make(map[shapeKey]vertexShape)}
 	for i := range s.last {

@@ -10,19 +10,20 @@ import (
 
 // A Content is a whole trace in memory, as the merge of ranks makes it and WriteFile writes it.
 type Content struct {
-	Meta              map[string]string
-	Ranks             int              // of the world, those without a track included
-	Schema            []model.Function // of every function that occurs; nil: take package mpi's
-	Strings           map[uint64]string
-	Sites             map[uint64]model.Site // by hash; Outer is ignored
-	CallerSites       map[uint64]uint64     // hash of a site → hash of the one its function was called from
-	Classes           []Class
-	Processes         Processes
-	MergeNs           int64                     // see trace.Reader.MergeNs
-	Series            *Series                   // nil: no times of single calls
-	Clocks            *Clocks                   // nil: one clock, or clocks were not compared
-	Allocs            []AllocEvents             // sets of ranks; ranks without segments are in no set
-	Handovers         []AllocEvents             // the same, see track.PackHandover
+	Meta        map[string]string
+	Ranks       int              // number of ranks of the world, including those without a track
+	Schema      []model.Function // the functions that occur; nil: take package mpi's
+	Strings     map[uint64]string
+	Sites       map[uint64]model.Site // by hash; Caller is ignored
+	CallerSites map[uint64]uint64     // hash of a site → hash of the one its function was called from
+	Classes     []Class
+	Processes   Processes
+	MergeNs     int64         // see trace.Reader.MergeNs
+	Series      *Series       // nil: no times of single calls
+	Clocks      *Clocks       // nil: one clock, or clocks were not compared
+	Allocs      []AllocEvents // each of a set of ranks; ranks that use no segments are in no set
+	// objects that threads hand to others, in the same form as Allocs; see track.PackHandover
+	Handovers         []AllocEvents
 	MergedSizes       []model.MergedSizes       // sizes that were merged to make the trace smaller
 	SyntheticLoops    *grammar.SyntheticCounts  // loops with synthetic trip counts; nil: none
 	SyntheticMessages []model.SyntheticMessages // messages with synthetic partners, sizes and tags
@@ -39,22 +40,22 @@ type Class struct {
 	// rules and symbols. Nil: all ranks have the counts in Streams.
 	Counts    []column.Column
 	Terminals Terminals
-	// Lanes, if any, are in rising order of Terminal. LaneStepCounts has the repetition counts of their Steps, as Counts
-	// has those of Streams.
+	// Lanes, if any, are in rising order of Terminal. LaneStepCounts has the repetition counts of their Steps, as
+	// Counts has those of Streams.
 	Lanes          []signature.LaneColumns
 	LaneStepCounts []column.Column
-	// Histograms, if any, are in rising order of Terminal and From.
+	// Histograms, if any, are in rising order of Terminal and PreviousPlace.
 	Histograms []Histogram
-	// RankTotals is the times of each rank, if there are several; for a single rank Times has them.
+	// RankTotals is the times of each rank if the class has several. The times of a single rank are in Terminals.
 	RankTotals timing.TotalColumns
-	// RankAttachedTotals is the sums of the values attached on each of several ranks, by name: the absolute negative sum
-	// in place of gaps, the positive sum in place of durations.
+	// RankAttachedTotals is the sums of the values attached on each of several ranks, by name. Negative values are
+	// summed up in place of gaps, without the sign, positive ones in place of durations.
 	RankAttachedTotals map[string]timing.TotalColumns
 	// LeafTimes, if any, is in rising order of Leaf.
 	LeafTimes []LeafTimes
 	// FirstTimes, if any, is in rising order of Leaf.
 	FirstTimes []FirstTimes
-	// SharedTimes lists, in rising order, the terminals without times of single leaves in the first stream.
+	// SharedTimes lists, in rising order, the terminals whose times at single leaves of the first stream are not known.
 	SharedTimes []int
 	// Values is the values attached to calls, by name, parallel to Terminals; see trace.Reader.AttachedStats.
 	Values map[string][]model.ValueStat
@@ -68,7 +69,7 @@ type Class struct {
 type Terminal struct {
 	Call   uint16
 	Site   uint64
-	Values []column.Column // by value of the signature: over the ranks
+	Values []column.Column // by value of the signature: the value on each rank
 	Times  model.Times
 }
 
@@ -76,7 +77,7 @@ type Terminal struct {
 // the implementation that is.
 type Terminals interface {
 	Len() int
-	// Describe sets t to terminal n without its times. It reuses t.Vals, which are valid until the next call.
+	// Describe sets t to terminal n without its times. It reuses t.Values, which are valid until the next call.
 	Describe(n int, t *Terminal)
 	// Times returns the times of terminal n.
 	Times(n int) model.Times
@@ -88,18 +89,18 @@ type TerminalList []Terminal
 // Len returns the number of terminals.
 func (l TerminalList) Len() int { return len(l) }
 
-// Describe is described with Terminals.
+// Describe implements Terminals.
 func (l TerminalList) Describe(n int, t *Terminal) {
 	*t = Terminal{Call: l[n].Call, Site: l[n].Site, Values: append(t.Values[:0], l[n].Values...)}
 }
 
-// Times is described with Terminals.
+// Times implements Terminals.
 func (l TerminalList) Times(n int) model.Times { return l[n].Times }
 
 // Limits of a file besides model.MaxRanks, for writers and readers: a writer refuses what a reader would, or
 // chooses another coding. Everything else is limited by the bytes in the file.
 const (
-	// maxSignatures bounds the numbers of signatures.
+	// maxSignatures bounds the number of signatures.
 	maxSignatures = 1 << 31
 	// maxStacked bounds the distinct calls of a trace with stacks.
 	maxStacked = 1<<31 - 2

@@ -29,8 +29,8 @@ type siteOrder struct {
 	sites  []int32
 }
 
-// orderSites needs sites in the order of a table: enclosing ones first, and sites with equal callers in the order of
-// their places.
+// orderSites returns the order of the wanted sites. outer has each site's caller (0: none) and place its place. Sites
+// must be in the order of a table: callers first, and sites with equal callers in the order of their places.
 func orderSites(outer, place []int, wanted func(site int) bool) *siteOrder {
 	n := len(place)
 	size := make([]int32, n) // by site: number of wanted sites with this one in their stack, including itself
@@ -43,7 +43,7 @@ func orderSites(outer, place []int, wanted func(site int) bool) *siteOrder {
 		}
 	}
 	x := &siteOrder{number: make([]int32, n)}
-	next := make([]int32, n) // by site: number of the next site with it as caller
+	next := make([]int32, n) // by site: number for the next wanted site that has this one as caller
 	total := int32(0)
 	for i := range n {
 		at := &total
@@ -70,7 +70,7 @@ type signaturesAt struct {
 	groups []*SignatureGroup
 	first  []int // by group: number of its first signature
 	used   []int // by group: how many of its signatures have occurred
-	last   int   // group of the last new one
+	last   int   // group of the last new signature
 	recent []int // recent signatures, the latest one last
 }
 
@@ -99,7 +99,7 @@ func (p *signaturesAt) take(sig int) int {
 	return how
 }
 
-// find decodes a signature.
+// find returns the signature with this code, and records its occurrence. It returns false if the code has no signature.
 func (p *signaturesAt) find(how int) (sig int, ok bool) {
 	if how > 0 && how <= recent {
 		if how > len(p.recent) {
@@ -139,7 +139,7 @@ func (p *signaturesAt) new(sig, group int) {
 	p.came(sig, -1)
 }
 
-// index returns how many signatures of the place are in earlier groups.
+// index returns how many signatures of the place are in the groups before this one.
 func (p *signaturesAt) index(group int) (n int) {
 	for _, g := range p.groups[:group] {
 		n += g.size
@@ -147,7 +147,7 @@ func (p *signaturesAt) index(group int) (n int) {
 	return n
 }
 
-// came makes a signature the latest one; at is its previous index in recent, -1: none.
+// came makes a signature the latest one. at is its previous index in recent; -1: it is not there.
 func (p *signaturesAt) came(sig, at int) {
 	if at < 0 {
 		if at = 0; len(p.recent) < recent {
@@ -177,7 +177,7 @@ type distinctCall struct{ sig, site int32 }
 type distinctCalls struct {
 	number map[signatureRef]int32
 	calls  []signatureRef
-	behind []int32 // the call that follows the start (element 0) or call n (element n + 1); -1: none
+	behind []int32 // at 0 the call that follows the start, at n + 1 the one that follows call n; -1: none
 }
 
 func newDistinctCalls() *distinctCalls {
@@ -187,7 +187,7 @@ func newDistinctCalls() *distinctCalls {
 // add adds the calls of a class, and returns their preliminary numbers.
 func (x *distinctCalls) add(refs []signatureRef) []int {
 	list := make([]int, len(refs))
-	last := int32(0) // 0 is the start, n + 1 is call n
+	last := int32(0) // 0 for the start, n + 1 for call n
 	for k, ref := range refs {
 		n, fresh := once.NumberOf(x.number, ref)
 		if fresh {
@@ -213,7 +213,8 @@ func (x *distinctCalls) sort() []int32 {
 	return number
 }
 
-// codeCalls codes the calls of a trace with stacks; outer and place describe its sites.
+// codeCalls writes or reads the calls of a trace with stacks. outer and place have the caller and the place of each
+// site.
 func codeCalls(c *wire.Coder, calls *[]distinctCall, groups []*SignatureGroup, first, outer, place []int) {
 	at := byPlaces(groups, first)
 	order := orderSites(outer, place, func(site int) bool { return at[place[site]] != nil })
@@ -249,7 +250,7 @@ func (t *SignatureTable) decodeCalls(r *wire.Reader) {
 	}
 }
 
-// append writes the calls.
+// append appends the calls as codeCalls writes them.
 func (x *distinctCalls) append(b []byte, groups []*SignatureGroup, first []int, sites *siteTable) []byte {
 	calls := make([]distinctCall, len(x.calls))
 	for i, c := range x.calls {

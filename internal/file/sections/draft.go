@@ -19,12 +19,12 @@ import (
 
 // An Encoded is a trace ready to be written, except for the times of every call.
 type Encoded struct {
-	head   []byte // the bytes before the series
-	series int64  // size of its pieces
-	index  []byte // the bytes after the series
+	head   []byte // the bytes before the times of every call
+	series int64  // size of the times of every call, in bytes
+	index  []byte // the bytes after the times of every call: their index
 }
 
-// PrepareFile encodes c.
+// PrepareFile encodes c, except for the times of every call.
 func PrepareFile(c *Content) (*Encoded, error) {
 	e, err := prepare(c)
 	if err != nil {
@@ -42,7 +42,8 @@ func prepare(c *Content) (*Encoded, error) {
 	if series != nil && len(series.Sizes) != c.Ranks {
 		return nil, fmt.Errorf("times of calls of %d ranks, there are %d", len(series.Sizes), c.Ranks)
 	}
-	return assemble(&raw, series) // content is not used from here on, so that its memory can be reused: tables for compression take as much
+	// Content is not used from here on, so that its memory can be reused: tables for compression take as much.
+	return assemble(&raw, series)
 }
 
 func assemble(raw *[container.SectionCount][]byte, series *Series) (*Encoded, error) {
@@ -85,7 +86,7 @@ func (e *Encoded) Draft(path string) (*Draft, error) {
 	return d, nil
 }
 
-// DraftPattern is what the names of drafts add to the names of their traces.
+// DraftPattern is what follows the trace's name in the name of its draft. The star becomes a random text.
 const DraftPattern = ".draft*"
 
 // Name returns the draft's path, by which other processes can open it too.
@@ -137,7 +138,7 @@ func (d *Draft) finish(path string, overwrite bool) error {
 	return d.file.Close()
 }
 
-// Rename gives a file another name in its folder. One that another file has is an error unless overwrite is set.
+// Rename gives a file another name in its folder. A name that another file has is an error unless overwrite is set.
 func Rename(from, to string, overwrite bool) error {
 	if err := CheckReplaceable(to); err != nil {
 		return err
@@ -160,7 +161,8 @@ func Rename(from, to string, overwrite bool) error {
 	return os.Rename(from, to) // this file system has no links
 }
 
-// CheckReplaceable returns an error if a path is that of a device, a FIFO or a socket, which a new file must not replace.
+// CheckReplaceable returns an error if a path is that of a device, a FIFO or a socket, which a new file must not
+// replace.
 func CheckReplaceable(path string) error {
 	if what := SpecialFile(path); what != "" {
 		return fmt.Errorf("%s is a %s: name a file", path, what)

@@ -12,7 +12,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// AppendSyntheticLoops and DecodeSyntheticLoops: the section of loops with synthetic trip counts.
+// AppendSyntheticLoops appends the section of loops with synthetic trip counts, which DecodeSyntheticLoops reads.
 //
 //	drawn  = seed uvarint, families uvarint, family…, per class: loops uvarint, loop…
 //	family = precision uvarint, least uvarint, rank uvarint, (most - least) uvarint, rank uvarint, bins uvarint, bin…
@@ -36,7 +36,7 @@ func (c *Content) AppendSyntheticLoops(b []byte) []byte {
 	return b
 }
 
-// mostKeys limits the keys of a trace, as few bytes may represent many.
+// mostKeys is the largest number of keys (SyntheticLoop.KeyOfRank) in a trace, as few bytes may represent many.
 const mostKeys = 1 << 24
 
 // DecodeSyntheticLoops reads the section of loops with synthetic trip counts.
@@ -103,7 +103,7 @@ func checkFamily(x *model.SyntheticLoops, ranks int) error {
 	return nil
 }
 
-// checkDrawn refuses a section that cannot be written.
+// checkDrawn returns an error if the synthetic loops cannot be written.
 func (c *Content) checkDrawn() error {
 	if len(c.SyntheticLoops.Loops) != len(c.Classes) {
 		return fmt.Errorf("drawn loops of %d classes, there are %d", len(c.SyntheticLoops.Loops), len(c.Classes))
@@ -116,7 +116,7 @@ func (c *Content) checkDrawn() error {
 	return nil
 }
 
-// calls returns how often the ranks of a class call each terminal, in all.
+// calls returns how often all ranks of class i together call each terminal.
 func (c *Content) calls(i int, s *column.CountedStreams, terminals int) ([]uint64, error) {
 	members := c.Classes[i].Ranks.Len()
 	if c.SyntheticLoops == nil || len(c.SyntheticLoops.Loops[i]) == 0 {

@@ -19,8 +19,10 @@ import (
 // differences to the one before them in the list, at first to 0.
 const (
 	SharedSignaturesMark = 255
-	maxTogether          = 256     // classes; with more, a list's own form is as good
-	maxEditing           = 1 << 14 // places compared to find the least edits
+	// largest number of classes; with more, lists on their own are as short
+	maxTogether = 256
+	// largest product of the lengths of the differing parts of two lists for which the fewest edits are searched
+	maxEditing = 1 << 14
 )
 
 // A ClassCommon is the decoded common part of a class's ranks.
@@ -28,12 +30,13 @@ type ClassCommon struct {
 	Streams                   []*grammar.Grammar
 	VaryingCounts, Signatures []int
 
-	SymbolCount, GrammarBytes, SignatureListBytes int // number of symbols; sizes of the grammars and of the list in bytes
+	// number of symbols in the grammars; sizes of the grammars and of the list of signatures in bytes
+	SymbolCount, GrammarBytes, SignatureListBytes int
 	IsEdited                                      bool
 }
 
-// codeTogether codes the classes. A writer passes, for each class, the distance back to the one whose list is edited,
-// and the encoded list.
+// codeTogether writes or reads all classes. A writer passes, for each class, the distance back to the class whose list
+// is edited, and the encoded list.
 func codeTogether(c *wire.Coder, list []ClassCommon, table *SignatureTable, back []int, how [][]byte) {
 	tag := byte(SharedSignaturesMark)
 	wire.CodeByte(c, &tag)
@@ -180,7 +183,7 @@ func edits(from, list []int) []hunk {
 	return hunks
 }
 
-// codeEdits codes the hunks that turn from into another list.
+// codeEdits writes or reads the hunks that turn from into another list.
 func codeEdits(c *wire.Coder, from []int, hunks *[]hunk) {
 	at, last := 0, 0
 	wire.CodeList(c, hunks, 3, func(_ int, h *hunk) {
@@ -198,7 +201,7 @@ func codeEdits(c *wire.Coder, from []int, hunks *[]hunk) {
 	})
 }
 
-// edit applies hunks to a list.
+// edit returns the list that results if hunks are applied to from.
 func edit(from []int, hunks []hunk) (list []int) {
 	for _, h := range hunks {
 		list = append(append(list, from[:h.copied]...), h.added...)
@@ -207,7 +210,7 @@ func edit(from []int, hunks []hunk) (list []int) {
 	return append(list, from...)
 }
 
-// edited returns for each class how far before it the class is whose list is edited, 0 for none, and the encoded
+// edited returns, for each class, how far before it the class is whose list is edited (0: no list is), and the encoded
 // edits.
 func edited(sigs [][]int) (back []int, how [][]byte) {
 	back, how = make([]int, len(sigs)), make([][]byte, len(sigs))

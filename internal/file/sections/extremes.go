@@ -8,13 +8,13 @@ import (
 
 // A callRow is the pools of one call site, which share extremes.
 type callRow struct {
-	count   uint64  // number of times
-	mean    float64 // ns
+	count   uint64  // number of times in these pools
+	mean    float64 // mean of these times, in ns
 	pools   int     // number of pools with times
-	repeats bool    // some pool has several times
+	repeats bool    // some pool has more than one time
 }
 
-// two reports whether the row is two times of one pool.
+// two reports whether the row is exactly two times, both of one pool.
 func (r *callRow) two() bool { return r.pools == 1 && r.count == 2 }
 
 func (p *ClassPools) rowsOf(codes []statCode) []callRow {
@@ -23,7 +23,8 @@ func (p *ClassPools) rowsOf(codes []statCode) []callRow {
 		if x := &codes[i]; x.count > 0 {
 			r := &rows[p.ExtremesRow[i]]
 			r.count += x.count
-			r.mean += float64(x.MeanNs() * float64(x.count)) // a separate product, so that all machines round equally
+			// A product of its own is not fused with the addition, so that all machines round equally.
+			r.mean += float64(x.MeanNs() * float64(x.count))
 			r.pools++
 			r.repeats = r.repeats || x.count > 1
 		}
@@ -41,17 +42,17 @@ func (p *ClassPools) rowsOf(codes []statCode) []callRow {
 	return rows
 }
 
-// Extremes are the least and greatest times of a row, and the deviation of times from the means of their pools.
+// Extremes are the least and greatest times of a row, in ns, and the deviation of times from the means of their pools.
 type Extremes struct {
 	Min, Max               uint64
-	MinRank, MaxRank       int32 // the lowest ranks that had the extremes
+	MinRank, MaxRank       int32 // the lowest ranks that had Min and Max
 	DeviationFromPoolMeans float64
-	repeated               uint64 // number of times in pools with several, to which the deviation refers
+	repeated               uint64 // number of times in pools with more than one, to which the deviation refers
 	Count                  uint64
-	common                 bool // extremes over several classes
+	common                 bool // these are the extremes over several classes
 }
 
-// Extremes returns the extremes of pools by their stats.
+// Extremes returns the extremes of each row, given the statistics of each pool.
 func (p *ClassPools) Extremes(stats []model.Stat) []Extremes {
 	list := make([]Extremes, p.ExtremesRows)
 	for i := range stats {
@@ -65,7 +66,7 @@ func (p *ClassPools) Extremes(stats []model.Stat) []Extremes {
 	return list
 }
 
-// Merge adds the extremes of other ranks or terminals.
+// Merge adds the extremes of other ranks or terminals to e.
 func (e *Extremes) Merge(x *Extremes) {
 	if x.Count == 0 {
 		return
@@ -140,7 +141,8 @@ func roundedDown(f float64, keep int) int {
 	return n
 }
 
-// extremeCode rounds extremes. For common ones of several classes, ranks are those of the run instead of the class.
+// extremeCode rounds and encodes extremes. For common ones of several classes, ranks are those of the run instead of
+// the class.
 func (p *ClassPools) extremeCode(r *callRow, e *Extremes, common bool, index map[int32]uint64) (x extremeCode) {
 	has, keep := p.keeps(r, common), p.bits(r, common)
 	below, above := r.around(keep, common)
@@ -168,14 +170,15 @@ func (p *ClassPools) extremeCode(r *callRow, e *Extremes, common bool, index map
 	return x
 }
 
-// atMost limits the longest call, as a reader decodes it, to the sum of the calls.
+// atMost lowers the longest time, as a reader decodes it, to at most the sum of the calls' times.
 func (x *extremeCode) atMost(sum uint64, p *ClassPools, r *callRow) {
 	for x.most > 0 && x.read(p, r, true, ownNumber).Max > sum {
 		x.most, x.dev = x.most-1, max(x.dev-1, 0)
 	}
 }
 
-// read decodes extremes.
+// read decodes the extremes of a row. member returns the rank with an index in the class, or in the run for common
+// extremes.
 func (x *extremeCode) read(p *ClassPools, r *callRow, common bool, member func(i int) int32) Extremes {
 	has, keep := p.keeps(r, common), p.bits(r, common)
 	below, above := r.around(keep, common)
@@ -212,7 +215,7 @@ func (p *ClassPools) read(c *TimeCodes, k int, base *TimeCodes, member func(i in
 	return list
 }
 
-// commonRow returns the row of a base with the extremes of a class's row.
+// commonRow returns the index of the base's row whose extremes row i of a class shares; false if it shares no row's.
 func (c *TimeCodes) commonRow(p *ClassPools, k, i int) (int, bool) {
 	if c == nil {
 		return 0, false
@@ -231,10 +234,10 @@ func (c *TimeCodes) readCommon(p *ClassPools) {
 	}
 }
 
-// ReconcileExtremes makes redundant numbers consistent: extremes of single calls are rounded otherwise than those of ranks' totals.
-// No rank's total is less than its longest call; if each rank made one call, that is its total. apart marks the sites
-// whose extremes include other classes': the writer compared totals with those, and of the class's own calls only the
-// mean is known.
+// ReconcileExtremes makes redundant numbers consistent: extremes of single calls are rounded otherwise than those of
+// ranks' totals. No rank's total is less than its longest call; if each rank made one call, that is its total. apart
+// marks the sites whose extremes include other classes': the writer compared totals with those, and of the class's own
+// calls only the mean is known.
 func ReconcileExtremes(times []model.Times, groups []int32, ranks int, apart [2][]bool) {
 	if ranks < 2 {
 		return

@@ -19,18 +19,19 @@ import (
 // written as the difference from the successor of the call before.
 const (
 	following     = 250
-	fewFollowing  = 32      // number of calls; a shorter list is no shorter in this form
+	fewFollowing  = 32      // least number of calls; shorter lists are no shorter in this form
 	mostFollowing = 1 << 17 // largest number of calls of a table without stacks
 )
 
-// A followed is the calls of a table in order; site and at are empty if calls have stacks.
+// A followed is the calls of a table, by site, with the sites in the order of their places. It is empty if calls have
+// stacks.
 type followed struct {
-	site  []int32 // by call
-	at    []int32 // by call: index among those of its site
+	site  []int32 // by call: number of its site, in the order of places
+	at    []int32 // by call: index among the calls of its site
 	calls [][]int32
 }
 
-// follow arranges the calls of a table; nil if there are too many, or the table is damaged.
+// follow arranges the calls of the table as a followed; nil if there are too many, or the table is damaged.
 func (t *SignatureTable) follow() *followed {
 	t.once.Do(func() { t.followed = t.inOrder() })
 	return t.followed
@@ -44,7 +45,7 @@ func (t *SignatureTable) inOrder() *followed {
 		return nil
 	}
 	f := &followed{site: make([]int32, t.DistinctCalls), at: make([]int32, t.DistinctCalls)}
-	number := make(map[int]int32) // by site
+	number := make(map[int]int32) // by site: its number, in the order of places
 	var order []int
 	for n := range t.DistinctCalls {
 		_, _, site := t.DistinctCall(n)
@@ -69,7 +70,8 @@ func (t *SignatureTable) inOrder() *followed {
 	return f
 }
 
-// code codes a list for a table with this number of calls, after the byte for its form. A reader knows its length.
+// code writes or reads a list for a table with this number of calls, after the byte for its form. A reader knows the
+// list's length.
 func (f *followed) code(c *wire.Coder, list []int, calls int) {
 	if f.calls == nil {
 		next := 0
@@ -126,7 +128,8 @@ func (f *followed) decode(r *wire.Reader, n, calls int) []int {
 	return list
 }
 
-// codeFurther codes a number below a limit as its distance from another, modulo the limit.
+// codeFurther writes or reads a number as its difference from another, and refuses it when read if it is not below the
+// limit.
 func codeFurther(c *wire.Coder, v *int, than, limit int) {
 	wire.CodeRelative(c, v, than)
 	if c.Reader != nil && (*v < 0 || *v >= limit) {
@@ -135,7 +138,8 @@ func codeFurther(c *wire.Coder, v *int, than, limit int) {
 	}
 }
 
-// followedOf returns the calls of tables that were just written; nil if lists are better coded as numbers.
+// followedOf arranges the calls of tables that were just written as a followed; nil if lists are better coded as
+// numbers.
 func followedOf(sites, signatures []byte, schema map[uint16]*model.Function) *followed {
 	s := DecodeSites(wire.NewReader(sites, "sites"))
 	r := wire.NewReader(signatures, "signatures")

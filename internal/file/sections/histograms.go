@@ -7,14 +7,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A Histogram is the times of some terminals' calls, as in package trace.
+// A Histogram is the durations and gaps of a terminal's calls that came after a call at one place.
 type Histogram struct {
 	Terminal, PreviousPlace int
 	Duration, Gap           *hist.Hist
 }
 
-// AppendHistograms and DecodeHistograms: the histograms of a class, in rising
-// order of terminals and of where the calls came from.
+// AppendHistograms appends the histograms of a class, in rising order of terminals and of where the calls came from.
+// DecodeHistograms reads them.
 //
 //	histograms = count uvarint, (terminal, as a difference to the one before uvarint,
 //	             from + 1 uvarint, durations hist, gaps hist)…
@@ -44,7 +44,8 @@ func codeHistograms(c *wire.Coder, list *[]Histogram, terminals, places int) {
 	})
 }
 
-// NumberPlaces numbers the places of a class's terminals.
+// NumberPlaces numbers the places of a class's terminals: functions at sites without stack. of has the number of each
+// terminal's place, n is how many places there are.
 func NumberPlaces(groups []*SignatureGroup) (of []int, n int) {
 	type place struct {
 		call uint16

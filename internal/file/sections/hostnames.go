@@ -32,7 +32,7 @@ type nameRun struct {
 	step     int64
 }
 
-// code codes a run; most is the largest number of further names.
+// code writes or reads a run. A reader passes the largest number of further names in most.
 func (x *nameRun) code(c *wire.Coder, most int) {
 	c.String(&x.first)
 	if wire.CodeBounded(c, &x.more, most); x.more > 0 {
@@ -71,7 +71,7 @@ func nameRuns(list []string) (runs []nameRun) {
 	return runs
 }
 
-// codeNames codes a list of at most limit names.
+// codeNames writes or reads a list of at most limit names.
 func codeNames(c *wire.Coder, list *[]string, limit int) {
 	if c.Reader == nil {
 		runs := nameRuns(*list)
@@ -91,17 +91,17 @@ func codeNames(c *wire.Coder, list *[]string, limit int) {
 	})
 }
 
-// A hostNumber is a name divided into text, a number, and text.
+// A hostNumber is a host name divided into text, a number, and text.
 type hostNumber struct {
 	before, after string
 	number, step  int64
 	width         int
 }
 
-// maxDigits is the largest number of digits of a number.
+// maxDigits is the largest number of digits of a number in a name.
 const maxDigits = 15
 
-// numberedAt returns the name divided at the digits from a position on.
+// numberedAt divides a name at the digits that begin at a position; ok is false if no digit is there.
 func numberedAt(name string, at int) (x hostNumber, ok bool) {
 	end := at
 	for end < len(name) && end-at < maxDigits && name[end] >= '0' && name[end] <= '9' {
@@ -114,7 +114,7 @@ func numberedAt(name string, at int) (x hostNumber, ok bool) {
 	return hostNumber{before: name[:at], after: name[end:], number: n, width: end - at}, err == nil
 }
 
-// name returns the i-th name after the first.
+// name returns the i-th name after the first one of a run, counted from 1.
 func (x *hostNumber) name(i int64) (string, bool) {
 	const most = 1_000_000_000_000_000 // the smallest number with more than maxDigits digits
 	if x.step > most/model.MaxRanks || x.step < -most/model.MaxRanks {
@@ -136,7 +136,7 @@ func longestRun(list []string) (best hostNumber, n int) {
 	}
 	for at := range list[0] {
 		if at > 0 && isDigit(list[0][at]) && isDigit(list[0][at-1]) {
-			continue // not the begin of a number
+			continue // at is inside a number, not at its begin
 		}
 		x, ok := numberedAt(list[0], at)
 		if !ok {

@@ -25,7 +25,7 @@ func layoutOf(f *model.Function, room []signature.ParamLayout) signature.Layout 
 	return l
 }
 
-// widthOf returns the width of a type.
+// widthOf returns how wide the values of a type are in signatures.
 func widthOf(t model.Type) signature.Width {
 	switch t {
 	case model.TypeNone:
@@ -77,7 +77,7 @@ func markRanks(f *model.Function, vals []int64, ranks []bool) (forms []int32, er
 		if s.Param == signature.ParamMade {
 			continue
 		}
-		if s.HasSumsLeftOut(vals) { // the omitted elements could not be filled in
+		if s.HasSumsLeftOut(vals) { // FillInDisplacements could not fill in the elements
 			return nil, fmt.Errorf("%s: %w", f.Name, signature.ErrLayout)
 		}
 		switch p := ParamOf(f, s); {
@@ -133,8 +133,8 @@ func DisplacementSpans(f *model.Function, spans []signature.Span) iter.Seq2[*sig
 	}
 }
 
-// FillInDisplacements fills in omitted displacements. It leaves values unchanged that do not fit the function; whoever decodes
-// them gets the error.
+// FillInDisplacements fills in omitted displacements. It leaves values unchanged that do not fit the function; whoever
+// decodes them gets the error.
 func FillInDisplacements(f *model.Function, vals []int64) {
 	if len(vals) == 0 || !haveSums(f) {
 		return

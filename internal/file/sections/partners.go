@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// appendPartners and DecodeSyntheticMessages: the section of synthetic messages.
+// appendPartners appends the section of synthetic messages, which DecodeSyntheticMessages reads.
 //
 //	partners     = families uvarint, family…
 //	family       = seed uvarint, intervals uvarint, rounds uvarint, exchanges uvarint, ring uint8, segments uvarint uvarint,
@@ -49,7 +49,7 @@ const mostDrawnValue = 1 << 60
 
 var errNoPartners = errors.New("a family of drawn messages without any")
 
-// checkPartners refuses an impossible family.
+// checkPartners refuses synthetic messages that are impossible.
 func checkPartners(p *model.SyntheticMessages, ranks int) error {
 	if p.SendSegment < 0 || p.ReceiveSegment < 0 || p.DistinctExchanges < 1 || p.ExchangeRounds < uint64(p.DistinctExchanges) {
 		return errNoPartners
@@ -70,7 +70,7 @@ func checkPartners(p *model.SyntheticMessages, ranks int) error {
 	return nil
 }
 
-// checkPartners refuses a section that cannot be written.
+// checkPartners returns an error if the synthetic messages cannot be written.
 func (c *Content) checkPartners() error {
 	for i := range c.SyntheticMessages {
 		if err := checkPartners(&c.SyntheticMessages[i], c.Ranks); err != nil {

@@ -14,7 +14,7 @@ import (
 type LeafTimes struct {
 	Leaf          int
 	Gap, Duration float64
-	EntryGap      float64 // mean gap before a call that enters a loop; NaN: as for all calls
+	EntryGap      float64 // mean gap in ns before a call that enters a loop; NaN: as for all calls
 	// OuterEntryGaps is the mean gaps before those calls that also enter the next enclosing loop, then the one around that,
 	// and so on.
 	OuterEntryGaps []float64
@@ -30,18 +30,18 @@ type LeafTimes struct {
 //
 // A mean has eight significant bits. A terminal's mean is that of its leaves without means of their own.
 type placesBlob struct {
-	common map[int32]leafMeans // by terminal
+	common map[int32]leafMeans // by terminal: means of its leaves without means of their own
 	own    []LeafTimes
 }
 
-// leafMeans are encoded means.
+// leafMeans are the means of a leaf as RoundedNumber encodes them.
 type leafMeans struct{ gap, duration int }
 
 func meansOf(p *LeafTimes) leafMeans {
 	return leafMeans{RoundedNumber(p.Gap, meanBits), RoundedNumber(p.Duration, meanBits)}
 }
 
-// code codes the blob of a class; leaves is the number of its leaves.
+// code writes or reads the blob of a class. leaves is the number of the class's leaves.
 func (x *placesBlob) code(c *wire.Coder, leaves int) {
 	next := int32(0)
 	wire.CodeMap(c, x.common, 3, func(t *int32, m *leafMeans) {
@@ -51,7 +51,7 @@ func (x *placesBlob) code(c *wire.Coder, leaves int) {
 		next = *t + 1
 	})
 	if c.Reader != nil {
-		x.own = make([]LeafTimes, 0, c.Reader.RemainingLen()/8) // most leaves take as much
+		x.own = make([]LeafTimes, 0, c.Reader.RemainingLen()/8) // most leaves take about 8 bytes
 	}
 	last := 0
 	for i := 0; i < len(x.own) || c.Reader != nil && c.Reader.RemainingLen() > 0; i++ {
@@ -84,7 +84,7 @@ func (x *placesBlob) code(c *wire.Coder, leaves int) {
 	}
 }
 
-// appendPlacesOf appends the blob of a class; terminals is by leaf.
+// appendPlacesOf appends the blob of a class. terminals has the terminal of each leaf.
 func appendPlacesOf(b []byte, list []LeafTimes, terminals []int32) ([]byte, error) {
 	if len(list) == 0 {
 		return b, nil
@@ -96,7 +96,8 @@ func appendPlacesOf(b []byte, list []LeafTimes, terminals []int32) ([]byte, erro
 	for _, t := range terminals {
 		missing[t]++
 	}
-	x := placesBlob{common: make(map[int32]leafMeans)} // means of the first leaf of each terminal with several
+	// common has at first the means of the first leaf of each terminal with several leaves.
+	x := placesBlob{common: make(map[int32]leafMeans)}
 	for i := range list {
 		t := terminals[list[i].Leaf]
 		if _, known := x.common[t]; !known && missing[t] > 1 && math.IsNaN(list[i].EntryGap) {
@@ -113,7 +114,7 @@ func appendPlacesOf(b []byte, list []LeafTimes, terminals []int32) ([]byte, erro
 	return wire.AppendCoded(b, func(c *wire.Coder) { x.code(c, len(terminals)) }), nil
 }
 
-// DecodeLeafTimes reads the blob of a class; terminals is by leaf.
+// DecodeLeafTimes reads the blob of a class. terminals has the terminal of each leaf.
 func DecodeLeafTimes(r *wire.Reader, terminals []int32) (list []LeafTimes) {
 	if r.RemainingLen() == 0 {
 		return nil
@@ -155,7 +156,8 @@ type FirstTimes struct {
 	Gap, Duration float64
 }
 
-// appendFirsts and DecodeFirstTimes: the first calls at leaves. What section places has of these leaves is the mean of all calls, these included.
+// appendFirsts returns the section of the first calls at leaves, which DecodeFirstTimes reads. What section places has
+// of these leaves is the mean of all calls, these included.
 //
 //	firsts = per class blob
 //	blob   = (leaf - the one behind that before, gap mean, duration mean)…
@@ -190,7 +192,8 @@ func codeFirsts(c *wire.Coder, list *[]FirstTimes, leaves int) {
 	}
 }
 
-// appendMixed and DecodeSharedTimes: the terminals without times of single leaves.
+// appendMixed returns the section of the terminals whose times at single leaves are not known. DecodeSharedTimes reads
+// it for one class.
 //
 //	mixed = per class blob
 func appendMixed(classes []Class) []byte {
@@ -209,11 +212,11 @@ func DecodeSharedTimes(r *wire.Reader, limit int) (list []int) {
 	return list
 }
 
-// codeMixed: runs of rising terminals.
+// codeMixed writes or reads runs of rising terminals.
 //
 //	blob = (terminals between this run and the one before, terminals in the run - 1)…
 func codeMixed(c *wire.Coder, list *[]int, limit int) {
-	left, end := *list, uint64(0) // when writing
+	left, end := *list, uint64(0) // left has the terminals that are not yet written
 	for !c.Failed() && (len(left) > 0 || c.Reader != nil && c.Reader.RemainingLen() > 0) {
 		var first, more uint64
 		if c.Reader == nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Processes is a table of Process, in columns over the ranks. Names are in order of the first rank that has them, so
-// that the order in which parts of the table were joined does not matter.
+// Processes is the table of processes (model.Process), in columns over the ranks. Names are in order of the first rank
+// that has them, so that the order in which parts of the table were joined does not matter.
 type Processes struct {
 	hosts, ends names
 	folders     names // templates, see signature.FileTemplate
@@ -37,7 +37,7 @@ const (
 	processColumns = 10
 )
 
-// Len returns the number of entries.
+// Len returns the number of processes in the table: one for each rank.
 func (p *Processes) Len() int { return p.cols[0].Len() }
 
 // A trace stores only significant digits of a process's times: the last digits differ between ranks, and would make
@@ -46,7 +46,8 @@ func (p *Processes) Len() int { return p.cols[0].Len() }
 // millisecond; on more than manyRanks ranks they are rounded like the span.
 const manyRanks = 256
 
-// extraDigits is how many more bits are sent to rank 0, so that values can still be rounded in several ways.
+// extraDigits is how many more bits than a file has are sent to rank 0, so that values can still be rounded in several
+// ways.
 const extraDigits = 4
 
 // RoundProcess returns a process in the accuracy that is sent to rank 0. Digits are truncated, so that rounding the
@@ -83,7 +84,7 @@ func digitsFor(ranks int) int {
 func RoundingError(ns int64, ranks int) int64 {
 	by := unitOf(ns, digitsFor(ranks)) / 2
 	if ranks > manyRanks {
-		by = max(by, int64(totalsWithin*float64(ns))) // see followsForm
+		by = max(by, int64(totalsWithin*float64(ns))) // the time in MPI may be the total, see followsForm
 	}
 	return by
 }
@@ -96,7 +97,7 @@ func unitOf(v int64, digits int) int64 {
 	return int64(1) << (bits.Len64(uint64(v)) - digits)
 }
 
-// endUnit returns the unit to which ends are rounded, for processes with this span.
+// endUnit returns the unit, in ns, to which end times are rounded, for processes with this span.
 func endUnit(span int64, ranks int) int64 {
 	unit := int64(1e6)
 	if ranks > manyRanks {
@@ -161,7 +162,7 @@ func (p *Processes) Append(x model.Process) {
 	}
 }
 
-// AppendNone adds entries of unknown ranks.
+// AppendNone adds entries for ranks of which nothing is known.
 func (p *Processes) AppendNone(ranks int) {
 	for i := range p.cols {
 		v := int64(0)
@@ -252,7 +253,7 @@ func (p *Processes) set(x *model.Process, col int, v int64) {
 	}
 }
 
-// AppendBinary and DecodeProcesses: the table in messages between ranks.
+// AppendBinary appends the table as in messages between ranks, which DecodeProcesses reads.
 //
 //	processes = names, per column its runs, asides
 //	names     = hosts, ends, folders, each: count, string…
@@ -273,7 +274,7 @@ func DecodeProcesses(r *wire.Reader, n int) Processes {
 	return p
 }
 
-// decode reads the columns; the names must have been read.
+// decode reads the columns, which next returns one after the other. The names must have been read.
 func (p *Processes) decode(r *wire.Reader, next func() column.Column) Processes {
 	for i := range p.cols {
 		p.cols[i] = next()
@@ -285,7 +286,7 @@ func (p *Processes) decode(r *wire.Reader, next func() column.Column) Processes 
 			continue
 		}
 		for _, run := range p.cols[i].Runs() {
-			// Runs are monotonic, so the ends bound the run.
+			// Only monotonic runs are accepted: their first and last values bound the others.
 			if !names.has(run.Start) || !names.has(run.At(run.Count-1)) || !run.Monotonic() {
 				r.Fail("process table: no name for an entry")
 			}

@@ -20,10 +20,11 @@ const (
 	followsForm = 3
 )
 
-// totalsWithin is the largest relative difference between a rank's time and its total.
+// totalsWithin is the largest relative difference between a rank's time in MPI and what section totals has for it.
 const totalsWithin = 0.0102
 
-// AppendSection and DecodeProcessSection: the table in files, shorter and slower than in messages.
+// AppendSection appends the table as in files, which DecodeProcessSection reads. It is shorter than in messages, and
+// takes longer.
 //
 //	processes = names, per column but the calls: form uint8, payload
 //	seq       = see column.Seq
@@ -44,7 +45,7 @@ func (p *Processes) codeNames(c *wire.Coder, ranks int) {
 	c.Strings(&p.ends.list)
 }
 
-// shortest returns a column in its shortest form.
+// shortest returns column i in its shortest form.
 func (p *Processes) shortest(i int, totals RankTotals) []byte {
 	if i != untilColumn && i != spanColumn && i != mpiColumn {
 		return exactly(&p.cols[i])
@@ -69,7 +70,7 @@ func (p *Processes) shortest(i int, totals RankTotals) []byte {
 	return best
 }
 
-// units returns by rank the unit to which a time is rounded.
+// units returns, by rank, the unit to which the time in column i is rounded, in ns.
 func (p *Processes) units(i int) []int64 {
 	units := p.cols[i].Values()
 	spans := p.cols[spanColumn].Reader()
@@ -83,7 +84,7 @@ func (p *Processes) units(i int) []int64 {
 	return units
 }
 
-// exactly writes the values of a column as they are.
+// exactly encodes the values of a column without rounding.
 func exactly(x *column.Column) []byte {
 	n := x.Len()
 	b := wire.AppendCoded([]byte{seqForm}, func(c *wire.Coder) { column.CodeSeq(c, x, n) })
@@ -103,7 +104,7 @@ type units struct {
 	unit  uint64
 }
 
-// unitsOf returns the largest unit.
+// unitsOf returns the least of the values, and the largest possible unit.
 func unitsOf(vals []int64) units {
 	x := units{least: slices.Min(vals)}
 	for _, v := range vals {
@@ -122,7 +123,7 @@ func (x *units) code(c *wire.Coder) {
 	wire.CodeUints(c, &x.unit)
 }
 
-// value codes one value.
+// value writes or reads one value.
 func (x *units) value(c *wire.Coder, v *int64) {
 	n := uint64(0)
 	if c.Reader == nil {
@@ -133,7 +134,7 @@ func (x *units) value(c *wire.Coder, v *int64) {
 	}
 }
 
-// codeLevels codes a column as multiples of a unit above its least value.
+// codeLevels writes or reads values as multiples of a unit above the least one.
 func codeLevels(c *wire.Coder, vals []int64) {
 	var x units
 	if c.Reader == nil {
@@ -151,7 +152,7 @@ type steadyRun struct {
 	ns    int64
 }
 
-// codeSteady codes runs of n ranks in all.
+// codeSteady writes or reads runs that have n ranks together.
 func codeSteady(c *wire.Coder, runs *[]steadyRun, n int) {
 	var x units
 	if c.Reader == nil {
@@ -174,7 +175,7 @@ func codeSteady(c *wire.Coder, runs *[]steadyRun, n int) {
 	}
 }
 
-// codeFollowing codes the times in MPI that the totals lack.
+// codeFollowing writes or reads the times in MPI of the ranks that the totals lack.
 func codeFollowing(c *wire.Coder, vals []int64, totals RankTotals) {
 	for rank := range vals {
 		if totals.Known[rank] {
@@ -192,17 +193,19 @@ func codeFollowing(c *wire.Coder, vals []int64, totals RankTotals) {
 func (p *Processes) steady(vals, units []int64) []steadyRun {
 	type run struct {
 		ranks       uint64
-		least, most int64 // range of the run's value
+		least, most int64 // range in which the run's value must be
 		sum         float64
 		unit        int64
 	}
 	var runs []run
 	for _, rank := range p.byHost() {
 		v, unit := vals[rank], units[rank]
-		cut := unit >> extraDigits // by how much the original time may exceed v, which was truncated
+		// By how much the original time may exceed v, which was truncated.
+		cut := unit >> extraDigits
 		near := unit
 		if v-unit/2 > 0 && unitOf(v-unit/2, digitsFor(len(vals))) < unit {
-			near /= 2 // a smaller value would look more accurate than it is
+			// A value below v would look more accurate than it is.
+			near /= 2
 		}
 		x := run{1, v + cut - near/2, v + near/2, float64(v) + float64(cut)/2, max(1, near>>extraDigits)}
 		if unit == 1 {
@@ -246,7 +249,7 @@ func (p *Processes) byHost() []int32 {
 	return order
 }
 
-// follow reports whether the times in MPI equal the totals, where these exist.
+// follow reports whether the times in MPI equal the totals, within rounding, on all ranks that have totals.
 func follow(vals []int64, totals RankTotals) bool {
 	if len(totals.Ns) != len(vals) {
 		return false
@@ -277,7 +280,7 @@ func DecodeProcessSection(r *wire.Reader, n int, calls column.Column, totals fun
 	})
 }
 
-// decodeForm reads a column. Earlier columns must have been read.
+// decodeForm reads column col of n ranks. Earlier columns must have been read.
 func (p *Processes) decodeForm(c *wire.Coder, col, n int, totals func() (RankTotals, error)) (x column.Column) {
 	switch form := c.Reader.Byte(); {
 	case form == seqForm:

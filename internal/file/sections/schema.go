@@ -118,7 +118,8 @@ func codeFunction(c *wire.Coder, f *model.Function) {
 	}
 }
 
-// codeKind: a kind by its name. A newer release may know more kinds; their names are read into unknown, and written from it.
+// codeKind writes or reads a kind by its name. A newer release may know more kinds: their names are read into unknown,
+// and written from it.
 func codeKind(c *wire.Coder, k *mpi.Kind, unknown *[]string) {
 	name := k.Name()
 	if c.Reader == nil && *k == mpi.KindUnknown {
@@ -146,7 +147,7 @@ func codeKind(c *wire.Coder, k *mpi.Kind, unknown *[]string) {
 //go:embed schema.table
 var schemaTable []byte
 
-// entries are those of schema.table, by id.
+// entries returns the functions' entries in schema.table, by id.
 var entries = sync.OnceValue(func() [][]byte {
 	r := wire.NewReader(schemaTable, "schema.table")
 	n := r.Count(2)
@@ -159,12 +160,12 @@ var entries = sync.OnceValue(func() [][]byte {
 		table[id] = r.Blob()
 	}
 	if err := r.Finish(); err != nil {
-		panic(fmt.Sprintf("trace: %v", err)) // it is in the program
+		panic(fmt.Sprintf("trace: %v", err)) // the table is part of the program
 	}
 	return table
 })
 
-// known is the entry of a function; nil if none.
+// known returns the entry of a function in schema.table; nil if it has none.
 func known(id uint16) []byte {
 	if list := entries(); int(id) < len(list) {
 		return list[id]
@@ -172,7 +173,7 @@ func known(id uint16) []byte {
 	return nil
 }
 
-// codeSchema: functions, by id. Those that are in schema.table as they are take a byte.
+// codeSchema writes or reads functions, by id. A function that equals its entry in schema.table takes a byte.
 //
 //	schema = count uvarint, (2·(id, as a difference to the one before) + described uvarint, [entry])…
 func codeSchema(c *wire.Coder, list *[]*model.Function) {

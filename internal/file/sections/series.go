@@ -11,12 +11,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Series is the times of every call, as pieces of package series, one for each rank, in order and without gaps.
-// They may exceed memory, so they are read from a source, or the ranks write them into a Draft.
+// Series is the times of every call: a piece for each rank, encoded by package series, in order and without gaps. They
+// may exceed memory, so they are read from a source, or the ranks write them into a Draft.
 type Series struct {
-	Data     io.ReaderAt // nil: other processes write it
-	Sizes    []int64     // by rank; 0: no piece
-	Checksum uint32      // checksum of all pieces; computed if there are Data
+	Data     io.ReaderAt // the pieces; nil: other processes write them
+	Sizes    []int64     // by rank: size of its piece in bytes; 0: no piece
+	Checksum uint32      // CRC-32C of all pieces; computed if Data is set
 }
 
 // size returns the sum of the pieces' sizes in bytes.
@@ -28,7 +28,7 @@ func (s *Series) size() int64 {
 	return sum
 }
 
-// SeriesFile creates a file for Data that disappears when it is closed.
+// SeriesFile creates a file for Series.Data that disappears when it is closed.
 func SeriesFile() (*os.File, error) {
 	f, err := os.CreateTemp("", "spoor-times-")
 	if err != nil {
@@ -41,7 +41,7 @@ func SeriesFile() (*os.File, error) {
 	return f, nil
 }
 
-// EncodeIndex is the trailer after the pieces.
+// EncodeIndex returns the index of a series, with its size and checksum, which follow the pieces.
 //
 //	series = piece of each rank…, index, size of index uint32, crc uint32 of index
 //	index  = seq of ranks: sizes of the pieces in bytes
@@ -56,10 +56,10 @@ func (s *Series) EncodeIndex() []byte {
 // SeriesTailSize is how many bytes end a series: size and checksum of its index.
 const SeriesTailSize = 8
 
-// pieces reads the data.
+// pieces returns a reader of all pieces.
 func (s *Series) pieces() io.Reader { return io.NewSectionReader(s.Data, 0, s.size()) }
 
-// CopyTo writes the data.
+// CopyTo writes all pieces to w.
 func (s *Series) CopyTo(w io.Writer) error {
 	n, err := io.Copy(w, s.pieces())
 	if err == nil && n < s.size() {
@@ -71,7 +71,7 @@ func (s *Series) CopyTo(w io.Writer) error {
 	return nil
 }
 
-// tail returns the section's size and checksum.
+// tail returns the size and the checksum of the whole section, pieces and index; nil for a nil Series.
 func (s *Series) tail() (*container.AppendedSection, error) {
 	if s == nil {
 		return nil, nil
@@ -89,8 +89,8 @@ func (s *Series) tail() (*container.AppendedSection, error) {
 	return &container.AppendedSection{Size: uint64(s.size()) + uint64(len(index)), Checksum: sum}, nil
 }
 
-// A SeriesIndex finds the pieces in a file.
+// A SeriesIndex says where the pieces of a series are in a file.
 type SeriesIndex struct {
 	Section *container.Section
-	Offsets []int64 // by rank, with an additional element for the end
+	Offsets []int64 // by rank: offset of its piece in the section; one more element for the end
 }

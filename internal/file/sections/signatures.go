@@ -31,19 +31,19 @@ type SignatureTable struct {
 
 	sites    *SiteTable
 	once     sync.Once
-	followed *followed // see follow
+	followed *followed // result of follow
 }
 
-// A SignatureGroup is the signatures of one function from one site with as many values.
+// A SignatureGroup is the signatures of one function from one site that have the same number of values.
 type SignatureGroup struct {
 	FunctionID  uint16
 	Site        int
 	ValueCount  int             // number of values of each signature
 	size        int             // number of signatures; a writer sets it when they are written
-	OneFormList bool            // a single list of forms for all values
+	OneFormList bool            // forms has one list for all values of all signatures; else a list for each value
 	Function    *model.Function // when reading: the function, if its values may have sums
-	forms       []column.Forms  // the lists; what a reader has
-	writing                     // what a writer has
+	forms       []column.Forms  // lists of forms, when reading
+	writing                     // used when writing
 }
 
 type skeleton struct {
@@ -52,7 +52,7 @@ type skeleton struct {
 	width int
 }
 
-// groupColumns are the table's groups.
+// groupColumns are the groups of a SignatureTable, as columns.
 type groupColumns struct{ calls, sites, values, sizes, orders []int64 }
 
 func (x *groupColumns) code(c *wire.Coder) {
@@ -148,7 +148,7 @@ func (t *SignatureTable) DistinctCall(n int) (g *SignatureGroup, sig, site int) 
 // HasStacks reports whether distinct calls differ by their stacks, too.
 func (t *SignatureTable) HasStacks() bool { return t.stacked != nil }
 
-// SignatureOfCall is the number of a distinct call's signature.
+// SignatureOfCall returns the number of a distinct call's signature.
 func (t *SignatureTable) SignatureOfCall(n int) int {
 	if t.stacked == nil {
 		return n
