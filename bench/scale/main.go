@@ -122,7 +122,7 @@ func run(args []string) error {
 			}
 			continue
 		}
-		// With a file, the row is there before the baseline, which may take longer.
+		// With a file of results, spoor's row is stored before the baseline is measured, which may take longer.
 		r, err := measure(p, k.ranks, *baseline && st == nil, *keep)
 		if err != nil {
 			return fmt.Errorf("%s on %d ranks: %w", p.Name, k.ranks, err)
@@ -144,7 +144,7 @@ func run(args []string) error {
 		r.Program.Run = nil
 		results = append(results, r)
 	}
-	if st != nil { // sorted even if nothing was run
+	if st != nil { // writing also sorts the rows of the file, so it is done even if nothing was run
 		if err := st.reload(); err != nil {
 			return err
 		}
