@@ -59,7 +59,7 @@ type checked struct {
 	File   string `json:"file"`
 	Ranks  int    `json:"ranks"`
 	Looked int    `json:"ranks_checked"` // number of ranks whose calls were read
-	tracks int    // number of ranks with a track
+	tracks int    // number of ranks that left a track in the trace
 	Calls  int64  `json:"calls"`
 	Error  string `json:"error,omitempty"`
 	err    error

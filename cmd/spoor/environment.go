@@ -1,6 +1,7 @@
 package main
 
-// A setting is an environment variable that users may set.
+// A setting is something that the manual page lists, with its description: an environment variable that users may set,
+// a file that remains, or an exit code.
 type setting struct{ name, what string }
 
 // settings are the environment variables of `spoor run`. Further variables that the tool passes to ranks are

@@ -237,8 +237,7 @@ func (v *Rank) Track() *track.Track {
 	if v.paths != nil {
 		_, t.Hists = v.paths.CoursesAndHists(number)
 	}
-	// What differs between processes of a real run differs here, too: MPI_Init
-	// within two seconds, the end within a millisecond, MPI time by a tenth.
+	// As in a real run, processes differ in start (up to two seconds apart) and end (up to a millisecond apart).
 	random := noise(v.Rank)
 	start, end := int64(random>>33), int64(60_000_000_000+random>>20&0xfffff)
 	t.Process = track.Process{
@@ -256,7 +255,7 @@ func noise(rank int) uint64 {
 	return n ^ n>>31
 }
 
-// Operations.
+// Handles of reduction operations, as numbers of the standard's ABI.
 const (
 	Sum = 0x21
 	Max = 0x23
@@ -279,22 +278,22 @@ type Comm struct{ Handle int64 }
 // World is MPI_COMM_WORLD.
 var World = Comm{0x101}
 
-// A Buf is an address: a segment and an offset in it.
+// A Buf is an address as a track has it: the number of a segment, and an offset in bytes.
 type Buf struct{ Segment, Offset int64 }
 
-// Heap returns the start of an allocated block, numbered as allocated.
+// Heap returns the start of the n-th allocated block.
 func Heap(n int64) Buf { return Buf{n<<8 | 1, 0} }
 
-// Static returns a place in the program's data.
+// Static returns an address in the program's static data, offset bytes from its start.
 func Static(offset int64) Buf { return Buf{3, offset} }
 
-// Stack returns a place in the frame of the main thread's functions.
+// Stack returns an address on the main thread's stack, offset bytes below its start.
 func Stack(offset int64) Buf { return Buf{4, -offset} }
 
 // InPlace is MPI_IN_PLACE.
 var InPlace = Buf{0, 1}
 
-// Plus returns the address some bytes further.
+// Plus returns the address that is a number of bytes after b.
 func (b Buf) Plus(bytes int64) Buf { return Buf{b.Segment, b.Offset + bytes} }
 
 // A Status is what a receive found.
@@ -305,7 +304,7 @@ type Request struct {
 	id   int64
 	recv bool
 	st   Status
-	says signature.ReceiveEnvelope // what the receive asks for; see signature.ReceiveEnvelope
+	says signature.ReceiveEnvelope // source, tag and size that the receive asks for
 }
 
 // Active reports whether the request isn't null.
@@ -325,7 +324,7 @@ func (v *Rank) create(recv bool, st Status, says signature.ReceiveEnvelope) Requ
 	return Request{v.made, recv, st, says}
 }
 
-// status puts the status of an operation that has completed.
+// status adds the status of a completed operation to the values of the call that completes it.
 func (v *Rank) status(recv bool, st Status, says signature.ReceiveEnvelope, ignored bool) {
 	switch {
 	case !recv:
