@@ -203,7 +203,7 @@ func sayInside(stderr io.Writer, out, scratch string) {
 	}
 	for _, g := range gatheringsOf(list, processes, 0, time.Now()) {
 		if g.Come == g.Expected || g.Function == "MPI_Finalize" && len(processes) == 0 {
-			continue // all have entered the call, or those without a mark and without records have completed MPI_Finalize
+			continue // no process waited: all have entered the call, or all others have completed MPI_Finalize
 		}
 		fmt.Fprintf(stderr, "spoor: when the job ended: %s\n", g.line())
 	}

@@ -62,7 +62,7 @@ func reportMade(stderr io.Writer, o runOptions, path, out string, force bool) (*
 	name, said, err := o.thin.file(stderr, path, out, force)
 	switch {
 	case err == nil && name != "":
-		if filepath.Dir(path) != filepath.Dir(out) { // rank 0 has printed how to move this lossless trace to out's folder
+		if filepath.Dir(path) != filepath.Dir(out) { // rank 0 has printed a command that moves this lossless trace
 			said += fmt.Sprintf("; %s is gone", path)
 		}
 		err = os.Remove(path)

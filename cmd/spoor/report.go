@@ -25,33 +25,34 @@ import (
 type ending struct {
 	program  string
 	launcher launch.Launcher
-	code     int      // the launcher's exit code, or the command's
-	args     []string // the command
+	code     int      // exit code of the traced command, usually a launcher
+	args     []string // the traced command with its arguments
 	release  func()   // unlocks the scratch folder
 }
 
-// report prints the outcome of a run: its trace, or the records left in scratch, or why there are neither. old are
-// traces from before the run.
+// report prints the outcome of a run: its trace, or where its records are, or why there are neither. old are the paths
+// of traces that existed before the run.
 func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e ending) error {
-	e.release, _ = recover.LockScratch(scratch, bringTime()) // Slurm's epilog may still be moving records
+	e.release, _ = recover.LockScratch(scratch, bringTime()) // waits for Slurm's epilog, which may be moving records
 	defer e.release()
 	sayInside(stderr, out, scratch)
 	defer func() { recover.RemoveEmptyPartialFolder(recover.PartialFolder(out, scratch), scratch) }()
 	made := o.made(out)
 	traces := slices.DeleteFunc(tracesOf(made), func(path string) bool { return slices.Contains(old, path) || !ofRun(path, scratch) })
 	for _, dir := range deliver.FallbackFolders(scratch) {
-		traces = append(traces, tracesOf(filepath.Join(dir, filepath.Base(made)))...) // rank 0 reported this folder
+		// Rank 0 wrote the trace here, as out had no room, and printed this.
+		traces = append(traces, tracesOf(filepath.Join(dir, filepath.Base(made)))...)
 	}
 	dirs, err := leftDirs(out, scratch)
 	if err != nil {
 		return err
 	}
-	if len(traces) > 0 { // a script that starts MPI programs is not an MPI program: drop its records
+	if len(traces) > 0 { // a traced script that only started MPI programs made no MPI calls: drop its records
 		dirs = slices.DeleteFunc(dirs, func(d string) bool { return isSerial(d) && os.RemoveAll(d) == nil })
 	}
 	if len(dirs) > 0 && !slices.ContainsFunc(dirs, func(d string) bool { return !recover.IsMarkedComplete(d) }) && ranksElsewhere(dirs) == 0 {
-		// Programs that only use sessions have no common end for a merge. In other programs rank 0 could not write
-		// the trace.
+		// All records are complete, but no rank has written a trace. Programs that only use sessions have no common end
+		// at which ranks could merge; in other programs, rank 0 could not write the file.
 		list, err := writeSomewhere(stderr, recover.ReadProcesses(dirs, func() {}), o, made, scratch)
 		for _, r := range list {
 			traces = append(traces, r.Trace)
@@ -94,7 +95,8 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 	return nil
 }
 
-// leftDirs lists the process directories of a run, in its scratch folder on this host and in its home.
+// leftDirs lists the process directories of a run: those in its scratch folder on this host, and those in the folder
+// beside the trace.
 func leftDirs(out, scratch string) (dirs []string, err error) {
 	for _, folder := range []string{scratch, recover.PartialFolder(out, scratch)} {
 		list, err := recover.ProcessDirs(folder)
@@ -104,7 +106,7 @@ func leftDirs(out, scratch string) (dirs []string, err error) {
 		dirs = append(dirs, list...)
 	}
 	slices.Sort(dirs)
-	return slices.Compact(dirs), nil // a link in the home may lead to the same folder
+	return slices.Compact(dirs), nil // the folder beside the trace may have a link to the scratch folder
 }
 
 // isSerial reports whether a process directory belongs to a program without MPI.
@@ -113,7 +115,8 @@ func isSerial(dir string) bool {
 	return err == nil && c.SessionsOnly && c.Library == "" && recover.IsMarkedComplete(dir)
 }
 
-// onlyElsewhere has a failed job's launcher collect the records if no rank ran on this host.
+// onlyElsewhere has a failed job's launcher collect the records of other hosts, as no rank ran on this host. found
+// says whether there were any.
 func onlyElsewhere(stderr io.Writer, out, scratch string, e ending) (found bool, err error) {
 	if e.code == 0 {
 		return false, nil
@@ -148,11 +151,12 @@ func tracesOf(out string) []string {
 	return list
 }
 
-// ofRun reports whether a trace is this run's. Another run may have written it at the same time.
+// ofRun reports whether a trace is of the run with this scratch folder, not of another run that wrote it at the same
+// time.
 func ofRun(path, scratch string) bool {
 	r, err := trace.Open(path)
 	if err != nil {
-		return true // the error will be reported later
+		return true // reportTrace opens the file again and reports the error
 	}
 	defer r.Close()
 	run, ok := r.Meta()[deliver.MetaRun]
@@ -167,7 +171,7 @@ func reportTrace(stderr io.Writer, o runOptions, path string) (*sums.Summary, er
 	defer r.Close()
 	if o.stack > 1 && !o.noCode {
 		if err := addCode(r); err != nil {
-			fmt.Fprintf(stderr, "spoor: %v\n", err) // the trace is unchanged
+			fmt.Fprintf(stderr, "spoor: %v\n", err) // the trace is whole without the code's functions and loops
 		}
 	}
 	s, err := sums.SummariseBriefly(r)
@@ -185,7 +189,7 @@ func reportTrace(stderr io.Writer, o runOptions, path string) (*sums.Summary, er
 	return s, nil
 }
 
-// shortPath returns a path relative to the working directory if that is shorter.
+// shortPath returns a path relative to the working directory if it lies in there.
 func shortPath(path string) string {
 	if dir, err := os.Getwd(); err == nil {
 		if rel, err := filepath.Rel(dir, path); err == nil && !strings.HasPrefix(rel, "..") {
@@ -195,7 +199,7 @@ func shortPath(path string) string {
 	return path
 }
 
-// freeName returns out, or the next free numbered name.
+// freeName returns out if no such file exists, else the first numbered name (e.g. app-2.spoor) that doesn't exist.
 func freeName(out string) string {
 	for n := 1; ; n++ {
 		if name := deliver.NumberedName(out, n); !exists(name) {
@@ -209,7 +213,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// writeSomewhere writes the traces of worlds to their place, or to another folder with room.
+// writeSomewhere makes the traces of a run from its processes' records. They are written to out, or to another folder
+// if that fails.
 func writeSomewhere(stderr io.Writer, processes []*recover.Process, o runOptions, out, scratch string) ([]recovered, error) {
 	list, err := writeWorlds(processes, freeName(out), o.force, o.tags)
 	if err == nil || len(list) > 0 {
@@ -227,17 +232,19 @@ func writeSomewhere(stderr io.Writer, processes []*recover.Process, o runOptions
 			}
 			return list, nil
 		}
-		os.Remove(dir) // fails if the folder is not empty
+		os.Remove(dir) // fails, as it should, if the folder had other files
 	}
 	return nil, err
 }
 
-// complainLeft saves the records of a failed run, and prints where they are.
+// complainLeft moves the records of a run without a whole trace to the folder beside the trace. It prints where they
+// are, and the command that makes a trace of them.
 func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending) error {
 	processes := show.FormatPlural(len(dirs), "process")
 	elsewhere, alive := ranksElsewhere(dirs), waitForEnd(dirs)
 	what := show.FormatPlural(len(dirs)-len(alive), "process") + " ended without the others; what they recorded is in"
-	if len(alive)+elsewhere == 0 || !slices.ContainsFunc(dirs, func(d string) bool { return !recover.IsMarkedComplete(d) }) { // no others, or all are complete
+	// "Without the others" is wrong if no process runs on or is on another host, or if all records are complete.
+	if len(alive)+elsewhere == 0 || !slices.ContainsFunc(dirs, func(d string) bool { return !recover.IsMarkedComplete(d) }) {
 		what = "what " + processes + " recorded is in"
 	}
 	partial, err := recover.MakePartialFolder(out, scratch)
@@ -253,7 +260,7 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 		from := []string{scratch}
 		home := recover.PartialFolder(out, scratch)
 		if list, err := recover.ProcessDirs(home); err == nil && len(list) > 0 {
-			from = append(from, shortPath(home)) // from other hosts, or moved there before the disk was full
+			from = append(from, shortPath(home)) // records of other hosts, or moved there before the disk was full
 		}
 		command := show.QuoteCommand(append([]string{"spoor", "recover", "-o", shortPath(out)}, from...))
 		if len(alive) == 0 {
@@ -279,7 +286,8 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 	return nil
 }
 
-// epilogTime is how long Slurm's epilogs may take; a job that is ending gets little more.
+// epilogTime is how long spoor run waits for Slurm's epilogs to move records. It can't wait longer, as Slurm soon kills
+// a job whose time is over.
 const epilogTime = 3 * time.Second
 
 // sayElsewhere has the launcher collect records from hosts that are missing here, or prints the command for it.
