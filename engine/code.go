@@ -42,7 +42,7 @@ func work(line []string, seconds int) bool {
 	return C.child_run(*argv, argv, envp, C.int(seconds)) == 0
 }
 
-// cList converts a list to the form of main's argv.
+// cList converts a list to a C array of strings that ends with NULL, like main's argv. free frees it.
 func cList(list []string) (first **C.char, free func()) {
 	size := C.size_t(unsafe.Sizeof(first))
 	first = (**C.char)(C.calloc(C.size_t(len(list)+1), size))

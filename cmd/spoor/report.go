@@ -290,10 +290,11 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 // a job whose time is over.
 const epilogTime = 3 * time.Second
 
-// sayElsewhere has the launcher collect records from hosts that are missing here, or prints the command for it.
+// sayElsewhere has the launcher collect the records of ranks on other hosts, which it counts in elsewhere. If some
+// remain there, it prints the command that collects them.
 func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scratch string, e ending) {
 	for begin := time.Now(); elsewhere > 0 && launch.SetEpilog(e.args, "") != nil && time.Since(begin) < epilogTime; time.Sleep(50 * time.Millisecond) {
-		if dirs, err := recover.ProcessDirs(partial); err == nil { // Slurm's epilogs have moved them
+		if dirs, err := recover.ProcessDirs(partial); err == nil { // Slurm's epilogs may have moved more records here
 			elsewhere = min(elsewhere, ranksElsewhere(dirs))
 		}
 	}
@@ -301,8 +302,10 @@ func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scra
 	line := bringCommand(e, scratch, partial, nodes, true)
 	if elsewhere > 0 && line != nil {
 		all, begin := elsewhere, time.Now()
-		err := bring(line, io.Discard)                       // may fail
-		if err != nil && time.Since(begin) < bringTime()/4 { // it crashed, as launchers may when their processes end; after a longer time a host is down
+		err := bring(line, io.Discard)
+		// Launchers may crash when their processes end, so an early failure is tried again. A late one means that a
+		// host is down.
+		if err != nil && time.Since(begin) < bringTime()/4 {
 			err = bring(line, io.Discard)
 		}
 		if dirs, failed := recover.ProcessDirs(partial); failed == nil {
@@ -330,7 +333,7 @@ func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scra
 	}
 }
 
-// hostsOf lists the hosts of processes.
+// hostsOf lists the hosts on which the processes of process directories ran.
 func hostsOf(dirs []string) (hosts []string) {
 	for _, d := range dirs {
 		if c, err := capture.ReadContext(d); err == nil && !slices.Contains(hosts, c.Host) {
@@ -340,7 +343,8 @@ func hostsOf(dirs []string) (hosts []string) {
 	return hosts
 }
 
-// waitForEnd waits shortly for processes that are about to end with their launcher, and lists the others.
+// waitForEnd waits up to a second for processes that are about to end, as their launcher has. It lists those that still
+// run, as text.
 func waitForEnd(dirs []string) []string {
 	for try := 0; ; try++ {
 		var alive []string
@@ -371,7 +375,7 @@ func stillRun(n int) string {
 	return fmt.Sprintf("%d processes still run", n)
 }
 
-// ranksElsewhere counts the ranks of the world that have no directory here.
+// ranksElsewhere returns how many ranks of MPI_COMM_WORLD have none of the process directories dirs.
 func ranksElsewhere(dirs []string) int {
 	ranks, here := 0, 0
 	for _, d := range dirs {
@@ -383,7 +387,8 @@ func ranksElsewhere(dirs []string) int {
 	return max(0, ranks-here)
 }
 
-// explainAlone prints why each process had an MPI_COMM_WORLD of its own.
+// explainAlone prints that each process had an MPI_COMM_WORLD of its own, and why if program and launcher belong to
+// different MPIs.
 func explainAlone(stderr io.Writer, program string, l launch.Launcher) {
 	fmt.Fprintf(stderr, "spoor: every process was a world of one rank\n")
 	r, err := launch.InspectProgram(lookPath(program))
@@ -414,7 +419,8 @@ func explainNothing(stderr io.Writer, e ending, files bool) {
 		case r.Obstacle != "":
 			why = []string{r.Obstacle}
 		case r.Kind == "executable" && len(r.MPI) == 0:
-			// Libraries that it may load are checked, except through dlmopen: so it has called no MPI_Init.
+			// The shim sees each library that a program loads, except through dlmopen. So the program called no
+			// MPI_Init.
 			why = []string{"it links with no MPI library, and called MPI_Init of none that it loads (what dlmopen loads can't be followed)"}
 			if e.launcher != launch.NoLauncher && e.code != 0 {
 				why = append(why, fmt.Sprintf("the launcher failed: it ended with code %d, see what it said", e.code))

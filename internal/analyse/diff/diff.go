@@ -16,33 +16,33 @@ import (
 
 // Options say what counts as a difference.
 type Options struct {
-	CompareSites     bool   // where calls and callbacks are in the program
-	IgnoreCallers    bool   // compare sites by address alone, without callers, for traces of which only one has call stacks
-	AnyAddress       bool   // addresses are all the same
-	AllowRenamed     bool   // addresses, file names and attribute keys may differ, if the mapping between both traces is one to one
-	AllowMovedBlocks bool   // only memory blocks may differ, one to one; blocks that the recorder doesn't follow are all equal
-	AnyOrder         bool   // requests may finish in another order, and tests fail more or less often
-	ContextCalls     int    // calls to show before the difference
+	CompareSites     bool   // call sites, and addresses of callback functions, must be equal
+	IgnoreCallers    bool   // sites are compared without their callers, as only one of the traces has call stacks
+	AnyAddress       bool   // addresses are not compared
+	AllowRenamed     bool   // addresses, file names and attribute keys may differ if they map one to one
+	AllowMovedBlocks bool   // memory blocks may differ if they map one to one; unfollowed blocks are all equal
+	AnyOrder         bool   // requests may finish in another order, and tests may find nothing more or less often
+	ContextCalls     int    // number of calls before the difference that Difference.Context has
 	Progress         func() // called after each rank; may be nil
 
 	names *renaming
 }
 
-// corresponds reports whether addresses may differ if those of one trace map one to one to those of the other.
+// corresponds reports whether different addresses are no difference if they map one to one between the traces.
 func (o *Options) corresponds() bool { return o.AllowRenamed || o.AllowMovedBlocks }
 
-// A Difference is where a rank begins to differ.
+// A Difference is the first difference of a rank between two traces.
 type Difference struct {
 	Rank    int           `json:"rank"`
-	Text    string        `json:"what,omitempty"` // empty if calls are what differs
+	Text    string        `json:"what,omitempty"` // what differs if it isn't a call; "": see the fields below
 	Stream  int           `json:"thread"`
 	Index   uint64        `json:"index"`
-	CallA   *trace.Call   `json:"first"` // nil: the stream has ended
-	CallB   *trace.Call   `json:"second"`
+	CallA   *trace.Call   `json:"first"`            // the first trace's differing call; nil: its stream has ended
+	CallB   *trace.Call   `json:"second"`           // the second trace's differing call; nil: its stream has ended
 	Context []*trace.Call `json:"before,omitempty"` // the calls of the first trace before CallA
 }
 
-// HasStacks reports whether any call of a trace has a call path of more than its call site.
+// HasStacks reports whether any call of a trace was recorded with a call stack, not only its call site's address.
 func HasStacks(r *trace.Reader) (bool, error) {
 	sites, err := r.Sites()
 	return slices.ContainsFunc(sites, func(s trace.Site) bool { return s.Caller != nil }), err
@@ -53,7 +53,7 @@ type comparison struct {
 	o    Options
 }
 
-// CompareTraces yields the first difference of each rank that has one, by rank.
+// CompareTraces yields the first difference of each rank that differs between the traces, in the order of ranks.
 func CompareTraces(a, b *trace.Reader, o Options) iter.Seq2[*Difference, error] {
 	c := &comparison{a, b, o}
 	return func(yield func(*Difference, error) bool) {
@@ -107,7 +107,7 @@ func (c *comparison) rank(rank int) (*Difference, error) {
 		return nil, err
 	}
 	if !same {
-		if c.o.corresponds() { // the mapping assumed so far may be wrong
+		if c.o.corresponds() { // comparing the distinct calls may have assumed a wrong mapping of addresses: start anew
 			m = newMatcher(a, b, c.o)
 		}
 		compare := c.stream
@@ -129,8 +129,8 @@ func (c *comparison) rank(rank int) (*Difference, error) {
 	return nil, nil
 }
 
-// sameDistinct reports whether two ranks have the same structure and distinct calls. If it returns false, the
-// expanded calls may still be equal.
+// sameDistinct reports whether two ranks have equal grammars and equal distinct calls. If not, their sequences of calls
+// may still be equal.
 func (c *comparison) sameDistinct(a, b *trace.Rank, m *matcher) (bool, error) {
 	if a.Streams() != b.Streams() || a.Terminals() != b.Terminals() {
 		return false, nil
@@ -151,7 +151,8 @@ func (c *comparison) sameDistinct(a, b *trace.Rank, m *matcher) (bool, error) {
 	return true, nil
 }
 
-// sameStructure compares structures rule by rule, each pair once.
+// sameStructure reports whether two grammars are equal, up to the numbers of rules. It compares each pair of rules
+// once.
 func sameStructure(a, b trace.Node) bool {
 	seen := make(map[[2]int]bool)
 	var same func(a, b trace.Node) bool
