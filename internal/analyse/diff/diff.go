@@ -170,7 +170,7 @@ func sameStructure(a, b trace.Node) bool {
 	return same(a, b)
 }
 
-// stream finds the first differing call of a stream.
+// stream finds the first call in which a stream of the two ranks differs; nil: none differs.
 func (c *comparison) stream(a, b *trace.Rank, stream int, m *matcher) (*Difference, error) {
 	first, err := c.ahead(a, b, stream)
 	if err != nil {
@@ -231,7 +231,7 @@ func before(k *trace.Rank, stream int, index uint64, n int) ([]*trace.Call, erro
 	return list, nil
 }
 
-// maxWalked is the largest number of calls that are compared one by one.
+// maxWalked is the largest number of calls of a stream that are compared one by one.
 const maxWalked = 1 << 32
 
 // ahead returns how many calls at a stream's beginning are known to be equal from the grammars alone. It returns an
@@ -255,7 +255,7 @@ func (c *comparison) ahead(a, b *trace.Rank, stream int) (uint64, error) {
 	return common, nil
 }
 
-// lanes reports whether any distinct calls of the two ranks have values in lanes.
+// lanes reports whether any distinct call of either rank has a lane.
 func (c *comparison) lanes(a, b *trace.Rank) bool {
 	for _, k := range []*trace.Rank{a, b} {
 		for t := range k.Terminals() {
@@ -267,11 +267,11 @@ func (c *comparison) lanes(a, b *trace.Rank) bool {
 	return false
 }
 
-// numbers has a number for each terminal of ranks a and b. Two calls are equal if and only if their numbers are.
+// numbers has a number for each terminal of ranks a and b. Terminals with equal numbers are equal calls.
 type numbers struct{ a, b []uint64 }
 
-// numbers compares the distinct calls of two ranks with each other. Calls with lanes count as different, unless they
-// have the same terminal number in both traces and all their values are equal.
+// numbers gives the distinct calls of two ranks numbers, equal ones for equal calls. Calls with lanes count as
+// different from all others, unless they have the same terminal number and equal values in both traces.
 func (c *comparison) numbers(a, b *trace.Rank) (*numbers, error) {
 	out := &numbers{make([]uint64, a.Terminals()), make([]uint64, b.Terminals())}
 	type bucket struct {
@@ -281,7 +281,7 @@ func (c *comparison) numbers(a, b *trace.Rank) (*numbers, error) {
 		values uint64
 	}
 	known := make(map[bucket][]uint64)
-	var calls []*trace.Call // by number - 1; nil: has a lane
+	var calls []*trace.Call // the first call with a number, by number − 1; nil: a call with a lane
 	next := func(x *trace.Call) uint64 {
 		calls = append(calls, x)
 		return uint64(len(calls))
@@ -332,7 +332,7 @@ func (c *comparison) numbers(a, b *trace.Rank) (*numbers, error) {
 	return out, nil
 }
 
-// plainValues hashes the values of a call that are equal in equal calls.
+// plainValues hashes those values of a call that no option lets differ between equal calls.
 func (c *comparison) plainValues(x *trace.Call) uint64 {
 	sum := uint64(0)
 	for i := range x.Params {

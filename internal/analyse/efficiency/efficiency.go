@@ -33,20 +33,20 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// A Report is what the analysis found.
+// A Report says how efficient a run was, and at which call sites ranks lost time.
 type Report struct {
-	Ranks        int    `json:"ranks"` // with a track
-	MissingRanks int    `json:"missing,omitempty"`
-	TimesKind    string `json:"timing"` // how times of calls are known: exact, bounded, by class, none
+	Ranks        int    `json:"ranks"`             // number of ranks with a track
+	MissingRanks int    `json:"missing,omitempty"` // number of ranks without a track
+	TimesKind    string `json:"timing"`            // how times of calls are known: exact, bounded, by class, none
 
 	Efficiency Efficiency   `json:"efficiency"`
-	Useful     Distribution `json:"useful_time"` // outside MPI, over the ranks
-	MPI        Distribution `json:"mpi_time"`
-	Init       Distribution `json:"init"` // MPI_Init's part of the MPI time; zero if Options.WithoutInit excludes it
-	Finalize   Distribution `json:"finalize"`
-	MaxThreads int          `json:"threads"`   // largest number of threads of a rank
-	ThreadNs   float64      `json:"thread_ns"` // time of all threads of all ranks, each from its first call to its last
-	Calls      []CallSite   `json:"calls"`     // by time lost
+	Useful     Distribution `json:"useful_time"` // each rank's time outside MPI
+	MPI        Distribution `json:"mpi_time"`    // each rank's time in MPI
+	Init       Distribution `json:"init"`        // each rank's time in MPI_Init; zero with Options.WithoutInit
+	Finalize   Distribution `json:"finalize"`    // each rank's time in MPI_Finalize; zero with Options.WithoutInit
+	MaxThreads int          `json:"threads"`     // largest number of threads of a rank
+	ThreadNs   float64      `json:"thread_ns"`   // time of all threads of all ranks, each from its first call to its last
+	Calls      []CallSite   `json:"calls"`       // by time lost
 
 	spent *collector
 }
