@@ -7,13 +7,14 @@ package main
 // #include "../shim/engine.h"
 // #include "../shim/record.h"
 //
-// static uint64_t host_ticks(const struct spoor_host *h) { return h->ticks(); } static void host_clock_pair(const
-// struct spoor_host *h, uint64_t *ticks, int64_t *ns) { h->clock_pair(ticks, ns); } static int32_t host_nthreads(const
-// struct spoor_host *h) { return h->nthreads(); } static void *host_ring(const struct spoor_host *h, int32_t i) {
-// return h->ring(i); } static int32_t host_send(const struct spoor_host *h, int32_t to, const void *p, uint64_t n) {
-// return h->send(to, p, n); } static int32_t host_recv(const struct spoor_host *h, int32_t from, void *p, uint64_t n) {
-// return h->recv(from, p, n); } static int32_t host_await(const struct spoor_host *h, int32_t from) { return
-// h->await(from); } static void *host_symbol(const char *name) { return dlsym(RTLD_DEFAULT, name); }
+// static uint64_t host_ticks(const struct spoor_host *h) { return h->ticks(); }
+// static void host_clock_pair(const struct spoor_host *h, uint64_t *ticks, int64_t *ns) { h->clock_pair(ticks, ns); }
+// static int32_t host_nthreads(const struct spoor_host *h) { return h->nthreads(); }
+// static void *host_ring(const struct spoor_host *h, int32_t i) { return h->ring(i); }
+// static int32_t host_send(const struct spoor_host *h, int32_t to, const void *p, uint64_t n) { return h->send(to, p, n); }
+// static int32_t host_recv(const struct spoor_host *h, int32_t from, void *p, uint64_t n) { return h->recv(from, p, n); }
+// static int32_t host_await(const struct spoor_host *h, int32_t from) { return h->await(from); }
+// static void *host_symbol(const char *name) { return dlsym(RTLD_DEFAULT, name); }
 import "C"
 
 import (

@@ -120,7 +120,7 @@ const homeOf = "SPOOR_HOME_OF"
 // epilog runs on a host after each task of a Slurm step. After the host's last task it moves the remaining records,
 // as nothing else runs on the hosts of a job whose time limit has passed.
 func epilog(stderr io.Writer) {
-	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGXCPU) // Slurm sends them to end the tasks
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGXCPU) // they are meant for the tasks
 	scratch, out := os.Getenv("SPOOR_SCRATCH"), os.Getenv(homeOf)
 	dirs, marks, err := recover.LocalRecords(scratch)
 	isDead := func(dir string) bool { return !recover.IsAliveIn(dir) }

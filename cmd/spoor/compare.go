@@ -218,7 +218,8 @@ func scalabilityTable(list []*database.Comparison) show.Table[comparedRun] {
 				if of(&x.s) == 0 {
 					return "?"
 				}
-				// An efficiency may exceed 100 %, as more ranks have more cache. show.Percentage isn't made for that.
+				// An efficiency may exceed 100 %, as more ranks have more cache; show.Percentage would print 100 %
+				// then.
 				return fmt.Sprintf("%.1f %%", 100*of(&x.s))
 			}}
 	}

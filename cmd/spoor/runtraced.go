@@ -180,8 +180,8 @@ func (j *tracedJob) command(o runOptions) (argv, env []string) {
 	return append(j.before, argv...), env
 }
 
-// prepareSections makes the tables with which sections added to the trace are compressed. It does so while the job
-// runs, at a lower priority than the job, so that the user need not wait for it later.
+// prepareSections prepares the compression of sections that are added to the trace after the run. It does so while the
+// job runs, at a lower priority than the job, so that the user need not wait for it later.
 func prepareSections() {
 	runtime.LockOSThread() // never unlocked, so that no other goroutine gets this thread's priority
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 19)

@@ -67,7 +67,7 @@ More: docs/waits.md`,
 				return err
 			}
 			var loops waits.Loops
-			if path && kind.OfTheCallItself() { // else the ranks found the path, and its loops are in the trace
+			if path && kind.OfTheCallItself() { // else the path is the one that ranks found at the end of the run
 				tree, err := where.tree(r)
 				if err != nil {
 					return err

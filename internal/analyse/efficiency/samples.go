@@ -19,7 +19,8 @@ type CallTimeDistribution struct {
 	Groups    []CallTimeGroup `json:"groups,omitempty"` // the two groups that the calls form; nil: they form none
 }
 
-// A CallTimeBin is a bin of the trace's histogram: calls with similar times, the extremes, and ranks that had these.
+// A CallTimeBin is a bin of a histogram: the number of calls with similar times, their extremes, and the ranks that had
+// these.
 type CallTimeBin struct {
 	Calls uint64  `json:"calls"`
 	Mean  float64 `json:"mean_ns"`

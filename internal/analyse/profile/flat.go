@@ -20,7 +20,7 @@ type CallSiteTable struct {
 	Ranks        int    `json:"ranks"` // number of ranks in the table: those with a track
 	Calls        uint64 `json:"calls"`
 	SpanNs       int64  `json:"span_ns"`            // sum over the ranks of the time from first call to last
-	ThreadTimeNs int64  `json:"time_ns"`            // as SpanNs, but with the times of all threads of ranks with several
+	ThreadTimeNs int64  `json:"time_ns"`            // as SpanNs, but also summed over the threads of a rank
 	MPINs        uint64 `json:"mpi_ns"`             // time in the rows' MPI calls
 	FilesNs      uint64 `json:"files_ns,omitempty"` // time in the rows' calls on files
 	// Timeless reports that the trace has no times, so all times in the table are 0.

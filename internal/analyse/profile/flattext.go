@@ -29,8 +29,8 @@ func (f *CallSiteTable) WriteHead(out io.Writer) {
 	}
 }
 
-// WithinLimit splits the rows into those that limit l lets be printed, and the others. Rows below the limit's share of
-// the time are among the others, if the table has times.
+// WithinLimit splits the rows into those that are printed and the others. If the user didn't choose l and the table has
+// times, rows with less than 1 % of the time are among the others.
 func (f *CallSiteTable) WithinLimit(l show.Limit) ([]sites.Site, show.OmittedRows) {
 	l.UserChosen = l.UserChosen || f.Timeless
 	return show.WithinLimit(f.Rows, l, func(x sites.Site) float64 { return float64(x.Duration.Sum) / max(1, float64(f.ThreadTimeNs)) })
