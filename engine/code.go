@@ -27,7 +27,8 @@ func addCode(name string) {
 	work([]string{tool, "code", name}, codeSeconds)
 }
 
-// work runs another program for at most some seconds, and reports whether it succeeded.
+// work runs another program for at most a number of seconds, and reports whether it succeeded. The program doesn't get
+// LD_PRELOAD, so that it isn't traced.
 func work(line []string, seconds int) bool {
 	var env []string
 	for _, v := range os.Environ() {

@@ -28,7 +28,7 @@ import (
 // kept is what spoor_engine_finish returns if the shim must keep the rank's records, as the trace isn't whole.
 const kept = C.SPOOR_KEPT
 
-// A host is the engine's interface to the shim.
+// A host is the engine's interface to the shim: the functions of struct spoor_host.
 type host struct{ c *C.struct_spoor_host }
 
 func (h host) ticks() uint64 { return uint64(C.host_ticks(h.c)) }

@@ -36,8 +36,8 @@ type ringMemory struct {
 	capacity uint64
 }
 
-// Percentages by which the heap may grow before garbage is collected: of a small recorder, and of a large one. At 100
-// %, Go's runtime collects nothing below 4 MB, and most recorders stay below. Collecting there would take more memory
+// Percentages by which the heap may grow before garbage is collected: of a small recorder, and of a large one. At 100%,
+// Go's runtime collects nothing below 4 MB, and most recorders stay below. Collecting there would take more memory
 // for the collector's own lists than it would free.
 const (
 	collectSmallAt = 100
@@ -84,7 +84,7 @@ func start(p unsafe.Pointer) (*recorder, error) {
 	return r, err
 }
 
-// maps returns /proc/self/maps; nil if it cannot be read.
+// maps returns the text of /proc/self/maps, the process's memory mappings; nil if it can't be read.
 func maps() []byte {
 	f, err := os.Open("/proc/self/maps")
 	if err != nil {

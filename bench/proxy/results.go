@@ -72,7 +72,7 @@ func count(w io.Writer, file string) error {
 		fmt.Fprintf(w, "| %s | %s | %d | %d | %d | %d | %d | %d |\n", r.mpi, r.ranks, n,
 			rows[r][outcomes[0]], memory[r], rows[r][outcomes[1]], rows[r][outcomes[2]], rows[r][outcomes[3]])
 	}
-	// The programs that are not equal.
+	// List the programs whose outcome isn't "equal", by outcome and MPI.
 	for _, what := range outcomes[1:] {
 		of := make(map[string]map[string]bool)
 		for _, o := range list {

@@ -79,7 +79,7 @@ var programs = []program{
 	{"LAMMPS", []string{"-in", "in.melt", "-log", "none"}, func(m *mpis.MPI, dir string) (string, error) {
 		const melt = "/usr/share/lammps/examples/melt/in.melt"
 		text, err := os.ReadFile(melt)
-		if err != nil || m.Name != "openmpi" { // Debian links it with Open MPI
+		if err != nil || m.Name != "openmpi" { // Debian's LAMMPS is linked with Open MPI
 			return "", nil
 		}
 		long := strings.Replace(string(text), "run\t\t250", "run\t\t4500", 1)
@@ -119,7 +119,7 @@ func command(args ...string) error {
 	return nil
 }
 
-// A row is the measurements of a program with one way of recording.
+// A row is the measurements of a program that is recorded with one value of --timing (mode), one value per round.
 type row struct {
 	program, mode string
 	calls         int64

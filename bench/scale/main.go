@@ -116,7 +116,7 @@ func run(args []string) error {
 	printHead(os.Stdout)
 	for _, k := range wanted {
 		p, _ := skeleton.ByName(k.program)
-		if *missing && st.rows[k] != nil { // only the baseline is missing
+		if *missing && st.rows[k] != nil { // the file has the row, which lacks only the baseline
 			if err := st.addBaseline(k, compare(p, k.ranks)); err != nil {
 				return err
 			}
@@ -220,7 +220,7 @@ func runReal(names, ranks, only, keep string, limit time.Duration, st *store, mi
 	return nil
 }
 
-// finish prints the conclusions from the results, and draws the plot.
+// finish prints the summary of the results, and writes the plot to a file unless its name, plot, is "".
 func finish(results []*Result, plot string) error {
 	printSummary(os.Stdout, results)
 	if plot != "" {

@@ -28,7 +28,7 @@ type Result struct {
 	Sections []trace.Section
 	Classes  int
 	Calls    int // bytes of the record of calls; see sizes
-	Content  int // part of Calls that Pilgrim stores, too: without names and headers
+	Content  int // bytes of the part of Calls that Pilgrim stores, too: without names and headers
 	Times    int // bytes of the statistics of durations, both those by call site and those by rank
 	Process  int // bytes of the table of processes
 

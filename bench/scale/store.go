@@ -186,7 +186,7 @@ func (s *store) missing(programs []skeleton.Program, sizes []int, baseline bool)
 	return list
 }
 
-// fieldsOf splits a row of the table.
+// fieldsOf splits a row of the table into its fields. It returns false if the line is no row.
 func fieldsOf(line string) ([]string, bool) {
 	if !strings.Contains(line, "|") {
 		return nil, false
@@ -272,7 +272,7 @@ func readTable(r io.Reader) ([]*Result, error) {
 // columns is the number of columns of the table.
 const columns = 20
 
-// parseAmount reads what amount wrote.
+// parseAmount reads a number as amount writes it, e.g. 12.3K. A > before it, which marks a lower bound, is ignored.
 func parseAmount(s string) (int, error) {
 	s = strings.TrimPrefix(s, ">")
 	unit := 1.0

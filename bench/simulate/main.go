@@ -74,7 +74,7 @@ func all(programs, ranks, on string, messages bool) error {
 	return nil
 }
 
-// spent is the processor time of this process so far, and the most memory it had, in bytes.
+// spent returns the processor time of this process so far, and the largest amount of memory that it had, in bytes.
 func spent() (time.Duration, int64) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -29,7 +29,7 @@ type row struct {
 	name                string
 	measured, predicted float64 // run time without spoor, in ms: median of the runs, and the prediction
 	traced              float64 // time of the traced run, in ms
-	spread              float64 // range of the middle half of the untraced runs' times, as a share of the median
+	spread              float64 // interquartile range of the times without spoor, as a share of their median
 	left                string  // calls that the simulation has no model for, with their share of the traced run's time
 }
 

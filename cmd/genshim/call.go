@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A call is a function for which C code is written.
+// A call is an MPI function for which the shim's C code is written.
 type call struct {
 	*mpi.Call
 	params []*mpi.Param // the parameters that the function has, without those that only large-count functions (_c) have

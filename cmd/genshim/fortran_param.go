@@ -12,9 +12,9 @@ import (
 // and the lengths of strings l_.
 type fortran struct {
 	*call
-	early   []string // statements before the call, for single values
-	late    []string // statements before the call, for arrays, whose lengths depend on single values
-	after   []string // statements after the call that copy outputs
+	early   []string // C statements before the call that convert parameters that are no arrays
+	late    []string // C statements after early that convert arrays, whose lengths may depend on such parameters
+	after   []string // C statements after the call that convert outputs for the record
 	pool    bool
 	request string // name of the parameter that is the address of the program's request variable; "": none
 }
@@ -183,7 +183,7 @@ func (g *fortran) address(p *mpi.Param, typ string) {
 		g.before("%s = sp_f_buffer(%s, form_);", typ, f)
 	case p.Dir == mpi.DirIn && p.Kind == mpi.KindAddress:
 		g.before("%s = (int64_t)sp_ld64(%s);", typ, f)
-	case p.Dir == mpi.DirIn: // a value in Fortran, a pointer in C
+	case p.Dir == mpi.DirIn: // e.g. an attribute's value: an INTEGER in Fortran, a pointer in C
 		g.before("%s = (const void *)(uintptr_t)%s(%s);", typ, g.load(p), f)
 	case g.narrowed(p):
 		g.copy(p, typ, "int64_t", fmt.Sprintf("sp_ld32(%s)", f))

@@ -25,7 +25,7 @@ func newAttachedLine(k *trace.Rank, stream int) (*attachedLine, error) {
 	return &attachedLine{k: k, line: line, known: make(map[int]map[string]trace.ValueStat)}, err
 }
 
-// of returns the values attached to the next call, by name. Calls must be passed in order.
+// of returns the values attached to call c, sorted by name. Calls must be passed in the order of the thread.
 func (a *attachedLine) of(c *trace.Call) ([]attachedValue, error) {
 	values, err := a.line.At(c.Index)
 	if err != nil {

@@ -48,7 +48,7 @@ func checkLoops(from string) error {
 	return nil
 }
 
-// A shape selects the class of ranks whose call tree is shown, and the layout.
+// A shape is the flags that select the classes of ranks whose call trees are shown, and the layout of the trees.
 type shape struct {
 	class   int
 	all     bool

@@ -54,7 +54,7 @@ calls it checks the calls of some ranks of each class, and prints how many.`,
 	return cmd
 }
 
-// A checked is the result of checking a file.
+// A checked is what spoor check found in one trace file.
 type checked struct {
 	File   string `json:"file"`
 	Ranks  int    `json:"ranks"`

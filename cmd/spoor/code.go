@@ -62,7 +62,7 @@ func addCodeWithin(r *trace.Reader, budget time.Duration) error {
 	defer cancel()
 	found := make(chan error, 1)
 	go func() { // while it reads debug information it can't be interrupted; after the budget it is left running
-		own, err := trace.Open(r.Name()) // a reader of its own, for this goroutine
+		own, err := trace.Open(r.Name()) // not r: this goroutine may still run when r is closed
 		if err == nil {
 			defer own.Close()
 			places := newPlaces(nil)

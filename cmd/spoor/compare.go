@@ -61,7 +61,7 @@ More: docs/compare.md`,
 				return verdict(cmd, worse, err)
 			}
 			worse, err := compareRuns(cmd, o, args)
-			if o.threshold == 0 { // --threshold was not given
+			if o.threshold == 0 { // without --threshold, the exit code doesn't say whether a run is worse
 				return err
 			}
 			return verdict(cmd, worse, err)
@@ -140,7 +140,7 @@ func runsOf(cmd *cobra.Command, args []string, path string, paths []string, wind
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		run.Path = x.Trace // the path as the user wrote it
+		run.Path = x.Trace // messages name the trace as the user did; the database has its absolute path
 		runs = append(runs, run)
 	}
 	return d, runs, done, nil

@@ -265,7 +265,7 @@ func newDBSQL() *cobra.Command {
 				err = d.Query(args[0], w.Write, func(values []any) error { return w.Write(texts(values)) })
 				w.Flush()
 			default:
-				var rows [][]string // the first row has the column names
+				var rows [][]string // rows of the result; row 0 is the columns' names
 				line := func(cells []string) error {
 					rows = append(rows, cells)
 					return nil

@@ -140,8 +140,8 @@ func (o *diffOptions) fit(a, b *trace.Reader) (list []diff.Warning, err error) {
 type diffPrinter struct {
 	diffOptions
 	out    *bufio.Writer
-	ranks  int // number of ranks of the first trace
-	most   int // number of ranks of the trace that has more of them
+	ranks  int // number of ranks of the first of the two traces
+	most   int // number of ranks of the trace with more ranks
 	differ []int
 }
 

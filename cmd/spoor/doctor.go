@@ -79,7 +79,7 @@ More: docs/doctor.md`,
 	return cmd
 }
 
-// A machineReport is doctor's findings about this machine.
+// A machineReport is what spoor doctor found on this machine: parts of spoor, MPIs, launchers and the scratch folder.
 type machineReport struct {
 	Parts     []toolPart         `json:"parts"`
 	MPIs      []launch.Library   `json:"mpi_libraries"`

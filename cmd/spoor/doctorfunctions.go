@@ -31,7 +31,7 @@ func listFunctions(cmd *cobra.Command, args []string, o output) error {
 	return o.print(cmd, describe(c), func(w io.Writer) { printCall(w, c) }, nil)
 }
 
-// chapters maps chapters of the standard that define functions to their titles.
+// chapters maps the numbers of the MPI standard's chapters that define functions to their titles.
 var chapters = map[string]string{
 	"3": "Point-to-point communication", "4": "Partitioned communication", "5": "Datatypes", "6": "Collective communication",
 	"7": "Groups, contexts, communicators", "8": "Virtual topologies", "9": "Environment", "10": "Info objects",

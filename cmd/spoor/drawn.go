@@ -15,7 +15,7 @@ type drawnRounds struct {
 	Precision    int    `json:"precision"`
 	Seed         uint64 `json:"seed"`
 	Runs         uint64 `json:"runs"`
-	distribution        // of the original trip counts
+	distribution        // distribution of the trip counts in the original trace
 }
 
 // drawnOf lists the families of loops in a trace that have synthetic trip counts, with the first call of each family.

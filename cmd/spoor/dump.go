@@ -324,7 +324,8 @@ func (d *dumper) calls(k *trace.Rank, stream int, wanted []bool) iter.Seq2[trace
 	}
 }
 
-// dense is the approximate cost of looking up one call, relative to walking over one.
+// dense is about how many times as long it takes to look up one call in a thread as to walk on from one call to the
+// next.
 const dense = 16
 
 // part yields the wanted calls in a span of a thread's calls. It returns false if yield did, which ends the loop. found
@@ -524,7 +525,7 @@ func appendStartJSON(b []byte, c *trace.TimedCall) []byte {
 // moment writes a time since the start of the run in seconds, to the nanosecond.
 func moment(ns int64) string { return strconv.FormatFloat(float64(ns)/1e9, 'f', 9, 64) + " s" }
 
-// appendWhich writes the rank, thread and index of a call.
+// appendWhich writes which call it is: RANK:INDEX, or RANK.THREAD:INDEX for threads other than the first.
 func (d *dumper) appendWhich(b []byte, c *trace.Call) []byte {
 	b = strconv.AppendInt(b, int64(c.Rank), 10)
 	if c.Stream > 0 {

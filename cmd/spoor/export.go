@@ -76,15 +76,15 @@ More: docs/export.md`,
 	return cmd
 }
 
-// A format is an output format of export.
+// A format is an output format of spoor export.
 type format struct {
 	folder   bool   // the output is a folder
 	values   bool   // the output includes values attached to calls
 	messages bool   // the output says which receive got which message
 	shares   bool   // the output says how much each member of a collective call sends and gets
 	whole    bool   // only whole runs can be exported: programs that read the format replay it
-	ending   string // suffix of the default name
-	most     int64  // largest size in bytes that readers of the format accept; 0: no limit
+	ending   string // what the output's default name has after the trace's name
+	most     int64  // largest size in bytes that programs which read the format accept; 0: no limit
 	write    func(s *ops.Source, path string, about convert.Options) error
 }
 
@@ -100,7 +100,7 @@ var formats = map[string]format{
 	"smpi":     {folder: true, shares: true, whole: true, ending: "-smpi", write: writeSMPI},
 }
 
-// goalFormat is available only in spoor papers goal.
+// goalFormat is the name of the format GOAL, which only spoor papers goal writes, not spoor export.
 const goalFormat = "goal"
 
 func formatNames() []string {

@@ -115,7 +115,7 @@ func ofSingleRun(r *trace.Reader) bool {
 	return err == nil && w != nil || other == nil && x != nil && x.Status == trace.WaitsKnown
 }
 
-// openTraces opens traces. The caller must close the returned traces, even after an error.
+// openTraces opens the traces at the given paths. The caller must close the returned traces, even after an error.
 func openTraces(paths []string) (list []*trace.Reader, err error) {
 	for _, path := range paths {
 		r, err := openTrace(path)

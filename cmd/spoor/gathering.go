@@ -174,7 +174,7 @@ func (g *gathering) print(w io.Writer, room int) {
 	}
 }
 
-// spawnsOf returns the number of processes that a world's ranks wait for in MPI_Comm_spawn.
+// spawnsOf returns the number of processes for whose start ranks wait in MPI_Comm_spawn; 0: no rank does.
 func spawnsOf(rep *hang.Report) (n int) {
 	for i := range rep.States {
 		for k := range rep.States[i].Ranks {

@@ -318,7 +318,7 @@ func timeText(s *sums.Summary) string {
 	return text
 }
 
-// spoorText describes the recorder's share of the ranks' time.
+// spoorText describes how much of the ranks' time the recorder took, and for what.
 func spoorText(s *sums.Summary) string {
 	var list []string
 	n := float64(max(1, s.Ranks-s.RanksByEnd[sums.Missing]))
@@ -385,7 +385,7 @@ func several[T any](list []T, most int, more string, text func(T) string) (texts
 	return texts
 }
 
-// density describes the size of the trace per call.
+// density describes how many bytes of the trace file there are per call.
 func density(s *sums.Summary) string {
 	if s.Calls == 0 {
 		return "none recorded"

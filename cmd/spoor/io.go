@@ -64,7 +64,7 @@ More: docs/io.md`,
 	return cmd
 }
 
-// A fileRow is what one rank, or all ranks, did with a file.
+// A fileRow is a row of spoor io's table: what one rank, or all ranks, did with a file.
 type fileRow struct {
 	files.Usage
 	who, by, name string

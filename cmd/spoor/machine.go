@@ -108,7 +108,7 @@ More: docs/simulate.md`,
 // some experiments could not be made.
 const leastMost, mostMost = 1 << 10, 1 << 30
 
-// talks is the number of calls of each kind that are timed to measure the overhead of tracing.
+// talks is how often each kind of call is made under the tracer to measure what tracing costs.
 const talks = 4000
 
 func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {

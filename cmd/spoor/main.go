@@ -68,7 +68,7 @@ func verdict(cmd *cobra.Command, no bool, err error) error {
 	return nil
 }
 
-// A usageError is a mistake in the command line.
+// A usageError is an error that says what is wrong with the command line. Its verb's usage is printed with it.
 type usageError struct {
 	cmd *cobra.Command
 	err error
@@ -86,7 +86,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	var code exitCode
 	var usage *usageError
 	switch {
-	case err == nil, errors.Is(err, syscall.EPIPE): // EPIPE: the reader closed the pipe
+	case err == nil, errors.Is(err, syscall.EPIPE): // EPIPE: the program that reads the output (e.g. head) has ended
 		return 0
 	case errors.As(err, &code):
 		return int(code)
@@ -201,7 +201,7 @@ func prepare(cmd *cobra.Command) {
 	}
 }
 
-// rootVerb handles a missing or unknown verb.
+// rootVerb runs if the command line has no known verb. For a trace file it does what spoor info does.
 func rootVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
@@ -233,7 +233,7 @@ func rootVerb(cmd *cobra.Command, args []string) error {
 	return &usageError{cmd, err}
 }
 
-// guesses maps words that people try to verbs.
+// guesses maps verbs to words that people may try in their place.
 var guesses = map[string]string{
 	"run": "record trace exec launch start", "where": "attach why-hangs deadlock stack status", "recover": "rescue salvage restore", "doctor": "calls tree coverage inspect",
 	"info": "summary stat stats show", "profile": "top flat hist histogram sites hotspots callsites", "calltree": "tree callgraph structure loops callpath",
@@ -245,7 +245,7 @@ var guesses = map[string]string{
 	"papers": "rsd thin codecs terms goal loggops pilgrim cypress scalatrace",
 }
 
-// A verbGroup is verbs that help lists under one title; verbs without a title are hidden.
+// A verbGroup is a group of verbs that help lists under a title. With title "", they are hidden.
 type verbGroup struct {
 	title string
 	verbs []*cobra.Command

@@ -75,7 +75,7 @@ func visible(root *cobra.Command) []*cobra.Command {
 
 func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// manPage writes a man page in the man macros.
+// manPage returns the man page of a verb, written with troff's man macros.
 func manPage(c *cobra.Command) []byte {
 	var b strings.Builder
 	name := pageName(c)

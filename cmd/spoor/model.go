@@ -85,7 +85,8 @@ func reportMade(stderr io.Writer, o runOptions, path, out string, force bool) (*
 	return s, err
 }
 
-// moveFree renames a trace to out, or to the next free numbered name.
+// moveFree renames a trace to out, or to a numbered name (app-2.spoor) if out exists and force isn't set. It returns
+// the name.
 func moveFree(path, out string, force bool) (name string, err error) {
 	for n := 1; ; n++ {
 		name = deliver.NumberedName(out, n)

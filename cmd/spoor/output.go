@@ -29,7 +29,7 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// An output is the output form of an answer: text, unless --json or --csv is given.
+// An output is the flags that select how a verb prints its answer: as text, unless --json or --csv is given.
 type output struct {
 	json, csv bool
 	columns   []string
@@ -53,7 +53,7 @@ func (o *output) tableView() show.View {
 	return show.View{MaxRows: o.top.Rows, Columns: o.columns, Sort: o.sort, CSV: o.csv}
 }
 
-// wrongColumn makes an error about an unknown column a usage error.
+// wrongColumn turns an error about an unknown column into a usage error, and returns other errors as they are.
 func wrongColumn(cmd *cobra.Command, err error) error {
 	if no := (*show.UnknownColumnError)(nil); errors.As(err, &no) {
 		return &usageError{cmd, err}
@@ -109,7 +109,8 @@ func mayWrite(path string, force bool) error {
 	return nil
 }
 
-// written returns the size of a file that was written, or the error of writing it.
+// written returns the size of a file after it was written. err is the error of writing it; if the file exists and must
+// not be replaced, written adds flags that help.
 func written(path string, err error) (size int64, _ error) {
 	if errors.Is(err, fs.ErrExist) {
 		return 0, thereAlready(path)
@@ -164,10 +165,10 @@ func newProgress(stderr io.Writer, what string, total int) *progress {
 	return p
 }
 
-// step counts one unit of work.
+// step counts one unit of work as done (see total), and updates the display.
 func (p *progress) step() { p.steps(1) }
 
-// steps counts n units of work.
+// steps counts n units of work as done, and updates the display at most every 200 ms.
 func (p *progress) steps(n int) {
 	p.done += n
 	now := time.Now()

@@ -365,7 +365,7 @@ func writeCoded(cmd *cobra.Command, r *trace.Reader, o *codecOptions) error {
 	}, nil)
 }
 
-// styles are the names of terms.Style's values.
+// styles are the values of --style: names of the values of terms.Style, in their order.
 var styles = []string{"detailed", "terse", "latex"}
 
 func newTerms() *cobra.Command {
@@ -476,7 +476,7 @@ More: papers/loggops.md`,
 			}
 			return o.print(cmd, loggopsJSON{p, s.Ranks(), len(s.Ops), r.Events, slices.Max(append(r.End, 0)), r.End}, func(w io.Writer) {
 				for rank, end := range r.End {
-					fmt.Fprintf(w, "Host %d: %d\n", rank, end) // the format of LogGOPSim
+					fmt.Fprintf(w, "Host %d: %d\n", rank, end) // as the simulator LogGOPSim prints it
 				}
 			}, nil)
 		},

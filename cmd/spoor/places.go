@@ -34,14 +34,14 @@ func newPlaces(paths []string) *places {
 	return &places{s: s, tails: tree.NewTailCalls(s)}
 }
 
-// placesOf names the call sites of a trace so that different addresses have different names.
+// placesOf returns places for the call sites of a trace, in which different addresses have different names.
 func placesOf(r *trace.Reader, paths []string) (*places, error) {
 	p := newPlaces(paths)
 	return p, p.tellApart(r, true)
 }
 
-// sitesOf names the call sites of a trace. Addresses of one source line with equal call paths are one call site. With
-// apart, each address is a call site.
+// sitesOf returns places for a trace, and a naming that says which addresses are one call site: those of one source
+// line with equal call paths. With apart, each address is a call site.
 func sitesOf(r *trace.Reader, paths []string, apart bool) (*places, *sites.Naming, error) {
 	p := newPlaces(paths)
 	if err := p.tellApart(r, apart); err != nil || apart {
@@ -51,7 +51,7 @@ func sitesOf(r *trace.Reader, paths []string, apart bool) (*places, *sites.Namin
 	return p, named, err
 }
 
-// apartFlag adds the flag that makes each address its own call site.
+// apartFlag adds --sites, the flag with which each address is a call site of its own.
 func apartFlag(f *pflag.FlagSet, apart *bool) {
 	f.BoolVar(apart, "sites", false, "a call site for each address: compilers copy calls")
 }

@@ -22,7 +22,7 @@ type profileOptions struct {
 	histogram histogramOptions
 	ranks     string
 	asked     bool // --histogram was given
-	apart     bool // each address is its own call site
+	apart     bool // --sites was given: each address is a call site of its own
 }
 
 func newProfile() *cobra.Command {

@@ -189,7 +189,7 @@ func (o *proxyOptions) findPlaces(r *trace.Reader) (err error) {
 	return err
 }
 
-// generate makes the program of one trace, or with --scalable of all traces.
+// generate makes the proxy of the first trace, or with --scalable one for any number of ranks from all traces.
 func (o *proxyOptions) generate(list []*trace.Reader) (*proxy.Program, error) {
 	if !o.scale {
 		return proxy.GenerateProgram(list[0], o.Options)

@@ -201,7 +201,7 @@ func printRecovered(w io.Writer, r recovered, all bool) {
 	printTally(w, r.Ending)
 }
 
-// ended describes how a rank ended, as far as its records show it.
+// ended returns in words how a rank ended, as far as its records show it.
 func ended(e *recover.Ending) string {
 	if e.Alive {
 		return "still running"

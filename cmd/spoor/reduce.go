@@ -74,7 +74,7 @@ More: docs/reduce.md`,
 	return cmd
 }
 
-// reduceOptions control the reduction of a trace.
+// reduceOptions are the values of the flags that say how a trace is reduced.
 type reduceOptions struct {
 	options reduce.Options
 	budget  string
@@ -107,7 +107,7 @@ func (o *reduceOptions) parse(f *pflag.FlagSet) error {
 	return nil
 }
 
-// sameText explains why a trace stays unchanged.
+// sameText explains why a reduction leaves a trace unchanged.
 func (o *reduceOptions) sameText() string {
 	if o.options.BudgetBytes > 0 {
 		return "it is within the budget"
@@ -164,7 +164,7 @@ type mergedSizes struct {
 	Precision    int    `json:"precision"`
 	Merged       uint64 `json:"merged"` // number of calls whose size was merged
 	Kept         uint64 `json:"kept"`
-	distribution        // of the original sizes, in bytes
+	distribution        // distribution of the sizes in the original trace, in bytes
 }
 
 func mergedOf(list []trace.MergedSizes) []mergedSizes {

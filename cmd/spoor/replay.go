@@ -103,7 +103,7 @@ More: docs/replay.md`,
 	return cmd
 }
 
-// A replayJob is a replay before and while it runs.
+// A replayJob is what is needed to start the ranks of a replay.
 type replayJob struct {
 	replayOptions
 	path          string // path of the trace
@@ -206,7 +206,7 @@ func (j *replayJob) checkTrace(stderr io.Writer) error {
 			return err
 		}
 	}
-	// A call whose partner is missing in the trace would wait until --timeout ends the replay.
+	// If a call's partner is missing in the trace, the call would wait until --timeout ends the replay. Say so now.
 	total, err := totalCalls(j.r)
 	if err != nil {
 		return err
@@ -288,7 +288,7 @@ func (o replayOptions) checkOrder(r *trace.Reader, target reissue.TargetMPI) err
 	return nil
 }
 
-// totalCalls counts the calls of all ranks.
+// totalCalls returns the number of calls that all ranks of a trace made.
 func totalCalls(r *trace.Reader) (calls uint64, err error) {
 	for k, err := range r.RanksWithTrack() {
 		if err != nil {

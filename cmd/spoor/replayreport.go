@@ -18,7 +18,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A replayReport is what `spoor replay --json` prints; times are in nanoseconds.
+// A replayReport is what spoor replay --json prints: times of the replay and of the traced run, in ns.
 type replayReport struct {
 	Trace    string       `json:"trace"`
 	Timeless bool         `json:"no_times,omitempty"` // the trace has no times, so those of the traced run are 0
@@ -56,7 +56,7 @@ func reportReplay(cmd *cobra.Command, o replayOptions, r *trace.Reader, runner *
 	return o.print(cmd, rep, func(w io.Writer) { printReplay(w, rep) }, nil)
 }
 
-// readReports combines the ranks' reports with the trace's times.
+// readReports reads the reports that the ranks of the replay wrote, and adds the times of the traced run.
 func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 	procs, err := r.Processes()
 	if err != nil {

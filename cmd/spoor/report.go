@@ -27,7 +27,7 @@ type ending struct {
 	launcher launch.Launcher
 	code     int      // exit code of the traced command, usually a launcher
 	args     []string // the traced command with its arguments
-	release  func()   // unlocks the scratch folder
+	release  func()   // unlocks the scratch folder for other processes that move records
 }
 
 // report prints the outcome of a run: its trace, or where its records are, or why there are neither. old are the paths
@@ -84,9 +84,9 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 		return complainLeft(stderr, dirs, out, scratch, e)
 	}
 	if told := filepath.Join(scratch, "told"); exists(told) {
-		_ = os.Remove(told) // the ranks have printed why there is no trace
+		_ = os.Remove(told) // this file says that the ranks have printed why there is no trace
 	} else if len(traces) == 0 {
-		// All ranks may have run on other hosts.
+		// There are neither traces nor records here, but all ranks may have run on other hosts.
 		if found, err := onlyElsewhere(stderr, out, scratch, e); found || err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func leftDirs(out, scratch string) (dirs []string, err error) {
 	return slices.Compact(dirs), nil // the folder beside the trace may have a link to the scratch folder
 }
 
-// isSerial reports whether a process directory belongs to a program without MPI.
+// isSerial reports whether a process directory is of a program that made no MPI calls, only calls on files.
 func isSerial(dir string) bool {
 	c, err := capture.ReadContext(dir)
 	return err == nil && c.SessionsOnly && c.Library == "" && recover.IsMarkedComplete(dir)
@@ -404,7 +404,7 @@ func lookPath(program string) string {
 	return program
 }
 
-// explainNothing prints why nothing was recorded.
+// explainNothing prints why a run may have recorded nothing. files says whether calls on files were to be recorded.
 func explainNothing(stderr io.Writer, e ending, files bool) {
 	more := ""
 	why := []string{"the program did not call MPI_Init, or stopped before it"}

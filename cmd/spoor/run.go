@@ -310,7 +310,7 @@ func traceName(program string) string {
 	return name
 }
 
-// scratchName is the prefix of scratch folders.
+// scratchName is the prefix of the names of scratch folders.
 const scratchName = "spoor-"
 
 // makeScratch makes a scratch folder for this run: in the folder that the user chose, else in /dev/shm or another usual
@@ -346,7 +346,7 @@ func scratchParent(chosen string) (string, error) {
 	return os.TempDir(), nil
 }
 
-// becomeRank replaces this process by the program with the shim preloaded.
+// becomeRank replaces this process, which a launcher has started as a rank, by the program with the shim preloaded.
 func becomeRank(o runOptions, shim string, args []string) error {
 	path, err := exec.LookPath(args[0])
 	if err != nil {
@@ -395,7 +395,7 @@ func becomeRank(o runOptions, shim string, args []string) error {
 	return fmt.Errorf("%s: %w", args[0], syscall.Exec(path, args, env))
 }
 
-// fileOptions select the calls on files that are traced in addition to MPI.
+// fileOptions are the flags that select which calls on files are traced in addition to MPI calls.
 type fileOptions struct {
 	whose            string // whose calls on files: "app" (the program's), "all" (also the MPI library's), or "": none
 	include, exclude []string

@@ -20,7 +20,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/tree"
 )
 
-// A tracedJob is a command line to trace, and the trace's path.
+// A tracedJob is a command line that spoor run traces, and the paths of shim, trace and scratch folder.
 type tracedJob struct {
 	before   []string // words before the launcher, such as timeout 5m
 	args     []string // the launcher and its arguments
@@ -85,7 +85,7 @@ func (o *runOptions) check(f *pflag.FlagSet) (err error) {
 	return o.io.check()
 }
 
-// findPlugin makes the plugin's path absolute, for ranks in other folders.
+// findPlugin makes the path of --plugin absolute, as ranks may run in other folders.
 func (o *runOptions) findPlugin() (err error) {
 	if o.plugin == "" {
 		return nil
@@ -162,7 +162,7 @@ func (j *tracedJob) run(cmd *cobra.Command, o runOptions) error {
 	return nil
 }
 
-// command returns the command to start, and its environment.
+// command returns the command line that spoor run starts, and its environment.
 func (j *tracedJob) command(o runOptions) (argv, env []string) {
 	vars := append(rankVars(o, j.shim, o.made(j.out), j.scratch), sanitizerVars(j.program)...)
 	if host, err := os.Hostname(); err == nil {
@@ -183,7 +183,7 @@ func (j *tracedJob) command(o runOptions) (argv, env []string) {
 // prepareSections prepares the compression of sections that are added to the trace after the run. It does so while the
 // job runs, at a lower priority than the job, so that the user need not wait for it later.
 func prepareSections() {
-	runtime.LockOSThread() // never unlocked, so that no other goroutine gets this thread's priority
+	runtime.LockOSThread() // the thread ends with this goroutine, so that no other goroutine gets its low priority
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 19)
 	container.PreparePacking(container.SectionCode)
 	container.PreparePacking(container.SectionMeta)

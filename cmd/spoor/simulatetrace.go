@@ -29,7 +29,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A traceSimulation is the flags for the simulation of a trace.
+// A traceSimulation is the values of the flags of spoor simulate.
 type traceSimulation struct {
 	machines, debugPaths          []string
 	mapping, gaps, tracedOn, vary string

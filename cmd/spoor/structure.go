@@ -39,7 +39,7 @@ ranks, "~" those that differ from call to call.`,
 	return cmd
 }
 
-// structure prints the loops of a class of ranks. k is one of these ranks.
+// structure prints the grammars of a class of ranks, one for each thread. k is a rank of the class.
 func (d *dumper) structure(k *trace.Rank) error {
 	var times []trace.Times
 	if d.o.times {
@@ -90,7 +90,7 @@ type variation struct {
 // A place is the position of a symbol in a stream's grammar: it is the child-th symbol, from 0, of a rule.
 type place struct{ stream, rule, child int }
 
-// extremes are the smallest and the largest of some numbers.
+// extremes are the smallest and the largest of the numbers that the ranks of a class have.
 type extremes struct{ least, most uint64 }
 
 func (e extremes) with(n uint64) extremes { return extremes{min(e.least, n), max(e.most, n)} }

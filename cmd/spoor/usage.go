@@ -136,7 +136,7 @@ func writeFlag(b *strings.Builder, f *pflag.Flag, width int) {
 	}
 }
 
-// flagName is a flag as it is typed: -o, --output FILE.
+// flagName returns a flag as help shows it, e.g. "-o, --output FILE".
 func flagName(f *pflag.Flag) string {
 	name := "--" + f.Name
 	if f.Shorthand != "" {
@@ -214,7 +214,7 @@ func verbList(cmd *cobra.Command) string {
 	return b.String() + "\n"
 }
 
-// A percentFlag is a share, written as 5% or 0.05.
+// A percentFlag is a flag whose value is a share from 0 to 1, written as 5% or 0.05.
 type percentFlag struct{ share *float64 }
 
 func (p percentFlag) String() string {
@@ -260,7 +260,7 @@ func (t toleranceFlag) Set(text string) error {
 // toleranceText writes the tolerance that belongs to a precision: both are percentages, and their sum is 100.
 func toleranceText(precision int) string { return strconv.Itoa(100-precision) + "%" }
 
-// Flags that many verbs have.
+// The functions below add flags that many verbs have.
 
 func jsonFlag(f *pflag.FlagSet, p *bool) { f.BoolVar(p, "json", false, "print JSON") }
 
@@ -291,7 +291,7 @@ func (l limitFlag) Set(text string) (err error) {
 	return err
 }
 
-// partTopic makes the topic "spoor help part".
+// partTopic makes the help topic "spoor help part", about the flags of windowFlags.
 func partTopic() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "part",
@@ -309,7 +309,7 @@ its own.`,
 	return cmd
 }
 
-// advancedTopic makes the topic "spoor help advanced".
+// advancedTopic makes the help topic "spoor help advanced", about flags of spoor run for special cases.
 func advancedTopic() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "advanced",

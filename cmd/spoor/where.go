@@ -31,7 +31,7 @@ type whereOptions struct {
 	all     bool
 	json    bool
 	debug   []string
-	beside  string // a folder that all hosts can access
+	beside  string // a folder that all hosts can access; "": the working directory
 }
 
 func newWhere() *cobra.Command {
@@ -275,9 +275,9 @@ func complainElsewhere(cmd *cobra.Command, dir string, links []recover.RemoteFol
 	}
 }
 
-// A look is the state of a process at the first look.
+// A look is the state of a process at the first of the two times at which it is looked at.
 type look struct {
-	calls int64 // number of calls made
+	calls int64 // number of calls that the process had entered, as madeBy counts them
 	held  byte  // what recover.StoppedState returned for the process
 }
 

@@ -10,7 +10,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// printWhere prints the states of a world's ranks.
+// printWhere prints a report: the verdict, then the states of ranks and what they wait for. With all, it prints every
+// rank.
 func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 	fmt.Fprintf(w, "%s: %s, %s: %s\n", name, show.FormatPlural(r.Ranks, "rank"), show.FormatPlural(countCalls(r), "call"), verdictText(r))
 	v := whereView{w, whereRoom(all), roundsOf(r)}

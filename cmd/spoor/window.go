@@ -16,7 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// windowFlags select the part of a run that a verb analyses.
+// windowFlags are the values of the flags that select which part of a run a verb analyses.
 type windowFlags struct {
 	from, until, phase, loop, iteration string
 	inner                               bool

@@ -21,14 +21,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Result is one run.
+// A Result is the measurements of one program on one MPI and number of ranks: a run without spoor and one with it.
 type Result struct {
 	Program, MPI                  string
 	Ranks                         int
 	Calls                         int64
 	File, Content, Times, Process int
 	Classes                       int
-	Finalize, Plain               float64 // ms in MPI_Finalize after all ranks have arrived, with and without spoor
+	Finalize, Plain               float64 // ms in MPI_Finalize after all ranks have entered it: with spoor, and without
 	Seconds                       float64 // wall time of the run with spoor
 	Args                          string  // the problem size: arguments of the program, or e.g. "100 steps"
 }

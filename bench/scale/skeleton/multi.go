@@ -112,7 +112,7 @@ func BT(v *vmpi.Rank) {
 	v.Finalize(61)
 }
 
-// SP sweeps like BT; a message has the size of the cell's face.
+// SP is a solver that sweeps like BT, but the size of a message is that of its cell's face.
 func SP(v *vmpi.Rank) {
 	m := newMultipartition(v, 408)
 	v.Start(1)
@@ -149,5 +149,5 @@ func SP(v *vmpi.Rank) {
 	v.Finalize(61)
 }
 
-// sweepTag is the tag of a direction's sweeps.
+// sweepTag returns the tag of all messages in the sweeps in direction d (0 to 2).
 func sweepTag(d int) int64 { return int64(1000 * (d + 1)) }

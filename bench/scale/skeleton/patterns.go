@@ -101,8 +101,8 @@ func Butterfly(v *vmpi.Rank) {
 	v.Finalize(30)
 }
 
-// Cannon multiplies matrices on a square torus: blocks are skewed, then
-// shifted left and up.
+// Cannon is Cannon's matrix multiplication on a square torus of ranks: blocks are first skewed, then shifted left and
+// up.
 func Cannon(v *vmpi.Rank) {
 	q := root(v.Size)
 	x, y := v.Rank%q, v.Rank/q

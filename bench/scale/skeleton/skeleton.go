@@ -63,7 +63,7 @@ func powerOfTwo(n int) bool { return n&(n-1) == 0 }
 
 func square(n int) bool { return root(n)*root(n) == n }
 
-// root returns the integer square root.
+// root returns the square root of n, rounded down.
 func root(n int) int {
 	r := 0
 	for (r+1)*(r+1) <= n {

@@ -29,7 +29,7 @@ func (v *Rank) CommSize(site int, c Comm, size int64) {
 	v.end(idSize, site)
 }
 
-// Start makes the usual first calls of a program.
+// Start makes the usual first calls of a program: MPI_Init, MPI_Comm_rank and MPI_Comm_size.
 func (v *Rank) Start(site int) {
 	v.Init(site)
 	v.CommRank(site+1, World, int64(v.Rank))

@@ -40,7 +40,7 @@ type Rank struct {
 	left    []int   // positions in key at which arrays of displacements begin that may be left out
 	posted  []int   // positions in key at which statuses begin that follow from their receives, and are left out
 	passed  int     // position in key of an array of requests of which some may stay unfinished; 0: the call has no such array
-	ended   []int   // indices in that array of the requests that the call completes
+	ended   []int   // indices of the requests that the call completes, in the array of requests at passed
 	leaves  signature.RequestArrayState
 	sum     uint64
 	sites   map[uint64]track.Site
@@ -116,7 +116,7 @@ func (v *Rank) put(vals ...int64) { v.key = append(v.key, vals...) }
 func (v *Rank) buf(b Buf) {
 	v.put(b.Segment)
 	if b.Segment&7 == 0 {
-		v.put(b.Offset) // a special address
+		v.put(b.Offset) // a special address such as MPI_IN_PLACE never is in a lane
 	} else {
 		v.tag(b.Offset)
 	}

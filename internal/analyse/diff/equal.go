@@ -237,8 +237,8 @@ func betweenSegments(c *trace.Call) bool {
 	return v.Class != w.Class || v.Device != w.Device || v.ID != w.ID
 }
 
-// equalTypes compares what is known of new datatypes. The lower bound and extent of a datatype that holds addresses
-// count as addresses.
+// equalTypes reports whether two new datatypes are equal, as far as the trace describes them. If addresses may differ,
+// so may the lower bound and extent of a datatype that is made of addresses.
 func (o *Options) equalTypes(x, y *trace.NewType) bool {
 	if (o.AnyAddress || o.corresponds()) && x != nil && y != nil && isAddress(x.TrueLowerBound) && isAddress(y.TrueLowerBound) {
 		return x.Size == y.Size

@@ -74,7 +74,8 @@ func newTally() *tally {
 	}
 }
 
-// takesAny reports whether a call is a wildcard receive or probe, or receives a message that a wildcard probe found.
+// takesAny reports whether a call of the first or second trace is a wildcard receive or probe, or receives a message
+// that a wildcard probe found.
 func (t *tally) takesAny(c *trace.Call, second bool) bool {
 	if m := c.Param("message"); m != nil && m.In.Type == trace.TypeHandle {
 		return t.found[side(second)][m.In.Num]
@@ -123,7 +124,7 @@ func (t *tally) sees(c *trace.Call, second, wild bool) {
 	}
 }
 
-// set adds x to a set if is is true, else it removes x.
+// set adds x to the set members if the flag is has the value true, else it removes x.
 func set[T comparable](members map[T]bool, x T, is bool) {
 	if is {
 		members[x] = true
@@ -132,7 +133,7 @@ func set[T comparable](members map[T]bool, x T, is bool) {
 	}
 }
 
-// earlier is an order of messages, for sorting.
+// earlier is an order of the statuses of messages, for sorting.
 func earlier(s, t trace.StatusValue) int {
 	return cmp.Or(cmp.Compare(s.Source, t.Source), cmp.Compare(s.Tag, t.Tag), cmp.Compare(s.Count, t.Count))
 }
@@ -265,7 +266,7 @@ func (t *tally) next(pull func() (*trace.Call, error, bool), second bool) (*trac
 	}
 }
 
-// same reports whether two calls are equal, except for messages that may arrive in a different order.
+// same reports whether two calls are equal, or differ only in which message a wildcard got.
 func (t *tally) same(m *matcher, x, y *trace.Call) (bool, error) {
 	equal, err := m.same(x, y)
 	if equal || err != nil {

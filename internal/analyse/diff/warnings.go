@@ -2,7 +2,7 @@ package diff
 
 import "github.com/spoor-hpc/spoor/trace"
 
-// A Warning is a reason why two traces may differ although their runs did not.
+// A Warning is a reason, found in one trace, why two traces may differ although their runs did not.
 type Warning struct {
 	Trace string // the trace's name
 	Text  string // the rest of a sentence that begins with the trace's name

@@ -29,7 +29,7 @@ type Extreme struct {
 	Host string  `json:"host"`
 }
 
-// A Group is ranks with similar times.
+// A Group is one of two groups of ranks: the times within a group are similar.
 type Group struct {
 	Ranks     int     `json:"ranks"`
 	MeanNs    float64 `json:"mean_ns"`

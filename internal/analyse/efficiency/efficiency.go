@@ -110,7 +110,7 @@ type Options struct {
 	Progress     func(done, ranks int)   // called with numbers of ranks, or of classes, that are done; may be nil
 }
 
-// Analyse computes the report of a trace.
+// Analyse computes a trace's efficiencies, and the times of ranks at call sites.
 func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	if o.NameSite == nil {
 		o.NameSite = func(s trace.Site) string { return s.String() }

@@ -38,7 +38,7 @@ func (f *Finding) TextLine(lead string) string {
 }
 
 const (
-	most  = 5    // largest number of findings
+	most  = 5    // largest number of findings that are returned
 	least = 0.05 // least Share of a finding
 	apart = 1.2  // a rank is named if its time is at least this factor longer than the mean
 )

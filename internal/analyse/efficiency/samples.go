@@ -105,7 +105,7 @@ func steps(h *hist.Hist, all hist.Bin) []uint64 {
 	return list
 }
 
-// merged adds h to sum, which may be nil, and returns the sum. It doesn't change h.
+// merged adds histogram h to sum and returns sum. Either may be nil: an empty histogram. It doesn't change h.
 func merged(sum, h *hist.Hist) *hist.Hist {
 	switch {
 	case h == nil:

@@ -299,7 +299,7 @@ func (o *ownTimes) add(terminal int, t *trace.Timing) {
 	o.x.mpiOf(o.init[terminal], o.finalize[terminal]).add(t.Duration)
 }
 
-// settle replaces the sums of single calls by the rank's totals if these are more precise.
+// settle replaces the sums over the rank's single calls by its totals t where these are more precise.
 func (o *ownTimes) settle(t *trace.Totals) {
 	var from rankSpent
 	from.useful.addTotal(t.Gap)

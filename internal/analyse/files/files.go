@@ -47,7 +47,7 @@ type Usage struct {
 	Slowest         SlowestCall `json:"slowest"`
 }
 
-// Transfers is the calls that moved data in one direction.
+// Transfers is the calls that read data, or those that wrote data: their numbers, bytes and time.
 type Transfers struct {
 	Calls uint64   `json:"calls"`
 	Bytes int64    `json:"bytes"`
@@ -62,7 +62,7 @@ type SlowestCall struct {
 	Ns   float64 `json:"ns"`
 }
 
-// Interfaces through which a file was used.
+// Values of File.API: the interface through which a file was used.
 const (
 	APIPosix = "POSIX" // POSIX or C, e.g. read or fread
 	APIMPIIO = "MPI-IO"
@@ -117,7 +117,7 @@ type Options struct {
 	Heat          *HeatMap // Analyse adds reads and writes through POSIX, if the trace has times; may be nil
 }
 
-// An id identifies a File: its name and interface.
+// An id identifies a File by the file's name and the interface (API).
 type id struct{ name, by string }
 
 // use returns a rank's Usage of a file. It makes an empty one for a rank that has none.

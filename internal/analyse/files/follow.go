@@ -183,7 +183,7 @@ func (f *follower) handle(c *trace.TimedCall, p *trace.Param, v *trace.Value) *o
 	return o
 }
 
-// subject returns the open file that a call works on; nil if the call names a file.
+// subject returns the open file that a call works on; nil if the call passes a file's name, or no file.
 func (f *follower) subject(c *trace.TimedCall) *opened {
 	if pathOf(c) != nil {
 		return nil

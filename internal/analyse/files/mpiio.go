@@ -15,7 +15,7 @@ func isMPIIO(def *mpi.Call) bool {
 		(def.UsesOpenFile() || def.Index("filename") >= 0) && !strings.HasSuffix(def.Name, "errhandler")
 }
 
-// mpiIO determines what a rank's MPI-IO calls move.
+// mpiIO determines how many bytes a rank's MPI-IO calls read and write, and where in the file.
 type mpiIO struct {
 	moved *ops.MemberAmounts
 	sizes *handles.Rank

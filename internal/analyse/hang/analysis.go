@@ -80,7 +80,7 @@ func (a *Analysis) MissingRanks(operation int) (missing, held []int) {
 	return x.missing, x.held
 }
 
-// condition returns what a rank waits for; nil if it can proceed.
+// condition returns what a rank waits for; nil if it can go on.
 func (a *Analysis) condition(r *RankWait) *Condition {
 	if r.OtherThreadBusy || len(r.Threads) == 0 {
 		return nil

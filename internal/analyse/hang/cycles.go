@@ -40,7 +40,7 @@ func (g *Graph) components() [][]int {
 			})
 		}
 	}
-	index, low := make([]int, g.size()), make([]int, g.size()) // index 0: not visited
+	index, low := make([]int, g.size()), make([]int, g.size()) // of Tarjan's algorithm, by vertex; index 0: not visited
 	on := make([]bool, g.size())
 	var stack []int
 	var list [][]int
@@ -169,7 +169,7 @@ func (g *Graph) around(from int, in map[int]bool) []int {
 	return nil
 }
 
-// among reports whether a vertex is a condition that any one of several ranks can meet.
+// among reports whether vertex v is a condition that any one of several ranks can meet.
 func (g *Graph) among(v int) bool {
 	return v >= len(g.nodes) && g.conditions[v-len(g.nodes)].AnySuffices && len(g.conditions[v-len(g.nodes)].Ranks) > 1
 }

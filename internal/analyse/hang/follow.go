@@ -19,10 +19,10 @@ type follower struct {
 	s           *ops.Source
 	snap        Snapshot
 	groups      map[ops.CallOrder]int
-	recent      ops.CallOrder // the call order used last: looking it up takes long
+	recent      ops.CallOrder // the key of groups used last, and in recentGroup its value: saves looking it up again
 	recentGroup int
 	counts      map[Channel]*MessageCount
-	last        [16]struct { // the counts used last, as looking them up takes long
+	last        [16]struct { // entries of counts used last, which saves looking them up again
 		Channel
 		n *MessageCount
 	}
@@ -48,7 +48,7 @@ type rankState struct {
 	vague   bool   // the rank calls MPI_Isendrecv, in whose status MPICH leaves out the message's source and tag
 }
 
-// A kind is what the analysis needs of a terminal's function.
+// A kind is what the follower needs to know of a terminal's function.
 type kind struct {
 	known      bool
 	moves      bool // the function sends, receives or otherwise moves data
@@ -91,7 +91,7 @@ func (f *follower) lost() (n uint64) {
 	return n
 }
 
-// A begun is an operation that has not completed.
+// A begun is an operation that a rank has begun and that has not completed.
 type begun struct {
 	Operation
 	bytes uint64
@@ -160,7 +160,7 @@ func (f *follower) Enter(c *ops.Call) error {
 	return nil
 }
 
-// both reports whether a function both sends and receives.
+// both reports whether a function both sends to and receives from a rank, e.g. MPI_Sendrecv.
 func both(function string) bool {
 	m := meaning.DataMovementOf(function)
 	return m != nil && m.Pattern == meaning.PatternToPeer && m.Out != nil && m.In != nil

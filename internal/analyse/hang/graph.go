@@ -19,7 +19,7 @@ type Condition struct {
 	Conditions  []*Condition // conditions that must be met
 }
 
-// A RankNode is one rank in the graph.
+// A RankNode is a rank as a vertex of a Graph.
 type RankNode struct {
 	Ended    bool       // the rank has ended, and can't act any more
 	WaitsFor *Condition // what the rank waits for; nil: it can go on
@@ -64,7 +64,7 @@ func (g *Graph) vertex(c *Condition) int { return len(g.nodes) + g.number[c] }
 
 func (g *Graph) size() int { return len(g.nodes) + len(g.conditions) }
 
-// successors calls visit with each vertex that v waits for.
+// successors calls visit with the number of each vertex that vertex v waits for.
 func (g *Graph) successors(v int, visit func(int)) {
 	if v < len(g.nodes) {
 		if n := &g.nodes[v]; n.WaitsFor != nil && !n.Ended {

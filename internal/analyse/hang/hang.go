@@ -86,7 +86,7 @@ type CycleLink struct {
 	OpenNs       int64  `json:"open_ns"` // how long the rank has been in the call; 0: not known
 }
 
-// A RankGroupState is ranks in the same state.
+// A RankGroupState is a state, and the ranks that are in it.
 type RankGroupState struct {
 	Kind            string      `json:"state"` // one of the State… constants
 	Function        string      `json:"function"`

@@ -270,7 +270,7 @@ func (v *view) awaited() []Awaited {
 	return list
 }
 
-// messages lists the messages that no receive takes.
+// messages lists the sent messages that no receive takes, with the call site that sent the last of them.
 func (v *view) messages() []UnreceivedMessages {
 	list := []UnreceivedMessages{}
 	for _, m := range v.analysis.Unreceived {

@@ -23,7 +23,7 @@ import (
 	"slices"
 )
 
-// A Cell is the messages and bytes that one rank sent to another.
+// A Cell is the number of messages, and of bytes in them, that one rank or row of ranks sent to another.
 type Cell struct {
 	Messages uint64 `json:"messages"`
 	Bytes    uint64 `json:"bytes"`

@@ -16,7 +16,7 @@ import (
 // MaxPictureRows is the largest number of rows and columns of which a picture still shows each.
 const MaxPictureRows = 1024
 
-// A layout holds the positions of a picture's parts, in pixels.
+// A layout has the positions and sizes of the parts of a matrix's picture, in pixels.
 type layout struct {
 	cell, side          int // width and height of one cell, and of the whole matrix
 	left, top           int
