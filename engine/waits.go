@@ -23,13 +23,13 @@ import (
 // Limits for traces that ranks analyse for waits at the end of the run: larger ones take too long. Sizes are in bytes
 // without compression and without times of single calls.
 const (
-	mostTold       = 1 << 20  // size that is sent to all ranks
-	mostToldAlways = 64 << 20 // size that is sent with --waits always
-	mostDistinct   = 20_000   // number of distinct calls, summed over classes; no limit with --waits always
+	mostTold       = 1 << 20  // largest size that is sent to all ranks
+	mostToldAlways = 64 << 20 // largest size that is sent with --waits always
+	mostDistinct   = 20_000   // largest number of distinct calls, summed over classes; no limit with --waits always
 )
 
-// findWaits has all ranks find waits and the times of iterations, which rank 0 adds to the trace. Without them, or
-// after an error, the trace stays as it is. d and c are used on rank 0 only.
+// findWaits has all ranks find waits and the times of iterations, which rank 0 adds to the trace. If there are
+// none, rank 0 adds only the reason. d and c are used on rank 0 only.
 func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
 	if r.timing.Waits == timing.WaitsNever && r.timing.WhenBytes <= 0 || r.timing.Mode == timing.ModeNone || os.Getenv("SPOOR_MODEL") != "" {
 		return

@@ -107,7 +107,7 @@ func (b *bench) run(calls int, ranks string) error {
 		if err != nil {
 			continue
 		}
-		// More than two ranks may share cores and wait for each other in every round of the ring. So they make fewer.
+		// More than two ranks may share cores, and then wait for each other in every round: run fewer rounds.
 		rounds := "1000"
 		if p > 2 {
 			rounds = "20"

@@ -123,8 +123,8 @@ func (g *fortran) integer(p *mpi.Param, typ string) {
 	g.copy(p, typ, intType(g.Width(p)), value)
 }
 
-// copy adds C statements that declare a variable with Fortran's value, and a pointer to it for a parameter that C
-// passes by address. For an output, it also adds one that reads Fortran's value again after the call.
+// copy adds C statements that declare a variable with Fortran's value (0 for outputs), and a pointer to it, as C passes
+// the parameter by address. For an output, it also adds a statement that reads Fortran's value after the call.
 func (g *fortran) copy(p *mpi.Param, typ, element, value string) {
 	start := "0"
 	if p.Dir != mpi.DirOut {

@@ -174,7 +174,8 @@ func (p *filePage) guard(c *mpi.Call) {
 	}
 }
 
-// filePart returns the C statement that writes a parameter into ENTER; 0 if the function doesn't pass it.
+// filePart returns the C statement that writes a parameter into ENTER. It writes 0 if the function isn't passed the
+// parameter (passed is false).
 func filePart(q *mpi.Param, passed bool) (string, error) {
 	if !passed {
 		if q.Array || q.Kind.Form() == mpi.FormString {

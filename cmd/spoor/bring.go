@@ -143,9 +143,9 @@ func epilog(stderr io.Writer) {
 	}
 }
 
-// anotherTask reports whether a process with records on this host is a running task of the same Slurm step. Then that
-// task's epilog moves the records. Waiting for it here would be useless: Slurm kills epilogs together with running
-// tasks.
+// anotherTask reports whether a process that left records or an arrival mark on this host is a running task of the same
+// Slurm step. Then that task's epilog moves the records. Waiting for it here would be useless: Slurm kills epilogs
+// together with running tasks.
 func anotherTask(dirs []string, marks []recover.ArrivalMark) bool {
 	task := func(pid int) bool { return deliver.Parent(pid) == os.Getppid() }
 	return slices.ContainsFunc(marks, func(a recover.ArrivalMark) bool { return a.Alive && task(a.PID) }) ||

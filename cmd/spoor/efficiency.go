@@ -297,7 +297,7 @@ func bars[T int | uint64](list []T) string {
 const rankWidth = 10
 
 // printRanks writes a row for each rank: its time of computation and in MPI, its attached values, and its times at the
-// call sites with most time. There are at most top call sites, and not more than the width has room for.
+// call sites with most time. Of the latter there are at most top columns, and not more than the width has room for.
 func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "no rank left a track")

@@ -278,7 +278,7 @@ func (w fields) printCaveats(x *infoAnswer) {
 	}
 }
 
-// printStorage writes how many bytes each section, value and class of the trace takes in the file.
+// printStorage writes how many bytes of the file each section and each value takes, and how large the classes are.
 func printStorage(w io.Writer, s *sums.Summary, top int) {
 	fmt.Fprintf(w, "\nstored as %s of %s, %s, in:\n", show.FormatPlural(len(s.Classes), "class"), show.FormatPlural(s.Signatures, "signature"),
 		show.FormatPlural(s.Sites, "call site"))

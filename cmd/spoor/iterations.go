@@ -16,7 +16,7 @@ import (
 
 // whenOf returns the times of the main loop's iterations that ranks summed up at the end of the run. The flags'
 // iterations are those from first up to, but without, end. x is nil if the flags don't select iterations of the main
-// loop, or if the trace has the time of each call.
+// loop, if the trace has no such sums, or if it has times of these iterations' single calls.
 func (w *windowFlags) whenOf(r *trace.Reader) (x *trace.When, first, end uint64, err error) {
 	if w.iteration == "" || w.from+w.until+w.phase != "" || w.inner || w.loop != "" && w.loop != reduce.MainLoop {
 		return nil, 0, 0, nil

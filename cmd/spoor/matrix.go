@@ -205,8 +205,8 @@ type matrixJSON struct {
 }
 
 type sizesJSON struct {
-	Least uint64 `json:"least"` // least size of the counted messages' range of sizes, in bytes
-	Most  uint64 `json:"most"`  // greatest size of that range, in bytes
+	Least uint64 `json:"least"` // lower end of a range of message sizes, in bytes
+	Most  uint64 `json:"most"`  // upper end of that range, in bytes
 	matrix.Cell
 }
 

@@ -193,7 +193,7 @@ func (s *synthesis) passes(without int) int {
 	return without
 }
 
-// add sets what the reduction of r needs for the synthesis in its options o. progress is called with the number of
+// add sets what the reduction of r needs for the synthesis in its options o. progress is called with numbers of further
 // ranks that have been processed.
 func (s *synthesis) add(r *trace.Reader, o *reduce.Options, progress func(ranks int)) error {
 	if s == nil {

@@ -51,8 +51,8 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 		dirs = slices.DeleteFunc(dirs, func(d string) bool { return isSerial(d) && os.RemoveAll(d) == nil })
 	}
 	if len(dirs) > 0 && !slices.ContainsFunc(dirs, func(d string) bool { return !recover.IsMarkedComplete(d) }) && ranksElsewhere(dirs) == 0 {
-		// All records are complete, but no rank has written a trace. Programs that only use sessions have no common end
-		// at which ranks could merge; in other programs, rank 0 could not write the file.
+		// All of these records are complete, but the ranks made no trace of them. Programs that only use sessions have
+		// no common end at which ranks could merge; in other programs, rank 0 could not write the file.
 		list, err := writeSomewhere(stderr, recover.ReadProcesses(dirs, func() {}), o, made, scratch)
 		for _, r := range list {
 			traces = append(traces, r.Trace)
@@ -243,7 +243,7 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 	processes := show.FormatPlural(len(dirs), "process")
 	elsewhere, alive := ranksElsewhere(dirs), waitForEnd(dirs)
 	what := show.FormatPlural(len(dirs)-len(alive), "process") + " ended without the others; what they recorded is in"
-	// "Without the others" is wrong if no process runs on or is on another host, or if all records are complete.
+	// "Without the others" is wrong if no process still runs and none is on another host, or if all records are complete.
 	if len(alive)+elsewhere == 0 || !slices.ContainsFunc(dirs, func(d string) bool { return !recover.IsMarkedComplete(d) }) {
 		what = "what " + processes + " recorded is in"
 	}
@@ -290,8 +290,8 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 // a job whose time is over.
 const epilogTime = 3 * time.Second
 
-// sayElsewhere has the launcher collect the records of ranks on other hosts, which it counts in elsewhere. If some
-// remain there, it prints the command that collects them.
+// sayElsewhere has the launcher collect the records of ranks on other hosts; elsewhere is the number of these ranks. If
+// some remain there, it prints the command that collects them.
 func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scratch string, e ending) {
 	for begin := time.Now(); elsewhere > 0 && launch.SetEpilog(e.args, "") != nil && time.Since(begin) < epilogTime; time.Sleep(50 * time.Millisecond) {
 		if dirs, err := recover.ProcessDirs(partial); err == nil { // Slurm's epilogs may have moved more records here

@@ -96,7 +96,7 @@ func (s *traceSimulation) options(cmd *cobra.Command, path string, r *trace.Read
 }
 
 // readNodes reads a file whose k-th line names the node of rank k, from 0. It returns a number for each rank's node. If
-// the file doesn't exist, it returns the error unknown, as path may be a misspelt --mapping.
+// there is no such file and path has neither / nor ., path may be a misspelt --mapping: the error is unknown.
 func readNodes(path string, ranks int, unknown error) (nodes []int, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(path, "/.") {

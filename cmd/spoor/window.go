@@ -61,8 +61,8 @@ func moments(from, until string) (begin, end *int64, err error) {
 	return begin, end, nil
 }
 
-// window converts the flags to a selection of calls. It checks that the given ranks have the marked phase; if ranks is
-// nil, all ranks are meant.
+// window converts the flags to a selection of calls. It checks that any of the given ranks has the marked phase; if
+// ranks is nil, all ranks are meant.
 func (w *windowFlags) window(r *trace.Reader, ranks []int) (x reduce.Selection, err error) {
 	if x.FromNs, x.UntilNs, err = moments(w.from, w.until); err != nil {
 		return x, err
@@ -163,7 +163,7 @@ func (w *windowFlags) of(f func(cmd *cobra.Command, r *trace.Reader) error) func
 }
 
 // ofInner does what of does, except for --without-init without other flags. Then f gets the whole trace and inside is
-// true: f leaves the time outside of MPI_Init and MPI_Finalize out.
+// true: f itself has to leave out MPI_Init and MPI_Finalize.
 func (w *windowFlags) ofInner(f func(cmd *cobra.Command, r *trace.Reader, inside bool) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		inside := w.inner && *w == windowFlags{inner: true}

@@ -163,7 +163,7 @@ func (v *Rank) leaveOut() {
 	}
 }
 
-// cut removes the rest (a number) of values that follow key[at], and moves the positions of later values in lane.
+// cut removes as many values after key[at] as rest says, and adjusts the positions of later values in lane.
 func (v *Rank) cut(at, rest int) {
 	v.key = slices.Delete(v.key, at+1, at+1+rest)
 	lane := v.lane[:0]

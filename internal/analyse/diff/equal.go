@@ -12,8 +12,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A matcher compares distinct calls of two ranks and remembers the results. Requests are equal if the same number of
-// requests was made since: up to the first difference, both ranks have made the same requests.
+// A matcher compares distinct calls of two ranks and remembers the results. Requests are equal if their ranks have made
+// equally many since: up to the first difference, both ranks have made the same requests.
 type matcher struct {
 	a, b  *trace.Rank
 	o     Options

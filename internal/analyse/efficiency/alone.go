@@ -57,7 +57,7 @@ func passesRequest(f *trace.Function, make bool) bool {
 }
 
 // alone reports whether no other rank takes part in a distinct call. Calls that complete requests count as if none did.
-// If one does and the call makes a request, alone sets *requests to false.
+// If another rank takes part in a call that makes a request, alone sets *requests to false.
 func alone(k *trace.Rank, others *ops.RemoteCalls, terminal int, requests *bool) (bool, error) {
 	called := k.CallWithoutParams(terminal)
 	if passesRequest(called.Func, false) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A Distribution is how the times of ranks are distributed, in ns. A rank's time is a sum over its calls.
+// A Distribution is how the times of ranks are distributed, in ns. A rank's time is a sum over calls or gaps.
 type Distribution struct {
 	Ranks     int     `json:"ranks"`
 	Mean      float64 `json:"mean_ns"`

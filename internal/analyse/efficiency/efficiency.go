@@ -93,7 +93,7 @@ func (c *CallSite) LostNs() float64 {
 }
 
 // cost estimates how long ranks waited in the calls, in ns. For calls that wait for requests or messages, it is their
-// whole time, as the late partner is in other calls. For collective calls, it is LostNs.
+// whole time, as the late partner is in other calls. For all others, it is LostNs.
 func (c *CallSite) cost() float64 {
 	if c.CompletesRequests && !c.IsLocal {
 		return c.Duration.Mean * float64(c.Duration.Ranks)
@@ -400,8 +400,8 @@ func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *ent
 	return nil
 }
 
-// spread returns how the total times of a class's ranks are distributed: s is the sum over all ranks, and several has,
-// of one or more parts of it, the spread over ranks.
+// spread returns how the total times of a class's ranks are distributed. s is their sum. The times may consist of
+// several parts: each element of several is how one part is spread over the ranks.
 func spread(s trace.Stat, several []trace.Spread, members []int) []rankGroup {
 	n := len(members)
 	totals, _ := sums.AddSpreads(several)

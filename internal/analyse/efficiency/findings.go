@@ -40,7 +40,7 @@ func (f *Finding) TextLine(lead string) string {
 const (
 	most  = 5    // largest number of findings that are returned
 	least = 0.05 // least Share of a finding
-	apart = 1.2  // a rank is named if its time is at least this factor longer than the mean
+	apart = 1.2  // a rank is named if its time is more than this factor × the mean
 )
 
 // Findings derives findings from a report on all calls (Options.AllFunctions), and adds others. The finding with the

@@ -49,8 +49,7 @@ type RankValue struct {
 	Known    bool    `json:"known"`
 }
 
-// TotalsByRank returns the times of each rank that has a track. The trace may keep times in any way, as all traces have
-// these totals.
+// TotalsByRank returns the times of each rank that has a track, in whichever way the trace keeps times.
 func TotalsByRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 	if o.NameSite == nil {
 		o.NameSite = func(s trace.Site) string { return s.String() }

@@ -158,8 +158,8 @@ func (s BoundedShare) Known() bool {
 	return off <= 0.02 || off <= min(s.Value, 1-s.Value)/4
 }
 
-// efficiency computes r.Efficiency from the times of ranks. The largest useful time is at least the largest lower bound
-// of a rank's, and at most the largest upper bound.
+// efficiency computes r.Efficiency from the times of ranks. The largest useful time lies between the largest of the
+// ranks' lower bounds and the largest of their upper bounds.
 func (r *Report) efficiency(ranks []rankSpent) {
 	e := &r.Efficiency
 	if len(ranks) == 0 || e.RuntimeNs <= 0 {

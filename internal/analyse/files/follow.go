@@ -40,7 +40,7 @@ type follower struct {
 	open map[mpi.Kind]map[int64]*opened
 	kind trace.SampleKind
 	defs map[*trace.Function]*mpi.Call
-	io   *mpiIO // nil: the rank doesn't use MPI-IO
+	io   *mpiIO // nil: the trace has no MPI-IO calls
 }
 
 func newFollower(k *trace.Rank, folder string) *follower {

@@ -130,7 +130,7 @@ func (a *Analysis) operation(o *Operation) *Condition {
 	c := a.others[o.Comm]
 	if c == nil {
 		// A receive from any source waits for any member. The receiver itself is one of them, as another of its threads
-		// could send; if all its threads are stuck, so is the receiver.
+		// could send. If the receiver is stuck, none of its threads can.
 		c = &Condition{AnySuffices: true}
 		for _, r := range a.s.Groups[o.Comm].Members {
 			if r >= 0 {
@@ -218,7 +218,7 @@ func (a *Analysis) arrival(o *Operation) *arrival {
 	return x
 }
 
-// mismatches finds, for each communicator, the first of the last collective calls in which members differ.
+// mismatches finds, for each communicator, the first collective call in which members differ, of those that are kept.
 func (a *Analysis) mismatches() {
 	for comm := range a.s.Groups {
 		g := &a.s.Groups[comm]

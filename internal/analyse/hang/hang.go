@@ -240,7 +240,7 @@ func (v *view) unmet() []UnmatchedReceive {
 // A Snapshot is the state of all ranks of an MPI_COMM_WORLD: their open calls and incomplete operations.
 type Snapshot struct {
 	Ranks    []RankWait               // by rank
-	Groups   []ProcessGroup           // communicators, windows and files on which collective calls are made
+	Groups   []ProcessGroup           // communicators, windows and files; see ProcessGroup
 	Messages map[Channel]MessageCount // messages sent and received so far
 	// Operations are the operations that have not completed. Those of a rank are in the order in which it began them.
 	Operations []Operation

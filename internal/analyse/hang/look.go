@@ -210,7 +210,7 @@ func (v *view) thread(n *rankState, stream int, number map[*begun]int) (x thread
 		}
 	}
 	polls := t.polls
-	if polls > 0 { // t.polls is too small: package ops passed only some of the polls to the follower
+	if polls > 0 { // t.polls may be too small: package ops passes only the first of many polls in a row
 		if polls, err = pollsAtEnd(n.k, stream); err != nil {
 			return x, err
 		}

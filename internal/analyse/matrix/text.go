@@ -61,7 +61,8 @@ func (m *Matrix) label(i int) string {
 	return fmt.Sprintf("%d-%d", first, end-1)
 }
 
-// FitWidth returns the matrix with so large a RanksPerRow that its text is at most width characters wide.
+// FitWidth returns the matrix with so large a RanksPerRow that its text is at most width characters wide, or that two
+// rows are left.
 func (m *Matrix) FitWidth(u Measure, width int) *Matrix {
 	for m.Size() > 2 {
 		var b strings.Builder
@@ -84,8 +85,8 @@ func (m *Matrix) across(i int) string {
 	return strconv.Itoa(first)
 }
 
-// WriteText writes the matrix as a text table, with a row for senders, a column for receivers, and sums of both at the
-// end.
+// WriteText writes the matrix as a text table: senders down, receivers across, and sums in the last row and
+// column.
 func (m *Matrix) WriteText(w io.Writer, u Measure) {
 	type line struct {
 		label string

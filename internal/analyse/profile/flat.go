@@ -54,8 +54,8 @@ func (f *CallSiteTable) MarshalJSON() ([]byte, error) {
 	}{(*plain)(f), show.Table[sites.Site]{Rows: f.Rows, Columns: f.Columns()}, show.Table[sums.RankSums]{Rows: f.PerRank, Columns: f.RankColumns()}})
 }
 
-// AddPrediction adds predicted times to the rows. times returns the predicted times of a terminal of a class, over all
-// its calls on all ranks.
+// AddPrediction adds predicted times to the rows. times returns the predicted times of a terminal of a class: sums over
+// its calls on all ranks of the class.
 func (f *CallSiteTable) AddPrediction(times func(class, terminal int) sites.Prediction) {
 	rows := make(map[trace.FunctionSite]*sites.Prediction)
 	for i := range f.Rows {
