@@ -14,13 +14,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// clocks is the state of comparing the ranks' clocks, between begin and end of the run.
+// clocks is the result of comparing the ranks' clocks at the start of the run. It is needed for the comparison at the
+// end.
 type clocks struct {
 	group *timing.SharedClocks
 	first []timing.ClockEstimate
 }
 
-// sync compares the clocks for the first time.
+// sync compares the ranks' clocks for the first time, at the start of the run.
 func (r *recorder) sync() (err error) {
 	c := &r.clocks
 	if c.group, err = timing.FindSharedClocks(fixed{r.host}, clockID(r.host.Rank())); err == nil {
@@ -29,10 +30,10 @@ func (r *recorder) sync() (err error) {
 	return err
 }
 
-// finish compares the clocks again. The result is valid on rank 0 only. It is nil if several clocks could not be
-// compared. A single clock of several hosts is a result, too: see oneHost.
+// finish compares the ranks' clocks again, at the end of the run. The result is valid on rank 0 only. It is nil if
+// there are several clocks that could not be compared. If all ranks share one clock, it has that one.
 func (c *clocks) finish(h host) (*sections.Clocks, error) {
-	if c.group == nil { // all ranks have found at the start that there is only one clock
+	if c.group == nil { // sync has found that all ranks share one clock
 		return &sections.Clocks{List: make([]model.Clock, 1), ClockOfRank: column.Constant(0, h.Size())}, nil
 	}
 	last, err := c.group.Estimate(fixed{h}, h.wall())
@@ -60,8 +61,9 @@ func oneHost(table *sections.Clocks, of *sections.Processes) bool {
 	return true
 }
 
-// wall returns a function that computes the wall clock from ticks, which is faster than reading both. If the last
-// reading is too old, the function reads both again, as the rate is not accurate yet.
+// wall returns a function that returns the wall clock's time in ns. It computes that from the tick counter, which is
+// faster to read. If the last reading of both is older than 200 µs, it reads both again, as the counter's rate isn't
+// known accurately yet.
 func (h host) wall() func() int64 {
 	const fresh = 200_000
 	ticks, ns := h.clockPair()
@@ -76,7 +78,7 @@ func (h host) wall() func() int64 {
 	}
 }
 
-// clockID returns a number that is equal for processes with the same wall clock: those on one kernel.
+// clockID returns a number that is equal for processes that share a wall clock because they run on the same kernel.
 func clockID(rank int) uint64 {
 	h := fnv.New64a()
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
@@ -85,11 +87,11 @@ func clockID(rank int) uint64 {
 		boot = []byte(name)
 	}
 	h.Write(boot)
-	// Clock differences simulated by a test (shim/clock.c).
+	// Tests simulate different clocks on one host with this variable (shim/clock.c). Then ranks have different clocks.
 	for _, s := range strings.Split(os.Getenv("SPOOR_CLOCK_SKEW"), ",") {
 		if whose, what, _ := strings.Cut(s, ":"); whose == strconv.Itoa(rank) {
 			if strings.Count(what, ":") < 2 {
-				what = s // drift counts from the process's first reading
+				what = s // the rank's clock is like no other: a drift begins with the process's first reading
 			}
 			h.Write([]byte(what))
 		}
@@ -97,7 +99,7 @@ func clockID(rank int) uint64 {
 	return h.Sum64()
 }
 
-// fixed is the transport for messages whose length both sides know.
+// fixed sends and receives messages without a length before them, as both sides know the length.
 type fixed struct{ host }
 
 func (f fixed) Send(to int, data []byte) error   { return f.send(to, data) }

@@ -27,7 +27,8 @@ func addCode(name string) {
 	work([]string{tool, "code", name}, codeSeconds)
 }
 
-// work runs another program for at most some seconds, and reports whether it succeeded.
+// work runs another program for at most a number of seconds, and reports whether it succeeded. The program doesn't get
+// LD_PRELOAD, so that it isn't traced.
 func work(line []string, seconds int) bool {
 	var env []string
 	for _, v := range os.Environ() {
@@ -42,7 +43,7 @@ func work(line []string, seconds int) bool {
 	return C.child_run(*argv, argv, envp, C.int(seconds)) == 0
 }
 
-// cList converts a list to the form of main's argv.
+// cList converts a list to a C array of strings that ends with NULL, like main's argv. free frees it.
 func cList(list []string) (first **C.char, free func()) {
 	size := C.size_t(unsafe.Sizeof(first))
 	first = (**C.char)(C.calloc(C.size_t(len(list)+1), size))

@@ -13,7 +13,7 @@ import (
 
 var (
 	active  *recorder
-	message *C.char // text of the last failure
+	message *C.char // text of the engine's last failure; nil: none so far
 )
 
 //export spoor_engine_start
@@ -51,7 +51,7 @@ func spoor_engine_finish() C.int32_t {
 func spoor_engine_path(pcs *C.uint64_t, n C.int32_t, list unsafe.Pointer, room C.int32_t) (count C.int32_t) {
 	defer func() {
 		if recover() != nil {
-			count = 0 // the stack is unknown; this is no failure of the engine
+			count = 0 // the stack has no path then; the engine's other work goes on
 		}
 	}()
 	if active == nil {
@@ -101,7 +101,7 @@ func fail(err error) C.int32_t {
 	return 1
 }
 
-// whence returns the line that panicked, from a stack trace.
+// whence finds the source file and line that panicked in a stack trace.
 func whence(stack []byte) string {
 	_, below, ok := strings.Cut(string(stack), "panic(")
 	if !ok {

@@ -31,11 +31,11 @@ func (r *recorder) finish() (whole bool, err error) {
 	r.finished = true
 	began := time.Now()
 	if r.capture != nil {
-		r.capture.AllArrived(r.host.ticks()) // the shim has agreed with all ranks before
+		r.capture.AllArrived(r.host.ticks()) // the shim calls finish only after an exchange with all ranks
 	}
 	table, err := r.clocks.finish(r.host)
 	if err != nil {
-		// The rest of the trace is kept nevertheless, unless MPI is broken.
+		// Without compared clocks the trace is still useful, so go on.
 		fmt.Fprintf(os.Stderr, "spoor: rank %d: %v\n", r.host.Rank(), err)
 	}
 	var own *track.Track
@@ -45,7 +45,7 @@ func (r *recorder) finish() (whole bool, err error) {
 	})
 	timed := own
 	if own != nil && own.TimeLog == nil {
-		timed = nil // lets the merge free it early, as it may be large
+		timed = nil // the track isn't needed after the merge, which can then free it early, as it may be large
 	}
 	s, g, err := merge.MergeThenGather(r.host, own, trouble)
 	giveBack()
@@ -96,8 +96,8 @@ func (r *recorder) finish() (whole bool, err error) {
 	return d.Complete, trouble
 }
 
-// attempt calls f and returns its error; it converts a panic to an error, as the other ranks must not wait for this
-// one.
+// attempt calls f and returns its error. It converts a panic to an error: this rank must go on, as other ranks wait for
+// its messages.
 func attempt(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -113,12 +113,12 @@ func (r *recorder) track() (*track.Track, error) {
 	}
 	r.capture.Calibrate(r.host.clockPair())
 	if r.timing.Mode.NeedsLog() {
-		return r.capture.Track(track.Finished) // writing single times needs the calls again
+		return r.capture.Track(track.Finished) // not lean: writing the times of single calls needs the calls again
 	}
 	return r.capture.LeanTrack(track.Finished)
 }
 
-// content returns the content of the trace.
+// content makes the content of the trace from the merged tracks s, with metadata on rank 0's program and MPI.
 func (r *recorder) content(s *merge.MergedBlock) (*sections.Content, error) {
 	meta := map[string]string{
 		trace.MetaCommand:  show.QuoteCommand(r.context.Args),
@@ -155,8 +155,8 @@ func (r *recorder) content(s *merge.MergedBlock) (*sections.Content, error) {
 	return c, nil
 }
 
-// summarise prints a summary of the trace, unless a `spoor run` process is waiting to do it. None is waiting if
-// a launcher started `spoor run` for each rank: that process became the rank.
+// summarise prints a line about the trace, unless a spoor run process is waiting to do it. None is waiting if a
+// launcher started spoor run for each rank: these processes became the ranks.
 func summarise(name string) {
 	if os.Getenv("SPOOR_TELL") != "1" {
 		return
@@ -181,7 +181,7 @@ func summarise(name string) {
 		show.FormatPlural(s.Calls, "call"), show.FormatBytes(s.FileBytes), name)
 }
 
-// wanted returns the requested file name of the trace.
+// wanted returns the trace's file name: SPOOR_OUT, else the program's name with .spoor.
 func (r *recorder) wanted() string {
 	if name := os.Getenv("SPOOR_OUT"); name != "" {
 		return name
@@ -189,7 +189,8 @@ func (r *recorder) wanted() string {
 	return filepath.Base(r.context.Exe) + ".spoor"
 }
 
-// scratch returns the path of a folder for this run, which may not exist.
+// scratch returns the path of this run's scratch folder: SPOOR_SCRATCH, else a folder named after the process id. It
+// may not exist.
 func (r *recorder) scratch() string {
 	named := os.Getenv("SPOOR_SCRATCH")
 	if named != "" && filepath.IsAbs(named) {
@@ -218,8 +219,8 @@ func (r *recorder) places() []deliver.Destination {
 	return list
 }
 
-// probe prints on rank 0 at the start if the trace cannot be written, unless the starting process has checked that
-// on this host.
+// probe checks on rank 0, at the start of the run, that the trace can be written, and prints if it can't. It is not
+// needed if spoor run has checked that on this host.
 func (r *recorder) probe() {
 	if host, err := os.Hostname(); r.host.Rank() > 0 || err == nil && os.Getenv(deliver.ProbedVariable) == host {
 		return
@@ -230,7 +231,8 @@ func (r *recorder) probe() {
 	}
 }
 
-// tell prints what users must know about the trace's location.
+// tell completes a written trace: reduces it or adds the code's functions and loops. It prints where the trace is, or
+// why there is no trace and where the records are.
 func (r *recorder) tell(d deliver.Delivery, places []deliver.Destination) {
 	say := func(format string, args ...any) { fmt.Fprintf(os.Stderr, "spoor: "+format+"\n", args...) }
 	wanted := places[0].Name
@@ -265,7 +267,7 @@ func (r *recorder) tell(d deliver.Delivery, places []deliver.Destination) {
 	}
 }
 
-// spoorOptions lists the settings that affect what is recorded.
+// spoorOptions lists the environment variables in env that affect what is recorded, with their values.
 func spoorOptions(env []string) string {
 	var list []string
 	for _, v := range env {

@@ -25,10 +25,10 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/event"
 )
 
-// kept is the result of finish if the records must stay.
+// kept is what spoor_engine_finish returns if the shim must keep the rank's records, as the trace isn't whole.
 const kept = C.SPOOR_KEPT
 
-// A host is the engine's interface to the shim.
+// A host is the engine's interface to the shim: the functions of struct spoor_host.
 type host struct{ c *C.struct_spoor_host }
 
 func (h host) ticks() uint64 { return uint64(C.host_ticks(h.c)) }
@@ -49,7 +49,7 @@ func (h host) dir() string {
 
 func (h host) has(flag uint32) bool { return uint32(h.c.flags)&flag != 0 }
 
-// clock returns the name of the time source.
+// clock returns the name of the clock that the shim reads: "tsc" or "monotonic".
 func (h host) clock() string {
 	if h.has(C.SPOOR_TSC) {
 		return "tsc"
@@ -59,7 +59,7 @@ func (h host) clock() string {
 
 func (h host) threads() int { return int(C.host_nthreads(h.c)) }
 
-// ring returns the memory of a thread's ring.
+// ring returns the address of a thread's ring, and the ring; nil if the thread has none.
 func (h host) ring(thread int) (unsafe.Pointer, *event.Ring, error) {
 	p := C.host_ring(h.c, C.int32_t(thread))
 	if p == nil {
@@ -73,7 +73,8 @@ func (h host) ring(thread int) (unsafe.Pointer, *event.Ring, error) {
 	return p, r, nil
 }
 
-// symbol returns the address of an object of the MPI library.
+// symbol returns the address of a variable or function that the process has under a name, such as an object of the MPI
+// library, and whether there is one.
 func symbol(name string) (uint64, bool) {
 	s := C.CString(name)
 	defer C.free(unsafe.Pointer(s))
@@ -81,9 +82,9 @@ func symbol(name string) (uint64, bool) {
 	return uint64(uintptr(p)), p != nil
 }
 
-// Rank, Size, Send and Recv are the merge's transport. A message is preceded by its length, as both sides of the
-// shim's functions must know it. A message that may exceed the MPI's own buffers is sent only after the receiver
-// asked for it, so that no rank blocks in MPI_Send to a dead one.
+// Rank, Size, Send and Recv make a host the merge's transport. A message's length is sent before the message, as the
+// shim's receiving function must be given it. A message longer than eager is sent only after the receiver has asked for
+// it: MPI_Send could block for ever if the receiver is dead.
 
 func (h host) Rank() int { return int(h.c.rank) }
 
@@ -136,12 +137,12 @@ func (h host) Recv(source int) ([]byte, error) {
 	return data, h.recv(source, data)
 }
 
-// await waits until a message from a rank is available.
+// await waits until a message from a rank can be received without blocking.
 func (h host) await(source int) error {
 	return failure(C.host_await(h.c, C.int32_t(source)), "wait for", source)
 }
 
-// failure converts a return code of the shim to an error.
+// failure converts a return code of the shim's functions send, recv and await to an error; nil for success.
 func failure(rc C.int32_t, doing string, rank int) error {
 	switch rc {
 	case 0:

@@ -6,8 +6,8 @@
 // worth testing lives in those packages; here is only what needs cgo.
 package main
 
-// The machine belongs to the program. Only one thread at a time is in the engine, and the heap is small: parallel
-// garbage collection would not pay.
+// This import limits the Go runtime to one processor. The others belong to the program. Only one thread at a time is in
+// the engine, and its heap is too small for parallel garbage collection to pay.
 import _ "github.com/spoor-hpc/spoor/engine/oneproc"
 
 func main() {}

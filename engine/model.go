@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// thinSeconds is how many seconds the program waits at most for a smaller trace.
+// thinSeconds is how many seconds the program waits in MPI_Finalize at most until its trace is reduced.
 const thinSeconds = 600
 
-// thinned runs the tool to write the requested smaller trace from a complete one, unless a `spoor run` process is
-// waiting to do it. It prints the result. On failure the trace stays unchanged.
+// thinned runs the tool to reduce the complete trace as the user asked, unless a spoor run process is waiting to do it.
+// It prints the result and reports whether it succeeded. On failure the trace stays unchanged.
 func thinned(name string) bool {
 	line := strings.Split(os.Getenv("SPOOR_MODEL"), "\n")
 	if len(line) < 2 {
 		return false
 	}
-	said, err := os.CreateTemp("", "spoor-said-") // the started process has no stderr
+	said, err := os.CreateTemp("", "spoor-said-") // for the tool's messages, as it has no stderr of its own
 	if err == nil {
 		defer os.Remove(said.Name())
 		defer said.Close()

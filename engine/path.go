@@ -12,10 +12,11 @@ import (
 	symbols "github.com/spoor-hpc/spoor/internal/record/symbol"
 )
 
-// paths computes the paths of call stacks, from the binaries on disk.
+// paths computes, for call stacks, the functions and loops of the machine code that lead to the call. It reads the
+// binaries on disk.
 type paths struct {
 	modules symbols.Modules
-	images  map[string]*code.Image // nil: it cannot be read
+	images  map[string]*code.Image // binaries by path; nil: the file can't be read
 	planner code.PathPlanner
 }
 
@@ -25,7 +26,8 @@ func newPaths() *paths {
 	return p
 }
 
-// onDisk is a file that is opened for each read, so that it takes no file descriptor of the program.
+// onDisk is the path of a file that is opened and closed for each read, so that the program has all its file
+// descriptors.
 type onDisk string
 
 func (f onDisk) ReadAt(b []byte, at int64) (int, error) {
@@ -37,7 +39,8 @@ func (f onDisk) ReadAt(b []byte, at int64) (int, error) {
 	return file.ReadAt(b, at)
 }
 
-// of returns the path of a stack of return addresses, innermost first; nil if it is unknown.
+// of returns the path of a call stack, given by its return addresses, innermost first; nil if an address is in no
+// binary, or in one that can't be read.
 func (p *paths) of(pcs []uint64) []code.PathPlace {
 	p.modules.AllowReload()
 	frames := make([]code.Frame, len(pcs))
@@ -59,7 +62,8 @@ func (p *paths) of(pcs []uint64) []code.PathPlace {
 	return p.planner.Path(frames)
 }
 
-// fill writes the path of a stack in the shim's form, and returns its length; 0 if there is no path or no room for it.
+// fill writes the path of a call stack into list, an array of struct spoor_place with room for room elements. It
+// returns the path's length; 0 if there is no path, or no room for it.
 func (p *paths) fill(pcs []uint64, list unsafe.Pointer, room int) int {
 	path := p.of(pcs)
 	if len(path) > room {
@@ -72,7 +76,7 @@ func (p *paths) fill(pcs []uint64, list unsafe.Pointer, room int) int {
 	return len(path)
 }
 
-// placeOf converts a place to the shim's form.
+// placeOf converts a place of a path to the shim's struct spoor_place.
 func placeOf(x *code.PathPlace) C.struct_spoor_place {
 	out := C.struct_spoor_place{id: C.uint32_t(x.PrefixID), frame: C.uint8_t(x.Frame), order: C.uint64_t(x.CodeOrder)}
 	if x.Loop {
@@ -93,7 +97,7 @@ func placeOf(x *code.PathPlace) C.struct_spoor_place {
 	return out
 }
 
-// registers is the DWARF numbers of callee-saved registers.
+// registers has the DWARF numbers of callee-saved registers, by name, of x86-64 and AArch64.
 var registers = func() map[string]int {
 	list := map[string]int{"rbx": 3, "rbp": 6, "r12": 12, "r13": 13, "r14": 14, "r15": 15}
 	for r := 19; r <= 29; r++ {

@@ -22,29 +22,29 @@ type recorder struct {
 	context  capture.Context
 	timing   timing.Options
 	capture  *capture.Capture
-	rings    []ringMemory // of the threads, as last attached
-	held     int          // bytes held when memory was last returned to the system
-	large    bool         // held exceeded small at some time
+	rings    []ringMemory // the threads' rings as last attached, by thread
+	held     int          // bytes that capture held when memory was last returned to the system
+	large    bool         // capture has held more than small bytes at some time, so garbage is collected more often
 	clocks   clocks
-	paths    *paths // nil before the first use
+	paths    *paths // nil: no path was asked for so far
 	finished bool   // finish was called
 }
 
-// A ringMemory is the mapping of a ring, which moves when it grows.
+// A ringMemory is where a ring is in memory, and its size. A ring moves when it grows.
 type ringMemory struct {
 	address  unsafe.Pointer
 	capacity uint64
 }
 
-// Percentage by which the heap may grow before it is collected. For small heaps the runtime's minimum counts, 4 MB
-// at 100 %: most recorders stay below, and the lists that the collector would allocate are larger than what it
-// would free.
+// Percentages by which the heap may grow before garbage is collected: of a small recorder, and of a large one. At 100%,
+// Go's runtime collects nothing below 4 MB, and most recorders stay below. Collecting there would take more memory
+// for the collector's own lists than it would free.
 const (
 	collectSmallAt = 100
 	collectAt      = 20
 )
 
-// small is the number of bytes up to which a recorder uses collectSmallAt.
+// small is how many bytes capture may hold before the recorder changes from collectSmallAt to collectAt.
 const small = 512 << 10
 
 func start(p unsafe.Pointer) (*recorder, error) {
@@ -84,7 +84,7 @@ func start(p unsafe.Pointer) (*recorder, error) {
 	return r, err
 }
 
-// maps returns /proc/self/maps; nil if it cannot be read.
+// maps returns the text of /proc/self/maps, the process's memory mappings; nil if it can't be read.
 func maps() []byte {
 	f, err := os.Open("/proc/self/maps")
 	if err != nil {
@@ -92,14 +92,15 @@ func maps() []byte {
 	}
 	defer f.Close()
 	var b bytes.Buffer
-	b.Grow(64 << 10) // its size is unknown, and growing from nothing leaves much garbage
+	b.Grow(64 << 10) // the file's size isn't known in advance, and a buffer that grows from nothing leaves much garbage
 	if _, err := b.ReadFrom(f); err != nil {
 		return nil
 	}
 	return b.Bytes()
 }
 
-// readContext reads from the context file what the host struct lacks.
+// readContext reads the process's context (command, host, start) from its file in the process directory. Rank and clock
+// rate come from the shim.
 func (r *recorder) readContext() error {
 	h := r.host.c
 	if dir := r.host.dir(); dir != "" {
@@ -120,7 +121,7 @@ func (r *recorder) readContext() error {
 	return nil
 }
 
-// attach passes rings that are new or have moved to the capture.
+// attach passes to capture the threads' rings that are new or have moved.
 func (r *recorder) attach() error {
 	for i := range r.host.threads() {
 		p, ring, err := r.host.ring(i)
@@ -154,12 +155,13 @@ func (r *recorder) drain() error {
 	}
 	held := r.capture.HeldBytes()
 	if held > small && !r.large {
-		// Little of the memory has pointers, so that frequent collection takes little time.
+		// Frequent collection takes little time: the collector need not scan most of this memory, as it has no
+		// pointers.
 		r.large = true
 		debug.SetGCPercent(collectAt)
 	}
-	// Growing tables leave smaller ones as garbage, and packing a grammar leaves all of it; the collector would
-	// keep them for long.
+	// A table that has grown leaves its old memory as garbage, and a packed grammar its unpacked form. Go's runtime
+	// would return that memory to the system only late.
 	if held > r.held+r.held/4+muchGrowth || held+muchGrowth < r.held {
 		r.held = held
 		debug.FreeOSMemory()
@@ -167,13 +169,14 @@ func (r *recorder) drain() error {
 	return nil
 }
 
-// muchGrowth is the change in bytes at which memory is returned to the system.
+// muchGrowth is by how many bytes, at least, what capture holds must have changed for memory to be returned to the
+// system.
 const muchGrowth = 4 << 20
 
-// stop saves the state. After finish that is not needed: everything is in the trace, or in the rings, the log and
-// the last checkpoint.
+// stop ends the recorder. Without finish, it saves capture's state in a checkpoint. After finish that isn't needed: all
+// calls are in the trace, or in the rings, the log and the last checkpoint.
 func (r *recorder) stop() error {
-	defer func() { // the program may continue for long
+	defer func() { // the program may run on for long, so it gets the recorder's memory back
 		r.capture = nil
 		giveBack()
 	}()
@@ -189,8 +192,8 @@ func (r *recorder) stop() error {
 	return nil
 }
 
-// giveBack returns memory to the system if there is much of it. Asking for the amount takes the runtime memory
-// itself, so it does nothing before the first collection.
+// giveBack returns the heap's free memory to the system if that may be more than muchHeap. Finding the amount itself
+// makes the runtime allocate, so giveBack does nothing before the first garbage collection.
 func giveBack() {
 	var collected debug.GCStats
 	if debug.ReadGCStats(&collected); collected.NumGC == 0 {
@@ -202,5 +205,5 @@ func giveBack() {
 	}
 }
 
-// muchHeap is how many bytes are worth the time for returning them.
+// muchHeap is the size of the heap, in bytes, above which giveBack returns free memory.
 const muchHeap = 16 << 20

@@ -14,8 +14,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// piece packs the times of the rank's calls into an unnamed file, which the caller closes. Without room for a file
-// they are packed again while being written. They are never all in memory.
+// piece packs the times of the rank's calls into an unnamed file, which the caller closes. If there is no room for a
+// file, it packs them only for their size; then they are packed again when they are written into the trace. They are
+// never all in memory.
 func (r *recorder) piece(own *track.Track) (*deliver.SeriesPiece, io.Closer, error) {
 	for _, dir := range []string{r.host.dir(), os.TempDir(), "/tmp"} {
 		if dir == "" {
@@ -45,7 +46,7 @@ func (r *recorder) piece(own *track.Track) (*deliver.SeriesPiece, io.Closer, err
 	return p, io.NopCloser(nil), nil
 }
 
-// pack encodes times, and returns only their size and checksum.
+// pack writes the encoded times of the rank's calls to to, and returns their size and checksum.
 func pack(own *track.Track, to io.Writer) (*deliver.SeriesPiece, error) {
 	sum := crc32.New(wire.Castagnoli)
 	n, err := merge.WriteCallTimes(own, io.MultiWriter(to, sum))

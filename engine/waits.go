@@ -20,21 +20,21 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// The largest trace that is sent to all ranks, in bytes without compression and without times of single calls, and the
-// most distinct calls of all classes: the analysis of more takes too long.
+// Limits for traces that ranks analyse for waits at the end of the run: larger ones take too long. Sizes are in bytes
+// without compression and without times of single calls.
 const (
-	mostTold       = 1 << 20
-	mostToldAlways = 64 << 20
-	mostDistinct   = 20_000
+	mostTold       = 1 << 20  // largest size that is sent to all ranks
+	mostToldAlways = 64 << 20 // largest size that is sent with --waits always
+	mostDistinct   = 20_000   // largest number of distinct calls, summed over classes; no limit with --waits always
 )
 
-// findWaits lets the ranks compute wait states and section when. The trace exists already, and stays unchanged on
-// any error.
+// findWaits has all ranks find waits and the times of iterations, which rank 0 adds to the trace. If there are
+// none, rank 0 adds only the reason. d and c are used on rank 0 only.
 func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
 	if r.timing.Waits == timing.WaitsNever && r.timing.WhenBytes <= 0 || r.timing.Mode == timing.ModeNone || os.Getenv("SPOOR_MODEL") != "" {
 		return
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(collectAt)) // the analysis makes garbage with each call
+	defer debug.SetGCPercent(debug.SetGCPercent(collectAt)) // the analysis makes garbage for each call of the trace
 	C.host_apart(r.host.c)
 	file, left := []byte(nil), trace.WaitsKnown
 	if r.host.Rank() == 0 {
@@ -66,7 +66,8 @@ func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
 	}
 }
 
-// tellable reports whether a trace's content may be sent to all ranks. If not, it need not be kept.
+// tellable reports whether a trace has few enough distinct calls to be sent to all ranks. If not, its content need not
+// be kept after writing.
 func (r *recorder) tellable(c *sections.Content) bool {
 	distinct := 0
 	for i := range c.Classes {
@@ -75,8 +76,8 @@ func (r *recorder) tellable(c *sections.Content) bool {
 	return r.timing.Waits == timing.WaitsAlways || distinct <= mostDistinct
 }
 
-// toTell returns the trace without the times of single calls, or the reason why it is not sent. c is nil if it is
-// not tellable.
+// toTell encodes the trace that is sent to all ranks, without the times of single calls. If it isn't sent, left says
+// why, else left is trace.WaitsKnown. c is nil if the trace isn't tellable.
 func (r *recorder) toTell(d *deliver.Delivery, c *sections.Content) (file []byte, left trace.WaitsStatus) {
 	if c == nil {
 		return nil, trace.WaitsTooManyDistinct
@@ -99,7 +100,8 @@ func (r *recorder) toTell(d *deliver.Delivery, c *sections.Content) (file []byte
 	return file, trace.WaitsKnown
 }
 
-// waits sends the trace to all ranks, and runs their analysis. An empty trace means no analysis.
+// waits sends file, rank 0's encoded trace, to all ranks, and runs this rank's part of the analysis. If file is empty,
+// there is no analysis, because of left.
 func (r *recorder) waits(file []byte, left trace.WaitsStatus) (*trace.Waits, *trace.When, error) {
 	file, err := waits.BroadcastFromRoot(r.host, file)
 	if err != nil {

@@ -63,11 +63,11 @@ type bench struct {
 	memory   string
 	programs []string // names of the programs whose loops are timed
 
-	plain   bool        // both runs use spoor, with different options
-	options [2][]string // of spoor run, for the plain and the traced run
+	plain   bool        // the plain run of a pair uses spoor, too, with options[0]
+	options [2][]string // flags of spoor run: [0] for the plain run of a pair, [1] for its traced run
 	depth   int
 	clock   string
-	tell    string // statistic over the parts of a loop that the program prints: median or least
+	tell    string // statistic that a program prints over the 25 parts of its loop: "median" or "least"
 }
 
 func (b *bench) run(calls int, ranks string) error {
@@ -107,7 +107,7 @@ func (b *bench) run(calls int, ranks string) error {
 		if err != nil {
 			continue
 		}
-		// Ranks that share a core wait for each other in every iteration.
+		// More than two ranks may share cores, and then wait for each other in every round: run fewer rounds.
 		rounds := "1000"
 		if p > 2 {
 			rounds = "20"

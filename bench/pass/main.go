@@ -24,7 +24,7 @@ func main() {
 	}
 }
 
-// programs with the arguments of runs that take about a second on one rank.
+// programs are the measured programs of test/apps. With these arguments each runs for about a second on one rank.
 var programs = []struct {
 	name string
 	args []string
@@ -95,7 +95,7 @@ type bench struct {
 	mpi                 []string
 }
 
-// shown returns the flags that a wrapper passes to its compiler.
+// shown returns the flags -I, -L and -l that an MPI's compiler wrapper (e.g. mpicc) passes to its compiler.
 func shown(wrapper string) (flags []string, err error) {
 	out, err := exec.Command(wrapper, "-show").Output()
 	for _, word := range strings.Fields(string(out)) {
@@ -110,7 +110,7 @@ func (b *bench) program(source string, pass bool) string {
 	return filepath.Join(b.dir, fmt.Sprint(strings.TrimSuffix(filepath.Base(source), ".c"), pass))
 }
 
-// compile compiles a program, and returns the processor time in seconds, without linking.
+// compile compiles and links a program. It returns the compiler's processor time in seconds, without that of linking.
 func (b *bench) compile(source string, pass bool) (float64, error) {
 	object := b.program(source, pass) + ".o"
 	line := slices.Concat([]string{"-O2", "-g", "-w", "-c", "-o", object, source}, b.mpi)
@@ -133,7 +133,7 @@ func (b *bench) start(program string, args ...string) (float64, error) {
 	return c.ProcessState.UserTime().Seconds(), err
 }
 
-// processor is the processor time of a command.
+// processor runs a command and returns its processor time in seconds.
 func processor(c *exec.Cmd) (float64, error) {
 	if out, err := c.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("%s: %w\n%s", strings.Join(c.Args, " "), err, out)
@@ -141,13 +141,14 @@ func processor(c *exec.Cmd) (float64, error) {
 	return (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds(), nil
 }
 
-// A measured is the relative differences of pairs in %, and the least time without and with the plugin.
+// A measured is what pairs of measurements without and with the plugin gave: by how many percent the time with the
+// plugin is longer, for each pair, and the shortest time [0] without and [1] with it, in seconds.
 type measured struct {
 	more  []float64
 	least [2]float64
 }
 
-// add adds another program's results; their least times are summed.
+// add adds another program's results. The least times of the two programs are summed.
 func (m *measured) add(x *measured) {
 	m.more = append(m.more, x.more...)
 	for i := range m.least {
@@ -155,13 +156,14 @@ func (m *measured) add(x *measured) {
 	}
 }
 
-// pairs measures with and without the plugin alternately, after one warm-up of each.
+// pairs measures n times with and n times without the plugin, alternately. One measurement of each comes before and
+// isn't part of the differences.
 func pairs(n int, measure func(pass bool) (float64, error)) (*measured, error) {
 	m := &measured{least: [2]float64{math.Inf(1), math.Inf(1)}}
 	for i := -1; i < n; i++ {
 		var took [2]float64
 		for k := range took {
-			which := (k + i + 2) % 2 // with and without take turns at being first
+			which := (k + i + 2) % 2 // 1: with the plugin; it is first in every other pair
 			var err error
 			if took[which], err = measure(which == 1); err != nil {
 				return nil, err
@@ -185,7 +187,8 @@ func (m *measured) String() string {
 	return fmt.Sprintf("%+.1f (%+.1f to %+.1f); %+.1f", at(0.5), at(0.25), at(0.75), (m.least[1]/m.least[0]-1)*100)
 }
 
-// least measures the ns of an iteration and of a function.
+// least measures what the plugin adds in bench/pass/programs/least.c: ns of one iteration of a loop around a call, and
+// of one call of a function with a loop.
 func (b *bench) least(text *strings.Builder) error {
 	text.WriteString("| ns, least of all | without | with | with, in a shared library |\n|---|---|---|---|\n")
 	ways := [][]string{nil, {b.flag}, {b.flag, "-fPIC"}}
@@ -219,7 +222,7 @@ func (b *bench) least(text *strings.Builder) error {
 	return nil
 }
 
-// leastProgram makes bench/pass/programs/least.c, in a shared library if its loops are to be in one.
+// leastProgram compiles and links bench/pass/programs/least.c. With shared, its loops are in a shared library.
 func (b *bench) leastProgram(program string, flags []string, shared bool) error {
 	opaque := program + ".o"
 	for _, line := range [][]string{

@@ -106,7 +106,7 @@ func retake(page, melt, dir string) error {
 	return os.WriteFile(page, []byte(next), 0o644)
 }
 
-// output is the trace that a command records, if it does.
+// output returns the name of the trace that a command writes, and true, if the command is spoor run with -o.
 func output(line string) (string, bool) {
 	rest, ok := strings.CutPrefix(line, "spoor run ")
 	if !ok {

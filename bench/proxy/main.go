@@ -142,7 +142,8 @@ func row(w io.Writer, name string) error {
 	return nil
 }
 
-// tables counts the lines of constant arrays, which hold the values without a formula.
+// tables returns how many lines of a proxy's C text are constant arrays. They hold values for which there is no
+// formula.
 func tables(text []byte) int {
 	n, inside := 0, false
 	for _, line := range bytes.Split(text, []byte("\n")) {

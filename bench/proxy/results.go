@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// An outcome is a line of the file that test/proxy writes: MPI, program, ranks,
-// what came out, why.
+// An outcome is a line of the file that test/proxy writes: MPI, program, number of ranks, one of outcomes, and its
+// reason.
 type outcome struct{ mpi, program, ranks, what, why string }
 
-// outcomes in the order of the table.
+// outcomes are the results of comparing a proxy with its program, in the order of the printed table's columns.
 var outcomes = []string{"equal", "equal up to the order in which requests finish", "refused", "different"}
 
 var titles = map[string]string{outcomes[1]: "Equal up to order", outcomes[2]: "Refused", outcomes[3]: "Different"}
 
-// count prints a Markdown table of the number of programs by outcome, and the programs that are not equal. Of two
-// lines on the same program the later one counts.
+// count prints a Markdown table of the number of programs by outcome, and the names of the programs whose proxies
+// aren't equal. Of two lines on the same program, MPI and number of ranks, the later one counts.
 func count(w io.Writer, file string) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -72,7 +72,7 @@ func count(w io.Writer, file string) error {
 		fmt.Fprintf(w, "| %s | %s | %d | %d | %d | %d | %d | %d |\n", r.mpi, r.ranks, n,
 			rows[r][outcomes[0]], memory[r], rows[r][outcomes[1]], rows[r][outcomes[2]], rows[r][outcomes[3]])
 	}
-	// The programs that are not equal.
+	// List the programs whose outcome isn't "equal", by outcome and MPI.
 	for _, what := range outcomes[1:] {
 		of := make(map[string]map[string]bool)
 		for _, o := range list {

@@ -79,7 +79,7 @@ var programs = []program{
 	{"LAMMPS", []string{"-in", "in.melt", "-log", "none"}, func(m *mpis.MPI, dir string) (string, error) {
 		const melt = "/usr/share/lammps/examples/melt/in.melt"
 		text, err := os.ReadFile(melt)
-		if err != nil || m.Name != "openmpi" { // Debian links it with Open MPI
+		if err != nil || m.Name != "openmpi" { // Debian's LAMMPS is linked with Open MPI
 			return "", nil
 		}
 		long := strings.Replace(string(text), "run\t\t250", "run\t\t4500", 1)
@@ -89,7 +89,7 @@ var programs = []program{
 		if _, err := os.Stat("/usr/bin/hpcc"); err != nil || m.Name != "openmpi" {
 			return "", nil
 		}
-		large := strings.Replace(inputs.HPCC, "\n120 ", "\n1000 ", 1) // unchanged it runs for a second
+		large := strings.Replace(inputs.HPCC, "\n120 ", "\n1000 ", 1) // hpcc runs for only a second with size 120
 		return "/usr/bin/hpcc", os.WriteFile(filepath.Join(dir, "hpccinf.txt"), []byte(large), 0o666)
 	}},
 }
@@ -119,13 +119,14 @@ func command(args ...string) error {
 	return nil
 }
 
-// A row is the measurements of a program with one way of recording.
+// A row is the measurements of a program that is recorded with one value of --timing (mode), one value per round.
 type row struct {
 	program, mode string
 	calls         int64
-	original      []float64            // wall times of the recorded runs, in seconds
-	off           map[string][]float64 // by pace: error of the wall time, in percent
-	compute       map[string][]float64 // by pace: error of the computation, in percent, of the rank with the largest error
+	original      []float64 // wall times of the recorded runs, in seconds
+	// By the value of --pace: the replay's error against the recorded run, in percent of it, one value per round.
+	off     map[string][]float64 // of the wall time
+	compute map[string][]float64 // of the time between calls, for the rank with the largest error
 }
 
 func (o *options) run(w io.Writer, mpi string) error {
@@ -181,7 +182,7 @@ func (o *options) run(w io.Writer, mpi string) error {
 	return nil
 }
 
-// A report is what spoor replay --json prints, in part.
+// A report holds the fields of spoor replay --json that are used here.
 type report struct {
 	Wall     float64 `json:"wall_ns"`
 	Original float64 `json:"original_wall_ns"`
@@ -194,8 +195,8 @@ type report struct {
 	} `json:"ranks"`
 }
 
-// computing returns the largest relative error of a rank's computation, in percent. Ranks that compute for less than
-// a hundredth of the time don't count.
+// computing returns the largest relative error of a rank's time between calls, in percent. Ranks that computed for
+// less than a hundredth of the recorded wall time don't count.
 func (r *report) computing() float64 {
 	worst := 0.0
 	for _, x := range r.Ranks {
@@ -253,7 +254,7 @@ func (b *bench) measure(r *row, paces []string, line []string) error {
 			reports[i].Original = whole.Wall
 		}
 	}
-	// A round counts only if all of its runs succeeded.
+	// Here all replays of the round have succeeded: a round with a failed replay adds nothing.
 	r.calls = 0
 	for _, x := range reports[0].Ranks {
 		r.calls += x.Calls

@@ -116,13 +116,13 @@ func run(args []string) error {
 	printHead(os.Stdout)
 	for _, k := range wanted {
 		p, _ := skeleton.ByName(k.program)
-		if *missing && st.rows[k] != nil { // only the baseline is missing
+		if *missing && st.rows[k] != nil { // the file has the row, which lacks only the baseline
 			if err := st.addBaseline(k, compare(p, k.ranks)); err != nil {
 				return err
 			}
 			continue
 		}
-		// With a file, the row is there before the baseline, which may take longer.
+		// With a file of results, spoor's row is stored before the baseline is measured, which may take longer.
 		r, err := measure(p, k.ranks, *baseline && st == nil, *keep)
 		if err != nil {
 			return fmt.Errorf("%s on %d ranks: %w", p.Name, k.ranks, err)
@@ -144,7 +144,7 @@ func run(args []string) error {
 		r.Program.Run = nil
 		results = append(results, r)
 	}
-	if st != nil { // sorted even if nothing was run
+	if st != nil { // writing also sorts the rows of the file, so it is done even if nothing was run
 		if err := st.reload(); err != nil {
 			return err
 		}
@@ -220,7 +220,7 @@ func runReal(names, ranks, only, keep string, limit time.Duration, st *store, mi
 	return nil
 }
 
-// finish prints the conclusions from the results, and draws the plot.
+// finish prints the summary of the results, and writes the plot to a file unless its name, plot, is "".
 func finish(results []*Result, plot string) error {
 	printSummary(os.Stdout, results)
 	if plot != "" {

@@ -28,27 +28,26 @@ type Result struct {
 	Sections []trace.Section
 	Classes  int
 	Calls    int // bytes of the record of calls; see sizes
-	Content  int // part of Calls that Pilgrim stores, too: without names and headers
-	Times    int // bytes of statistics of durations, by place and by rank
+	Content  int // bytes of the part of Calls that Pilgrim stores, too: without names and headers
+	Times    int // bytes of the statistics of durations, both those by call site and those by rank
 	Process  int // bytes of the table of processes
 
 	Merge    time.Duration // sum of the ranks' processor times in the merge
-	Path     time.Duration // longest chain of ranks that wait for each other
-	Encode   time.Duration // fitting and writing, at the root
-	Message  int           // largest message to the root, in bytes
-	Largest  int           // largest message, in bytes
-	Held     int           // bytes of the state at the root, as merge.MergedBlock.Held counts
+	Path     time.Duration // the merge's time with a processor per rank: the longest chain of ranks that wait
+	Encode   time.Duration // processor time in which rank 0 makes the file from the merged tracks
+	Message  int           // largest message of the merge to rank 0, in bytes
+	Largest  int           // largest message of the merge to any rank, in bytes
+	Held     int           // bytes of the merged tracks at rank 0, as merge.MergedBlock.HeldBytes counts
 	Peak     uint64        // bytes of heap, all ranks' pending messages included
 	Verified int           // number of ranks whose calls were read back and compared
 	Pilgrim  pilgrim.Size
 }
 
-// Limits of the root's memory for a program with few behaviours: bytes per distinct call, and per rank in the table
-// of processes.
+// Limits of the merged tracks' bytes at rank 0, for a program with a Limit; the sum of the three may not be exceeded.
 const (
 	maxHeld        = 16 << 20
-	maxHeldPerRank = 216
-	maxHeldPerCall = 600
+	maxHeldPerRank = 216 // for the table of processes
+	maxHeldPerCall = 600 // per distinct call
 )
 
 // measure runs a program on virtual ranks, merges their tracks, writes the
@@ -118,7 +117,7 @@ func measure(p skeleton.Program, ranks int, baseline bool, keep string) (*Result
 	return res, nil
 }
 
-// compare compresses the same calls as Pilgrim does.
+// compare returns the size of a program's trace if it is compressed as Pilgrim does.
 func compare(p skeleton.Program, ranks int) pilgrim.Size {
 	w := pilgrim.New(ranks)
 	for rank := range ranks {
@@ -135,8 +134,8 @@ func (r *Result) sample() {
 	r.Peak = max(r.Peak, m.HeapAlloc)
 }
 
-// sizes splits the file's size. Measurements and the table of processes grow with the ranks by nature; the record of
-// calls need not.
+// sizes splits the file's size into Times, Process and Calls. Times and Process always grow with the number of ranks;
+// Calls need not.
 func (r *Result) sizes(file []byte, t *trace.Reader) {
 	r.File, r.Sections = len(file), t.Sections()
 	r.Calls = r.File
@@ -161,7 +160,8 @@ func (r *Result) verify(t *trace.Reader) error {
 	}
 	step := 1
 	if r.Ranks > 1024 {
-		step = r.Ranks/128 - 1 // odd, so that it meets all rows and columns
+		// For powers of two the step is odd, so that ranks of all rows and columns of a grid are met.
+		step = r.Ranks/128 - 1
 	}
 	for rank := 0; rank < r.Ranks; rank += step {
 		if err := same(t, rank, vmpi.Run(r.Program.Name, rank, r.Ranks, r.Program.Run)); err != nil {
@@ -172,7 +172,7 @@ func (r *Result) verify(t *trace.Reader) error {
 	return nil
 }
 
-// same compares a rank of a trace with its execution: the sequence of calls, and all their values.
+// same compares a rank of a trace with v, the same rank executed again: the sequence of calls, and all their values.
 func same(t *trace.Reader, rank int, v *vmpi.Rank) error {
 	k, err := t.Rank(rank)
 	if err != nil {
@@ -182,8 +182,8 @@ func same(t *trace.Reader, rank int, v *vmpi.Rank) error {
 	if k.Streams() != 1 || k.Len(0) != v.Calls() {
 		return fmt.Errorf("%d streams, %d calls, %d were made", k.Streams(), k.Len(0), v.Calls())
 	}
-	// Terminals of a trace are a class's, so there may be more than the rank's own. Each of the rank's must be among
-	// them.
+	// The trace numbers the terminals of a whole class, the track those of one rank. of[terminal of the trace] is the
+	// track's terminal for the same call.
 	const unknown = ^uint32(0)
 	of := slices.Repeat([]uint32{unknown}, k.Terminals())
 	next, stop := iter.Pull(own.Streams[0].Grammar.All())
@@ -202,7 +202,9 @@ func same(t *trace.Reader, rank int, v *vmpi.Rank) error {
 			if s := own.Signatures[want]; c.Func.ID != s.Call || !samePlace(c.Site, own.Sites[s.Site]) {
 				return fmt.Errorf("call %d is %s at %v", at, c.Name(), c.Site)
 			}
-		default: // perhaps an equal one: the rank has calls in a lane and before it
+		default:
+			// A lane's first calls have a terminal of their own in the track, so two of its terminals may belong to one
+			// of the trace.
 			if a, b := &own.Signatures[of[terminal]], &own.Signatures[want]; a.Call != b.Call || a.Site != b.Site {
 				return fmt.Errorf("call %d is another one", at)
 			}

@@ -22,7 +22,7 @@ import (
 // summary. Newer runs replace rows of older ones.
 type store struct {
 	path string
-	text string // by hand, up to the table
+	text string // the part of the file before the table, written by hand
 	rows map[place][]string
 	real map[real.Key]string
 }
@@ -32,7 +32,7 @@ type place struct {
 	ranks   int
 }
 
-// tableStart is the beginning of the first line after the text.
+// tableStart is the beginning of the table's first line, with which the text written by hand ends.
 const tableStart = "program  ranks"
 
 func openStore(path string) (*store, error) {
@@ -62,7 +62,7 @@ func openStore(path string) (*store, error) {
 	return s, nil
 }
 
-// reload reads what other runs have written to the file since.
+// reload reads the file again: another process may have added rows since it was read.
 func (s *store) reload() error {
 	now, err := openStore(s.path)
 	if err == nil {
@@ -71,11 +71,11 @@ func (s *store) reload() error {
 	return err
 }
 
-// fileAt is the column of the whole file's size.
+// fileAt is the number, from 0, of the table column "file": the size of the whole trace.
 const fileAt = 8
 
-// baselineAt and baselineTo bound the columns of the baseline. It depends only on the calls, so a run without it
-// keeps the old values.
+// Table columns from baselineAt up to, but without, baselineTo hold the sizes by Pilgrim's scheme, the baseline. They
+// depend only on the program's calls, so a row measured without the baseline keeps the old values.
 const baselineAt, baselineTo = 9, 12
 
 func (s *store) add(r *Result) error {
@@ -92,7 +92,7 @@ func (s *store) add(r *Result) error {
 	return s.write()
 }
 
-// addBaseline puts the baseline into a row that is there.
+// addBaseline puts the baseline into a row of the table that has all other values.
 func (s *store) addBaseline(k place, p pilgrim.Size) error {
 	if err := s.reload(); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (s *store) addReal(r *real.Result) error {
 	return s.write()
 }
 
-// write replaces the file.
+// write replaces the file by one with the store's content.
 func (s *store) write() error {
 	var b bytes.Buffer
 	b.WriteString(s.text)
@@ -169,8 +169,8 @@ func (s *store) table(b *bytes.Buffer) error {
 	return nil
 }
 
-// missing lists the rows that a complete table has and the file has not, perhaps
-// those that lack the baseline, too.
+// missing lists the rows of a complete table that the file lacks. With baseline, it also lists those of the file that
+// have no baseline.
 func (s *store) missing(programs []skeleton.Program, sizes []int, baseline bool) (list []place) {
 	for _, n := range sizes {
 		for _, p := range programs {
@@ -186,13 +186,13 @@ func (s *store) missing(programs []skeleton.Program, sizes []int, baseline bool)
 	return list
 }
 
-// fieldsOf splits a row of the table.
+// fieldsOf splits a row of the table into its fields. It returns false if the line is no row.
 func fieldsOf(line string) ([]string, bool) {
 	if !strings.Contains(line, "|") {
 		return nil, false
 	}
 	f := strings.Fields(strings.ReplaceAll(line, "|", " "))
-	if len(f) == columns-1 { // a row from a version without the column of the whole file
+	if len(f) == columns-1 { // a row of an old file, whose table had no column "file"
 		sum := 0
 		for _, part := range []string{f[4], f[6], f[7]} {
 			n, err := parseAmount(part)
@@ -206,7 +206,7 @@ func fieldsOf(line string) ([]string, bool) {
 	if len(f) != columns {
 		return nil, false
 	}
-	// Real programs have some of the names, and the MPI in second place.
+	// A row of a real run may have a skeleton's name (e.g. cg), too, but its second field is the MPI, no number.
 	_, known := skeleton.ByName(f[0])
 	_, err := strconv.Atoi(f[1])
 	return f, known && err == nil
@@ -220,8 +220,8 @@ func printFields(w io.Writer, f []string) {
 	fmt.Fprintf(w, rowFormat, list...)
 }
 
-// readTable reads the rows that printRow wrote, as far as plot and summary need
-// them, so that long runs can be made one by one. Other lines are skipped.
+// readTable reads the rows that printRow wrote, but only the values that the plot and the summary need. Lines that are
+// no rows are skipped.
 func readTable(r io.Reader) ([]*Result, error) {
 	var list []*Result
 	lines := bufio.NewScanner(r)
@@ -269,10 +269,10 @@ func readTable(r io.Reader) ([]*Result, error) {
 	return list, lines.Err()
 }
 
-// columns of the table.
+// columns is the number of columns of the table.
 const columns = 20
 
-// parseAmount reads what amount wrote.
+// parseAmount reads a number as amount writes it, e.g. 12.3K. A > before it, which marks a lower bound, is ignored.
 func parseAmount(s string) (int, error) {
 	s = strings.TrimPrefix(s, ">")
 	unit := 1.0

@@ -19,7 +19,7 @@ func printHead(w io.Writer) {
 
 func printRow(w io.Writer, r *Result) { printFields(w, fields(r)) }
 
-// fields is a row of the table.
+// fields returns the values of a row of the table, as text.
 func fields(r *Result) []string {
 	plain, packed, named, ratio := "-", "-", "-", "-"
 	if p := r.Pilgrim; p.Known {
@@ -51,7 +51,7 @@ func printSections(w io.Writer, r *Result) {
 	fmt.Fprintf(w, "        %s, head %d, verified %d, rank 0 held %d\n", strings.Join(parts, ", "), r.File-sum, r.Verified, r.Held)
 }
 
-// amount writes a number with three digits.
+// amount writes a number with a unit: K, M or G for thousands, millions or billions (e.g. 12.3K).
 func amount(n int) string {
 	v := float64(n)
 	for _, unit := range []string{"", "K", "M"} {
@@ -76,11 +76,11 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%.1fs", d.Seconds())
 }
 
-// onTwoCores is an upper bound of the merge's time on two cores that are busy whenever possible: one is idle only
-// during the longest chain.
+// onTwoCores is an upper bound of the merge's time on two cores that are busy whenever possible: one of them is idle
+// only while ranks of the longest chain, Path, work.
 func (r *Result) onTwoCores() time.Duration { return (r.Merge + r.Path) / 2 }
 
-// printSummary prints which of the promised limits hold.
+// printSummary prints for each program whether its traces' calls stay within Program.Limit, and how they grow.
 func printSummary(w io.Writer, results []*Result) {
 	fmt.Fprintln(w)
 	at := make(map[string]map[int]*Result)
@@ -128,8 +128,8 @@ func printSummary(w io.Writer, results []*Result) {
 	}
 }
 
-// printChecks prints for which numbers of ranks a program's traces were read back and compared, and for which they
-// are no larger than the baseline.
+// printChecks prints for which numbers of ranks a program's traces were read back and compared with the calls made, and
+// for which they are no larger than by Pilgrim's scheme.
 func printChecks(w io.Writer, name string, results []*Result) {
 	var all, some, unread, smaller, larger, unknown, whole []string
 	for _, r := range results {
@@ -212,7 +212,7 @@ var lines = []struct {
 
 func panel(b *strings.Builder, results []*Result, x0, y0, w, h float64) {
 	const left, right, top, bottom = 44, 18, 18, 22
-	const lowX, highX, lowY, highY = 3, 14, 2, 8 // log2 ranks, log10 bytes
+	const lowX, highX, lowY, highY = 3, 14, 2, 8 // range of the axes: x is log2 of ranks, y is log10 of bytes
 	x := func(ranks int) float64 {
 		return x0 + left + (math.Log2(float64(ranks))-lowX)/(highX-lowX)*(w-left-right)
 	}

@@ -8,11 +8,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// A tree merges virtual ranks one after the other. It measures as if each rank had its own processor.
+// A tree merges the tracks of virtual ranks one after the other on one processor. It computes the times that the merge
+// would take if each rank had its own processor.
 type tree struct {
 	links   []merge.Transport
 	done    []time.Duration // by rank: when its merge ended, as if all ranks had begun at 0
-	work    time.Duration   // sum over all ranks
+	work    time.Duration   // sum of the processor times of all ranks in the merge
 	toRoot  int
 	largest int
 }
@@ -30,7 +31,8 @@ func (t *tree) merge(rank int, tr *track.Track) (*merge.MergedBlock, error) {
 	return s, err
 }
 
-// A meter is a transport that measures messages and time. Messages take no time.
+// A meter is a rank's transport. It measures the sizes of messages and the rank's time in the merge, as if messages
+// took no time.
 type meter struct {
 	merge.Transport
 	tree  *tree
@@ -60,7 +62,7 @@ func (m *meter) Recv(from int) ([]byte, error) {
 	return m.Transport.Recv(from)
 }
 
-// spent is the processor time of this thread, to which the goroutine must be locked. Unlike wall time, it excludes
+// spent returns the processor time of the thread, to which the goroutine must be locked. Unlike wall time, it excludes
 // other work on the machine.
 func spent() time.Duration {
 	const thread = 1 // RUSAGE_THREAD

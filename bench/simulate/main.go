@@ -62,7 +62,7 @@ func all(programs, ranks, on string, messages bool) error {
 		for _, p := range strings.Split(programs, ",") {
 			file := filepath.Join(dir, p+"-"+n+".spoor")
 			if _, err := os.Stat(file); err != nil {
-				continue // not a number of ranks for this program
+				continue // bench/scale wrote no trace, as the program can't run on that number of ranks
 			}
 			out, err := exec.Command(self, "-machine", on, "-messages="+strconv.FormatBool(messages), "-one", file).CombinedOutput()
 			os.Stdout.Write(out)
@@ -74,7 +74,7 @@ func all(programs, ranks, on string, messages bool) error {
 	return nil
 }
 
-// spent is the processor time of this process so far, and the most memory it had, in bytes.
+// spent returns the processor time of this process so far, and the largest amount of memory that it had, in bytes.
 func spent() (time.Duration, int64) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -83,7 +83,7 @@ func spent() (time.Duration, int64) {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), u.Maxrss << 10
 }
 
-// enough is how long a trace is simulated again and again.
+// enough is how long the simulation of a trace is repeated at least, so that the time of one is measured accurately.
 const enough = time.Second
 
 func measure(file, on string, messages bool) error {

@@ -85,8 +85,8 @@ func measure(which, programs, ranks string, runs int, short, off, predict, noisy
 	return nil
 }
 
-// program runs a program without spoor, with it and with it switched off, in turn, and prints a line for each of the
-// kinds with spoor.
+// program runs a program in turn without spoor, with spoor and, if b.off is set, with spoor's tracing switched off. It
+// prints a line for each way of running with spoor.
 func (b *bench) program(m *mpis.MPI, name string, ranks int) error {
 	line, err := b.line(m, name, ranks)
 	if err != nil || line == nil {

@@ -21,19 +21,19 @@ import (
 // are left out.
 var pingSizes = []int64{3, 100, 1_500, 6_000, 40_000, 300_000, 3_000_000}
 
-// pingTime is how long a ping-pong runs, about, in ns.
+// pingTime is about how long a ping-pong program runs, in ns.
 const pingTime = 100e6
 
-// A row is a program's prediction.
+// A row compares a program's predicted run time with its measured one.
 type row struct {
 	name                string
-	measured, predicted float64 // ms
+	measured, predicted float64 // run time without spoor, in ms: median of the runs, and the prediction
 	traced              float64 // time of the traced run, in ms
-	spread              float64 // range of the middle half of the untraced runs' times, as a share of the median
-	left                string  // what the simulation has no model for
+	spread              float64 // interquartile range of the times without spoor, as a share of their median
+	left                string  // calls that the simulation has no model for, with their share of the traced run's time
 }
 
-// off is the relative error of the prediction: positive if it is too long.
+// off is the relative error of the prediction: positive if the predicted time is longer than the measured one.
 func (r *row) off() float64 { return r.predicted/r.measured - 1 }
 
 // predict measures the machine, and runs programs several times without spoor and once with it. It compares the run
@@ -101,7 +101,7 @@ func (b *bench) predict(m *mpis.MPI, names []string, ranks int, noisy bool) erro
 	return nil
 }
 
-// calibrate measures the machine.
+// calibrate measures this machine with spoor machine measure, and returns the result.
 func (b *bench) calibrate(m *mpis.MPI, ranks int, noisy bool) (*machine.Machine, error) {
 	path := filepath.Join(b.dir, m.Name+".toml")
 	line := m.Command(ranks, "program")
@@ -120,7 +120,7 @@ func (b *bench) calibrate(m *mpis.MPI, ranks int, noisy bool) (*machine.Machine,
 	return machine.LoadMachine(path)
 }
 
-// known reports whether a machine's tables have a size.
+// known reports whether a machine's tables of message times have a row for a size.
 func known(m *machine.Machine, bytes int64) bool {
 	is := func(r machine.SizeTime) bool { return r.Bytes == bytes }
 	return slices.ContainsFunc(m.Levels, func(l machine.NetworkLevel) bool {
@@ -128,13 +128,13 @@ func known(m *machine.Machine, bytes int64) bool {
 	})
 }
 
-// pingPong compiles the program of that name.
+// pingPong compiles the ping-pong program and returns its path.
 func (b *bench) pingPong(m *mpis.MPI) (string, error) {
 	path := filepath.Join(b.dir, m.Name+"-pingpong")
 	return path, m.Compile(path, mpis.Root("bench", "whole", "programs", "pingpong.c"))
 }
 
-// compare runs a program without spoor and with it, and predicts it.
+// compare runs a program without spoor and with it, and predicts its run time from the trace.
 func (b *bench) compare(m *mpis.MPI, here *machine.Machine, ranks int, name string, line []string) (*row, error) {
 	var calls []float64
 	for range b.runs {
@@ -188,7 +188,7 @@ func (r *row) simulate(path string, here *machine.Machine) error {
 	return nil
 }
 
-// untilInit is when a rank has left MPI_Init, in ns.
+// untilInit returns when a rank left MPI_Init: ns since the start of its track.
 func untilInit(t *trace.Reader, rank int) (float64, error) {
 	k, err := t.Rank(rank)
 	if err != nil {

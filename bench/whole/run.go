@@ -40,9 +40,9 @@ func newBench(runs int, short, off bool) (*bench, error) {
 	return b, nil
 }
 
-// phases is how long a run took, in ms; all but the first and the last two add up to it.
+// phases are the times of a run, in ms. launch to after follow each other; their sum is whole.
 type phases struct {
-	whole           float64
+	whole           float64 // from the start of the launcher, or of spoor, to its end
 	launch          float64 // until the first rank calls MPI_Init
 	start           float64 // until MPI_Init has returned on all ranks
 	calls           float64 // until the last rank calls MPI_Finalize
@@ -51,8 +51,8 @@ type phases struct {
 	initCPU, endCPU float64 // processor time of a process in MPI_Init and MPI_Finalize, on average
 }
 
-// record traces a program with the times of all calls. It doesn't preload the timer: through it, Fortran's MPI_Init
-// would enter spoor's library twice.
+// record traces a program with the times of all calls. It doesn't preload the library that measures phases: with it,
+// Fortran's MPI_Init would enter the shim twice.
 func (b *bench) record(m *mpis.MPI, ranks int, line []string) error {
 	command := slices.Concat([]string{b.tool, "run", "-q", "-f", "--timing", "lossless", "-o", "t.spoor"}, m.Command(ranks, line...))
 	c := exec.Command(command[0], command[1:]...)
@@ -65,13 +65,13 @@ func (b *bench) record(m *mpis.MPI, ranks int, line []string) error {
 	return nil
 }
 
-// once runs a program: without spoor, with it, or with it switched off.
+// once runs a program. kind is 0 without spoor, 1 with spoor, 2 with spoor whose tracing is switched off.
 func (b *bench) once(m *mpis.MPI, ranks int, line []string, kind int) (*phases, error) {
 	says := filepath.Join(b.dir, "phases")
 	if err := os.RemoveAll(says); err != nil {
 		return nil, err
 	}
-	// The timer comes before spoor's library in LD_PRELOAD, so that it measures spoor's library, too.
+	// The library that measures phases comes before the shim in LD_PRELOAD, so that it measures the shim, too.
 	behind := []string{"/bin/sh", "-c", "LD_PRELOAD=" + b.timer + ":$LD_PRELOAD exec \"$@\"", "sh"}
 	command := m.Command(ranks, slices.Concat(behind, line)...)
 	switch kind {
@@ -141,13 +141,13 @@ var sizes = map[string][]string{
 	"checkpoint": {"-n", "512", "-i", "20"},
 }
 
-// others are programs that Debian builds for Open MPI alone.
+// others are the command lines of programs that Debian builds for Open MPI alone.
 var others = map[string][]string{
 	"hpcc":   {"hpcc"},
 	"lammps": {"lmp", "-in", "in.melt", "-log", "none"},
 }
 
-// names lists all programs.
+// names lists the names of all programs that can be measured.
 func names() []string {
 	var list []string
 	for _, a := range compile.All {
@@ -156,7 +156,7 @@ func names() []string {
 	return append(list, "hpcc", "lammps")
 }
 
-// line is a program's command line, nil if it is not there for this MPI.
+// line returns a program's command line; nil if the program isn't installed for this MPI.
 func (b *bench) line(m *mpis.MPI, name string, ranks int) ([]string, error) {
 	if args := others[name]; args != nil {
 		if _, err := exec.LookPath(args[0]); err != nil || m.Name != "openmpi" {
@@ -197,7 +197,7 @@ func (b *bench) inputs(ranks int) error {
 	return os.WriteFile(filepath.Join(b.dir, "in.melt"), []byte(fmt.Sprintf(melt, steps)), 0o644)
 }
 
-// melt is Lennard-Jones atoms, as in LAMMPS's example of that name.
+// melt is LAMMPS's input file for Lennard-Jones atoms, from LAMMPS's example melt; %d is the number of time steps.
 const melt = `units lj
 atom_style atomic
 lattice fcc 0.8442

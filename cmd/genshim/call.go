@@ -7,10 +7,10 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A call is a function for which C code is written.
+// A call is an MPI function for which the shim's C code is written.
 type call struct {
 	*mpi.Call
-	params []*mpi.Param // the parameters of this form: with int or large counts
+	params []*mpi.Param // the parameters that the function has, without those that only large-count functions (_c) have
 }
 
 func newCall(c *mpi.Call) *call {
@@ -38,7 +38,8 @@ func (g *call) returnType() string {
 // returnsCode reports whether the function returns an error code.
 func (g *call) returnsCode() bool { return g.ReturnKind == mpi.KindError }
 
-// returns describes the result to the shim, for calls that the shim answers itself.
+// returns names the C constant for the result's type. The shim needs it to return an error itself if the MPI lacks the
+// function.
 func (g *call) returns() string {
 	switch {
 	case g.returnsCode():
@@ -75,7 +76,7 @@ func (g *call) arguments() []string {
 	return list
 }
 
-// recorded lists the parameters of the functions that record the call.
+// recorded lists the C declarations of the parameters that are passed to the functions that record the call.
 func (g *call) recorded() []string {
 	var list []string
 	for _, d := range g.declarations() {
@@ -86,7 +87,7 @@ func (g *call) recorded() []string {
 	return list
 }
 
-// asNumbers lists the parameters as 64-bit numbers, for plugins.
+// asNumbers returns C expressions of the arguments as 64-bit numbers, separated by commas, for plugins.
 func (g *call) asNumbers() string {
 	var list []string
 	for _, a := range g.arguments() {
@@ -116,8 +117,8 @@ func (g *call) leaveHead() string {
 	return fmt.Sprintf("void sp_leave_%s(%s)", g.short(), strings.Join(args, ", "))
 }
 
-// ignorable returns the status parameter for which the program may pass MPI_STATUS_IGNORE; nil without one, as
-// in functions that convert a status.
+// ignorable returns the output parameter for which the program may pass MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE; nil:
+// the function has none.
 func (g *call) ignorable() *mpi.Param {
 	if strings.HasPrefix(g.Name, "MPI_Status_") {
 		return nil
@@ -130,7 +131,8 @@ func (g *call) ignorable() *mpi.Param {
 	return nil
 }
 
-// rooms lists the parameters that hold an output's capacity on entry and the needed size on return.
+// rooms lists the parameters that on entry hold the capacity of an output (e.g. a string), and on return the size that
+// the output needs.
 func (g *call) rooms() []*mpi.Param {
 	var list []*mpi.Param
 	for _, p := range g.params {
@@ -168,7 +170,7 @@ func (g *call) handles() int {
 	return 0
 }
 
-// skipped reports whether a parameter doesn't exist in this form of the call.
+// skipped reports whether function c lacks a parameter because only large-count functions (_c) have it.
 func skipped(c *mpi.Call, p *mpi.Param) bool { return p.LargeOnly && !c.Large }
 
 // ctype is the C type of a parameter in the shim, which doesn't use mpi.h. Handles and opaque values have the size of
@@ -236,7 +238,7 @@ func intType(w mpi.Width) string {
 	return "int"
 }
 
-// declare joins type and name.
+// declare returns the C declaration of a variable.
 func declare(typ, name string) string {
 	if typ == "..." {
 		return typ

@@ -13,18 +13,18 @@ var wrapperText string
 
 var wrapper = template.Must(template.New("wrapper").Parse(wrapperText))
 
-// page is the template's data for a call.
+// page is what wrapper.tmpl needs to know of a function.
 type page struct {
 	ID                   uint16
 	Name, Short, Return  string
 	EnterHead, LeaveHead string
 	Prototype, Args      string
-	Params               string // all parameters as 64-bit values
-	Result               string // declaration of what the function returned
-	Recorded             string // further parameters of the recording functions, as declarations
-	RecordedArgs         string // the names of these parameters
-	Declared             string // declarations of further parameters, with a leading comma
-	More                 string // further arguments, with a leading comma
+	Params               string // expressions of all arguments as 64-bit numbers, separated by commas
+	Result               string // declaration of rc_, the function's result
+	Recorded             string // declarations of the function's parameters but "...", each after a comma
+	RecordedArgs         string // names of the function's parameters but "...", each after a comma
+	Declared             string // declarations of the function's parameters, each after a comma
+	More                 string // Args after a comma; "" if there are no arguments
 	Enter, Leave         code
 	Code, Handwritten    bool
 	Handles              int
@@ -34,7 +34,7 @@ type page struct {
 
 type code struct{ Before, Parts []string }
 
-// A room is a parameter whose value on entry is needed after the call.
+// A room is a parameter of rooms: its name, and the C function that reads its value on entry.
 type room struct{ Name, Load string }
 
 type status struct {
@@ -95,8 +95,8 @@ func (g *call) emit() (string, error) {
 	return b.String(), nil
 }
 
-// statuses is the number of statuses that the call may fill: one for each request, if the length is known only on
-// return.
+// statuses returns a C expression of the largest number of statuses that the call may fill: the number of requests
+// passed, as the number completed (MPI_Waitsome) is known only on return.
 func (g *call) statuses(s *mpi.Param) (string, error) {
 	for _, p := range g.params {
 		if p.Kind == mpi.KindRequest && p.Array {

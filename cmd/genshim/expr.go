@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// side is the record to write: on entry or on return. Outputs are known only on return.
+// side says which record of a call is written: ENTER (entering) or LEAVE (leaving), which has the outputs.
 type side bool
 
 const (
@@ -23,7 +23,7 @@ func (g *call) length(e mpi.Expr) (string, error) {
 	case mpi.NumExpr:
 		return e.String(), nil
 	case mpi.LimitExpr:
-		return "INT64_MAX", nil // such strings are terminated by NUL
+		return "INT64_MAX", nil // strings whose length has only an upper limit end with a NUL
 	case mpi.NullTerminated:
 		return "SP_TO_NULL", nil
 	case mpi.ParamExpr:
@@ -71,8 +71,8 @@ func (g *call) value(name string) (string, error) {
 	return "sp_at_least_0(" + v + ")", nil
 }
 
-// extent is the length of a parameter on this side of the call: for an output on return, the length that the MPI
-// wrote.
+// extent returns a C expression of an array's or string's length in the ENTER or LEAVE record. Of an output in LEAVE it
+// is the length that the MPI wrote.
 func (g *call) extent(p *mpi.Param, at side) (string, error) {
 	n, err := g.length(p.Len)
 	if err == nil && p.WrittenLen != nil && at == leaving {
@@ -104,7 +104,8 @@ func (g *call) property(e *mpi.PropertyExpr) (string, error) {
 	return fmt.Sprintf("sp_%s32(%s, %s)", e.Property, e.Param, n), nil
 }
 
-// guarded adds the conditions under which the array is valid to a length.
+// guarded returns a C expression that is length n if array p is valid in this call, else SP_LEN_ABSENT: for example, a
+// receive buffer's counts are valid only at the root.
 func (g *call) guarded(p *mpi.Param, n string, at side) (string, error) {
 	if p.UnlessInPlace != "" {
 		n = fmt.Sprintf("%s == sp_fl.in_place ? SP_LEN_ABSENT : %s", p.UnlessInPlace, n)

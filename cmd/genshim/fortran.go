@@ -20,7 +20,7 @@ const fortranHead = banner + `#include "flavour.h"
 #include "fortran.h"
 `
 
-// fortranFiles writes the wrappers of the Fortran procedures.
+// fortranFiles adds the C files with the wrappers of the Fortran procedures to files, by name.
 func fortranFiles(calls []*mpi.Call, files map[string][]byte) error {
 	chapters := map[string]*bytes.Buffer{}
 	for _, c := range calls {
@@ -53,15 +53,16 @@ func hasFortran(c *mpi.Call) bool {
 	return !slices.ContainsFunc([]string{"_f2c", "_c2f", "_fromint", "_toint", "_c2f08", "_f082c", "_f2f08", "_f082f"}, func(end string) bool { return strings.HasSuffix(c.Name, end) })
 }
 
-// A nameForm is a family of procedure names, see enum sp_f_form.
+// A nameForm is one of the ways in which libraries name Fortran procedures: a constant of enum sp_f_form, and its
+// suffix (e.g. _f08_).
 type nameForm struct {
 	Form, Suffix string
-	Mangled      bool // the name is mangled by the compiler, as an external procedure's is
+	Mangled      bool // the name follows the compiler's convention for external procedures (e.g. mpi_send_, MPI_SEND)
 }
 
-// forms lists the names under which libraries define the procedure.
+// forms lists the forms of names under which libraries define the procedure.
 func (g *fortran) forms() []nameForm {
-	choice := false // it has a choice buffer, so there may be a form with descriptors
+	choice := false // the procedure has a buffer of any type, so there may be a form that gets array descriptors
 	for _, p := range g.params {
 		choice = choice || p.Kind == mpi.KindBuffer
 	}
@@ -102,9 +103,9 @@ func (g *fortran) name() string {
 type fortranPage struct {
 	ID                  uint16
 	Name, Short         string
-	Returns             string // "" for a subroutine
-	Params, Types, Args string // of the procedure, ierror and lengths included
-	Record              string // arguments of the recording functions
+	Returns             string // C type of the function's result; "" for a subroutine
+	Params, Types, Args string // C parameters, their types, their names; ierror and lengths of strings are among them
+	Record              string // arguments of the recording functions, each after a comma
 	Code, Handwritten   bool
 	Pool                bool
 	Before, After       []string
@@ -171,7 +172,7 @@ func (g *fortran) emit() (string, error) {
 	return b.String(), nil
 }
 
-// fortranTables writes the table of special addresses, such as MPI_BOTTOM.
+// fortranTables returns a C file with the table of Fortran's special addresses, such as MPI_BOTTOM, by flavour.
 func fortranTables() []byte {
 	var b bytes.Buffer
 	b.WriteString(banner)

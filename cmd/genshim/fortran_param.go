@@ -7,15 +7,16 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A fortran is a Fortran procedure for which a wrapper is written. The wrapper declares a variable for each parameter
-// of the C function, with its name. Fortran's parameters have the prefix f_, lengths of strings l_.
+// A fortran is a Fortran procedure for which a C wrapper is written. For each parameter of MPI's C function, the
+// wrapper declares a variable of the same name. The wrapper's own parameters, which Fortran passes, have the prefix f_,
+// and the lengths of strings l_.
 type fortran struct {
 	*call
-	early   []string // statements before the call, for single values
-	late    []string // statements before the call, for arrays, whose lengths depend on single values
-	after   []string // statements after the call that copy outputs
+	early   []string // C statements before the call that convert parameters that are no arrays
+	late    []string // C statements after early that convert arrays, whose lengths may depend on such parameters
+	after   []string // C statements after the call that convert outputs for the record
 	pool    bool
-	request string // the parameter that is the address of the program's request variable
+	request string // name of the parameter that is the address of the program's request variable; "": none
 }
 
 func newFortran(c *mpi.Call) *fortran { return &fortran{call: newCall(c)} }
@@ -40,7 +41,7 @@ func (g *fortran) implicit(p *mpi.Param) bool {
 	return g.Name == "MPI_Info_create_env" && p.Kind != mpi.KindInfo
 }
 
-// narrow reports whether addresses and attributes are INTEGERs of 32 bits, as in procedures older than MPI-2.
+// narrow reports whether the procedure's addresses and attribute values are INTEGERs of 32 bits, as before MPI-2.
 func (g *fortran) narrow() bool {
 	switch g.Name {
 	case "MPI_Keyval_create", "MPI_Keyval_free", "MPI_Attr_put", "MPI_Attr_get", "MPI_Attr_delete":
@@ -69,7 +70,8 @@ func (g *fortran) then(format string, args ...any) {
 	g.after = append(g.after, fmt.Sprintf(format, args...))
 }
 
-// param declares the C variable of a parameter, and adds the statements that convert it.
+// param adds C statements that declare a variable for a parameter of MPI's C function, and that convert Fortran's
+// value.
 func (g *fortran) param(p *mpi.Param) error {
 	if p.Kind == mpi.KindVarargs {
 		return nil
@@ -108,7 +110,7 @@ func (g *fortran) integer(p *mpi.Param, typ string) {
 		value = fmt.Sprintf("sp_f_logical(%s)", f)
 	case p.Kind == mpi.KindIndex && p.Dir == mpi.DirOut && p.Name == "index":
 		value = fmt.Sprintf("sp_f_index(%s, count, form_)", f)
-	case g.Name == "MPI_Info_get_string" && p.Name == "buflen": // C counts the NUL
+	case g.Name == "MPI_Info_get_string" && p.Name == "buflen": // in C, but not in Fortran, buflen counts the final NUL
 		value += " + 1"
 	case p.ByAddress() && !g.narrowed(p):
 		g.before("%s = %s;", typ, f)
@@ -121,7 +123,8 @@ func (g *fortran) integer(p *mpi.Param, typ string) {
 	g.copy(p, typ, intType(g.Width(p)), value)
 }
 
-// copy declares a variable for a parameter that C passes by address.
+// copy adds C statements that declare a variable with Fortran's value (0 for outputs), and a pointer to it, as C passes
+// the parameter by address. For an output, it also adds a statement that reads Fortran's value after the call.
 func (g *fortran) copy(p *mpi.Param, typ, element, value string) {
 	start := "0"
 	if p.Dir != mpi.DirOut {
@@ -134,7 +137,7 @@ func (g *fortran) copy(p *mpi.Param, typ, element, value string) {
 	}
 }
 
-// narrowed reports whether the parameter has 32 bits in Fortran only.
+// narrowed reports whether the parameter has 32 bits in Fortran and 64 in C.
 func (g *fortran) narrowed(p *mpi.Param) bool {
 	return g.narrow() && (p.Kind == mpi.KindAint || p.Kind.Form() == mpi.FormAddress && p.Kind != mpi.KindBuffer)
 }
@@ -180,18 +183,19 @@ func (g *fortran) address(p *mpi.Param, typ string) {
 		g.before("%s = sp_f_buffer(%s, form_);", typ, f)
 	case p.Dir == mpi.DirIn && p.Kind == mpi.KindAddress:
 		g.before("%s = (int64_t)sp_ld64(%s);", typ, f)
-	case p.Dir == mpi.DirIn: // a value in Fortran, a pointer in C
+	case p.Dir == mpi.DirIn: // e.g. an attribute's value: an INTEGER in Fortran, a pointer in C
 		g.before("%s = (const void *)(uintptr_t)%s(%s);", typ, g.load(p), f)
 	case g.narrowed(p):
 		g.copy(p, typ, "int64_t", fmt.Sprintf("sp_ld32(%s)", f))
-	case g.Name == "MPI_Buffer_detach": // in mpif.h the parameter is a buffer, not an address
+	case g.Name == "MPI_Buffer_detach":
+		// In mpif.h the parameter is a buffer, in which the MPI stores no address; the wrapper knows the attached one.
 		g.before("%s = form_ == SP_F_PLAIN ? (void *)&sp_f_attached : %s;", typ, f)
 	default:
 		g.before("%s = %s;", typ, f)
 	}
 }
 
-// text converts a single string.
+// text adds C statements that convert a parameter that is one string.
 func (g *fortran) text(p *mpi.Param, typ string) error {
 	g.pool = true
 	if p.Dir == mpi.DirIn {
@@ -207,7 +211,8 @@ func (g *fortran) text(p *mpi.Param, typ string) error {
 	return nil
 }
 
-// array declares an array. If C's elements have a different type, it is a copy.
+// array adds C statements that declare an array for a parameter. It is a converted copy of Fortran's array if the
+// elements have a different type in C.
 func (g *fortran) array(p *mpi.Param, typ string) error {
 	f := "f_" + p.Name
 	n, err := g.extent(p, leaving)
@@ -252,7 +257,8 @@ func (g *fortran) array(p *mpi.Param, typ string) error {
 	return nil
 }
 
-// strings converts an array of strings, or of arrays of strings.
+// strings adds C statements that convert a parameter that is an array of strings, or of arrays of strings. n is a C
+// expression of its length.
 func (g *fortran) strings(p *mpi.Param, typ, n string) error {
 	g.pool = true
 	args := fmt.Sprintf("&pool_, f_%s, l_%s", p.Name, p.Name)

@@ -18,29 +18,29 @@ var fileWrapper = template.Must(template.New("io").Parse(fileWrapperText))
 
 const fileHead = "/* Made by cmd/genshim from mpi/io.txt. Do not edit. */\n#include \"io.h\"\nextern void *stdin, *stdout;\n"
 
-// filePage is the template's data for a function of the C library.
+// filePage is what io.tmpl needs to know of a function of the C library.
 type filePage struct {
 	ID              uint16
 	Name, Return    string
 	Prototype, Args string
-	PointerArgs     string   // parameters of the called function pointer
-	Callee          string   // the called function's name
-	Index           int      // index of the real function's address
-	Rest            string   // the last named argument before "..."
-	Last            string   // declaration of the one variable argument; empty: all are passed on as a va_list
-	Mode            bool     // the variable argument exists only if the flags require it
-	Known           []string // definitions of parameters that this function lacks
-	Guard           string   // condition under which the call is recorded
-	Handles         int      // it makes or frees handles
-	Enter           []string // parts of ENTER
-	Void            bool
-	Failed          string // condition for failure
-	Changed         bool   // it counts as failed only if errno has changed, too
-	Result          string // result word of LEAVE
-	Before, After   string // statements that update the states of descriptors
+	PointerArgs     string   // types of the arguments with which the wrapper calls the C library
+	Callee          string   // the C library's function that the wrapper calls: Name, or its variant with a va_list
+	Index           int      // index of the callee's address in sp_io_functions
+	Rest            string   // the last named argument before "..."; "": the function has no "..."
+	Last            string   // declaration of the only argument in "..."; "": all of "..." is passed on as a va_list
+	Mode            bool     // Last is the permissions of a file, which callers pass only with some flags of open
+	Known           []string // definitions of variables for recorded parameters that this function doesn't have
+	Guard           string   // C condition under which the call is recorded
+	Handles         int      // 1 if the function opens or closes files, else 0
+	Enter           []string // statements that write the parameters into ENTER
+	Void            bool     // the function has no result
+	Failed          string   // C condition under which the call has failed
+	Changed         bool     // a call counts as failed only if it has also changed errno
+	Result          string   // C expression of the result's word in LEAVE; "": none
+	Before, After   string   // statements that update which descriptors are recorded
 }
 
-// fileCalls writes the wrappers of POSIX's and C's functions.
+// fileCalls returns a C file with the wrappers of POSIX's and C's functions on files.
 func fileCalls(calls []*mpi.Call) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(fileHead)
@@ -140,7 +140,8 @@ func newFilePage(c *mpi.Call, s *mpi.LibcFunction, index int) (*filePage, error)
 	return p, nil
 }
 
-// guard selects the files whose calls are recorded: by the name passed, else by the open file passed.
+// guard sets the condition under which a call is recorded. It depends on the file that is passed: on its path, else on
+// its descriptor or stream.
 func (p *filePage) guard(c *mpi.Call) {
 	var open []string
 	for i := range c.Params {
@@ -168,12 +169,13 @@ func (p *filePage) guard(c *mpi.Call) {
 		p.Guard = "sp_io_duplicates(command) && " + p.Guard
 	case "lio_listio":
 		p.Guard = "sp_aio_counts(list, n)"
-	case "fflush": // it may flush all streams
+	case "fflush": // a null stream means all streams
 		p.Guard = "!stream || " + p.Guard
 	}
 }
 
-// filePart writes a parameter into ENTER.
+// filePart returns the C statement that writes a parameter into ENTER. It writes 0 if the function isn't passed the
+// parameter (passed is false).
 func filePart(q *mpi.Param, passed bool) (string, error) {
 	if !passed {
 		if q.Array || q.Kind.Form() == mpi.FormString {
@@ -210,7 +212,7 @@ func fileWord(k mpi.Kind, v string) string {
 	return "(uint64_t)(int64_t)" + v
 }
 
-// result sets what is recorded of the result, and the condition for failure.
+// result sets Result, Failed and Changed.
 func (p *filePage) result(c *mpi.Call) {
 	if p.Void {
 		p.Failed = "0"
@@ -221,12 +223,12 @@ func (p *filePage) result(c *mpi.Call) {
 	p.Failed = map[mpi.Failure]string{
 		mpi.FailsNever: "0", mpi.FailsNegative: "rc_ < 0", mpi.FailsNull: "!rc_", mpi.FailsMapFailed: "rc_ == MAP_FAILED", mpi.FailsBelowCount: "rc_ < n",
 	}[c.Failure()]
-	if c.ReturnKind == mpi.KindStringResult { // NULL in C, -1 in a trace
+	if c.ReturnKind == mpi.KindStringResult { // mpi/io.txt says -1, which is how a trace records C's NULL
 		p.Failed = "!rc_"
 	}
 }
 
-// states adds the statements that track for which descriptors calls are recorded.
+// states sets Before and After, the statements that track which descriptors' calls are recorded.
 func (p *filePage) states(c *mpi.Call) {
 	path := "NULL"
 	for i := range c.Params {

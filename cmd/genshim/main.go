@@ -1,7 +1,6 @@
-// Genshim writes the part of the shim that follows from package mpi: two
-// wrappers per traced function, under its MPI_ and its PMPI_ name, the functions that record its entry and return,
-// and the tables of calls and flavours; and a header for the library that makes calls on files again. Its output is C, goes into build/ and is
-// never committed.
+// Genshim writes the part of the shim that follows from package mpi: two wrappers per traced function, under its MPI_
+// and its PMPI_ name, the functions that record its entry and return, and the tables of calls and flavours; and a
+// header for the library that makes calls on files again. Its output is C, goes into build/ and is never committed.
 //
 // It writes no body of a function that needs more than forwarding and recording
 // (see handwritten); these are in shim/irregular.c.
@@ -36,7 +35,7 @@ func run(dir string) error {
 	if err != nil {
 		return err
 	}
-	// in a subfolder, as another library uses it
+	// The wrappers of file functions are in a folder of their own, as they become another library than libspoor.so.
 	if files[filepath.Join("io", "calls.c")], err = fileCalls(mpi.FileCalls()); err != nil {
 		return err
 	}
@@ -62,8 +61,8 @@ func writeIfChanged(path string, text []byte) error {
 
 const banner = "/* Made by cmd/genshim from mpi/calls.txt and mpi/constants.txt. Do not edit. */\n"
 
-// The recording functions take all parameters, whether their record needs them
-// or not: Fortran wrappers then call each in the same way.
+// wrapHead is the beginning of each file with wrappers. Recording functions have all parameters of the MPI function,
+// even those that the record doesn't need, so that Fortran wrappers can call all of them in the same way.
 const wrapHead = banner + `#include "calls.h"
 #include "mpimem.h"
 #include "put.h"
@@ -71,13 +70,13 @@ const wrapHead = banner + `#include "calls.h"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 `
 
-// generate returns the files by name.
+// generate returns the texts of the generated C files by name.
 func generate(calls []*mpi.Call) (map[string][]byte, error) {
 	files := map[string][]byte{
 		"calls.h":  header(calls),
 		"tables.c": tables(calls),
 	}
-	// a file per chapter: small enough to compile in parallel
+	// Wrappers are in one file per chapter of the standard, so that they compile in parallel.
 	chapters := map[string]*bytes.Buffer{}
 	for _, c := range calls {
 		if c.Class == mpi.ClassUnwrapped {
@@ -107,8 +106,8 @@ func chapter(c *mpi.Call) string {
 	return fmt.Sprintf("wrap_%02s.c", number)
 }
 
-// header declares, for every call, the PMPI_ function and the next MPI_ function, and for every
-// traced one the functions that record it.
+// header returns calls.h. For every function it defines macros to call the PMPI_ function (P_) and the next MPI_
+// function (N_). For every traced one, it declares the functions that record a call.
 func header(calls []*mpi.Call) []byte {
 	var b bytes.Buffer
 	b.WriteString(banner)

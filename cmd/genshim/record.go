@@ -7,16 +7,17 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// slack is SP_SLACK minus the room for pending segments: the largest total size of the fixed-size parts of a record.
+// slack is how many words the parts of fixed size in a record may take together: SP_SLACK minus the room for new
+// segments.
 const slack = 96
 
-// A body is the statements of one recording function.
+// A body is the C statements of one recording function.
 type body struct {
-	before []string // queries of the MPI, before the record is opened
-	parts  []string
-	words  int // number of words of fixed size
+	before []string // statements before the record is begun, such as queries of the MPI
+	parts  []string // statements that write the record
+	words  int      // number of words that the parts of fixed size take
 
-	lengths map[string]string // variable by expression
+	lengths map[string]string // name of the variable that holds an array's length, by the length's C expression
 }
 
 func newBody() *body { return &body{lengths: make(map[string]string)} }
@@ -26,8 +27,8 @@ func (b *body) add(words int, format string, args ...any) {
 	b.parts = append(b.parts, fmt.Sprintf(format, args...))
 }
 
-// variable declares the length of an array before the record is opened, as it
-// may need MPI calls, and returns the variable. Arrays of equal length share it.
+// variable adds a variable for the length n of array p, unless there is one with that length, and returns its name. It
+// is set before the record is begun, as computing the length may need MPI calls.
 func (b *body) variable(p *mpi.Param, n string) string {
 	if name, ok := b.lengths[n]; ok {
 		return name
@@ -43,7 +44,7 @@ func (g *call) body(at side) (*body, error) {
 	return b, g.fill(b, at)
 }
 
-// fill adds the parts of all parameters.
+// fill adds the statements that write all inputs (entering) or outputs (leaving).
 func (g *call) fill(b *body, at side) error {
 	for _, p := range g.params {
 		if at == entering && !p.HasIn() || at == leaving && !p.HasOut() {
@@ -96,7 +97,7 @@ func (g *call) part(b *body, p *mpi.Param, at side) error {
 	return nil
 }
 
-// loader names the function that reads a value through a pointer.
+// loader names the C function that reads a parameter's value through its pointer.
 func (g *call) loader(p *mpi.Param) string {
 	if p.Kind.IsHandle() && p.Kind != mpi.KindFile {
 		return "sp_ldh"
@@ -107,10 +108,10 @@ func (g *call) loader(p *mpi.Param) string {
 	return load(g.Width(p))
 }
 
-// word writes a value as a 64-bit word.
+// word returns the C expression that converts a value to a word of a record.
 func (g *call) word(k mpi.Kind, value string) string {
 	switch {
-	case k == mpi.KindFile: // a pointer in all flavours
+	case k == mpi.KindFile: // MPI_File is a pointer in all flavours
 		return "(uint64_t)" + value
 	case k.IsHandle():
 		return "sp_handle(" + value + ")"
@@ -120,7 +121,7 @@ func (g *call) word(k mpi.Kind, value string) string {
 	return "(uint64_t)(uintptr_t)" + value
 }
 
-// sequence writes an array or a string.
+// sequence adds the statements that write a parameter that is an array or a string.
 func (g *call) sequence(b *body, p *mpi.Param, at side) error {
 	q := *p
 	if p.Kind == mpi.KindString && !p.Array && p.Dir == mpi.DirIn {
@@ -130,7 +131,7 @@ func (g *call) sequence(b *body, p *mpi.Param, at side) error {
 	if err != nil {
 		return err
 	}
-	if p.WrittenLen != nil { // after an error the query of the length may fail, too
+	if p.WrittenLen != nil { // if the call has failed, the query of the written length may fail, too
 		n = fmt.Sprintf("sp_has_outputs(rc_) ? %s : 0", n)
 	}
 	name := b.variable(p, n)
@@ -167,7 +168,7 @@ func (g *call) sequence(b *body, p *mpi.Param, at side) error {
 	return nil
 }
 
-// result writes the value of a function that returns no error code.
+// result adds the statement that writes the result of a function, if that isn't an error code.
 func (g *call) result(b *body) {
 	switch {
 	case g.ReturnKind == mpi.KindTime:
@@ -181,7 +182,8 @@ func (g *call) result(b *body) {
 	}
 }
 
-// aux queries the properties of a new communicator or datatype.
+// aux adds the statements that query the properties of a communicator or datatype that the call has made, and that
+// write them into the record.
 func (g *call) aux(b *body) {
 	if g.Has(mpi.AttrNonblocking) {
 		return
@@ -207,7 +209,7 @@ func (g *call) aux(b *body) {
 	}
 }
 
-// memory follows memory that the MPI allocates and frees, see shim/mpimem.h.
+// memory adds statements that inform the shim about memory that the call allocates or frees; see shim/mpimem.h.
 func (g *call) memory(enter, leave *body) {
 	switch base, _ := strings.CutSuffix(g.Name, "_c"); base {
 	case "MPI_Alloc_mem":

@@ -8,8 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// tables writes the names of the PMPI_ functions and what differs between
-// flavours.
+// tables returns a C file with tables of the MPI functions (names, results, parameters) and of the flavours.
 func tables(calls []*mpi.Call) []byte {
 	var b bytes.Buffer
 	b.WriteString(banner)
@@ -43,8 +42,9 @@ func tables(calls []*mpi.Call) []byte {
 	return b.Bytes()
 }
 
-// moved writes the size and number of elements of the first buffer that a call sends or receives. Buffers with a
-// count for each block are left out.
+// moved writes a table that has, for each function, the numbers of the parameters that give the size of the first
+// buffer sent or received: buffer, count, datatype, communicator and root. Buffers with a count for each block are left
+// out.
 func moved(b *bytes.Buffer, calls []*mpi.Call) {
 	b.WriteString("const struct sp_moved sp_moved[SP_NCALLS] = {\n")
 	for _, c := range calls {
@@ -69,8 +69,8 @@ func moved(b *bytes.Buffer, calls []*mpi.Call) {
 	b.WriteString("};\n\n")
 }
 
-// params writes the names and kinds of parameters. They are text without pointers, as relocations would take private
-// memory in each process.
+// params writes the names and kinds of all parameters as one C string. A table of pointers to strings would need
+// relocations, which take private memory in each process.
 func params(b *bytes.Buffer, calls []*mpi.Call) {
 	var text, at, count bytes.Buffer
 	n := 0
@@ -115,7 +115,7 @@ func layout(b *bytes.Buffer, f mpi.Flavour) {
 	b.WriteString("\t},\n")
 }
 
-// number is a constant's value. Package mpi's tests ensure that all constants exist.
+// number returns a constant's value in a flavour. Package mpi's tests ensure that all constants exist.
 func number(name string, f mpi.Flavour) int64 {
 	c, ok := mpi.ConstantNamed(name)
 	if !ok {

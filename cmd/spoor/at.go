@@ -21,7 +21,7 @@ func parseMoment(text string) (ns int64, err error) {
 	return d.Nanoseconds(), nil
 }
 
-// notPast returns an error if all ranks had ended by a time.
+// notPast returns an error if all ranks had ended before a time, given in ns on the time line.
 func notPast(r *trace.Reader, ns int64) error {
 	for k, err := range r.RanksWithTrack() {
 		if err != nil {
@@ -60,7 +60,7 @@ func (d *dumper) moments(k *trace.Rank) error {
 	return nil
 }
 
-// nothing prints that a thread had not called MPI yet.
+// nothing prints that a thread had not called MPI yet at the time of --at.
 func (d *dumper) nothing(k *trace.Rank, stream int) error {
 	if d.o.json {
 		_, err := fmt.Fprintf(d.out, `{"rank":%d,"thread":%d,"inside":false}`+"\n", k.Number(), stream)

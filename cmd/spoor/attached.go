@@ -16,7 +16,7 @@ type attachedValue struct {
 type attachedLine struct {
 	k     *trace.Rank
 	line  *trace.ValueCursor
-	known map[int]map[string]trace.ValueStat // by terminal
+	known map[int]map[string]trace.ValueStat // statistics of attached values, by terminal and name
 	list  []attachedValue
 }
 
@@ -25,7 +25,7 @@ func newAttachedLine(k *trace.Rank, stream int) (*attachedLine, error) {
 	return &attachedLine{k: k, line: line, known: make(map[int]map[string]trace.ValueStat)}, err
 }
 
-// of returns the values attached to the next call, by name. Calls must be passed in order.
+// of returns the values attached to call c, sorted by name. Calls must be passed in the order of the thread.
 func (a *attachedLine) of(c *trace.Call) ([]attachedValue, error) {
 	values, err := a.line.At(c.Index)
 	if err != nil {
@@ -47,7 +47,7 @@ func (a *attachedLine) of(c *trace.Call) ([]attachedValue, error) {
 	return a.list, nil
 }
 
-// appendValues renders values as text: # name number, or # name mean [least, greatest].
+// appendValues renders a call's attached values as text: "# name number", or "# name mean [least, greatest]".
 func appendValues(b []byte, list []attachedValue) []byte {
 	for i := range list {
 		v := &list[i]
@@ -74,7 +74,7 @@ func appendValues(b []byte, list []attachedValue) []byte {
 	return b
 }
 
-// appendValuesJSON renders values as an object of objects.
+// appendValuesJSON renders a call's attached values as a JSON object, with an object for each name.
 func appendValuesJSON(b []byte, list []attachedValue) []byte {
 	b = append(b, '{')
 	for i := range list {

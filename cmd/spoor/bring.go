@@ -84,7 +84,7 @@ func fromNodes(scratch, beside string) (folder string, done func()) {
 			err = bring(launch.CommandOnNodes(nodes, true, ownPath(), "bring", "--copy", scratch, folder), io.Discard)
 		}
 	}
-	if err != nil { // the verdict of spoor where then says which ranks' records are missing
+	if err != nil { // no complaint: spoor where says which ranks' records are missing
 		done()
 		return "", func() {}
 	}
@@ -114,13 +114,13 @@ func bringHome(cmd *cobra.Command, scratch, dir string) error {
 }
 
 // homeOf is the environment variable with the trace's path. The task epilog of Slurm moves records to a folder beside
-// it.
+// the trace.
 const homeOf = "SPOOR_HOME_OF"
 
 // epilog runs on a host after each task of a Slurm step. After the host's last task it moves the remaining records,
 // as nothing else runs on the hosts of a job whose time limit has passed.
 func epilog(stderr io.Writer) {
-	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGXCPU) // these signals are meant for the tasks
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGXCPU) // they are meant for the tasks
 	scratch, out := os.Getenv("SPOOR_SCRATCH"), os.Getenv(homeOf)
 	dirs, marks, err := recover.LocalRecords(scratch)
 	isDead := func(dir string) bool { return !recover.IsAliveIn(dir) }
@@ -128,10 +128,11 @@ func epilog(stderr io.Writer) {
 	if err != nil || out == "" || !slices.ContainsFunc(dirs, isDead) && !slices.ContainsFunc(marks, hasEnded) || anotherTask(dirs, marks) {
 		return
 	}
-	unlock, ok := recover.LockScratch(scratch, 3*time.Second) // spoor run may be moving the records, and may be killed
+	// spoor run may hold the lock while it moves the records. If it is killed, the lock becomes free.
+	unlock, ok := recover.LockScratch(scratch, 3*time.Second)
 	defer unlock()
 	if !ok || len(waitForEnd(dirs)) > 0 || !exists(scratch) {
-		return // the process that continues will move the records
+		return // the process with the lock, or a task that still runs, moves the records
 	}
 	home, err := recover.MakePartialFolder(out, scratch, launch.StepNodes()...)
 	if err == nil {
@@ -142,8 +143,9 @@ func epilog(stderr io.Writer) {
 	}
 }
 
-// anotherTask reports whether one of the processes is a running task of the same step. That task has an epilog as
-// well. Waiting here would be useless: Slurm kills epilogs together with running tasks.
+// anotherTask reports whether a process that left records or an arrival mark on this host is a running task of the same
+// Slurm step. Then that task's epilog moves the records. Waiting for it here would be useless: Slurm kills epilogs
+// together with running tasks.
 func anotherTask(dirs []string, marks []recover.ArrivalMark) bool {
 	task := func(pid int) bool { return deliver.Parent(pid) == os.Getppid() }
 	return slices.ContainsFunc(marks, func(a recover.ArrivalMark) bool { return a.Alive && task(a.PID) }) ||
@@ -189,7 +191,7 @@ func nodesBeside(e ending, home, scratch string, hosts []string) []string {
 	})
 }
 
-// ownPath returns the path of this program: hosts may have a different PATH.
+// ownPath returns the absolute path of this program: other hosts may have a different PATH.
 func ownPath() string {
 	self := os.Args[0]
 	if path, err := exec.LookPath(self); err == nil {
@@ -201,11 +203,12 @@ func ownPath() string {
 	return self
 }
 
-// otherHosts is the name of a link to the scratch folder. `spoor run` leaves it while unknown hosts may have more
-// records.
+// otherHosts is the name of a link to the scratch folder, in the folder beside the trace. spoor run leaves the link
+// while unknown hosts may have more records.
 const otherHosts = "other-hosts"
 
-// bringWith has a launcher collect the records that a directory's links point to.
+// bringWith has the launcher command line collect, on its hosts, the records in the scratch folders that links in dir
+// point to.
 func bringWith(cmd *cobra.Command, line []string, dir string) error {
 	var folders []string
 	links := recover.UnreachableFolders(dir)
@@ -248,7 +251,7 @@ func bringWith(cmd *cobra.Command, line []string, dir string) error {
 	return nil
 }
 
-// bring runs a collecting command, and copies its output to out.
+// bring runs a command that collects records of other hosts, and copies its output to out.
 func bring(line []string, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(context.Background(), bringTime())
 	defer cancel()

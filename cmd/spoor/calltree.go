@@ -31,7 +31,7 @@ type calltreeOptions struct {
 	paths     []string
 }
 
-// Sources of loops.
+// Values of --loops-from: where a call tree's loops come from.
 const (
 	loopsFromCode  = "code"
 	loopsFromOrder = "order"
@@ -48,7 +48,7 @@ func checkLoops(from string) error {
 	return nil
 }
 
-// A shape selects the class of ranks whose call tree is shown, and the layout.
+// A shape is the flags that select the classes of ranks whose call trees are shown, and the layout of the trees.
 type shape struct {
 	class   int
 	all     bool
@@ -147,7 +147,7 @@ func (o *calltreeOptions) check(cmd *cobra.Command) error {
 	return o.shape.check(cmd)
 }
 
-// runCallers prints the tree of functions that lead to calls.
+// runCallers prints the functions whose calls lead to MPI, as a tree.
 func runCallers(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 	if !slices.Contains(profile.CallerSortOrders, o.sort) {
 		return &usageError{cmd, fmt.Errorf("--sort %s: the columns are %s", o.sort, strings.Join(profile.CallerSortOrders, ", "))}
@@ -226,12 +226,13 @@ func runCalltree(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 		return err
 	}
 	if kept, err := r.Code(); c == nil || kept == nil || err != nil {
-		where.complain(cmd) // otherwise the trace has the places, without the binaries
+		where.complain(cmd) // with Code in the trace, no binary was needed, so missing ones don't matter
 	}
 	return nil
 }
 
-// trees writes profiles, and the number of further classes with the flags that show them.
+// trees writes the call trees of classes. If there are others, it also writes their number and the flags that show
+// them.
 func (o *shape) trees(w io.Writer, list []*profile.Profile, view profile.View, others int, flags string) {
 	for i, p := range list {
 		if i > 0 {
@@ -244,7 +245,8 @@ func (o *shape) trees(w io.Writer, list []*profile.Profile, view profile.View, o
 	}
 }
 
-// profiled chooses the ranks to show; others is the number of classes left out.
+// profiled returns the ranks whose call trees are shown: those of --rank (asked), else the first rank of the classes
+// that the flags select, by default of the largest class. others is the number of classes left out.
 func profiled(r *trace.Reader, o *shape, asked string) (ranks []int, others int, err error) {
 	first := func(class int) int { return r.Members(class)[0] }
 	switch {

@@ -54,12 +54,12 @@ calls it checks the calls of some ranks of each class, and prints how many.`,
 	return cmd
 }
 
-// A checked is the result of checking a file.
+// A checked is what spoor check found in one trace file.
 type checked struct {
 	File   string `json:"file"`
 	Ranks  int    `json:"ranks"`
 	Looked int    `json:"ranks_checked"` // number of ranks whose calls were read
-	tracks int    // number of ranks with a track
+	tracks int    // number of ranks that left a track in the trace
 	Calls  int64  `json:"calls"`
 	Error  string `json:"error,omitempty"`
 	err    error

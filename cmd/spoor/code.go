@@ -15,7 +15,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// newCode makes a hidden verb for the engine, used when spoor itself was replaced by the rank's program.
+// newCode makes a hidden verb that adds the code's functions and loops to a trace. The engine runs it if no spoor run
+// is there to do it, because spoor run replaced itself by the program.
 func newCode() *cobra.Command {
 	return &cobra.Command{
 		Use:    "code TRACE",
@@ -60,8 +61,8 @@ func addCodeWithin(r *trace.Reader, budget time.Duration) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	found := make(chan error, 1)
-	go func() { // it can't be interrupted within debug information, and is then left running
-		own, err := trace.Open(r.Name()) // a reader of its own, for this goroutine
+	go func() { // while it reads debug information it can't be interrupted; after the budget it is left running
+		own, err := trace.Open(r.Name()) // not r: this goroutine may still run when r is closed
 		if err == nil {
 			defer own.Close()
 			places := newPlaces(nil)

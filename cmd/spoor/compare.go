@@ -61,7 +61,7 @@ More: docs/compare.md`,
 				return verdict(cmd, worse, err)
 			}
 			worse, err := compareRuns(cmd, o, args)
-			if o.threshold == 0 { // --threshold was not given
+			if o.threshold == 0 { // without --threshold, the exit code doesn't say whether a run is worse
 				return err
 			}
 			return verdict(cmd, worse, err)
@@ -91,8 +91,8 @@ func atLeastTraces(n int, least string) cobra.PositionalArgs {
 	}
 }
 
-// runsOf opens a database with the runs of traces: a temporary one, or the user's if the first argument is not a
-// trace.
+// runsOf opens a database and finds the runs that the arguments name. If the first argument is a file, all arguments
+// are traces, which it puts into a temporary database. Else they name runs of the user's database.
 func runsOf(cmd *cobra.Command, args []string, path string, paths []string, window *windowFlags) (d *database.DB, runs []database.Run, done func(), err error) {
 	if len(args) == 0 || !exists(args[0]) {
 		if d, err = database.OpenReadOnly(path); err != nil {
@@ -140,7 +140,7 @@ func runsOf(cmd *cobra.Command, args []string, path string, paths []string, wind
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		run.Path = x.Trace // the path as the user wrote it
+		run.Path = x.Trace // messages name the trace as the user did; the database has its absolute path
 		runs = append(runs, run)
 	}
 	return d, runs, done, nil
@@ -178,7 +178,7 @@ func compareRuns(cmd *cobra.Command, o compareOptions, args []string) (worse boo
 	return worse, nil
 }
 
-// A compareAnswer is a comparison in the form of the JSON output.
+// A compareAnswer is a comparison of two runs, as spoor compare --json prints it.
 type compareAnswer struct {
 	*database.Comparison
 	Sites show.Table[database.SitePair] `json:"sites"`
@@ -190,12 +190,12 @@ func answerOf(c *database.Comparison) *compareAnswer {
 
 // A comparedRun is one of several runs compared with the first.
 type comparedRun struct {
-	*compareAnswer // nil for the first run
+	*compareAnswer // comparison with the first run; nil for the first run itself
 	run            database.Run
 	s              database.Scalability
 }
 
-// scalabilityTable has a row for the first run, and one for each run compared with it.
+// scalabilityTable returns a table with a row for the first run, and one for each run compared with it.
 func scalabilityTable(list []*database.Comparison) show.Table[comparedRun] {
 	type run = comparedRun
 	own, _ := list[0].Scalability()
@@ -210,7 +210,7 @@ func scalabilityTable(list []*database.Comparison) show.Table[comparedRun] {
 		}
 		return v
 	}
-	// Keys are the database's names, without a unit.
+	// The columns' JSON keys are the database's names (e.g. load_balance), which have no suffix for the unit.
 	share := func(name, doc string, of func(s *database.Scalability) float64) show.Column[run] {
 		return show.Column[run]{Name: name, KeyOverride: strings.ReplaceAll(name, " ", "_"), Unit: show.UnitFraction, Doc: doc,
 			Value: func(x run) any { return unless0(of(&x.s)) },
@@ -218,7 +218,9 @@ func scalabilityTable(list []*database.Comparison) show.Table[comparedRun] {
 				if of(&x.s) == 0 {
 					return "?"
 				}
-				return fmt.Sprintf("%.1f %%", 100*of(&x.s)) // may exceed 100 %: more ranks have more cache
+				// An efficiency may exceed 100 %, as more ranks have more cache; show.Percentage would print 100 %
+				// then.
+				return fmt.Sprintf("%.1f %%", 100*of(&x.s))
 			}}
 	}
 	return show.Table[run]{Rows: rows, Columns: show.Columns[run]{

@@ -104,7 +104,7 @@ Spark and pandas read as one table.`,
 	return cmd
 }
 
-// writeCalls writes the calls of a run to a folder of Parquet files, unless these exist.
+// writeCalls writes the calls of a run to Parquet files in dir, one per table, unless the run's files exist.
 func writeCalls(r *trace.Reader, dir string, run int64, where *places) error {
 	at := func(table string) string { return filepath.Join(dir, table, fmt.Sprintf("run=%d", run)) }
 	last := convert.Tables[convert.TableCalls].Name // written last: if it exists, so do the others
@@ -145,7 +145,7 @@ func writeCalls(r *trace.Reader, dir string, run int64, where *places) error {
 type addedRun struct {
 	Trace string `json:"trace"`
 	Run   int64  `json:"run"`
-	Added bool   `json:"added"` // false: the run was there before
+	Added bool   `json:"added"` // false: the database had the run already
 }
 
 // addTraces adds traces to a database. It prints an error for each trace that can't be read, and skips it.
@@ -265,7 +265,7 @@ func newDBSQL() *cobra.Command {
 				err = d.Query(args[0], w.Write, func(values []any) error { return w.Write(texts(values)) })
 				w.Flush()
 			default:
-				var rows [][]string // the first row has the column names
+				var rows [][]string // rows of the result; row 0 is the columns' names
 				line := func(cells []string) error {
 					rows = append(rows, cells)
 					return nil
@@ -303,7 +303,7 @@ func sqlJSON(d *database.DB, statement string, w io.Writer) error {
 	return writeJSON(w, list)
 }
 
-// texts formats the values of a row.
+// texts formats the values of a row of an SQL query's result.
 func texts(values []any) []string {
 	list := make([]string, len(values))
 	for i, v := range values {
@@ -320,7 +320,7 @@ func texts(values []any) []string {
 	return list
 }
 
-// printComparison writes the runs' totals, and a row for each call site of two runs.
+// printComparison writes the totals of two runs, and a row for each of their call sites.
 func printComparison(w io.Writer, c *database.Comparison, v show.View) error {
 	if !v.CSV {
 		printWhole(w, c)
@@ -328,14 +328,14 @@ func printComparison(w io.Writer, c *database.Comparison, v show.View) error {
 	return show.Table[database.SitePair]{Rows: c.Sites, Columns: c.Columns()}.Print(w, v)
 }
 
-// inPairs maps columns of the database's runs to their titles in a comparison of two runs.
+// inPairs maps columns of the database's table of runs to their titles in a comparison of two runs.
 var inPairs = map[string]string{
 	"ranks": "ranks", "calls": "calls", "bytes_out": "bytes out", "bytes_in": "bytes in", "span_ns": "slowest rank", "mpi_ns": "in MPI, all ranks",
 	"total_ns": "time, all ranks", "parallel": "parallel efficiency", "load_balance": "load balance", "communication": "communication efficiency",
 	"file_bytes": "trace", "waited_ns": "waiting, all ranks", "iteration_ns": "an iteration, median", "slow_iteration_ns": "99th percentile",
 }
 
-// mostOnly is the largest number of findings printed that only one of two runs has.
+// mostOnly is how many findings are printed at most that only A, or only B, of two compared runs has.
 const mostOnly = 3
 
 func printWhole(w io.Writer, c *database.Comparison) {
@@ -382,7 +382,7 @@ func printWhole(w io.Writer, c *database.Comparison) {
 	fmt.Fprintln(w)
 }
 
-// quantity formats the value of a column of runs.
+// quantity formats a value of the named column in the database's table of runs.
 func quantity(name string, v float64) string {
 	switch {
 	case strings.HasSuffix(name, "_ns"), strings.HasPrefix(name, "MPI_"):

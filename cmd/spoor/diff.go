@@ -105,7 +105,7 @@ func runDiff(cmd *cobra.Command, o diffOptions, pathA, pathB string) (equal bool
 	return len(p.differ) == 0, p.out.Flush()
 }
 
-// open opens a trace, or the part of it that flags ask for.
+// open opens a trace, or makes the part of it that flags such as --from ask for. done closes what was opened.
 func (o *diffOptions) open(cmd *cobra.Command, path string) (of *trace.Reader, done func(), err error) {
 	r, err := openTrace(path)
 	if err != nil {
@@ -119,7 +119,7 @@ func (o *diffOptions) open(cmd *cobra.Command, path string) (of *trace.Reader, d
 	return part, func() { closePart(); r.Close() }, nil
 }
 
-// fit adapts the options to the traces, and lists the reasons why the answer is limited.
+// fit adapts the options to the two traces. It lists why their comparison is limited (e.g. one is extrapolated).
 func (o *diffOptions) fit(a, b *trace.Reader) (list []diff.Warning, err error) {
 	for _, r := range []*trace.Reader{a, b} {
 		if extrapolate.IsExtrapolated(r) {
@@ -136,16 +136,16 @@ func (o *diffOptions) fit(a, b *trace.Reader) (list []diff.Warning, err error) {
 	return append(list, more...), err
 }
 
-// A diffPrinter prints the ranks that differ.
+// A diffPrinter prints the differences between two traces, rank by rank.
 type diffPrinter struct {
 	diffOptions
 	out    *bufio.Writer
-	ranks  int // number of ranks of the first trace
-	most   int // number of ranks of the larger trace
+	ranks  int // number of ranks of the first of the two traces
+	most   int // number of ranks of the trace with more ranks
 	differ []int
 }
 
-// shownDifferences is the number of ranks shown without --all-ranks.
+// shownDifferences is how many of the differing ranks are shown at most without --all-ranks.
 const shownDifferences = 5
 
 func (p *diffPrinter) add(d *diff.Difference) error {
@@ -159,7 +159,7 @@ func (p *diffPrinter) add(d *diff.Difference) error {
 	return nil
 }
 
-// end prints the last line.
+// end prints the last line: how many ranks are equal or differ.
 func (p *diffPrinter) end() {
 	switch {
 	case p.json:

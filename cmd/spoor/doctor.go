@@ -79,7 +79,7 @@ More: docs/doctor.md`,
 	return cmd
 }
 
-// A machineReport is doctor's findings about this machine.
+// A machineReport is what spoor doctor found on this machine: parts of spoor, MPIs, launchers and the scratch folder.
 type machineReport struct {
 	Parts     []toolPart         `json:"parts"`
 	MPIs      []launch.Library   `json:"mpi_libraries"`
@@ -204,8 +204,8 @@ func (h *machineReport) printProgram(w io.Writer, r *launch.Inspection) {
 	}
 }
 
-// launcherFor picks a launcher that belongs to the program's MPI. With another launcher, each rank would have an
-// MPI_COMM_WORLD of its own.
+// launcherFor returns the name of a launcher that belongs to the program's MPI, else mpirun. With another MPI's
+// launcher, each rank would have an MPI_COMM_WORLD of its own.
 func (h *machineReport) launcherFor(r *launch.Inspection) string {
 	for _, l := range h.Launchers {
 		if len(r.MPI) > 0 && launch.FitsFamily(launch.IdentifyLauncher(l.Path), r.MPI[0].Family) {

@@ -14,7 +14,8 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// listFunctions prints how MPI functions are traced, or all facts on one function.
+// listFunctions prints whether and how each MPI function is traced. With an argument, it prints all that is known of
+// the function with that name.
 func listFunctions(cmd *cobra.Command, args []string, o output) error {
 	if len(args) == 0 {
 		return o.print(cmd, callList(mpi.Calls()), func(w io.Writer) {
@@ -30,7 +31,7 @@ func listFunctions(cmd *cobra.Command, args []string, o output) error {
 	return o.print(cmd, describe(c), func(w io.Writer) { printCall(w, c) }, nil)
 }
 
-// chapters maps chapters of the standard that define functions to their titles.
+// chapters maps the numbers of the MPI standard's chapters that define functions to their titles.
 var chapters = map[string]string{
 	"3": "Point-to-point communication", "4": "Partitioned communication", "5": "Datatypes", "6": "Collective communication",
 	"7": "Groups, contexts, communicators", "8": "Virtual topologies", "9": "Environment", "10": "Info objects",
@@ -41,7 +42,7 @@ var chapters = map[string]string{
 
 type coverage struct {
 	chapter string
-	counts  [3]int // by mpi.Class
+	counts  [3]int // number of the chapter's functions, by mpi.Class
 }
 
 func printCoverage(w io.Writer) {
@@ -54,7 +55,7 @@ func printCoverage(w io.Writer) {
 		k.counts[c.Class]++
 		total.counts[c.Class]++
 	}
-	// Deprecated functions are beside their replacements in the table.
+	// mpi.Calls isn't in the order of chapters: deprecated functions come next to their replacements.
 	slices.SortFunc(list, func(a, b *coverage) int {
 		return cmp.Or(cmp.Compare(len(a.chapter), len(b.chapter)), cmp.Compare(a.chapter, b.chapter))
 	})
@@ -70,7 +71,7 @@ func printCoverage(w io.Writer) {
 	}
 }
 
-// printReasons lists the unwrapped functions, grouped by reason.
+// printReasons lists the functions without a wrapper, grouped by the reason for that.
 func printReasons(w io.Writer) {
 	var order []string
 	names := make(map[string][]string)
@@ -187,7 +188,7 @@ func printCall(w io.Writer, c *mpi.Call) {
 	}
 }
 
-// findCall finds a function in any case, with or without "MPI_".
+// findCall finds an MPI function by its name in upper or lower case, with or without "MPI_".
 func findCall(name string) *mpi.Call {
 	for _, c := range mpi.Calls() {
 		if strings.EqualFold(c.Name, name) || strings.EqualFold(c.Name, "MPI_"+name) {

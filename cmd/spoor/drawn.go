@@ -9,16 +9,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A drawnRounds is a family of loops with synthetic trip counts, in printed form.
+// A drawnRounds is a family of loops with synthetic trip counts, as it is printed.
 type drawnRounds struct {
 	Of           string `json:"of"`
 	Precision    int    `json:"precision"`
 	Seed         uint64 `json:"seed"`
 	Runs         uint64 `json:"runs"`
-	distribution        // of the original trip counts
+	distribution        // distribution of the trip counts in the original trace
 }
 
-// drawnOf lists the loops of a trace with synthetic trip counts, with the first call of each.
+// drawnOf lists the families of loops in a trace that have synthetic trip counts, with the first call of each family.
 func drawnOf(r *trace.Reader, where *places) ([]drawnRounds, error) {
 	list, err := r.SyntheticLoops()
 	if err != nil || list == nil {
@@ -49,13 +49,13 @@ func drawnOf(r *trace.Reader, where *places) ([]drawnRounds, error) {
 	return out, nil
 }
 
-// text describes the family in a line.
+// text describes the family of loops in a line.
 func (d *drawnRounds) text() string {
 	return fmt.Sprintf("trip counts of loops with %s, as one of %d: %d (rank %d) to %d (rank %d) in %s before; tolerance %s, seed %d", d.Of, len(d.Bins),
 		d.Least, d.LeastRank, d.Most, d.MostRank, show.FormatPlural(d.Runs, "run"), toleranceText(d.Precision), d.Seed)
 }
 
-// keptText lists what the reduction left unchanged, and why.
+// keptText lists why a reduction left trip counts or intervals unchanged, and how many for each reason.
 func keptText(list []reduce.KeptReason, of, what string) string {
 	return strings.Join(several(list, mostKept, "other reasons", func(k reduce.KeptReason) string {
 		if k.Count == 0 {
@@ -65,10 +65,11 @@ func keptText(list []reduce.KeptReason, of, what string) string {
 	}), "; ")
 }
 
-// mostKept is the largest number of reasons printed.
+// mostKept is how many reasons keptText lists at most.
 const mostKept = 4
 
-// drawnMark returns the mark printed after a call in a loop with a synthetic trip count.
+// drawnMark returns the remark printed after a call in a loop with a synthetic trip count. family is the index of the
+// loop's family in list; -1: the call is in no such loop.
 func drawnMark(list []trace.SyntheticLoops, family int) string {
 	if family < 0 {
 		return ""
@@ -77,21 +78,22 @@ func drawnMark(list []trace.SyntheticLoops, family int) string {
 	return fmt.Sprintf(" # trip count synthetic, of %s..%s", show.FormatGrouped(uint64(x.Least.Value)), show.FormatGrouped(uint64(x.Most.Value)))
 }
 
-// A drawnMessages is a family of synthetic messages, in printed form.
+// A drawnMessages is a family of synthetic messages, as it is printed.
 type drawnMessages struct {
 	Seed      uint64       `json:"seed"`
 	Intervals uint64       `json:"intervals"`
 	Rounds    uint64       `json:"exchanges"`
 	Different int          `json:"different"`
 	Ring      bool         `json:"ring"`
-	Messages  uint64       `json:"messages"` // in the original trace
+	Messages  uint64       `json:"messages"` // number of the family's messages in the original trace
 	Relative  distribution `json:"relative_ranks"`
 	Sizes     distribution `json:"sizes"`
 	Tags      distribution `json:"tags"`
 	Numbers   distribution `json:"messages_of_a_rank"`
 }
 
-// A distribution is a distribution of values, in printed form.
+// A distribution is the least and greatest of some values, with ranks that have them, and a histogram, as it is
+// printed.
 type distribution struct {
 	Least     int64       `json:"least"`
 	LeastRank int         `json:"least_rank"`
@@ -127,7 +129,7 @@ func distributionOf(least, most trace.Extreme, bins []trace.Bin) distribution {
 	return out
 }
 
-// text describes the family in a line.
+// text describes the family of messages in a line.
 func (d *drawnMessages) text() string {
 	around := ""
 	if d.Ring {
@@ -140,7 +142,8 @@ func (d *drawnMessages) text() string {
 		d.Tags.Least, d.Tags.Most, show.FormatGrouped(uint64(d.Numbers.Least)), show.FormatGrouped(uint64(d.Numbers.Most)), d.Seed)
 }
 
-// appendPartnersJSON appends the distribution of partners to a call in JSON without its closing brace.
+// appendPartnersJSON completes a call's JSON object, which lacks the closing brace, with the ranges from which
+// partners, sizes and tags were drawn.
 func appendPartnersJSON(b []byte, p *trace.SyntheticMessages) []byte {
 	return fmt.Appendf(b, `,"partner_drawn":[%d,%d],"bytes_drawn":[%d,%d],"tag_drawn":[%d,%d]}`, p.RankDistances.Least.Value, p.RankDistances.Most.Value,
 		p.Sizes.Least.Value, p.Sizes.Most.Value, p.Tags.Least.Value, p.Tags.Most.Value)

@@ -90,16 +90,16 @@ type dumper struct {
 	out        *bufio.Writer
 	first, end uint64
 	window     reduce.Selection
-	at         int64 // ns, if o.at is not empty
+	at         int64 // time of --at in ns; used only if o.at isn't ""
 	line       []byte
 	places     *places
-	names      *handles.ObjectNames   // of the current rank
-	marks      *reduce.SizeMarks      // of the current rank
-	drawn      []trace.SyntheticLoops // loops with synthetic trip counts
-	k          *trace.Rank            // current rank, if the trace has attached values
-	values     []attachedValue        // of the current call
-	extras     [][]byte               // of the current rank, by terminal: what is printed after a call
-	walk       *trace.Walk            // to the current call
+	names      *handles.ObjectNames   // names that the current rank gave to MPI objects
+	marks      *reduce.SizeMarks      // merged sizes and synthetic messages in the current rank's calls
+	drawn      []trace.SyntheticLoops // families of loops with synthetic trip counts
+	k          *trace.Rank            // the current rank if drawn isn't nil, else nil
+	values     []attachedValue        // values attached to the current call
+	extras     [][]byte               // remarks printed after a call of the current rank, by terminal
+	walk       *trace.Walk            // has arrived at the current call
 	printed    int                    // number of printed calls
 	progress   *progress
 }
@@ -176,8 +176,8 @@ func dump(cmd *cobra.Command, r *trace.Reader, o dumpOptions) error {
 // manyCalls is the least number of calls that dump announces before printing.
 const manyCalls = 1_000_000
 
-// counted makes the progress display. The total is known only without filters. It is silent if the calls go to a
-// terminal.
+// counted makes the display of how many calls are printed. It shows nothing if filters are set, as then the total isn't
+// known, or if the calls go to a terminal. If there are many calls, counted announces their number.
 func (d *dumper) counted(cmd *cobra.Command, ranks []int) (*progress, error) {
 	quiet := newProgress(io.Discard, "", 0)
 	if len(d.o.calls)+len(d.o.comms) > 0 || d.o.span != "" || !d.window.IsWholeRun() {
@@ -206,7 +206,7 @@ func (d *dumper) counted(cmd *cobra.Command, ranks []int) (*progress, error) {
 	return newProgress(cmd.ErrOrStderr(), "calls printed", int(min(calls, math.MaxInt))), nil
 }
 
-// chosen checks the options and returns the ranks to print.
+// chosen checks the flags' values and returns the ranks whose calls are printed.
 func (d *dumper) chosen(cmd *cobra.Command) (ranks []int, err error) {
 	if d.o.span != "" {
 		if d.first, d.end, err = parseSpan(d.o.span); err != nil {
@@ -288,10 +288,10 @@ func (d *dumper) rank(k *trace.Rank) error {
 	return nil
 }
 
-// stepCalls is the number of calls between two readings of the clock.
+// stepCalls is after how many printed calls the progress display is updated.
 const stepCalls = 1 << 12
 
-// appendText writes the parts of a call that don't depend on its position.
+// appendText writes a call as text, with its remarks but without its rank, index and times.
 func (d *dumper) appendText(b []byte, c *trace.Call) []byte {
 	b = d.walk.AppendText(b)
 	x := &d.extras[c.Terminal]
@@ -314,7 +314,7 @@ func (d *dumper) calls(k *trace.Rank, stream int, wanted []bool) iter.Seq2[trace
 		}
 		found := k.Occurrences(stream, func(t int) bool { return wanted[t] })
 		if found.Total()*dense >= k.Len(stream) {
-			found = nil // wanted calls are frequent: walk through all
+			found = nil // wanted calls are frequent, so walking through all calls is cheaper than looking each up
 		}
 		for _, s := range spans {
 			if s.First, s.End = max(d.first, s.First), min(d.end, s.End); s.First < s.End && !d.part(k, stream, s, wanted, found, yield) {
@@ -324,11 +324,12 @@ func (d *dumper) calls(k *trace.Rank, stream int, wanted []bool) iter.Seq2[trace
 	}
 }
 
-// dense is the approximate cost of looking up one call, relative to walking over one.
+// dense is about how many times as long it takes to look up one call in a thread as to walk on from one call to the
+// next.
 const dense = 16
 
-// part yields the wanted calls of a span, and reports whether to continue. found lists the positions of rare wanted
-// calls; nil: walk through all.
+// part yields the wanted calls in a span of a thread's calls. It returns false if yield did, which ends the loop. found
+// has the positions of wanted calls; nil: part walks through all calls of the span.
 func (d *dumper) part(k *trace.Rank, stream int, s ops.Span, wanted []bool, found *trace.Occurrences, yield func(trace.TimedCall, error) bool) bool {
 	if found != nil {
 		for n, end := found.Before(s.First), found.Before(s.End); n < end; n++ {
@@ -353,7 +354,7 @@ func (d *dumper) part(k *trace.Rank, stream int, s ops.Span, wanted []bool, foun
 	return true
 }
 
-// from yields all calls of a thread from a position on.
+// from yields all calls of a thread from index on.
 func (d *dumper) from(k *trace.Rank, stream int, index uint64) iter.Seq2[trace.TimedCall, error] {
 	return func(yield func(trace.TimedCall, error) bool) {
 		walk := k.Walk
@@ -488,7 +489,8 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 	return err
 }
 
-// named returns the names that the program gave to objects of a call, by handle; nil without any.
+// named returns the names that the program gave to MPI objects whose handles a call passes, by handle as text; nil:
+// none has a name.
 func (d *dumper) named(c *trace.Call) (names map[string]string) {
 	d.names.EachNamed(c, func(handle, name string) {
 		if names == nil {
@@ -499,7 +501,7 @@ func (d *dumper) named(c *trace.Call) (names map[string]string) {
 	return names
 }
 
-// appendStart writes when a call began, and the accuracy.
+// appendStart writes when a call began, and by how much that may be wrong.
 func appendStart(b []byte, c *trace.TimedCall) []byte {
 	if c.StartErrorBound == 0 {
 		return append(b, moment(c.Start)...)
@@ -511,7 +513,7 @@ func appendStart(b []byte, c *trace.TimedCall) []byte {
 	return b
 }
 
-// appendStartJSON writes when a call began, and within which error, as members of a JSON object.
+// appendStartJSON writes when a call began, and by how much that may be wrong, as members of a JSON object.
 func appendStartJSON(b []byte, c *trace.TimedCall) []byte {
 	b = fmt.Appendf(b, `,"start_ns":%d`, c.Start)
 	if c.StartErrorBound < math.MaxInt64 {
@@ -520,10 +522,10 @@ func appendStartJSON(b []byte, c *trace.TimedCall) []byte {
 	return b
 }
 
-// moment is a time of the run to the nanosecond.
+// moment writes a time since the start of the run in seconds, to the nanosecond.
 func moment(ns int64) string { return strconv.FormatFloat(float64(ns)/1e9, 'f', 9, 64) + " s" }
 
-// appendWhich writes the rank, thread and index of a call.
+// appendWhich writes which call it is: RANK:INDEX, or RANK.THREAD:INDEX for threads other than the first.
 func (d *dumper) appendWhich(b []byte, c *trace.Call) []byte {
 	b = strconv.AppendInt(b, int64(c.Rank), 10)
 	if c.Stream > 0 {

@@ -80,7 +80,7 @@ More: docs/efficiency.md`,
 	return cmd
 }
 
-// efficiencyTable has a row for each call site.
+// efficiencyTable returns a table with a row for each call site: what ranks lost there by waiting, and times of ranks.
 func efficiencyTable(rep *efficiency.Report) show.Table[efficiency.CallSite] {
 	type call = efficiency.CallSite
 	whole := max(1, float64(rep.Efficiency.RuntimeNs)*float64(rep.Ranks))
@@ -121,7 +121,7 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width 
 	v := imbalanceView{w: w, width: width, hosts: manyHosts(rep)}
 	v.distribution("useful", &rep.Useful, "")
 	v.distribution("in MPI", &rep.MPI, "")
-	if rep.Init.Mean > 0 { // a part of a run may not include MPI_Init
+	if rep.Init.Mean > 0 { // the trace of a part of a run may lack MPI_Init
 		v.distribution("MPI_Init", &rep.Init, "  ")
 	}
 	if rep.FinalizeKnown() {
@@ -163,7 +163,7 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width 
 	rest.Print(w)
 }
 
-// shareText writes a share to the precision to which it is known.
+// shareText writes a share in percent, with its error if that is at least 0.05 %.
 func shareText(s efficiency.BoundedShare) string {
 	text := show.Percentage(s.Value, 1)
 	switch off := (s.High - s.Low) / 2; {
@@ -187,11 +187,11 @@ func timingText(rep *efficiency.Report) string {
 	return "not recorded"
 }
 
-// An imbalanceView writes distributions of times.
+// An imbalanceView writes how times are distributed over ranks or calls.
 type imbalanceView struct {
 	w     io.Writer
 	width int
-	hosts bool // the run used several hosts
+	hosts bool // the run used several hosts, so extremes are written with the rank's host
 }
 
 func manyHosts(rep *efficiency.Report) bool {
@@ -207,7 +207,7 @@ func manyHosts(rep *efficiency.Report) bool {
 	return false
 }
 
-// line writes a text with bars after it, or on the next line if there is no room.
+// line writes a text and a histogram (bars) on one line, or on two if they are wider than the output.
 func (v *imbalanceView) line(text, bars string) {
 	if bars != "" && utf8.RuneCountInString(text)+2+utf8.RuneCountInString(bars) > v.width {
 		fmt.Fprintf(v.w, "%s\n               %s\n", text, bars)
@@ -216,7 +216,7 @@ func (v *imbalanceView) line(text, bars string) {
 	fmt.Fprintln(v.w, strings.TrimRight(text+"  "+bars, " "))
 }
 
-// toAPercent is the largest relative error that is not mentioned.
+// toAPercent is the largest error of a distribution, relative to its largest time, that is not mentioned.
 const toAPercent = 0.0105
 
 // distribution writes the distribution of a time over ranks.
@@ -242,7 +242,7 @@ func (v *imbalanceView) extreme(x efficiency.Extreme) string {
 	return fmt.Sprintf("%s (rank %d)", show.FormatDuration(x.Ns), x.Rank)
 }
 
-// sample writes the distribution of single calls' times.
+// sample writes how the times of single calls are distributed.
 func (v *imbalanceView) sample(s *efficiency.CallTimeDistribution) {
 	if s == nil {
 		return
@@ -293,11 +293,11 @@ func bars[T int | uint64](list []T) string {
 	return b.String()
 }
 
-// rankWidth is the approximate width of a column of times.
+// rankWidth is the approximate width of a table column of times, in characters.
 const rankWidth = 10
 
-// printRanks writes a row for each rank: its computation, its MPI time, and as many of the top places with most time
-// as the width allows.
+// printRanks writes a row for each rank: its time of computation and in MPI, its attached values, and its times at the
+// call sites with most time. Of the latter there are at most top columns, and not more than the width has room for.
 func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "no rank left a track")
@@ -371,22 +371,23 @@ func valueNames(list []efficiency.RankTotals) (names []string) {
 	return names
 }
 
-// A rankQuantity is a rank's time in ns, or the sum of a value attached on it, in all or at a call site.
+// A rankQuantity is a rank's time in ns, or the sum of a value attached to its calls: of the whole rank, or at one call
+// site.
 type rankQuantity struct {
 	rank                       int
 	host, what, function, site string
 	value                      efficiency.RankTime
 }
 
-// A rankAnswer is a rank in the form of the JSON output. Its rows are the table's; the other fields are those of
-// release 1.0.
+// A rankAnswer is a rank in the JSON output. Rows are the rank's rows of rankTable; all other fields are as in release
+// 1.0.
 type rankAnswer struct {
 	efficiency.RankTotals
 	Rows show.Table[rankQuantity] `json:"rows"`
 }
 
-// rankTable has a row for each rank and quantity: first the totals, then by call site. It also returns the rows by
-// rank.
+// rankTable returns a table with a row for each quantity of each rank: first the rank's totals, then its times by call
+// site, then its attached values. It also returns the rows of each rank.
 func rankTable(list []efficiency.RankTotals) (all show.Table[rankQuantity], perRank []rankAnswer) {
 	all.Columns = show.Columns[rankQuantity]{
 		{Name: "rank", Value: func(q rankQuantity) any { return q.rank }},

@@ -1,6 +1,7 @@
 package main
 
-// A setting is an environment variable that users may set.
+// A setting is something that the manual page lists, with its description: an environment variable that users may set,
+// a file that remains, or an exit code.
 type setting struct{ name, what string }
 
 // settings are the environment variables of `spoor run`. Further variables that the tool passes to ranks are
@@ -14,14 +15,14 @@ var settings = []setting{
 	{"TMPDIR", "where records go if /dev/shm has no room, and the trace if it can't be written where it should be"},
 }
 
-// left are files that may remain after a run.
+// left are the files and folders that may remain after spoor run.
 var left = []setting{
 	{"PROGRAM.spoor", "the trace, unless -o names another file"},
 	{"PROGRAM.spoor.partial/", "what the ranks recorded, if they didn't come to the end together: for spoor recover"},
 	{"/dev/shm/spoor-*", "records of programs that are running, below --scratch if that is given"},
 }
 
-// statuses are the tool's exit codes.
+// statuses are the exit codes of all verbs but run.
 var statuses = []setting{
 	{"0", "done"},
 	{"1", "it could not be done, or the answer is no: traces differ, a trace is damaged, a limit is exceeded"},

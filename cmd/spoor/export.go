@@ -76,15 +76,15 @@ More: docs/export.md`,
 	return cmd
 }
 
-// A format is an output format of export.
+// A format is an output format of spoor export.
 type format struct {
 	folder   bool   // the output is a folder
-	values   bool   // it includes values attached to calls
-	messages bool   // it includes which receive got which message
-	shares   bool   // it includes the part of each member in a collective
-	whole    bool   // readers wait for a file until it is complete
-	ending   string // suffix of the default name
-	most     int64  // largest size in bytes that readers of the format accept; 0: no limit
+	values   bool   // the output includes values attached to calls
+	messages bool   // the output says which receive got which message
+	shares   bool   // the output says how much each member of a collective call sends and gets
+	whole    bool   // only whole runs can be exported: programs that read the format replay it
+	ending   string // what the output's default name has after the trace's name
+	most     int64  // largest size in bytes that programs which read the format accept; 0: no limit
 	write    func(s *ops.Source, path string, about convert.Options) error
 }
 
@@ -100,7 +100,7 @@ var formats = map[string]format{
 	"smpi":     {folder: true, shares: true, whole: true, ending: "-smpi", write: writeSMPI},
 }
 
-// goalFormat is available only in spoor papers goal.
+// goalFormat is the name of the format GOAL, which only spoor papers goal writes, not spoor export.
 const goalFormat = "goal"
 
 func formatNames() []string {
@@ -173,10 +173,10 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	return nil
 }
 
-// manyFiles is the number of ranks from which one file per rank burdens file systems.
+// manyFiles is the number of ranks above which spoor export --to otf2 warns that it makes two files for each.
 const manyFiles = 4096
 
-// source checks what is to be exported.
+// source checks the flags that choose what is exported, and returns the choice: ranks, time range and marked phase.
 func (o *exportOptions) source(r *trace.Reader) (x ops.Options, err error) {
 	x.FromNs, x.ToNs = ops.MinTime, ops.MaxTime
 	if o.ranks != "" {
@@ -203,7 +203,7 @@ func (o *exportOptions) source(r *trace.Reader) (x ops.Options, err error) {
 	return x, checkPhase(o.phase, r, x.Ranks)
 }
 
-// aboutRun returns properties of the run as a whole.
+// aboutRun returns properties of the run as a whole, by key (e.g. COMMAND).
 func aboutRun(s *ops.Source) map[string]string {
 	about := make(map[string]string)
 	for key, name := range map[string]string{
@@ -225,7 +225,7 @@ func aboutRun(s *ops.Source) map[string]string {
 	return about
 }
 
-// through passes the calls of s to a writer, and closes it. err is the error from making the writer.
+// through passes the calls of s to writer x and closes the writer. err is the error with which x was made, if any.
 func through(s *ops.Source, x interface {
 	ops.Sink
 	Close() error
@@ -244,7 +244,7 @@ func writeOTF2(s *ops.Source, dir string, about convert.Options) error {
 	return through(s, x, err)
 }
 
-// toFile writes a file in large pieces from a second goroutine.
+// toFile makes a file and has write write it. A second goroutine passes the output on to the file in large pieces.
 func toFile(path string, write func(w io.Writer) error) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -309,7 +309,7 @@ func writeSMPI(s *ops.Source, dir string, _ convert.Options) error {
 	return through(s, x, err)
 }
 
-// marks lists findings about iterations, with the time when the first of these begins.
+// marks lists what was found about iterations of the main loop, each with the time at which its first iteration begins.
 func marks(s *ops.Source, where *places) (list []convert.TimeMark, err error) {
 	w, err := s.Reader.When()
 	if err != nil || w == nil || w.Loop == nil {
@@ -336,7 +336,7 @@ func marks(s *ops.Source, where *places) (list []convert.TimeMark, err error) {
 	return list, nil
 }
 
-// aboutTrace returns what formats include besides calls.
+// aboutTrace returns what output formats include besides calls: properties of the run, and source lines of call sites.
 func aboutTrace(s *ops.Source, where *places) convert.Options {
 	return convert.Options{Metadata: aboutRun(s), SourceLine: func(s trace.Site) (file string, line int) {
 		p := where.of(s)
@@ -347,7 +347,8 @@ func aboutTrace(s *ops.Source, where *places) convert.Options {
 	}}
 }
 
-// writeAside writes to a temporary path beside the target, and renames it when complete.
+// writeAside has write make a file or folder under a temporary name beside path. When that is complete, it takes the
+// place of what was at path.
 func writeAside(path string, folder bool, write func(path string) error) (err error) {
 	path = filepath.Clean(path)
 	dir, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".")
@@ -372,7 +373,7 @@ func writeAside(path string, folder bool, write func(path string) error) (err er
 	return os.Rename(made, path)
 }
 
-// sizeOf returns the size of a file, or the sum of the sizes in a folder.
+// sizeOf returns the size of a file, or the sum of the sizes of all files in a folder.
 func sizeOf(path string) (bytes int64, err error) {
 	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -47,7 +47,7 @@ More: docs/extrapolate.md`,
 				return err
 			}
 			out = cmp.Or(out, nameOf(list[0], fmt.Sprint(ranks)))
-			if err := mayWrite(out, force); err != nil && !explain { // before some seconds of work
+			if err := mayWrite(out, force); err != nil && !explain { // fails now, not after some seconds of work
 				return err
 			}
 			m, err := extrapolate.Learn(list, newPlaces(paths).text)
@@ -107,14 +107,15 @@ More: docs/extrapolate.md`,
 	return cmd
 }
 
-// ofSingleRun reports whether a trace has what its ranks found out at the end of the run: about iterations, or waits.
+// ofSingleRun reports whether a trace has times of iterations, or waits. Ranks measure these at the end of a run, so an
+// extrapolated trace can't have them.
 func ofSingleRun(r *trace.Reader) bool {
 	w, err := r.When()
 	x, other := r.Waits()
 	return err == nil && w != nil || other == nil && x != nil && x.Status == trace.WaitsKnown
 }
 
-// openTraces opens traces. The caller must close the returned traces, even after an error.
+// openTraces opens the traces at the given paths. The caller must close the returned traces, even after an error.
 func openTraces(paths []string) (list []*trace.Reader, err error) {
 	for _, path := range paths {
 		r, err := openTrace(path)
@@ -132,7 +133,8 @@ func closeTraces(list []*trace.Reader) {
 	}
 }
 
-// explainSlots prints the values that differ between ranks, and those that can't be determined.
+// explainSlots prints, for each value of a call that isn't the same everywhere, the formula found for it or why it
+// can't be extrapolated. It also prints how many values are the same everywhere.
 func explainSlots(cmd *cobra.Command, slots []extrapolate.Slot) {
 	same := 0
 	for _, s := range slots {

@@ -17,13 +17,13 @@ import (
 // MPI_Session_init, MPI_Finalize, or MPI_Init of spawned processes.
 type gathering struct {
 	Function string          `json:"function"`
-	Spawned  bool            `json:"spawned,omitempty"` // spawned by a program that waits for them
-	Come     int             `json:"come"`              // number of processes in the call or past it
-	Expected int             `json:"expected"`          // 0: not known
+	Spawned  bool            `json:"spawned,omitempty"` // the processes are spawned, and their parent waits for them
+	Come     int             `json:"come"`              // number of processes that have entered the call
+	Expected int             `json:"expected"`          // number of processes of the job; 0: not known
 	Hosts    []gatheringHost `json:"hosts"`
-	Missing  []int           `json:"missing"`             // ranks that have not arrived; nil: they may be on hosts that can't be seen here
-	Ranks    []gatheringRank `json:"ranks"`               // processes in the call
-	Unseen   bool            `json:"elsewhere,omitempty"` // some of the expected processes are on hosts that can't be seen here
+	Missing  []int           `json:"missing"`             // ranks not in the call yet; nil: none, or not known
+	Ranks    []gatheringRank `json:"ranks"`               // processes that are in the call
+	Unseen   bool            `json:"elsewhere,omitempty"` // the job has processes on hosts that can't be seen here
 }
 
 type gatheringHost struct {
@@ -33,14 +33,15 @@ type gatheringHost struct {
 }
 
 type gatheringRank struct {
-	Rank    int    `json:"rank"` // -1: not known
+	Rank    int    `json:"rank"` // rank in MPI_COMM_WORLD; -1: not known
 	Host    string `json:"host"`
 	PID     int    `json:"pid"`
 	SinceNs int64  `json:"since_ns"`
 	Ended   bool   `json:"ended,omitempty"`
 }
 
-// gatheringsOf groups arrivals by call and job. Processes with records are past MPI_Init.
+// gatheringsOf groups arrival marks, which processes leave while they are in such a call, by call and job. processes
+// are those with records: they have left MPI_Init. spawns is the number of processes that MPI_Comm_spawn waits for.
 func gatheringsOf(list []recover.ArrivalMark, processes []*recover.Process, spawns int, now time.Time) []gathering {
 	type key struct{ function, job string }
 	var order []key
@@ -94,8 +95,8 @@ func gathered(function string, list []recover.ArrivalMark, processes []*recover.
 			through = append(through, c)
 		}
 	}
-	// If a rank both has records and is still in the call, the processes with records belong to another job, such as
-	// the one that spawned this job.
+	// If one rank both has records and is still in the call, there are two processes with that rank. Then the processes
+	// with records belong to another job, such as the one that spawned this job.
 	if !slices.ContainsFunc(through, func(c *capture.Context) bool { return come[c.Rank] }) {
 		for _, c := range through {
 			come[c.Rank] = true
@@ -117,7 +118,7 @@ func gathered(function string, list []recover.ArrivalMark, processes []*recover.
 	return g
 }
 
-// line writes how many processes have arrived, from where, and which have not.
+// line returns a line of text: how many processes have entered the call, on which hosts, and which ranks haven't.
 func (g *gathering) line() string {
 	what := g.Function
 	if g.Spawned {
@@ -152,7 +153,8 @@ func (g *gathering) line() string {
 	return text
 }
 
-// print adds the processes in the call, and since when they are there.
+// print writes the gathering's line, then a line for each process that is in the call, and since when. room is the
+// largest number of these lines.
 func (g *gathering) print(w io.Writer, room int) {
 	fmt.Fprintf(w, "\n%s\n", g.line())
 	for i, r := range g.Ranks {
@@ -172,7 +174,7 @@ func (g *gathering) print(w io.Writer, room int) {
 	}
 }
 
-// spawnsOf returns the number of processes that a world's ranks wait for in MPI_Comm_spawn.
+// spawnsOf returns the number of processes for whose start ranks wait in MPI_Comm_spawn; 0: no rank does.
 func spawnsOf(rep *hang.Report) (n int) {
 	for i := range rep.States {
 		for k := range rep.States[i].Ranks {
@@ -182,7 +184,7 @@ func spawnsOf(rep *hang.Report) (n int) {
 	return n
 }
 
-// sayInside prints the calls that processes were in when their job ended, and removes the marks.
+// sayInside prints in which of these calls processes of a job were when the job ended, and removes their arrival marks.
 func sayInside(stderr io.Writer, out, scratch string) {
 	var list []recover.ArrivalMark
 	for try := 0; try < 20; try++ {
@@ -193,7 +195,7 @@ func sayInside(stderr io.Writer, out, scratch string) {
 		if !slices.ContainsFunc(list, func(a recover.ArrivalMark) bool { return a.Alive }) {
 			break
 		}
-		time.Sleep(50 * time.Millisecond) // they may be about to end with their launcher
+		time.Sleep(50 * time.Millisecond) // processes that still live may be about to end, as their launcher has
 	}
 	var processes []*recover.Process
 	if dirs, err := leftDirs(out, scratch); err == nil && len(list) > 0 {
@@ -201,7 +203,7 @@ func sayInside(stderr io.Writer, out, scratch string) {
 	}
 	for _, g := range gatheringsOf(list, processes, 0, time.Now()) {
 		if g.Come == g.Expected || g.Function == "MPI_Finalize" && len(processes) == 0 {
-			continue // nobody waited: a process outside of MPI_Finalize without records has completed it
+			continue // no process waited: all have entered the call, or all others have completed MPI_Finalize
 		}
 		fmt.Fprintf(stderr, "spoor: when the job ended: %s\n", g.line())
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// goneVerbs are removed verbs, with their replacements.
+// goneVerbs maps verbs of earlier releases to the verbs that replace them.
 var goneVerbs = map[string]string{"timing": "papers codecs", "pass": "papers pass"}
 
-// goneFlags are removed flags by verb, with their replacements.
+// goneFlags maps verbs to flags that they had in earlier releases, and these to what replaces them.
 var goneFlags = map[string]map[string]string{
 	"run": {
 		"rounds": "--plugin $(spoor papers pass --plugin)", "sample": "spoor papers codecs --sample", "model": "--tolerance or --budget, which make a trace lossy",

@@ -21,14 +21,14 @@ import (
 type histogramOptions struct {
 	calls       []string
 	site        string
-	ranks       string // a single rank
+	ranks       string // value of --rank, which has to be a single rank
 	rank        int
 	gaps, paths bool
 	output
 	debug []string
 }
 
-// histogramFlags are the flags that need --histogram.
+// histogramFlags are the flags of spoor profile that may be given only with --histogram.
 var histogramFlags = []string{"site", "before", "by-previous"}
 
 func (o *histogramOptions) flags(f *pflag.FlagSet) {
@@ -91,8 +91,8 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 		func(w io.Writer, _ show.View) error { histogramCSV(w, rep); return nil })
 }
 
-// matches reports whether a call site is the one that the user asked for: by number, or by a part of its printed
-// place.
+// matches reports whether call site s, with its number in tables, is the one that the user named by text: the number,
+// or a place (e.g. solver.c:120).
 func (p *places) matches(text string, number int, s trace.Site) bool {
 	if n, err := strconv.Atoi(text); err == nil {
 		return n == number
@@ -144,10 +144,10 @@ func printHistograms(w io.Writer, rep *profile.Histograms, o *histogramOptions, 
 	}
 }
 
-// longestBar is the largest width of a bar in columns.
+// longestBar is the largest width of a histogram's bar in characters.
 const longestBar = 30
 
-// printSpread writes a line for each bin, with bars as long as the width allows.
+// printSpread writes a line for each bin of a histogram, each with a bar. width is that of the whole output.
 func printSpread(w io.Writer, s *profile.Histogram, indent string, width int) {
 	rows, most := s.Bins, uint64(0)
 	for i := range rows {
@@ -174,7 +174,8 @@ func printSpread(w io.Writer, s *profile.Histogram, indent string, width int) {
 	}
 }
 
-// levelBar draws n of most as a part of width columns, to an eighth of a column. Any n above 0 is visible.
+// levelBar draws a bar whose length is n/most of width characters, to an eighth of a character, but at least one
+// eighth.
 func levelBar(n, most uint64, width int) string {
 	eighths := max(1, int(float64(n)/float64(most)*float64(8*width)+0.5))
 	bar := strings.Repeat("█", eighths/8)
@@ -184,7 +185,7 @@ func levelBar(n, most uint64, width int) string {
 	return bar
 }
 
-// rankText writes a rank, or nothing if it is not known.
+// rankText returns a rank as text, "-" if it is below 0: not known.
 func rankText(rank int) string {
 	if rank < 0 {
 		return "-"
@@ -192,8 +193,8 @@ func rankText(rank int) string {
 	return strconv.Itoa(rank)
 }
 
-// histogramCSV writes a row for each bin. The column "after" is the number of the previous call site: empty for all
-// previous sites together, 0 for first calls of threads.
+// histogramCSV writes a CSV row for each bin of each histogram. The column "after" is the number of the call site of
+// the thread's previous call: "" for all together, 0 for first calls of threads.
 func histogramCSV(w io.Writer, rep *profile.Histograms) {
 	type row struct {
 		profile.HistogramBin

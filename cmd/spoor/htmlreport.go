@@ -80,7 +80,7 @@ More: docs/report.md`,
 	return cmd
 }
 
-// serve serves the page to a browser until it is interrupted.
+// serve is an HTTP server for the page until SIGINT or SIGTERM. Port 0 is any free port.
 func serve(cmd *cobra.Command, r *trace.Reader, o page.Options, p *progress, port int) error {
 	if port < 0 || port > 65535 {
 		return &usageError{cmd, fmt.Errorf("--serve %d: want a port, 0 to 65535", port)}
@@ -105,7 +105,7 @@ func serve(cmd *cobra.Command, r *trace.Reader, o page.Options, p *progress, por
 	return s.Serve(ctx)
 }
 
-// reportOptions returns the options of a page, and the progress display that the page updates.
+// reportOptions returns the options with which a page is made, and the progress display that making it updates.
 func reportOptions(cmd *cobra.Command, r *trace.Reader, paths []string) (page.Options, *progress, error) {
 	where, named, err := sitesOf(r, paths, false)
 	if err != nil {

@@ -88,7 +88,7 @@ func runImport(cmd *cobra.Command, o importOptions, path string) error {
 	return nil
 }
 
-// importName names a trace after its archive: after the archive's folder, if that has a name of its own.
+// importName returns the name of the trace that an archive becomes: X.spoor for X.otf2 and for X/traces.otf2.
 func importName(path string) string {
 	name := filepath.Base(filepath.Clean(path))
 	if base, ok := strings.CutSuffix(name, ".otf2"); ok {

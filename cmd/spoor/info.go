@@ -74,7 +74,7 @@ type infoAnswer struct {
 	Partners []drawnMessages `json:"partners,omitempty"`
 	NoWaits  string          `json:"no_waits,omitempty"`
 
-	iterations string // one line about iterations that differ
+	iterations string // one line about how long iterations of the main loop take; "": not known
 }
 
 func infoOf(r *trace.Reader, paths []string) (x *infoAnswer, err error) {
@@ -107,10 +107,12 @@ func infoOf(r *trace.Reader, paths []string) (x *infoAnswer, err error) {
 	return x, err
 }
 
-// expandable is the largest number of calls with own times that are processed one by one by default.
+// expandable is up to how many calls a trace with the time of each call is searched for losses. Larger traces take too
+// long, as every call is processed.
 const expandable = 2_000_000
 
-// findingsOf lists where the run loses time, as far as that is cheap to find.
+// findingsOf lists where the run loses time. The list is empty if the trace has no times, or more than expandable calls
+// with a time each.
 func findingsOf(r *trace.Reader, s *sums.Summary, iterations *trace.When, paths []string) ([]efficiency.Finding, error) {
 	if s.Timeless {
 		return []efficiency.Finding{}, nil
@@ -152,21 +154,21 @@ func printFindings(w io.Writer, s *sums.Summary, list []efficiency.Finding) {
 	fmt.Fprintf(w, "%-10s spoor efficiency --all-calls %s\n\n", "more", s.File)
 }
 
-// fields prints lines of a name and a value.
+// fields prints lines, each with a name and a value.
 type fields struct{ io.Writer }
 
 func (w fields) add(name, format string, args ...any) {
 	fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 }
 
-// addIf prints a line unless the text is empty.
+// addIf prints a line with a value, formatted from text, unless text is "".
 func (w fields) addIf(name, format, text string) {
 	if text != "" {
 		w.add(name, format, text)
 	}
 }
 
-// print writes the lines between findings and functions.
+// print writes the lines of spoor info that come after the findings and before the table of functions.
 func (x *infoAnswer) print(out io.Writer) {
 	w := fields{out}
 	w.printRun(x.Summary)
@@ -178,7 +180,7 @@ func (x *infoAnswer) print(out io.Writer) {
 	w.printCaveats(x)
 }
 
-// printRun writes the program, and the recorder.
+// printRun writes the lines about the trace file, the program, its MPI and the recorder.
 func (w fields) printRun(s *sums.Summary) {
 	w.add("trace", "%s, %s", s.File, show.FormatBytes(s.FileBytes))
 	w.add("command", "%s", show.WithoutMiddle(cmp.Or(s.Command, "unknown")))
@@ -201,7 +203,7 @@ func (w fields) printRun(s *sums.Summary) {
 	}
 }
 
-// printMachine writes when and where the program ran.
+// printMachine writes when the program ran, and on which hosts, with how many ranks and threads.
 func (w fields) printMachine(s *sums.Summary) {
 	if s.StartNs != 0 {
 		w.add("started", "%s", wallClock(s.StartNs))
@@ -214,7 +216,7 @@ func (w fields) printMachine(s *sums.Summary) {
 	}
 }
 
-// clocksText describes the differences of the hosts' clocks, "" for one host.
+// clocksText describes by how much the hosts' clocks differ; "" if there is one host.
 func clocksText(s *sums.Summary) string {
 	c := s.Clocks
 	switch {
@@ -229,7 +231,7 @@ func clocksText(s *sums.Summary) string {
 	if c.DriftPPM > 0 {
 		format := "drift up to %.3g ppm"
 		if c.DriftPPM >= 999.5 {
-			format = "drift up to %.0f ppm" // %g would print 1e+03
+			format = "drift up to %.0f ppm" // %.3g would print a large drift as, for example, 1e+03
 		}
 		drift = fmt.Sprintf(format, c.DriftPPM)
 	}
@@ -237,7 +239,7 @@ func clocksText(s *sums.Summary) string {
 		show.FormatDuration(float64(c.ErrorNs)))
 }
 
-// printCalls writes the number of calls, and the main loop.
+// printCalls writes the lines about calls: their number, the loops they lie in, and the duration of iterations.
 func (w fields) printCalls(s *sums.Summary, iterations string) {
 	w.add("calls", "%s; %s", show.FormatGrouped(s.Calls), density(s))
 	if x := s.Structure; x != nil {
@@ -254,7 +256,7 @@ func (w fields) printCalls(s *sums.Summary, iterations string) {
 	}
 }
 
-// printCaveats writes how the trace differs from the run.
+// printCaveats writes in what the trace differs from the run: lost calls, problems, merged and synthetic values.
 func (w fields) printCaveats(x *infoAnswer) {
 	if x.LostRecords > 0 {
 		w.add("lost", "%s that the trace lacks", show.FormatPlural(x.LostRecords, "call"))
@@ -276,7 +278,7 @@ func (w fields) printCaveats(x *infoAnswer) {
 	}
 }
 
-// printStorage writes how a trace is stored.
+// printStorage writes how many bytes of the file each section and each value takes, and how large the classes are.
 func printStorage(w io.Writer, s *sums.Summary, top int) {
 	fmt.Fprintf(w, "\nstored as %s of %s, %s, in:\n", show.FormatPlural(len(s.Classes), "class"), show.FormatPlural(s.Signatures, "signature"),
 		show.FormatPlural(s.Sites, "call site"))
@@ -295,7 +297,7 @@ func printStorage(w io.Writer, s *sums.Summary, top int) {
 	printClasses(w, s, top)
 }
 
-// timeText describes the run time.
+// timeText describes the run time and which part of it was spent in MPI and in calls on files.
 func timeText(s *sums.Summary) string {
 	if s.Timeless {
 		return trace.ErrNoTimes.Error()
@@ -316,7 +318,7 @@ func timeText(s *sums.Summary) string {
 	return text
 }
 
-// spoorText describes the recorder's share of the ranks' time.
+// spoorText describes how much of the ranks' time the recorder took, and for what.
 func spoorText(s *sums.Summary) string {
 	var list []string
 	n := float64(max(1, s.Ranks-s.RanksByEnd[sums.Missing]))
@@ -328,7 +330,7 @@ func spoorText(s *sums.Summary) string {
 		}
 		list = append(list, fmt.Sprintf("%s a rank during the run, %s of its time (%s)", show.FormatDuration(float64(s.RecorderNs)/n), show.Percentage(float64(s.RecorderNs), whole), parts))
 	}
-	if s.MergeNs > 0 { // not included above
+	if s.MergeNs > 0 { // the time of the merge isn't part of RecorderNs
 		text := show.FormatDuration(float64(s.MergeNs)) + " in MPI_Finalize, after the program's last call"
 		if len(list) > 0 {
 			text = list[0] + ", and " + text
@@ -341,7 +343,7 @@ func spoorText(s *sums.Summary) string {
 	return strings.Join(list, "; ")
 }
 
-// printCosts prints the bytes that each kind of value takes in the sections on calls.
+// printCosts prints how many bytes of the file the values of each parameter take.
 func printCosts(w io.Writer, s *sums.Summary, top int) {
 	fmt.Fprintln(w)
 	show.WriteText(w, s.Costs, top, func(c *show.Row, x sums.StorageCost) {
@@ -365,13 +367,13 @@ func ranksText(s *sums.Summary) string {
 	return text
 }
 
-// hostsText lists hosts, or only their number if there are many.
+// hostsText writes the number of hosts, and up to four of them with their numbers of ranks.
 func hostsText(hosts []sums.Host) string {
 	list := several(hosts, 4, "more", func(h sums.Host) string { return fmt.Sprintf("%s (%s)", h.Name, show.FormatPlural(h.Ranks, "rank")) })
 	return joinNonEmpty(" ", show.FormatPlural(len(hosts), "host")+":", strings.Join(list, ", "))
 }
 
-// several writes the first most elements of a list, and the number of further ones.
+// several returns texts of the first elements of a list, at most most, then "and N MORE" if the list has N others.
 func several[T any](list []T, most int, more string, text func(T) string) (texts []string) {
 	shown, n := show.TopRows(list, most)
 	for _, x := range shown {
@@ -383,7 +385,7 @@ func several[T any](list []T, most int, more string, text func(T) string) (texts
 	return texts
 }
 
-// density describes the size of the trace per call.
+// density describes how many bytes of the trace file there are per call.
 func density(s *sums.Summary) string {
 	if s.Calls == 0 {
 		return "none recorded"
@@ -418,7 +420,7 @@ func printClasses(w io.Writer, s *sums.Summary, top int) {
 	})
 }
 
-// shortRanges writes a list of ranks, shortened if it is long.
+// shortRanges writes a list of ranks as ranges, in at most 48 bytes. If it is cut, it ends with "…".
 func shortRanges(list []int) string {
 	const room = 48
 	s := show.FormatRanges(list)

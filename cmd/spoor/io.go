@@ -64,14 +64,14 @@ More: docs/io.md`,
 	return cmd
 }
 
-// A fileRow is what one rank, or all ranks, did with a file.
+// A fileRow is a row of spoor io's table: what one rank, or all ranks, did with a file.
 type fileRow struct {
 	files.Usage
 	who, by, name string
 	bandwidth     float64
 }
 
-// rowsOf lists the rows of the ranks that used a file.
+// rowsOf returns a row for each rank that used a file.
 func rowsOf(f *files.File) (rows []fileRow) {
 	for _, rank := range slices.Sorted(maps.Keys(f.UseByRank)) {
 		one := files.File{Total: *f.UseByRank[rank], UseByRank: map[int]*files.Usage{rank: f.UseByRank[rank]}}
@@ -80,7 +80,8 @@ func rowsOf(f *files.File) (rows []fileRow) {
 	return rows
 }
 
-// fileColumns are the columns on the use of a file, by all ranks or by one.
+// fileColumns returns the columns of a table of fileRows. timed says whether the trace has times; without them, columns
+// of times stay empty.
 func fileColumns(timed bool) show.Columns[fileRow] {
 	share := func(n func(r fileRow) uint64) func(r fileRow) any {
 		return func(r fileRow) any {
@@ -127,10 +128,10 @@ func fileColumns(timed bool) show.Columns[fileRow] {
 	}
 }
 
-// printFiles writes a row for each file. With ranks set, each rank's row follows its file's row. CSV, sorted tables,
-// and tables of chosen columns have only rows of ranks.
+// printFiles writes a row for each file. With ranks set, rows of the file's ranks follow it. In CSV, in sorted tables
+// and in tables of chosen columns, rows of ranks then replace the file's row.
 func printFiles(w io.Writer, rep *files.Report, v show.View, ranks, timed bool) error {
-	// The interface is named if there are several, or if it isn't POSIX.
+	// The column "by", the interface (e.g. POSIX), is left out if all files were used through POSIX.
 	several := slices.ContainsFunc(rep.Files, func(f *files.File) bool { return f.API != files.APIPosix })
 	who, list, more := "ranks", rep.Files, 0
 	plain := v.CSV || v.Sort != "" || v.Columns != nil
@@ -169,7 +170,7 @@ func printFiles(w io.Writer, rep *files.Report, v show.View, ranks, timed bool) 
 	return nil
 }
 
-// printLeftOut prints the number of files left out.
+// printLeftOut prints how many files of the system, and calls on them, are left out of the table.
 func printLeftOut(w io.Writer, rep *files.Report) {
 	if rep.OmittedCalls > 0 {
 		fmt.Fprintf(w, "left out: %s on %s in system folders and of what is imported; --system shows them\n",
@@ -177,7 +178,7 @@ func printLeftOut(w io.Writer, rep *files.Report) {
 	}
 }
 
-// printSlowest prints the slowest single call, and failed calls.
+// printSlowest prints the slowest single call on a file, and the number of failed calls.
 func printSlowest(w io.Writer, rep *files.Report, timed bool) {
 	var slow files.SlowestCall
 	failed := uint64(0)
@@ -221,7 +222,7 @@ func filesJSON(rep *files.Report, timed bool) any {
 		rows = append(rows, x)
 	}
 	var columns show.Columns[fileJSON]
-	for _, c := range fileColumns(timed)[1:] { // the first column has the same content as shared_by
+	for _, c := range fileColumns(timed)[1:] { // without the first column, whose content is fileJSON's shared_by
 		columns = append(columns, show.Column[fileJSON]{Name: c.Name, Unit: c.Unit, Doc: c.Doc, Value: func(x fileJSON) any {
 			return c.Value(fileRow{x.Total, "", x.API, x.Path, x.Bandwidth})
 		}})

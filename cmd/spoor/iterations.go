@@ -14,8 +14,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// whenOf returns what the ranks found about the wanted iterations at the end of the run. It returns nil if the flags
-// select something else, or the trace has single times.
+// whenOf returns the times of the main loop's iterations that ranks summed up at the end of the run. The flags'
+// iterations are those from first up to, but without, end. x is nil if the flags don't select iterations of the main
+// loop, if the trace has no such sums, or if it has times of these iterations' single calls.
 func (w *windowFlags) whenOf(r *trace.Reader) (x *trace.When, first, end uint64, err error) {
 	if w.iteration == "" || w.from+w.until+w.phase != "" || w.inner || w.loop != "" && w.loop != reduce.MainLoop {
 		return nil, 0, 0, nil
@@ -36,11 +37,13 @@ func (w *windowFlags) whenOf(r *trace.Reader) (x *trace.When, first, end uint64,
 	if when.ExemplarIn(x, first, end) != nil {
 		return nil, 0, 0, nil
 	}
-	end = min((max(end, first+1)-1)/x.IterationsPerColumn*x.IterationsPerColumn+x.IterationsPerColumn, x.Loop.Iterations) // rounded up to whole columns
+	// Times are known only of whole columns, IterationsPerColumn iterations each: first is rounded down, end up.
+	end = min((max(end, first+1)-1)/x.IterationsPerColumn*x.IterationsPerColumn+x.IterationsPerColumn, x.Loop.Iterations)
 	return x, first / x.IterationsPerColumn * x.IterationsPerColumn, end, nil
 }
 
-// iterationTable has a row for each rank, or group of ranks.
+// iterationTable returns a table of how ranks spent their time in iterations, with a row for each rank or group of
+// ranks.
 func iterationTable(rows []when.RowTimes) show.Table[when.RowTimes] {
 	ns := func(name, doc string, of func(p when.RowTimes) int64) show.Column[when.RowTimes] {
 		return show.Column[when.RowTimes]{Name: name, Unit: show.UnitNs, Doc: doc, Value: func(p when.RowTimes) any { return of(p) }}
@@ -62,7 +65,8 @@ func iterationTable(rows []when.RowTimes) show.Table[when.RowTimes] {
 	}}
 }
 
-// printIterations prints the ranks' times in iterations, and the findings about these.
+// printIterations prints how ranks spent their time in the iterations from first up to, but without, end, and the
+// findings about these iterations.
 func printIterations(cmd *cobra.Command, r *trace.Reader, o *output, where *places, x *trace.When, first, end uint64) error {
 	rows, whole := when.SumRows(x, first, end)
 	changes, err := efficiency.IterationFindings(r, x, where.atCall)
@@ -80,8 +84,8 @@ func printIterations(cmd *cobra.Command, r *trace.Reader, o *output, where *plac
 		First    uint64                    `json:"first"`
 		End      uint64                    `json:"end"`
 		Ns       int64                     `json:"ns"`
-		UsualNs  int64                     `json:"usual_ns"`  // of equally many iterations of median duration
-		WithinNs int64                     `json:"within_ns"` // error of the rows' times
+		UsualNs  int64                     `json:"usual_ns"`  // (end − first) × the median duration of an iteration
+		WithinNs int64                     `json:"within_ns"` // largest error of the times in rows
 		Rows     show.Table[when.RowTimes] `json:"rows"`
 		Findings []efficiency.Finding      `json:"findings"`
 	}{first, end, whole, int64(end-first) * x.IterationNs(0.5), x.LevelNs, table, here}, func(w io.Writer) {
@@ -100,11 +104,11 @@ func printIterations(cmd *cobra.Command, r *trace.Reader, o *output, where *plac
 			fmt.Fprintln(w, f.TextLine(""))
 		}
 		fmt.Fprintln(w)
-		_ = table.Print(w, o.tableView()) // the columns are fixed, so there is no error
+		_ = table.Print(w, o.tableView()) // can't fail: the flags choose no columns
 	}, table.Print)
 }
 
-// iterationsText describes the duration of iterations; "": not known.
+// iterationsText describes how long iterations of the main loop take; "": not known.
 func iterationsText(x *trace.When) string {
 	if x == nil || x.Loop == nil {
 		return ""

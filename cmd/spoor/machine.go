@@ -104,11 +104,11 @@ More: docs/simulate.md`,
 	return cmd
 }
 
-// The least and the largest value of --most, in bytes. Experiments other than those of one-way times need at least
-// leastMost.
+// The least and the largest value of --most, which is the largest message measured, in bytes. With less than leastMost,
+// some experiments could not be made.
 const leastMost, mostMost = 1 << 10, 1 << 30
 
-// talks is the number of calls of each kind that are timed to measure the overhead of tracing.
+// talks is how often each kind of call is made under the tracer to measure what tracing costs.
 const talks = 4000
 
 func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
@@ -186,7 +186,7 @@ func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 	return writeWhole(o.out, true, func(w io.Writer) error { _, err := w.Write(m.Text(comment)); return err })
 }
 
-// fileIn returns the path of a file that does not exist in a folder.
+// fileIn makes an empty file with a new name in a folder, and returns its path.
 func fileIn(folder string) (string, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
@@ -207,8 +207,8 @@ func units72(text string) string {
 	return text
 }
 
-// recorderCost has ranks make consecutive calls under the tracer, and computes the overhead from the trace's times.
-// local is the untraced time, in ns, of a call that does next to nothing.
+// recorderCost runs ranks that make calls in direct succession under the tracer, and computes what tracing a call costs
+// from the times in their trace. local is the time in ns of MPI_Comm_rank without the tracer.
 func recorderCost(path string, local float64, run func([]launch.EnvVar) error) (cost machine.TracingCost, err error) {
 	shim, err := findLibrary("libspoor.so")
 	if err != nil {
@@ -218,7 +218,7 @@ func recorderCost(path string, local float64, run func([]launch.EnvVar) error) (
 	if err != nil {
 		return cost, err
 	}
-	defer os.Remove(scratch) // fails if the folder is not empty
+	defer os.Remove(scratch) // a folder that still has records stays, as then this fails
 	o := runOptions{out: path, quiet: true}
 	o.timing.Mode = timing.ModeLossless
 	if err := run(rankVars(o, shim, path, scratch)); err != nil {

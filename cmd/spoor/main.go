@@ -36,21 +36,21 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// collectLate delays garbage collection until the heap has 32 MB, unless the user sets GOGC: most traces and verbs
-// need less.
+// collectLate delays garbage collection until the heap has 32 MB, unless the user sets GOGC or GOMEMLIMIT. With most
+// traces, verbs need less and are done without any collection.
 func collectLate() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(32 << 20)
-	runtime.AddCleanup(new(*int), func(int) { // runs after the first collection
+	runtime.AddCleanup(new(*int), func(int) { // as nothing refers to the pointer, this runs after the first collection
 		debug.SetMemoryLimit(math.MaxInt64)
 		debug.SetGCPercent(100)
 	}, 0)
 }
 
-// An exitCode ends the command with this exit code, after all messages were printed.
+// An exitCode is an error with which a verb that has printed all its messages ends the process with that exit code.
 type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
@@ -68,7 +68,7 @@ func verdict(cmd *cobra.Command, no bool, err error) error {
 	return nil
 }
 
-// A usageError is a mistake in the command line.
+// A usageError is an error that says what is wrong with the command line. Its verb's usage is printed with it.
 type usageError struct {
 	cmd *cobra.Command
 	err error
@@ -86,7 +86,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	var code exitCode
 	var usage *usageError
 	switch {
-	case err == nil, errors.Is(err, syscall.EPIPE): // EPIPE: the reader closed the pipe
+	case err == nil, errors.Is(err, syscall.EPIPE): // EPIPE: the program that reads the output (e.g. head) has ended
 		return 0
 	case errors.As(err, &code):
 		return int(code)
@@ -130,12 +130,12 @@ func newRoot(args ...string) *cobra.Command {
 	root.SetVersionTemplate("spoor {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if !cmd.HasParent() && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-			return rootVerb(cmd, args) // flags of an unknown verb are not this command's
+			return rootVerb(cmd, args) // the verb is unknown: better complain about it than about its flags
 		}
 		return &usageError{cmd, inWords(instead(cmd, err))}
 	})
 	made := verbs
-	if len(args) > 0 && args[0] == "run" { // a job waits for it: making all verbs takes longer than everything else before the job
+	if len(args) > 0 && args[0] == "run" { // making all verbs would take longer than all else before a job starts
 		made = func() []verbGroup { return []verbGroup{{"Record", []*cobra.Command{newRun()}}} }
 	}
 	for i, g := range made() {
@@ -156,8 +156,8 @@ func newRoot(args ...string) *cobra.Command {
 	return root
 }
 
-// reasons maps errors of libraries about values to messages for users. Patterns are compiled when needed, as
-// compiling them at the start would delay each job of `spoor run`.
+// reasons maps patterns of libraries' errors about flags' values to messages for users. Patterns are compiled when
+// needed, as compiling them at the start would delay each job of spoor run.
 var reasons = [][2]string{
 	{`strconv\.ParseBool: .*`, "write true or false"},
 	{`strconv\.\w+: .*: value out of range$`, "this number is too large"},
@@ -165,7 +165,7 @@ var reasons = [][2]string{
 	{`time: (invalid|unknown|missing) .*`, "this is not a time; write 500ms, 60s or 5m"},
 }
 
-// inWords rewrites an error of a flag without function names of libraries.
+// inWords replaces the part of a flag's error that comes from a library (e.g. strconv.ParseInt: …) by words for users.
 func inWords(err error) error {
 	for _, r := range reasons {
 		if said, text := regexp.MustCompile(r[0]), err.Error(); said.MatchString(text) {
@@ -175,7 +175,7 @@ func inWords(err error) error {
 	return err
 }
 
-// exclusive matches the flag library's error about flags that exclude each other.
+// exclusive matches the error of the flag library, cobra, about flags that exclude each other.
 const exclusive = `none of the others can be; \[(.+)\] were all set$`
 
 // prepare has a verb and its subverbs report mistakes in the command line as usage errors.
@@ -201,7 +201,7 @@ func prepare(cmd *cobra.Command) {
 	}
 }
 
-// rootVerb handles a missing or unknown verb.
+// rootVerb runs if the command line has no known verb. For a trace file it does what spoor info does.
 func rootVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
@@ -233,7 +233,7 @@ func rootVerb(cmd *cobra.Command, args []string) error {
 	return &usageError{cmd, err}
 }
 
-// guesses maps words that people try to verbs.
+// guesses maps verbs to words that people may try in their place.
 var guesses = map[string]string{
 	"run": "record trace exec launch start", "where": "attach why-hangs deadlock stack status", "recover": "rescue salvage restore", "doctor": "calls tree coverage inspect",
 	"info": "summary stat stats show", "profile": "top flat hist histogram sites hotspots callsites", "calltree": "tree callgraph structure loops callpath",
@@ -245,7 +245,7 @@ var guesses = map[string]string{
 	"papers": "rsd thin codecs terms goal loggops pilgrim cypress scalatrace",
 }
 
-// A verbGroup is verbs that help lists under one title; verbs without a title are hidden.
+// A verbGroup is a group of verbs that help lists under a title. With title "", they are hidden.
 type verbGroup struct {
 	title string
 	verbs []*cobra.Command
@@ -263,8 +263,8 @@ func verbs() []verbGroup {
 	}
 }
 
-// complain prints an error of a verb that continues, or that ends with its own exit code.
+// complain prints an error as a message. It doesn't end the verb.
 func complain(cmd *cobra.Command, err error) {
-	// Errors name file and section; users need not know which part found them.
+	// Errors of package trace name the file, so the package's name is left out.
 	fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s%s\n", verbPrefix(cmd), show.WithoutMiddle(strings.TrimPrefix(err.Error(), "trace: ")))
 }

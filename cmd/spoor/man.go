@@ -13,7 +13,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// newMan makes the verb that the Makefile calls to write man pages from --help, and installed pages with flags.
+// newMan makes the hidden verb that the Makefile calls. It writes the man pages of all verbs, and the pages of docs/
+// and papers/ as they are installed.
 func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR [PAGE...]",
@@ -45,11 +46,11 @@ func newMan() *cobra.Command {
 	}
 }
 
-// installed adapts links between pages of docs/ and papers/, which are one folder when installed, and names both
-// overviews.
+// installed adapts links between pages of docs/ and papers/, which are in one folder when installed. papers/README.md
+// is named papers.md there.
 var installed = strings.NewReplacer("](../papers/", "](", "](../docs/", "](", "papers/README.md", "papers.md", "README.md", "papers.md")
 
-// examplesOf matches the mark in a page at which the examples of a verb are inserted.
+// examplesOf matches the HTML comment in a page after which the examples of a verb are inserted.
 const examplesOf = `<!-- examples: (\S+) -->\n`
 
 // withFlags appends to a page the flags of the verbs whose examples it shows.
@@ -74,7 +75,7 @@ func visible(root *cobra.Command) []*cobra.Command {
 
 func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// manPage writes a man page in the man macros.
+// manPage returns the man page of a verb, written with troff's man macros.
 func manPage(c *cobra.Command) []byte {
 	var b strings.Builder
 	name := pageName(c)
@@ -118,7 +119,7 @@ func manPage(c *cobra.Command) []byte {
 	return []byte(b.String())
 }
 
-// list writes names and their meanings as a list of a man page.
+// list writes names and their descriptions as a list of a man page.
 func list(entries []setting) string {
 	var b strings.Builder
 	for _, e := range entries {
@@ -134,7 +135,8 @@ func option(f *pflag.Flag) string {
 	return fmt.Sprintf(".TP\n.B %s\n%s\n", roff(flagName(f)), roff(flagUsage(f)))
 }
 
-// paragraphs formats text whose paragraphs are separated by empty lines; indented paragraphs stay unchanged.
+// paragraphs formats text for a man page. Its paragraphs are separated by empty lines; lines of indented paragraphs
+// aren't filled.
 func paragraphs(text string) string {
 	var b strings.Builder
 	for i, p := range strings.Split(strings.TrimSpace(text), "\n\n") {
@@ -150,12 +152,12 @@ func paragraphs(text string) string {
 	return b.String()
 }
 
-// literal escapes every line of a text.
+// literal escapes a text's lines, so that a man page shows them as they are.
 func literal(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
 		if lines[i] = roff(l); strings.HasPrefix(l, ".") || strings.HasPrefix(l, "'") {
-			lines[i] = `\&` + lines[i] // escaped, so that it is not a request of the macros
+			lines[i] = `\&` + lines[i] // else a line that begins with . or ' would be a request of troff
 		}
 	}
 	return strings.Join(lines, "\n")

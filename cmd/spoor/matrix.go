@@ -57,18 +57,18 @@ More: docs/matrix.md`,
 	return cmd
 }
 
-// textRows is the default limit for the rows of a text table.
+// textRows is how many rows a matrix printed as text has at most, unless --bin is given.
 const textRows = 16
 
 func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(o.out), "."))
-	if o.out == "" || sections.SpecialFile(o.out) != "" { // the name of a special file has no format
+	if o.out == "" || sections.SpecialFile(o.out) != "" { // a device or FIFO has no suffix that says the format
 		format = "txt"
 		if o.json {
 			format = "json"
 		}
 	}
-	fits := false // the table must fit the terminal
+	fits := false // rows are to be joined until the matrix is as narrow as the terminal
 	most := map[string]int{"txt": textRows, "csv": r.Ranks(), "json": r.Ranks(), "png": matrix.MaxPictureRows}[format]
 	switch {
 	case most == 0 && r.Ranks() > 0:
@@ -109,7 +109,8 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 	return writeWhole(o.out, o.force, write)
 }
 
-// writeWhole writes a file that appears only when it is complete. Devices and FIFOs are written directly.
+// writeWhole has write make a file. The file appears under its name only when it is complete; devices and FIFOs are
+// written directly.
 func writeWhole(path string, force bool, write func(io.Writer) error) error {
 	switch sections.SpecialFile(path) {
 	case "device", "FIFO":
@@ -123,7 +124,7 @@ func writeWhole(path string, force bool, write func(io.Writer) error) error {
 		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".")
-	if failed := (*os.PathError)(nil); errors.As(err, &failed) { // the temporary file's name means nothing to users
+	if failed := (*os.PathError)(nil); errors.As(err, &failed) { // users know the file's name, not the temporary one
 		return fmt.Errorf("%s: %w", path, failed.Err)
 	}
 	if err != nil {
@@ -177,10 +178,10 @@ func printMatrix(out io.Writer, m *matrix.Matrix, u matrix.Measure, o matrixOpti
 	}
 }
 
-// matrixKinds are the values of --of, and their names in answers.
+// matrixKinds are the kinds of traffic: the value of --of, and the name in the matrix's title and JSON.
 var matrixKinds = [][2]string{{"p2p", "point-to-point"}, {"collectives", "collectives"}, {"rma", "one-sided"}}
 
-// counted names the kinds of traffic that are counted.
+// counted returns the names of the kinds of traffic that --of selects.
 func (o *matrixOptions) counted() []string {
 	var list []string
 	for _, kind := range matrixKinds {
@@ -204,13 +205,13 @@ type matrixJSON struct {
 }
 
 type sizesJSON struct {
-	Least uint64 `json:"least"` // bytes
-	Most  uint64 `json:"most"`
+	Least uint64 `json:"least"` // lower end of a range of message sizes, in bytes
+	Most  uint64 `json:"most"`  // upper end of that range, in bytes
 	matrix.Cell
 }
 
 type matrixEntry struct {
-	From int `json:"from"` // row; its first rank is From times ranks_per_row
+	From int `json:"from"` // row of the sending ranks, from 0; its first rank is From times ranks_per_row
 	To   int `json:"to"`
 	matrix.Cell
 }

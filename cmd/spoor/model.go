@@ -23,8 +23,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// checkReduced determines whether the trace is to be reduced, as by spoor reduce: if one of the flags for that is
-// given.
+// checkReduced sets o.reduced if a flag asks for a trace that is reduced, as by spoor reduce. It returns an error if
+// other flags contradict that.
 func (o *runOptions) checkReduced(f *pflag.FlagSet) error {
 	if o.reduced = slices.ContainsFunc(reduceFlags, f.Changed); !o.reduced {
 		return nil
@@ -62,7 +62,7 @@ func reportMade(stderr io.Writer, o runOptions, path, out string, force bool) (*
 	name, said, err := o.thin.file(stderr, path, out, force)
 	switch {
 	case err == nil && name != "":
-		if filepath.Dir(path) != filepath.Dir(out) { // rank 0 has printed how to move the trace
+		if filepath.Dir(path) != filepath.Dir(out) { // rank 0 has printed a command that moves this lossless trace
 			said += fmt.Sprintf("; %s is gone", path)
 		}
 		err = os.Remove(path)
@@ -85,7 +85,8 @@ func reportMade(stderr io.Writer, o runOptions, path, out string, force bool) (*
 	return s, err
 }
 
-// moveFree renames a trace to out, or to the next free numbered name.
+// moveFree renames a trace to out, or to a numbered name (app-2.spoor) if out exists and force isn't set. It returns
+// the name.
 func moveFree(path, out string, force bool) (name string, err error) {
 	for n := 1; ; n++ {
 		name = deliver.NumberedName(out, n)
@@ -95,8 +96,8 @@ func moveFree(path, out string, force bool) (name string, err error) {
 	}
 }
 
-// file makes a reduced trace of a lossless one. It returns the file's name, "" if reducing gains nothing, and the
-// outcome in words.
+// file reduces the trace at path and writes the result to out or a numbered name. It returns the new file's name and
+// the outcome in words. name is "" if reducing gains nothing.
 func (o *reduceOptions) file(stderr io.Writer, path, out string, force bool) (name, said string, err error) {
 	r, err := trace.Open(path)
 	if err != nil {
@@ -126,10 +127,11 @@ func (o *reduceOptions) file(stderr io.Writer, path, out string, force bool) (na
 	}
 }
 
-// ordered reports whether a reduced trace was changed so that requests complete in the order of their arrays.
+// ordered reports whether the reduction changed calls such as MPI_Waitsome so that requests complete in the order in
+// which they are passed.
 func ordered(x *reduce.ReducedTrace) bool { return x.Content.Meta[trace.MetaNote+".order"] != "" }
 
-// thinnedText summarises what a reduction merged or made synthetic.
+// thinnedText summarises which sizes a reduction merged, and which trip counts and messages it made synthetic.
 func thinnedText(x *reduce.ReducedTrace) string {
 	var parts []string
 	var sizes, runs uint64
@@ -166,8 +168,8 @@ func thinnedText(x *reduce.ReducedTrace) string {
 	return strings.Join(parts, ", ")
 }
 
-// thinCommand returns the command by which the engine has a trace reduced, if spoor itself was replaced by the rank's
-// program.
+// thinCommand returns the command with which the engine has a trace reduced. The engine needs it if spoor run has
+// replaced itself by the rank's program, so that no spoor run waits for the end.
 func (o *runOptions) thinCommand(tool, out string) []string {
 	t := &o.thin
 	return []string{
@@ -176,7 +178,7 @@ func (o *runOptions) thinCommand(tool, out string) []string {
 	}
 }
 
-// newReduced makes the hidden verb of thinCommand.
+// newReduced makes the hidden verb reduced, which the command of thinCommand runs.
 func newReduced() *cobra.Command {
 	o := runOptions{reduced: true}
 	var to, say string

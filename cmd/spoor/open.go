@@ -15,7 +15,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// openTrace opens a trace for a verb. Users who name a directory mostly mean the records of a crashed run.
+// openTrace opens a trace for a verb. For a directory with the records of a crashed run, the error names the command
+// that makes a trace of them.
 func openTrace(path string) (*trace.Reader, error) {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		if dirs, err := recover.ProcessDirs(path); err == nil && len(dirs) > 0 {
@@ -30,7 +31,7 @@ func openTrace(path string) (*trace.Reader, error) {
 	return r, err
 }
 
-// oneTrace wraps a verb that reads one trace.
+// oneTrace makes the RunE of a verb that reads one trace: it opens the trace and calls f.
 func oneTrace(f func(cmd *cobra.Command, r *trace.Reader) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		path, err := named(cmd, args)
@@ -46,7 +47,8 @@ func oneTrace(f func(cmd *cobra.Command, r *trace.Reader) error) func(*cobra.Com
 	}
 }
 
-// aTrace requires one trace as the argument. Without an argument, the folder must have a trace.
+// aTrace checks the arguments of a verb that reads one trace. Without an argument, the current folder must have a
+// trace.
 func aTrace(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return exactly(1, "one trace")(cmd, args)
@@ -57,20 +59,21 @@ func aTrace(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// named returns the path that the user gave, or else the newest trace in the folder, whose name it prints.
+// named returns the path that the user gave. Without one, it prints and returns the name of the newest trace in the
+// current folder.
 func named(cmd *cobra.Command, args []string) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
 	}
 	path := newest()
-	if path == "" { // it existed when the arguments were checked
+	if path == "" { // the trace that aTrace found has been removed since
 		return "", errors.New("this folder has no file *.spoor")
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s\n", path)
 	return path, nil
 }
 
-// newest returns the most recently written trace in the folder, or "".
+// newest returns the name of the most recently written trace in the current folder; "" if it has none.
 func newest() (path string) {
 	var last time.Time
 	list, _ := filepath.Glob("*.spoor")
@@ -83,7 +86,7 @@ func newest() (path string) {
 	return path
 }
 
-// exactly checks the number of arguments; what describes them to the user.
+// exactly makes a check that there are n arguments. what describes them in the error (e.g. "one trace").
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {
@@ -93,7 +96,7 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// ofVerbs makes a verb with subverbs that prints their help if it is used alone.
+// ofVerbs makes cmd a verb that has only subverbs: alone it prints its help, and unknown subverbs are an error.
 func ofVerbs(cmd *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
 	cmd.AddCommand(verbs...)
 	cmd.Args = func(_ *cobra.Command, args []string) error {
@@ -115,8 +118,8 @@ func atLeastOne(what string) cobra.PositionalArgs {
 	}
 }
 
-// findLibrary looks for one of spoor's shared libraries: beside the tool, or
-// where `make install` puts it.
+// findLibrary returns the path of one of spoor's shared libraries. It is in the folder SPOOR_LIB if that is set, else
+// beside the tool, or where make install puts it.
 func findLibrary(name string) (string, error) {
 	if dir := os.Getenv("SPOOR_LIB"); dir != "" {
 		path, err := filepath.Abs(filepath.Join(dir, name))

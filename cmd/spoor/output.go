@@ -29,7 +29,7 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// An output is the output form of an answer: text, unless --json or --csv is given.
+// An output is the flags that select how a verb prints its answer: as text, unless --json or --csv is given.
 type output struct {
 	json, csv bool
 	columns   []string
@@ -37,7 +37,7 @@ type output struct {
 	top       show.Limit
 }
 
-// tableFlags adds the flags of verbs that print a table.
+// tableFlags adds the flags of verbs that print a table. top is the default of --top, which counts rows of this name.
 func (o *output) tableFlags(cmd *cobra.Command, top int, rows string) {
 	f := cmd.Flags()
 	topFlag(f, &o.top, top, rows)
@@ -48,12 +48,12 @@ func (o *output) tableFlags(cmd *cobra.Command, top int, rows string) {
 	cmd.MarkFlagsMutuallyExclusive("csv", "json")
 }
 
-// tableView returns the table's layout from these flags.
+// tableView returns the table's layout from the flags of tableFlags.
 func (o *output) tableView() show.View {
 	return show.View{MaxRows: o.top.Rows, Columns: o.columns, Sort: o.sort, CSV: o.csv}
 }
 
-// wrongColumn makes an error about an unknown column a usage error.
+// wrongColumn turns an error about an unknown column into a usage error, and returns other errors as they are.
 func wrongColumn(cmd *cobra.Command, err error) error {
 	if no := (*show.UnknownColumnError)(nil); errors.As(err, &no) {
 		return &usageError{cmd, err}
@@ -61,7 +61,8 @@ func wrongColumn(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// print prints an answer as text, or in the form that the flags select. text or table may be nil.
+// print prints an answer in the form that the flags select: as JSON with --json, with table for CSV and for chosen or
+// sorted columns, else with text. If text is nil, table prints text, too; if table is nil, there is no CSV.
 func (o output) print(cmd *cobra.Command, answer any, text func(io.Writer), table func(io.Writer, show.View) error) error {
 	if o.csv && table == nil {
 		return &usageError{cmd, errors.New("--csv: this answer has no table")}
@@ -78,7 +79,7 @@ func (o output) print(cmd *cobra.Command, answer any, text func(io.Writer), tabl
 	})
 }
 
-// buffered runs a writing function that ignores errors, and returns the first error.
+// buffered calls write with a buffered writer to to. It returns the first error, even one of to's that write ignores.
 func buffered(to io.Writer, write func(io.Writer) error) error {
 	w := bufio.NewWriter(to)
 	if err := write(w); err != nil {
@@ -87,7 +88,7 @@ func buffered(to io.Writer, write func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// thereAlready is the error for a file that exists and must not be replaced. It includes the remedy.
+// thereAlready is the error for a file that exists and must not be replaced. It names flags that help.
 func thereAlready(path string) error {
 	return fmt.Errorf("%s exists; use --force to write over it, or -o for another name", path)
 }
@@ -103,7 +104,8 @@ func mayWrite(path string, force bool) error {
 	return nil
 }
 
-// written returns the size of a file that was written, or the error of writing it.
+// written returns the size of a file after it was written. err is the error of writing it; if the file exists and must
+// not be replaced, written adds flags that help.
 func written(path string, err error) (size int64, _ error) {
 	if errors.Is(err, fs.ErrExist) {
 		return 0, thereAlready(path)
@@ -118,12 +120,13 @@ func written(path string, err error) (size int64, _ error) {
 	return st.Size(), nil
 }
 
-// nameOf returns the default name of a trace derived from another, in the current folder: app.part.spoor.
+// nameOf returns the default name, in the current folder, of a trace derived from r: app.WHAT.spoor (e.g.
+// app.part.spoor).
 func nameOf(r *trace.Reader, what string) string {
 	return strings.TrimSuffix(filepath.Base(r.Name()), ".spoor") + "." + what + ".spoor"
 }
 
-// span writes a range of numbers: 4, or 4 to 7.
+// span writes a range of numbers: "4" if both are equal, or "4 to 7".
 func span(least, most uint64) string {
 	if least == most {
 		return show.FormatGrouped(least)
@@ -131,7 +134,7 @@ func span(least, most uint64) string {
 	return show.FormatGrouped(least) + " to " + show.FormatGrouped(most)
 }
 
-// wallClock writes ns since 1970 in UTC, so that outputs can be compared.
+// wallClock writes a time given in ns since 1970. It is in UTC, so that outputs in different time zones are equal.
 func wallClock(ns int64) string {
 	return time.Unix(0, ns).UTC().Format("2006-01-02 15:04:05 UTC")
 }
@@ -139,7 +142,7 @@ func wallClock(ns int64) string {
 // A progress displays on a terminal how far long work has advanced. It is silent for the first two seconds, and
 // always if stderr is not a terminal.
 type progress struct {
-	w     io.Writer // nil: silent
+	w     io.Writer // the terminal; nil: nothing is displayed
 	what  string
 	total int
 	done  int
@@ -157,10 +160,10 @@ func newProgress(stderr io.Writer, what string, total int) *progress {
 	return p
 }
 
-// step counts one unit of work.
+// step counts one unit of work as done (see total), and updates the display.
 func (p *progress) step() { p.steps(1) }
 
-// steps counts n units of work.
+// steps counts n units of work as done, and updates the display at most every 200 ms.
 func (p *progress) steps(n int) {
 	p.done += n
 	now := time.Now()
@@ -171,7 +174,7 @@ func (p *progress) steps(n int) {
 	fmt.Fprintf(p.w, "\rspoor: %s: %s of %s%s\x1b[K", p.what, show.FormatGrouped(p.done), show.FormatGrouped(p.total), p.left(now))
 }
 
-// left estimates the remaining time at the speed so far.
+// left returns a text with the remaining time, estimated from the speed so far; "": there is no estimate.
 func (p *progress) left(now time.Time) string {
 	if p.done <= 0 || p.done >= p.total {
 		return ""
@@ -180,7 +183,7 @@ func (p *progress) left(now time.Time) string {
 	return ", about " + max(time.Second, time.Duration(rest).Round(time.Second)).String() + " left"
 }
 
-// end erases the line.
+// end erases the display's line.
 func (p *progress) end() {
 	if p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")
@@ -188,7 +191,7 @@ func (p *progress) end() {
 }
 
 func terminal(f *os.File) bool {
-	var termios [64]byte // larger than any struct termios
+	var termios [64]byte // room for the kernel's struct termios, which is smaller
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), syscall.TCGETS, uintptr(unsafe.Pointer(&termios)))
 	return errno == 0
 }

@@ -31,7 +31,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// The verbs of papers/. Only this file imports that folder.
+// This file has the verbs of spoor papers. No other file of the tool imports packages of papers/.
 
 func newPapers() *cobra.Command {
 	cmd := &cobra.Command{
@@ -49,7 +49,7 @@ measures, are in papers/README.md.`,
 	return ofVerbs(cmd, newRSD(), newStructure(), newThin(), newCodecs(), newTerms(), newGOAL(), newLogGOPS(), newDerived(), newPass())
 }
 
-// Values of papers rsd --align.
+// Values of spoor papers rsd --align.
 const (
 	bySites = "sites"
 	byOrder = "order"
@@ -151,7 +151,7 @@ func runRSD(cmd *cobra.Command, r *trace.Reader, o *rsdOptions) error {
 	return err
 }
 
-// synthesis is what papers thin makes synthetic, in addition to spoor reduce.
+// synthesis is what spoor papers thin does to a trace in addition to spoor reduce, as its flags say.
 type synthesis struct {
 	tripCounts, partners, order bool
 	seed                        uint64
@@ -184,7 +184,8 @@ More: papers/thin.md`
 	return cmd
 }
 
-// passes returns the largest number of passes over the ranks; without is the number without synthesis.
+// passes returns how often a reduction goes over the ranks at most, for the progress display; without is that number
+// for a reduction without synthesis.
 func (s *synthesis) passes(without int) int {
 	if s != nil && s.partners {
 		return 3 * without
@@ -192,7 +193,8 @@ func (s *synthesis) passes(without int) int {
 	return without
 }
 
-// add adds the synthesis to a reduction's options.
+// add sets what the reduction of r needs for the synthesis in its options o. progress is called with numbers of further
+// ranks that have been processed.
 func (s *synthesis) add(r *trace.Reader, o *reduce.Options, progress func(ranks int)) error {
 	if s == nil {
 		return nil
@@ -220,7 +222,7 @@ func (s *synthesis) add(r *trace.Reader, o *reduce.Options, progress func(ranks 
 	return nil
 }
 
-// stays lists what could not be made synthetic, and why.
+// stays lists, as sentences for the user, what could not be made synthetic in a reduction, and why.
 func (s *synthesis) stays(x *reduce.ReducedTrace) (list []string) {
 	if s == nil {
 		return nil
@@ -338,7 +340,7 @@ func runCodecs(cmd *cobra.Command, r *trace.Reader, o codecOptions) error {
 	return o.print(cmd, codecs.JSON(r, &o.Options, results), func(w io.Writer) { codecs.Text(w, &o.Options, len(ranks), results) }, nil)
 }
 
-// writeCoded writes the trace with times in a single codec.
+// writeCoded writes a copy of the trace whose times are encoded with the codec that --codec names.
 func writeCoded(cmd *cobra.Command, r *trace.Reader, o *codecOptions) error {
 	if name := given(cmd, "rank", "write-to"); name != "" {
 		return &usageError{cmd, fmt.Errorf("--%s is for comparing codecs; --output writes all ranks", name)}
@@ -363,7 +365,7 @@ func writeCoded(cmd *cobra.Command, r *trace.Reader, o *codecOptions) error {
 	}, nil)
 }
 
-// styles are the names of terms.Style's values.
+// styles are the values of --style: names of the values of terms.Style, in their order.
 var styles = []string{"detailed", "terse", "latex"}
 
 func newTerms() *cobra.Command {
@@ -389,7 +391,7 @@ with times in µs. Loops come from the order of calls, as in the paper.`,
 			if err := o.check(cmd); err != nil {
 				return err
 			}
-			if style == "latex" { // one document for all ranks
+			if style == "latex" { // terms of all classes would be several documents in one output
 				o.all = false
 			}
 			view, err := o.view(cmd)
@@ -474,7 +476,7 @@ More: papers/loggops.md`,
 			}
 			return o.print(cmd, loggopsJSON{p, s.Ranks(), len(s.Ops), r.Events, slices.Max(append(r.End, 0)), r.End}, func(w io.Writer) {
 				for rank, end := range r.End {
-					fmt.Fprintf(w, "Host %d: %d\n", rank, end) // the format of LogGOPSim
+					fmt.Fprintf(w, "Host %d: %d\n", rank, end) // as the simulator LogGOPSim prints it
 				}
 			}, nil)
 		},
@@ -495,11 +497,11 @@ type loggopsJSON struct {
 	Ranks      int             `json:"ranks"`
 	Operations int             `json:"operations"`
 	Events     uint64          `json:"events"` // number of operations and messages
-	End        uint64          `json:"end"`    // when the last rank ends
-	Ends       []uint64        `json:"ends"`   // by rank
+	End        uint64          `json:"end"`    // when the last rank ends, in ns
+	Ends       []uint64        `json:"ends"`   // when each rank ends, in ns, by rank
 }
 
-// scheduleOf reads a schedule, or makes one from a trace.
+// scheduleOf reads a file that is a schedule in GOAL's format, or makes a schedule from a trace.
 func scheduleOf(path string) (*goal.Schedule, error) {
 	if !isTrace(path) {
 		return goal.Open(path)
@@ -516,7 +518,7 @@ func scheduleOf(path string) (*goal.Schedule, error) {
 	in, out := io.Pipe()
 	go func() { out.CloseWithError(traced.WriteGOAL(calls, out)) }()
 	s, err := goal.Read(in, path)
-	in.CloseWithError(err) // the rest is not needed
+	in.CloseWithError(err) // ends the writing goroutine if reading failed early
 	return s, err
 }
 
@@ -570,10 +572,10 @@ More: papers/pass.md`,
 	return cmd
 }
 
-// llvm matches the version output of clang and flang.
+// llvm matches what clang and flang print for --version; the group is the major version.
 const llvm = `(?:clang|flang|flang-new) version (\d+)\.`
 
-// passFlag returns the flag for a compiler, determined by its version.
+// passFlag returns the flag that has a compiler, clang or flang, load spoor's plugin for its version of LLVM.
 func passFlag(compiler string) (string, error) {
 	out, err := exec.Command(compiler, "--version").Output()
 	if err != nil {

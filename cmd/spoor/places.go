@@ -18,11 +18,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// places names call sites in the output of verbs.
+// places finds function, file and line of call sites, with which verbs name them in their output.
 type places struct {
 	s     *symbolise.Symboliser
 	tails *tree.TailCalls
-	late  bool // code was not used, as reading it took too long; see complain
+	late  bool // machine code was not used, as reading it took longer than longestSearch
 }
 
 func debugPathFlag(f *pflag.FlagSet, paths *[]string) {
@@ -34,14 +34,14 @@ func newPlaces(paths []string) *places {
 	return &places{s: s, tails: tree.NewTailCalls(s)}
 }
 
-// placesOf names the call sites of a trace so that different addresses have different names.
+// placesOf returns places for the call sites of a trace, in which different addresses have different names.
 func placesOf(r *trace.Reader, paths []string) (*places, error) {
 	p := newPlaces(paths)
 	return p, p.tellApart(r, true)
 }
 
-// sitesOf names the call sites of a trace. Addresses of one source line with equal call paths are one call site,
-// unless apart is set.
+// sitesOf returns places for a trace, and a naming that says which addresses are one call site: those of one source
+// line with equal call paths. With apart, each address is a call site.
 func sitesOf(r *trace.Reader, paths []string, apart bool) (*places, *sites.Naming, error) {
 	p := newPlaces(paths)
 	if err := p.tellApart(r, apart); err != nil || apart {
@@ -51,13 +51,13 @@ func sitesOf(r *trace.Reader, paths []string, apart bool) (*places, *sites.Namin
 	return p, named, err
 }
 
-// apartFlag adds the flag that makes each address its own call site.
+// apartFlag adds --sites, the flag with which each address is a call site of its own.
 func apartFlag(f *pflag.FlagSet, apart *bool) {
 	f.BoolVar(apart, "sites", false, "a call site for each address: compilers copy calls")
 }
 
-// tellApart makes addresses of different places print differently. With lines set, different addresses of one source
-// line print differently, too.
+// tellApart has the names of places whose line isn't known include their addresses, where they would be equal
+// otherwise. With lines, it does so for different addresses of one source line, too.
 func (p *places) tellApart(r *trace.Reader, lines bool) error {
 	var list []symbolise.ReturnSite
 	seen := make(map[symbolise.ReturnSite]bool)
@@ -93,8 +93,8 @@ func (p *places) function(frame trace.Site) string {
 
 func (p *places) of(s trace.Site) symbolise.Place { return p.s.CallAt(s.Module, s.BuildID, s.Offset) }
 
-// called returns the place of a call of an MPI function, or of a frame around it, with the functions missing in the
-// stack.
+// called returns the place of a call in a call stack: of an MPI function, or of a function around it. The place
+// includes functions that are missing in the stack because of tail calls.
 func (p *places) called(function string, s trace.Site) symbolise.Place {
 	return p.tails.Place(function, s)
 }
@@ -118,17 +118,17 @@ func (p *places) call(s trace.Site) string {
 	return text
 }
 
-// atCall is call in the form of an option of packages that name calls.
+// atCall is call with the parameters that analyses pass: the function's name, which isn't needed, and the call site.
 func (p *places) atCall(_ string, s trace.Site) string { return p.call(s) }
 
-// thread returns the name of the function that a thread was made for, from an address in it.
+// thread returns the name of the function that a thread runs, which contains address s.
 func (p *places) thread(s trace.Site) string {
 	where := p.of(s)
 	return where.ThreadFunction()
 }
 
-// code returns the trace's information on machine code, or else the binaries' if they are unchanged; nil if there is
-// nothing.
+// code returns the functions and loops around calls as the machine code has them: from the trace, else from the
+// binaries if they are unchanged since the run; nil if neither has them.
 func (p *places) code(r *trace.Reader) (*trace.Code, error) {
 	if c, err := r.Code(); c != nil || err != nil {
 		return c, err
@@ -148,17 +148,19 @@ func (p *places) code(r *trace.Reader) (*trace.Code, error) {
 	return c, err
 }
 
-// longestSearch is how long a verb reads machine code for loops and functions that the trace lacks.
+// longestSearch is how long a verb reads machine code at most, for loops and functions that the trace lacks.
 const longestSearch = 2 * time.Minute
 
-// tree returns options that select the tree with the loops of the trace's machine code, if that is known.
+// tree returns options for a call tree whose loops are those of the machine code. If that isn't known, they are found
+// from the order of calls.
 func (p *places) tree(r *trace.Reader) (o calltree.Options, err error) {
 	o.Locate = p.called
 	o.Code, err = p.code(r)
 	return o, err
 }
 
-// complain prints why places are not known more precisely.
+// complain prints why places have no function or line (e.g. a changed binary), and why loops aren't those of the
+// machine code.
 func (p *places) complain(cmd *cobra.Command) {
 	for _, note := range p.s.Notes() {
 		complain(cmd, errors.New(note))

@@ -22,7 +22,7 @@ type profileOptions struct {
 	histogram histogramOptions
 	ranks     string
 	asked     bool // --histogram was given
-	apart     bool // each address is its own call site
+	apart     bool // --sites was given: each address is a call site of its own
 }
 
 func newProfile() *cobra.Command {
@@ -80,7 +80,7 @@ func refuseFlags(cmd *cobra.Command, names []string, why string) error {
 	return nil
 }
 
-// given returns the first of some flags that was given, or "".
+// given returns the first of the named flags that the user gave; "": none.
 func given(cmd *cobra.Command, names ...string) string {
 	if i := slices.IndexFunc(names, cmd.Flags().Changed); i >= 0 {
 		return names[i]
@@ -88,7 +88,7 @@ func given(cmd *cobra.Command, names ...string) string {
 	return ""
 }
 
-// runFlat prints a table of call sites, or of ranks.
+// runFlat prints spoor profile's table of call sites, or of ranks with --by-rank.
 func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 	where, named, err := sitesOf(r, o.paths, o.apart)
 	if err != nil {

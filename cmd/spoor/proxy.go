@@ -90,7 +90,7 @@ More: docs/proxy.md`,
 	return cmd
 }
 
-// computeTimes maps the values of --compute-times.
+// computeTimes maps the values of --compute-times to how a proxy computes the time between calls.
 var computeTimes = map[string]proxy.GapModel{"histogram": proxy.GapsDrawn, "mean": proxy.GapsMean, "all": proxy.GapsFollowed}
 
 func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
@@ -131,7 +131,7 @@ func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
 	return o.print(cmd, p, r.Ranks())
 }
 
-// check checks the flags, and sets what follows from them.
+// check checks the flags, and sets GapModel from --compute-times.
 func (o *proxyOptions) check(f *pflag.FlagSet) error {
 	if o.scale && (o.loops != loopsFromCode || o.AllowPartial || o.RecordedOrder || f.Changed("compute-times")) {
 		return errors.New("--scalable goes without --loops-from, --compute-times, --partial and --recorded-order")
@@ -154,7 +154,8 @@ func (o *proxyOptions) check(f *pflag.FlagSet) error {
 	return nil
 }
 
-// findFunctions finds which functions the MPI named by --mpi has.
+// findFunctions finds which functions the installed MPI of the flavour that --mpi names has, so that a proxy uses no
+// others.
 func (o *proxyOptions) findFunctions(stderr io.Writer) error {
 	if o.Target.Flavour = o.mpi; o.mpi == "" {
 		return nil
@@ -172,7 +173,8 @@ func (o *proxyOptions) findFunctions(stderr io.Writer) error {
 	return nil
 }
 
-// findPlaces has the generator print source lines, and use functions and loops of the code if wanted.
+// findPlaces has the proxy's generator write source lines into comments. With --loops-from code, it also has the
+// generator use the functions and loops of the machine code.
 func (o *proxyOptions) findPlaces(r *trace.Reader) (err error) {
 	where := newPlaces(o.paths)
 	o.RenderSite = func(s trace.Site) string {
@@ -187,7 +189,7 @@ func (o *proxyOptions) findPlaces(r *trace.Reader) (err error) {
 	return err
 }
 
-// generate makes the program of one trace, or with --scalable of all traces.
+// generate makes the proxy of the first trace, or with --scalable one for any number of ranks from all traces.
 func (o *proxyOptions) generate(list []*trace.Reader) (*proxy.Program, error) {
 	if !o.scale {
 		return proxy.GenerateProgram(list[0], o.Options)
@@ -199,7 +201,7 @@ func (o *proxyOptions) generate(list []*trace.Reader) (*proxy.Program, error) {
 	return m.GenerateProxy(o.Options)
 }
 
-// print prints what was written.
+// print prints which folder the proxy is in, how large it is, what was left out, and how to start it.
 func (o *proxyOptions) print(cmd *cobra.Command, p *proxy.Program, ranks int) error {
 	out := cmd.OutOrStdout()
 	if o.json && o.scale {

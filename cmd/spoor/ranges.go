@@ -43,7 +43,8 @@ func parseList(text string, n int) ([]int, error) {
 	return slices.Compact(list), nil
 }
 
-// parseSpan reads a range of positions i:j, where j is exclusive; either may be missing.
+// parseSpan reads a range i:j of numbers from i up to, but without, j. Without i it begins at 0, without j it has no
+// end.
 func parseSpan(text string) (first, end uint64, err error) {
 	from, to, ok := strings.Cut(text, ":")
 	end = math.MaxUint64

@@ -57,7 +57,7 @@ its last call if not. The folders stay as they are.`,
 	return cmd
 }
 
-// A recovered is a recovered world, in the form of the report.
+// A recovered is what spoor recover reports of one trace that it made: one for each MPI_COMM_WORLD of the run.
 type recovered struct {
 	Trace  string           `json:"trace"`
 	Ranks  int              `json:"ranks"`
@@ -114,7 +114,8 @@ func runRecover(cmd *cobra.Command, o recoverOptions, args []string) error {
 	}, nil)
 }
 
-// recoverName returns a trace's name: the directory's if `spoor run` named that, else the program's.
+// recoverName returns the name of the trace made from a directory's records. For app.spoor.partial, a name that spoor
+// run gives, it is app.spoor; else it is the program's name with .spoor.
 func recoverName(dir string, processes []*recover.Process) string {
 	if name, ok := strings.CutSuffix(filepath.Clean(dir), ".partial"); ok {
 		return name
@@ -127,7 +128,8 @@ func recoverName(dir string, processes []*recover.Process) string {
 	return "recovered.spoor"
 }
 
-// writeWorlds writes a trace for each world of the processes. The traces' names get tags of their worlds.
+// writeWorlds writes a trace for each MPI_COMM_WORLD of the processes: out, then numbered names. of are the tags, as
+// NAME=VALUE, that each trace gets.
 func writeWorlds(processes []*recover.Process, out string, force bool, of []string) ([]recovered, error) {
 	var list []recovered
 	var failed error
@@ -199,7 +201,7 @@ func printRecovered(w io.Writer, r recovered, all bool) {
 	printTally(w, r.Ending)
 }
 
-// ended describes how a rank ended, as far as its records show it.
+// ended returns in words how a rank ended, as far as its records show it.
 func ended(e *recover.Ending) string {
 	if e.Alive {
 		return "still running"
@@ -238,7 +240,7 @@ func printEnding(w io.Writer, e *recover.Ending) {
 	}
 }
 
-// printTally prints a line for each way of ending, with the number of ranks.
+// printTally prints a line for each way in which ranks ended (e.g. inside MPI_Recv), with the ranks that ended so.
 func printTally(w io.Writer, list []recover.Ending) {
 	var order []string
 	ranks := make(map[string][]int)

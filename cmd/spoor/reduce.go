@@ -18,7 +18,7 @@ import (
 
 func newReduce() *cobra.Command { return newReduceOf(new(reduceOptions)) }
 
-// newReduceOf makes the reduce verb with options that may include a synthesis.
+// newReduceOf makes the verb reduce, or thin if o includes a synthesis.
 func newReduceOf(o *reduceOptions) *cobra.Command {
 	var out string
 	var force, asJSON bool
@@ -74,15 +74,15 @@ More: docs/reduce.md`,
 	return cmd
 }
 
-// reduceOptions control the reduction of a trace.
+// reduceOptions are the values of the flags that say how a trace is reduced.
 type reduceOptions struct {
 	options reduce.Options
 	budget  string
 
-	synthetic *synthesis // what is made synthetic, too; nil: nothing
+	synthetic *synthesis // what spoor papers thin makes synthetic; nil: this is spoor reduce
 }
 
-// reduceFlags are the names of the flags for these options.
+// reduceFlags are the names of the flags that set reduceOptions.
 var reduceFlags = []string{"tolerance", "budget"}
 
 func (o *reduceOptions) flags(f *pflag.FlagSet) {
@@ -92,7 +92,7 @@ func (o *reduceOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.budget, "budget", "", "merge no more than needed to get down to this size in `bytes`: 100K, 2M")
 }
 
-// parse checks the flags.
+// parse checks the flags and converts their values to options.
 func (o *reduceOptions) parse(f *pflag.FlagSet) error {
 	if o.budget != "" {
 		n, err := parseBytes(o.budget)
@@ -107,7 +107,7 @@ func (o *reduceOptions) parse(f *pflag.FlagSet) error {
 	return nil
 }
 
-// sameText explains why a trace stays unchanged.
+// sameText explains why a reduction leaves a trace unchanged.
 func (o *reduceOptions) sameText() string {
 	if o.options.BudgetBytes > 0 {
 		return "it is within the budget"
@@ -115,7 +115,7 @@ func (o *reduceOptions) sameText() string {
 	return "it would be no smaller"
 }
 
-// of reduces a trace; stays lists what should have been made synthetic but was not.
+// of reduces a trace. stays lists, as sentences, what could not be merged or made synthetic.
 func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *reduce.ReducedTrace, stays []string, err error) {
 	passes := 3
 	if o.options.BudgetBytes > 0 {
@@ -139,10 +139,10 @@ func (o *reduceOptions) of(r *trace.Reader, stderr io.Writer) (x *reduce.Reduced
 	return x, stays, nil
 }
 
-// mostPasses is the approximate number of passes over all calls for a budget.
+// mostPasses is about how often a reduction to a budget goes over all ranks, for the progress display.
 const mostPasses = 16
 
-// parseBytes reads a number of bytes: 100K, 2.5M, 1G or plain digits.
+// parseBytes reads a number of bytes such as 4096, 100K, 2.5M or 1G; K is 1000.
 func parseBytes(text string) (int64, error) {
 	unit := 1.0
 	text = strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(strings.TrimSpace(text)), "B"), " ")
@@ -158,13 +158,13 @@ func parseBytes(text string) (int64, error) {
 	return int64(v * unit), nil
 }
 
-// A mergedSizes is a family of merged sizes, in printed form.
+// A mergedSizes is a family of merged sizes, as it is printed.
 type mergedSizes struct {
 	Of           string `json:"of"`
 	Precision    int    `json:"precision"`
-	Merged       uint64 `json:"merged"` // number of merged sizes, each call counted
+	Merged       uint64 `json:"merged"` // number of calls whose size was merged
 	Kept         uint64 `json:"kept"`
-	distribution        // of the original sizes, in bytes
+	distribution        // distribution of the sizes in the original trace, in bytes
 }
 
 func mergedOf(list []trace.MergedSizes) []mergedSizes {
@@ -201,10 +201,10 @@ func mergedOf(list []trace.MergedSizes) []mergedSizes {
 	return out
 }
 
-// mostTags is the largest number of tags listed for a family.
+// mostTags is how many message tags are listed at most for a family of merged sizes.
 const mostTags = 8
 
-// text describes the family in a line.
+// text describes the family of sizes in a line.
 func (m *mergedSizes) text() string {
 	return fmt.Sprintf("%s of %s became %d, %s kept; tolerance %s; %s (rank %d) to %s (rank %d) before", show.FormatPlural(m.Merged, "size"), m.Of, len(m.Bins),
 		show.FormatGrouped(m.Kept), toleranceText(m.Precision), show.FormatBytes(m.Least), m.LeastRank, show.FormatBytes(m.Most), m.MostRank)

@@ -41,13 +41,13 @@ type replayOptions struct {
 	force     bool
 	output
 	quiet bool
-	io    string // the trace's calls on files, as a value of spoor run --io
+	io    string // which calls on files the trace has, as a value of spoor run --io; "": none
 }
 
-// Values of --receives.
+// Which receives a replay makes.
 const (
-	recordedReceives = "recorded"
-	derivedReceives  = "derived" // one for each message that is sent
+	recordedReceives = "recorded" // those of the trace: spoor replay
+	derivedReceives  = "derived"  // one for each message that is sent: spoor papers replay
 )
 
 func newReplay() *cobra.Command { return newReplayOf(recordedReceives) }
@@ -91,7 +91,7 @@ More: docs/replay.md`,
 	f.DurationVar(&o.timeout, "timeout", o.timeout, "end the replay if a call takes longer than this; 0: never")
 	f.StringVar(&o.files, "files", "", "keep the files in this `folder` (default: a scratch folder)")
 	f.BoolVar(&o.original, "original-files", false, "open MPI-IO's files where the program had them, and overwrite them")
-	if receives == derivedReceives { // the sends to calls that never returned are not known
+	if receives == derivedReceives { // no --partial: of an unfinished program, not all sends are known
 		f.Uint64Var(&o.mostCalls, "most-calls", o.mostCalls, "refuse traces with more calls; 0: none")
 	} else {
 		f.BoolVar(&o.partial, "partial", false, "for a program that did not finish: make the calls that all ranks reached")
@@ -103,13 +103,13 @@ More: docs/replay.md`,
 	return cmd
 }
 
-// A replayJob is a replay before and while it runs.
+// A replayJob is what is needed to start the ranks of a replay.
 type replayJob struct {
 	replayOptions
-	path          string // of the trace
+	path          string // path of the trace
 	r             *trace.Reader
 	runner        *launch.Runner
-	replayer, dir string // the program of the ranks, and the folder of its input and output
+	replayer, dir string // path of spoor-replay, which each rank runs, and the folder of its input and output
 	cfg           *replay.ReplayConfig
 }
 
@@ -146,7 +146,7 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 	return reportReplay(cmd, o, r, j.runner, j.dir, wall)
 }
 
-// check checks the flags that don't depend on the trace.
+// check checks the flags' values as far as that needs no trace.
 func (o *replayOptions) check() error {
 	if o.speed <= 0 {
 		return fmt.Errorf("--speed %g: must be above 0", o.speed)
@@ -157,10 +157,10 @@ func (o *replayOptions) check() error {
 	return nil
 }
 
-// fit adapts the options to the trace's times and calls on files.
+// fit sets options that depend on whether the trace has times, and calls on files.
 func (o *replayOptions) fit(cmd *cobra.Command, r *trace.Reader) error {
 	if !r.HasTimes() {
-		// Without times there is no pace.
+		// Flags about the time between calls mean nothing if the trace has no times.
 		if f := cmd.Flags(); f.Changed("pace") || f.Changed("speed") {
 			return r.RequireTimes()
 		}
@@ -180,8 +180,8 @@ func (o *replayOptions) fit(cmd *cobra.Command, r *trace.Reader) error {
 	return nil
 }
 
-// asRecorded reports whether calls match the same calls as in the trace. They may not if receives are derived, or the
-// program did not end.
+// asRecorded reports whether each send of the replay is received by the same call as in the trace. That may not be so
+// if receives are derived, or if the traced program didn't end.
 func (j *replayJob) asRecorded() bool { return !j.cfg.Derived && !j.partial }
 
 // checkTrace returns an error if a trace can't be replayed.
@@ -206,7 +206,7 @@ func (j *replayJob) checkTrace(stderr io.Writer) error {
 			return err
 		}
 	}
-	// A call whose partner is missing in the trace would wait until --timeout ends the replay.
+	// If a call's partner is missing in the trace, the call would wait until --timeout ends the replay. Say so now.
 	total, err := totalCalls(j.r)
 	if err != nil {
 		return err
@@ -219,7 +219,8 @@ func (j *replayJob) checkTrace(stderr io.Writer) error {
 	return nil
 }
 
-// obstacles lists why calls can't be made again, and sets up the replay's remedies for some obstacles.
+// obstacles lists why calls can't be made again. It leaves out obstacles that the replay can overcome, and sets what it
+// needs for that in j.cfg.
 func (j *replayJob) obstacles(target reissue.TargetMPI) ([]reissue.Obstacle, error) {
 	list, err := reissue.Obstacles(j.r, target)
 	if err != nil {
@@ -245,7 +246,7 @@ func (j *replayJob) obstacles(target reissue.TargetMPI) ([]reissue.Obstacle, err
 	return list, nil
 }
 
-// run starts the ranks, and returns the job's duration.
+// run starts the ranks, waits for their end, and returns the job's duration.
 func (j *replayJob) run(cmd *cobra.Command) (wall time.Duration, err error) {
 	file := filepath.Join(j.dir, "config")
 	if err := j.cfg.Write(file); err != nil {
@@ -267,7 +268,8 @@ func (j *replayJob) run(cmd *cobra.Command) (wall time.Duration, err error) {
 	return wall, fmt.Errorf("%s ended with code %d; nothing to report", strings.Join(args, " "), code)
 }
 
-// checkOrder steps through all calls once, as each rank will, to check that the order of events is complete.
+// checkOrder steps through all calls once, as each rank will do to derive receives from sends. It returns an error if
+// that isn't possible.
 func (o replayOptions) checkOrder(r *trace.Reader, target reissue.TargetMPI) error {
 	calls, err := totalCalls(r)
 	if err != nil {
@@ -286,7 +288,7 @@ func (o replayOptions) checkOrder(r *trace.Reader, target reissue.TargetMPI) err
 	return nil
 }
 
-// totalCalls counts the calls of all ranks.
+// totalCalls returns the number of calls that all ranks of a trace made.
 func totalCalls(r *trace.Reader) (calls uint64, err error) {
 	for k, err := range r.RanksWithTrack() {
 		if err != nil {
@@ -305,7 +307,8 @@ func checkMPI(name string) error {
 	return fmt.Errorf("--mpi %s: must be openmpi, mpich or abi", name)
 }
 
-// findRunner chooses the MPI: the user's choice, else the trace's MPI, else any.
+// findRunner finds the MPI and its launcher for the replay: those that flags name, else the MPI of the traced program,
+// else another installed one.
 func findRunner(o replayOptions, traced string) (*launch.Runner, error) {
 	var r *launch.Runner
 	err := checkMPI(o.mpi)
@@ -330,7 +333,7 @@ func findRunner(o replayOptions, traced string) (*launch.Runner, error) {
 	return r, err
 }
 
-// findReplayer finds the replayer, and makes a directory for its input and output.
+// findReplayer returns the path of spoor-replay and a new directory for its input and output.
 func findReplayer() (path, dir string, err error) {
 	if path, err = findLibrary("spoor-replay"); err != nil {
 		return "", "", err
@@ -375,7 +378,7 @@ func (o replayOptions) config(path, dir string, runner *launch.Runner) (*replay.
 	return cfg, os.MkdirAll(cfg.FilesFolder, 0o777)
 }
 
-// probe asks the replayer which MPI it runs on, and which functions that has.
+// probe asks spoor-replay which MPI it runs on, and which of the functions that the trace calls the MPI has.
 func probe(replayer, dir string, cfg replay.ReplayConfig, r *trace.Reader) (reissue.TargetMPI, error) {
 	for _, f := range r.Schema() {
 		cfg.Probe = append(cfg.Probe, f.Name)
@@ -404,7 +407,7 @@ func probe(replayer, dir string, cfg replay.ReplayConfig, r *trace.Reader) (reis
 	return reissue.TargetMPI{Flavour: p.Flavour, HasFunction: func(name string) bool { return !missing[name] }}, nil
 }
 
-// refuse lists why the trace can't be replayed.
+// refuse prints up to 20 obstacles to the replay, and returns the error that ends it.
 func refuse(w io.Writer, obstacles []reissue.Obstacle) error {
 	var calls uint64
 	for i, o := range obstacles {
@@ -416,7 +419,7 @@ func refuse(w io.Writer, obstacles []reissue.Obstacle) error {
 	return fmt.Errorf("%s can't be made again; nothing was started", show.FormatPlural(calls, "call"))
 }
 
-// startReplay starts the ranks, traced if the user wants.
+// startReplay runs the job of the ranks, traced with --output, and returns its exit code.
 func startReplay(cmd *cobra.Command, o replayOptions, l launch.Launcher, args []string, vars []launch.EnvVar) (int, error) {
 	if o.record == "" {
 		argv, env := launch.CommandLine(l, args, vars)
@@ -435,7 +438,7 @@ func startReplay(cmd *cobra.Command, o replayOptions, l launch.Launcher, args []
 	if err != nil {
 		return 0, err
 	}
-	defer os.Remove(scratch) // if it is empty
+	defer os.Remove(scratch) // a folder that still has records stays, as then this fails
 	if o.force {
 		if err := os.Remove(out); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return 0, err

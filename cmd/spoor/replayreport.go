@@ -18,17 +18,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A replayReport is what `spoor replay --json` prints; times are in nanoseconds.
+// A replayReport is what spoor replay --json prints: times of the replay and of the traced run, in ns.
 type replayReport struct {
 	Trace    string       `json:"trace"`
-	Timeless bool         `json:"no_times,omitempty"` // the trace has no times: the original's are 0
-	Files    bool         `json:"files,omitempty"`    // MPI times include calls on files
+	Timeless bool         `json:"no_times,omitempty"` // the trace has no times, so those of the traced run are 0
+	Files    bool         `json:"files,omitempty"`    // times in MPI include times in calls on files
 	MPI      string       `json:"mpi"`
 	Launcher string       `json:"launcher"`
 	Ranks    []replayRank `json:"ranks"`
-	Wall     int64        `json:"wall_ns"`          // longest rank's time since all ranks were in MPI_Init
-	Original int64        `json:"original_wall_ns"` // the same for the traced run
-	Job      int64        `json:"job_ns"`           // duration of the replay's job, including the start and the end of the ranks
+	Wall     int64        `json:"wall_ns"`          // largest of the ranks' times since all ranks were in MPI_Init
+	Original int64        `json:"original_wall_ns"` // largest of the ranks' times in the traced run
+	Job      int64        `json:"job_ns"`           // duration of the replay's job, with start and end of the ranks
 }
 
 type replayRank struct {
@@ -36,14 +36,14 @@ type replayRank struct {
 	Original replayTimes `json:"original"`
 }
 
-// replayTimes are times of the traced run. Time in calls and between calls is the sum over a rank's threads.
+// replayTimes are a rank's times in the traced run. Times in MPI and between calls are sums over the rank's threads.
 type replayTimes struct {
 	Wall          int64 `json:"wall_ns"`
 	MPI           int64 `json:"mpi_ns"`
 	MPIWithin     int64 `json:"mpi_within_ns"`
 	Compute       int64 `json:"compute_ns"`
 	ComputeWithin int64 `json:"compute_within_ns"`
-	Known         bool  `json:"known"` // they are the rank's own, not a share of its class's
+	Known         bool  `json:"known"` // MPI and Compute are the rank's own; else its share of what its class spent
 }
 
 func reportReplay(cmd *cobra.Command, o replayOptions, r *trace.Reader, runner *launch.Runner, dir string, job time.Duration) error {
@@ -56,7 +56,7 @@ func reportReplay(cmd *cobra.Command, o replayOptions, r *trace.Reader, runner *
 	return o.print(cmd, rep, func(w io.Writer) { printReplay(w, rep) }, nil)
 }
 
-// readReports combines the ranks' reports with the trace's times.
+// readReports reads the reports that the ranks of the replay wrote, and adds the times of the traced run.
 func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 	procs, err := r.Processes()
 	if err != nil {
@@ -122,7 +122,7 @@ func printReplay(w io.Writer, rep *replayReport) {
 		switch {
 		case !known:
 			return "~" + seconds(ns)
-		case within > ns/50: // times have an error of about 1 %
+		case within > ns/50: // smaller errors aren't printed, as all times have one of about 1 %
 			return seconds(ns) + " ± " + seconds(within)
 		}
 		return seconds(ns)

@@ -25,33 +25,34 @@ import (
 type ending struct {
 	program  string
 	launcher launch.Launcher
-	code     int      // the launcher's exit code, or the command's
-	args     []string // the command
-	release  func()   // unlocks the scratch folder
+	code     int      // exit code of the traced command, usually a launcher
+	args     []string // the traced command with its arguments
+	release  func()   // unlocks the scratch folder for other processes that move records
 }
 
-// report prints the outcome of a run: its trace, or the records left in scratch, or why there are neither. old are
-// traces from before the run.
+// report prints the outcome of a run: its trace, or where its records are, or why there are neither. old are the paths
+// of traces that existed before the run.
 func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e ending) error {
-	e.release, _ = recover.LockScratch(scratch, bringTime()) // Slurm's epilog may still be moving records
+	e.release, _ = recover.LockScratch(scratch, bringTime()) // waits for Slurm's epilog, which may be moving records
 	defer e.release()
 	sayInside(stderr, out, scratch)
 	defer func() { recover.RemoveEmptyPartialFolder(recover.PartialFolder(out, scratch), scratch) }()
 	made := o.made(out)
 	traces := slices.DeleteFunc(tracesOf(made), func(path string) bool { return slices.Contains(old, path) || !ofRun(path, scratch) })
 	for _, dir := range deliver.FallbackFolders(scratch) {
-		traces = append(traces, tracesOf(filepath.Join(dir, filepath.Base(made)))...) // rank 0 reported this folder
+		// Rank 0 wrote the trace here, as out had no room, and printed this.
+		traces = append(traces, tracesOf(filepath.Join(dir, filepath.Base(made)))...)
 	}
 	dirs, err := leftDirs(out, scratch)
 	if err != nil {
 		return err
 	}
-	if len(traces) > 0 { // a script that starts MPI programs is not an MPI program: drop its records
+	if len(traces) > 0 { // a traced script that only started MPI programs made no MPI calls: drop its records
 		dirs = slices.DeleteFunc(dirs, func(d string) bool { return isSerial(d) && os.RemoveAll(d) == nil })
 	}
 	if len(dirs) > 0 && !slices.ContainsFunc(dirs, func(d string) bool { return !recover.IsMarkedComplete(d) }) && ranksElsewhere(dirs) == 0 {
-		// Programs that only use sessions have no common end for a merge. In other programs rank 0 could not write
-		// the trace.
+		// All of these records are complete, but the ranks made no trace of them. Programs that only use sessions have
+		// no common end at which ranks could merge; in other programs, rank 0 could not write the file.
 		list, err := writeSomewhere(stderr, recover.ReadProcesses(dirs, func() {}), o, made, scratch)
 		for _, r := range list {
 			traces = append(traces, r.Trace)
@@ -83,9 +84,9 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 		return complainLeft(stderr, dirs, out, scratch, e)
 	}
 	if told := filepath.Join(scratch, "told"); exists(told) {
-		_ = os.Remove(told) // the ranks have printed why there is no trace
+		_ = os.Remove(told) // this file says that the ranks have printed why there is no trace
 	} else if len(traces) == 0 {
-		// All ranks may have run on other hosts.
+		// There are neither traces nor records here, but all ranks may have run on other hosts.
 		if found, err := onlyElsewhere(stderr, out, scratch, e); found || err != nil {
 			return err
 		}
@@ -94,7 +95,8 @@ func report(stderr io.Writer, o runOptions, old []string, out, scratch string, e
 	return nil
 }
 
-// leftDirs lists the process directories of a run, in its scratch folder on this host and in its home.
+// leftDirs lists the process directories of a run: those in its scratch folder on this host, and those in the folder
+// beside the trace.
 func leftDirs(out, scratch string) (dirs []string, err error) {
 	for _, folder := range []string{scratch, recover.PartialFolder(out, scratch)} {
 		list, err := recover.ProcessDirs(folder)
@@ -104,16 +106,17 @@ func leftDirs(out, scratch string) (dirs []string, err error) {
 		dirs = append(dirs, list...)
 	}
 	slices.Sort(dirs)
-	return slices.Compact(dirs), nil // a link in the home may lead to the same folder
+	return slices.Compact(dirs), nil // the folder beside the trace may have a link to the scratch folder
 }
 
-// isSerial reports whether a process directory belongs to a program without MPI.
+// isSerial reports whether a process directory is of a program that made no MPI calls, only calls on files.
 func isSerial(dir string) bool {
 	c, err := capture.ReadContext(dir)
 	return err == nil && c.SessionsOnly && c.Library == "" && recover.IsMarkedComplete(dir)
 }
 
-// onlyElsewhere has a failed job's launcher collect the records if no rank ran on this host.
+// onlyElsewhere has a failed job's launcher collect the records of other hosts, as no rank ran on this host. found
+// says whether there were any.
 func onlyElsewhere(stderr io.Writer, out, scratch string, e ending) (found bool, err error) {
 	if e.code == 0 {
 		return false, nil
@@ -148,11 +151,12 @@ func tracesOf(out string) []string {
 	return list
 }
 
-// ofRun reports whether a trace is this run's. Another run may have written it at the same time.
+// ofRun reports whether a trace is of the run with this scratch folder, not of another run that wrote it at the same
+// time.
 func ofRun(path, scratch string) bool {
 	r, err := trace.Open(path)
 	if err != nil {
-		return true // the error will be reported later
+		return true // reportTrace opens the file again and reports the error
 	}
 	defer r.Close()
 	run, ok := r.Meta()[deliver.MetaRun]
@@ -167,7 +171,7 @@ func reportTrace(stderr io.Writer, o runOptions, path string) (*sums.Summary, er
 	defer r.Close()
 	if o.stack > 1 && !o.noCode {
 		if err := addCode(r); err != nil {
-			fmt.Fprintf(stderr, "spoor: %v\n", err) // the trace is unchanged
+			fmt.Fprintf(stderr, "spoor: %v\n", err) // the trace is whole without the code's functions and loops
 		}
 	}
 	s, err := sums.SummariseBriefly(r)
@@ -185,7 +189,7 @@ func reportTrace(stderr io.Writer, o runOptions, path string) (*sums.Summary, er
 	return s, nil
 }
 
-// shortPath returns a path relative to the working directory if that is shorter.
+// shortPath returns a path relative to the working directory if it lies in there.
 func shortPath(path string) string {
 	if dir, err := os.Getwd(); err == nil {
 		if rel, err := filepath.Rel(dir, path); err == nil && !strings.HasPrefix(rel, "..") {
@@ -195,7 +199,7 @@ func shortPath(path string) string {
 	return path
 }
 
-// freeName returns out, or the next free numbered name.
+// freeName returns out if no such file exists, else the first numbered name (e.g. app-2.spoor) that doesn't exist.
 func freeName(out string) string {
 	for n := 1; ; n++ {
 		if name := deliver.NumberedName(out, n); !exists(name) {
@@ -209,7 +213,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// writeSomewhere writes the traces of worlds to their place, or to another folder with room.
+// writeSomewhere makes the traces of a run from its processes' records. They are written to out, or to another folder
+// if that fails.
 func writeSomewhere(stderr io.Writer, processes []*recover.Process, o runOptions, out, scratch string) ([]recovered, error) {
 	list, err := writeWorlds(processes, freeName(out), o.force, o.tags)
 	if err == nil || len(list) > 0 {
@@ -227,17 +232,19 @@ func writeSomewhere(stderr io.Writer, processes []*recover.Process, o runOptions
 			}
 			return list, nil
 		}
-		os.Remove(dir) // fails if the folder is not empty
+		os.Remove(dir) // fails, as it should, if the folder had other files
 	}
 	return nil, err
 }
 
-// complainLeft saves the records of a failed run, and prints where they are.
+// complainLeft moves the records of a run without a whole trace to the folder beside the trace. It prints where they
+// are, and the command that makes a trace of them.
 func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending) error {
 	processes := show.FormatPlural(len(dirs), "process")
 	elsewhere, alive := ranksElsewhere(dirs), waitForEnd(dirs)
 	what := show.FormatPlural(len(dirs)-len(alive), "process") + " ended without the others; what they recorded is in"
-	if len(alive)+elsewhere == 0 || !slices.ContainsFunc(dirs, func(d string) bool { return !recover.IsMarkedComplete(d) }) { // no others, or all are complete
+	// "Without the others" is wrong if no process still runs and none is on another host, or if all records are complete.
+	if len(alive)+elsewhere == 0 || !slices.ContainsFunc(dirs, func(d string) bool { return !recover.IsMarkedComplete(d) }) {
 		what = "what " + processes + " recorded is in"
 	}
 	partial, err := recover.MakePartialFolder(out, scratch)
@@ -253,7 +260,7 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 		from := []string{scratch}
 		home := recover.PartialFolder(out, scratch)
 		if list, err := recover.ProcessDirs(home); err == nil && len(list) > 0 {
-			from = append(from, shortPath(home)) // from other hosts, or moved there before the disk was full
+			from = append(from, shortPath(home)) // records of other hosts, or moved there before the disk was full
 		}
 		command := show.QuoteCommand(append([]string{"spoor", "recover", "-o", shortPath(out)}, from...))
 		if len(alive) == 0 {
@@ -279,13 +286,15 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 	return nil
 }
 
-// epilogTime is how long Slurm's epilogs may take; a job that is ending gets little more.
+// epilogTime is how long spoor run waits for Slurm's epilogs to move records. It can't wait longer, as Slurm soon kills
+// a job whose time is over.
 const epilogTime = 3 * time.Second
 
-// sayElsewhere has the launcher collect records from hosts that are missing here, or prints the command for it.
+// sayElsewhere has the launcher collect the records of ranks on other hosts; elsewhere is the number of these ranks. If
+// some remain there, it prints the command that collects them.
 func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scratch string, e ending) {
 	for begin := time.Now(); elsewhere > 0 && launch.SetEpilog(e.args, "") != nil && time.Since(begin) < epilogTime; time.Sleep(50 * time.Millisecond) {
-		if dirs, err := recover.ProcessDirs(partial); err == nil { // Slurm's epilogs have moved them
+		if dirs, err := recover.ProcessDirs(partial); err == nil { // Slurm's epilogs may have moved more records here
 			elsewhere = min(elsewhere, ranksElsewhere(dirs))
 		}
 	}
@@ -293,8 +302,10 @@ func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scra
 	line := bringCommand(e, scratch, partial, nodes, true)
 	if elsewhere > 0 && line != nil {
 		all, begin := elsewhere, time.Now()
-		err := bring(line, io.Discard)                       // may fail
-		if err != nil && time.Since(begin) < bringTime()/4 { // it crashed, as launchers may when their processes end; after a longer time a host is down
+		err := bring(line, io.Discard)
+		// Launchers may crash when their processes end, so an early failure is tried again. A late one means that a
+		// host is down.
+		if err != nil && time.Since(begin) < bringTime()/4 {
 			err = bring(line, io.Discard)
 		}
 		if dirs, failed := recover.ProcessDirs(partial); failed == nil {
@@ -322,7 +333,7 @@ func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scra
 	}
 }
 
-// hostsOf lists the hosts of processes.
+// hostsOf lists the hosts on which the processes of process directories ran.
 func hostsOf(dirs []string) (hosts []string) {
 	for _, d := range dirs {
 		if c, err := capture.ReadContext(d); err == nil && !slices.Contains(hosts, c.Host) {
@@ -332,7 +343,8 @@ func hostsOf(dirs []string) (hosts []string) {
 	return hosts
 }
 
-// waitForEnd waits shortly for processes that are about to end with their launcher, and lists the others.
+// waitForEnd waits up to a second for processes that are about to end, as their launcher has. It lists those that still
+// run, as text.
 func waitForEnd(dirs []string) []string {
 	for try := 0; ; try++ {
 		var alive []string
@@ -363,7 +375,7 @@ func stillRun(n int) string {
 	return fmt.Sprintf("%d processes still run", n)
 }
 
-// ranksElsewhere counts the ranks of the world that have no directory here.
+// ranksElsewhere returns how many ranks of MPI_COMM_WORLD have none of the process directories dirs.
 func ranksElsewhere(dirs []string) int {
 	ranks, here := 0, 0
 	for _, d := range dirs {
@@ -375,7 +387,8 @@ func ranksElsewhere(dirs []string) int {
 	return max(0, ranks-here)
 }
 
-// explainAlone prints why each process had an MPI_COMM_WORLD of its own.
+// explainAlone prints that each process had an MPI_COMM_WORLD of its own, and why if program and launcher belong to
+// different MPIs.
 func explainAlone(stderr io.Writer, program string, l launch.Launcher) {
 	fmt.Fprintf(stderr, "spoor: every process was a world of one rank\n")
 	r, err := launch.InspectProgram(lookPath(program))
@@ -391,7 +404,7 @@ func lookPath(program string) string {
 	return program
 }
 
-// explainNothing prints why nothing was recorded.
+// explainNothing prints why a run may have recorded nothing. files says whether calls on files were to be recorded.
 func explainNothing(stderr io.Writer, e ending, files bool) {
 	more := ""
 	why := []string{"the program did not call MPI_Init, or stopped before it"}
@@ -406,7 +419,8 @@ func explainNothing(stderr io.Writer, e ending, files bool) {
 		case r.Obstacle != "":
 			why = []string{r.Obstacle}
 		case r.Kind == "executable" && len(r.MPI) == 0:
-			// Libraries that it may load are checked, except through dlmopen: so it has called no MPI_Init.
+			// The shim sees each library that a program loads, except through dlmopen. So the program called no
+			// MPI_Init.
 			why = []string{"it links with no MPI library, and called MPI_Init of none that it loads (what dlmopen loads can't be followed)"}
 			if e.launcher != launch.NoLauncher && e.code != 0 {
 				why = append(why, fmt.Sprintf("the launcher failed: it ended with code %d, see what it said", e.code))

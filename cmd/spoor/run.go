@@ -22,8 +22,8 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// defaultStack is the default limit of stack frames of a call site. It sufficed to reach main in all programs that
-// were tried. Only frames that exist cost time (docs/plugins.md).
+// defaultStack is how many stack frames a call site has at most by default. It sufficed to reach main in all programs
+// that were tried. A higher limit costs no time if stacks are shorter (docs/plugins.md).
 const defaultStack = 32
 
 type runOptions struct {
@@ -45,8 +45,8 @@ type runOptions struct {
 	mode, when string
 	errors     []string
 	tags       []string
-	thin       reduceOptions // reduction of the trace
-	reduced    bool          // the trace is reduced
+	thin       reduceOptions // how the trace is reduced; used only if reduced is set
+	reduced    bool          // the trace is to be reduced at the end of the run, as a flag of thin is given
 }
 
 func newRun() *cobra.Command {
@@ -98,10 +98,10 @@ More: docs/run.md`,
 	return cmd
 }
 
-// leastWhen is the approximate size in bytes of the coarsest picture of a run's iterations.
+// leastWhen is the least value of --when: about the bytes that the coarsest record of iterations' times takes.
 const leastWhen = 256
 
-// parseTiming checks the flags on times.
+// parseTiming checks the flags about recorded times, and converts their values to o.timing.
 func (o *runOptions) parseTiming() error {
 	if err := parseErrors(&o.timing, o.errors); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (o *runOptions) parseTiming() error {
 	return checkBins(&o.timing)
 }
 
-// checkBins checks the options of histograms.
+// checkBins checks the number of bins of histograms and the number of sampled calls.
 func checkBins(o *timing.Options) error {
 	switch {
 	case o.Bins != 0 && (o.Bins < 2 || o.Bins > 256):
@@ -145,7 +145,8 @@ func checkBins(o *timing.Options) error {
 	return nil
 }
 
-// parseErrors adds the values of --error to the options: a bound, or a bound for one MPI function.
+// parseErrors adds the values of --error to the options: each is a bound for all calls, or for those of one MPI
+// function.
 func parseErrors(o *timing.Options, list []string) error {
 	for _, text := range list {
 		if err := o.AddError(text); err != nil {
@@ -168,7 +169,7 @@ func modeList() string {
 	return strings.Join(list, ", ")
 }
 
-// isExecutable reports whether a file is a program; with ofMPI, an MPI program.
+// isExecutable reports whether a file is an executable binary. With ofMPI, the binary must also load an MPI library.
 func isExecutable(name string, ofMPI bool) bool {
 	r, err := launch.InspectProgram(lookPath(name))
 	return err == nil && r.Kind == "executable" && (!ofMPI || len(r.MPI) > 0)
@@ -212,7 +213,7 @@ func rankVars(o runOptions, shim, out, scratch string) []launch.EnvVar {
 	if o.loops {
 		vars = append(vars, launch.EnvVar{Name: "SPOOR_LOOP_COUNTERS", Value: "1"})
 	}
-	if o.reduced { // users who want a small trace accept fewer kept repetitions, which also saves memory
+	if o.reduced { // who wants a small trace accepts that a recorder with less memory finds fewer repetitions
 		vars = append(vars, launch.EnvVar{Name: "SPOOR_LEAN", Value: "1"})
 	}
 	return vars
@@ -231,7 +232,8 @@ func preloaded() string {
 	return last
 }
 
-// sanitizerVars are variables that programs with a sanitizer need to start if the shim is loaded first.
+// sanitizerVars are environment variables without which a program built with AddressSanitizer would refuse to start,
+// because the shim is loaded before the sanitizer's library.
 func sanitizerVars(program string) []launch.EnvVar {
 	path := lookPath(program)
 	if !launch.MayHaveSanitizerOptions(path) {
@@ -248,7 +250,7 @@ func sanitizerVars(program string) []launch.EnvVar {
 	return []launch.EnvVar{{Name: "ASAN_OPTIONS", Value: options}}
 }
 
-// The counters that shim/counters.c knows.
+// counterNames are the values of --counters that shim/counters.c knows.
 var counterNames = []string{
 	"instructions", "cycles", "cache-references", "cache-misses", "branches", "branch-misses", "task-clock", "page-faults",
 	"minor-faults", "major-faults", "context-switches", "cpu-migrations",
@@ -308,11 +310,11 @@ func traceName(program string) string {
 	return name
 }
 
-// scratchName is the prefix of scratch folders.
+// scratchName is the prefix of the names of scratch folders.
 const scratchName = "spoor-"
 
-// makeScratch makes a directory for this run in the user's folder, or in the first usual folder with room. On other
-// nodes the shim makes it.
+// makeScratch makes a scratch folder for this run: in the folder that the user chose, else in /dev/shm or another usual
+// folder. On other nodes the shim makes a folder of the same name.
 func makeScratch(chosen, out string) (string, error) {
 	parent, err := scratchParent(chosen)
 	if err != nil {
@@ -324,7 +326,7 @@ func makeScratch(chosen, out string) (string, error) {
 	if err == nil || chosen != "" {
 		return dir, err
 	}
-	// A slow folder is better than a failed job.
+	// Try the next best folders: even on a slow file system, the job can run.
 	for _, parent := range []string{os.TempDir(), "/tmp", "/var/tmp", filepath.Dir(out)} {
 		if dir, err := os.MkdirTemp(parent, pattern); err == nil {
 			return dir, nil
@@ -344,7 +346,7 @@ func scratchParent(chosen string) (string, error) {
 	return os.TempDir(), nil
 }
 
-// becomeRank replaces this process by the program with the shim preloaded.
+// becomeRank replaces this process, which a launcher has started as a rank, by the program with the shim preloaded.
 func becomeRank(o runOptions, shim string, args []string) error {
 	path, err := exec.LookPath(args[0])
 	if err != nil {
@@ -363,8 +365,8 @@ func becomeRank(o runOptions, shim string, args []string) error {
 	if o.force && !o.reduced {
 		env = append(env, "SPOOR_FORCE=1")
 	}
-	// All ranks of a node share a folder, and a link beside the trace leads to it while it has records: no process is
-	// left to move them if the ranks die.
+	// All ranks of a node share a scratch folder. If they die, no process is left to move their records, so there is a
+	// link beside the trace to the folder while it has records.
 	host, err := os.Hostname()
 	if err != nil {
 		return err
@@ -393,9 +395,9 @@ func becomeRank(o runOptions, shim string, args []string) error {
 	return fmt.Errorf("%s: %w", args[0], syscall.Exec(path, args, env))
 }
 
-// fileOptions select the calls on files that are traced in addition to MPI.
+// fileOptions are the flags that select which calls on files are traced in addition to MPI calls.
 type fileOptions struct {
-	whose            string // "", app or all
+	whose            string // whose calls on files: "app" (the program's), "all" (also the MPI library's), or "": none
 	include, exclude []string
 	special          bool
 }
@@ -423,7 +425,7 @@ func (o *fileOptions) check() error {
 	return nil
 }
 
-// library returns the shim for these options.
+// library returns the name of the shim's library: one that also wraps functions on files if their calls are traced.
 func (o *fileOptions) library() string {
 	if o.whose == "" {
 		return "libspoor.so"
@@ -431,7 +433,7 @@ func (o *fileOptions) library() string {
 	return "libspoor-io.so"
 }
 
-// vars returns the environment variables that this shim reads in each rank.
+// vars returns the environment variables from which the shim in each rank learns these options.
 func (o *fileOptions) vars() (list []launch.EnvVar) {
 	add := func(name, value string) {
 		if value != "" {

@@ -20,7 +20,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/tree"
 )
 
-// A tracedJob is a command line to trace, and the trace's path.
+// A tracedJob is a command line that spoor run traces, and the paths of shim, trace and scratch folder.
 type tracedJob struct {
 	before   []string // words before the launcher, such as timeout 5m
 	args     []string // the launcher and its arguments
@@ -44,7 +44,7 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 		return err
 	}
 	if launch.InRank() && j.launcher == launch.NoLauncher {
-		// mpirun -n 4 spoor run ./app: this process is to become the rank.
+		// The launcher started spoor run as a rank (mpirun -n 4 spoor run ./app), so this process becomes the program.
 		if o.hang > 0 {
 			return &usageError{cmd, errors.New("--hang: spoor must start the launcher; here, ask spoor where beside it")}
 		}
@@ -53,11 +53,11 @@ func runTraced(cmd *cobra.Command, o runOptions, args []string) error {
 	if err := j.prepare(cmd, o); err != nil {
 		return err
 	}
-	defer os.Remove(j.scratch) // fails if the folder has records left
+	defer os.Remove(j.scratch) // a folder that still has records stays, as then this fails
 	return j.run(cmd, o)
 }
 
-// check checks the flags, and sets what follows from them.
+// check checks the flags' values, and converts them to what is recorded and where.
 func (o *runOptions) check(f *pflag.FlagSet) (err error) {
 	if err := o.parseTiming(); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (o *runOptions) check(f *pflag.FlagSet) (err error) {
 	return o.io.check()
 }
 
-// findPlugin makes the plugin's path absolute, for ranks in other folders.
+// findPlugin makes the path of --plugin absolute, as ranks may run in other folders.
 func (o *runOptions) findPlugin() (err error) {
 	if o.plugin == "" {
 		return nil
@@ -99,7 +99,7 @@ func (o *runOptions) findPlugin() (err error) {
 	return nil
 }
 
-// splitCommand finds the launcher in a command line. With timeout 5m mpirun -n 4 ./app, words before it stay before it.
+// splitCommand finds the launcher in a command line, which may come after another command (e.g. timeout 5m mpirun ...).
 func splitCommand(args []string) *tracedJob {
 	j := &tracedJob{args: args, launcher: launch.IdentifyLauncher(args[0])}
 	if n := launch.WrapperWords(args); j.launcher == launch.NoLauncher && 0 < n && n < len(args) {
@@ -110,7 +110,7 @@ func splitCommand(args []string) *tracedJob {
 	return j
 }
 
-// prepare finds the program, and makes the folders for records and trace.
+// prepare finds the program in the command line, chooses the trace's path, and makes the scratch folder.
 func (j *tracedJob) prepare(cmd *cobra.Command, o runOptions) (err error) {
 	if j.program = launch.GuessProgram(j.launcher, j.args); j.program == "" {
 		return fmt.Errorf("no program found in %q; usage: spoor run mpirun -n 4 ./app", strings.Join(j.args, " "))
@@ -132,7 +132,8 @@ func (j *tracedJob) prepare(cmd *cobra.Command, o runOptions) (err error) {
 // run starts the program, and prints the outcome when it has ended.
 func (j *tracedJob) run(cmd *cobra.Command, o runOptions) error {
 	if o.force {
-		// Ranks can't do that: a world that they spawn has the same name.
+		// Ranks can't remove an old trace before they write theirs: a spawned world, whose trace has the same name, may
+		// have written it.
 		if err := os.Remove(j.out); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
@@ -161,13 +162,13 @@ func (j *tracedJob) run(cmd *cobra.Command, o runOptions) error {
 	return nil
 }
 
-// command returns the command to start, and its environment.
+// command returns the command line that spoor run starts, and its environment.
 func (j *tracedJob) command(o runOptions) (argv, env []string) {
 	vars := append(rankVars(o, j.shim, o.made(j.out), j.scratch), sanitizerVars(j.program)...)
 	if host, err := os.Hostname(); err == nil {
 		vars = append(vars, launch.EnvVar{Name: deliver.ProbedVariable, Value: host})
 	}
-	if j.launcher == launch.NoLauncher && o.io.whose != "" { // calls on files count without MPI, too
+	if j.launcher == launch.NoLauncher && o.io.whose != "" { // a program without MPI may be traced for its files
 		vars = append(vars, launch.EnvVar{Name: "SPOOR_SERIAL", Value: strconv.Itoa(os.Getpid())})
 	}
 	argv, env = launch.CommandLine(j.launcher, j.args, vars)
@@ -179,9 +180,10 @@ func (j *tracedJob) command(o runOptions) (argv, env []string) {
 	return append(j.before, argv...), env
 }
 
-// prepareSections prepares writing the trace's sections while the job runs, at a lower priority than the job.
+// prepareSections prepares the compression of sections that are added to the trace after the run. It does so while the
+// job runs, at a lower priority than the job, so that the user need not wait for it later.
 func prepareSections() {
-	runtime.LockOSThread() // never unlocked, so that no other goroutine gets this thread's priority
+	runtime.LockOSThread() // the thread ends with this goroutine, so that no other goroutine gets its low priority
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 19)
 	container.PreparePacking(container.SectionCode)
 	container.PreparePacking(container.SectionMeta)

@@ -14,7 +14,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// history prints the histories of a metric, and reports whether any of them got worse.
+// history prints how a metric changed over the runs of a database, for each program, machine and number of ranks. It
+// reports whether the metric got worse in any of these histories.
 func history(cmd *cobra.Command, o compareOptions) (worse bool, err error) {
 	q := o.history
 	d, err := database.OpenReadOnly(o.database)
@@ -100,10 +101,10 @@ More: docs/compare.md`, stats.MinLawPoints),
 	return cmd
 }
 
-// errorless is the largest error that is not printed.
+// errorless is from which relative error on a predicted value is printed with its error.
 const errorless = 0.005
 
-// scalingTable has a row for each call site.
+// scalingTable returns a table with a row for each call site: times of a rank, and the law by which they grow.
 func scalingTable(s *database.Scaling) show.Table[database.SiteGrowth] {
 	type growth = database.SiteGrowth
 	last := s.Ranks[len(s.Ranks)-1]
@@ -149,7 +150,7 @@ func scalingTable(s *database.Scaling) show.Table[database.SiteGrowth] {
 	return show.Table[growth]{Rows: s.Sites, Columns: list}
 }
 
-// printScaling writes a row for each call site.
+// printScaling writes the table of call sites. Except in CSV, it also writes a title, and why some sites have no law.
 func printScaling(w io.Writer, s *database.Scaling, table show.Table[database.SiteGrowth], v show.View) error {
 	if !v.CSV {
 		fmt.Fprintf(w, "%s: time of a rank in each call site, %s of ranks from %d to %d\n", s.App, show.FormatPlural(len(s.Ranks), "number"), s.Ranks[0], s.Ranks[len(s.Ranks)-1])

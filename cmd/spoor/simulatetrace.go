@@ -29,7 +29,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A traceSimulation is the flags for the simulation of a trace.
+// A traceSimulation is the values of the flags of spoor simulate.
 type traceSimulation struct {
 	machines, debugPaths          []string
 	mapping, gaps, tracedOn, vary string
@@ -38,12 +38,12 @@ type traceSimulation struct {
 	sensitivity, path bool
 	sites             bool
 	output
-	whole    bool // without optimisations
-	messages bool // collectives are messages, not formulas
+	whole    bool // every rank and iteration is simulated, even those that repeat others (--no-shortcuts)
+	messages bool // large collective calls are simulated as messages, not by formulas
 	database string
 	window   windowFlags
 
-	out   string // path for the prediction as a trace
+	out   string // path of the trace with the predicted times; "": none is written
 	force bool
 }
 
@@ -59,7 +59,7 @@ func isTrace(path string) bool {
 	return err == nil && string(head) == container.FileMagic
 }
 
-// options returns the simulation's options without the machine.
+// options returns the simulation's options that the flags select, except the machine.
 func (s *traceSimulation) options(cmd *cobra.Command, path string, r *trace.Reader) (o traced.Options, err error) {
 	if cmd.Flags().Changed("cpu") && !(s.cpu > 0 && s.cpu <= 1e6) {
 		return o, fmt.Errorf("--cpu is %v: the speed of a core relative to the traced machine's, more than 0", s.cpu)
@@ -95,7 +95,8 @@ func (s *traceSimulation) options(cmd *cobra.Command, path string, r *trace.Read
 	return o, nil
 }
 
-// readNodes reads a file with the name of a rank's node in each line. unknown is returned if the file does not exist.
+// readNodes reads a file whose k-th line names the node of rank k, from 0. It returns a number for each rank's node. If
+// there is no such file and path has neither / nor ., path may be a misspelt --mapping: the error is unknown.
 func readNodes(path string, ranks int, unknown error) (nodes []int, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(path, "/.") {
@@ -178,7 +179,7 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 	return s.print(cmd, a.data, a.text, nil)
 }
 
-// check checks the flags on machines and output.
+// check checks the flags that name machines and the output.
 func (s *traceSimulation) check(path string) error {
 	if !isTrace(path) {
 		if _, err := os.Stat(path); err == nil {
@@ -205,7 +206,8 @@ func loadMachines(names []string) (list []*machine.Machine, err error) {
 	return list, nil
 }
 
-// firstStreamCalls counts the calls of all ranks' first threads, at most the largest int for each.
+// firstStreamCalls returns the number of calls that all ranks' first threads made, for the progress display. A rank
+// counts with at most 2³¹ − 1 calls.
 func firstStreamCalls(r *trace.Reader) (calls int) {
 	for rank := range r.Ranks() {
 		if k, err := r.Rank(rank); err == nil && k.Streams() > 0 {
@@ -215,7 +217,7 @@ func firstStreamCalls(r *trace.Reader) (calls int) {
 	return calls
 }
 
-// simulations returns the number of times that the run is simulated.
+// simulations returns how often the run is simulated with the given flags, for the progress display.
 func (s *traceSimulation) simulations(machines int, vary traced.PropertyRange) int {
 	if s.vary != "" {
 		return vary.PointCount
@@ -230,7 +232,7 @@ func (s *traceSimulation) simulations(machines int, vary traced.PropertyRange) i
 	return times
 }
 
-// A simulationAnswer is what is printed: as JSON, or as text.
+// A simulationAnswer is the answer of a simulation: data is printed as JSON, or text prints it as text.
 type simulationAnswer struct {
 	data any
 	text func(io.Writer)
@@ -246,7 +248,7 @@ func compareMachines(r *trace.Reader, o traced.Options, list []*machine.Machine)
 	return simulationAnswer{all, func(w io.Writer) { printPredictions(w, all) }}, err
 }
 
-// onOneMachine makes all predictions that the flags ask for. done ends the progress display.
+// onOneMachine makes all predictions for one machine that the flags ask for. done ends the progress display.
 func (s *traceSimulation) onOneMachine(cmd *cobra.Command, path string, r *trace.Reader, o traced.Options, done func()) (a simulationAnswer, err error) {
 	var sites *profile.CallSiteTable
 	o.WithSiteTimes = s.sites
@@ -267,7 +269,8 @@ func (s *traceSimulation) onOneMachine(cmd *cobra.Command, path string, r *trace
 	return a, err
 }
 
-// explainFailure replaces a simulation's error by one that names calls missing in the trace, if there are any.
+// explainFailure adds the file's name to a simulation's error. If calls that others wait for are missing in the trace,
+// it also adds which.
 func explainFailure(err error, path string, r *trace.Reader) error {
 	if lacks := hang.CheckMissingCalls(r, true, nil); errors.Is(lacks, hang.ErrMissing) {
 		err = fmt.Errorf("%w (%w)", lacks, err)
@@ -309,7 +312,7 @@ func printPredictedSites(w io.Writer, f *profile.CallSiteTable, top show.Limit) 
 	rest.Print(w)
 }
 
-// findPath finds the critical path of a prediction.
+// findPath finds the critical path of the predicted run and stores it in p.
 func (s *traceSimulation) findPath(cmd *cobra.Command, r *trace.Reader, o traced.Options, p *traced.Prediction) error {
 	where, err := placesOf(r, s.debugPaths)
 	if err != nil {
@@ -329,7 +332,8 @@ func (s *traceSimulation) findPath(cmd *cobra.Command, r *trace.Reader, o traced
 	return nil
 }
 
-// predict makes all predictions for one machine.
+// predict predicts the run on one machine, and computes sensitivity and critical path if the flags ask for them. It
+// stores the prediction in a database if --database is given.
 func (s *traceSimulation) predict(cmd *cobra.Command, path string, r *trace.Reader, o traced.Options, done func()) (*traced.Prediction, error) {
 	p, err := s.predicted(r, o)
 	if err == nil && s.sensitivity {
@@ -348,7 +352,7 @@ func (s *traceSimulation) predict(cmd *cobra.Command, path string, r *trace.Read
 	return p, err
 }
 
-// writable returns an error if the prediction can't be written to its file.
+// writable returns an error if -o names a file that can't be written, or if other flags contradict -o.
 func (s *traceSimulation) writable() error {
 	switch {
 	case s.out == "" && s.force:
@@ -361,7 +365,7 @@ func (s *traceSimulation) writable() error {
 	return mayWrite(s.out, s.force)
 }
 
-// predicted makes the prediction, and writes it as a trace if wanted.
+// predicted predicts the run. With -o, it also writes a trace with the predicted times.
 func (s *traceSimulation) predicted(r *trace.Reader, o traced.Options) (*traced.Prediction, error) {
 	if s.out == "" {
 		return traced.Predict(r, o)
@@ -381,7 +385,8 @@ func (s *traceSimulation) predicted(r *trace.Reader, o traced.Options) (*traced.
 	return p, trace.AddCode(s.out, code, r)
 }
 
-// retimed makes a prediction and its trace, which is valid until done is called.
+// retimed predicts the run, and makes the content of a trace with the predicted times. The content is valid until done
+// is called.
 func retimed(r *trace.Reader, o traced.Options) (c *sections.Content, p *traced.Prediction, done func(), err error) {
 	times, err := trackwriter.NewRetimed(r)
 	if err != nil {
@@ -422,7 +427,7 @@ func printPredictions(w io.Writer, all []*traced.Prediction) {
 	fmt.Fprintf(w, "traced: %s; times of parts are means of the ranks\n", show.FormatDuration(float64(all[0].TracedNs)))
 }
 
-// predictionCells writes the table cells of a prediction.
+// predictionCells writes the cells of a prediction's row, whose first column, what, has name.
 func predictionCells(c *show.Row, what, name string, p *traced.Prediction) {
 	c.Value(what, name).Ns("time", float64(p.EndPs)/1000)
 	if p.TracedNs > 0 {
@@ -434,7 +439,7 @@ func predictionCells(c *show.Row, what, name string, p *traced.Prediction) {
 	timeCells(c, &t)
 }
 
-// timeCells writes the table cells of a time's parts.
+// timeCells writes a cell for each part of a rank's predicted time: compute, overhead, wait, transfer, as recorded.
 func timeCells(c *show.Row, t *dataflow.RankTime) {
 	c.Value("compute", ps(t.Compute)).Value("overhead", ps(t.Overhead)).Value("wait", ps(t.Wait)).Value("transfer", ps(t.Transfer)).Value("as recorded", ps(t.Recorded))
 }
@@ -447,7 +452,7 @@ func printSweep(out io.Writer, x traced.PropertyRange, rows []traced.VariedPredi
 	fmt.Fprintf(out, "machine %s; traced: %s; times of parts are means of the ranks\n", p.Machine, show.FormatDuration(float64(p.TracedNs)))
 }
 
-// keepPrediction stores a prediction in a database, beside its run.
+// keepPrediction stores a prediction in a database together with the traced run, which it adds if it isn't there yet.
 func keepPrediction(cmd *cobra.Command, to, path string, r *trace.Reader, p *traced.Prediction) error {
 	d, err := database.Open(to)
 	if err != nil {
@@ -469,7 +474,7 @@ func keepPrediction(cmd *cobra.Command, to, path string, r *trace.Reader, p *tra
 	return d.Predict(run, p)
 }
 
-// ps formats a time in ps.
+// ps formats a time given in picoseconds.
 func ps(t int64) string { return show.FormatDuration(float64(t) / 1000) }
 
 func printPrediction(w io.Writer, p *traced.Prediction, top show.Limit) {

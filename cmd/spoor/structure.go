@@ -13,7 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// newStructure is spoor papers structure.
+// newStructure makes the verb spoor papers structure.
 func newStructure() *cobra.Command {
 	o := dumpOptions{structure: true, stream: -1}
 	var window windowFlags
@@ -39,7 +39,7 @@ ranks, "~" those that differ from call to call.`,
 	return cmd
 }
 
-// structure prints the loops of a class of ranks. k is one of these ranks.
+// structure prints the grammars of a class of ranks, one for each thread. k is a rank of the class.
 func (d *dumper) structure(k *trace.Rank) error {
 	var times []trace.Times
 	if d.o.times {
@@ -79,25 +79,25 @@ func (d *dumper) structure(k *trace.Rank) error {
 	return d.out.Flush()
 }
 
-// A variation is the differences between the ranks of a class.
+// A variation is in what the ranks of a class differ.
 type variation struct {
-	members []int
-	lengths []extremes         // by stream: number of calls
-	counts  map[place]extremes // by place: the symbol's repetition counts
-	params  [][]string         // by terminal: names of the parameters that differ
+	members []int              // ranks of the class
+	lengths []extremes         // least and most calls of a rank, by stream
+	counts  map[place]extremes // least and greatest repetition count of a symbol on the ranks, by its place
+	params  [][]string         // names of parameters whose values differ between the ranks, by terminal
 }
 
-// A place is a symbol in a stream's structure: the child-th symbol of a rule.
+// A place is the position of a symbol in a stream's grammar: it is the child-th symbol, from 0, of a rule.
 type place struct{ stream, rule, child int }
 
-// extremes are the smallest and the largest of some numbers.
+// extremes are the smallest and the largest of the numbers that the ranks of a class have.
 type extremes struct{ least, most uint64 }
 
 func (e extremes) with(n uint64) extremes { return extremes{min(e.least, n), max(e.most, n)} }
 
 func (e extremes) String() string { return span(e.least, e.most) }
 
-// variation compares the ranks of k's class with k.
+// variation finds in what the ranks of k's class differ.
 func (d *dumper) variation(k *trace.Rank) (*variation, error) {
 	v := &variation{
 		members: d.r.Members(k.Class()), counts: make(map[place]extremes), params: make([][]string, k.Terminals()),
@@ -162,16 +162,16 @@ func (v *variation) values(t int, k, other *trace.Rank) error {
 	return nil
 }
 
-// A structurePrinter prints a structure. Rules with several uses are printed once and referred to afterwards, as the
-// output could otherwise be as long as the expanded trace.
+// A structurePrinter prints a stream's grammar. A rule that is used several times is printed at its first use and only
+// named at others, as the output could otherwise be as long as the expanded trace.
 type structurePrinter struct {
 	d      *dumper
 	k      *trace.Rank
 	v      *variation
 	stream int
 	times  []trace.Times
-	uses   map[int]int // by rule: number of uses
-	label  map[int]int // by rule that was printed: N of its name, part N
+	uses   map[int]int // how often a rule is used, by rule
+	label  map[int]int // N of the name "part N" that a printed rule has, by rule
 }
 
 func (p *structurePrinter) children(n trace.Node, depth int) error {
@@ -220,7 +220,8 @@ func (p *structurePrinter) node(n trace.Node, times extremes, depth int) error {
 	return err
 }
 
-// part returns the name of a rule with several uses, and whether it was printed before.
+// part returns the name "part N" of node n's rule if that is used several times, else "". printed reports whether the
+// rule was printed before.
 func (p *structurePrinter) part(n trace.Node) (name string, printed bool) {
 	if n.Rule < 0 || p.uses[n.Rule] < 2 {
 		return "", false
@@ -239,13 +240,13 @@ type jsonStructure struct {
 	Ranks  []int              `json:"ranks"`
 	Thread int                `json:"thread"`
 	Rules  map[int][]jsonItem `json:"rules"`
-	Calls  []*trace.Call      `json:"calls"`           // with the first rank's values
-	Vary   [][]string         `json:"varying"`         // by call: parameters that differ between ranks
-	Lanes  map[int][]string   `json:"lanes,omitempty"` // by call: the first rank's values that change from call to call
+	Calls  []*trace.Call      `json:"calls"`           // distinct calls, with the values of the class's first rank
+	Vary   [][]string         `json:"varying"`         // names of parameters that differ among ranks, by index in Calls
+	Lanes  map[int][]string   `json:"lanes,omitempty"` // lanes of the class's first rank as text, by index in Calls
 }
 
-// A jsonItem is a repeated call or rule, as an index of Calls or Rules. If the ranks' repetition counts differ, Count
-// is the least one and Most the largest.
+// A jsonItem is a symbol of a rule: a call (an index in Calls) or a rule (a key of Rules), and how often it is
+// repeated. If that differs between the ranks of the class, Count is the least number and Most the greatest.
 type jsonItem struct {
 	Count uint64 `json:"count"`
 	Most  uint64 `json:"most,omitempty"`

@@ -29,7 +29,7 @@ Examples:
 More about a verb: spoor VERB --help
 {{end}}`
 
-// pages replaces references to pages by their installed paths.
+// pages replaces names of pages of docs/ and papers/ in a help text by their paths, if they are installed.
 func pages(text string) string {
 	tool, err := os.Executable()
 	if err != nil {
@@ -42,10 +42,10 @@ func pages(text string) string {
 	return strings.NewReplacer("More: docs/", "More: "+installed+"/", "papers/README.md", installed+"/papers.md", "More: papers/", "More: "+installed+"/").Replace(text)
 }
 
-// helpWidth is the width of help in columns.
+// helpWidth is the width of help texts in characters.
 const helpWidth = 80
 
-// groupAnnotation names the group in which help lists a flag.
+// groupAnnotation is the key of a flag's annotation that holds the title under which help lists the flag.
 const groupAnnotation = "group"
 
 // inGroup has help list flags under a title.
@@ -55,14 +55,14 @@ func inGroup(f *pflag.FlagSet, title string, names ...string) {
 	}
 }
 
-// Groups of which help lists only the names, and where they are explained.
+// Titles of groups of flags of which help lists only the names. The titles say where the flags are explained.
 const (
 	partGroup     = "Part of the run (see: spoor help part)"
 	reduceGroup   = "Lossy trace (see: spoor reduce --help)"
 	advancedGroup = "Advanced (see: spoor help advanced)"
 )
 
-// flagList lists a verb's flags; those without a group come first.
+// flagList is the part of a verb's help that lists its flags. Flags without a group come first.
 func flagList(cmd *cobra.Command) string {
 	groups := []string{""}
 	of := make(map[string][]*pflag.Flag)
@@ -116,7 +116,8 @@ func flagList(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// mostFlagWidth is the largest width of a flag with its value for which the explanation is on the same line.
+// mostFlagWidth is up to how many characters a flag (e.g. "-o, --output FILE") may have to be followed by its
+// explanation on the same line.
 const mostFlagWidth = 24
 
 func writeFlag(b *strings.Builder, f *pflag.Flag, width int) {
@@ -135,7 +136,7 @@ func writeFlag(b *strings.Builder, f *pflag.Flag, width int) {
 	}
 }
 
-// flagName is a flag as it is typed: -o, --output FILE.
+// flagName returns a flag as help shows it, e.g. "-o, --output FILE".
 func flagName(f *pflag.Flag) string {
 	name := "--" + f.Name
 	if f.Shorthand != "" {
@@ -160,8 +161,8 @@ func flagName(f *pflag.Flag) string {
 	return name + " " + strings.ToUpper(value)
 }
 
-// flagValue returns the name of a flag's value, and its explanation. The name is in backquotes, within the text or
-// before it.
+// flagValue splits a flag's usage text into the name of its value and the explanation. The name is in backquotes in the
+// explanation, or before it with a colon.
 func flagValue(f *pflag.Flag) (name, usage string) {
 	name, usage = pflag.UnquoteUsage(f)
 	return name, strings.TrimPrefix(usage, name+": ")
@@ -177,7 +178,7 @@ func flagUsage(f *pflag.Flag) string {
 	return fmt.Sprintf("%s (default %s)", usage, f.DefValue)
 }
 
-// wrapped breaks a text into lines of at most width columns.
+// wrapped breaks a text into lines of at most width characters.
 func wrapped(text string, width int) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(text) {
@@ -213,7 +214,7 @@ func verbList(cmd *cobra.Command) string {
 	return b.String() + "\n"
 }
 
-// A percentFlag is a share, written as 5% or 0.05.
+// A percentFlag is a flag whose value is a share from 0 to 1, written as 5% or 0.05.
 type percentFlag struct{ share *float64 }
 
 func (p percentFlag) String() string {
@@ -230,8 +231,8 @@ func (p percentFlag) Set(text string) (err error) {
 	return err
 }
 
-// A toleranceFlag is the largest difference between values that count as equal. Files store the precision, 100 minus
-// this percentage, as in the literature.
+// A toleranceFlag is a flag with a percentage: the largest difference between values that count as equal. As in the
+// literature, trace files store the precision instead, which is 100 minus that percentage.
 type toleranceFlag struct{ precision *int }
 
 func (t toleranceFlag) String() string {
@@ -256,10 +257,10 @@ func (t toleranceFlag) Set(text string) error {
 	return nil
 }
 
-// toleranceText writes the tolerance that belongs to a precision; both are percentages with sum 100.
+// toleranceText writes the tolerance that belongs to a precision: both are percentages, and their sum is 100.
 func toleranceText(precision int) string { return strconv.Itoa(100-precision) + "%" }
 
-// Flags that many verbs have.
+// The functions below add flags that many verbs have.
 
 func jsonFlag(f *pflag.FlagSet, p *bool) { f.BoolVar(p, "json", false, "print JSON") }
 
@@ -272,7 +273,7 @@ func topFlag(f *pflag.FlagSet, p *show.Limit, n int, of string) {
 	f.Var(limitFlag{p}, "top", "list the first `N` "+of+"; 0: all")
 }
 
-// A limitFlag is a limit on the number of rows.
+// A limitFlag is the flag --top: the largest number of rows printed.
 type limitFlag struct{ *show.Limit }
 
 func (l limitFlag) String() string {
@@ -290,7 +291,7 @@ func (l limitFlag) Set(text string) (err error) {
 	return err
 }
 
-// partTopic makes the topic "spoor help part".
+// partTopic makes the help topic "spoor help part", about the flags of windowFlags.
 func partTopic() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "part",
@@ -308,7 +309,7 @@ its own.`,
 	return cmd
 }
 
-// advancedTopic makes the topic "spoor help advanced".
+// advancedTopic makes the help topic "spoor help advanced", about flags of spoor run for special cases.
 func advancedTopic() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "advanced",

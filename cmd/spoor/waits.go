@@ -67,7 +67,7 @@ More: docs/waits.md`,
 				return err
 			}
 			var loops waits.Loops
-			if path && kind.OfTheCallItself() { // otherwise the trace names the call sites, without the program
+			if path && kind.OfTheCallItself() { // else the path is the one that ranks found at the end of the run
 				tree, err := where.tree(r)
 				if err != nil {
 					return err
@@ -128,7 +128,7 @@ More: docs/waits.md`,
 	return cmd
 }
 
-// waitTable has a row for each call site and kind of wait.
+// waitTable returns a table with a row for each call site and kind of wait.
 func waitTable(rep *waits.Report) show.Table[waits.Site] {
 	type site = waits.Site
 	return show.Table[site]{Rows: rep.Sites, Columns: show.Columns[site]{
@@ -229,13 +229,14 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 	}
 }
 
-// mostCauses is the largest number of calls named at which ranks arrived late.
+// mostCauses is how many calls are named at most, for a call site with waits, to which late ranks came late.
 const mostCauses = 3
 
-// waitingRanks lists the ranks with most time. ranks is the number of waiting ranks, all is their total time.
+// waitingRanks lists up to four ranks with their time. list is sorted, longest first. ranks is the number of all ranks
+// that the row is about, and all is the sum of their times in ns.
 func waitingRanks(list []waits.RankNs, ranks int, all int64) string {
 	const most = 4
-	for n := len(list) - 1; n > 0 && list[n].WaitedNs == 0; n-- { // below a nanosecond
+	for n := len(list) - 1; n > 0 && list[n].WaitedNs == 0; n-- { // leave out ranks that waited less than 1 ns
 		list, ranks = list[:n], ranks-1
 	}
 	var b strings.Builder
@@ -255,7 +256,7 @@ func waitingRanks(list []waits.RankNs, ranks int, all int64) string {
 	return b.String()
 }
 
-// printWaitsOfRanks lists the ranks that others waited for longest, and the ranks that waited longest.
+// printWaitsOfRanks prints a row for each of the ranks that waited longest, or that other ranks waited for longest.
 func printWaitsOfRanks(w io.Writer, rep *waits.Report, top int) {
 	list := slices.Clone(rep.ByRank)
 	slices.SortStableFunc(list, func(a, b waits.RankSum) int {

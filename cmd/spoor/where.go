@@ -31,7 +31,7 @@ type whereOptions struct {
 	all     bool
 	json    bool
 	debug   []string
-	beside  string // a folder that all hosts can access
+	beside  string // a folder that all hosts can access; "": the working directory
 }
 
 func newWhere() *cobra.Command {
@@ -91,7 +91,7 @@ func runWhere(cmd *cobra.Command, o *whereOptions, args []string) error {
 		}
 		time.Sleep(o.watch)
 		if len(args) == 1 && !exists(args[0]) {
-			return nil // the job has ended, and its folder was removed
+			return nil // the job has ended: its scratch folder is gone
 		}
 		if !o.json {
 			fmt.Fprintln(cmd.OutOrStdout())
@@ -104,7 +104,8 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-// job finds the scratch folder of a running job.
+// job finds the scratch folder of a running job: the job with the process id in args, else the only job on this
+// machine.
 func (o *whereOptions) job(args []string) (string, error) {
 	parents := []string{"/dev/shm", os.TempDir()}
 	if o.scratch != "" {
@@ -149,14 +150,14 @@ func whereTrace(cmd *cobra.Command, o *whereOptions, path string) error {
 	return o.tell(cmd, cmd.OutOrStdout(), []world{{path, r, nil}}, nil, path)
 }
 
-// A world is a trace to analyse, with the state of its processes.
+// A world is the trace of one MPI_COMM_WORLD, with the states of its processes by rank.
 type world struct {
 	name    string
 	r       *trace.Reader
 	process func(rank int) hang.Process
 }
 
-// whereDirs analyses the records of process directories. alive: some processes run.
+// whereDirs analyses the records of process directories. alive reports whether any of their processes runs.
 func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string) (alive bool, err error) {
 	if folder, done := fromNodes(args[0], cmp.Or(o.beside, ".")); folder != "" {
 		defer done()
@@ -213,7 +214,7 @@ func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string)
 	if len(list) == 0 && len(arrivals) == 0 {
 		return alive, errors.Join(recover.ErrNoRecords, failed)
 	}
-	if o.settle > 0 && alive { // some processes may have been between calls
+	if o.settle > 0 && alive { // processes may have entered or left MPI_Init or MPI_Finalize since arrivals was read
 		arrivals = arrivals[:0]
 		for _, arg := range args {
 			arrivals = append(arrivals, recover.ReadArrivals(arg)...)
@@ -222,7 +223,8 @@ func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string)
 	return alive, o.tell(cmd, to, list, func(spawns int) []gathering { return gatheringsOf(arrivals, processes, spawns, time.Now()) }, args[0])
 }
 
-// readWhole reads process directories. It reads those again whose process wrote during the reading.
+// readWhole reads process directories. If a directory's process wrote records while they were read, it reads that
+// directory again.
 func readWhole(dirs []string, step func()) []*recover.Process {
 	list := recover.ReadProcesses(dirs, step)
 	for i, p := range list {
@@ -234,7 +236,8 @@ func readWhole(dirs []string, step func()) []*recover.Process {
 	return list
 }
 
-// processDirs lists the process directories of the arguments, and prints what to do about records on other nodes.
+// processDirs lists the process directories in the folders that the arguments name. If a folder has links to other
+// nodes with more records, it prints where these are. or returns a remedy to print with that.
 func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg string, hosts []string) string) (dirs []string, err error) {
 	for _, arg := range args {
 		list, err := recover.ProcessDirs(arg)
@@ -252,7 +255,7 @@ func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg 
 	return dirs, nil
 }
 
-// complainElsewhere prints where a directory's links lead.
+// complainElsewhere prints on which hosts and in which folders the other records of a directory are, as its links say.
 func complainElsewhere(cmd *cobra.Command, dir string, links []recover.RemoteFolder, or func(arg string, hosts []string) string) {
 	var hosts, folders []string
 	here, _ := os.Hostname()
@@ -272,10 +275,10 @@ func complainElsewhere(cmd *cobra.Command, dir string, links []recover.RemoteFol
 	}
 }
 
-// A look is the state of a process at the first look.
+// A look is the state of a process at the first of the two times at which it is looked at.
 type look struct {
-	calls int64 // number of calls made
-	held  byte  // the process's recover.Held state
+	calls int64 // number of calls that the process had entered, as madeBy counts them
+	held  byte  // what recover.StoppedState returned for the process
 }
 
 func looksAt(list []*recover.Process) map[string]look {
@@ -288,8 +291,8 @@ func looksAt(list []*recover.Process) map[string]look {
 	return looks
 }
 
-// madeBy counts the calls of a process that can be progress, open ones included. Polls and queries of local state are
-// left out.
+// madeBy returns how many calls a process has entered, without those that are no sign of progress: polls, and queries
+// of local state.
 func madeBy(p *recover.Process) (n int64) {
 	for _, s := range p.Track.Streams {
 		for i, count := range s.Grammar.Counts(len(p.Track.Signatures)) {
@@ -301,8 +304,9 @@ func madeBy(p *recover.Process) (n int64) {
 	return n
 }
 
-// held returns why a process can't run, for a state of recover.Held. Many processes wait for a disk for a moment, so
-// the second look must show the same state.
+// held returns why a process can't run, for a state that recover.StoppedState returned; "": it can. Many processes wait
+// for a disk for a moment, so a wait for one counts only if it was also seen at the first look. twice reports whether
+// there was one.
 func held(state byte, first look, twice bool) string {
 	switch {
 	case state == 'T':
@@ -315,8 +319,8 @@ func held(state byte, first look, twice bool) string {
 	return ""
 }
 
-// processesOf returns a function that gives the state of a world's processes by rank. before has the first look at
-// each.
+// processesOf returns a function that gives the state of a world's process by rank. before has the first look at each
+// process, by its directory.
 func processesOf(w *recover.World, before map[string]look) func(rank int) hang.Process {
 	list := make(map[int]hang.Process)
 	any := false
@@ -337,7 +341,7 @@ func processesOf(w *recover.World, before map[string]look) func(rank int) hang.P
 	return func(rank int) hang.Process { return list[rank] }
 }
 
-// hostname returns this machine's name, "" if it isn't known.
+// hostname returns this machine's name; "" if it isn't known.
 func hostname() string {
 	name, _ := os.Hostname()
 	return name
@@ -361,14 +365,15 @@ func readWorld(w *recover.World) (*trace.Reader, error) {
 	return trace.ReadBytes(b, "records")
 }
 
-// A wheredWorld is a report in the form of the JSON output.
+// A wheredWorld is the report on one MPI_COMM_WORLD, as spoor where --json prints it.
 type wheredWorld struct {
 	Name string `json:"name"`
 	*hang.Report
-	Gatherings []gathering `json:"gatherings,omitempty"` // of the job; set for its first world only
+	Gatherings []gathering `json:"gatherings,omitempty"` // those of the whole job; only the first world has them
 }
 
-// tell prints the states of worlds' ranks, and the processes in calls that wait for all.
+// tell analyses worlds and prints the states of their ranks. It also prints which processes are in calls that no
+// process leaves before all have entered, such as MPI_Init.
 func (o *whereOptions) tell(cmd *cobra.Command, to io.Writer, list []world, gatherings func(spawns int) []gathering, name string) error {
 	where := newPlaces(o.debug)
 	var reports []wheredWorld
@@ -456,7 +461,7 @@ func watchHang(cmd *cobra.Command, scratch, out string, patience time.Duration) 
 			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: no rank here has begun or ended an MPI call for %s\n", time.Since(since).Round(time.Second/10))
 			o := whereOptions{settle: 100 * time.Millisecond, beside: filepath.Dir(out)}
 			if _, err := whereDirs(cmd, cmd.ErrOrStderr(), &o, []string{scratch}); err != nil {
-				complain(cmd, err) // the ranks may just have ended
+				complain(cmd, err) // no reason to stop watching: ranks may have ended during the analysis
 			}
 		}
 	}()

@@ -10,7 +10,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// printWhere prints the states of a world's ranks.
+// printWhere prints a report: the verdict, then the states of ranks and what they wait for. With all, it prints every
+// rank.
 func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 	fmt.Fprintf(w, "%s: %s, %s: %s\n", name, show.FormatPlural(r.Ranks, "rank"), show.FormatPlural(countCalls(r), "call"), verdictText(r))
 	v := whereView{w, whereRoom(all), roundsOf(r)}
@@ -20,7 +21,7 @@ func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 	}
 	v.section("where the ranks are", len(r.States), func(i int) { v.state(&r.States[i]) })
 	if r.Verdict == hang.VerdictEnded {
-		r.Receives = nil // nobody waits for them any more
+		r.Receives = nil // all ranks are in MPI_Finalize, so no rank waits in these receives
 	}
 	v.section("collective calls that don't match", len(r.Mismatches), func(i int) { v.mismatch(&r.Mismatches[i]) })
 	v.section("receives that have no message", len(r.Receives), func(i int) {
@@ -39,7 +40,7 @@ func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 	})
 }
 
-// whereRoom is the largest number of list entries printed.
+// whereRoom returns how many entries of a list are printed at most; with all, there is no limit.
 func whereRoom(all bool) int {
 	if all {
 		return 1 << 30
@@ -56,7 +57,7 @@ func countCalls(r *hang.Report) (n int64) {
 	return n
 }
 
-// verdictText writes the verdict in one line.
+// verdictText returns the verdict on a world (e.g. deadlock) as a line of text.
 func verdictText(r *hang.Report) string {
 	stuck := 0
 	for i := range r.States {
@@ -87,7 +88,7 @@ func verdictText(r *hang.Report) string {
 	return "nobody waits for another rank"
 }
 
-// waitingText writes which ranks all others wait for.
+// waitingText returns a text with the number of waiting ranks, and the ranks for which they wait in the end.
 func waitingText(r *hang.Report) string {
 	waiting := 0
 	for i := range r.States {
@@ -112,11 +113,11 @@ func waitingText(r *hang.Report) string {
 	return fmt.Sprintf("%s %s, in the end for %s", show.FormatPlural(waiting, "rank"), wait, theseRanks(ranks))
 }
 
-// A whereView writes lists that may be shortened.
+// A whereView writes the states of ranks as lists. With room, it shortens them to that number of entries.
 type whereView struct {
 	w      io.Writer
 	room   int
-	rounds map[string]bool // communicators whose ranks are in different collective calls
+	rounds map[string]bool // names of communicators on which ranks are in different collective calls
 }
 
 func roundsOf(r *hang.Report) map[string]bool {
@@ -133,7 +134,8 @@ func roundsOf(r *hang.Report) map[string]bool {
 	return several
 }
 
-// more writes what a state's place doesn't show: the number of the collective call, and that no process runs there.
+// more returns a text with what placeText leaves out: which collective call of the communicator it is, and why the
+// ranks' processes can't run.
 func (v *whereView) more(s *hang.RankGroupState, ranks []hang.RankState) (text string) {
 	if s.CollectiveIndex > 0 && v.rounds[s.Comm] {
 		text = fmt.Sprintf(", collective call %s on %s", show.FormatGrouped(s.CollectiveIndex), s.Comm)
@@ -186,7 +188,7 @@ func (v *whereView) cycles(list []hang.Cycle) {
 	}
 }
 
-// ring writes a cycle: 0 → 2 → 1 → 0.
+// ring writes a cycle of ranks that wait for each other, e.g. 0 → 2 → 1 → 0.
 func (v *whereView) ring(ranks []int) string {
 	var b strings.Builder
 	for i, r := range ranks {
@@ -200,7 +202,7 @@ func (v *whereView) ring(ranks []int) string {
 	return b.String()
 }
 
-// awaited names the ranks that wait for nobody and that others wait for.
+// awaited prints the ranks that wait for no rank themselves, but for which others wait in the end.
 func (v *whereView) awaited(r *hang.Report) {
 	v.section("whom they wait for in the end", len(r.Awaited), func(i int) {
 		a := &r.Awaited[i]
@@ -228,7 +230,7 @@ func theseRanks(list []int) string {
 	return fmt.Sprintf("%s (%s)", show.FormatPlural(len(list), "rank"), show.FormatRanges(list))
 }
 
-// state prints the ranks in one state.
+// state prints a group of ranks that are in one state: where they are, since when, and what they wait for.
 func (v *whereView) state(s *hang.RankGroupState) {
 	var ranks []int
 	least, most := s.Ranks[0].SinceNs, s.Ranks[0].SinceNs
@@ -274,7 +276,7 @@ func (v *whereView) state(s *hang.RankGroupState) {
 	}
 }
 
-// placeText writes where a rank is.
+// placeText returns a text that says in, or after, which call a rank is, and for how long.
 func placeText(s *hang.RankGroupState, r *hang.RankState) string {
 	at, long := s.Function+" at "+s.Place, forText(r.SinceNs, r.SinceNs)
 	switch {

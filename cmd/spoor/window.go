@@ -16,7 +16,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// windowFlags select the part of a run that a verb analyses.
+// windowFlags are the values of the flags that select which part of a run a verb analyses.
 type windowFlags struct {
 	from, until, phase, loop, iteration string
 	inner                               bool
@@ -32,7 +32,7 @@ func (w *windowFlags) add(f *pflag.FlagSet) {
 	inGroup(f, partGroup, "from", "until", "phase", "loop", "iteration", "without-init")
 }
 
-// windowNames lists the names of the flags.
+// windowNames lists the names of the flags that windowFlags has.
 func windowNames() (names []string) {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	new(windowFlags).add(f)
@@ -40,7 +40,7 @@ func windowNames() (names []string) {
 	return names
 }
 
-// moments parses --from and --until; nil: the flag is not given.
+// moments parses the values of --from and --until to ns since the start of the run; nil: the flag is not given.
 func moments(from, until string) (begin, end *int64, err error) {
 	for _, b := range []struct {
 		name, text string
@@ -61,7 +61,8 @@ func moments(from, until string) (begin, end *int64, err error) {
 	return begin, end, nil
 }
 
-// window converts the flags to a selection for some ranks of a trace; nil means all ranks.
+// window converts the flags to a selection of calls. It checks that any of the given ranks has the marked phase; if
+// ranks is nil, all ranks are meant.
 func (w *windowFlags) window(r *trace.Reader, ranks []int) (x reduce.Selection, err error) {
 	if x.FromNs, x.UntilNs, err = moments(w.from, w.until); err != nil {
 		return x, err
@@ -94,8 +95,8 @@ func (w *windowFlags) window(r *trace.Reader, ranks []int) (x reduce.Selection, 
 	return x, nil
 }
 
-// roundOf finds the calls that begin the iterations of a loop. name is the loop's text in the call tree: its place or
-// its function.
+// roundOf finds the functions and call sites with which iterations of a loop begin. name names the loop as spoor
+// calltree does: by its place (halo.c:80) or its function.
 func roundOf(r *trace.Reader, name string) (map[trace.FunctionSite]bool, error) {
 	o, err := newPlaces(nil).tree(r)
 	if err != nil {
@@ -127,7 +128,7 @@ func roundOf(r *trace.Reader, name string) (map[trace.FunctionSite]bool, error) 
 	return found, nil
 }
 
-// cut makes a trace of the part; nil if it is the whole run.
+// cut makes a trace of the part of the run that the flags select; nil if they select the whole run.
 func (w *windowFlags) cut(cmd *cobra.Command, r *trace.Reader) (*reduce.CutResult, error) {
 	x, err := w.window(r, nil)
 	if err != nil || x.IsWholeRun() {
@@ -149,7 +150,7 @@ func (w *windowFlags) cut(cmd *cobra.Command, r *trace.Reader) (*reduce.CutResul
 	return part, nil
 }
 
-// of wraps a verb that reads one trace, so that it gets a trace of the selected part.
+// of makes the RunE of a verb that reads one trace. f gets a trace of the part that the flags select.
 func (w *windowFlags) of(f func(cmd *cobra.Command, r *trace.Reader) error) func(*cobra.Command, []string) error {
 	return oneTrace(func(cmd *cobra.Command, r *trace.Reader) error {
 		part, done, err := w.part(cmd, r)
@@ -161,8 +162,8 @@ func (w *windowFlags) of(f func(cmd *cobra.Command, r *trace.Reader) error) func
 	})
 }
 
-// ofInner does what of does. For --without-init alone, however, the verb gets the whole trace, and leaves that time
-// out itself.
+// ofInner does what of does, except for --without-init without other flags. Then f gets the whole trace and inside is
+// true: f itself has to leave out MPI_Init and MPI_Finalize.
 func (w *windowFlags) ofInner(f func(cmd *cobra.Command, r *trace.Reader, inside bool) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		inside := w.inner && *w == windowFlags{inner: true}
@@ -173,8 +174,8 @@ func (w *windowFlags) ofInner(f func(cmd *cobra.Command, r *trace.Reader, inside
 	}
 }
 
-// ofOr does what of does, unless the flags select iterations for which the trace has the ranks' findings but no
-// single times. Then it calls iterations.
+// ofOr does what of does, with one exception: the flags select iterations of which the trace has no times of single
+// calls, but sums that ranks made at the end of the run. Then it calls iterations with these.
 func (w *windowFlags) ofOr(iterations func(cmd *cobra.Command, r *trace.Reader, x *trace.When, first, end uint64) error, f func(cmd *cobra.Command, r *trace.Reader) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		path, err := named(cmd, args)
@@ -196,8 +197,8 @@ func (w *windowFlags) ofOr(iterations func(cmd *cobra.Command, r *trace.Reader, 
 	}
 }
 
-// part opens the selected part of a trace, or returns the trace if that is all of it. The part has the trace's name,
-// which users know.
+// part returns a trace of the part that the flags select, or the trace itself if that is all of it. The part has the
+// trace's name, so that messages name a file that users know.
 func (w *windowFlags) part(cmd *cobra.Command, r *trace.Reader) (of *trace.Reader, done func(), err error) {
 	part, err := w.cut(cmd, r)
 	if err != nil || part == nil {
@@ -228,12 +229,13 @@ func (w *windowFlags) part(cmd *cobra.Command, r *trace.Reader) (of *trace.Reade
 	return of, func() { file.Close() }, nil
 }
 
-// phaseFlag adds the flag that selects the calls of one phase.
+// phaseFlag adds the flag that selects the calls of one marked phase.
 func phaseFlag(f *pflag.FlagSet, name *string) {
 	f.StringVar(name, "phase", "", "only this `phase`: from each MPI_Pcontrol(PHASE) or plugin mark to the next mark of the thread")
 }
 
-// checkPhase returns an error if --phase names a phase that the ranks don't have. nil means all ranks.
+// checkPhase returns an error if no given rank has the marked phase that --phase names. If ranks is nil, all ranks are
+// meant.
 func checkPhase(name string, r *trace.Reader, ranks []int) error {
 	if name == "" {
 		return nil

@@ -18,17 +18,17 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// More than this is not worth the memory of a benchmark.
+// Limits of a World: with more signatures or grammar symbols, it would need too much memory for a benchmark.
 const (
 	maxSignatures = 1 << 22
 	maxSymbols    = 1 << 25
 )
 
-// A World collects the tracks of all ranks.
+// A World collects the tracks of all ranks and stores each distinct signature and grammar once.
 type World struct {
 	sigs     map[string]uint32
-	table    []byte // signatures as varints
-	plain    int    // bytes of the table in Pilgrim's own format
+	table    []byte // distinct signatures as varints
+	plain    int    // bytes of the table of distinct signatures in Pilgrim's own format
 	sites    map[uint64]uint64
 	grammars map[string]int64
 	unique   []*grammar.Grammar
@@ -40,7 +40,7 @@ type World struct {
 	named    map[string]bool
 }
 
-// New returns an empty World.
+// New returns an empty World for a number of ranks.
 func New(ranks int) *World {
 	return &World{
 		sigs: make(map[string]uint32), sites: make(map[uint64]uint64),
@@ -48,7 +48,7 @@ func New(ranks int) *World {
 	}
 }
 
-// Add adds a rank's track. It returns false when the limits are reached.
+// Add adds a rank's track. It returns false if no more tracks may be added, because a limit was exceeded.
 func (w *World) Add(t *track.Track) bool {
 	if w.full {
 		return false
@@ -61,7 +61,7 @@ func (w *World) Add(t *track.Track) bool {
 		if !ok {
 			site = uint64(len(w.sites))
 			w.sites[s.Site] = site
-			// needed by a reader without the program and its headers
+			// A reader without the program needs the names of module and function, and the site's offset.
 			at := t.Sites[s.Site]
 			w.name(at.Module + "\x00" + at.BuildID)
 			w.names = binary.AppendUvarint(w.names, at.Offset)
@@ -80,8 +80,8 @@ func (w *World) Add(t *track.Track) bool {
 			n = uint32(len(w.sigs))
 			w.sigs[string(key)] = n
 			w.table = append(w.table, key...)
-			// Terminal, length of the key, count, mean duration; then function and arguments in their layout in
-			// memory.
+			// An entry is four integers (terminal, length of the key, count, mean duration), then the function in two
+			// bytes and its arguments in four bytes each.
 			w.plain += 4*4 + 2 + 4*len(vals)
 		}
 		number[i] = n
@@ -103,7 +103,7 @@ func (w *World) Add(t *track.Track) bool {
 	return !w.full
 }
 
-// name keeps a text once.
+// name appends a text to names unless it is there.
 func (w *World) name(s string) {
 	if !w.named[s] {
 		w.named[s] = true
@@ -114,15 +114,15 @@ func (w *World) name(s string) {
 // A Size is the size of a trace. If Add reached its limits, it is the size for the first ranks, a lower bound.
 type Size struct {
 	Known      bool
-	Bound      bool // only of some ranks
-	Plain      int  // in Pilgrim's own format: plain integers
-	Packed     int  // as varints, compressed with zstd
-	Named      int  // the same with names of functions and call sites
+	Bound      bool // the sizes are lower bounds: Add reached its limits before the last rank
+	Plain      int  // bytes in Pilgrim's own format: plain integers
+	Packed     int  // bytes as varints, compressed with zstd
+	Named      int  // bytes as varints with names of functions and call sites, compressed with zstd
 	Signatures int
 	Grammars   int
 }
 
-// Size finishes the trace.
+// Size returns the sizes of the trace of all added ranks.
 func (w *World) Size() Size {
 	s := Size{Known: true, Bound: w.full, Signatures: len(w.sigs), Grammars: len(w.unique)}
 	// The last pass runs over all rules of all grammars, written as integers.
@@ -151,7 +151,8 @@ func (w *World) Size() Size {
 	return s
 }
 
-// ints is the size of a grammar in integers: number and length of each rule, number and exponent of each symbol.
+// ints is the size of a grammar in bytes, with four for each integer: number of rules; number and length of each rule;
+// number and count of each of its symbols.
 func ints(g *grammar.Grammar) int {
 	n := 4
 	for _, body := range g.Rules {
@@ -174,8 +175,8 @@ func compressed(parts ...[]byte) int {
 	return len(e.EncodeAll(all, nil))
 }
 
-// relative returns the values with ranks relative to the own one, and without values that Pilgrim doesn't record:
-// members of new communicators and layouts of new datatypes.
+// relative returns a call's values with partners' ranks relative to the calling rank, and without values that Pilgrim
+// doesn't record: members of new communicators and layouts of new datatypes.
 func relative(id uint16, vals []int64, rank int64) []int64 {
 	call, ok := mpi.ByID(id)
 	if !ok {
@@ -254,7 +255,7 @@ func (r *reader) part(p *mpi.Param) {
 	}
 }
 
-// sums reads displacements that the track leaves out; the counts came just before.
+// sums adds n displacements that the track leaves out because they are the sums of the counts, the n values before.
 func (r *reader) sums(n int) {
 	displs := slices.Clone(r.vals[:1+n])
 	if !signature.FillInSums(r.out[len(r.out)-1-n:], displs) {

@@ -21,29 +21,29 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Result is one run.
+// A Result is the measurements of one program on one MPI and number of ranks: a run without spoor and one with it.
 type Result struct {
 	Program, MPI                  string
 	Ranks                         int
 	Calls                         int64
 	File, Content, Times, Process int
 	Classes                       int
-	Finalize, Plain               float64 // ms in MPI_Finalize after all ranks have arrived, with and without spoor
-	Seconds                       float64 // of the run with spoor
-	Args                          string  // additional arguments of the program
+	Finalize, Plain               float64 // ms in MPI_Finalize after all ranks have entered it: with spoor, and without
+	Seconds                       float64 // wall time of the run with spoor
+	Args                          string  // the problem size: arguments of the program, or e.g. "100 steps"
 }
 
-// programs are the available programs; Debian builds the last two only for Open MPI.
+// programs are Debian's programs, in addition to those of compile.All. Debian builds them only for Open MPI.
 var programs = []struct {
 	name string
-	args []string // in addition to those of compile.All
+	args []string // command line; [0] is the executable
 	mpi  string
 }{
 	{name: "hpcc", args: []string{"hpcc"}, mpi: "openmpi"},
 	{name: "lammps", args: []string{"lmp", "-in", "in.melt", "-log", "none"}, mpi: "openmpi"},
 }
 
-// Names lists all programs.
+// Names lists the names of all programs that a Bench runs: those of compile.All, then Debian's.
 func Names() []string {
 	var list []string
 	for _, a := range compile.All {
@@ -57,13 +57,13 @@ func Names() []string {
 
 // A Bench runs programs in a folder of its own.
 type Bench struct {
-	Tool    string // bin/spoor
+	Tool    string // path of bin/spoor
 	Dir     string
 	Timeout time.Duration
-	Flags   []string // of spoor run
+	Flags   []string // additional flags of spoor run
 }
 
-// Run runs a program with and without spoor.
+// Run runs a program without and with spoor. It returns nil if the program isn't available for the MPI.
 func (b *Bench) Run(m *mpis.MPI, program string, ranks int) (*Result, error) {
 	line, err := b.line(m, program, ranks)
 	if err != nil || line == nil {
@@ -80,7 +80,7 @@ func (b *Bench) Run(m *mpis.MPI, program string, ranks int) (*Result, error) {
 	file := filepath.Join(b.Dir, fmt.Sprintf("%s-%s-%d.spoor", program, m.Name, ranks))
 	os.Remove(file)
 	for _, traced := range []bool{false, true} {
-		// The timer comes before spoor's library in LD_PRELOAD, so that it measures both.
+		// The timer comes before the shim in LD_PRELOAD, so that it measures the shim's MPI_Finalize and the MPI's.
 		behind := []string{"/bin/sh", "-c", "LD_PRELOAD=" + timer + ":$LD_PRELOAD exec \"$@\"", "sh"}
 		command := m.Command(ranks, slices.Concat(behind, line)...)
 		if traced {
@@ -143,7 +143,7 @@ func (b *Bench) line(m *mpis.MPI, program string, ranks int) ([]string, error) {
 	return nil, nil
 }
 
-// timer is the library that times MPI_Finalize.
+// timer compiles the preloaded library that measures the time in MPI_Finalize, and returns its path.
 func (b *Bench) timer(m *mpis.MPI) (string, error) {
 	out := filepath.Join(b.Dir, "finalize-"+m.Name+".so")
 	if _, err := os.Stat(out); err == nil {
@@ -156,7 +156,7 @@ func (b *Bench) timer(m *mpis.MPI) (string, error) {
 	return out, nil
 }
 
-// once runs a command and returns the timer's output.
+// once runs a command under the timer's library and returns the ms that it measured in MPI_Finalize.
 func (b *Bench) once(m *mpis.MPI, command []string) (float64, error) {
 	says := filepath.Join(b.Dir, "finalize")
 	os.Remove(says)
@@ -224,7 +224,7 @@ func steps(ranks int) int {
 	return 100
 }
 
-// size describes the problem size.
+// size describes the problem size of a run for the table's last column.
 func size(program string, ranks int, line []string) string {
 	switch program {
 	case "hpcc":
@@ -235,7 +235,7 @@ func size(program string, ranks int, line []string) string {
 	return strings.Join(line[1:], " ")
 }
 
-// melt is Lennard-Jones atoms, fewer steps than in the example of that name.
+// melt is LAMMPS's input file for Lennard-Jones atoms: LAMMPS's example melt with %d, usually fewer, time steps.
 const melt = `units lj
 atom_style atomic
 lattice fcc 0.8442
@@ -253,13 +253,13 @@ thermo 50
 run %d
 `
 
-// Head and Row print the table.
+// Head prints the first line of the table whose other lines Row prints.
 func Head(w io.Writer) {
 	fmt.Fprintf(w, "%-11s %-8s %5s %9s %6s | %8s %8s %8s %8s | %12s %12s | %7s | %s\n",
 		"program", "MPI", "ranks", "calls", "class", "file", "content", "times", "process", "finalize", "plain", "run", "size")
 }
 
-// Row prints a result.
+// Row prints a result as a line of the table.
 func Row(w io.Writer, r *Result) {
 	fmt.Fprintf(w, "%-11s %-8s %5d %9d %6d | %8d %8d %8d %8d | %9.1f ms %9.1f ms | %5.1f s | %s\n", r.Program, r.MPI, r.Ranks,
 		r.Calls, r.Classes, r.File, r.Content, r.Times, r.Process, r.Finalize, r.Plain, r.Seconds, r.Args)
@@ -284,7 +284,7 @@ func KeyOf(line string) (Key, bool) {
 	return Key{f[0], f[1], n}, err == nil
 }
 
-// Compare orders rows as Names does, then by MPI and ranks.
+// Compare orders rows by program, in the order of Names, then by MPI, then by number of ranks.
 func Compare(a, b Key) int {
 	names := Names()
 	return cmp.Or(cmp.Compare(slices.Index(names, a.Program), slices.Index(names, b.Program)),

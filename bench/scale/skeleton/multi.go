@@ -6,8 +6,8 @@ import "github.com/spoor-hpc/spoor/bench/scale/vmpi"
 // a diagonal, so that in each sweep all ranks are busy in every stage.
 type multipartition struct {
 	q    int
-	n    int      // points in each direction
-	cell [][3]int // coordinates by cell
+	n    int      // points of the whole cube in each direction
+	cell [][3]int // coordinates in the cube of this rank's cells
 	prev [3]int64
 	next [3]int64
 }
@@ -20,16 +20,16 @@ func newMultipartition(v *vmpi.Rank, points int) *multipartition {
 		m.cell = append(m.cell, [3]int{(x + c) % q, (y + q - c) % q, c})
 	}
 	rank := func(x, y int) int64 { return int64((x+q)%q + (y+q)%q*q) }
-	// Going one cell on in a direction leads to the same rank from every cell.
+	// In each direction, the next cells of all of this rank's cells belong to one rank; so do the previous cells.
 	m.next = [3]int64{rank(x+1, y), rank(x, y+1), rank(x-1, y+1)}
 	m.prev = [3]int64{rank(x-1, y), rank(x, y-1), rank(x+1, y-1)}
 	return m
 }
 
-// size is how many points a cell has in a direction.
+// size returns how many points this rank's c-th cell has in a direction (0 to 2).
 func (m *multipartition) size(c, dir int) int64 { return share(m.n, m.q, m.cell[c][dir]) }
 
-// slice is the cell at a stage of the sweep in a direction.
+// slice returns which of this rank's cells is worked on in a stage of the sweep in a direction.
 func (m *multipartition) slice(dir, stage int) int {
 	switch dir {
 	case 0:
@@ -69,8 +69,8 @@ func (m *multipartition) faces(v *vmpi.Rank, site int) {
 	v.Waitall(site+4, rs)
 }
 
-// BT solves along each direction, cell after cell; messages have a fixed size
-// and say in their tags which cell they belong to.
+// BT is a solver that sweeps in each direction, cell after cell. All messages of a sweep have the same size, and a tag
+// that depends on the cell.
 func BT(v *vmpi.Rank) {
 	m := newMultipartition(v, 408)
 	largest := share(m.n, m.q, 0)
@@ -112,7 +112,7 @@ func BT(v *vmpi.Rank) {
 	v.Finalize(61)
 }
 
-// SP sweeps like BT; a message has the size of the cell's face.
+// SP is a solver that sweeps like BT, but the size of a message is that of its cell's face.
 func SP(v *vmpi.Rank) {
 	m := newMultipartition(v, 408)
 	v.Start(1)
@@ -149,5 +149,5 @@ func SP(v *vmpi.Rank) {
 	v.Finalize(61)
 }
 
-// sweepTag is the tag of a direction's sweeps.
+// sweepTag returns the tag of all messages in the sweeps in direction d (0 to 2).
 func sweepTag(d int) int64 { return int64(1000 * (d + 1)) }

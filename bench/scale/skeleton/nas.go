@@ -6,9 +6,8 @@ import (
 	"github.com/spoor-hpc/spoor/bench/scale/vmpi"
 )
 
-// CG is a conjugate gradient solver on a 2D grid of ranks: partial products
-// are summed along rows by recursive halving, then exchanged with the
-// transposed place.
+// CG is a conjugate gradient solver on a 2D grid of ranks: partial products are summed along rows by recursive halving,
+// then exchanged with the rank at the transposed position of the grid.
 func CG(v *vmpi.Rank) {
 	rows, cols := 1, 1
 	for rows*cols < v.Size {
@@ -189,14 +188,15 @@ func MG(v *vmpi.Rank) {
 		at[d] = rest % p[d]
 		rest /= p[d]
 	}
-	const finest = 9 // 512 points per side
+	const finest = 9 // the finest level has 2⁹ = 512 points per side
 	rank := func(x [3]int) int64 { return int64(x[0] + p[0]*(x[1]+p[1]*x[2])) }
 	shift := func(d, by int) int64 {
 		x := at
 		x[d] = (x[d] + by + p[d]) % p[d]
 		return rank(x)
 	}
-	// stride returns the distance between the ranks of a level.
+	// stride returns the distance, in ranks along dimension d, between neighbours among the ranks that are active on a
+	// level.
 	stride := func(level, d int) int { return max(1, p[d]>>level) }
 	active := func(level int) bool {
 		for d := range 3 {
@@ -227,8 +227,8 @@ func MG(v *vmpi.Rank) {
 			}
 		}
 	}
-	// hand moves data between the ranks of a level and those of the next
-	// coarser one: up to it, or down from it.
+	// hand moves data between the ranks that are active only on a level and their neighbours, which are active on the
+	// next coarser level, too. With up it goes to the coarser level, else from it.
 	hand := func(site, level int, up bool) {
 		if !active(level) {
 			return

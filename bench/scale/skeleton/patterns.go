@@ -2,8 +2,8 @@ package skeleton
 
 import "github.com/spoor-hpc/spoor/bench/scale/vmpi"
 
-// Nek reads and writes through rank 0, which talks to each rank in turn, and
-// in between exchanges with neighbours and sums over a binomial tree.
+// Nek reads and writes through rank 0, which exchanges messages with one rank after another. In between, ranks exchange
+// data with their neighbours, sum with MPI_Allreduce, and gather over a binomial tree.
 func Nek(v *vmpi.Rank) {
 	px, py, pz := grid3(v.Size)
 	x, y, z := v.Rank%px, v.Rank/px%py, v.Rank/px/py
@@ -15,7 +15,7 @@ func Nek(v *vmpi.Rank) {
 	}
 	v.Start(1)
 	comm := v.CommDup(4, vmpi.World, vmpi.Members{Leader: 0, Rank: int64(v.Rank), Size: int64(v.Size)})
-	// Each rank asks rank 0 for its elements.
+	// Rank 0 sends each rank the rank's part of the input: a number, then the elements.
 	if v.Rank == 0 {
 		for r := int64(1); r < int64(v.Size); r++ {
 			v.Send(5, vmpi.Static(0), 1, vmpi.Int, r, r, comm)
@@ -52,7 +52,7 @@ func Nek(v *vmpi.Rank) {
 	v.Finalize(34)
 }
 
-// binomial gathers over a binomial tree, larger and larger parts.
+// binomial gathers at rank 0 over a binomial tree, so messages get larger from step to step.
 func binomial(v *vmpi.Rank, comm vmpi.Comm) {
 	for bit := 1; bit < v.Size; bit <<= 1 {
 		if v.Rank&bit != 0 {
@@ -66,8 +66,8 @@ func binomial(v *vmpi.Rank, comm vmpi.Comm) {
 	}
 }
 
-// Butterfly reduces by recursive doubling and synchronises by dissemination. Ranks beyond a power of two send their
-// data before and get the result afterwards.
+// Butterfly reduces by recursive doubling and synchronises by dissemination. Ranks beyond the largest power of two send
+// their data to a rank below it before the reduction, and get the result from that rank afterwards.
 func Butterfly(v *vmpi.Rank) {
 	whole := 1
 	for whole*2 <= v.Size {
@@ -101,8 +101,8 @@ func Butterfly(v *vmpi.Rank) {
 	v.Finalize(30)
 }
 
-// Cannon multiplies matrices on a square torus: blocks are skewed, then
-// shifted left and up.
+// Cannon is Cannon's matrix multiplication on a square torus of ranks: blocks are first skewed, then shifted left and
+// up.
 func Cannon(v *vmpi.Rank) {
 	q := root(v.Size)
 	x, y := v.Rank%q, v.Rank/q

@@ -90,7 +90,7 @@ func MasterWorker(v *vmpi.Rank) {
 		v.RecvOf(site, vmpi.Stack(64), int64(n), vmpi.Double, source, tag, vmpi.World, st)
 	}
 	if v.Rank == 0 {
-		// Every worker asks once for each task and once more.
+		// A worker that gets k tasks asks k+1 times: the last answer is stop.
 		for t := range tasks {
 			w := int64(worker(t, workers))
 			get(10, 4, mpi.AnySource, ask, vmpi.Status{Source: w, Tag: ask, Bytes: 32})
@@ -123,7 +123,7 @@ func worker(task, workers int) int {
 	return 1 + task%workers
 }
 
-// counts is how many tasks each worker gets, the same for all ranks.
+// counts returns the number of tasks by worker's rank. It computes them once for all virtual ranks.
 func counts(workers int) []int {
 	if c, ok := counted.Load(workers); ok {
 		return c.([]int)
@@ -138,7 +138,7 @@ func counts(workers int) []int {
 
 var counted sync.Map
 
-// Waitany handles messages in the order of their arrival.
+// Waitany exchanges with six neighbours and waits for the receives one by one with MPI_Waitany, in random order.
 func Waitany(v *vmpi.Rank) {
 	px, py, pz := grid3(v.Size)
 	x, y, z := v.Rank%px, v.Rank/px%py, v.Rank/px/py
@@ -160,7 +160,7 @@ func Waitany(v *vmpi.Rank) {
 
 var faces = [6][3]int{{-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}}
 
-// Testsome polls: some calls find no completed request, others several.
+// Testsome polls with MPI_Testsome: some of these calls find no completed request, others one or two.
 func Testsome(v *vmpi.Rank) {
 	px, py, pz := grid3(v.Size)
 	x, y, z := v.Rank%px, v.Rank/px%py, v.Rank/px/py

@@ -9,15 +9,16 @@ package skeleton
 
 import "github.com/spoor-hpc/spoor/bench/scale/vmpi"
 
-// A Program is one skeleton.
+// A Program is the communication of one application, without its computation.
 type Program struct {
 	Name  string
 	About string
 	Run   func(v *vmpi.Rank)
 	Fits  func(ranks int) bool // nil: any number of ranks
 
-	// Limit is the largest size in bytes of a trace's calls at 16,384 ranks; 0 if the data itself grows, see Grows.
+	// Limit is how many bytes the calls of a trace of 16,384 ranks may take; 0: no limit.
 	Limit int
+	// Grows says what part of the calls grows with the number of ranks; "": none.
 	Grows string
 }
 
@@ -48,7 +49,7 @@ var All = []Program{
 	{Name: "tsome", About: "Testsome in random order", Run: Testsome, Grows: "the order of completion is random"},
 }
 
-// ByName returns a program.
+// ByName returns the program with a name, and whether there is one.
 func ByName(name string) (Program, bool) {
 	for _, p := range All {
 		if p.Name == name {
@@ -62,7 +63,7 @@ func powerOfTwo(n int) bool { return n&(n-1) == 0 }
 
 func square(n int) bool { return root(n)*root(n) == n }
 
-// root returns the integer square root.
+// root returns the square root of n, rounded down.
 func root(n int) int {
 	r := 0
 	for (r+1)*(r+1) <= n {
@@ -92,7 +93,7 @@ func grid3(n int) (x, y, z int) {
 	return x, y, z
 }
 
-// share is how many of n things the i-th of p gets.
+// share returns the size of part i, from 0, if n things are divided among p parts as evenly as can be.
 func share(n, p, i int) int64 {
 	s := n / p
 	if i < n%p {
@@ -101,7 +102,7 @@ func share(n, p, i int) int64 {
 	return int64(s)
 }
 
-// Random hashes numbers to one that looks random.
+// Random returns a hash of the seeds, which serves as a pseudorandom number: the same for the same seeds.
 func Random(seed ...int) uint64 {
 	h := uint64(0x243f6a8885a308d3)
 	for _, s := range seed {

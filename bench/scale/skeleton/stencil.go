@@ -46,7 +46,8 @@ func Stencil2D(periodic bool) func(v *vmpi.Rank) {
 	}
 }
 
-// neighbour returns a rank of a grid, PROC_NULL outside an open one.
+// neighbour returns the rank at (x+dx, y+dy, z+dz) of a px×py×pz grid. Outside a grid that isn't periodic, it is
+// MPI_PROC_NULL.
 func neighbour(x, y, z, dx, dy, dz, px, py, pz int, periodic bool) int64 {
 	x, y, z = x+dx, y+dy, z+dz
 	if periodic {
@@ -88,9 +89,9 @@ func Stencil3D(periodic bool) func(v *vmpi.Rank) {
 	}
 }
 
-// Ocean steps through two modes of motion. Each step solves for the surface by conjugate gradients; the number of
-// iterations depends on the step's wind. Then it exchanges the fast mode with the neighbours west and
-// east; the number of exchanges is that of the deeper of the two partners.
+// Ocean is an ocean model's communication. Each step solves for the surface by conjugate gradients, with a random
+// number of iterations, the same on all ranks. Then a rank exchanges with its neighbours west and east. Each rank has a
+// random depth, and the larger depth of the two neighbours is the number of their exchanges.
 func Ocean(v *vmpi.Rank) {
 	px, py := grid2(v.Size)
 	x, y := v.Rank%px, v.Rank/px

@@ -79,7 +79,8 @@ func (v *Rank) sums(list []int64) {
 	}
 }
 
-// A Members says who is in a new communicator, as one of them sees it.
+// A Members describes a new communicator as one member sees it: the world rank of its rank 0, the member's rank in it,
+// and its size.
 type Members struct{ Leader, Rank, Size int64 }
 
 func (v *Rank) newComm(parent Comm, m Members) Comm {
@@ -107,7 +108,7 @@ func (v *Rank) CommSplit(site int, c Comm, color, key int64, m Members) Comm {
 	return d
 }
 
-// CartCreate makes a Cartesian communicator of the whole world, ranks in order.
+// CartCreate makes a Cartesian communicator of the whole world, in which each rank keeps its number.
 func (v *Rank) CartCreate(site int, dims, periods []int64) Comm {
 	v.begin()
 	v.put(World.Handle, int64(len(dims)))

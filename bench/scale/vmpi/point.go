@@ -29,7 +29,7 @@ func (v *Rank) CommSize(site int, c Comm, size int64) {
 	v.end(idSize, site)
 }
 
-// Start makes the usual first calls of a program.
+// Start makes the usual first calls of a program: MPI_Init, MPI_Comm_rank and MPI_Comm_size.
 func (v *Rank) Start(site int) {
 	v.Init(site)
 	v.CommRank(site+1, World, int64(v.Rank))
@@ -54,7 +54,7 @@ func (v *Rank) Recv(site int, b Buf, count int64, t Type, source, tag int64, c C
 	v.RecvOf(site, b, count, t, source, tag, c, expected(source, tag, count*t.Bytes))
 }
 
-// RecvOf is a receive that may get a message different from what it asks for.
+// RecvOf is an MPI_Recv whose message, described by st, may differ from the arguments (e.g. a wildcard source).
 func (v *Rank) RecvOf(site int, b Buf, count int64, t Type, source, tag int64, c Comm, st Status) {
 	v.begin()
 	v.message(b, count, t, source, tag)
@@ -76,7 +76,7 @@ func (v *Rank) Irecv(site int, b Buf, count int64, t Type, source, tag int64, c 
 	return v.IrecvOf(site, b, count, t, source, tag, c, expected(source, tag, count*t.Bytes))
 }
 
-// IrecvOf is a receive that may get a message different from what it asks for.
+// IrecvOf is an MPI_Irecv whose message, described by st, may differ from the arguments (e.g. a wildcard source).
 func (v *Rank) IrecvOf(site int, b Buf, count int64, t Type, source, tag int64, c Comm, st Status) Request {
 	v.begin()
 	v.message(b, count, t, source, tag)
@@ -133,13 +133,14 @@ func (v *Rank) requests(rs []Request) {
 	}
 }
 
-// leave adds an array of requests to the call, which completes those at the given positions and leaves the others.
+// leave adds an array of requests to the call's values. The call completes the requests at the given indices and leaves
+// the others of the array unfinished.
 func (v *Rank) leave(rs []Request, at ...int) {
 	v.passed, v.ended = len(v.key)+1, append(v.ended, at...)
 	v.requests(rs)
 }
 
-// Waitany completes the request at a position.
+// Waitany is an MPI_Waitany that completes the request at index at of the array.
 func (v *Rank) Waitany(site int, rs []Request, at int) {
 	v.begin()
 	v.leave(rs, at)
@@ -149,7 +150,7 @@ func (v *Rank) Waitany(site int, rs []Request, at int) {
 	v.end(idWaitany, site)
 }
 
-// Testsome completes the requests at some positions, or none.
+// Testsome is an MPI_Testsome that completes the requests at the given indices of the array, perhaps none.
 func (v *Rank) Testsome(site int, rs []Request, at []int) {
 	v.begin()
 	v.leave(rs, at...)

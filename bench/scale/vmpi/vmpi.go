@@ -20,7 +20,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A Rank is a virtual process.
+// A Rank is a virtual process: it makes no MPI calls, but records them as a rank of a real run would.
 type Rank struct {
 	Rank, Size int
 
@@ -29,33 +29,33 @@ type Rank struct {
 	grammar *grammar.Builder
 	prev    uint32
 	key     signature.Key
-	made    int64 // number of one-shot requests made
-	comms   int64 // communicators made
-	types   int64 // datatypes made
+	made    int64 // number of one-shot requests created so far
+	comms   int64 // number of communicators created so far
+	types   int64 // number of datatypes created so far
 	splits  map[int64]int64
 	clock   uint64
-	load    uint64 // factor of the calls' durations, in 1/64
+	load    uint64 // factor by which this rank's calls take longer, in units of 1/64
 	calls   uint64
 	lane    []int32 // words of key that may be in a lane
 	left    []int   // positions in key at which arrays of displacements begin that may be left out
 	posted  []int   // positions in key at which statuses begin that follow from their receives, and are left out
 	passed  int     // position in key of an array of requests of which some may stay unfinished; 0: the call has no such array
-	ended   []int   // indices in that array of the requests that the call completes
+	ended   []int   // indices of the requests that the call completes, in the array of requests at passed
 	leaves  signature.RequestArrayState
 	sum     uint64
 	sites   map[uint64]track.Site
 	hashes  map[int]uint64
-	paths   *track.TimesByPrevious // nil: no histograms
+	paths   *track.TimesByPrevious // histograms of the calls' times; nil: none are kept
 }
 
-// Run runs a program for one rank of a world.
+// Run executes a program as one rank of a world and returns the rank with its recorded calls.
 func Run(name string, rank, size int, program func(v *Rank)) *Rank {
 	v := newRank(name, rank, size)
 	program(v)
 	return v
 }
 
-// RunTimed is Run with a mode for the times: stats or hist.
+// RunTimed is Run that records times as spoor run does with --timing stats or hist.
 func RunTimed(name string, rank, size int, mode timing.Mode, program func(v *Rank)) *Rank {
 	v := newRank(name, rank, size)
 	if mode.Histograms() {
@@ -78,10 +78,10 @@ func newRank(name string, rank, size int) *Rank {
 // Calls returns how many calls the rank made.
 func (v *Rank) Calls() uint64 { return v.calls }
 
-// Sum returns a hash of all calls; see Mix.
+// Sum returns a hash of all calls that the rank made, in order, as Mix computes it.
 func (v *Rank) Sum() uint64 { return v.sum }
 
-// Mix adds a call to a hash of those before.
+// Mix returns the hash of a sequence of calls, given the hash of the sequence without its last call, and that call.
 func Mix(sum uint64, call uint16, vals []int64) uint64 {
 	sum = (sum ^ uint64(call)) * 0x9e3779b97f4a7c15
 	for _, v := range vals {
@@ -90,7 +90,7 @@ func Mix(sum uint64, call uint16, vals []int64) uint64 {
 	return sum
 }
 
-// id returns the number of an MPI function. Callers look it up once.
+// id returns the number that mpi/calls.txt gives an MPI function.
 func id(name string) uint16 {
 	c, ok := mpi.Lookup(name)
 	if !ok {
@@ -105,7 +105,7 @@ func (v *Rank) begin() {
 	v.passed, v.ended = 0, v.ended[:0]
 }
 
-// tag puts a value that may be in a lane.
+// tag adds a value to the call, and notes that the value may be in a lane.
 func (v *Rank) tag(tag int64) {
 	v.lane = append(v.lane, int32(len(v.key)))
 	v.put(tag)
@@ -116,7 +116,7 @@ func (v *Rank) put(vals ...int64) { v.key = append(v.key, vals...) }
 func (v *Rank) buf(b Buf) {
 	v.put(b.Segment)
 	if b.Segment&7 == 0 {
-		v.put(b.Offset) // a special address
+		v.put(b.Offset) // a special address such as MPI_IN_PLACE never is in a lane
 	} else {
 		v.tag(b.Offset)
 	}
@@ -163,7 +163,7 @@ func (v *Rank) leaveOut() {
 	}
 }
 
-// cut removes rest values after position at from key.
+// cut removes as many values after key[at] as rest says, and adjusts the positions of later values in lane.
 func (v *Rank) cut(at, rest int) {
 	v.key = slices.Delete(v.key, at+1, at+1+rest)
 	lane := v.lane[:0]
@@ -178,7 +178,8 @@ func (v *Rank) cut(at, rest int) {
 	v.lane = lane
 }
 
-// leaveRequests removes from key an array of requests that is as an earlier call left it, as a recorder does.
+// leaveRequests removes the call's array of requests from key if it is as an earlier call left it. A recorder does the
+// same.
 func (v *Rank) leaveRequests() {
 	n := int(v.key[v.passed])
 	var requests []int64
@@ -195,7 +196,7 @@ func (v *Rank) leaveRequests() {
 	}
 }
 
-// site returns the hash of a numbered place in the program.
+// site returns the hash that identifies the program's n-th call site.
 func (v *Rank) site(n int) uint64 {
 	if h, ok := v.hashes[n]; ok {
 		return h
@@ -210,7 +211,7 @@ func (v *Rank) site(n int) uint64 {
 	return h
 }
 
-// Track returns what was recorded.
+// Track returns the rank's recorded calls as the track that a recorder would hand to the merge.
 func (v *Rank) Track() *track.Track {
 	t := &track.Track{Rank: v.Rank, Strings: map[uint64]string{}, Sites: v.sites}
 	folding := v.sigs.Promote([]*grammar.Grammar{v.grammar.Grammar()})
@@ -236,8 +237,7 @@ func (v *Rank) Track() *track.Track {
 	if v.paths != nil {
 		_, t.Hists = v.paths.CoursesAndHists(number)
 	}
-	// What differs between processes of a real run differs here, too: MPI_Init
-	// within two seconds, the end within a millisecond, MPI time by a tenth.
+	// As in a real run, processes differ in start (up to two seconds apart) and end (up to a millisecond apart).
 	random := noise(v.Rank)
 	start, end := int64(random>>33), int64(60_000_000_000+random>>20&0xfffff)
 	t.Process = track.Process{
@@ -255,7 +255,7 @@ func noise(rank int) uint64 {
 	return n ^ n>>31
 }
 
-// Operations.
+// Handles of reduction operations, as numbers of the standard's ABI.
 const (
 	Sum = 0x21
 	Max = 0x23
@@ -278,22 +278,22 @@ type Comm struct{ Handle int64 }
 // World is MPI_COMM_WORLD.
 var World = Comm{0x101}
 
-// A Buf is an address: a segment and an offset in it.
+// A Buf is an address as a track has it: the number of a segment, and an offset in bytes.
 type Buf struct{ Segment, Offset int64 }
 
-// Heap returns the start of an allocated block, numbered as allocated.
+// Heap returns the start of the n-th allocated block.
 func Heap(n int64) Buf { return Buf{n<<8 | 1, 0} }
 
-// Static returns a place in the program's data.
+// Static returns an address in the program's static data, offset bytes from its start.
 func Static(offset int64) Buf { return Buf{3, offset} }
 
-// Stack returns a place in the frame of the main thread's functions.
+// Stack returns an address on the main thread's stack, offset bytes below its start.
 func Stack(offset int64) Buf { return Buf{4, -offset} }
 
 // InPlace is MPI_IN_PLACE.
 var InPlace = Buf{0, 1}
 
-// Plus returns the address some bytes further.
+// Plus returns the address that is a number of bytes after b.
 func (b Buf) Plus(bytes int64) Buf { return Buf{b.Segment, b.Offset + bytes} }
 
 // A Status is what a receive found.
@@ -304,7 +304,7 @@ type Request struct {
 	id   int64
 	recv bool
 	st   Status
-	says signature.ReceiveEnvelope // what the receive asks for; see signature.ReceiveEnvelope
+	says signature.ReceiveEnvelope // source, tag and size that the receive asks for
 }
 
 // Active reports whether the request isn't null.
@@ -324,7 +324,7 @@ func (v *Rank) create(recv bool, st Status, says signature.ReceiveEnvelope) Requ
 	return Request{v.made, recv, st, says}
 }
 
-// status puts the status of an operation that has completed.
+// status adds the status of a completed operation to the values of the call that completes it.
 func (v *Rank) status(recv bool, st Status, says signature.ReceiveEnvelope, ignored bool) {
 	switch {
 	case !recv:

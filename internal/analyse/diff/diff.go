@@ -16,33 +16,33 @@ import (
 
 // Options say what counts as a difference.
 type Options struct {
-	CompareSites     bool   // where calls and callbacks are in the program
-	IgnoreCallers    bool   // compare sites by address alone, without callers, for traces of which only one has call stacks
-	AnyAddress       bool   // addresses are all the same
-	AllowRenamed     bool   // addresses, file names and attribute keys may differ, if the mapping between both traces is one to one
-	AllowMovedBlocks bool   // only memory blocks may differ, one to one; blocks that the recorder doesn't follow are all equal
-	AnyOrder         bool   // requests may finish in another order, and tests fail more or less often
-	ContextCalls     int    // calls to show before the difference
+	CompareSites     bool   // call sites, and addresses of callback functions, must be equal
+	IgnoreCallers    bool   // sites are compared without their callers, as only one of the traces has call stacks
+	AnyAddress       bool   // addresses are not compared
+	AllowRenamed     bool   // addresses, file names and attribute keys may differ if they map one to one
+	AllowMovedBlocks bool   // memory blocks may differ if they map one to one; unfollowed blocks are all equal
+	AnyOrder         bool   // requests may finish in another order, and tests may find nothing more or less often
+	ContextCalls     int    // number of calls before the difference that Difference.Context has
 	Progress         func() // called after each rank; may be nil
 
 	names *renaming
 }
 
-// corresponds reports whether addresses may differ if those of one trace map one to one to those of the other.
+// corresponds reports whether different addresses are no difference if they map one to one between the traces.
 func (o *Options) corresponds() bool { return o.AllowRenamed || o.AllowMovedBlocks }
 
-// A Difference is where a rank begins to differ.
+// A Difference is the first difference of a rank between two traces.
 type Difference struct {
 	Rank    int           `json:"rank"`
-	Text    string        `json:"what,omitempty"` // empty if calls are what differs
+	Text    string        `json:"what,omitempty"` // what differs if it isn't a call; "": see the fields below
 	Stream  int           `json:"thread"`
 	Index   uint64        `json:"index"`
-	CallA   *trace.Call   `json:"first"` // nil: the stream has ended
-	CallB   *trace.Call   `json:"second"`
+	CallA   *trace.Call   `json:"first"`            // the first trace's differing call; nil: its stream has ended
+	CallB   *trace.Call   `json:"second"`           // the second trace's differing call; nil: its stream has ended
 	Context []*trace.Call `json:"before,omitempty"` // the calls of the first trace before CallA
 }
 
-// HasStacks reports whether any call of a trace has a call path of more than its call site.
+// HasStacks reports whether any call of a trace was recorded with a call stack, not only its call site's address.
 func HasStacks(r *trace.Reader) (bool, error) {
 	sites, err := r.Sites()
 	return slices.ContainsFunc(sites, func(s trace.Site) bool { return s.Caller != nil }), err
@@ -53,7 +53,7 @@ type comparison struct {
 	o    Options
 }
 
-// CompareTraces yields the first difference of each rank that has one, by rank.
+// CompareTraces yields the first difference of each rank that differs between the traces, in the order of ranks.
 func CompareTraces(a, b *trace.Reader, o Options) iter.Seq2[*Difference, error] {
 	c := &comparison{a, b, o}
 	return func(yield func(*Difference, error) bool) {
@@ -107,7 +107,7 @@ func (c *comparison) rank(rank int) (*Difference, error) {
 		return nil, err
 	}
 	if !same {
-		if c.o.corresponds() { // the mapping assumed so far may be wrong
+		if c.o.corresponds() { // comparing the distinct calls may have assumed a wrong mapping of addresses: start anew
 			m = newMatcher(a, b, c.o)
 		}
 		compare := c.stream
@@ -129,8 +129,8 @@ func (c *comparison) rank(rank int) (*Difference, error) {
 	return nil, nil
 }
 
-// sameDistinct reports whether two ranks have the same structure and distinct calls. If it returns false, the
-// expanded calls may still be equal.
+// sameDistinct reports whether two ranks have equal grammars and equal distinct calls. If not, their sequences of calls
+// may still be equal.
 func (c *comparison) sameDistinct(a, b *trace.Rank, m *matcher) (bool, error) {
 	if a.Streams() != b.Streams() || a.Terminals() != b.Terminals() {
 		return false, nil
@@ -151,7 +151,8 @@ func (c *comparison) sameDistinct(a, b *trace.Rank, m *matcher) (bool, error) {
 	return true, nil
 }
 
-// sameStructure compares structures rule by rule, each pair once.
+// sameStructure reports whether two grammars are equal, up to the numbers of rules. It compares each pair of rules
+// once.
 func sameStructure(a, b trace.Node) bool {
 	seen := make(map[[2]int]bool)
 	var same func(a, b trace.Node) bool
@@ -169,7 +170,7 @@ func sameStructure(a, b trace.Node) bool {
 	return same(a, b)
 }
 
-// stream finds the first differing call of a stream.
+// stream finds the first call in which a stream of the two ranks differs; nil: none differs.
 func (c *comparison) stream(a, b *trace.Rank, stream int, m *matcher) (*Difference, error) {
 	first, err := c.ahead(a, b, stream)
 	if err != nil {
@@ -230,7 +231,7 @@ func before(k *trace.Rank, stream int, index uint64, n int) ([]*trace.Call, erro
 	return list, nil
 }
 
-// maxWalked is the largest number of calls that are compared one by one.
+// maxWalked is the largest number of calls of a stream that are compared one by one.
 const maxWalked = 1 << 32
 
 // ahead returns how many calls at a stream's beginning are known to be equal from the grammars alone. It returns an
@@ -254,7 +255,7 @@ func (c *comparison) ahead(a, b *trace.Rank, stream int) (uint64, error) {
 	return common, nil
 }
 
-// lanes reports whether any distinct calls of the two ranks have values in lanes.
+// lanes reports whether any distinct call of either rank has a lane.
 func (c *comparison) lanes(a, b *trace.Rank) bool {
 	for _, k := range []*trace.Rank{a, b} {
 		for t := range k.Terminals() {
@@ -266,11 +267,11 @@ func (c *comparison) lanes(a, b *trace.Rank) bool {
 	return false
 }
 
-// numbers has a number for each terminal of ranks a and b. Two calls are equal if and only if their numbers are.
+// numbers has a number for each terminal of ranks a and b. Terminals with equal numbers are equal calls.
 type numbers struct{ a, b []uint64 }
 
-// numbers compares the distinct calls of two ranks with each other. Calls with lanes count as different, unless they
-// have the same terminal number in both traces and all their values are equal.
+// numbers gives the distinct calls of two ranks numbers, equal ones for equal calls. Calls with lanes count as
+// different from all others, unless they have the same terminal number and equal values in both traces.
 func (c *comparison) numbers(a, b *trace.Rank) (*numbers, error) {
 	out := &numbers{make([]uint64, a.Terminals()), make([]uint64, b.Terminals())}
 	type bucket struct {
@@ -280,7 +281,7 @@ func (c *comparison) numbers(a, b *trace.Rank) (*numbers, error) {
 		values uint64
 	}
 	known := make(map[bucket][]uint64)
-	var calls []*trace.Call // by number - 1; nil: has a lane
+	var calls []*trace.Call // the first call with a number, by number − 1; nil: a call with a lane
 	next := func(x *trace.Call) uint64 {
 		calls = append(calls, x)
 		return uint64(len(calls))
@@ -331,7 +332,7 @@ func (c *comparison) numbers(a, b *trace.Rank) (*numbers, error) {
 	return out, nil
 }
 
-// plainValues hashes the values of a call that are equal in equal calls.
+// plainValues hashes those values of a call that no option lets differ between equal calls.
 func (c *comparison) plainValues(x *trace.Call) uint64 {
 	sum := uint64(0)
 	for i := range x.Params {

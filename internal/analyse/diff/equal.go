@@ -12,15 +12,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A matcher compares the distinct calls of two ranks, remembering what it
-// found. Requests are compared by how many creations ago they were made: up to
-// the first difference both ranks have made the same ones.
+// A matcher compares distinct calls of two ranks and remembers the results. Requests are equal if their ranks have made
+// equally many since: up to the first difference, both ranks have made the same requests.
 type matcher struct {
 	a, b  *trace.Rank
 	o     Options
-	match []int32 // by terminal of a: the last one of b that was equal, plus 1
-	miss  map[[2]int]bool
-	names *renaming // nil: nothing may be renamed
+	match []int32         // by terminal of a: 1 + the terminal of b that last was equal; 0: none so far
+	miss  map[[2]int]bool // pairs of a terminal of a and one of b that are different
+	names *renaming       // nil: no values may differ between the traces
 }
 
 func newMatcher(a, b *trace.Rank, o Options) *matcher {
@@ -60,8 +59,9 @@ func (m *matcher) equal(a, b int) (bool, error) {
 	return false, nil
 }
 
-// same compares two calls by their terminals, or by all values if these don't suffice: if a terminal has a lane, or if
-// for only one of them statuses or requests follow from earlier calls.
+// same reports whether two calls are equal. It compares their terminals, which is remembered. If a terminal has a lane,
+// or if statuses or requests of only one of the calls follow from earlier calls, it compares the calls with all their
+// values.
 func (m *matcher) same(x, y *trace.Call) (bool, error) {
 	if m.a.Lane(x.Terminal) == nil && m.b.Lane(y.Terminal) == nil {
 		equal, err := m.equal(x.Terminal, y.Terminal)
@@ -76,7 +76,8 @@ func (m *matcher) same(x, y *trace.Call) (bool, error) {
 	return equal, nil
 }
 
-// equalButSource compares a wildcard receive with a receive that names the source whose message the wildcard got.
+// equalButSource reports whether wildcard receive x and receive y are equal, except that y names the source and tag of
+// the message that it got.
 func (m *matcher) equalButSource(x, y *trace.Call) bool {
 	c := *y
 	c.Params = slices.Clone(y.Params)
@@ -98,8 +99,8 @@ func (m *matcher) equalButSource(x, y *trace.Call) bool {
 	return m.equalCopies(x, &c)
 }
 
-// equalButMessage compares two receives that may have got different messages. If named is set, they name the source,
-// tag and size that a probe found.
+// equalButMessage reports whether two receives are equal, except that they got different messages. If named is set,
+// they may also differ in source, tag and size, which they took from a probe before them.
 func (m *matcher) equalButMessage(x, y *trace.Call, named bool) bool {
 	p, q := x.Param("status"), y.Param("status")
 	if p == nil || q == nil || p.Out.Status == nil || q.Out.Status == nil {
@@ -116,7 +117,8 @@ func (m *matcher) equalButMessage(x, y *trace.Call, named bool) bool {
 	return m.equalCopies(x, &c)
 }
 
-// equalButAsked compares two calls that ask about the last message of each trace.
+// equalButAsked reports whether two calls that query a status (e.g. MPI_Get_count) are equal, except that it is the
+// status of different messages. last has, for each trace, the last message that a wildcard got.
 func (m *matcher) equalButAsked(x, y *trace.Call, last [2]*trace.StatusValue) bool {
 	p, q := x.Param("status"), y.Param("status")
 	if p == nil || q == nil || !sameMessage(p.In.Status, last[0]) || !sameMessage(q.In.Status, last[1]) {
@@ -137,8 +139,8 @@ func sameMessage(s, t *trace.StatusValue) bool {
 	return s != nil && t != nil && s.Source == t.Source && s.Tag == t.Tag && s.Count == t.Count
 }
 
-// proportional replaces q's number of elements by p's if both numbers are in proportion to the bytes of their
-// messages.
+// proportional sets q's number of elements to p's if elements have the same size in both messages: both numbers are in
+// proportion to the bytes of their messages.
 func proportional(p, q *trace.Param, bytesOfP, bytesOfQ int64) {
 	if p == nil || q == nil {
 		return
@@ -150,7 +152,8 @@ func proportional(p, q *trace.Param, bytesOfP, bytesOfQ int64) {
 	}
 }
 
-// equalCopies compares two calls, one of which may be a changed copy of a recorded one.
+// equalCopies reports whether two calls are equal. One may be a changed copy of a recorded call, so the result isn't
+// remembered for terminals.
 func (m *matcher) equalCopies(x, y *trace.Call) bool {
 	equal := m.o.equalCalls(x, y)
 	if m.names != nil {
@@ -159,8 +162,8 @@ func (m *matcher) equalCopies(x, y *trace.Call) bool {
 	return equal
 }
 
-// sameResult compares statuses as far as a function sets them: file operations set the count alone, probes don't set
-// the cancelled bit; the other fields keep what they held before.
+// sameResult compares the fields of statuses that function f sets; the others keep their earlier values. File
+// operations set only the count, and probes don't set the cancelled bit.
 func sameResult(f *trace.Function, s, t *trace.StatusValue) bool {
 	switch def, _ := mpi.ByID(f.ID); {
 	case def.UsesOpenFile():
@@ -171,8 +174,8 @@ func sameResult(f *trace.Function, s, t *trace.StatusValue) bool {
 	return *s == *t
 }
 
-// ofMPI reports whether a parameter is the value of a predefined MPI attribute. C programs get a pointer to a number,
-// Fortran programs the number.
+// ofMPI reports whether output parameter p of call c is the value of a predefined attribute, such as MPI_TAG_UB. C
+// programs get a pointer to the value, Fortran programs the value, so traces of the two differ.
 func ofMPI(c *trace.Call, p *trace.Param) bool {
 	if p.Name() != "attribute_val" || p.Def.Dir != trace.DirOut {
 		return false
@@ -189,7 +192,7 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 	if x.Name() != y.Name() || x.Return != y.Return || len(x.Params) != len(y.Params) || o.CompareSites && !o.sameSite(x.Site, y.Site) {
 		return false
 	}
-	// The distance of two addresses is as arbitrary as the addresses.
+	// If addresses may differ, so may the results of MPI_Aint_add and MPI_Aint_diff, which are computed from them.
 	if !o.equalValues(&x.Result, &y.Result) && !(o.AnyAddress && strings.HasPrefix(x.Name(), "MPI_Aint_")) && !(o.corresponds() && betweenSegments(x)) {
 		return false
 	}
@@ -201,7 +204,8 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 			}
 			continue
 		}
-		if s, t := p.In.Status, q.In.Status; o.AllowMovedBlocks && s != nil && t != nil { // one may be a status without the cancelled bit
+		// The cancelled bit isn't compared, as the function that set one of the statuses may not have set it.
+		if s, t := p.In.Status, q.In.Status; o.AllowMovedBlocks && s != nil && t != nil {
 			if s.Form != t.Form || s.Source != t.Source || s.Tag != t.Tag || s.Count != t.Count {
 				return false
 			}
@@ -224,7 +228,7 @@ func (o *Options) sameSite(s, t trace.Site) bool {
 	return s.Equal(t)
 }
 
-// betweenSegments reports whether a call computes the distance of addresses in two segments.
+// betweenSegments reports whether a call is MPI_Aint_diff of addresses in two different segments.
 func betweenSegments(c *trace.Call) bool {
 	if c.Name() != "MPI_Aint_diff" || len(c.Params) != 2 {
 		return false
@@ -233,8 +237,8 @@ func betweenSegments(c *trace.Call) bool {
 	return v.Class != w.Class || v.Device != w.Device || v.ID != w.ID
 }
 
-// equalTypes compares what is known of new datatypes. The lower bound and extent of a datatype that holds addresses
-// count as addresses.
+// equalTypes reports whether two new datatypes are equal, as far as the trace describes them. If addresses may differ,
+// so may the lower bound and extent of a datatype that is made of addresses.
 func (o *Options) equalTypes(x, y *trace.NewType) bool {
 	if (o.AnyAddress || o.corresponds()) && x != nil && y != nil && isAddress(x.TrueLowerBound) && isAddress(y.TrueLowerBound) {
 		return x.Size == y.Size
@@ -242,13 +246,14 @@ func (o *Options) equalTypes(x, y *trace.NewType) bool {
 	return equalPointers(x, y)
 }
 
-// isAddress reports whether a number is so large that it is an address or the distance of two.
+// isAddress reports whether a number is so large that it must be an address, or the distance between two addresses.
 func isAddress(n int64) bool {
 	const far = 1 << 40
 	return (n > far || n < -far) && n < 1<<47 && n > -1<<47
 }
 
-// DifferingParams names the parameters in which two calls of the same function differ.
+// DifferingParams names the parameters in which two calls of one function differ. It adds "return" if their results
+// differ, and "#" if they made different communicators or datatypes.
 func DifferingParams(x, y *trace.Call) []string {
 	o := Options{CompareSites: true}
 	var list []string
@@ -267,7 +272,7 @@ func DifferingParams(x, y *trace.Call) []string {
 	return list
 }
 
-// equalPart compares the input or the output of a parameter.
+// equalPart reports whether two values of parameter p are equal: its inputs or its outputs in two calls.
 func (o *Options) equalPart(p *trace.Param, v, w *trace.Value) bool {
 	if o.names != nil && v.Type == w.Type {
 		if equal, ok := o.names.renamed(p, v, w); ok {
@@ -283,7 +288,7 @@ func (o *Options) equalValues(v, w *trace.Value) bool {
 	}
 	switch v.Type {
 	case trace.TypeFunctionRef:
-		// A callback's number depends on where the linker put it.
+		// The number of a callback function depends on its address in the binary.
 		return !o.CompareSites && (v.Num == 0) == (w.Num == 0) || v.Num == w.Num || v.Site != nil && equalPointers(v.Site, w.Site)
 	case trace.TypeAddress:
 		return o.AnyAddress || o.names != nil && o.names.address(&v.Addr, &w.Addr) || o.names == nil && v.Addr == w.Addr
@@ -291,7 +296,7 @@ func (o *Options) equalValues(v, w *trace.Value) bool {
 		return v.Null == w.Null && v.Text == w.Text
 	case trace.TypeStatus:
 		if s, t := v.Status, w.Status; o.AllowRenamed && s.Pending() && t != nil && t.HasError {
-			return t.Pending() // the parameter keeps its earlier value
+			return t.Pending() // the request hasn't completed, so the other fields hold what they held before
 		}
 		return equalPointers(v.Status, w.Status)
 	case trace.TypeRequest:
@@ -304,7 +309,7 @@ func (o *Options) equalValues(v, w *trace.Value) bool {
 	case trace.TypeNone, trace.TypeTime, trace.TypeHandle, trace.TypeObject:
 		return v.Num == w.Num
 	}
-	panic(fmt.Sprintf("diff: values of type %d can't be compared", v.Type)) // the schema has no values of such a type
+	panic(fmt.Sprintf("diff: values of type %d can't be compared", v.Type)) // no parameter has values of another type
 }
 
 func equalPointers[T comparable](a, b *T) bool {
@@ -314,20 +319,20 @@ func equalPointers[T comparable](a, b *T) bool {
 	return *a == *b
 }
 
-// A renaming maps values of the first trace to values of the second, one to one: addresses by segment and distance,
-// numbers and names by value. A comparison's assumptions are kept only if the comparison succeeds.
+// A renaming maps values of the first trace that may differ to values of the second, one to one. Addresses are mapped
+// by segment and shift within it. A comparison adds pairs; they are kept only if it finds the calls equal.
 type renaming struct {
 	there, back map[movedSegment]movedSegment
 	names, old  map[name]name
 	trial       []func()
 
-	threads bool // handles and requests may have different numbers
-	files   bool // files and attribute keys may differ, too
+	threads bool // handles and persistent requests may have different numbers, as they depend on the order of threads
+	files   bool // file names and attribute keys may differ
 
-	anywhere bool // addresses in memory that the recorder doesn't follow are all equal
+	anywhere bool // addresses in memory without allocation events are all equal
 }
 
-// A movedSegment is a segment, and how far addresses in it are moved against the other trace.
+// A movedSegment is a segment, and by how many bytes offsets in it are larger than in the other trace's segment.
 type movedSegment struct {
 	class  trace.AddressClass
 	device int
@@ -335,14 +340,14 @@ type movedSegment struct {
 	shift  int64
 }
 
-// A name is a value that each run chooses anew, with its kind.
+// A name is a value that may be another in each run, such as a file's name or a handle's number, with its kind.
 type name struct {
 	kind mpi.Kind
 	text string
 	num  int64
 }
 
-// threadNumber is the kind of a thread's number. No parameter has this kind.
+// threadNumber is the kind of names that are numbers of threads. No parameter has this kind.
 const threadNumber = mpi.KindNone
 
 func newRenaming() *renaming {
@@ -352,7 +357,7 @@ func newRenaming() *renaming {
 	}
 }
 
-// end ends a comparison: it keeps the assumptions made since the last end, or drops them.
+// end ends a comparison: it keeps the pairs of values that were added since the last end, or removes them.
 func (r *renaming) end(keep bool) {
 	if !keep {
 		for _, undo := range r.trial {
@@ -390,8 +395,8 @@ func (r *renaming) address(v, w *trace.Location) bool {
 	return true
 }
 
-// unread reports whether a parameter is a buffer that MPI ignores because the caller is not the root. The root is
-// known only as far as the communicator shows it. Programs may pass uninitialised pointers there.
+// unread reports whether a parameter is a buffer that MPI ignores because the caller isn't the root. Programs may pass
+// uninitialised pointers there. It is known only for MPI_COMM_WORLD, where the root is a world rank.
 func unread(c *trace.Call, p *trace.Param) bool {
 	if p.In.Type != trace.TypeAddress || !p.Def.OnlyRoot {
 		return false
@@ -400,12 +405,13 @@ func unread(c *trace.Call, p *trace.Param) bool {
 	return comm != nil && root != nil && comm.In.Num == mpi.HandleCommWorld && root.In.Num != int64(c.Rank)
 }
 
-// nowhere reports whether an address cannot even be compared with others.
+// nowhere reports whether all that a trace has of an address is that it lies in no known segment. Such addresses can't
+// even be compared for equality.
 func nowhere(v *trace.Location) bool {
 	return v.Class == trace.AddressUnknown && v.ID >= model.FirstUncomparableAddress
 }
 
-// block reports whether an address is, or may be, in allocated memory.
+// block reports whether an address is, or may be, in memory that the program allocated.
 func block(v *trace.Location) bool {
 	return v.Class == trace.AddressHeap || v.Class == trace.AddressUnknown
 }
@@ -422,7 +428,8 @@ func (r *renaming) name(v, w name) bool {
 	return true
 }
 
-// renamed compares two values of a kind that every run chooses anew; ok is false for other kinds.
+// renamed reports whether two values of parameter p are equal under the renaming. ok is false if p's values may not be
+// renamed.
 func (r *renaming) renamed(p *trace.Param, v, w *trace.Value) (equal, ok bool) {
 	if r.threads {
 		if equal, ok := r.own(p.Kind(), v, w, v == &p.Out); ok {

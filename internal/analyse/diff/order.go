@@ -13,54 +13,54 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Which of several requests finishes first, and how often a test finds nothing, differs from run to run. With
-// AnyOrder, calls that finish requests aren't compared one by one: both traces must finish the same requests with the
-// same statuses. Tests that found nothing are ignored.
+// This file compares streams with AnyOrder. Which of several requests finishes first, and how often a test finds
+// nothing, differs from run to run. So calls that finish requests aren't compared one by one: both traces must finish
+// the same requests with the same statuses. Tests that found nothing are ignored.
+//
+// A wildcard receive may get different messages in the two traces. But over the whole stream, both traces' wildcard
+// receives must get the same messages. The second trace may also have a receive that names a source where the first one
+// has a wildcard receive.
+//
+// A receive may name the source and tag that a wildcard probe has just found, and a call may query the status of such a
+// message. Then that message, too, may differ between the traces.
 
-// A wildcard receive may take different messages in the two traces. Both traces must receive the same messages in
-// all.
-
-// The second trace may also name the source where the first one's wildcard receive got its message.
-
-// A receive may name the source and tag that a wildcard probe found right before, and a call may query the status of
-// such a message. Then the message may differ between the traces, too.
-
-// A finish is the completion of one operation.
+// A finish is the completion of one operation: of a request of a stream.
 type finish struct {
 	form trace.RequestForm
-	id   int64 // of a one-shot request: how many requests the stream had made before
-	nth  int64 // of a persistent request: how often it had finished before
+	id   int64 // one-shot request: number of requests that the stream made before it; persistent one: its number
+	nth  int64 // how often a persistent request had finished before; 0 for one-shot requests
 }
 
-// compare orders finishes.
+// compare is an order of finishes, for sorting.
 func (f finish) compare(g finish) int {
 	return cmp.Or(cmp.Compare(f.form, g.form), cmp.Compare(f.id, g.id), cmp.Compare(f.nth, g.nth))
 }
 
-// completes reports whether AnyOrder excludes a call from the call-by-call comparison.
+// completes reports whether AnyOrder excludes a call from the comparison one by one: it completes requests, or tests.
 func completes(c *trace.Call) bool {
 	def, _ := mpi.ByID(c.Func.ID)
 	if !def.Has(mpi.AttrPolls) {
 		return meaning.WaitBehaviourOf(def).Completes
 	}
 	if c.Param("message") == nil && c.Param("win") == nil {
-		return true // tests: add counts the requests that they finished; probes: they take nothing
+		return true // a test, whose finished requests add counts, or a probe, which receives no message
 	}
 	return ops.FoundNothing(c)
 }
 
-// A tally collects finished operations of both traces; an operation that both finished is removed.
+// A tally is the state of comparing a stream of two traces with AnyOrder. It collects finished operations, and removes
+// those that both traces have finished. Arrays have a value for the first and one for the second trace.
 type tally struct {
-	open  map[finish]*trace.StatusValue
-	owner map[finish]bool // unmatched operations; the value is false for trace a, true for b
-	times [2]map[int64]int64
-	live  [2]map[int64]bool         // persistent requests that are active
-	bad   *trace.Call               // first call whose status differs
-	wild  [2]map[finish]bool        // requests of wildcard receives
-	found [2]map[int64]bool         // by message handle: whether a wildcard probe made it
-	last  [2]*trace.StatusValue     // by trace: the last message of a wildcard receive or probe
-	probe [2]bool                   // by trace: the latest probe was a wildcard probe that leaves its message in the queue
-	came  map[trace.StatusValue]int // messages of wildcards: how much more often the first trace got them than the second
+	open  map[finish]*trace.StatusValue // statuses of operations that only one trace has finished so far
+	owner map[finish]bool               // whether the second trace has finished an operation of open, not the first
+	times [2]map[int64]int64            // how often a persistent request has finished, by its number
+	live  [2]map[int64]bool             // numbers of persistent requests that are active
+	bad   *trace.Call                   // first call that finished an operation whose statuses differ
+	wild  [2]map[finish]bool            // requests of wildcard receives; one-shot ones until they finish
+	found [2]map[int64]bool             // numbers of message handles that a wildcard probe made
+	last  [2]*trace.StatusValue         // the last message that a wildcard receive got or a wildcard probe found
+	probe [2]bool                       // the last probe had a wildcard and made no message handle
+	came  map[trace.StatusValue]int     // how much more often the first trace's wildcard receives got a message
 }
 
 func newTally() *tally {
@@ -74,7 +74,8 @@ func newTally() *tally {
 	}
 }
 
-// takesAny reports whether a call is a wildcard receive or probe, or receives a message that a wildcard probe found.
+// takesAny reports whether a call of the first or second trace is a wildcard receive or probe, or receives a message
+// that a wildcard probe found.
 func (t *tally) takesAny(c *trace.Call, second bool) bool {
 	if m := c.Param("message"); m != nil && m.In.Type == trace.TypeHandle {
 		return t.found[side(second)][m.In.Num]
@@ -86,7 +87,8 @@ func (t *tally) takesAny(c *trace.Call, second bool) bool {
 	return r.Wildcard
 }
 
-// made records wildcard receives, and requests that are started.
+// made records which persistent requests a call starts, and whether it makes the request or message handle of a
+// wildcard.
 func (t *tally) made(c *trace.Call, second bool) {
 	if c.Func.Has(trace.AttrStarts) {
 		for _, r := range ops.RequestsOf(c) {
@@ -105,7 +107,8 @@ func (t *tally) made(c *trace.Call, second bool) {
 	}
 }
 
-// sees records the message that a wildcard receive or probe got or found.
+// sees records the message that a blocking wildcard receive (wild) got or a wildcard probe found. After a probe, it
+// also records whether a receive that names the found message may follow.
 func (t *tally) sees(c *trace.Call, second, wild bool) {
 	def, _ := mpi.ByID(c.Func.ID)
 	is := meaning.WaitBehaviourOf(def)
@@ -121,7 +124,7 @@ func (t *tally) sees(c *trace.Call, second, wild bool) {
 	}
 }
 
-// set adds a value to a set, or removes it.
+// set adds x to the set members if the flag is has the value true, else it removes x.
 func set[T comparable](members map[T]bool, x T, is bool) {
 	if is {
 		members[x] = true
@@ -130,7 +133,7 @@ func set[T comparable](members map[T]bool, x T, is bool) {
 	}
 }
 
-// earlier is an order of messages, for sorting.
+// earlier is an order of the statuses of messages, for sorting.
 func earlier(s, t trace.StatusValue) int {
 	return cmp.Or(cmp.Compare(s.Source, t.Source), cmp.Compare(s.Tag, t.Tag), cmp.Compare(s.Count, t.Count))
 }
@@ -142,7 +145,7 @@ func side(second bool) int {
 	return 0
 }
 
-// message counts a message that a wildcard receive got.
+// message counts a message with status s that a wildcard receive of the first or second trace got.
 func (t *tally) message(s *trace.StatusValue, second bool) {
 	if s == nil || s.Form == trace.StatusAbsent {
 		return
@@ -153,7 +156,7 @@ func (t *tally) message(s *trace.StatusValue, second bool) {
 	}
 }
 
-// add records the operations that a call of one trace finished.
+// add records the operations that a call of the first or second trace finished.
 func (t *tally) add(c *trace.Call, second bool) {
 	t.sees(c, second, t.takesAny(c, second))
 	for _, done := range ops.RequestsCompleted(c) {
@@ -165,7 +168,7 @@ func (t *tally) add(c *trace.Call, second bool) {
 			delete(t.wild[side(second)], f)
 		case trace.RequestPersistent:
 			if !t.live[side(second)][r.RequestID] {
-				continue // the status of an inactive send holds the same as an active one's
+				continue // an inactive request has no operation; its status may look like that of a finished send
 			}
 			delete(t.live[side(second)], r.RequestID)
 			f.nth = t.times[side(second)][r.RequestID]
@@ -193,7 +196,7 @@ func (t *tally) add(c *trace.Call, second bool) {
 	}
 }
 
-// sameStatus compares statuses as far as both are known.
+// sameStatus reports whether two statuses are equal in all fields that both traces have.
 func sameStatus(s, t *trace.StatusValue) bool {
 	if s == nil || t == nil || s.Form == trace.StatusAbsent || t.Form == trace.StatusAbsent {
 		return true
@@ -205,7 +208,7 @@ func sameStatus(s, t *trace.StatusValue) bool {
 	return s.Cancelled == t.Cancelled
 }
 
-// anyOrder compares a stream of two ranks with AnyOrder.
+// anyOrder finds the first difference of a stream of two ranks with AnyOrder; nil: none.
 func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Difference, error) {
 	if _, err := c.ahead(a, b, stream); err != nil {
 		return nil, err
@@ -247,8 +250,8 @@ func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Differ
 	return nil, nil
 }
 
-// next returns the next call that is compared one by one, or nil at the end. It records what the calls before it
-// finished.
+// next returns the next call that is compared one by one; nil: the stream has ended. It records what the calls that it
+// skips finished.
 func (t *tally) next(pull func() (*trace.Call, error, bool), second bool) (*trace.Call, error) {
 	for {
 		x, err, ok := pull()
@@ -263,7 +266,7 @@ func (t *tally) next(pull func() (*trace.Call, error, bool), second bool) (*trac
 	}
 }
 
-// same reports whether two calls are equal, except for messages that may arrive in a different order.
+// same reports whether two calls are equal, or differ only in which message a wildcard got.
 func (t *tally) same(m *matcher, x, y *trace.Call) (bool, error) {
 	equal, err := m.same(x, y)
 	if equal || err != nil {
@@ -273,18 +276,18 @@ func (t *tally) same(m *matcher, x, y *trace.Call) (bool, error) {
 	switch {
 	case x.Name() != y.Name():
 		return false, nil
-	case anyX && m.equalButSource(x, y): // the second trace names the source of the first one's message
+	case anyX && m.equalButSource(x, y): // the second trace's receive names a source instead of the wildcard
 		return true, nil
 	case anyX && t.takesAny(y, true) && m.equalButMessage(x, y, t.probe[0] && t.probe[1]):
 		t.message(x.Param("status").Out.Status, false)
 		t.message(y.Param("status").Out.Status, true)
 		return true, nil
 	}
-	return m.equalButAsked(x, y, t.last), nil // both calls may ask about the status of a wildcard's message
+	return m.equalButAsked(x, y, t.last), nil // equal if both query the status of a message that a wildcard got
 }
 
-// rest describes the first operation that only one trace finished, or that both finished differently. It returns ""
-// if nothing differs. The choice is deterministic.
+// rest describes, after the last call, an operation that only one trace finished, or that both finished differently. It
+// returns "" if nothing differs. Of several differences it always chooses the same one.
 func (t *tally) rest() string {
 	only := func(second bool) string {
 		if second {

@@ -8,18 +8,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// The numbers of a rank's threads depend on which thread called MPI first. So do the numbers of memory, handles and
-// persistent requests that threads use. Threads of two traces are compared by number first; if they differ, each is
-// compared with a thread that does the same. Then handles and requests may have different numbers if the mapping is
-// one to one, and memory may differ at will.
+// The numbers of a rank's threads depend on which thread called MPI first. So do the numbers of segments, handles and
+// persistent requests that threads use. If a thread differs from the other trace's thread with the same number, this
+// file looks for other pairs of threads that make the same calls. In these, handles and requests may have different
+// numbers that map one to one, and addresses aren't compared.
 
-// Bounds of the search: threads of a rank, and calls compared.
+// Limits of the search for pairs of threads.
 const (
-	maxThreads = 256
-	maxTried   = 1 << 24
+	maxThreads = 256     // threads of a rank
+	maxTried   = 1 << 24 // calls compared, over all pairs that are tried
 )
 
-// threads reports whether ranks with several threads are equal but for the numbers of threads.
+// threads reports whether ranks with several threads are equal, except that their threads have other numbers.
 func (c *comparison) threads(a, b *trace.Rank) (bool, error) {
 	n := a.Streams()
 	if n < 2 || n != b.Streams() || n > maxThreads || c.o.AnyOrder {
@@ -33,7 +33,7 @@ func (c *comparison) threads(a, b *trace.Rank) (bool, error) {
 	for i := 1; i < n; i++ {
 		found := false
 		for k := range n - 1 {
-			j := 1 + (i-1+k)%(n-1) // the one of the same number first
+			j := 1 + (i-1+k)%(n-1) // try the thread with the same number first
 			if taken[j] {
 				continue
 			}
@@ -57,10 +57,11 @@ type threadMatcher struct {
 	c     *comparison
 	a, b  *trace.Rank
 	names *renaming // the renaming that follows from the threads found equal so far
-	left  int       // calls that may still be looked at
+	left  int       // how many calls may still be compared
 }
 
-// equal compares two threads; if they are equal, the renaming that their calls imply holds from then on.
+// equal reports whether thread i of rank a makes the same calls as thread j of rank b. If so, the numbers of their
+// handles and requests correspond from then on.
 func (t *threadMatcher) equal(i, j int) (bool, error) {
 	if t.a.Len(i) != t.b.Len(j) {
 		return false, nil
@@ -90,7 +91,7 @@ func (t *threadMatcher) equal(i, j int) (bool, error) {
 	return true, nil
 }
 
-// again renames a name from now on: a number is reused when its object is gone.
+// again maps v to w and forgets earlier pairs of both: a number is reused when its object has been freed.
 func (r *renaming) again(v, w name) bool {
 	if before, ok := r.names[v]; ok {
 		delete(r.old, before)
@@ -102,8 +103,8 @@ func (r *renaming) again(v, w name) bool {
 	return true
 }
 
-// own compares handles and requests whose numbers depend on the order of threads; ok is false for others. made says that
-// a call made them.
+// own reports whether two handles or requests are equal under the renaming. ok is false for values whose numbers don't
+// depend on the order of threads. made says that the calls made these objects.
 func (r *renaming) own(kind mpi.Kind, v, w *trace.Value, made bool) (equal, ok bool) {
 	same := r.name
 	if made {
@@ -114,7 +115,9 @@ func (r *renaming) own(kind mpi.Kind, v, w *trace.Value, made bool) (equal, ok b
 		return same(name{kind: kind, num: v.Num}, name{kind: kind, num: w.Num}), true
 	case v.Type == trace.TypeRequest && v.RequestForm == w.RequestForm && v.RequestForm == trace.RequestPersistent:
 		return same(name{kind: mpi.KindRequest, num: v.RequestID}, name{kind: mpi.KindRequest, num: w.RequestID}), true
-	case v.Type == trace.TypeRequest && v.RequestForm == w.RequestForm && v.RequestForm == trace.RequestForeign: // the ID counts the creations since, which depends on time
+	case v.Type == trace.TypeRequest && v.RequestForm == w.RequestForm && v.RequestForm == trace.RequestForeign:
+		// Another thread made the request. RequestID says how many requests that thread has made since, which differs
+		// from run to run.
 		return r.name(name{kind: threadNumber, num: int64(v.RequestThread)}, name{kind: threadNumber, num: int64(w.RequestThread)}), true
 	case v.Type == trace.TypeArray && v.Num == w.Num && len(v.Elems) == len(w.Elems) && len(v.Elems) > 0:
 		if x := v.Elems[0].Type; x != trace.TypeHandle && x != trace.TypeRequest {

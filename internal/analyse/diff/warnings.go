@@ -2,15 +2,15 @@ package diff
 
 import "github.com/spoor-hpc/spoor/trace"
 
-// A Warning is a reason why two traces may differ although their runs did not.
+// A Warning is a reason, found in one trace, why two traces may differ although their runs did not.
 type Warning struct {
 	Trace string // the trace's name
-	Text  string // continues a sentence that begins with the name
+	Text  string // the rest of a sentence that begins with the trace's name
 }
 
 func (w Warning) String() string { return w.Trace + " " + w.Text }
 
-// Warnings lists where a trace deviates from its run because it was made smaller.
+// Warnings lists in what a trace differs from its run because it was reduced.
 func Warnings(r *trace.Reader) (list []Warning, err error) {
 	warn := func(is bool, text string) {
 		if is {
@@ -35,7 +35,7 @@ func Warnings(r *trace.Reader) (list []Warning, err error) {
 	return list, nil
 }
 
-// FitSites sets IgnoreCallers if only one of the traces has call stacks.
+// FitSites sets IgnoreCallers if only one of the traces has call stacks, and then returns a warning.
 func (o *Options) FitSites(a, b *trace.Reader) (list []Warning, err error) {
 	if !o.CompareSites {
 		return nil, nil

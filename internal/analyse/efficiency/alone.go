@@ -8,8 +8,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// aloneIn finds the distinct calls of a class in which no rank can wait for another. Calls that complete requests are
-// local if all calls that make requests are.
+// aloneIn reports, by terminal, the distinct calls of a class in which no rank can wait for another rank. A call that
+// completes requests is one of them only if no call of the class makes a request that involves another rank.
 func aloneIn(r *trace.Reader, members []int) ([]bool, error) {
 	var all []bool
 	none, err := ops.SingleRank(r)
@@ -48,7 +48,7 @@ func aloneIn(r *trace.Reader, members []int) ([]bool, error) {
 	return all, nil
 }
 
-// passesRequest reports whether a function makes requests or finds messages (make), or is given requests or messages.
+// passesRequest reports whether a function returns requests or message handles (make), or is passed such (not make).
 func passesRequest(f *trace.Function, make bool) bool {
 	def, _ := mpi.ByID(f.ID)
 	return def != nil && slices.ContainsFunc(def.Params, func(p mpi.Param) bool {
@@ -56,8 +56,8 @@ func passesRequest(f *trace.Function, make bool) bool {
 	})
 }
 
-// alone reports whether no other rank takes part in a distinct call. If one does and the call makes a request, alone
-// clears *requests.
+// alone reports whether no other rank takes part in a distinct call. Calls that complete requests count as if none did.
+// If another rank takes part in a call that makes a request, alone sets *requests to false.
 func alone(k *trace.Rank, others *ops.RemoteCalls, terminal int, requests *bool) (bool, error) {
 	called := k.CallWithoutParams(terminal)
 	if passesRequest(called.Func, false) {
@@ -65,7 +65,7 @@ func alone(k *trace.Rank, others *ops.RemoteCalls, terminal int, requests *bool)
 	}
 	makes := passesRequest(called.Func, true)
 	if f := called.Func; !makes && !blocks(f) && !f.Has(trace.AttrCollective) {
-		return false, nil // ranks don't wait in it anyway
+		return false, nil // no rank waits in such a call, so the answer doesn't matter
 	}
 	in, err := others.InvolvesOthers(terminal)
 	*requests = *requests && (!in || !makes)

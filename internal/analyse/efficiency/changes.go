@@ -9,10 +9,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// stepSeen is the number of iterations after a step that suffices to see that they take longer.
+// stepSeen is how many iterations a finding names after the iteration from which on all take longer: enough to see it.
 const stepSeen = 10
 
-// IterationFindings says in sentences which iterations of a run differ, as package when finds them. called names a call site. w may be nil.
+// IterationFindings describes in sentences what package when found about iterations of a run: which take longer, and
+// since when. called names a call site. Without findings, w may be nil.
 func IterationFindings(r *trace.Reader, w *trace.When, called func(function string, s trace.Site) string) ([]Finding, error) {
 	if w == nil || w.Loop == nil || len(w.Findings) == 0 {
 		return nil, nil
@@ -46,8 +47,8 @@ func IterationFindings(r *trace.Reader, w *trace.When, called func(function stri
 	return list, nil
 }
 
-// FirstCallFindings reports costs that occur once, before or in the first call from a site. rep is the run's report.
-// called names a call site.
+// FirstCallFindings describes in sentences what took long only once: before or in the first call from a call site. rep
+// is the run's report. called names a call site.
 func FirstCallFindings(r *trace.Reader, rep *Report, called func(function string, s trace.Site) string) (list []Finding, err error) {
 	calls, err := r.FirstCalls()
 	if err != nil {
@@ -72,7 +73,8 @@ func FirstCallFindings(r *trace.Reader, rep *Report, called func(function string
 	return list, err
 }
 
-// mostOfDelays: the cost of all delays is reported, too, if the longest delay is less than this share of it.
+// mostOfDelays is the share of the cost of all delays that the longest one must have. If it has less, the cost of all
+// delays is reported, too.
 const mostOfDelays = 0.9
 
 func changeText(w *trace.When, f *trace.WhenFinding, ranks int) string {
@@ -121,7 +123,7 @@ func changeText(w *trace.When, f *trace.WhenFinding, ranks int) string {
 	return fmt.Sprintf("%s %s between %s and far more an iteration, %s on average; others vary less", who, verb, before, after)
 }
 
-// ordinal writes a number as in "every 3rd".
+// ordinal returns a number as an ordinal (e.g. 3rd).
 func ordinal(n uint64) string {
 	end := "th"
 	if n/10%10 != 1 {

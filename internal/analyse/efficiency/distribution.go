@@ -6,45 +6,45 @@ import (
 	"slices"
 )
 
-// A Distribution is how times in nanoseconds are spread over ranks.
+// A Distribution is how the times of ranks are distributed, in ns. A rank's time is a sum over calls or gaps.
 type Distribution struct {
 	Ranks     int     `json:"ranks"`
 	Mean      float64 `json:"mean_ns"`
 	Deviation float64 `json:"deviation_ns"`
 	Min       Extreme `json:"least"`
 	Max       Extreme `json:"most"`
-	// Exact: Bins and Groups count the ranks' own totals. Otherwise totals are known to within ErrorNs, or, if that
-	// is 0, each rank counts with its class's mean.
+	// Exact reports that each rank's time is known exactly. Else times are known to within ErrorNs, or, if that is 0,
+	// each rank counts in Bins and Groups with the mean of its class.
 	Exact  bool    `json:"exact"`
-	Bins   []int   `json:"bins,omitempty"` // number of ranks in each of equal steps from the least time to the most
-	Groups []Group `json:"groups,omitempty"`
-	// ErrorNs is the largest error of a rank's time if each rank's error is known; 0 for exact times.
+	Bins   []int   `json:"bins,omitempty"`   // histogram: number of ranks in each of 16 equal steps from Min to Max
+	Groups []Group `json:"groups,omitempty"` // the two groups that the ranks form; nil: they form none
+	// ErrorNs is the largest error of a rank's time; 0: times are exact, or their errors aren't known.
 	ErrorNs float64 `json:"within_ns,omitempty"`
 }
 
-// An Extreme is a least or largest time, with its rank.
+// An Extreme is the least or the largest time of a rank, and that rank with its host.
 type Extreme struct {
 	Ns   float64 `json:"ns"`
 	Rank int     `json:"rank"`
 	Host string  `json:"host"`
 }
 
-// A Group is ranks with similar times.
+// A Group is one of two groups of ranks: the times within a group are similar.
 type Group struct {
 	Ranks     int     `json:"ranks"`
 	MeanNs    float64 `json:"mean_ns"`
 	MinNs     float64 `json:"least_ns"`
 	MaxNs     float64 `json:"most_ns"`
-	SomeRanks []int   `json:"some_ranks"` // up to maxNamed of them, in rising order
+	SomeRanks []int   `json:"some_ranks"` // ranks of the group that are known, at most maxNamed, in rising order
 
-	// Estimated: the size was computed from mean, deviation and extremes.
+	// Estimated reports that the number of ranks was computed from the mean, deviation and extremes of a class.
 	Estimated bool `json:"estimated,omitempty"`
 }
 
-// maxNamed bounds how many ranks of a group are listed.
+// maxNamed is how many ranks of a group are listed at most.
 const maxNamed = 8
 
-// bins is the number of steps of a histogram.
+// bins is the number of bins of a Distribution's histogram.
 const bins = 16
 
 // A rankNs is a rank with its time in ns.
@@ -53,22 +53,22 @@ type rankNs struct {
 	rank int
 }
 
-// A rankGroup summarises the times of some ranks.
+// A rankGroup summarises the times of one or several ranks, in ns.
 type rankGroup struct {
 	ranks           int
 	mean, deviation float64
 	least, most     rankNs
-	within          float64 // largest error of one rank's time
+	within          float64 // largest error of a rank's time; 0: times are exact, or their errors aren't known
 
-	lone  bool // one of two groups that were estimated for a class; of its ranks only the one in field known is known
-	known int
+	lone  bool // the group is one of two estimated for a class: only one of its ranks is known
+	known int  // that rank if lone is set
 }
 
 func single(ns float64, rank int) rankGroup {
 	return rankGroup{ranks: 1, mean: ns, least: rankNs{ns, rank}, most: rankNs{ns, rank}}
 }
 
-// exact returns the distribution of exact times.
+// exact returns the distribution of times that are known exactly. hosts returns the host of a rank.
 func exact(list []rankNs, hosts func(int) string) Distribution {
 	parts := make([]rankGroup, len(list))
 	for i, s := range list {
@@ -77,7 +77,7 @@ func exact(list []rankNs, hosts func(int) string) Distribution {
 	return combine(parts, hosts)
 }
 
-// combine returns the distribution over the ranks of all parts.
+// combine returns the distribution over the ranks of all parts. hosts returns the host of a rank.
 func combine(parts []rankGroup, hosts func(int) string) Distribution {
 	var d Distribution
 	if len(parts) == 0 {
@@ -116,7 +116,8 @@ func combine(parts []rankGroup, hosts func(int) string) Distribution {
 	return d
 }
 
-// histogram counts ranks in equal steps.
+// histogram returns the number of ranks in each of bins equal steps from least to most. A part's ranks count at its
+// mean.
 func histogram(parts []rankGroup, least, most float64) []int {
 	if most <= least {
 		return nil
@@ -129,18 +130,17 @@ func histogram(parts []rankGroup, least, most float64) []int {
 	return list
 }
 
-// Two groups are reported if the split explains nearly all of the variance; of an even spread it would explain three
-// quarters. Besides, the distance between the groups must be at least half the width of the wider one, and the
-// difference must matter.
+// Ranks form two groups if these conditions hold, and if the gap between the groups is at least half as wide as the
+// range of times in the wider group.
 const (
-	explained  = 0.85
-	difference = 0.02 // least difference of the means, as a share of the larger mean
-	leastApart = 1000 // ns of a rank's total: caches and clocks explain smaller differences
-	fewest     = 4    // the least number of ranks that can form groups
+	explained  = 0.85 // least share of the variance that is between the groups; evenly spread times would have 0.75
+	difference = 0.02 // least difference between the groups' means, as a share of the larger mean
+	leastApart = 1000 // least difference between the groups' means, in ns: caches and clocks explain smaller ones
+	fewest     = 4    // least number of ranks in both groups together
 )
 
-// groups splits ranks into two groups if there are two. It splits the sorted times where the variance within both
-// sides is least, which is the best clustering in one dimension.
+// groups splits ranks into two groups; nil: they don't form two. It splits the sorted times where the variance within
+// the two groups is least, which is the best clustering in one dimension.
 func groups(parts []rankGroup) []Group {
 	list := slices.Clone(parts)
 	slices.SortStableFunc(list, func(a, b rankGroup) int {
@@ -168,7 +168,7 @@ func groups(parts []rankGroup) []Group {
 			continue
 		}
 		right := n - left
-		// Variance between the two sides.
+		// The split with the largest variance between the groups has the least within them.
 		if between := left * right / n * square(leftSum/left-(sum-leftSum)/right); between > best {
 			best, at = between, i+1
 		}

@@ -33,67 +33,67 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// A Report is what the analysis found.
+// A Report says how efficient a run was, and at which call sites ranks lost time.
 type Report struct {
-	Ranks        int    `json:"ranks"` // with a track
-	MissingRanks int    `json:"missing,omitempty"`
-	TimesKind    string `json:"timing"` // how times of calls are known: exact, bounded, by class, none
+	Ranks        int    `json:"ranks"`             // number of ranks with a track
+	MissingRanks int    `json:"missing,omitempty"` // number of ranks without a track
+	TimesKind    string `json:"timing"`            // how times of calls are known: exact, bounded, by class, none
 
 	Efficiency Efficiency   `json:"efficiency"`
-	Useful     Distribution `json:"useful_time"` // outside MPI, over the ranks
-	MPI        Distribution `json:"mpi_time"`
-	Init       Distribution `json:"init"` // MPI_Init's part of the MPI time; zero if Options.WithoutInit excludes it
-	Finalize   Distribution `json:"finalize"`
-	MaxThreads int          `json:"threads"`   // largest number of threads of a rank
-	ThreadNs   float64      `json:"thread_ns"` // time of all threads of all ranks, each from its first call to its last
-	Calls      []CallSite   `json:"calls"`     // by time lost
+	Useful     Distribution `json:"useful_time"` // each rank's time outside MPI
+	MPI        Distribution `json:"mpi_time"`    // each rank's time in MPI
+	Init       Distribution `json:"init"`        // each rank's time in MPI_Init; zero with Options.WithoutInit
+	Finalize   Distribution `json:"finalize"`    // each rank's time in MPI_Finalize; zero with Options.WithoutInit
+	MaxThreads int          `json:"threads"`     // largest number of threads of a rank
+	ThreadNs   float64      `json:"thread_ns"`   // sum of all threads' times from first to last call
+	Calls      []CallSite   `json:"calls"`       // in falling order of CostNs
 
 	spent *collector
 }
 
-// FinalizeKnown reports whether the trace has the duration of MPI_Finalize. A recorded trace was written
-// inside of that call, which it shows as ending where it begins; an imported one may have it.
+// FinalizeKnown reports whether the trace has the duration of MPI_Finalize. A recorded trace doesn't: it was written
+// inside of MPI_Finalize, which has duration 0 in it. An imported trace may have it.
 func (r *Report) FinalizeKnown() bool { return r.Finalize.Mean*100 > r.Init.Mean }
 
-// Efficiency is the upper part of the POP metrics.
+// Efficiency has the topmost of the efficiencies that the POP project defines; see the package.
 type Efficiency struct {
 	Parallel       BoundedShare `json:"parallel"`
 	LoadBalance    BoundedShare `json:"load_balance"`
 	Communication  BoundedShare `json:"communication"`
 	RuntimeNs      int64        `json:"runtime_ns"`
-	RuntimeErrorNs int64        `json:"runtime_within_ns"` // largest error of the run time
+	RuntimeErrorNs int64        `json:"runtime_within_ns"` // largest error of RuntimeNs
 }
 
-// A CallSite is all calls of a function from one place, over the ranks that made them. Calls from several places that
-// meet in the same collective operation are one CallSite.
+// A CallSite is the calls of a function from one place, on all ranks that made them. If ranks make the same collective
+// call from different places, these are one CallSite.
 type CallSite struct {
 	Function          string       `json:"function"`
 	Site              trace.Site   `json:"-"`
 	Place             string       `json:"site"`
-	OtherPlaces       []string     `json:"other_sites,omitempty"` // the other places where ranks make the same collective call
+	OtherPlaces       []string     `json:"other_sites,omitempty"` // further places of the same collective call
 	Collective        bool         `json:"collective"`
-	CompletesRequests bool         `json:"completion"`      // completes point-to-point communication
-	IsLocal           bool         `json:"alone,omitempty"` // no other rank takes part
+	CompletesRequests bool         `json:"completion"`      // the calls wait for requests or a message: MPI_Wait
+	IsLocal           bool         `json:"alone,omitempty"` // no other rank takes part in the calls
 	Count             uint64       `json:"calls"`
-	AddressCount      int          `json:"addresses"` // number of addresses of this call site: compilers copy calls
-	Duration          Distribution `json:"duration"`  // sum of a rank's calls
-	Gap               Distribution `json:"gap"`       // sum of the times outside MPI before them
-	CostNs            float64      `json:"cost_ns"`
+	AddressCount      int          `json:"addresses"` // number of addresses; several if the compiler copied the call
+	Duration          Distribution `json:"duration"`  // sum of the durations of a rank's calls
+	Gap               Distribution `json:"gap"`       // sum of the gaps before a rank's calls
+	CostNs            float64      `json:"cost_ns"`   // time that ranks waited in the calls, estimated; see cost
 
-	// SingleCalls is about single calls and the gaps before them; nil if the trace has neither histograms nor times
-	// of single calls.
+	// SingleCalls and SingleGaps are the distributions of the durations of single calls, and of the gaps before them;
+	// nil if the trace has neither histograms nor times of single calls.
 	SingleCalls *CallTimeDistribution `json:"single_duration,omitempty"`
 	SingleGaps  *CallTimeDistribution `json:"single_gap,omitempty"`
 }
 
-// LostNs is the sum over ranks of the time in the calls beyond that of the rank that spent least. It estimates
-// waiting: the rank that arrives last waits least.
+// LostNs estimates how long ranks waited in the calls, in sum. The rank that spent least time in them arrived last and
+// didn't wait; LostNs is how much longer all others were in them.
 func (c *CallSite) LostNs() float64 {
 	return max(0, c.Duration.Mean-float64(c.Duration.Min.Ns)) * float64(c.Duration.Ranks)
 }
 
-// cost is the waiting time in the calls. For calls that complete point-to-point communication it is their whole time,
-// as the late partner is not in these calls. For others it is LostNs.
+// cost estimates how long ranks waited in the calls, in ns. For calls that wait for requests or messages, it is their
+// whole time, as the late partner is in other calls. For all others, it is LostNs.
 func (c *CallSite) cost() float64 {
 	if c.CompletesRequests && !c.IsLocal {
 		return c.Duration.Mean * float64(c.Duration.Ranks)
@@ -101,16 +101,16 @@ func (c *CallSite) cost() float64 {
 	return c.LostNs()
 }
 
-// Options say what to look at.
+// Options say which calls are analysed, and how call sites are named.
 type Options struct {
-	AllFunctions bool                    // all functions, not only functions in which ranks wait
-	WithoutInit  bool                    // computes efficiencies for the time between MPI_Init and MPI_Finalize
-	NameSite     func(trace.Site) string // names a call site; nil: module and offset
-	SiteNaming   *sites.Naming           // decides which addresses are one call site; nil: each address is its own
-	Progress     func(done, ranks int)   // may be nil
+	AllFunctions bool                    // calls of all functions, not only of functions in which ranks wait
+	WithoutInit  bool                    // times and efficiencies leave out MPI_Init and MPI_Finalize
+	NameSite     func(trace.Site) string // names a call site; nil: by module and offset
+	SiteNaming   *sites.Naming           // decides which addresses are one call site; nil: each address is one
+	Progress     func(done, ranks int)   // called with numbers of ranks, or of classes, that are done; may be nil
 }
 
-// Analyse computes the report of a trace.
+// Analyse computes a trace's efficiencies, and the times of ranks at call sites.
 func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	if o.NameSite == nil {
 		o.NameSite = func(s trace.Site) string { return s.String() }
@@ -161,12 +161,12 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	return rep, nil
 }
 
-// siteOf drops the callers: times are known for all calls from a call site together.
+// siteOf returns a call's function and call site without callers, as totals are kept by call site, not by call stack.
 func (o *Options) siteOf(c *trace.Call) trace.FunctionSite {
 	return o.SiteNaming.Representative(c.FunctionSite().WithoutCallers())
 }
 
-// An entry collects what is known of a call site.
+// An entry collects the times of the calls of one CallSite.
 type entry struct {
 	collective     bool
 	completion     bool
@@ -174,10 +174,10 @@ type entry struct {
 	count          uint64
 	duration, gaps []rankGroup
 
-	single, singleGap *hist.Hist // may be nil
+	single, singleGap *hist.Hist // histograms of single calls' durations and gaps; nil: none
 }
 
-// entries keeps entries in order of first occurrence.
+// entries has the entry of each CallSite, in the order in which they were first seen.
 type entries struct {
 	*meetings
 	order []trace.FunctionSite
@@ -217,25 +217,24 @@ func (r *Report) finish(p *entries, o Options, hosts func(int) string) {
 	}
 }
 
-// wanted reports whether a function is analysed: with AllFunctions each one, else a function in which ranks wait for
-// each other.
+// wanted reports whether calls of a function are analysed: if ranks wait for others in it, or with AllFunctions.
 func (o *Options) wanted(f *trace.Function) bool {
 	return o.AllFunctions || blocks(f) || f.Has(trace.AttrCollective) && !f.Has(trace.AttrNonblocking) && !f.Has(trace.AttrPersistent)
 }
 
-// blocks reports whether a function waits for what another rank does for the caller.
+// blocks reports whether a function waits until another rank has sent, received or done something for its caller.
 func blocks(f *trace.Function) bool {
 	def, _ := mpi.ByID(f.ID)
 	return meaning.WaitBehaviourOf(def).Blocks
 }
 
-// each sums the times of every single call of every rank.
+// each analyses a trace that has a time for each call: it sums these for each rank.
 func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error {
 	p, err := placesOf(t, &o)
 	if err != nil {
 		return err
 	}
-	lone := make(map[int][]bool) // by class: the distinct calls in which no other rank takes part
+	lone := make(map[int][]bool) // by class, by terminal: whether no other rank takes part in the call
 	for k, err := range t.RanksWithTrack() {
 		if err != nil {
 			return err
@@ -306,7 +305,7 @@ func (r *Report) each(t *trace.Reader, o Options, hosts func(int) string) error 
 	return nil
 }
 
-// classes sums times by class, for traces without single calls' times.
+// classes analyses a trace without times of single calls: it takes the sums that the trace has of each class.
 func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) error {
 	p, err := placesOf(t, &o)
 	if err != nil {
@@ -322,7 +321,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 	return nil
 }
 
-// class adds the times of one class.
+// class adds the times of one class's calls to p.
 func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *entries, o *Options) error {
 	t, c := table.Reader, &table.Classes[class]
 	k, err := t.Rank(c.Members[0])
@@ -350,7 +349,7 @@ func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *ent
 	}
 	of := make(map[*entry]*parts)
 	var order []*entry
-	entries := make(map[int]*entry) // by row; nil: not wanted
+	entries := make(map[int]*entry) // by row of table; nil: the row's function isn't analysed
 	for terminal, row := range c.RowOf {
 		e, seen := entries[row]
 		if call := k.CallWithoutParams(terminal); !seen && o.wanted(call.Func) {
@@ -401,7 +400,8 @@ func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *ent
 	return nil
 }
 
-// spread returns the distribution of ranks' totals in a class.
+// spread returns how the total times of a class's ranks are distributed. s is their sum. The times may consist of
+// several parts: each element of several is how one part is spread over the ranks.
 func spread(s trace.Stat, several []trace.Spread, members []int) []rankGroup {
 	n := len(members)
 	totals, _ := sums.AddSpreads(several)
@@ -419,5 +419,5 @@ func spread(s trace.Stat, several []trace.Spread, members []int) []rankGroup {
 	return []rankGroup{p}
 }
 
-// square is the square of a finite number.
+// square returns x².
 func square(x float64) float64 { return math.Pow(x, 2) }

@@ -16,34 +16,36 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Finding is one thing that takes much of the run.
+// A Finding is a statement about one thing that takes much of the run's time.
 type Finding struct {
-	Share          float64 `json:"share"` // of the run time of all ranks, or threads
-	Text           string  `json:"text"`
-	Function       string  `json:"function,omitempty"`
-	Place          string  `json:"site,omitempty"`
-	Rank           int     `json:"rank"`               // the rank to look at; -1: no single one
-	Evidence       string  `json:"evidence,omitempty"` // "path": the critical path; "waiting"; "iterations"; "first" calls; else the calls themselves
-	FirstIteration uint64  `json:"-"`                  // the first iteration that shows it
-	LastIteration  uint64  `json:"-"`                  // the last iteration that shows it clearly; 0: the whole run
+	Share    float64 `json:"share"` // how much time it takes, as a share of the run time of all ranks or threads
+	Text     string  `json:"text"`
+	Function string  `json:"function,omitempty"`
+	Place    string  `json:"site,omitempty"`
+	Rank     int     `json:"rank"` // the rank to look at; -1: the finding is about several
+	// Evidence is what shows the finding: "path" (the critical path), "waiting", "iterations", or "first" (the first
+	// call of a call site); "": the times of calls.
+	Evidence       string `json:"evidence,omitempty"`
+	FirstIteration uint64 `json:"-"` // the first iteration that shows it
+	LastIteration  uint64 `json:"-"` // the last iteration that shows it clearly; 0: the whole run shows it
 
-	before string // the place where a rank arrives late, if the text names it
+	before string // the call site at which ranks arrive late, if Text names it; else ""
 }
 
-// TextLine returns the text after a lead, with places shortened to fit one line.
+// TextLine returns lead followed by Text, with names of places shortened so that it fits one line.
 func (f *Finding) TextLine(lead string) string {
 	return show.ShortenPlaces(lead+f.Text, f.Place, f.before)
 }
 
 const (
-	most  = 5    // largest number of findings
-	least = 0.05 // least share of the run that a finding takes
-	apart = 1.2  // a rank is named if it differs from the mean by at least this factor
+	most  = 5    // largest number of findings that are returned
+	least = 0.05 // least Share of a finding
+	apart = 1.2  // a rank is named if its time is more than this factor × the mean
 )
 
-// Findings derives findings from a report on all calls (Options.AllFunctions), the largest first. A run without
-// times, or with small losses, has none. waited reports who waited for whom; nil if unknown. Its statements on a
-// call, a rank or the critical path replace those from sums of times. others are added.
+// Findings derives findings from a report on all calls (Options.AllFunctions), and adds others. The finding with the
+// largest Share comes first. A run without times, or with small losses, has none. waited says which ranks waited for
+// which; nil: not known. What it says on a call, a rank or the critical path replaces what sums of times suggest.
 func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 	runtime := float64(rep.Efficiency.RuntimeNs)
 	whole := runtime * float64(rep.Ranks)
@@ -60,7 +62,7 @@ func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 		x := &rep.Useful
 		return x.Ranks > 1 && x.Mean > 0 && x.Max.Rank == rank && x.Max.Ns-x.ErrorNs > apart*(x.Mean+x.ErrorNs)
 	}
-	told := make(map[int]bool) // ranks already reported as late because they compute
+	told := make(map[int]bool) // ranks that a finding on waits already names as late because they compute
 	var waiting []wait
 	if waited != nil {
 		waiting = waitsOf(waited)
@@ -113,7 +115,8 @@ func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 	return list[:min(most, len(list))]
 }
 
-// critical returns the finding about the critical path: where it spends most beyond the ranks' average.
+// critical returns the finding about the critical path: the call site at which the path's rank takes longest in
+// comparison with the average rank.
 func critical(p *waits.CriticalPath, runtime float64) Finding {
 	worst := waits.PathSite{}
 	for _, s := range p.Sites {
@@ -126,33 +129,34 @@ func critical(p *waits.CriticalPath, runtime float64) Finding {
 		what = "spends %s in"
 	}
 	return Finding{
-		float64(worst.ImbalanceNs) / max(1, float64(p.LengthNs), runtime), // the path may be that of the last part only
+		float64(worst.ImbalanceNs) / max(1, float64(p.LengthNs), runtime), // the path may cover only the end of the run
 		fmt.Sprintf("critical path: rank %d "+what+" %s at %s, %s more than the average rank", worst.Rank,
 			show.FormatDuration(float64(worst.ComputeNs+worst.MPINs)), worst.Function, worst.Place, show.FormatDuration(float64(worst.ImbalanceNs))),
 		worst.Function, worst.Place, worst.Rank, "path", 0, 0, "",
 	}
 }
 
-// A wait describes the waiting at one call site.
+// A wait is the finding that ranks wait at one call site.
 type wait struct {
 	Finding
 	at       trace.FunctionSite
-	cause    waits.Cause // the call that is late
-	computes bool        // late ranks mostly compute
+	cause    waits.Cause // the call to which late ranks come late
+	computes bool        // late ranks compute, rather than call MPI, for most of the time that others wait
 }
 
-// of reports whether the wait occurs at a call site.
+// of reports whether ranks wait at call site c.
 func (w *wait) of(c *CallSite) bool {
 	other := func(place string) bool { return strings.HasPrefix(w.Place+" < ", place+" < ") }
 	return w.Function == c.Function && (w.at.Site == c.Site.WithoutCallers() || other(c.Place) || slices.ContainsFunc(c.OtherPlaces, other))
 }
 
-// late reports whether ranks are late for a call.
+// late reports whether it is this call to which late ranks come late.
 func (w *wait) late(function, place string) bool {
 	return w.cause.Function == function && w.cause.Place == place
 }
 
-// waitsOf returns for each call site which ranks wait, for whom and why. The main reason gives the sentence.
+// waitsOf returns a wait for each call site: which ranks wait there, for which, and why. Its text is about the kind of
+// wait with most time.
 func waitsOf(rep *waits.Report) (list []wait) {
 	for i := range rep.Sites {
 		s := &rep.Sites[i]
@@ -164,7 +168,7 @@ func waitsOf(rep *waits.Report) (list []wait) {
 		w := wait{at: s.FunctionSite.WithoutCallers(), Finding: Finding{Share: share, Function: s.Function, Place: s.Place, Evidence: "waiting"}}
 		n, of, late, computes, is := s.WaitingCount, "each other", "the late ranks", "compute", "are"
 		if w.Rank = s.LateRank(); w.Rank >= 0 {
-			n = min(n, rep.Ranks-1) // the rank may have waited for others, too
+			n = min(n, rep.Ranks-1) // the late rank isn't one of them, even if it has waited at other times
 			of = fmt.Sprintf("rank %d", w.Rank)
 			late, computes, is = of, "computes", "is"
 		}
@@ -194,7 +198,8 @@ func waitsOf(rep *waits.Report) (list []wait) {
 	return list
 }
 
-// call returns the finding about a call site. If the waits are known, it leaves waiting out.
+// call returns the finding about the time in a call site's calls. whole is the run time of all ranks. If known is set,
+// waits are known from elsewhere, so the finding doesn't guess at them.
 func call(c *CallSite, whole float64, known bool) Finding {
 	f := Finding{Function: c.Function, Place: c.Place, Rank: -1}
 	total := c.Duration.Mean * float64(c.Duration.Ranks)

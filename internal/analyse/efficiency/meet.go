@@ -10,18 +10,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A meetings finds sites at which different ranks make the same collective call, so that the report treats them as
-// one.
+// A meetings finds call sites from which different ranks make the same collective call. The report treats these sites
+// as one.
 type meetings struct {
 	r       *trace.Reader
 	o       *Options
-	of      []map[trace.FunctionSite]bool // by class: the collective calls that are analysed
-	classes map[trace.FunctionSite]int    // number of classes that call at a site
-	same    map[trace.FunctionSite]trace.FunctionSite
+	of      []map[trace.FunctionSite]bool             // by class: call sites of collective calls that are analysed
+	classes map[trace.FunctionSite]int                // number of classes that make calls from a site
+	same    map[trace.FunctionSite]trace.FunctionSite // the call site that represents a site
 }
 
-// meetingsOf compares the site of each collective call in a class's first rank with the sites in other members of the
-// communicator.
+// meetingsOf finds, for each collective call of a class's first rank, the call sites from which other members of the
+// communicator make it.
 func meetingsOf(r *trace.Reader, o *Options) (*meetings, error) {
 	m := &meetings{r: r, o: o, classes: make(map[trace.FunctionSite]int), same: make(map[trace.FunctionSite]trace.FunctionSite)}
 	ranks := make(map[trace.FunctionSite]int)
@@ -47,7 +47,7 @@ func meetingsOf(r *trace.Reader, o *Options) (*meetings, error) {
 			return nil, err
 		}
 	}
-	// The place of most ranks names the call.
+	// Of the call sites that meet, the one that most ranks call from represents the others.
 	most := make(map[trace.FunctionSite]trace.FunctionSite)
 	for key := range m.same {
 		root := m.root(key)
@@ -73,7 +73,8 @@ func (m *meetings) root(key trace.FunctionSite) trace.FunctionSite {
 	}
 }
 
-// class finds the ranks that a class's first rank meets in collective calls at sites that not all ranks reach.
+// class looks at those call sites of a class's first rank from which not all classes make calls. It finds the sites
+// from which other ranks make the same collective calls.
 func (m *meetings) class(class int) error {
 	some := func(key trace.FunctionSite) bool { return m.classes[key] < len(m.of) }
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(m.of[class])), some) {
@@ -132,7 +133,7 @@ func (m *meetings) rank(rank int) (*trace.Rank, *handles.Rank, error) {
 	return k, x, err
 }
 
-// meets joins a site with the one at which a rank makes its nth collective call on a communicator.
+// meets joins a site with the site from which a rank makes its nth collective call, from 0, on a communicator.
 func (m *meetings) meets(key trace.FunctionSite, comm *handles.Comm, rank int, nth uint64) error {
 	k, x, err := m.rank(rank)
 	if err != nil {
@@ -151,7 +152,7 @@ func (m *meetings) meets(key trace.FunctionSite, comm *handles.Comm, rank int, n
 	return nil
 }
 
-// one returns the site that represents all sites that meet.
+// one returns the call site that represents the site of call c.
 func (m *meetings) one(c *trace.Call) trace.FunctionSite {
 	key := m.o.siteOf(c)
 	if one, ok := m.same[key]; ok {
@@ -160,7 +161,7 @@ func (m *meetings) one(c *trace.Call) trace.FunctionSite {
 	return key
 }
 
-// others lists the sites that a site represents.
+// others lists the other call sites that site key represents.
 func (m *meetings) others(key trace.FunctionSite) (list []trace.FunctionSite) {
 	for other, one := range m.same {
 		if one == key && other != key {

@@ -8,15 +8,15 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A RankTime is a time of a rank, and its largest error.
+// A RankTime is a time of a rank, and its largest error, in ns.
 type RankTime struct {
 	Ns      float64 `json:"ns"`
 	ErrorNs float64 `json:"within_ns"`
-	// Known: the time is the rank's own. Otherwise it is the rank's share in its class's time.
+	// Known reports that the time is the rank's own. Else it is the rank's share of its class's time.
 	Known bool `json:"known"`
 }
 
-// RankSite is the time that a rank spent in the calls of a function from one place, and outside of MPI before them.
+// RankSite is the time that a rank spent in its calls from one call site (MPI), and in the gaps before them (Compute).
 type RankSite struct {
 	Function string     `json:"function"`
 	Site     trace.Site `json:"-"`
@@ -29,27 +29,27 @@ func (s *RankSite) at() trace.FunctionSite {
 	return trace.FunctionSite{Function: s.Function, Site: s.Site}
 }
 
-// RankTotals is what a rank spent, over all of its threads.
+// RankTotals is what a rank spent outside of MPI (Compute) and in MPI, summed over its threads.
 type RankTotals struct {
 	Rank    int         `json:"rank"`
 	Host    string      `json:"host"`
 	Compute RankTime    `json:"compute"`
 	MPI     RankTime    `json:"mpi"`
-	Sites   []RankSite  `json:"sites"` // by what all ranks spent there
+	Sites   []RankSite  `json:"sites"` // call sites, in falling order of the time that all ranks spent there
 	Values  []RankValue `json:"values,omitempty"`
 }
 
 // A RankValue is the sum of the values of one name that a plugin or a counter attached to a rank's calls.
 type RankValue struct {
 	Name     string  `json:"name"`
-	Function string  `json:"function,omitempty"` // empty: the sum is over all functions
+	Function string  `json:"function,omitempty"` // "": the sum is over the calls of all functions
 	Place    string  `json:"site,omitempty"`
 	Sum      float64 `json:"sum"`
-	Error    float64 `json:"within"` // largest error; 0 also if it is unknown
+	Error    float64 `json:"within"` // largest error of Sum; 0 if it is exact or if the error isn't known
 	Known    bool    `json:"known"`
 }
 
-// TotalsByRank returns the times of each rank that has a track, for every way of keeping times.
+// TotalsByRank returns the times of each rank that has a track, in whichever way the trace keeps times.
 func TotalsByRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 	if o.NameSite == nil {
 		o.NameSite = func(s trace.Site) string { return s.String() }
@@ -73,7 +73,7 @@ func TotalsByRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 		}
 		var order []trace.FunctionSite
 		number := make(map[trace.FunctionSite]int)
-		var of []int // by call site: index in order
+		var of []int // by call site of totals: index in order of the site that represents it
 		for i, rank := range members {
 			totals := own.ForMember(i)
 			if of == nil {
@@ -127,7 +127,8 @@ func (t *RankTime) add(o RankTime) {
 	t.Known = t.Known && o.Known
 }
 
-// rankValues lists a rank's attached values by name: first the sum over all calls, then those by call site.
+// rankValues lists the sums of a rank's attached values. For each name, the sum over all calls comes first, then the
+// sums by call site.
 func rankValues(t *trace.Reader, rank int, o Options) ([]RankValue, error) {
 	names, err := t.AttachedNames()
 	if err != nil || len(names) == 0 {
@@ -163,16 +164,17 @@ func rankValues(t *trace.Reader, rank int, o Options) ([]RankValue, error) {
 	return list, nil
 }
 
-// A SpentColumn is the time of each rank at one place: in its calls, or before them.
+// A SpentColumn is the time that each rank spent in the calls from one call site, or in the gaps before them.
 type SpentColumn struct {
 	Function, Place string
-	IsTimeInCalls   bool // else in the gaps before them
+	IsTimeInCalls   bool // the time is in the calls; else in the gaps before them
 	SumNs           float64
-	Estimated       bool // some ranks' times are shares of their class's
+	Estimated       bool // some ranks' times are their shares of their classes' times
 	ByRank          map[int]RankTime
 }
 
-// SpentColumns lists the times of ranks by the place's name, the largest sum first.
+// SpentColumns lists two columns for each call site, the column with the largest sum first. Call sites with the same
+// name are one.
 func SpentColumns(list []RankTotals) (cols []*SpentColumn) {
 	type key struct {
 		function, place string

@@ -14,12 +14,13 @@ type CallTimeDistribution struct {
 	Mean      float64         `json:"mean_ns"`
 	Min       Extreme         `json:"least"`
 	Max       Extreme         `json:"most"`
-	Histogram []uint64        `json:"steps"` // number of calls, in steps from least to most that are equal in the logarithm
+	Histogram []uint64        `json:"steps"` // number of calls in 16 intervals from Min to Max, equal in the logarithm
 	Bins      []CallTimeBin   `json:"bins"`
-	Groups    []CallTimeGroup `json:"groups,omitempty"` // two groups, or nil if the calls don't split
+	Groups    []CallTimeGroup `json:"groups,omitempty"` // the two groups that the calls form; nil: they form none
 }
 
-// A CallTimeBin is calls of similar duration, with the ranks of the extremes.
+// A CallTimeBin is a bin of a histogram: the number of calls with similar times, their extremes, and the ranks that had
+// these.
 type CallTimeBin struct {
 	Calls uint64  `json:"calls"`
 	Mean  float64 `json:"mean_ns"`
@@ -27,7 +28,7 @@ type CallTimeBin struct {
 	Max   Extreme `json:"most"`
 }
 
-// A CallTimeGroup is one of the two groups of a split.
+// A CallTimeGroup is one of the two groups of calls that a CallTimeDistribution has.
 type CallTimeGroup struct {
 	Calls uint64  `json:"calls"`
 	Mean  float64 `json:"mean_ns"`
@@ -35,13 +36,14 @@ type CallTimeGroup struct {
 	Max   Extreme `json:"most"`
 }
 
-// ownBins is the number of bins made for times that the trace keeps one by one.
+// ownBins is the number of bins of a histogram made from a trace that has a time for each call.
 const ownBins = 24
 
-// fewestCalls is the least share of calls in a group: fewer are outliers.
+// fewestCalls is the least share of the calls that a group has: fewer calls are outliers.
 const fewestCalls = 0.03
 
-// sampleOf describes a histogram; nil if it adds nothing to the mean.
+// sampleOf returns the distribution that a histogram has; nil if that is of fewer than two calls. hosts returns the
+// host of a rank.
 func sampleOf(h *hist.Hist, hosts func(int) string) *CallTimeDistribution {
 	if h == nil || h.Count() < 2 {
 		return nil
@@ -82,7 +84,8 @@ func sampleOf(h *hist.Hist, hosts func(int) string) *CallTimeDistribution {
 	return s
 }
 
-// steps counts calls in steps that are equal in the logarithm.
+// steps returns how many calls of histogram h are in each of bins intervals that have equal widths in the logarithm.
+// all is the bin that h's bins make together.
 func steps(h *hist.Hist, all hist.Bin) []uint64 {
 	low, high := math.Max(float64(all.Min), 1), float64(all.Max)
 	if high <= low {
@@ -102,7 +105,7 @@ func steps(h *hist.Hist, all hist.Bin) []uint64 {
 	return list
 }
 
-// merged adds h to sum, which may be nil, and returns the sum. It doesn't change h.
+// merged adds histogram h to sum and returns sum. Either may be nil: an empty histogram. It doesn't change h.
 func merged(sum, h *hist.Hist) *hist.Hist {
 	switch {
 	case h == nil:
@@ -114,16 +117,17 @@ func merged(sum, h *hist.Hist) *hist.Hist {
 	return sum
 }
 
-// parts derives groups of ranks from the spread of a class's totals. Up to three totals follow from mean and
-// extremes. If nearly all totals are at the extremes, there are two groups whose sizes follow from the mean. This is
-// so if the variance is near the largest that the extremes allow (Bhatia and Davis).
+// parts splits a class's ranks into smaller groups as far as the spread of their total times shows them. Of up to three
+// ranks, each total follows from mean and extremes. Of more, nearly all totals are at the extremes if the variance is
+// near the largest that the extremes allow (Bhatia and Davis). Then there are two groups, whose sizes follow from the
+// mean.
 func (p rankGroup) parts(totals trace.Spread, members []int) []rankGroup {
 	n := p.ranks
 	if n < 2 || totals.Ranks != n || p.most.ns <= p.least.ns {
 		return []rankGroup{p}
 	}
 	if n <= 3 {
-		// Extremes are kept as their distance from the mean, to six bits.
+		// The trace has the extremes as distances from the mean, rounded to six significant bits.
 		off := trace.SumError * p.mean
 		low, high := off+(p.mean-p.least.ns)/64, off+(p.most.ns-p.mean)/64
 		list := []rankGroup{single(p.least.ns, p.least.rank), single(p.most.ns, p.most.rank)}

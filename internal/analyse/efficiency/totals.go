@@ -2,14 +2,14 @@ package efficiency
 
 import "github.com/spoor-hpc/spoor/trace"
 
-// ownTotals is the totals of each rank of a class at one or more call sites.
+// ownTotals is the total durations and gaps of each rank of a class at one or more call sites.
 type ownTotals struct{ duration, gap rankTimes }
 
-// rankTimes is times of the ranks of a class, in order.
+// rankTimes is the total times of the ranks of a class, by member.
 type rankTimes struct {
-	ns, within []float64
-	sites      int
-	unknown    bool // some site's times are not known for each rank
+	ns, within []float64 // the total in ns, and its largest error
+	sites      int       // number of call sites that the totals are over
+	unknown    bool      // for some call site, the ranks' own times aren't known
 }
 
 func (o *ownTotals) begin(ranks int) {
@@ -18,7 +18,7 @@ func (o *ownTotals) begin(ranks int) {
 	}
 }
 
-// add adds the totals of all ranks at a call site.
+// add adds the totals of all ranks of the class at a call site, which is an index in Totals.Sites.
 func (o *ownTotals) add(ranks []*trace.Totals, site int) {
 	o.duration.sites++
 	o.gap.sites++
@@ -34,8 +34,9 @@ func (x *rankTimes) add(i int, t trace.BoundedTime) {
 	x.unknown = x.unknown || !t.Known()
 }
 
-// parts replaces a class's distribution by the ranks' own times, whose sums and extremes are more precise. It returns
-// the class's distribution if the ranks differ by less than the error of their times.
+// parts returns the distribution of a class's total times. It consists of the ranks' own totals if these are known. If
+// they differ by less than their errors, or aren't known, it is class, the distribution that the class's statistics
+// give.
 func (x *rankTimes) parts(class []rankGroup, members []int) []rankGroup {
 	if x.unknown || len(members) < 2 || len(class) == len(members) {
 		return class
@@ -56,7 +57,7 @@ func (x *rankTimes) parts(class []rankGroup, members []int) []rankGroup {
 		within = max(within, x.within[i])
 	}
 	list := make([]rankGroup, len(members))
-	if x.sites > 1 { // the extremes of a sum over sites are not the sum of extremes
+	if x.sites > 1 { // class's extremes may be wrong: those of a sum over sites are not the sums of the sites' extremes
 		for i, rank := range members {
 			list[i] = single(x.ns[i], rank)
 			list[i].within = x.within[i]

@@ -7,18 +7,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// An estimate is a time with its bounds.
+// An estimate is a time in ns (mid) with a lower and an upper bound.
 type estimate struct{ low, mid, high float64 }
 
 func (s estimate) within(low, high float64) estimate {
-	// Contradictory bounds are useless.
+	// Bounds that contradict those of s are ignored.
 	if high < s.low || low > s.high {
 		return s
 	}
 	return estimate{max(s.low, low), 0, min(s.high, high)}
 }
 
-// around narrows an estimate by the bounds of a total.
+// around narrows an estimate to the bounds of t, which is the same time known from elsewhere.
 func (s estimate) around(t trace.BoundedTime) estimate {
 	return s.within(max(0, t.Ns-t.ErrorBound), t.Ns+t.ErrorBound)
 }
@@ -37,7 +37,7 @@ func (s *estimate) addTotal(t trace.BoundedTime) {
 	*s = s.plus(estimate{max(0, t.Ns-t.ErrorBound), t.Ns, t.Ns + t.ErrorBound})
 }
 
-// sharper returns the more precise of two estimates.
+// sharper returns the one of two estimates whose bounds are closer.
 func (s estimate) sharper(o estimate) estimate {
 	if o.width() < s.width() {
 		return o
@@ -50,8 +50,9 @@ type spent struct{ useful, mpi estimate }
 
 func known(v float64) estimate { return estimate{v, v, v} }
 
-// classSpent returns the time of each rank of a class, in order. The class's sums are known. Ranks are bounded by
-// their totals, by the extremes of each call site, and by the rounded numbers of the table of processes.
+// classSpent estimates the times of each rank of a class, by member. The sums over the class are known. A rank's times
+// are bounded by its totals, by the extremes over ranks of each distinct call, and by the rounded times in the table of
+// processes.
 func classSpent(times []trace.Times, members []int, own []*trace.Totals, procs *trace.Processes) []spent {
 	list := make([]spent, len(members))
 	at := make(map[int32]int, len(members))
@@ -76,7 +77,7 @@ func classSpent(times []trace.Times, members []int, own []*trace.Totals, procs *
 		e := float64(trace.RoundingError(p.MPINs, ranks))
 		mpi[i] = mpi[i].within(float64(p.MPINs)-e, float64(p.MPINs)+e)
 		if p.Threads <= 1 {
-			// The rest of the run, without the time that reading clocks adds.
+			// With one thread, the time outside of MPI is the run time without the time in MPI.
 			d, e := float64(p.SpanNs-p.MPINs), float64(trace.RoundingError(p.SpanNs, ranks))+e
 			useful[i] = useful[i].within(d-e, d+e)
 		}
@@ -89,7 +90,8 @@ func classSpent(times []trace.Times, members []int, own []*trace.Totals, procs *
 	return list
 }
 
-// classSpans bounds each rank's share in a class's sum over call sites.
+// classSpans bounds the time of each rank of a class, by member, from the least and the greatest rank's time of each
+// distinct call. n is the number of ranks, at the member by rank, and of selects durations or gaps.
 func classSpans(times []trace.Times, n int, at map[int32]int, of func(*trace.Times) (trace.Stat, trace.Spread)) []estimate {
 	list := make([]estimate, n)
 	for t := range times {
@@ -103,10 +105,10 @@ func classSpans(times []trace.Times, n int, at map[int32]int, of func(*trace.Tim
 			continue
 		}
 		mean := totals.Mean()
-		// Distances from the mean are kept to six significant bits.
+		// The trace has the extremes as distances from the mean, rounded to six significant bits.
 		least, most := float64(totals.Min), float64(totals.Max)
 		offLeast, offMost := (mean-least)/64+1, (most-mean)/64+1
-		if stat.Count == uint64(n) && stat.Sum == totals.Sum { // sums of single calls are kept to eleven bits
+		if stat.Count == uint64(n) && stat.Sum == totals.Sum { // one call per rank: extremes are rounded to eleven bits
 			offLeast, offMost = (mean-least)/1024+1, (most-mean)/1024+1
 		}
 		for i := range list {
@@ -123,7 +125,7 @@ func classSpans(times []trace.Times, n int, at map[int32]int, of func(*trace.Tim
 	return list
 }
 
-// settle chooses for each estimate a value within its bounds, so that they add up to sum.
+// settle chooses a mid for each estimate, within its bounds, so that all mids add up to sum.
 func settle(list []estimate, sum float64) {
 	var mids, width float64
 	for i := range list {
@@ -142,21 +144,22 @@ func settle(list []estimate, sum float64) {
 	}
 }
 
-// A BoundedShare is a share from 0 to 1 with its bounds.
+// A BoundedShare is a share from 0 to 1, with a lower and an upper bound.
 type BoundedShare struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 }
 
-// Known reports whether a share is precise enough to print. Its error is at most a quarter of the share, or of 1
-// minus the share, or 2 %.
+// Known reports whether a share is precise enough to print: its error is at most 0.02, or at most a quarter of the
+// share and of 1 minus the share.
 func (s BoundedShare) Known() bool {
 	off := (s.High - s.Low) / 2
 	return off <= 0.02 || off <= min(s.Value, 1-s.Value)/4
 }
 
-// efficiency computes the metrics. The bounds of the largest useful time are those of the rank that may have it.
+// efficiency computes r.Efficiency from the times of ranks. The largest useful time lies between the largest of the
+// ranks' lower bounds and the largest of their upper bounds.
 func (r *Report) efficiency(ranks []rankSpent) {
 	e := &r.Efficiency
 	if len(ranks) == 0 || e.RuntimeNs <= 0 {
@@ -192,16 +195,16 @@ func clamp(x float64) float64 {
 	return max(0, min(1, x))
 }
 
-// A rankSpent is what is known of a rank.
+// A rankSpent is what is known of a rank's times, summed over its threads.
 type rankSpent struct {
 	rank, threads  int
-	useful, mpi    estimate
+	useful, mpi    estimate // time outside of MPI and in MPI
 	init, finalize estimate // time in MPI_Init, and in MPI_Finalize
-	rest           estimate // MPI time without init and finalize
-	runtime, off   float64
+	rest           estimate // time in MPI without MPI_Init and MPI_Finalize
+	runtime, off   float64  // run time in ns, and its largest error
 }
 
-// mpiOf returns the estimate that the time of an MPI call belongs to.
+// mpiOf returns the part of the MPI time to which a call belongs: init is true for MPI_Init, finalize for MPI_Finalize.
 func (x *rankSpent) mpiOf(init, finalize bool) *estimate {
 	switch {
 	case init:
@@ -212,8 +215,8 @@ func (x *rankSpent) mpiOf(init, finalize bool) *estimate {
 	return &x.rest
 }
 
-// inside subtracts MPI_Init and MPI_Finalize. It takes the more precise of two: the run without them, or the sum of
-// everything else.
+// inside changes MPI time and run time to those between MPI_Init and MPI_Finalize. Each is the more precise of two: the
+// whole without these calls, or the sum of all other times.
 func (x *rankSpent) inside() {
 	ends := x.init.plus(x.finalize)
 	x.mpi = x.rest.sharper(x.mpi.less(ends))
@@ -224,14 +227,14 @@ func (x *rankSpent) inside() {
 	x.runtime, x.off = run.mid, max(run.high-run.mid, run.mid-run.low)
 }
 
-// A collector sums the times of ranks.
+// A collector collects the times of all ranks.
 type collector struct {
-	list           []*rankSpent
-	of             map[int]*rankSpent
-	init, finalize []rankGroup
+	list           []*rankSpent       // of ranks with a track, in rising order of ranks
+	of             map[int]*rankSpent // the same, by rank
+	init, finalize []rankGroup        // ranks' times in MPI_Init and MPI_Finalize
 }
 
-// ends reports for each distinct call of a rank whether it is MPI_Init or MPI_Finalize.
+// ends reports for each distinct call of a rank, by terminal, whether it is MPI_Init or MPI_Finalize.
 func ends(k *trace.Rank) (init, finalize []bool) {
 	init, finalize = make([]bool, k.Terminals()), make([]bool, k.Terminals())
 	for t := range init {
@@ -242,7 +245,7 @@ func ends(k *trace.Rank) (init, finalize []bool) {
 	return init, finalize
 }
 
-// class adds the times that a class's summaries give.
+// class sets the times of a class's ranks from the class's statistics (times) and the ranks' totals (own, by member).
 func (u *collector) class(r *trace.Reader, k *trace.Rank, times []trace.Times, members []int, own []*trace.Totals) error {
 	procs, err := r.Processes()
 	if err != nil {
@@ -273,13 +276,13 @@ func (u *collector) class(r *trace.Reader, k *trace.Rank, times []trace.Times, m
 	return nil
 }
 
-// An ownTimes adds up the times of a rank's single calls.
+// An ownTimes sums the times of a rank's single calls.
 type ownTimes struct {
 	x              *rankSpent
 	init, finalize []bool
 }
 
-// own prepares adding up a rank's own times.
+// own returns an ownTimes that has no calls yet, for a rank.
 func (u *collector) own(k *trace.Rank) *ownTimes {
 	o := &ownTimes{x: u.of[k.Number()]}
 	if o.x == nil {
@@ -296,7 +299,7 @@ func (o *ownTimes) add(terminal int, t *trace.Timing) {
 	o.x.mpiOf(o.init[terminal], o.finalize[terminal]).add(t.Duration)
 }
 
-// settle replaces the sums of single calls by the rank's totals if these are more precise.
+// settle replaces the sums over the rank's single calls by its totals t where these are more precise.
 func (o *ownTimes) settle(t *trace.Totals) {
 	var from rankSpent
 	from.useful.addTotal(t.Gap)
@@ -315,7 +318,7 @@ func (s *estimate) add(x trace.Sample) {
 	s.high += float64(x.Ns) + float64(x.ErrorBound)
 }
 
-// whole computes the efficiencies from all ranks' times.
+// whole computes the efficiencies, and the distributions over ranks, from all ranks' times.
 func (r *Report) whole(o Options, hosts func(int) string) {
 	list := make([]rankSpent, len(r.spent.list))
 	own := len(r.spent.init) == 0
@@ -346,7 +349,8 @@ func (r *Report) whole(o Options, hosts func(int) string) {
 	r.MPI = overRanks(list, func(x *rankSpent) estimate { return x.mpi }, hosts)
 }
 
-// perThread averages a rank's time over its threads, each from its first call to its last.
+// perThread scales the times of a rank with several threads, which are sums over threads, so that useful and mpi add up
+// to its run time.
 func (x *rankSpent) perThread() {
 	all := x.useful.mid + x.mpi.mid
 	if all <= 0 {
@@ -357,7 +361,7 @@ func (x *rankSpent) perThread() {
 	x.mpi = estimate{x.mpi.low * f, x.mpi.mid * f, x.mpi.high * f}
 }
 
-// overRanks returns the distribution of bounded times.
+// overRanks returns the distribution over ranks of the times that of selects. hosts returns the host of a rank.
 func overRanks(ranks []rankSpent, of func(*rankSpent) estimate, hosts func(int) string) Distribution {
 	list := make([]rankNs, len(ranks))
 	within := 0.0

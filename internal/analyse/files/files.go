@@ -14,71 +14,71 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// UnknownName is the name of files that were opened by no recorded call.
+// UnknownName is printed as the name of files that no recorded call has opened.
 const UnknownName = "(not seen being opened)"
 
-// AlignmentUnit is the size whose multiples count as aligned.
+// AlignmentUnit is the size in bytes whose multiples count as aligned offsets.
 const AlignmentUnit = 4096
 
-// SizeBounds are the upper bounds of a histogram's bins, exclusive; the last bin has no bound.
+// SizeBounds are upper bounds, in bytes and exclusive, of the bins of histograms of access sizes. A further bin has all
+// larger sizes.
 var SizeBounds = []int64{100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30}
 
 // A Usage is what one rank, or several together, did with one or more files.
 type Usage struct {
-	Opens        uint64    `json:"opens"`
+	Opens        uint64    `json:"opens"` // number of successful calls that open a file
 	Reads        Transfers `json:"reads"`
 	Writes       Transfers `json:"writes"`
-	MetaCalls    uint64    `json:"meta_calls"` // all other calls, opening and closing among them
-	Failed       uint64    `json:"failed"`
-	LibraryCalls uint64    `json:"library_calls"` // calls that the MPI library made for itself
+	MetaCalls    uint64    `json:"meta_calls"`    // number of calls that are neither reads nor writes, e.g. opening
+	Failed       uint64    `json:"failed"`        // number of failed calls
+	LibraryCalls uint64    `json:"library_calls"` // number of calls that the MPI library made for itself
 
-	// In nanoseconds.
-	TransferNs float64 `json:"data_ns"`
-	MetaNs     float64 `json:"meta_ns"`
+	TransferNs float64 `json:"data_ns"` // time in reads and writes
+	MetaNs     float64 `json:"meta_ns"` // time in all other calls
 
-	// How accesses follow each other, if offsets are known.
-	Sequential   uint64 `json:"sequential"` // accesses that begin where the previous one ended; the first access counts, too
-	Strided      uint64 `json:"strided"`    // accesses at the same distance from the previous one as that one from its predecessor
-	Random       uint64 `json:"random"`
-	Unaligned    uint64 `json:"unaligned"` // accesses not at a multiple of AlignmentUnit
-	FurthestByte int64  `json:"extent"`    // the furthest byte that was read or written
+	// Numbers of accesses whose offset in the file is known. Each is sequential, strided or random.
+	Sequential   uint64 `json:"sequential"` // begin where the previous access of the open file ended, or are the first
+	Strided      uint64 `json:"strided"`    // begin as far from the previous access as that from the one before it
+	Random       uint64 `json:"random"`     // all others
+	Unaligned    uint64 `json:"unaligned"`  // don't begin at a multiple of AlignmentUnit
+	FurthestByte int64  `json:"extent"`     // largest offset of the end of an access, in bytes
 
-	FirstNs, LastNs int64       `json:"-"` // first and last time on the run's time line
+	FirstNs, LastNs int64       `json:"-"` // start of the first and end of the last call, on the time line
 	Slowest         SlowestCall `json:"slowest"`
 }
 
-// Transfers is the calls that moved data in one direction.
+// Transfers is the calls that read data, or those that wrote data: their numbers, bytes and time.
 type Transfers struct {
 	Calls uint64   `json:"calls"`
 	Bytes int64    `json:"bytes"`
 	Ns    float64  `json:"ns"`
-	Sizes []uint64 `json:"sizes,omitempty"` // number of calls by size: one bin for each of SizeBounds, and one for larger sizes
+	Sizes []uint64 `json:"sizes,omitempty"` // histogram: number of calls below each of SizeBounds, and of larger ones
 }
 
-// SlowestCall is the call that took longest.
+// SlowestCall is the call on a file that took longest, as text, with its rank and duration.
 type SlowestCall struct {
 	Rank int     `json:"rank"`
 	Call string  `json:"call,omitempty"`
 	Ns   float64 `json:"ns"`
 }
 
-// Interfaces through which a file was used.
+// Values of File.API: the interface through which a file was used.
 const (
-	APIPosix = "POSIX" // C's calls included
+	APIPosix = "POSIX" // POSIX or C, e.g. read or fread
 	APIMPIIO = "MPI-IO"
 )
 
-// A File is what all ranks did through one interface with a file name. Files that differ only by the rank's number in
-// their names are one File.
+// A File is what all ranks did with a file through one interface. If each rank has a file of its own, whose name
+// contains the rank's number, these are one File.
 type File struct {
-	Path      string         `json:"path"` // relative to the report's folder
+	Path      string         `json:"path"` // name or pattern (out.%d), relative to Report.Folder if in there
 	API       string         `json:"by"`
 	PerRank   bool           `json:"file_per_rank,omitempty"`
 	Total     Usage          `json:"total"`
 	UseByRank map[int]*Usage `json:"-"`
 }
 
-// SharingRanks is how many ranks used the same file.
+// SharingRanks returns how many ranks used one file together: 1 if each has a file of its own.
 func (f *File) SharingRanks() int {
 	if f.PerRank {
 		return 1
@@ -86,7 +86,8 @@ func (f *File) SharingRanks() int {
 	return len(f.UseByRank)
 }
 
-// Bandwidth is the file's bytes per second, from the time of the rank that took longest; 0 if the time is not known.
+// Bandwidth returns the bytes that all ranks read and wrote per second of the rank that spent most time on the file; 0
+// if no times are known.
 func (f *File) Bandwidth() float64 {
 	worst := 0.0
 	for _, u := range f.UseByRank {
@@ -98,33 +99,33 @@ func (f *File) Bandwidth() float64 {
 	return float64(f.Total.Reads.Bytes+f.Total.Writes.Bytes) / worst * 1e9
 }
 
-// Report is the result of Analyse.
+// Report is what Analyse found: how the ranks used files.
 type Report struct {
 	Folder    string           // the folder in which all ranks were started; "" if they differ or are not known
-	Files     []*File          // the file with most time first
-	TimesKind trace.SampleKind // the least that is known of any time
+	Files     []*File          // the file on which ranks spent most time first
+	TimesKind trace.SampleKind // how accurate the least accurate of the times is
 
-	// Number of files left out, see Options.IncludeSystem.
+	// Numbers of the files, and of calls on them, that are left out without Options.IncludeSystem.
 	OmittedFiles int
 	OmittedCalls uint64
 }
 
 // Options say what the report includes.
 type Options struct {
-	NoGrouping    bool     // list each file of a rank alone, even if names differ only in the rank's number
-	IncludeSystem bool     // include files in the system's folders and modules that interpreters import
-	Heat          *HeatMap // receives reads and writes through POSIX, if the trace has times; may be nil
+	NoGrouping    bool     // names that differ only in the number of the rank that uses the file are a File each
+	IncludeSystem bool     // the report includes files in the system's folders, and modules that interpreters import
+	Heat          *HeatMap // Analyse adds reads and writes through POSIX, if the trace has times; may be nil
 }
 
-// An id identifies a File: its name and interface.
+// An id identifies a File by the file's name and the interface (API).
 type id struct{ name, by string }
 
-// use returns a rank's Usage of a file, made if needed.
+// use returns a rank's Usage of a file. It makes an empty one for a rank that has none.
 func (f *File) use(rank int) *Usage {
 	return once.GetOrMake(f.UseByRank, rank, func() *Usage { return new(Usage) })
 }
 
-// Analyse goes through the calls of all ranks.
+// Analyse goes through the calls of all ranks and reports how they used files.
 func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	rep := &Report{TimesKind: trace.ExactSample}
 	folders, err := startFolders(r)
@@ -183,7 +184,7 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	}, func(*follower) {})
 }
 
-// startFolders lists the folders in which ranks were started, "" where that is not known.
+// startFolders lists, by rank, the working folders in which ranks were started; "": not known.
 func startFolders(r *trace.Reader) ([]string, error) {
 	procs, err := r.Processes()
 	if err != nil {
@@ -196,8 +197,8 @@ func startFolders(r *trace.Reader) ([]string, error) {
 	return list, nil
 }
 
-// eachRank follows the calls of each rank that has a track. before and after get the rank's follower before its calls
-// and after them.
+// eachRank goes through the calls of each rank that has a track, with a follower. It calls before with the follower
+// before the rank's first call, and after after its last. folders are those of startFolders.
 func eachRank(r *trace.Reader, folders []string, before, after func(*follower)) error {
 	for rank := range r.Ranks() {
 		k, err := r.Rank(rank)
@@ -217,7 +218,7 @@ func eachRank(r *trace.Reader, folders []string, before, after func(*follower)) 
 	return nil
 }
 
-// leaveOut removes files that are not the program's own: the system's, and imports.
+// leaveOut removes files that are not the program's own: files of the system, and modules that interpreters import.
 func (rep *Report) leaveOut(files map[id]*File, folders []string) {
 	left := make(map[string]bool)
 	for k, f := range files {
@@ -238,10 +239,11 @@ func (rep *Report) leaveOut(files map[id]*File, folders []string) {
 	rep.OmittedFiles = len(left)
 }
 
-// name returns the printed name of each file name; files of single ranks share a pattern.
+// name returns the name that is printed for each file. Files that only one rank used may share a pattern (e.g. out.%d),
+// unless each is set.
 func (rep *Report) name(files map[id]*File, each bool) map[id]string {
 	names := make(map[id]string, len(files))
-	users := make(map[string]int) // by name: the only rank that used it, or -1
+	users := make(map[string]int) // by name: the rank that used the file; -1: several did
 	for k, f := range files {
 		names[k] = below(rep.Folder, k.name)
 		for rank := range f.UseByRank {

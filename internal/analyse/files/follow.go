@@ -11,33 +11,36 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// An opened is an open file; a rank's descriptors, streams and handles refer to it.
+// An opened is an open file of a rank. Several descriptors, streams or handles may refer to it.
 type opened struct {
-	name   string // absolute, as far as that is known
+	name   string // absolute path if the folder is known, else the name passed
 	use    *Usage
-	unit   int64 // bytes per unit of offsets; 0: not known
-	base   int64 // the byte that offset 0 refers to
-	at     int64 // file position of the next access without an offset; -1: not known
-	append bool  // writes go to the end
+	unit   int64 // MPI-IO: bytes per unit of offsets; 0: offsets can't be converted to bytes
+	base   int64 // MPI-IO: the byte of the file that offset 0 refers to
+	at     int64 // byte at which the next access without an offset begins; -1: not known
+	append bool  // writes go to the end of the file
 
-	began bool  // there was an access
-	last  int64 // first byte of the latest access
-	end   int64 // the byte after the latest access
-	step  int64 // the latest access's distance from the one before; 0 if it followed that directly
-	alone bool  // the step occurred once: it counts as random until it occurs again
+	began bool  // an access at a known offset has been made; the fields below are about the last one
+	last  int64 // its first byte
+	end   int64 // the byte after its last one
+	step  int64 // distance between its first byte and that of the access before; 0: it began where that ended
+	alone bool  // step has occurred only once, so the access counts as random; as strided once step occurs again
 }
 
-// A follower goes through the calls of a rank.
+// A follower goes through the calls of a rank on files, and knows at each call which files are open.
 type follower struct {
-	rank   int
-	k      *trace.Rank
-	use    func(name, by string) *Usage
-	moved  func(name string, written bool, bytes, start, end int64) // called for each read and write through POSIX; may be nil
-	folder string                                                   // current working folder; "" if not known
-	open   map[mpi.Kind]map[int64]*opened                           // by kind of handle, by number
-	kind   trace.SampleKind
-	defs   map[*trace.Function]*mpi.Call
-	io     *mpiIO // nil: the rank doesn't use MPI-IO
+	rank int
+	k    *trace.Rank
+	// use returns where the rank's use of a file through an interface (by) is counted.
+	use func(name, by string) *Usage
+	// moved is called for each read or write through POSIX; may be nil.
+	moved  func(name string, written bool, bytes, start, end int64)
+	folder string // current working folder; "": not known
+	// open has the open files by kind (descriptor, stream, handle) and number of what refers to them.
+	open map[mpi.Kind]map[int64]*opened
+	kind trace.SampleKind
+	defs map[*trace.Function]*mpi.Call
+	io   *mpiIO // nil: the trace has no MPI-IO calls
 }
 
 func newFollower(k *trace.Rank, folder string) *follower {
@@ -48,7 +51,8 @@ func newFollower(k *trace.Rank, folder string) *follower {
 	return f
 }
 
-// follow goes through the calls of all threads, in the order of time if the trace has times.
+// follow goes through the rank's calls on files, of all threads in the order of time. Without times, it goes through
+// one thread after the other.
 func (f *follower) follow(r *trace.Reader) error {
 	k, timed := f.k, r.HasTimes()
 	var err error
@@ -124,7 +128,7 @@ func number(c *trace.TimedCall, param string) (int64, bool) {
 	return p.In.Num, true
 }
 
-// pathOf returns the parameter that names the file of a call; nil if the call works on an open file.
+// pathOf returns the parameter in which a call passes a file's name; nil if it passes none but works on an open file.
 func pathOf(c *trace.TimedCall) *trace.Param {
 	for _, name := range []string{"path", "filename", "template"} {
 		if p := c.Param(name); p != nil {
@@ -134,7 +138,7 @@ func pathOf(c *trace.TimedCall) *trace.Param {
 	return nil
 }
 
-// resolve returns the absolute form of the name that a call passes, as far as it is known.
+// resolve returns the absolute path of the file that parameter p names. If the folder isn't known, it returns the name.
 func (f *follower) resolve(c *trace.TimedCall, p *trace.Param) string {
 	from := f.folder
 	if dir := c.Param("dir"); dir != nil && dir.In.Num != mpi.AtFDCWD {
@@ -147,7 +151,7 @@ func (f *follower) resolve(c *trace.TimedCall, p *trace.Param) string {
 	if p.Name() == "filename" {
 		name = mpi.FileName(name)
 	}
-	if name == "" { // the working folder itself
+	if name == "" { // "" with a folder's descriptor means the folder itself
 		return from
 	}
 	return absolute(from, name)
@@ -160,8 +164,8 @@ func byOf(c *trace.TimedCall) string {
 	return APIMPIIO
 }
 
-// handle returns the open file that a parameter refers to. It returns an unknown file if the opening wasn't seen, and
-// nil if the parameter refers to none.
+// handle returns the open file to which a value of a parameter refers. If no recorded call opened it, handle makes a
+// file with UnknownName. It returns nil if the parameter is no descriptor, stream or handle of a file.
 func (f *follower) handle(c *trace.TimedCall, p *trace.Param, v *trace.Value) *opened {
 	m := f.open[p.Kind()]
 	if m == nil || v.Type != trace.TypeHandle {
@@ -179,7 +183,7 @@ func (f *follower) handle(c *trace.TimedCall, p *trace.Param, v *trace.Value) *o
 	return o
 }
 
-// subject returns the open file that a call works on; nil if the call names a file.
+// subject returns the open file that a call works on; nil if the call passes a file's name, or no file.
 func (f *follower) subject(c *trace.TimedCall) *opened {
 	if pathOf(c) != nil {
 		return nil
@@ -194,13 +198,13 @@ func (f *follower) subject(c *trace.TimedCall) *opened {
 	return nil
 }
 
-// A move is one read or write of one file.
+// A move is one read or write (written) of one file.
 type move struct {
 	o       *opened
 	use     *Usage
 	written bool
 	bytes   int64
-	at      int64 // noPlace: at the file position; unknown: not known
+	at      int64 // offset in bytes, or one of the constants below
 }
 
 const (
@@ -221,7 +225,7 @@ func (f *follower) call(c *trace.TimedCall) {
 		name = f.resolve(c, p)
 		u = f.use(name, byOf(c))
 	case def.Name != "lio_listio":
-		return // flushes all streams, or makes a file without a name
+		return // no file is known: the call flushes all streams, or makes a temporary file without a name
 	}
 	f.kind = min(f.kind, c.Timing.Duration.Kind)
 	moves, data := f.moves(c, def, o)
@@ -238,7 +242,7 @@ func (f *follower) call(c *trace.TimedCall) {
 		}
 		return
 	}
-	if len(moves) == 0 && u != nil { // the call waits for a queued operation, or the list is empty
+	if len(moves) == 0 && u != nil { // the call waits for an asynchronous operation, which counted when it was started
 		f.note(c, u)
 		u.TransferNs += ns
 	}
@@ -261,8 +265,8 @@ func (f *follower) call(c *trace.TimedCall) {
 	}
 }
 
-// note updates what a Usage has of every call: first and last time, the slowest call, failures, and calls by the MPI
-// library.
+// note updates a Usage with what counts for calls of any kind: first and last time, slowest call, failures, and calls
+// that the MPI library made.
 func (f *follower) note(c *trace.TimedCall, u *Usage) {
 	if u.FirstNs == 0 && u.LastNs == 0 || c.Start < u.FirstNs {
 		u.FirstNs = c.Start
@@ -279,7 +283,7 @@ func (f *follower) note(c *trace.TimedCall, u *Usage) {
 	}
 }
 
-// moves lists a call's reads and writes; false if the call moves no data.
+// moves lists a call's reads and writes. It returns false if the call's function moves no data.
 func (f *follower) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, bool) {
 	switch {
 	case !def.Has(mpi.AttrPosix):
@@ -297,7 +301,7 @@ func (f *follower) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, 
 	if size, ok := number(c, "size"); ok && def.ReturnKind == mpi.KindSize {
 		n *= size
 	}
-	if def.ReturnKind == mpi.KindZeroOrMinusOne { // the call doesn't return the length but has it as a parameter
+	if def.ReturnKind == mpi.KindZeroOrMinusOne { // e.g. fputs: the length is that of the text passed, not the result
 		n, _ = number(c, "text")
 		if c.Result.Num < 0 {
 			n = 0
@@ -310,13 +314,13 @@ func (f *follower) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, 
 	return []move{{o, o.use, def.Has(mpi.AttrWrites), n, at}}, true
 }
 
-// copied lists what a call copies from one descriptor to another.
+// copied lists the read and the write of a call that copies from one descriptor to another (e.g. sendfile).
 func (f *follower) copied(c *trace.TimedCall) (list []move) {
 	bytes := max(0, c.Result.Num)
 	for _, side := range []struct{ name, at string }{{"in", "inoff"}, {"out", "outoff"}} {
 		p := c.Param(side.name)
 		if p.In.Num == trace.UnknownHandle {
-			continue // a pipe or another descriptor that isn't recorded
+			continue // a pipe, or another descriptor whose calls aren't recorded
 		}
 		at, ok := number(c, side.at)
 		if !ok && side.name == "in" {
@@ -331,8 +335,8 @@ func (f *follower) copied(c *trace.TimedCall) (list []move) {
 	return list
 }
 
-// queued lists what asynchronous operations are to move. They count when they start; the amounts are known once the
-// program asks for the result.
+// queued lists the reads and writes of a call that starts asynchronous operations (aio_read). They count with the sizes
+// asked for. When the program gets a result that is smaller (aio_return), queued subtracts the difference.
 func (f *follower) queued(c *trace.TimedCall, def *mpi.Call, o *opened) (list []move, data bool) {
 	count, _ := number(c, "count")
 	at, _ := number(c, "offset")
@@ -363,7 +367,7 @@ func (f *follower) queued(c *trace.TimedCall, def *mpi.Call, o *opened) (list []
 	return nil, false
 }
 
-// access adds the place of a read or write to the file's pattern.
+// access counts a read or write as sequential, strided or random, by its offset and that of accesses before it.
 func (o *opened) access(m *move) {
 	at := m.at
 	switch at {
@@ -407,7 +411,8 @@ func (o *opened) access(m *move) {
 	o.began, o.last, o.end = true, at, at+m.bytes
 }
 
-// change updates handles and file positions after a call.
+// change updates, after a call, which descriptors, streams and handles refer to which files, and the position in a
+// file.
 func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, name string, u *Usage) {
 	switch {
 	case !def.Has(mpi.AttrPosix):
@@ -435,7 +440,7 @@ func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, name str
 				delete(m, c.Params[i].In.Num)
 			}
 		}
-	case def.ReturnKind == mpi.KindOffT: // the result is the new file position
+	case def.ReturnKind == mpi.KindOffT: // e.g. lseek: the result is the new position in the file
 		o.at = c.Result.Num
 	case c.Func.Name == "fseek":
 		at, _ := number(c, "offset")
@@ -456,7 +461,7 @@ func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, name str
 
 func opensToAppend(c *trace.TimedCall) bool {
 	if flags, ok := number(c, "flags"); ok {
-		return flags&0x400 != 0 // O_APPEND
+		return flags&0x400 != 0 // O_APPEND on Linux
 	}
 	p := c.Param("mode")
 	return p != nil && p.In.Type == trace.TypeString && strings.HasPrefix(p.In.Text, "a")

@@ -6,32 +6,32 @@ import (
 	"slices"
 )
 
-// Bounds of a HeatMap.
+// Limits of a HeatMap's size.
 const (
-	heatBins  = 2048 // bins of time
-	heatRows  = 128  // rows of ranks
-	heatFiles = 1024 // rows of files; further files have none
+	heatBins  = 2048 // number of intervals of time
+	heatRows  = 128  // largest number of rows of ranks
+	heatFiles = 1024 // largest number of rows of files; further files have no row
 )
 
-// A HeatMap is the bytes read and written over time, by rank and by file. The bytes of a call are spread evenly over
-// its time.
+// A HeatMap is the number of bytes read and written over time, by rank and by file. The bytes of a call are spread
+// evenly over the call's duration.
 type HeatMap struct {
-	FromNs, ToNs int64        // on a time line, in ns
-	RanksPerRow  int          // ranks that share a row
-	Ranks        []HeatMapRow // groups of ranks
-	Files        map[string]*HeatMapRow
+	FromNs, ToNs int64                  // the part of the time line that the map covers
+	RanksPerRow  int                    // number of consecutive ranks that share a row of Ranks
+	Ranks        []HeatMapRow           // rows of ranks; row i begins with rank i × RanksPerRow
+	Files        map[string]*HeatMapRow // rows of files, by printed name
 }
 
-// A HeatMapRow is bytes by bin of time.
+// A HeatMapRow is numbers of bytes read and written in each interval of time; nil: none.
 type HeatMapRow struct{ Read, Written []float64 }
 
-// NewHeatMap returns an empty map for a number of ranks, and a part of the time line.
+// NewHeatMap returns an empty map for a number of ranks and for a part of the time line, in ns.
 func NewHeatMap(ranks int, from, to int64) *HeatMap {
 	each := max(1, (ranks+heatRows-1)/heatRows)
 	return &HeatMap{FromNs: from, ToNs: max(to, from+1), RanksPerRow: each, Ranks: make([]HeatMapRow, (ranks+each-1)/each), Files: make(map[string]*HeatMapRow)}
 }
 
-// Add adds a read or write.
+// Add adds a read or write of a rank. start and end are times on the time line in ns.
 func (h *HeatMap) Add(rank int, file string, written bool, bytes, start, end int64) {
 	if bytes <= 0 {
 		return
@@ -70,8 +70,8 @@ func (r *HeatMapRow) add(h *HeatMap, written bool, bytes, start, end int64) {
 	}
 }
 
-// Trim cuts a map to the time in which data was read or written, merges bins so that at most most are left, and
-// returns their number.
+// Trim cuts a map to the time in which data was read or written. It joins consecutive intervals so that at most most
+// are left, and returns their number.
 func (h *HeatMap) Trim(most int) int {
 	first, last := heatBins, -1
 	rows := make([]*HeatMapRow, 0, len(h.Ranks)+len(h.Files))
@@ -100,7 +100,8 @@ func (h *HeatMap) Trim(most int) int {
 	return bins
 }
 
-// cut sums each consecutive bins from first on, into a list of the given length.
+// cut returns a list of length bins. Each element is the sum of each (a number) consecutive elements of list, from
+// index first on.
 func cut(list []float64, first, each, bins int) []float64 {
 	if list == nil {
 		return nil
@@ -114,7 +115,7 @@ func cut(list []float64, first, each, bins int) []float64 {
 	return out
 }
 
-// Bytes returns all bytes read and written.
+// Bytes returns the number of bytes read and written in all intervals of a row.
 func (r *HeatMapRow) Bytes() float64 {
 	sum := 0.0
 	for _, bins := range [][]float64{r.Read, r.Written} {
@@ -125,7 +126,7 @@ func (r *HeatMapRow) Bytes() float64 {
 	return sum
 }
 
-// Hottest lists the files with most bytes.
+// Hottest lists the names of up to most files with the most bytes read and written, in falling order.
 func (h *HeatMap) Hottest(most int) []string {
 	bytes := make(map[string]float64, len(h.Files))
 	var names []string

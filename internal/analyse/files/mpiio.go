@@ -9,19 +9,19 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// isMPIIO reports whether a call works on an MPI file handle.
+// isMPIIO reports whether a function opens an MPI file, works on an open one, or is passed its name.
 func isMPIIO(def *mpi.Call) bool {
 	return def != nil && !def.Has(mpi.AttrPosix) && strings.HasPrefix(def.Name, "MPI_File_") &&
 		(def.UsesOpenFile() || def.Index("filename") >= 0) && !strings.HasSuffix(def.Name, "errhandler")
 }
 
-// mpiIO determines what a rank's MPI-IO calls move.
+// mpiIO determines how many bytes a rank's MPI-IO calls read and write, and where in the file.
 type mpiIO struct {
 	moved *ops.MemberAmounts
 	sizes *handles.Rank
 }
 
-// newMPIIO returns nil for a rank without such calls.
+// newMPIIO returns the mpiIO of a rank; nil if the trace has no MPI-IO calls.
 func newMPIIO(r *trace.Reader, k *trace.Rank) (*mpiIO, error) {
 	uses := false
 	for _, f := range r.Schema() {
@@ -43,7 +43,8 @@ func newMPIIO(r *trace.Reader, k *trace.Rank) (*mpiIO, error) {
 	return &mpiIO{moved, sizes}, err
 }
 
-// moves lists what a call moves. A split collective counts at the call that begins it.
+// moves lists a call's reads and writes. A split collective access counts at the call that begins it. It returns false
+// if the call's function moves no data.
 func (x *mpiIO) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, bool) {
 	name := strings.TrimPrefix(strings.TrimSuffix(def.Name, "_c"), "MPI_File_")
 	written := strings.Contains(name, "write")
@@ -61,14 +62,14 @@ func (x *mpiIO) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, boo
 	at, explicit := number(c, "offset")
 	switch {
 	case o.unit == 0 || strings.Contains(name, "_shared") || strings.Contains(name, "_ordered"):
-		m.at = unknown // a view with holes, or a shared file pointer
+		m.at = unknown // the view has holes, or the access is at the file pointer that ranks share
 	case explicit:
 		m.at = o.base + at*o.unit
 	}
 	return []move{m}, true
 }
 
-// change follows which file a handle refers to, and the unit of its offsets.
+// change updates, after a call, which file a handle refers to, and the file's view and position.
 func (x *mpiIO) change(f *follower, c *trace.TimedCall, def *mpi.Call, o *opened, name string, u *Usage) {
 	if c.Return != 0 {
 		return
@@ -81,7 +82,7 @@ func (x *mpiIO) change(f *follower, c *trace.TimedCall, def *mpi.Call, o *opened
 		mode, _ := number(c, "amode")
 		o := &opened{name: name, use: u, unit: 1}
 		if mode&mpi.ModeAppend != 0 {
-			o.at = -1 // the position is the file's end, which isn't known
+			o.at = -1 // the first access is at the file's end, whose offset isn't known
 		}
 		files[fh.Out.Num] = o
 	case "MPI_File_close":

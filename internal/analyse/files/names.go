@@ -11,8 +11,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// absolute returns a name's absolute form, given the folder that it is relative to; the name unchanged if the folder
-// is not known.
+// absolute returns the absolute path of a file, given its name and the folder to which that is relative. If the folder
+// is "", it returns the name.
 func absolute(folder, name string) string {
 	switch {
 	case name == "" || path.IsAbs(name):
@@ -56,8 +56,8 @@ func isSystems(name, folder string) bool {
 	})
 }
 
-// isImport reports whether interpreters and loaders read the file on their own: modules, libraries and search paths.
-// Files that were written don't count.
+// isImport reports whether a file, by its name, is one that interpreters or the dynamic linker read on their own: a
+// module, a library, or a list of search paths.
 func isImport(name string) bool {
 	base := path.Base(name)
 	words := strings.Split(name, "/")
@@ -70,19 +70,20 @@ func isImport(name string) bool {
 		})
 }
 
-// A claim is a file that only one rank used, and whose name contains the rank's number.
+// A claim is the name of a file that only one rank used, and that rank.
 type claim struct {
 	name string
 	rank int
 }
 
-// maxForms bounds the number of patterns that are tried for one name.
+// maxForms is how many patterns are tried at most for one name.
 const maxForms = 64
 
-// united returns for each name a printf pattern that other ranks' names share. Of several it takes the one of most
-// ranks, then the one that replaces fewest numbers. Names that share no pattern are left out.
+// united returns, by name, a printf pattern (e.g. out.%d) that with each rank's number gives the names of several
+// ranks' files. Of several patterns it takes the one of most ranks, then the one that replaces fewest numbers. Names
+// without a pattern are left out.
 func united(claims []claim) map[string]string {
-	widths := make(map[int]bool) // widths of numbers with leading zeros
+	widths := make(map[int]bool) // the numbers of digits with which ranks' numbers occur with leading zeros
 	for _, c := range claims {
 		for _, n := range numbersOf(c) {
 			if c.name[n.from] == '0' && n.to-n.from > 1 {
@@ -121,7 +122,7 @@ func united(claims []claim) map[string]string {
 
 type numberAt struct{ from, to int }
 
-// numbersOf lists the positions of the rank's number in a name.
+// numbersOf lists the positions at which the rank's number, perhaps with leading zeros, occurs in a name.
 func numbersOf(c claim) (list []numberAt) {
 	digits := strconv.Itoa(c.rank)
 	for i := 0; i < len(c.name); {
@@ -142,7 +143,8 @@ type pattern struct {
 	marks int
 }
 
-// patternsOf lists the patterns that make a rank's name.
+// patternsOf lists the printf patterns that give a claim's name for its rank: some occurrences of the number are
+// replaced. widths are the numbers of digits to which leading zeros may fill.
 func patternsOf(c claim, widths map[int]bool) []pattern {
 	list := []pattern{{"", 0}}
 	last := 0

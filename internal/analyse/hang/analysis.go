@@ -7,51 +7,54 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// An Analysis is the result of analysing a Snapshot.
+// An Analysis is what follows from a Snapshot: which ranks are stuck, and why.
 type Analysis struct {
 	*Graph
-	// PeerArrived reports for each operation whether its other side has arrived, so that it will complete.
+	// PeerArrived reports for each of Snapshot.Operations whether the ranks that it needs have done their part, so that
+	// it will complete.
 	PeerArrived []bool
 	// Unreceived are sent messages that no receive takes.
 	Unreceived []unreceived
-	// Mismatches are collective calls in which members of a communicator differ in function or root.
+	// Mismatches are collective calls in which members of a communicator call different functions, or pass different
+	// roots.
 	Mismatches []mismatch
 
 	s       *Snapshot
 	meeting map[meeting]*arrival
-	others  map[int]*Condition // by communicator: what a receive from any source waits for
+	others  map[int]*Condition // by index in Snapshot.Groups: what a receive with MPI_ANY_SOURCE waits for
 }
 
-// A mismatch is the first position at which members of a communicator make different collective calls.
+// A mismatch is the first collective call on a communicator in which members differ.
 type mismatch struct {
-	Comm     int
-	Position uint64 // number of the communicator's collective calls before
+	Comm     int    // index in Snapshot.Groups
+	Position uint64 // number of collective calls on the communicator before it
 	Calls    []mismatchedCall
 }
 
-// A mismatchedCall is one of the different calls, with the world ranks that made it.
+// A mismatchedCall is one of the different calls of a mismatch, with the world ranks that made it.
 type mismatchedCall struct {
 	CollectiveCall
 	Ranks []int
 }
 
-// A meeting is one collective operation; ranks that made a different call at its position are not in it.
+// A meeting identifies one collective operation: the communicator, the number of collective calls on it before, and the
+// call. Ranks that made a different call at that position are not in it.
 type meeting struct {
 	comm     int
 	position uint64
 	call     CollectiveCall
 }
 
-// An arrival lists the missing ranks of a meeting.
+// An arrival is which ranks a meeting still needs.
 type arrival struct {
-	missing   []int // world ranks that have not arrived, or arrived with a different call
-	held      []int // world ranks that are in it but whose processes don't run
-	absent    map[int]bool
-	everybody *Condition
-	somebody  *Condition
+	missing   []int        // world ranks that have not entered the operation, or made a different call instead
+	held      []int        // world ranks that have entered it, but whose processes can't run
+	absent    map[int]bool // ranks of missing and held
+	everybody *Condition   // all of these must act
+	somebody  *Condition   // one of these must act
 }
 
-// Analyse determines which ranks are stuck, and why.
+// Analyse determines which ranks of the snapshot are stuck, and why.
 func (s *Snapshot) Analyse() *Analysis {
 	m := s.match()
 	a := &Analysis{PeerArrived: m.matched, Unreceived: m.unreceived(), s: s, meeting: make(map[meeting]*arrival), others: make(map[int]*Condition)}
@@ -70,13 +73,14 @@ func (s *Snapshot) Analyse() *Analysis {
 }
 
 // MissingRanks lists the world ranks that have not entered a collective operation, or made a different call instead.
-// held lists the ranks in it whose processes don't run.
+// The operation is an index in Snapshot.Operations. held lists ranks that have entered it, but whose processes can't
+// run.
 func (a *Analysis) MissingRanks(operation int) (missing, held []int) {
 	x := a.arrival(&a.s.Operations[operation])
 	return x.missing, x.held
 }
 
-// condition returns what a rank waits for; nil if it can proceed.
+// condition returns what a rank waits for; nil if it can go on.
 func (a *Analysis) condition(r *RankWait) *Condition {
 	if r.OtherThreadBusy || len(r.Threads) == 0 {
 		return nil
@@ -95,7 +99,7 @@ func (a *Analysis) condition(r *RankWait) *Condition {
 	return all
 }
 
-// wait returns what an open call waits for, nil if it can return.
+// wait returns what a thread's open call waits for; nil if the call can return.
 func (a *Analysis) wait(w *ThreadWait) *Condition {
 	c := &Condition{AnySuffices: w.AnySuffices}
 	for _, i := range w.Operations {
@@ -115,7 +119,7 @@ func (a *Analysis) wait(w *ThreadWait) *Condition {
 	return c
 }
 
-// operation returns what an incomplete operation waits for.
+// operation returns what an operation that can't complete yet waits for.
 func (a *Analysis) operation(o *Operation) *Condition {
 	switch {
 	case o.Kind == OperationCollective:
@@ -125,14 +129,14 @@ func (a *Analysis) operation(o *Operation) *Condition {
 	}
 	c := a.others[o.Comm]
 	if c == nil {
-		// The receiver itself counts as a possible sender, as another of its threads could send. If the receiver
-		// is stuck, so are its threads.
+		// A receive from any source waits for any member. The receiver itself is one of them, as another of its threads
+		// could send. If the receiver is stuck, none of its threads can.
 		c = &Condition{AnySuffices: true}
 		for _, r := range a.s.Groups[o.Comm].Members {
 			if r >= 0 {
 				c.Ranks = append(c.Ranks, r)
 			} else {
-				c.Conditions = append(c.Conditions, &Condition{}) // the sender isn't known, so it may still send
+				c.Conditions = append(c.Conditions, &Condition{}) // an unknown member may still send: always met
 			}
 		}
 		a.others[o.Comm] = c
@@ -140,7 +144,7 @@ func (a *Analysis) operation(o *Operation) *Condition {
 	return c
 }
 
-// collective returns what a collective operation waits for, nil if no rank is missing.
+// collective returns what a rank in a collective operation waits for; nil if it waits for no rank.
 func (a *Analysis) collective(o *Operation) *Condition {
 	x := a.arrival(o)
 	if len(x.missing)+len(x.held) == 0 || len(x.missing) == 0 && a.s.Ranks[o.Rank].Stopped {
@@ -170,7 +174,7 @@ func (a *Analysis) collective(o *Operation) *Condition {
 	return x.everybody
 }
 
-// arrival finds the ranks missing in a collective operation.
+// arrival finds which ranks a collective operation still needs.
 func (a *Analysis) arrival(o *Operation) *arrival {
 	g := &a.s.Groups[o.Comm]
 	key := meeting{comm: o.Comm, position: o.CollectiveIndex}
@@ -188,7 +192,7 @@ func (a *Analysis) arrival(o *Operation) *arrival {
 	x := &arrival{absent: make(map[int]bool), everybody: &Condition{}, somebody: &Condition{AnySuffices: true}}
 	for i, r := range g.Members {
 		if r < 0 {
-			continue // the rank may have arrived
+			continue // the member isn't known, so it may have entered the operation
 		}
 		var p CollectiveProgress
 		if i < len(g.CollectiveProgress) {
@@ -200,7 +204,7 @@ func (a *Analysis) arrival(o *Operation) *arrival {
 			x.absent[r] = true
 		}
 	}
-	if len(x.missing) == 0 { // all have arrived: only processes that don't run delay it
+	if len(x.missing) == 0 { // all have entered the operation: only processes that can't run delay it
 		for i := range a.s.Operations {
 			if p := &a.s.Operations[i]; p.Kind == OperationCollective && p.Comm == o.Comm && p.CollectiveIndex == o.CollectiveIndex && a.s.Ranks[p.Rank].Stopped {
 				x.held = append(x.held, p.Rank)
@@ -214,7 +218,7 @@ func (a *Analysis) arrival(o *Operation) *arrival {
 	return x
 }
 
-// mismatches finds for each communicator the first position known at which members differ.
+// mismatches finds, for each communicator, the first collective call in which members differ, of those that are kept.
 func (a *Analysis) mismatches() {
 	for comm := range a.s.Groups {
 		g := &a.s.Groups[comm]
@@ -237,7 +241,7 @@ func (a *Analysis) mismatches() {
 	}
 }
 
-// calls lists the members' calls at a position, the most frequent first.
+// calls lists the different collective calls that members made after position others, the most frequent first.
 func (g *ProcessGroup) calls(position uint64) []mismatchedCall {
 	var list []mismatchedCall
 	for i := range g.CollectiveProgress {

@@ -18,7 +18,8 @@ func (g *Graph) Cycles() [][]int {
 	return list
 }
 
-// holds reports whether a vertex is stuck: a rank that can't go on or a condition that can't be met.
+// holds reports whether a vertex of the graph is stuck: it is a rank that can't go on, or a condition that can't be
+// met.
 func (g *Graph) holds(v int) bool {
 	if v < len(g.nodes) {
 		return g.IsStuck(v)
@@ -26,8 +27,8 @@ func (g *Graph) holds(v int) bool {
 	return !g.met[v-len(g.nodes)]
 }
 
-// components returns the strongly connected components of the stuck vertices (Tarjan 1972), without recursion: chains
-// may be as long as there are ranks.
+// components returns the strongly connected components of the stuck vertices (Tarjan 1972). It doesn't recurse, as
+// chains of waiting ranks may be very long.
 func (g *Graph) components() [][]int {
 	next := make([][]int, g.size())
 	for v := range next {
@@ -39,7 +40,7 @@ func (g *Graph) components() [][]int {
 			})
 		}
 	}
-	index, low := make([]int, g.size()), make([]int, g.size()) // index 0: not visited
+	index, low := make([]int, g.size()), make([]int, g.size()) // of Tarjan's algorithm, by vertex; index 0: not visited
 	on := make([]bool, g.size())
 	var stack []int
 	var list [][]int
@@ -91,13 +92,13 @@ func (g *Graph) components() [][]int {
 	return list
 }
 
-// Limits of the search for a shortest cycle. The larger the group, the fewer start ranks are tried.
+// Limits of the search for a shortest cycle in a component.
 const (
-	starts = 64
-	steps  = 1 << 20
+	starts = 64      // largest number of ranks from which a cycle is searched
+	steps  = 1 << 20 // about the largest number of vertices visited, so fewer ranks are tried in large components
 )
 
-// shortest returns a shortest cycle in a component, as ranks; nil if none.
+// shortest returns the ranks of a shortest cycle in a component, beginning with the lowest; nil if there is no cycle.
 func (g *Graph) shortest(group []int) []int {
 	in := make(map[int]bool, len(group))
 	var ranks []int
@@ -121,17 +122,17 @@ func (g *Graph) shortest(group []int) []int {
 	return append(slices.Clone(best[low:]), best[:low]...)
 }
 
-// around returns a shortest path from a rank back to itself; nil if none. A rank that waits for any of several ranks,
-// itself among them, waits for the others.
+// around returns the ranks on a shortest path from a rank back to itself, through vertices of in; nil if there is no
+// path. A rank that waits for any of several ranks, itself among them, counts as waiting only for the others.
 func (g *Graph) around(from int, in map[int]bool) []int {
 	came := make(map[int]int)
-	owner := func(v int) int { // the rank on this path that waits for a condition
+	owner := func(v int) int { // the rank that waits for condition v on the path that led to v; a rank itself
 		for v >= len(g.nodes) {
 			v = came[v]
 		}
 		return v
 	}
-	closes := make(map[int]bool) // conditions that from waits for and that list from among others
+	closes := make(map[int]bool) // conditions that from waits for, and that from or another rank can meet
 	next := []int{from}
 	for len(next) > 0 {
 		v := next[0]
@@ -168,7 +169,7 @@ func (g *Graph) around(from int, in map[int]bool) []int {
 	return nil
 }
 
-// among reports whether a vertex is a condition that any one of several ranks can meet.
+// among reports whether vertex v is a condition that any one of several ranks can meet.
 func (g *Graph) among(v int) bool {
 	return v >= len(g.nodes) && g.conditions[v-len(g.nodes)].AnySuffices && len(g.conditions[v-len(g.nodes)].Ranks) > 1
 }

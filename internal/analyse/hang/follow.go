@@ -12,21 +12,21 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A follower goes through all calls and keeps the state at the end: unreceived messages, pending requests, and each
-// rank's progress in each communicator's collectives.
+// A follower goes through all calls of a trace. In the end it has their outcome: unreceived messages, pending requests,
+// and how many collective calls each member of a communicator has entered.
 type follower struct {
 	ops.NopSink
 	s           *ops.Source
 	snap        Snapshot
 	groups      map[ops.CallOrder]int
-	recent      ops.CallOrder // the call order used last: looking it up takes long
+	recent      ops.CallOrder // the key of groups used last, and in recentGroup its value: saves looking it up again
 	recentGroup int
 	counts      map[Channel]*MessageCount
-	last        [16]struct { // the counts used last, as looking them up takes long
+	last        [16]struct { // entries of counts used last, which saves looking them up again
 		Channel
 		n *MessageCount
 	}
-	names []fmt.Stringer // by group: the communicator, window or file that names it
+	names []fmt.Stringer // by index in Snapshot.Groups: the communicator, window or file, which gives the group's name
 
 	places []trace.FunctionSite
 	number map[trace.FunctionSite]int
@@ -35,34 +35,34 @@ type follower struct {
 	now   *rankState
 }
 
-// A rankState is the state of one rank.
+// A rankState is what the follower knows of one rank.
 type rankState struct {
 	k       *trace.Rank
-	pending map[uint64]*begun // by ID
+	pending map[uint64]*begun // operations that have not completed, by the ID that package ops gives
 	order   int
 	threads []*thread
-	places  []int  // by terminal: number of its call site plus 1; 0: not looked up yet
-	kinds   []kind // by terminal
-	losses  uint64 // losses counted before this rank
-	unsure  bool   // some of its actions are not known
-	vague   bool   // it has statuses of MPI_Isendrecv, in which MPICH leaves out the message's source and tag
+	places  []int  // by terminal: 1 + the index of its call site in follower.places; 0: not looked up yet
+	kinds   []kind // by terminal; filled when first used
+	losses  uint64 // number of losses counted before the rank's first call
+	unsure  bool   // what some of the rank's calls did isn't known
+	vague   bool   // the rank calls MPI_Isendrecv, in whose status MPICH leaves out the message's source and tag
 }
 
-// A kind is what the analysis needs of a terminal's function.
+// A kind is what the follower needs to know of a terminal's function.
 type kind struct {
 	known      bool
-	moves      bool // it moves data, or may
+	moves      bool // the function sends, receives or otherwise moves data
 	collective bool
-	blocks     bool // it can block
-	vague      bool // its status may leave out the source and tag of the message
+	blocks     bool // the function isn't nonblocking
+	vague      bool // the function's status may leave out the source and tag of the message
 	polls      bool
 	waiting    meaning.WaitBehaviour
 	idle       func(c *trace.Call) bool // reports whether a call changed nothing; nil: every call changes something
-	plain      string                   // name without the suffix _c for large counts: both variants match in a collective
+	plain      string                   // name without the suffix _c, as ranks may call either variant of a collective
 	root       int                      // index of the root parameter; -1: none
 }
 
-// kind looks a terminal's function up, once for each terminal.
+// kind returns the kind of a call's terminal. It determines that at the terminal's first call.
 func (n *rankState) kind(c *ops.Call) *kind {
 	x := &n.kinds[c.Terminal]
 	if !x.known {
@@ -81,7 +81,7 @@ func (n *rankState) kind(c *ops.Call) *kind {
 	return x
 }
 
-// lost returns the number of losses so far.
+// lost returns how many losses package ops has counted so far, without calls that never returned.
 func (f *follower) lost() (n uint64) {
 	for what, count := range f.s.Losses {
 		if what != ops.LossUnfinished {
@@ -91,22 +91,22 @@ func (f *follower) lost() (n uint64) {
 	return n
 }
 
-// A begun is an operation that has not completed.
+// A begun is an operation that a rank has begun and that has not completed.
 type begun struct {
 	Operation
 	bytes uint64
 	place int
 	order int
-	// known is false if it isn't known for whom the operation waits, or it waits for nobody.
+	// known reports that it is known for which ranks the operation waits, and that it waits for some.
 	known bool
 }
 
-// A thread is the state of one stream.
+// A thread is what the follower knows of one stream.
 type thread struct {
-	under  []*begun // the operations of the open call
-	awaits []uint64 // IDs of the operations that it waits for
-	polls  uint64   // length of the latest series of polls that found nothing
-	polled map[int][]*begun
+	under  []*begun         // operations that the open call itself performs, e.g. the receive of MPI_Recv
+	awaits []uint64         // IDs of earlier operations that the open call waits for, e.g. of MPI_Wait
+	polls  uint64           // number of polls that found nothing since the last call that changed something
+	polled map[int][]*begun // what these polls asked for, by terminal
 }
 
 func newFollower(s *ops.Source, ranks int) *follower {
@@ -116,7 +116,7 @@ func newFollower(s *ops.Source, ranks int) *follower {
 	}
 }
 
-// Begin implements ops.Sink, as do the following methods.
+// Begin prepares for the calls of a rank. Begin, End and Enter implement ops.Sink.
 func (f *follower) Begin(k *trace.Rank) error {
 	f.now = &rankState{k: k, pending: make(map[uint64]*begun), places: make([]int, k.Terminals()), kinds: make([]kind, k.Terminals())}
 	for range k.Streams() {
@@ -138,7 +138,7 @@ func (f *follower) Enter(c *ops.Call) error {
 	t, x := f.now.threads[c.Stream], f.now.kind(c)
 	open := c.Return == trace.NeverReturned
 	if c.Return != 0 && !open && x.moves {
-		f.now.unsure = true // it may or may not have taken a message
+		f.now.unsure = true // a failed call may or may not have sent or received its message
 	}
 	f.now.vague = f.now.vague || x.vague
 	var collective *begun
@@ -160,13 +160,14 @@ func (f *follower) Enter(c *ops.Call) error {
 	return nil
 }
 
-// both reports whether a function both sends and receives.
+// both reports whether a function both sends to and receives from a rank, e.g. MPI_Sendrecv.
 func both(function string) bool {
 	m := meaning.DataMovementOf(function)
 	return m != nil && m.Pattern == meaning.PatternToPeer && m.Out != nil && m.In != nil
 }
 
-// act processes one action of a call that returned, or of the open call.
+// act processes one of the actions that a call performed. open is true if the call never returned. collective is the
+// call's collective operation; nil: it has none.
 func (f *follower) act(c *ops.Call, t *thread, a *ops.Act, open bool, collective *begun) {
 	switch a.Kind {
 	case ops.ActSend, ops.ActSendBegin:
@@ -218,7 +219,7 @@ func (n *rankState) hold(id uint64, b *begun) {
 	n.pending[id] = b
 }
 
-// send counts a message, and returns its operation.
+// send counts a sent message on its channel, and returns the operation.
 func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 	b := &begun{place: f.place(c), bytes: a.SentBytes}
 	to := a.World()
@@ -226,7 +227,7 @@ func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 		return b
 	}
 	b.Operation = Operation{Kind: OperationSend, Rank: c.Rank, Comm: f.channelGroup(a.Comm), Peer: to, Tag: a.Tag}
-	// A buffered send is the only one that never waits for the receiver.
+	// All sends but buffered ones may wait for the receiver.
 	b.known = !ops.HasAttr(a.StartedBy, mpi.AttrBuffered)
 	n := f.count(b.channel())
 	n.Sent, n.place = n.Sent+1, b.place
@@ -234,7 +235,7 @@ func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 	return b
 }
 
-// receive returns the operation of a receive, with the source and tag that it was called with.
+// receive returns the operation of a receive, with the source and tag that the program asked for, perhaps wildcards.
 func (f *follower) receive(c *ops.Call, a *ops.Act) *begun {
 	return f.wanted(OperationReceive, c, a.Comm, int64(a.Peer), a.Tag)
 }
@@ -252,7 +253,7 @@ func (f *follower) wanted(kind OperationKind, c *ops.Call, comm *handles.Comm, s
 	return b
 }
 
-// count returns the count of a channel.
+// count returns the number of messages sent and received so far on a channel.
 func (f *follower) count(by Channel) *MessageCount {
 	x := &f.last[uint64(by.From^by.To^int(by.Tag))%uint64(len(f.last))]
 	if x.n == nil || x.Channel != by {
@@ -261,7 +262,7 @@ func (f *follower) count(by Channel) *MessageCount {
 	return x.n
 }
 
-// got counts a message that a completed receive took.
+// got counts a message, on its channel, that a completed receive took.
 func (f *follower) got(a *ops.Act) {
 	if from := a.World(); from >= 0 {
 		ch := Channel{Comm: f.channelGroup(a.Comm), From: from, To: f.now.k.Number(), Tag: a.Tag}
@@ -269,7 +270,7 @@ func (f *follower) got(a *ops.Act) {
 	}
 }
 
-// poll counts how often in a row a thread polled in vain.
+// poll counts how often in a row a thread polled in vain, and keeps what it asked for.
 func (f *follower) poll(c *ops.Call, t *thread, x *kind) {
 	switch {
 	case x.idle == nil || !x.idle(c.Call):
@@ -296,15 +297,15 @@ func (f *follower) poll(c *ops.Call, t *thread, x *kind) {
 	t.polled[c.Terminal] = asked
 }
 
-// MayBeAwaited reports whether others can wait for a call of a function, or a call can end waiting. Polls, and
-// queries that a process answers alone, can't.
+// MayBeAwaited reports whether other ranks can wait for a call of a function, or a call can end their waiting. Polls,
+// and queries that a process answers alone, can't.
 func MayBeAwaited(c *mpi.Call) bool {
 	const begins = mpi.AttrNonblocking | mpi.AttrStarts | mpi.AttrCompletes | mpi.AttrPersistent
 	return !c.Has(mpi.AttrPolls) && (!c.Has(mpi.AttrLocal) || meaning.DataMovementOf(c.Name) != nil || c.Attrs&begins != 0)
 }
 
-// idle returns a test for calls of a function that change nothing, as they poll in vain or query local state; nil if
-// there are none.
+// idle returns a function that reports whether a call of f changed nothing, as it polled in vain or queried local
+// state. It returns nil if each call of f changes something.
 func idle(f *trace.Function) func(c *trace.Call) bool {
 	def, ok := mpi.Lookup(f.Name)
 	switch {
@@ -316,7 +317,7 @@ func idle(f *trace.Function) func(c *trace.Call) bool {
 	return func(c *trace.Call) bool { return c.Return == trace.NeverReturned || ops.FoundNothing(c) }
 }
 
-// pollsAtEnd counts a stream's polls since its last call that was not idle.
+// pollsAtEnd returns how many polls a stream made after its last call that changed something.
 func pollsAtEnd(k *trace.Rank, stream int) (n uint64, err error) {
 	is, asks := make([]bool, k.Terminals()), make([]bool, k.Terminals())
 	for t := range is {
@@ -336,7 +337,8 @@ func pollsAtEnd(k *trace.Rank, stream int) (n uint64, err error) {
 	return o.Total() - o.Before(last), nil
 }
 
-// probe returns the operation of a probe, nil if it is not known.
+// probe returns the operation of a probe; nil if its communicator's members aren't known, or its source is
+// MPI_PROC_NULL.
 func (f *follower) probe(c *ops.Call) *begun {
 	comm, source, tag := c.Param("comm"), c.Param("source"), c.Param("tag")
 	if comm == nil || source == nil || tag == nil || source.In.Num == mpi.ProcNull {
@@ -349,7 +351,7 @@ func (f *follower) probe(c *ops.Call) *begun {
 	return f.wanted(OperationProbe, c, of, source.In.Num, tag.In.Num)
 }
 
-// place returns the number of a call's site.
+// place returns the index of a call's site in f.places.
 func (f *follower) place(c *ops.Call) int {
 	if n := f.now.places[c.Terminal]; n > 0 {
 		return n - 1

@@ -12,29 +12,29 @@ package hang
 
 import "slices"
 
-// A Condition is what a rank waits for. Several ranks may share one.
+// A Condition is what a rank waits for. Several ranks may share a Condition.
 type Condition struct {
-	AnySuffices bool         // one of Ranks and Conditions is enough; else all are needed
-	Ranks       []int        // ranks that must act
+	AnySuffices bool         // the condition is met if any one of Ranks acts or of Conditions is met; else all must
+	Ranks       []int        // world ranks that must act
 	Conditions  []*Condition // conditions that must be met
 }
 
-// A RankNode is one rank in the graph.
+// A RankNode is a rank as a vertex of a Graph.
 type RankNode struct {
-	Ended    bool       // it has ended, and can't act any more
-	WaitsFor *Condition // nil: it waits for nobody
+	Ended    bool       // the rank has ended, and can't act any more
+	WaitsFor *Condition // what the rank waits for; nil: it can go on
 }
 
-// A Graph is a wait-for graph.
+// A Graph is a wait-for graph. Its vertices are ranks, then conditions, numbered from 0.
 type Graph struct {
 	nodes      []RankNode
-	conditions []*Condition // each condition once
-	number     map[*Condition]int
-	free       []bool // by rank: it can go on
-	met        []bool // by condition: it can be met
+	conditions []*Condition       // all conditions that ranks wait for, with those in them; each once
+	number     map[*Condition]int // index in conditions
+	free       []bool             // by rank: whether it can go on
+	met        []bool             // by index in conditions: whether the condition can be met
 }
 
-// NewGraph makes the graph of ranks numbered from 0. Conditions name no other ranks.
+// NewGraph makes the graph of a world's ranks, given by rank. Conditions may name only these ranks.
 func NewGraph(nodes []RankNode) *Graph {
 	g := &Graph{nodes: nodes, number: make(map[*Condition]int), free: make([]bool, len(nodes))}
 	for i := range nodes {
@@ -59,12 +59,12 @@ func (g *Graph) add(c *Condition) {
 	}
 }
 
-// vertex returns a condition's vertex number. Ranks have the numbers before.
+// vertex returns the number of the vertex that is a condition. Numbers of ranks come before.
 func (g *Graph) vertex(c *Condition) int { return len(g.nodes) + g.number[c] }
 
 func (g *Graph) size() int { return len(g.nodes) + len(g.conditions) }
 
-// successors calls visit with each vertex that v waits for.
+// successors calls visit with the number of each vertex that vertex v waits for.
 func (g *Graph) successors(v int, visit func(int)) {
 	if v < len(g.nodes) {
 		if n := &g.nodes[v]; n.WaitsFor != nil && !n.Ended {
@@ -81,7 +81,7 @@ func (g *Graph) successors(v int, visit func(int)) {
 	}
 }
 
-// predecessors lists for each vertex the vertices that wait for it.
+// predecessors lists the vertices that wait for a vertex, by the number of that vertex.
 func (g *Graph) predecessors() [][]int {
 	list := make([][]int, g.size())
 	for v := range list {
@@ -90,10 +90,11 @@ func (g *Graph) predecessors() [][]int {
 	return list
 }
 
-// release finds the ranks that can go on. It visits each arc once.
+// release finds the ranks that can go on and the conditions that can be met, and sets free and met. It visits each edge
+// of the graph once.
 func (g *Graph) release() {
 	waiting := g.predecessors()
-	missing := make([]int, len(g.conditions)) // by condition: how many more must be met
+	missing := make([]int, len(g.conditions)) // by condition: how many more of its ranks and conditions it needs
 	var next []int
 	for i, c := range g.conditions {
 		missing[i] = len(c.Ranks) + len(c.Conditions)
@@ -134,13 +135,13 @@ func (g *Graph) release() {
 // IsStuck reports whether a rank waits for a condition that can never be met.
 func (g *Graph) IsStuck(rank int) bool { return !g.free[rank] && !g.nodes[rank].Ended }
 
-// IsWaiting reports whether a rank waits for others.
+// IsWaiting reports whether a rank has something to wait for, even if that can still happen.
 func (g *Graph) IsWaiting(rank int) bool {
 	return g.nodes[rank].WaitsFor != nil && !g.nodes[rank].Ended
 }
 
-// AwaitedRanks lists the ranks that a rank waits for directly, in rising order. For a stuck rank it lists only ranks
-// that keep it stuck.
+// AwaitedRanks lists the ranks that a rank waits for directly, in rising order. For a stuck rank, it lists only those
+// that can't go on either.
 func (g *Graph) AwaitedRanks(rank int) []int {
 	var list []int
 	stuck := g.IsStuck(rank)
@@ -166,7 +167,7 @@ func (g *Graph) AwaitedRanks(rank int) []int {
 	return list
 }
 
-// Dependents lists the ranks that wait for a rank, directly or by way of others, in rising order.
+// Dependents lists, in rising order, the ranks that wait for a rank: directly, or for ranks that do.
 func (g *Graph) Dependents(rank int) []int {
 	waiting := g.predecessors()
 	seen := make([]bool, g.size())

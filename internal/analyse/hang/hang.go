@@ -16,103 +16,103 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Options hold information from outside the trace.
+// Options hold information that the trace lacks.
 type Options struct {
-	Name     func(trace.Site) string // names call sites
-	Thread   func(trace.Site) string // names the function for which a thread was made, from a code address in it; nil: Name does
-	Progress func(calls uint64)      // called now and then with the number of further calls that were read
-	Process  func(rank int) Process  // returns a rank's operating system process; nil: nothing is known
+	Name     func(trace.Site) string // names a call site; nil: by module and offset
+	Thread   func(trace.Site) string // names a thread's function, from an address in it; nil: Name does
+	Progress func(calls uint64)      // called now and then with the number of calls read since; may be nil
+	Process  func(rank int) Process  // returns a rank's operating system process; nil: nothing is known of processes
 }
 
 // A Process is what is known of the operating system's process of a rank.
 type Process struct {
 	Host      string
 	PID       int
-	Alive     bool   // it exists
-	Ended     bool   // it has ended, although other processes of its world run
-	MadeCalls bool   // it made calls during the observation
-	HeldBy    string // why it can't run, one of the Process… constants; empty: it can
-	// Damaged: some of its records could not be read.
-	Damaged bool
+	Alive     bool   // the process exists
+	Ended     bool   // the process has ended, although others of its MPI_COMM_WORLD run
+	MadeCalls bool   // the process made calls between the two times at which it was looked at
+	HeldBy    string // why the process can't run: one of the constants below; "": it can
+	Damaged   bool   // some of the process's records could not be read
 }
 
-// Reasons why a process can't run.
+// Values of Process.HeldBy.
 const (
-	ProcessStopped      = "stopped"
-	ProcessTraced       = "traced"
-	ProcessInDeviceWait = "device" // waits in the kernel, mostly for a disk
+	ProcessStopped      = "stopped" // a signal stopped the process
+	ProcessTraced       = "traced"  // a debugger holds the process
+	ProcessInDeviceWait = "device"  // the process waits in the kernel, mostly for a disk
 )
 
-// A Report is the state of all ranks of a world.
+// A Report is the state of all ranks of an MPI_COMM_WORLD: where they are, and why they wait.
 type Report struct {
 	Verdict    Verdict              `json:"verdict"`
 	Ranks      int                  `json:"ranks"`
-	Cycles     []Cycle              `json:"cycles"`     // ranks that wait for each other in a ring
-	States     []RankGroupState     `json:"states"`     // the ranks, those in equal states together
-	Awaited    []Awaited            `json:"awaited"`    // ranks that wait for nobody, and that others wait for, directly or by way of others
-	Receives   []UnmatchedReceive   `json:"receives"`   // receives and probes without a message
-	Messages   []UnreceivedMessages `json:"messages"`   // messages that no receive takes
+	Cycles     []Cycle              `json:"cycles"`     // rings of ranks that wait for each other
+	States     []RankGroupState     `json:"states"`     // groups of ranks in equal states
+	Awaited    []Awaited            `json:"awaited"`    // ranks that wait for no rank, but that others wait for
+	Receives   []UnmatchedReceive   `json:"receives"`   // receives and probes for which there is no message
+	Messages   []UnreceivedMessages `json:"messages"`   // sent messages that no receive takes
 	Mismatches []Mismatch           `json:"mismatches"` // collective calls in which the members of a communicator differ
-	Unsure     []int                `json:"unsure"`     // ranks some of whose calls are not known: they count as able to proceed
+	Unsure     []int                `json:"unsure"`     // ranks with calls that aren't known: count as able to go on
 	Losses     []ops.Loss           `json:"losses"`     // calls that the trace lacks
 }
 
-// A Verdict is the state of a world.
+// A Verdict is the state of an MPI_COMM_WORLD as a whole.
 type Verdict string
 
-// The verdicts.
+// The verdicts. If several hold, the world has the first of these, in this order: ended, deadlock, stuck, livelock,
+// partial, waiting.
 const (
 	VerdictEnded       Verdict = "ended"       // all ranks have reached MPI_Finalize
 	VerdictDeadlock    Verdict = "deadlock"    // some ranks wait for each other in a ring
-	VerdictStuck       Verdict = "stuck"       // some ranks wait for what nobody will do any more
+	VerdictStuck       Verdict = "stuck"       // some ranks wait for what no rank will do any more
 	VerdictLivelock    Verdict = "livelock"    // some ranks poll for something that only waiting ranks could do
 	VerdictWaiting     Verdict = "waiting"     // some ranks wait for others that can go on
-	VerdictProgressing Verdict = "progressing" // nobody waits
-	VerdictPartial     Verdict = "partial"     // no verdict: some ranks left no records here, and ranks with records may wait for them
+	VerdictProgressing Verdict = "progressing" // no rank waits for another
+	VerdictPartial     Verdict = "partial"     // not known: some ranks, for which others may wait, left no records here
 )
 
-// A Cycle is ranks each of which waits for the next, and the last for the first.
+// A Cycle is a ring of ranks: each waits for the next, and the last for the first.
 type Cycle struct {
 	Ranks []int       `json:"ranks"`
 	Links []CycleLink `json:"links"`
 }
 
-// A CycleLink is why one rank of a cycle waits.
+// A CycleLink says in which call a rank of a cycle waits for the next rank, and for what.
 type CycleLink struct {
 	Rank         int    `json:"rank"`
 	Function     string `json:"function"`
 	Place        string `json:"place"`
 	WaitsForText string `json:"for"`
-	OpenNs       int64  `json:"open_ns"` // how long the call has been open, 0: not known
+	OpenNs       int64  `json:"open_ns"` // how long the rank has been in the call; 0: not known
 }
 
-// A RankGroupState is ranks in the same state.
+// A RankGroupState is a state, and the ranks that are in it.
 type RankGroupState struct {
 	Kind            string      `json:"state"` // one of the State… constants
 	Function        string      `json:"function"`
 	Place           string      `json:"place"`
-	WaitsForText    string      `json:"for"` // what they wait for, if it is the same for all
+	WaitsForText    string      `json:"for"` // what the ranks wait for; "": nothing, or not all for the same
 	Stuck           bool        `json:"stuck"`
-	HeldBy          string      `json:"held,omitempty"`     // why their processes can't run, one of the Process… constants
-	CollectiveIndex uint64      `json:"round,omitempty"`    // in a collective call: its number in the communicator, from 1
-	Comm            string      `json:"comm,omitempty"`     // the communicator of that call
-	ThreadFunction  string      `json:"made_for,omitempty"` // of a thread: the function that the program made it for
+	HeldBy          string      `json:"held,omitempty"`     // why their processes can't run, as in Process.HeldBy
+	CollectiveIndex uint64      `json:"round,omitempty"`    // number of the collective call on Comm, from 1; 0: in none
+	Comm            string      `json:"comm,omitempty"`     // name of the collective call's communicator
+	ThreadFunction  string      `json:"made_for,omitempty"` // if this is a thread's state: the function that it runs
 	Ranks           []RankState `json:"ranks"`
 }
 
 // The values of RankGroupState.Kind.
 const (
-	StateBlocked   = "blocked"   // in a call that waits for others
-	StateInside    = "inside"    // in a call that waits for nobody, as far as is known
-	StatePolling   = "polling"   // polls for something that has not happened
+	StateBlocked   = "blocked"   // in a call that waits for other ranks
+	StateInside    = "inside"    // in a call that, as far as is known, waits for no other rank
+	StatePolling   = "polling"   // polling for something that has not happened
 	StateOutside   = "outside"   // outside of MPI, after its last call
 	StateFinalized = "finalized" // in MPI_Finalize, or after it
-	StateEnded     = "ended"     // ended without MPI_Finalize, while others run
-	StateMoving    = "moving"    // made calls during the observation
-	StateUnknown   = "unknown"   // left no records here
+	StateEnded     = "ended"     // ended without MPI_Finalize, while other ranks run
+	StateMoving    = "moving"    // at work: made calls between the two times at which its process was looked at
+	StateUnknown   = "unknown"   // not known, as the rank left no records here
 )
 
-// A RankState is where one rank is.
+// A RankState is in which call one rank is, since when, and for which ranks it waits.
 type RankState struct {
 	Rank             int              `json:"rank"`
 	Host             string           `json:"host,omitempty"`
@@ -122,46 +122,46 @@ type RankState struct {
 	Polls            uint64           `json:"polls,omitempty"`
 	WaitsFor         []int            `json:"waits_for"`
 	WaitsForText     string           `json:"for"`
-	Call             string           `json:"call"`              // the last call, in full
-	SpawnedProcesses int              `json:"spawns,omitempty"`  // the number of processes in MPI_Comm_spawn that it waits for
-	Threads          []RankGroupState `json:"threads,omitempty"` // of a rank with several threads: their states
+	Call             string           `json:"call"`              // the last call with its parameters, as text
+	SpawnedProcesses int              `json:"spawns,omitempty"`  // number of processes that MPI_Comm_spawn starts
+	Threads          []RankGroupState `json:"threads,omitempty"` // states of the threads, if the rank has several
 }
 
-// Awaited is a rank that others wait for, directly or by way of others.
+// Awaited is a rank that waits for no rank itself, and the ranks that wait for it, directly or for ranks that do.
 type Awaited struct {
 	Rank         int   `json:"rank"`
 	WaitingRanks []int `json:"by"`
 }
 
-// An UnmatchedReceive is a receive or probe without a message.
+// An UnmatchedReceive is a receive or probe for which there is no message.
 type UnmatchedReceive struct {
 	Rank     int    `json:"rank"`
 	Function string `json:"function"`
 	Place    string `json:"place"`
-	Source   int    `json:"source"` // rank of the world, -1 any
-	Tag      int64  `json:"tag"`    // -1 any
+	Source   int    `json:"source"` // world rank asked for; -1: MPI_ANY_SOURCE
+	Tag      int64  `json:"tag"`    // tag asked for; -1: MPI_ANY_TAG
 	Comm     string `json:"comm"`
 }
 
-// UnreceivedMessages are messages of one kind that no receive takes.
+// UnreceivedMessages are the sent messages of one channel (communicator, sender, receiver, tag) that no receive takes.
 type UnreceivedMessages struct {
-	From     int    `json:"from"` // ranks of the world
-	To       int    `json:"to"`
+	From     int    `json:"from"` // world rank of the sender
+	To       int    `json:"to"`   // world rank of the receiver
 	Tag      int64  `json:"tag"`
 	Comm     string `json:"comm"`
 	Count    uint64 `json:"count"`
-	Function string `json:"function"` // function that sent the last of them
+	Function string `json:"function"` // function that sent the channel's last message
 	Place    string `json:"place"`
 }
 
-// A Mismatch is a position at which members of a communicator make different collective calls.
+// A Mismatch is a collective call on a communicator in which members differ: in function or root.
 type Mismatch struct {
 	Comm  string           `json:"comm"`
-	Index uint64           `json:"index"` // number of the communicator's collective calls before
+	Index uint64           `json:"index"` // number of collective calls on the communicator before this one
 	Calls []MismatchedCall `json:"calls"`
 }
 
-// A MismatchedCall is the call that some of the members made.
+// A MismatchedCall is one of the different calls of a Mismatch, with the world ranks that made it.
 type MismatchedCall struct {
 	Function string `json:"function"`
 	Root     int    `json:"root"` // rank in the communicator; -1: the call has no root
@@ -169,7 +169,7 @@ type MismatchedCall struct {
 	Ranks    []int  `json:"ranks"`
 }
 
-// Analyse determines the state of all ranks at the end of a trace.
+// Analyse determines the state of all ranks at the end of a trace: in which calls they are, and whether they can go on.
 func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	if o.Name == nil {
 		o.Name = func(s trace.Site) string { return fmt.Sprintf("%s+0x%x", s.Module, s.Offset) }
@@ -191,12 +191,13 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	return v.report(), nil
 }
 
-// follow goes through all calls of a trace.
+// follow goes through all calls of a trace with a follower, and returns it.
 func follow(r *trace.Reader, progress func(calls uint64)) (*follower, error) {
 	o := ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, Unfinished: true, IsIdle: idle, Progress: progress}
 	s, err := ops.NewSource(r, o)
 	if err == nil {
-		if o.IgnoreTimes, err = s.OneThread(); o.IgnoreTimes && err == nil { // otherwise times decide which thread's call came first
+		// Only if a rank has several threads are times needed, for the order of their calls.
+		if o.IgnoreTimes, err = s.OneThread(); o.IgnoreTimes && err == nil {
 			s, err = ops.NewSource(r, o)
 		}
 	}
@@ -213,16 +214,16 @@ func follow(r *trace.Reader, progress func(calls uint64)) (*follower, error) {
 	return f, nil
 }
 
-// manyPolls is the number of successive vain polls after which a thread counts as polling.
+// manyPolls is from how many polls in vain on, one after the other, a thread counts as polling.
 const manyPolls = 100
 
-// brief is the time in ns after which an open call counts as waiting. Shorter ones may just be at work: messages may
-// be on their way, and many sends need no receiver.
+// brief is for how many ns a rank must be in a send or collective call to count as waiting. In a shorter time, messages
+// may be on their way, or a send may complete without the receiver.
 const brief = 20e6
 
 var _ ops.Sink = (*follower)(nil)
 
-// unmet lists the receives and probes without a message.
+// unmet lists the receives and probes for which there is no message.
 func (v *view) unmet() []UnmatchedReceive {
 	list := []UnmatchedReceive{}
 	for i := range v.snap.Operations {
@@ -236,63 +237,63 @@ func (v *view) unmet() []UnmatchedReceive {
 	return list
 }
 
-// A Snapshot is the state of all ranks of a world: their open calls and incomplete operations.
+// A Snapshot is the state of all ranks of an MPI_COMM_WORLD: their open calls and incomplete operations.
 type Snapshot struct {
-	Ranks    []RankWait
-	Groups   []ProcessGroup // communicators
-	Messages map[Channel]MessageCount
-	// Operations are the incomplete ones, for each rank in the order in which it began them.
+	Ranks    []RankWait               // by rank
+	Groups   []ProcessGroup           // communicators, windows and files; see ProcessGroup
+	Messages map[Channel]MessageCount // messages sent and received so far
+	// Operations are the operations that have not completed. Those of a rank are in the order in which it began them.
 	Operations []Operation
 }
 
 // A MessageCount counts the messages of a channel.
 type MessageCount struct {
-	Sent     uint64 // begun
-	Received uint64 // taken by receives that have completed
-	place    int    // number of the call site that sent the last one
+	Sent     uint64 // number of messages whose sending has begun
+	Received uint64 // number of messages that completed receives took
+	place    int    // index of the call site that sent the last message
 }
 
 // A RankWait is what one rank waits for.
 type RankWait struct {
-	Ended   bool
-	Stopped bool // its process does not run
-	// Threads are the threads that wait. The rank waits only if OtherThreadBusy is false.
+	Ended   bool // the rank has ended or is in MPI_Finalize
+	Stopped bool // the rank's process can't run
+	// Threads are the threads that wait. The rank as a whole waits only if OtherThreadBusy is false.
 	Threads         []ThreadWait
-	OtherThreadBusy bool // another thread is outside of MPI, or in a call that waits for nobody
+	OtherThreadBusy bool // some thread is outside of MPI, or in a call that doesn't wait
 }
 
 // A ThreadWait is what the open call of a thread waits for.
 type ThreadWait struct {
-	Operations  []int // indices into Snapshot.Operations
-	AnySuffices bool  // one of these is enough; else all are needed
+	Operations  []int // operations that must complete, as indices in Snapshot.Operations
+	AnySuffices bool  // the call returns when any of Operations completes; else all must
 }
 
-// A ProcessGroup is the processes of a communicator.
+// A ProcessGroup is the processes that make collective calls together: on a communicator, a window or a file.
 type ProcessGroup struct {
-	Members []int // ranks of the world, -1: not known
-	// CollectiveProgress has each member's progress in the communicator's collective calls; empty if there were none.
+	Members []int // world ranks of the members; -1: not known
+	// CollectiveProgress has the collective calls of each member, by its index in Members; empty: none were made.
 	CollectiveProgress []CollectiveProgress
 }
 
-// CollectiveProgress is the collective calls that a member has entered on a communicator.
+// CollectiveProgress is the collective calls that one member of a ProcessGroup has entered.
 type CollectiveProgress struct {
 	Count uint64           // number of calls entered
-	Last  []CollectiveCall // the last of them, in order
+	Last  []CollectiveCall // the latest of these calls, in order; older ones aren't kept
 }
 
-// A CollectiveCall is the part of a collective call that must be equal in all members.
+// A CollectiveCall is what members of a ProcessGroup must have in common in a collective call.
 type CollectiveCall struct {
 	Function string
-	Root     int // -1: it has none
-	UserData int // for the caller's use: it need not be the same
+	Root     int // rank in the communicator; -1: the function has no root
+	UserData int // not compared: who makes a Snapshot may store something here
 }
 
-// Matches reports whether two calls can be the same collective operation.
+// Matches reports whether the calls of two members can belong to the same collective operation.
 func (c CollectiveCall) Matches(d CollectiveCall) bool {
 	return c.Function == d.Function && c.Root == d.Root
 }
 
-// at returns the call at a position, if it is still kept.
+// at returns the call that the member made after position others, and whether that call is kept.
 func (p *CollectiveProgress) at(position uint64) (CollectiveCall, bool) {
 	first := p.Count - uint64(len(p.Last))
 	if position < first || position >= p.Count {
@@ -301,20 +302,20 @@ func (p *CollectiveProgress) at(position uint64) (CollectiveCall, bool) {
 	return p.Last[position-first], true
 }
 
-// A Channel is the key of MPI's ordering: messages of one channel don't overtake each other.
+// A Channel is all messages with the same communicator, sender, receiver and tag. They don't overtake each other.
 type Channel struct {
-	Comm     int
-	From, To int // ranks of the world
+	Comm     int // index in Snapshot.Groups
+	From, To int // world ranks of sender and receiver
 	Tag      int64
 }
 
-// Wildcards of a receive or probe.
+// Values of Operation.Peer and Operation.Tag for MPI_ANY_SOURCE and MPI_ANY_TAG.
 const (
 	AnySource = -1
 	AnyTag    = -1
 )
 
-// An OperationKind is a kind of operation.
+// An OperationKind says what an Operation does.
 type OperationKind uint8
 
 // The kinds of operations.
@@ -325,19 +326,21 @@ const (
 	OperationCollective
 )
 
-// An Operation is a message, a receive or a collective that one rank has begun.
+// An Operation is a send, receive, probe or collective operation that one rank has begun and not completed.
 type Operation struct {
 	Kind OperationKind
-	Rank int // of the world
-	Comm int // index into Groups
+	Rank int // world rank that began the operation
+	Comm int // index in Snapshot.Groups
 
-	Peer          int    // rank of the world, or AnySource
-	Tag           int64  // or AnyTag
-	MessageNumber uint64 // of a send: which message of its channel it is, from 1
+	// Of sends, receives and probes.
+	Peer          int    // world rank of the other side, or AnySource
+	Tag           int64  // tag, or AnyTag
+	MessageNumber uint64 // a send's message is the MessageNumber-th of its channel, from 1
 
-	CollectiveIndex uint64 // of a collective: its number in the communicator, from 0
-	AwaitedMembers  meaning.Need
-	Root            int // rank of the world
+	// Of collective operations.
+	CollectiveIndex uint64       // number of the group's collective calls before this one
+	AwaitedMembers  meaning.Need // which members the caller waits for
+	Root            int          // world rank of the root; -1: none, or not known
 }
 
 func (o *Operation) channel() Channel { return Channel{o.Comm, o.Rank, o.Peer, o.Tag} }

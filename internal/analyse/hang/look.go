@@ -10,44 +10,44 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A view combines the follower's result with the last calls of all threads.
+// A view combines what the follower found with the last calls of all threads, and makes the report.
 type view struct {
 	*follower
 	o Options
 	r *trace.Reader
 
-	end              int64 // of the run, on its time line
-	last             []rankEnd
-	placeOfOperation []int
-	analysis         *Analysis
-	patient          *Analysis // the analysis in which polling ranks count as waiting
+	end              int64     // end of the run in ns on the time line; 0 without times
+	last             []rankEnd // by rank
+	placeOfOperation []int     // index of the call site that began an operation, by index in Snapshot.Operations
+	analysis         *Analysis // polling ranks count as able to go on
+	patient          *Analysis // polling ranks count as waiting for what they poll
 }
 
-// A rankEnd is the state of one rank at the end.
+// A rankEnd is the state of one rank at the end of the trace.
 type rankEnd struct {
 	process Process
-	known   bool // it left a track
-	calls   int64
-	kind    string
-	threads []threadEnd
-	shown   int  // index of the thread that is shown
-	unsure  bool // some of its actions are not known
+	known   bool        // the rank left a track
+	calls   int64       // number of calls that the rank made
+	kind    string      // one of the State… constants
+	threads []threadEnd // by thread
+	shown   int         // index of the thread whose call is reported as the rank's
+	unsure  bool        // what some of the rank's calls did isn't known
 }
 
-// A threadEnd is the state of a thread at the end.
+// A threadEnd is the state of a thread at the end of the trace.
 type threadEnd struct {
-	call    *trace.Call // nil: there was none
-	place   int
-	kind    string
-	since   int64 // ns in this state; 0: not known
-	polls   uint64
+	call    *trace.Call // the last call; nil: the thread made none
+	place   int         // index of the last call's site
+	kind    string      // one of the State… constants
+	since   int64       // for how many ns the thread has been in this state; 0: not known
+	polls   uint64      // number of polls in vain; 0: the thread doesn't poll
 	wait    ThreadWait
-	blocked bool
-	in      *Operation // the collective operation that it is in; nil: none
-	of      string     // the function that the program made it for
+	blocked bool       // the thread is in a call that waits for other ranks
+	in      *Operation // the collective operation that the thread is in; nil: none
+	of      string     // name of the function that the thread runs; "": not known
 }
 
-// look determines the state of each rank, and analyses all.
+// look determines the state of each rank, and whether ranks can go on.
 func (v *view) look() error {
 	var err error
 	if v.r.HasTimes() {
@@ -78,7 +78,8 @@ func (v *view) look() error {
 	return nil
 }
 
-// waits returns what a rank waits for: strict ignores polling, patient counts polling as waiting.
+// waits returns what a rank waits for. In strict, a thread that polls counts as busy; in patient, as waiting for what
+// it polls.
 func (e *rankEnd) waits() (strict, patient RankWait) {
 	switch e.kind {
 	case StateFinalized, StateEnded:
@@ -102,7 +103,7 @@ func (e *rankEnd) waits() (strict, patient RankWait) {
 	return strict, patient
 }
 
-// lookAt determines the state of one rank.
+// lookAt determines the state of one rank, e.
 func (v *view) lookAt(n *rankState, e *rankEnd) error {
 	about, err := n.k.Process()
 	if err != nil {
@@ -142,7 +143,7 @@ func (v *view) lookAt(n *rankState, e *rankEnd) error {
 	return nil
 }
 
-// operations adds a rank's incomplete operations to the snapshot, and returns their indices.
+// operations adds a rank's incomplete operations to the snapshot, and returns their indices in Snapshot.Operations.
 func (v *view) operations(n *rankState) map[*begun]int {
 	var list []*begun
 	for _, b := range n.pending {
@@ -174,7 +175,8 @@ func (v *view) operations(n *rankState) map[*begun]int {
 	return number
 }
 
-// thread determines the state of one thread.
+// thread determines the state of one thread of rank n. number has the indices of the rank's operations in
+// Snapshot.Operations.
 func (v *view) thread(n *rankState, stream int, number map[*begun]int) (x threadEnd, err error) {
 	length := n.k.Len(stream)
 	if length == 0 {
@@ -208,7 +210,7 @@ func (v *view) thread(n *rankState, stream int, number map[*begun]int) (x thread
 		}
 	}
 	polls := t.polls
-	if polls > 0 { // the latest polls were skipped
+	if polls > 0 { // t.polls may be too small: package ops passes only the first of many polls in a row
 		if polls, err = pollsAtEnd(n.k, stream); err != nil {
 			return x, err
 		}
@@ -238,7 +240,7 @@ func isPoll(c *trace.Call) bool {
 	return def.Has(mpi.AttrPolls)
 }
 
-// blocks determines what an open call waits for.
+// blocks determines what a thread's open call waits for, and whether it blocks the thread.
 func (v *view) blocks(n *rankState, t *thread, x *threadEnd, number map[*begun]int) {
 	def, _ := mpi.Lookup(x.call.Func.Name)
 	if w := meaning.WaitBehaviourOf(def); w.Blocks {
@@ -255,7 +257,7 @@ func (v *view) blocks(n *rankState, t *thread, x *threadEnd, number map[*begun]i
 		i, ok := number[b]
 		switch {
 		case !ok && x.wait.AnySuffices:
-			return // an operation is not known, and may complete
+			return // an operation that isn't known may complete, and so may the call
 		case !ok:
 			continue
 		case !sure && b.Kind != OperationReceive && b.Kind != OperationProbe:

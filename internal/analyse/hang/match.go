@@ -10,22 +10,22 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A matching records which operations on messages have found their partner.
+// A matching says which incomplete sends, receives and probes have a partner.
 type matching struct {
 	s        *Snapshot
-	taken    map[Channel]uint64 // messages that certainly go to receives that have not completed
-	perhaps  map[Channel]uint64 // how many incomplete wildcard receives may have taken a message
-	likely   map[Channel]uint64 // how many of them are assumed to have taken one
-	incoming map[inbox][]Channel
-	matched  []bool // by operation
+	taken    map[Channel]uint64  // number of messages that certainly go to incomplete receives
+	perhaps  map[Channel]uint64  // number of incomplete wildcard receives that may get a message of the channel
+	likely   map[Channel]uint64  // number of these that are assumed to get one of the channel, not of another
+	incoming map[inbox][]Channel // channels with messages that no completed receive took
+	matched  []bool              // by index in Snapshot.Operations: whether there is a partner
 }
 
-// An inbox identifies a queue of a rank: its communicator and receiver.
+// An inbox identifies the messages that wait for a receiver (to, a world rank) on a communicator.
 type inbox struct{ comm, to int }
 
-// match pairs messages with receives as MPI does. A message goes to the first posted receive that fits it, and the
-// messages of a channel are taken in order. If several messages fit an incomplete wildcard receive, each counts both
-// as taken and as available to others.
+// match pairs messages with incomplete receives as MPI does. A message goes to the first posted receive that fits it,
+// and the messages of a channel are taken in order. If messages of several channels fit a wildcard receive, each of
+// them counts both as taken and as available to other receives.
 func (s *Snapshot) match() *matching {
 	m := &matching{s: s, taken: make(map[Channel]uint64), perhaps: make(map[Channel]uint64), likely: make(map[Channel]uint64),
 		incoming: make(map[inbox][]Channel), matched: make([]bool, len(s.Operations))}
@@ -38,7 +38,7 @@ func (s *Snapshot) match() *matching {
 	for _, list := range m.incoming {
 		slices.SortFunc(list, func(a, b Channel) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Tag, b.Tag)) })
 	}
-	demand := make(map[Channel]int) // receives without wildcards that were not matched yet
+	demand := make(map[Channel]int) // number of receives without wildcards that have no message assigned yet
 	for i := range s.Operations {
 		if o := &s.Operations[i]; o.Kind == OperationReceive && o.Peer != AnySource && o.Tag != AnyTag {
 			demand[o.from()]++
@@ -77,7 +77,7 @@ func (s *Snapshot) match() *matching {
 	return m
 }
 
-// from is the channel of a receive without wildcards.
+// from returns the channel from which a receive without wildcards takes a message.
 func (o *Operation) from() Channel { return Channel{o.Comm, o.Peer, o.Rank, o.Tag} }
 
 func (m *matching) surplus(c Channel) int {
@@ -85,7 +85,8 @@ func (m *matching) surplus(c Channel) int {
 	return int(n.Sent) - int(n.Received) - int(m.taken[c])
 }
 
-// find returns the channels that have a message for a receive or probe, and the channel with the largest surplus.
+// find returns the channels that have a message for a receive or probe. best is the channel with most messages that no
+// other receive needs.
 func (m *matching) find(o *Operation, demand map[Channel]int) (list []Channel, best Channel) {
 	if o.Peer != AnySource && o.Tag != AnyTag {
 		if c := o.from(); m.surplus(c) > 0 {
@@ -106,13 +107,13 @@ func (m *matching) find(o *Operation, demand map[Channel]int) (list []Channel, b
 	return list, best
 }
 
-// unreceived is the messages of one channel for which no receive is posted.
+// unreceived is the number of messages of a channel for which no receive has been called.
 type unreceived struct {
 	Channel
 	Count uint64
 }
 
-// unreceived lists sent messages that no receive takes, in order of channels.
+// unreceived lists the channels with sent messages that no receive takes, sorted by receiver and sender.
 func (m *matching) unreceived() []unreceived {
 	var list []unreceived
 	for _, channels := range m.incoming {
@@ -132,10 +133,11 @@ type fileName string
 
 func (f fileName) String() string { return fmt.Sprintf("file %q", string(f)) }
 
-// group returns the number of a communicator; for an intercommunicator, of the local side.
+// group returns the index in Snapshot.Groups of a communicator, for an intercommunicator of its local side.
 func (f *follower) group(c *handles.Comm) int { return f.circle(&ops.Meeting{Comm: c}) }
 
-// circle returns the number of the group of ranks that make collective calls in one order.
+// circle returns the index in Snapshot.Groups of the ranks that make a collective call together. It adds a group for a
+// new communicator, window or file.
 func (f *follower) circle(m *ops.Meeting) int {
 	by := m.CallOrder()
 	if by == f.recent && len(f.names) > 0 {
@@ -164,7 +166,8 @@ func (f *follower) circle(m *ops.Meeting) int {
 	return n
 }
 
-// channelGroup returns a number that is the same for both sides of an intercommunicator.
+// channelGroup returns the index in Snapshot.Groups that channels on a communicator have. It is the same for both sides
+// of an intercommunicator.
 func (f *follower) channelGroup(c *handles.Comm) int {
 	if c.Remote != nil && c.Remote.Number < c.Number {
 		c = c.Remote
@@ -172,12 +175,12 @@ func (f *follower) channelGroup(c *handles.Comm) int {
 	return f.group(c)
 }
 
-// keep is the least number of a rank's latest collective calls that are kept for each communicator. Members are
-// rarely farther apart.
+// keep is how many of a member's latest collective calls on a communicator are kept at least. Members are rarely more
+// calls ahead of others.
 const keep = 8
 
-// collective counts a call that all members of a communicator, window or file must make. It returns nil if the
-// members are not known, or not all take part.
+// collective counts a call that all members of a communicator, window or file must make, and returns the operation. It
+// returns nil if the members aren't known, or for an intercommunicator.
 func (f *follower) collective(c *ops.Call) *begun {
 	m := &c.Meeting
 	if m.Comm == nil || m.Comm.RemoteSize > 0 || m.OwnRank < 0 {

@@ -17,10 +17,10 @@ import (
 // calls.
 var ErrMissing = errors.New("calls are missing from this trace")
 
-// CheckMissingCalls returns an ErrMissing if calls are missing from a trace, otherwise nil. The error lists the
-// evidence: messages received but never sent, collective calls that some members made less often than others, and
-// ranks without a track. Calls that spoor can't interpret are no evidence. With afterDeadlock, which is for calls
-// that did complete in the program, unreceived messages are evidence, too.
+// CheckMissingCalls returns an ErrMissing if calls are missing from a trace, else nil. The error lists the evidence:
+// messages received but never sent, collective calls that some members made less often than others, and ranks without a
+// track. Ranks with calls that spoor can't interpret are no evidence. With afterDeadlock, messages that were sent but
+// never received are evidence, too: it is set after a replay or simulation hangs although the program didn't.
 func CheckMissingCalls(r *trace.Reader, afterDeadlock bool, progress func(calls uint64)) error {
 	f, err := follow(r, progress)
 	if err != nil {
@@ -50,10 +50,10 @@ func CheckMissingCalls(r *trace.Reader, afterDeadlock bool, progress func(calls 
 	return fmt.Errorf("%w: %s", ErrMissing, strings.Join(list, "; "))
 }
 
-// missing checks the state after all calls of all ranks.
+// missing looks for missing calls in what the follower knows after all calls of all ranks.
 type missing struct {
 	*follower
-	ended []bool // by rank: it has reached MPI_Finalize
+	ended []bool // by rank: whether it has reached MPI_Finalize
 }
 
 func (m *missing) sure(rank int) bool {
@@ -76,7 +76,8 @@ func (m *missing) tracks() []string {
 	return []string{"ranks " + show.FormatRanges(without) + " left no track"}
 }
 
-// messages lists the channels that received more than was sent; with unreceived also those that sent more.
+// messages describes the channels on which more messages were received than sent, as texts. With unreceived, it also
+// describes those on which more were sent.
 func (m *missing) messages(unreceived bool) (list []string) {
 	type count struct {
 		Channel
@@ -98,7 +99,8 @@ func (m *missing) messages(unreceived bool) (list []string) {
 	return list
 }
 
-// collectives lists the communicators whose members made different numbers of collective calls, once all have ended.
+// collectives describes, as texts, the communicators on which members made different numbers of collective calls
+// although all have reached MPI_Finalize.
 func (m *missing) collectives() (list []string) {
 	for n := range m.snap.Groups {
 		g := &m.snap.Groups[n]

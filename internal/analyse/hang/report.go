@@ -15,10 +15,10 @@ import (
 
 func sortedKeys[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
 
-// report writes the findings as a Report.
+// report makes the Report of what the view found.
 func (v *view) report() *Report {
 	r := &Report{Ranks: len(v.last), Receives: v.unmet(), Messages: v.messages(), Mismatches: v.mismatches(), Awaited: v.awaited()}
-	delete(v.s.Losses, ops.LossUnfinished) // unfinished calls are the report's subject
+	delete(v.s.Losses, ops.LossUnfinished) // calls that never returned are no losses here: the report is about them
 	r.Losses = v.s.Losses.List()
 	r.Unsure = []int{}
 	for rank := range v.last {
@@ -36,7 +36,7 @@ func (v *view) report() *Report {
 	return r
 }
 
-// verdict determines the state of the world.
+// verdict determines the verdict on the world from the states of its ranks.
 func (v *view) verdict() Verdict {
 	stuck, waits, livelock, ended, unknown := false, false, false, true, false
 	for rank := range v.last {
@@ -63,7 +63,7 @@ func (v *view) verdict() Verdict {
 	return VerdictProgressing
 }
 
-// cycles explains why the ranks of each cycle wait.
+// cycles lists the cycles of an analysis, with what each rank waits for.
 func (v *view) cycles(a *Analysis) []Cycle {
 	list := []Cycle{}
 	for _, ranks := range a.Cycles() {
@@ -76,7 +76,7 @@ func (v *view) cycles(a *Analysis) []Cycle {
 	return list
 }
 
-// link explains why a rank waits for another.
+// link says in which call a rank of a cycle waits for the next, and for what.
 func (v *view) link(a *Analysis, rank, next int) CycleLink {
 	t := v.last[rank].threads[v.last[rank].shown]
 	l := CycleLink{Rank: rank, OpenNs: t.since}
@@ -88,8 +88,7 @@ func (v *view) link(a *Analysis, rank, next int) CycleLink {
 	return l
 }
 
-// wanted describes what a thread waits for: the part that the rank in parameter of must do, or everything if of is
-// -1.
+// wanted describes what a thread waits for. If of is a rank, it describes only what that rank must do; -1: all.
 func (v *view) wanted(a *Analysis, t *threadEnd, of int) string {
 	var list []string
 	for _, i := range t.wait.Operations {
@@ -112,12 +111,12 @@ func (v *view) wanted(a *Analysis, t *threadEnd, of int) string {
 	return strings.Join(list, joint)
 }
 
-// concerns reports whether an operation may wait for a rank.
+// concerns reports whether an operation may be waiting for a rank.
 func (v *view) concerns(o *Operation, rank int) bool {
 	return o.Kind == OperationCollective || o.Peer == rank || o.Peer == AnySource
 }
 
-// describe says in words what an operation waits for.
+// describe returns in words what an operation waits for. i is its index in Snapshot.Operations.
 func (v *view) describe(i int, o *Operation) string {
 	tag, from := fmt.Sprintf("tag %d", o.Tag), fmt.Sprintf("rank %d", o.Peer)
 	if o.Tag == AnyTag {
@@ -139,7 +138,7 @@ func (v *view) describe(i int, o *Operation) string {
 	return fmt.Sprintf("a message from %s, %s%s", from, tag, on)
 }
 
-// meeting names the ranks missing in a collective.
+// meeting names the ranks that a collective operation waits for. i is its index in Snapshot.Operations.
 func (v *view) meeting(i int, o *Operation) string {
 	missing, held := v.analysis.MissingRanks(i)
 	on := v.names[o.Comm].String()
@@ -157,7 +156,8 @@ func (v *view) meeting(i int, o *Operation) string {
 	return fmt.Sprintf("ranks %s to call %s on %s", show.FormatRanges(missing), function, on)
 }
 
-// states groups ranks in equal states: stuck ranks first, then the largest group.
+// states groups ranks that are in equal states. Groups of stuck ranks come first, those of ranks without records last,
+// and else the largest group first.
 func (v *view) states(a *Analysis) []RankGroupState {
 	type key struct {
 		kind  string
@@ -215,7 +215,7 @@ func order(s *RankGroupState) int {
 	return 1
 }
 
-// rank describes the state of one rank.
+// rank returns the state of one rank. t is its thread that is shown; nil: it made no call.
 func (v *view) rank(a *Analysis, rank int, t *threadEnd) RankState {
 	e := &v.last[rank]
 	s := RankState{Rank: rank, Host: e.process.Host, PID: e.process.PID, Calls: e.calls, WaitsFor: []int{}}
@@ -226,7 +226,7 @@ func (v *view) rank(a *Analysis, rank int, t *threadEnd) RankState {
 		}
 	}
 	if a.IsWaiting(rank) {
-		if s.WaitsFor = a.AwaitedRanks(rank); len(s.WaitsFor) > 1 { // it is one of the possible senders
+		if s.WaitsFor = a.AwaitedRanks(rank); len(s.WaitsFor) > 1 { // the rank itself may be among possible senders
 			s.WaitsFor = slices.DeleteFunc(s.WaitsFor, func(r int) bool { return r == rank })
 		}
 	}
@@ -239,7 +239,7 @@ func (v *view) rank(a *Analysis, rank int, t *threadEnd) RankState {
 	return s
 }
 
-// spawns returns the number of processes that an open call is to start, which its root gives.
+// spawns returns the number of processes that an open MPI_Comm_spawn is to start. Only the root's call has it; else 0.
 func spawns(c *trace.Call) (n int) {
 	if c.Return != trace.NeverReturned {
 		return 0
@@ -255,7 +255,7 @@ func spawns(c *trace.Call) (n int) {
 	return n
 }
 
-// awaited lists the ranks that wait for nobody and that others wait for.
+// awaited lists the ranks that wait for no rank themselves, but for which others wait, most awaited first.
 func (v *view) awaited() []Awaited {
 	list := []Awaited{}
 	for rank := range v.last {
@@ -270,7 +270,7 @@ func (v *view) awaited() []Awaited {
 	return list
 }
 
-// messages lists the messages that no receive takes.
+// messages lists the sent messages that no receive takes, with the call site that sent the last of them.
 func (v *view) messages() []UnreceivedMessages {
 	list := []UnreceivedMessages{}
 	for _, m := range v.analysis.Unreceived {
@@ -290,7 +290,7 @@ func (v *view) mismatches() []Mismatch {
 		if slices.ContainsFunc(m.Calls, func(c mismatchedCall) bool {
 			return slices.ContainsFunc(c.Ranks, func(rank int) bool { return v.last[rank].unsure })
 		}) {
-			continue // a call may be missing from the trace
+			continue // the mismatch may be due to a call that is missing in the trace
 		}
 		x := Mismatch{Comm: v.names[m.Comm].String(), Index: m.Position}
 		for _, c := range m.Calls {

@@ -15,10 +15,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// maxEntries bounds the entries of a matrix, of 24 bytes each.
+// maxEntries is how many cells that aren't zero a matrix has at most; each takes 24 bytes.
 const maxEntries = 1 << 26
 
-// Compute counts the traffic of a trace from its compressed form.
+// Compute counts the traffic of a trace. It computes what each distinct call sends once, and multiplies.
 func Compute(r *trace.Reader, opts Options) (*Matrix, error) {
 	return build(r, opts, func(w *worker, k *trace.Rank) error {
 		wanted := w.b.wanted(k)
@@ -57,35 +57,35 @@ func ComputeCallByCall(r *trace.Reader, opts Options) (*Matrix, error) {
 	})
 }
 
-// HasTraffic reports whether a trace has any function that the options count.
+// HasTraffic reports whether a trace has calls of any function whose traffic the options count.
 func HasTraffic(r *trace.Reader, opts Options) bool {
 	return slices.ContainsFunc(r.Schema(), func(f *trace.Function) bool { return !f.Has(trace.AttrStarts) && opts.wants(f) })
 }
 
-// A builder accumulates a matrix.
+// A builder collects the traffic that the workers count.
 type builder struct {
 	m     *Matrix
 	opts  *Options
 	comms *handles.Comms
 
 	mu    sync.Mutex
-	sums  []map[int]Cell // rows that may still grow: several ranks share a row, or one-sided reads add to other rows
+	sums  []map[int]Cell // by row, by column: the cells so far; one-sided reads add to rows of other ranks
 	fans  map[*handles.Comm]*fan
-	lists map[int][]int // by class: the terminals that Options select
+	lists map[int][]int // by class: terminals of the calls that opts count
 	used  int
 }
 
-// A worker counts one rank at a time.
+// A worker counts the traffic of one rank after another. Several workers run in parallel.
 type worker struct {
 	traffic
 	source *ops.Source
 	x      *handles.Rank
 	b      *builder
-	count  uint64 // number of occurrences of the current call
+	count  uint64 // how often the current call occurs
 
-	row  map[int]Cell
-	back map[int]Cell // what other ranks sent to the rank, through one-sided reads
-	sum  Matrix       // only its totals are used
+	row  map[int]Cell // what the current rank sends, by receiving rank
+	back map[int]Cell // what the current rank gets from other ranks through one-sided reads, by these ranks
+	sum  Matrix       // totals over all ranks that the worker has counted; has no rows
 }
 
 func build(r *trace.Reader, opts Options, walk func(*worker, *trace.Rank) error) (*Matrix, error) {
@@ -157,7 +157,7 @@ func (w *worker) do(r *trace.Reader, rank int, walk func(*worker, *trace.Rank) e
 	return w.b.add(rank, w.row, w.back)
 }
 
-// wanted returns the terminals of a rank's class that count.
+// wanted returns the terminals of a rank's class whose traffic the options count.
 func (b *builder) wanted(k *trace.Rank) []int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -171,7 +171,7 @@ func (b *builder) wanted(k *trace.Rank) []int {
 	})
 }
 
-// add adds the cells of a rank to the matrix.
+// add adds the cells of a rank, a worker's row and back, to the matrix.
 func (b *builder) add(rank int, row, back map[int]Cell) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -218,7 +218,7 @@ func (b *builder) finish() *Matrix {
 		m.rows[i] = entries(sum)
 		b.sums[i] = nil
 	}
-	for _, c := range b.comms.List() { // in a fixed order
+	for _, c := range b.comms.List() { // not over b.fans, so that the order is the same each time
 		f := b.fans[c]
 		if f == nil {
 			continue
@@ -231,7 +231,7 @@ func (b *builder) finish() *Matrix {
 	return m
 }
 
-// fan returns the fan of a communicator, made at the first use.
+// fan returns the fan of a communicator, and makes an empty one at the first call.
 func (b *builder) fan(c *handles.Comm) *fan {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -249,7 +249,8 @@ func (b *builder) fan(c *handles.Comm) *fan {
 	return f
 }
 
-// sized returns a cell of n messages of a size, and adds them to the histogram of sizes.
+// sized returns a cell of n messages of bytes each, and adds them to the histogram of sizes. sized is false if the size
+// isn't known.
 func (w *worker) sized(n uint64, bytes uint64, sized bool) Cell {
 	c := Cell{Messages: n}
 	if !sized {
@@ -261,7 +262,8 @@ func (w *worker) sized(n uint64, bytes uint64, sized bool) Cell {
 	return c
 }
 
-// send counts messages to a member, -1 for a rank outside the world; receive counts messages from one.
+// send counts messages to a world rank; -1: a rank outside the world. send, receive, spread, collect and unknown
+// implement visitor.
 func (w *worker) send(to int, bytes uint64, sized bool) { w.message(w.row, to, bytes, sized) }
 
 func (w *worker) receive(from int, bytes uint64, sized bool) { w.message(w.back, from, bytes, sized) }
@@ -278,7 +280,8 @@ func (w *worker) message(peers map[int]Cell, peer int, bytes uint64, sized bool)
 	peers[peer] = sum
 }
 
-// others returns the number of ranks that a member reaches with a message to all.
+// others returns how many messages a member of a communicator sends if it sends one to each other member, or to each
+// member of the remote group.
 func others(c *handles.Comm) uint64 {
 	if c.RemoteSize > 0 {
 		return uint64(c.RemoteSize)
@@ -286,8 +289,8 @@ func others(c *handles.Comm) uint64 {
 	return uint64(c.Size - 1)
 }
 
-// each returns what a member exchanges with each other member in calls that move bytes between all of them. ok is
-// false if there are no others, or the matrix leaves the member out.
+// each counts messages of bytes between member self and each other member. It returns the cell of one of these pairs.
+// ok is false if there are no other members, or if they or self aren't known.
 func (w *worker) each(c *handles.Comm, self int, bytes uint64, sized bool) (Cell, bool) {
 	n := others(c)
 	if n == 0 {

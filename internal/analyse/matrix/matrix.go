@@ -23,7 +23,7 @@ import (
 	"slices"
 )
 
-// A Cell is the messages and bytes that one rank sent to another.
+// A Cell is the number of messages, and of bytes in them, that one rank or row of ranks sent to another.
 type Cell struct {
 	Messages uint64 `json:"messages"`
 	Bytes    uint64 `json:"bytes"`
@@ -38,41 +38,41 @@ func (c Cell) times(n uint64) Cell { return Cell{c.Messages * n, c.Bytes * n} }
 
 func (c Cell) zero() bool { return c == Cell{} }
 
-// A RowEntry is a cell with its column.
+// A RowEntry is a cell of a row, with its column: the receivers.
 type RowEntry struct {
 	To int
 	Cell
 }
 
-// Options say what is counted.
+// Options say which kinds of traffic are counted.
 type Options struct {
 	PointToPoint bool
 	Collectives  bool
 	RMA          bool
-	RanksPerRow  int                   // 0 or 1: a row for each rank
-	Progress     func(done, ranks int) // may be nil; called by several goroutines
+	RanksPerRow  int                   // how many ranks share a row and a column; 0 is 1
+	Progress     func(done, ranks int) // called after each rank, by several goroutines; may be nil
 }
 
-// A Matrix is the traffic of a run. Rows are senders.
+// A Matrix is the messages that each rank of a run sent to each other rank. Rows are senders, columns are receivers.
 type Matrix struct {
-	Ranks       int // of the world
-	RanksPerRow int // ranks per row and column
+	Ranks       int // number of ranks of MPI_COMM_WORLD
+	RanksPerRow int // number of consecutive ranks that share a row, and a column
 
-	Total           Cell   // of all cells
-	ToElsewhere     Cell   // to ranks that are not in this world, or not known
-	UnsizedMessages uint64 // messages of unknown size, counted with 0 bytes
-	UnknownCalls    uint64 // calls whose partners are not known, left out
+	Total           Cell   // sum of all cells
+	ToElsewhere     Cell   // messages to ranks that are not in this world, or not known; in no cell
+	UnsizedMessages uint64 // number of messages whose size isn't known, which count with 0 bytes
+	UnknownCalls    uint64 // number of calls that are left out, as their partners aren't known
 
-	Sizes [NumBuckets]Cell // messages by size: bucket 0 is empty ones, bucket i from 2^(i-1) to 2^i - 1 bytes
+	Sizes [NumBuckets]Cell // histogram of message sizes; see BucketRange
 
-	rows [][]RowEntry // by row: its cells, by destination
-	fans []*fan
+	rows [][]RowEntry // by row: cells that aren't zero, in the order of columns, without those of fans
+	fans []*fan       // traffic from all members of communicators to all others
 }
 
-// NumBuckets is the number of size buckets.
+// NumBuckets is the number of bins of the histogram of message sizes.
 const NumBuckets = 65
 
-// BucketRange returns the least and largest size in bytes of a bucket.
+// BucketRange returns the least and the largest message size, in bytes, of bin i of Matrix.Sizes.
 func BucketRange(i int) (least, most uint64) {
 	if i == 0 {
 		return 0, 0
@@ -83,19 +83,20 @@ func BucketRange(i int) (least, most uint64) {
 // Size returns the number of rows and columns.
 func (m *Matrix) Size() int { return (m.Ranks + m.RanksPerRow - 1) / m.RanksPerRow }
 
-// RankRange returns the ranks of a row or column: from first, up to but without end.
+// RankRange returns the ranks that share row or column i: from first up to, but without, end.
 func (m *Matrix) RankRange(i int) (first, end int) {
 	return i * m.RanksPerRow, min((i+1)*m.RanksPerRow, m.Ranks)
 }
 
-// A fan is traffic from all members of a group to all others. Member i sends out[i] + in[j] to member j.
+// A fan is traffic from each member of a communicator to each other member, e.g. of MPI_Alltoall. It takes memory for
+// each member, not for each pair. Member i of from sends out[i] + in[j] to member j of to.
 type fan struct {
 	from, to []int  // world ranks of the senders and receivers; -1: not known
 	same     bool   // from and to are one group, not the two sides of an intercommunicator
-	out, in  []Cell // by rank in the group; nil: nothing
+	out, in  []Cell // by rank in from and to; nil: all are zero
 }
 
-// Row returns the nonzero cells of a row, by column.
+// Row returns the cells of a row that aren't zero, in the order of columns.
 func (m *Matrix) Row(i int) []RowEntry {
 	if len(m.fans) == 0 {
 		return m.rows[i]
@@ -111,11 +112,11 @@ func (m *Matrix) Row(i int) []RowEntry {
 	return entries(sum)
 }
 
-// row adds to sum what the ranks from first to end send through the fan.
+// row adds to sum, by column, what the ranks from first up to, but without, end send through the fan.
 func (f *fan) row(m *Matrix, first, end int, sum map[int]Cell) {
-	var out Cell // of all senders in the row
+	var out Cell // sum of out over the senders among these ranks
 	senders := 0
-	self := make(map[int]Cell) // what the formula counts for a member to itself, which is subtracted
+	self := make(map[int]Cell) // by rank: out[i] + in[i], which no message has; it is subtracted
 	for i, world := range f.from {
 		if world < first || world >= end {
 			continue
@@ -156,7 +157,7 @@ func (f *fan) row(m *Matrix, first, end int, sum map[int]Cell) {
 	}
 }
 
-// total returns the fan's traffic, and the part of it that goes to unknown ranks.
+// total returns the sums of the fan's traffic: to known ranks (all), and to unknown ones (elsewhere).
 func (f *fan) total() (all, elsewhere Cell) {
 	known := 0
 	for _, world := range f.to {
@@ -195,7 +196,7 @@ func (f *fan) total() (all, elsewhere Cell) {
 	return all, elsewhere
 }
 
-// Rows yields the rows with nonzero cells.
+// Rows yields the number and the cells of each row in which not all cells are zero.
 func (m *Matrix) Rows() iter.Seq2[int, []RowEntry] {
 	return func(yield func(int, []RowEntry) bool) {
 		for i := range m.Size() {
@@ -216,7 +217,7 @@ func entries(sum map[int]Cell) []RowEntry {
 	return list
 }
 
-// Dense returns the matrix as rows of cells.
+// Dense returns the matrix as rows of all cells, zero ones included.
 func (m *Matrix) Dense() [][]Cell {
 	n := m.Size()
 	all := make([]Cell, n*n)
@@ -230,7 +231,8 @@ func (m *Matrix) Dense() [][]Cell {
 	return rows
 }
 
-// WithRanksPerRow returns the same traffic with bin ranks per row. bin must be a multiple of the current number.
+// WithRanksPerRow returns a matrix of the same traffic in which bin ranks share a row and a column. bin must be a
+// multiple of m.RanksPerRow.
 func (m *Matrix) WithRanksPerRow(bin int) *Matrix {
 	n := *m
 	n.RanksPerRow = bin

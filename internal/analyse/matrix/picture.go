@@ -13,16 +13,16 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// MaxPictureRows is the largest number of rows and columns that a picture shows well.
+// MaxPictureRows is the largest number of rows and columns of which a picture still shows each.
 const MaxPictureRows = 1024
 
-// A layout holds the positions of a picture's parts, in pixels.
+// A layout has the positions and sizes of the parts of a matrix's picture, in pixels.
 type layout struct {
-	cell, side          int // width of one cell; of all together
+	cell, side          int // width and height of one cell, and of the whole matrix
 	left, top           int
 	width, height       int
-	bar, barTop, barEnd int // x of the colour scale, and y of both ends
-	every               int // number of rows per label
+	bar, barTop, barEnd int // x of the colour scale, and y of its top and bottom
+	every               int // every how many rows and columns have a label
 }
 
 func (m *Matrix) layout(u Measure) layout {
@@ -46,7 +46,7 @@ func (m *Matrix) layout(u Measure) layout {
 	return l
 }
 
-// shade returns a colour of the scale, from light to dark blue; it also prints well in grey.
+// shade returns a colour for a number from 0 (light blue) to 1 (dark blue). The colours also differ if printed in grey.
 func shade(x float64) color.RGBA {
 	stops := [...][3]float64{{222, 235, 247}, {158, 202, 225}, {66, 146, 198}, {8, 81, 156}, {8, 32, 80}}
 	x *= float64(len(stops) - 1)
@@ -56,7 +56,7 @@ func shade(x float64) color.RGBA {
 	return color.RGBA{mix(0), mix(1), mix(2), 255}
 }
 
-// TitleText returns a picture's title line.
+// TitleText returns the title of the matrix's picture, as one line.
 func (m *Matrix) TitleText(u Measure) string {
 	t := fmt.Sprintf("%s sent from rank (down) to rank (across)", u)
 	if m.RanksPerRow > 1 {
@@ -65,7 +65,7 @@ func (m *Matrix) TitleText(u Measure) string {
 	return t
 }
 
-// WritePNG writes a heat map.
+// WritePNG writes the matrix as a heat map in PNG, with a colour scale.
 func (m *Matrix) WritePNG(w io.Writer, u Measure) error {
 	l := m.layout(u)
 	least, most := m.MinMaxCell(u)
@@ -114,12 +114,12 @@ func fill(img *image.RGBA, r image.Rectangle, c color.RGBA) {
 	}
 }
 
-// PNG pictures use a fixed font from a library, so that they look the same on every machine.
+// Height and width of a character in pixels. The font comes with a library, so that pictures look the same everywhere.
 const glyphHeight, glyphWidth = 9, 7
 
 func textWidth(s string) int { return glyphWidth * len(s) }
 
-// write draws text whose upper left corner is at x, y.
+// write draws text with its upper left corner at pixel x, y.
 func write(img *image.RGBA, x, y int, text string, c color.RGBA) {
 	d := font.Drawer{Dst: img, Src: image.NewUniform(c), Face: basicfont.Face7x13, Dot: fixed.P(x, y+glyphHeight)}
 	d.DrawString(text)

@@ -11,10 +11,10 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// A Measure selects the number of a cell that is shown.
+// A Measure says which number of a cell is shown: bytes or messages.
 type Measure uint8
 
-// The measures.
+// The values of Measure.
 const (
 	MeasureBytes Measure = iota
 	MeasureMessages
@@ -27,7 +27,7 @@ func (u Measure) String() string {
 	return "bytes"
 }
 
-// Value returns the cell's number.
+// Value returns the number of a cell that the measure selects.
 func (u Measure) Value(c Cell) uint64 {
 	if u == MeasureMessages {
 		return c.Messages
@@ -35,7 +35,7 @@ func (u Measure) Value(c Cell) uint64 {
 	return c.Bytes
 }
 
-// Text formats a number of the measure with three digits: 1.23 MB, or 1.23 M.
+// Text formats a number with three digits and a unit: 1.23 MB for bytes, 1.23 M for messages.
 func (u Measure) Text(n uint64) string {
 	units := []string{"", "k", "M", "G", "T", "P", "E"}
 	if u == MeasureBytes {
@@ -52,7 +52,7 @@ func (u Measure) Text(n uint64) string {
 	return fmt.Sprintf("%.3g %s", v, units[i])
 }
 
-// label names the ranks of a row or column.
+// label names the ranks that share row or column i: 4, or 4-7.
 func (m *Matrix) label(i int) string {
 	first, end := m.RankRange(i)
 	if end == first+1 {
@@ -61,7 +61,8 @@ func (m *Matrix) label(i int) string {
 	return fmt.Sprintf("%d-%d", first, end-1)
 }
 
-// FitWidth returns the matrix with enough ranks per row for its text to fit a number of columns.
+// FitWidth returns the matrix with so large a RanksPerRow that its text is at most width characters wide, or that two
+// rows are left.
 func (m *Matrix) FitWidth(u Measure, width int) *Matrix {
 	for m.Size() > 2 {
 		var b strings.Builder
@@ -75,7 +76,7 @@ func (m *Matrix) FitWidth(u Measure, width int) *Matrix {
 	return m
 }
 
-// across is the short label of a column.
+// across names the ranks of column i in a short form: 4, or 4… for several.
 func (m *Matrix) across(i int) string {
 	first, end := m.RankRange(i)
 	if end > first+1 {
@@ -84,7 +85,8 @@ func (m *Matrix) across(i int) string {
 	return strconv.Itoa(first)
 }
 
-// WriteText writes a table: senders down, receivers across, sums at the edges.
+// WriteText writes the matrix as a text table: senders down, receivers across, and sums in the last row and
+// column.
 func (m *Matrix) WriteText(w io.Writer, u Measure) {
 	type line struct {
 		label string
@@ -120,7 +122,7 @@ func (u Measure) cell(v uint64) string {
 	return u.Text(v)
 }
 
-// WriteCSV writes a line for each pair that exchanged messages.
+// WriteCSV writes a CSV row for each cell that isn't zero.
 func (m *Matrix) WriteCSV(w io.Writer) {
 	type pair struct {
 		from, to int
@@ -146,11 +148,10 @@ func (m *Matrix) WriteCSV(w io.Writer) {
 	})
 }
 
-// A scale maps numbers to shades, from 0 for the least that is not zero to 1
-// for the most, by their logarithm.
+// A scale maps numbers to shades by their logarithm: least, the least number above zero, to 0, and most to 1.
 type scale struct{ least, most uint64 }
 
-// MinMaxCell returns the least number above zero and the most in any cell.
+// MinMaxCell returns the least number above zero, and the largest number, that measure u has in any cell.
 func (m *Matrix) MinMaxCell(u Measure) (least, most uint64) {
 	for _, row := range m.Rows() {
 		for _, e := range row {
@@ -172,7 +173,7 @@ func (s scale) of(v uint64) float64 {
 	return max(0, min(1, (math.Log(float64(v))-lo)/(hi-lo)))
 }
 
-// ticks returns the numbers that label the colour scale.
+// ticks returns up to three numbers at which the colour scale has labels.
 func (s scale) ticks() []uint64 {
 	switch {
 	case s.most == 0:

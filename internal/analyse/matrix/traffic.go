@@ -9,23 +9,23 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A visitor receives what a call sends.
+// A visitor counts the messages of a rank's calls. bytes is the size of each message; if sized is false, it isn't
+// known.
 type visitor interface {
-	// send gets messages of one size to a world rank, -1 for a rank outside the world. If sized is false, the size is
-	// unknown.
+	// send counts a message that the rank sends to a world rank; -1: to a rank outside the world.
 	send(to int, bytes uint64, sized bool)
-	// receive gets messages from a rank, of a one-sided read.
+	// receive counts a message that the rank gets from a world rank by a one-sided read.
 	receive(from int, bytes uint64, sized bool)
-	// spread gets messages to all other members of a communicator, or to all members of the remote group. self is the
-	// caller's rank in it.
+	// spread counts a message from the rank to each other member of a communicator, or to each member of the remote
+	// group. self is the rank in the communicator.
 	spread(c *handles.Comm, self int, bytes uint64, sized bool)
-	// collect gets messages from each other member, or from each member of the remote group.
+	// collect counts a message to the rank from each other member of a communicator, or of the remote group.
 	collect(c *handles.Comm, self int, bytes uint64, sized bool)
-	// unknown gets a call whose partners are not known.
+	// unknown counts a call whose partners are not known.
 	unknown()
 }
 
-// A traffic computes the messages that a rank's calls send, and passes them to a visitor.
+// A traffic computes which messages a rank's calls send and get, and passes them to a visitor.
 type traffic struct {
 	account *ops.CallInterpreter
 	rank    int
@@ -34,7 +34,8 @@ type traffic struct {
 	acts    []ops.Act
 }
 
-// wants reports whether calls of a function are counted. Persistent requests count where they are started.
+// wants reports whether the messages of a function's calls are counted. Those of persistent requests count at
+// MPI_Start.
 func (o *Options) wants(f *trace.Function) bool {
 	if f.Has(trace.AttrStarts) {
 		return o.PointToPoint || o.Collectives
@@ -53,7 +54,7 @@ func (o *Options) pattern(p meaning.Pattern) bool {
 	return o.Collectives && p.Collective()
 }
 
-// call passes a call's messages to the visitor. Calls that failed or never returned send nothing that is known.
+// call passes a call's messages to the visitor. Of calls that failed or never returned, no messages are known.
 func (t *traffic) call(c *trace.Call, stream int, index uint64) {
 	if !t.opts.wants(c.Func) {
 		return
@@ -117,13 +118,14 @@ func (t *traffic) collective(op *ops.Operation) {
 	}
 }
 
-// blocks passes a message to each rank, of equal or individual sizes. Empty blocks are no messages.
+// blocks passes the visitor a message from the rank to each other member: with equal sizes, or with a size for each
+// (MPI_Alltoallv). Of the latter, empty ones don't count.
 func (t *traffic) blocks(comm *handles.Comm, self int, out *ops.Transfer) {
 	switch {
 	case out.ByMember == nil:
 		t.out.spread(comm, self, out.PerMember, !out.UnknownSizes)
 		return
-	case out.UnknownSizes: // the sizes of single messages are not known
+	case out.UnknownSizes: // messages with different sizes that aren't known
 		t.out.unknown()
 		return
 	}
@@ -134,7 +136,7 @@ func (t *traffic) blocks(comm *handles.Comm, self int, out *ops.Transfer) {
 	}
 }
 
-// neighbours passes messages to the neighbours in the communicator's topology.
+// neighbours passes the visitor a message to each neighbour of the rank in the communicator's topology.
 func (t *traffic) neighbours(op *ops.Operation) {
 	n, out := op.Neighbours, &op.PerMember.Out
 	differs := func(b uint64) bool { return b != out.ByMember[0] }
@@ -144,7 +146,7 @@ func (t *traffic) neighbours(op *ops.Operation) {
 	}
 	for i, rank := range n.Destinations {
 		if rank < 0 {
-			continue // beyond the edge of a grid
+			continue // no neighbour: the rank is at the edge of a grid
 		}
 		each := out.PerMember
 		if out.ByMember != nil {

@@ -12,21 +12,22 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Callers is the calls of all ranks as a tree of functions, from main down.
+// Callers is the calls of all ranks as a tree: the functions that lead to MPI calls, from main down, with sums of
+// times.
 type Callers struct {
 	Trace    string           `json:"trace"`
 	Command  string           `json:"command"`
 	Ranks    int              `json:"ranks"`
-	SpanNs   int64            `json:"span_ns"`            // from first call to last, sum over the ranks
+	SpanNs   int64            `json:"span_ns"`            // sum over the ranks of the time from first call to last
 	Timeless bool             `json:"no_times,omitempty"` // the trace has no times
-	Stacks   bool             `json:"stacks"`             // some call has more than one recorded frame
+	Stacks   bool             `json:"stacks"`             // some calls were recorded with a call stack
 	Sites    []calltree.Site  `json:"sites"`
 	Total    calltree.Sums    `json:"total"`
-	Body     []*calltree.Node `json:"body"` // nodes are functions and calls only
+	Body     []*calltree.Node `json:"body"` // outermost functions and calls; the tree has no loops
 }
 
-// Callers builds the tree from the table's rows. Functions with equal names and equal callers are one node, from
-// whichever line they are called.
+// Callers builds the tree of functions from the table's rows. Functions with the same name and the same callers are one
+// node, even if they are called from different lines.
 func (f *CallSiteTable) Callers() *Callers {
 	c := &Callers{Trace: f.Trace, Command: f.Command, Ranks: f.Ranks, SpanNs: f.SpanNs, Timeless: f.Timeless, Body: []*calltree.Node{}}
 	leaves := make(map[*calltree.Node][]*calltree.Node)
@@ -56,7 +57,7 @@ func (f *CallSiteTable) Callers() *Callers {
 			s := &c.Sites[n.Site-1]
 			return s.Function == x.FunctionSite.Function && s.Module == x.Module && s.Offset == x.Offset
 		})
-		if k >= 0 { // the same call, reached from another line of a caller
+		if k >= 0 { // the node exists: an earlier row is the same call, with another line in one of its callers
 			n := leaves[in][k]
 			n.Sums.Add(&sums)
 			n.Rounds = n.Sums.Calls
@@ -70,7 +71,7 @@ func (f *CallSiteTable) Callers() *Callers {
 	return c
 }
 
-// callerSorts are the sort orders of the tree.
+// callerSorts maps names of sort orders to the number by which nodes are sorted.
 var callerSorts = map[string]func(n *calltree.Node) float64{
 	"time": func(n *calltree.Node) float64 { return n.Sums.TotalNs() }, "mpi": func(n *calltree.Node) float64 { return n.Sums.InCallsNs() },
 	"calls":   func(n *calltree.Node) float64 { return float64(n.Sums.Calls) },
@@ -79,10 +80,10 @@ var callerSorts = map[string]func(n *calltree.Node) float64{
 	"mean":    func(n *calltree.Node) float64 { return n.Sums.InCallsNs() / float64(max(1, n.Sums.Calls)) },
 }
 
-// CallerSortOrders are the names of the orders.
+// CallerSortOrders are the names of the orders in which SortBy can sort.
 var CallerSortOrders = []string{"time", "mpi", "calls", "mean", "bytes", "compute"}
 
-// SortBy orders each level of the tree, largest first.
+// SortBy sorts the nodes in each node's body by a number (e.g. "time"), largest first.
 func (c *Callers) SortBy(by string) { c.sort(c.Body, callerSorts[by]) }
 
 func (c *Callers) sort(list []*calltree.Node, key func(*calltree.Node) float64) {
@@ -94,7 +95,7 @@ func (c *Callers) sort(list []*calltree.Node, key func(*calltree.Node) float64) 
 	}
 }
 
-// name is the function of a node, with the line of a call.
+// name returns a node's function; if the node is a call, with its line.
 func (c *Callers) name(n *calltree.Node) string {
 	if n.Site == 0 {
 		return n.Function
@@ -103,7 +104,7 @@ func (c *Callers) name(n *calltree.Node) string {
 	return strings.TrimSpace(s.Function + " " + s.ShortText)
 }
 
-// Text writes the tree.
+// Text writes the tree as text, with layout v.
 func (c *Callers) Text(w io.Writer, v View) {
 	head := fmt.Sprintf("%s: %s, %s calls, %s computing, %s", c.Trace, show.FormatPlural(c.Ranks, "rank"), show.FormatGrouped(c.Total.Calls),
 		show.FormatDuration(c.Total.ComputeNs), c.Total.InCallsText())
@@ -118,8 +119,8 @@ func (c *Callers) Text(w io.Writer, v View) {
 	}
 }
 
-// CSV writes a line for each call, with the functions that led to it separated
-// by semicolons, times in nanoseconds.
+// CSV writes a row for each call of the tree. The column "path" has the functions that led to it, separated by
+// semicolons. Times are in ns.
 func (c *Callers) CSV(w io.Writer) {
 	type line struct {
 		path, function, module string

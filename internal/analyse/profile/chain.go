@@ -9,15 +9,16 @@ import (
 	"github.com/spoor-hpc/spoor/internal/show"
 )
 
-// fit shortens a row's text to a number of columns if the functions' own names fit.
+// fit returns a row's text, shortened to width characters. It shortens the names of the functions in the row's chain
+// first.
 func (x *row) fit(names *show.NameShortener, width int) string {
 	if text := x.whole(); utf8.RuneCountInString(text) <= width || len(x.chain) == 0 {
 		return cut(text, width)
 	}
-	const least = 16 // columns for the text after the functions
+	const least = 16 // characters that remain for the text after the functions
 	room := width - min(least, utf8.RuneCountInString(x.after))
-	// Each name of a chain loses the same amount, but the last, the calling function, less. If that does not suffice,
-	// unnamed functions go, then the outer ones.
+	// All names of a chain are shortened equally, except that the last one, the function that calls, keeps more. If
+	// that doesn't suffice, functions without a name are left out, then the outer ones.
 	fits := func(chain []string) (text string, ok bool) {
 		most := 0
 		for _, f := range chain {
@@ -70,7 +71,8 @@ func (x *row) fit(names *show.NameShortener, width int) string {
 	return text
 }
 
-// withNames drops functions without a name, unless none has one.
+// withNames replaces consecutive functions without a name by "…". If no function of the chain has a name, it keeps the
+// last one.
 func withNames(chain []string) []string {
 	var out []string
 	for _, f := range chain {
@@ -87,7 +89,7 @@ func withNames(chain []string) []string {
 	return out
 }
 
-// chained writes functions from the outermost to the innermost, each called by the one before.
+// chained writes a chain of functions, each of which calls the next: a() > b() > c().
 func chained(functions []string) string {
 	var b strings.Builder
 	for i, f := range functions {

@@ -12,21 +12,21 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A CallSiteTable is a table of call sites over all ranks, as mpiP has it. Counts, times
-// and bytes are sums over all calls.
+// A CallSiteTable is a table with a row for each call site, as the tool mpiP prints it. Counts, times and bytes of a
+// row are sums over the site's calls on all ranks.
 type CallSiteTable struct {
 	Trace        string `json:"trace"`
 	Command      string `json:"command"`
-	Ranks        int    `json:"ranks"` // with a track
+	Ranks        int    `json:"ranks"` // number of ranks in the table: those with a track
 	Calls        uint64 `json:"calls"`
-	SpanNs       int64  `json:"span_ns"`            // from first call to last, sum over the ranks
-	ThreadTimeNs int64  `json:"time_ns"`            // sum over the ranks, and over the threads of a rank with several
+	SpanNs       int64  `json:"span_ns"`            // sum over the ranks of the time from first call to last
+	ThreadTimeNs int64  `json:"time_ns"`            // as SpanNs, but also summed over the threads of a rank
 	MPINs        uint64 `json:"mpi_ns"`             // time in the rows' MPI calls
 	FilesNs      uint64 `json:"files_ns,omitempty"` // time in the rows' calls on files
-	// Timeless: the trace has no times, and all times here are 0.
+	// Timeless reports that the trace has no times, so all times in the table are 0.
 	Timeless bool `json:"no_times,omitempty"`
 
-	// WaitedNs is the time that ranks waited for others; nil: not known.
+	// WaitedNs is the sum over ranks of the time that they waited for other ranks; nil: not known.
 	WaitedNs *int64 `json:"waited_ns,omitempty"`
 
 	Rows    []sites.Site    `json:"-"`
@@ -34,7 +34,7 @@ type CallSiteTable struct {
 
 	table  *sums.Table
 	named  *sites.Naming
-	stacks bool // rows distinguish call stacks, not only call sites
+	stacks bool // each call stack has a row of its own, not only each call site
 }
 
 // Columns returns the columns of the table's rows.
@@ -44,7 +44,7 @@ func (f *CallSiteTable) known() sites.KnownFacts {
 	return sites.KnownFacts{TimeNs: f.ThreadTimeNs, Times: !f.Timeless, Waits: f.WaitedNs != nil}
 }
 
-// MarshalJSON writes each row with its columns.
+// MarshalJSON writes the table with the values of all columns for each row.
 func (f *CallSiteTable) MarshalJSON() ([]byte, error) {
 	type plain CallSiteTable
 	return json.Marshal(struct {
@@ -54,7 +54,8 @@ func (f *CallSiteTable) MarshalJSON() ([]byte, error) {
 	}{(*plain)(f), show.Table[sites.Site]{Rows: f.Rows, Columns: f.Columns()}, show.Table[sums.RankSums]{Rows: f.PerRank, Columns: f.RankColumns()}})
 }
 
-// AddPrediction adds predicted times to the rows. times returns the prediction of a terminal of a class.
+// AddPrediction adds predicted times to the rows. times returns the predicted times of a terminal of a class: sums over
+// its calls on all ranks of the class.
 func (f *CallSiteTable) AddPrediction(times func(class, terminal int) sites.Prediction) {
 	rows := make(map[trace.FunctionSite]*sites.Prediction)
 	for i := range f.Rows {
@@ -71,7 +72,7 @@ func (f *CallSiteTable) AddPrediction(times func(class, terminal int) sites.Pred
 	}
 }
 
-// keyOf returns the key of the row that a call site belongs to.
+// keyOf returns the FunctionSite of the row that contains calls of at.
 func (f *CallSiteTable) keyOf(at trace.FunctionSite) trace.FunctionSite {
 	if f.stacks {
 		return at
@@ -79,27 +80,28 @@ func (f *CallSiteTable) keyOf(at trace.FunctionSite) trace.FunctionSite {
 	return at.WithoutCallers()
 }
 
-// AddWaits adds the waiting time at each call site, over all callers.
+// AddWaits adds to each row how long ranks waited at its call site, whichever functions called it.
 func (f *CallSiteTable) AddWaits(rep *waits.Report) {
 	f.WaitedNs = &rep.WaitedNs
 	sites.AddWaits(f.Rows, f.named, rep.EachSite)
 }
 
-// CallSiteTableOf makes the table. Call sites that the naming treats as one are one row. step is called after each
-// rank.
+// CallSiteTableOf makes the table of a trace. Call sites that the naming treats as one share a row. step is called
+// after each rank.
 func CallSiteTableOf(r *trace.Reader, named *sites.Naming, step func()) (*CallSiteTable, error) {
 	return flatOf(r, named, false, sums.Options{RankDone: step})
 }
 
-// CallSiteTableOfRanks returns a function that makes the table of some ranks' calls; ranks must be ascending.
+// CallSiteTableOfRanks returns a function that makes the table of the calls of given ranks, which must be in rising
+// order.
 func CallSiteTableOfRanks(ranks []int) func(r *trace.Reader, named *sites.Naming, step func()) (*CallSiteTable, error) {
 	return func(r *trace.Reader, named *sites.Naming, step func()) (*CallSiteTable, error) {
 		return flatOf(r, named, false, sums.Options{Ranks: ranks, RankDone: step})
 	}
 }
 
-// CallStackTable makes the table with a row for each call stack, for Callers. Times of single ranks are known for
-// call sites only. Calls that differ in their callers alone share such a time in proportion to their numbers.
+// CallStackTable makes a table with a row for each call stack, for Callers. A rank's own times are known only by call
+// site. The rows of one call site share them in proportion to their numbers of calls.
 func CallStackTable(r *trace.Reader, named *sites.Naming, step func()) (*CallSiteTable, error) {
 	return flatOf(r, named, true, sums.Options{RankDone: step})
 }
@@ -135,10 +137,10 @@ func flatOf(r *trace.Reader, named *sites.Naming, stacks bool, o sums.Options) (
 	return f, nil
 }
 
-// IsTimeOrder reports whether a sort order is by a time.
+// IsTimeOrder reports whether rows in a sort order, named as for --sort, are sorted by a time.
 func IsTimeOrder(sort string) bool { return !slices.Contains([]string{"calls", "bytes"}, sort) }
 
-// DefaultSort is the default sort order of a trace's tables.
+// DefaultSort returns the sort order that a trace's tables have by default: by time, or by calls without times.
 func DefaultSort(r *trace.Reader) string {
 	if !r.HasTimes() {
 		return "calls"

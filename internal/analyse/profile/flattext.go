@@ -13,7 +13,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// WriteHead writes the table's first line and the ranks' extremes.
+// WriteHead writes what comes before the table's rows: the sums over all calls, and the ranks that spent least and most
+// of their time in MPI.
 func (f *CallSiteTable) WriteHead(out io.Writer) {
 	if f.Timeless {
 		fmt.Fprintf(out, "%s: %s, %s calls, %v\n\n", f.Trace, show.FormatPlural(f.Ranks, "rank"), show.FormatGrouped(f.Calls), trace.ErrNoTimes)
@@ -28,13 +29,15 @@ func (f *CallSiteTable) WriteHead(out io.Writer) {
 	}
 }
 
-// WithinLimit splits the rows into those within a limit and the rest. Without times all rows are within.
+// WithinLimit splits the rows into those that are printed and the others. If the user didn't choose l and the table has
+// times, rows with less than 1 % of the time are among the others.
 func (f *CallSiteTable) WithinLimit(l show.Limit) ([]sites.Site, show.OmittedRows) {
 	l.UserChosen = l.UserChosen || f.Timeless
 	return show.WithinLimit(f.Rows, l, func(x sites.Site) float64 { return float64(x.Duration.Sum) / max(1, float64(f.ThreadTimeNs)) })
 }
 
-// Text writes the rows of the table within a limit: the columns for which there is room, function and place last.
+// Text writes the table as text, with the rows that limit top allows. It has the columns for which width (in
+// characters) has room; function and place are last.
 func (f *CallSiteTable) Text(out io.Writer, top show.Limit, width int) {
 	f.WriteHead(out)
 	shown, rest := f.WithinLimit(top)
@@ -45,7 +48,7 @@ func (f *CallSiteTable) Text(out io.Writer, top show.Limit, width int) {
 	names := show.PlaceShortener(places)
 	columns := append(sites.MeasureColumns(f.known()).FittingColumns(width), sites.NameColumns()[0])
 	for i, line := range show.TextLines(shown, columns.Cells) {
-		if i == 0 { // the header line
+		if i == 0 { // line 0 has the columns' names
 			fmt.Fprintln(out, cut(line+" and place", width))
 			continue
 		}
@@ -62,8 +65,7 @@ func (f *CallSiteTable) Text(out io.Writer, top show.Limit, width int) {
 	}
 }
 
-// extremes writes which ranks spent least and most of their time in MPI. The number of lines doesn't depend on the
-// number of ranks.
+// extremes writes, in one line, which rank spent the least share of its time in MPI and which the largest.
 func (f *CallSiteTable) extremes(w io.Writer) {
 	if len(f.PerRank) == 0 {
 		return
@@ -92,7 +94,7 @@ func (f *CallSiteTable) extremes(w io.Writer) {
 	fmt.Fprint(w, "\n\n")
 }
 
-// ofThreads returns a note if times of ranks with several threads are those of their threads.
+// ofThreads returns " of threads", with which ThreadTimeNs is printed if ranks have several threads, else "".
 func (f *CallSiteTable) ofThreads() string {
 	if f.ThreadTimeNs == f.SpanNs {
 		return ""
@@ -100,7 +102,7 @@ func (f *CallSiteTable) ofThreads() string {
 	return " of threads"
 }
 
-// RankColumns returns the columns of the table of ranks.
+// RankColumns returns the columns of PerRank, the table with a row for each rank.
 func (f *CallSiteTable) RankColumns() show.Columns[sums.RankSums] {
 	list := show.Columns[sums.RankSums]{{Name: "rank", Value: func(x sums.RankSums) any { return x.Rank }}}
 	if !f.Timeless {
