@@ -7,7 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A setter is a function that sets names: the kind of objects, and the parameters.
+// A setter is a function that sets an object's name: the kind of the object, and the names of its parameters for the
+// object and for the name.
 type setter struct {
 	of           kind
 	object, name string
@@ -19,17 +20,17 @@ var setters = map[string]*setter{
 	"MPI_Type_set_name": {datatype, "datatype", "type_name"},
 }
 
-// maxNamed limits how many naming calls of a stream are processed.
+// maxNamed is the largest number of a stream's calls that are searched for object names.
 const maxNamed = 1 << 16
 
-// A naming is a call that names an object.
+// A naming is a call that sets an object's name, as MPI_Comm_set_name does.
 type naming struct {
 	of     kind
 	object *trace.Value
 	binding[string]
 }
 
-// namings yields the calls of a rank that set names. It ends after an error.
+// namings yields the calls of a rank that set names of objects. It ends after an error.
 func (t *Table) namings(k *trace.Rank) iter.Seq2[naming, error] {
 	return func(yield func(naming, error) bool) {
 		c := t.class(k)
@@ -58,7 +59,8 @@ func (t *Table) namings(k *trace.Rank) iter.Seq2[naming, error] {
 	}
 }
 
-// nameComms gives communicators the names that the program did.
+// nameComms sets Name of the communicators: the first name that the lowest rank gave to each.
+
 func (t *Table) nameComms(comms *Comms) error {
 	for k, err := range t.ranks(func(c *class) bool { return len(c.setters) > 0 }) {
 		if err != nil {
