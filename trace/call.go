@@ -129,7 +129,7 @@ const (
 	RequestOneShot                       // RequestID: how many one-shot requests the stream made before it
 	RequestPersistent                    // RequestID: number of a persistent request; freed numbers are used again
 	RequestUnknown                       // the request's creation was not recorded
-	RequestForeign                       // made by thread RequestThread; RequestID: how many of its creations ago, from 1
+	RequestForeign                       // made by RequestThread; RequestID: how many of its creations ago, from 1
 )
 
 // A StatusForm says which fields of a status are known, and whether the program gets them.

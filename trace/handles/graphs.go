@@ -36,8 +36,8 @@ func (t *Table) graph(c *Comm) (*graph, error) {
 }
 
 // asTold returns the neighbours in list in the order in which neighbourhood collectives use them. MPI leaves that order
-// to the library, and only MPI_Dist_graph_neighbors returns it. If the program did not call that (told is empty),
-// asTold returns list and false.
+// to the library, and only MPI_Dist_graph_neighbors returns it: in the second list, which is empty if the program did
+// not call that. Then asTold returns the first list and false.
 func asTold(list, told []int) ([]int, bool) {
 	if len(list) < 2 {
 		return list, true

@@ -81,13 +81,13 @@ func (t *Table) nameComms(comms *Comms) error {
 	return nil
 }
 
-// ObjectNames are the names that a rank's program gave to its objects.
+// ObjectNames are the names that the program gave to the communicators, windows and datatypes of one rank.
 type ObjectNames struct {
 	past map[key]history[string]
 }
 
-// Names returns the names that a rank's program sets for communicators, windows and datatypes. A new object with
-// the number of a named one has no name.
+// Names returns the names that the program gave to the communicators, windows and datatypes of a rank. If a freed
+// object's number is used for a new object, the new object does not inherit the name.
 func (t *Table) Names(k *trace.Rank) (*ObjectNames, error) {
 	names := &ObjectNames{past: make(map[key]history[string])}
 	for n, err := range t.namings(k) {
@@ -126,8 +126,8 @@ func (t *Table) Names(k *trace.Rank) (*ObjectNames, error) {
 // Empty reports whether no object has a name.
 func (n *ObjectNames) Empty() bool { return n == nil || len(n.past) == 0 }
 
-// EachNamed calls f for each named object that a call passes or creates, with the handle's text and the name at that
-// position. A nil ObjectNames has no names.
+// EachNamed calls f for each named object that a call passes or creates. name is the one that the object has at the time
+// of the call. A nil ObjectNames has no names.
 func (n *ObjectNames) EachNamed(c *trace.Call, f func(handle, name string)) {
 	if n.Empty() {
 		return
