@@ -65,7 +65,6 @@ func run() error {
 		return calibration(h, cfg.Calibrate)
 	}
 	// The rank's number is the launcher's, as calls before MPI_Init need it. Without a launcher there is only rank 0.
-
 	number := max(0, launch.ReadJobPlace(os.Getenv).Rank)
 	r, err := trace.Open(cfg.Trace)
 	if err != nil {

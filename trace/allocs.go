@@ -74,7 +74,6 @@ func (r *Reader) allocTable(section byte) (t *sections.AllocTable, err error) {
 
 // Allocs returns before which calls the segments of the rank's memory begin and end. It returns nil if that is unknown,
 // or if no call used a segment.
-
 func (k *Rank) Allocs() (*RankAllocs, error) {
 	t, err := k.r.allocs()
 	if err != nil {

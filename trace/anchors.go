@@ -61,7 +61,7 @@ func (k *Rank) anchor(m *timeline.MeanTimes, rounds *Rounds, p *Process, own boo
 		}
 		spans = append(spans, timeline.Span{HalfStep: 2 * rounds.End, BeginNs: at, Columns: columns[len(columns)-w.ColumnsAfterLoop:]})
 		for i := range spans[1:] {
-			if e := spans[i].ExactTimes; e != nil { // they give this rank's end, BeginNs only a mean over the ranks
+			if e := spans[i].ExactTimes; e != nil { // the end is this rank's; otherwise it is a mean over the ranks
 				gaps, durations := e.TotalNs()
 				spans[i+1].BeginNs = spans[i].BeginNs + float64(gaps+durations)
 			}

@@ -254,7 +254,6 @@ func (r *reader) operationOf(label []byte) (uint32, error) {
 }
 
 // orAny reads a number. If any is set, it also accepts -1, which means any rank or any tag.
-
 func (r *reader) orAny(what string, any bool, most uint64) (uint32, error) {
 	if any && r.ahead("-1") {
 		r.takeWord()

@@ -31,8 +31,7 @@ import (
 // Options say which trip counts count as equal, and with which seed synthetic ones are drawn.
 type Options struct {
 	Precision int // percent: trip counts within 100 - Precision percent of each other count as equal
-
-	Seed uint64
+	Seed      uint64
 }
 
 // A Drawer replaces trip counts of loops by synthetic ones while a trace is made from trace r.

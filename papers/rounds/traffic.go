@@ -353,7 +353,6 @@ func (x *rank) node(b *body, ops map[channel]*traffic) *node {
 }
 
 // passed adds an iteration's positions in its channels to their traffic, and checks that these are the loop's channels.
-
 func (n *node) passed(w *walk) {
 	if len(w.began) != len(n.ops) {
 		n.keep("handles are other communicators each time")

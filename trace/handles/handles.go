@@ -202,7 +202,6 @@ func own(of kind, v *trace.Value) (int64, bool) {
 
 // uses calls visit for each object that a call gets as an input, if the program created it. Of requests, it visits only
 // persistent ones that the call starts.
-
 func uses(c *trace.Call, visit func(key)) {
 	for i := range c.Params {
 		p := &c.Params[i]

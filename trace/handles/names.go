@@ -60,7 +60,6 @@ func (t *Table) namings(k *trace.Rank) iter.Seq2[naming, error] {
 }
 
 // nameComms sets Name of the communicators: the first name that the lowest rank gave to each.
-
 func (t *Table) nameComms(comms *Comms) error {
 	for k, err := range t.ranks(func(c *class) bool { return len(c.setters) > 0 }) {
 		if err != nil {
@@ -126,8 +125,8 @@ func (t *Table) Names(k *trace.Rank) (*ObjectNames, error) {
 // Empty reports whether no object has a name.
 func (n *ObjectNames) Empty() bool { return n == nil || len(n.past) == 0 }
 
-// EachNamed calls f for each named object that a call passes or creates. name is the one that the object has at the time
-// of the call. A nil ObjectNames has no names.
+// EachNamed calls f for each named object that a call passes or creates. name is the one that the object has at the
+// time of the call. A nil ObjectNames has no names.
 func (n *ObjectNames) EachNamed(c *trace.Call, f func(handle, name string)) {
 	if n.Empty() {
 		return

@@ -54,7 +54,6 @@ type Vertex struct {
 	RoundsAtLeast bool
 	// EntriesUnsure says that the loop may have been entered more often, with fewer iterations each time. The sum of
 	// its iterations is right.
-
 	EntriesUnsure bool
 }
 

@@ -8,8 +8,7 @@ type Handover struct {
 	Handle      int64    // number of the handle; for a persistent request its RequestID
 	FirstUse    uint64   // index, in its stream, of the thread's first call with this object
 	MakerStream int      // stream of the thread that made the object
-
-	MakerCall uint64 // the call of that thread that made the object, or made it ready for use
+	MakerCall   uint64   // index, in MakerStream, of the call that made the object, or made it ready for use
 }
 
 // HandoverKinds are the kinds of objects that threads pass to each other. Their indices are part of the format.
