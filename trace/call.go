@@ -34,8 +34,8 @@ const TurnUnknown = 255
 // process died.
 const NeverReturned = -1 << 31
 
-// LeftByJump is the return code of a call that the program left by longjmp or an exception. Its duration lasts to the
-// end of the last call that a callback made inside of it, as far as that is known.
+// LeftByJump is the return code of a call that the program left by longjmp or an exception. As the time of the jump is
+// unknown, its duration lasts to the end of the last call that was made inside of it, as by an error handler.
 const LeftByJump = NeverReturned + 1
 
 // Name is the function's name.
@@ -78,7 +78,7 @@ func (p *Param) Name() string { return p.Def.Name }
 // Kind is the parameter's kind as calls.txt has it: count, rank, comm, ….
 func (p *Param) Kind() mpi.Kind { return p.Def.Kind }
 
-// Values of Value.Num of an array (TypeArray) whose elements the call doesn't have.
+// Values of Value.Num for arrays (TypeArray) that have no elements in a call.
 const (
 	ArrayNull           = -1 // NULL
 	ArrayUnweighted     = -2 // MPI_UNWEIGHTED

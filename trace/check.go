@@ -115,7 +115,7 @@ func (r *Reader) checkTables() error {
 	return nil
 }
 
-// checkSignatures returns an error if no class refers to an entry of the tables of signatures and functions.
+// checkSignatures returns an error if the tables of signatures and functions have an entry that no class refers to.
 func (r *Reader) checkSignatures(t *tables) error {
 	terminals := 0
 	for n := range r.Classes() {

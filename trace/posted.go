@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// The file omits statuses that follow from the parameters of the receives they belong to, its envelope (see
+// The file omits statuses that follow from the envelopes of the receives they belong to: source, tag and size (see
 // signature.ReceiveEnvelope). The status of a receive itself is filled in when its terminal is decoded. Statuses of
 // requests are filled in when the calls of a stream are read.
 

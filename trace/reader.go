@@ -407,7 +407,7 @@ func (r *Reader) Strings() (map[uint64]string, error) {
 	return maps.Clone(t.strings), nil
 }
 
-// Sites returns all frames of call sites, and artificial frames such as those for marked phases; see
+// Sites returns all call sites, their callers, and artificial frames such as those for marked phases; see
 // model.PhaseBuildID.
 func (r *Reader) Sites() ([]Site, error) {
 	t, err := r.tables()

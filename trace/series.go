@@ -157,7 +157,7 @@ func (k *Rank) checkSeries() error {
 type RawTimes struct {
 	CallKinds       []uint32 // by call: number of its kind, from 0; calls of one kind are likely to take similar times
 	Gaps, Durations []uint64
-	StartJumps      map[int]int64 // by call, in ticks: when it began minus when it should by its gap, if not 0
+	StartJumps      map[int]int64 // by call: its begin minus the begin that its gap implies, in ticks, if not 0
 
 	KindGroups    []uint32 // by kind: kinds of one function have the same group
 	KindFunctions []string // by kind: name of its function

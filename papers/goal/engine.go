@@ -218,8 +218,8 @@ func (e *engine) receive(ev event) {
 	e.end(op, ev.time)
 }
 
-// meet ends a send above the eager limit when its receive has begun. Until then, the send keeps its CPU and its rank's
-// NIC busy.
+// meet ends a send above the eager limit at the time when its receive and its message meet. From then on, its CPU, and
+// its rank's NIC for sends, count as busy up to that time.
 func (e *engine) meet(send uint32, time uint64) {
 	r, c := &e.ranks[e.state[send].rank], e.cpu(e.state[send].rank, e.state[send].cpu)
 	c.cpu, r.sends = max(c.cpu, time), max(r.sends, time)

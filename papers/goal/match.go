@@ -23,7 +23,7 @@ const noCPU, anyCPU = -1, -2
 type channelKey struct{ rank, peer, tag uint32 }
 
 // assignChannels assigns each send and receive to a channel. A message is received by the CPU whose receives are in
-// its channel. If receives of several CPUs are, or none, it is the CPU with the number of the sending CPU.
+// its channel. If the channel has receives of several CPUs, or none, it is the CPU with the number of the sending CPU.
 func (e *engine) assignChannels() {
 	wild := make([]bool, e.schedule.Ranks())
 	for i := range e.ops {
@@ -112,8 +112,8 @@ func (e *engine) fit(a, b uint32) bool {
 	return (recv.Peer == Any || recv.Peer == e.state[b].rank) && (recv.Tag == Any || recv.Tag == send.Tag)
 }
 
-// A rank is the first CPU of a rank with the NIC, and the backlogs of events that wait for them. For further CPUs of
-// the rank it is a CPU without NIC.
+// A rank is the first CPU of a simulated rank, its NIC, and the backlogs of events that wait for these. In
+// engine.others it is a further CPU, whose NIC is that of the first one.
 type rank struct {
 	cpu, sends, recvs uint64 // times from which the CPU is free, and the NIC for sends and for receives
 	calcs, out, in    backlog
@@ -182,8 +182,8 @@ func (e *engine) insert(l *list, op uint32) {
 	*at = op
 }
 
-// advance replaces the head of a backlog by the oldest event in its list, if the event began, which has just begun, was
-// the head.
+// advance is called when an event (began) begins. If that was the backlog's head, the oldest event in the list becomes
+// the head: it is put into the engine's queue, for time until.
 func (e *engine) advance(began event, until uint64, b *backlog) {
 	if began.order() != b.head {
 		return

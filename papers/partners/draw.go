@@ -81,7 +81,7 @@ func (f *family) draw(d *Drawer, number int) (why string) {
 }
 
 // byChance reports whether random partners suffice to explain that one of ranks ranks has n messages, where the average
-// is mean. If it returns false, by Chernoff's bound, that happens in less than a tenth of all runs.
+// is mean. Otherwise, by Chernoff's bound, a rank gets that many in less than a tenth of all runs.
 func byChance(n, mean, ranks float64) bool { return n*math.Log(n/mean)-(n-mean) < math.Log(20*ranks) }
 
 // elements rounds sizes to whole elements of the family's datatype, or to bytes.
@@ -159,7 +159,7 @@ func (x *drawing) offsets() (list []weight, sum float64) {
 	return list, sum
 }
 
-// pick draws a value from a distribution that is cut into n parts of equal weight: from the i-th part, from 0.
+// pick draws a value from part i, counted from 0, of a distribution that is cut into n parts of equal weight.
 func (x *drawing) pick(list []weight, i, n int) int64 {
 	sum := 0.0
 	for _, w := range list {
@@ -174,7 +174,7 @@ func (x *drawing) pick(list []weight, i, n int) int64 {
 	return list[len(list)-1].value
 }
 
-// order returns the numbers below n in random order. Each value of which gives another order.
+// order returns the numbers below n in random order. which is a part of the seed: other values give other orders.
 func (x *drawing) order(n int, which uint64) []int {
 	list := make([]int, n)
 	for i := range list {
@@ -186,8 +186,8 @@ func (x *drawing) order(n int, which uint64) []int {
 	return list
 }
 
-// sizes returns n message sizes in bytes, ascending. Each is the mean of an n-th of the sorted original sizes, rounded
-// to whole elements.
+// sizes returns n message sizes in bytes, ascending. The sorted original sizes are cut into n equal parts. Each result
+// is the mean of one part, rounded to whole elements.
 func (x *drawing) sizes(n int) []int64 {
 	total := float64(x.kind.sizes.Count)
 	room := total / float64(n)

@@ -36,7 +36,7 @@ type family struct {
 	unit      int64
 	mixed     bool // the messages have different datatypes
 	ring      bool
-	sent      []uint64 // by rank: number of messages sent, and of those received below
+	sent      []uint64 // by rank: number of messages that it sends; in received, number of those that it receives
 	received  []uint64
 
 	relative, sizes, tags, numbers stats.NumberDistribution

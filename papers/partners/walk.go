@@ -327,8 +327,8 @@ func (w *walk) meet(c *handles.Comm) {
 	w.share.count(n, uint64(c.Number), 1<<40)
 }
 
-// count adds n times the hash of list to s.balance: 1 for a sent message, -1 for a received one. If all messages sent
-// in the interval are received in it, the sum over all ranks is 0. Otherwise it is 0 with probability 2⁻¹²⁸.
+// count adds n times the hash of list to s.balance. n is 1 for a sent message, -1 for a received one. If all messages
+// sent in the interval are received in it, the sum over all ranks is 0. Otherwise it is 0 with probability 2⁻¹²⁸.
 func (s *share) count(n int64, list ...uint64) {
 	h := mixedAll(list...)
 	s.balance[0] += uint64(n) * h

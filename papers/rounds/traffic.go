@@ -57,7 +57,7 @@ type op struct {
 type event struct {
 	ops       []op
 	makes     int64
-	completes []int64 // for each completed request: the number of requests made between its creation and the call
+	completes []int64 // for each completed request: how many creations ago it was made; 1: it is the latest
 	tests     bool    // it may complete requests that its parameters don't identify
 	wild      bool    // it receives from any source or with any tag
 	persists  bool    // it makes a persistent request, whose messages move later and repeatedly

@@ -114,7 +114,7 @@ func degrees(c *trace.Call, size int64) (in, out int64) {
 	}
 	both := 2*num("ndims") + 2*length("remain_dims") + length("edges") // a function has at most one of these parameters
 	if c.Param("degrees") != nil {
-		// Each process may specify one edge of this one. That it specifies several is rare, and not covered.
+		// Other processes may specify edges of this one: at most one each is assumed, as parallel edges are rare.
 		both = size + length("destinations")
 	}
 	return both + num("indegree"), both + num("outdegree")

@@ -16,8 +16,7 @@ type ThreadDependency struct {
 	EarlierCall   uint64
 }
 
-// endsAtFree are the kinds of objects that no call can use after a call has freed them. The others are counted by
-// reference, or freed by each thread that got them.
+// endsAtFree are the kinds of objects that no call can use after the first call that frees them.
 var endsAtFree = map[mpi.Kind]bool{
 	mpi.KindComm: true, mpi.KindWin: true, mpi.KindFile: true, mpi.KindOp: true, mpi.KindSession: true, mpi.KindRequest: true,
 }

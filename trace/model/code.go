@@ -132,7 +132,7 @@ func (c *Code) MaySkipIterations(v int) bool {
 	if up < 0 || c.Vertices[v].Kind == LoopVertex || c.Vertices[up].Kind != LoopVertex || c.Vertices[up].RoundsAtLeast {
 		return false
 	}
-	first := up + 1 // an only vertex in the loop's body is reached in each iteration, as others have no MPI call
+	first := up + 1 // each counted iteration has an MPI call: all reach a vertex that is the only one in the body
 	return v != first || slices.ContainsFunc(c.Vertices[v+1:], func(x Vertex) bool { return x.Parent == up })
 }
 

@@ -67,7 +67,8 @@ func (s *Site) String() string {
 
 const sourceMark = "source"
 
-// SourceLineSite returns Module, BuildID and Offset of the site that represents a source line, as described above.
+// SourceLineSite returns Module, BuildID and Offset of the site that represents a source line: the file, a mark with
+// the function's name, and the line's number.
 func SourceLineSite(file string, line uint32, function string) (module, buildID string, offset uint64) {
 	if function != "" {
 		return file, sourceMark + " " + function, uint64(line)

@@ -24,8 +24,8 @@ type When struct {
 }
 
 // WhenLoop is the loop whose iterations a When describes. An iteration begins with a call from BeginsAt that enters
-// the loop, or that is a step back in the order of call sites (see SiteNumbering). How far back a step has to lead is
-// not stored: it follows from Iterations, the number of steps.
+// the loop, or that is a step back in the order of call sites (see trace.SiteNumbering). How far back a step has to
+// lead is not stored: it follows from Iterations, the number of calls that begin an iteration.
 type WhenLoop struct {
 	BeginsAt     WaitPlace
 	Iterations   uint64

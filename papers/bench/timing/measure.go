@@ -54,8 +54,8 @@ func resultOf(r *codecs.Result) result {
 	}
 }
 
-// measured tries all codecs on the first calls of each thread of a trace: on whole blocks, until these have at least
-// calls calls.
+// measured tries all codecs on the first calls of each thread of a trace: on whole blocks, until these have as many
+// calls as the parameter calls, or more.
 func measured(path string, o *timing.Options, calls int) (*program, error) {
 	r, err := trace.Open(path)
 	if err != nil {
