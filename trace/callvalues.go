@@ -77,8 +77,8 @@ func (k *Rank) ValueCursor(stream int) (*ValueCursor, error) {
 	return l, nil
 }
 
-// At returns the values attached to the call with an index, in order of names. Indices must ascend from one At to the
-// next. The list is valid until the next At.
+// At returns the values attached to the call at the given index, in order of names. Indices must ascend from one At to
+// the next. The list is valid until the next At.
 func (l *ValueCursor) At(index uint64) ([]AttachedValue, error) {
 	if l.s == nil {
 		if l.leaf == nil {

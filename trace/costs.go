@@ -25,8 +25,8 @@ type StorageCost struct {
 	StoredBytes float64 // the cost's share of the compressed section, in proportion to RawBytes
 }
 
-// StorageCosts returns how many bytes each kind of content takes in the sections signatures, classes, columns, lanes, ranks
-// and times, largest first.
+// StorageCosts returns how many bytes each kind of content takes in the sections signatures, classes, columns, lanes,
+// ranks and times, largest first.
 func (r *Reader) StorageCosts() ([]StorageCost, error) {
 	t, err := r.tables()
 	if err != nil {

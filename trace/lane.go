@@ -99,7 +99,7 @@ func (k *Rank) openLanes() error {
 // Rank.Signature. The values are valid until the next iteration.
 func (k *Rank) Signatures(stream int) iter.Seq2[int, []int64] { return k.SignaturesFrom(stream, 0) }
 
-// SignaturesFrom is like Signatures, but begins with the call that has an index.
+// SignaturesFrom is like Signatures, but begins with the call at the given index.
 func (k *Rank) SignaturesFrom(stream int, index uint64) iter.Seq2[int, []int64] {
 	return func(yield func(int, []int64) bool) {
 		plain := make([]rawCall, k.Terminals())

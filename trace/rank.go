@@ -239,7 +239,7 @@ func (k *Rank) evaluated(f *Function, n int) (t template, err error) {
 // after an error.
 func (k *Rank) Calls(stream int) iter.Seq2[*Call, error] { return k.CallsFrom(stream, 0) }
 
-// CallsFrom is like Calls, but begins with the call that has an index.
+// CallsFrom is like Calls, but begins with the call at the given index.
 func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
 	return func(yield func(*Call, error) bool) {
 		cursor := k.streams[stream].Cursor()
@@ -291,8 +291,8 @@ func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
 	}
 }
 
-// at returns a copy of the template's call as the call with an index of a stream. made is how many one-shot requests
-// the stream created before it.
+// at returns a copy of the template's call as the call at the given stream and index. made is how many one-shot
+// requests the stream created before it.
 func (t *template) at(stream int, index uint64, made int64) *Call {
 	var c *Call
 	if t.requests {
@@ -305,7 +305,7 @@ func (t *template) at(stream int, index uint64, made int64) *Call {
 	return c
 }
 
-// Call returns the call with an index of a stream.
+// Call returns the call at the given stream and index.
 func (k *Rank) Call(stream int, index uint64) (*Call, error) {
 	for c, err := range k.CallsFrom(stream, index) {
 		return c, err
@@ -314,8 +314,8 @@ func (k *Rank) Call(stream int, index uint64) (*Call, error) {
 		k.r.name, k.number, stream, k.Len(stream), index)
 }
 
-// requestsBefore returns how many one-shot requests a stream made before the call with an index. The first use takes
-// time in proportion to the grammar, so it is only used for calls that have requests.
+// requestsBefore returns how many one-shot requests a stream made before the call at the given index. The first use
+// takes time in proportion to the grammar, so it is only used for calls that have requests.
 func (k *Rank) requestsBefore(stream int, index uint64) (int64, error) {
 	if index == 0 {
 		return 0, nil

@@ -120,8 +120,8 @@ func (k *Rank) AttachedTotals() (map[string]*AttachedTotals, error) {
 	return m, nil
 }
 
-// valueTotal returns the sum of all numbers attached on the rank with an index in its class. The file has the sum of
-// the positive ones as durations, and the absolute sum of the negative ones as gaps.
+// valueTotal returns the sum of all numbers attached on the rank with the given index in its class. The file has the
+// sum of the positive ones as durations, and the absolute sum of the negative ones as gaps.
 func valueTotal(c *timing.ClassTotals, index int) AttachedSum {
 	above, off := c.Total(timing.DurationKind, index)
 	below, less := c.Total(timing.GapKind, index)

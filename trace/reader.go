@@ -169,7 +169,7 @@ func (r *Reader) Memoize(key any, make func() any) any {
 // Name returns the name under which the trace was opened.
 func (r *Reader) Name() string { return r.name }
 
-// section reads the section with an ID, and calls decode with its content. It is an error if the trace lacks it.
+// section reads the section with the given ID, and calls decode with its content. It is an error if the trace lacks it.
 func (r *Reader) section(id byte, decode func(w *wire.Reader)) error {
 	data, err := r.raw(id)
 	if err != nil {
@@ -178,8 +178,8 @@ func (r *Reader) section(id byte, decode func(w *wire.Reader)) error {
 	return r.decode(id, "data", data, decode)
 }
 
-// decode calls decode with data: the content of the section with an ID, or its part about one class. what is the name
-// of data in errors. It is an error if decode fails or leaves bytes unread.
+// decode calls decode with data: the content of the section with the given ID, or its part about one class. what is the
+// name of data in errors. It is an error if decode fails or leaves bytes unread.
 func (r *Reader) decode(id byte, what string, data []byte, decode func(w *wire.Reader)) error {
 	w := wire.NewReader(data, what)
 	decode(w)
@@ -214,7 +214,7 @@ func (r *Reader) ofClass(id byte, class int, blob []byte, decode func(w *wire.Re
 	return r.decode(id, fmt.Sprintf("class %d", class), blob, decode)
 }
 
-// raw returns the decompressed content of the section with an ID. It is an error if the trace lacks it.
+// raw returns the decompressed content of the section with the given ID. It is an error if the trace lacks it.
 func (r *Reader) raw(id byte) ([]byte, error) {
 	if s := r.sections.Find(id); s != nil {
 		data, err := r.load(s)

@@ -77,7 +77,7 @@ func (k *Rank) Sequence(stream int) iter.Seq[int] {
 	}
 }
 
-// SequenceFrom yields the terminals of a stream in order, beginning with the call that has an index.
+// SequenceFrom yields the terminals of a stream in order, beginning with the call at the given index.
 func (k *Rank) SequenceFrom(stream int, index uint64) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		c := k.streams[stream].Cursor()

@@ -38,7 +38,7 @@ func (c *TimedCall) End() int64 { return c.end }
 // TimedCalls yields the calls of a stream in program order with their times. It ends after an error.
 func (k *Rank) TimedCalls(stream int) iter.Seq2[TimedCall, error] { return k.TimedCallsFrom(stream, 0) }
 
-// TimedCallsFrom is like TimedCalls, but begins with the call that has an index.
+// TimedCallsFrom is like TimedCalls, but begins with the call at the given index.
 func (k *Rank) TimedCallsFrom(stream int, index uint64) iter.Seq2[TimedCall, error] {
 	return func(yield func(TimedCall, error) bool) {
 		line, err := k.timeline(stream, index)
@@ -71,7 +71,7 @@ func (k *Rank) TimedTerminals(stream int) iter.Seq2[TimedTerminal, error] {
 	return k.TimedTerminalsFrom(stream, 0)
 }
 
-// TimedTerminalsFrom is like TimedTerminals, but begins with the call that has an index.
+// TimedTerminalsFrom is like TimedTerminals, but begins with the call at the given index.
 func (k *Rank) TimedTerminalsFrom(stream int, index uint64) iter.Seq2[TimedTerminal, error] {
 	return func(yield func(TimedTerminal, error) bool) {
 		line, err := k.timeline(stream, index)

@@ -142,9 +142,10 @@ func (r *Reader) readClassTotals(class int) (*ClassTotals, error) {
 	return out, nil
 }
 
-// ForMember returns the totals of the rank with an index in the class. The sum over all sites is accurate to a percent.
-// The most expensive call sites are accurate to a percent of their time, or to a thousandth of the sum. Of the other
-// sites the trace has only the class's time: the rank's remaining time is divided among them in proportion to that.
+// ForMember returns the totals of the rank with the given index in the class. The sum over all sites is accurate to a
+// percent. The most expensive call sites are accurate to a percent of their time, or to a thousandth of the sum. Of the
+// other sites the trace has only the class's time: the rank's remaining time is divided among them in proportion to
+// that.
 func (c *ClassTotals) ForMember(index int) *Totals {
 	out := &Totals{Sites: make([]SiteTotals, len(c.sites))}
 	for i := range c.sites {
@@ -199,7 +200,8 @@ func (r *Reader) FileCallNs(class int) ([]float64, error) {
 	return out, nil
 }
 
-// fill sets the gaps or the durations (kind) of the rank with an index: its total, and the time of site i in sites(i).
+// fill sets the gaps or the durations (kind) of the rank with the given index: its total, and the time of site i in
+// sites(i).
 func (c *ClassTotals) fill(kind, index int, total *BoundedTime, sites func(i int) *BoundedTime) {
 	for i := range c.sites {
 		s, x := &c.sites[i].spreads[kind], sites(i)

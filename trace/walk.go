@@ -47,7 +47,7 @@ type numberedCall struct {
 	gaps     []gap          // what is left out in text
 }
 
-// Walk returns a walk without times that begins with the call at an index of a stream.
+// Walk returns a walk without times that begins with the call at the given index of a stream.
 func (k *Rank) Walk(stream int, index uint64) (*Walk, error) {
 	w := &Walk{k: k, stream: stream, cursor: k.streams[stream].Cursor(), counted: index == 0, calls: make([]numberedCall, k.Terminals()), last: -1}
 	w.posts = posts{k: k, stream: stream, from: index}
@@ -56,7 +56,7 @@ func (k *Rank) Walk(stream int, index uint64) (*Walk, error) {
 	return w, nil
 }
 
-// TimedWalk returns a walk with times that begins with the call at an index of a stream.
+// TimedWalk returns a walk with times that begins with the call at the given index of a stream.
 func (k *Rank) TimedWalk(stream int, index uint64) (*Walk, error) {
 	w, err := k.Walk(stream, index)
 	if err != nil {

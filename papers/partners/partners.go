@@ -1,5 +1,5 @@
-// Package partners makes random-looking messages synthetic. It makes a trace in which the messages of some intervals are
-// replaced by messages drawn from the same distributions of distances, sizes and tags.
+// Package partners makes random-looking messages synthetic. It makes a trace in which the messages of some intervals
+// are replaced by messages drawn from the same distributions of distances, sizes and tags.
 //
 // Invariants:
 //

@@ -1,8 +1,10 @@
-// Command reproduce measures what papers/README.md compares with the figures of the five papers, and rewrites its table:
+// Command reproduce measures what papers/README.md compares with the figures of the five papers, and rewrites its
+// table:
 //
 //	make && go run ./papers/reproduce
 //
-// It takes about two minutes. What takes hours elsewhere it reads from the results of bench/scale and from pages with measured tables.
+// It takes about two minutes. What takes hours elsewhere it reads from the results of bench/scale and from pages with
+// measured tables.
 package main
 
 import (

@@ -99,8 +99,8 @@ func (p *parser) lose(x *rank, o op, all bool) {
 	}
 }
 
-// eventOf looks at a distinct call, once for all its occurrences. ops.CallInterpreter.At looks at one occurrence, and also
-// finds its communicator and its bytes. That is too much for a walk over all calls of a run, which only needs the
+// eventOf looks at a distinct call, once for all its occurrences. ops.CallInterpreter.At looks at one occurrence, and
+// also finds its communicator and its bytes. That is too much for a walk over all calls of a run, which only needs the
 // communicator of each (channelOf). At also doesn't find what keeps a call from being repeated (why).
 func eventOf(c *trace.Call) (e event) {
 	x := &looked{Call: c, moves: meaning.DataMovementOf(c.Name())}

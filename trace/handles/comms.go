@@ -107,7 +107,7 @@ func (c *Comms) List() []*Comm { return c.list }
 // World returns MPI_COMM_WORLD.
 func (c *Comms) World() *Comm { return c.list[0] }
 
-// At returns the communicator that a handle means in a rank's call with an index in a stream; nil if unknown.
+// At returns the communicator that a handle means in a rank's call at the given stream and index; nil if unknown.
 func (c *Comms) At(rank, stream int, index uint64, handle int64) *Comm {
 	switch handle {
 	case mpi.HandleCommWorld:

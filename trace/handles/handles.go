@@ -13,9 +13,9 @@
 // finds on one, Comms is what it finds on all of them, for which ranks have the same
 // communicator takes all to find out. What ranks of a class have in common is found once.
 //
-// A thread's calls say nothing of when another's were. Which object a thread has from another one is said by handovers, which
-// recorders note in the order of time; Turns are the order of calls that follows. In traces without, an object that a
-// thread did not make itself is the last one that another made under that number.
+// A thread's calls say nothing of when another's were. Which object a thread has from another one is said by handovers,
+// which recorders note in the order of time; Turns are the order of calls that follows. In traces without, an object
+// that a thread did not make itself is the last one that another made under that number.
 //
 // The package does not name handles (internal/record/symbol does, while recording).
 package handles

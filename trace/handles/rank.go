@@ -285,7 +285,8 @@ func (x *Rank) past(o *object) history[Creation] {
 	return o.past
 }
 
-// at returns the creation of the object that a handle means in the call with an index of a stream; false if unknown.
+// at returns the creation of the object that a handle means in the call at the given stream and index; false if
+// unknown.
 func (x *Rank) at(name key, stream int, index uint64) (Creation, bool) {
 	o := x.objects[name]
 	if o == nil || o.state == lost {
@@ -439,8 +440,8 @@ func (x *Rank) occurrences(stream, terminal int) *trace.Occurrences {
 	return o
 }
 
-// TypeSize returns the data size in bytes of the datatype that a handle means in the call with an index of a stream;
-// false if unknown.
+// TypeSize returns the data size in bytes of the datatype that a handle means in the call at the given stream and
+// index; false if unknown.
 func (x *Rank) TypeSize(handle int64, stream int, index uint64) (int64, bool) {
 	if handle < trace.FirstLocal {
 		return mpi.TypeSize(handle)
@@ -462,8 +463,8 @@ func (x *Rank) FixedTypeSize(handle int64) int64 {
 	return n
 }
 
-// ExtentRatio returns the extent divided by the data size of the datatype that a handle means in the call with an index
-// of a stream. It is 1 if the datatype has no holes or is unknown.
+// ExtentRatio returns the extent divided by the data size of the datatype that a handle means in the call at the given
+// stream and index. It is 1 if the datatype has no holes or is unknown.
 func (x *Rank) ExtentRatio(handle int64, stream int, index uint64) float64 {
 	if b, ok := x.at(key{datatype, handle}, stream, index); ok && handle >= trace.FirstLocal {
 		if t := b.Call.NewType; t.Size > 0 && t.Extent > t.Size {
@@ -473,7 +474,7 @@ func (x *Rank) ExtentRatio(handle int64, stream int, index uint64) float64 {
 	return 1
 }
 
-// Comm returns the communicator that the handle v means in the call with an index of a stream; nil if unknown.
+// Comm returns the communicator that the handle v means in the call at the given stream and index; nil if unknown.
 func (x *Rank) Comm(v *trace.Value, stream int, index uint64) *Comm {
 	comms, err := x.t.Comms()
 	if v.Type != trace.TypeHandle || err != nil {
@@ -482,8 +483,8 @@ func (x *Rank) Comm(v *trace.Value, stream int, index uint64) *Comm {
 	return comms.At(x.k.Number(), stream, index, v.Num)
 }
 
-// CommOf returns the communicator of a call with an index of a stream: the one that it passes, or the one on which the
-// window or file that it passes was made; nil if unknown.
+// CommOf returns the communicator of call c, which is at the given stream and index: the one that it passes, or the
+// one on which the window or file that it passes was made; nil if unknown.
 func (x *Rank) CommOf(c *trace.Call, stream int, index uint64) *Comm {
 	for i := range c.Params {
 		p := &c.Params[i]
@@ -503,14 +504,14 @@ func (x *Rank) CommOf(c *trace.Call, stream int, index uint64) *Comm {
 	return nil
 }
 
-// PersistentRequestCreation returns the creation of the persistent request that has a RequestID in the call with an
-// index of a stream; false if unknown.
+// PersistentRequestCreation returns the creation of the persistent request that has the given RequestID in the call at
+// the given stream and index; false if unknown.
 func (x *Rank) PersistentRequestCreation(id int64, stream int, index uint64) (Creation, bool) {
 	return x.at(key{request, id}, stream, index)
 }
 
-// CommCreation returns the creation of the communicator that a handle means in the call with an index of a stream. It
-// returns false if the communicator is predefined or unknown.
+// CommCreation returns the creation of the communicator that a handle means in the call at the given stream and index.
+// It returns false if the communicator is predefined or unknown.
 func (x *Rank) CommCreation(handle int64, stream int, index uint64) (Creation, bool) {
 	return x.at(key{comm, handle}, stream, index)
 }
@@ -539,9 +540,9 @@ func (h history[T]) with(b binding[T]) history[T] {
 	return slices.Insert(h, n, b)
 }
 
-// at returns the binding that is valid in the call with an index of a stream; false if there is no binding. Bindings of
-// the stream itself are valid from their calls on. Before its first one, the last binding of the other stream with the
-// highest number is valid.
+// at returns the binding that is valid in the call at the given stream and index; false if there is no binding.
+// Bindings of the stream itself are valid from their calls on. Before its first one, the last binding of the other
+// stream with the highest number is valid.
 func (h history[T]) at(stream int, index uint64) (b binding[T], ok bool) {
 	own := h.of(stream)
 	if b, ok := own.last(index); ok {
@@ -565,7 +566,7 @@ func (h history[T]) of(stream int) history[T] {
 	return h[from:sort.Search(len(h), func(i int) bool { return h[i].stream > stream })]
 }
 
-// last returns the last binding up to and including the call with an index; h has bindings of one stream only.
+// last returns the last binding up to and including the call at the given index; h has bindings of one stream only.
 func (h history[T]) last(index uint64) (b binding[T], ok bool) {
 	n := sort.Search(len(h), func(i int) bool { return h[i].index > index })
 	if n == 0 {

@@ -47,7 +47,8 @@ func NewHandleState(rank int, world []int) *HandleState {
 	return o
 }
 
-// Arguments are the values of a call by the names of parameters, as signatures have them: lists begin with their length.
+// Arguments are the values of a call by the names of parameters, as signatures have them: lists begin with their
+// length.
 type Arguments struct {
 	Func       *trace.Function
 	In, Out    map[string][]int64

@@ -16,8 +16,8 @@ type Neighbourhood struct {
 	Ordered               bool
 }
 
-// Neighbours returns the neighbours that the rank has in the communicator that a handle means in the call with an index
-// of a stream. It returns false if they are unknown, or if the communicator has no topology.
+// Neighbours returns the neighbours that the rank has in the communicator that a handle means in the call at the given
+// stream and index. It returns false if they are unknown, or if the communicator has no topology.
 func (x *Rank) Neighbours(comm int64, stream int, index uint64) (Neighbourhood, bool) {
 	m, ok := x.CommCreation(comm, stream, index)
 	if !ok {

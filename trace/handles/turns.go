@@ -8,8 +8,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A ThreadDependency means that a call of a stream began after a call of another stream had returned, because both use one
-// object.
+// A ThreadDependency means that a call of a stream began after a call of another stream had returned, because both use
+// one object.
 type ThreadDependency struct {
 	LaterCall     uint64 // index of the later call in its stream
 	EarlierStream int    // stream of the earlier call; EarlierCall is its index there

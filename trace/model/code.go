@@ -57,8 +57,8 @@ type Vertex struct {
 	EntriesUnsure bool
 }
 
-// LocationText returns the location as text: file:line, or the offset if lines are unknown, preceded by inlined functions;
-// "" for a thread's outermost function.
+// LocationText returns the location as text: file:line, or the offset if lines are unknown, preceded by inlined
+// functions; "" for a thread's outermost function.
 func (v *Vertex) LocationText() string {
 	if v.Parent < 0 {
 		return ""
