@@ -211,7 +211,7 @@ func (r *Reader) TimeExtent() (first, end int64, err error) {
 	return first, end, nil
 }
 
-// timeline returns an iterator over the times of a stream's calls that begins with the call at an index.
+// timeline returns an iterator over the times of a stream's calls, from the call at the given index on.
 func (k *Rank) timeline(stream int, index uint64) (timeline.CallTimeIterator, error) {
 	s, err := k.openSeries()
 	if err != nil {

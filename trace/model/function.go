@@ -14,7 +14,7 @@ const (
 	TypeRequest                 // Num; RequestID, RequestForm and RequestThread
 	TypeObject                  // Num: number of an opaque object of the tools interface (MPI_T)
 	TypeAddress                 // Addr
-	TypeFunctionRef             // Num: hash of the function's binary and of its offset there; Site
+	TypeFunctionRef             // Num: hash of the function's place in its binary; Site
 	TypeString                  // Text, or Null
 	TypeArray                   // Num: the length, or one of the negative Array… constants; Elems
 	TypeStatus                  // Status

@@ -15,8 +15,8 @@ const (
 	MetaNote        = "note"         // prefix of keys whose values say how the trace differs from a recorded one
 	MetaProblem     = "problem"      // prefix of keys whose values say what went wrong while recording or merging
 
-	// MetaFolder is the prefix of keys for the working folder at the start. A rank follows it: the value is for the
-	// ranks from this one up to that of the next key.
+	// MetaFolder is the prefix of keys for the working folder at the start. In a key, a rank follows it: the folder is
+	// that of the ranks from this one up to the one in the next key.
 	MetaFolder = "folder "
 )
 

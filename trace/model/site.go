@@ -19,8 +19,8 @@ type Site struct {
 	Caller  *Site  // call site of the enclosing function; nil: not known
 }
 
-// PhaseBuildID is the build ID of an artificial frame for a marked phase. It is the outermost frame around those of the
-// call that begins the phase. Its module is the phase's name.
+// PhaseBuildID is the build ID of an artificial frame for a marked phase. It is around the frames of the call that
+// begins the phase. Its module is the phase's name.
 const PhaseBuildID = "phase"
 
 // ThreadBuildIDPrefix begins the build ID of an artificial frame for a thread's start function; the module's own build

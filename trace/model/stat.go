@@ -310,7 +310,7 @@ func (s Stat) WithoutPart(p Stat) Stat {
 	lo, borrow := bits.Sub64(s.Squares.Lo, p.Squares.Lo, 0)
 	hi, below := bits.Sub64(s.Squares.Hi, p.Squares.Hi, borrow)
 	s.Squares = Uint128{hi, lo}
-	if below != 0 { // p.Squares was rounded up, so that it can exceed s.Squares by 1
+	if below != 0 { // p.Squares was rounded up, so that it can exceed s.Squares
 		s.Squares = Uint128{}
 	}
 	if s.Count == 0 {
