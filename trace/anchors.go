@@ -61,7 +61,7 @@ func (k *Rank) anchor(m *timeline.MeanTimes, rounds *Rounds, p *Process, own boo
 		}
 		spans = append(spans, timeline.Span{HalfStep: 2 * rounds.End, BeginNs: at, Columns: columns[len(columns)-w.ColumnsAfterLoop:]})
 		for i := range spans[1:] {
-			if e := spans[i].ExactTimes; e != nil { // the end is this rank's; otherwise it is a mean over the ranks
+			if e := spans[i].ExactTimes; e != nil { // the next span begins where this rank's exact times end
 				gaps, durations := e.TotalNs()
 				spans[i+1].BeginNs = spans[i].BeginNs + float64(gaps+durations)
 			}
@@ -263,8 +263,8 @@ func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.
 	return spans
 }
 
-// longer returns the ns by which the rank computes longer in slow iteration f than usually. It is 0 if other ranks are
-// the slow ones, or if the iteration before was equally slow: then that one has caused both.
+// longer returns the ns by which the rank computes longer in slow iteration f than usually. It is 0 unless this rank
+// alone is slow. It is also 0 if the iteration before was equally slow, as both may then have one cause.
 func (k *Rank) longer(w *When, f *model.WhenFinding) float64 {
 	of := func(f *model.WhenFinding) bool {
 		return f.RankCount == 1 && len(f.Ranks) == 1 && f.Ranks[0] == k.number

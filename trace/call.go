@@ -164,9 +164,11 @@ type StatusValue struct {
 // (MPI_ERR_PENDING). A nil status is of a request that has completed.
 func (s *StatusValue) Pending() bool { return s != nil && s.HasError && s.Error == mpi.ErrPending }
 
-// NewComm is what the recorder knew of a communicator at its creation.
+// NewComm is what the recorder knew of a communicator at its creation. Creations are equal if the same function made
+// them from the same parent. If it made them from a group, the members must be equal, too; if it joined two groups, the
+// leaders.
 type NewComm struct {
-	Ordinal      int64 // how many communicators the same function had made from the same parent before
+	Ordinal      int64 // number of equal creations before this one
 	Leader       int64 // rank 0 of the new communicator, as a rank in MPI_COMM_WORLD; -1 if outside of that
 	Rank         int64 // rank of the calling process in it
 	Size         int64

@@ -50,8 +50,8 @@ func (k *Rank) Handovers(stream int) ([]Handover, error) {
 // maxHandovers is the largest number of handovers of a stream that Handovers returns.
 const maxHandovers = 1 << 22
 
-// SameHandovers reports whether all of these ranks, which must be of one class, have the same handovers: objects with
-// the same numbers, of the same threads, at the same calls.
+// SameHandovers reports whether the streams of all given ranks are known to have the same handovers: objects with the
+// same numbers, of the same threads, at the same calls.
 func (r *Reader) SameHandovers(ranks []int) (bool, error) {
 	t, err := r.handovers()
 	if err != nil || len(t.Sets) == 0 {

@@ -184,7 +184,8 @@ func (k *Rank) raw(x *rawCall, terminal int) {
 	}
 }
 
-// laneWalk holds the positions in a rank's lanes while the calls of a stream are read in order, from index index on.
+// laneWalk holds the positions in a rank's lanes while the calls of a stream are read in order. index is that of the
+// first call that is read.
 type laneWalk struct {
 	k       *Rank
 	index   uint64

@@ -63,7 +63,7 @@ func (k *Rank) readMeans(stream int) (*timeline.MeanTimes, error) {
 	} else {
 		m.Sums = k.weighed(stream, weight)
 	}
-	// The first thread's means are scaled so that they add up to the duration of the rank's process.
+	// The first thread's means are scaled so that they add up to Process.SpanNs, the rank's own time.
 	if total := m.Sums.Total(); stream == 0 && p.SpanNs > 0 && total > 0 {
 		m.Scale = float64(p.SpanNs) / float64(total)
 	}

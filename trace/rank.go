@@ -186,7 +186,7 @@ func (k *Rank) called(c *Call, terminal int) {
 }
 
 // SiteNumber returns the index in Reader.Sites of a distinct call's site; -1 if the site is unknown. Of entries with
-// the same frames and Call.Turn it returns the first.
+// the same frames and Call.Turn it returns the last.
 func (k *Rank) SiteNumber(terminal int) int {
 	return k.tables.sites.CommonNumber(k.class.Terminals[terminal].Site) - 1
 }

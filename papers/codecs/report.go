@@ -121,7 +121,7 @@ func Measure(r *trace.Reader, ranks []int, list []series.Codec, o *timing.Option
 	results := make([]*Result, len(list))
 	for i, c := range list {
 		results[i] = New(c)
-		defer results[i].Close() // removes the temporary file if an error ends the loop below
+		defer results[i].Close() // removes the temporary file if Measure returns early, after an error
 		if err := results[i].WriteTo(folder); err != nil {
 			return nil, fmt.Errorf("%w; name a folder to write to by --write-to", err)
 		}

@@ -80,8 +80,8 @@ func (f *family) draw(d *Drawer, number int) (why string) {
 	return ""
 }
 
-// byChance reports whether random partners suffice to explain that one of ranks ranks has n messages, where the average
-// is mean. Otherwise, by Chernoff's bound, a rank gets that many in less than a tenth of all runs.
+// byChance reports whether random partners suffice to explain that a rank has n messages, where the mean over all ranks
+// is mean. ranks is their number. Otherwise, by Chernoff's bound, some rank has n in at most a tenth of all runs.
 func byChance(n, mean, ranks float64) bool { return n*math.Log(n/mean)-(n-mean) < math.Log(20*ranks) }
 
 // elements rounds sizes to whole elements of the family's datatype, or to bytes.

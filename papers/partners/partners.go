@@ -23,7 +23,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Drawer makes traces of a trace in which synthetic messages replace some of the recorded ones.
+// A Drawer makes copies of a trace in which synthetic messages replace some of the recorded ones.
 type Drawer struct {
 	r         *trace.Reader
 	seed      uint64

@@ -130,9 +130,9 @@ type rewriting struct {
 	t       *track.Track
 	b       *track.Builder // the new track
 	removed []uint64       // by terminal of the old track: number of removed calls
-	counts  []uint64       // by new terminal, from 0: number of synthetic calls
+	counts  []uint64       // by terminal minus the number of old terminals: number of synthetic calls
 	waits   []bool
-	first   []uint64                // by new terminal, from 0: number of exchanges that begin with it
+	first   []uint64                // as in counts: number of exchanges that begin with the terminal
 	written map[exchangeOf][]uint32 // for each exchange written so far: the terminals of its calls in order
 }
 

@@ -45,7 +45,7 @@ type share struct {
 	closed       bool   // a collective call ends the interval; false: the run's end
 	why          string // why the interval keeps its messages; "": they can be synthetic
 	balance      [2]uint64
-	crossedSince int // number of the oldest interval with a request that is pending here; else the share's own
+	crossedSince int // number of the oldest interval that made a request which is used in this one; else its own
 }
 
 // A walk goes through the calls of a rank.
@@ -327,15 +327,17 @@ func (w *walk) meet(c *handles.Comm) {
 	w.share.count(n, uint64(c.Number), 1<<40)
 }
 
-// count adds n times the hash of list to s.balance. n is 1 for a sent message, -1 for a received one. If all messages
-// sent in the interval are received in it, the sum over all ranks is 0. Otherwise it is 0 with probability 2⁻¹²⁸.
+// count adds n times the hash of list to s.balance. n is 1 for a sent message, -1 for a received one; meet passes other
+// numbers. If all messages sent in the interval are received in it, the sum over all ranks is 0. Otherwise it is 0 with
+// probability 2⁻¹²⁸.
 func (s *share) count(n int64, list ...uint64) {
 	h := mixedAll(list...)
 	s.balance[0] += uint64(n) * h
 	s.balance[1] += uint64(n) * grammar.DrawHash(h, 1)
 }
 
-// repeats returns how many copies of one shorter list, as to receivers and tags, a list of messages consists of.
+// repeats returns how many equal parts, as short as possible, a list of messages consists of: 1 if it doesn't repeat.
+// Messages with the same receiver and tag are equal.
 func repeats(list []message) uint64 {
 	n := len(list)
 	if n == 0 {

@@ -83,8 +83,8 @@ func (p *parser) choose() {
 	}
 }
 
-// loop returns the number of the innermost chosen loop around a place (a call site in the nesting of loops), -1 without
-// one.
+// loop returns the number of the innermost chosen loop around a place (the number of a call site in p.sites); -1 if no
+// chosen loop is around it.
 func (p *parser) loop(place int) int {
 	l := p.sites.Inner(place)
 	for l >= 0 && !p.chosen[l] {
@@ -104,7 +104,7 @@ type walk struct {
 	latest   int // index in x.runs of the run that the next iteration may continue; -1: it begins a new run
 	pending  int64
 	open     bool // requests were pending when the iteration began
-	lost     bool // pending isn't reliable: a call has completed requests that can't be identified
+	lost     bool // pending isn't reliable: a call may have completed requests that can't be identified
 	posted   map[channel]uint64
 	began    map[channel]uint64 // values of posted when the iteration began, for the channels that it uses
 }

@@ -149,7 +149,8 @@ func (x *rank) nested(g *grammar.Grammar, terminals uint32) *grammar.Grammar {
 
 var errApart = errors.New("ranks that do the same have other loops with synthetic trip counts")
 
-// class removes the loops with synthetic trip counts from the grammar of class i, c, and lists them in d.drawing.
+// class lists the loops with synthetic trip counts of class i in d.drawing. In c, the class, it replaces the
+// placeholders of their trip counts (instead + N) by 2.
 func (d *Drawer) class(i int, c *sections.Class, byRank map[int]*rank) error {
 	ranks := c.Ranks.Values()
 	var which []int

@@ -237,8 +237,8 @@ func (f *family) keep(why string) {
 	}
 }
 
-// AddSyntheticLoops removes the loops with synthetic trip counts from the merged classes in c, and adds these loops and
-// the distributions of their trip counts as c.SyntheticLoops.
+// AddSyntheticLoops replaces the placeholders of synthetic trip counts in the merged classes in c. It stores which
+// loops have them, and their distributions, as c.SyntheticLoops.
 func (d *Drawer) AddSyntheticLoops(c *sections.Content) error {
 	if d.drawing == nil {
 		return nil

@@ -17,7 +17,7 @@ import (
 // A channel is, seen from one rank, the messages that it sends to a peer with one tag on a communicator, or that it
 // receives so: they arrive in the order in which they were sent. It may also be the collective calls of a communicator.
 type channel struct {
-	comm int // number of the communicator; -1 if unknown
+	comm int // number of the communicator; -2 - rank: MPI_COMM_SELF; -1: unknown, or an intercommunicator
 	peer int // world rank; the constant members for collective calls
 	tag  int64
 	kind kind

@@ -2,7 +2,7 @@ package rsd
 
 import "slices"
 
-// A sharedItem is an event or a loop that several units have in common: one item of each. A unit is ranks with equal
+// A sharedItem is an event or a loop that units have in common: matching items, one of each. A unit is ranks with equal
 // streams.
 type sharedItem struct {
 	context int
@@ -10,7 +10,7 @@ type sharedItem struct {
 	parts   []unitItem
 	least   uint64 // of a loop: least trip count, in any unit; most is the largest
 	most    uint64
-	hash    uint64 // item.hash, which all its items share
+	hash    uint64 // item.hash of the first of its items; 0 for a loop that split made
 	isLoop  bool
 	fence   bool // the item is, or contains, a collective call of several ranks
 }

@@ -15,7 +15,8 @@ type Event struct {
 	Ranks []int
 	Calls stats.NumberDistribution // over the ranks: the number of these calls of each
 	Slots []*Slot
-	// Merged is for a reduced trace, in which one message size replaces several: the least and largest of these.
+	// Merged is for a reduced trace, in which one message size replaces several. By parameter, it has the least and
+	// largest of the replaced sizes.
 	Merged []reduce.MergedSize
 	Drawn  *trace.SyntheticMessages // in a reduced trace: how its messages were drawn; nil: they were recorded
 

@@ -77,8 +77,8 @@ func (c *counter) node(n trace.Node) *stretch {
 	return x
 }
 
-// append appends stretch b to a. A step back to an earlier place begins another iteration of the innermost loop around
-// both places.
+// append appends stretch b to a. A step to the same or an earlier place begins another iteration of the innermost loop
+// around both places.
 func (c *counter) append(a, b *stretch) {
 	if b.first == calltree.NoLoop {
 		return

@@ -107,8 +107,8 @@ func ofThreads(r *trace.Reader, ranks []int, find func(thread int) (*Nests, erro
 }
 
 // BySites finds the loop nests of ranks from call sites alone. Each site has one place in the program. Places are in
-// the order in which the ranks first reach them, and a step back to an earlier place is another iteration of a loop. So
-// calls from one site are one event even if ranks make them in different orders.
+// the order in which the ranks first reach them. A step to the same or an earlier place is another iteration of a loop.
+// So calls from one site are one event even if ranks make them in different orders.
 func BySites(r *trace.Reader, ranks []int) ([]*Nests, error) {
 	return ofThreads(r, ranks, func(thread int) (*Nests, error) { return bySites(r, ranks, thread) })
 }

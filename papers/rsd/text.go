@@ -87,7 +87,7 @@ func mean(n *stats.NumberDistribution) string {
 // Text returns the event as a call with the values of its slots, without its call site.
 func (e *Event) Text() string {
 	var names, list []string
-	array := false // the last whole parameter was an array whose elements differ between calls, so they are described
+	array := false // the last whole parameter isn't the same text in all calls: if it is an array, its elements follow
 	between := ""
 	for _, s := range e.Slots {
 		switch text := s.text(e.Ranks); s.part {

@@ -138,7 +138,7 @@ func appendValue(list []taken, name string, p part, kind mpi.Kind, v *trace.Valu
 		}
 		list = append(list, taken{name: name, part: p, text: text}, number(name+".length", length, mpi.KindNone, v.Num))
 		for i := range v.Elems {
-			if t := v.Elems[i].Type; t != trace.TypeRequest { // the numbers of requests say little of an event
+			if t := v.Elems[i].Type; t != trace.TypeRequest { // requests' distances say little of an event
 				list = appendValue(list, name+"[]", within, kind, &v.Elems[i])
 			}
 		}

@@ -69,8 +69,8 @@ func (x *papers) timed(term, us string) string {
 	return x.n.timed(term, us)
 }
 
-// top writes each call, loop and group of the thread that is outside of loops on its own line. Groups, which several
-// places share and refer to by number, follow.
+// top writes each item of the thread that is outside of loops on its own line: calls, the computation before each call,
+// loops and groups. The contents of groups, which several places share and refer to by number, follow.
 func (x *papers) top(nodes []*calltree.Node) {
 	skipped := 0.0
 	flush := func() {

@@ -19,7 +19,7 @@ type Comm struct {
 	Name    string // name that MPI_Comm_set_name set on the lowest rank that called it; "" if none did
 	MadeBy  string // function that created it; "" for a predefined one
 	Parent  *Comm  // the communicator that it was created from; nil for a predefined one, or if there was none
-	Ordinal int64  // how many communicators the same function had created from the same parent before
+	Ordinal int64  // number of equal creations before this one; see trace.NewComm
 	Size    int
 	Remote  *Comm // the other side of an intercommunicator; nil if it is in another world
 

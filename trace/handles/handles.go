@@ -71,7 +71,7 @@ type class struct {
 	uniform bool
 	counts  [][]uint64 // by stream, then by terminal: number of calls; nil unless the class is uniform
 
-	mu     sync.Mutex                            // protects the following fields, which only a uniform class has
+	mu     sync.Mutex                            // protects the following fields, which are used for uniform classes only
 	places map[streamTerminal]*trace.Occurrences // positions of single terminals
 	rare   map[int]*rarities
 	sought []extent // by creator: which of its calls are in found, the result of the last search

@@ -20,7 +20,7 @@ var setters = map[string]*setter{
 	"MPI_Type_set_name": {datatype, "datatype", "type_name"},
 }
 
-// maxNamed is the largest number of a stream's calls that are searched for object names.
+// maxNamed is the largest number of a stream's calls of setters that are read.
 const maxNamed = 1 << 16
 
 // A naming is a call that sets an object's name, as MPI_Comm_set_name does.
@@ -125,8 +125,8 @@ func (t *Table) Names(k *trace.Rank) (*ObjectNames, error) {
 // Empty reports whether no object has a name.
 func (n *ObjectNames) Empty() bool { return n == nil || len(n.past) == 0 }
 
-// EachNamed calls f for each named object that a call passes or creates. name is the one that the object has at the
-// time of the call. A nil ObjectNames has no names.
+// EachNamed calls f for each named object that a call passes or creates. handle is the text of its handle, name the
+// name that it has at the time of the call. A nil ObjectNames has no names.
 func (n *ObjectNames) EachNamed(c *trace.Call, f func(handle, name string)) {
 	if n.Empty() {
 		return

@@ -30,7 +30,7 @@ type HandleState struct {
 	comms       map[int64]*stateComm
 	groups      map[int64][]int
 	types       map[int64]stateType
-	made        symbol.Comms // numbers of communicators created so far, by parent and function
+	made        symbol.Comms // counts equal creations of communicators, for NewComm.Ordinal
 
 	// SplitColors returns the colors and keys that the members of a communicator pass to the current MPI_Comm_split,
 	// and which of them get a communicator. If SplitColors is nil, the result of that call is unknown.

@@ -42,7 +42,7 @@ type Vertex struct {
 	Name string
 	// The place in the code of the loop, or of the call of the function. File has no folders, Line is 0 if unknown,
 	// Offset is that of the machine code in its module (library or executable). Inlined lists the functions that the
-	// compiler inlined there, innermost first, each with the place from where it is called.
+	// compiler inlined there, innermost first, each with the line in it.
 	File    string
 	Line    int
 	Offset  uint64

@@ -55,7 +55,7 @@ const (
 	AttrCollective                   // all members of the communicator, window or file must call it
 	AttrLocal                        // returns without waiting for other processes
 	AttrLarge                        // has 64-bit counts (MPI_Count)
-	AttrPosix                        // is no MPI function but one of POSIX or C; the return code is errno
+	AttrPosix                        // of POSIX or C: the return code is errno; there is a result even after a failure
 )
 
 // A ParamDef is a parameter's definition in the trace. It determines how the values of signatures are split.

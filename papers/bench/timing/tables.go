@@ -35,8 +35,8 @@ func printRatios(w io.Writer, all []*program) {
 
 const codecHead = "codec | ratio | gaps | PSNR | durations | PSNR | max error | encode ns | MB/s | decode ns | MB/s |"
 
-// printCodecs prints a row for each codec. Ratios are geometric means over the programs, the largest error is that of
-// all programs, the other columns are arithmetic means.
+// printCodecs prints a row for each codec. Ratios are geometric means over the programs, PSNR and ns are arithmetic
+// means. The largest error is that of all programs; MB/s follow from the means of ns.
 func printCodecs(w io.Writer, all []*program) {
 	fmt.Fprintln(w, "| "+codecHead+"\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
 	for i := range all[0].Results {
