@@ -9,14 +9,15 @@ package main
 #include <unistd.h>
 #include "call.h"
 
-// Whether an address lies in the same object as another.
+// same_object reports whether two addresses lie in the same library or executable.
 static int same_object(void *a, void *b)
 {
 	Dl_info x, y;
 	return dladdr(a, &x) && dladdr(b, &y) && x.dli_fbase == y.dli_fbase;
 }
 
-// What a library itself has: a tracer may answer for dlsym, too.
+// own_find returns the address of a function in the library itself. It calls the C library's dlsym, as a preloaded
+// tracer may define dlsym, too.
 static void *own_find(void *library, const char *name)
 {
 	static void *(*find_in)(void *, const char *);
@@ -62,11 +63,11 @@ type host struct {
 	flavour mpi.Flavour
 	library unsafe.Pointer
 	init    unsafe.Pointer // the MPI's own MPI_Init
-	start   time.Time      // start of the clock of calls
+	start   time.Time      // when newHost read the clock of C.time_now as began
 	began   int64
 }
 
-// newHost loads the first of the libraries that is there.
+// newHost loads the first of the MPI libraries that can be loaded.
 func newHost(libraries []string) (*host, error) {
 	h := &host{start: time.Now(), began: int64(C.time_now())}
 	var problems []string
@@ -75,7 +76,7 @@ func newHost(libraries []string) (*host, error) {
 			continue
 		}
 		c := C.CString(name)
-		// Global, so that tracers find it, and the library under them.
+		// RTLD_GLOBAL lets preloaded tracers, and the replay's library below them, find the MPI's functions.
 		h.library = C.dlopen(c, C.RTLD_NOW|C.RTLD_GLOBAL)
 		C.free(unsafe.Pointer(c))
 		if h.library != nil {
@@ -86,7 +87,7 @@ func newHost(libraries []string) (*host, error) {
 	if h.library == nil {
 		return nil, fmt.Errorf("no MPI library could be loaded: %s", strings.Join(problems, "; "))
 	}
-	h.init = h.own("PMPI_Init") // a tracer may define MPI_Init, too
+	h.init = h.own("PMPI_Init") // not MPI_Init, which tracers define
 	if h.init == nil {
 		return nil, fmt.Errorf("the library %s has no MPI_Init", libraries[0])
 	}
@@ -103,7 +104,8 @@ func newHost(libraries []string) (*host, error) {
 	return h, nil
 }
 
-// awake is how long before a call is due a rank stops sleeping: 0 if this node has more ranks than cores.
+// awake returns how long before a call is due a rank stops sleeping and waits actively. It is 0 if this node has more
+// ranks of the job than cores.
 func awake() time.Duration {
 	if launch.ReadJobPlace(os.Getenv).LocalRanks > int(C.sysconf(C._SC_NPROCESSORS_ONLN)) {
 		return 0
@@ -130,21 +132,23 @@ func (h *host) initUnder() {
 	C.under_init(&m)
 }
 
-// own returns the function of a name that the MPI library itself defines, even if a tracer is in front of it.
+// own returns the function with this name in the MPI library itself, even if a preloaded tracer wraps it; nil if the
+// library lacks it.
 func (h *host) own(name string) unsafe.Pointer {
 	c := C.CString(name)
 	defer C.free(unsafe.Pointer(c))
 	return C.own_find(h.library, c)
 }
 
-// onFiles returns the function that repeats an I/O call, or a helper for it.
+// onFiles returns the function of the replay's library that makes an I/O call of POSIX or C again, or helps with it. It
+// returns nil for other names.
 func onFiles(name string) unsafe.Pointer {
 	c := C.CString(name)
 	defer C.free(unsafe.Pointer(c))
 	return C.under_files(c)
 }
 
-// has returns the function of a name in the MPI library, or in the one below tracers.
+// has returns the function with this name in the MPI library or in the replay's own library; nil if both lack it.
 func (h *host) has(name string) unsafe.Pointer {
 	if f := onFiles(name); f != nil {
 		return f
@@ -157,8 +161,9 @@ func (h *host) has(name string) unsafe.Pointer {
 	return C.under_find(c)
 }
 
-// FunctionAddress returns the address of the function that a program would call: a tracer's if one is in front of the
-// MPI. Otherwise calls with a dictated outcome go to the replay's library directly.
+// FunctionAddress returns the address of the function that a program would call: a tracer's if one is preloaded, else
+// the MPI's. Without a tracer, functions whose outcome the trace dictates (replay.IsDirected) are those of the replay's
+// library.
 func (h *host) FunctionAddress(name string) uint64 {
 	if f := onFiles(name); f != nil {
 		return uint64(uintptr(f))
@@ -168,7 +173,7 @@ func (h *host) FunctionAddress(name string) uint64 {
 		return 0
 	}
 	f := h.found(name)
-	if f == nil || strings.HasPrefix(name, "PMPI_") { // for the replay's own ends: not a tracer's
+	if f == nil || strings.HasPrefix(name, "PMPI_") { // PMPI_ names are for calls that tracers must not see
 		f = own
 	}
 	if replay.IsDirected(name) && C.same_object(f, h.init) != 0 {
@@ -181,14 +186,14 @@ func (h *host) FunctionAddress(name string) uint64 {
 	return uint64(uintptr(f))
 }
 
-// found returns the function that a program would get by a name.
+// found returns the function that a program would call by this name: a tracer's if one is preloaded, else the MPI's.
 func (h *host) found(name string) unsafe.Pointer {
 	c := C.CString(name)
 	defer C.free(unsafe.Pointer(c))
 	return C.find(c)
 }
 
-// HasTool reports whether a tracer is in front of the MPI: any tracer defines MPI_Init.
+// HasTool reports whether a tracer is preloaded. It looks whether MPI_Init is the MPI's own, as any tracer defines it.
 func (h *host) HasTool() bool {
 	f := h.found("MPI_Init")
 	return f != nil && C.same_object(f, h.init) == 0
@@ -203,7 +208,8 @@ func (h *host) StandInAddress(kind reissue.StandIn) uint64 {
 	return uint64(uintptr(C.under_stand_in(C.int(kind))))
 }
 
-// Go and C have the same structs: otherwise these constants are negative and do not compile.
+// The structs of package replay and of call.h have equal sizes. Otherwise these constants are negative: a compile-time
+// error for unsigned ones.
 const (
 	_ = -(unsafe.Sizeof(replay.Call{}) ^ C.sizeof_struct_call)
 	_ = -(unsafe.Sizeof(replay.RepeatedCall{}) ^ C.sizeof_struct_repeats)
@@ -215,10 +221,10 @@ func (h *host) RepeatCall(c *replay.Call, r *replay.RepeatedCall) {
 	C.call_repeat((*C.struct_call)(unsafe.Pointer(c)), (*C.struct_repeats)(unsafe.Pointer(r)))
 }
 
-// ClockNs is the time of the clock that calls are timed with, in ns, read by Go.
+// ClockNs returns the time in ns of the clock that times calls (C.time_now), computed from Go's clock without cgo.
 func (h *host) ClockNs() int64 { return h.began + int64(time.Since(h.start)) }
 
-// Alloc reserves address space: a page takes memory once it is written to.
+// Alloc returns the address of size bytes of zeroed address space. A page of it takes memory once it is written to.
 func (h *host) Alloc(size int64) (uint64, error) {
 	p, _, errno := syscall.Syscall6(syscall.SYS_MMAP, 0, uintptr(size), syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE, ^uintptr(0), 0)
@@ -228,7 +234,8 @@ func (h *host) Alloc(size int64) (uint64, error) {
 	return uint64(p), nil
 }
 
-// Free uses the C library, where an MPI with registered memory notices it.
+// Free unmaps memory. It calls munmap of the C library, where an MPI that has registered the memory with a network
+// interface notices it.
 func (h *host) Free(addr uint64, size int64) {
 	C.munmap(*(*unsafe.Pointer)(unsafe.Pointer(&addr)), C.size_t(size))
 }

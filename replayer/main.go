@@ -28,8 +28,7 @@ import (
 )
 
 func init() {
-	// MPI may want to be called by the thread that runs main, and threads of a
-	// rank must stay themselves.
+	// Some MPIs must be initialised by the process's first thread, and each stream of a rank must stay on one thread.
 	runtime.LockOSThread()
 }
 
@@ -43,13 +42,13 @@ var failed sync.Mutex
 
 // fail ends the rank, and with it the job: other threads may be in calls that never end.
 func fail(err error) {
-	failed.Lock() // for good
+	failed.Lock() // never unlocked: only the first error is printed
 	fmt.Fprintln(os.Stderr, "spoor-replay:", err)
 	os.Exit(1)
 }
 
 func run() error {
-	// What a rank allocates while it runs is small and short-lived.
+	// Fewer garbage collections disturb the replay less. They cost little memory: a rank's allocations are small.
 	debug.SetGCPercent(400)
 	cfg, err := replay.ReadConfig()
 	if err != nil {
@@ -65,7 +64,8 @@ func run() error {
 	if cfg.Calibrate != nil {
 		return calibration(h, cfg.Calibrate)
 	}
-	number := max(0, launch.ReadJobPlace(os.Getenv).Rank) // calls may come before MPI_Init; without a launcher it is the only rank
+	// The rank's number is the launcher's, as calls before MPI_Init need it. Without a launcher there is only rank 0.
+	number := max(0, launch.ReadJobPlace(os.Getenv).Rank)
 	r, err := trace.Open(cfg.Trace)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func run() error {
 		go func() {
 			runtime.LockOSThread()
 			if s.Run() != nil {
-				fail(p.Err()) // the first one
+				fail(p.Err()) // p.Err is the first error of all streams
 			}
 			ended <- struct{}{}
 		}()
@@ -115,7 +115,7 @@ func run() error {
 	return p.WriteReport(cfg.Reports)
 }
 
-// probe prints which of the functions the MPI lacks.
+// probe prints in JSON the MPI's flavour, and which of the functions it lacks.
 func probe(h *host, names []string) error {
 	p := replay.ProbeResult{Flavour: h.flavour.String(), Missing: []string{}}
 	for _, name := range names {

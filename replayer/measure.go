@@ -20,14 +20,14 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// lab lets the ranks of this job run experiments that rank 0 chooses.
+// lab is one rank's part of a measurement in which all ranks of the job run experiments that rank 0 chooses.
 type lab struct {
 	rank, size int
-	out        *C.int64_t // memory outside of Go's heap
+	out        *C.int64_t // room for the samples of an experiment, outside of Go's heap
 	seats      []machine.ProcessorBinding
 }
 
-// Tags of messages with instructions.
+// Tags of the messages between rank 0 and the others: processor bindings, experiments to run, their samples.
 const (
 	tagSeat = iota + 1
 	tagTask
@@ -38,7 +38,7 @@ const mostSamples = 1024
 
 // calibration is the main function of a rank of `spoor machine measure`.
 func calibration(h *host, task *machine.MeasureTask) error {
-	debug.SetGCPercent(-1) // little is allocated, and the collector must not disturb the measurements
+	debug.SetGCPercent(-1) // garbage collections would disturb the measurements, and little is allocated
 	if rc := h.call("MPI_Init", 0, 0); rc != 0 {
 		return fmt.Errorf("MPI_Init returned %d", rc)
 	}
@@ -66,13 +66,14 @@ func (h *host) initialise() error {
 	if err != nil {
 		return err
 	}
-	if rc := h.call("MPI_Init_thread", 0, 0, 3, provided); rc != 0 { // MPI_THREAD_MULTIPLE
+	if rc := h.call("MPI_Init_thread", 0, 0, 3, provided); rc != 0 { // 3 is MPI_THREAD_MULTIPLE
 		return fmt.Errorf("MPI_Init_thread returned %d", rc)
 	}
 	return nil
 }
 
-// call calls a function of the MPI, or a tracer's wrapper of it.
+// call calls a function of the MPI, or a preloaded tracer's wrapper of it, with the arguments words. It returns the
+// result, -1 if the function doesn't exist.
 func (h *host) call(name string, words ...uint64) int {
 	at, _ := h.Alloc(int64(unsafe.Sizeof(replay.Call{})))
 	c := (*replay.Call)(*(*unsafe.Pointer)(unsafe.Pointer(&at)))
@@ -85,7 +86,8 @@ func (h *host) call(name string, words ...uint64) int {
 	return int(int32(c.Result))
 }
 
-// plain returns the function that a program would call by a name, ignoring the library below tracers.
+// plain returns the function that a program would call by this name if the replay's library weren't there: a tracer's
+// if one is preloaded, else the MPI's.
 func (h *host) plain(name string) unsafe.Pointer {
 	if h.HasTool() {
 		if f := h.found(name); f != nil {
@@ -132,7 +134,7 @@ func newLab(h *host, file string) (*lab, error) {
 	return l, l.tellSeats()
 }
 
-// tellSeats sends the seats of all ranks to rank 0.
+// tellSeats sends each rank's processor binding to rank 0, which stores them in l.seats by rank.
 func (l *lab) tellSeats() error {
 	mine := machine.OwnProcessorBinding().Encode()
 	room := C.malloc(C.size_t(len(mine)))
@@ -170,7 +172,7 @@ func measured(rc C.int) error {
 	return failedWith("a measured call", rc)
 }
 
-// lead runs the experiments and writes the result.
+// lead is rank 0's part: it runs the experiments on all ranks and writes the result file.
 func (l *lab) lead(h *host, task *machine.MeasureTask) error {
 	if task.TracedCalls > 0 {
 		for _, x := range []machine.Experiment{{Kind: machine.MeasureLocalCalls, InnerRepetitions: task.TracedCalls, Samples: 1}, {Kind: machine.MeasureTalks, ToRank: 1, Bytes: 64, InnerRepetitions: task.TracedCalls}} {
@@ -189,7 +191,7 @@ func (l *lab) lead(h *host, task *machine.MeasureTask) error {
 	result := machine.CalibrationResult{}
 	var noise *machine.NoiseError
 	switch {
-	case errors.As(err, &noise): // the job ends normally nevertheless
+	case errors.As(err, &noise): // the machine is too noisy: the job ends normally, and the result file says so
 		result.Noise = noise.Error()
 	case err != nil:
 		return err
@@ -205,7 +207,7 @@ func (l *lab) lead(h *host, task *machine.MeasureTask) error {
 	return result.Write(task.ResultFile)
 }
 
-// local measures the duration of a call that does almost nothing, in ns.
+// local measures how long an MPI call without communication takes, in ns.
 func (l *lab) local() (float64, error) {
 	const calls = 10_000
 	samples, err := l.Run(machine.Experiment{Kind: machine.MeasureLocalCalls, InnerRepetitions: calls, Samples: 5})
@@ -215,7 +217,7 @@ func (l *lab) local() (float64, error) {
 	return float64(slices.Min(samples)) / calls, nil
 }
 
-// library returns MPI_Get_library_version.
+// library returns the text of MPI_Get_library_version; if the call fails, the flavour's name.
 func (l *lab) library(h *host) string {
 	at, err := h.Alloc(1 << 16)
 	if err != nil || h.call("MPI_Get_library_version", at, at+(1<<15)) != 0 {
@@ -226,7 +228,7 @@ func (l *lab) library(h *host) string {
 
 func (l *lab) Seats() []machine.ProcessorBinding { return l.seats }
 
-// Run lets all ranks do their part of an experiment, and returns the samples.
+// Run, called on rank 0, makes all ranks do their part of an experiment, and returns its samples.
 func (l *lab) Run(x machine.Experiment) ([]int64, error) {
 	if x.Samples > mostSamples {
 		return nil, fmt.Errorf("%d samples are more than %d", x.Samples, mostSamples)
@@ -252,7 +254,7 @@ func (l *lab) Run(x machine.Experiment) ([]int64, error) {
 	return samples, nil
 }
 
-// experiment converts an experiment to C, outside of Go's heap.
+// experiment copies an experiment into a C struct outside of Go's heap, which the next call overwrites.
 func (l *lab) experiment(x machine.Experiment) *C.struct_measure_experiment {
 	e := (*C.struct_measure_experiment)(unsafe.Add(unsafe.Pointer(l.out), -1024))
 	*e = C.struct_measure_experiment{
@@ -270,7 +272,7 @@ func (l *lab) by(e *C.struct_measure_experiment) int {
 	return int(e.from)
 }
 
-// serve follows the instructions of rank 0 until the end.
+// serve is the part of all ranks but 0: it runs the experiments that rank 0 sends, until one of kind MeasureNothing.
 func (l *lab) serve() error {
 	for {
 		e := l.experiment(machine.Experiment{})

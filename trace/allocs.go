@@ -12,11 +12,11 @@ import (
 // RankAllocs is the allocation events of a rank's segments.
 type RankAllocs struct {
 	List      []AllocEvent
-	Truncated bool               // true: the recorder dropped later events, there were too many
-	streams   []*grammar.Grammar // by stream: its events in order, as indices of List
+	Truncated bool               // whether the recorder dropped later events because there were too many
+	streams   []*grammar.Grammar // by stream: its events in order, as indices in List
 }
 
-// Order yields the allocation events of a stream in order, as indices of List.
+// Order yields the allocation events of a stream in order, as indices in List.
 func (l *RankAllocs) Order(stream int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if stream >= len(l.streams) {
@@ -72,8 +72,8 @@ func (r *Reader) allocTable(section byte) (t *sections.AllocTable, err error) {
 	return t, err
 }
 
-// Allocs returns where the segments of the rank's memory begin and end. It returns nil if that is unknown, or if no
-// call used a segment.
+// Allocs returns before which calls the segments of the rank's memory begin and end. It returns nil if that is unknown,
+// or if no call used a segment.
 func (k *Rank) Allocs() (*RankAllocs, error) {
 	t, err := k.r.allocs()
 	if err != nil {

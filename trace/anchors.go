@@ -9,9 +9,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// anchor shifts the calls of the first thread to where section when has the run's columns. rounds are the rank's
-// iterations, nil if it has none. p is the rank's process. own reports whether means are the rank's own instead of
-// its class's.
+// anchor shifts the calls of the first thread on the time line m to fit section when: to its columns, and to the
+// computation time in each. rounds are the rank's iterations of the loop in the section; nil if it has none. p is the
+// rank's process. own says that m is made from means of this rank instead of its class.
 func (k *Rank) anchor(m *timeline.MeanTimes, rounds *Rounds, p *Process, own bool) error {
 	w, err := k.r.When()
 	if err != nil || w == nil || len(w.WidthNs) == 0 {
@@ -61,7 +61,7 @@ func (k *Rank) anchor(m *timeline.MeanTimes, rounds *Rounds, p *Process, own boo
 		}
 		spans = append(spans, timeline.Span{HalfStep: 2 * rounds.End, BeginNs: at, Columns: columns[len(columns)-w.ColumnsAfterLoop:]})
 		for i := range spans[1:] {
-			if e := spans[i].ExactTimes; e != nil { // the next span on this rank begins right where the exact times end
+			if e := spans[i].ExactTimes; e != nil { // the next span begins where this rank's exact times end
 				gaps, durations := e.TotalNs()
 				spans[i+1].BeginNs = spans[i].BeginNs + float64(gaps+durations)
 			}
@@ -76,15 +76,15 @@ func (k *Rank) anchor(m *timeline.MeanTimes, rounds *Rounds, p *Process, own boo
 	return nil
 }
 
-// Limits for short: how many times shorter a call must be than those in which ranks wait, and how often a terminal
-// must be called for its time to count among the latter.
+// Limits of the method short. A short call takes, on average, less than 1/farShorter of the mean of long calls. A
+// terminal with fewer than leastLong calls doesn't count in this mean.
 const (
 	farShorter = 20
 	leastLong  = 8
 )
 
-// short selects terminals whose calls on average take far less than those that account for most of the rank's time:
-// such short calls include no waiting.
+// short returns a function that reports whether the calls of a terminal are short: whether they take far less, on
+// average, than the calls in which the rank spends most time. Short calls are taken to include no waiting.
 func (k *Rank) short() (func(terminal int) bool, error) {
 	times, err := k.Times()
 	if err != nil {
@@ -100,9 +100,9 @@ func (k *Rank) short() (func(terminal int) bool, error) {
 	return func(t int) bool { return sum > 0 && times[t].Duration.Mean() < weighted/sum/farShorter }, nil
 }
 
-// anchored reports whether calls of a thread can be placed by section when. They cannot if the thread's last call
-// never returned: it lasts until the process died, and only a time line from means has that time. If iterations take
-// less than half of the run, the means of leaves place calls better than columns of equal times do.
+// anchored reports whether the calls of a thread are placed on the time line by section when. They are not if the
+// thread's last call never returned: it lasts until the process died, and only a time line from means has that time.
+// Nor are they if iterations take less than half of the run: then the means of leaves place calls better.
 func (k *Rank) anchored(stream int, p *Process) (bool, error) {
 	n := k.Len(stream)
 	if stream > 0 || p.SpanNs == 0 || n == 0 {
@@ -125,8 +125,8 @@ func (k *Rank) anchored(stream int, p *Process) (bool, error) {
 	return err == nil && last.Return != NeverReturned, err
 }
 
-// KeepsIterationTimes reports whether the calls of an iteration have their own times on the time line. The iteration is of the
-// loop in When, on the rank's first thread.
+// KeepsIterationTimes reports whether the calls of an iteration have their recorded times on the time line, not means.
+// The iteration is of the loop in When, counted from 0, on the rank's first thread.
 func (k *Rank) KeepsIterationTimes(iteration uint64) (bool, error) {
 	rounds, err := k.LoopIterations()
 	if err != nil || rounds == nil {
@@ -160,7 +160,7 @@ func (k *Rank) spreadAsides(list []Aside, rounds *Rounds) ([]Aside, error) {
 			whole += other(i)
 		}
 	}
-	if sum > 2*whole || sum == 0 { // section when cannot resolve it: it is below the resolution of the levels
+	if sum > 2*whole || sum == 0 { // per column the time is mostly too short for the section, which rounds to levels
 		return list, nil
 	}
 	out := slices.DeleteFunc(slices.Clone(list), inLoop)
@@ -174,18 +174,18 @@ func (k *Rank) spreadAsides(list []Aside, rounds *Rounds) ([]Aside, error) {
 	return out, nil
 }
 
-// A single is an iteration whose times are known better than those of its column.
+// A single is an iteration whose times are known better than as a part of its column's times.
 type single struct {
 	iteration uint64
-	ns        float64 // duration, mean over the ranks
-	from      float64 // how much later it begins on this rank than in the mean over the ranks
-	more      float64 // how much longer the rank computes than in other iterations
-	computing float64 // the rank's computation time, if exact
+	ns        float64 // duration in ns, mean over the ranks
+	from      float64 // ns by which it begins later on this rank than in the mean over the ranks
+	more      float64 // ns by which the rank computes longer in it than in other iterations
+	computing float64 // the rank's computation time in ns if exact is not nil
 	exact     *timeline.ExactTimes
 }
 
-// singles returns the iterations of a range whose times are known better than those of their columns, in order: those
-// whose times were kept, and slow ones in columns of several iterations.
+// singles returns the iterations from first up to, but without, last whose times are known better than as a part of
+// their column, in order. These are the ones with recorded times, and slow ones in columns of several iterations.
 func (k *Rank) singles(w *When, rounds *Rounds, first, last uint64) (list []single) {
 	has := func(i uint64) bool {
 		return i < first || i >= last || slices.ContainsFunc(list, func(s single) bool { return s.iteration == i })
@@ -218,8 +218,8 @@ func (k *Rank) singles(w *When, rounds *Rounds, first, last uint64) (list []sing
 	return list
 }
 
-// apart appends the spans of a column's iterations, which end at the given time: one for each iteration that is
-// known better, and one for each range between these.
+// apart divides span s, of the iterations from first up to last, which ends at end. It appends a span for each
+// iteration whose times are known better (singles), and a span for each range of iterations between these.
 func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.Span, end float64, begin func(iteration uint64) uint64, first, last uint64) []timeline.Span {
 	list := k.singles(w, rounds, first, last)
 	whole, known, longer, exact := timeline.ComputeTimes{}, 0.0, 0.0, 0.0
@@ -240,7 +240,7 @@ func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.
 		return append(spans, s)
 	}
 	rest := max(0, whole.Computing-exact)
-	sure := min(1, rest/max(1, longer)) // consecutive slow iterations may have the same cause
+	sure := min(1, rest/max(1, longer)) // if the slow iterations' excess is above the column's time, it is scaled down
 	each := max(0, rest-longer) / max(1, others)
 	at := s.BeginNs
 	add := func(from, to uint64, x single) {
@@ -263,8 +263,8 @@ func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.
 	return spans
 }
 
-// longer is how much longer the rank computes in a slow iteration. The next iteration may be slow for the same
-// reason.
+// longer returns the ns by which the rank computes longer in slow iteration f than usually. It is 0 unless this rank
+// alone is slow. It is also 0 if the iteration before was equally slow, as both may then have one cause.
 func (k *Rank) longer(w *When, f *model.WhenFinding) float64 {
 	of := func(f *model.WhenFinding) bool {
 		return f.RankCount == 1 && len(f.Ranks) == 1 && f.Ranks[0] == k.number
@@ -278,13 +278,14 @@ func (k *Rank) longer(w *When, f *model.WhenFinding) float64 {
 	return float64(min(f.LongerNs, f.AfterNs))
 }
 
-// anchorLevels is by how many levels the sum of a column may be off.
+// anchorLevels is the largest error of a column's time in section when, in levels (the unit of the section's times).
 const anchorLevels = 0.75
 
-// endRounded is by how many ns a rank's end, and so its beginning, may be off in addition to anchorLevels.
+// endRounded is the largest error in ns of the time at which a rank ends, apart from the rounding of its process's
+// duration.
 const endRounded = 1_000_000
 
-// meanStart returns when ranks began on average, in ns on the run's time line.
+// meanStart returns the mean over the ranks of when their processes began, in ns on the time line.
 func (r *Reader) meanStart() (ns float64, err error) {
 	table, err := r.procs()
 	if err != nil {

@@ -5,37 +5,37 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A Call is one MPI call of one rank. Calls of the same terminal share their slices and pointed-to values: treat them
-// as read-only.
+// A Call is one MPI call of one rank, or a distinct call (a terminal). Calls of the same terminal share their slices
+// and pointed-to values: treat them as read-only.
 type Call struct {
 	Rank           int
 	Stream         int    // thread of the rank, 0 is the one that initialised MPI
-	Index          uint64 // position in the stream
-	Terminal       int    // which of the rank's distinct calls; indexes Rank.Times
+	Index          uint64 // position in the stream, from 0
+	Terminal       int    // number of the distinct call in the rank's class, from 0; it indexes Rank.Times
 	Func           *Function
 	Site           Site
-	Phase          string // the phase that begins with the call; "" if none begins
+	Phase          string // name of the marked phase that begins with the call; "" if none begins
 	ThreadFunction *Site  // of a thread's first call: the thread's start function; nil: unknown, or a later call
-	Turn           int    // number of the loop that began another iteration before this call; see TurnUnknown
+	Turn           int    // which loop began another iteration before this call, 0 if not stored; see TurnUnknown
 	Return         int64  // return code in the standard ABI's numbers, NeverReturned or LeftByJump
 	Result         Value  // the return value of the few functions that return no error code
 	Params         []Param
 
-	NewComm *NewComm // of a call that made a communicator
-	NewType *NewType // of a call that made a datatype
+	NewComm *NewComm // the communicator that the call made; nil: none
+	NewType *NewType // the datatype that the call made; nil: none
 }
 
-// TurnUnknown says that the recorder read loop counters, but could not determine which loop began another iteration
-// between the thread's previous call and this one. Otherwise Call.Turn is 0, or the loop's number if the order of the
-// code does not imply it. Loops around both calls are counted outwards from 1, the innermost.
+// TurnUnknown as Call.Turn says that the recorder read loop counters, but could not determine which loop began another
+// iteration between the thread's previous call and this one. Otherwise Call.Turn is 0, or the loop's number if the
+// order of the code does not imply it. Loops around both calls are counted outwards from 1, the innermost.
 const TurnUnknown = 255
 
 // NeverReturned is the return code of a call that was under way when the
 // process died.
 const NeverReturned = -1 << 31
 
-// LeftByJump is the return code of a call that the program left by longjmp or an exception. Its duration reaches to the
-// last call inside of it, as far as that is known.
+// LeftByJump is the return code of a call that the program left by longjmp or an exception. As the time of the jump is
+// unknown, its duration lasts to the end of the last call that was made inside of it, as by an error handler.
 const LeftByJump = NeverReturned + 1
 
 // Name is the function's name.
@@ -47,7 +47,7 @@ type FunctionSite struct {
 	Site     Site
 }
 
-// WithoutCallers returns the function and site without the callers around the site.
+// WithoutCallers returns f with only the innermost frame of the site's call stack.
 func (f FunctionSite) WithoutCallers() FunctionSite {
 	return FunctionSite{f.Function, f.Site.WithoutCallers()}
 }
@@ -78,7 +78,7 @@ func (p *Param) Name() string { return p.Def.Name }
 // Kind is the parameter's kind as calls.txt has it: count, rank, comm, ….
 func (p *Param) Kind() mpi.Kind { return p.Def.Kind }
 
-// Values of an Array's Num if the call has no elements.
+// Values of Value.Num for arrays (TypeArray) that have no elements in a call.
 const (
 	ArrayNull           = -1 // NULL
 	ArrayUnweighted     = -2 // MPI_UNWEIGHTED
@@ -86,26 +86,28 @@ const (
 	ArrayInsignificant  = -4 // MPI ignores the argument in this call
 	ArrayStatusesIgnore = -5 // MPI_STATUSES_IGNORE
 
-	// Only of a distinct call: the requests are those that an earlier call left in the array, see signature.LengthFromEarlierCall.
-	// Calls of a stream list them.
+	// ArrayFromEarlierCall occurs only in distinct calls: the array has the requests that an earlier call left in it
+	// (signature.LengthFromEarlierCall). In calls of a stream, the requests are listed as elements.
 	ArrayFromEarlierCall = signature.LengthFromEarlierCall
 )
 
-// UnknownHandle is the number of a handle that the recorder never saw created.
+// UnknownHandle is the number of a handle whose creation was not recorded.
 const UnknownHandle = -1
 
 // A Value is one recorded value, decoded.
 type Value struct {
-	Type          Type
-	Null          bool  // TypeString: the string is a null pointer
-	Num           int64 // TypeInt, TypeHandle, TypeRequest, TypeObject, TypeFunctionRef: the number; TypeArray: the length or one of the Array… constants
-	RequestID     int64 // TypeRequest: see RequestForm
+	Type Type
+	Null bool // TypeString: the string is a null pointer
+	// Num is the number for TypeInt, TypeHandle, TypeRequest, TypeObject and TypeFunctionRef. For TypeArray it is the
+	// length or one of the Array… constants.
+	Num           int64
+	RequestID     int64 // TypeRequest: which request; what it counts depends on RequestForm
 	RequestThread int   // TypeRequest of form RequestForeign: the thread that created the request
 	RequestForm   RequestForm
 	Text          string
 	Addr          Location
 	Status        *StatusValue
-	Site          *Site // TypeFunctionRef: address of the function, if known
+	Site          *Site // TypeFunctionRef: where the function is in its binary; nil if unknown
 	Elems         []Value
 }
 
@@ -113,36 +115,36 @@ type Value struct {
 // or MPI_INT for instance. Num is its number in the standard ABI.
 func (v *Value) Predefined() bool { return v.Type == TypeHandle && v.Num >= 0 && v.Num < FirstLocal }
 
-// Local returns the symbolic id of a handle that the program made.
+// Local returns the number, from 0, of a handle that the program made; false for other values.
 func (v *Value) Local() (int64, bool) {
 	return v.Num - FirstLocal, v.Type == TypeHandle && v.Num >= FirstLocal
 }
 
-// A RequestForm says what a request's ID is.
+// A RequestForm says which kind of request a value is, and so what Value.RequestID counts.
 type RequestForm uint8
 
 // The forms of requests.
 const (
 	RequestNull       RequestForm = iota // MPI_REQUEST_NULL
-	RequestOneShot                       // ID: how many one-shot requests the stream made before it
-	RequestPersistent                    // ID: number of a persistent request; freed numbers are used again
-	RequestUnknown                       // the recorder did not see its creation
-	RequestForeign                       // created by thread RequestThread; ID: how many of that thread's creations ago, 1: the latest
+	RequestOneShot                       // RequestID: how many one-shot requests the stream made before it
+	RequestPersistent                    // RequestID: number of a persistent request; freed numbers are used again
+	RequestUnknown                       // the request's creation was not recorded
+	RequestForeign                       // made by RequestThread; RequestID: how many of its creations ago, from 1
 )
 
-// A StatusForm is how the fields of a status are known.
+// A StatusForm says which fields of a status are known, and whether the program gets them.
 type StatusForm int64
 
 // The forms of statuses.
 const (
-	StatusAbsent  StatusForm = signature.StatusAbsent // not filled in
+	StatusAbsent  StatusForm = signature.StatusAbsent // the call did not fill in the status
 	StatusFilled  StatusForm = signature.StatusFilled
 	StatusIgnored StatusForm = signature.StatusIgnored // the program passed MPI_STATUS_IGNORE, but the fields are filled in
-	StatusEmpty   StatusForm = signature.StatusEmpty   // of a null or inactive request
-	StatusSend    StatusForm = signature.StatusOfSend  // of a send request: only Cancelled means something
+	StatusEmpty   StatusForm = signature.StatusEmpty   // the empty status of a null or inactive request
+	StatusSend    StatusForm = signature.StatusOfSend  // the status of a send request: only Cancelled is defined
 
-	// Only of a distinct call: the status follows from the receive that made the request, and the call does not
-	// record it. In calls of a stream the form is StatusFilled or StatusIgnored.
+	// StatusPosted and StatusPostedIgnored occur only in distinct calls: the status follows from the receive that made
+	// the request, and is not recorded. In calls of a stream they are replaced by StatusFilled and StatusIgnored.
 	StatusPosted        StatusForm = signature.StatusPosted
 	StatusPostedIgnored StatusForm = signature.StatusPostedIgnored
 )
@@ -152,7 +154,7 @@ type StatusValue struct {
 	Form      StatusForm
 	Source    int64
 	Tag       int64
-	Count     int64 // bytes; -1: undefined
+	Count     int64 // bytes received; -1: undefined
 	Cancelled bool
 	Error     int64
 	HasError  bool // Error was recorded: the call returned MPI_ERR_IN_STATUS
@@ -162,25 +164,28 @@ type StatusValue struct {
 // (MPI_ERR_PENDING). A nil status is of a request that has completed.
 func (s *StatusValue) Pending() bool { return s != nil && s.HasError && s.Error == mpi.ErrPending }
 
-// NewComm is what the recorder knew of a communicator at its creation.
+// NewComm is what the recorder knew of a communicator at its creation. Creations are equal if the same function made
+// them from the same parent. If it made them from a group, the members must be equal, too; if it joined two groups, the
+// leaders.
 type NewComm struct {
-	Ordinal      int64 // how many communicators were made before from the same parent in the same way
-	Leader       int64 // world rank of its rank 0, -1 if outside this world
+	Ordinal      int64 // number of equal creations before this one
+	Leader       int64 // rank 0 of the new communicator, as a rank in MPI_COMM_WORLD; -1 if outside of that
 	Rank         int64 // rank of the calling process in it
 	Size         int64
-	RemoteLeader int64 // world rank of the remote group's rank 0; -1: none
-	RemoteSize   int64 // 0: an intracommunicator
-	MembersHash  int64 // hash of the member list if made from a group; else 0
+	RemoteLeader int64 // rank 0 of the remote group, as a rank in MPI_COMM_WORLD; -1: no remote group
+	RemoteSize   int64 // number of processes in the remote group; 0: an intracommunicator
+	MembersHash  int64 // hash of the list of members if the communicator was made from a group; else 0
 }
 
-// Positions of a new communicator's or datatype's sizes in a signature, relative to Positions.MadeValues.
+// Indices of the sizes of a new communicator or datatype among the values of a signature, counted from
+// Positions.MadeValues.
 const (
 	NewCommSize       = signature.CommSize
 	NewCommRemoteSize = signature.CommRemoteSize
 	NewTypeSize       = signature.TypeSize
 )
 
-// NewType is what the recorder knew of a datatype at its creation; unknown fields are -1.
+// NewType is what the recorder knew of a datatype at its creation, in bytes. Unknown fields are -1.
 type NewType struct {
 	Size, LowerBound, Extent, TrueLowerBound, TrueExtent int64
 }

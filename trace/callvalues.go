@@ -14,11 +14,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
-// AttachedValue is what a plugin or counter attached to a call under one name.
+// AttachedValue is the numbers that a plugin or counter attached to a call under one name.
 type AttachedValue struct {
 	Name string
-	// IsExact reports whether the call's own numbers are known. If so, Number is their sum and Count how many there
-	// are. Otherwise Count and Sum are means over the rank's calls at the same leaf; see Leaves.AttachedValues.
+	// IsExact says that the numbers of this call are known. Then Number is their sum, and Count how many they are.
+	// Otherwise Count and Sum are means over the rank's calls at the same leaf; see Leaves.AttachedValues.
 	IsExact bool
 	Number  int64
 	LeafValue
@@ -30,22 +30,22 @@ type ValueCursor struct {
 	k      *Rank
 	stream int
 	list   []AttachedValue // result of the last At
-	ahead  uint64          // the next call that visits yields
+	ahead  uint64          // index of the call that visits yields next
 
 	// The following fields are used if each call has values of its own.
 	s       *timeline.SeriesTimes
-	numbers []series.AttachedNumbers // of the current block
+	numbers []series.AttachedNumbers // by name: what was attached to the calls of the current block of the series
 	names   []string
 	order   []int  // indices of the names in alphabetical order
-	first   uint64 // first call of numbers
-	end     uint64 // the call after the last of numbers
+	first   uint64 // index of the block's first call
+	end     uint64 // index of the call after the block's last one
 
-	// Used if only leaves have values.
+	// The following fields are used if only means of leaves are known. leaf is by leaf: its values.
 	visits LeafCursor
 	leaf   [][]AttachedValue
 }
 
-// ValueCursor returns the values attached to the calls of a stream.
+// ValueCursor returns a cursor over the values attached to the calls of a stream, from the first call on.
 func (k *Rank) ValueCursor(stream int) (*ValueCursor, error) {
 	l := &ValueCursor{k: k, stream: stream}
 	s, err := k.openSeries()
@@ -77,8 +77,8 @@ func (k *Rank) ValueCursor(stream int) (*ValueCursor, error) {
 	return l, nil
 }
 
-// At returns the values attached to a call, in order of names. Calls must be asked for in ascending order. The list is
-// valid until the next At.
+// At returns the values attached to the call at the given index, in order of names. Indices must ascend from one At to
+// the next. The list is valid until the next At.
 func (l *ValueCursor) At(index uint64) ([]AttachedValue, error) {
 	if l.s == nil {
 		if l.leaf == nil {
@@ -170,9 +170,9 @@ func (r *Reader) AttachedNames() ([]string, error) {
 	return slices.Clone(v.Names), nil
 }
 
-// AttachedStats returns summaries of the values attached to the calls of a class, over all of its ranks: for each name, by
-// terminal. Calls of the same function from the same site share one summary: the first of their terminals has it,
-// the summaries of the others are empty.
+// AttachedStats returns summaries of the values attached to the calls of a class, over all of its ranks: by name, then
+// by terminal. Terminals of one function and site share a summary: the first of them has it, those of the others are
+// empty.
 func (r *Reader) AttachedStats(class int) (map[string][]ValueStat, error) {
 	v, err := r.values()
 	if err != nil || len(v.Names) == 0 {
@@ -194,11 +194,11 @@ func (r *Reader) AttachedStats(class int) (map[string][]ValueStat, error) {
 	return m, nil
 }
 
-// AttachedStats returns the values attached to the calls of the rank's class.
+// AttachedStats returns summaries of the values attached to the calls of the rank's class: see Reader.AttachedStats.
 func (k *Rank) AttachedStats() (map[string][]ValueStat, error) { return k.r.AttachedStats(k.nclass) }
 
-// AttachedStatsOf returns a terminal's summaries by name. They are stored with the first terminal of the same function and
-// site.
+// AttachedStatsOf returns, by name, the summaries of the values attached to the calls of a terminal's function and
+// site, over all ranks of the class.
 func (k *Rank) AttachedStatsOf(terminal int) (map[string]ValueStat, error) {
 	all, err := k.AttachedStats()
 	if err != nil || len(all) == 0 {

@@ -20,11 +20,11 @@ func Check(r *Reader) error {
 // number of decoded calls is limited in proportion to the file's size.
 const (
 	checkEach  = 64      // distinct calls decoded per byte of the file, over all ranks
-	checkSlack = 1 << 18 // plus this many calls
+	checkSlack = 1 << 18 // distinct calls decoded in addition, however small the file is
 )
 
-// CheckRanks is Check that also returns on how many ranks it decoded distinct calls. These are all ranks with a
-// track, unless that takes too long for the file's size. Then they are spread evenly over each class.
+// CheckRanks is like Check, and also returns on how many ranks it decoded distinct calls. These are all ranks with a
+// track, unless that is too many calls for the file's size. Then they are spread evenly over each class.
 func CheckRanks(r *Reader) (ranks int, err error) {
 	if err := r.checkTables(); err != nil {
 		return 0, err
@@ -40,7 +40,7 @@ func CheckRanks(r *Reader) (ranks int, err error) {
 		}
 		calls += int64(members) * int64(len(c.Terminals)+1)
 	}
-	each := 1 + int32(calls/(checkEach*size+checkSlack)) // every each-th member of a class is checked
+	each := 1 + int32(calls/(checkEach*size+checkSlack)) // every each-th rank of a class is checked, and its last one
 	places := r.places()
 	for rank, n := range places.Class {
 		if n < 0 || places.Index[rank]%each > 0 && int(places.Index[rank]) != r.members[n]-1 {
@@ -115,7 +115,7 @@ func (r *Reader) checkTables() error {
 	return nil
 }
 
-// checkSignatures finds table entries that nothing refers to.
+// checkSignatures returns an error if the tables of signatures and functions have an entry that no class refers to.
 func (r *Reader) checkSignatures(t *tables) error {
 	terminals := 0
 	for n := range r.Classes() {
@@ -157,7 +157,7 @@ func (r *Reader) checkSignatures(t *tables) error {
 	return nil
 }
 
-// checkClass compares the statistics of a class with its calls.
+// checkClass compares the statistics of class n with the numbers of its calls.
 func (r *Reader) checkClass(n int) error {
 	c, err := r.classAt(n)
 	if err != nil {
@@ -217,7 +217,7 @@ func (r *Reader) checkClass(n int) error {
 	return nil
 }
 
-// checkSpread compares the totals of a class's ranks with their mean.
+// checkSpread returns an error if the mean of the ranks' totals isn't between the least and the largest of them.
 func checkSpread(s Spread) error {
 	if m := s.Mean(); s.Ranks > 0 && (float64(s.Min) > m+1 || float64(s.Max) < m-1) {
 		return fmt.Errorf("ranks' totals from %d to %d have the mean %.0f", s.Min, s.Max, m)
@@ -225,7 +225,7 @@ func checkSpread(s Spread) error {
 	return nil
 }
 
-// checkRank decodes every distinct call of a rank.
+// checkRank decodes every distinct call of a rank, and compares the numbers of calls by sum with the streams' lengths.
 func (r *Reader) checkRank(rank int) error {
 	k, err := r.Rank(rank)
 	if err != nil {
@@ -271,7 +271,7 @@ func checkCall(c *Call) error {
 
 func checkValue(v *Value) error {
 	switch v.Type {
-	case TypeNone, TypeInt, TypeTime, TypeRequest, TypeObject, TypeFunctionRef, TypeString, TypeStatus: // every number is valid
+	case TypeNone, TypeInt, TypeTime, TypeRequest, TypeObject, TypeFunctionRef, TypeString, TypeStatus: // can't be invalid
 	case TypeHandle:
 		if v.Num < UnknownHandle {
 			return fmt.Errorf("handle %d", v.Num)

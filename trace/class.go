@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// common returns the decoded common part of a class's ranks.
+// common decodes what all ranks of class n have in common: grammars, which repetition counts vary, and signatures.
 func (r *Reader) common(t *tables, n int) (c sections.ClassCommon, err error) {
 	if t.together != nil {
 		return t.together[n], nil
@@ -18,7 +18,7 @@ func (r *Reader) common(t *tables, n int) (c sections.ClassCommon, err error) {
 	return c, err
 }
 
-// classAt returns a class, decoded at the first use.
+// classAt returns class n, which is decoded at its first use.
 func (r *Reader) classAt(n int) (*sections.ClassReader, error) {
 	t, err := r.tables()
 	if err != nil {
@@ -60,7 +60,8 @@ func (r *Reader) classAt(n int) (*sections.ClassReader, error) {
 	return c, nil
 }
 
-// readColumns reads the values that differ between the ranks of a class. sigs are the signatures of its terminals.
+// readColumns reads the columns of a class: repetition counts and values that differ between its ranks. sigs are the
+// numbers of the signatures of its terminals.
 func (r *Reader) readColumns(w *wire.Reader, c *sections.ClassReader, t *tables, sigs []int) {
 	for range c.VaryingCounts {
 		c.Counts = append(c.Counts, column.DecodeSeq(w, c.Ranks))

@@ -35,7 +35,7 @@ func (r *Reader) clockOf(rank int) (Clock, error) {
 	return t.List[t.ClockOfRank[rank]], nil
 }
 
-// line returns the rank's clock as a timeline uses it.
+// line returns how times on the rank's clock are converted to the time line.
 func (k *Rank) line() (l timeline.Clock, err error) {
 	if l.Clock, err = k.Clock(); err != nil {
 		return l, err
@@ -44,8 +44,8 @@ func (k *Rank) line() (l timeline.Clock, err error) {
 	return l, err
 }
 
-// findOrigin returns the origin of the time line in ns since 1970 on rank 0's clock: the first call of the first
-// rank that has a track.
+// findOrigin returns the origin of the time line in ns since 1970 on rank 0's clock. It is the beginning of the first
+// call of the lowest rank that has a track.
 func (r *Reader) findOrigin() (int64, error) {
 	for rank, c := range r.places().Class {
 		if c < 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// readCode reads the section; nil if the trace has none.
+// readCode reads the section with the program's code structure; it returns nil if the trace has none.
 func (r *Reader) readCode() (c *Code, err error) {
 	if !r.hasSection(container.SectionCode) {
 		return nil, nil
@@ -34,8 +34,8 @@ func (r *Reader) readCode() (c *Code, err error) {
 	return c, nil
 }
 
-// AddCode writes the section with the program's code structure into a trace file, replacing an existing one.
-// Contexts in c use the site numbers of from: this trace, or one that has these calls among others.
+// AddCode writes the section with the program's code structure into the trace file path, replacing an existing one.
+// Contexts in c use the site numbers of from: this trace, or one of which the file has a part of the calls.
 func AddCode(path string, c *Code, from *Reader) error {
 	b, err := encodedCode(path, c, from)
 	if err == nil {
@@ -49,7 +49,8 @@ func AddCode(path string, c *Code, from *Reader) error {
 	return nil
 }
 
-// encodedCode returns the encoded section, limited to the contexts whose calls occur in the file at path.
+// encodedCode returns the encoded section with the code structure, limited to the contexts whose calls occur in the
+// file at path.
 func encodedCode(path string, c *Code, from *Reader) ([]byte, error) {
 	r := from
 	if path != from.Name() {
@@ -82,7 +83,7 @@ func encodedCode(path string, c *Code, from *Reader) ([]byte, error) {
 	return sections.AppendCode(&out, sections.CodeCalls(own.sigs, own.sites, r.byID), nil), nil
 }
 
-// framesOf returns a key for a site that is the same in all traces: its frames and turn.
+// framesOf returns a key that a site has in all traces of the program: the frames of its call stack, and its turn.
 func framesOf(t *sections.SiteTable, n int) string {
 	b := fmt.Append(nil, t.Turns[n], " ")
 	for _, f := range t.List[n].Frames() {
@@ -91,7 +92,7 @@ func framesOf(t *sections.SiteTable, n int) string {
 	return string(b)
 }
 
-// rewrite replaces a file by one that write makes from the old content.
+// rewrite replaces a file: write gets the old content and its size, and writes the new content.
 func rewrite(path string, write func(w io.Writer, src io.ReaderAt, size int64) error) error {
 	src, err := os.Open(path)
 	if err != nil {

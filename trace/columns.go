@@ -11,24 +11,25 @@ import (
 )
 
 // Columns gives the values of a class's distinct calls as functions of the rank, one value at a time. With it, sums
-// over thousands of ranks do not decode each rank's calls. Values are numbered as in Rank.Signature. It is safe for
-// concurrent use.
+// over thousands of ranks need not decode each rank's calls. Values are numbered as in Rank.Signature. A Columns is
+// safe for concurrent use.
 type Columns struct {
 	c     *sections.ClassReader
 	ranks []int
 	size  int64
-	sums  []*summed // by terminal, nil if it has none
+	sums  []*summed // by terminal: which of its values have no column of their own; nil if each has one
 	row   atomic.Pointer[row]
 	kinds []atomic.Pointer[[]valueKind] // by terminal, nil before the first use
 }
 
-// A valueKind is how a value is stored: its form and, if the form needs a sequence, which one of the terminal's.
+// A valueKind is how a value is stored: by which kind of form. If that needs a stored column, seq is the column's index
+// in DecodedTerminal.StoredValues.
 type valueKind struct {
 	kind column.Kind
 	seq  int32
 }
 
-// Columns returns the values of a class.
+// Columns returns the values of a class's distinct calls as functions of the rank.
 func (r *Reader) Columns(class int) (*Columns, error) {
 	c, err := r.classAt(class)
 	if err != nil {
@@ -53,8 +54,8 @@ func (x *Columns) CountsVary() bool { return len(x.c.VaryingCounts) > 0 }
 // Width returns how many values a terminal has.
 func (x *Columns) Width(terminal int) int { return x.c.Terminals[terminal].Group.ValueCount }
 
-// kindsOf returns how the values of a terminal are stored. It is cached: counting the sequences again for each
-// value would take time quadratic in the width.
+// kindsOf returns, by value, how the values of a terminal are stored. The result is cached: counting the columns before
+// each value again would take time quadratic in the number of values.
 func (x *Columns) kindsOf(terminal int) []valueKind {
 	if known := x.kinds[terminal].Load(); known != nil {
 		return *known
@@ -90,7 +91,7 @@ func (x *Columns) value(terminal, value int) column.StoredValue {
 	return v
 }
 
-// At returns a value of a terminal on a rank, the member-th of the class.
+// At returns a value of a terminal on one rank of the class: the rank with index member, from 0.
 func (x *Columns) At(terminal, value, member int) int64 {
 	if x.sums[terminal].has(value) {
 		return x.rowOf(terminal, member)[value]
@@ -98,7 +99,7 @@ func (x *Columns) At(terminal, value, member int) int64 {
 	return x.stored(terminal, value, member)
 }
 
-// stored is At for a value that has a column.
+// stored is At for a value that has a column of its own.
 func (x *Columns) stored(terminal, value, member int) int64 {
 	v := x.value(terminal, value)
 	return v.At(member, int64(x.ranks[member]), x.size)
@@ -118,8 +119,8 @@ func (x *Columns) Each(terminal, value int, f func(member int, v int64)) {
 	}
 }
 
-// Uniform returns a value and true if all ranks of the class have it, as far as that shows without evaluating each
-// rank.
+// Uniform returns a value of a terminal, and true if it is stored as a constant: then all ranks of the class have it.
+// After false they may still have the same: Uniform doesn't evaluate each rank.
 func (x *Columns) Uniform(terminal, value int) (int64, bool) {
 	if x.sums[terminal].has(value) && !x.AllUniform(terminal) || !x.constant(terminal, value) {
 		return 0, false
@@ -127,12 +128,12 @@ func (x *Columns) Uniform(terminal, value int) (int64, bool) {
 	return x.At(terminal, value, 0), true
 }
 
-// constant reports whether a value is stored as a constant over all ranks.
+// constant reports whether a value of a terminal is stored as a constant over all ranks of the class.
 func (x *Columns) constant(terminal, value int) bool {
 	return x.kindsOf(terminal)[value].kind == column.KindConst || len(x.ranks) == 1
 }
 
-// AllUniform reports whether all values of a terminal are stored as constants over all ranks.
+// AllUniform reports whether all values of a terminal are stored as constants over all ranks of the class.
 func (x *Columns) AllUniform(terminal int) bool {
 	for p := range x.Width(terminal) {
 		if !x.constant(terminal, p) {
@@ -142,9 +143,8 @@ func (x *Columns) AllUniform(terminal int) bool {
 	return true
 }
 
-// Formula renders a value as a function of the rank, such as "(rank-1) mod 8". If the formula holds for most ranks
-// only, others are the values of the remaining ranks, in rising order. The formula is empty if the values have
-// none.
+// Formula renders a value of a terminal as a function of the rank, such as "(rank-1) mod 8". If the formula holds for
+// only most ranks, others are the different values of the remaining ranks, rising. It is "" if no formula was found.
 func (x *Columns) Formula(terminal, value int) (formula string, others []int64) {
 	if v, ok := x.Uniform(terminal, value); ok {
 		return fmt.Sprint(v), nil
@@ -195,13 +195,13 @@ func (x *Columns) commonShift(terminal, value int) (shift int64) {
 // Positions are the indices of values in a signature; -1: the signature has no such value.
 type Positions struct {
 	Params     []ParamPositions
-	MadeValues int // first of the properties of a new communicator or datatype, see NewCommSize
+	MadeValues int // index of the first property of a new communicator or datatype, see NewCommSize
 }
 
-// ParamPositions holds the indices where a parameter's values begin.
+// ParamPositions holds the indices in a signature at which a parameter's input and output values begin, -1 without any.
 type ParamPositions struct{ In, Out int }
 
-// Positions returns the indices of a terminal's values.
+// Positions returns the indices of a terminal's values in its signature.
 func (k *Rank) Positions(terminal int) (*Positions, error) {
 	f := k.r.byID[k.class.Terminals[terminal].Group.FunctionID]
 	spans, err := sections.SpansOf(f, nil, k.Signature(terminal))

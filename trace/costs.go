@@ -13,20 +13,20 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// A StorageCost is how many bytes of a trace one kind of content takes. An example: all values of one parameter of a function
-// that follow the same formula over the ranks.
+// A StorageCost is how many bytes of a trace one kind of content takes (e.g. all values of one parameter of a function
+// that follow one kind of formula over the ranks).
 type StorageCost struct {
 	Section     string
 	Function    string  // function, "" if the bytes belong to no single one
 	Parameter   string  // parameter, or another kind of content
-	Form        string  // how it is stored
-	Occurrences int     // how many values or entries
+	Form        string  // how the content is stored, e.g. "column, …" or the kind of formula
+	Occurrences int     // how many values, symbols or table entries the bytes are for
 	RawBytes    int64   // bytes before the section was compressed
 	StoredBytes float64 // the cost's share of the compressed section, in proportion to RawBytes
 }
 
-// StorageCosts returns how many bytes each kind of content takes in the sections signatures, classes, columns, lanes, ranks
-// and times, largest first.
+// StorageCosts returns how many bytes each kind of content takes in the sections signatures, classes, columns, lanes,
+// ranks and times, largest first.
 func (r *Reader) StorageCosts() ([]StorageCost, error) {
 	t, err := r.tables()
 	if err != nil {
@@ -98,7 +98,7 @@ func (c *costs) add(section int, call, value, form string, count, bytes int) {
 	x.RawBytes += int64(bytes)
 }
 
-// timeCosts adds the sizes of a class's times.
+// timeCosts adds the bytes that class n takes in section times.
 func (r *Reader) timeCosts(c *costs, n int) error {
 	x, err := r.classAt(n)
 	if err != nil {
@@ -134,7 +134,7 @@ func (r *Reader) timeCosts(c *costs, n int) error {
 	return nil
 }
 
-// formCosts adds the sizes of the signatures.
+// formCosts adds the bytes that the forms of values take in section signatures.
 func (r *Reader) formCosts(c *costs) error {
 	t, err := r.tables()
 	if err != nil {
@@ -170,7 +170,7 @@ func (r *Reader) formCosts(c *costs) error {
 	return nil
 }
 
-// classes adds the sizes of what the ranks of a class have in common.
+// classes adds the bytes that class n takes in section classes.
 func (c *costs) classes(t *tables, n int) {
 	if t.together != nil {
 		x := &t.together[n]
@@ -199,7 +199,8 @@ func (c *costs) classes(t *tables, n int) {
 	c.add(container.SectionClasses, "", what, "", 1, w.RemainingLen())
 }
 
-// seqCost reads a sequence of values, and returns its coding and its size in bytes.
+// seqCost reads the encoded column of a class with this number of ranks. It returns the column's coding and its size in
+// bytes.
 func seqCost(w *wire.Reader, ranks int) (coding string, bytes int) {
 	rest := w.RemainingLen()
 	s := column.DecodeSeq(w, ranks)
@@ -209,7 +210,7 @@ func seqCost(w *wire.Reader, ranks int) (coding string, bytes int) {
 	return s.Coding(), rest - w.RemainingLen()
 }
 
-// columnCosts adds up the sizes of the values that a class keeps in its own section.
+// columnCosts adds the bytes that class n takes in section columns.
 func (r *Reader) columnCosts(c *costs, t *tables, n int) {
 	class := r.class[n]
 	w := wire.NewReader(t.columns[n], "columns")
@@ -239,7 +240,7 @@ func (r *Reader) columnCosts(c *costs, t *tables, n int) {
 	}
 }
 
-// laneCosts adds the sizes of a class's lanes.
+// laneCosts adds the bytes that class n takes in section lanes.
 func (r *Reader) laneCosts(c *costs, n int) error {
 	blobs, err := r.lanes()
 	if err != nil {

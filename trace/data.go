@@ -74,7 +74,7 @@ type (
 	LoopEntries = model.LoopEntries
 )
 
-// Reasons why wait states are unknown.
+// Whether a run's wait states are known, and if not, why.
 const (
 	WaitsKnown           = model.WaitsKnown
 	WaitsTooLong         = model.WaitsTooLong
@@ -191,9 +191,9 @@ const (
 	MaxRanks = model.MaxRanks
 	// FirstLocal is the lowest number of a handle that a rank created itself.
 	FirstLocal = model.FirstLocal
-	// AsidesAnywhere is the BeforeCall of an Aside whose position is unknown: it sums up many short intervals.
+	// AsidesAnywhere is the BeforeCall of an Aside whose position is unknown, as it is the sum of many short ones.
 	AsidesAnywhere = model.AsidesAnywhere
-	// SumError is the relative error of the sum of a Stat or Spread. The sum over all calls of a class is more
+	// SumError is the largest relative error of the sum of a Stat or Spread. The sum over all calls of a class is more
 	// accurate.
 	SumError = sections.SumError
 	// MinPool is the least number of distinct calls of a class, differing in values only, that share one summary of

@@ -14,15 +14,15 @@ import (
 type FirstCalls struct {
 	FunctionSite
 	Ranks         int
-	Calls         uint64 // number of calls on one rank, the first one included; the largest over the ranks
+	Calls         uint64 // number of calls on the rank that makes most of them, the first one included
 	Gap, Duration [2]float64
-	// LoopEntries is how many of the calls enter a loop, the first one included; Gap then covers only the gaps before
-	// these calls. 0: the calls do not begin a loop.
+	// LoopEntries is how many of the calls are the first call of a loop's first iteration, the rank's first one
+	// included. Gap then covers only the gaps before these calls. 0: the calls are not the first ones of a loop.
 	LoopEntries uint64
 }
 
-// FirstCalls returns the call sites with unusual first calls, those of most ranks first. Gap and Duration have two
-// elements: the value of the first call, and the mean of the later ones.
+// FirstCalls returns the call sites with unusual first calls, those on most ranks first. In Gap and Duration, element 0
+// is the mean of the ranks' first calls, and element 1 that of the later calls.
 func (r *Reader) FirstCalls() ([]FirstCalls, error) {
 	if !r.hasSection(container.SectionFirstCalls) {
 		return nil, nil
@@ -72,7 +72,7 @@ func (r *Reader) FirstCalls() ([]FirstCalls, error) {
 	return list, nil
 }
 
-// join adds other ranks' calls.
+// join adds o, the calls of other ranks from the same site.
 func (f *FirstCalls) join(o *FirstCalls) {
 	n, m := float64(f.Ranks), float64(o.Ranks)
 	for i := range f.Gap {
@@ -82,13 +82,13 @@ func (f *FirstCalls) join(o *FirstCalls) {
 	f.Ranks, f.Calls, f.LoopEntries = f.Ranks+o.Ranks, max(f.Calls, o.Calls), max(f.LoopEntries, o.LoopEntries)
 }
 
-// hasFirsts reports whether a class has unusually long first calls.
+// hasFirsts reports whether a class has unusual first calls, as FirstCalls defines them.
 func (r *Reader) hasFirsts(class int) (bool, error) {
 	blobs, err := r.byClass(container.SectionFirstCalls)
 	return err == nil && len(blobs[class]) > 0, err
 }
 
-// firsts returns the first calls of a class that took far longer than the later ones.
+// firsts returns the unusual first calls of a class, as FirstCalls defines them. leaves is the number of its leaves.
 func (r *Reader) firsts(class, leaves int) (list []sections.FirstTimes, err error) {
 	blobs, err := r.byClass(container.SectionFirstCalls)
 	if err != nil || len(blobs[class]) == 0 {

@@ -12,22 +12,22 @@ import (
 // terminals of the same function and site that have no histogram of their own.
 type Histogram struct {
 	Terminal int
-	// PreviousPlace is the place of the previous call, or NoPreviousPlace. A place is a pair of function and site.
-	// Places are numbered from 0 by the first terminal that has them; see Reader.TerminalPlaces.
+	// PreviousPlace is the place of the thread's previous call, or NoPreviousPlace. A place is a pair of function and
+	// site. Places are numbered from 0 in the order of their first terminals; see Reader.TerminalPlaces.
 	PreviousPlace int
 	Duration, Gap Hist
 }
 
-// A Hist is a histogram with bin bounds that adapt to the samples.
+// A Hist is a histogram whose bin bounds adapt to its samples, times in nanoseconds.
 type Hist interface {
 	Bins() []HistBin // in rising order
-	Total() HistBin  // one bin of all samples; its Count is 0 if there are none
+	Total() HistBin  // all samples as one bin; its Count is 0 in an empty histogram
 	Count() uint64   // how many samples there are
 
-	// Quantile returns an estimate of the value that a share q of the samples is
-	// at most, 0 for an empty histogram. Quantile(0) and Quantile(1) are exact.
+	// Quantile returns an estimate of the q-quantile: the value that a fraction q (0 to 1) of the samples doesn't
+	// exceed. It is 0 for an empty histogram. Quantile(0) and Quantile(1) are exact.
 	Quantile(q float64) float64
-	// ShareBelow returns an estimate of the share of samples that are at most v.
+	// ShareBelow returns an estimate of the fraction (0 to 1) of samples that are at most v.
 	ShareBelow(v float64) float64
 }
 
@@ -36,10 +36,10 @@ type HistBin struct {
 	Count            uint64
 	Min, Max         uint64
 	Mean, Variance   float64
-	MinRank, MaxRank int // the ranks that had Min and Max; -1: unknown
+	MinRank, MaxRank int // the ranks whose samples Min and Max are; -1: unknown
 }
 
-// shown is a Hist that hides its implementation.
+// shown implements Hist without exporting types of the internal package hist.
 type shown struct{ *hist.Hist }
 
 func (h shown) Bins() []HistBin {
@@ -60,7 +60,8 @@ func histBin(b *hist.Bin) HistBin {
 	return HistBin{b.Count, b.Min, b.Max, b.Mean, b.Variance(), int(b.MinRank), int(b.MaxRank)}
 }
 
-// TerminalPlaces returns the place of each terminal of a class, as a number: a place is a function called from a site.
+// TerminalPlaces returns the place of each terminal of a class. A place is a pair of function and site, as a number
+// from 0 in the order of first terminals.
 func (r *Reader) TerminalPlaces(class int) ([]int, error) {
 	c, err := r.classAt(class)
 	if err != nil {
@@ -85,7 +86,7 @@ func (r *Reader) Histograms(class int) ([]Histogram, error) {
 	return out, nil
 }
 
-// checkHistograms compares the histograms of a class with its statistics.
+// checkHistograms compares the numbers of samples in the histograms of class n with the numbers of its calls.
 func (r *Reader) checkHistograms(n int, list []sections.Histogram, calls []uint64) error {
 	all, sum := uint64(0), uint64(0)
 	for _, c := range calls {

@@ -13,8 +13,7 @@ import (
 )
 
 // A Lane gives those values of a terminal that differ from call to call on a rank: a tag that counts, an offset
-// that advances. Signature and Terminal have the values of the first call. It is safe for use by several goroutines
-// at once.
+// that advances. Rank.Signature and Rank.Terminal have the values of the first call. A Lane is safe for concurrent use.
 //
 // Analyses of terminals alone do not depend on such values: they are tags, offsets in memory, windows and files,
 // and tags in statuses.
@@ -23,32 +22,33 @@ type Lane struct {
 	calls func() *Occurrences
 }
 
-// Values returns which of the signature's values differ, in rising order.
+// Values returns the indices, in rising order, of the signature's values that differ between the calls.
 func (l *Lane) Values() []int { return l.of.Values }
 
-// Len returns the number of calls.
+// Len returns the number of the terminal's calls on the rank.
 func (l *Lane) Len() uint64 { return l.of.Len() }
 
-// First returns the values in the first call, parallel to Values.
+// First returns what the values with the indices in Values are in the terminal's first call.
 func (l *Lane) First() []int64 { return l.of.First }
 
-// Structure returns the steps between calls as loops and sequences. A Node's Terminal is then the number of a step.
+// Structure returns the steps between the terminal's calls as loops and sequences. In these nodes, Node.Terminal is the
+// index of a step in Steps.
 func (l *Lane) Structure() Node {
 	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: l.of.Steps}
 }
 
-// Steps returns what each step adds to each of Values.
+// Steps returns, for each distinct step between two calls, what it adds to each of the values in Values.
 func (l *Lane) Steps() [][]int64 { return l.of.StepValues }
 
-// At returns the values in the i-th call, parallel to Values.
+// At returns what the values with the indices in Values are in the terminal's call i, counted from 0.
 func (l *Lane) At(i uint64) []int64 { return l.of.At(i) }
 
-// Bounds returns the least and the greatest value that the k-th of Values has,
-// in time proportional to the compressed steps.
+// Bounds returns the least and the greatest number that the value with index Values[k] is in any call. It takes time
+// proportional to the compressed steps.
 func (l *Lane) Bounds(k int) (least, most int64) { return l.of.Bounds(k) }
 
-// Same reports whether two lanes have the same values in every call. It does not expand them, and may miss some
-// equal lanes.
+// Same reports whether two lanes are known to have the same values in every call. As it does not expand them, it
+// returns false for some equal lanes, too.
 func (l *Lane) Same(o *Lane) bool {
 	if l == nil || o == nil {
 		return l == o
@@ -64,8 +64,8 @@ func (k *Rank) Lane(terminal int) *Lane {
 	return k.lanes[terminal]
 }
 
-// openLanes evaluates the lanes of a rank's class. It checks that each lane has a value for every call of its
-// terminal, and that all of these calls belong to one stream.
+// openLanes sets k.lanes: the lanes of the class, evaluated for the rank. It checks that each lane has a value for
+// every call of its terminal, and that all of these calls belong to one stream.
 func (k *Rank) openLanes() error {
 	x := k.class.Lanes
 	if x == nil {
@@ -95,11 +95,11 @@ func (k *Rank) openLanes() error {
 	return nil
 }
 
-// Signatures yields, for each call of a stream in program order, its terminal and all of its values, as Signature
-// has them. The values are valid until the next iteration.
+// Signatures yields, for each call of a stream in program order, its terminal and all of its values, numbered as in
+// Rank.Signature. The values are valid until the next iteration.
 func (k *Rank) Signatures(stream int) iter.Seq2[int, []int64] { return k.SignaturesFrom(stream, 0) }
 
-// SignaturesFrom is Signatures from a position on.
+// SignaturesFrom is like Signatures, but begins with the call at the given index.
 func (k *Rank) SignaturesFrom(stream int, index uint64) iter.Seq2[int, []int64] {
 	return func(yield func(int, []int64) bool) {
 		plain := make([]rawCall, k.Terminals())
@@ -124,7 +124,7 @@ func (k *Rank) SignaturesFrom(stream int, index uint64) iter.Seq2[int, []int64] 
 				vals = lanes.next(t)
 			}
 			if !counted && (x.posted || x.posting.Kind != signature.RequestNone || x.leaves) {
-				made, _ = k.requestsBefore(stream, at) // an error shows again when the call is read
+				made, _ = k.requestsBefore(stream, at) // an error is ignored: reading the call returns it, too
 				counted = true
 			}
 			whole, spans := vals, x.spans
@@ -160,7 +160,7 @@ func (k *Rank) SignaturesFrom(stream int, index uint64) iter.Seq2[int, []int64] 
 	}
 }
 
-// A rawCall is the values of a terminal, and which of them must be filled in from earlier calls.
+// A rawCall is the values of a terminal as they are stored, and what must be filled in from earlier calls.
 type rawCall struct {
 	vals    []int64
 	filled  []int64 // the values with statuses filled in
@@ -168,8 +168,8 @@ type rawCall struct {
 	layout  *signature.Layout
 	spans   []signature.Span
 	posting signature.PostedRequest
-	posted  bool // some statuses follow from the receives that made the requests
-	leaves  bool // the call leaves an array of requests for later calls
+	posted  bool // whether statuses are missing in vals that follow from the receives which made the requests
+	leaves  bool // whether the call may leave an array of requests that later calls' signatures omit
 
 	filledSpans []signature.Span // spans of listed
 }
@@ -184,19 +184,20 @@ func (k *Rank) raw(x *rawCall, terminal int) {
 	}
 }
 
-// laneWalk holds the positions in a rank's lanes while the calls of a stream are read in order.
+// laneWalk holds the positions in a rank's lanes while the calls of a stream are read in order. index is that of the
+// first call that is read.
 type laneWalk struct {
 	k       *Rank
 	index   uint64
-	cursors []*laneCursor // by terminal
+	cursors []*laneCursor // by terminal; nil until its first call is read
 }
 
-// A laneCursor is the position in one lane.
+// A laneCursor is the position in the lane of one terminal. values is Lane.Values.
 type laneCursor struct {
 	*signature.Cursor
 	values []int
 	sig    []int64 // all values of the call that was read last
-	held   bool    // sig already has the values of the next call
+	held   bool    // whether the cursor is at the next call already, so that next must not advance it
 }
 
 func (k *Rank) walkLanes(index uint64) *laneWalk {
@@ -206,13 +207,13 @@ func (k *Rank) walkLanes(index uint64) *laneWalk {
 	return &laneWalk{k: k, index: index, cursors: make([]*laneCursor, len(k.lanes))}
 }
 
-// call returns the next call of a terminal, evaluated.
+// call decodes the next call of a terminal, with the lane's values in it.
 func (w *laneWalk) call(t *template, terminal int) (*Call, error) {
 	return w.k.evaluate(t, terminal, w.next(terminal))
 }
 
-// set replaces the lane's values in a call that was read before by those of the next call. It returns false if a
-// new value would change the call's form. Then the caller decodes the call.
+// set changes a decoded call of a terminal to the terminal's next call: it stores the lane's values in the fields that
+// places points to. It returns false if one of them is unknown: then the caller must decode the call.
 func (w *laneWalk) set(terminal int, places []*int64) bool {
 	c := w.cursors[terminal]
 	c.Next()
@@ -225,8 +226,8 @@ func (w *laneWalk) set(terminal int, places []*int64) bool {
 	return true
 }
 
-// places returns pointers to the fields of a call that hold the values of its terminal's lane, and the indices of
-// their parameters. It returns nil if some value has no such field.
+// places returns pointers to the fields of decoded call c that hold the values of its terminal's lane, and the indices
+// of the parameters that these belong to. It returns nil if a value of the lane is in no field.
 func (w *laneWalk) places(terminal int, c *Call) (list []*int64, params []int) {
 	sig, values := w.cursors[terminal].sig, w.cursors[terminal].values
 	var room [sections.TypicalSpans]signature.Span
@@ -282,7 +283,7 @@ func (w *laneWalk) places(terminal int, c *Call) (list []*int64, params []int) {
 	return list, params
 }
 
-// next returns the values of the next call of a terminal.
+// next returns all values of the next call of a terminal, valid until the next call of next.
 func (w *laneWalk) next(terminal int) []int64 {
 	c := w.cursors[terminal]
 	if c == nil {
@@ -303,7 +304,7 @@ func (w *laneWalk) next(terminal int) []int64 {
 	return c.sig
 }
 
-// evaluate decodes a call of a terminal with the given values.
+// evaluate decodes a call of a terminal that has the values sig.
 func (k *Rank) evaluate(t *template, terminal int, sig []int64) (*Call, error) {
 	var room [sections.TypicalSpans]signature.Span
 	spans, err := sections.SpansOf(t.call.Func, room[:0], sig)
@@ -338,9 +339,9 @@ func (k *Rank) LaneTexts(terminal int) []string {
 	return list
 }
 
-// BoundingCalls returns two calls that bound the values, and so the memory, of all calls of a terminal. One has the
-// least of each value in the terminal's lane, the other the greatest; the run need not have made either. Without a
-// lane both are Terminal's.
+// BoundingCalls returns two calls that bound the values, and so the memory, of all calls of a terminal. Each value in
+// the terminal's lane is the least one in the first call, and the greatest in the second; the run need not have made
+// either. Without a lane, both are the call that Rank.Terminal returns.
 func (k *Rank) BoundingCalls(terminal int) (least, most *Call, err error) {
 	t, err := k.template(terminal)
 	l := k.Lane(terminal)

@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// placedValues returns the values attached at leaves of a class, by name.
+// placedValues returns, by name, what was attached to calls at those leaves of a class that the file stores separately.
 func (r *Reader) placedValues(class int) (map[string][]sections.LeafValue, error) {
 	if !r.hasSection(container.SectionLeafValues) {
 		return nil, nil
@@ -28,7 +28,7 @@ func (r *Reader) placedValues(class int) (map[string][]sections.LeafValue, error
 	return m, err
 }
 
-// checkPlacedValues checks that the leaves with values of their own exist.
+// checkPlacedValues returns an error if the file stores attached values of leaves that a class doesn't have.
 func (r *Reader) checkPlacedValues(class int, c *sections.ClassReader) error {
 	m, err := r.placedValues(class)
 	if err != nil || len(m) == 0 {
@@ -47,7 +47,8 @@ func (r *Reader) checkPlacedValues(class int, c *sections.ClassReader) error {
 type LeafValue struct {
 	Count float64 `json:"count"` // number of values; fractional if it is a mean over ranks or leaves
 	Sum   float64 `json:"sum"`
-	// The true sum on a rank differs from Sum by at most ErrorBound, unless Sum is an estimate.
+	// The true sum on a rank differs from Sum by at most ErrorBound, unless IsEstimate is set: then the error is
+	// unknown.
 	ErrorBound float64 `json:"within,omitempty"`
 	IsEstimate bool    `json:"estimate,omitempty"`
 }
@@ -60,7 +61,7 @@ func (v *LeafValue) Add(o LeafValue) {
 	v.IsEstimate = v.IsEstimate || o.IsEstimate
 }
 
-// Mean is the average number, or 0 without any.
+// Mean returns the average of the values, 0 if Count is 0.
 func (v LeafValue) Mean() float64 {
 	if v.Count == 0 {
 		return 0
@@ -68,12 +69,14 @@ func (v LeafValue) Mean() float64 {
 	return v.Sum / v.Count
 }
 
-// AttachedValues returns the values attached to the calls at each leaf, by name. rank is as for Times. If the trace has the
-// values of each call, sums are exact, and all of them are read. Otherwise the file has the rank's sums at some
-// leaves, to a percent. The other leaves are estimates: they share what remains of the call site's sum in
-// Rank.AttachedTotals, in the proportions of MeanAttachedValues.
+// AttachedValues returns, by name and then by leaf, the values attached to a rank's calls. rank is the one that the
+// leaves were made for, or one of its class. If the trace has the values of each call, all of them are read, and sums
+// are exact. Otherwise the file has the rank's sums at some leaves, to a percent. The sums of the other leaves are
+// estimates: they share what remains of the call site's sum in Rank.AttachedTotals, in the proportions of
+// MeanAttachedValues.
 func (l *Leaves) AttachedValues(rank *Rank) (map[string][]LeafValue, error) {
-	if s, err := rank.openSeries(); err != nil || s != nil && len(s.Names()) > 0 { // imported traces may have times of calls but values of leaves only
+	// Imported traces may have the time of each call, but attached values of leaves only: then s has no names.
+	if s, err := rank.openSeries(); err != nil || s != nil && len(s.Names()) > 0 {
 		return l.valuesOfCalls(rank, err)
 	}
 	totals, err := rank.AttachedTotals()
@@ -81,7 +84,8 @@ func (l *Leaves) AttachedValues(rank *Rank) (map[string][]LeafValue, error) {
 		return nil, err
 	}
 	var values map[string][]LeafValue
-	bySite := make(map[string]map[int][]*LeafValue) // over all threads
+	// bySite is by name, then by the first terminal of a call site: the values at its leaves on all threads.
+	bySite := make(map[string]map[int][]*LeafValue)
 	first := 0
 	for stream := range rank.streams {
 		of := l
@@ -99,7 +103,7 @@ func (l *Leaves) AttachedValues(rank *Rank) (map[string][]LeafValue, error) {
 		first += of.Len()
 	}
 	if rank.r.members[rank.nclass] == 1 {
-		return values, nil // MeanAttachedValues is computed from these: no correction
+		return values, nil // the mean over one rank is the rank's own
 	}
 	for name := range values {
 		for _, site := range totals[name].Sites {
@@ -109,8 +113,9 @@ func (l *Leaves) AttachedValues(rank *Rank) (map[string][]LeafValue, error) {
 	return values, nil
 }
 
-// gather adds a rank's values to leaves, and collects the leaves by name and terminal for toSum. number is the
-// first leaf's number over all threads. Unknown values are estimated.
+// gather replaces means of the class (m, by name and leaf) by the rank's values where the trace has them, and marks the
+// others as estimates. For toSum it adds pointers to the values to bySite, by name and first terminal of the call site.
+// number is the number of leaves on earlier threads.
 func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, number int, totals map[string]*AttachedTotals, bySite map[string]map[int][]*LeafValue) {
 	first := rank.class.FirstAlikes()
 	for name, list := range m {
@@ -136,8 +141,8 @@ func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, number int, totals
 	}
 }
 
-// toSum corrects the estimated leaves of a call site so that all of its leaves add up to the rank's total. Each
-// changes in proportion to its value; a single leaf gets the whole difference.
+// toSum corrects the estimated values at the leaves of a call site, so that all of its leaves add up to the rank's
+// total of the site. Each estimate changes in proportion to its value; a single one gets the whole difference.
 func toSum(leaves []*LeafValue, site AttachedSum) {
 	off, size, within, guessed := site.Sum, 0.0, site.ErrorBound, 0
 	for _, x := range leaves {
@@ -166,8 +171,8 @@ func toSum(leaves []*LeafValue, site AttachedSum) {
 	}
 }
 
-// MeanAttachedValues returns the mean of AttachedValues over the ranks of the class. Leaves of one call site share
-// its mean if the trace has no values of single leaves.
+// MeanAttachedValues returns the mean of AttachedValues over the ranks of the class. Leaves of one call site have the
+// same mean per call if the trace has no values of single leaves.
 func (l *Leaves) MeanAttachedValues(rank *Rank) (map[string][]LeafValue, error) {
 	all, err := rank.AttachedStats()
 	if err != nil || len(all) == 0 {
@@ -177,7 +182,8 @@ func (l *Leaves) MeanAttachedValues(rank *Rank) (map[string][]LeafValue, error) 
 	if err != nil {
 		return nil, err
 	}
-	// Leaves are numbered over all threads.
+	// In placed, leaves are numbered over all threads. terminals is by such a number, and number is that of l's first
+	// leaf.
 	var terminals []int32
 	number := 0
 	if len(placed) > 0 {
@@ -193,7 +199,7 @@ func (l *Leaves) MeanAttachedValues(rank *Rank) (map[string][]LeafValue, error) 
 		return nil, err
 	}
 	first := rank.class.FirstAlikes()
-	bySite := make([]uint64, len(first)) // sum over all ranks
+	bySite := make([]uint64, len(first)) // by first terminal of a call site: number of its calls on all ranks
 	for t, n := range calls {
 		bySite[first[t]] += n
 	}
@@ -229,7 +235,8 @@ func (l *Leaves) MeanAttachedValues(rank *Rank) (map[string][]LeafValue, error) 
 	return m, nil
 }
 
-// valuesOfCalls sums up values that the trace has for each call.
+// valuesOfCalls returns, by name and then by leaf, the sums of the values that the trace has for each call. An err that
+// isn't nil is returned.
 func (l *Leaves) valuesOfCalls(rank *Rank, err error) (map[string][]LeafValue, error) {
 	if err != nil {
 		return nil, err

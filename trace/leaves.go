@@ -19,7 +19,7 @@ type Leaves struct {
 	k      *Rank
 	stream int
 	tree   *grammar.Unfolded
-	other  *grammar.Grammar // the grammar it belongs to if not the stream's
+	other  *grammar.Grammar // for UnfoldLeaves: the sequence whose leaves these are; nil: the stream's grammar
 }
 
 // Leaves separates the positions of a stream's structure, without expanding the stream.
@@ -33,7 +33,7 @@ func UnfoldLeaves(s Sequence) *Leaves {
 	return &Leaves{tree: grammar.Unfold(g, grammar.UnfoldLimit), other: g}
 }
 
-// sequence returns the rank's grammar that the leaves belong to.
+// sequence returns the grammar that the leaves belong to: that of the rank's stream, or that of UnfoldLeaves.
 func (l *Leaves) sequence(rank *Rank) *grammar.Grammar {
 	if l.other != nil {
 		return l.other
@@ -47,15 +47,15 @@ func (l *Leaves) Len() int { return len(l.tree.OriginalTerminal) }
 // Terminal returns the terminal of a leaf.
 func (l *Leaves) Terminal(leaf int) int { return int(l.tree.OriginalTerminal[leaf]) }
 
-// Structure is Rank.Structure with leaves. Nodes with equal Rule have the same content, but may have different
-// leaves.
+// Structure is like Rank.Structure, but its nodes have leaves. Nodes with equal Node.Rule have the same calls, but may
+// have different leaves.
 func (l *Leaves) Structure() Node {
 	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: l.tree.Grammar, tree: l.tree}
 }
 
-// Times returns the times of each leaf, and the kind of the least accurate one. rank is the rank that the leaves
-// were made for, or one of the same class. If the trace has the time of each call, Times reads all of them.
-// Otherwise leaves have the means of their calls.
+// Times returns the times of each leaf, and the kind of the least accurate sample among them. rank is the rank that the
+// leaves were made for, or one of the same class. If the trace has the time of each call, Times adds all of them up.
+// Otherwise leaves have means over the class's ranks.
 func (l *Leaves) Times(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	times := make([]LeafTimes, l.Len())
 	worst := ExactSample
@@ -91,7 +91,8 @@ func (l *Leaves) Times(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	return times, worst, nil
 }
 
-// means gives each leaf its mean in the trace; the leaves without a mean share the rest of their terminal's time.
+// means returns the mean times that the trace has for each leaf. Leaves without a mean of their own share the remaining
+// time of their terminal in proportion to their calls.
 func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	stats, err := rank.Times()
 	if err != nil {
@@ -111,8 +112,8 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 		}
 	}
 	counts := l.Counts(rank)
-	// By terminal: the times of all calls that no placed leaf has. Terminals that differ in their stacks alone are
-	// taken together.
+	// left is by terminal: the times of all calls that are not at a leaf in placed. Terminals that differ in their
+	// stacks alone are taken together, under the first of them.
 	left := make([]LeafTimes, len(stats))
 	of := func(leaf int) int {
 		if t := l.Terminal(leaf); rank.class.FirstWithoutStack == nil {
@@ -166,9 +167,10 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	return times, kind, err
 }
 
-// shared returns which terminals have one summary for calls at several leaves. On the first thread these are the
-// terminals that the trace marks so, and those that at least 31 others differ from in values only. Leaves of
-// further threads have no times of their own: there it is every terminal at several leaves.
+// shared returns a function that reports whether a terminal's calls share their times with calls at other leaves. On
+// the first thread, that holds for the terminals in section SectionSharedTimes, and for groups of at least MinPool
+// terminals that differ in values only. Leaves of further threads have no times of their own: there it holds for every
+// terminal at several leaves. counts is by leaf: the number of the rank's calls.
 func (l *Leaves) shared(rank *Rank, counts []uint64) (func(terminal int) bool, error) {
 	mixed, err := rank.isMixed()
 	if err != nil {
@@ -189,7 +191,9 @@ func (l *Leaves) shared(rank *Rank, counts []uint64) (func(terminal int) bool, e
 	}, nil
 }
 
-// enter adds the gaps before the calls by which loops are entered.
+// enter sets in t, the times of a leaf, how often loops are entered there, and the sums of the gaps before these calls.
+// ways is how the leaf is reached. gap is the mean gap when the innermost loop is entered, outer the means for further
+// loops outwards.
 func enter(t *LeafTimes, ways []grammar.Arrival, gap float64, outer []float64) {
 	t.OuterEntries = make([]LoopEntries, len(outer))
 	for i := range ways {
@@ -207,8 +211,8 @@ func enter(t *LeafTimes, ways []grammar.Arrival, gap float64, outer []float64) {
 	}
 }
 
-// Visits yields the leaf of each call of a rank in order. The bool reports whether the call enters the innermost
-// loop that begins with the leaf. rank is as for Times.
+// Visits yields the leaf of each call of a rank in order, and whether the call enters the innermost loop that begins
+// with the leaf. rank is the one that the leaves were made for, or one of its class.
 func (l *Leaves) Visits(rank *Rank) iter.Seq2[int, bool] {
 	return func(yield func(int, bool) bool) {
 		for c := l.Cursor(rank); ; {
@@ -219,16 +223,17 @@ func (l *Leaves) Visits(rank *Rank) iter.Seq2[int, bool] {
 	}
 }
 
-// arrivals returns the ways by which a rank reaches each leaf; nil for a leaf at several positions. rank is as for
-// Times.
+// arrivals returns the ways by which a rank reaches each leaf; nil for a leaf at several positions. rank is the one
+// that the leaves were made for, or one of its class.
 func (l *Leaves) arrivals(rank *Rank) [][]grammar.Arrival {
 	return l.tree.Arrivals(rank.streams[l.stream])
 }
 
-// A LeafCursor iterates over a rank's visits of leaves.
+// A LeafCursor iterates over the calls of a stream on a rank, as visits of leaves.
 type LeafCursor struct{ c *grammar.UnfoldedCursor }
 
-// Cursor returns a cursor before the first call of a rank. rank is as for Times.
+// Cursor returns a cursor before the first call of a rank. rank is the one that the leaves were made for, or one of its
+// class.
 func (l *Leaves) Cursor(rank *Rank) LeafCursor {
 	return LeafCursor{l.tree.Cursor(l.sequence(rank))}
 }
@@ -243,7 +248,8 @@ func (c LeafCursor) Next() (leaf, loops int, ok bool) {
 	return v.Leaf, v.LoopsEntered, ok
 }
 
-// Counts returns how often a rank calls at each leaf. rank is as for Times.
+// Counts returns, by leaf, how many calls a rank makes there. rank is the one that the leaves were made for, or one of
+// its class.
 func (l *Leaves) Counts(rank *Rank) []uint64 {
 	g := rank.streams[l.stream]
 	counts, times := make([]uint64, l.Len()), make([]uint64, len(l.tree.OriginalRule))
@@ -265,8 +271,8 @@ func (l *Leaves) Counts(rank *Rank) []uint64 {
 	return counts
 }
 
-// FirstPositions returns, for each leaf, the index of the rank's first call there. For a leaf without calls it is at least
-// the number of the rank's calls. rank is as for Times.
+// FirstPositions returns, by leaf, the index in the stream of the rank's first call there. For a leaf without calls it
+// is at least the number of calls in the stream. rank is the one that the leaves were made for, or one of its class.
 func (l *Leaves) FirstPositions(rank *Rank) []uint64 {
 	g := l.sequence(rank)
 	count := func(n int32, at int) uint64 { return g.Rules[l.tree.OriginalRule[n]][at].Count }
@@ -307,15 +313,16 @@ func (k *Rank) TimesKept() (bool, error) {
 	return s != nil, err
 }
 
-// MainLoop returns the loop of the outermost sequence that has most visits; its Count is 0 if the sequence has no loop.
+// MainLoop returns the loop in the stream's outermost sequence that has most calls. Its Iterations is 0 if the sequence
+// has no loop.
 func (c LeafCursor) MainLoop() OuterLoop { return c.c.MainLoop() }
 
-// RoundsLeft returns how many iterations of a loop remain. between reports whether the next visit begins one of them,
-// or directly follows the last.
+// RoundsLeft returns how many iterations of a loop begin with or after the next visit. between reports whether the next
+// visit is between two iterations: whether it begins one, or follows the last one.
 func (c LeafCursor) RoundsLeft(r OuterLoop) (rounds uint64, between bool) { return c.c.RoundsLeft(r) }
 
-// mixed returns the terminals of a class whose times are not known by leaf, in rising order. It is about the first
-// stream.
+// mixed returns, in rising order, the terminals of a class that have several leaves on the first thread of which the
+// trace doesn't have the single times. terminals is the number of the class's terminals.
 func (r *Reader) mixed(class, terminals int) ([]int, error) {
 	blobs, err := r.byClass(container.SectionSharedTimes)
 	if err != nil {
@@ -326,7 +333,7 @@ func (r *Reader) mixed(class, terminals int) ([]int, error) {
 	return list, err
 }
 
-// isMixed returns for which terminals of a rank the times of single leaves are unknown.
+// isMixed returns a function that reports whether mixed lists a terminal.
 func (k *Rank) isMixed() (func(terminal int) bool, error) {
 	list, err := k.r.mixed(k.nclass, len(k.class.Terminals))
 	return func(t int) bool {

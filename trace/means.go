@@ -6,8 +6,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
-// means returns the data for a stream's timeline. The result is cached: only the first call takes time for the
-// whole structure.
+// means returns the time line of a stream that is made from means. It is cached: only the first call takes time in
+// proportion to the stream's grammar.
 func (k *Rank) means(stream int) (*timeline.MeanTimes, error) {
 	k.mu.Lock()
 	if k.lines == nil {
@@ -28,7 +28,7 @@ func (k *Rank) means(stream int) (*timeline.MeanTimes, error) {
 	return m, nil
 }
 
-// readMeans prepares a stream's timeline from the statistics of its class.
+// readMeans makes the time line of a stream from the statistics of its class.
 func (k *Rank) readMeans(stream int) (*timeline.MeanTimes, error) {
 	stats, _, err := k.r.timeLineTimes(k.nclass)
 	if err != nil {
@@ -43,7 +43,7 @@ func (k *Rank) readMeans(stream int) (*timeline.MeanTimes, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.StartNs = l.ToRunTime(p.StartNs) // for traces without the times of each call
+	m.StartNs = l.ToRunTime(p.StartNs) // with times of each call, the first of them would be more accurate
 	for i := range stats {
 		m.Timings[i] = Timing{Duration: meanSample(stats[i].Duration), Gap: meanSample(stats[i].Gap)}
 	}
@@ -63,7 +63,7 @@ func (k *Rank) readMeans(stream int) (*timeline.MeanTimes, error) {
 	} else {
 		m.Sums = k.weighed(stream, weight)
 	}
-	// The first thread's means are scaled so that the rank's own span is kept.
+	// The first thread's means are scaled so that they add up to Process.SpanNs, the rank's own time.
 	if total := m.Sums.Total(); stream == 0 && p.SpanNs > 0 && total > 0 {
 		m.Scale = float64(p.SpanNs) / float64(total)
 	}
@@ -98,14 +98,14 @@ func (k *Rank) readMeans(stream int) (*timeline.MeanTimes, error) {
 			return nil, err
 		}
 	}
-	if stream == 0 && rounds == nil { // otherwise section when has the iteration of each call
+	if stream == 0 && rounds == nil { // otherwise section when bounds the errors: it has each iteration's time
 		m.BoundStartErrors(stats, p.SpanNs, k.r.Ranks(), k.Len(0), func(weight func(uint32) int64) *grammar.WeightSums { return k.weighed(0, weight) })
 	}
 	return m, nil
 }
 
-// ownMeans scales the class's means to the rank, so that sums along the line agree with Totals. It uses the rank's
-// time by call site, as far as the trace has that. known reports whether the means are then the rank's own.
+// ownMeans scales the class's means to the rank, so that its calls add up to the rank's time in each call site, as
+// Totals has it. known reports whether the means are then the rank's own: not if the trace has no totals of ranks.
 func (k *Rank) ownMeans(m *timeline.MeanTimes, stats []Times) (known bool, err error) {
 	all, err := k.r.Totals(k.nclass)
 	if err != nil || all.known == nil {
@@ -113,7 +113,8 @@ func (k *Rank) ownMeans(m *timeline.MeanTimes, stats []Times) (known bool, err e
 	}
 	site := sections.NumberGroups(k.class.Groups()) // in the order of Totals
 	sites := all.ForMember(k.index).Sites
-	gaps, durations := make([]float64, len(sites)), make([]float64, len(sites)) // by site: the time of a rank whose calls all take the mean
+	// gaps and durations are by site: at first the times if the rank's calls took the class's means, then factors.
+	gaps, durations := make([]float64, len(sites)), make([]float64, len(sites))
 	for stream := range k.streams {
 		for t, n := range k.Counts(stream) {
 			gaps[site[t]] += float64(n) * stats[t].Gap.Mean()
@@ -127,7 +128,7 @@ func (k *Rank) ownMeans(m *timeline.MeanTimes, stats []Times) (known bool, err e
 	return true, nil
 }
 
-// factor converts a mean rank's time to a rank's own.
+// factor returns by what a class's mean times are multiplied to become a rank's own; 1 if that is unknown.
 func factor(own, mean float64) float64 {
 	if mean <= 0 || own < 0 {
 		return 1
@@ -135,8 +136,8 @@ func factor(own, mean float64) float64 {
 	return own / mean
 }
 
-// placeMeans replaces the means of terminals by those of leaves, if the trace has times of leaves, or histograms to
-// draw samples from.
+// placeMeans replaces the means of terminals in m by those of leaves, if the trace has times of leaves. It also does so
+// if the trace has histograms, as samples drawn from these depend on the leaf.
 func (k *Rank) placeMeans(stream int, m *timeline.MeanTimes) error {
 	placed, err := k.r.placed(k.nclass)
 	if err != nil {

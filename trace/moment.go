@@ -8,34 +8,34 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
-// A State is what a thread does at a moment.
+// A State says what a thread does at a point in time.
 type State uint8
 
-// The states.
+// The states of a thread.
 const (
 	StateOutside    State = iota // in the program, outside MPI
-	StateInCall                  // in a call
+	StateInCall                  // in a recorded call
 	StateInRecorder              // in the recorder or a plugin
-	StateTracingOff              // tracing was switched off
+	StateTracingOff              // unknown, as tracing was switched off
 )
 
 func (s State) String() string { return [...]string{"outside", "inside", "spoor", "untraced"}[s] }
 
-// A Moment is what a thread did at some time.
+// A Moment is what a thread did at a point in time.
 type Moment struct {
-	// Call is the last call that had begun; its Call is nil if none had.
+	// Call is the last call that the thread had begun; Call.Call is nil if it had begun no call.
 	Call TimedCall
-	// State is what the thread did.
+	// State is where the thread was.
 	State State
-	// Since is when that state began.
+	// Since is when State began, in ns on the time line.
 	Since int64
-	// TimeKind is how accurate the times are by which Call was found.
+	// TimeKind says how accurate the times are from which Call was determined.
 	TimeKind SampleKind
 }
 
-// MomentAt returns what a stream did at a time, in nanoseconds on the run's time line (see TimedCall). It searches the
+// MomentAt returns what a stream did at a time, in nanoseconds on the time line (see TimedCall). It searches the
 // structure of the stream, or decodes one block of times. The search takes time in proportion to the structure's
-// depth, not to the number of calls before. A trace without times is an error.
+// depth, not to the number of calls before. MomentAt returns an error if the trace has no times.
 func (k *Rank) MomentAt(stream int, ns int64) (Moment, error) {
 	if err := k.r.RequireTimes(); err != nil {
 		return Moment{}, err
@@ -71,14 +71,15 @@ func (k *Rank) MomentAt(stream int, ns int64) (Moment, error) {
 	return Moment{}, fmt.Errorf("trace: %s: rank %d: stream %d: no call %d", k.r.name, k.number, stream, index)
 }
 
-// meanAt returns the number of the last call that began by a time; 0 if none did. It is for leaves with mean times.
+// meanAt returns the index of the last call that had begun at a time, in ns on the time line; 0 if none had. It is for
+// traces without the time of each call.
 func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
 	m, err := k.means(stream)
 	if err != nil || k.Len(stream) == 0 {
 		return 0, err
 	}
 	index := m.LastBegunBy(ns)
-	// Means give the call, or the block of calls that contains it.
+	// By means, the call is index. With histograms, drawn times may move it, but only within its block of calls.
 	from := index
 	if open, err := k.samples(m, stream); err != nil {
 		return 0, err
@@ -107,7 +108,8 @@ func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
 	}
 }
 
-// stateAt returns what a stream did at a time between the start of a call and the start of the next one.
+// stateAt returns what a stream did at a time, and since when, in ns on the time line. The time must be between the
+// start of call c and that of the next call.
 func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error) {
 	own := c.Timing.Duration.Kind.OfTheCallItself()
 	if ns < c.End() && own {
@@ -161,7 +163,7 @@ func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error)
 			return StateInRecorder, x.Start, nil
 		}
 	}
-	if ns < c.End() && since == c.End() { // an aside may lie between the end and the next call
+	if ns < c.End() && since == c.End() { // none of the asides between the two calls lies before ns
 		return StateInCall, c.Start, nil
 	}
 	return StateOutside, since, nil

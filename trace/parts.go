@@ -11,18 +11,19 @@ import (
 
 // A StreamPart is a range of consecutive calls of a stream. Its times are the means of similar calls.
 type StreamPart struct {
-	Start, End   int64     // on the run's time line; Start is the call's if the part is a single call
-	CallsByKind  []uint64  // by kind
-	NsByKind     []float64 // by kind: time in the calls
-	IsSingleCall bool      // the part is one call
+	Start, End   int64     // ns on the time line; of a single call, Start is when it begins, without the gap before it
+	CallsByKind  []uint64  // number of calls by kind (see Rank.StreamParts)
+	NsByKind     []float64 // time in the calls by kind
+	IsSingleCall bool      // whether the part is one call
 }
 
-// partSteps is a number of parts: whenever a stream has yielded this many more, its parts become twice as long.
+// partSteps bounds the number of parts: after each partSteps parts of a stream, the further ones become twice as long.
 const partSteps = 1 << 20
 
 // StreamParts divides a stream into parts that take at most longest ns; a single longer call is a part of its own. kind
-// is the kind of each terminal, less than kinds. Times are means, even if the trace has the time of each call, so
-// that the cost depends on the structure instead of the number of calls. A part is valid until the next.
+// is by terminal: a number of the caller's, from 0 and below kinds, by which calls and times are added up. Times are
+// means, even if the trace has the time of each call: so the cost depends on the stream's structure, not on its length.
+// A part is valid until the next one is yielded.
 func (k *Rank) StreamParts(stream int, longest int64, kind []int, kinds int) iter.Seq2[*StreamPart, error] {
 	return func(yield func(*StreamPart, error) bool) {
 		m, err := k.means(stream)
@@ -30,7 +31,7 @@ func (k *Rank) StreamParts(stream int, longest int64, kind []int, kinds int) ite
 			yield(nil, err)
 			return
 		}
-		// I/O calls are counted separately, as their times may be stretched by another factor.
+		// I/O calls have kinds of their own here, as section when may stretch their times by another factor.
 		each := make([]int, len(m.Timings))
 		for leaf := range each {
 			t := leaf
@@ -70,7 +71,7 @@ func (k *Rank) StreamParts(stream int, longest int64, kind []int, kinds int) ite
 	}
 }
 
-// checkMeans refuses means whose sum overflows a time line.
+// checkMeans returns an error if a stream's times, by these means of terminals, add up to more than an int64 holds.
 func (k *Rank) checkMeans(stream int, timings []Timing) error {
 	sum := 0.0
 	for t, n := range k.Counts(stream) {
@@ -82,8 +83,9 @@ func (k *Rank) checkMeans(stream int, timings []Timing) error {
 	return nil
 }
 
-// CommonPrefix returns how many calls the given stream of two ranks has in common at the beginning, without expanding it.
-// Calls are the same if ofA and ofB give their terminals the same number.
+// CommonPrefix returns how many calls at their beginning a stream of rank a and the one of rank b have in common,
+// without expanding them. Two calls are the same if their terminals have the same number: in ofA for rank a, in ofB for
+// rank b.
 func CommonPrefix(a, b *Rank, stream int, ofA, ofB []uint64) uint64 {
 	prints := func(k *Rank, number []uint64) *grammar.PrefixFingerprints {
 		return grammar.NewPrefixFingerprints(k.streams[stream], func(t uint32) uint64 { return number[t] })

@@ -11,16 +11,16 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// The file omits statuses that follow from the receives they belong to (see signature.ReceiveEnvelope). The status of a
-// call that is itself a receive is filled in when its terminal is decoded. Statuses of requests are filled in when
-// the calls of a stream are read.
+// The file omits statuses that follow from the envelopes of the receives they belong to: source, tag and size (see
+// signature.ReceiveEnvelope). The status of a receive itself is filled in when its terminal is decoded. Statuses of
+// requests are filled in when the calls of a stream are read.
 
 var (
 	errPosted = errors.New("a status follows from no receive")
 	errLeft   = errors.New("no call left the requests of one")
 )
 
-// layout returns the positions of a function's values from which statuses follow.
+// layout returns where a function's signatures have the values from which statuses follow. It is cached.
 func (r *Reader) layout(f *Function) *signature.Layout {
 	if l, ok := r.layouts.Load(f.ID); ok {
 		return l.(*signature.Layout)
@@ -53,7 +53,7 @@ func (c *Call) envelope() signature.ReceiveEnvelope {
 	return signature.EnvelopeOf(vals[0], vals[1], vals[2], vals[3])
 }
 
-// posting returns the request that a call creates, with its envelope.
+// posting returns the request that a call creates, with its envelope if the call is a receive.
 func (c *Call) posting() (x signature.PostedRequest) {
 	for i := range c.Params {
 		switch v := &c.Params[i].Out; {
@@ -79,14 +79,13 @@ func (s *StatusValue) fill(e signature.ReceiveEnvelope) bool {
 	return e.Bytes >= 0
 }
 
-// posted reports whether the status follows from a receive.
+// posted reports whether the status is omitted in the file, as it follows from a receive.
 func (s *StatusValue) posted() bool {
 	return s != nil && (s.Form == StatusPosted || s.Form == StatusPostedIgnored)
 }
 
-// follows returns the requests whose statuses in a call follow from their receives, as the numbers that the values
-// have for them. It fills in the call's own status. own reports whether the call's own status follows from its
-// receive.
+// follows returns the requests of which a call has statuses that follow from their receives: the values that the
+// signature has for them. If the call is a receive whose own status follows, it fills that in and returns own true.
 func (r *Reader) follows(c *Call, spans []signature.Span, vals []int64) (names []int64, own bool, err error) {
 	statuses := 0
 	for i := range c.Params {
@@ -125,8 +124,8 @@ func (r *Reader) follows(c *Call, spans []signature.Span, vals []int64) (names [
 	return names, own, nil
 }
 
-// apart gives a call its own copies of its statuses. It returns the ones that follow from receives, to be filled
-// in, and the indices of their parameters.
+// apart gives a call, which shares its values with others, copies of the statuses that follow from receives. It returns
+// these, to be filled in, and the indices of their parameters.
 func (c *Call) apart() (list []*StatusValue, params []int) {
 	c.Params = slices.Clone(c.Params)
 	for i := range c.Params {
@@ -154,19 +153,21 @@ func (c *Call) apart() (list []*StatusValue, params []int) {
 	return list, params
 }
 
-// DependsOnEarlierCalls reports whether statuses or requests of a distinct call follow from earlier calls. Terminal lacks their
-// values.
+// DependsOnEarlierCalls reports whether statuses or requests of a distinct call follow from earlier calls. Then the
+// result of Terminal lacks them.
 func (k *Rank) DependsOnEarlierCalls(terminal int) bool {
 	t, err := k.template(terminal)
 	return err == nil && (len(t.posted) > 0 || t.leftOut())
 }
 
-// RequestsFromEarlierCall reports whether the requests of a distinct call are those that an earlier call left.
+// RequestsFromEarlierCall reports whether a distinct call lacks its array of requests, as it is the one that an earlier
+// call left.
 func (c *Call) RequestsFromEarlierCall() bool {
 	return slices.ContainsFunc(c.Params, func(p Param) bool { return p.In.Type == TypeArray && p.In.Num == ArrayFromEarlierCall })
 }
 
-// array returns the array of requests of a call that leaves one; nil for other functions.
+// array returns the array of requests that a call of a function such as MPI_Waitany passes, and may leave partly
+// unfinished for later calls. It returns nil for other functions.
 func (r *Reader) array(f *Function, spans []signature.Span, vals []int64) *signature.RequestArray {
 	l := r.layout(f)
 	if !l.LeavesRequestArray() {
@@ -179,7 +180,8 @@ func (r *Reader) array(f *Function, spans []signature.Span, vals []int64) *signa
 // leftOut reports whether the file omits a call's array of requests, because an earlier call left the same one.
 func (t *template) leftOut() bool { return t.array != nil && t.array.IsLeftOut }
 
-// MaxRequestDistance returns the age of the oldest one-shot request that a call of the rank names, as a number of creations.
+// MaxRequestDistance returns the largest age of a one-shot request in a call of the rank. The age is the number of
+// one-shot requests that the stream has created since, this one included.
 func (k *Rank) MaxRequestDistance() (most int64, err error) {
 	list, left := make([]template, k.Terminals()), false
 	for n := range list {
@@ -218,21 +220,21 @@ func (k *Rank) MaxRequestDistance() (most int64, err error) {
 	return most, nil
 }
 
-// posts is what later calls need from earlier ones when a stream is read from some position on: the envelopes of
-// requests, and the requests left in arrays.
+// posts is what calls need from earlier ones when a stream is read from index from on: the envelopes of requests, and
+// the requests that a call left in an array.
 type posts struct {
 	k      *Rank
 	stream int
 	from   uint64
 	signature.PostedEnvelopes
 	left    signature.RequestArrayState
-	reached bool   // left is known at the current position
-	changes uint64 // how many calls have changed left
+	reached bool   // whether left is that of the current position
+	changes uint64 // how many calls that were read have changed left
 	err     error
 }
 
-// at starts reading before a call, at the first use only. made is how many one-shot requests were made before the
-// call.
+// at prepares the envelopes for the first call that needs or adds one; later calls of at do nothing. made is how many
+// one-shot requests the stream made before that call.
 func (p *posts) at(made int64) {
 	if p.EarlierReceives == nil {
 		p.EarlierReceives = p
@@ -240,7 +242,8 @@ func (p *posts) at(made int64) {
 	}
 }
 
-// post notes what a call posts or leaves.
+// post stores what later calls need of call c: the envelope of the request that it makes, and the array of requests
+// that it leaves. made is how many one-shot requests the stream made before it.
 func (p *posts) post(t *template, c *Call, made int64) {
 	if t.array != nil {
 		p.leave(t.array, made)
@@ -256,7 +259,8 @@ func (p *posts) post(t *template, c *Call, made int64) {
 	p.AddPosted(x)
 }
 
-// fill fills in the statuses of the current call that belong to requests.
+// fill fills in those statuses of the current call that follow from the receives of its requests. made is how many
+// one-shot requests the stream made before it.
 func (p *posts) fill(statuses []*StatusValue, t *template, made int64) error {
 	p.at(made)
 	for i, s := range statuses {
@@ -274,7 +278,7 @@ func (p *posts) fill(statuses []*StatusValue, t *template, made int64) error {
 	return nil
 }
 
-// leave notes a call that leaves requests.
+// leave updates p.left by the array a of a call that may leave requests in it.
 func (p *posts) leave(a *signature.RequestArray, made int64) {
 	p.left.TakeArray(a, made)
 	if !a.IsLeftOut || a.Ended.All || len(a.Ended.Indices) > 0 {
@@ -282,7 +286,8 @@ func (p *posts) leave(a *signature.RequestArray, made int64) {
 	}
 }
 
-// array sets the requests of a call to those that an earlier call left. It uses and returns the memory of room.
+// array sets the array of requests of a call to the one that an earlier call left. It stores the elements in room,
+// enlarged if necessary, and returns them.
 func (p *posts) array(c *Call, room []Value) []Value {
 	room = room[:0]
 	for _, r := range p.left.Requests {
@@ -300,8 +305,8 @@ func (p *posts) array(c *Call, room []Value) []Value {
 	return room
 }
 
-// reach determines which requests are left before the call at a position. It does nothing if the walk has passed
-// that array already.
+// reach determines p.left before the call with index at, whose array is a. Only the first such call that is read needs
+// that: from then on, leave keeps p.left up to date.
 func (p *posts) reach(a *signature.RequestArray, at uint64) error {
 	if !p.reached && a.IsLeftOut && p.from > 0 {
 		if err := p.k.left(&p.left, p.stream, at); err != nil {
@@ -314,8 +319,8 @@ func (p *posts) reach(a *signature.RequestArray, at uint64) error {
 	return nil
 }
 
-// left determines which requests are left before a position of a stream. It starts at the last call before that
-// records its whole array. After that call, only those calls matter that completed a one-shot request of the array;
+// left determines which requests are left in the array before the call with index before of a stream. It starts at the
+// last earlier call whose array is stored. After it, only calls matter that completed a one-shot request of the array;
 // they are at most as many as the array has elements.
 func (k *Rank) left(x *signature.RequestArrayState, stream int, before uint64) error {
 	var failed error
@@ -370,7 +375,8 @@ func (p *posts) failed() error {
 	return p.k.r.failed(container.SectionSignatures, fmt.Errorf("rank %d: %w: %w", p.k.number, errPosted, ErrFormat))
 }
 
-// OneShot returns the envelope of the receive that made a one-shot request.
+// OneShot returns the envelope of the receive that made the one-shot request with a number, counted from 0 in the
+// stream.
 func (p *posts) OneShot(number int64) signature.ReceiveEnvelope {
 	sums, err := p.k.requestSums(p.stream)
 	if err != nil || number >= sums.Total() {
@@ -381,7 +387,7 @@ func (p *posts) OneShot(number int64) signature.ReceiveEnvelope {
 	return p.receive(at)
 }
 
-// Persistent returns the envelope of the receive that last made the persistent request of this id, before the walk.
+// Persistent returns the envelope of the last call before index p.from that made the persistent request with this ID.
 func (p *posts) Persistent(id int64) signature.ReceiveEnvelope {
 	if p.from == 0 {
 		return signature.UnknownEnvelope

@@ -24,7 +24,7 @@ func (r *Reader) Processes() (*Processes, error) {
 // Len returns the number of ranks.
 func (p *Processes) Len() int { return p.table.Len() }
 
-// At returns the entry of a rank.
+// At returns the process of a rank.
 func (p *Processes) At(rank int) Process {
 	x := p.table.At(rank)
 	x.Folder = signature.FileNameOfRank(x.Folder, rank)
@@ -43,10 +43,10 @@ func (p *Processes) All() iter.Seq2[int, Process] {
 	}
 }
 
-// StartFunctions returns the start functions of a stream's threads, in the order of their first MPI calls. Examples are
-// the function passed to pthread_create, and the body of a parallel region. A stream may consist of several
-// threads, one after the other. No start function is known of the thread that initialised MPI, and of threads that
-// the recorder could not follow.
+// StartFunctions returns the start functions of a stream's threads, in the order of their first MPI calls. A start
+// function is, for instance, the one passed to pthread_create, or the body of a parallel region. A stream may have the
+// calls of several threads, one after the other. The list has no function of the thread that initialised MPI, or of
+// threads whose start the recorder did not see.
 func (k *Rank) StartFunctions(stream int) (list []Site) {
 	t := k.tables
 	if len(t.sites.ThreadFunctions) == 0 {
@@ -62,11 +62,11 @@ func (k *Rank) StartFunctions(stream int) (list []Site) {
 	return list
 }
 
-// maxMadeFor limits how many threads of a stream are examined.
+// maxMadeFor is the largest number of a stream's threads of which StartFunctions looks for the start function.
 const maxMadeFor = 1000
 
-// MergeNs returns the time from rank 0's call of MPI_Finalize until the trace's content was complete, before the
-// file was written; 0 if unknown.
+// MergeNs returns the time in ns from rank 0's call of MPI_Finalize until the tracks were merged, without writing the
+// file; 0 if unknown.
 func (r *Reader) MergeNs() (int64, error) {
 	p, err := r.procs()
 	if err != nil {
@@ -75,10 +75,11 @@ func (r *Reader) MergeNs() (int64, error) {
 	return p.MergeNs, nil
 }
 
-// spreads is the number of parts into which a time of unknown position is divided.
+// spreads is the number of parts into which asidesOf divides an aside of unknown position.
 const spreads = 8
 
-// asidesOf returns the asides of a stream, by call.
+// asidesOf returns the asides of a stream, sorted by the calls that they precede. Those of unknown position are divided
+// into parts over the whole stream.
 func (k *Rank) asidesOf(stream int) ([]Aside, error) {
 	p, err := k.Process()
 	if err != nil || stream > 0 {
@@ -106,8 +107,8 @@ func (k *Rank) asidesOf(stream int) ([]Aside, error) {
 	return list, nil
 }
 
-// PlacedAsides returns the asides of a stream at their positions on the time line, estimated from means. If the trace
-// has the time of each call, Timing.Asides has the exact positions.
+// PlacedAsides returns the asides of a stream with their positions on the time line that is made from means. If the
+// trace has the time of each call, Timing.Asides returns the exact positions.
 func (k *Rank) PlacedAsides(stream int) ([]PlacedAside, error) {
 	m, err := k.means(stream)
 	if err != nil {
@@ -116,7 +117,7 @@ func (k *Rank) PlacedAsides(stream int) ([]PlacedAside, error) {
 	return m.PlacedAsides(), nil
 }
 
-// TagsOf returns the user's labels of the run, by name.
+// TagsOf returns the labels that the user gave to the run, by name, from Reader.Meta.
 func TagsOf(meta map[string]string) map[string]string {
 	tags := make(map[string]string)
 	for key, value := range meta {

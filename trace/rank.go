@@ -19,44 +19,47 @@ import (
 // ErrNoTrack is wrapped by the error for a rank that left no track.
 var ErrNoTrack = errors.New("no track of this rank")
 
-// A Rank is the view of one rank of a trace. It is safe for use by several
-// goroutines at once.
+// A Rank gives access to one rank of a trace. It is safe for concurrent use.
 type Rank struct {
 	r      *Reader
 	tables *tables
 	number int
-	index  int // index within the class
+	index  int // index of the rank among those of its class
 	nclass int
 	class  *sections.ClassReader
 
 	streams []*grammar.Grammar
-	bare    []func() *grammar.WeightSums // by stream: makes sums along the stream that have no weights yet; weighed adds these
-	lanes   []*Lane                      // by terminal, nil if that has no lane; nil if no terminal has one
+	bare    []func() *grammar.WeightSums // by stream: the WeightSums whose weights are all 0; weighed sets others
+	lanes   []*Lane                      // by terminal: its lane, nil without one; nil if no terminal has a lane
 
 	mu    sync.Mutex
 	calls []template
-	spans []signature.Span      // of the call that was evaluated last
-	sums  []*grammar.WeightSums // by stream: number of one-shot requests made before a position
-	lines []*timeline.MeanTimes // by stream
+	spans []signature.Span      // memory for the spans of the values of a terminal that is evaluated
+	sums  []*grammar.WeightSums // by stream: for each position the number of one-shot requests made before
+	lines []*timeline.MeanTimes // by stream: its time line from means; nil until it is needed
 
-	series *timeline.SeriesTimes // nil with opened set: the trace has none
+	series *timeline.SeriesTimes // the times of each call; nil although opened is set: the trace has none of this rank
 	opened bool
 }
 
-// A template is a terminal evaluated for a rank.
+// A template is a terminal evaluated for a rank: its call, and what has to be filled in from earlier calls.
 type template struct {
 	call     *Call
-	made     int64 // one-shot requests that the call makes
-	requests bool  // a parameter is a request
+	made     int64 // number of one-shot requests that the call makes, 0 or 1
+	requests bool  // whether a parameter of the call is a request or an array of requests
 
-	posting signature.PostedRequest // the request that it makes
-	posted  []int64                 // requests whose statuses follow from their receives, numbered as in the values; if the array was left, indices into it
-	array   *signature.RequestArray // the array of requests that the call leaves; nil: it leaves none
-	own     bool                    // the call's own status follows from its receive
-	laned   bool                    // it has a lane
+	posting signature.PostedRequest // the request that the call makes
+
+	// posted is the requests of which the call has statuses that follow from their receives: as the signature has them,
+	// or, if it omits the array of requests, as indices in that array.
+	posted []int64
+
+	array *signature.RequestArray // the array of requests that the call may leave for later ones; nil: it leaves none
+	own   bool                    // whether the call is a receive whose status follows from its parameters
+	laned bool                    // whether the terminal has a lane
 }
 
-// Rank returns the view of a rank.
+// Rank returns a Rank for the rank with this number. It returns an error if no rank has it, or if it left no track.
 func (r *Reader) Rank(rank int) (*Rank, error) {
 	if rank < 0 || rank >= r.Ranks() {
 		return nil, fmt.Errorf("trace: %s: rank %d of %d", r.name, rank, r.Ranks())
@@ -93,7 +96,7 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	return k, nil
 }
 
-// RanksWithTrack yields the ranks that left a track, in order. After an error it ends.
+// RanksWithTrack yields the ranks that left a track, in order. It ends after an error.
 func (r *Reader) RanksWithTrack() iter.Seq2[*Rank, error] {
 	return func(yield func(*Rank, error) bool) {
 		for rank, class := range r.places().Class {
@@ -107,12 +110,13 @@ func (r *Reader) RanksWithTrack() iter.Seq2[*Rank, error] {
 	}
 }
 
-// weighed returns sums of weights along a stream. Lengths of rules are computed once and shared by all weights.
+// weighed returns the sums of the terminals' weights along a stream. The lengths of the grammar's rules are computed
+// once for a stream, and shared by all weights.
 func (k *Rank) weighed(stream int, weight func(terminal uint32) int64) *grammar.WeightSums {
 	return k.bare[stream]().WithWeights(weight)
 }
 
-// Number returns the rank in the world.
+// Number returns the rank's number, which is its rank in MPI_COMM_WORLD.
 func (k *Rank) Number() int { return k.number }
 
 // Class returns the number of the rank's class.
@@ -132,11 +136,11 @@ func (k *Rank) Total() (n uint64) {
 	return n
 }
 
-// Terminals returns the number of distinct calls over all streams. Calls that
-// are the same on this rank may count as two if on another they are not.
+// Terminals returns the number of distinct calls of the rank's class, over all streams. Two of them may be the same on
+// this rank if they differ on another rank of the class.
 func (k *Rank) Terminals() int { return len(k.class.Terminals) }
 
-// Counts returns how often each terminal occurs in a stream.
+// Counts returns, by terminal, how many calls of it a stream has.
 func (k *Rank) Counts(stream int) []uint64 { return k.streams[stream].Counts(k.Terminals()) }
 
 // DropDistinct discards the rank's cached distinct calls, for callers that hold many ranks. They are decoded again when
@@ -147,8 +151,9 @@ func (k *Rank) DropDistinct() {
 	clear(k.calls)
 }
 
-// Terminal returns a distinct call, with Index 0. IDs of one-shot requests are distances: how many creations ago
-// the request was made. If the terminal has a Lane, the values are those of its first call.
+// Terminal returns a distinct call, with Index 0. In it, Value.RequestID of a one-shot request is a distance: 1 for the
+// last one that the stream made before the call, 2 for the one before that, and so on. If the terminal has a Lane, the
+// values are those of its first call.
 func (k *Rank) Terminal(terminal int) (*Call, error) {
 	t, err := k.template(terminal)
 	return t.call, err
@@ -166,10 +171,10 @@ func (k *Rank) Distinct() ([]*Call, error) {
 	return calls, nil
 }
 
-// CallWithoutParams returns function and call site of a distinct call, without parameters and return value. Unlike Terminal it
-// caches nothing, so that iterating over a million distinct calls takes no memory.
+// CallWithoutParams returns function and call site of a distinct call, without parameters and return value. Unlike
+// Terminal, it caches nothing, so that iterating over a million distinct calls takes no memory.
 func (k *Rank) CallWithoutParams(terminal int) *Call {
-	c := new(Call) // does not escape, unless the caller keeps it
+	c := new(Call) // not on the heap if the compiler inlines this function into one that doesn't keep the result
 	k.called(c, terminal)
 	return c
 }
@@ -180,19 +185,19 @@ func (k *Rank) called(c *Call, terminal int) {
 	c.Site, c.Phase, c.ThreadFunction, c.Turn = sites.List[t.Site], sites.Phases[t.Site], sites.ThreadFunction(t.Site), sites.Turns[t.Site]
 }
 
-// SiteNumber returns the number in Reader.Sites of a distinct call's site. Sites with the same frames and Call.Turn have
-// one number. It is -1 if the site is unknown.
+// SiteNumber returns the index in Reader.Sites of a distinct call's site; -1 if the site is unknown. Of entries with
+// the same frames and Call.Turn it returns the last.
 func (k *Rank) SiteNumber(terminal int) int {
 	return k.tables.sites.CommonNumber(k.class.Terminals[terminal].Site) - 1
 }
 
-// VertexOf returns the vertex of a distinct call in the program's code; -1 if the code has none for it.
+// VertexOf returns the index in c.Vertices of a distinct call; -1 if it was not found in the code.
 func (k *Rank) VertexOf(c *Code, terminal int) int {
 	return c.VertexOf(k.class.Terminals[terminal].Group.FunctionID, k.SiteNumber(terminal))
 }
 
-// Signature returns the values of a terminal as recorded. If the terminal has a Lane, they are those of its first
-// call.
+// Signature returns the values of a terminal on this rank, as numbers in the order of the file format. If the terminal
+// has a Lane, they are those of its first call.
 func (k *Rank) Signature(terminal int) []int64 {
 	return k.class.Terminals[terminal].EvalSignature(k.class, k.index, k.number, k.r.Ranks())
 }
@@ -230,11 +235,11 @@ func (k *Rank) evaluated(f *Function, n int) (t template, err error) {
 	return t, err
 }
 
-// Calls yields the calls of a stream in program order, in memory that does not
-// depend on their number. After an error it stops.
+// Calls yields the calls of a stream in program order. It takes memory that does not depend on their number. It ends
+// after an error.
 func (k *Rank) Calls(stream int) iter.Seq2[*Call, error] { return k.CallsFrom(stream, 0) }
 
-// CallsFrom yields the calls of a stream from a position on.
+// CallsFrom is like Calls, but begins with the call at the given index.
 func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
 	return func(yield func(*Call, error) bool) {
 		cursor := k.streams[stream].Cursor()
@@ -286,7 +291,8 @@ func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
 	}
 }
 
-// at returns a copy of the call for a position. made is how many one-shot requests the stream created before it.
+// at returns a copy of the template's call as the call at the given stream and index. made is how many one-shot
+// requests the stream created before it.
 func (t *template) at(stream int, index uint64, made int64) *Call {
 	var c *Call
 	if t.requests {
@@ -299,7 +305,7 @@ func (t *template) at(stream int, index uint64, made int64) *Call {
 	return c
 }
 
-// Call returns one call of a stream.
+// Call returns the call at the given stream and index.
 func (k *Rank) Call(stream int, index uint64) (*Call, error) {
 	for c, err := range k.CallsFrom(stream, index) {
 		return c, err
@@ -308,8 +314,8 @@ func (k *Rank) Call(stream int, index uint64) (*Call, error) {
 		k.r.name, k.number, stream, k.Len(stream), index)
 }
 
-// requestsBefore counts the one-shot requests that a stream made before a position. The first use takes time, so
-// callers ask only when a call has requests.
+// requestsBefore returns how many one-shot requests a stream made before the call at the given index. The first use
+// takes time in proportion to the grammar, so it is only used for calls that have requests.
 func (k *Rank) requestsBefore(stream int, index uint64) (int64, error) {
 	if index == 0 {
 		return 0, nil
@@ -321,7 +327,7 @@ func (k *Rank) requestsBefore(stream int, index uint64) (int64, error) {
 	return sums.Before(index), nil
 }
 
-// requestSums returns the number of one-shot requests that a stream made, by position.
+// requestSums returns WeightSums that give, for each index in a stream, how many one-shot requests it made before.
 func (k *Rank) requestSums(stream int) (*grammar.WeightSums, error) {
 	k.mu.Lock()
 	sums := k.sums[stream]
@@ -346,14 +352,14 @@ func (k *Rank) requestSums(stream int) (*grammar.WeightSums, error) {
 	return sums, nil
 }
 
-// Times returns statistics by terminal. They cover all ranks of the class.
+// Times returns statistics of times by terminal, over all ranks of the rank's class. See Reader.Times.
 func (k *Rank) Times() ([]Times, error) { return k.r.Times(k.nclass) }
 
-// Times returns statistics by terminal of a class, over all of its ranks; don't change them, the result is shared.
-// If very many terminals differ in values only, they share one summary: each has its part of count and sum, and the
-// extremes and deviation of all. These may even cover the ranks of similar classes. Sums are accurate to SumError.
-// Extremes, deviations, and the distances of ranks' totals from their mean have six significant bits. In a trace
-// without times all counts are 0.
+// Times returns statistics of times by terminal of a class, over all of its ranks. Don't change the result, which is
+// shared. If at least MinPool terminals differ in values only, they share one summary: each has its part of count and
+// sum, and the extremes and deviation of all. These may even cover the ranks of similar classes. Sums are accurate to
+// SumError. Extremes, deviations, and the distances of ranks' totals from their mean have six significant bits. In a
+// trace without times all counts are 0.
 func (r *Reader) Times(class int) ([]Times, error) {
 	if known := r.latest.of(class, false); known != nil {
 		return known, nil
@@ -399,8 +405,9 @@ func (r *Reader) timesOf(class int) ([]Times, []sections.Histogram, error) {
 	return times, hists, nil
 }
 
-// decodeTimes reads the times of a class, where terminals of a pool share one entry; of is the pool of each
-// terminal. It calls note with the sizes. w records errors.
+// decodeTimes reads the times of a class, in which the terminals of a pool share one entry. of is, by terminal, the
+// index of its pool in p. After each kind of content, decodeTimes calls note with its name, its number of entries and
+// its bytes. Errors in the data are left in w.
 func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note func(what string, n, bytes int)) (p *sections.ClassPools, of []int32, err error) {
 	c, err := r.classAt(class)
 	if err != nil {
@@ -429,7 +436,7 @@ func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note fu
 	return p, of, nil
 }
 
-// baseTimes returns the encoded times of a class that other classes refer to.
+// baseTimes returns the encoded times of a class from which those of other classes are stored as differences.
 func (r *Reader) baseTimes(class int) (*sections.TimeCodes, error) {
 	if c, ok := r.bases.Load(class); ok {
 		return c.(*sections.TimeCodes), nil
@@ -464,7 +471,7 @@ func (r *Reader) baseTimes(class int) (*sections.TimeCodes, error) {
 	return codes, nil
 }
 
-// calls returns how often all ranks of a class together called each terminal.
+// calls returns, by terminal of class n, how many calls of it all ranks of the class make together.
 func (r *Reader) calls(n int, c *sections.ClassReader) ([]uint64, error) {
 	var ranks []int
 	if len(c.VaryingCounts) > 0 {

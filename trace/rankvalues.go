@@ -38,8 +38,8 @@ func (r *Reader) readRankValues() (map[string][]*timing.ClassTotals, error) {
 	return m, nil
 }
 
-// An AttachedSum is a sum of attached numbers. The true sum differs from Sum by at most ErrorBound. If ErrorBound is
-// infinite, nothing is known of the rank itself, and Sum is its share of the class's sum.
+// An AttachedSum is a rank's sum of attached numbers. The true sum differs from Sum by at most ErrorBound. If that is
+// infinite, nothing is known of the rank itself, and Sum is the mean over the ranks of the class.
 type AttachedSum struct{ Sum, ErrorBound float64 }
 
 // Known reports whether the sum is that of the rank itself.
@@ -48,13 +48,13 @@ func (v AttachedSum) Known() bool { return !math.IsInf(v.ErrorBound, 1) }
 // AttachedTotals is the sums of the values attached on a rank under one name.
 type AttachedTotals struct {
 	AttachedSum
-	Sites []SiteValue         // sites with attached values, in order of their first terminals
-	leaf  map[int]AttachedSum // by leaf, numbered over all threads; leaves that the file does not store are missing
+	Sites []SiteValue         // call sites with attached values, in order of their first terminals
+	leaf  map[int]AttachedSum // by leaf, numbered over all threads: its sum, if the file has it
 }
 
 // SiteValue is the sum of the values attached on a rank to the calls of one function from one site.
 type SiteValue struct {
-	FirstTerminal int // the first terminal of that function and site
+	FirstTerminal int // lowest terminal of the calls of that function from that site
 	AttachedSum
 }
 
@@ -110,7 +110,8 @@ func (k *Rank) AttachedTotals() (map[string]*AttachedTotals, error) {
 			if !ok {
 				continue
 			}
-			// A column is also missing if the values are zero on every rank.
+			// The file has no sums of positive values if these are 0 on every rank: then Max is not above 0. The same
+			// holds for negative values and Min.
 			if (up || list[t].Max <= 0) && (down || list[t].Min >= 0) {
 				out.Sites[i].AttachedSum = AttachedSum{above - below, off + less}
 			}
@@ -119,14 +120,16 @@ func (k *Rank) AttachedTotals() (map[string]*AttachedTotals, error) {
 	return m, nil
 }
 
-// valueTotal is the sum of the positive numbers minus the absolute sum of the negative ones.
+// valueTotal returns the sum of all numbers attached on the rank with the given index in its class. The file has the
+// sum of the positive ones as durations, and the absolute sum of the negative ones as gaps.
 func valueTotal(c *timing.ClassTotals, index int) AttachedSum {
 	above, off := c.Total(timing.DurationKind, index)
 	below, less := c.Total(timing.GapKind, index)
 	return AttachedSum{above - below, off + less}
 }
 
-// checkRankValues compares the values of each rank of a class with those of the class.
+// checkRankValues compares, for each name, the sum of the attached numbers over the ranks of a class with the class's
+// own sum.
 func (r *Reader) checkRankValues(class int, values map[string][]ValueStat) error {
 	all, err := r.valued()
 	if err != nil {

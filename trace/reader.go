@@ -17,15 +17,15 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
-// ErrFormat is wrapped by all errors that say that a file is no valid trace.
+// ErrFormat is wrapped by all errors which say that a file is no valid trace.
 var ErrFormat = container.ErrFormat
 
-// A Reader gives access to a trace. It is safe for use by several goroutines at once. Sections are read at their
-// first use and kept.
+// A Reader gives access to a trace. It is safe for concurrent use. Most sections are read when they are first used, and
+// kept in memory.
 type Reader struct {
 	name     string
 	src      io.ReaderAt
-	size     int64 // of src
+	size     int64 // bytes of src
 	close    func() error
 	sections container.Sections
 
@@ -33,7 +33,7 @@ type Reader struct {
 	schema  []*Function
 	byID    map[uint16]*Function
 	ranks   *sections.ClassMap
-	members []int // per class: number of ranks
+	members []int // by class: its number of ranks
 	places  func() *sections.Placement
 	lists   func() [][]int
 
@@ -56,20 +56,20 @@ type Reader struct {
 	waits     func() (*Waits, error)
 	when      func() (*When, error)
 	drawn     func() (*grammar.SyntheticCounts, error)
-	bases     sync.Map                        // *TimeCodes by class: only of classes that others refer to
-	slow      map[byte]func() ([]byte, error) // by id: sections that take long to decompress, cached
-	shared    sync.Map                        // values of Memoize, by key
-	layouts   sync.Map                        // *signature.Layout by function id, see layout
-	spent     sync.Map                        // *ClassTotals by class
+	bases     sync.Map                        // by class: the *sections.TimeCodes that baseTimes returned
+	slow      map[byte]func() ([]byte, error) // by ID of a section that takes long to decompress: returns its content
+	shared    sync.Map                        // by key: the values of Memoize
+	layouts   sync.Map                        // by ID of a function: the *signature.Layout that layout returned
+	spent     sync.Map                        // by class: the *ClassTotals that Totals returned
 	latest    latestTimes
 }
 
-// tables are the sections that are read only when calls of ranks are needed.
+// tables are the contents of the sections that are read only when calls of ranks are needed.
 type tables struct {
 	lookup
 	sigs     *sections.SignatureTable
 	classes  [][]byte
-	together []sections.ClassCommon // instead of classes, if the file stores what classes have in common
+	together []sections.ClassCommon // by class; nil in files that store each class separately, which classes has then
 	columns  [][]byte
 }
 
@@ -93,12 +93,12 @@ func Open(path string) (*Reader, error) {
 	return r, nil
 }
 
-// ReadBytes returns a reader of the bytes of a trace file. Errors name it.
+// ReadBytes returns a reader of a trace file that is in memory. Errors contain name.
 func ReadBytes(file []byte, name string) (*Reader, error) {
 	return NewReader(bytes.NewReader(file), int64(len(file)), name)
 }
 
-// NewReader returns a reader of a trace of the given size. Errors name it.
+// NewReader returns a reader of a trace that has size bytes. Errors contain name.
 func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	r := &Reader{name: name, src: src, size: size, class: make(map[int]*sections.ClassReader)}
 	var err error
@@ -151,7 +151,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	return r, nil
 }
 
-// Close closes the file that Open opened.
+// Close closes the file that Open opened; other readers need no Close.
 func (r *Reader) Close() error {
 	if r.close == nil {
 		return nil
@@ -159,8 +159,8 @@ func (r *Reader) Close() error {
 	return r.close()
 }
 
-// Memoize returns the value of a key, made at the first use. Packages cache results about the whole trace in it, so
-// that all users of the reader share them.
+// Memoize returns the value of a key, which make returned when the key was first used. Packages use it to cache results
+// about the whole trace, so that all users of the reader share them.
 func (r *Reader) Memoize(key any, make func() any) any {
 	v, _ := r.shared.LoadOrStore(key, sync.OnceValue(make))
 	return v.(func() any)()
@@ -169,7 +169,7 @@ func (r *Reader) Memoize(key any, make func() any) any {
 // Name returns the name under which the trace was opened.
 func (r *Reader) Name() string { return r.name }
 
-// section reads and decodes one section.
+// section reads the section with the given ID, and calls decode with its content. It is an error if the trace lacks it.
 func (r *Reader) section(id byte, decode func(w *wire.Reader)) error {
 	data, err := r.raw(id)
 	if err != nil {
@@ -178,7 +178,8 @@ func (r *Reader) section(id byte, decode func(w *wire.Reader)) error {
 	return r.decode(id, "data", data, decode)
 }
 
-// decode decodes the content of a section, or its part about one class. what describes it in errors.
+// decode calls decode with data: the content of the section with the given ID, or its part about one class. what is the
+// name of data in errors. It is an error if decode fails or leaves bytes unread.
 func (r *Reader) decode(id byte, what string, data []byte, decode func(w *wire.Reader)) error {
 	w := wire.NewReader(data, what)
 	decode(w)
@@ -190,7 +191,7 @@ func (r *Reader) decode(id byte, what string, data []byte, decode func(w *wire.R
 
 func (r *Reader) hasSection(id byte) bool { return r.sections.Find(id) != nil }
 
-// optional does what section does, for a section that a trace may lack.
+// optional does what section does, but returns nil if the trace lacks the section.
 func (r *Reader) optional(id byte, decode func(w *wire.Reader)) error {
 	if !r.hasSection(id) {
 		return nil
@@ -198,7 +199,8 @@ func (r *Reader) optional(id byte, decode func(w *wire.Reader)) error {
 	return r.section(id, decode)
 }
 
-// byClass returns a section's content by class; all nil if there is no such section.
+// byClass returns, by class, the part of a section that is about the class. All parts are nil if the trace lacks the
+// section.
 func (r *Reader) byClass(id byte) (blobs [][]byte, err error) {
 	if !r.hasSection(id) {
 		return make([][]byte, r.ranks.Classes), nil
@@ -207,12 +209,12 @@ func (r *Reader) byClass(id byte) (blobs [][]byte, err error) {
 	return blobs, err
 }
 
-// ofClass decodes a section's content about one class.
+// ofClass calls decode with blob, the part of a section that is about one class.
 func (r *Reader) ofClass(id byte, class int, blob []byte, decode func(w *wire.Reader)) error {
 	return r.decode(id, fmt.Sprintf("class %d", class), blob, decode)
 }
 
-// raw returns the decompressed content of a section.
+// raw returns the decompressed content of the section with the given ID. It is an error if the trace lacks it.
 func (r *Reader) raw(id byte) ([]byte, error) {
 	if s := r.sections.Find(id); s != nil {
 		data, err := r.load(s)
@@ -224,7 +226,7 @@ func (r *Reader) raw(id byte) ([]byte, error) {
 	return nil, r.failed(id, fmt.Errorf("missing: %w", ErrFormat))
 }
 
-// load returns the decompressed content of a section. Don't change it.
+// load returns the decompressed content of a section. The caller must not change it.
 func (r *Reader) load(s *container.Section) ([]byte, error) {
 	if load := r.slow[s.ID]; load != nil {
 		return load()
@@ -232,7 +234,7 @@ func (r *Reader) load(s *container.Section) ([]byte, error) {
 	return s.Load(r.src)
 }
 
-// ahead starts to decompress sections in parallel that are needed soon.
+// ahead starts to decompress sections that will be needed soon, in parallel.
 func (r *Reader) ahead(ids ...byte) {
 	for _, id := range ids {
 		if load := r.slow[id]; load != nil {
@@ -245,7 +247,7 @@ func (r *Reader) failed(id byte, err error) error {
 	return fmt.Errorf("trace: %s: section %q: %w", r.name, container.SectionNames[id], err)
 }
 
-// small reads the sections that every reader needs.
+// small reads the sections that every reader needs: meta, schema and ranks.
 func (r *Reader) small() error {
 	for _, id := range []byte{container.SectionMeta, container.SectionSchema} {
 		if s := r.sections.Find(id); s != nil {
@@ -270,7 +272,7 @@ func (r *Reader) small() error {
 		if r.ranks = sections.DecodeClassMap(w); r.ranks == nil {
 			return
 		}
-		// Each class takes at least a byte.
+		// As each class takes at least a byte, a larger number is an error. It would allocate too much memory.
 		if n := r.rawSize(container.SectionClasses); uint64(r.ranks.Classes) > n {
 			w.Fail("%d classes in %d bytes", r.ranks.Classes, n)
 			return
@@ -284,7 +286,7 @@ func (r *Reader) small() error {
 	return nil
 }
 
-// rawSize returns the size of a section before compression.
+// rawSize returns the size of a section before compression; 0 if the trace lacks it.
 func (r *Reader) rawSize(id byte) uint64 {
 	if s := r.sections.Find(id); s != nil {
 		return s.RawSize
@@ -316,7 +318,8 @@ func (r *Reader) readTables() (*tables, error) {
 	return t, nil
 }
 
-// decodeClasses reads the section of classes, in either of its two formats.
+// decodeClasses reads section classes. In one of its two formats each class is encoded separately (blobs), in the other
+// all are encoded together.
 func (r *Reader) decodeClasses(w *wire.Reader, sigs *sections.SignatureTable) (blobs [][]byte, together []sections.ClassCommon) {
 	if r.ranks.Classes > w.RemainingLen() {
 		w.Fail("%d classes in %d bytes", r.ranks.Classes, w.RemainingLen())
@@ -331,14 +334,14 @@ func (r *Reader) decodeClasses(w *wire.Reader, sigs *sections.SignatureTable) (b
 // Meta returns the properties of the run as text, by key; see the Meta… constants.
 func (r *Reader) Meta() map[string]string { return maps.Clone(r.meta) }
 
-// Ranks returns the number of ranks of the world.
+// Ranks returns the number of ranks in MPI_COMM_WORLD, including those without a track.
 func (r *Reader) Ranks() int { return r.ranks.Ranks }
 
 // Classes returns the number of classes: sets of ranks that did the same
 // calls in the same order.
 func (r *Reader) Classes() int { return r.ranks.Classes }
 
-// ClassOf returns the class of a rank, -1 if there is no track of the rank.
+// ClassOf returns the number of a rank's class; -1 if the rank left no track.
 func (r *Reader) ClassOf(rank int) int { return int(r.places().Class[rank]) }
 
 // Members returns the ranks of a class in rising order.
@@ -346,7 +349,7 @@ func (r *Reader) Members(class int) []int {
 	return slices.Clone(r.lists()[class])
 }
 
-// listMembers returns the ranks of all classes.
+// listMembers returns, by class, its ranks in rising order.
 func (r *Reader) listMembers() [][]int {
 	lists := make([][]int, len(r.members))
 	for c, n := range r.members {
@@ -360,10 +363,10 @@ func (r *Reader) listMembers() [][]int {
 	return lists
 }
 
-// Schema returns the functions that occur, by id.
+// Schema returns the functions that the trace has calls of, in the order of their IDs.
 func (r *Reader) Schema() []*Function { return r.schema }
 
-// A Section is a section's name and size.
+// A Section is the name and the sizes of a section of the file.
 type Section struct {
 	Name        string
 	StoredBytes int64 // bytes in the file
@@ -383,7 +386,7 @@ func (r *Reader) Sections() []Section {
 // Size returns how many bytes the trace has.
 func (r *Reader) Size() int64 { return r.size }
 
-// Copy writes the trace to a file, byte by byte. An existing file is an error unless overwrite is set.
+// Copy writes an identical copy of the trace file to path. It is an error if a file is there, unless overwrite is set.
 func (r *Reader) Copy(path string, overwrite bool) error {
 	err := drafted(path, 0o644, overwrite, func(w io.Writer) error {
 		_, err := io.Copy(w, io.NewSectionReader(r.src, 0, r.size))
@@ -395,7 +398,7 @@ func (r *Reader) Copy(path string, overwrite bool) error {
 	return nil
 }
 
-// Strings returns all texts that occur as values of parameters, by hash.
+// Strings returns all texts that occur as values of parameters, by the hash that signatures have for them.
 func (r *Reader) Strings() (map[uint64]string, error) {
 	t, err := r.tables()
 	if err != nil {
@@ -404,7 +407,8 @@ func (r *Reader) Strings() (map[uint64]string, error) {
 	return maps.Clone(t.strings), nil
 }
 
-// Sites returns all call sites, and the entries for phases; see model.PhaseBuildID.
+// Sites returns all call sites, their callers, and artificial frames such as those for marked phases; see
+// model.PhaseBuildID.
 func (r *Reader) Sites() ([]Site, error) {
 	t, err := r.tables()
 	if err != nil {
@@ -413,7 +417,8 @@ func (r *Reader) Sites() ([]Site, error) {
 	return append([]Site(nil), t.sites.List[1:]...), nil
 }
 
-// SignatureCount returns how many parametric signatures the trace has.
+// SignatureCount returns how many signatures the trace has, where signatures whose values are the same functions of the
+// rank count as one.
 func (r *Reader) SignatureCount() (int, error) {
 	t, err := r.tables()
 	if err != nil {
@@ -422,10 +427,10 @@ func (r *Reader) SignatureCount() (int, error) {
 	return t.sigs.SignatureCount, nil
 }
 
-// lengths returns the number of calls of each rank.
+// lengths returns the number of calls of each rank, over all of its streams; 0 for ranks without a track.
 func (r *Reader) lengths() (column.Column, error) {
 	var c column.Column
-	known := make([]int64, r.Classes()) // by class; 0: unknown, or not the same for all ranks
+	known := make([]int64, r.Classes()) // by class: the calls of each of its ranks; 0: not computed yet, or they differ
 	for rank, n := range r.places().Class {
 		if n < 0 || known[n] > 0 {
 			sum := int64(0)

@@ -10,20 +10,23 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A SiteNumbering is the call sites of a thread, numbered by first occurrence. A call from the same site as the
-// previous call, or from one with a lower number, is a step back: it begins an iteration.
+// A SiteNumbering is the call sites of a thread, numbered from 0 by first occurrence. A site is a pair of function and
+// site here. A call from the same site as the previous call, or from one with a lower number, is a step back: it begins
+// an iteration of a loop.
 type SiteNumbering struct {
-	SiteOf         []int         // by terminal: number of its site; -1: the thread never calls it
-	FirstTerminals []int         // by site: its first terminal
+	SiteOf         []int         // by terminal: number of its site; -1: the thread makes no call of it
+	FirstTerminals []int         // by site: the terminal of its first call
 	StepsBackFrom  map[int][]int // by site: the sites from which steps lead back to it, ascending
-	StepCounts     map[[2]int]uint64
+
+	// StepCounts is by pair of sites: how often a call from the second directly follows one from the first.
+	StepCounts map[[2]int]uint64
 
 	k      *Rank
 	stream int
-	firsts []uint64 // by site: position of its first call
+	firsts []uint64 // by site: index of its first call in the stream
 }
 
-// SiteNumbering returns the order of a thread's call sites. It takes time in proportion to the compressed stream.
+// SiteNumbering returns the numbering of a thread's call sites. It takes time in proportion to the stream's grammar.
 func (k *Rank) SiteNumbering(stream int) *SiteNumbering {
 	o := &SiteNumbering{k: k, stream: stream, SiteOf: make([]int, k.Terminals()), StepsBackFrom: make(map[int][]int), StepCounts: make(map[[2]int]uint64)}
 	type place struct {
@@ -63,8 +66,9 @@ func (k *Rank) SiteNumbering(stream int) *SiteNumbering {
 	return o
 }
 
-// BeginsIteration returns a function that reports whether a call begins an iteration of the loop whose steps back lead to
-// site to. Such a call follows one from a site numbered from or higher, or it enters the loop.
+// BeginsIteration returns a function that reports whether a call, given by the thread's previous terminal and its own,
+// begins an iteration of the loop that begins with site to. That is a call from this site in two cases: it is a step
+// back from site from or a higher one, or it enters the loop from a lower site.
 func (o *SiteNumbering) BeginsIteration(to, from int) func(before, terminal int) bool {
 	return func(before, terminal int) bool {
 		if o.SiteOf[terminal] != to {
@@ -74,15 +78,16 @@ func (o *SiteNumbering) BeginsIteration(to, from int) func(before, terminal int)
 	}
 }
 
-// Rounds are the iterations of a loop on one rank, as positions of the calls of a thread.
+// Rounds are the iterations of a loop on one rank, as indices of calls in a stream.
 type Rounds struct {
 	Count          uint64
-	End            uint64 // where the last iteration ends
-	FromOtherRanks bool   // derived from the iterations of another rank
+	End            uint64 // index of the first call after the last iteration
+	FromOtherRanks bool   // whether they were derived from the iterations of another rank
 	begin          func(n uint64) uint64
 }
 
-// NewRounds returns iterations that begin at the given calls. end is where the last one ends.
+// NewRounds returns iterations that begin at the calls in begins. end is the index of the first call after the last
+// iteration.
 func NewRounds(begins *Occurrences, end uint64) *Rounds {
 	return &Rounds{Count: begins.Total(), End: end, begin: func(n uint64) uint64 {
 		at, _ := begins.Nth(n)
@@ -90,7 +95,7 @@ func NewRounds(begins *Occurrences, end uint64) *Rounds {
 	}}
 }
 
-// Begin returns the position where the n-th iteration begins, from 0. Begin(Count) is End.
+// Begin returns the index of the first call of iteration n, counted from 0. Begin(Count) is End.
 func (r *Rounds) Begin(n uint64) uint64 {
 	if n >= r.Count {
 		return r.End
@@ -98,8 +103,8 @@ func (r *Rounds) Begin(n uint64) uint64 {
 	return r.begin(n)
 }
 
-// Rounds returns the iterations of the loop that begins with a site. It returns nil if the rank's loop has another
-// number of iterations.
+// Rounds returns the iterations of the loop that begins with a site. It returns nil if no loop that begins there has
+// this number of iterations.
 func (o *SiteNumbering) Rounds(site int, iterations uint64) *Rounds {
 	sources := o.StepsBackFrom[site]
 	for i := len(sources) - 1; i >= 0; i-- {
@@ -113,11 +118,12 @@ func (o *SiteNumbering) Rounds(site int, iterations uint64) *Rounds {
 	return nil
 }
 
-// mostLoopsEnd limits how many calls are searched for the end of the last iteration.
+// mostLoopsEnd is the largest number of calls that are searched for the end of a loop's last iteration. If it isn't
+// found, the iteration lasts to the end of the stream.
 const mostLoopsEnd = 1 << 16
 
-// end returns where the last iteration ends: at a call from a site that precedes the loop, or that no other
-// iteration calls.
+// end returns the index of the first call after the last iteration, which begins at index from; to is the loop's first
+// site. The call is from a site that precedes the loop, or that has no call in earlier iterations.
 func (o *SiteNumbering) end(from uint64, to int) uint64 {
 	known := to
 	for n, t := range o.firsts {
@@ -137,7 +143,7 @@ func (o *SiteNumbering) end(from uint64, to int) uint64 {
 	return o.k.Len(o.stream)
 }
 
-// together returns the positions of a thread's collective calls of all ranks.
+// together returns the positions of a thread's collective calls on MPI_COMM_WORLD.
 func together(k *Rank, stream int) (*Occurrences, error) {
 	is := make([]bool, k.Terminals())
 	for t := range is {
@@ -154,8 +160,9 @@ func together(k *Rank, stream int) (*Occurrences, error) {
 	return k.Occurrences(stream, func(t int) bool { return is[t] }), nil
 }
 
-// AlignRounds returns the iterations of a rank whose own calls show none, from those of another rank: they begin at
-// the same collective calls of all ranks. It returns nil if there are no such calls.
+// AlignRounds returns the iterations of a rank in whose calls the loop isn't found, from the iterations r of another
+// rank: they begin at the same collective calls on MPI_COMM_WORLD, or right after these. It returns nil if the two
+// ranks make different numbers of such calls, or if there are iterations without one.
 func (o *SiteNumbering) AlignRounds(of *Rank, r *Rounds) (*Rounds, error) {
 	theirs, err := together(of, o.stream)
 	if err != nil {
@@ -169,20 +176,21 @@ func (o *SiteNumbering) AlignRounds(of *Rank, r *Rounds) (*Rounds, error) {
 		position := r.Begin(n)
 		c := theirs.Before(position)
 		if c < theirs.Total() {
-			if next, _ := theirs.Nth(c); next == position { // the iteration begins with a collective call
+			if next, _ := theirs.Nth(c); next == position { // on the other rank, the iteration begins with that call
 				p, _ := own.Nth(c)
 				return p
 			}
 		}
 		if c == 0 {
-			return min(1, o.k.Len(o.stream)-1) // right after MPI_Init
+			return min(1, o.k.Len(o.stream)-1) // no such call precedes it: it begins after the first call, MPI_Init
 		}
 		p, _ := own.Nth(c - 1)
 		return p + 1
 	}
 	out := &Rounds{Count: r.Count, End: o.end(at(r.Count-1), 0), FromOtherRanks: true, begin: at}
 	before := theirs.Before(r.Begin(0))
-	for n := uint64(1); n <= min(r.Count, model.WhenMaxSingleIterations); n++ { // checks that each iteration has a collective call
+	// Each iteration must have a collective call; of many iterations, groups are checked.
+	for n := uint64(1); n <= min(r.Count, model.WhenMaxSingleIterations); n++ {
 		i := n * r.Count / min(r.Count, model.WhenMaxSingleIterations)
 		c := theirs.Before(r.Begin(i))
 		if c <= before && i < r.Count {
@@ -193,7 +201,7 @@ func (o *SiteNumbering) AlignRounds(of *Rank, r *Rounds) (*Rounds, error) {
 	return out, nil
 }
 
-// site returns the number of a function's call site in the order; -1 if the thread never calls it from there.
+// site returns the number of the pair of a function and a site; -1 if the thread doesn't call the function from there.
 func (o *SiteNumbering) site(f *Function, s Site) int {
 	return slices.IndexFunc(o.FirstTerminals, func(t int) bool {
 		c := o.k.CallWithoutParams(t)
@@ -201,8 +209,8 @@ func (o *SiteNumbering) site(f *Function, s Site) int {
 	})
 }
 
-// LoopIterations returns the iterations on the rank's first thread of the loop in When. It returns nil if the run has
-// no such loop, or the rank does not run it.
+// LoopIterations returns the iterations of the loop in When on the rank's first thread. It returns nil if the trace has
+// no such loop, or if the rank has no iterations of it.
 func (k *Rank) LoopIterations() (*Rounds, error) {
 	w, err := k.r.When()
 	if err != nil || w == nil || w.Loop == nil || k.Len(0) == 0 {
@@ -231,7 +239,7 @@ func (k *Rank) iterations(w *When) (*Rounds, error) {
 		return own, nil
 	}
 	type first struct{}
-	of, _ := k.r.Memoize(first{}, func() any { // the first rank that runs the loop itself
+	of, _ := k.r.Memoize(first{}, func() any { // the lowest rank in whose own calls the loop is found
 		for k, err := range k.r.RanksWithTrack() {
 			if err != nil {
 				return nil
@@ -249,7 +257,8 @@ func (k *Rank) iterations(w *When) (*Rounds, error) {
 	return o.AlignRounds(of, theirs)
 }
 
-// runs returns the iterations of the loop if the rank runs it itself, and the order of its call sites.
+// runs returns the iterations of the loop in w as found in the rank's own calls, nil if they are not there. It also
+// returns the numbering of the call sites of the rank's first thread.
 func (k *Rank) runs(w *When) (*Rounds, *SiteNumbering) {
 	o, at := k.SiteNumbering(0), w.Loop.BeginsAt
 	sites := k.tables.sites.List

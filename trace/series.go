@@ -15,7 +15,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
-// readSeries reads the index of the times of single calls; nil if the trace has none.
+// readSeries reads the index of section series: where the times of each rank's calls are. It returns nil if the trace
+// has no such section.
 func (r *Reader) readSeries() (*sections.SeriesIndex, error) {
 	s := r.sections.Find(container.SectionSeries)
 	if s == nil {
@@ -72,8 +73,7 @@ func (r *Reader) seriesIndex(s *container.Section) (*sections.SeriesIndex, error
 	return x, nil
 }
 
-// openSeries returns the times of the rank's calls, nil without any. They are kept,
-// so that only the first search takes time for their index.
+// openSeries returns access to the times of each of the rank's calls; nil if the trace has none. The result is cached.
 func (k *Rank) openSeries() (*timeline.SeriesTimes, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -152,22 +152,22 @@ func (k *Rank) checkSeries() error {
 	return k.checkCallValues()
 }
 
-// RawTimes is the times of consecutive calls of a thread as they were recorded, in ticks of the rank's clock. It is
-// the input of a codec.
+// RawTimes is the times of consecutive calls of a thread as they were recorded, in ticks of the rank's clock. Codecs
+// of times take them as input.
 type RawTimes struct {
-	CallKinds       []uint32 // by call; calls of a kind are likely to take similar times
+	CallKinds       []uint32 // by call: number of its kind, from 0; calls of one kind are likely to take similar times
 	Gaps, Durations []uint64
-	StartJumps      map[int]int64 // by call, in ticks: the call's begin minus the begin that its gap implies; nearly always nil
+	StartJumps      map[int]int64 // by call: its begin minus the begin that its gap implies, in ticks, if not 0
 
 	KindGroups    []uint32 // by kind: kinds of one function have the same group
-	KindFunctions []string // by kind
+	KindFunctions []string // by kind: name of its function
 
 	TicksPerNs float64
-	StartNs    int64 // wall clock at tick 0, ns since 1970
+	StartNs    int64 // ns since 1970 by the rank's wall clock at tick 0
 }
 
-// RawTimes yields the times of a stream's calls in order, in the blocks that the
-// file has. It is an error if the trace does not have them all, or not exactly.
+// RawTimes yields the times of a stream's calls in order, in the blocks of the file. It yields an error if the trace
+// does not have the exact time of each call.
 func (k *Rank) RawTimes(stream int) iter.Seq2[*RawTimes, error] {
 	return func(yield func(*RawTimes, error) bool) {
 		s, err := k.openSeries()

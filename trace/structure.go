@@ -6,13 +6,13 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// A NodeKind is the type of a Node.
+// A NodeKind says what a Node is.
 type NodeKind uint8
 
 // The kinds of nodes.
 const (
-	SequenceNode NodeKind = iota // its children, in order
-	LoopNode                     // its children, Count times
+	SequenceNode NodeKind = iota // the calls of its children, in order
+	LoopNode                     // the calls of its children in order, Count times
 	CallNode                     // one call
 )
 
@@ -21,17 +21,17 @@ const (
 // results by Rule.
 type Node struct {
 	Kind     NodeKind
-	Count    uint64 // of a loop
-	Terminal int    // of a call
-	Rule     int    // of a sequence, or of a loop over more than one call; else -1
-	Leaf     int    // of a call in the structure of Leaves; else its terminal
-	RuleCopy int    // of a node with a Rule: in the structure of Leaves the number of the rule's copy, else Rule
+	Count    uint64 // of a loop: number of iterations; else 1
+	Terminal int    // of a call, or of a loop around one call: its terminal; else -1
+	Rule     int    // number of the grammar's rule that the node is a use of; -1 for a call or a loop around one call
+	Leaf     int    // if Terminal is set: in a structure from Leaves its leaf, else equal to Terminal
+	RuleCopy int    // if Rule is set: in a structure from Leaves the number of the rule's copy, else equal to Rule
 
 	g    *grammar.Grammar
-	tree *grammar.Unfolded // the tree with the leaves of grammar g; nil: g is the stream's
+	tree *grammar.Unfolded // in a structure from Leaves: which leaves grammar g has; nil: g is the stream's grammar
 }
 
-// Structure returns the structure of a stream without expanding it.
+// Structure returns the structure of a stream: a node for its outermost sequence. It does not expand the stream.
 func (k *Rank) Structure(stream int) Node {
 	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: k.streams[stream]}
 }
@@ -39,15 +39,16 @@ func (k *Rank) Structure(stream int) Node {
 // A Sequence is a grammar without its methods: spoor's own packages unseal it, other importers can only pass it on.
 type Sequence grammar.Sealed
 
-// StructureOf returns the structure of any sequence.
+// StructureOf returns the structure of a sequence: a node for its outermost rule.
 func StructureOf(s Sequence) Node {
 	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: grammar.Sealed(s).Grammar()}
 }
 
-// Sequence returns the sequence that contains the node.
+// Sequence returns the whole sequence that the node is a part of.
 func (n Node) Sequence() Sequence { return Sequence(grammar.Seal(n.g)) }
 
-// RuleUses returns how often the structure below the node refers to each rule, without multiplying by counts.
+// RuleUses returns, by rule, how many nodes below n are uses of it. The content of a rule is visited once, and a loop
+// counts as one use.
 func (n Node) RuleUses() map[int]int {
 	uses := make(map[int]int)
 	var count func(n Node)
@@ -76,7 +77,7 @@ func (k *Rank) Sequence(stream int) iter.Seq[int] {
 	}
 }
 
-// SequenceFrom yields the terminals of a stream from a position on.
+// SequenceFrom yields the terminals of a stream in order, beginning with the call at the given index.
 func (k *Rank) SequenceFrom(stream int, index uint64) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		c := k.streams[stream].Cursor()
@@ -89,7 +90,7 @@ func (k *Rank) SequenceFrom(stream int, index uint64) iter.Seq[int] {
 // StructureSize returns the number of symbols in a stream's grammar.
 func (k *Rank) StructureSize(stream int) int { return k.streams[stream].SymbolCount() }
 
-// Children returns the parts of a sequence or the body of a loop.
+// Children returns the parts of a sequence, or those of the body of a loop, in order. A call has none.
 func (n Node) Children() []Node {
 	switch {
 	case n.Kind == CallNode:
@@ -125,7 +126,8 @@ func (n Node) Children() []Node {
 	return list
 }
 
-// Occurrences is the positions of selected calls in a stream, which is not expanded. It is safe for concurrent use.
+// Occurrences is the positions of selected calls of a stream, without expanding the stream. It is safe for concurrent
+// use.
 type Occurrences struct {
 	of interface {
 		Total() int64
@@ -134,8 +136,8 @@ type Occurrences struct {
 	}
 }
 
-// Occurrences selects the calls of a stream whose terminals are wanted. It takes time in proportion to the
-// compressed stream. For ranks of a Uniform class the result is the same.
+// Occurrences selects the calls of a stream for whose terminals wanted returns true. It takes time in proportion to the
+// stream's grammar. It returns the same for all ranks of a class if they are Uniform.
 func (k *Rank) Occurrences(stream int, wanted func(terminal int) bool) *Occurrences {
 	return &Occurrences{k.weighed(stream, func(t uint32) int64 {
 		if wanted(int(t)) {
@@ -145,19 +147,21 @@ func (k *Rank) Occurrences(stream int, wanted func(terminal int) bool) *Occurren
 	})}
 }
 
-// BeforeFirstTerminal is the predecessor of a stream's first call.
+// BeforeFirstTerminal is used instead of the previous call's terminal for a stream's first call.
 const BeforeFirstTerminal = grammar.BeforeFirst
 
-// OccurrencesAfter selects calls by their terminal and the terminal of the previous call.
+// OccurrencesAfter selects the calls of a stream for which wanted returns true, given the terminals of the stream's
+// previous call and of the call itself.
 func (k *Rank) OccurrencesAfter(stream int, wanted func(before, terminal int) bool) *Occurrences {
 	return &Occurrences{k.bare[stream]().FindFollowers(wanted)}
 }
 
-// Transitions counts how often each terminal directly follows each other one, or BeforeFirstTerminal, without expanding
-// the stream.
+// Transitions returns, by pair of terminals, how often a call of the second directly follows one of the first in a
+// stream. The first is BeforeFirstTerminal for the stream's first call. The stream isn't expanded.
 func (k *Rank) Transitions(stream int) map[[2]int]uint64 { return k.bare[stream]().Digrams() }
 
-// PrefixWeights adds up weights of terminals along a stream: it returns the sum over the calls before a position. Sums wrap around at 64 bits.
+// PrefixWeights returns a function that returns, for an index in a stream, the sum of the weights of the calls before
+// it. weight returns the weight of a terminal's calls. Sums wrap around at 64 bits.
 func (k *Rank) PrefixWeights(stream int, weight func(terminal int) int64) func(index uint64) int64 {
 	return k.weighed(stream, func(t uint32) int64 { return weight(int(t)) }).Before
 }
@@ -165,16 +169,16 @@ func (k *Rank) PrefixWeights(stream int, weight func(terminal int) int64) func(i
 // Total returns the number of occurrences.
 func (o *Occurrences) Total() uint64 { return uint64(o.of.Total()) }
 
-// Before returns the number of occurrences before a position.
+// Before returns the number of occurrences before an index in the stream.
 func (o *Occurrences) Before(index uint64) uint64 { return uint64(o.of.Before(index)) }
 
-// Nth returns position and terminal of the n-th occurrence, from 0.
+// Nth returns the index in the stream and the terminal of occurrence n, counted from 0.
 func (o *Occurrences) Nth(n uint64) (index uint64, terminal int) {
 	at, t := o.of.Nth(int64(n))
 	return at, int(t)
 }
 
-// All yields positions and terminals in program order.
+// All yields the index in the stream and the terminal of each occurrence, in program order.
 func (o *Occurrences) All() iter.Seq2[uint64, int] {
 	return func(yield func(uint64, int) bool) {
 		for i := range o.of.Total() {
@@ -185,8 +189,8 @@ func (o *Occurrences) All() iter.Seq2[uint64, int] {
 	}
 }
 
-// FirstPositions returns by terminal the position of its first call in a stream. For terminals that do not occur it is
-// larger than any position.
+// FirstPositions returns, by terminal, the index of its first call in a stream. For terminals without a call there it
+// is larger than any index.
 func (k *Rank) FirstPositions(stream int) []uint64 {
 	return k.bare[stream]().FirstPositions(k.Terminals())
 }

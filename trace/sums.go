@@ -7,10 +7,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// A summed lists the values of a terminal without columns of their own, because some ranks may omit them.
+// A summed says which values of a terminal have no columns of their own: arrays of displacements, which ranks may omit
+// where they follow from other values.
 type summed struct {
 	arrays []signature.Span
-	all    bool // array lengths vary, so that later values have other positions on other ranks
+	all    bool // no value has a column: array lengths differ between ranks, so that values have different indices
 }
 
 // has reports whether a value has no column of its own.
@@ -21,7 +22,8 @@ func (s *summed) has(value int) bool {
 	return slices.ContainsFunc(s.arrays, func(a signature.Span) bool { return value >= a.First && value < a.End })
 }
 
-// summedOf determines the values without columns of their own, from the terminal on the class's first rank.
+// summedOf determines which values of a terminal have no columns of their own, from its values on the class's first
+// rank. It returns nil if all have one.
 func (x *Columns) summedOf(f *Function, terminal int) *summed {
 	spans, err := sections.SpansOf(f, nil, x.rowOf(terminal, 0))
 	if err != nil {
@@ -40,13 +42,13 @@ func (x *Columns) summedOf(f *Function, terminal int) *summed {
 	return s
 }
 
-// A row is all values of a terminal on a rank.
+// A row is all values of a terminal on one rank, the one with index member in the class.
 type row struct {
 	terminal, member int
 	vals             []int64
 }
 
-// rowOf evaluates a row; it caches the last one.
+// rowOf returns all values of a terminal on the rank with index member in the class. The last result is cached.
 func (x *Columns) rowOf(terminal, member int) []int64 {
 	if r := x.row.Load(); r != nil && r.terminal == terminal && r.member == member {
 		return r.vals

@@ -22,13 +22,13 @@ func (c *Call) AppendText(b []byte) []byte { return c.appendText(b, nil, nil) }
 
 // A gap is where a parameter's value is left out of a call's text.
 type gap struct {
-	at    int // position in the text
+	at    int // index of a byte in the text
 	param int
-	out   bool // it is the value after the call
+	out   bool // whether the parameter's value after the call is left out, not the one before
 }
 
-// appendText appends the text. If gaps is not nil, it omits requests and the parameters whose indices are in some,
-// and adds the positions of the omissions to gaps.
+// appendText appends the call on one line. If gaps is not nil, it leaves out requests and the parameters whose indices
+// are in some, and adds where to gaps.
 func (c *Call) appendText(b []byte, gaps *[]gap, some []int) []byte {
 	b = append(b, c.Name()...)
 	b = append(b, '(')
@@ -93,7 +93,7 @@ func (c *Call) appendText(b []byte, gaps *[]gap, some []int) []byte {
 	return b
 }
 
-// appendOutcome appends the return value of a function of POSIX or C, and errno if it failed.
+// appendOutcome appends the return value of a call to a function of POSIX or C, and the name of errno if it failed.
 func (c *Call) appendOutcome(b []byte) []byte {
 	if c.Return == NeverReturned || c.Return == LeftByJump {
 		return append(b, c.ReturnName()...)
@@ -112,7 +112,7 @@ func (c *Call) appendOutcome(b []byte) []byte {
 	return b
 }
 
-// ReturnName renders the return code: a name, or a number if it has none.
+// ReturnName renders the call's return code: its name in the MPI standard (of errno in POSIX), else the number.
 func (c *Call) ReturnName() string {
 	if c.Return == NeverReturned {
 		return "never returned"
@@ -130,7 +130,7 @@ func (c *Call) ReturnName() string {
 	return strconv.FormatInt(c.Return, 10)
 }
 
-// Render renders a value of a parameter of the given kind.
+// Render returns the text of a value of a parameter that has this kind.
 func (v *Value) Render(kind mpi.Kind) string { return string(v.appendText(nil, kind)) }
 
 func (v *Value) appendText(b []byte, kind mpi.Kind) []byte {
@@ -174,10 +174,10 @@ func (v *Value) appendText(b []byte, kind mpi.Kind) []byte {
 	case TypeNone, TypeTime:
 		return append(b, '-')
 	}
-	panic(fmt.Sprintf("trace: values of type %d have no text", v.Type)) // the schema has no other types
+	panic(fmt.Sprintf("trace: values of type %d have no text", v.Type)) // unreachable: all types of a schema are above
 }
 
-// arrayNames are the renderings of the Array… constants.
+// arrayNames are the texts of the Array… constants, by their absolute value.
 var arrayNames = [...]string{
 	-ArrayNull: "NULL", -ArrayUnweighted: "MPI_UNWEIGHTED", -ArrayWeightsEmpty: "MPI_WEIGHTS_EMPTY",
 	-ArrayInsignificant: "-", -ArrayStatusesIgnore: "MPI_STATUSES_IGNORE", -ArrayFromEarlierCall: "as left",
@@ -212,7 +212,7 @@ func (v *Value) appendRequest(b []byte) []byte {
 	return append(b, "request?"...)
 }
 
-// appendText renders a parameter's value, before or after the call.
+// appendText appends the text of v, which is the parameter's value before or after the call.
 func (p *Param) appendText(b []byte, v *Value) []byte {
 	if v.Type == TypeFunctionRef {
 		if name := mpi.CallbackName(p.Name(), v.Num); name != "" {
@@ -353,7 +353,7 @@ func (c *Call) AppendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// appendNewJSON appends the properties of a new communicator or datatype.
+// appendNewJSON appends the properties of the communicator or datatype that the call made, as a member of the object.
 func (c *Call) appendNewJSON(b []byte) []byte {
 	fields := func(key string, names []string, vals ...int64) {
 		b = append(append(b, `,"`...), key...)
@@ -448,7 +448,7 @@ func appendNamedJSON(b []byte, kind mpi.Kind, v int64) []byte {
 func appendQuoted(b []byte, s string) []byte {
 	q, err := json.Marshal(s)
 	if err != nil {
-		return append(b, `""`...) // a string always marshals
+		return append(b, `""`...) // unreachable: json.Marshal never fails for a string
 	}
 	return append(b, q...)
 }

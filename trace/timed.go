@@ -18,27 +18,27 @@ type TimedCall struct {
 	// clock (see Rank.Clock). If the trace has the time of each call, Start is exact, and comparable between ranks
 	// up to the error of the clocks.
 	//
-	// With means and histograms Start is representative. Calls keep their order, and each 32,768 of a stream
-	// together take as long as their means do, but a single call may be off. If the trace has section when (see
-	// Reader.When), calls of a first thread are right to within one of its columns. The whole rank may be shifted
-	// against others, too: the table of processes has the end of a rank to a millisecond, and its span to 0.1 % (3
-	// % on thousands of ranks).
+	// If the trace has means or histograms instead, Start is estimated. Calls keep their order, and each block of
+	// 32,768 calls of a stream takes as long as its means say, but Start of a single call may be wrong. If the trace
+	// has section when (see Reader.When), calls of a first thread are right to within one of its columns. All calls of
+	// a rank may be shifted relative to other ranks, too: the table of processes has the end of a rank to a
+	// millisecond, and its duration to 0.1 % (3 % on thousands of ranks).
 	Start int64
-	// StartErrorBound is the largest error of Start relative to the rank's first call; math.MaxUint64 if unknown. If ranks
-	// were not in step, calls placed by the columns of When may be off by more.
+	// StartErrorBound is the largest error of Start, in ns, relative to the rank's first call; math.MaxUint64 if
+	// unknown. If the ranks' iterations were not simultaneous, calls placed by the columns of When may be wrong by
+	// more.
 	StartErrorBound uint64
 	end             int64
 }
 
-// End is when the call returned, on the same time line. It may differ from Start plus duration if the rank's clock
-// and rank 0's have different speeds, or if the line is stretched.
+// End returns when the call returned, in ns on the time line. It may differ from Start plus duration, as the rank's
+// clock may not be as fast as rank 0's, and as means are scaled to the run's duration.
 func (c *TimedCall) End() int64 { return c.end }
 
-// TimedCalls yields the calls of a stream in program order with their times. After
-// an error it stops.
+// TimedCalls yields the calls of a stream in program order with their times. It ends after an error.
 func (k *Rank) TimedCalls(stream int) iter.Seq2[TimedCall, error] { return k.TimedCallsFrom(stream, 0) }
 
-// TimedCallsFrom yields the calls of a stream from a position on, with their times.
+// TimedCallsFrom is like TimedCalls, but begins with the call at the given index.
 func (k *Rank) TimedCallsFrom(stream int, index uint64) iter.Seq2[TimedCall, error] {
 	return func(yield func(TimedCall, error) bool) {
 		line, err := k.timeline(stream, index)
@@ -58,20 +58,20 @@ func (k *Rank) TimedCallsFrom(stream int, index uint64) iter.Seq2[TimedCall, err
 	}
 }
 
-// next sets the times to those of the next call of a line.
+// next sets the call's times to those of the next call of line, an iterator over the same stream.
 func (c *TimedCall) next(line timeline.CallTimeIterator) error {
 	t, w, err := line.Next(c.Terminal)
 	c.Timing, c.Start, c.end, c.StartErrorBound = t, w.Start, w.End, w.StartErrorBound
 	return err
 }
 
-// TimedTerminals yields position, terminal and times of each call. It is faster than TimedCalls, as it does not
-// decode parameters.
+// TimedTerminals yields index, terminal and times of each call of a stream, in order. It is faster than TimedCalls, as
+// it does not decode parameters.
 func (k *Rank) TimedTerminals(stream int) iter.Seq2[TimedTerminal, error] {
 	return k.TimedTerminalsFrom(stream, 0)
 }
 
-// TimedTerminalsFrom is TimedTerminals from a position on.
+// TimedTerminalsFrom is like TimedTerminals, but begins with the call at the given index.
 func (k *Rank) TimedTerminalsFrom(stream int, index uint64) iter.Seq2[TimedTerminal, error] {
 	return func(yield func(TimedTerminal, error) bool) {
 		line, err := k.timeline(stream, index)
@@ -95,7 +95,7 @@ func (k *Rank) TimedTerminalsFrom(stream int, index uint64) iter.Seq2[TimedTermi
 	}
 }
 
-// A TimedTerminal is the terminal of the call at a position of a stream, with its times; see TimedCall.
+// A TimedTerminal is the index in its stream, the terminal and the times of a call; see TimedCall.
 type TimedTerminal struct {
 	Index    uint64
 	Terminal int
@@ -104,13 +104,13 @@ type TimedTerminal struct {
 	end      int64
 }
 
-// NewTimedTerminal returns a call with the given times.
+// NewTimedTerminal returns a TimedTerminal whose times are exact. gap is in ns; start and end are ns on the time line.
 func NewTimedTerminal(index uint64, terminal int, gap, start, end int64) TimedTerminal {
 	own := func(ns int64) Sample { return Sample{Ns: uint64(max(0, ns)), Kind: ExactSample} }
 	return TimedTerminal{index, terminal, Timing{Duration: own(end - start), Gap: own(gap)}, start, end}
 }
 
-// End is as in TimedCall.
+// End returns when the call returned, in ns on the time line, as TimedCall.End does.
 func (t *TimedTerminal) End() int64 { return t.end }
 
 // TimeKind returns how accurate the times of calls are, judged by the first call that has a time.
@@ -128,7 +128,7 @@ func (r *Reader) TimeKind() (SampleKind, error) {
 			if err != nil {
 				return NoSample, err
 			}
-			if first, ok := k.streams[0].Cursor().Next(); len(hists) == 0 && ok { // decided without a time line
+			if first, ok := k.streams[0].Cursor().Next(); len(hists) == 0 && ok { // no need to compute a time line
 				return meanSample(stats[first].Duration).Kind, nil
 			}
 		}
@@ -142,8 +142,7 @@ func (r *Reader) TimeKind() (SampleKind, error) {
 	return NoSample, nil
 }
 
-// Start is when the rank's first call began: nanoseconds since rank 0's first
-// call, on rank 0's clock.
+// Start returns when the rank's first call began, in ns on the time line: since rank 0's first call, on rank 0's clock.
 func (k *Rank) Start() (int64, error) {
 	l, err := k.line()
 	if err != nil {
@@ -153,7 +152,7 @@ func (k *Rank) Start() (int64, error) {
 	return l.ToRunTime(ns), err
 }
 
-// End is when the rank's run ended, on the same time line: no call of it ends later.
+// End returns when the rank's run ended, in ns on the time line. None of its calls ends later.
 func (k *Rank) End() (int64, error) {
 	end, err := k.Start()
 	if err != nil {
@@ -171,7 +170,7 @@ func (k *Rank) End() (int64, error) {
 	for stream := range k.Streams() {
 		n := k.Len(stream)
 		if n == 0 || s == nil && stream == 0 {
-			continue // the line of means ends at the rank's end
+			continue // a first thread's time line from means ends when the process does
 		}
 		line, err := k.timeline(stream, n-1)
 		if err != nil {
@@ -186,13 +185,14 @@ func (k *Rank) End() (int64, error) {
 	return end, nil
 }
 
-// End is when the last rank's run ended, on the run's time line.
+// End returns when the last rank's run ended, in ns on the time line.
 func (r *Reader) End() (int64, error) {
 	_, end, err := r.TimeExtent()
 	return end, err
 }
 
-// TimeExtent is when the first rank's first call began, and when the last rank's run ended.
+// TimeExtent returns when the earliest call of all ranks began, at most 0, and when the last rank's run ended. Both are
+// in ns on the time line.
 func (r *Reader) TimeExtent() (first, end int64, err error) {
 	for k, err := range r.RanksWithTrack() {
 		if err != nil {
@@ -211,7 +211,7 @@ func (r *Reader) TimeExtent() (first, end int64, err error) {
 	return first, end, nil
 }
 
-// timeline returns a line that yields the times of a stream's calls from a position on.
+// timeline returns an iterator over the times of a stream's calls, from the call at the given index on.
 func (k *Rank) timeline(stream int, index uint64) (timeline.CallTimeIterator, error) {
 	s, err := k.openSeries()
 	if err != nil {
@@ -246,8 +246,8 @@ func (k *Rank) seriesLine(s *timeline.SeriesTimes, stream int, index uint64) (ti
 	return s.OpenLine(stream, index, asides, at)
 }
 
-// samples returns a function that yields a stream's samples from a position on; nil if all calls at a leaf have the
-// same times.
+// samples returns a function that returns, for an index in a stream, an iterator over the durations and gaps of its
+// calls from there on. It returns nil if all calls at a leaf have the same duration and gap.
 func (k *Rank) samples(m *timeline.MeanTimes, stream int) (func(index uint64) timeline.TimeSampler, error) {
 	_, hists, err := k.r.timeLineTimes(k.nclass)
 	if err != nil {
@@ -278,10 +278,11 @@ type latestTimes struct {
 	known bool
 	class int
 	times []Times
-	none  bool // the class has no histograms; these are not cached, as each reader needs its own
+	none  bool // whether the class has no histograms; they are not cached, as each time line needs its own
 }
 
-// of returns the times of a class; nil if they are not cached, or if histograms are wanted and the class has some.
+// of returns the cached times of a class. It returns nil if they are not cached, or if the caller also wants the
+// histograms, which are never cached, and the class has some.
 func (l *latestTimes) of(class int, histograms bool) []Times {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,14 +7,14 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/container"
 )
 
-// ErrNoTimes is returned when a trace without times is asked for them.
+// ErrNoTimes is returned by functions that need times if the trace has none.
 var ErrNoTimes = errors.New("no times in this trace (recorded with --timing none)")
 
 // HasTimes reports whether the trace has any times. If not, all times in Times, Totals, TimedCalls and Processes are
 // 0, and samples are of the kind NoSample.
 func (r *Reader) HasTimes() bool { return r.hasSection(container.SectionTimes) }
 
-// RequireTimes returns ErrNoTimes with the trace's name if there are no times. Callers that show times end with it.
+// RequireTimes returns an error that wraps ErrNoTimes and names the trace if the trace has no times, else nil.
 func (r *Reader) RequireTimes() error {
 	if r.HasTimes() {
 		return nil
@@ -22,10 +22,10 @@ func (r *Reader) RequireTimes() error {
 	return fmt.Errorf("%s: %w", r.name, ErrNoTimes)
 }
 
-// timed are the sections that a trace without times must not have.
+// timed are the IDs of the sections that a trace without section times must not have.
 var timed = []byte{container.SectionSeries, container.SectionClocks, container.SectionLeafTimes, container.SectionTotals, container.SectionAsides, container.SectionSharedTimes, container.SectionWaits, container.SectionWhen, container.SectionFirstCalls}
 
-// checkTimeless refuses times in a trace that declares to have none.
+// checkTimeless returns an error if a trace without section times has times in other sections.
 func (r *Reader) checkTimeless() error {
 	if r.HasTimes() {
 		return nil

@@ -24,8 +24,8 @@ func (r *Reader) readTotals() ([]*timing.ClassTotals, error) {
 	return list, nil
 }
 
-// decodeTotals reads a section's totals of the ranks of a class, and of its leaves if leaves is set; nil if there
-// are none.
+// decodeTotals reads the totals of the ranks of a class from blob, the section's part about the class. leaves says that
+// they include totals of leaves. It returns nil if the part is empty.
 func (r *Reader) decodeTotals(section byte, class int, blob []byte, leaves bool) (*timing.ClassTotals, error) {
 	if len(blob) == 0 {
 		return nil, nil
@@ -43,7 +43,7 @@ func (r *Reader) decodeTotals(section byte, class int, blob []byte, leaves bool)
 	return list, err
 }
 
-// ranked returns the decoded section of totals.
+// ranked returns, by rank, its time inside MPI as section totals has it, and whether it is there.
 func (r *Reader) ranked() (sections.RankTotals, error) {
 	all, err := r.totals()
 	if err != nil {
@@ -65,36 +65,37 @@ func (r *Reader) ranked() (sections.RankTotals, error) {
 // A BoundedTime is a time in nanoseconds. The true time differs from Ns by at most ErrorBound.
 type BoundedTime struct{ Ns, ErrorBound float64 }
 
-// Known reports whether the trace has the time of the rank itself. If not, Ns is the rank's share of the class's
-// time.
+// Known reports whether the trace has the time of the rank itself, to about a percent. If not, Ns is estimated from the
+// mean over the ranks of its class.
 func (t BoundedTime) Known() bool { return t.ErrorBound <= 0.0102*t.Ns || t.ErrorBound <= 8 }
 
 // Totals is a rank's time outside of MPI (Gap) and in MPI (Duration), over all of its threads.
 type Totals struct {
 	Gap, Duration BoundedTime
-	Sites         []SiteTotals // in order of their first terminals
+	Sites         []SiteTotals // the parts of these times by function and site, in order of their first terminals
 }
 
 // SiteTotals is a rank's time in the calls of one function from one site, and in the gaps before them.
 type SiteTotals struct {
-	FirstTerminal int // the first terminal of that function and site
+	FirstTerminal int // lowest terminal of the calls of that function from that site
 	Gap, Duration BoundedTime
 }
 
-// ClassTotals is the times in MPI and outside of all ranks of a class.
+// ClassTotals is, for each rank of a class, its times in MPI and outside of MPI.
 type ClassTotals struct {
 	ranks int
 	sites []classSite
-	known *timing.ClassTotals // nil: the class has one rank, or the file has no totals of it
+	known *timing.ClassTotals // what section totals has of the ranks; nil: nothing, as for classes of one rank
 }
 
 type classSite struct {
 	terminal int
-	spreads  [2]Spread // by kind: over the ranks
-	number   int       // index in known, -1 if known lacks the site
+	spreads  [2]Spread // by timing.GapKind and DurationKind: the distribution of the site's time over the ranks
+	number   int       // index of the site in ClassTotals.known; -1 if that lacks the site
 }
 
-// Totals returns the totals of a class's ranks. They do not depend on how single times were kept.
+// Totals returns the totals of a class's ranks. They are the same whether the trace has means, histograms or the time
+// of each call.
 func (r *Reader) Totals(class int) (*ClassTotals, error) {
 	if c, ok := r.spent.Load(class); ok {
 		return c.(*ClassTotals), nil
@@ -141,9 +142,10 @@ func (r *Reader) readClassTotals(class int) (*ClassTotals, error) {
 	return out, nil
 }
 
-// ForMember returns the totals of a rank by its index in the class. The sum over all sites is accurate to a percent. The
-// most expensive call sites are accurate to a percent of their time, or to a thousandth of the sum. Of the other
-// sites the trace has only the class's time: they share the remainder in proportion to it.
+// ForMember returns the totals of the rank with the given index in the class. The sum over all sites is accurate to a
+// percent. The most expensive call sites are accurate to a percent of their time, or to a thousandth of the sum. Of the
+// other sites the trace has only the class's time: the rank's remaining time is divided among them in proportion to
+// that.
 func (c *ClassTotals) ForMember(index int) *Totals {
 	out := &Totals{Sites: make([]SiteTotals, len(c.sites))}
 	for i := range c.sites {
@@ -163,8 +165,8 @@ func (k *Rank) Totals() (*Totals, error) {
 	return c.ForMember(k.index), nil
 }
 
-// FileCallNs returns by rank of a class the time spent in I/O calls of POSIX and C, without those of MPI. It is nil if
-// the class made no such calls. The accuracy is that of ClassTotals.ForMember.
+// FileCallNs returns, by index of the rank in a class, the time in ns that it spent in I/O calls of POSIX and C,
+// without those of MPI. It is nil if the class made no such calls. The accuracy is that of ClassTotals.ForMember.
 func (r *Reader) FileCallNs(class int) ([]float64, error) {
 	if !slices.ContainsFunc(r.schema, func(f *Function) bool { return f.Has(AttrPosix) }) {
 		return nil, nil
@@ -173,7 +175,7 @@ func (r *Reader) FileCallNs(class int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := make(map[int]bool) // terminals of I/O calls
+	of := make(map[int]bool) // the terminals of I/O calls of POSIX and C
 	for t := range k.Terminals() {
 		c := k.CallWithoutParams(t)
 		if c.Func.Has(AttrPosix) {
@@ -198,7 +200,8 @@ func (r *Reader) FileCallNs(class int) ([]float64, error) {
 	return out, nil
 }
 
-// fill sets one kind of times of a rank: gaps or durations.
+// fill sets the gaps or the durations (kind) of the rank with the given index: its total, and the time of site i in
+// sites(i).
 func (c *ClassTotals) fill(kind, index int, total *BoundedTime, sites func(i int) *BoundedTime) {
 	for i := range c.sites {
 		s, x := &c.sites[i].spreads[kind], sites(i)
@@ -228,8 +231,8 @@ func (c *ClassTotals) fill(kind, index int, total *BoundedTime, sites func(i int
 	if others <= 0 {
 		return
 	}
-	// The factor by which these sites' shares of the class's time are multiplied: it differs from 1 only as far as is
-	// certain.
+	// f is the factor between the rank's time in the sites without totals of their own, and the mean over the ranks. It
+	// differs from 1 only as far as the errors (off) leave no doubt.
 	f := max((left-off)/others, min((left+off)/others, 1), 0)
 	most := max(0, left+off)
 	for i := range c.sites {
@@ -242,14 +245,15 @@ func (c *ClassTotals) fill(kind, index int, total *BoundedTime, sites func(i int
 	}
 }
 
-// between limits a rank's total to the extremes over all ranks, up to their accuracy.
+// between limits ns, a rank's total, to the range between the extremes over all ranks, which it widens by the extremes'
+// error.
 func between(ns float64, s *Spread) float64 {
 	mean, least, most := s.Mean(), float64(s.Min), float64(s.Max)
 	return max(least-(mean-least)/64-1, min(most+(most-mean)/64+1, ns))
 }
 
-// farthest returns the largest possible distance between a time and a rank's total. Extremes have six significant
-// bits of their distance from the mean.
+// farthest returns the largest possible difference between ns and the total of any rank. The distances of the extremes
+// from the mean have six significant bits, so that their errors are up to 1/64.
 func farthest(ns float64, s *Spread) float64 {
 	mean, least, most := s.Mean(), float64(s.Min), float64(s.Max)
 	return max(most+(most-mean)/64-ns, ns-least+(mean-least)/64) + 1
@@ -262,13 +266,13 @@ func (r *Reader) checkTotals(class int, times []Times) error {
 		return err
 	}
 	c := all[class]
-	// In a thinned trace each call has a time in whole ns.
+	// holds allows half a ns per call, as a thinned trace rounds the time of each call to whole ns.
 	holds := func(what string, sum, calls uint64, of func(i int) (ns, within float64)) error {
 		var ns, off float64
 		for i := range r.members[class] {
 			v, within := of(i)
 			if v >= timing.LogStep(timing.MaxLogStep).Ns()*0.99 {
-				return nil // the longest step is unbounded
+				return nil // the highest value of the logarithmic scale includes all longer times
 			}
 			ns, off = ns+v, off+within
 		}
@@ -283,7 +287,7 @@ func (r *Reader) checkTotals(class int, times []Times) error {
 		return err
 	}
 	site := sections.NumberGroups(k.Groups())
-	calls := make([]uint64, len(site)) // by site
+	calls := make([]uint64, len(site)) // by number of a site: its calls on all ranks
 	var sums [2]uint64
 	made := uint64(0)
 	for t := range times {

@@ -11,8 +11,8 @@ import (
 // can only pass it on.
 type Track track.Sealed
 
-// Track returns the rank's calls as a track for a merge, without times: a caller with other times for the calls can
-// make a trace of them. Attached values and allocation events are left out.
+// Track returns the rank's calls as a track for a merge, without times: a caller that has new times for the calls can
+// make a trace of both. Attached values and allocation events are left out.
 func (k *Rank) Track() (Track, error) {
 	tr, err := k.track()
 	return Track(track.Seal(tr)), err
@@ -28,21 +28,21 @@ func (k *Rank) track() (*track.Track, error) {
 		out.Streams = append(out.Streams, track.Stream{Grammar: g})
 	}
 	alone := make(map[Site]uint64, len(t.sites.List))
-	for i, s := range t.sites.List { // signatures use numbers of sites instead of hashes
+	for i, s := range t.sites.List { // in this track, the number of a site serves as its hash
 		if _, known := alone[s]; !known {
 			alone[s] = uint64(i)
 		}
 	}
 	for i, s := range t.sites.List {
 		if i == 0 {
-			continue // an unknown site
+			continue // number 0 means that the site is unknown
 		}
 		out.Sites[uint64(i)] = track.Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
 		if o := t.sites.CallerOf[i]; o != 0 {
 			out.CallerSite[uint64(i)], out.WithoutStack[uint64(i)] = uint64(o), alone[s.WithoutCallers()]
 		}
 	}
-	for h, s := range t.sites.ByHash { // sites that occur as values, such as function pointers
+	for h, s := range t.sites.ByHash { // function pointers, which occur as values of parameters
 		out.Sites[h] = track.Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
 	}
 	for i := range out.Signatures {

@@ -9,13 +9,14 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// lookup maps hashes in values to strings, sites and the like.
+// lookup has the strings and sites for the hashes that signatures have in place of them.
 type lookup struct {
 	strings map[uint64]string
 	sites   *sections.SiteTable
 }
 
-// readCall decodes a signature as seen by a rank.
+// readCall decodes the values (vals) of a signature on a rank as a call of function f. spans says which values belong
+// to which parameter.
 func readCall(f *Function, spans []signature.Span, vals []int64, find *lookup, rank int) (*Call, error) {
 	c := &Call{Func: f, Return: vals[0], Params: make([]Param, len(f.Params))}
 	for i := range f.Params {
@@ -45,7 +46,7 @@ func readCall(f *Function, spans []signature.Span, vals []int64, find *lookup, r
 	return c, nil
 }
 
-// made decodes the properties of a communicator or datatype that the call made.
+// made sets NewComm or NewType from w, the values that a signature has for a new communicator or datatype.
 func (c *Call) made(w []int64) {
 	if len(w) == signature.CommWords {
 		c.NewComm = &NewComm{w[0], w[1], w[2], w[3], w[4], w[5], w[6]}
@@ -54,7 +55,8 @@ func (c *Call) made(w []int64) {
 	}
 }
 
-// value decodes a span. It returns false if the span omits something that could not be filled in.
+// value decodes the values of one parameter, span s. It returns false if the signature omits an array of displacements
+// that could not be filled in.
 func (l *lookup) value(p *ParamDef, s *signature.Span, vals []int64) (Value, bool) {
 	if s.Dims == 0 {
 		return l.scalar(p, s, vals), true
@@ -80,7 +82,7 @@ func (l *lookup) scalar(p *ParamDef, s *signature.Span, vals []int64) Value {
 		return Value{}
 	}
 	switch p.Type {
-	case TypeNone, TypeInt, TypeTime, TypeHandle, TypeObject: // Num has the value
+	case TypeNone, TypeInt, TypeTime, TypeHandle, TypeObject: // nothing to do: Num already has the value
 	case TypeRequest:
 		v.RequestForm, v.RequestID, v.RequestThread = requestForm(v.Num)
 	case TypeAddress:
@@ -96,12 +98,13 @@ func (l *lookup) scalar(p *ParamDef, s *signature.Span, vals []int64) Value {
 		v.Status = statusOf(s, vals)
 		v.Num = 0
 	default:
-		panic(fmt.Sprintf("trace: %s: values of type %d can't be decoded", p.Name, p.Type)) // the schema has no other types
+		// Unreachable: decoding the schema accepts no other types.
+		panic(fmt.Sprintf("trace: %s: values of type %d can't be decoded", p.Name, p.Type))
 	}
 	return v
 }
 
-// location decodes a segment's number.
+// location decodes the number by which signatures name a segment: its class, device and ID. Offset remains 0.
 func location(segment int64) Location {
 	id, device, class := signature.UnpackSegName(segment)
 	return Location{Class: AddressClass(class), Device: int(device), ID: id}
@@ -135,7 +138,7 @@ func statusOf(s *signature.Span, vals []int64) *StatusValue {
 	return x
 }
 
-// valueNames returns for each value of a signature the name of its parameter.
+// valueNames returns for each value of a signature a name to show: that of its parameter, or of the result.
 func valueNames(f *Function, vals []int64) []string {
 	names := make([]string, len(vals))
 	if len(vals) == 0 {
@@ -181,11 +184,12 @@ func valueNames(f *Function, vals []int64) []string {
 	return names
 }
 
-// threadBits is how many low bits of another thread's request number are the thread.
+// threadBits is how many low bits of the number of another thread's request are the number of that thread.
 const threadBits = 10
 
-// requestForm splits the number of a request into its parts. For a one-shot request id is first the distance: how
-// many creations ago it was made. numberRequests replaces that by the number of creations before it.
+// requestForm splits the number that signatures have for a request into form, ID and thread. For a one-shot request id
+// is a distance: 1 for the last one that the stream made before the call. numberRequests replaces that by the number of
+// one-shot requests that the stream made before the request.
 func requestForm(n int64) (form RequestForm, id int64, thread int) {
 	switch {
 	case n == 0:
@@ -201,28 +205,29 @@ func requestForm(n int64) (form RequestForm, id int64, thread int) {
 	return RequestOneShot, n >> 1, 0
 }
 
-// namesRequests reports whether a parameter of a call is a request.
+// namesRequests reports whether a parameter of a call is a request or an array of requests.
 func (c *Call) namesRequests() bool {
 	return slices.ContainsFunc(c.Params, func(p Param) bool { return p.Def.Type == TypeRequest })
 }
 
-// numberRequests returns the call with its requests numbered by creation on the stream. The stream created before
-// requests before this call, and made is how many the call itself creates.
+// numberRequests returns a copy of the call in which one-shot requests are numbered, from 0, by their creation on the
+// stream. before is how many of them the stream created before this call, and made how many the call itself creates.
 func (c *Call) numberRequests(before, made int64) *Call {
 	d := *c
 	d.Params = slices.Clone(c.Params)
 	for i := range d.Params {
-		if p := &d.Params[i]; p.Def.Type == TypeRequest { // few parameters are
+		if p := &d.Params[i]; p.Def.Type == TypeRequest { // most parameters are not, and numbered copies values
 			p.In, p.Out = numbered(p.In, before), numbered(p.Out, before+made)
 		}
 	}
 	return &d
 }
 
-// onceAt returns the one-shot request that a stream created back creations before its count-th.
+// onceAt returns the number, from 0, of a one-shot request, given its distance: back is 1 for the last one when the
+// stream has made count of them.
 func onceAt(back, count int64) (id int64, form RequestForm) {
 	if id = count - back; id < 0 {
-		return 0, RequestUnknown // made while tracing was off
+		return 0, RequestUnknown // the request was made while tracing was off
 	}
 	return id, RequestOneShot
 }

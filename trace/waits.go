@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// waitKinds is the number of wait state kinds in the format.
+// waitKinds is the number of kinds of wait states (WaitSite.Kind) that the file format allows.
 const waitKinds = 64
 
 func (r *Reader) readWaits() (w *Waits, err error) {
@@ -23,7 +23,8 @@ func (r *Reader) readWaits() (w *Waits, err error) {
 	return w, err
 }
 
-// waitBounds returns the limits for numbers of functions, sites and ranks in sections.
+// waitBounds returns how many functions, sites and ranks the trace has. In sections waits and when, numbers of these
+// that are too high are errors.
 func (r *Reader) waitBounds() (n sections.WaitBounds, err error) {
 	t, err := r.tables()
 	if err == nil {
@@ -32,12 +33,12 @@ func (r *Reader) waitBounds() (n sections.WaitBounds, err error) {
 	return n, err
 }
 
-// Waits returns the wait states, which the ranks determined at the end of the run; nil if they did not. Don't
-// change it.
+// Waits returns the wait states, which the ranks determined at the end of the run; nil if they did not. The caller must
+// not change it.
 func (r *Reader) Waits() (*Waits, error) { return r.waits() }
 
-// AddWaits writes the wait states into a trace file, replacing existing ones. Functions and sites are numbered as
-// in this trace.
+// AddWaits writes the wait states into the trace file path, replacing existing ones. Functions and sites must be
+// numbered as in that file.
 func AddWaits(path string, w *Waits) error {
 	return addSection(path, container.SectionWaits, sections.AppendWaits(nil, w))
 }

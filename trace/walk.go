@@ -7,8 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/timeline"
 )
 
-// A Walk iterates over the calls of a stream like TimedCalls, but reuses memory: a call is valid until Next. It is
-// for callers that must keep up with the speed of programs.
+// A Walk iterates over the calls of a stream like Rank.TimedCalls, but reuses memory: a call is valid until Next. It is
+// for callers that must be about as fast as the recorded program, such as replays.
 //
 //	for w.Next() {
 //		… w.Call() …
@@ -19,35 +19,35 @@ type Walk struct {
 	stream  int
 	cursor  *grammar.Cursor
 	lanes   *laneWalk
-	made    int64 // one-shot requests made before the next call; unknown before the first call with requests
+	made    int64 // number of one-shot requests that the stream made before the next call, if counted is set
 	counted bool
-	calls   []numberedCall            // by terminal
-	line    timeline.CallTimeIterator // nil: no times
+	calls   []numberedCall            // by terminal: its last call
+	line    timeline.CallTimeIterator // the times of the calls; nil: the walk has none
 	posts   posts
 
 	now  TimedCall
 	same bool
-	last int // terminal
+	last int // terminal of the current call; -1 before the first
 	err  error
 }
 
-// A numberedCall is a terminal whose requests are numbered for a position in the stream.
+// A numberedCall is the last call of a terminal that a walk has passed. It is changed to be the terminal's next call.
 type numberedCall struct {
 	call *Call
 	t    template
-	made int64    // one-shot requests made before that position
-	left uint64   // posts.changes when the array that an earlier call left was filled in
-	from *Call    // the call that call is a copy of
-	lane []*int64 // pointers to the fields that the lane sets in the call; nil: the call is decoded each time
+	made int64    // number of one-shot requests that the stream made before this call
+	left uint64   // value of posts.changes when the array of requests that an earlier call left was filled in
+	from *Call    // the call that call is a copy of: in it, requests are still distances
+	lane []*int64 // pointers to the fields of call that the lane sets; nil: each call of the terminal is decoded
 	own  []int    // indices of the parameters with these fields, and of those with statuses that follow from receives
 
-	statuses []*StatusValue // statuses of requests, to be filled in
-	elems    []Value        // memory for an array that an earlier call left
-	text     []byte         // the text without gaps; nil until needed
-	gaps     []gap          // their positions in the text
+	statuses []*StatusValue // the statuses in call that are filled in from the receives of its requests
+	elems    []Value        // memory for the array of requests that an earlier call left
+	text     []byte         // the text that all calls of the terminal share, without gaps; nil until needed
+	gaps     []gap          // what is left out in text
 }
 
-// Walk returns a walk that begins at a position of a stream.
+// Walk returns a walk without times that begins with the call at the given index of a stream.
 func (k *Rank) Walk(stream int, index uint64) (*Walk, error) {
 	w := &Walk{k: k, stream: stream, cursor: k.streams[stream].Cursor(), counted: index == 0, calls: make([]numberedCall, k.Terminals()), last: -1}
 	w.posts = posts{k: k, stream: stream, from: index}
@@ -56,7 +56,7 @@ func (k *Rank) Walk(stream int, index uint64) (*Walk, error) {
 	return w, nil
 }
 
-// TimedWalk returns a walk whose calls have times.
+// TimedWalk returns a walk with times that begins with the call at the given index of a stream.
 func (k *Rank) TimedWalk(stream int, index uint64) (*Walk, error) {
 	w, err := k.Walk(stream, index)
 	if err != nil {
@@ -66,8 +66,8 @@ func (k *Rank) TimedWalk(stream int, index uint64) (*Walk, error) {
 	return w, err
 }
 
-// ReadAhead decodes the times of the following calls, up to limit bytes of them. Next is then as fast as with
-// means. Callers use it when they have time to spare.
+// ReadAhead decodes up to limit bytes of the times of the following calls, if the trace has the time of each call. Next
+// is then as fast as in a trace with means. Callers use it when they have time to spare.
 func (w *Walk) ReadAhead(limit int) error {
 	if l, ok := w.line.(*timeline.SeriesLine); ok {
 		return l.ReadAhead(limit)
@@ -129,7 +129,7 @@ func (w *Walk) AppendText(b []byte) []byte {
 	return append(b, x.text[from:]...)
 }
 
-// evaluate updates a terminal's call to the walk's position.
+// evaluate changes x, the last call of terminal n, to the walk's current call.
 func (w *Walk) evaluate(x *numberedCall, n int) error {
 	if x.t.call == nil {
 		t, err := w.k.template(n)
@@ -190,7 +190,7 @@ func (w *Walk) evaluate(x *numberedCall, n int) error {
 	return nil
 }
 
-// take makes the call a copy of c.
+// take sets x.call to a copy of c, with own copies of the values that later calls of the terminal change.
 func (x *numberedCall) take(c *Call, stream int) {
 	d := *c
 	d.Stream = stream
@@ -206,7 +206,8 @@ func (x *numberedCall) take(c *Call, stream int) {
 	}
 }
 
-// renumber is like numbered, but stores the result in v, which was copied or numbered from from before.
+// renumber is like numbered(*from, count), but stores the result in v, which must be a copy of *from or an earlier
+// result for it.
 func renumber(v, from *Value, count int64) {
 	switch {
 	case from.Type == TypeRequest:
@@ -214,7 +215,7 @@ func renumber(v, from *Value, count int64) {
 			v.RequestID, v.RequestForm = onceAt(from.RequestID, count)
 		}
 	case from.Type != TypeArray || len(from.Elems) == 0:
-	case &v.Elems[0] == &from.Elems[0]: // v still shares its elements with from
+	case &v.Elems[0] == &from.Elems[0]: // v is a copy that shares its elements with from
 		*v = numbered(*from, count)
 	default:
 		for i := range v.Elems {
@@ -223,14 +224,14 @@ func renumber(v, from *Value, count int64) {
 	}
 }
 
-// Call returns the current call. Next may change it and everything in it.
+// Call returns the current call. Next may change it and everything that it points to.
 func (w *Walk) Call() *Call { return w.now.Call }
 
-// Timed returns the current call with its times, if the walk has any.
+// Timed returns the current call with its times; these are 0 in a walk without times. Next may change it.
 func (w *Walk) Timed() *TimedCall { return &w.now }
 
-// Repeated reports whether no value differs between this call and the one before.
+// Repeated reports whether the current call has the same function, site and values as the stream's previous call.
 func (w *Walk) Repeated() bool { return w.same }
 
-// Err returns why the walk ended early, nil if it did not.
+// Err returns the error that ended the walk, nil if there was no error.
 func (w *Walk) Err() error { return w.err }

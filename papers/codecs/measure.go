@@ -21,13 +21,13 @@ import (
 
 // A List is a codec's result for the gaps or the durations.
 type List struct {
-	Bytes int64 `json:"bytes"` // size of this list, encoded without the other one
+	Bytes int64 `json:"bytes"` // encoded size of the gaps alone, or of the durations alone
 	sum   float64
 	least float64
 	most  float64
 }
 
-// A Result is a codec's result for all blocks so far.
+// A Result is a codec's result for all blocks that were added so far.
 type Result struct {
 	Codec     string  `json:"codec"`
 	Values    int64   `json:"values"` // number of gaps and durations
@@ -44,13 +44,14 @@ type Result struct {
 	file *os.File
 }
 
-// WriteTo has encoded times written to a temporary file in a folder, to measure the time. Close removes it.
+// WriteTo makes Add also write the encoded times to a temporary file in a folder, to measure how long writing takes.
+// Close removes the file.
 func (r *Result) WriteTo(folder string) (err error) {
 	r.file, err = os.CreateTemp(folder, ".spoor-timing-*")
 	return err
 }
 
-// Close waits until what was written is on the disk.
+// Close adds to Write the time until the temporary file's data is on the disk, and removes the file.
 func (r *Result) Close() error {
 	if r.file == nil {
 		return nil
@@ -66,10 +67,10 @@ func (r *Result) Close() error {
 // RawBytes is the size of an uncompressed time, for ratios.
 const RawBytes = 8
 
-// Ratio is how many times smaller than raw the values are.
+// Ratio is the compression ratio of gaps and durations together: uncompressed bytes per encoded byte.
 func (r *Result) Ratio() float64 { return RawBytes * float64(r.Values) / float64(max(r.Bytes, 1)) }
 
-// Ratio is the compression ratio of one list, which has half of the values.
+// Ratio is the compression ratio of one list, which has half of the values of r.
 func (l *List) Ratio(r *Result) float64 {
 	return RawBytes * float64(r.Values) / 2 / float64(max(l.Bytes, 1))
 }
@@ -85,14 +86,14 @@ func (r *Result) NsPerValue(d time.Duration) float64 {
 	return float64(d.Nanoseconds()) / float64(max(r.Values, 1))
 }
 
-// New returns a result for a codec, of no blocks yet.
+// New returns a codec's result to which no block was added yet.
 func New(c series.Codec) *Result {
 	none := List{least: math.Inf(1), most: math.Inf(-1)}
 	return &Result{Codec: c.Name(), Gaps: none, Durations: none}
 }
 
-// Add encodes and decodes one more block. An error means that a value came back with an error beyond its bound, or
-// not at all.
+// Add encodes and decodes one more block. It returns an error if the block can't be encoded, decoded or written, or if
+// a decoded time differs from the original one by more than its error bound.
 func (r *Result) Add(c series.Codec, block Block) error {
 	calls, b := block.Calls, block.Batch
 	runtime.LockOSThread()
@@ -136,7 +137,7 @@ func (r *Result) Add(c series.Codec, block Block) error {
 			one.list.least, one.list.most = min(one.list.least, v), max(one.list.most, v)
 			one.list.sum += off * off
 			if off > 0 {
-				r.Worst = max(r.Worst, off/v) // infinite for 0
+				r.Worst = max(r.Worst, off/v) // +Inf if v is 0
 				r.WorstNs = max(r.WorstNs, off/block.TicksPerNs)
 			}
 			bound := calls.Bound
@@ -151,15 +152,15 @@ func (r *Result) Add(c series.Codec, block Block) error {
 	return nil
 }
 
-// A Block is the times that a codec gets at once, as during recording.
+// A Block is the times of consecutive calls that a codec encodes together, as many as during recording.
 type Block struct {
 	Calls      series.CallInfo
 	Batch      series.Batch
 	TicksPerNs float64
 }
 
-// Blocks yields the times of one thread of a rank, in ticks. It is an error if
-// the trace doesn't have them exactly.
+// Blocks yields the times of one thread of a rank, in clock ticks. It yields an error if the trace lacks the exact
+// times of all calls.
 func Blocks(k *trace.Rank, stream int, o *timing.Options) iter.Seq2[Block, error] {
 	return func(yield func(Block, error) bool) {
 		for raw, err := range k.RawTimes(stream) {

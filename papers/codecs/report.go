@@ -14,7 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Text prints a row for each codec.
+// Text prints the results as a table with a row for each codec.
 func Text(w io.Writer, o *timing.Options, ranks int, results []*Result) {
 	values := int64(0)
 	for _, r := range results {
@@ -50,7 +50,7 @@ func worstShare(v float64) string {
 	return show.Percentage(v, 1)
 }
 
-// throughput returns MB of raw times per second.
+// throughput returns the uncompressed size of r's times divided by d, in MB per second.
 func throughput(r *Result, d time.Duration) string {
 	if d <= 0 {
 		return "-"
@@ -63,7 +63,7 @@ func JSON(r *trace.Reader, o *timing.Options, results []*Result) any {
 	type list struct {
 		Bytes int64    `json:"bytes"`
 		Ratio float64  `json:"ratio"`
-		PSNR  *float64 `json:"psnr"` // null: exact
+		PSNR  *float64 `json:"psnr"` // in decibels; null: all decoded times are exact
 	}
 	type row struct {
 		Codec        string   `json:"codec"`
@@ -115,13 +115,13 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// Measure tries codecs on the times of some ranks. It writes their output to a folder temporarily, to measure the
-// time.
+// Measure tries codecs on the times of the given ranks. To measure how long writing takes, it writes the encoded times
+// to temporary files in folder. step is called after each rank.
 func Measure(r *trace.Reader, ranks []int, list []series.Codec, o *timing.Options, folder string, step func()) ([]*Result, error) {
 	results := make([]*Result, len(list))
 	for i, c := range list {
 		results[i] = New(c)
-		defer results[i].Close() // after an error
+		defer results[i].Close() // removes the temporary file if Measure returns early, after an error
 		if err := results[i].WriteTo(folder); err != nil {
 			return nil, fmt.Errorf("%w; name a folder to write to by --write-to", err)
 		}

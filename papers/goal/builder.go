@@ -8,7 +8,7 @@ var ErrTooMany = errors.New("more than 4 billion operations or dependencies")
 // A Builder makes a schedule, one rank after the other.
 type Builder struct {
 	s     Schedule
-	edges []edge // edges of the current rank, in order
+	edges []edge // dependencies between operations of the current rank, in the order in which they were added
 }
 
 // An edge makes an operation wait for another one.
@@ -17,7 +17,7 @@ type edge struct {
 	start        bool
 }
 
-// most is the largest number of operations, and of dependencies; the number after it means no operation.
+// most is the largest number of operations, and of dependencies. 1<<32 - 1 is left for none, which means no operation.
 const most = 1<<32 - 2
 
 // Rank begins the next rank.

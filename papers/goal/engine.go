@@ -25,7 +25,7 @@ import (
 
 // A Result is what a simulation found.
 type Result struct {
-	End    []uint64 // when each rank's CPU has finished
+	End    []uint64 // by rank: when its last CPU has finished, in the schedule's unit of time
 	Events uint64   // number of operations and messages
 }
 
@@ -53,33 +53,35 @@ func Simulate(s *Schedule, p Parameters) (*Result, error) {
 
 type engine struct {
 	schedule   *Schedule
-	ops        []Op    // the schedule's
+	ops        []Op    // the schedule's operations
 	Parameters         // parameters of the model
 	state      []state // by operation
 	ranks      []rank
 	others     map[place]*rank // CPUs of ranks after the first
-	since      []uint64        // by operation: when the last operation that it waits for started or ended; nil: all ranks have one CPU
-	channels   []channel
+	// since is by operation: when the last operation that it waits for started or ended. It is nil if all ranks have
+	// one CPU.
+	since    []uint64
+	channels []channel
 
-	free               []uint32 // operations whose dependencies are met
+	free               []uint32 // operations whose dependencies are met, but that have no event yet
 	byRankAndKind      func(a, b uint32) int
 	events             queue
 	order              uint32 // number of events so far: at most two for each operation
 	unended, unmatched int    // numbers of unfinished operations, and of unmatched messages
 }
 
-// state is the simulation's state of an operation, with copies of the schedule's fields: with many operations, memory
-// access dominates the time.
+// state is the simulation's state of an operation. It has copies of the fields of Op, so that an event needs one memory
+// access instead of two: with many operations, these dominate the simulation's time.
 type state struct {
-	size    uint64 // copied from the schedule, like the following
+	size    uint64 // size, peer, kind and cpu are those of the operation's Op
 	peer    uint32
 	kind    Kind
-	cpu, in uint8  // in: the CPU that receives the message
+	cpu, in uint8  // in, of a send: number of the peer's CPU that receives the message
 	order   uint32 // while the operation's event waits in a backlog: the event's number
 	rank    uint32
-	needs   uint32 // remaining starts and ends that it waits for; ended: it has ended
+	needs   uint32 // number of starts and ends of other operations still waited for; ended: this one has ended
 	channel uint32
-	next    uint32 // next operation in the same backlog or channel; none at the end
+	next    uint32 // next operation in the list (of a backlog or channel) that this one is in; none at the end
 }
 
 const ended = ^uint32(0)
@@ -216,7 +218,8 @@ func (e *engine) receive(ev event) {
 	e.end(op, ev.time)
 }
 
-// meet ends a send that waited for its receive. Before, its CPU begins nothing else, and its rank no other send.
+// meet ends a send above the eager limit at the time when its receive and its message meet. From then on, its CPU, and
+// its rank's NIC for sends, count as busy up to that time.
 func (e *engine) meet(send uint32, time uint64) {
 	r, c := &e.ranks[e.state[send].rank], e.cpu(e.state[send].rank, e.state[send].cpu)
 	c.cpu, r.sends = max(c.cpu, time), max(r.sends, time)
@@ -244,8 +247,8 @@ func (e *engine) letGo(ops []uint32, time uint64) {
 	}
 }
 
-// release makes events of operations whose dependencies are met. The clock of an operation's own CPU has reached the
-// end of its dependencies there. Dependencies on another CPU may have ended later.
+// release adds events for the operations in free. Such an operation begins no earlier than its CPU is free. That is
+// after its dependencies on the same CPU have ended; those on other CPUs of the rank may end later (e.since).
 func (e *engine) release() {
 	if len(e.free) > 1 {
 		slices.SortStableFunc(e.free, e.byRankAndKind)
@@ -294,17 +297,17 @@ func (e *engine) describe(op uint32) string {
 	return fmt.Sprintf("operation %d of rank %d: %s", op-from+1, rank, e.ops[op])
 }
 
-// Parameters are the model's parameters, in the schedule's unit of time and in bytes.
+// Parameters are the parameters of the LogGOPS model, with its letters. Times are in the schedule's unit of time.
 type Parameters struct {
-	Latency      uint64 `json:"latency"`       // L
-	Overhead     uint64 `json:"overhead"`      // o
-	MessageGap   uint64 `json:"message_gap"`   // g
-	ByteGap      uint64 `json:"byte_gap"`      // G
-	ByteOverhead uint64 `json:"byte_overhead"` // O
-	Eager        uint64 `json:"eager"`         // S, the largest message that doesn't wait for its receive
+	Latency      uint64 `json:"latency"`       // L: time of a message in the network
+	Overhead     uint64 `json:"overhead"`      // o: CPU time of a send or receive
+	MessageGap   uint64 `json:"message_gap"`   // g: least time between two messages at a NIC
+	ByteGap      uint64 `json:"byte_gap"`      // G: NIC time of each byte after the first
+	ByteOverhead uint64 `json:"byte_overhead"` // O: CPU time of each byte after the first
+	Eager        uint64 `json:"eager"`         // S: bytes of the largest message that doesn't wait for its receive
 }
 
-// DefaultParameters are LogGOPSim's, in ns.
+// DefaultParameters are the default parameters of LogGOPSim, in ns.
 var DefaultParameters = Parameters{Latency: 2500, Overhead: 1500, MessageGap: 1000, ByteGap: 6, Eager: 65535}
 
 // horizon is the largest time of a simulation, so that adding an operation's duration can't overflow.

@@ -23,7 +23,7 @@ const noCPU, anyCPU = -1, -2
 type channelKey struct{ rank, peer, tag uint32 }
 
 // assignChannels assigns each send and receive to a channel. A message is received by the CPU whose receives are in
-// its channel; if there are several, by the CPU with the sender's number.
+// its channel. If the channel has receives of several CPUs, or none, it is the CPU with the number of the sending CPU.
 func (e *engine) assignChannels() {
 	wild := make([]bool, e.schedule.Ranks())
 	for i := range e.ops {
@@ -112,7 +112,8 @@ func (e *engine) fit(a, b uint32) bool {
 	return (recv.Peer == Any || recv.Peer == e.state[b].rank) && (recv.Tag == Any || recv.Tag == send.Tag)
 }
 
-// A rank is a CPU with a NIC, and the backlogs that wait for them. Further CPUs of a rank have no NIC.
+// A rank is the first CPU of a simulated rank, its NIC, and the backlogs of events that wait for these. In
+// engine.others it is a further CPU, whose NIC is that of the first one.
 type rank struct {
 	cpu, sends, recvs uint64 // times from which the CPU is free, and the NIC for sends and for receives
 	calcs, out, in    backlog
@@ -140,10 +141,11 @@ func (e *engine) cpu(of uint32, number uint8) *rank {
 	return c
 }
 
-// A backlog is the events of a rank that wait for the same resource. When it becomes free, the oldest event continues
-// and the others wait again. So only the oldest one, the head, must be in the queue. As clocks only advance, events
-// of ranks with one CPU enter a backlog in the order in which they were made. An event that waited for another CPU
-// may enter after newer events. Then it becomes the head, and the old head continues on its own.
+// A backlog is the events of one kind (send, arrival or calculation) that wait for a CPU, and for its NIC if needed.
+// When these become free, the oldest event continues and the others wait again. So only the oldest one, the head, must
+// be in the engine's queue. As clocks only advance, events of ranks with one CPU enter a backlog in the order in which
+// they were made. An event that waited for another CPU may enter after newer events. Then it becomes the head, and the
+// old head stays in the queue, too.
 type backlog struct {
 	list
 	head uint32 // number of the head's event, noHead if nothing waits; all events in the list are newer
@@ -153,7 +155,7 @@ const noHead = ^uint32(0)
 
 var noBacklog = backlog{list{none, none}, noHead}
 
-// delay makes an event wait until a time when its resource may be free.
+// delay makes an event wait in a backlog. until is when the CPU, and the NIC if needed, may be free.
 func (e *engine) delay(ev event, until uint64, b *backlog) {
 	if b.head < ev.order() {
 		e.state[ev.op()].order = ev.order()
@@ -165,7 +167,7 @@ func (e *engine) delay(ev event, until uint64, b *backlog) {
 	e.events.put(ev)
 }
 
-// insert inserts an operation into a list sorted by events.
+// insert inserts an operation into a list that is sorted by state.order, the number of the operation's event.
 func (e *engine) insert(l *list, op uint32) {
 	order := e.state[op].order
 	if l.first == none || e.state[l.last].order < order {
@@ -180,7 +182,8 @@ func (e *engine) insert(l *list, op uint32) {
 	*at = op
 }
 
-// advance makes the next event of a backlog its head, if the head was the event that began.
+// advance is called when an event (began) begins. If that was the backlog's head, the oldest event in the list becomes
+// the head: it is put into the engine's queue, for time until.
 func (e *engine) advance(began event, until uint64, b *backlog) {
 	if began.order() != b.head {
 		return

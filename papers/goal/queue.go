@@ -3,10 +3,10 @@ package goal
 // An event is an operation that may begin at a time, or the arrival of a send's message.
 type event struct {
 	time uint64
-	what uint64 // number of the event and its operation: of events at the same time, the older one is first
+	what uint64 // upper half: the event's number, so that of events at one time the older is first; lower: operation
 }
 
-// message is the bit in an operation's number that means the arrival of its message.
+// message is the bit that distinguishes the arrival of an operation's message from the operation itself in event.what.
 const message = 1 << 31
 
 func newEvent(time uint64, order, op uint32) event {

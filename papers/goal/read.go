@@ -253,7 +253,7 @@ func (r *reader) operationOf(label []byte) (uint32, error) {
 	return op, nil
 }
 
-// orAny reads a number, or -1 where that is allowed.
+// orAny reads a number. If any is set, it also accepts -1, which means any rank or any tag.
 func (r *reader) orAny(what string, any bool, most uint64) (uint32, error) {
 	if any && r.ahead("-1") {
 		r.takeWord()

@@ -24,11 +24,11 @@ const Any = ^uint32(0)
 
 // An Op is one operation of a rank.
 type Op struct {
-	Size     uint64 // bytes, or the duration of a calculation
+	Size     uint64 // bytes of a send or receive; the duration of a calculation in the schedule's unit of time
 	Peer     uint32 // the other rank of a send or receive
 	Tag      uint32
 	Kind     Kind
-	CPU, NIC uint8 // resources of its rank that it uses
+	CPU, NIC uint8 // numbers, from 0, of the rank's CPU and network interface that the operation uses
 }
 
 // String writes an operation as GOAL's text has it.
@@ -62,7 +62,7 @@ func orAny(n uint32) string {
 // different ranks.
 type Schedule struct {
 	Ops   []Op
-	first []uint32 // by rank: its first operation; then the total number
+	first []uint32 // by rank: number of its first operation; after the last rank: the number of all operations
 	// The operations that wait for operation op: for its start, dependents[starts[op]:ends[op]]; for its end,
 	// dependents[ends[op]:starts[op+1]].
 	dependents, starts, ends []uint32

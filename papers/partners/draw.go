@@ -11,15 +11,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A drawnMessage is a message that each rank sends, and receives, in an exchange.
+// A drawnMessage is a synthetic message that each rank sends, and receives, in an exchange. offset is the receiver's
+// rank minus the sender's.
 type drawnMessage struct {
 	offset, tag, bytes int64
 }
 
-// mostBins is the largest number of bins of a distribution.
+// mostBins is the largest number of bins of a distribution in the trace.
 const mostBins = 64
 
-// told returns the description of a family's synthetic messages that the trace stores.
+// told returns a family's synthetic messages as the trace describes them.
 func (f *family) told(seed uint64) trace.SyntheticMessages {
 	return trace.SyntheticMessages{
 		Seed: seed, Intervals: uint64(len(f.intervals)), ExchangeRounds: f.rounds, DistinctExchanges: f.exchanges, WrapsAround: f.ring, SendSegment: f.memory[0], ReceiveSegment: f.memory[1],
@@ -27,7 +28,8 @@ func (f *family) told(seed uint64) trace.SyntheticMessages {
 	}
 }
 
-// draw draws a family's exchanges, or returns why that is impossible.
+// draw draws the exchanges of a family, which has this number among all families. If that is impossible, it returns
+// why.
 func (f *family) draw(d *Drawer, number int) (why string) {
 	ranks := int64(d.r.Ranks())
 	total := f.relative.Count
@@ -39,7 +41,7 @@ func (f *family) draw(d *Drawer, number int) (why string) {
 	if f.elements(); f.sizes.Max.Value/f.unit > math.MaxInt32 {
 		return "messages are too large"
 	}
-	far := uint64(0) // at this distance, ranks are neighbours only on a ring
+	far := uint64(0) // number of messages over a distance above ranks/2, as between the first and last rank of a ring
 	for _, x := range f.relative.AllBins() {
 		if 2*max(x.Min, -x.Min) > ranks {
 			far += x.Count
@@ -78,8 +80,8 @@ func (f *family) draw(d *Drawer, number int) (why string) {
 	return ""
 }
 
-// byChance reports whether a rank may randomly have n messages if partners are random and a rank has mean messages on
-// average. By Chernoff's bound, some rank has n in at most a tenth of all runs.
+// byChance reports whether random partners suffice to explain that a rank has n messages, where the mean over all ranks
+// is mean. ranks is their number. Otherwise, by Chernoff's bound, some rank has n in at most a tenth of all runs.
 func byChance(n, mean, ranks float64) bool { return n*math.Log(n/mean)-(n-mean) < math.Log(20*ranks) }
 
 // elements rounds sizes to whole elements of the family's datatype, or to bytes.
@@ -101,7 +103,7 @@ func (f *family) elements() {
 // A drawing draws synthetic messages of one kind.
 type drawing struct {
 	kind  *drawnKind
-	from  uint64 // seed of the hash
+	from  uint64 // seed of the hash that serves as a random number
 	ranks int64
 	ring  bool
 	unit  int64
@@ -113,8 +115,8 @@ type weight struct {
 	weight float64
 }
 
-// draw returns the messages that a rank sends in each of rounds exchanges, on average. left passes the rounding error
-// from one kind to the next.
+// draw returns the messages of this kind that a rank sends in each exchange, where there are rounds exchanges in all.
+// left is the number of messages that rounding left over so far: the next kind gets them.
 func (x *drawing) draw(rounds uint64, left *float64) (list []drawnMessage) {
 	offsets, want := x.offsets()
 	want += *left
@@ -135,8 +137,8 @@ func (x *drawing) draw(rounds uint64, left *float64) (list []drawnMessage) {
 	return list
 }
 
-// offsets returns the distances from sender to receiver. A distance's weight is the mean number of messages of the
-// ranks that have a partner there. sum is the sum of the weights.
+// offsets returns the distances from sender to receiver. A distance's weight is the number of messages over it,
+// divided by the number of ranks that have a partner at that distance. sum is the sum of the weights.
 func (x *drawing) offsets() (list []weight, sum float64) {
 	of := x.kind.offsets
 	if x.ring {
@@ -157,7 +159,7 @@ func (x *drawing) offsets() (list []weight, sum float64) {
 	return list, sum
 }
 
-// pick returns a value from the i-th of n equal parts of a distribution.
+// pick draws a value from part i, counted from 0, of a distribution that is cut into n parts of equal weight.
 func (x *drawing) pick(list []weight, i, n int) int64 {
 	sum := 0.0
 	for _, w := range list {
@@ -172,7 +174,7 @@ func (x *drawing) pick(list []weight, i, n int) int64 {
 	return list[len(list)-1].value
 }
 
-// order returns the numbers below n in random order.
+// order returns the numbers below n in random order. which is a part of the seed: other values give other orders.
 func (x *drawing) order(n int, which uint64) []int {
 	list := make([]int, n)
 	for i := range list {
@@ -184,7 +186,8 @@ func (x *drawing) order(n int, which uint64) []int {
 	return list
 }
 
-// sizes returns the means of n bins with equal numbers of messages, in whole elements.
+// sizes returns n message sizes in bytes, ascending. The sorted original sizes are cut into n equal parts. Each result
+// is the mean of one part, rounded to whole elements.
 func (x *drawing) sizes(n int) []int64 {
 	total := float64(x.kind.sizes.Count)
 	room := total / float64(n)
@@ -200,13 +203,13 @@ func (x *drawing) sizes(n int) []int64 {
 			}
 		}
 	}
-	if at < n { // lost by rounding
+	if at < n { // the last part isn't quite full, as fractions of messages are rounded
 		out[at] = x.whole(sum / (room - left))
 	}
 	return out
 }
 
-// whole rounds bytes to whole elements: at least one, except for 0 bytes.
+// whole rounds a number of bytes to a multiple of an element's size, x.unit. Only less than half a byte becomes 0.
 func (x *drawing) whole(bytes float64) int64 {
 	if bytes < 0.5 {
 		return 0

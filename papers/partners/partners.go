@@ -1,5 +1,5 @@
-// Package partners makes random-looking messages synthetic. It makes a trace in which the messages of some intervals are
-// replaced by messages drawn from the same distributions of distances, sizes and tags.
+// Package partners makes random-looking messages synthetic. It makes a trace in which the messages of some intervals
+// are replaced by messages drawn from the same distributions of distances, sizes and tags.
 //
 // Invariants:
 //
@@ -23,7 +23,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Drawer makes traces with synthetic messages from a trace.
+// A Drawer makes copies of a trace in which synthetic messages replace some of the recorded ones.
 type Drawer struct {
 	r         *trace.Reader
 	seed      uint64
@@ -39,7 +39,7 @@ func New(r *trace.Reader, seed uint64, progress func(ranks int)) *Drawer {
 	return &Drawer{r: r, seed: seed, progress: progress, kept: make(map[string]uint64)}
 }
 
-// Families returns the number of families that can get synthetic messages.
+// Families returns the number of families of intervals whose messages can be replaced by synthetic ones.
 func (d *Drawer) Families() (int, error) {
 	if !d.looked {
 		d.looked = true
@@ -50,10 +50,10 @@ func (d *Drawer) Families() (int, error) {
 	return len(d.families), nil
 }
 
-// Kept lists why intervals keep their messages, with the number of intervals.
+// Kept lists the reasons why intervals keep their recorded messages, each with the number of its intervals.
 func (d *Drawer) Kept() []reduce.KeptReason { return reduce.KeptReasons(d.kept) }
 
-// Draw makes a trace in which the first families have synthetic messages.
+// Draw makes a trace with synthetic messages in that many families, the most expensive ones first.
 func (d *Drawer) Draw(families int) (*trace.Reader, error) {
 	if _, err := d.Families(); err != nil {
 		return nil, err

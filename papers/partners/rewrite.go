@@ -13,18 +13,18 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A writer writes exchanges into tracks.
+// A writer writes the exchanges of synthetic messages into the tracks of all ranks.
 type writer struct {
 	d        *Drawer
 	families []*family
 	of       map[int]*family // by interval: its family
-	sites    track.Track     // sites of synthetic calls, with the sites around them; only tables of sites are used
+	sites    track.Track     // call sites of synthetic calls, with their callers; other fields are unused
 }
 
-// heap is the class of data segments.
+// heap is the class of the memory segments that synthetic messages are sent from and received into.
 const heap = 1
 
-// tracks changes the tracks of all ranks.
+// tracks replaces the messages of the families by synthetic ones in the tracks of all ranks.
 func (w *writer) tracks(list []*track.Track) error {
 	if len(w.families) == 0 {
 		return nil
@@ -96,7 +96,7 @@ func segments(t *track.Track) (next int64, err error) {
 	return next, nil
 }
 
-// site finds the call site of a sample.
+// site sets s.site to the site of the sample's call in the rank's track t, and copies this site and its callers.
 func (w *writer) site(s *sample, t *track.Track) {
 	c := t.Streams[0].Grammar.Cursor()
 	c.Seek(s.at)
@@ -129,11 +129,11 @@ type rewriting struct {
 	w       *writer
 	t       *track.Track
 	b       *track.Builder // the new track
-	removed []uint64       // by old terminal: number of removed calls
-	counts  []uint64       // by terminal: number of synthetic calls
+	removed []uint64       // by terminal of the old track: number of removed calls
+	counts  []uint64       // by terminal minus the number of old terminals: number of synthetic calls
 	waits   []bool
-	first   []uint64                // by terminal: number of exchanges that begin with its synthetic calls
-	written map[exchangeOf][]uint32 // terminals of the exchanges written so far
+	first   []uint64                // as in counts: number of exchanges that begin with the terminal
+	written map[exchangeOf][]uint32 // for each exchange written so far: the terminals of its calls in order
 }
 
 // An exchangeOf identifies a rank's exchange on a communicator.
@@ -143,7 +143,7 @@ type exchangeOf struct {
 	rank int
 }
 
-// rank writes exchanges into the track of a rank.
+// rank replaces the messages of the families by synthetic exchanges in the track of one rank.
 func (w *writer) rank(source *ops.Source, t *track.Track) error {
 	x := &rewriting{w: w, t: t, b: track.NewBuilderFrom(t), removed: make([]uint64, len(t.Signatures)), written: make(map[exchangeOf][]uint32)}
 	calls := x.b.Stream(0)
@@ -198,7 +198,7 @@ func (x *rewriting) exchange(n int, s *share) {
 	}
 }
 
-// write makes the calls of an exchange.
+// write makes the calls of an exchange (MPI_Irecv, MPI_Isend and one MPI_Waitall) and returns their terminals in order.
 func (x *rewriting) write(of exchangeOf) (list []uint32) {
 	f := of.g.of
 	if len(of.g.exchange) == 0 {
@@ -255,7 +255,7 @@ func (x *rewriting) call(name string, site uint64, vals []int64) uint32 {
 	return n
 }
 
-// finish changes the track.
+// finish replaces the contents of the old track by those of the new one.
 func (x *rewriting) finish() {
 	t := x.t
 	x.b.Times = append(x.left(), make([]track.Times, len(x.counts))...)
@@ -280,7 +280,8 @@ func joined[K comparable, V any](a, b map[K]V) map[K]V {
 	return a
 }
 
-// left returns the times of the calls that are not removed, by old terminal: sums are in proportion to their number.
+// left returns the times of the calls that are not removed, by terminal of the old track. A terminal's sum of times is
+// reduced in proportion to its number of calls.
 func (x *rewriting) left() []track.Times {
 	times := make([]track.Times, len(x.t.Times))
 	for n, s := range x.t.Times {
@@ -290,8 +291,9 @@ func (x *rewriting) left() []track.Times {
 	return times
 }
 
-// spend gives a rank's synthetic calls the total time of the calls that they replace. The computation before those is
-// moved before each exchange. Sends and receives take the time of replaced nonblocking calls; the rest is waiting.
+// spend gives a rank's synthetic calls the total time of the calls that they replace. The gaps before replaced calls
+// become gaps before exchanges. Synthetic sends and receives take as long as replaced nonblocking calls, on average;
+// MPI_Waitall takes the remaining time.
 func (x *rewriting) spend(times []track.Times) {
 	var duration, gap, posts, postNs, posted, waits, firsts uint64
 	for n, s := range x.t.Times {
@@ -332,7 +334,7 @@ func (x *rewriting) spend(times []track.Times) {
 // A budget is the time that a number of calls share.
 type budget struct{ ns, calls uint64 }
 
-// take removes the share of some calls.
+// take removes this number of calls from the budget, and their part of its time, which it returns in ns.
 func (s *budget) take(calls uint64) uint64 {
 	if calls == 0 {
 		return 0
@@ -345,7 +347,7 @@ func (s *budget) take(calls uint64) uint64 {
 	return ns
 }
 
-// alike returns the statistics of count nearly equal samples with a sum.
+// alike returns the statistics of count samples that have this sum and differ by at most 1.
 func alike(count, sum uint64) model.Stat {
 	s := model.Stat{Count: count, Sum: sum, Min: sum / count, Max: (sum + count - 1) / count}
 	s.SetDeviation(0)

@@ -16,7 +16,7 @@ import (
 // An interval is the data on one interval, over all ranks.
 type interval struct {
 	fence       uint64
-	balance     [2]uint64 // hash of messages sent and not received before its end
+	balance     [2]uint64 // hash of the messages sent in it minus that of those received in it; 0: they are the same
 	why         string
 	comm        *handles.Comm
 	closingComm int
@@ -29,24 +29,24 @@ type interval struct {
 // A family is intervals whose messages are sent from the same call sites.
 type family struct {
 	intervals []int
-	cost      uint64 // number of messages; equal lists of messages from one call site count once
+	cost      uint64 // number of messages in the trace, where equal lists of messages from one call site count once
 	bodies    int
 	groups    []*group
 	datatype  int64
 	unit      int64
 	mixed     bool // the messages have different datatypes
 	ring      bool
-	sent      []uint64 // by rank
+	sent      []uint64 // by rank: number of messages that it sends; in received, number of those that it receives
 	received  []uint64
 
 	relative, sizes, tags, numbers stats.NumberDistribution
 	send, receive, wait            sample
 	exchanges                      int
 	rounds                         uint64
-	memory                         [2]int64 // memory segments of the data that synthetic calls send, and receive
+	memory                         [2]int64 // numbers of the segments that synthetic calls send from, and receive into
 }
 
-// A sample is a recorded call whose call site synthetic calls use.
+// A sample is a recorded call. Synthetic calls are recorded with its call site.
 type sample struct {
 	rank  int
 	at    uint64
@@ -54,7 +54,7 @@ type sample struct {
 	site  uint64
 }
 
-// A group is intervals with the same exchange.
+// A group is the intervals of a family that get the same synthetic exchange.
 type group struct {
 	of        *family
 	intervals int
@@ -63,16 +63,17 @@ type group struct {
 	exchange  []drawnMessage
 }
 
-// A kind of messages has its own distributions, from which synthetic messages are drawn.
+// A kind is the messages with one tag and with or without data. Synthetic messages of each kind are drawn from
+// distributions of its own.
 type kind struct {
-	tag     int64 // manyTags: any
+	tag     int64 // manyTags: all tags that have no kind of their own
 	nothing bool  // messages without data
 }
 
-// manyTags is the tag of kinds whose tags are too many to distinguish.
+// manyTags is the tag of the kinds of messages whose tags came after the first mostTags kinds of a group.
 const manyTags = -1 << 60
 
-// mostTags is the largest number of distinguished tags.
+// mostTags is the number of kinds in a group from which on further tags share a kind.
 const mostTags = 32
 
 // A drawnKind is the statistics of a kind's original messages.
@@ -82,12 +83,14 @@ type drawnKind struct {
 
 // Criteria for drawing messages.
 const (
-	fewBodies = 27 // at most this many different message lists: an open three-dimensional grid has as many kinds of ranks
-	unequal   = 4  // multiple of the mean: a rank with more messages, not by chance, is special
+	// fewBodies is the largest number of different lists of messages for which partners count as regular. The ranks of
+	// an open three-dimensional grid send 27 different lists.
+	fewBodies = 27
+	unequal   = 4 // no messages are drawn if a rank has over unequal times as many as the mean, and not by chance
 	mostDrawn = 1 << 12
 	mostTold  = 128 // approximate limit of messages in all exchanges of a family
 	mostBody  = 1 << 20
-	mostKinds = 16 // largest number of exchanges of a family
+	mostKinds = 16 // largest number of different synthetic exchanges of a family
 )
 
 // survey finds the intervals whose messages can be drawn.
@@ -109,8 +112,12 @@ func (d *Drawer) survey() error {
 	if d.r.Ranks() < 2 {
 		return nil
 	}
-	bodies := make(map[uint64]int) // by hash of the receivers and tags of a list of messages, and the first one's call site: number of messages
-	cost := make(map[int]uint64)   // by call site of the first message: number of messages, repetitions of a shorter list counted once
+	// bodies is the length of each different list of messages that a rank sends in an interval. The key is a hash of
+	// the list's receivers and tags, and of its first call site.
+	bodies := make(map[uint64]int)
+	// cost is by call site of a list's first message: the number of messages in the different lists. Of a list that
+	// repeats a shorter one, only the shorter one is counted.
+	cost := make(map[int]uint64)
 	count := make(map[int]int)
 	apart := ""
 	var intervals int
@@ -149,7 +156,7 @@ func (d *Drawer) survey() error {
 		d.progress(1)
 	}
 	for n := range d.intervals {
-		if d.intervals[n].why == whyUnknown { // messages of unknown intervals exclude all intervals
+		if d.intervals[n].why == whyUnknown { // an unknown message might be received in any other interval
 			apart = whyUnknown
 		}
 	}
@@ -248,7 +255,8 @@ func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]in
 	return nil
 }
 
-// split groups a family's intervals: each alone if they are few, else by similar numbers of messages.
+// split divides a family's intervals into groups. If they are few, each interval is a group. Otherwise, intervals with
+// similar numbers of messages form a group.
 func (f *family) split(d *Drawer) {
 	messages, rounds := uint64(0), uint64(0)
 	for _, n := range f.intervals {

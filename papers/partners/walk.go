@@ -19,11 +19,11 @@ type message struct {
 	tag      int64
 	bytes    uint64
 	datatype int64
-	place    int    // call site
+	place    int    // number of the call site, as in ops.Call
 	at       uint64 // index of the call
 }
 
-// An end is the first call of an interval's receives or waits on a rank.
+// An end is the first call that receives, or that waits, in an interval of a rank. any is false without such a call.
 type end struct {
 	at  uint64
 	any bool
@@ -31,21 +31,21 @@ type end struct {
 
 // A share is one rank's part of an interval.
 type share struct {
-	first, end   uint64 // its calls: from first, up to but without end
-	removed      []bool // by call: removed if messages are drawn
+	first, end   uint64 // indices of its calls: from first, up to but without end
+	removed      []bool // by call from first on: whether it is removed if the interval gets synthetic messages
 	sent         []message
 	receive      end
 	wait         end
 	got          uint64 // number of received messages
-	rounds       uint64 // how often the list of sent messages repeats
+	rounds       uint64 // how often sent contains its shortest repeated part (e.g. 2 for messages a, b, a, b)
 	comm         *handles.Comm
 	closing      int64  // handle of the communicator of the collective call that ends the interval
-	closingComm  int    // number of that communicator
+	closingComm  int    // number of the communicator with the handle closing
 	fence        uint64 // hash that identifies the collective call that ends the interval
 	closed       bool   // a collective call ends the interval; false: the run's end
 	why          string // why the interval keeps its messages; "": they can be synthetic
 	balance      [2]uint64
-	crossedSince int // number of the interval from which requests are pending into it; its own number: none
+	crossedSince int // number of the oldest interval that made a request which is used in this one; else its own
 }
 
 // A walk goes through the calls of a rank.
@@ -57,7 +57,7 @@ type walk struct {
 	losses   uint64
 	share    share
 	interval int
-	made     int64   // number of one-shot requests so far
+	made     int64   // number of one-shot requests that the rank has made so far
 	began    []int64 // by interval: value of made at its beginning
 	open     int     // number of pending operations
 	visit    func(interval int, s *share)
@@ -72,7 +72,7 @@ func walkRank(r *trace.Reader, source *ops.Source, rank int, visit func(interval
 	return source.RunRank(rank, w)
 }
 
-// Begin notes how many calls could not be interpreted before this rank.
+// Begin stores how many calls could not be interpreted on the ranks that were walked before.
 func (w *walk) Begin(*trace.Rank) error {
 	w.losses = w.lost()
 	return nil
@@ -89,7 +89,7 @@ func (w *walk) keep(why string) {
 	w.share.why = cmp.Or(w.share.why, why)
 }
 
-// lost returns the number of losses in interpreting calls.
+// lost returns how often the source could not interpret a call so far, over all ranks.
 func (w *walk) lost() (n uint64) {
 	for _, x := range w.source.Losses {
 		n += x
@@ -102,7 +102,7 @@ const (
 	whyRequests = "requests of one interval are used in another, or by nobody"
 )
 
-// Enter handles the next call.
+// Enter ends the current interval if the next call is a collective of all ranks. Otherwise, it adds the call to it.
 func (w *walk) Enter(c *ops.Call) error {
 	w.last = c.Index + 1
 	s := &w.share
@@ -178,7 +178,7 @@ func (w *walk) requests(c *trace.Call) {
 		case v.Type != trace.TypeRequest || v.RequestForm != trace.RequestOneShot:
 		case out:
 			w.made = max(w.made, v.RequestID+1)
-		default: // made in an earlier interval, so pending across all beginnings since
+		default: // a request made in an earlier interval is pending at the beginnings of all intervals since
 			for w.share.crossedSince > 0 && v.RequestID < w.began[w.share.crossedSince] {
 				w.share.crossedSince--
 			}
@@ -193,7 +193,8 @@ func (w *walk) requests(c *trace.Call) {
 	}
 }
 
-// concerns reports whether a call is removed when messages become synthetic, or why its interval keeps its messages.
+// concerns reports whether a call is removed if its interval gets synthetic messages. If why isn't empty, the interval
+// can't get any because of this call.
 func (w *walk) concerns(c *ops.Call) (removed bool, why string) {
 	def, known := mpi.ByID(c.Func.ID)
 	if !known {
@@ -292,10 +293,10 @@ func (w *walk) act(c *ops.Call, a *ops.Act) {
 	s.sent = append(s.sent, x)
 }
 
-// mostSent bounds the messages that a rank sends in an interval.
+// mostSent is the largest number of messages that a rank may send in an interval that gets synthetic messages.
 const mostSent = 1 << 20
 
-// member returns the rank in a communicator.
+// member returns the walked rank's number in a communicator.
 func (w *walk) member(c *handles.Comm) int {
 	if c.Number == 0 {
 		return w.rank
@@ -309,7 +310,8 @@ func (w *walk) member(c *handles.Comm) int {
 	})[w.rank]
 }
 
-// meet counts a collective call of some ranks, to detect calls that not all of them make in the same interval.
+// meet adds a collective call on a communicator of some ranks to the interval's balance. The sum over all ranks is 0
+// only if all members make the call in the same interval.
 func (w *walk) meet(c *handles.Comm) {
 	if c.RemoteSize > 0 {
 		w.keep("collective calls between groups are in it")
@@ -325,22 +327,26 @@ func (w *walk) meet(c *handles.Comm) {
 	w.share.count(n, uint64(c.Number), 1<<40)
 }
 
-// count adds n times the hash of list. If all sent messages are received, the sum over all ranks is 0. Otherwise it
-// is 0 with probability 2⁻¹²⁸.
+// count adds n times the hash of list to s.balance. n is 1 for a sent message, -1 for a received one; meet passes other
+// numbers. If all messages sent in the interval are received in it, the sum over all ranks is 0. Otherwise it is 0 with
+// probability 2⁻¹²⁸.
 func (s *share) count(n int64, list ...uint64) {
 	h := mixedAll(list...)
 	s.balance[0] += uint64(n) * h
 	s.balance[1] += uint64(n) * grammar.DrawHash(h, 1)
 }
 
-// repeats returns how often a list of messages repeats a shorter one, by receivers and tags.
+// repeats returns how many equal parts, as short as possible, a list of messages consists of: 1 if it doesn't repeat.
+// Messages with the same receiver and tag are equal.
 func repeats(list []message) uint64 {
 	n := len(list)
 	if n == 0 {
 		return 0
 	}
 	same := func(i, j int) bool { return list[i].offset == list[j].offset && list[i].tag == list[j].tag }
-	border := make([]int, n) // for each prefix: the length of its longest border
+	// border is the length of the longest border of each prefix of list (Knuth, Morris and Pratt): of the longest
+	// proper prefix that is also a suffix.
+	border := make([]int, n)
 	for i := 1; i < n; i++ {
 		k := border[i-1]
 		for k > 0 && !same(i, k) {

@@ -1,8 +1,10 @@
-// Command reproduce measures what papers/README.md compares with the figures of the five papers, and rewrites its table:
+// Command reproduce measures what papers/README.md compares with the figures of the five papers, and rewrites its
+// table:
 //
 //	make && go run ./papers/reproduce
 //
-// It takes about two minutes. What takes hours elsewhere it reads from the results of bench/scale and from pages with measured tables.
+// It takes about two minutes. What takes hours elsewhere it reads from the results of bench/scale and from pages with
+// measured tables.
 package main
 
 import (
@@ -32,7 +34,7 @@ func main() {
 	}
 }
 
-// A row is a figure, table or feature of a paper.
+// A row is a row of the printed table: a figure, table or feature of a paper, and how to get spoor's counterpart.
 type row struct {
 	figure, command, paper string
 	ours                   func(b *bench) (string, error)
@@ -89,7 +91,7 @@ func reproduce(into string) error {
 	return os.WriteFile(into, []byte(before+begin+"\n"+table.String()+end+after), 0o644)
 }
 
-// A bench runs programs and spoor.
+// A bench runs programs and spoor in a temporary folder.
 type bench struct {
 	dir, spoor string
 	mpi        *mpis.MPI
@@ -108,7 +110,7 @@ func (b *bench) run(line ...string) ([]byte, error) {
 	return out, err
 }
 
-// ask returns an answer in JSON.
+// ask runs spoor with the arguments, and decodes its JSON output into the value that to points to.
 func (b *bench) ask(to any, arguments ...string) error {
 	out, err := b.run(append([]string{b.spoor}, arguments...)...)
 	if err == nil {
@@ -146,7 +148,7 @@ func (b *bench) trace(name string, ranks int, timing string, arguments ...string
 	return file, err
 }
 
-// An about is the part of spoor info's answer that is used here.
+// An about is what the JSON output of spoor info says of a trace, as far as it is used here.
 type about struct {
 	Bytes int64 `json:"bytes"`
 	Calls int64 `json:"calls"`
@@ -212,8 +214,8 @@ func scale(names ...string) func(b *bench) (string, error) {
 	}
 }
 
-// page finds a result in a page with measured tables. In say, it replaces $1 and so on by the matches of pattern's
-// groups.
+// page finds a measured result in the text file path. It returns say with $1, $2 and so on replaced by what the groups
+// of the regular expression pattern matched.
 func page(path, pattern, say string) func(b *bench) (string, error) {
 	return func(*bench) (string, error) {
 		text, err := os.ReadFile(path)
@@ -236,7 +238,7 @@ func said(text string) func(b *bench) (string, error) {
 	return func(*bench) (string, error) { return text, nil }
 }
 
-// codec measures a codec for a row of the paper's tables 8 and 9.
+// codec measures the compression ratios, noise and encoding time of a codec, for a row of the paper's tables 8 and 9.
 func codec(name string) func(b *bench) (string, error) {
 	return func(b *bench) (string, error) {
 		file, err := b.trace("heat2d", 4, "lossless", "-n", "24", "-i", "3000")
@@ -295,10 +297,11 @@ func sameCalls(b *bench) (string, error) {
 	return "heat2d: " + strings.TrimSpace(string(out)), err
 }
 
-// replays is the number of replays; the median counts.
+// replays is how often replayed replays a trace; it returns the median.
 const replays = 5
 
-// replayed compares the time of replays of a thinned trace with that of the run, on two ranks.
+// replayed returns by how many percent replays of a thinned trace take longer than the recorded run, on two ranks. thin
+// is the flags for thinning.
 func replayed(name string, thin []string, arguments ...string) func(b *bench) (string, error) {
 	return func(b *bench) (string, error) {
 		file, err := b.trace(name, 2, "stats", arguments...)
@@ -333,7 +336,7 @@ func replayed(name string, thin []string, arguments ...string) func(b *bench) (s
 	}
 }
 
-// precisions are sizes of a reduced trace, as shares of the lossless one.
+// precisions returns the sizes of traces thinned at several tolerances, as fractions of the original trace's size.
 func precisions(b *bench) (string, error) {
 	file, err := b.trace("ocean", 16, "stats", "-n", "16", "-i", "12")
 	if err != nil {
@@ -354,7 +357,7 @@ func precisions(b *bench) (string, error) {
 	return fmt.Sprintf("ocean, 16 ranks: %s of %s", strings.Join(list, ", "), show.FormatBytes(before.Bytes)), nil
 }
 
-// times are bytes of a trace without times, and with what modes keep.
+// times returns the sizes of a program's traces without times, and with timing modes stats and hist.
 func times(b *bench) (string, error) {
 	var list []string
 	for _, timing := range []string{"none", "stats", "hist"} {
@@ -371,7 +374,8 @@ func times(b *bench) (string, error) {
 	return "lu: " + strings.Join(list, ", ") + " with none, stats, hist", nil
 }
 
-// shown is the line of an answer that a pattern finds.
+// shown records a program, runs spoor's verb on the trace, and returns the first part of its output that matches
+// pattern, a regular expression.
 func shown(pattern, name string, arguments []string, verb ...string) func(b *bench) (string, error) {
 	return func(b *bench) (string, error) {
 		file, err := b.trace(name, 4, "stats", arguments...)

@@ -9,7 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/stats"
 )
 
-// An end is a loop's part of a channel on one side.
+// An end is the traffic of a rank's loop on a channel, as a map key: by it, the loops at the two sides of a channel
+// find each other.
 type end struct {
 	rank int
 	ch   channel
@@ -18,7 +19,8 @@ type end struct {
 
 func (t *traffic) bare() traffic { return traffic{each: t.each, place: t.place} }
 
-// match groups loops of different ranks that communicate, if they do so at the same positions.
+// match groups loops of different ranks that communicate with each other, if the messages of all their runs are at the
+// same positions in their channels.
 func (d *Drawer) match(p *parser) {
 	ends := make(map[end][]*node)
 	for _, x := range d.ranks {
@@ -115,7 +117,8 @@ func compareChannels(a, b channel) int {
 	return cmp.Or(cmp.Compare(a.comm, b.comm), cmp.Compare(a.peer, b.peer), cmp.Compare(a.tag, b.tag), cmp.Compare(a.kind, b.kind))
 }
 
-// group makes families of groups: those with equal call sites, and those connected with them.
+// group joins groups to families: two groups are in one family if a loop of one and a loop of the other have equal call
+// sites, also by way of further groups.
 func (d *Drawer) group() {
 	of := make(map[string]*family)
 	var list []*family
@@ -172,8 +175,8 @@ func (d *Drawer) group() {
 	slices.SortStableFunc(d.families, func(a, b *family) int { return cmp.Compare(b.cost, a.cost) })
 }
 
-// keys gives each group a key: its lowest rank. Further groups with the same lowest rank add multiples of the number
-// of ranks.
+// keys gives each group of a family a different key: its lowest rank. If several groups have the same lowest rank, each
+// further one adds another multiple of most, a number above all ranks.
 func (f *family) keys() {
 	next := make(map[int]int64)
 	most := int64(1)

@@ -9,10 +9,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// mostBody is the largest number of calls of an iteration.
+// mostBody is the largest number of calls of an iteration that a loop with synthetic trip counts may have.
 const mostBody = 1 << 12
 
-// A parser finds the runs of loops in the ranks' calls.
+// A parser finds the executions of loops (type run) in the ranks' calls.
 type parser struct {
 	r       *trace.Reader
 	sites   *rsd.Sites
@@ -25,7 +25,7 @@ type parser struct {
 	odd     map[int]string // by communicator: why its messages can't be followed
 }
 
-// weigh counts the iterations of loops that equal the one before.
+// weigh counts a rank's iterations of each loop, and those whose calls differ from those of the iteration before.
 func (p *parser) weigh(x *rank) error {
 	places, err := p.sites.Places(x.k)
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *parser) weigh(x *rank) error {
 			common = p.sites.Common(last, place)
 			for l := p.sites.Inner(last); l != common; l = p.sites.Outer(l) {
 				end(l)
-				states[l].last = 0 // the loop has ended
+				states[l].last = 0 // the loop has ended: its next iteration has none before it
 			}
 			if common >= 0 && place <= last {
 				end(common)
@@ -70,7 +70,8 @@ func (p *parser) weigh(x *rank) error {
 	return nil
 }
 
-// choose selects the outermost loops whose iterations mostly equal the one before.
+// choose selects loops of which at least half of the iterations equal the one before. Of nested ones, it selects the
+// outermost.
 func (p *parser) choose() {
 	for l := range p.chosen {
 		p.chosen[l] = p.rounds[l] >= 2*p.apart[l]
@@ -82,7 +83,8 @@ func (p *parser) choose() {
 	}
 }
 
-// loop returns the innermost chosen loop around a place, or -1.
+// loop returns the number of the innermost chosen loop around a place (the number of a call site in p.sites); -1 if no
+// chosen loop is around it.
 func (p *parser) loop(place int) int {
 	l := p.sites.Inner(place)
 	for l >= 0 && !p.chosen[l] {
@@ -91,23 +93,23 @@ func (p *parser) loop(place int) int {
 	return l
 }
 
-// A walk goes through the calls of a rank.
+// A walk goes through the calls of a rank, and splits them into iterations of the chosen loops.
 type walk struct {
 	*parser
 	x        *rank
-	original []int // terminals of the current iteration's calls in the trace; terminal has those in the track
+	original []int // the current iteration's calls, as terminals of the trace; in terminal, as terminals of the track
 	terminal []int
 	first    uint64 // index of the current iteration's first call
 	key      []byte
-	latest   int // index of the run that the next iteration may continue; -1: it begins a new one
+	latest   int // index in x.runs of the run that the next iteration may continue; -1: it begins a new run
 	pending  int64
 	open     bool // requests were pending when the iteration began
-	lost     bool // the pending requests aren't known
+	lost     bool // pending isn't reliable: a call may have completed requests that can't be identified
 	posted   map[channel]uint64
-	began    map[channel]uint64 // posted when the iteration began
+	began    map[channel]uint64 // values of posted when the iteration began, for the channels that it uses
 }
 
-// parse finds the runs of a rank.
+// parse finds the runs of the chosen loops in a rank's calls.
 func (p *parser) parse(x *rank) error {
 	places, err := p.sites.Places(x.k)
 	if err != nil {
@@ -144,7 +146,7 @@ func (p *parser) parse(x *rank) error {
 	return nil
 }
 
-// round ends an iteration.
+// round ends an iteration: it continues the loop's run, or begins a new one if the iteration's calls differ.
 func (w *walk) round() {
 	defer func() { w.original, w.terminal, w.began = w.original[:0], w.terminal[:0], nil }()
 	if len(w.terminal) > mostBody {

@@ -11,8 +11,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// instead + N replaces the trip count of a synthetic loop while ranks are merged; N is the number of the loop's body on
-// its rank. So ranks that have the same loops in the same order are in one class.
+// instead is added to a number N while ranks are merged, and the sum replaces the trip count of a synthetic loop. N is
+// the number of the loop's body on its rank, so ranks that have the same loops in the same order are in one class.
 const instead = 1 << 32
 
 // rewrite removes the runs of loops with synthetic trip counts from the rank's calls, and scales the times of calls to
@@ -76,8 +76,8 @@ func (x *rank) rewrite(d *grammar.SyntheticCounts) {
 	x.t.ForgetPlaces()
 }
 
-// span extends the ranks' run times. Ranks with equal numbers of additional calls get the mean of their additional
-// times, as ranks that wait for each other end together.
+// span adds to each rank's run time the time that its synthetic loops take more than the recorded ones. Ranks with
+// equal numbers of additional calls get the mean of it, as ranks that wait for each other end together.
 func span(ranks []*rank) {
 	type sum struct{ ns, ranks int64 }
 	more := make(map[int64]sum)
@@ -92,7 +92,7 @@ func span(ranks []*rank) {
 	}
 }
 
-// nested inserts the bodies of loops into a grammar, in place of the placeholders from number terminals on.
+// nested inserts the bodies of loops into a grammar: body i replaces the placeholder symbol terminals + i.
 func (x *rank) nested(g *grammar.Grammar, terminals uint32) *grammar.Grammar {
 	out := &grammar.Grammar{Rules: make([][]grammar.Symbol, 1)}
 	bodies := make([]*grammar.Grammar, len(x.drawn))
@@ -149,7 +149,8 @@ func (x *rank) nested(g *grammar.Grammar, terminals uint32) *grammar.Grammar {
 
 var errApart = errors.New("ranks that do the same have other loops with synthetic trip counts")
 
-// class removes the loops with synthetic trip counts from a class.
+// class lists the loops with synthetic trip counts of class i in d.drawing. In c, the class, it replaces the
+// placeholders of their trip counts (instead + N) by 2.
 func (d *Drawer) class(i int, c *sections.Class, byRank map[int]*rank) error {
 	ranks := c.Ranks.Values()
 	var which []int

@@ -28,13 +28,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// Options control which trip counts count as equal, and how synthetic ones are drawn.
+// Options say which trip counts count as equal, and with which seed synthetic ones are drawn.
 type Options struct {
-	Precision int // percent: trip counts within 100 - Precision percent of each other are equal
+	Precision int // percent: trip counts within 100 - Precision percent of each other count as equal
 	Seed      uint64
 }
 
-// A Drawer replaces trip counts by synthetic ones in a trace that is being made.
+// A Drawer replaces trip counts of loops by synthetic ones while a trace is made from trace r.
 type Drawer struct {
 	r        *trace.Reader
 	o        Options
@@ -49,10 +49,10 @@ type Drawer struct {
 // New returns a Drawer for a trace.
 func New(r *trace.Reader, o Options) *Drawer { return &Drawer{r: r, o: o, most: 1 << 30} }
 
-// Limit bounds the families made synthetic in the next trace, the most expensive first.
+// Limit sets how many families of loops get synthetic trip counts in the next trace, the most expensive first.
 func (d *Drawer) Limit(families int) { d.most = families }
 
-// Families returns the number of families with trip counts to replace in the last trace.
+// Families returns the number of families of loops whose trip counts could be replaced in the last trace.
 func (d *Drawer) Families() int { return len(d.families) }
 
 // Kept lists why the last trace keeps loops whose trip counts vary, with the number of runs of these loops.
@@ -71,32 +71,32 @@ type run struct {
 	rounds uint64
 }
 
-// A body is the calls of an iteration.
+// A body is the calls of one iteration of a loop.
 type body struct {
 	node     *node
 	terminal []int // the calls, as terminals of the track
 	original []int // the calls, as terminals of the trace
-	makes    bool  // it makes requests
-	number   int   // number among the rank's synthetic bodies
+	makes    bool  // its calls make requests
+	number   int   // index in the rank's drawn; -1: it isn't there
 }
 
-// A node is a loop on a rank: its bodies have equal call sites, and the same partners.
+// A node is a loop on a rank, with all iterations that make calls from the same call sites to the same partners.
 type node struct {
 	rank   *rank
 	shape  string
 	runs   uint64
 	rounds []uint64
-	why    string // why it can't be synthetic
+	why    string // why its trip counts can't be synthetic; "": they can, as far as is known
 	ops    map[channel]*traffic
 	group  *group
 }
 
-// keep notes why the trip counts of a body can't be synthetic.
+// keep stores why the trip counts of a loop can't be synthetic, unless a reason is stored already.
 func (n *node) keep(why string) {
 	n.why = cmp.Or(n.why, why)
 }
 
-// A rank is the data of one rank.
+// A rank is what the Drawer knows of one rank.
 type rank struct {
 	k      *trace.Rank
 	t      *track.Track
@@ -106,18 +106,18 @@ type rank struct {
 	nodes  map[string]*node
 	list   []*node
 	drawn  []*body
-	calls  int64 // number of additional calls with synthetic loops; may be negative
-	ns     int64 // additional time with synthetic loops, in ns
+	calls  int64 // number of calls with synthetic trip counts minus the number of recorded calls
+	ns     int64 // estimated time in ns with synthetic trip counts minus the recorded time
 }
 
-// A group is loops of several ranks that run together.
+// A group is loops of different ranks that communicate with each other, so that their trip counts have to be equal.
 type group struct {
 	nodes []*node
 	key   int64
 	of    *family
 }
 
-// A family is groups whose loops have equal call sites.
+// A family is groups whose loops have equal call sites. Their synthetic trip counts are drawn from one distribution.
 type family struct {
 	groups []*group
 	rounds stats.NumberDistribution // trip counts of all runs
@@ -125,7 +125,7 @@ type family struct {
 	number int
 }
 
-// RewriteTracks changes the tracks of all ranks.
+// RewriteTracks finds the loops whose trip counts can be synthetic, and rewrites the tracks of all ranks accordingly.
 func (d *Drawer) RewriteTracks(list []*track.Track) error {
 	d.ranks, d.families, d.kept, d.drawing = nil, nil, make(map[string]uint64), nil
 	if d.o.Precision >= 100 {
@@ -163,7 +163,7 @@ func (d *Drawer) RewriteTracks(list []*track.Track) error {
 			return err
 		}
 	}
-	if p.threads { // the order of threads' messages is not known
+	if p.threads { // in which order the threads of a rank send their messages is not known
 		d.ranks = nil
 		return nil
 	}
@@ -196,7 +196,7 @@ func (d *Drawer) RewriteTracks(list []*track.Track) error {
 	}
 	span(d.ranks)
 	for _, t := range list {
-		t.Courses = nil // their calls have changed
+		t.Courses = nil // a course has a time for each recorded call, and some of these calls are gone
 	}
 	return nil
 }
@@ -237,7 +237,8 @@ func (f *family) keep(why string) {
 	}
 }
 
-// AddSyntheticLoops removes the loops from the merged tracks, and adds the distributions.
+// AddSyntheticLoops replaces the placeholders of synthetic trip counts in the merged classes in c. It stores which
+// loops have them, and their distributions, as c.SyntheticLoops.
 func (d *Drawer) AddSyntheticLoops(c *sections.Content) error {
 	if d.drawing == nil {
 		return nil
@@ -257,11 +258,11 @@ func (d *Drawer) AddSyntheticLoops(c *sections.Content) error {
 	return nil
 }
 
-// mostBins is the largest number of bins of a distribution.
+// mostBins is the largest number of bins of a distribution in the trace.
 const mostBins = 64
 
-// told returns the trace's entry for the trip counts of loops. Trip counts that are equal at a precision share a bin.
-// If there are still many, neighbours are merged into bins of similar weight.
+// told returns the distribution of a family's trip counts as the trace stores it. Trip counts that are equal at the
+// precision share a bin. If there are still more than mostBins bins, neighbours are merged into bins of similar weight.
 func told(rounds *stats.NumberDistribution, precision int) trace.SyntheticLoops {
 	merged := reduce.MergeSizes(rounds.AllBins(), precision, 1)
 	var list []stats.Bin

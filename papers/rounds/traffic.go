@@ -14,11 +14,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A channel is messages that arrive in the order in which they were sent, or the collective calls of a communicator.
-// Ranks are world ranks, seen from one of them.
+// A channel is, seen from one rank, the messages that it sends to a peer with one tag on a communicator, or that it
+// receives so: they arrive in the order in which they were sent. It may also be the collective calls of a communicator.
 type channel struct {
-	comm int // number of the communicator
-	peer int // the constant members for collective calls
+	comm int // number of the communicator; -2 - rank: MPI_COMM_SELF; -1: unknown, or an intercommunicator
+	peer int // world rank; the constant members for collective calls
 	tag  int64
 	kind kind
 }
@@ -34,36 +34,37 @@ const (
 // members as the peer of a channel means all members of the communicator: the channel is for collective calls.
 const members = -1
 
-// A wildcard is wildcard receives of a rank on a communicator.
+// A wildcard is a rank and the number of a communicator on which it receives from any source or with any tag.
 type wildcard struct{ rank, comm int }
 
-// traffic is a body's traffic on a channel in each iteration, and its positions there.
+// traffic is the use of a channel by a loop: each is the number of its messages or collective calls in an iteration.
 type traffic struct {
 	each  uint64
-	place uint64 // hash of the iterations' positions
+	place uint64 // hash of how many messages or calls the channel had had when each iteration began
 	with  *handles.Comm
 }
 
-// An op is a call's use of a channel; its communicator is resolved at each call.
+// An op is a message or collective call of a distinct call. Its channel depends on which communicator the handle comm
+// is when the call is made.
 type op struct {
 	kind kind
 	comm int64 // handle of the communicator
-	peer int64 // rank in the communicator
+	peer int64 // rank in the communicator; the constant members for collective calls
 	tag  int64
 }
 
-// An event is the data of a distinct call.
+// An event is what a distinct call does. makes is the number of one-shot requests that it makes.
 type event struct {
 	ops       []op
 	makes     int64
-	completes []int64 // how many creations ago the completed requests were made
-	tests     bool    // it completes requests that the call doesn't identify
-	wild      bool    // a wildcard receive
+	completes []int64 // for each completed request: how many creations ago it was made; 1: it is the latest
+	tests     bool    // it may complete requests that its parameters don't identify
+	wild      bool    // it receives from any source or with any tag
 	persists  bool    // it makes a persistent request, whose messages move later and repeatedly
-	why       string  // why its number of repetitions can't change
+	why       string  // why a loop with this call can't have synthetic trip counts; "": it can
 }
 
-// events examines the distinct calls of a rank.
+// events sets x.events: what each distinct call of a rank does.
 func (p *parser) events(x *rank) error {
 	x.events = make([]event, x.k.Terminals())
 	for t := range x.events {
@@ -85,8 +86,8 @@ func (p *parser) events(x *rank) error {
 	return nil
 }
 
-// lose records that messages of a communicator can't be followed: those that the rank receives, or all. A handle
-// other than MPI_COMM_WORLD may mean any other communicator.
+// lose records that the messages which rank x receives on the communicator of o can't be followed; if all is set, those
+// of all ranks. A handle other than MPI_COMM_WORLD may mean any other communicator.
 func (p *parser) lose(x *rank, o op, all bool) {
 	for _, c := range p.comms.List() {
 		if (o.comm == mpi.HandleCommWorld) != (c.Number == 0) {
@@ -98,8 +99,8 @@ func (p *parser) lose(x *rank, o op, all bool) {
 	}
 }
 
-// eventOf looks at a distinct call, once for all its occurrences. ops.CallInterpreter.At looks at one occurrence, and also
-// finds its communicator and its bytes. That is too much for a walk over all calls of a run, which only needs the
+// eventOf looks at a distinct call, once for all its occurrences. ops.CallInterpreter.At looks at one occurrence, and
+// also finds its communicator and its bytes. That is too much for a walk over all calls of a run, which only needs the
 // communicator of each (channelOf). At also doesn't find what keeps a call from being repeated (why).
 func eventOf(c *trace.Call) (e event) {
 	x := &looked{Call: c, moves: meaning.DataMovementOf(c.Name())}
@@ -117,7 +118,7 @@ func eventOf(c *trace.Call) (e event) {
 		e.why = fmt.Sprintf("%s: it isn't known with whom", c.Name())
 	case x.isMeeting():
 		e.ops = append(e.ops, x.meeting())
-	case x.wait.Completes && !e.tests: // its requests are in the inputs
+	case x.wait.Completes && !e.tests: // takeRequests has found what it completes
 	case c.Func.Has(trace.AttrCollective) || x.moves != nil || x.requests || x.wait.Probes || concernsObjects(c.Func):
 		e.takeOther(x)
 	}
@@ -130,13 +131,13 @@ type looked struct {
 	def      *mpi.Call
 	known    bool
 	wait     meaning.WaitBehaviour
-	moves    *meaning.DataMovement // nil: it moves no data
-	requests bool                  // it has request parameters
+	moves    *meaning.DataMovement // nil: the call moves no data
+	requests bool                  // the call has request parameters
 	comm     int64
 	hasComm  bool
 }
 
-// number returns an input of the call by name, if it exists.
+// number returns the input value of the call's parameter with this name; false if it has no such parameter.
 func (x *looked) number(name string) (int64, bool) {
 	if name == "" {
 		return 0, false
@@ -152,7 +153,8 @@ func (x *looked) isMessage() bool {
 	return x.moves != nil && (x.moves.Pattern == meaning.PatternToPeer || x.moves.Pattern == meaning.PatternReceive)
 }
 
-// isMeeting reports whether a call is a collective that may be made more or less often if all members do so.
+// isMeeting reports whether a call is a blocking or nonblocking collective that moves data, or a barrier: one that all
+// members of its communicator may make more or less often.
 func (x *looked) isMeeting() bool {
 	if !x.Func.Has(trace.AttrCollective) || !x.hasComm {
 		return false
@@ -165,7 +167,7 @@ func (x *looked) isMeeting() bool {
 
 func (x *looked) meeting() op { return op{kind: meeting, comm: x.comm, peer: members} }
 
-// takeRequests records the requests that a call makes and completes.
+// takeRequests records in e the requests that a call makes and completes.
 func (e *event) takeRequests(x *looked) {
 	for i := range x.Params {
 		if v := &x.Params[i]; v.Def.Type == trace.TypeRequest {
@@ -182,7 +184,7 @@ func (e *event) takeRequests(x *looked) {
 	}
 }
 
-// takeMessage records the messages of a call.
+// takeMessage records in e what a call sends and receives.
 func (e *event) takeMessage(x *looked) {
 	if x.moves.Out != nil {
 		e.takeSide(x, sending, x.moves.Out)
@@ -222,7 +224,7 @@ func (e *event) takeOther(x *looked) {
 	if ops.AbandonsRequest(x.Func) {
 		e.tests = true
 	}
-	if x.Param("message") != nil && x.hasComm { // it takes a message out of order
+	if x.Param("message") != nil && x.hasComm { // MPI_Mprobe, MPI_Improbe: it takes a message that isn't followed here
 		e.wild = true
 		e.ops = append(e.ops, op{kind: receiving, comm: x.comm})
 	}
@@ -242,7 +244,7 @@ func concernsObjects(f *trace.Function) bool {
 	return f.ResultType == trace.TypeHandle || f.ResultType == trace.TypeObject
 }
 
-// request records the requests in a value.
+// request records in e the requests in a value: if out is set, as made, else as completed.
 func (e *event) request(v *trace.Value, out bool) {
 	switch {
 	case v.Type == trace.TypeArray:
@@ -261,7 +263,8 @@ func (e *event) request(v *trace.Value, out bool) {
 	}
 }
 
-// channelOf returns the channel of an op at a position; its communicator is -1 if unknown.
+// channelOf returns the channel of an op of the rank's call with index at. If its communicator is unknown or an
+// intercommunicator, channel.comm is -1.
 func (p *parser) channelOf(rank int, o op, at uint64) (channel, *handles.Comm) {
 	c := p.comms.At(rank, 0, at, o.comm)
 	if c == nil || c.RemoteSize > 0 {
@@ -277,7 +280,7 @@ func (p *parser) channelOf(rank int, o op, at uint64) (channel, *handles.Comm) {
 	return channel{number, c.WorldRank(int(o.peer)), o.tag, o.kind}, c
 }
 
-// call records the traffic of a call.
+// call counts the messages, collective calls and requests of the call with terminal t and index at.
 func (w *walk) call(t int, at uint64) {
 	e := &w.x.events[t]
 	for _, o := range e.ops {
@@ -296,7 +299,7 @@ func (w *walk) call(t int, at uint64) {
 	w.lost = w.lost || e.tests
 }
 
-// body examines the calls of a new body, which begins at a position.
+// body makes a body of the current iteration's calls, the first of which has index at, and finds the body's loop.
 func (w *walk) body(at uint64) *body {
 	b := &body{terminal: slices.Clone(w.terminal), original: slices.Clone(w.original), number: -1}
 	ops := make(map[channel]*traffic)
@@ -349,7 +352,7 @@ func (x *rank) node(b *body, ops map[channel]*traffic) *node {
 	return once.GetOrAppend(x.nodes, key, &x.list, func() *node { return &node{rank: x, shape: shape, ops: ops} })
 }
 
-// passed records an iteration's positions in its channels, and checks that the channels are the same.
+// passed adds an iteration's positions in its channels to their traffic, and checks that these are the loop's channels.
 func (n *node) passed(w *walk) {
 	if len(w.began) != len(n.ops) {
 		n.keep("handles are other communicators each time")

@@ -2,16 +2,17 @@ package rsd
 
 import "slices"
 
-// A sharedItem is matching items of several units: an event or a loop. Each unit is ranks with equal streams.
+// A sharedItem is an event or a loop that units have in common: matching items, one of each. A unit is ranks with equal
+// streams.
 type sharedItem struct {
 	context int
 	body    []*sharedItem
 	parts   []unitItem
-	least   uint64 // of a loop: least trip count
+	least   uint64 // of a loop: least trip count, in any unit; most is the largest
 	most    uint64
-	hash    uint64 // hash of the loop's items
+	hash    uint64 // item.hash of the first of its items; 0 for a loop that split made
 	isLoop  bool
-	fence   bool // it is or contains a collective call
+	fence   bool // the item is, or contains, a collective call of several ranks
 }
 
 type unitItem struct {
@@ -19,7 +20,8 @@ type unitItem struct {
 	item *item
 }
 
-// sharedItemsOf makes shared items of the items of a unit; fence reports which contexts are collective.
+// sharedItemsOf makes a shared item of each item of a unit. fence reports whether a context has collective calls of
+// several ranks.
 func sharedItemsOf(list []*item, unit int, fence func(context int) bool) []*sharedItem {
 	out := make([]*sharedItem, len(list))
 	for i, x := range list {
@@ -36,9 +38,9 @@ func sharedItemsOf(list []*item, unit int, fence func(context int) bool) []*shar
 	return out
 }
 
-// An aligner merges sequences of items by their longest common subsequence. A pair of events has weight 1. A pair of
-// loops has the weight of what their bodies have in common, times their iterations: so loops matter more than what is
-// around them.
+// An aligner merges sequences of items by their heaviest common subsequence. A pair of events with one context has
+// weight 1. A pair of loops has the weight of what their bodies have in common, times the larger trip count: so loops
+// matter more than the calls around them.
 type aligner struct {
 	tolerance
 	known  map[weighing]float64
@@ -55,7 +57,7 @@ type weighing struct {
 	fences bool
 }
 
-// merge merges two sequences. Collective calls are aligned first, as fences; then the items between them.
+// merge merges two sequences. Items with collective calls (fences) are paired first, then the items between two pairs.
 func (a *aligner) merge(x, y []*sharedItem) []*sharedItem {
 	head, tail := 0, 0
 	for head < min(len(x), len(y)) && a.alike(x[head], y[head]) {
@@ -82,7 +84,8 @@ func (a *aligner) merge(x, y []*sharedItem) []*sharedItem {
 	return out
 }
 
-// between appends the items between two fences. Items without a match go before the next match, those of x first.
+// between appends the merged items of x and y, which are between two pairs of fences. Items without a match go before
+// the next match, those of x first.
 func (a *aligner) between(out []*sharedItem, x, y []*sharedItem) []*sharedItem {
 	i, j := 0, 0
 	for _, p := range a.pairs(x, y, 0, false) {
@@ -93,7 +96,7 @@ func (a *aligner) between(out []*sharedItem, x, y []*sharedItem) []*sharedItem {
 	return append(append(out, x[i:]...), y[j:]...)
 }
 
-// join merges a pair.
+// join makes one item of a matching pair of items.
 func (a *aligner) join(x, y *sharedItem) *sharedItem {
 	x, y, _ = a.matched(x, y)
 	j := &sharedItem{context: x.context, hash: x.hash, isLoop: x.isLoop, fence: x.fence || y.fence, parts: slices.Concat(x.parts, y.parts)}
@@ -104,9 +107,9 @@ func (a *aligner) join(x, y *sharedItem) *sharedItem {
 	return j
 }
 
-// matched returns a pair in the form in which it is joined, and whether it matches. Loops match if their trip counts
-// are equal. Otherwise they match only as a whole if the precision allows it, or if one count is a multiple of the
-// other. Then the loop with more iterations is taken as a loop in a loop: its ranks do nothing else in the outer one.
+// matched returns whether two items match, and the items to be joined. Loops match in three cases: if their trip counts
+// are equal, whatever their bodies; if alike says so; or if one trip count is a multiple of the other. In the last case
+// the loop with more iterations is replaced by a loop around a loop: its ranks do nothing else in the outer one.
 func (a *aligner) matched(x, y *sharedItem) (*sharedItem, *sharedItem, bool) {
 	switch {
 	case !x.isLoop && !y.isLoop:
@@ -127,7 +130,7 @@ func (a *aligner) matched(x, y *sharedItem) (*sharedItem, *sharedItem, bool) {
 	return x, y, false
 }
 
-// split makes a loop of rounds iterations around a loop.
+// split replaces loop j, whose trip count is a multiple of rounds, by a loop of rounds iterations around a loop.
 func (a *aligner) split(j *sharedItem, rounds uint64) *sharedItem {
 	at := splitting{j, rounds}
 	if out := a.splits[at]; out != nil {
@@ -147,7 +150,7 @@ func (a *aligner) split(j *sharedItem, rounds uint64) *sharedItem {
 	return out
 }
 
-// alike reports whether a pair matches in whole.
+// alike reports whether two items are equal with all items in them. The tolerance decides which trip counts are equal.
 func (a *aligner) alike(x, y *sharedItem) bool {
 	if x.isLoop != y.isLoop || x.context != y.context || len(x.body) != len(y.body) {
 		return false
@@ -158,8 +161,8 @@ func (a *aligner) alike(x, y *sharedItem) bool {
 	return slices.EqualFunc(x.body, y.body, a.alike)
 }
 
-// weight returns the weight of the common part of a pair, 0 if it doesn't match. If fences is set, only collective
-// calls count.
+// weight returns the weight of what two items have in common, 0 if they don't match. If fences is set, only collective
+// calls of several ranks count.
 func (a *aligner) weight(x, y *sharedItem, fences bool) float64 {
 	if x.isLoop != y.isLoop || fences && (!x.fence || !y.fence) {
 		return 0
@@ -180,17 +183,17 @@ func (a *aligner) weight(x, y *sharedItem, fences bool) float64 {
 	return w
 }
 
-// A pair is the indices of two matching items.
+// A pair is two matching items: item i of the first sequence and item j of the second.
 type pair struct {
 	i, j   int
 	weight float64
 }
 
-// mostCells is the largest number of pairs for which the best alignment is computed; beyond, items take their first
-// match.
+// mostCells is the largest number of pairs of items for which the heaviest common subsequence is computed. For longer
+// sequences, each item is paired with its first match.
 const mostCells = 1 << 20
 
-// pairs returns the heaviest common subsequence of two sequences from an index on.
+// pairs returns the heaviest common subsequence of x[from:] and y[from:], of fences only if fences is set.
 func (a *aligner) pairs(x, y []*sharedItem, from int, fences bool) (out []pair) {
 	var xs, ys []int
 	for i := from; i < len(x); i++ {
@@ -206,7 +209,8 @@ func (a *aligner) pairs(x, y []*sharedItem, from int, fences bool) (out []pair) 
 	if len(xs)*len(ys) > mostCells {
 		return a.first(x, y, xs, ys, fences)
 	}
-	// best[i][j] is the weight of the sequences from i and j on.
+	// best[i][j] is the largest weight of a common subsequence of xs[i:] and ys[j:]. own[i][j] is the weight of the
+	// pair xs[i], ys[j] alone.
 	best := make([][]float64, len(xs)+1)
 	own := make([][]float64, len(xs))
 	best[len(xs)] = make([]float64, len(ys)+1)
@@ -231,7 +235,7 @@ func (a *aligner) pairs(x, y []*sharedItem, from int, fences bool) (out []pair) 
 	return out
 }
 
-// first links each item with the first that matches it.
+// first pairs each item of xs with the first item of ys that matches it and comes after those paired before.
 func (a *aligner) first(x, y []*sharedItem, xs, ys []int, fences bool) (out []pair) {
 	next := 0
 	for _, i := range xs {

@@ -8,22 +8,23 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// An Event is the calls of all ranks to a function from one call site: an RSD.
+// An Event is the calls of all ranks to one function from one call site: a regular section descriptor (RSD).
 type Event struct {
 	Func  *trace.Function
 	Site  trace.Site
 	Ranks []int
-	Calls stats.NumberDistribution // distribution of the ranks' numbers of calls
+	Calls stats.NumberDistribution // over the ranks: the number of these calls of each
 	Slots []*Slot
-	// Merged are the merged message sizes of a reduced trace: the least and largest size that each replaces.
+	// Merged is for a reduced trace, in which one message size replaces several. By parameter, it has the least and
+	// largest of the replaced sizes.
 	Merged []reduce.MergedSize
-	Drawn  *trace.SyntheticMessages // synthetic messages of a reduced trace; nil: none
+	Drawn  *trace.SyntheticMessages // in a reduced trace: how its messages were drawn; nil: they were recorded
 
 	slots map[string]*Slot
 	size  int
 }
 
-// A context identifies calls that form one event.
+// A context is the function and call site that the calls of an event have in common.
 type context struct {
 	function uint16
 	site     trace.Site
@@ -33,7 +34,7 @@ func newEvent(c *trace.Call, size int) *Event {
 	return &Event{Func: c.Func, Site: c.Site, slots: make(map[string]*Slot), size: size}
 }
 
-// add adds count calls of a terminal.
+// add adds to the event count calls of a terminal of rank k.
 func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *reduce.SizeMarks) error {
 	c, err := k.Terminal(terminal)
 	if err != nil {
@@ -48,7 +49,7 @@ func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *reduce.Siz
 		}
 		low, high = valuesOf(least), valuesOf(most)
 	}
-	at := 0 // index in Slots after the slot of the previous value
+	at := 0 // where a new slot is inserted in e.Slots: after that of the call's previous value
 	for i := range list {
 		v := &list[i]
 		s := e.slots[v.name]
@@ -75,7 +76,7 @@ func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *reduce.Siz
 	return nil
 }
 
-// mark records the original sizes of a parameter.
+// mark adds the range of original message sizes of a parameter to e.Merged.
 func (e *Event) mark(m reduce.MergedSize) {
 	for i := range e.Merged {
 		if x := &e.Merged[i]; x.Param == m.Param {
@@ -86,7 +87,7 @@ func (e *Event) mark(m reduce.MergedSize) {
 	e.Merged = append(e.Merged, m)
 }
 
-// called records a rank's number of calls; ranks come in rising order.
+// called stores how many of the event's calls a rank makes. It must be called in rising order of ranks.
 func (e *Event) called(rank int, count uint64) {
 	e.Ranks = append(e.Ranks, rank)
 	e.Calls.Add(int64(count), 1, rank)

@@ -9,29 +9,29 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// ErrWide is returned for a run whose calls repeat in no order.
+// ErrWide is returned for a run in whose calls too few loops are found to show them.
 var ErrWide = errors.New("calls repeat in no order that would be short enough to show")
 
 const (
-	mostItems = 1 << 20 // number of items made in total
-	mostNodes = 1 << 14 // number of resulting nodes
-	window    = 256     // largest distance back at which a repetition is looked for
+	mostItems = 1 << 20 // largest number of items that a folder makes in total
+	mostNodes = 1 << 14 // largest number of items after the sequences of all ranks were merged
+	window    = 256     // largest number of items (without those in them) of a loop body that is looked for
 	long      = 1 << 12 // a loop of the grammar with at least this many calls is kept as a loop
 )
 
-// An item is an event or a loop of one rank, or of ranks that did the same. Counts are sums over all iterations of the
-// loops around it.
+// An item is an event or a loop of one rank, or of ranks that did the same. Its counts are sums over all iterations of
+// the loops around it.
 type item struct {
 	context int
 	counts  map[int]uint64    // of an event: number of calls by terminal
-	body    []*item           // of a loop
-	over    map[uint64]uint64 // number of runs by trip count
-	hash    uint64            // hash of contexts and loops without trip counts
+	body    []*item           // of a loop: the items of one iteration
+	over    map[uint64]uint64 // of a loop, by trip count: how often the loop is run with it
+	hash    uint64            // hash of an event's context, or of the hashes in a loop's body, without trip counts
 }
 
 func (i *item) loop() bool { return i.counts == nil }
 
-// rounds returns the trip count of a loop with a single trip count.
+// rounds returns the trip count of a loop that has only one.
 func (i *item) rounds() uint64 {
 	for n := range i.over {
 		return n
@@ -39,7 +39,7 @@ func (i *item) rounds() uint64 {
 	return 0
 }
 
-// bounds returns the least and the largest trip count.
+// bounds returns the least and the largest trip count of a loop.
 func (i *item) bounds() (least, most uint64) {
 	least = ^uint64(0)
 	for n := range i.over {
@@ -54,7 +54,7 @@ type folder struct {
 	tolerance
 	of      func(terminal int) int
 	rules   map[int][]*item
-	lengths map[int]uint64 // by rule: number of calls, at most long
+	lengths map[int]uint64 // by rule: number of its calls, or long if there are more
 	made    int
 }
 
@@ -62,7 +62,7 @@ func newFolder(t tolerance, of func(terminal int) int) *folder {
 	return &folder{of: of, tolerance: t, rules: make(map[int][]*item), lengths: make(map[int]uint64)}
 }
 
-// fold returns the items of a sequence.
+// fold returns the items of a part of a stream: what repeats in it is folded into loops.
 func (f *folder) fold(n trace.Node) ([]*item, error) {
 	out, err := f.sequence(nil, n)
 	if err != nil || len(out) == 0 {
@@ -71,9 +71,9 @@ func (f *folder) fold(n trace.Node) ([]*item, error) {
 	return f.closed(out), nil
 }
 
-// sequence appends the symbols of a sequence one by one, as the boundaries of rules are unrelated to loops. If trip
-// counts may differ, the grammar's loops are unrelated, too: one may begin and end in the middle of another loop's
-// iterations. They are expanded unless they are long.
+// sequence appends the items of a sequence of symbols. Rules are expanded, as their boundaries are unrelated to the
+// program's loops. If trip counts may differ, repeated symbols are expanded, too, unless they have long calls or more:
+// the repetitions may begin and end in the middle of iterations.
 func (f *folder) sequence(out []*item, n trace.Node) ([]*item, error) {
 	for _, c := range n.Children() {
 		var err error
@@ -111,7 +111,7 @@ func (f *folder) sequence(out []*item, n trace.Node) ([]*item, error) {
 	return out, nil
 }
 
-// length returns the number of calls of a symbol with all repetitions, at most long.
+// length returns the number of calls of a symbol with all repetitions, or long if there are more.
 func (f *folder) length(n trace.Node) uint64 {
 	one := uint64(1)
 	if n.Rule >= 0 {
@@ -134,12 +134,12 @@ func (f *folder) event(out []*item, terminal int) ([]*item, error) {
 	c := f.of(terminal)
 	x := &item{context: c, counts: map[int]uint64{terminal: 1}, hash: mixed(1, uint64(c))}
 	if reduce.CanMerge(1, 2, f.precision) {
-		x = newLoop([]*item{x}, 1) // a loop of one iteration: elsewhere it may have more
+		x = newLoop([]*item{x}, 1) // a loop of one iteration equals, at this precision, one of several
 	}
 	return f.append(out, x), nil
 }
 
-// body returns the items of one iteration of a loop, which the caller may change.
+// body returns the items of one iteration of a repeated rule, as a copy that the caller may change.
 func (f *folder) body(n trace.Node) ([]*item, error) {
 	list, ok := f.rules[n.Rule]
 	if !ok {
@@ -171,7 +171,8 @@ func (f *folder) clone(list []*item) ([]*item, error) {
 	return out, nil
 }
 
-// repeated makes a loop. A loop around nothing but a loop becomes one longer loop.
+// repeated makes a loop of rounds iterations of a body. If the body is nothing but a loop, that loop gets rounds times
+// as many iterations instead.
 func repeated(body []*item, rounds uint64) *item {
 	for _, x := range body {
 		x.scale(rounds)
@@ -192,7 +193,7 @@ func newLoop(body []*item, rounds uint64) *item {
 	return x
 }
 
-// scale multiplies an item's counts by the iterations of the loops around it.
+// scale multiplies the counts of an item, and of all items in it, by the iterations of a new loop around it.
 func (i *item) scale(rounds uint64) {
 	for t := range i.counts {
 		i.counts[t] *= rounds
@@ -205,7 +206,7 @@ func (i *item) scale(rounds uint64) {
 	}
 }
 
-// add adds the counts of another iteration.
+// add adds to an item's counts those of o, the same item in another iteration.
 func (i *item) add(o *item) {
 	for t, count := range o.counts {
 		i.counts[t] += count
@@ -227,14 +228,14 @@ func mixed(h, v uint64) uint64 {
 	return h ^ h>>29
 }
 
-// A tolerance decides which trip counts are equal. At 100 percent only identical ones are. Below that, all trip
-// counts of a loop are equal if each is near the next greater one, such as 39 to 42 at 97.
+// A tolerance decides which trip counts of a loop count as equal. At precision 100 (percent) only identical ones do.
+// Below that, two trip counts do if each one known between them is near the next (e.g. 39, 40, 41 and 42 at 97).
 type tolerance struct {
 	precision int
-	known     map[uint64][]uint64 // by the loop's hash, rising
+	known     map[uint64][]uint64 // by item.hash of a loop: the trip counts that occur, rising
 }
 
-// merges reports whether the trip counts from least to most of a loop are equal.
+// merges reports whether the known trip counts from least to most of the loops with a hash count as equal.
 func (t *tolerance) merges(hash, least, most uint64) bool {
 	if least == most {
 		return true
@@ -250,7 +251,7 @@ func (t *tolerance) merges(hash, least, most uint64) bool {
 	return reduce.CanMerge(int64(least), int64(most), t.precision)
 }
 
-// learn collects trip counts.
+// learn adds the trip counts of all loops in list to t.known.
 func (t *tolerance) learn(list []*item) {
 	for _, x := range list {
 		for n := range x.over {
@@ -262,7 +263,7 @@ func (t *tolerance) learn(list []*item) {
 	}
 }
 
-// same reports whether two items match completely.
+// same reports whether two items are equal with all items in them. The tolerance decides which trip counts are equal.
 func (t *tolerance) same(a, b *item) bool {
 	if a.hash != b.hash || a.loop() != b.loop() {
 		return false
@@ -277,8 +278,8 @@ func (t *tolerance) same(a, b *item) bool {
 
 func (t *tolerance) sameAll(a, b []*item) bool { return slices.EqualFunc(a, b, t.same) }
 
-// append adds an item. A repetition at the end becomes a loop only when the loop there has ended. Otherwise a short
-// loop would be found, and its remaining iterations would be taken for the beginning of the next.
+// append adds an item to a sequence. A repetition at the end of it becomes a loop only when x can't continue the loop
+// there. Otherwise a loop with few iterations would be found, and the others would be taken for the next loop.
 func (f *folder) append(out []*item, x *item) []*item {
 	if k := len(out); k > 0 && !f.goesOn(out[k-1], x) {
 		out = f.closed(out)
@@ -293,7 +294,7 @@ func (f *folder) append(out []*item, x *item) []*item {
 	}
 }
 
-// goesOn reports whether item x may begin another iteration of last, if that is a loop.
+// goesOn reports whether last is a loop of which item x may begin another iteration.
 func (f *folder) goesOn(last, x *item) bool {
 	return last.loop() && (f.same(last.body[0], x) || x.loop() && f.sameAll(last.body, x.body))
 }
@@ -312,13 +313,14 @@ func (f *folder) closed(out []*item) []*item {
 	}
 }
 
-// longer adds an iteration to a loop at the end of a sequence. Nested loops have run once each. An iteration that
-// ends with a loop counts only when that loop has ended.
+// longer adds an iteration to a loop at the end of a sequence; it returns false if that isn't possible. An iteration
+// that ends with a loop is added only if over says that this inner loop has ended.
 func (f *folder) longer(out []*item, over bool) ([]*item, bool) {
 	k := len(out)
 	last := out[k-1]
 	if last.loop() {
-		// Before the loop at the end is another iteration of it, or the same loop once more.
+		// Another iteration of the loop at the end may be in front of it: as single items, or as a loop with the same
+		// body.
 		if n := len(last.body); n < k && f.sameAll(out[k-1-n:k-1], last.body) {
 			addAll(last.body, out[k-1-n:k-1])
 			last.over = map[uint64]uint64{last.rounds() + 1: 1}
@@ -345,7 +347,7 @@ func (f *folder) longer(out []*item, over bool) ([]*item, bool) {
 	return out, false
 }
 
-// folded makes a loop of two iterations at the end of a sequence.
+// folded replaces the end of a sequence by a loop of two iterations. It returns false if nothing is there twice.
 func (f *folder) folded(out []*item) ([]*item, bool) {
 	k := len(out)
 	last := out[k-1]

@@ -11,11 +11,11 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A unit is ranks whose streams differ only in values.
+// A unit is ranks whose streams of one thread differ only in values. Such streams are folded once.
 type unit struct {
 	ranks []int
 	items []*item
-	nodes []unitNode // the nodes of its items in the result
+	nodes []unitNode // which node of the result each of its items is in, also of the items in loops
 }
 
 type unitNode struct {
@@ -24,9 +24,9 @@ type unitNode struct {
 }
 
 // ByOrder finds the nests of ranks from the order of their calls: what repeats is a loop, and the sequences of ranks
-// are merged by their longest common subsequence. So a call site may occur at several places, such as before a loop and
-// in it. Loops match if their trip counts do at a precision: 100 requires equal counts, 0 accepts any. ErrWide is
-// wrapped if the calls have no order that is short.
+// are merged by their heaviest common subsequence. So a call site may occur at several places, such as before a loop
+// and in it. Loops match if their trip counts are equal at a precision in percent: at 100 they must be identical, 0
+// accepts any. The error wraps ErrWide if too few loops are found to show the calls.
 func ByOrder(r *trace.Reader, ranks []int, precision int) ([]*Nests, error) {
 	return ofThreads(r, ranks, func(thread int) (*Nests, error) {
 		n, err := byOrder(r, ranks, thread, precision)
@@ -76,9 +76,9 @@ func byOrder(r *trace.Reader, ranks []int, thread, precision int) (*Nests, error
 	return f.out, nil
 }
 
-// unitsOf folds the streams, once for ranks with equal streams.
+// unitsOf folds the ranks' streams of a thread into items: once for all ranks whose streams differ only in values.
 func unitsOf(r *trace.Reader, ranks []int, thread int, t tolerance, numbers *numbering) (units []*unit, err error) {
-	known := make(map[int]*unit) // by class, for classes of equal ranks
+	known := make(map[int]*unit) // by number of a class whose ranks have equal streams
 	for _, rank := range ranks {
 		if u := known[r.ClassOf(rank)]; u != nil {
 			u.ranks = append(u.ranks, rank)
@@ -134,7 +134,7 @@ func size(list []*sharedItem) int {
 	return n
 }
 
-// A filler makes nodes from items, and adds the ranks' values.
+// A filler makes the nodes of the result from the merged items, and adds each rank's values to them.
 type filler struct {
 	r      *trace.Reader
 	thread int
@@ -162,7 +162,7 @@ func (f *filler) nodes(list []*sharedItem) (out []*Node) {
 	return out
 }
 
-// rank adds the calls of a rank.
+// rank adds a rank's calls and trip counts to the nodes of its unit u.
 func (f *filler) rank(rank int, u *unit) error {
 	k, err := f.r.Rank(rank)
 	if err != nil {
@@ -197,7 +197,7 @@ func (f *filler) rank(rank int, u *unit) error {
 	return nil
 }
 
-// ended sets Times and Around of nodes, once all calls were added.
+// ended sets Times of nodes once all calls were added, and Around to Times: no iterations without them are known.
 func ended(list []*Node) {
 	for _, n := range list {
 		if e := n.Event; e != nil {

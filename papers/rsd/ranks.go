@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Span is equally spaced numbers, or equally spaced spans: start:stride:count, with :stride:count for each further
-// dimension. The first pair is the innermost.
+// A Span is equally spaced numbers, or equally spaced spans. Its text is start:stride:count, with :stride:count for
+// each further dimension, the innermost first (e.g. 0:1:3:10:2 for 0, 1, 2, 10, 11, 12).
 type Span struct {
 	Start int
 	Dims  []Dim
@@ -24,7 +24,7 @@ func (s Span) String() string {
 	return text
 }
 
-// Spans writes rising numbers as a short list of spans.
+// Spans returns few spans that contain exactly the numbers of a list, which must rise.
 func Spans(list []int) (out []Span) {
 	for i := 0; i < len(list); {
 		n := 1
@@ -50,7 +50,7 @@ func Spans(list []int) (out []Span) {
 	}
 }
 
-// folded merges equal spans at equal distances into one.
+// folded merges neighbouring spans that differ only in Start, by equal distances, into one span with another dimension.
 func folded(list []Span) (out []Span) {
 	alike := func(a, b Span) bool {
 		return len(a.Dims) > 0 && slices.Equal(a.Dims, b.Dims)
@@ -70,7 +70,7 @@ func folded(list []Span) (out []Span) {
 	return out
 }
 
-// mostSpans is the largest number of spans that are written.
+// mostSpans is the largest number of spans that RanksText writes.
 const mostSpans = 12
 
 // RanksText writes rising ranks as text.

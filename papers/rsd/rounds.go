@@ -8,21 +8,24 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A run is what a part of a stream contains of a loop. The loop continues as long as calls are at its places. So it may
-// be unfinished at either end of the part. head and tail are the iterations at the two ends, or calltree.NoLoop.
+// A run is what a part of a stream contains of a loop. An execution of the loop lasts as long as calls are at its
+// places, so the part may cut one off at either end. head and tail are how often another iteration begins in these two;
+// calltree.NoLoop: none is cut off there. over is by trip count: the number of executions that are in the part as a
+// whole.
 type run struct {
 	head, tail int64
-	through    bool // the loop spans the whole part: head and tail are the same iteration
+	through    bool // one execution lasts over the whole part and is cut off at both ends: head and tail are both its
 	over       map[uint64]uint64
 }
 
-// A stretch is a part of a stream: its first and last place, and its loops.
+// A stretch is a part of a stream: the places of its first and last call (calltree.NoLoop if it has no calls), and by
+// loop what it contains of it.
 type stretch struct {
 	first, last int
 	runs        map[int]*run
 }
 
-// A counter counts the iterations of loops.
+// A counter counts the iterations of each execution of a stream's loops.
 type counter struct {
 	s     *calltree.LoopOrder
 	of    func(terminal int) int // returns the place of a terminal
@@ -41,7 +44,8 @@ func (c *counter) nodes(n trace.Node) *stretch {
 	return sum
 }
 
-// repeated returns the stretch of a child with all its repetitions.
+// repeated returns the stretch of a symbol with all its repetitions. It doubles the stretch of one repetition, so the
+// time grows with the logarithm of their number.
 func (c *counter) repeated(n trace.Node) *stretch {
 	sum := newStretch(calltree.NoLoop)
 	if n.Count == 0 {
@@ -73,7 +77,8 @@ func (c *counter) node(n trace.Node) *stretch {
 	return x
 }
 
-// append appends stretch b to a.
+// append appends stretch b to a. A step to the same or an earlier place begins another iteration of the innermost loop
+// around both places.
 func (c *counter) append(a, b *stretch) {
 	if b.first == calltree.NoLoop {
 		return
@@ -104,7 +109,7 @@ func (c *counter) append(a, b *stretch) {
 	a.last = b.last
 }
 
-// endTail ends the loop at the end of the part.
+// endTail ends the execution of the loop that is cut off at the end of the part, as the next call is outside the loop.
 func (r *run) endTail() {
 	if r.through {
 		r.through, r.tail = false, calltree.NoLoop
@@ -114,7 +119,7 @@ func (r *run) endTail() {
 	r.tail = calltree.NoLoop
 }
 
-// count adds finished runs of a loop: their number, and the iterations of each after its first.
+// count adds times finished executions of a loop to r.over, each of 1 + further iterations.
 func (r *run) count(further int64, times uint64) {
 	if r.over == nil {
 		r.over = make(map[uint64]uint64)
@@ -122,8 +127,8 @@ func (r *run) count(further int64, times uint64) {
 	r.over[uint64(further)+1] += times
 }
 
-// join appends the run of the next part. If again is 1, an iteration begins between them; goesOn: the loop continues
-// from one part to the next.
+// join appends o, the run of the same loop in the next part. again is 1 if another iteration begins where the parts
+// meet, else 0. goesOn says that one execution of the loop continues from this part into the next.
 func (r *run) join(o *run, again int64, goesOn bool) {
 	switch {
 	case goesOn && o.through:
@@ -137,7 +142,7 @@ func (r *run) join(o *run, again int64, goesOn bool) {
 		r.head += again + o.head
 	case goesOn:
 		r.count(r.tail+again+o.head, 1)
-	case o.through: // the loop begins in o
+	case o.through: // the execution in o begins there: it becomes the tail below
 	case o.head != calltree.NoLoop:
 		r.count(o.head, 1)
 	}
@@ -147,7 +152,7 @@ func (r *run) join(o *run, again int64, goesOn bool) {
 	}
 }
 
-// ended returns for each loop the number of runs by trip count.
+// ended returns for each loop, by trip count, how often it was executed with it. The stretch must be a whole stream.
 func (s *stretch) ended() map[int]map[uint64]uint64 {
 	out := make(map[int]map[uint64]uint64)
 	for l, r := range s.runs {

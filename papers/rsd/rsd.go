@@ -18,7 +18,7 @@ import (
 type Nests struct {
 	Thread int
 	Ranks  []int
-	Calls  stats.NumberDistribution // distribution of the ranks' numbers of calls
+	Calls  stats.NumberDistribution // over the ranks: the number of calls that the thread makes on each
 	Nodes  []*Node
 }
 
@@ -26,22 +26,23 @@ type Nests struct {
 type Node struct {
 	Ranks  []int
 	Event  *Event
-	Rounds *stats.NumberDistribution // trip counts of a loop's runs
+	Rounds *stats.NumberDistribution // of a loop: the trip counts of all its executions; nil for an event
 	Body   []*Node
-	// Times is the number of calls, or of runs of the loop. Around is the number of iterations of the loop around it,
-	// or of ranks.
+	// Times is how often the node is run on all ranks: the event's number of calls, or of executions of the loop.
+	// Around is how often it could be run: the number of iterations of the loop around it, outside of loops the number
+	// of ranks. ByOrder sets it to Times.
 	Times, Around uint64
 }
 
 // Loop reports whether a node is a loop.
 func (n *Node) Loop() bool { return n.Event == nil }
 
-// numbering numbers contexts.
+// numbering gives each context a number, from 0, in order of first occurrence.
 type numbering struct {
 	r      *trace.Reader
 	known  map[context]int
 	of     map[classTerminal]int
-	fences []bool // by number: some of its calls are collectives of several ranks
+	fences []bool // by number of a context: whether any of its calls is a collective of several ranks
 }
 
 func newNumbering(r *trace.Reader) *numbering {
@@ -70,7 +71,7 @@ func (n *numbering) context(k *trace.Rank, terminal int) (_ int, err error) {
 	return c, nil
 }
 
-// contexts numbers all contexts of a rank, by terminal.
+// contexts returns, by terminal of a rank, the number of the call's context.
 func (n *numbering) contexts(k *trace.Rank) ([]int, error) {
 	list := make([]int, k.Terminals())
 	for t := range list {
@@ -105,9 +106,9 @@ func ofThreads(r *trace.Reader, ranks []int, find func(thread int) (*Nests, erro
 	return out, nil
 }
 
-// BySites finds the nests of ranks from call sites alone. Each site has one place in the program. Places are in the
-// order in which the ranks first reach them, and a step back is another iteration of a loop. So ranks are aligned
-// whatever the data made them do.
+// BySites finds the loop nests of ranks from call sites alone. Each site has one place in the program. Places are in
+// the order in which the ranks first reach them. A step to the same or an earlier place is another iteration of a loop.
+// So calls from one site are one event even if ranks make them in different orders.
 func BySites(r *trace.Reader, ranks []int) ([]*Nests, error) {
 	return ofThreads(r, ranks, func(thread int) (*Nests, error) { return bySites(r, ranks, thread) })
 }
@@ -132,7 +133,7 @@ func bySites(r *trace.Reader, ranks []int, thread int) (*Nests, error) {
 	return out, nil
 }
 
-// surveyed returns a builder with the shape of the ranks' thread.
+// surveyed returns a builder that knows the places and loops (shape) of a thread of the ranks.
 func surveyed(r *trace.Reader, ranks []int, thread int) (*builder, error) {
 	b := newBuilder(r, thread)
 	for _, rank := range ranks {
@@ -153,8 +154,8 @@ type builder struct {
 	shape   *calltree.LoopOrder
 	events  []*Event // by place
 	loops   []*Node
-	rounds  map[int]map[int]map[uint64]uint64 // by class of equal ranks, then by loop
-	done    map[int]bool                      // classes of equal ranks that were surveyed
+	rounds  map[int]map[int]map[uint64]uint64 // by class with equal streams, by loop, by trip count: executions
+	done    map[int]bool                      // by class that was surveyed: whether its ranks have equal streams
 }
 
 func newBuilder(r *trace.Reader, thread int) *builder {
@@ -164,7 +165,7 @@ func newBuilder(r *trace.Reader, thread int) *builder {
 	}
 }
 
-// survey adds the order of a rank's contexts.
+// survey adds the order of a rank's contexts to b.courses.
 func (b *builder) survey(rank int) error {
 	class := b.r.ClassOf(rank)
 	if b.done[class] {
@@ -188,7 +189,7 @@ func (b *builder) survey(rank int) error {
 	return nil
 }
 
-// rank adds the calls of a rank.
+// rank adds a rank's calls to the events, and its trip counts to the loops.
 func (b *builder) rank(rank int, out *Nests) error {
 	k, err := b.r.Rank(rank)
 	if err != nil || b.thread >= k.Streams() {
@@ -238,7 +239,8 @@ func (b *builder) rank(rank int, out *Nests) error {
 	return nil
 }
 
-// tree returns the nodes directly in a loop, or outside of all loops. rounds is the loop's number of iterations.
+// tree returns the nodes directly in a loop; for calltree.NoLoop those outside of all loops. rounds is the loop's
+// number of iterations on all ranks, outside of all loops the number of ranks.
 func (b *builder) tree(loop, rounds int) (list []*Node) {
 	first, last := 0, len(b.shape.Items)-1
 	if loop != calltree.NoLoop {
@@ -264,10 +266,11 @@ func (b *builder) tree(loop, rounds int) (list []*Node) {
 	return slices.Clip(list)
 }
 
-// Sites are the places of a thread's call sites in the program, and its loops, as BySites finds them.
+// Sites are the places of a thread's call sites in the program (numbers from 0, in order), and the loops of places, as
+// BySites finds them.
 type Sites struct{ b *builder }
 
-// SitesOf finds the sites of ranks.
+// SitesOf finds the places of the call sites that a thread of the ranks has.
 func SitesOf(r *trace.Reader, ranks []int, thread int) (*Sites, error) {
 	b, err := surveyed(r, ranks, thread)
 	return &Sites{b}, err

@@ -6,15 +6,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A survey collects the order of contexts from a stream's structure.
+// A survey collects in which order a stream first reaches contexts, and which context follows which.
 type survey struct {
 	calltree.ObservedOrder
 	of    func(terminal int) int
 	seen  map[int]bool
-	rules map[int]calltree.Transition // by rule: its first and last context
+	rules map[int]calltree.Transition // by rule: numbers of its first context (From) and last context (To)
 }
 
-// nodes goes through a sequence, or the body of a loop, and returns its first and last context.
+// nodes surveys a sequence of symbols. It returns the sequence's first context (From) and last context (To), both
+// calltree.NoLoop if it has no calls.
 func (s *survey) nodes(n trace.Node) calltree.Transition {
 	out := calltree.Transition{From: calltree.NoLoop, To: calltree.NoLoop}
 	for _, c := range n.Children() {

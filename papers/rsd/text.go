@@ -17,10 +17,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// mostShown is the largest number of values that are listed.
+// mostShown is the largest number of different values of a slot that are listed.
 const mostShown = 4
 
-// WriteText writes nests as text; place names a call site.
+// WriteText writes nests as text. place returns the text of a call site.
 func (n *Nests) WriteText(w io.Writer, place func(trace.Site) string) {
 	head := "ranks " + RanksText(n.Ranks)
 	if len(n.Ranks) == 1 {
@@ -67,7 +67,7 @@ func (p *printer) nodes(list []*Node, ranks []int, depth int) {
 	}
 }
 
-// RoundsText writes a loop's trip counts.
+// RoundsText returns a loop's trip counts as text (e.g. 10, or 3..12, mean 7.5 of 64).
 func RoundsText(n *stats.NumberDistribution) string {
 	if v, same := n.SingleValue(); same {
 		return show.FormatGrouped(v)
@@ -75,7 +75,7 @@ func RoundsText(n *stats.NumberDistribution) string {
 	return fmt.Sprintf("%s..%s, mean %s of %s", show.FormatGrouped(n.Min.Value), show.FormatGrouped(n.Max.Value), mean(n), show.FormatGrouped(n.Count))
 }
 
-// mean writes a mean shortly.
+// mean returns the mean of a distribution as a short text.
 func mean(n *stats.NumberDistribution) string {
 	m := n.Mean()
 	if math.Abs(m) >= 1000 {
@@ -84,10 +84,10 @@ func mean(n *stats.NumberDistribution) string {
 	return strconv.FormatFloat(m, 'g', 3, 64)
 }
 
-// Text is the event without its place.
+// Text returns the event as a call with the values of its slots, without its call site.
 func (e *Event) Text() string {
 	var names, list []string
-	array := false // the previous value was an array with elements
+	array := false // the last whole parameter isn't the same text in all calls: if it is an array, its elements follow
 	between := ""
 	for _, s := range e.Slots {
 		switch text := s.text(e.Ranks); s.part {
@@ -129,15 +129,15 @@ func (e *Event) Text() string {
 	return fmt.Sprintf("%s(%s)", e.Func.Name, strings.Join(names, ", "))
 }
 
-// only returns the text of a slot that has a single one.
+// only returns the text of a slot whose value is the same text in all calls; false for other slots.
 func (s *Slot) only() (text string, ok bool) {
 	for text = range s.Texts {
 	}
 	return text, len(s.Texts) == 1 && s.Numbers.Count == 0 && text != "…"
 }
 
-// text describes a slot's values: a constant, a formula, a few values, or bounds and mean. For few values it adds the
-// ranks that have each, unless all have it.
+// text describes a slot's values: a constant, a formula, a few values, or bounds and mean. If the values are few, each
+// is followed by the ranks that have it, unless all of ranks do.
 func (s *Slot) text(ranks []int) string {
 	var list []string
 	if s.Numbers.Count > 0 {
@@ -158,7 +158,7 @@ func (s *Slot) text(ranks []int) string {
 	return strings.Join(list, " | ")
 }
 
-// ofRanks describes the ranks of an event that have a value; "" if all have.
+// ofRanks describes the ranks that have a value of an event (some); "" if they are all ranks of the event.
 func ofRanks(some, all []int) string {
 	if len(some) == 0 || len(some) == len(all) {
 		return ""
@@ -190,7 +190,7 @@ func (s *Slot) numbersText(ranks []int) string {
 	return fmt.Sprintf("[%d..%d, mean %s of %s]", s.Numbers.Min.Value, s.Numbers.Max.Value, mean(&s.Numbers), show.FormatGrouped(s.Numbers.Count))
 }
 
-// written writes a number as calls are printed: modes of files are octal.
+// written returns a number of the slot as it is printed in calls (e.g. file modes in octal).
 func (s *Slot) written(v int64) string {
 	x := trace.Value{Type: trace.TypeInt, Num: v}
 	return x.Render(s.kind)
@@ -204,7 +204,7 @@ func braced(list []int64, text func(int64) string) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// The nests as JSON.
+// The types of Nests and its parts in JSON output.
 type (
 	jsonNests struct {
 		Thread int         `json:"thread"`
@@ -216,9 +216,9 @@ type (
 		Ranks  []string            `json:"ranks"`
 		Times  uint64              `json:"times"`
 		Around uint64              `json:"of"`
-		Rounds *jsonNumbers        `json:"rounds,omitempty"` // of a loop
+		Rounds *jsonNumbers        `json:"rounds,omitempty"` // of a loop: its trip counts
 		Body   []jsonNode          `json:"body,omitempty"`
-		Call   string              `json:"call,omitempty"` // of an event
+		Call   string              `json:"call,omitempty"` // of an event: the function's name
 		Site   string              `json:"site,omitempty"`
 		Params map[string]jsonSlot `json:"params,omitempty"`
 		Merged map[string][2]int64 `json:"merged,omitempty"`
@@ -227,9 +227,9 @@ type (
 	jsonSlot struct {
 		Formula string            `json:"formula,omitempty"`
 		Numbers *jsonNumbers      `json:"numbers,omitempty"`
-		Texts   map[string]uint64 `json:"texts,omitempty"` // with the number of calls
+		Texts   map[string]uint64 `json:"texts,omitempty"` // by value that isn't a number: number of calls that have it
 		Others  uint64            `json:"others,omitempty"`
-		Sets    []jsonSet         `json:"sets,omitempty"` // for few numbers or texts: the ranks that have each
+		Sets    []jsonSet         `json:"sets,omitempty"` // if the values are few: for each the ranks that have it
 	}
 	jsonSet struct {
 		Value any      `json:"value"`
@@ -242,7 +242,7 @@ type (
 		Max       int64     `json:"max"`
 		MinRank   int       `json:"min_rank"`
 		MaxRank   int       `json:"max_rank"`
-		Histogram []jsonBin `json:"histogram,omitempty"` // unless it is constant
+		Histogram []jsonBin `json:"histogram,omitempty"` // empty if all numbers are equal
 	}
 	jsonBin struct {
 		Min   int64   `json:"min"`
@@ -252,7 +252,7 @@ type (
 	}
 )
 
-// JSON returns the value to encode; place names a call site.
+// JSON returns the nests for JSON output. place returns the text of a call site.
 func (n *Nests) JSON(place func(trace.Site) string) any {
 	return jsonNests{n.Thread, spanTexts(n.Ranks), *numbersOf(&n.Calls), nodesOf(n.Nodes, place)}
 }

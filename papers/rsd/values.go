@@ -7,14 +7,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A part is the part of a parameter that a slot holds.
+// A part says which part of a parameter's value a slot is for.
 type part uint8
 
 const (
 	whole  part = iota
-	offset      // of an address
-	length      // of an array
-	within      // an array's elements, or fields of a status
+	offset      // the offset of an address in its segment
+	length      // the length of an array
+	within      // the elements of an array, a field of a status, or a property of the object that the call makes
 )
 
 // A Slot is one value of an event's calls: a parameter, or a part of one.
@@ -23,27 +23,30 @@ type Slot struct {
 	Numbers      stats.NumberDistribution // values that are numbers without names
 	Texts        map[string]uint64        // other values: handles, names of constants, addresses; at most mostTexts
 	OmittedTexts uint64                   // number of further texts
-	Formula      string                   // formula of the rank that gives all Numbers; "": none
-	VariesByCall bool                     // some values change from call to call: then only count and extremes of Numbers cover all calls
+	Formula      string                   // formula of the rank that gives all Numbers; "": no formula was found
+	// VariesByCall says that the value of some terminal changes from call to call. Then only count and extremes of
+	// Numbers are exact.
+	VariesByCall bool
 
 	part     part
 	kind     mpi.Kind
 	relative stats.NumberDistribution // for parameters that are ranks: the value minus the calling rank
 	sets     valueSets[int64]
-	distant  valueSets[int64] // ranks by value of relative
+	distant  valueSets[int64] // for parameters that are ranks: by value minus calling rank, which ranks had it
 	named    valueSets[string]
-	ranks    []int // ranks that had numbers; nil if a rank had several
+	ranks    []int // ranks with a number, whose numbers are vals; nil if a rank had several numbers
 	vals     []int64
 	several  bool
 }
 
-// valueSets are the ranks that had each value, for few values.
+// valueSets are, for each of a few values of a slot, the ranks that had it.
 type valueSets[T comparable] struct {
 	of   map[T][]int // by value: the ranks that had it, rising
-	many bool        // there were more values than fit
+	many bool        // there were more values than add allows; of is nil
 }
 
-// add records a rank's value; ranks come in rising order.
+// add adds a value that a rank had, unless it would be more than most different ones. It must be called in rising order
+// of ranks.
 func (s *valueSets[T]) add(v T, rank, most int) {
 	list, ok := s.of[v]
 	switch {
@@ -60,7 +63,7 @@ func (s *valueSets[T]) add(v T, rank, most int) {
 // mostTexts is the largest number of texts that a slot distinguishes.
 const mostTexts = 16
 
-// shortArray is the largest length of an array that is shown in full if all are equal.
+// shortArray is the largest length of an array that is shown with all elements if all calls have the same.
 const shortArray = 8
 
 // A taken is one value of a call: the slot that it belongs to, and a number or a text.
@@ -68,12 +71,12 @@ type taken struct {
 	name string
 	part part
 	kind mpi.Kind
-	text string // for values that aren't numbers
+	text string // the value if num is false; otherwise it is v
 	num  bool
 	v    int64
 }
 
-// valuesOf lists the values of a call.
+// valuesOf lists the values of a call for the slots of its event: parameters, what it makes, its result.
 func valuesOf(c *trace.Call) (list []taken) {
 	for i := range c.Params {
 		p := &c.Params[i]
@@ -129,13 +132,13 @@ func appendValue(list []taken, name string, p part, kind mpi.Kind, v *trace.Valu
 		if v.Num < 0 {
 			break
 		}
-		text := "…" // too long to show
+		text := "…" // for an array that is too long to show
 		if len(v.Elems) <= shortArray {
 			text = v.Render(kind)
 		}
 		list = append(list, taken{name: name, part: p, text: text}, number(name+".length", length, mpi.KindNone, v.Num))
 		for i := range v.Elems {
-			if t := v.Elems[i].Type; t != trace.TypeRequest { // requests' distances have little information
+			if t := v.Elems[i].Type; t != trace.TypeRequest { // requests' distances say little of an event
 				list = appendValue(list, name+"[]", within, kind, &v.Elems[i])
 			}
 		}
@@ -144,7 +147,7 @@ func appendValue(list []taken, name string, p part, kind mpi.Kind, v *trace.Valu
 	return append(list, taken{name: name, part: p, text: v.Render(kind)})
 }
 
-// take adds a value of count calls of a rank.
+// take adds to the slot a value that count calls of a rank have.
 func (s *Slot) take(v *taken, count uint64, rank int) {
 	if !v.num {
 		if s.Texts == nil {
@@ -171,20 +174,21 @@ func (s *Slot) take(v *taken, count uint64, rank int) {
 	}
 }
 
-// between adds values of a lane, which change from call to call: only their bounds are used.
+// between adds to the slot values from low to high, which count calls of a rank have. They are a lane's: they change
+// from call to call, and only their bounds are used.
 func (s *Slot) between(low, high int64, count uint64, rank int) {
 	s.Numbers.AddRange(stats.Bin{Min: low, Max: high, Sum: (float64(low) + float64(high)) / 2 * float64(count), Count: count}, rank)
 	s.sets = valueSets[int64]{many: true}
 	s.VariesByCall, s.several, s.ranks, s.vals = true, true, nil, nil
 }
 
-// fit looks for a formula in a world of a size.
+// fit looks for a formula of the rank that gives all numbers of the slot. size is the number of ranks in the trace.
 func (s *Slot) fit(size int) {
 	if _, same := s.Numbers.SingleValue(); same || s.several || len(s.ranks) < 2 {
 		return
 	}
 	form, ok := column.FitKinds(s.ranks, s.vals, size, column.KindLinear)
-	if ok && len(s.ranks) < 3 && form.Coefficients[0] != 1 { // two ranks are evidence only for a distance
+	if ok && len(s.ranks) < 3 && form.Coefficients[0] != 1 { // from two ranks, only rank + constant is believed
 		ok = false
 	}
 	if !ok && s.kind == mpi.KindRank {

@@ -11,15 +11,15 @@ import (
 	"github.com/spoor-hpc/spoor/internal/calltree"
 )
 
-// A notation writes terms: those of Grosclaude et al., figures 2 to 4, as text or as LaTeX. A call f from place i is f
+// A notation writes terms as in figures 2 to 4 of Grosclaude et al., as text or as LaTeX. A call f from site i is f
 // with subscript i, the computation before it CPU with the same subscript. Terms in a row are joined by +. A loop of n
-// rounds is a term in brackets followed by [n]. After a colon comes the time in µs: the mean of one round within a
-// loop, the total outside.
+// iterations is a term in brackets followed by [n]. After a colon comes the time in µs: within a loop the mean of one
+// iteration, outside the total.
 type notation interface {
 	term(name string, site int) string
 	rounds(body, count string, several bool) string
 	plus() string
-	rest() string // several omitted terms
+	rest() string // what is written in place of omitted terms
 	timed(term string, us string) string
 	thread(w io.Writer, title string, lines []string)
 	begin(w io.Writer, p *profile.Profile)
@@ -30,9 +30,9 @@ type notation interface {
 type Style uint8
 
 const (
-	Detailed Style = iota // as figures 2 and 3: with times within loops
-	Terse                 // as figure 4
-	LaTeX                 // a document, detailed
+	Detailed Style = iota // text as figures 2 and 3 of the paper: with times also within loops
+	Terse                 // text as figure 4 of the paper: without times within loops
+	LaTeX                 // a LaTeX document with the terms of Detailed
 )
 
 // Write writes a profile as terms.
@@ -61,7 +61,7 @@ type papers struct {
 	parts []*calltree.Node
 }
 
-// timed writes a term with its time, if that is known.
+// timed returns a term with its time (us, text in µs), or the term alone if the trace has no times.
 func (x *papers) timed(term, us string) string {
 	if x.p.Timeless() {
 		return term
@@ -69,7 +69,8 @@ func (x *papers) timed(term, us string) string {
 	return x.n.timed(term, us)
 }
 
-// top writes each item of the thread on its own line, computation included. Parts shared by several places follow.
+// top writes each item of the thread that is outside of loops on its own line: calls, the computation before each call,
+// loops and groups. The contents of groups, which several places share and refer to by number, follow.
 func (x *papers) top(nodes []*calltree.Node) {
 	skipped := 0.0
 	flush := func() {
@@ -105,7 +106,7 @@ func (x *papers) call(c *calltree.Node) (cpu, call string) {
 	return x.n.term("CPU", c.Site), x.n.term(name, c.Site)
 }
 
-// node writes a call, a loop or a group as a term.
+// node returns a call, a loop or a group as a term. level is the number of loops around it.
 func (x *papers) node(c *calltree.Node, level int) string {
 	per := max(1, c.Rounds)
 	switch c.Kind {
@@ -152,7 +153,7 @@ func (x *papers) sequence(nodes []*calltree.Node, level int, rounds uint64) stri
 	return strings.Join(list, x.n.plus())
 }
 
-// micros writes a time in µs; means and short times have decimals.
+// micros returns a time as text in µs. Means (total is false) and times below 10 µs have two decimals.
 func micros(ns float64, total bool) string {
 	if total && (ns >= 10_000 || ns == 0) {
 		return fmt.Sprintf("%.0f", ns/1000)
@@ -206,7 +207,7 @@ func latexText(s string) string {
 	var b strings.Builder
 	for _, r := range latexEscapes.Replace(s) {
 		if r > 126 {
-			r = '?' // not in the standard fonts
+			r = '?' // LaTeX's standard fonts lack it
 		}
 		b.WriteRune(r)
 	}
@@ -258,7 +259,7 @@ func (latexNotation) end(w io.Writer, p *profile.Profile) {
 	fmt.Fprint(w, "\\end{enumerate}\n\\end{document}\n")
 }
 
-// plain returns a tree without its functions: the paper has only loops and calls.
+// plain returns a call tree in which the bodies of functions replace them: the paper has only loops and calls.
 func plain(list []*calltree.Node) []*calltree.Node {
 	var out []*calltree.Node
 	for _, n := range list {

@@ -7,16 +7,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// HandleBounds are upper bounds of what handles mean, at any position. A number that means several objects one after the
-// other has the maximum over all of them.
+// HandleBounds are upper bounds of the sizes of the datatypes and communicators that a rank's handles mean. A handle
+// that means several objects, one after the other, has the maximum over all of them.
 type HandleBounds struct {
 	ranks int
 	types map[int64]trace.NewType
 	comms map[int64]CommBound
 }
 
-// A CommBound is bounds over the communicators of one number: local processes, remote processes, and numbers of
-// source and destination neighbours.
+// A CommBound is upper bounds over the communicators that have one handle: numbers of local processes, of remote
+// processes, and of source and destination neighbours.
 type CommBound struct{ LocalSize, RemoteSize, InNeighbours, OutNeighbours int64 }
 
 // NewHandleBounds returns empty bounds for a rank's handles, in a run with this number of ranks.
@@ -24,7 +24,7 @@ func NewHandleBounds(ranks int) *HandleBounds {
 	return &HandleBounds{ranks, make(map[int64]trace.NewType), make(map[int64]CommBound)}
 }
 
-// AddCreation adds the datatype or communicator that a call creates.
+// AddCreation raises the bounds of a handle by the datatype or communicator that a call creates.
 func (b *HandleBounds) AddCreation(c *trace.Call) {
 	for i := range c.Params {
 		p := &c.Params[i]
@@ -57,10 +57,10 @@ func (b *HandleBounds) datatype(handle int64, n *trace.NewType) {
 	b.types[handle] = old
 }
 
-// unknownExtent is used as the extent of unknown predefined datatypes: it exceeds that of most.
+// unknownExtent is used as the extent, in bytes, of unknown predefined datatypes: it exceeds that of most.
 const unknownExtent = 16
 
-// Type returns the bounds of a datatype.
+// Type returns upper bounds of the sizes of the datatypes that a handle means, in bytes.
 func (b *HandleBounds) Type(handle int64) trace.NewType {
 	if n, ok := b.types[handle]; ok {
 		return n
@@ -84,7 +84,7 @@ func (b *HandleBounds) BufferSpan(handle, count int64) (low, high int64) {
 	return min(first, first+step), max(last, last+step)
 }
 
-// Comm returns the bounds of a communicator.
+// Comm returns upper bounds of the sizes of the communicators that a handle means.
 func (b *HandleBounds) Comm(handle int64) CommBound {
 	switch handle {
 	case mpi.HandleCommWorld:
@@ -97,7 +97,8 @@ func (b *HandleBounds) Comm(handle int64) CommBound {
 	return x
 }
 
-// degrees bounds the degrees of a process in a new communicator's topology.
+// degrees returns upper bounds of how many neighbours a process has in the topology of a communicator that the call
+// creates: in sources, out destinations. size is the communicator's size.
 func degrees(c *trace.Call, size int64) (in, out int64) {
 	num := func(name string) int64 {
 		if q := c.Param(name); q != nil && q.In.Type == trace.TypeInt {
@@ -111,8 +112,9 @@ func degrees(c *trace.Call, size int64) (in, out int64) {
 		}
 		return 0
 	}
-	both := 2*num("ndims") + 2*length("remain_dims") + length("edges") // a communicator has one of these
-	if c.Param("degrees") != nil {                                     // any process may have specified the edges; parallel edges are rare
+	both := 2*num("ndims") + 2*length("remain_dims") + length("edges") // a function has at most one of these parameters
+	if c.Param("degrees") != nil {
+		// Other processes may specify edges of this one: at most one each is assumed, as parallel edges are rare.
 		both = size + length("destinations")
 	}
 	return both + num("indegree"), both + num("outdegree")

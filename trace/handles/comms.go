@@ -13,22 +13,24 @@ import (
 // communicators. Which of them mean the same communicator follows from properties recorded at its creation. So it is
 // known even if the standard does not determine the members; a HandleState knows only what the standard determines.
 type Comm struct {
-	Number  int    // communicators are numbered by the lowest rank that knows them, then by creation there
+	// Number is 0 for MPI_COMM_WORLD and -1 for MPI_COMM_SELF. Others are numbered from 1: by the lowest rank that made
+	// them, then in the order in which that rank did.
+	Number  int
 	Name    string // name that MPI_Comm_set_name set on the lowest rank that called it; "" if none did
 	MadeBy  string // function that created it; "" for a predefined one
-	Parent  *Comm  // nil for a predefined one, or if none exists
-	Ordinal int64  // how many equal creations on the same parent precede it
+	Parent  *Comm  // the communicator that it was created from; nil for a predefined one, or if there was none
+	Ordinal int64  // number of equal creations before this one; see trace.NewComm
 	Size    int
 	Remote  *Comm // the other side of an intercommunicator; nil if it is in another world
 
 	RemoteSize int
 
-	pair    int // of an intercommunicator: equal on both sides; else -1
+	pair    int // of an intercommunicator: a number that both sides have; else -1
 	members []int
 }
 
-// WorldRank returns the world rank of a member of the (local) group; -1 if that member left no track or is outside
-// this world.
+// WorldRank returns the rank in MPI_COMM_WORLD of a rank in the (local) group. It is -1 if that process left no track,
+// or is outside of MPI_COMM_WORLD.
 func (c *Comm) WorldRank(rank int) int {
 	if rank < 0 || rank >= len(c.members) {
 		return -1
@@ -36,8 +38,8 @@ func (c *Comm) WorldRank(rank int) int {
 	return c.members[rank]
 }
 
-// PeerWorldRank returns the world rank that a rank parameter of a point-to-point call on the communicator means, which on an
-// intercommunicator is in the remote group. It is -1 if unknown.
+// PeerWorldRank returns the rank in MPI_COMM_WORLD of the process that a point-to-point call on the communicator names
+// by rank. On an intercommunicator it is in the remote group. It is -1 if unknown.
 func (c *Comm) PeerWorldRank(rank int) int {
 	if c.RemoteSize == 0 {
 		return c.WorldRank(rank)
@@ -48,16 +50,16 @@ func (c *Comm) PeerWorldRank(rank int) int {
 	return c.Remote.WorldRank(rank)
 }
 
-// RankOf returns the rank in the (local) group of a world rank; -1 if it is no member.
+// RankOf returns the rank in the (local) group of a rank in MPI_COMM_WORLD; -1 if it is no member.
 func (c *Comm) RankOf(world int) int {
-	if c.WorldRank(world) == world { // the usual case, such as MPI_COMM_WORLD
+	if c.WorldRank(world) == world { // the usual case, which needs no search (e.g. MPI_COMM_WORLD)
 		return world
 	}
 	return slices.Index(c.members, world)
 }
 
-// ID identifies a communicator in a run. The two sides of an intercommunicator have different IDs, and so has
-// MPI_COMM_SELF on each rank.
+// ID returns a number that identifies a communicator in a run. The two sides of an intercommunicator have different
+// IDs. So have the MPI_COMM_SELF of different ranks.
 func (c *Comm) ID() int {
 	if c.Number < 0 {
 		return -1 - c.members[0]
@@ -65,8 +67,8 @@ func (c *Comm) ID() int {
 	return c.Number
 }
 
-// ChannelID is ID, except that it is equal on both sides of an intercommunicator: messages go from one side to the
-// other.
+// ChannelID returns the ID, but on both sides of an intercommunicator the lower of their IDs: messages go from one side
+// to the other.
 func (c *Comm) ChannelID() int {
 	if c.Remote != nil {
 		return min(c.ID(), c.Remote.ID())
@@ -77,7 +79,7 @@ func (c *Comm) ChannelID() int {
 // Members returns the world ranks of the (local) group, -1 for unknown ones.
 func (c *Comm) Members() []int { return append([]int(nil), c.members...) }
 
-// String names a communicator for people.
+// String returns the communicator's name for messages to users.
 func (c *Comm) String() string {
 	switch {
 	case c.Number < 0:
@@ -95,7 +97,7 @@ func (c *Comm) String() string {
 // Comms maps a rank's handle to the communicator that it means at a position.
 type Comms struct {
 	list  []*Comm
-	bound []map[int64]history[*Comm] // by rank, then by handle
+	bound []map[int64]history[*Comm] // by rank, then by handle: the communicators that it has meant, in order
 }
 
 // List returns all communicators that were made, in order of their numbers,
@@ -105,7 +107,7 @@ func (c *Comms) List() []*Comm { return c.list }
 // World returns MPI_COMM_WORLD.
 func (c *Comms) World() *Comm { return c.list[0] }
 
-// At returns the communicator that a handle means in a call of a rank, given by stream and index; nil if unknown.
+// At returns the communicator that a handle means in a rank's call at the given stream and index; nil if unknown.
 func (c *Comms) At(rank, stream int, index uint64, handle int64) *Comm {
 	switch handle {
 	case mpi.HandleCommWorld:
@@ -119,7 +121,7 @@ func (c *Comms) At(rank, stream int, index uint64, handle int64) *Comm {
 
 // commKey is the recorded properties on which all members of a communicator agree.
 type commKey struct {
-	parent         int // number of the parent, or -2 - pair for an intercommunicator; -1: none
+	parent         int // Number of the parent; -2 - pair if that is an intercommunicator; -1 without a parent
 	call           uint16
 	ordinal        int64
 	leader, remote int64
@@ -130,8 +132,8 @@ type commKey struct {
 type pairKey struct {
 	call      uint16
 	ordinal   int64
-	low, high int64 // world ranks of the leaders
-	nth       int   // index among intercommunicators with equal leaders, as counted on each side: the sides' parents differ
+	low, high int64 // lower and higher leader (rank 0 of a group) of the two sides, as ranks in MPI_COMM_WORLD
+	nth       int   // how many with equal other fields the side had created before, from other parents
 }
 
 // sideKey identifies one side of an intercommunicator.
@@ -145,11 +147,11 @@ type uniter struct {
 	*Comms
 	known map[commKey]*Comm
 	pairs map[pairKey]int
-	sides [][]*Comm // by pair
+	sides [][]*Comm // by Comm.pair: the sides of the intercommunicator found so far
 	alike map[sideKey]int
 }
 
-// findComms processes the calls of all ranks that create communicators, and no others.
+// findComms finds the communicators of all ranks. It processes only calls that create communicators.
 func (t *Table) findComms() (*Comms, error) {
 	world := &Comm{Size: t.r.Ranks(), pair: -1, members: make([]int, t.r.Ranks())}
 	for i := range world.members {
@@ -180,8 +182,8 @@ func (t *Table) findComms() (*Comms, error) {
 	return u.Comms, t.nameComms(u.Comms)
 }
 
-// rank adds the communicators that a rank created. An object that a stream received from another one is added after
-// its creation.
+// rank adds the communicators that a rank created, in an order in which parents precede the communicators made from
+// them. If one thread got a handle from another, its use there is added after its creation.
 func (u *uniter) rank(x *Rank) {
 	bound := make(map[int64]history[*Comm])
 	u.bound[x.k.Number()] = bound
@@ -208,7 +210,7 @@ func (u *uniter) rank(x *Rank) {
 				if len(got[stream]) > 0 && (len(list) == 0 || got[stream][0].FirstUse <= list[0].index) {
 					h := &got[stream][0]
 					if from := lists[h.MakerStream]; !forced && len(from) > 0 && from[0].index <= h.MakerCall {
-						break // not yet created
+						break // the handle's creation in the other stream has not been processed yet
 					}
 					forced = false
 					if b, ok := bound[h.id].of(h.MakerStream).last(h.MakerCall); ok {
@@ -222,7 +224,7 @@ func (u *uniter) rank(x *Rank) {
 				lists[stream] = list
 				m, handle := x.made[at.maker].call, x.made[at.maker].name.id
 				if m.Param("parent") != nil && len(bound[handle]) > 0 {
-					continue // repeated queries for the parent return one communicator
+					continue // MPI_Comm_get_parent returns the same communicator each time
 				}
 				if c := u.comm(m, x.k.Number(), stream, at.index); c != nil {
 					bound[handle] = bound[handle].with(binding[*Comm]{stream, at.index, c})
@@ -248,7 +250,7 @@ func (u *uniter) comm(c *trace.Call, rank, stream int, index uint64) *Comm {
 		if key.parent = parent.Number; parent.pair >= 0 {
 			key.parent = -2 - parent.pair
 		}
-		if parent.Number < 0 { // each rank's own MPI_COMM_SELF
+		if parent.Number < 0 { // MPI_COMM_SELF: those of different ranks are different parents
 			key.parent, key.leader = -1, int64(rank)
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A stateType is a datatype's properties in bytes: data size, bounds, and true bounds.
+// A stateType is a datatype's properties in bytes: size of the data, lower and upper bound, true lower and upper bound.
 type stateType struct {
 	size, low, high, trueLow, trueHigh int64
-	align                              int64 // alignment of a struct; 0: unknown
+	align                              int64 // largest alignment of a predefined datatype in it; 0: unknown
 }
 
 func (t *stateType) extent() int64 { return t.high - t.low }
@@ -19,7 +19,7 @@ func (t *stateType) extent() int64 { return t.high - t.low }
 // typeValues is the number of values of a new datatype in signatures.
 const typeValues = 5
 
-// made are the values of a new datatype in the order of signatures.
+// made returns the datatype's properties as the values that a signature has for a new datatype.
 func (t *stateType) made() []int64 {
 	return []int64{t.size, t.low, t.extent(), t.trueLow, t.trueHigh - t.trueLow}
 }
@@ -31,19 +31,19 @@ func (o *HandleState) datatype(handle int64) stateType {
 	size, ok1 := mpi.TypeSize(handle)
 	extent, ok2 := mpi.TypeExtent(handle)
 	if !ok1 || !ok2 || size != extent {
-		panic(ErrUnknown) // the position of the second element of a pair type depends on the library
+		panic(ErrUnknown) // where e.g. MPI_DOUBLE_INT has its second element depends on the library
 	}
 	return stateType{size: size, high: extent, trueHigh: extent, align: size & -size}
 }
 
-// A typeBlock is consecutive copies of a datatype.
+// A typeBlock is consecutive copies of a datatype, the first one at byte at.
 type typeBlock struct {
 	at, copies int64
 	of         stateType
 }
 
-// assembled returns the datatype of blocks. For evenly spaced blocks, the first and the last suffice for its
-// bounds.
+// assembled returns the datatype that consists of blocks. Of many evenly spaced blocks, the first and the last give the
+// right bounds, though not the size.
 func assembled(list []typeBlock) (t stateType) {
 	first := true
 	for _, b := range list {
@@ -64,7 +64,8 @@ func assembled(list []typeBlock) (t stateType) {
 	return t
 }
 
-// evenly returns the datatype of count blocks whose beginnings are stride bytes apart.
+// evenly returns the datatype of count blocks, each of copies copies of a datatype. Their beginnings are stride bytes
+// apart.
 func evenly(count, copies, stride int64, of stateType) stateType {
 	if count <= 0 || copies <= 0 {
 		return stateType{align: of.align}
@@ -74,7 +75,7 @@ func evenly(count, copies, stride int64, of stateType) stateType {
 	return t
 }
 
-// small reports whether the call's output sizes have 32 bits.
+// small reports whether the call returns sizes as int: larger ones become MPI_UNDEFINED.
 func (a *Arguments) small() bool {
 	return !a.Func.Has(trace.AttrLarge) && slices.ContainsFunc(a.Func.Params, func(p trace.ParamDef) bool { return p.Name == "size" && p.Kind == mpi.KindCount })
 }
@@ -166,7 +167,7 @@ func typeRules() map[string]rule {
 			if len(parts) != len(sizes) || len(starts) != len(sizes) {
 				panic(ErrUnknown)
 			}
-			order := make([]int, len(sizes)) // dimensions, the slowest first
+			order := make([]int, len(sizes)) // numbers of the array's dimensions, the one with the largest stride first
 			for d := range order {
 				order[d] = d
 			}

@@ -10,15 +10,15 @@ import (
 // A graph is the topology of a communicator that MPI_Dist_graph_create made. Each process may specify any of its
 // edges, so it is known only if all processes have a track.
 type graph struct {
-	out, in [][]int // by rank of the communicator: neighbours, in the order in which edges were read
+	out, in [][]int // by rank in the communicator: the ranks at its edges, in the order in which these were added
 	known   bool
 	tracks  int
-	order   map[int]neighbours // by rank: in the order of MPI_Dist_graph_neighbors
+	order   map[int]neighbours // by rank in the communicator: its neighbours as MPI_Dist_graph_neighbors returned them
 }
 
 type neighbours struct{ in, out []int }
 
-// maxEdges limits the edges of all graphs of a run.
+// maxEdges is the largest number of edges of all graphs of a run; graphs beyond are unknown.
 const maxEdges = 1 << 24
 
 // maxGraphs limits how many calls that create or query graphs are processed; in a run with more of them all graphs
@@ -35,8 +35,9 @@ func (t *Table) graph(c *Comm) (*graph, error) {
 	return nil, err
 }
 
-// asTold returns neighbours in the order in which neighbourhood collectives use them. MPI leaves that order to the
-// library, so it is known only if the program queried it.
+// asTold returns the neighbours in list in the order in which neighbourhood collectives use them. MPI leaves that order
+// to the library, and only MPI_Dist_graph_neighbors returns it: in the second list, which is empty if the program did
+// not call that. Then asTold returns the first list and false.
 func asTold(list, told []int) ([]int, bool) {
 	if len(list) < 2 {
 		return list, true
@@ -44,7 +45,7 @@ func asTold(list, told []int) ([]int, bool) {
 	if len(told) < len(list) {
 		return list, false
 	}
-	told = told[:len(list)] // the array may be longer
+	told = told[:len(list)] // the program's array may have more elements than there are neighbours
 	a, b := slices.Clone(list), slices.Clone(told)
 	slices.Sort(a)
 	slices.Sort(b)
@@ -54,7 +55,7 @@ func asTold(list, told []int) ([]int, bool) {
 	return told, true
 }
 
-// inGraph is the neighbourhood of a rank in a graph that it made.
+// inGraph returns the neighbours of a rank in the graph that its call m made; self is its rank in the communicator.
 func (t *Table) inGraph(rank, self int, m Creation) (n Neighbourhood, ok bool) {
 	made, ok := makes(comm, m.Call)
 	if !ok {
@@ -130,7 +131,7 @@ func (t *Table) findGraphs() (map[*Comm]*graph, error) {
 				g.tracks++
 				ok := g.add(c)
 				if edges += len(c.Param("destinations").In.Elems); !ok || edges > maxEdges {
-					g.tracks -= comm.Size + 1 // can never become complete
+					g.tracks -= comm.Size + 1 // so g.tracks can't reach comm.Size, and the graph stays unknown
 				}
 			}
 		}
@@ -141,7 +142,7 @@ func (t *Table) findGraphs() (map[*Comm]*graph, error) {
 	return graphs, nil
 }
 
-// add adds the edges that one process specified.
+// add adds the edges that a process specified in a call of MPI_Dist_graph_create. It returns false if they are invalid.
 func (g *graph) add(c *trace.Call) bool {
 	sources, degrees, destinations := c.Param("sources"), c.Param("degrees"), c.Param("destinations")
 	if sources == nil || degrees == nil || destinations == nil || len(degrees.In.Elems) < len(sources.In.Elems) {
@@ -165,7 +166,8 @@ func (g *graph) add(c *trace.Call) bool {
 	return true
 }
 
-// noteOrder records the result of MPI_Dist_graph_neighbors. It ignores communicators without a recorded graph.
+// noteOrder stores what a call of MPI_Dist_graph_neighbors returned in the graph's order. It does nothing if the
+// communicator has no entry in graphs.
 func noteOrder(graphs map[*Comm]*graph, comms *Comms, c *trace.Call, rank, stream int, index uint64) {
 	p := c.Param("comm")
 	if p == nil || p.In.Type != trace.TypeHandle {

@@ -9,8 +9,9 @@ import (
 // GroupEmpty is the handle MPI_GROUP_EMPTY.
 const GroupEmpty = 0x109
 
-// DeriveGroup returns the world ranks, in order, of the group that a call derives from other groups; false if unknown, or
-// if the call derives none. group resolves a parameter to a group; ranks that are unknown are -1.
+// DeriveGroup returns the members, in order, of the group that a call derives from other groups, as ranks in
+// MPI_COMM_WORLD (-1: unknown). It returns false if the group is unknown, or if the call derives none. group returns
+// the members of the group in the call's parameter with a name.
 func DeriveGroup(a *Arguments, group func(name string) ([]int, bool)) (list []int, ok bool) {
 	of := groupRules[a.Func.Name]
 	if of == nil {
@@ -27,7 +28,7 @@ func DeriveGroup(a *Arguments, group func(name string) ([]int, bool)) (list []in
 	return of(group, a)
 }
 
-// A groupRule computes a group from others, as in MPI-4.1, 7.3.2.
+// A groupRule computes the members of a group from those of others, as MPI-4.1, section 7.3.2, says.
 type groupRule func(group func(name string) ([]int, bool), a *Arguments) ([]int, bool)
 
 var groupRules = map[string]groupRule{
@@ -40,7 +41,7 @@ var groupRules = map[string]groupRule{
 	"MPI_Group_intersection": sets(func(a, b []int) []int { return without(a, without(a, b)) }),
 }
 
-// places returns the rule for a group and a list of ranks in it, or of ranges.
+// places returns the rule of a function whose parameters are a group, and ranks or ranges of ranks in it (param).
 func places(param string, of func(group, at []int) []int) groupRule {
 	return func(group func(name string) ([]int, bool), a *Arguments) ([]int, bool) {
 		g, ok := group("group")
@@ -55,7 +56,8 @@ func places(param string, of func(group, at []int) []int) groupRule {
 	}
 }
 
-// ranksIn expands ranks of a group with the given size, or ranges: triples of first, last and step.
+// ranksIn returns the ranks that a parameter lists, or that its ranges have: triples of first, last and step. It
+// returns false if one of them isn't in a group of this size.
 func ranksIn(values []int64, ranges bool, size int) (at []int, ok bool) {
 	add := func(k int64) bool {
 		at = append(at, int(k))
@@ -103,7 +105,7 @@ func excluded(group, at []int) []int {
 	return list
 }
 
-// sets returns the rule for two groups. The result is unknown if some ranks are.
+// sets returns the rule of a set operation on two groups. Its result is unknown if a member of either group is.
 func sets(of func(a, b []int) []int) groupRule {
 	return func(group func(name string) ([]int, bool), _ *Arguments) ([]int, bool) {
 		a, ok := group("group1")
@@ -124,7 +126,7 @@ func without(list, other []int) []int {
 	return slices.DeleteFunc(slices.Clone(list), func(m int) bool { return in[m] })
 }
 
-// picked returns the member of a group with a rank; -1 if out of range.
+// picked returns the member of a group with a rank in it. It panics with ErrUnknown if the group has no such rank.
 func picked(group []int, rank int) int {
 	if rank < 0 || rank >= len(group) {
 		panic(ErrUnknown)
@@ -132,7 +134,8 @@ func picked(group []int, rank int) int {
 	return group[rank]
 }
 
-// ArgumentsOf returns a call's inputs that are numbers, handles or lists of these.
+// ArgumentsOf returns a call's inputs by parameter name. An array is its length and then its elements; any other input
+// is one element, Value.Num.
 func ArgumentsOf(c *trace.Call) *Arguments {
 	a := &Arguments{Func: c.Func, In: make(map[string][]int64)}
 	for i := range c.Params {

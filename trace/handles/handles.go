@@ -13,9 +13,9 @@
 // finds on one, Comms is what it finds on all of them, for which ranks have the same
 // communicator takes all to find out. What ranks of a class have in common is found once.
 //
-// A thread's calls say nothing of when another's were. Which object a thread has from another one is said by handovers, which
-// recorders note in the order of time; Turns are the order of calls that follows. In traces without, an object that a
-// thread did not make itself is the last one that another made under that number.
+// A thread's calls say nothing of when another's were. Which object a thread has from another one is said by handovers,
+// which recorders note in the order of time; Turns are the order of calls that follows. In traces without, an object
+// that a thread did not make itself is the last one that another made under that number.
 //
 // The package does not name handles (internal/record/symbol does, while recording).
 package handles
@@ -35,7 +35,7 @@ type kind uint8
 const (
 	datatype kind = iota
 	window
-	request // persistent
+	request // only persistent requests
 	comm
 	file
 	kinds
@@ -43,7 +43,7 @@ const (
 
 var mpiKinds = [kinds]mpi.Kind{mpi.KindDatatype, mpi.KindWin, mpi.KindRequest, mpi.KindComm, mpi.KindFile}
 
-// kindOf returns the kind of a parameter's objects; false if it has none.
+// kindOf returns the kind of the objects whose handles a parameter passes; false if that isn't one of the kinds above.
 func kindOf(p *trace.Param) (kind, bool) {
 	i := slices.Index(mpiKinds[:], p.Kind())
 	return kind(i), i >= 0
@@ -54,7 +54,7 @@ type key struct {
 	id   int64
 }
 
-// A Table resolves the handles of a trace; it holds what its ranks share.
+// A Table determines which objects the handles of a trace mean. It caches what its ranks share.
 type Table struct {
 	r      *trace.Reader
 	comms  func() (*Comms, error)
@@ -67,24 +67,24 @@ type Table struct {
 // A class caches what is the same for all ranks of a class.
 type class struct {
 	makers  []creator
-	setters map[int]*setter // by terminal: functions that set names
+	setters map[int]*setter // by terminal: its function, if that sets an object's name
 	uniform bool
-	counts  [][]uint64 // by stream, then by terminal; for a uniform class only
+	counts  [][]uint64 // by stream, then by terminal: number of calls; nil unless the class is uniform
 
-	mu     sync.Mutex                            // the following fields are for a uniform class, too
+	mu     sync.Mutex                            // protects the following fields, which are used for uniform classes only
 	places map[streamTerminal]*trace.Occurrences // positions of single terminals
 	rare   map[int]*rarities
-	sought []extent // by creator: which of its calls were searched last
+	sought []extent // by creator: which of its calls are in found, the result of the last search
 	found  [][]making
 }
 
-// A creator is a terminal whose calls may create objects.
+// A creator is a terminal whose calls may create objects of one kind.
 type creator struct {
 	terminal int
 	of       kind
 }
 
-// A streamTerminal is a terminal in a stream.
+// A streamTerminal is the number of a stream and that of a terminal in it.
 type streamTerminal struct{ stream, terminal int }
 
 type tableKey struct{}
@@ -127,7 +127,8 @@ func (t *Table) class(k *trace.Rank) *class {
 	return c
 }
 
-// ranks yields the ranks of the wanted classes, in order, without reading others. It ends after an error.
+// ranks yields the ranks of the classes for which wanted returns true, in order. Of other classes it reads one rank at
+// most. It ends after an error.
 func (t *Table) ranks(wanted func(*class) bool) iter.Seq2[*trace.Rank, error] {
 	return func(yield func(*trace.Rank, error) bool) {
 		out := make(map[int]bool)
@@ -190,7 +191,8 @@ func makes(of kind, c *trace.Call) (key, bool) {
 	return key{}, false
 }
 
-// own returns the number of an object that the program created.
+// own returns the number of the object of a kind that a value is a handle of. It returns false unless the program
+// created the object.
 func own(of kind, v *trace.Value) (int64, bool) {
 	if of == request {
 		return v.RequestID, v.Type == trace.TypeRequest && v.RequestForm == trace.RequestPersistent
@@ -198,7 +200,8 @@ func own(of kind, v *trace.Value) (int64, bool) {
 	return v.Num, v.Type == trace.TypeHandle && v.Num >= trace.FirstLocal
 }
 
-// uses calls visit for each object that the program created and the call passes.
+// uses calls visit for each object that a call gets as an input, if the program created it. Of requests, it visits only
+// persistent ones that the call starts.
 func uses(c *trace.Call, visit func(key)) {
 	for i := range c.Params {
 		p := &c.Params[i]

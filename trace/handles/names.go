@@ -7,7 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A setter is a function that sets names: the kind of objects, and the parameters.
+// A setter is a function that sets an object's name: the kind of the object, and the names of its parameters for the
+// object and for the name.
 type setter struct {
 	of           kind
 	object, name string
@@ -19,17 +20,17 @@ var setters = map[string]*setter{
 	"MPI_Type_set_name": {datatype, "datatype", "type_name"},
 }
 
-// maxNamed limits how many naming calls of a stream are processed.
+// maxNamed is the largest number of a stream's calls of setters that are read.
 const maxNamed = 1 << 16
 
-// A naming is a call that names an object.
+// A naming is a call that sets an object's name, as MPI_Comm_set_name does.
 type naming struct {
 	of     kind
 	object *trace.Value
 	binding[string]
 }
 
-// namings yields the calls of a rank that set names. It ends after an error.
+// namings yields the calls of a rank that set names of objects. It ends after an error.
 func (t *Table) namings(k *trace.Rank) iter.Seq2[naming, error] {
 	return func(yield func(naming, error) bool) {
 		c := t.class(k)
@@ -58,7 +59,7 @@ func (t *Table) namings(k *trace.Rank) iter.Seq2[naming, error] {
 	}
 }
 
-// nameComms gives communicators the names that the program did.
+// nameComms sets Name of the communicators: the first name that the lowest rank gave to each.
 func (t *Table) nameComms(comms *Comms) error {
 	for k, err := range t.ranks(func(c *class) bool { return len(c.setters) > 0 }) {
 		if err != nil {
@@ -79,13 +80,13 @@ func (t *Table) nameComms(comms *Comms) error {
 	return nil
 }
 
-// ObjectNames are the names that a rank's program gave to its objects.
+// ObjectNames are the names that the program gave to the communicators, windows and datatypes of one rank.
 type ObjectNames struct {
 	past map[key]history[string]
 }
 
-// Names returns the names that a rank's program sets for communicators, windows and datatypes. A new object with
-// the number of a named one has no name.
+// Names returns the names that the program gave to the communicators, windows and datatypes of a rank. If a freed
+// object's number is used for a new object, the new object does not inherit the name.
 func (t *Table) Names(k *trace.Rank) (*ObjectNames, error) {
 	names := &ObjectNames{past: make(map[key]history[string])}
 	for n, err := range t.namings(k) {
@@ -124,8 +125,8 @@ func (t *Table) Names(k *trace.Rank) (*ObjectNames, error) {
 // Empty reports whether no object has a name.
 func (n *ObjectNames) Empty() bool { return n == nil || len(n.past) == 0 }
 
-// EachNamed calls f for each named object that a call passes or creates, with the handle's text and the name at that
-// position. A nil ObjectNames has no names.
+// EachNamed calls f for each named object that a call passes or creates. handle is the text of its handle, name the
+// name that it has at the time of the call. A nil ObjectNames has no names.
 func (n *ObjectNames) EachNamed(c *trace.Call, f func(handle, name string)) {
 	if n.Empty() {
 		return

@@ -9,20 +9,21 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A NestedFree is a call that frees an object which callbacks during that call still use. It precedes the
-// callbacks' calls in its stream.
+// A NestedFree is a call that frees an object which callbacks still use during that call (e.g. MPI_Comm_free with an
+// attribute's delete function). It precedes the calls of the callbacks in its stream.
 type NestedFree struct {
-	FreeCall, LastUse uint64 // the freeing call, and the last call that uses the object
+	FreeCall, LastUse uint64 // indices in the stream of the freeing call, and of the last call that uses the object
 	FreeTerminal      int    // terminal of the freeing call
 }
 
-// haveDeleters are the kinds of objects that have attributes.
+// haveDeleters are the kinds of objects that have attributes, and so delete functions that are called when they are
+// freed.
 var haveDeleters = []mpi.Kind{mpi.KindComm, mpi.KindDatatype, mpi.KindWin}
 
-// NestedFrees returns the nested frees by stream, in the order of the freeing calls; nil if the rank has no such
-// callbacks.
+// NestedFrees returns the nested frees by stream, in the order of the freeing calls; nil if the rank registers no
+// delete functions.
 func NestedFrees(k *trace.Rank) ([][]NestedFree, error) {
-	if !deletes(k) { // decided without the values of calls
+	if !deletes(k) { // a quick check: it doesn't decode the values of calls
 		return nil, nil
 	}
 	distinct, err := k.Distinct()
@@ -58,10 +59,10 @@ func NestedFrees(k *trace.Rank) ([][]NestedFree, error) {
 	return lists, nil
 }
 
-// maxNested limits the nested frees of a stream.
+// maxNested is the largest number of nested frees of a stream that NestedFrees returns; later ones are left out.
 const maxNested = 1 << 20
 
-// deletes reports whether some call registers a callback for deleting attributes.
+// deletes reports whether the rank calls a function that can register a delete function for attributes.
 func deletes(k *trace.Rank) bool {
 	for n := range k.Terminals() {
 		for _, p := range k.CallWithoutParams(n).Func.Params {

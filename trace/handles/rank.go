@@ -10,25 +10,26 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// maxBindings limits how often a rank may create objects under handles that mean several objects in turn. Each
-// creation takes memory here, but next to none in a file that has it in a loop. Above the limit, the handles created
-// most often are unknown.
+// maxBindings is the largest number of creations that a Rank stores for handles that mean several objects, one after
+// the other. Each creation takes memory, though a loop of them takes next to none in the file. Above the limit, what
+// the handles with most creations mean is unknown.
 var maxBindings uint64 = 1 << 22
 
-// A Rank resolves the handles of one rank. It is not safe for concurrent use.
+// A Rank determines which objects the handles of one rank mean in a call. It is not safe for concurrent use.
 type Rank struct {
 	t       *Table
 	k       *trace.Rank
 	class   *class
 	counts  [][]uint64
-	made    []created // by maker of the class
+	made    []created // by index in class.makers: what the terminal creates on this rank
 	objects map[key]*object
 	located bool
-	handed  [][]handed        // by stream: objects received from other streams
-	rare    map[int]*rarities // by stream; for a class that is not uniform
+	handed  [][]handed        // by stream: uses of ambiguous handles whose objects another stream made
+	rare    map[int]*rarities // by stream, if the class is not uniform; otherwise class.rare is used
 }
 
-// A created is the object that a maker creates on the rank; zero if it has no name.
+// A created is a call that creates an object on the rank, and the handle that it gets. It is zero if no object is
+// created, or none of a wanted kind.
 type created struct {
 	call *trace.Call
 	*object
@@ -37,39 +38,40 @@ type created struct {
 // An object is the history of one handle: all objects that it means, one after the other.
 type object struct {
 	name   key
-	makers []Creation // by stream; Index is 0
-	total  uint64     // number of creations
+	makers []Creation // the creating terminals, by stream; Index is 0 in each
+	total  uint64     // number of calls that create an object with this handle
 	state  nameState
-	past   history[Creation] // if ambiguous: computed at the first use
+	past   history[Creation] // if state is ambiguous: all creations, computed when Rank.past is first called
 }
 
 type nameState uint8
 
 const (
 	unseen    nameState = iota
-	plain               // the handle always means the same object
-	ambiguous           // the object depends on the position
-	lost                // ambiguous, and unknown because of too many creations
+	plain               // the handle means objects with the same properties in all calls
+	ambiguous           // which object the handle means depends on the call's position
+	lost                // as ambiguous, but too many creations to store: the object is unknown
 )
 
-// A Creation is the call that created an object, and its position, which resolves the handles of that call.
+// A Creation is the call that created an object, and the call's position (stream and index), at which the handles that
+// it passes have to be resolved.
 type Creation struct {
 	Call   *trace.Call
 	Stream int
 	Index  uint64
 }
 
-// Rank returns the view of a rank.
+// Rank returns a Rank for all kinds of handles of a rank.
 func (t *Table) Rank(k *trace.Rank) (*Rank, error) {
 	return t.view(k, func(kind) bool { return true })
 }
 
-// CommRank returns a view that knows only communicators, windows and files.
+// CommRank returns a Rank that knows only communicators, windows and files.
 func (t *Table) CommRank(k *trace.Rank) (*Rank, error) {
 	return t.view(k, func(of kind) bool { return of == comm || of == window || of == file })
 }
 
-// view returns a view that knows only the wanted kinds of objects.
+// view returns a Rank that knows only the wanted kinds of objects.
 func (t *Table) view(k *trace.Rank, wanted func(kind) bool) (*Rank, error) {
 	c := t.class(k)
 	x := &Rank{t: t, k: k, class: c, counts: c.counts, made: make([]created, len(c.makers)), objects: make(map[key]*object), rare: make(map[int]*rarities)}
@@ -103,13 +105,13 @@ func (t *Table) view(k *trace.Rank, wanted func(kind) bool) (*Rank, error) {
 	return x, x.findHanded()
 }
 
-// A handed is an object that a stream received from another.
+// A handed is a stream's first use of a handle whose object another stream made.
 type handed struct {
 	key
 	trace.Handover
 }
 
-// findHanded looks up which ambiguous objects streams received from others.
+// findHanded sets x.handed: for ambiguous handles, where a stream first uses an object that another one made.
 func (x *Rank) findHanded() error {
 	x.handed = make([][]handed, len(x.counts))
 	for stream := range x.handed {
@@ -130,7 +132,8 @@ func (x *Rank) findHanded() error {
 	return nil
 }
 
-// bound finds ambiguous handles, and marks those with too many meanings as lost.
+// bound finds ambiguous handles. If they have more than maxBindings creations together, it marks those with most of
+// them as lost.
 func (x *Rank) bound() {
 	var several []*object
 	for name, o := range x.objects {
@@ -154,14 +157,14 @@ func (x *Rank) bound() {
 // Count returns how often a terminal occurs in a stream.
 func (x *Rank) Count(stream, terminal int) uint64 { return x.counts[stream][terminal] }
 
-// ambiguous reports whether the object that a handle means depends on the position.
+// ambiguous reports whether what a handle means (for a datatype: its size) depends on the position of the call.
 func (x *Rank) ambiguous(name key) bool {
 	o := x.objects[name]
 	if o == nil {
 		return false
 	}
 	if o.state == unseen {
-		o.state = plain // prevents endless recursion on cycles, which only damaged traces have
+		o.state = plain // ends the recursion if, in a damaged trace, an object is created from itself
 		if x.changes(o) {
 			o.state = ambiguous
 		}
@@ -175,7 +178,7 @@ func (x *Rank) changes(o *object) bool {
 	switch o.name.kind {
 	case datatype:
 		return slices.ContainsFunc(o.makers, func(m Creation) bool { return m.Call.NewType.Size != first.NewType.Size })
-	case file: // needed only for its communicator
+	case file: // only its communicator is asked for
 		comm := first.Param("comm")
 		other = func(m Creation) bool {
 			c := m.Call.Param("comm")
@@ -187,7 +190,7 @@ func (x *Rank) changes(o *object) bool {
 	return found
 }
 
-// An extent is which calls of a maker are searched.
+// An extent says which calls of a creating terminal are searched: none, the first of each stream, or all.
 type extent uint8
 
 const (
@@ -196,14 +199,14 @@ const (
 	allOf
 )
 
-// A making is the position of a call that creates an object.
+// A making is the index in its stream of a call that creates an object, and the index of its terminal in class.makers.
 type making struct {
 	index uint64
 	maker int
 }
 
-// makings returns the positions of creating calls by stream, in order, in a single pass. wanted selects which ones
-// of each object.
+// makings returns the positions of the calls that create objects, by stream and in order, found in a single pass.
+// wanted says for an object which of them.
 func (x *Rank) makings(wanted func(*object) extent) [][]making {
 	sought := make([]extent, len(x.made))
 	for i, m := range x.made {
@@ -228,7 +231,7 @@ func (x *Rank) find(sought []extent) [][]making {
 	if !slices.ContainsFunc(sought, func(e extent) bool { return e != noneOf }) {
 		return found
 	}
-	of := make([]int, x.k.Terminals()) // by terminal: 1 + the index of the creator, if all of its calls are wanted
+	of := make([]int, x.k.Terminals()) // by terminal: 1 + its index in makers if all of its calls are wanted, else 0
 	for i, e := range sought {
 		if e == allOf {
 			of[x.class.makers[i].terminal] = i + 1
@@ -249,8 +252,8 @@ func (x *Rank) find(sought []extent) [][]making {
 	return found
 }
 
-// past returns all objects that an ambiguous handle meant. Positions of all creating calls are computed at the
-// first use.
+// past returns the creations of all objects that an ambiguous handle meant. The first call of past finds the positions
+// of the calls that created them, for all ambiguous handles.
 func (x *Rank) past(o *object) history[Creation] {
 	if !x.located {
 		x.located = true
@@ -282,7 +285,8 @@ func (x *Rank) past(o *object) history[Creation] {
 	return o.past
 }
 
-// at returns the creation of the object that a handle means at a position.
+// at returns the creation of the object that a handle means in the call at the given stream and index; false if
+// unknown.
 func (x *Rank) at(name key, stream int, index uint64) (Creation, bool) {
 	o := x.objects[name]
 	if o == nil || o.state == lost {
@@ -298,7 +302,7 @@ func (x *Rank) at(name key, stream int, index uint64) (Creation, bool) {
 // An OccurrenceGroup is occurrences of a terminal in a stream for which all handles that the call passes mean the
 // same.
 type OccurrenceGroup struct {
-	Position uint64 // a position at which the handles can be resolved
+	Position uint64 // an index in the stream at which the handles mean what they mean in these occurrences
 	Count    uint64
 }
 
@@ -308,7 +312,7 @@ func (x *Rank) GroupOccurrences(stream int, c *trace.Call) (list []OccurrenceGro
 	if total == 0 {
 		return nil
 	}
-	var pasts []history[Creation] // of the ambiguous objects, in this stream
+	var pasts []history[Creation] // for each ambiguous handle that the call passes: its creations in this stream
 	changes := uint64(0)
 	uses(c, func(name key) {
 		if x.ambiguous(name) {
@@ -358,7 +362,7 @@ func (x *Rank) GroupOccurrences(stream int, c *trace.Call) (list []OccurrenceGro
 	return list
 }
 
-// positions yields where a terminal occurs in a stream.
+// positions yields the indices of a terminal's calls in a stream, in order.
 func (x *Rank) positions(stream, terminal int) iter.Seq[uint64] {
 	if list := x.rareIn(stream).at[terminal]; list != nil {
 		return slices.Values(list)
@@ -372,16 +376,16 @@ func (x *Rank) positions(stream, terminal int) iter.Seq[uint64] {
 	}
 }
 
-// rarities are the positions of terminals that occur seldom in a stream, computed in one pass.
+// rarities are the positions of all terminals with few calls in a stream, found in one pass.
 type rarities struct {
-	upTo uint64     // largest number of occurrences of such a terminal
-	at   [][]uint64 // by terminal
+	upTo uint64     // largest number of calls of such a terminal
+	at   [][]uint64 // by terminal: the indices of its calls in order; nil if there are more than upTo
 }
 
-// mostRare limits how many positions of a stream are kept.
+// mostRare is about the largest number of positions of a stream that rarities keep: above it, upTo is reduced.
 const mostRare = 1 << 22
 
-// rareIn returns the positions of the terminals that occur seldom in a stream.
+// rareIn returns the positions of the terminals that have few calls in a stream.
 func (x *Rank) rareIn(stream int) *rarities {
 	list := x.rare
 	if x.class.uniform {
@@ -436,7 +440,8 @@ func (x *Rank) occurrences(stream, terminal int) *trace.Occurrences {
 	return o
 }
 
-// TypeSize returns the data size in bytes of a datatype that a call at a position passes; false if unknown.
+// TypeSize returns the data size in bytes of the datatype that a handle means in the call at the given stream and
+// index; false if unknown.
 func (x *Rank) TypeSize(handle int64, stream int, index uint64) (int64, bool) {
 	if handle < trace.FirstLocal {
 		return mpi.TypeSize(handle)
@@ -448,7 +453,8 @@ func (x *Rank) TypeSize(handle int64, stream int, index uint64) (int64, bool) {
 	return b.Call.NewType.Size, true
 }
 
-// FixedTypeSize returns the data size in bytes of a datatype; 0 if unknown, or if it differs between positions.
+// FixedTypeSize returns the data size in bytes of the datatypes that a handle means; 0 if it is unknown, or not the
+// same in all calls.
 func (x *Rank) FixedTypeSize(handle int64) int64 {
 	if x.ambiguous(key{datatype, handle}) {
 		return 0
@@ -457,7 +463,8 @@ func (x *Rank) FixedTypeSize(handle int64) int64 {
 	return n
 }
 
-// ExtentRatio returns the extent of a datatype divided by its size; 1 if it has no holes or is unknown.
+// ExtentRatio returns the extent divided by the data size of the datatype that a handle means in the call at the given
+// stream and index. It is 1 if the datatype has no holes or is unknown.
 func (x *Rank) ExtentRatio(handle int64, stream int, index uint64) float64 {
 	if b, ok := x.at(key{datatype, handle}, stream, index); ok && handle >= trace.FirstLocal {
 		if t := b.Call.NewType; t.Size > 0 && t.Extent > t.Size {
@@ -467,8 +474,7 @@ func (x *Rank) ExtentRatio(handle int64, stream int, index uint64) float64 {
 	return 1
 }
 
-// Comm returns the communicator that a call at a position passes; nil if not
-// known.
+// Comm returns the communicator that the handle v means in the call at the given stream and index; nil if unknown.
 func (x *Rank) Comm(v *trace.Value, stream int, index uint64) *Comm {
 	comms, err := x.t.Comms()
 	if v.Type != trace.TypeHandle || err != nil {
@@ -477,8 +483,8 @@ func (x *Rank) Comm(v *trace.Value, stream int, index uint64) *Comm {
 	return comms.At(x.k.Number(), stream, index, v.Num)
 }
 
-// CommOf returns the communicator that a call at a position is about: one that it passes, or the one that
-// its window or file was made on; nil if not known.
+// CommOf returns the communicator of call c, which is at the given stream and index: the one that it passes, or the
+// one on which the window or file that it passes was made; nil if unknown.
 func (x *Rank) CommOf(c *trace.Call, stream int, index uint64) *Comm {
 	for i := range c.Params {
 		p := &c.Params[i]
@@ -498,32 +504,34 @@ func (x *Rank) CommOf(c *trace.Call, stream int, index uint64) *Comm {
 	return nil
 }
 
-// PersistentRequestCreation returns the creation of a persistent request, given its ID.
+// PersistentRequestCreation returns the creation of the persistent request that has the given RequestID in the call at
+// the given stream and index; false if unknown.
 func (x *Rank) PersistentRequestCreation(id int64, stream int, index uint64) (Creation, bool) {
 	return x.at(key{request, id}, stream, index)
 }
 
-// CommCreation returns the creation of a communicator that is not predefined.
+// CommCreation returns the creation of the communicator that a handle means in the call at the given stream and index.
+// It returns false if the communicator is predefined or unknown.
 func (x *Rank) CommCreation(handle int64, stream int, index uint64) (Creation, bool) {
 	return x.at(key{comm, handle}, stream, index)
 }
 
-// A binding is the call from which on a handle means an object: the call created it, or uses one that another
-// thread created.
+// A binding is the call (stream and index) from which on a handle means an object (to) in that stream. The call created
+// the object, or is the first there that uses an object of another thread.
 type binding[T any] struct {
 	stream int
 	index  uint64
 	to     T
 }
 
-// A history is all bindings of one number on a rank, by stream and index.
+// A history is all bindings of one handle on a rank, sorted by stream and index.
 type history[T any] []binding[T]
 
 func order[T any](a, b binding[T]) int {
 	return cmp.Or(cmp.Compare(a.stream, b.stream), cmp.Compare(a.index, b.index))
 }
 
-// with adds a binding, in order.
+// with returns the history with another binding at its place in the order.
 func (h history[T]) with(b binding[T]) history[T] {
 	n := len(h)
 	for n > 0 && order(h[n-1], b) > 0 {
@@ -532,9 +540,9 @@ func (h history[T]) with(b binding[T]) history[T] {
 	return slices.Insert(h, n, b)
 }
 
-// at returns the binding that is valid in a call of a stream; false if there is no binding. The thread's own
-// bindings are valid from their calls on. Before the first of these, unless the recorder noted a handover, the last
-// binding of another thread is valid; with several such threads that of the highest number.
+// at returns the binding that is valid in the call at the given stream and index; false if there is no binding.
+// Bindings of the stream itself are valid from their calls on. Before its first one, the last binding of the other
+// stream with the highest number is valid.
 func (h history[T]) at(stream int, index uint64) (b binding[T], ok bool) {
 	own := h.of(stream)
 	if b, ok := own.last(index); ok {
@@ -558,7 +566,7 @@ func (h history[T]) of(stream int) history[T] {
 	return h[from:sort.Search(len(h), func(i int) bool { return h[i].stream > stream })]
 }
 
-// last returns a stream's last binding up to a position.
+// last returns the last binding up to and including the call at the given index; h has bindings of one stream only.
 func (h history[T]) last(index uint64) (b binding[T], ok bool) {
 	n := sort.Search(len(h), func(i int) bool { return h[i].index > index })
 	if n == 0 {

@@ -12,32 +12,32 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A stateComm is a communicator as a HandleState knows it.
+// A stateComm is a communicator as a HandleState knows it: own is the process's rank in it.
 type stateComm struct {
-	members   []int // world ranks of the members; nil: unknown
+	members   []int // the members as ranks in MPI_COMM_WORLD; nil: unknown
 	own, size int
-	grid      *Grid // Cartesian topology; nil: none
+	grid      *Grid // Cartesian topology; nil: it has none, or an unknown one
 }
 
-// A HandleState resolves the handles of a rank between two of its calls: communicators with their members and grids,
-// groups and datatypes, by the rules of the standard. Determine returns the results of a call, ApplyResults records
-// what the call did.
+// A HandleState is what the handles of a process mean between two of its calls: communicators with their members and
+// grids, groups and datatypes, by the rules of the standard. Determine returns the results of the next call,
+// ApplyResults adds what the call created to the state.
 //
-// Rank and Comms differ: they resolve handles of a trace at any position, from the recorded creators, without going
-// through the calls in order. HandleState serves calls that nobody recorded, those of a trace that is being made.
+// Rank and Comms are for recorded calls, in any order: they use the properties of objects that were recorded at their
+// creation. HandleState is for calls that were not recorded, such as those of a synthetic trace.
 type HandleState struct {
 	rank, ranks int
 	comms       map[int64]*stateComm
 	groups      map[int64][]int
 	types       map[int64]stateType
-	made        symbol.Comms // counts creations of communicators
+	made        symbol.Comms // counts equal creations of communicators, for NewComm.Ordinal
 
-	// SplitColors returns the colors and keys that the members pass to the current MPI_Comm_split, and which of them get
-	// a communicator; nil: unknown.
+	// SplitColors returns the colors and keys that the members of a communicator pass to the current MPI_Comm_split,
+	// and which of them get a communicator. If SplitColors is nil, the result of that call is unknown.
 	SplitColors func(members []int) (color, key []int64, taking []bool, err error)
 }
 
-// NewHandleState returns the state at the beginning. world is all ranks, in order.
+// NewHandleState returns the state of a rank before its first call. world is all ranks of MPI_COMM_WORLD, in order.
 func NewHandleState(rank int, world []int) *HandleState {
 	ranks := len(world)
 	o := &HandleState{rank: rank, ranks: ranks, comms: make(map[int64]*stateComm), groups: make(map[int64][]int), types: make(map[int64]stateType)}
@@ -47,7 +47,8 @@ func NewHandleState(rank int, world []int) *HandleState {
 	return o
 }
 
-// Arguments are the values of a call by the names of parameters, as signatures have them: lists begin with their length.
+// Arguments are the values of a call by the names of parameters, as signatures have them: lists begin with their
+// length.
 type Arguments struct {
 	Func       *trace.Function
 	In, Out    map[string][]int64
@@ -68,10 +69,11 @@ func (a *Arguments) list(name string) []int64 {
 	panic(ErrUnknown)
 }
 
-// ErrUnknown means that a result depends on something unknown.
+// ErrUnknown is returned if the result of a call depends on something that the HandleState doesn't know.
 var ErrUnknown = errors.New("what it depends on is not known")
 
-// Results are the outputs of a call that MPI determines, by parameter, and the properties of new objects.
+// Results are what the MPI standard determines of a call's results: values of outputs by parameter (Out), and the
+// properties of a new communicator, group or datatype.
 type Results struct {
 	Out   map[string][]int64
 	comm  *stateComm
@@ -113,7 +115,7 @@ func (o *HandleState) Determine(a *Arguments) (r Results, err error) {
 	return ruleOf(a.Func)(o, a), nil
 }
 
-// describe counts a new communicator, and returns its properties in the order of signatures.
+// describe counts a new communicator in o.made, and returns its properties as the values that a signature has for it.
 func (o *HandleState) describe(a *Arguments, c *stateComm) []int64 {
 	info := symbol.CommDescription{int64(c.members[0]), int64(c.own), int64(c.size), -1, 0, 0}
 	if a.In["group"] != nil {
@@ -131,7 +133,7 @@ func (a *Arguments) parent() int64 {
 	return 0
 }
 
-// hash is the shim's hash of the members of a communicator that is made from a group.
+// hash returns the hash that the shim records of the members of a communicator that is made from a group.
 func hash(members []int) int64 {
 	mix := func(h, v uint64) uint64 {
 		h = (h ^ v) * 0x9e3779b97f4a7c15
@@ -151,7 +153,8 @@ func (o *HandleState) comm(a *Arguments, name string) *stateComm {
 	panic(ErrUnknown)
 }
 
-// among returns the results of creating a communicator of world ranks. This rank gets it if it is one of them.
+// among returns the results of a call that creates communicator c with these members (ranks in MPI_COMM_WORLD). They
+// are empty if this rank is no member.
 func (o *HandleState) among(members []int, c stateComm) Results {
 	c.members, c.size, c.own = members, len(members), slices.Index(members, o.rank)
 	if c.own < 0 {
@@ -180,7 +183,7 @@ func (o *HandleState) groupOf(handle int64) ([]int, bool) {
 	return g, ok || handle == GroupEmpty
 }
 
-// grid is the communicator of a Cartesian topology.
+// grid returns the communicator that a call passes as comm. It panics with ErrUnknown if that has no known grid.
 func (o *HandleState) grid(a *Arguments) *stateComm {
 	c := o.comm(a, "comm")
 	if c.grid == nil {
@@ -189,7 +192,7 @@ func (o *HandleState) grid(a *Arguments) *stateComm {
 	return c
 }
 
-// rankAt returns the rank at coordinates of a grid; MPI_PROC_NULL outside of it.
+// rankAt returns the rank at coordinates of the communicator's grid; MPI_PROC_NULL outside of it.
 func (c *stateComm) rankAt(at []int) int64 {
 	if rank := c.grid.Rank(at); rank >= 0 {
 		return int64(rank)
@@ -197,11 +200,11 @@ func (c *stateComm) rankAt(at []int) int64 {
 	return mpi.ProcNull
 }
 
-// rules are by function, without the suffixes of large counts.
+// rules are the rules by the name of their function, without the suffixes _c and _x of large counts.
 var rules map[string]rule
 
 func init() {
-	like := func(parent string) rule { // a communicator of the same members
+	like := func(parent string) rule { // makes a communicator with the members of the one in parameter parent
 		return func(o *HandleState, a *Arguments) Results {
 			c := o.comm(a, parent)
 			return o.among(c.known(), stateComm{})
@@ -341,19 +344,21 @@ func init() {
 	}
 }
 
-// splitting is the function whose results depend on what all members pass.
+// splitting is the function whose results depend on the colors and keys that all members of the communicator pass.
 const splitting = "MPI_Comm_split"
 
-// DependsOnColors reports whether the results of a function depend on what all members pass, see SplitColors.
+// DependsOnColors reports whether the results of a function depend on the colors and keys that all members of the
+// communicator pass, as HandleState.SplitColors returns them.
 func DependsOnColors(f *trace.Function) bool { return f.Name == splitting }
 
-// NewCommResults returns the results of a call that creates a communicator of these world ranks; own is this process's rank
-// in it.
+// NewCommResults returns the results of a call that creates a communicator with these members (ranks in
+// MPI_COMM_WORLD). own is this process's rank in it.
 func NewCommResults(members []int, own int) Results {
 	return Results{comm: &stateComm{members: members, own: own, size: len(members)}}
 }
 
-// splitByColor makes a communicator of the members that pass the same color, in the order of their keys.
+// splitByColor is the rule of MPI_Comm_split: the new communicator has the members that pass the same color, in the
+// order of their keys.
 func splitByColor(o *HandleState, a *Arguments) Results {
 	c := o.comm(a, "comm")
 	if o.SplitColors == nil {
@@ -377,7 +382,7 @@ func splitByColor(o *HandleState, a *Arguments) Results {
 	return o.among(members, stateComm{})
 }
 
-// ApplyResults records what a call created.
+// ApplyResults adds the objects that a call created to the state: r has their properties, a.Out their handles.
 func (o *HandleState) ApplyResults(a *Arguments, r Results) {
 	f := a.Func
 	for i := range f.Params {
@@ -408,15 +413,15 @@ func (o *HandleState) ApplyResults(a *Arguments, r Results) {
 	}
 }
 
-// ChangesHandles reports whether calls of a function create objects that the rules cover, or free them.
+// ChangesHandles reports whether calls of a function create a communicator, datatype or group, or free a communicator.
 func ChangesHandles(f *trace.Function) bool {
 	return f.Has(trace.AttrCreatesComm) || f.Has(trace.AttrCreatesType) || slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool {
 		return p.Kind == mpi.KindGroup && p.HasOut || p.Kind == mpi.KindComm && p.Dir == trace.DirFree
 	})
 }
 
-// CountCreation records that a call created or freed a communicator. It is not for creations whose properties
-// MadeValues computes, as MadeValues counts them.
+// CountCreation updates the counts of created communicators (o.made) by a call that creates or frees one. It must not
+// be called for a creation whose properties MadeValues returns, as MadeValues counts it.
 func (o *HandleState) CountCreation(a *Arguments) {
 	for i := range a.Func.Params {
 		if p := &a.Func.Params[i]; p.Kind == mpi.KindComm && p.Dir == trace.DirFree && len(a.In[p.Name]) == 1 {
@@ -433,7 +438,8 @@ func (o *HandleState) CountCreation(a *Arguments) {
 	o.made.CountCreation(a.parent(), a.Func.ID, info)
 }
 
-// MadeValues returns the properties of the communicator or datatype that a call creates, and counts communicators.
+// MadeValues returns the properties of the communicator or datatype that a call creates, as its signature has them. It
+// returns nil if they are unknown. It counts created communicators, as CountCreation does.
 func (o *HandleState) MadeValues(a *Arguments, r Results) []int64 {
 	switch {
 	case r.comm != nil:

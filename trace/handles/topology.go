@@ -5,18 +5,19 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// maxDepth limits chains of communicators derived from each other: in a damaged trace they may be cyclic.
+// maxDepth is the largest length of a chain of communicators, each made from the next. In a damaged trace such a chain
+// may be cyclic.
 const maxDepth = 64
 
-// A Neighbourhood is the source and destination ranks of neighbourhood collectives on a communicator; -1 beyond the
-// edge of a grid. Ordered reports whether Destinations is in the order of the collectives' send buffers.
+// A Neighbourhood is the source and destination ranks of neighbourhood collectives on a communicator, -1 beyond the
+// edge of a grid. Ordered says that Destinations is in the order in which the collectives' send buffers have the data.
 type Neighbourhood struct {
 	Sources, Destinations []int
 	Ordered               bool
 }
 
-// Neighbours returns the neighbours of the rank in a communicator that a call at a position passes; false if
-// unknown or without a topology.
+// Neighbours returns the neighbours that the rank has in the communicator that a handle means in the call at the given
+// stream and index. It returns false if they are unknown, or if the communicator has no topology.
 func (x *Rank) Neighbours(comm int64, stream int, index uint64) (Neighbourhood, bool) {
 	m, ok := x.CommCreation(comm, stream, index)
 	if !ok {
@@ -61,7 +62,7 @@ func (x *Rank) neighbours(m Creation, depth int) (n Neighbourhood, ok bool) {
 	return n, false
 }
 
-// parent returns the creation of the communicator that another was made from.
+// parent returns the creation of the communicator from which the communicator of m was made; false if unknown.
 func (x *Rank) parent(m Creation) (Creation, bool) {
 	if handle, ok := parentOf(m.Call); ok {
 		return x.CommCreation(handle, m.Stream, m.Index)
@@ -93,7 +94,7 @@ func graphEdges(c *trace.Call, self int) ([]int, bool) {
 	return numbers(edges.In.Elems[first:ends[self]]), true
 }
 
-// maxGrid exceeds the number of ranks of any grid.
+// maxGrid is the largest number of ranks of a grid; only damaged traces have larger ones.
 const maxGrid = 1 << 31
 
 // A Grid is a Cartesian topology. The last coordinate varies fastest.
@@ -102,7 +103,7 @@ type Grid struct {
 	Periodic []bool
 }
 
-// SubGrid returns the grid of the dimensions that are kept.
+// SubGrid returns the grid that MPI_Cart_sub makes of the dimensions for which keep returns true.
 func (g *Grid) SubGrid(keep func(d int) bool) (sub Grid) {
 	for d := range g.Dims {
 		if keep(d) {
@@ -144,7 +145,7 @@ func (x *Rank) grid(m Creation, depth int) (Grid, bool) {
 			return g, false
 		}
 		return whole.SubGrid(func(d int) bool { return remain.In.Elems[d].Num != 0 }), true
-	default: // a duplicate
+	default: // the communicator is a duplicate, and has its parent's grid
 		if parent, ok := x.parent(m); ok {
 			return x.grid(parent, depth+1)
 		}
@@ -152,7 +153,7 @@ func (x *Rank) grid(m Creation, depth int) (Grid, bool) {
 	return g, false
 }
 
-// Size is how many ranks the grid has.
+// Size returns how many ranks the grid has.
 func (g *Grid) Size() int {
 	n := 1
 	for _, d := range g.Dims {
@@ -186,7 +187,8 @@ func (g *Grid) Rank(at []int) int {
 	return rank
 }
 
-// around lists the neighbours of a rank: in each dimension the one below, then the one above; -1 for none.
+// around lists the neighbours of a rank: in each dimension the one at the next lower coordinate, then the one at the
+// next higher one; -1 beyond the edge of the grid.
 func (g *Grid) around(rank int) (list []int) {
 	at := g.Coordinates(rank)
 	for d := range at {

@@ -8,15 +8,15 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A ThreadDependency means that a call of a stream began after a call of another stream had returned, because both use one
-// object.
+// A ThreadDependency means that a call of a stream began after a call of another stream had returned, because both use
+// one object.
 type ThreadDependency struct {
-	LaterCall     uint64 // the later call
-	EarlierStream int    // stream of the earlier call
+	LaterCall     uint64 // index of the later call in its stream
+	EarlierStream int    // stream of the earlier call; EarlierCall is its index there
 	EarlierCall   uint64
 }
 
-// endsAtFree are the kinds of objects that nothing can use after the first call that frees them.
+// endsAtFree are the kinds of objects that no call can use after the first call that frees them.
 var endsAtFree = map[mpi.Kind]bool{
 	mpi.KindComm: true, mpi.KindWin: true, mpi.KindFile: true, mpi.KindOp: true, mpi.KindSession: true, mpi.KindRequest: true,
 }
@@ -30,7 +30,8 @@ type turner struct {
 	uses     map[turnKey]*trace.Occurrences
 }
 
-// A turnKey selects the calls of a stream that use an object, or those that create or free it.
+// A turnKey selects calls of a stream that pass a handle of this kind and number: which says whether all, or only those
+// that create or free its object.
 type turnKey struct {
 	kind   mpi.Kind
 	number int64
@@ -43,12 +44,12 @@ type which uint8
 const (
 	all which = iota
 	remaking
-	ending // creating and freeing calls
+	ending // calls that create or free an object with the handle
 )
 
-// ThreadDependencies returns by stream which calls must follow calls of other streams: those that use an object another stream
-// created, and those that free or replace an object another stream uses. It is empty if the recorder noted no
-// handovers.
+// ThreadDependencies returns by stream which calls must follow calls of other streams: those that use an object created
+// by another stream, and those that free or replace an object used by another stream. Its lists are empty if the trace
+// has no handovers of the rank.
 func ThreadDependencies(k *trace.Rank) ([][]ThreadDependency, error) {
 	t := &turner{k: k, lists: make([][]ThreadDependency, k.Streams()), uses: make(map[turnKey]*trace.Occurrences)}
 	some := false
@@ -85,7 +86,8 @@ func (t *turner) add(stream int, index uint64, of int, call uint64) {
 	t.lists[stream] = append(t.lists[stream], ThreadDependency{index, of, call})
 }
 
-// ends adds the dependencies of calls that free or replace an object received by another stream.
+// ends adds the dependencies of calls that end an object which a stream got in its handover i: calls that free it, or
+// give its handle to a new object. They must follow the last use of the object in other streams.
 func (t *turner) ends(stream, i int) {
 	h := &t.handed[stream][i]
 	last, ok := t.lastUse(stream, h, h.FirstUse)
@@ -95,7 +97,7 @@ func (t *turner) ends(stream, i int) {
 	if at, ok := t.next(h, h.MakerStream, h.MakerCall+1, ending); ok {
 		t.add(h.MakerStream, at, stream, last)
 	}
-	if at, ok := t.next(h, stream, h.FirstUse, ending); ok && at <= last { // the stream frees the object itself
+	if at, ok := t.next(h, stream, h.FirstUse, ending); ok && at <= last { // the stream that got the object frees it
 		if of, ok := t.lastUse(h.MakerStream, h, h.MakerCall); ok && of > h.MakerCall {
 			t.add(stream, at, h.MakerStream, of)
 		}
@@ -115,8 +117,8 @@ func (t *turner) ends(stream, i int) {
 	}
 }
 
-// lastUse returns the last call of a stream, from a position on, that uses an object; false if there is no such
-// call.
+// lastUse returns the index of the last call of a stream that uses the object of h, which the handle means at index
+// from. It returns false if no call from there on uses it.
 func (t *turner) lastUse(stream int, h *trace.Handover, from uint64) (uint64, bool) {
 	end := t.k.Len(stream)
 	for i := range t.handed[stream] {
@@ -136,7 +138,8 @@ func (t *turner) lastUse(stream int, h *trace.Handover, from uint64) (uint64, bo
 	return at, at >= from
 }
 
-// next returns the first call of a stream, from a position on, that uses, creates or frees an object.
+// next returns the index of the first call of a stream, from index from on, that w selects for the handle of h; false
+// without such a call.
 func (t *turner) next(h *trace.Handover, stream int, from uint64, w which) (uint64, bool) {
 	o := t.calls(h, stream, w)
 	n := o.Before(from)
@@ -157,7 +160,8 @@ func (t *turner) calls(h *trace.Handover, stream int, w which) *trace.Occurrence
 	return o
 }
 
-// does reports whether a call uses the object with a number or, for ending, creates or frees it.
+// does reports whether w selects a call for the handle of a kind with a number: all are calls that pass it, remaking
+// those that return it for a new object, ending these and calls that free its object.
 func does(c *trace.Call, kind mpi.Kind, number int64, w which) bool {
 	is := func(v *trace.Value) bool {
 		if v.Type == trace.TypeRequest {

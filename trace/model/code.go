@@ -16,11 +16,11 @@ type Code struct {
 	Vertices []Vertex
 	// Contexts is sorted by site and function. A call without an entry could not be found in the code.
 	Contexts []Context
-	// UnorderedTransitions lists those steps from one call to the next that the order of vertices does not imply, see
+	// UnorderedTransitions lists the steps from one MPI call to the next that the order of vertices does not imply, see
 	// CallTransition.
 	UnorderedTransitions []CallTransition
-	// ExclusivePairs lists pairs of vertices of one body that exclude each other: an iteration, or a call of the function,
-	// reaches at most one of them. The first of a pair is the lower number; pairs are sorted.
+	// ExclusivePairs lists pairs of vertices (indices in Vertices) of one body of which an iteration of the loop, or a
+	// call of the function, reaches at most one. The first of a pair is the lower index; pairs are sorted.
 	ExclusivePairs [][2]int
 }
 
@@ -37,28 +37,28 @@ const (
 // A Vertex is a function, loop or call in its context.
 type Vertex struct {
 	Kind   VertexKind
-	Parent int // number of the enclosing vertex; -1: none
+	Parent int // index of the enclosing vertex in Code.Vertices; -1: it is a thread's outermost function
 	// Name is the name of the function or MPI function; "" for a loop.
 	Name string
-	// The place of the loop, or from where the function is called. File has no folders, Line is 0 if unknown,
-	// Offset is relative to the module. Inlined lists the functions inlined there, innermost first, each with its
-	// place.
+	// The place in the code of the loop, or of the call of the function. File has no folders, Line is 0 if unknown,
+	// Offset is that of the machine code in its module (library or executable). Inlined lists the functions that the
+	// compiler inlined there, innermost first, each with the line in it.
 	File    string
 	Line    int
 	Offset  uint64
 	Inlined []string
-	// RecursionOf is the enclosing vertex of the same function if this one is a recursive call, else -1.
+	// RecursionOf is the index of the enclosing vertex of the same function if this one is a recursive call, else -1.
 	RecursionOf int
-	TailCall    bool // called by a jump: call stacks do not show the function around
-	// RoundsAtLeast: the loop may have had further iterations without MPI calls.
+	TailCall    bool // whether it is called by a jump, so that call stacks do not show the function with the jump
+	// RoundsAtLeast says that the loop may have had further iterations without MPI calls, which are not counted.
 	RoundsAtLeast bool
-	// EntriesUnsure: the loop may have been entered more often, with fewer iterations each time; the sum of iterations is
-	// right.
+	// EntriesUnsure says that the loop may have been entered more often, with fewer iterations each time. The sum of
+	// its iterations is right.
 	EntriesUnsure bool
 }
 
-// LocationText returns the location as text: file:line, or the offset if lines are unknown, preceded by inlined functions;
-// "" for a thread's outermost function.
+// LocationText returns the location as text: file:line, or the offset if lines are unknown, preceded by inlined
+// functions; "" for a thread's outermost function.
 func (v *Vertex) LocationText() string {
 	if v.Parent < 0 {
 		return ""
@@ -70,26 +70,27 @@ func (v *Vertex) LocationText() string {
 	return strings.Join(append(slices.Clone(v.Inlined), where), " < ")
 }
 
-// A Context maps a function called from a site, given by its number among the trace's sites, to its vertex.
+// A Context says which vertex an MPI function has that is called from a site.
 type Context struct {
-	Function uint16 // id
-	Site     int    // number among the trace's sites
-	Vertex   int
+	Function uint16 // Function.ID of the MPI function
+	Site     int    // number of the site among the trace's sites, from 0
+	// Vertex is the index in Code.Vertices.
+	Vertex int
 }
 
-// A CallTransition is the way from one call to the next, for steps that the order of vertices does not imply. If the
-// second call's branch comes later in the code, the implied way is NoLoopTransition. Otherwise it is another iteration
-// of the innermost loop around both.
+// A CallTransition says which loop begins another iteration between an MPI call and the next one, where the order of
+// vertices does not imply that. It implies NoLoopTransition if the second call comes later in the code than the first.
+// Otherwise it implies another iteration of the innermost loop around both.
 type CallTransition struct {
-	From, To int // vertices of calls
+	From, To int // indices in Code.Vertices of the two calls
 	Loop     LoopTransition
 }
 
-// A LoopTransition is NoLoopTransition, UnknownTransition, or the number of the loop that begins another iteration.
-// Loops are counted outwards from 1, the innermost.
+// A LoopTransition is NoLoopTransition, UnknownTransition, or the number of the loop that begins another iteration
+// between two calls. The loops around both calls are counted outwards from 1, the innermost.
 type LoopTransition int
 
-// Transitions that begin no iteration of a loop.
+// Values of LoopTransition that are not the number of a loop.
 const (
 	NoLoopTransition  LoopTransition = 0
 	UnknownTransition LoopTransition = -1 // the code has no path between the two calls
@@ -100,7 +101,7 @@ func (x Context) Compare(y Context) int {
 	return cmp.Or(cmp.Compare(x.Site, y.Site), cmp.Compare(x.Function, y.Function))
 }
 
-// LoopsAround counts the loops that contain both vertices.
+// LoopsAround returns the number of loops that contain both of two vertices.
 func (c *Code) LoopsAround(a, b int) (n int) {
 	around := make(map[int]bool)
 	for v := c.Vertices[a].Parent; v >= 0; v = c.Vertices[v].Parent {
@@ -114,8 +115,8 @@ func (c *Code) LoopsAround(a, b int) (n int) {
 	return n
 }
 
-// VertexOf returns the vertex of a function's call from a site, given by its number among the trace's sites; -1 if
-// the call has none.
+// VertexOf returns the index in Vertices of the call of an MPI function (Function.ID) from the site with a number among
+// the trace's sites. It returns -1 if the call was not found in the code.
 func (c *Code) VertexOf(function uint16, site int) int {
 	i, ok := slices.BinarySearchFunc(c.Contexts, Context{Function: function, Site: site}, Context.Compare)
 	if !ok {
@@ -131,13 +132,13 @@ func (c *Code) MaySkipIterations(v int) bool {
 	if up < 0 || c.Vertices[v].Kind == LoopVertex || c.Vertices[up].Kind != LoopVertex || c.Vertices[up].RoundsAtLeast {
 		return false
 	}
-	first := up + 1 // if the loop's body has no other vertex, each iteration reaches it
+	first := up + 1 // each counted iteration has an MPI call: all reach a vertex that is the only one in the body
 	return v != first || slices.ContainsFunc(c.Vertices[v+1:], func(x Vertex) bool { return x.Parent == up })
 }
 
 // An OuterLoop is a loop in the outermost sequence of a stream.
 type OuterLoop struct {
-	SymbolIndex       int32  // index of the loop in that sequence
-	Iterations        uint64 // iterations
-	CallsPerIteration uint64 // calls in each iteration
+	SymbolIndex       int32  // index of the loop's symbol in that sequence, from 0
+	Iterations        uint64 // number of iterations
+	CallsPerIteration uint64 // number of calls in each iteration
 }

@@ -6,40 +6,40 @@ import "strconv"
 // uses the segment, an end before the next call of the thread that freed it.
 type AllocEvent struct {
 	Free    bool
-	Calls   uint64   // calls of the stream between the previous event and this one
-	Segment Location // the segment's beginning
-	Size    uint64   // bytes; an end has 0
+	Calls   uint64   // number of calls that the stream began between its previous event and this one
+	Segment Location // address of the segment's first byte
+	Size    uint64   // bytes of the segment; 0 if Free is set
 }
 
 // A Location is a symbolic memory address.
 type Location struct {
 	Class  AddressClass
-	Device int   // 0: the host; n+1: GPU n
-	ID     int64 // number of the segment, module, thread or unknown address
+	Device int   // 0: memory of the host; n+1: memory of GPU n
+	ID     int64 // number of the segment, of the program's module, of the thread, or of the unknown address
 	Offset int64
 }
 
 // An AddressClass is the kind of memory that an address points into.
 type AddressClass uint8
 
-// The classes; the offset counts from the beginning of the segment or module,
-// or from the thread's first MPI call on its stack.
+// The classes of addresses. Location.Offset is in bytes: from the beginning of the segment or module, or from where the
+// thread's first MPI call was on its stack.
 const (
-	AddressSpecial AddressClass = 0 // Offset is one of the AddressSpecial… constants
+	AddressSpecial AddressClass = 0 // no address: Offset is one of the Special… constants
 	AddressHeap    AddressClass = 1 // allocated memory
 	AddressDevice  AddressClass = 2 // allocated on an accelerator
-	AddressStatic  AddressClass = 3 // data of a program or library
+	AddressStatic  AddressClass = 3 // static data of an executable or library
 	AddressStack   AddressClass = 4 // a thread's stack
-	AddressUnknown AddressClass = 5 // unknown: addresses can only be compared
-	AddressMPI     AddressClass = 6 // allocated by MPI
+	AddressUnknown AddressClass = 5 // unknown memory: whether two addresses are equal is all that is known
+	AddressMPI     AddressClass = 6 // allocated by MPI (e.g. MPI_Alloc_mem)
 )
 
-// FirstUncomparableAddress is the lowest number of addresses of class AddressUnknown that cannot even be compared.
+// FirstUncomparableAddress is the lowest ID of addresses of class AddressUnknown of which not even equality is known.
 const FirstUncomparableAddress = 1 << 20
 
 // Offsets of addresses of class AddressSpecial.
 const (
-	SpecialNull            = 0 // NULL, MPI_BOTTOM
+	SpecialNull            = 0 // NULL or MPI_BOTTOM
 	SpecialInPlace         = 1 // MPI_IN_PLACE
 	SpecialBufferAutomatic = 2 // MPI_BUFFER_AUTOMATIC
 )
@@ -48,10 +48,10 @@ var addressNames = [...]string{
 	AddressHeap: "heap", AddressDevice: "device", AddressStatic: "static", AddressStack: "stack", AddressUnknown: "mem", AddressMPI: "mpimem",
 }
 
-// Text renders a location: the segment, module or stack, and the offset in it.
+// Text renders a location: the segment, module or stack, and the offset in it (e.g. heap3+16).
 func (l Location) Text() string { return string(l.AppendText(nil)) }
 
-// AppendText appends what Text returns.
+// AppendText appends what Text returns to b.
 func (l Location) AppendText(b []byte) []byte {
 	if l.Class == AddressSpecial {
 		switch l.Offset {

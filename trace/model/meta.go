@@ -5,20 +5,23 @@ const (
 	MetaCommand     = "command"      // the traced command line
 	MetaMPI         = "mpi"          // flavour of the MPI: mpich, openmpi, abi
 	MetaLibrary     = "mpi-library"  // result of MPI_Get_library_version
-	MetaClock       = "clock"        // what times were read from
+	MetaClock       = "clock"        // which clock times were read from
 	MetaStart       = "start"        // wall clock of MPI_Init on rank 0, ns since 1970
-	MetaLayers      = "layers"       // files of other libraries that wrap MPI functions, a line each
+	MetaLayers      = "layers"       // paths of other libraries that wrap MPI functions, a line each
 	MetaOptions     = "options"      // options of the recorder
-	MetaProducer    = "spoor"        // version of the program that wrote the trace
+	MetaProducer    = "spoor"        // version of the spoor that wrote the trace
 	MetaTimingError = "timing-error" // relative errors of times, in the syntax of SPOOR_TIMING_ERROR
-	MetaImported    = "imported"     // from which format, if spoor did not record the trace itself
-	MetaNote        = "note"         // prefix of keys: properties that another tool's trace lacks
-	MetaProblem     = "problem"      // prefix of keys: what went wrong while recording or merging
-	MetaFolder      = "folder "      // prefix of keys: working folder at the start, of the ranks from this one up to the next key's
+	MetaImported    = "imported"     // format from which the trace was imported; missing if spoor recorded it
+	MetaNote        = "note"         // prefix of keys whose values say how the trace differs from a recorded one
+	MetaProblem     = "problem"      // prefix of keys whose values say what went wrong while recording or merging
+
+	// MetaFolder is the prefix of keys for the working folder at the start. In a key, a rank follows it: the folder is
+	// that of the ranks from this one up to the one in the next key.
+	MetaFolder = "folder "
 )
 
 // MaxRanks limits the number of ranks of a trace, and so the memory of a reader's tables over them.
 const MaxRanks = 1 << 24
 
-// MetaTag is the prefix of keys of the user's labels of the run, such as "tag commit".
+// MetaTag is the prefix of the keys of labels that the user gave to the run, such as "tag commit".
 const MetaTag = "tag "

@@ -1,20 +1,20 @@
 package model
 
-// An Aside is time of a rank's first thread that belongs neither to its calls nor to the gaps between them. The
-// recorder takes it for its own start after MPI_Init, and whenever it drains the rings.
+// An Aside is time of a rank's first thread that belongs neither to its calls nor to the gaps between them: tracing was
+// off, or the recorder took the time, as for its own start after MPI_Init and whenever it drains the rings.
 type Aside struct {
-	BeforeCall uint64 // the call that the aside precedes; AsidesAnywhere: unknown
+	BeforeCall uint64 // index in the stream of the call that the aside precedes; AsidesAnywhere: unknown
 	Ns         int64
-	TracingOff bool // tracing was switched off; false: the recorder or a plugin took the time
+	TracingOff bool // true: tracing was switched off; false: the recorder or a plugin took the time
 }
 
-// AsidesAnywhere is the BeforeCall of an Aside whose position is unknown: it sums up many short intervals.
+// AsidesAnywhere is the BeforeCall of an Aside whose position is unknown, as it is the sum of many short ones.
 const AsidesAnywhere = 0
 
-// RecorderNs is the first thread's time in the recorder and plugins.
+// RecorderNs returns the first thread's time in the recorder and plugins, in ns.
 func (p *Process) RecorderNs() int64 { return sumAsides(p.Asides, false) }
 
-// RecorderStartNs is the part of RecorderNs in which the recorder started.
+// RecorderStartNs returns how long the recorder took to start after MPI_Init, in ns. RecorderNs includes it.
 func (p *Process) RecorderStartNs() int64 {
 	for _, a := range p.Asides {
 		if !a.TracingOff && a.BeforeCall != AsidesAnywhere {
@@ -24,13 +24,13 @@ func (p *Process) RecorderStartNs() int64 {
 	return 0
 }
 
-// TracingOffNs is for how long tracing was switched off.
+// TracingOffNs returns for how long tracing of the first thread was switched off, in ns.
 func (p *Process) TracingOffNs() int64 { return sumAsides(p.Asides, true) }
 
-// WallNs is the time from MPI_Init to the last record.
+// WallNs returns the time from MPI_Init to the last record, asides included, in ns.
 func (p *Process) WallNs() int64 { return p.SpanNs + p.RecorderNs() + p.TracingOffNs() }
 
-// sumAsides adds up the times of one kind.
+// sumAsides adds up the asides in which tracing was off (off is true), or those of the recorder and plugins.
 func sumAsides(list []Aside, off bool) (sum int64) {
 	for _, a := range list {
 		if a.TracingOff == off {
@@ -45,13 +45,13 @@ type Process struct {
 	Host      string
 	PID       int
 	End       string // "finished", "crashed", or "" for a rank without a track
-	LostCalls uint64 // calls that could not be recorded
+	LostCalls uint64 // number of calls that could not be recorded
 	Threads   int
 	StartNs   int64  // wall clock of MPI_Init, ns since 1970
-	SpanNs    int64  // time from MPI_Init to the last record without Asides: calls, and gaps between them
-	MPINs     int64  // time inside MPI, all threads
-	Calls     int64  // calls recorded, all threads
-	Folder    string // working folder at the start, if the trace has names of files
+	SpanNs    int64  // time of the first thread's calls and gaps: from MPI_Init to the last record, without Asides
+	MPINs     int64  // time inside MPI, summed over all threads
+	Calls     int64  // number of recorded calls of all threads
+	Folder    string // working folder at the start; "" if the trace has no names of files
 	// Asides are in rising order of BeforeCall; SpanNs excludes them.
 	Asides []Aside
 }

@@ -10,28 +10,28 @@ import (
 	"strings"
 )
 
-// A Site is a place in the program that called MPI. Two sites of one reader are equal (==) if all of their frames
-// are; for sites of different readers use Equal.
+// A Site is a place in the program that called MPI: a frame of the call stack, and with Caller the frames around it.
+// Two sites of one reader are equal (==) if all of their frames are; for sites of different readers use Equal.
 type Site struct {
 	Module  string // path of the executable or library
-	BuildID string // hex, may be empty
-	Offset  uint64 // relative to the module's load address
+	BuildID string // build ID of the module in hexadecimal digits; "": unknown
+	Offset  uint64 // address of the call in bytes, relative to where the module is loaded
 	Caller  *Site  // call site of the enclosing function; nil: not known
 }
 
-// PhaseBuildID is the build id of a phase's entry among the sites of a file. The entry encloses the frames of the call
-// that begins the phase; its module is the phase's name.
+// PhaseBuildID is the build ID of an artificial frame for a marked phase. It is around the frames of the call that
+// begins the phase. Its module is the phase's name.
 const PhaseBuildID = "phase"
 
-// ThreadBuildIDPrefix begins the build id of the entry for a thread's start function, followed by the module's own build id.
-// The entry encloses the frames of the thread's first call.
+// ThreadBuildIDPrefix begins the build ID of an artificial frame for a thread's start function; the module's own build
+// ID follows. The frame is around those of the thread's first call.
 const ThreadBuildIDPrefix = "thread "
 
-// TurnBuildID is the build id of an entry for the loop that began another iteration before a call. It encloses the
-// call's frames; the offset is Call.Turn.
+// TurnBuildID is the build ID of an artificial frame that says which loop began another iteration before a call. It is
+// around the call's frames, and its offset is Call.Turn.
 const TurnBuildID = "turn"
 
-// Frames returns the site and its callers, innermost first.
+// Frames returns the frames of the site's call stack, innermost first: the site itself and its callers.
 func (s Site) Frames() []Site {
 	list := []Site{s}
 	for o := s.Caller; o != nil; o = o.Caller {
@@ -40,7 +40,7 @@ func (s Site) Frames() []Site {
 	return list
 }
 
-// WithoutCallers returns the site without its callers.
+// WithoutCallers returns the site's innermost frame, without its callers.
 func (s Site) WithoutCallers() Site {
 	return Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
 }
@@ -57,7 +57,7 @@ func (s Site) Equal(t Site) bool {
 	return a == b
 }
 
-// String renders a site as module+offset, without the module's directory.
+// String renders the site's innermost frame as module+offset, without the module's directory (e.g. cg+0x1a40).
 func (s *Site) String() string {
 	if s.Module == "" {
 		return "?"
@@ -67,7 +67,8 @@ func (s *Site) String() string {
 
 const sourceMark = "source"
 
-// SourceLineSite returns the parts of the site for a source line.
+// SourceLineSite returns Module, BuildID and Offset of the site that represents a source line: the file, a mark with
+// the function's name, and the line's number.
 func SourceLineSite(file string, line uint32, function string) (module, buildID string, offset uint64) {
 	if function != "" {
 		return file, sourceMark + " " + function, uint64(line)
@@ -75,7 +76,8 @@ func SourceLineSite(file string, line uint32, function string) (module, buildID 
 	return file, sourceMark, uint64(line)
 }
 
-// SourceFunction reports whether a build id marks a source line, and returns the function, or "" if unknown.
+// SourceFunction reports whether a site with this build ID is a source line, and returns the line's function, "" if
+// unknown.
 func SourceFunction(buildID string) (function string, ok bool) {
 	function, ok = strings.CutPrefix(buildID, sourceMark)
 	if !ok || function != "" && function[0] != ' ' {
@@ -84,7 +86,8 @@ func SourceFunction(buildID string) (function string, ok bool) {
 	return strings.TrimPrefix(function, " "), true
 }
 
-// EnclosingSourceLine returns the innermost source line among the callers of a site that is in a binary.
+// EnclosingSourceLine returns the innermost source line among the callers of a site in a binary. It returns false
+// without one, or if the site is itself a source line.
 func EnclosingSourceLine(call Site) (line Site, ok bool) {
 	for i, frame := range call.Frames() {
 		if _, ok = SourceFunction(frame.BuildID); ok {

@@ -2,17 +2,17 @@ package model
 
 import "math"
 
-// A Spread measures how unevenly a sum is distributed over ranks, from each rank's total. The zero value has no
-// ranks.
+// A Spread measures how unevenly a time is distributed over ranks. Its samples are the ranks' totals in nanoseconds,
+// one for each rank. The zero value has no ranks.
 type Spread struct {
 	Ranks            int
-	Sum              uint64 // of the totals
+	Sum              uint64 // sum of the totals; Min and Max are their extremes
 	Min, Max         uint64
-	MinRank, MaxRank int32   // the lowest ranks that have Min and Max
+	MinRank, MaxRank int32   // the lowest rank whose total is Min, and the lowest whose total is Max
 	Squares          Uint128 // sum of the totals' squares
 }
 
-// SpreadOf is the spread of a single rank's total.
+// SpreadOf returns the Spread of one rank, from its total in nanoseconds.
 func SpreadOf(total uint64, rank int) Spread {
 	var s Stat
 	s.Add(total)
@@ -27,24 +27,24 @@ func fromStat(s Stat) Spread {
 	return Spread{int(s.Count), s.Sum, s.Min, s.Max, s.MinRank, s.MaxRank, s.Squares}
 }
 
-// Merge adds the totals of other ranks.
+// Merge adds t, the Spread of other ranks.
 func (s *Spread) Merge(t Spread) {
 	a := s.stat()
 	a.Merge(t.stat())
 	*s = fromStat(a)
 }
 
-// SetDeviation sets the squares so that the deviation is about d.
+// SetDeviation sets Squares so that the standard deviation of the totals is about d ns.
 func (s *Spread) SetDeviation(d float64) { s.Squares = squares(uint64(s.Ranks), s.Sum, d*d) }
 
-// Mean is the average total in nanoseconds, 0 without ranks.
+// Mean returns the average total in nanoseconds, 0 without ranks.
 func (s Spread) Mean() float64 { return s.stat().Mean() }
 
-// Deviation is the standard deviation of the totals in nanoseconds.
+// Deviation returns the standard deviation of the totals in nanoseconds.
 func (s Spread) Deviation() float64 { return s.stat().Deviation() }
 
-// Imbalance is (max − mean) / max over the totals: the share of the slowest rank's time that the others do not need
-// on average. 0 is perfect balance.
+// Imbalance returns (max − mean) / max of the totals: the fraction of the slowest rank's time by which the ranks are
+// faster on average. 0 is perfect balance.
 func (s Spread) Imbalance() float64 {
 	if s.Max == 0 {
 		return 0
@@ -56,10 +56,11 @@ func (s Spread) Imbalance() float64 {
 type Times struct {
 	Duration, Gap Stat
 
-	// Distribution of the sums over the ranks of the class, for all calls of the function from the same site
-	// together. The first of their terminals has these Spreads, those of the other terminals have no ranks.
+	// The distributions, over the ranks of the class, of each rank's total duration and total gap in all calls of the
+	// terminal's function and site. Of the terminals with that function and site, the first one has them. Those of the
+	// others have no ranks.
 	DurationTotals, GapTotals Spread
 }
 
-// NoPreviousPlace is the value of Histogram.PreviousPlace for a thread's first call; other values are places.
+// NoPreviousPlace is the value of Histogram.PreviousPlace for a thread's first call. Other values number places.
 const NoPreviousPlace = -1

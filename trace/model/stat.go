@@ -6,19 +6,18 @@ import (
 	"math/bits"
 )
 
-// A Stat is a summary of a set of non-negative samples in nanoseconds.
-// The zero value is an empty set. Everything in it is an integer, so that a
-// summary does not depend on the order in which others were merged into it.
+// A Stat is a summary of a set of non-negative samples in nanoseconds. The zero value is an empty set. All fields are
+// integers, so that the result of merging several Stats does not depend on their order.
 type Stat struct {
 	Count    uint64
 	Sum      uint64
 	Min, Max uint64
 	Squares  Uint128 // sum of the samples' squares
-	// MinRank and MaxRank are the lowest ranks that had the extremes. Add does not set them: see OfRank.
+	// MinRank and MaxRank are the lowest ranks that had a sample of Min, and of Max. Add does not set them: see OfRank.
 	MinRank, MaxRank int32
 }
 
-// A Uint128 is a number of 128 bits.
+// A Uint128 is an unsigned integer of 128 bits: Hi<<64 + Lo.
 type Uint128 struct{ Hi, Lo uint64 }
 
 // Add puts one sample into the set.
@@ -37,7 +36,7 @@ func (s *Stat) Add(ns uint64) {
 	s.Squares.Hi += hi + carry
 }
 
-// AddEach puts every step-th of the samples into the set.
+// AddEach puts the samples with the indices 0, step, 2·step and so on into the set.
 func (s *Stat) AddEach(samples []uint64, step int) {
 	if s.Count == 0 {
 		s.Min = samples[0]
@@ -56,13 +55,13 @@ func (s *Stat) AddEach(samples []uint64, step int) {
 	s.Count, s.Sum, s.Min, s.Max, s.Squares.Lo, s.Squares.Hi = count, sum, least, most, squares, more
 }
 
-// OfRank returns the summary with both extremes assigned to a rank.
+// OfRank returns the summary with MinRank and MaxRank set to a rank, which had all of the samples.
 func (s Stat) OfRank(rank int) Stat {
 	s.MinRank, s.MaxRank = int32(rank), int32(rank)
 	return s
 }
 
-// Merge adds all samples of t.
+// Merge adds all samples of t to s.
 func (s *Stat) Merge(t Stat) {
 	if t.Count == 0 {
 		return
@@ -79,7 +78,8 @@ func (s *Stat) Merge(t Stat) {
 	s.Squares = s.Squares.Plus(t.Squares)
 }
 
-// least returns the rank of the smaller number; of equal numbers the lower rank.
+// least returns the rank of the smaller one of two numbers: ra of a, or rb of b. Of equal numbers it returns the lower
+// rank.
 func least(a, b uint64, ra, rb int32) int32 {
 	switch {
 	case a < b:
@@ -90,7 +90,7 @@ func least(a, b uint64, ra, rb int32) int32 {
 	return min(ra, rb)
 }
 
-// Mean is the average sample in nanoseconds, 0 for an empty set.
+// Mean returns the average sample in nanoseconds, 0 for an empty set.
 func (s Stat) Mean() float64 {
 	if s.Count == 0 {
 		return 0
@@ -98,8 +98,8 @@ func (s Stat) Mean() float64 {
 	return float64(s.Sum) / float64(s.Count)
 }
 
-// Variance is the mean square distance from the mean, in ns², 0 for an empty set. It uses integers: for large and
-// similar samples floating point would lose the difference of the squares.
+// Variance returns the mean square distance of the samples from their mean, in ns², 0 for an empty set. It computes
+// with integers: floating-point numbers would round away the small variance of large and similar samples.
 func (s Stat) Variance() float64 {
 	if s.Count == 0 {
 		return 0
@@ -113,13 +113,13 @@ func (s Stat) Variance() float64 {
 	return v / float64(s.Count) / float64(s.Count)
 }
 
-// Deviation is the square root of the variance, in ns.
+// Deviation returns the standard deviation of the samples, in ns.
 func (s Stat) Deviation() float64 { return math.Sqrt(s.Variance()) }
 
-// SetDeviation sets the squares so that the deviation is about d.
+// SetDeviation sets Squares so that the standard deviation of the samples is about d ns.
 func (s *Stat) SetDeviation(d float64) { s.Squares = squares(s.Count, s.Sum, d*d) }
 
-// Scale converts the summary to another unit; f new units make one old unit.
+// Scale converts the summary to another unit: it multiplies all samples by f.
 func (s Stat) Scale(f float64) Stat {
 	to := func(v uint64) uint64 { return uint64(float64(v)*f + 0.5) }
 	if s.Count == 1 {
@@ -133,14 +133,14 @@ func (s Stat) Scale(f float64) Stat {
 	return s
 }
 
-// moment is n·squares − sum².
+// moment returns n·squares − sum²: n² times the variance of n samples with this sum and sum of squares.
 func moment(n *big.Int, sum uint64, squares Uint128) *big.Int {
 	m := new(big.Int).Mul(n, squares.big())
 	t := new(big.Int).SetUint64(sum)
 	return m.Sub(m, t.Mul(t, t))
 }
 
-// squares is the sum of squares of n samples with a sum and a variance.
+// squares returns the sum of squares of n samples that have this sum and this variance.
 func squares(n, sum uint64, variance float64) Uint128 {
 	if n == 0 {
 		return Uint128{}
@@ -151,7 +151,7 @@ func squares(n, sum uint64, variance float64) Uint128 {
 		m, _ = big.NewFloat(v).Int(m)
 	}
 	s.Mul(s, s).Add(s, m)
-	// Rounded up, so that the variance is not negative.
+	// The quotient is rounded up, so that the variance computed from it is not negative.
 	s.Add(s, count).Sub(s, big.NewInt(1)).Div(s, count)
 	return wide(s)
 }
@@ -161,7 +161,7 @@ func (w Uint128) big() *big.Int {
 	return b.Lsh(b, 64).Or(b, new(big.Int).SetUint64(w.Lo))
 }
 
-// wide converts b; the largest Uint128 if b does not fit.
+// wide converts b to a Uint128. It returns the largest Uint128 if b does not fit.
 func wide(b *big.Int) Uint128 {
 	if b.BitLen() > 128 {
 		return Uint128{math.MaxUint64, math.MaxUint64}
@@ -170,15 +170,15 @@ func wide(b *big.Int) Uint128 {
 	return Uint128{new(big.Int).Rsh(b, 64).Uint64(), lo.Uint64()}
 }
 
-// Plus returns the sum of two numbers.
+// Plus returns w + v, modulo 2¹²⁸.
 func (w Uint128) Plus(v Uint128) Uint128 {
 	lo, carry := bits.Add64(w.Lo, v.Lo, 0)
 	return Uint128{w.Hi + v.Hi + carry, lo}
 }
 
-// Fraction returns num/den of the samples, rounded down, for num up to den, with that share of the sum. The extremes
-// are those of all samples. The variance is that of all, or larger by up to 1/Count. The rest that WithoutPart returns
-// has no larger variance than all.
+// Fraction returns the summary of a part of the samples: num/den of their number, rounded down, and the same fraction
+// of their sum. num must not exceed den. The extremes are those of all samples. The part's variance is that of all, or
+// larger by up to 1/Count. The variance of the remaining samples, which WithoutPart returns, is at most that of all.
 func (s Stat) Fraction(num, den uint64) Stat {
 	if num == den {
 		return s
@@ -196,7 +196,8 @@ func (s Stat) Fraction(num, den uint64) Stat {
 	return p
 }
 
-// Proportion returns a part with the given number and sum of samples, and the variance and extremes of all.
+// Proportion returns the summary of a part of the samples, with this number and sum. Its variance and extremes are
+// those of all samples.
 func (s Stat) Proportion(count, sum uint64) Stat {
 	p := s
 	p.Count, p.Sum = count, sum
@@ -204,7 +205,7 @@ func (s Stat) Proportion(count, sum uint64) Stat {
 	return p
 }
 
-// partOfSquares returns the sum of squares of a part p that has the variance of s.
+// partOfSquares returns the sum of squares that a part p of the samples of s must have to get the variance of s.
 func partOfSquares(s, p Stat) Uint128 {
 	if s.Count < smallCount {
 		return partOfSmall(s, p)
@@ -215,8 +216,8 @@ func partOfSquares(s, p Stat) Uint128 {
 // smallCount is the number of samples below which the denominator of partOfSquares fits into 64 bits.
 const smallCount = 1 << 21
 
-// partOfSmall is partOfLarge for fewer than smallCount samples. It does not allocate, as a merge calls it very
-// often.
+// partOfSmall is partOfSquares for fewer than smallCount samples. It does not allocate memory, as a merge of tracks
+// calls it very often.
 func partOfSmall(s, p Stat) Uint128 {
 	n, k := s.Count, p.Count
 	m := words{s.Squares.Lo, s.Squares.Hi}.times(n)
@@ -282,14 +283,14 @@ func (w words) less(v words) bool {
 	return false
 }
 
-// partOfLarge is partOfSquares for any numbers.
+// partOfLarge is partOfSquares for any number of samples.
 func partOfLarge(s, p Stat) Uint128 {
 	n, k := new(big.Int).SetUint64(s.Count), new(big.Int).SetUint64(p.Count)
 	m := moment(n, s.Sum, s.Squares)
 	if m.Sign() < 0 {
 		m.SetInt64(0)
 	}
-	// k·(m/n² + (sum/k)²) = (k²·m + n²·sum²) / (k·n²), rounded up.
+	// The result is k·(m/n² + (sum/k)²) = (k²·m + n²·sum²) / (k·n²), rounded up. sum is that of the part.
 	sum := new(big.Int).SetUint64(p.Sum)
 	n.Mul(n, n)
 	m.Mul(m, k).Mul(m, k)
@@ -299,7 +300,7 @@ func partOfLarge(s, p Stat) Uint128 {
 	return wide(m)
 }
 
-// WithoutPart removes a part that Fraction or Proportion returned.
+// WithoutPart returns the summary of the samples that are not in p, which Fraction or Proportion returned.
 func (s Stat) WithoutPart(p Stat) Stat {
 	if p.Count == 0 {
 		return s
@@ -309,7 +310,7 @@ func (s Stat) WithoutPart(p Stat) Stat {
 	lo, borrow := bits.Sub64(s.Squares.Lo, p.Squares.Lo, 0)
 	hi, below := bits.Sub64(s.Squares.Hi, p.Squares.Hi, borrow)
 	s.Squares = Uint128{hi, lo}
-	if below != 0 { // the part's squares were rounded up
+	if below != 0 { // p.Squares was rounded up, so that it can exceed s.Squares
 		s.Squares = Uint128{}
 	}
 	if s.Count == 0 {
@@ -318,7 +319,7 @@ func (s Stat) WithoutPart(p Stat) Stat {
 	return s
 }
 
-// muldiv returns a·b/c for b no larger than c.
+// muldiv returns a·b/c, rounded down. b must not exceed c.
 func muldiv(a, b, c uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	q, _ := bits.Div64(hi, lo, c)
@@ -329,13 +330,13 @@ func muldiv(a, b, c uint64) uint64 {
 // calls under one name. The zero value is an empty set.
 type ValueStat struct {
 	Count         uint64
-	Sum, Min, Max int64 // a sum out of range saturates
+	Sum, Min, Max int64 // a sum out of range is replaced by the largest or least int64
 }
 
 // Add puts one number into the set.
 func (s *ValueStat) Add(v int64) { s.Merge(ValueStat{1, v, v, v}) }
 
-// Merge adds all numbers of t.
+// Merge adds all numbers of t to s.
 func (s *ValueStat) Merge(t ValueStat) {
 	if t.Count == 0 {
 		return
@@ -356,7 +357,7 @@ func (s *ValueStat) Merge(t ValueStat) {
 	}
 }
 
-// Mean is the average number, 0 for an empty set.
+// Mean returns the average of the numbers, 0 for an empty set.
 func (s ValueStat) Mean() float64 {
 	if s.Count == 0 {
 		return 0

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// A SampleKind is how accurately a time is known, in rising order.
+// A SampleKind says how accurately a time is known. Higher kinds are more accurate.
 type SampleKind uint8
 
-// The kinds of samples.
+// The kinds of times of a call, from the least to the most accurate.
 const (
-	NoSample        SampleKind = iota // nothing was recorded
-	MeanSample                        // the mean of similar calls
-	HistogramSample                   // a value drawn from the histogram of similar calls: the samples together have its shape
+	NoSample        SampleKind = iota // unknown: no times were recorded
+	MeanSample                        // the mean time of similar calls
+	HistogramSample                   // drawn from the histogram of similar calls; all together have its distribution
 	BoundedSample                     // the call's own time, within ErrorBound
 	ExactSample                       // the call's own time
 )
@@ -21,11 +21,11 @@ func (k SampleKind) String() string {
 	return [...]string{"unknown", "mean", "histogram", "bounded", "exact"}[k]
 }
 
-// OfTheCallItself reports whether the time is that of the call itself, exactly or within a bound. Otherwise it is
-// representative of similar calls.
+// OfTheCallItself reports whether a time of this kind is that of the call itself, exactly or within a bound. Otherwise
+// it is that of similar calls, or unknown.
 func (k SampleKind) OfTheCallItself() bool { return k == BoundedSample || k == ExactSample }
 
-// A Sample is a time in nanoseconds. The call's true time differs from Ns by at most ErrorBound, whatever the kind.
+// A Sample is a call's duration or gap. The true time differs from Ns by at most ErrorBound nanoseconds.
 type Sample struct {
 	Ns         uint64
 	Kind       SampleKind
@@ -36,18 +36,18 @@ type Sample struct {
 // before it. The gap before a thread's first call is 0.
 type Timing struct {
 	Duration, Gap Sample
-	// RecorderNs and TracingOffNs are ns between the previous call and this one that belong to neither: the time of
-	// the recorder or a plugin, and the time in which tracing was switched off. See Aside.
+	// RecorderNs and TracingOffNs are ns between the previous call and this one that the gap does not include: the time
+	// of the recorder or a plugin, and the time in which tracing was switched off. See Aside.
 	RecorderNs, TracingOffNs uint64
-	AsidesBeforeGap          bool // both times directly follow the previous call instead of directly preceding this one
+	AsidesBeforeGap          bool // whether these two times lie before the gap; else they lie between gap and call
 }
 
-// Asides returns the intervals between a call and the previous one of the same thread. The call began at start, the
-// previous one ended at last.
+// Asides returns the asides between the call with this index and the thread's previous call. The call began at start,
+// the previous one ended at last, in ns on the time line.
 func (t *Timing) Asides(index uint64, last, start int64) (list []PlacedAside) {
 	at := start - int64(t.RecorderNs) - int64(t.TracingOffNs)
 	if t.AsidesBeforeGap {
-		at = min(at, last) // the end may be a sample of a histogram
+		at = min(at, last) // a previous end that was drawn from a histogram may lie after at
 	}
 	if t.TracingOffNs > 0 {
 		list = append(list, PlacedAside{at, Aside{BeforeCall: index, Ns: int64(t.TracingOffNs), TracingOff: true}})
@@ -59,40 +59,41 @@ func (t *Timing) Asides(index uint64, last, start int64) (list []PlacedAside) {
 	return list
 }
 
-// A PlacedAside is an Aside on the run's time line.
+// A PlacedAside is an Aside with its beginning, in ns on the time line.
 type PlacedAside struct {
 	Start int64
 	Aside
 }
 
-// LeafTimes sums up the times of the calls at a leaf, in nanoseconds.
+// LeafTimes is the times of the calls at a leaf. All times are sums in nanoseconds.
 type LeafTimes struct {
 	Calls                   uint64
 	SumGapNs, SumDurationNs float64
-	// Of a leaf at the beginning of a loop: the calls that entered the loop, and the gaps before these.
+	// Entries is the number of calls that entered the innermost loop which begins with the leaf; 0 if no loop does.
+	// SumEntryGapNs is the sum of the gaps before these calls.
 	Entries       uint64
 	SumEntryGapNs float64
-	// OuterEntries has the same for those entries that also entered the next enclosing loop, then for those that entered
-	// the one around that, and so on, as far as known.
+	// OuterEntries is for the enclosing loops that begin with the leaf, too, outwards, as far as known. Element 0 is
+	// the calls that also entered the loop around the innermost one.
 	OuterEntries []LoopEntries
-	// RanksWithFirst is how many ranks' first call at the leaf, or the gap before it, took far longer than the rest.
-	// SumFirstGapNs and SumFirstDurationNs sum up the gaps before these first calls and their durations. SumGapNs and
-	// SumDurationNs include both.
+	// RanksWithFirst is on how many ranks the first call at the leaf, or the gap before it, took far longer than later
+	// ones. SumFirstGapNs and SumFirstDurationNs are the sums of the gaps before these first calls and of their
+	// durations. SumGapNs and SumDurationNs include them.
 	RanksWithFirst                    uint64
 	SumFirstGapNs, SumFirstDurationNs float64
-	// SharedTimes: only the sum with calls at other leaves is known. The times are the leaf's share of it, in proportion
-	// to the calls.
+	// SharedTimes says that the trace has only a sum over this and other leaves. The times here are a part of it, in
+	// proportion to the number of calls.
 	SharedTimes bool
 }
 
-// LoopEntries are calls by which a loop was entered, and the gaps before these, in nanoseconds.
+// LoopEntries is the number of calls by which a loop was entered, and the sum of the gaps before these in nanoseconds.
 type LoopEntries struct {
 	Calls    uint64
 	SumGapNs float64
 }
 
-// EnteringAtLeast returns the calls that entered at least the given number of loops, counted from the innermost outwards; all
-// calls for 0. If fewer loops are known it returns those of the outermost known one.
+// EnteringAtLeast returns the calls that entered at least this number of loops, from the innermost outwards; for 0, all
+// calls. If fewer loops are known, it returns the calls that entered all known ones.
 func (t *LeafTimes) EnteringAtLeast(loops int) LoopEntries {
 	switch loops = min(loops, 1+len(t.OuterEntries)); {
 	case loops == 0 || t.Entries == 0:
@@ -103,7 +104,7 @@ func (t *LeafTimes) EnteringAtLeast(loops int) LoopEntries {
 	return t.OuterEntries[loops-2]
 }
 
-// MeanGapBefore is the mean gap before the calls that entered exactly a given number of loops.
+// MeanGapBefore returns the mean gap, in ns, before the calls that entered exactly this number of loops.
 func (t *LeafTimes) MeanGapBefore(loops int) float64 {
 	x := t.EnteringAtLeast(loops)
 	if known := min(loops, len(t.OuterEntries)); t.Entries > 0 && loops <= known {
@@ -115,14 +116,15 @@ func (t *LeafTimes) MeanGapBefore(loops int) float64 {
 	return x.SumGapNs / float64(max(1, x.Calls))
 }
 
-// FirstCallsDiffer reports whether a first call is shown separately: it takes at least twice as long as later ones, and the
-// difference exceeds a hundredth of all time. All are nanoseconds on one rank.
+// FirstCallsDiffer reports whether a first call is kept separate from later ones: it takes at least twice as long, and
+// the difference exceeds a hundredth of all. first is its duration or gap, later the mean of later calls, and all the
+// sum of all durations and gaps, in nanoseconds on one rank.
 func FirstCallsDiffer(first, later, all float64) bool {
 	return first >= 2*later && first-later > all/100
 }
 
-// MeanFirst returns the mean gap and duration of the first call at the leaf on each of a number of ranks. It returns 0
-// if these are unknown.
+// MeanFirst returns the means, over the ranks, of the duration of the first call at the leaf and of the gap before it,
+// in ns. ranks is the number of ranks that the times are of. A mean is 0 if unknown.
 func (t *LeafTimes) MeanFirst(ranks uint64) (gap, duration float64) {
 	n := float64(ranks)
 	if t.RanksWithFirst == ranks {
@@ -131,18 +133,19 @@ func (t *LeafTimes) MeanFirst(ranks uint64) (gap, duration float64) {
 	if t.Calls == ranks {
 		return t.SumGapNs / n, t.SumDurationNs / n
 	}
-	// The first call enters all loops that begin with the leaf, and perhaps it alone enters the outermost one.
+	// A rank's first call at the leaf enters all loops that begin there. If the outermost of these was entered once on
+	// each rank, its gaps are those before the first calls.
 	if x := t.EnteringAtLeast(1 + len(t.OuterEntries)); t.Entries > 0 && x.Calls == ranks {
 		return x.SumGapNs / n, 0
 	}
 	return 0, 0
 }
 
-// RemoveFirst removes the first calls from the sums, if they are known separately.
+// RemoveFirst removes the first calls of ranks from the sums and counts, as far as RanksWithFirst counts them.
 func (t *LeafTimes) RemoveFirst() {
 	n := t.RanksWithFirst
 	t.Calls, t.SumGapNs, t.SumDurationNs = t.Calls-n, max(0, t.SumGapNs-t.SumFirstGapNs), max(0, t.SumDurationNs-t.SumFirstDurationNs)
-	if t.Entries >= n { // the first call at the beginning of a loop enters that and all enclosing loops
+	if t.Entries >= n { // a rank's first call at the leaf enters all loops that begin there
 		t.Entries, t.SumEntryGapNs = t.Entries-n, max(0, t.SumEntryGapNs-t.SumFirstGapNs)
 	}
 	t.OuterEntries = slices.Clone(t.OuterEntries)
@@ -154,7 +157,7 @@ func (t *LeafTimes) RemoveFirst() {
 	t.RanksWithFirst, t.SumFirstGapNs, t.SumFirstDurationNs = 0, 0, 0
 }
 
-// Add adds the times of the same leaf on another rank.
+// Add adds the times o, which are of the same leaf on another rank.
 func (t *LeafTimes) Add(o *LeafTimes) {
 	t.Calls += o.Calls
 	t.SumGapNs += o.SumGapNs
@@ -174,20 +177,20 @@ func (t *LeafTimes) Add(o *LeafTimes) {
 	t.SharedTimes = t.SharedTimes || o.SharedTimes
 }
 
-// A Clock maps a clock that ranks read to the run's time line, which is rank 0's clock. For rank 0's clock it is
-// the zero value.
+// A Clock relates a clock that ranks read to rank 0's clock, which is that of the time line. It was compared with rank
+// 0's clock twice. For rank 0's clock, the Clock is the zero value.
 type Clock struct {
-	ComparedAtNs [2]int64 // reading of the clock at each of the two comparisons
-	OffsetNs     [2]int64 // rank 0's clock minus this one
-	ErrorNs      int64    // largest error of the offsets
+	ComparedAtNs [2]int64 // reading of this clock at each of the two comparisons
+	OffsetNs     [2]int64 // reading of rank 0's clock minus that of this one at each comparison
+	ErrorNs      int64    // largest error of the two values of OffsetNs
 }
 
-// maxDrift is more than the clock of any hardware drifts.
+// maxDrift is above the drift of any hardware clock, in seconds per second.
 const maxDrift = 1e-3
 
-// Drift is by how much rank 0's clock runs faster, relative to this one. The comparisons may show more than any
-// hardware drifts. If their errors explain that, as in short runs and on busy machines, Drift is limited to maxDrift.
-// Otherwise somebody has set the clock, and Drift is 0.
+// Drift returns by how many seconds per second rank 0's clock runs faster than this one. The comparisons may show more
+// than any hardware clock drifts. If their errors explain that, as in short runs and on busy machines, the result is
+// limited to maxDrift. Otherwise somebody has set the clock, and Drift returns 0.
 func (c Clock) Drift() float64 {
 	if c.ComparedAtNs[1] <= c.ComparedAtNs[0] {
 		return 0
@@ -203,7 +206,7 @@ func (c Clock) Drift() float64 {
 	return math.Copysign(maxDrift, d)
 }
 
-// base returns a reading of the clock and the offset at that time.
+// base returns a reading of the clock between the two comparisons, and OffsetNs interpolated to that time.
 func (c Clock) base() (at, offset int64) {
 	half := func(v [2]int64) int64 { return v[0] + (v[1]-v[0])/2 }
 	return half(c.ComparedAtNs), half(c.OffsetNs)

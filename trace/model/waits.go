@@ -1,104 +1,106 @@
 package model
 
-// Waits is the wait states of a run, determined by the ranks at its end. Times are in ns, to 1 %, and are sums over
-// ranks.
+// Waits is the wait states of a run, which the ranks determined at its end. Times are in ns, accurate to 1 %, and are
+// sums over ranks.
 type Waits struct {
 	Status           WaitsStatus // why wait states are unknown; 0: they are known
 	EstimatedCostNs  int64       // with WaitsTooLong: estimated time of the analysis
-	AnalysedShare    float64     // share of the run, up to its end, that was analysed
+	AnalysedShare    float64     // fraction of the run's time that was analysed: its last part
 	MaxThreads       int         // largest number of threads of a rank
-	RunNs            int64       // sum over all threads, each from its first call to the end of its last
+	RunNs            int64       // time from the first call to the end of the last one, summed over all threads
 	MPINs            int64
-	Messages         uint64 // messages with both ends known
-	BackwardMessages uint64 // messages received before they were sent, by their times
-	ClockErrorNs     int64  // largest distance by which a message of BackwardMessages was early
+	Messages         uint64 // number of messages whose send and receive are both known
+	BackwardMessages uint64 // number of messages that were received, by the time line, before they were sent
+	ClockErrorNs     int64  // largest time by which a message of BackwardMessages was received too early
 	Sites            []WaitSite
-	ByRank           []WaitRank // in rank order; of many ranks, those that waited longest or were waited for longest
+	ByRank           []WaitRank // by rank; in large runs only ranks that waited longest, or were waited for longest
 	Unexplained      []UnexplainedWaits
 	Omissions        []WaitOmission
-	Path             *CriticalPath // nil: not known
+	Path             *CriticalPath // nil: the critical path is unknown
 }
 
-// WaitsStatus is the reason why wait states are unknown.
+// WaitsStatus says whether wait states are known, and if not, why.
 type WaitsStatus uint8
 
-// Reasons why wait states are unknown.
+// WaitsKnown means that wait states are known. The other values are reasons why not.
 const (
 	WaitsKnown           WaitsStatus = iota
 	WaitsTooLong                     // the analysis would have taken too long
-	WaitsTooManyCalls                // a rank made more calls than its log keeps times of
+	WaitsTooManyCalls                // a rank made more calls than it keeps the times of for the analysis
 	WaitsFailed                      // the analysis failed on a rank
-	WaitsTooManyDistinct             // there are too many distinct calls
+	WaitsTooManyDistinct             // the run has too many distinct calls
 )
 
-// A WaitPlace is a function and its call site. Function is its index in the schema, or -1 for several functions
-// together. Site is its number in the trace's sites, from 1.
+// A WaitPlace is a function and a call site. Function is its index in the trace's schema, or -1 for several functions
+// together. Site is the site's number among the trace's sites, from 1.
 type WaitPlace struct{ Function, Site int }
 
-// A WaitSite is the time that calls from one place waited for one reason.
+// A WaitSite is the time that calls of one function from one site waited for one reason. Count is their number.
 type WaitSite struct {
 	WaitPlace
-	Kind         int // reason; see package waits
+	Kind         int // number of the reason (e.g. late sender), as package waits defines them
 	Count        uint64
 	WaitedNs     int64
-	Ranks        []WaitRankNs // ranks that waited longest; WaitingRanks is how many waited
-	LateRanks    []WaitRankNs // ranks that were waited for longest; AwaitedRanks is how many were
+	Ranks        []WaitRankNs // the ranks that waited longest; WaitingRanks is how many ranks waited
+	LateRanks    []WaitRankNs // the ranks that were waited for longest; AwaitedRanks is how many ranks were waited for
 	WaitingRanks int
 	AwaitedRanks int
 	Causes       []WaitCause // calls in which the late ranks were late
 }
 
-// A WaitRankNs is a rank with its part of a sum of times.
+// A WaitRankNs is a rank and its part, in ns, of a time that is summed over ranks.
 type WaitRankNs struct {
 	Rank int
 	Ns   int64
 }
 
-// A WaitCause is a call in which a rank arrived late.
+// A WaitCause is a function and site whose calls, or the computation before them, made late ranks late.
 type WaitCause struct {
 	WaitPlace
-	WaitShare    float64 // share of the site's waiting time
-	ComputeShare float64 // the part of WaitShare that the late ranks spent outside MPI
+	WaitShare    float64 // fraction (0 to 1) of WaitSite.WaitedNs that this place caused
+	ComputeShare float64 // fraction (0 to 1) of that part of WaitedNs in which late ranks were outside MPI
 }
 
-// A WaitRank is how long a rank waited, and how long others waited for it.
+// A WaitRank is how long a rank waited (WaitedNs), and how long others waited for it (CausedNs).
 type WaitRank struct {
 	Rank                             int
 	RunNs, MPINs, WaitedNs, CausedNs int64
 }
 
-// An UnexplainedWaits is a function whose calls were not analysed.
+// An UnexplainedWaits is a function whose calls were not analysed: its index in the schema, and the time in its calls.
 type UnexplainedWaits struct {
 	Function int
 	Ns       int64
 }
 
-// A WaitOmission is a reason why calls were not analysed, and how many.
+// A WaitOmission is a reason why calls were not analysed (What), and how many they were.
 type WaitOmission struct {
 	What  string
 	Count uint64
 }
 
-// A CriticalPath is the critical path of a run, or of its end.
+// A CriticalPath is the critical path of the analysed part of a run: the chain of computations and calls, over ranks,
+// that determines when the run ends. Hops is how often it changes the rank.
 type CriticalPath struct {
-	LengthNs   int64 // length of the path
-	OutsideNs  int64 // part of the path outside MPI
+	LengthNs   int64 // duration of the path
+	OutsideNs  int64 // time of the path outside MPI
 	RecorderNs int64
 	Hops       int
 	Rank       int // rank on which the path ends
 	Sites      []CriticalPathSite
-	Ranks      []CriticalPathRank // ranks with the largest parts of the path
+	Ranks      []CriticalPathRank // the ranks on which the path is longest
 }
 
-// A CriticalPathRank is a rank's part of the path.
+// A CriticalPathRank is a rank's part of the critical path.
 type CriticalPathRank struct {
 	Rank             int
 	ComputeNs, MPINs int64
 }
 
-// A CriticalPathSite is the part of the path at one place.
+// A CriticalPathSite is the part of the critical path in the calls of one function from one site (MPINs), and in the
+// computation before them (ComputeNs). MeanNs is the mean over the ranks of their time in both, without waiting.
 type CriticalPathSite struct {
 	WaitPlace
 	ComputeNs, MPINs, MeanNs int64
-	Rank                     int // rank with the largest part
+	Rank                     int // the rank with the largest part of these times
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A When is the time that ranks computed and waited by parts of the run, and the iterations of its loop that differ
-// from others.
+// A When says for how long ranks computed and waited in each part of the run, and which iterations of its main loop
+// differ from others.
 type When struct {
 	Loop *WhenLoop // nil: no loop was found
 	// Columns are intervals of the run, the same for all ranks. First are ColumnsBeforeLoop columns of equal
@@ -15,54 +15,55 @@ type When struct {
 	// Without a loop all columns are ColumnsBeforeLoop.
 	ColumnsBeforeLoop, ColumnsAfterLoop, ColumnsPerIteration int
 	IterationsPerColumn                                      uint64
-	WidthNs                                                  []int64 // by column; mean over the ranks
+	WidthNs                                                  []int64 // by column: its duration, mean over the ranks
 	Rows                                                     []WhenRow
-	LevelNs                                                  int64 // ns of one level of the planes
+	LevelNs                                                  int64 // ns of one level, the unit of WhenPlane.LevelCounts
 	Outliers                                                 []WhenOutlier
 	Findings                                                 []WhenFinding
-	Exemplars                                                []WhenExemplar // the first one is a typical iteration
+	Exemplars                                                []WhenExemplar // single iterations; the first is typical
 }
 
 // WhenLoop is the loop whose iterations a When describes. An iteration begins with a call from BeginsAt that enters
-// the loop, or that goes back in the order of call sites. The minimal step back is chosen such that the loop has this
-// number of iterations.
+// the loop, or that is a step back in the order of call sites (see trace.SiteNumbering). How far back a step has to
+// lead is not stored: it follows from Iterations, the number of calls that begin an iteration.
 type WhenLoop struct {
 	BeginsAt     WaitPlace
 	Iterations   uint64
-	RanksWithout int // ranks with another number of iterations, or none
+	RanksWithout int // number of ranks that don't run the loop, or run another number of iterations
 }
 
-// A WhenRow is the mean over neighbouring ranks. Ranks that differ much from their neighbours have rows of their
-// own, after all others.
+// A WhenRow is the times of Ranks ranks from rank First on, as means over them. Ranks that differ much from their
+// neighbours also have rows of their own, after the rows of all ranks.
 type WhenRow struct {
 	First, Ranks int
 	Planes       [WhenStates]WhenPlane
 }
 
-// What a thread does, as the index in WhenRow.Planes. The remaining time is in MPI without waiting.
+// What a thread does: indices in WhenRow.Planes. The time that is in none of these states is in MPI without waiting.
 const (
 	WhenComputing = iota
 	WhenWaiting
 	WhenFiles // in I/O calls
-	WhenOther // in the recorder, or tracing was switched off
+	WhenOther // in the recorder, or while tracing was switched off
 	WhenReady // runnable, but without a processor
 	WhenStates
 )
 
-// A WhenPlane is the times of a row in one state, by column, in levels. In columns of the loop they are relative
-// to Base, which is in tenths of a level.
+// A WhenPlane is the times of a row in one state. LevelCounts is by column: the time, in levels of When.LevelNs. In
+// columns of the loop it is relative to Base, which is in tenths of a level.
 type WhenPlane struct {
 	Base        int64
 	LevelCounts []int64
 }
 
-// A WhenOutlier is a column in which a rank computes longer than the mean of its row, by Ns.
+// A WhenOutlier is a column in which a rank computes longer than the mean of its row. Ns is by how much.
 type WhenOutlier struct {
 	Column, Rank int
 	Ns           int64
 }
 
-// WhenSlow is the kind of finding for one iteration that takes longer; package when has all kinds.
+// WhenSlow is the WhenFinding.Kind of a single iteration that takes longer than others. Package when defines the other
+// kinds.
 const WhenSlow = 0
 
 // WhenMaxSingleIterations is the largest number of iterations of a loop that are analysed one by one.
@@ -71,27 +72,27 @@ const WhenMaxSingleIterations = 4096
 // A WhenFinding is iterations that differ from others.
 type WhenFinding struct {
 	Kind                   int
-	FirstIteration, Period uint64 // the first iteration, and the distance to the next one
-	Ranks                  []int  // the first of the ranks that compute longer; none: whole iterations take longer
-	RankCount              int    // number of ranks that compute longer
-	// BeforeNs and AfterNs are durations of an iteration, or computation times of ranks in one. For a slow iteration:
-	// the usual one and the slow one. For a step: before and after. For a drift: first and last. For a period: the
-	// other iterations and the periodic ones. For a noisy rank: the usual time and the mean.
+	FirstIteration, Period uint64 // number of the first such iteration, from 0; every how many iterations it recurs
+	Ranks                  []int  // the lowest ranks that compute longer; empty if the whole iteration takes longer
+	RankCount              int    // number of all ranks that compute longer
+	// BeforeNs and AfterNs are durations of two kinds of iterations, or computation times of ranks in these. For a slow
+	// iteration they are of the usual ones and of the slow one. For a step: of those before and after it. For a drift:
+	// of the first and the last ones. For a period: of the other iterations and of the periodic ones. For a noisy rank:
+	// the usual time and the mean.
 	BeforeNs, AfterNs int64
-	LongerNs          int64     // how much longer the rank of a slow iteration computes
-	CostNs            int64     // time that the finding cost the run
-	Place             WaitPlace // the call that ends the longer computation; Function -1: not known
+	LongerNs          int64     // of a slow iteration: by how many ns the slow rank computes longer than usually
+	CostNs            int64     // by how many ns the run takes longer because of the finding
+	Place             WaitPlace // function and site of the call that ends the longer computation; Function -1: unknown
 }
 
-// A WhenExemplar is an iteration with the times of all calls, either of all ranks that run the loop or of none.
+// A WhenExemplar is an iteration with the times of its calls. Ranks has all ranks that run the loop, or is empty.
 type WhenExemplar struct {
 	Iteration uint64
 	Ranks     []WhenTimes
 }
 
-// WhenTimes is the times of a rank's calls in an iteration, in ns. Each call begins its element of Gaps after the end
-// of the previous call, the first call its element after StartNs. StartNs is relative to the mean beginning of the
-// iteration over the ranks.
+// WhenTimes is the times of a rank's calls in an iteration, in ns. Gaps and Durations are by call. The first gap begins
+// at StartNs, which is relative to the mean over the ranks of when the iteration begins.
 type WhenTimes struct {
 	Rank            int
 	StartNs         int64
@@ -103,7 +104,8 @@ func (w *When) InLoop(column int) bool {
 	return w.Loop != nil && column >= w.ColumnsBeforeLoop && column < len(w.WidthNs)-w.ColumnsAfterLoop
 }
 
-// RowOf returns the row of a rank, its own one if it has one; -1 if no row covers the rank.
+// RowOf returns the index in Rows of a rank's row: its own one if it has one, else the one of its neighbours. It is -1
+// if no row is for the rank.
 func (w *When) RowOf(rank int) int {
 	for i := len(w.Rows) - 1; i >= 0; i-- {
 		if r := &w.Rows[i]; rank >= r.First && rank-r.First < r.Ranks {
@@ -113,7 +115,8 @@ func (w *When) RowOf(rank int) int {
 	return -1
 }
 
-// StateNs is the time in a state of a row's ranks in a column. Rounding may make it slightly negative.
+// StateNs returns the time in ns, mean over the ranks of a row, that they are in a state (e.g. WhenComputing) in a
+// column. Rounding may make it slightly negative.
 func (w *When) StateNs(row, state, column int) int64 {
 	p := &w.Rows[row].Planes[state]
 	ns := p.LevelCounts[column] * w.LevelNs
@@ -126,7 +129,7 @@ func (w *When) StateNs(row, state, column int) int64 {
 // WhenBaseUnitsPerLevel is the number of units of WhenPlane.Base in a level.
 const WhenBaseUnitsPerLevel = 10
 
-// RunNs is the duration of the run, mean over the ranks.
+// RunNs returns the duration of the run in ns, mean over the ranks.
 func (w *When) RunNs() (sum int64) {
 	for _, ns := range w.WidthNs {
 		sum += ns
@@ -134,7 +137,8 @@ func (w *When) RunNs() (sum int64) {
 	return sum
 }
 
-// Iterations returns the first iteration of a column of the loop, and the one after the column's last.
+// Iterations returns which iterations, counted from 0, a column of the loop is in or contains: from from up to, but
+// without, end.
 func (w *When) Iterations(column int) (from, end uint64) {
 	i := uint64(column - w.ColumnsBeforeLoop)
 	if w.ColumnsPerIteration > 1 {
@@ -144,13 +148,15 @@ func (w *When) Iterations(column int) (from, end uint64) {
 	return i * w.IterationsPerColumn, min((i+1)*w.IterationsPerColumn, w.Loop.Iterations)
 }
 
-// WhenIterations is a range of iterations that share columns, and the mean duration of one.
+// WhenIterations is a range of iterations that share columns: Count of them from First on. Ns is the mean duration of
+// one.
 type WhenIterations struct {
 	First, Count uint64
 	Ns           int64
 }
 
-// BeginNs is when an iteration of the loop begins after the beginning of the run, mean over the ranks.
+// BeginNs returns when an iteration of the loop, counted from 0, begins: in ns after the beginning of the run, mean
+// over the ranks.
 func (w *When) BeginNs(iteration uint64) (ns int64) {
 	for i, width := range w.WidthNs {
 		if w.InLoop(i) {
@@ -163,7 +169,7 @@ func (w *When) BeginNs(iteration uint64) (ns int64) {
 	return ns
 }
 
-// IterationTimes lists all iterations of the loop with their durations.
+// IterationTimes lists the durations of all iterations of the loop, as means over iterations that share a column.
 func (w *When) IterationTimes() (list []WhenIterations) {
 	for i, ns := range w.WidthNs {
 		if !w.InLoop(i) {
@@ -179,7 +185,8 @@ func (w *When) IterationTimes() (list []WhenIterations) {
 	return list
 }
 
-// IterationNs is the quantile of iteration times at share; 0 without a loop.
+// IterationNs returns a quantile of the durations of iterations, in ns: a fraction share (0 to 1) of them isn't longer.
+// It returns 0 without a loop.
 func (w *When) IterationNs(share float64) int64 {
 	list := w.IterationTimes()
 	slices.SortFunc(list, func(a, b WhenIterations) int { return cmp.Compare(a.Ns, b.Ns) })

@@ -22,7 +22,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A program is the measurements of one recording.
+// A program is what was measured on one recorded run of a program.
 type program struct {
 	Name       string
 	Ranks      int
@@ -35,9 +35,9 @@ type program struct {
 type result struct {
 	Codec                   string
 	Ratio, Gaps, Durations  float64
-	GapNoise, DurationNoise float64 // PSNR in decibels; 0: exact
-	Worst                   float64 // largest relative error
-	EncodeNs, DecodeNs      float64 // processor time for each value
+	GapNoise, DurationNoise float64 // PSNR of the decoded gaps and durations in decibels; 0: all are exact
+	Worst                   float64 // largest relative error of a decoded gap or duration
+	EncodeNs, DecodeNs      float64 // mean processor time for encoding, and for decoding, one gap or duration
 }
 
 func resultOf(r *codecs.Result) result {
@@ -54,7 +54,8 @@ func resultOf(r *codecs.Result) result {
 	}
 }
 
-// measured tries all codecs on the first calls of each thread of a trace.
+// measured tries all codecs on the first calls of each thread of a trace: on whole blocks, until these have as many
+// calls as the parameter calls, or more.
 func measured(path string, o *timing.Options, calls int) (*program, error) {
 	r, err := trace.Open(path)
 	if err != nil {
@@ -101,7 +102,7 @@ func measured(path string, o *timing.Options, calls int) (*program, error) {
 	return p, nil
 }
 
-// A cache is a file of programs that were measured in one way.
+// A cache is a file with the measurements of programs, all made with the same options (file.How).
 type cache struct {
 	path string
 	file struct {
@@ -110,8 +111,7 @@ type cache struct {
 	}
 }
 
-// openCache reads a cache. One that was made in another way, or can't be read,
-// counts as empty.
+// openCache reads a cache. A file that can't be read, or was made with options other than how, counts as empty.
 func openCache(path, how string) *cache {
 	c := &cache{path: path}
 	text, err := os.ReadFile(path)

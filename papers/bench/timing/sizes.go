@@ -14,15 +14,15 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A size is the size of a trace of virtual ranks.
+// A size is the size of a trace whose ranks are simulated (package vmpi).
 type size struct {
-	calls       uint64 // of all ranks
-	times, file int    // bytes
-	sites       int    // distinct calls, over all classes
+	calls       uint64 // number of calls of all ranks
+	times, file int    // bytes of section times, and of the whole file
+	sites       int    // number of distinct pairs of function and call site, summed over the classes
 	classes     int
 }
 
-// sizeOf merges ranks that repeat the calls of a program iterations times.
+// sizeOf simulates ranks that make the calls of p iterations times, merges them, and measures the trace.
 func sizeOf(p skeleton.Program, mode timing.Mode, ranks, iterations int) (size, error) {
 	var x size
 	links := merge.LocalTransports(ranks)

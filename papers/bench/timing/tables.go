@@ -35,8 +35,8 @@ func printRatios(w io.Writer, all []*program) {
 
 const codecHead = "codec | ratio | gaps | PSNR | durations | PSNR | max error | encode ns | MB/s | decode ns | MB/s |"
 
-// printCodecs prints a row for each codec: means over the programs, geometric
-// ones of ratios.
+// printCodecs prints a row for each codec. Ratios are geometric means over the programs, PSNR and ns are arithmetic
+// means. The largest error is that of all programs; MB/s follow from the means of ns.
 func printCodecs(w io.Writer, all []*program) {
 	fmt.Fprintln(w, "| "+codecHead+"\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
 	for i := range all[0].Results {
@@ -58,7 +58,7 @@ func printCodecs(w io.Writer, all []*program) {
 	}
 }
 
-// printDetails prints the same for each program.
+// printDetails prints a row for each program and codec.
 func printDetails(w io.Writer, all []*program) {
 	fmt.Fprintln(w, "| program | "+codecHead+"\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
 	for _, p := range all {
@@ -82,7 +82,7 @@ func noise(v float64) string {
 
 func speed(ns float64) string {
 	if ns < 0.5 {
-		return "- | -" // too few values
+		return "- | -" // too few values to measure a processor time
 	}
 	return fmt.Sprintf("%.0f | %.0f", ns, codecs.RawBytes*1e3/ns)
 }
@@ -101,7 +101,8 @@ func printHistograms(w io.Writer, all []*program) {
 	}
 }
 
-// histogramErrors is the errors of quantiles from histograms of five bins, over all terminals with enough calls.
+// histogramErrors is the errors of quantiles that are taken from histograms. Each terminal with enough calls has a
+// histogram of its gaps (Lists[0]) and one of its durations (Lists[1]).
 type histogramErrors struct {
 	Lists [2]struct {
 		N                  int
@@ -109,7 +110,7 @@ type histogramErrors struct {
 	}
 }
 
-// enough is the least number of samples of a distribution.
+// enough is the least number of calls of a terminal whose histograms are judged.
 const enough = 100
 
 func (h *histogramErrors) add(keys []uint32, b series.Batch) {
@@ -132,7 +133,8 @@ func (h *histogramErrors) add(keys []uint32, b series.Batch) {
 	}
 }
 
-// errorsOf returns the errors of the quantiles' shares (mean and worst), and the median error of their values.
+// errorsOf compares the percentiles 1 to 99 of a histogram of values with the sorted values. mean and worst are the
+// errors in rank, from 0 to 1; value is the median relative error of a percentile.
 func errorsOf(values []uint64) (mean, worst, value float64) {
 	h := hist.New(hist.DefaultBins, 0)
 	for _, v := range values {
@@ -155,7 +157,7 @@ func errorsOf(values []uint64) (mean, worst, value float64) {
 			})
 			return float64(at) / n
 		}
-		// A frequent value covers a range of shares.
+		// A value that occurs several times is the quantile of a range of q: within the range the error is 0.
 		d := max(below(got-0.5)-q, q-below(got+0.5), 0)
 		mean += d / steps
 		worst = max(worst, d)
