@@ -25,7 +25,7 @@ func pools(groups, like []int32) (of []int32, n int) {
 		}
 	}
 	of = make([]int32, len(groups))
-	shared := make([]int32, len(members)) // 1 + pool
+	shared := make([]int32, len(members)) // by group: 1 + the pool that its terminals share; 0: none yet
 	for i, g := range groups {
 		if members[g] < MinPoolSize {
 			if like != nil && int(like[i]) != i {
@@ -111,7 +111,7 @@ type ClassPools struct {
 	ForeignExtremes [2][]bool     // by group: its extremes include other classes
 }
 
-// A PoolKey identifies a pool across classes: by signature or, if sig is shared, by group.
+// A PoolKey identifies a pool across classes: by signature or, if SignatureIndex is shared, by group.
 type PoolKey struct {
 	Group          any
 	SignatureIndex int
@@ -148,7 +148,7 @@ func NewClassPools(groups, like []int32, key func(n int) PoolKey, counts []uint6
 	for i := range p.keys {
 		p.keys[i].SignatureIndex = shared - 1
 	}
-	site := make([]int, countGroups(groups)) // 1 + number
+	site := make([]int, countGroups(groups)) // by group: 1 + its number in order of first occurrence; 0: not met yet
 	for i, pool := range of {
 		p.Calls[pool] += counts[i]
 		k := key(i)
@@ -169,7 +169,7 @@ func NewClassPools(groups, like []int32, key func(n int) PoolKey, counts []uint6
 	return of, p
 }
 
-// rowKey returns a key by which the corresponding row of another class is found.
+// rowKey returns a key of row i that is the same for the row of the same call site in other classes.
 func (p *ClassPools) rowKey(i int) any {
 	return p.sites[i]
 }
@@ -200,7 +200,7 @@ func (p *ClassPools) Unpool(of, groups []int32, counts []uint64, ranks []int) []
 // SumGroups returns the first terminal of each group, in order, and the times of the
 // whole group.
 func SumGroups(groups []int32, times func(n int) model.Times) (first []int, sums []model.Times) {
-	at := make([]int, countGroups(groups)) // 1 + number
+	at := make([]int, countGroups(groups)) // by group: 1 + its index in first; 0: not met yet
 	for i, g := range groups {
 		if at[g] == 0 {
 			first, sums = append(first, i), append(sums, model.Times{})
@@ -213,8 +213,8 @@ func SumGroups(groups []int32, times func(n int) model.Times) (first []int, sums
 	return first, sums
 }
 
-// ShareOfPool returns a terminal's share of a pooled summary, if its calls are those from number from up to to, of
-// all. Shares add up to the whole.
+// ShareOfPool returns a terminal's share of s, the summary of a pool with all calls. The terminal's calls are those
+// with numbers from from up to to, without to. The shares of a pool's terminals add up to s.
 func ShareOfPool(s model.Stat, from, to, all uint64) model.Stat {
 	if from == 0 && to == all || from > to || to > all {
 		return s
@@ -226,7 +226,7 @@ func ShareOfPool(s model.Stat, from, to, all uint64) model.Stat {
 	return s.Proportion(to-from, portion(s.Sum, to, s.Count)-portion(s.Sum, from, s.Count))
 }
 
-// portion is v·part/all, for part up to all.
+// portion is v·part/all, for part ≤ all, without overflow.
 func portion(v, part, all uint64) uint64 {
 	hi, lo := bits.Mul64(v, part)
 	q, _ := bits.Div64(hi, lo, all)
@@ -254,7 +254,7 @@ func codeRounded[T int64 | float64](c *wire.Coder, v *T, keep int) {
 	}
 }
 
-// mostRounded returns the largest code with this many bits.
+// mostRounded returns the largest code of a number that keeps this many bits after the leading one.
 func mostRounded(keep int) int { return 62<<keep - 1 }
 
 // RoundedNumber returns the code of the nearest value with this many mantissa bits after the leading one; unrounded

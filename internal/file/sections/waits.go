@@ -47,7 +47,7 @@ func DecodeWaits(r *wire.Reader, n WaitBounds) *model.Waits {
 type waitCoder struct {
 	wire.Coder
 	n      WaitBounds
-	shares bool // of version 1
+	shares bool // the section has version 1, where times of ranks are shares of a sum
 }
 
 func (x *waitCoder) steps(list ...*int64) {
