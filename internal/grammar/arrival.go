@@ -9,8 +9,8 @@ import (
 type Arrival struct {
 	Leaf             int
 	PreviousTerminal int  // the previous terminal, or BeforeFirst
-	EntersLoop       bool // enters the innermost loop that begins with the leaf
-	LoopsEntered     int  // how many loops are entered, see LeafVisit
+	EntersLoop       bool // the innermost loop that begins with the leaf begins with this arrival, instead of going on
+	LoopsEntered     int  // number of loops, nested from the innermost one outwards, that begin with this arrival
 	levels           []level
 }
 
@@ -22,8 +22,8 @@ type level struct {
 	offset uint64 // position in its body, in terminals
 	length uint64 // length of one iteration in terminals
 	count  uint64 // iterations
-	only   rounds
-	below  uint64 // arrivals in one iteration
+	only   rounds // selected iterations: those in which the arrival occurs
+	below  uint64 // number of arrivals in one of the selected iterations
 }
 
 // rounds selects the iterations of a symbol in which an arrival occurs.
@@ -35,7 +35,7 @@ const (
 	furtherRounds
 )
 
-// of returns how many of the first n iterations are selected.
+// of returns how many of the first n iterations r selects.
 func (r rounds) of(n uint64) uint64 {
 	switch {
 	case r == firstRound:

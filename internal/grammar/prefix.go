@@ -31,8 +31,8 @@ func (s *WeightSums) first(n int, is func(i int) bool) int {
 
 func first(n int, is func(i int) bool) int { return sort.Search(n, is) }
 
-// A sumsRule holds, by symbol of the rule's body, length and weight of the expansion up to and including that
-// symbol. Without weights the latter is nil.
+// A sumsRule holds, by symbol of a rule's body, the length and the weight of the body's expansion up to and including
+// that symbol. weights is nil if all are 0.
 type sumsRule struct {
 	ends    []uint64
 	weights []int64

@@ -2,7 +2,8 @@ package grammar
 
 import "fmt"
 
-// EachRepeated yields the symbols with a count above 1 and their indices, in order of streams, rules and positions.
+// EachRepeated yields the symbols with a count above 1, in order of streams, rules and positions. n numbers them from
+// 0. It returns how many there are.
 func EachRepeated(streams []*Grammar, yield func(n int, s *Symbol)) int {
 	n := 0
 	for _, g := range streams {

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// UnfoldLimit is the limit for the trees that leaf numbers in files refer to.
+// UnfoldLimit is the limit of the Unfold whose numbers of leaves files refer to.
 const UnfoldLimit = 1 << 14
 
 // An Unfolded is a grammar in which each use of a rule has its own copy, as far as the limit allows: further uses
@@ -56,7 +56,8 @@ func Unfold(g *Grammar, limit int) *Unfolded {
 		return t
 	}
 	instance(0)
-	// own is by instance: false if several uses share it. The instance of a rule with a single use is no copy.
+	// own is, by instance, whether only one use has it. Instances of rules with a single use don't count against the
+	// limit, as they are no copies.
 	own := []bool{true}
 	for n := 0; n < len(t.OriginalRule); n++ {
 		for i, s := range g.Rules[t.OriginalRule[n]] {

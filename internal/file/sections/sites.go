@@ -209,7 +209,7 @@ type SiteTable struct {
 	WithoutCallers  []int                 // by site: number of the site that is its place without callers
 	Phases          map[int]string        // by site: the phase that begins with calls from it
 	ThreadFunctions map[int]model.Site    // by site: the start function of threads whose first call is from it
-	Turns           map[int]int           // by site: the loop that began another iteration before its calls, as Call.Turn
+	Turns           map[int]int           // by site: the loop that began another round before its calls, as Call.Turn
 	ByHash          map[uint64]model.Site // sites that occur as values of parameters, by the hash that is the value
 
 	once    sync.Once
@@ -269,7 +269,7 @@ func marks(s *model.Site) bool {
 }
 
 // mark sets the phase, thread and turn of site n to those of its caller, which has the number outer and is o. If o is a
-// mark instead of a caller, it sets the one that o stands for.
+// mark instead of a caller, it sets the phase, thread or turn that o names.
 func (t *SiteTable) mark(n, outer int, o *model.Site) {
 	phase, begins := t.Phases[outer]
 	if o.BuildID == model.PhaseBuildID {
@@ -303,7 +303,7 @@ func (t *SiteTable) mark(n, outer int, o *model.Site) {
 	}
 }
 
-// maxTurn is the largest number in SiteTable.Turns, where it stands for an unknown loop.
+// maxTurn is the largest number in SiteTable.Turns, where it means an unknown loop.
 const maxTurn = 255
 
 // CommonNumber returns the largest number of a site with the same frames and turn as the given site.

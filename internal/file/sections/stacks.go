@@ -58,7 +58,7 @@ func newBodies(starts []int, places int) *bodies {
 	return &bodies{starts: starts, end: places, lists: make([][]int, len(starts)), others: newOrder(len(starts))}
 }
 
-// code returns the number that stands for a body in the file.
+// code returns the number by which the file refers to a body.
 func (x *bodies) code(body int) int {
 	if i := slices.Index(x.lately, body); i >= 0 {
 		return 2*(len(x.lately)-i) + 2
@@ -66,7 +66,7 @@ func (x *bodies) code(body int) int {
 	return 2*zigzag(x.others.before(body)-x.others.before(x.at)) + 1
 }
 
-// body returns the body that a number in the file stands for, as code returned it; -1 if it is invalid.
+// body returns the body for which code returned a number; -1 if the number is invalid.
 func (x *bodies) body(code int) int {
 	if code%2 == 0 {
 		if n := code/2 - 1; n > 0 && n <= len(x.lately) {

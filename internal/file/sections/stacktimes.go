@@ -12,7 +12,8 @@ import (
 const far = 1e-3
 
 // placeStacks returns the class's LeafTimes, with further leaves added; leaves has the terminal of each leaf. Calls
-// that differ in their stacks alone share a summary of times. Leaves are added for those of which its means are far off.
+// that differ in their stacks alone share a summary of times. Leaves are added for calls from which its means differ
+// much.
 func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, counts []uint64) []LeafTimes {
 	of, _ := pools(groups, like)
 	total := 0.0

@@ -211,7 +211,7 @@ func CheckStat(s model.Stat, calls uint64) error {
 	case s.Min > s.Max:
 		return fmt.Errorf("shortest time %d is longer than the longest, %d", s.Min, s.Max)
 	case s.Count > 0 && s.Max < math.MaxUint32 && s.Count < math.MaxUint32/2:
-		// Each time was rounded from ticks to nanoseconds by itself, so the sum may be off by half a nanosecond for
+		// Each time was rounded from ticks to nanoseconds alone, so the sum may be off by half a nanosecond for
 		// each time.
 		if s.Sum+s.Count < s.Min*s.Count || s.Sum > s.Max*s.Count+s.Count {
 			return fmt.Errorf("%d times from %d to %d have the sum %d", s.Count, s.Min, s.Max, s.Sum)

@@ -29,7 +29,7 @@ func (t *TimeCoder) varint(v *int) {
 // maxCode exceeds the code of any time.
 const maxCode = 70 << FineBits
 
-// number codes *v: as its difference from base if the class has a base class or signed is set, else by itself. It
+// number codes *v: as its difference from base if the class has a base class or signed is set, else as it is. It
 // refuses negative numbers unless signed is set.
 func (t *TimeCoder) number(v *int, base int, signed bool) {
 	if t.BaseClass == nil && !signed {

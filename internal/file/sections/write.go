@@ -421,8 +421,8 @@ func (e *encoder) terminal(f *column.Fitter, t *Terminal, members int, stored *[
 	site := e.sites.number[t.Site]
 	n := e.table.group(t, e.sites.place(site), e.functions[t.Call])
 	g := e.table.groups[n]
-	// One member's values determine which values are ranks; if another's lengths differ, the forms only become
-	// longer.
+	// The first member's values determine which values are ranks. Where this is wrong for another member, e.g. as its
+	// arrays have other lengths, forms only become longer.
 	ranks, err := g.shape.ranks(g.Function, e.vals)
 	if err != nil {
 		return signatureRef{}, err
