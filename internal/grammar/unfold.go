@@ -202,7 +202,7 @@ func (c *UnfoldedCursor) Skip(visits uint64) {
 			each = c.length[-id]
 		}
 		if each == 0 {
-			top.done = n // an instance without visits
+			top.done = n // the instance has no visits
 			continue
 		}
 		if rounds := min(visits/each, n-top.done); rounds > 0 {
@@ -216,8 +216,8 @@ func (c *UnfoldedCursor) Skip(visits uint64) {
 	}
 }
 
-// MainLoop returns the loop of the outermost sequence that has most visits; its Count is 0 if the sequence has no
-// loop.
+// MainLoop returns the repeated symbol of the start rule with the most visits. Its Iterations are 0 if the start rule
+// has no repeated symbol.
 func (c *UnfoldedCursor) MainLoop() (r model.OuterLoop) {
 	if len(c.t.OriginalRule) == 0 {
 		return r

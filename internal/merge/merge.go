@@ -135,7 +135,7 @@ func (g *SeriesGathering) message(s *MergedBlock) []byte {
 	return append(msg, body...)
 }
 
-// A panicked is a defect of this package. It must not keep other ranks waiting.
+// A panicked is a panic in this package, converted to an error. So a defect does not keep other ranks waiting.
 type panicked struct{ what any }
 
 func (p *panicked) Error() string { return fmt.Sprintf("defect: %v", p.what) }

@@ -218,9 +218,9 @@ func holdsAll(f *column.Fitter, forms []column.Form, vals []column.Column) bool 
 	return true
 }
 
-// One list of the forms of all values is not tried for a group with more than manyValues values in all, as it would take
-// too much memory. It is nevertheless tried if a signature has at least longSignature values (arrays), as it is then
-// shorter.
+// One list of the forms of all values is not tried for a group with more than manyValues values in all, as it would
+// take too much memory. It is nevertheless tried if a signature has at least longSignature values (arrays), as it is
+// then shorter.
 const (
 	longSignature = 64
 	manyValues    = 1 << 18
