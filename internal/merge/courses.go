@@ -18,7 +18,7 @@ import (
 type course struct {
 	name                 string // name of the attached values; "": times
 	stream               int    // stream of the calls with the attached values; 0 for times
-	terminal, from       int    // terminal of the calls; number of the previous calls' site, or track.NoPreviousTerminal
+	terminal, from       int    // terminal of the calls; number of the site before, or track.NoPreviousTerminal
 	gap, duration, count []timing.Phase
 }
 

@@ -29,7 +29,7 @@ type ring struct {
 	older map[int64]*pending // requests whose slot a newer one took
 }
 
-// mostSlots limits a ring: requests that are never completed go to older.
+// mostSlots is the largest number of slots of a ring. If requests are never completed, more go to older.
 const mostSlots = 1 << 12
 
 func (r *ring) at(id int64) *pending {
