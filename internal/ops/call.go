@@ -115,7 +115,7 @@ type Operation struct {
 	Tag                      int64 // of a message
 	Root                     int   // of a collective
 	SentBytes, ReceivedBytes uint64
-	Message                  uint64                 // number of a message, equal at both ends, with Options.Messages; 0: unknown
+	Message                  uint64                 // a message's number, equal at both ends; 0 without Options.Messages
 	ChannelIndex             uint64                 // index of the message in its channel, from 1; 0 without Message
 	RequestedBytes           uint64                 // of a file operation: bytes asked for
 	PerMember                *Transfers             // bytes sent to and received from each member, if Options ask for that
@@ -123,7 +123,7 @@ type Operation struct {
 	Window                   *Window
 	Group                    []int // of ActPost, ActStart, ActComplete and ActWait: world ranks
 	File                     *File
-	Call                     *trace.Call // of ActFileOpened, -Sought and -Viewed, and of ActLock: the call, for its arguments
+	Call                     *trace.Call // of ActFileOpened, ActFileSought, ActFileViewed, ActLock: the call
 }
 
 // Exclusive reports whether the lock of an ActLock is exclusive.
