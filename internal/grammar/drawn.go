@@ -23,14 +23,14 @@ import (
 type SyntheticLoop struct {
 	SymbolNumber int
 	Family       int
-	KeyOfRank    []int64 // by rank of the class: loops with equal keys run together
+	KeyOfRank    []int64 // by rank of the class: ranks with equal keys run the loop together, with equal counts
 }
 
 // A SyntheticCounts is the distributions and the loops for synthetic trip counts.
 type SyntheticCounts struct {
 	Seed     uint64
 	Families []model.SyntheticLoops
-	Loops    [][]SyntheticLoop // by class
+	Loops    [][]SyntheticLoop // by class: its loops with synthetic counts
 }
 
 // mostDrawn limits the synthetic trip counts of a class over all ranks, mostRuns those of a rank.
@@ -159,7 +159,7 @@ func (u *unroller) stream(g *Grammar) (*Grammar, error) {
 	return x.into, nil
 }
 
-// mark marks the symbols with synthetic or varying counts.
+// mark sets the marks of all rules of the stream, and expanded for those with loops to unroll.
 func (x *streamUnroller) mark() error {
 	at := 0
 	for at < len(x.varying) && x.varying[at] < x.number {
@@ -266,7 +266,7 @@ func (x *streamUnroller) emitRules() (err error) {
 	return nil
 }
 
-// emitted registers a symbol of the result, and returns it with its rule's new number.
+// emitted returns symbol s with its rule's new number, as it becomes part of the result. It counts s by calling symbol.
 func (x *streamUnroller) emitted(s Symbol, m unrollMark) (Symbol, error) {
 	if s.TerminalOrRule < 0 {
 		s.TerminalOrRule = -x.unrolled[-s.TerminalOrRule].number
@@ -364,7 +364,8 @@ func (d *SyntheticCounts) DrawRounds(family int, key int64, runs int) []int64 {
 	if total == 0 {
 		return out
 	}
-	// The first position is random, too, as otherwise a few runs would have equal counts for all keys.
+	// Where in the distribution the parts begin is random, too. Otherwise a few runs would have equal counts for all
+	// keys.
 	shift := float64(DrawHash(from, uint64(runs))>>11) / (1 << 53)
 	bin, below := 0, float64(0)
 	for i, p := range order {

@@ -19,7 +19,7 @@ func (b *Builder) follow(root int32) {
 	b.expect(b.first(root))
 }
 
-// shortest is the minimal number of symbols of a rule that is followed after its first two symbols.
+// shortest is the least number of symbols of a rule that resume begins to follow.
 const shortest = 4
 
 // resume starts to follow a rule that begins with the last two symbols of the start rule, the first one being node n.

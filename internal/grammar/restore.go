@@ -27,7 +27,7 @@ func (b *Builder) CodeSequence(c *wire.Coder, n int) *Builder {
 	return ContinueGrammar(g)
 }
 
-// CheckTerminals refuses terminals that are not below n.
+// CheckTerminals returns an error if g has a terminal that is not below n.
 func (g *Grammar) CheckTerminals(n int) error {
 	for _, t := range g.Terminals() {
 		if int(t) >= n {

@@ -61,7 +61,7 @@ func (p *Splitter) Parts(most int64) iter.Seq[WeightPart] {
 		type place struct {
 			rule int32
 			at   int
-			done uint64 // completed repetitions of the symbol there
+			done uint64 // number of completed repetitions of the symbol at index at
 		}
 		stack := []place{{}}
 		before := int64(0)
@@ -201,7 +201,8 @@ func (p *Splitter) add(c *KindCounts, id int32, times uint64) {
 	c.add(p.of(-id), times)
 }
 
-// of returns the count of a rule, cached. It computes the rules in the body first, without recursion.
+// of returns the counts of a rule's expansion, cached. It first computes those of the rules in its body, without
+// recursion.
 func (p *Splitter) of(rule int32) *KindCounts {
 	if c := p.whole[rule]; c != nil {
 		return c

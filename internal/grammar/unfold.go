@@ -98,7 +98,8 @@ type LeafVisit struct {
 	LoopsEntered int
 }
 
-// A visitFrame is a position in an instance: the symbol at, with done complete repetitions.
+// A visitFrame is a position in an instance: at is the index of the symbol there, and done is the number of the
+// symbol's repetitions that are complete or begun.
 type visitFrame struct {
 	instance, at int32
 	done         uint64
@@ -279,5 +280,5 @@ type Sealed struct{ g *Grammar }
 // Seal wraps a grammar.
 func Seal(g *Grammar) Sealed { return Sealed{g} }
 
-// Grammar unwraps it.
+// Grammar returns the grammar that h wraps.
 func (h Sealed) Grammar() *Grammar { return h.g }

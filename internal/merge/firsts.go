@@ -59,8 +59,8 @@ func durations(courses []course) (all [][]timing.Phase) {
 	return all
 }
 
-// apart returns the mean time of the calls in the first of phases. The bool reports whether these are one call of each
-// rank, and far longer than the mean of the other calls in all.
+// apart returns the mean time of the calls in the first of phases. It reports whether these are one call of each rank,
+// and their mean is far longer than that of all other calls in the lists all.
 func (p *placing) apart(phases []timing.Phase, all ...[]timing.Phase) (mean float64, apart bool) {
 	if len(phases) == 0 || phases[0].Calls == 0 {
 		return 0, false

@@ -264,7 +264,7 @@ type laneRemover struct {
 	number    map[uint32]uint32 // by old terminal without a lane: its new number
 	same      map[string]uint32 // by skeleton and columns of the values, for skeletons in like: the new number
 	like      map[int]bool      // by first terminal of a skeleton: whether a terminal with this skeleton has a lane
-	keys      []string          // keys of the class's columns
+	keys      []string          // by column of the old class: its key, see the method column; "": not yet computed
 }
 
 // An openLane is a lane, with the values that it has at the current call on each member of the class.
@@ -398,7 +398,8 @@ func sum(c *column.Column, add []int64) column.Column {
 	return out
 }
 
-// times distributes the times of the old terminals in proportion to the calls. The last part gets the remainder.
+// times returns the times of the new terminals. Those of an old terminal are distributed to its new ones in proportion
+// to their calls; the last one gets the remainder.
 func (u *laneRemover) times() []summary {
 	type share struct {
 		terminal int

@@ -162,7 +162,7 @@ func (v *valuePlaces) ofRanks(out *sections.Class) {
 	}
 }
 
-// rank adds the sums of one rank of the class.
+// rank sets in sums the sums of the values attached at leaves on one rank of the class.
 func (v *valuePlaces) rank(rank int, courses []course, sums map[string]map[int][]int64, queries *int) {
 	streams := make([]*placing, len(v.streams))
 	for i, p := range v.streams {
@@ -286,7 +286,7 @@ func (a attachments) inFile(sh *classShape) map[string][]model.ValueStat {
 	return m
 }
 
-// code codes the values of all sites.
+// code codes the statistics of all sites, by name.
 func (a *attachments) code(c *wire.Coder, sites int) {
 	names := slices.Sorted(maps.Keys(*a))
 	wire.CodeList(c, &names, 1, func(_ int, name *string) {

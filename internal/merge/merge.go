@@ -97,7 +97,7 @@ func merge(t Transport, tr *track.Track, trouble error, g *SeriesGathering) (s *
 
 var errEmpty = errors.New("empty message")
 
-// receive joins a state. If that fails, it marks the ranks of the state as lost.
+// receive joins other to s. If that fails, it marks the ranks of other as lost.
 func (s *MergedBlock) receive(other *MergedBlock) (*MergedBlock, error) {
 	first, ranks := s.first, s.ranks
 	err := attempt(func() error { return s.join(other) })

@@ -66,7 +66,8 @@ func (o rankCourses) bounded() rankCourses {
 	return o
 }
 
-// joinOwn appends the courses of another class's ranks to those of this one. It must precede the other joins.
+// joinOwn appends the courses of o's ranks to those of c's. It must be called before ranks and courses of o are joined
+// to c's.
 func (c *class) joinOwn(o *class) {
 	a, b := c.coursewise(), o.coursewise()
 	lost := a.lost || b.lost

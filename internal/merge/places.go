@@ -116,14 +116,14 @@ func (c *class) allTime() float64 {
 type placing struct {
 	tree       *grammar.Unfolded
 	arrivals   [][]grammar.Arrival
-	byTerminal map[int][]int // leaves of each terminal
+	byTerminal map[int][]int // by terminal: its leaves in the structure
 	site       []int
 	total      float64
 	ranks      float64
 	varies     bool // trip counts differ between ranks
 	some       bool // ranks may exist whose calls are not in the courses
 	queries    int
-	first      int // number of the first leaf, over all threads
+	first      int // number of the structure's first leaf, as leaves of all threads are numbered in a row
 	out        []sections.LeafTimes
 }
 
@@ -154,7 +154,8 @@ func (p *placing) waysTo(leaves []int) (ways map[int][]*grammar.Arrival, several
 	return ways, several
 }
 
-// terminal finds the times of one terminal's leaves. It returns false if they cannot be determined.
+// terminal determines the times of one terminal's leaves from its courses, and appends those that differ to p.out. It
+// returns false if they cannot be determined.
 func (p *placing) terminal(courses []course, times model.Times) bool {
 	leaves := p.byTerminal[courses[0].terminal]
 	ways, several := p.waysTo(leaves)
@@ -207,8 +208,8 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 type at struct{ leaf, loops int }
 
 // deal distributes the calls and times in the phases of a course to the leaves in ways, as sums. With apart, sums has
-// also entries for the calls that enter loops. It returns false if the course has another number of calls than ways, or
-// if p.queries is used up.
+// also entries for the calls that enter loops. It returns false if the course's number of calls does not fit that of
+// ways, or if p.queries is used up.
 func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[at]*callShare, apart bool) bool {
 	all := timing.SumPhases(phases)
 	counts := make([]uint64, len(ways))

@@ -160,7 +160,8 @@ func (r ranked) columns(sh *classShape) timing.TotalColumns {
 	return out
 }
 
-// joinRanked appends the times of another class's ranks to those of this one. It must precede the other joins.
+// joinRanked appends the times of o's ranks to those of c's. It must be called before ranks and totals of o are joined
+// to c's.
 func (c *class) joinRanked(o *class) {
 	c.ranked = c.rankwise().joined(o.rankwise())
 	c.valued = c.joinedValues(o)
@@ -297,7 +298,7 @@ func (c *class) joinedValues(o *class) map[string]ranked {
 	return out
 }
 
-// codeRanked codes nothing for a single rank, as its totals have it.
+// codeRanked codes the times of each rank of a class; nothing for a single rank, as its times are the totals.
 //
 //	class = ranked, per name of attached values, in rising order: ranked
 func (c *class) codeRanked(x *wire.Coder) {

@@ -230,11 +230,11 @@ type skeleton struct {
 
 // skeletons are the distinct skeletons of a class's terminals.
 type skeletons struct {
-	kinds []skeleton // by first occurrence
-	first []int      // by kind: the first terminal of it
-	of    []uint32   // by terminal: its kind
+	kinds []skeleton // in order of first occurrence
+	first []int      // by index in kinds: the first terminal with the skeleton
+	of    []uint32   // by terminal: index of its skeleton in kinds
 	width int        // number of values of all terminals
-	site  []int      // by kind: the first terminal that has the same skeleton except for the stack, see findSites
+	site  []int      // by index in kinds: the first terminal with the same skeleton except for the stack
 
 	order succession
 	known map[skeleton]int
@@ -314,7 +314,7 @@ func skeletonsOf(tr *track.Track) skeletons {
 //
 // The number of skeletons is known from the grammars.
 type succession struct {
-	next []int // by kind: the kind that followed it last, -1 if none did
+	next []int // by index in skeletons.kinds: the one that followed it last; -1: nothing did
 	last int
 }
 

@@ -108,7 +108,7 @@ func (u *united) walk() bool {
 		}
 		kinds = now
 	}
-	// Pairs are numbered by first occurrence, and so are terminals.
+	// As pairs are numbered by first occurrence, the united terminals are, too.
 	u.calls = make([]uint64, len(kinds))
 	for _, t := range at {
 		u.calls[t]++

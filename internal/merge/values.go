@@ -72,7 +72,7 @@ func layoutOf(s *skeletons) valueLayout {
 	return l
 }
 
-// at returns the position of a terminal's value.
+// at returns the index in values.nums of a terminal's value.
 func (l *valueLayout) at(terminal, value int) int {
 	return int(l.start[terminal]) + value*int(l.step[l.kind[terminal]])
 }

@@ -220,7 +220,7 @@ func (c *call) byRule(get values, v *view) Amount {
 
 // A Transfer is what a call moves in one direction.
 type Transfer struct {
-	TotalBytes   uint64   // all blocks together
+	TotalBytes   uint64   // bytes of all blocks together
 	PerMember    uint64   // bytes of the block of each member or neighbor, if all blocks have one size
 	ByMember     []uint64 // by member or neighbor: bytes of its block, if blocks have a size each
 	UnknownSizes bool     // the size of some datatype is unknown or impossible; its blocks count 0 bytes

@@ -101,7 +101,7 @@ const AllMembers = -2
 
 // Values of Operation.Root that are not ranks.
 const (
-	NoRoot       = -1 // the collective has none
+	NoRoot       = -1 // the collective has no root
 	RootSelf     = -2 // on an intercommunicator: this process
 	RootThisSide = -3 // on an intercommunicator: another process of the local group
 )
@@ -112,8 +112,8 @@ type Operation struct {
 	StartedBy                *trace.Function // the function that began it, or that made the persistent request
 	Comm                     *handles.Comm
 	Peer                     int   // rank in Comm, or in the remote group of an intercommunicator
-	Tag                      int64 // of a message
-	Root                     int   // of a collective
+	Tag                      int64 // tag of a message
+	Root                     int   // rank in Comm of a collective's root; else NoRoot, RootSelf or RootThisSide
 	SentBytes, ReceivedBytes uint64
 	Message                  uint64                 // a message's number, equal at both ends; 0 without Options.Messages
 	ChannelIndex             uint64                 // index of the message in its channel, from 1; 0 without Message

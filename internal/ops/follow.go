@@ -44,7 +44,7 @@ func (f *Follower) AdvanceTo(ns int64) error {
 	return nil
 }
 
-// Finish passes the remaining calls.
+// Finish passes the remaining calls to the sink, and ends the rank.
 func (f *Follower) Finish() error {
 	if err := f.AdvanceTo(MaxTime); err != nil {
 		return err

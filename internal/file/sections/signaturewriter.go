@@ -14,7 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A signatureWriter collects the signatures of all classes.
+// A signatureWriter collects the signatures of all classes while a file is written.
 type signatureWriter struct {
 	groups []*SignatureGroup
 	index  map[skeleton]int32
@@ -99,7 +99,7 @@ var (
 	errStacked = fmt.Errorf("more than %d distinct calls with stacks", maxStacked)
 )
 
-// begin is called before the terminals of each class.
+// begin must be called before the terminals of each class are added; terminals is their number.
 func (w *signatureWriter) begin(terminals int) {
 	w.class++
 	w.left = terminals
@@ -227,8 +227,9 @@ const (
 )
 
 // encode returns the kinds and the coefficients of the group's forms. They are in one list for each value position, or
-// in one list for all, signature by signature. The latter is chosen only if it takes less than a third: the lists
-// for each position are compressed better, together with those of similar groups.
+// in one list for all, signature by signature. The latter is chosen for signatures of more than MaxCallValues values,
+// else only if it takes less than a third: the lists for each position are compressed better, together with those of
+// similar groups.
 func (g *SignatureGroup) encode() (kinds, coefficients []byte) {
 	n := g.signatures()
 	// By signature: the index in keys of the form that is taken next.

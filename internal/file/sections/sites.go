@@ -21,7 +21,7 @@ type siteTable struct {
 	named  map[uint64]bool // hashes of sites that occur as values of parameters, e.g. of callback functions
 }
 
-// A stacked is a place with the number of its caller's site.
+// A stacked is a site with a stack, by the numbers of its place and of its caller's site.
 type stacked struct{ place, outer int }
 
 // newSiteTable numbers the places in order of module and offset, then the sites

@@ -6,7 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A spreadCode is a Spread as encoded in a file.
+// A spreadCode is a model.Spread as the numbers that a file has of it.
 type spreadCode struct {
 	alone            bool
 	most, least, dev int

@@ -135,7 +135,7 @@ func (x *bodies) codeExtent(c *wire.Coder, body int, list *[]int, most int) {
 // A stackCode is the encoded stacks up to the extents.
 type stackCode struct {
 	stacks int
-	starts []int // begins of bodies, ascending
+	starts []int // numbers of the first places of the bodies, ascending
 	lists  []int // by site: the code of its list, as list above
 	bodies []int // by new list: the code of its body, as body above
 }

@@ -53,7 +53,7 @@ func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, cou
 	some := false
 	for _, s := range alike {
 		if len(s.calls) == 1 {
-			continue // no other stack; whatever shares the summary has other values
+			continue // the calls have one stack only: other terminals in their summary differ in values
 		}
 		for _, t := range s.apart(far * total) {
 			wanted[t], some = true, true
@@ -73,7 +73,7 @@ func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, cou
 	return list
 }
 
-// A stackless is calls that differ in their stacks only.
+// A stackless is the terminals of a class that differ from each other in their stacks only.
 type stackless struct {
 	calls []stackCalls
 	left  bool // a reader gives terminals without own means the time that the terminals with own means leave
@@ -82,7 +82,7 @@ type stackless struct {
 type stackCalls struct {
 	terminal    int
 	calls       float64
-	own, pooled callTime // mean times: own, and of all calls that share a summary
+	own, pooled callTime // mean times of the terminal's calls, and of all calls that share its summary
 	known       bool     // all of the terminal's calls have times, and other terminals in the summary have some, too
 }
 
@@ -130,7 +130,7 @@ func (s *stackless) apart(enough float64) (list []int) {
 	}
 }
 
-// asFar is the largest ratio of two numbers that count as equal.
+// asFar is the largest ratio of two errors of time that apart takes as equal.
 const asFar = 1.01
 
 func (x *stackCalls) time() float64 { return (x.own.gap + x.own.duration) * x.calls }

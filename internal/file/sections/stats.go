@@ -33,12 +33,12 @@ import (
 // means without their low bits apart; missing pools count as without deviation. That class has base 1, so that two
 // pieces are all that is read for one.
 //
-// apart is 0 where totals of ranks are the calls. Sums are counts times means.
+// apart is 0 where the extremes of the ranks' totals are those of the pool's times. Sums are counts times means.
 const (
 	CoarseBits = 5
 	commonBits = 6 // bits of extremes that several classes share: finer, as each class's total has to agree with them
 	FineBits   = 10
-	meanParts  = 64 // means are counted in this part of a nanosecond
+	meanParts  = 64 // means are counted in units of 1/64 ns
 	lowBits    = 7
 )
 
@@ -57,10 +57,10 @@ type statCode struct {
 // TimeCodes are the times of a class as their numbers in a file.
 type TimeCodes struct {
 	Stats    [2][]statCode
-	extremes [2][]extremeCode // by row
+	extremes [2][]extremeCode // by row: its extremes, rounded
 	spreads  [2][]spreadCode
 	rows     [2][]callRow // by row: the pools that it joins
-	// The following fields exist in classes that others refer to.
+	// The following fields are set only for classes to whose times other classes refer.
 	byKey  map[PoolKey]int
 	byRow  map[any]int
 	bySite map[any]int
@@ -188,7 +188,7 @@ func (p *ClassPools) sums(codes []statCode) []uint64 {
 	return sums
 }
 
-// means are the codes of the means over ranks of each group's total.
+// means returns, by group, the code of the mean over the ranks of the total time in the group's calls.
 func (p *ClassPools) means(codes []statCode) []int {
 	sums := make([]float64, len(p.OnlyPoolOfGroup))
 	for i := range codes {
@@ -202,8 +202,8 @@ func (p *ClassPools) means(codes []statCode) []int {
 	return list
 }
 
-// CheckStat compares a summary with the number of calls. A call that was unfinished when the process died has no
-// duration, and a thread's first call has no gap.
+// CheckStat returns an error if s cannot be a summary of times of this many calls. It may have fewer times: a call that
+// was unfinished when the process died has no duration, and a thread's first call has no gap.
 func CheckStat(s model.Stat, calls uint64) error {
 	switch {
 	case s.Count > calls:

@@ -14,6 +14,8 @@ import (
 //	family  = functions uvarint, (function uvarint, as a difference to the one before)…,
 //	          if there are none: (tags + 1, or 0 for all) uvarint, (tag varint, as a difference to the one before)…,
 //	          precision uvarint, kept uvarint, distribution
+//
+// A family is a model.MergedSizes, and kept its UnmergedCalls.
 func (c *Content) appendThinned(b []byte) []byte {
 	return wire.AppendCoded(b, func(x *wire.Coder) { codeThinned(x, &c.MergedSizes, 0) })
 }

@@ -10,8 +10,8 @@ import (
 // the code.
 type TimeCoder struct {
 	wire.Coder
-	BaseClass     *TimeCodes // nil: the class has no base
-	BaseForOthers bool       // other classes have this one as base
+	BaseClass     *TimeCodes // times of the class to which this one refers; nil: to none
+	BaseForOthers bool       // other classes refer to this one
 	Ranks         int        // number of ranks of the run
 }
 
@@ -96,7 +96,7 @@ func (t *TimeCoder) code(p *ClassPools, c *TimeCodes, took func(what string, n i
 	}
 }
 
-// Names of the parts of a class's times, besides means.
+// Names with which TimeCoder.code calls took, besides those for means.
 const (
 	CostOfExtremes = "extremes of a call site's"
 	CostOfSpreads  = "how ranks differ in a call site's"
@@ -218,7 +218,8 @@ func (t *TimeCoder) spreads(p *ClassPools, c *TimeCodes, k int) {
 	each(func(x, _ *spreadCode, _, _ int) { member(&x.minRank) })
 }
 
-// cost returns approximately how many bits the numbers of a class take with a base; nil for no base.
+// cost returns approximately how many bits the times of a class take if they refer to those of the class base; nil: to
+// none.
 func (p *ClassPools) cost(c, base *TimeCodes) int {
 	t := TimeCoder{BaseClass: base}
 	t.code(p, c, func(string, int) {})

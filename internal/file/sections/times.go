@@ -15,8 +15,8 @@ import (
 // separate summaries would take more room than the rest of the trace.
 const MinPoolSize = 32
 
-// pools returns the summary of each terminal of a class, and the number of summaries. groups is each terminal's
-// signature group. Calls that differ only in their stacks share a summary, too: like is by terminal the first of them.
+// pools returns, by terminal of a class, the number of its pool, and the number of pools. groups is each terminal's
+// signature group. Terminals that differ only in their stacks share a pool, too: like is by terminal the first of them.
 func pools(groups, like []int32) (of []int32, n int) {
 	members := make([]int, countGroups(groups))
 	for i, g := range groups {
@@ -71,7 +71,8 @@ func AlikeButForStack(n int, key func(i int) CallKey) []int32 {
 	return list
 }
 
-// NumberGroups numbers groups by first occurrence.
+// NumberGroups returns, for each element of list, the number of its group. Groups are numbered from 0 by first
+// occurrence.
 func NumberGroups(list []*SignatureGroup) []int32 {
 	number := make(map[*SignatureGroup]int32)
 	of := make([]int32, len(list))
@@ -120,7 +121,7 @@ type PoolKey struct {
 const shared = -1
 
 // poolTimes merges times by pool. groups is each terminal's signature group, like the first terminal that differs
-// in its stack only. key identifies the signature, and counts is the number of calls.
+// in its stack only. key identifies a terminal's signature, and counts is by terminal the number of its calls.
 func poolTimes(times func(n int) model.Times, groups, like []int32, key func(n int) PoolKey, counts []uint64, ranks int) *ClassPools {
 	of, p := NewClassPools(groups, like, key, counts, ranks)
 	for k := range p.Stats {

@@ -36,11 +36,11 @@ func DecodeWhen(r *wire.Reader, n WaitBounds) *model.When {
 	return w
 }
 
-// Limits of the section.
+// Largest numbers of columns, rows and table cells in the section.
 const (
 	whenColumns = 4096
 	whenRows    = 1024
-	whenCells   = model.WhenStates << 18 // cells of all planes
+	whenCells   = model.WhenStates << 18 // rows times columns, over the planes of all states
 )
 
 type whenCoder struct{ waitCoder }

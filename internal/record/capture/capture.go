@@ -82,7 +82,7 @@ type Capture struct {
 	ticks   []int   // reusable memory of the method laps
 	others  []int   // reusable memory of the method laps
 	lapped  int     // number of calls that the method laps handled, for tests
-	found   []int   // indices of the current call's requests
+	found   []int   // indices in requests of the current call's requests
 	passed  []int64 // the current call's requests, in the form of signature.RequestArrayState
 	streams []*stream
 	turns   []streamHead // reusable memory of the method interleave

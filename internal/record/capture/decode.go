@@ -199,7 +199,7 @@ func (c *Capture) request(s *stream, f *frame, handle, place uint64) {
 	f.key = append(f.key, r.name)
 }
 
-// text reads a string.
+// text reads a string and appends its name to the key.
 func (c *Capture) text(f *frame, rec []uint64, p int) (int, error) {
 	n := int64(rec[p])
 	p++
@@ -214,7 +214,7 @@ func (c *Capture) text(f *frame, rec []uint64, p int) (int, error) {
 	return p + int(n+7)/8, nil
 }
 
-// fileName reads a file name, and replaces the rank's own number in it.
+// fileName reads a file name and appends its name to the key, with the rank's own number in it replaced.
 func (c *Capture) fileName(f *frame, rec []uint64, p int) (int, error) {
 	n := int64(rec[p])
 	if n <= 0 || n > int64(len(rec)-p-1)*8 {

@@ -19,9 +19,9 @@ type frame struct {
 	key    signature.Key // in the order of recording: return code, inputs, outputs, aux words
 
 	parent   int64 // communicator that a new one is created from
-	requests []int // requests of the inputs, in order: index or symbol.NoRequestIndex
+	requests []int // requests among the inputs, in order: index in Capture.requests, or symbol.NoRequestIndex
 	named    []namedRequest
-	ended    []int // indices in requests of the completed ones
+	ended    []int // indices in requests of those that the call completed
 	flag     int64 // output flag of a call that completes requests; -1: it has no such output
 	index    int64 // output index of a call that completes requests; -1: undefined, or it has no such output
 	indices  []int64
