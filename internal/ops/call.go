@@ -115,7 +115,7 @@ type Operation struct {
 	Tag                      int64 // tag of a message
 	Root                     int   // rank in Comm of a collective's root; else NoRoot, RootSelf or RootThisSide
 	SentBytes, ReceivedBytes uint64
-	Message                  uint64                 // a message's number, equal at both ends; 0 without Options.Messages
+	Message                  uint64                 // a message's number, equal at both ends; 0: not numbered
 	ChannelIndex             uint64                 // index of the message in its channel, from 1; 0 without Message
 	RequestedBytes           uint64                 // of a file operation: bytes asked for
 	PerMember                *Transfers             // bytes sent to and received from each member, if Options ask for that
