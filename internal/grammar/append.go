@@ -2,8 +2,8 @@ package grammar
 
 import "slices"
 
-// AppendRepeated appends a lap laps times. Once a whole lap led from a position in a loop back to the same
-// position, the remaining laps are only counted.
+// AppendRepeated appends the terminals in lap, laps times. Once a whole lap led from a position in a loop back to the
+// same position, the remaining laps are only counted.
 func (b *Builder) AppendRepeated(lap []uint32, laps uint64) {
 	if len(lap) == 1 {
 		b.AppendRun(lap[0], laps)
@@ -26,8 +26,8 @@ func (b *Builder) AppendRepeated(lap []uint32, laps uint64) {
 }
 
 // AppendAll appends the sequence of g with every terminal t replaced by f(t). Its time grows with g, not with the
-// sequence: a repeated part is appended until the Builder recognises the repetition, and then counted. It returns
-// false after most symbols; the Builder is then useless.
+// sequence: a repeated part is appended until the Builder recognises the repetition, and then counted. If it would have
+// to append more than most symbols of g, it stops and returns false; the Builder is then useless.
 func (b *Builder) AppendAll(g *Grammar, f func(uint32) uint32, most int) bool {
 	if len(g.Rules) == 0 {
 		return true

@@ -8,9 +8,9 @@ import (
 // a loop has several: one by which the loop is entered, and one for its further iterations.
 type Arrival struct {
 	Leaf             int
-	PreviousTerminal int  // the previous terminal, or BeforeFirst
-	EntersLoop       bool // enters the innermost loop that begins with the leaf
-	LoopsEntered     int  // how many loops are entered, see LeafVisit
+	PreviousTerminal int  // the terminal directly before the leaf, or BeforeFirst
+	EntersLoop       bool // the innermost loop that begins with the leaf begins with this arrival, instead of going on
+	LoopsEntered     int  // number of loops, nested from the innermost one outwards, that begin with this arrival
 	levels           []level
 }
 
@@ -19,11 +19,11 @@ const BeforeFirst = -1
 
 // A level is a symbol on the path from the start rule to a leaf; levels are outermost first.
 type level struct {
-	offset uint64 // position in its body, in terminals
+	offset uint64 // number of terminals before the symbol in its body
 	length uint64 // length of one iteration in terminals
-	count  uint64 // iterations
-	only   rounds
-	below  uint64 // arrivals in one iteration
+	count  uint64 // number of iterations
+	only   rounds // selected iterations: those in which the arrival occurs
+	below  uint64 // number of arrivals in one of the selected iterations
 }
 
 // rounds selects the iterations of a symbol in which an arrival occurs.
@@ -35,7 +35,7 @@ const (
 	furtherRounds
 )
 
-// of returns how many of the first n iterations are selected.
+// of returns how many of the first n iterations r selects.
 func (r rounds) of(n uint64) uint64 {
 	switch {
 	case r == firstRound:
@@ -71,8 +71,8 @@ func (a *Arrival) CountBefore(position uint64) uint64 {
 // deepest is the largest depth of leaves whose arrivals are computed.
 const deepest = 128
 
-// Arrivals returns the arrivals at each leaf, by leaf. counts is as in Walk. Leaves in instances that several uses
-// share have none.
+// Arrivals returns the arrivals at each leaf, by leaf. counts is the original grammar, or one that differs from it in
+// counts only. For leaves in instances that several uses share, it returns no arrivals.
 func (t *Unfolded) Arrivals(counts *Grammar) [][]Arrival {
 	out := make([][]Arrival, len(t.OriginalTerminal))
 	if len(t.OriginalRule) == 0 {
@@ -96,7 +96,7 @@ type arriving struct {
 	counts *Grammar
 	out    [][]Arrival
 	uses   []int
-	length []uint64 // by instance, in terminals
+	length []uint64 // by instance: its length in terminals
 	last   []int    // by instance: its last terminal
 	path   []visitStep
 }

@@ -43,7 +43,7 @@ const (
 	minRun    = 4
 	maxRun    = 64
 	isRun     = 1   // value of what for an item that is a run
-	maxRounds = 256 // symbols in all iterations of an item
+	maxRounds = 256 // largest number of symbols in all rounds of one item
 
 	codeRun    = isRun << flagBits
 	codeRounds = isRun<<flagBits | flagRepeated
@@ -64,9 +64,9 @@ func run(body []Symbol) int {
 // A splitter divides a body into items.
 type splitter struct {
 	rest  []Symbol
-	two   []Symbol // the first two iterations of the current progression, if there is one
-	first int      // remaining symbols of its first iteration
-	more  int      // number of further iterations
+	two   []Symbol // the first two rounds of the current progression; nil: none so far
+	first int      // number of symbols of the progression's first round that were not yet returned
+	more  int      // number of the progression's further rounds that were not yet returned
 }
 
 // next returns the symbols of the next item; none at the end. The item is either a run, or a progression with this
@@ -103,7 +103,8 @@ func items(body []Symbol) uint64 {
 	}
 }
 
-// distance codes a terminal relative to next, the lowest new one.
+// distance returns what the file has for terminal id: its distance from next, the lowest number that no terminal had so
+// far.
 func distance(id int32, next int64) uint64 {
 	switch d := next - int64(id); {
 	case d > 0:
@@ -244,9 +245,9 @@ func appendRounds(dst []byte, two []Symbol, rounds int) []byte {
 // A scratch is reusable memory for writing a grammar.
 type scratch struct {
 	number []int32    // number of each rule, in order of first use; 0: not yet used
-	stack  []splitter // remainder of each open body
+	stack  []splitter // for each body that is begun but not yet complete: the rest of it
 	room   []Symbol   // copies of bodies of a Builder's rules
-	begins []int      // by depth: begin of its body in room
+	begins []int      // by depth of nesting: the index in room where the body at this depth begins
 	path   []frame
 	past   past
 }
@@ -308,8 +309,8 @@ type decoder struct {
 	at    int
 	rules [][]Symbol
 	stack []int32 // rules with unfinished bodies
-	want  []int   // parallel to stack: remaining symbols
-	due   int     // sum of want
+	want  []int   // by index in stack: number of items of the body that are still to be read
+	due   int     // number of items of all unfinished bodies that are still to be read: the sum of want
 }
 
 func (d *decoder) uvarint() (uint64, error) {
@@ -336,7 +337,7 @@ func (d *decoder) body() error {
 	if err != nil {
 		return err
 	}
-	// due may already exceed the rest, as a symbol may take more bytes.
+	// due may already exceed the number of unread bytes, as an item may take several bytes.
 	if rest := len(d.src) - d.at - d.due; rest < 0 || v > uint64(rest) {
 		return errBody
 	}
@@ -364,7 +365,7 @@ func (d *decoder) onward() error {
 		return errOnward
 	}
 	body := onward(d.rules[n-2*int(back)], d.rules[n-int(back)])
-	if !settled(n, body) || len(body) == 0 { // unfinished rules refer to later ones
+	if !settled(n, body) || len(body) == 0 { // a rule whose body is unfinished refers to later rules
 		return errOnward
 	}
 	d.rules = append(d.rules, body)

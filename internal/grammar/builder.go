@@ -54,7 +54,7 @@ import "math"
 // A Builder grows a grammar by one terminal at a time. It is not safe for
 // concurrent use.
 type Builder struct {
-	// The token being followed or collected. These two fields are all that most calls of Append touch.
+	// sym is the terminal of the token that is being followed or collected, mode which of the two is done.
 	sym  uint32
 	mode mode
 	left uint64 // how many more of sym Append takes without calling next
@@ -62,8 +62,8 @@ type Builder struct {
 
 	nodes     []node
 	rules     []rule
-	freeNodes int32 // list through node.next, 0 ends it
-	freeRules int32 // list through rule.guard, 0 ends it
+	freeNodes int32 // the first unused node; node.next leads to the others; 0: no unused node
+	freeRules int32 // the first unused rule; rule.guard leads to the others; 0: no unused rule
 	dirty     []int32
 	index     index
 
@@ -71,12 +71,12 @@ type Builder struct {
 	cur    int32   // following: the expected token
 	path   []frame // following: the rules between root and cur
 	replay []Symbol
-	before []frame // path before a lap, for AppendRepeated
+	before []frame // reusable memory of AppendRepeated: path before a lap
 
-	undoing bool     // during undo: resume is not allowed
-	undone  []Symbol // symbols to append, during undo
+	undoing bool     // undo is running; during it resume must not be called
+	undone  []Symbol // reusable memory of undo: the symbols that it appends
 
-	plain bool // never follow: for tests and comparison
+	plain bool // no rule is followed: for tests and comparison
 
 	scratch scratch // for AppendBinary, which is called repeatedly
 }
@@ -86,9 +86,9 @@ type mode uint32
 
 const (
 	idle       mode = iota // no token yet
-	collecting             // a token grows: unlimited-left of sym so far
-	following              // left more of sym are expected
-	looking                // the open end is closed before the next token
+	collecting             // a token grows: sym occurred unlimited-left times in a row so far
+	following              // a rule is followed: sym is expected left more times
+	looking                // the digram at the end of the start rule is looked up, before the next token begins
 )
 
 // unlimited is the initial value of left while a token is collected.
@@ -97,7 +97,7 @@ const unlimited = math.MaxUint64
 // NewBuilder returns a Builder for an empty sequence.
 func NewBuilder() *Builder {
 	b := &Builder{
-		nodes: make([]node, 1, 64), // node 0 is the guard of the start rule
+		nodes: make([]node, 1, 64), // node 0 is the guard, or sentinel, of the start rule
 		rules: make([]rule, 1, 16), // rule 0 is the start
 	}
 	b.index.init()

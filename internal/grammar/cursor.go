@@ -5,7 +5,8 @@ import (
 	"sort"
 )
 
-// A bodyPosition is a position in a body: the symbol at, with done complete repetitions.
+// A bodyPosition is a position in the body of a rule: at is the index of the symbol there, and done is the number of
+// the symbol's repetitions that are complete or begun.
 type bodyPosition struct {
 	done uint64
 	rule int32
@@ -49,7 +50,7 @@ func (g *Grammar) All() iter.Seq[uint32] {
 // A Cursor reads the sequence from any position on.
 type Cursor struct {
 	g    *Grammar
-	ends [][]uint64 // by rule: the end of each symbol within the expansion
+	ends [][]uint64 // by rule and symbol of its body: the number of terminals up to the symbol's end
 	path []bodyPosition
 	left uint64 // remaining repetitions of the current terminal
 	sym  uint32

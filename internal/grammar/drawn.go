@@ -23,14 +23,14 @@ import (
 type SyntheticLoop struct {
 	SymbolNumber int
 	Family       int
-	KeyOfRank    []int64 // by rank of the class: loops with equal keys run together
+	KeyOfRank    []int64 // by rank of the class: ranks with equal keys run the loop together, with equal counts
 }
 
 // A SyntheticCounts is the distributions and the loops for synthetic trip counts.
 type SyntheticCounts struct {
 	Seed     uint64
 	Families []model.SyntheticLoops
-	Loops    [][]SyntheticLoop // by class
+	Loops    [][]SyntheticLoop // by class: its loops with synthetic counts
 }
 
 // mostDrawn limits the synthetic trip counts of a class over all ranks, mostRuns those of a rank.
@@ -42,18 +42,18 @@ const (
 // MaxDrawsPerRank returns how many synthetic trip counts a rank may have, by the number of ranks.
 func MaxDrawsPerRank(ranks int) int { return min(mostRuns, mostDrawn/max(1, ranks)) }
 
-// mostSymbols limits the symbols of a stream.
+// mostSymbols limits the number of symbols of the start rule of a stream after unrolling.
 const mostSymbols = 1 << 20
 
-// mostNested limits the nesting of loops around a synthetic one.
+// mostNested limits how deep the rules around a loop with synthetic trip counts may be nested.
 const mostNested = 1 << 10
 
 // An UnrolledStreams is streams in which each run of a loop with synthetic trip counts is separate.
 type UnrolledStreams struct {
 	Streams []*Grammar
-	Varying []int // indices of repeated symbols whose counts differ between ranks
-	// OriginalNumbers is by element of Varying: its previous index; -1: synthetic. DrawnCounts has
-	// the synthetic counts by rank.
+	Varying []int // indices, as of EachRepeated, of the repeated symbols whose counts differ between ranks
+	// OriginalNumbers is, by index in Varying, the symbol's index in UnrollStreams' varying; -1: its counts are
+	// synthetic. DrawnCounts has, by index in Varying and rank of the class, the synthetic counts; nil for others.
 	OriginalNumbers []int
 	DrawnCounts     [][]int64
 }
@@ -117,17 +117,17 @@ type unroller struct {
 	loops   []SyntheticLoop
 	varying []int
 	ranks   int
-	number  int // index of the next repeated symbol
+	number  int // number of repeated symbols of the original streams so far, as of EachRepeated
 	next    int // index of the next element of loops
 	made    int // number of repeated symbols in the result
 	runs    []int
 	out     *UnrolledStreams
 }
 
-// An unrollMark is the loop and the varying count of a symbol, as indices plus 1; 0: none.
+// An unrollMark is the indices of a symbol in unroller.loops and in unroller.varying, plus 1; 0: it is not there.
 type unrollMark struct{ loop, varying int }
 
-// An unrolledRule is the result for a rule.
+// An unrolledRule is what becomes of a rule of the original stream.
 type unrolledRule struct {
 	marks    []unrollMark // by symbol of its body
 	expanded bool         // the rule is inlined at each use, as it or a rule below it contains loops to unroll
@@ -159,7 +159,7 @@ func (u *unroller) stream(g *Grammar) (*Grammar, error) {
 	return x.into, nil
 }
 
-// mark marks the symbols with synthetic or varying counts.
+// mark sets the marks of all rules of the stream, and expanded for those with loops to unroll.
 func (x *streamUnroller) mark() error {
 	at := 0
 	for at < len(x.varying) && x.varying[at] < x.number {
@@ -266,7 +266,7 @@ func (x *streamUnroller) emitRules() (err error) {
 	return nil
 }
 
-// emitted registers a symbol of the result, and returns it with its rule's new number.
+// emitted returns symbol s with its rule's new number, as it becomes part of the result. It counts s by calling symbol.
 func (x *streamUnroller) emitted(s Symbol, m unrollMark) (Symbol, error) {
 	if s.TerminalOrRule < 0 {
 		s.TerminalOrRule = -x.unrolled[-s.TerminalOrRule].number
@@ -276,7 +276,8 @@ func (x *streamUnroller) emitted(s Symbol, m unrollMark) (Symbol, error) {
 
 var errMany = fmt.Errorf("more than %d numbers of rounds to draw, or more than %d of a rank", mostDrawn, mostRuns)
 
-// symbol registers a repeated symbol of the result.
+// symbol counts symbol s of the result if it is repeated. If its count differs between ranks, symbol adds it to
+// Varying.
 func (u *unroller) symbol(m unrollMark, s Symbol) error {
 	if s.Count < 2 {
 		return nil
@@ -294,7 +295,7 @@ func (u *unroller) symbol(m unrollMark, s Symbol) error {
 	return nil
 }
 
-// draw draws the trip counts.
+// draw draws the synthetic trip counts of the unrolled loops, as u.out.DrawnCounts.
 func (d *SyntheticCounts) draw(u *unroller) error {
 	drawn := make([][]int64, len(u.runs))
 	for i := range drawn {
@@ -341,8 +342,8 @@ func (d *SyntheticCounts) draw(u *unroller) error {
 	return nil
 }
 
-// DrawRounds draws the trip counts of a family's loops for a number of runs with one key. It permutes the runs
-// randomly; each takes an equal part of the distribution in turn.
+// DrawRounds draws the trip counts of a family's loops, one for each of the runs that have this key. It divides the
+// family's distribution into as many equal parts as there are runs, and assigns them to the runs in random order.
 func (d *SyntheticCounts) DrawRounds(family int, key int64, runs int) []int64 {
 	x := &d.Families[family]
 	total := uint64(0)
@@ -363,7 +364,8 @@ func (d *SyntheticCounts) DrawRounds(family int, key int64, runs int) []int64 {
 	if total == 0 {
 		return out
 	}
-	// The first position is random, too, as otherwise a few runs would have equal counts for all keys.
+	// Where in the distribution the parts begin is random, too. Otherwise a few runs would have equal counts for all
+	// keys.
 	shift := float64(DrawHash(from, uint64(runs))>>11) / (1 << 53)
 	bin, below := 0, float64(0)
 	for i, p := range order {

@@ -10,10 +10,10 @@ func (g *Grammar) Expand(list []uint32) []uint32 {
 		rule  int32
 		at    int
 		begin int  // begin of the rule's terminals in the list
-		once  bool // the list already has one repetition of the current rule
+		once  bool // the list already has one repetition of the symbol at index at
 	}
 	type span struct{ begin, end int }
-	known := make([]span, len(g.Rules)) // completed rules
+	known := make([]span, len(g.Rules)) // by rule: where the list has its expansion; valid if over
 	over := make([]bool, len(g.Rules))
 	stack := []place{{begin: len(list)}}
 	for {

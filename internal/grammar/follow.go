@@ -19,12 +19,12 @@ func (b *Builder) follow(root int32) {
 	b.expect(b.first(root))
 }
 
-// shortest is the minimal number of symbols of a rule that is followed after its first two symbols.
+// shortest is the least number of symbols of a rule that resume begins to follow.
 const shortest = 4
 
-// resume starts to follow a rule whose first two symbols equal those at the end of the start rule, n and the next.
-// It removes these two. f is the rule's first symbol. It returns false without a change if the rule is too short,
-// or if some rule would be left with one use.
+// resume starts to follow a rule that begins with the last two symbols of the start rule, the first one being node n.
+// It removes these two from the start rule. f is the node of the followed rule's first symbol. It returns false without
+// a change if the rule is too short, or if some rule would be left with one use.
 func (b *Builder) resume(n, f int32) bool {
 	m, g := b.nodes[n].next, b.nodes[f].prev
 	x := &b.nodes[n]
@@ -53,7 +53,7 @@ func (b *Builder) resume(n, f int32) bool {
 // seldom reports whether removing a use of the rule would leave it with one.
 func (b *Builder) seldom(id int32) bool { return id < 0 && b.rules[-id].uses < 3 }
 
-// passedBy sets the cursor to the end of a symbol, after all of its repetitions.
+// passedBy sets the cursor to the end of the symbol of node n, after all of the symbol's repetitions.
 func (b *Builder) passedBy(n int32) {
 	for b.nodes[n].id < 0 {
 		b.path = append(b.path, frame{node: n, done: b.nodes[n].count - 1})
@@ -86,7 +86,8 @@ func (b *Builder) undo() {
 	b.n, b.undone, b.undoing = n, list[:0], false
 }
 
-// resumed appends the completed rule that resume followed to the start rule, where it is counted.
+// resumed appends to the start rule a use of the rule that resume began to follow, as the rule is now complete. If the
+// start rule already ends with this rule, root becomes that symbol.
 func (b *Builder) resumed() {
 	last := b.nodes[0].prev
 	if x := &b.nodes[last]; x.id == b.nodes[b.root].id {
@@ -169,7 +170,8 @@ func (b *Builder) abandon(sym uint32) {
 	b.begin(sym)
 }
 
-// retrace appends the followed part, without the current token.
+// retrace ends following. It appends to the start rule the part of the followed rule that the cursor has passed,
+// without the current token.
 func (b *Builder) retrace() {
 	b.replay = b.replay[:0]
 	b.passed(b.hold)
@@ -179,7 +181,8 @@ func (b *Builder) retrace() {
 	}
 }
 
-// passed calls f for each symbol of the followed part, without the current token, with its number of repetitions.
+// passed calls f for each symbol that the cursor has passed in the followed rule, without the current token. count is
+// how many repetitions of the symbol it has passed.
 func (b *Builder) passed(f func(n int32, count uint64)) {
 	n := b.first(b.root)
 	for d := 0; ; d++ {

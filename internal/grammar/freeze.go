@@ -39,7 +39,7 @@ func (b *Builder) finish() {
 	}
 }
 
-// flush ends the last token.
+// flush ends the last token, and appends it and the followed part before it to the start rule.
 func (b *Builder) flush() {
 	b.leave()
 	if b.mode == following && b.nodes[b.root].count == 0 {

@@ -9,14 +9,14 @@ import (
 
 // A Symbol is a terminal or a rule, repeated.
 type Symbol struct {
-	TerminalOrRule int32  // a terminal if not negative, else the rule with number -ID
-	Count          uint64 // at least 1
+	TerminalOrRule int32  // a terminal if not negative, else the negated number of a rule
+	Count          uint64 // number of repetitions, at least 1
 }
 
-// A Grammar is the immutable form. Rules[0] is the start rule, which no symbol names; the others are numbered by
-// first use in a depth-first walk. That order alone does not exclude cycles, as a rule may name one with a lower
-// number; Check and Decode do. All other methods need a grammar that passes Check, as those of a Builder and of
-// Decode do.
+// A Grammar is what a Builder has built, and does not change. Rules[0] is the start rule, which no symbol names; the
+// other rules are numbered by first use in a depth-first walk. That order alone does not exclude cycles, as a rule may
+// name one with a lower number; Check and Decode do. All other methods need a grammar that passes Check, as those of a
+// Builder and of Decode do.
 type Grammar struct {
 	Rules [][]Symbol
 }
@@ -214,7 +214,7 @@ func (g *Grammar) IsNumberedFrom(next uint32) (after uint32, ok bool) {
 // Counts returns how often each of the terminals 0 to n-1 occurs in the sequence. Terminals from n on are ignored.
 func (g *Grammar) Counts(n int) []uint64 {
 	counts := make([]uint64, n)
-	// From users to used.
+	// Each rule comes after all rules that use it.
 	order := g.RuleOrder()
 	times := make([]uint64, len(g.Rules))
 	for i, r := range slices.Backward(order) {

@@ -9,8 +9,8 @@ import "unsafe"
 // tombstones.
 type index struct {
 	ends, begins digramTable
-	slots        []slot // length is a power of two
-	used         int    // number of used slots
+	slots        []slot // the hash table; its length is a power of two
+	used         int    // number of used slots of the hash table
 }
 
 // A slot holds the node where the digram begins; node 0 (the guard of the start rule) marks an empty slot.
@@ -19,7 +19,7 @@ type slot struct {
 	node int32
 }
 
-// digramTable has slots indexed by terminals. A slot with a hash but without a node was used before.
+// digramTable has slots indexed by terminals. A slot with a hash but with node 0 was used before; it is not used again.
 type digramTable struct {
 	slots []slot
 	used  int
@@ -98,7 +98,7 @@ func (p *digramTable) take(s *slot, h uint32, n int32) int32 {
 	return n
 }
 
-// leave removes node n if it has the slot of a terminal; it reports whether it did.
+// leave removes node n if it is in the slot of terminal id. It reports whether it was there.
 func (p *digramTable) leave(id, n int32) bool {
 	if id < 0 || int(id) >= len(p.slots) || p.slots[id].node != n {
 		return false

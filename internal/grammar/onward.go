@@ -9,11 +9,12 @@ import "slices"
 // three must refer only to rules before themselves, so that a reader knows them.
 
 const (
-	maxBack   = 8        // largest distance between two of the rules
+	maxBack   = 8        // largest difference between the numbers of two consecutive ones of the three rules
 	maxOnward = maxWidth // largest number of symbols: limits what a reader makes of a few bytes
 )
 
-// next returns the symbol that continues from b as b does from a; ok is false if there is no such symbol.
+// next returns the symbol c whose count and rule number differ from b's by as much as b's differ from a's. ok is false
+// if a and b are different terminals, or if c would not be valid.
 func next(a, b Symbol) (c Symbol, ok bool) {
 	id := 2*int64(b.TerminalOrRule) - int64(a.TerminalOrRule)
 	if a.TerminalOrRule != b.TerminalOrRule && (a.TerminalOrRule >= 0 || b.TerminalOrRule >= 0 || id >= 0 || id <= -1<<31) {
@@ -23,7 +24,8 @@ func next(a, b Symbol) (c Symbol, ok bool) {
 	return c, c.Count != 0
 }
 
-// isOnward reports whether c continues from b as b does from a.
+// isOnward reports whether the bodies a, b and c are a progression: each symbol of c is as next returns, and some
+// count changes.
 func isOnward(a, b, c []Symbol) bool {
 	if len(a) != len(c) || len(b) != len(c) {
 		return false
@@ -39,7 +41,7 @@ func isOnward(a, b, c []Symbol) bool {
 	return steps
 }
 
-// onward returns the body that continues from b as b does from a; nil if there is no such body.
+// onward returns the body c for which a, b and c are a progression, see isOnward; nil if there is no such body.
 func onward(a, b []Symbol) []Symbol {
 	if len(a) != len(b) || len(a) > maxOnward {
 		return nil
@@ -62,7 +64,8 @@ func settled(rule int, body []Symbol) bool {
 	return !slices.ContainsFunc(body, func(s Symbol) bool { return -int64(s.TerminalOrRule) >= int64(rule) })
 }
 
-// A past is the bodies written last, by rule number; nil for bodies that cannot be continued.
+// A past is the bodies of the rules written last, by rule number modulo its length. It is empty for a body that cannot
+// be continued.
 type past [3*maxBack + 1][]Symbol
 
 func (p *past) at(rule int32) *[]Symbol { return &p[int(rule)%len(p)] }
@@ -83,7 +86,8 @@ func (p *past) begin(rule int32, body []Symbol, number []int32) (back int32) {
 		}
 		*own = append(*own, s)
 	}
-	// At least as many rules as a progression has rounds: fewer may be chance, and the usual form is as short.
+	// Four bodies in a row must be a progression, as in MinProgressionRounds: fewer may be chance, and the usual form
+	// is as short.
 	for back = 1; back <= maxBack && 3*back < rule; back++ {
 		a, b, c := *p.at(rule - 3*back), *p.at(rule - 2*back), *p.at(rule - back)
 		if isOnward(b, c, *own) && isOnward(a, b, c) {

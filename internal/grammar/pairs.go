@@ -57,7 +57,8 @@ func (r *pairsRule) total() uint64 {
 	return r.ends[len(r.ends)-1]
 }
 
-// again is 1 if the end and the begin of a repeated symbol form a pair.
+// again is 1 if last and first, with which the expansion of the repeated symbol sym ends and begins, are a selected
+// pair; else 0.
 func (p *FollowerSearch) again(sym Symbol, first, last int) uint64 {
 	if sym.Count > 1 && p.wanted(last, first) {
 		return 1
@@ -65,7 +66,7 @@ func (p *FollowerSearch) again(sym Symbol, first, last int) uint64 {
 	return 0
 }
 
-// atStart is 1 if BeforeFirst and the first terminal form a pair.
+// atStart is 1 if BeforeFirst and the sequence's first terminal are a selected pair, else 0.
 func (p *FollowerSearch) atStart() uint64 {
 	if p.sums.Len() > 0 && p.wanted(BeforeFirst, p.rules[0].first) {
 		return 1
@@ -73,7 +74,7 @@ func (p *FollowerSearch) atStart() uint64 {
 	return 0
 }
 
-// Total returns the number of pairs.
+// Total returns the number of selected pairs in the sequence.
 func (p *FollowerSearch) Total() int64 {
 	if p.sums.Len() == 0 {
 		return 0
@@ -81,7 +82,7 @@ func (p *FollowerSearch) Total() int64 {
 	return int64(p.atStart() + p.rules[0].total())
 }
 
-// Before returns the number of pairs whose second terminal is among the first pos.
+// Before returns the number of selected pairs whose second terminal is among the first pos terminals of the sequence.
 func (p *FollowerSearch) Before(pos uint64) int64 {
 	if pos >= p.sums.Len() {
 		return p.Total()
@@ -115,7 +116,7 @@ func (p *FollowerSearch) Before(pos uint64) int64 {
 	return int64(sum)
 }
 
-// Nth returns the position and value of the second terminal of the n-th pair, from 0. n must be below Total.
+// Nth returns the position and value of the second terminal of the n-th selected pair, from 0. n must be below Total.
 func (p *FollowerSearch) Nth(n int64) (pos uint64, terminal uint32) {
 	k := uint64(n)
 	if p.atStart() > 0 {
@@ -158,7 +159,8 @@ func (p *FollowerSearch) Nth(n int64) (pos uint64, terminal uint32) {
 	}
 }
 
-// Digrams counts how often each terminal directly follows each other one, or BeforeFirst.
+// Digrams counts, by predecessor and terminal, how often the terminal directly follows the predecessor. The predecessor
+// of the first terminal is BeforeFirst.
 func (s *WeightSums) Digrams() map[[2]int]uint64 {
 	out := make(map[[2]int]uint64)
 	if s.Len() == 0 {

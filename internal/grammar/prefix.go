@@ -31,15 +31,15 @@ func (s *WeightSums) first(n int, is func(i int) bool) int {
 
 func first(n int, is func(i int) bool) int { return sort.Search(n, is) }
 
-// A sumsRule holds, by symbol of the rule's body, length and weight of the expansion up to and including that
-// symbol. Without weights the latter is nil.
+// A sumsRule holds, by symbol of a rule's body, the length and the weight of the body's expansion up to and including
+// that symbol. weights is nil if all are 0.
 type sumsRule struct {
 	ends    []uint64
 	weights []int64
 }
 
-// NewWeightSums returns the sums of a grammar. It takes time and memory in proportion to the grammar, not to the
-// sequence.
+// NewWeightSums returns the WeightSums of g, with these weights. It takes time and memory in proportion to the grammar,
+// not to the sequence.
 func NewWeightSums(g *Grammar, weight func(terminal uint32) int64) *WeightSums {
 	s := &WeightSums{g: g, rules: make([]sumsRule, len(g.Rules)), order: g.RuleOrder()}
 	for _, id := range s.order {
@@ -58,8 +58,8 @@ func NewWeightSums(g *Grammar, weight func(terminal uint32) int64) *WeightSums {
 	return s.WithWeights(weight)
 }
 
-// WithWeights returns the sums of the same grammar with other weights. If few terminals have weight, it is faster
-// and takes less memory than NewWeightSums.
+// WithWeights returns the WeightSums of the same grammar with other weights. If few terminals have a weight other than
+// 0, it is faster and takes less memory than NewWeightSums.
 func (s *WeightSums) WithWeights(weight func(terminal uint32) int64) *WeightSums {
 	w := &WeightSums{g: s.g, weight: weight, order: s.order, rules: make([]sumsRule, len(s.rules))}
 	for _, id := range s.order {

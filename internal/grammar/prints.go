@@ -14,12 +14,12 @@ type PrefixFingerprints struct {
 }
 
 type printed struct {
-	ends  []uint64 // by symbol: length of the body up to and including it
-	marks []print  // by symbol: print of the body up to and including it
+	ends  []uint64 // by symbol of the body: length in terminals of the expansion up to and including it
+	marks []print  // by symbol of the body: fingerprint of the expansion up to and including it
 }
 
-// A print is the fingerprint of a sequence: a polynomial of its numbers at base, modulo prime. power is base to the
-// power of the sequence's length.
+// A print is the fingerprint of a sequence. hash is a polynomial whose coefficients are the sequence's numbers,
+// evaluated at base modulo prime. power is base to the power of the sequence's length.
 type print struct{ hash, power uint64 }
 
 const (
@@ -62,7 +62,7 @@ func (p *PrefixFingerprints) Len() uint64 {
 	return p.rules[0].ends[len(p.rules[0].ends)-1]
 }
 
-// before returns the print of the first n terminals.
+// before returns the fingerprint of the first n terminals.
 func (p *PrefixFingerprints) before(n uint64) print {
 	sum := nothing
 	for id := int32(0); n > 0; {
@@ -96,7 +96,7 @@ func (p *PrefixFingerprints) CommonPrefix(q *PrefixFingerprints) uint64 {
 	return low
 }
 
-// then returns the print of a concatenation.
+// then returns the fingerprint of the concatenation of the sequences whose fingerprints are a and b.
 func (a print) then(b print) print {
 	return print{modulo(times(a.hash, b.power) + b.hash), times(a.power, b.power)}
 }

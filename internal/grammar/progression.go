@@ -10,8 +10,8 @@ import "slices"
 // Grammars in memory contain all rounds; the binary form has the first one and the steps.
 
 const (
-	MinProgressionRounds = 4  // of a progression; fewer are as short without
-	maxWidth             = 16 // symbols in a round
+	MinProgressionRounds = 4  // least number of rounds of a progression: fewer are as short without being one
+	maxWidth             = 16 // largest number of symbols in a round
 )
 
 // FindProgression returns the progression that body begins with: how many symbols a round has, and how many rounds
@@ -20,10 +20,12 @@ func FindProgression(body []Symbol) (width, rounds int) {
 	for w := 2; w <= maxWidth && w*MinProgressionRounds <= len(body); w++ {
 		a, b, c, d := &body[0], &body[w], &body[2*w], &body[3*w]
 		if c.TerminalOrRule-b.TerminalOrRule != b.TerminalOrRule-a.TerminalOrRule || !goesOn(*a, *b, *c) || !goesOn(*b, *c, *d) {
-			continue // the usual case
+			continue // tested first, as few bodies begin with a progression
 		}
 		if slices.Equal(body[:w], body[w:2*w]) || isRow(body[:w], body[w:]) {
-			continue // before counting rounds, as a row may be as long as the body and begin at each of its symbols
+			// Tested before rounds are counted: else a row as long as the body would be counted from each of its
+			// symbols.
+			continue
 		}
 		if n := CountEqualRounds(body, w); n >= MinProgressionRounds {
 			return w, n
@@ -37,7 +39,7 @@ func goesOn(a, b, c Symbol) bool {
 	return c.TerminalOrRule-b.TerminalOrRule == b.TerminalOrRule-a.TerminalOrRule && c.Count-b.Count == b.Count-a.Count && (a.TerminalOrRule == b.TerminalOrRule || a.TerminalOrRule >= 0 && b.TerminalOrRule >= 0 && c.TerminalOrRule >= 0)
 }
 
-// isRow reports whether all symbols of a round differ from the next round's.
+// isRow reports whether each symbol of a round has another terminal or rule than the symbol at its position in next.
 func isRow(round, next []Symbol) bool {
 	for i, x := range round {
 		if x.TerminalOrRule == next[i].TerminalOrRule {

@@ -27,7 +27,7 @@ func (b *Builder) CodeSequence(c *wire.Coder, n int) *Builder {
 	return ContinueGrammar(g)
 }
 
-// CheckTerminals refuses terminals that are not below n.
+// CheckTerminals returns an error if g has a terminal that is not below n.
 func (g *Grammar) CheckTerminals(n int) error {
 	for _, t := range g.Terminals() {
 		if int(t) >= n {
@@ -76,7 +76,7 @@ func (b *Builder) load(g *Grammar) {
 	}
 }
 
-// tidy establishes the invariants, which g may violate anywhere.
+// tidy establishes the invariants of the package comment, which a loaded grammar may violate anywhere.
 func (b *Builder) tidy() {
 	for n := range b.nodes {
 		b.inline(int32(n))

@@ -16,13 +16,13 @@ type Splitter struct {
 	marks map[int32][]KindCounts // by rule with a long body: the counts before every markEach-th symbol
 	count KindCounts             // result of the last call of CountKinds
 
-	// MaxSteps, if not 0, limits the number of parts: after this many steps parts become twice as heavy,
-	// repeatedly.
+	// MaxSteps, if not 0, limits the number of parts: each time that Parts has taken this many steps, it doubles the
+	// weight of the parts that follow.
 	MaxSteps int
 }
 
-// A KindCounts is the number of terminals of each kind, and the sum over them of the weights that each gives, see
-// NewSplitter.
+// A KindCounts is, by kind, the number of terminals of the kind, and the sum of what the Splitter's each returns for
+// them.
 type KindCounts struct {
 	Calls []uint64
 	Sums  []int64
@@ -30,7 +30,7 @@ type KindCounts struct {
 
 const (
 	markEach = 64
-	short    = 64 // counts of rules up to this length are not cached
+	short    = 64 // counts of rules that expand to at most this many terminals are not cached
 )
 
 // NewSplitter returns a Splitter. kind is a terminal's kind, less than kinds. each is the part of a terminal's weight
@@ -41,13 +41,13 @@ func NewSplitter(s *WeightSums, kind []int, kinds int, each func(terminal uint32
 
 // A WeightPart is a range of consecutive terminals.
 type WeightPart struct {
-	WeightBefore, Weight int64 // weight of everything before it, and of itself
-	Single               bool  // it is one terminal
+	WeightBefore, Weight int64 // weight of all terminals before the part, and of the part
+	Single               bool  // the part is one terminal
 	Terminal             uint32
 
 	rule     int32
 	from, to int    // range of symbols in the rule's body
-	times    uint64 // repetitions of the symbol, if the part is a single one; else 0
+	times    uint64 // if the part is repetitions of one symbol: their number; else 0
 }
 
 // Parts yields the sequence in order, in parts of weight most at most, and heavier single terminals. Their number
@@ -61,7 +61,7 @@ func (p *Splitter) Parts(most int64) iter.Seq[WeightPart] {
 		type place struct {
 			rule int32
 			at   int
-			done uint64 // completed repetitions of the symbol there
+			done uint64 // number of completed repetitions of the symbol at index at
 		}
 		stack := []place{{}}
 		before := int64(0)
@@ -90,7 +90,7 @@ func (p *Splitter) Parts(most int64) iter.Seq[WeightPart] {
 					continue
 				}
 			}
-			// A symbol that exceeds the weight of a part.
+			// All repetitions of the symbol together are heavier than most: take some of them, or enter its rule.
 			n := uint64(1)
 			if one <= most && one > 0 {
 				n = min(sym.Count-x.done, uint64(most/one))
@@ -184,7 +184,7 @@ func (c *KindCounts) subtract(d *KindCounts) {
 	}
 }
 
-// add adds the counts of a symbol, times repetitions.
+// add adds to c the counts of the symbol id, repeated times times.
 func (p *Splitter) add(c *KindCounts, id int32, times uint64) {
 	if id >= 0 {
 		k := p.kind[id]
@@ -201,7 +201,8 @@ func (p *Splitter) add(c *KindCounts, id int32, times uint64) {
 	c.add(p.of(-id), times)
 }
 
-// of returns the count of a rule, cached. It computes the rules in the body first, without recursion.
+// of returns the counts of a rule's expansion, cached. It first computes those of the rules in its body, without
+// recursion.
 func (p *Splitter) of(rule int32) *KindCounts {
 	if c := p.whole[rule]; c != nil {
 		return c

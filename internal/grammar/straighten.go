@@ -10,8 +10,8 @@ import (
 // differ only in counts.
 
 const (
-	minHidden = 8       // minimal number of rounds; fewer may be chance
-	maxTwice  = 2       // largest count of a rule of rounds
+	minHidden = 8       // least number of rounds of a hidden progression; fewer may be chance
+	maxTwice  = 2       // largest count with which a rule of rounds is expanded
 	maxApart  = 1 << 12 // largest number of symbols of a rule that is expanded
 	maxFlat   = 1 << 18 // largest number of symbols of a body with expanded rules, in addition to four times its own
 )
@@ -20,8 +20,8 @@ const (
 // from.
 type piece struct {
 	from, to int
-	apart    bool // write the piece's symbols instead of the body's
-	round    bool // part of a progression
+	apart    bool // the piece is written; if false, the symbols from from up to to of the body are
+	round    bool // the piece is part of a progression
 }
 
 // straighten returns a grammar of the same sequence without hidden progressions; g itself if it has none.
@@ -50,8 +50,8 @@ func (g *Grammar) straighten() *Grammar {
 	return out
 }
 
-// roundRules returns which rules may be rounds: short ones that occur in many versions with other counts, or that
-// differ in this way from rounds in a body. It returns nil without any.
+// roundRules returns, by rule, whether the rule may be rounds of a progression: it is short, and several other rules or
+// rounds in bodies have the same symbols with other counts. It returns nil if no rule may.
 func (g *Grammar) roundRules() []bool {
 	var key []byte
 	alike := func(body []Symbol) string {
@@ -175,7 +175,7 @@ func mark(flat []Symbol, pieces []piece) (some bool) {
 	return some
 }
 
-// tokens returns a body with a rule for each progression.
+// tokens returns a body in which each progression is replaced by a rule that has the progression as its body.
 func (s *straightener) tokens(body, flat []Symbol, pieces []piece) []Symbol {
 	var list []Symbol
 	for i, next := 0, 0; i < len(flat); { // next is the next symbol of the body
@@ -197,7 +197,8 @@ func (s *straightener) tokens(body, flat []Symbol, pieces []piece) []Symbol {
 	return list
 }
 
-// progression returns the rule of a progression.
+// progression returns, as Symbol.TerminalOrRule, the rule whose body is these rounds of a progression. It adds the rule
+// if it is new.
 func (s *straightener) progression(rounds []Symbol) int32 {
 	var key []byte
 	for _, x := range rounds {
@@ -213,7 +214,8 @@ func (s *straightener) progression(rounds []Symbol) int32 {
 	return -r
 }
 
-// CompressSymbols compresses a list of symbols. Its terminals are indices of ids.
+// CompressSymbols compresses a list of symbols. The terminals of b are indices in ids, which has the symbols' terminals
+// and rules.
 func CompressSymbols(list []Symbol) (b *Builder, ids []int32) {
 	number := make(map[int32]uint32)
 	b = NewBuilder()
@@ -229,7 +231,7 @@ func CompressSymbols(list []Symbol) (b *Builder, ids []int32) {
 	return b, ids
 }
 
-// replace makes a rule from tokens. It compresses these again, as a progression may itself be repeated.
+// replace makes tokens the body of rule r. It compresses them again, as a progression may itself be repeated.
 func (s *straightener) replace(r int32, tokens []Symbol) {
 	b, ids := CompressSymbols(tokens)
 	shift := int32(len(s.rules)) - 1

@@ -2,7 +2,8 @@ package grammar
 
 import "fmt"
 
-// EachRepeated yields the symbols with a count above 1 and their indices, in order of streams, rules and positions.
+// EachRepeated yields the symbols with a count above 1, in order of streams, rules and positions. n numbers them from
+// 0. It returns how many there are.
 func EachRepeated(streams []*Grammar, yield func(n int, s *Symbol)) int {
 	n := 0
 	for _, g := range streams {
@@ -23,8 +24,8 @@ func CountRepeated(streams []*Grammar) int {
 	return EachRepeated(streams, func(int, *Symbol) {})
 }
 
-// WithRepetitionCounts returns copies of streams with other counts, at least 1, for the repeated symbols with the given
-// indices.
+// WithRepetitionCounts returns copies of streams in which the repeated symbols with the indices in which, as of
+// EachRepeated, have other counts: count(i), at least 1, for which[i].
 func WithRepetitionCounts(streams []*Grammar, which []int, count func(i int) int64) ([]*Grammar, error) {
 	list := make([]*Grammar, len(streams))
 	for i, g := range streams {
@@ -53,7 +54,7 @@ func WithRepetitionCounts(streams []*Grammar, which []int, count func(i int) int
 	return list, nil
 }
 
-// CountTerminals returns the number of distinct terminals, if they are numbered by first
+// CountTerminals returns the number of distinct terminals. It returns false if they are not numbered by first
 // occurrence over the streams in order.
 func CountTerminals(streams []*Grammar) (int, bool) {
 	next := uint32(0)

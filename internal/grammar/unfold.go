@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// UnfoldLimit is the limit for the trees that leaf numbers in files refer to.
+// UnfoldLimit is the limit of the Unfold whose numbers of leaves files refer to.
 const UnfoldLimit = 1 << 14
 
 // An Unfolded is a grammar in which each use of a rule has its own copy, as far as the limit allows: further uses
@@ -56,7 +56,8 @@ func Unfold(g *Grammar, limit int) *Unfolded {
 		return t
 	}
 	instance(0)
-	// own is by instance: false if several uses share it. The instance of a rule with a single use is no copy.
+	// own is, by instance, whether only one use has it. Instances of rules with a single use don't count against the
+	// limit, as they are no copies.
 	own := []bool{true}
 	for n := 0; n < len(t.OriginalRule); n++ {
 		for i, s := range g.Rules[t.OriginalRule[n]] {
@@ -97,7 +98,8 @@ type LeafVisit struct {
 	LoopsEntered int
 }
 
-// A visitFrame is a position in an instance: the symbol at, with done complete repetitions.
+// A visitFrame is a position in an instance: at is the index of the symbol there, and done is the number of the
+// symbol's repetitions that are complete or begun.
 type visitFrame struct {
 	instance, at int32
 	done         uint64
@@ -201,7 +203,7 @@ func (c *UnfoldedCursor) Skip(visits uint64) {
 			each = c.length[-id]
 		}
 		if each == 0 {
-			top.done = n // an instance without visits
+			top.done = n // the instance has no visits
 			continue
 		}
 		if rounds := min(visits/each, n-top.done); rounds > 0 {
@@ -215,8 +217,8 @@ func (c *UnfoldedCursor) Skip(visits uint64) {
 	}
 }
 
-// MainLoop returns the loop of the outermost sequence that has most visits; its Count is 0 if the sequence has no
-// loop.
+// MainLoop returns the repeated symbol of the start rule with the most visits. Its Iterations are 0 if the start rule
+// has no repeated symbol.
 func (c *UnfoldedCursor) MainLoop() (r model.OuterLoop) {
 	if len(c.t.OriginalRule) == 0 {
 		return r
@@ -278,5 +280,5 @@ type Sealed struct{ g *Grammar }
 // Seal wraps a grammar.
 func Seal(g *Grammar) Sealed { return Sealed{g} }
 
-// Grammar unwraps it.
+// Grammar returns the grammar that h wraps.
 func (h Sealed) Grammar() *Grammar { return h.g }

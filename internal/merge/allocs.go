@@ -7,12 +7,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// allocSets are the allocation events of a block of ranks. Ranks whose events differ in numbers only share a set.
-// Sets do not depend on classes.
+// allocSets are the allocation events of a block of ranks, in sets. The ranks of a set have the same events except for
+// numbers, such as sizes; they need not be in one class.
 type allocSets struct {
 	sets  []*sections.AllocEvents
 	shape []string       // by set: its events without numbers
-	index map[string]int // by shape
+	index map[string]int // by shape: index of the set
 }
 
 func leafAllocs(l *track.AllocEvents, rank int) (v allocSets) {
@@ -37,7 +37,7 @@ func (v *allocSets) add(set *sections.AllocEvents, shape string) {
 	v.sets, v.shape = append(v.sets, set), append(v.shape, shape)
 }
 
-// join adds the allocation events of the following ranks.
+// join adds o, the allocation events of the block of ranks that directly follows.
 func (v *allocSets) join(o *allocSets) {
 	for i, set := range o.sets {
 		k, ok := v.index[o.shape[i]]

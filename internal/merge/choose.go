@@ -21,7 +21,7 @@ func (s *MergedBlock) shortest() []*class {
 	}
 	without, fewer := slices.Clone(s.classes), false
 	for i, c := range s.classes {
-		if !c.even() { // without lanes it would be divided into several classes
+		if !c.even() { // its members have different repetition counts: without lanes it would become several classes
 			continue
 		}
 		if len(c.shape().lanes) > 0 {

@@ -17,8 +17,8 @@ import (
 // have no courses.
 type course struct {
 	name                 string // name of the attached values; "": times
-	stream               int    // of attached values; 0 for times
-	terminal, from       int    // as in a histogram
+	stream               int    // stream of the calls with the attached values; 0 for times
+	terminal, from       int    // terminal of the calls; number of the site before, or track.NoPreviousTerminal
 	gap, duration, count []timing.Phase
 }
 
@@ -86,7 +86,7 @@ func (c *class) gatherCourses() {
 	c.courses = out
 }
 
-// joinCourses adds the courses of other ranks.
+// joinCourses adds the courses of o, the class of other ranks with the same key.
 func (c *class) joinCourses(o *class) {
 	if len(c.courses)+len(o.courses) == 0 {
 		return
@@ -111,8 +111,8 @@ func (c *class) uniteCourses(list []*class) {
 	c.gatherCourses()
 }
 
-// taking returns a function that maps a course of o to this class, which has the same sequence of calls. It fails
-// for a course whose terminal shares its skeleton with others in either class.
+// taking returns a function that maps a course of o to this class, which has the same sequence of calls. It returns
+// false for a course whose terminal is not the only one with its skeleton (see there) in both classes.
 func (c *class) taking(o *class) func(x course) (course, bool) {
 	of, n := c.shape().stacks()
 	first, members := make([]int, n), make([]int, n)
@@ -152,7 +152,7 @@ func codeCourses(c *wire.Coder, courses *[]course, n bounds) {
 	})
 }
 
-// codeFrom codes the site that calls came from.
+// codeFrom codes the field from of a histogram or a course.
 func codeFrom(c *wire.Coder, from *int) {
 	wire.CodeIntegers(c, from)
 	c.RefuseIf(*from < track.NoPreviousTerminal || *from > math.MaxInt32, "calls from a place that can't be")

@@ -35,7 +35,8 @@ func (p *placing) firsts(courses []course) (list []sections.FirstTimes) {
 	return list
 }
 
-// longFirst reports whether any course may have such a long first call. Most have none.
+// longFirst reports whether, in any of the courses, the first call of each rank took far longer than the other calls.
+// It is a quick test, as this is rare.
 func (p *placing) longFirst(courses []course) bool {
 	for i := range courses {
 		x := &courses[i]
@@ -58,8 +59,8 @@ func durations(courses []course) (all [][]timing.Phase) {
 	return all
 }
 
-// apart returns the mean of the first phase. The bool reports whether that phase consists of the first call of each
-// rank, and is far longer than the rest of all phases.
+// apart returns the mean time of the calls in the first of phases. It reports whether these are one call of each rank,
+// and their mean is far longer than that of all other calls in the lists all.
 func (p *placing) apart(phases []timing.Phase, all ...[]timing.Phase) (mean float64, apart bool) {
 	if len(phases) == 0 || phases[0].Calls == 0 {
 		return 0, false
@@ -83,12 +84,12 @@ func (p *placing) apart(phases []timing.Phase, all ...[]timing.Phase) (mean floa
 	return mean, model.FirstCallsDiffer(mean, usual, p.total/p.ranks)
 }
 
-// arrives returns how many calls of the stream there are up to the first one that takes the way.
+// arrives returns how many calls of the stream there are up to the first one of the arrival w, this one included.
 func arrives(w *grammar.Arrival) int {
 	return sort.Search(1<<62, func(n int) bool { return w.CountBefore(uint64(n)) > 0 })
 }
 
-// earliest returns the way that some call of the stream takes before a call takes another; nil without ways.
+// earliest returns the one of the arrivals in ways that occurs first in the stream; nil if ways is empty.
 func earliest(ways []*grammar.Arrival) (first *grammar.Arrival) {
 	at := 0
 	for _, w := range ways {
@@ -99,7 +100,7 @@ func earliest(ways []*grammar.Arrival) (first *grammar.Arrival) {
 	return first
 }
 
-// begins reports whether the first call at the leaf takes this way.
+// begins reports whether first occurs in the stream before all other arrivals in ways, those at its leaf.
 func begins(first *grammar.Arrival, ways []grammar.Arrival) bool {
 	at := arrives(first)
 	for i := range ways {

@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// HeldBytes returns approximately how many bytes of memory the state takes:
+// HeldBytes returns approximately how many bytes of memory s takes:
 //
 //	per class      600, and its key twice
 //	per terminal   52: skeleton, layout, number of its summary of times

@@ -11,13 +11,14 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// Histograms of a class are in the order of their keys. Terminals of a pool share theirs; in a refined class, whose
-// terminals were separated, all of a skeleton do. In both cases the lowest of these terminals represents the others.
+// Histograms of a class are in the order of their keys: terminal and from. Terminals of a pool share histograms. In a
+// refined class, all terminals of a function and site share them. In both cases the key has the lowest of these
+// terminals.
 
 // A histogram is the times of some terminals' calls that follow a call from one place.
 type histogram struct {
 	terminal      int
-	from          int // number of the previous call's place, or track.NoPreviousTerminal
+	from          int // number of the previous call's place, see histKeys; or track.NoPreviousTerminal
 	duration, gap *hist.Hist
 }
 
@@ -87,7 +88,7 @@ func gather(list []histogram) []histogram {
 	return out
 }
 
-// regroup changes the keys of a class's histograms after the class was split.
+// regroup changes the keys of a class's histograms after the class was refined: now more terminals share histograms.
 func (c *class) regroup() {
 	unit, _ := c.histKeys()
 	for i := range c.hists {
@@ -96,7 +97,7 @@ func (c *class) regroup() {
 	c.hists = gather(c.hists)
 }
 
-// joinHists adds the histograms of other ranks by key. If o is split, c must be, too.
+// joinHists adds the histograms of o, the class of other ranks with the same key. If o is refined, c.split must be set.
 func (c *class) joinHists(o *class) {
 	if len(c.hists)+len(o.hists) == 0 {
 		return

@@ -20,7 +20,8 @@ var (
 	errOrder = errors.New("terminals are not numbered by first occurrence")
 )
 
-// check refuses a shape that would make an unreadable file: with terminals that don't occur, or lanes of missing ones.
+// check returns an error for a shape that would make an unreadable file: one with terminals that occur in no stream, or
+// with lanes of terminals that don't exist.
 func (s *classShape) check() error {
 	if n, ok := grammar.CountTerminals(s.streams); !ok || n != s.terminals() {
 		return errOrder
@@ -87,7 +88,7 @@ func (c *class) leafSteps(tr *track.Track) {
 	}
 }
 
-// laneContent sets the lanes of a class in out, and distributes the counts to streams and lanes.
+// laneContent sets in out the lanes of a class, and divides the repetition counts into those of streams and of lanes.
 func (c *class) laneContent(out *sections.Class, sh *classShape) {
 	if len(sh.lanes) == 0 {
 		return
@@ -261,25 +262,25 @@ type laneRemover struct {
 	lane      map[uint32]*openLane // by terminal
 	terminals []plainTerminal
 	number    map[uint32]uint32 // by old terminal without a lane: its new number
-	same      map[string]uint32 // by values: the new number, for terminals with the skeleton of one that has a lane
-	like      map[int]bool      // skeletons of terminals with lanes, as the first terminal of each
-	keys      []string          // keys of the class's columns
+	same      map[string]uint32 // by skeleton and columns of the values, for skeletons in like: the new number
+	like      map[int]bool      // by first terminal of a skeleton: whether a terminal with this skeleton has a lane
+	keys      []string          // by column of the old class: its key, see the method column; "": not yet computed
 }
 
-// An openLane is a lane expanded to its members' values, relative to the first call.
+// An openLane is a lane, with the values that it has at the current call on each member of the class.
 type openLane struct {
 	shape *laneShape
 	order []uint32
 	first int // index of the lane's first column in the class's steps
 	calls int
-	at    [][]int64 // current values, by value and member
+	at    [][]int64 // by value of the lane and member: its current value, minus that in the lane's first call
 }
 
-// A plainTerminal is a terminal of the result: a set of values without a lane.
+// A plainTerminal is a terminal of the new class, where all calls have the same values.
 type plainTerminal struct {
 	old   uint32
-	at    [][]int64         // by value and member; nil if old has no lane
-	calls map[uint32]uint64 // by old terminal: number of calls. Several old terminals have an entry if a call in a lane equals other calls.
+	at    [][]int64         // as openLane.at was in its calls; nil if old has no lane
+	calls map[uint32]uint64 // by old terminal: number of calls; several entries if a call in a lane equals other calls
 }
 
 func (u *laneRemover) class(streams []*grammar.Grammar) *class {
@@ -356,7 +357,7 @@ func (u *laneRemover) add(x plainTerminal, next uint32) uint32 {
 	return next
 }
 
-// column returns one value's column, and a key that is equal for equal columns.
+// column returns the column of one value of a new terminal, and a key that is equal for equal columns.
 func (u *laneRemover) column(x *plainTerminal, value int) (column.Column, string) {
 	num := u.c.values.nums.at(u.sh.at(int(x.old), value))
 	col := u.c.values.columns()[num]
@@ -372,7 +373,7 @@ func (u *laneRemover) column(x *plainTerminal, value int) (column.Column, string
 	return col, u.keys[num]
 }
 
-// values returns the values of the terminals without lanes.
+// values returns the values of the new terminals.
 func (u *laneRemover) values(sh *classShape) values {
 	v := values{nums: newNumberRow(sh.width)}
 	number := make(map[string]uint32)
@@ -397,7 +398,8 @@ func sum(c *column.Column, add []int64) column.Column {
 	return out
 }
 
-// times distributes the times of the old terminals in proportion to the calls. The last part gets the remainder.
+// times returns the times of the new terminals. Those of an old terminal are distributed to its new ones in proportion
+// to their calls; the last one gets the remainder.
 func (u *laneRemover) times() []summary {
 	type share struct {
 		terminal int

@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	unlikeValue     = 1e-3    // relative difference below which means count as equal
-	maxPlacedValues = 1 << 14 // per class: most leaves with values of their own
-	maxOwnQueries   = 1 << 25 // per class, over all ranks: most lookups of arrivals
+	unlikeValue     = 1e-3    // relative difference up to which means at a leaf and at its site count as equal
+	maxPlacedValues = 1 << 14 // largest number of leaves of a class for which attached values are stored
+	maxOwnQueries   = 1 << 25 // largest number of lookups of arrivals for a class, over all its ranks
 )
 
 // placeValues sets the values attached at leaves, of the class and of each of its ranks.
 func (c *class) placeValues(out *sections.Class, sh *classShape) {
 	if len(c.courses) == 0 || c.courses[len(c.courses)-1].name == "" {
-		return // the last course is of times, which precede attached values: so there are none of these
+		return // courses of attached values come last, and the last course is one of times
 	}
 	v := &valuePlaces{c: c, sh: sh, streams: make([]*placing, len(sh.streams))}
 	v.site, _ = sh.sites()
@@ -44,10 +44,10 @@ func (c *class) placeValues(out *sections.Class, sh *classShape) {
 type valuePlaces struct {
 	c       *class
 	sh      *classShape
-	streams []*placing // by stream; nil: its leaves are unknown
-	first   []int      // number of each stream's first leaf
-	leaves  []int32    // by leaf: terminal
-	site    []int      // by terminal: site
+	streams []*placing // by stream: data of its leaves; nil: attached values cannot be assigned to them
+	first   []int      // by stream: number of its first leaf; leaves of all streams are numbered in a row
+	leaves  []int32    // by leaf: its terminal
+	site    []int      // by terminal: number of its site, see skeletons.sites
 }
 
 // ofClass returns the values attached at leaves, by name, for leaves whose mean differs from that of their call
@@ -132,7 +132,7 @@ func (v *valuePlaces) ofRanks(out *sections.Class) {
 	for leaf, t := range v.leaves {
 		bySite[v.site[t]] = append(bySite[v.site[t]], leaf)
 	}
-	sums := make(map[string]map[int][]int64) // by name, by leaf
+	sums := make(map[string]map[int][]int64) // by name of the values and leaf: the sum of each rank
 	for name, cols := range out.RankAttachedTotals {
 		list, n := make(map[int][]int64), 0
 		for site, leaves := range bySite {
@@ -162,7 +162,7 @@ func (v *valuePlaces) ofRanks(out *sections.Class) {
 	}
 }
 
-// rank adds the sums of one rank of the class.
+// rank sets in sums the sums of the values attached at leaves on one rank of the class.
 func (v *valuePlaces) rank(rank int, courses []course, sums map[string]map[int][]int64, queries *int) {
 	streams := make([]*placing, len(v.streams))
 	for i, p := range v.streams {
@@ -224,8 +224,8 @@ func (v *valuePlaces) columns(out *sections.Class, name string, bySite map[int][
 
 var errAttached = errors.New("signatures and attached values differ in number")
 
-// attachments are the values that plugins and counters attached to the calls of each skeleton, by name. Refining a
-// class does not change them.
+// attachments are statistics of the values that plugins and counters attached to calls, by name of the values and
+// number of the calls' site (see skeletons.sites). Refining a class does not change them.
 type attachments map[string][]model.ValueStat
 
 func (a attachments) merge(o attachments) attachments {
@@ -265,7 +265,7 @@ func (c *class) leafAttached(tr *track.Track) error {
 	return nil
 }
 
-// inFile returns the values by terminal: the first terminal of each skeleton has them.
+// inFile returns the statistics by name and terminal: the first terminal of each site has those of the site.
 func (a attachments) inFile(sh *classShape) map[string][]model.ValueStat {
 	if len(a) == 0 {
 		return nil
@@ -286,7 +286,7 @@ func (a attachments) inFile(sh *classShape) map[string][]model.ValueStat {
 	return m
 }
 
-// code codes the values of all sites.
+// code codes the statistics of all sites, by name.
 func (a *attachments) code(c *wire.Coder, sites int) {
 	names := slices.Sorted(maps.Keys(*a))
 	wire.CodeList(c, &names, 1, func(_ int, name *string) {

@@ -97,7 +97,7 @@ func merge(t Transport, tr *track.Track, trouble error, g *SeriesGathering) (s *
 
 var errEmpty = errors.New("empty message")
 
-// receive joins a state. If that fails, it marks the ranks of the state as lost.
+// receive joins other to s. If that fails, it marks the ranks of other as lost.
 func (s *MergedBlock) receive(other *MergedBlock) (*MergedBlock, error) {
 	first, ranks := s.first, s.ranks
 	err := attempt(func() error { return s.join(other) })
@@ -135,7 +135,7 @@ func (g *SeriesGathering) message(s *MergedBlock) []byte {
 	return append(msg, body...)
 }
 
-// A panicked is a defect of this package. It must not keep other ranks waiting.
+// A panicked is a panic in this package, converted to an error. So a defect does not keep other ranks waiting.
 type panicked struct{ what any }
 
 func (p *panicked) Error() string { return fmt.Sprintf("defect: %v", p.what) }

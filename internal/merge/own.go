@@ -16,7 +16,7 @@ const maxOwn = 1 << 20
 // have none, or too many.
 type rankCourses struct {
 	of   [][]course
-	lost bool // there were too many
+	lost bool // the courses of the ranks have more than maxOwn phases, so they were discarded
 }
 
 // coursewise returns the courses of each rank. For a class of a single rank they are the class's.
@@ -50,7 +50,7 @@ func (o rankCourses) cloned() rankCourses {
 	return out
 }
 
-// bounded discards what exceeds the limit.
+// bounded returns o, but without any courses if they have more than maxOwn phases.
 func (o rankCourses) bounded() rankCourses {
 	n := 0
 	for _, list := range o.of {
@@ -66,7 +66,8 @@ func (o rankCourses) bounded() rankCourses {
 	return o
 }
 
-// joinOwn appends the courses of another class's ranks to those of this one. It must precede the other joins.
+// joinOwn appends the courses of o's ranks to those of c's. It must be called before ranks and courses of o are joined
+// to c's.
 func (c *class) joinOwn(o *class) {
 	a, b := c.coursewise(), o.coursewise()
 	lost := a.lost || b.lost
@@ -147,7 +148,7 @@ func (u *united) own(j *class) {
 	j.own = j.own.bounded()
 }
 
-// codeOwn codes nothing for a single rank, as its class's courses have it.
+// codeOwn codes the rank courses of a class; nothing for a single rank, as its courses are those of the class.
 //
 //	own = 0: none | 1: too many | 2, per rank courses
 const (

@@ -19,7 +19,7 @@ import (
 const (
 	maxPlaced  = 1 << 16 // largest number of symbols of a structure that is examined
 	maxQueries = 1 << 17 // largest number of lookups of arrivals for one class
-	unlike     = 0.02    // relative difference below which means count as equal
+	unlike     = 0.02    // relative difference up to which mean times count as equal
 	little     = 1e-3    // share of all time that may be assigned to the wrong leaf
 )
 
@@ -78,13 +78,13 @@ func (c *class) placed(sh *classShape, times sections.Terminals) (list []section
 	return list, firsts, mixed
 }
 
-// uneven reports whether some calls may have taken other times than the rest, and the calls together take a
-// considerable share of all time.
+// uneven reports whether the extremes of the times s differ considerably, and the sum of s is a considerable share of
+// total, the time of all calls and gaps.
 func uneven(s model.Stat, total float64) bool {
 	return s.Count > 1 && float64(s.Sum) > little*total && float64(s.Max-s.Min) > unlike*s.Mean()
 }
 
-// alike yields maximal runs of adjacent courses for which same holds.
+// alike yields maximal runs of adjacent courses such that same is true of the first course and each other of a run.
 func alike(courses []course, same func(a, b *course) bool) iter.Seq[[]course] {
 	return func(yield func([]course) bool) {
 		for at := 0; at < len(courses); {
@@ -104,7 +104,7 @@ func (x *course) sameTerminal(y *course) bool {
 	return x.name == y.name && x.stream == y.stream && x.terminal == y.terminal
 }
 
-// allTime returns the sum of all calls of the class and the gaps before them.
+// allTime returns the sum in ns of the durations of all calls of the class and the gaps before them.
 func (c *class) allTime() float64 {
 	sum := 0.0
 	for i := range c.times {
@@ -116,14 +116,14 @@ func (c *class) allTime() float64 {
 type placing struct {
 	tree       *grammar.Unfolded
 	arrivals   [][]grammar.Arrival
-	byTerminal map[int][]int // leaves of each terminal
+	byTerminal map[int][]int // by terminal: its leaves in the structure
 	site       []int
 	total      float64
 	ranks      float64
 	varies     bool // trip counts differ between ranks
-	some       bool // some ranks may lack the course
+	some       bool // ranks may exist whose calls are not in the courses
 	queries    int
-	first      int // number of the first leaf, over all threads
+	first      int // number of the structure's first leaf, as leaves of all threads are numbered in a row
 	out        []sections.LeafTimes
 }
 
@@ -132,8 +132,8 @@ type callShare struct{ calls, time float64 }
 
 func (s callShare) mean() float64 { return s.time / math.Max(s.calls, 1) }
 
-// waysTo returns the ways to the leaves of a terminal, by the site they come from; nil if a leaf has several
-// positions. several reports whether there is more than one way.
+// waysTo returns the arrivals at the leaves of a terminal, by site of the call before; nil if those at some leaf are
+// unknown. several reports whether there is more than one arrival.
 func (p *placing) waysTo(leaves []int) (ways map[int][]*grammar.Arrival, several bool) {
 	ways = make(map[int][]*grammar.Arrival)
 	several = len(leaves) > 1
@@ -154,7 +154,8 @@ func (p *placing) waysTo(leaves []int) (ways map[int][]*grammar.Arrival, several
 	return ways, several
 }
 
-// terminal finds the times of one terminal's leaves. It returns false if they cannot be determined.
+// terminal determines the times of one terminal's leaves from its courses, and appends those that differ to p.out. It
+// returns false if they cannot be determined.
 func (p *placing) terminal(courses []course, times model.Times) bool {
 	leaves := p.byTerminal[courses[0].terminal]
 	ways, several := p.waysTo(leaves)
@@ -166,7 +167,7 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 		x := &courses[i]
 		list := ways[x.from]
 		if len(list) == 0 || !p.deal(x.gap, list, gaps, true) || !p.deal(x.duration, list, durations, false) {
-			return false // the calls do not fit, as with a call from a callback
+			return false // the course has calls that are not in the structure, e.g. calls from a callback
 		}
 	}
 	gap, duration := times.Gap.Mean(), times.Duration.Mean()
@@ -178,7 +179,7 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 		}
 		x := sections.LeafTimes{Leaf: leaf, Gap: g.mean(), Duration: d.mean(), EntryGap: math.NaN()}
 		off := math.Abs(x.Gap-gap)*g.calls + math.Abs(x.Duration-duration)*d.calls
-		var entries []float64 // by number of loops: mean of the calls that enter at least as many
+		var entries []float64 // by number of loops minus 1: mean gap before the calls that enter at least as many loops
 		others := g
 		for loops := 1; ; loops++ {
 			e := gaps[at{leaf, loops}]
@@ -206,8 +207,9 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 // An at selects the calls at a leaf that enter at least a given number of loops.
 type at struct{ leaf, loops int }
 
-// deal distributes the phases of a course to the leaves that its calls arrive at. With apart it distinguishes the
-// calls that enter loops. It returns false if the course covers other calls, or if it takes too long.
+// deal distributes the calls and times in the phases of a course to the leaves in ways, as sums. With apart, sums has
+// also entries for the calls that enter loops. It returns false if the course's number of calls does not fit that of
+// ways, or if p.queries is used up.
 func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[at]*callShare, apart bool) bool {
 	all := timing.SumPhases(phases)
 	counts := make([]uint64, len(ways))
@@ -267,7 +269,7 @@ func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[
 	return true
 }
 
-// arrived returns how many of the first calls took each way.
+// arrived returns, by index in ways, how often the arrival occurs among the first calls of all ways together.
 func arrived(ways []*grammar.Arrival, calls uint64) []uint64 {
 	at := func(position uint64) (n uint64) {
 		for _, w := range ways {

@@ -22,8 +22,8 @@ const (
 	firstSite    = 2
 )
 
-// maxRanked limits the steps kept for a class: with very many ranks the call sites with the least time are
-// discarded.
+// maxRanked is the largest number of times kept for a class in ranked: with very many ranks, those of the call sites
+// with the least time are discarded.
 const maxRanked = 1 << 22
 
 // rankwise returns the times of each rank. For a class of a single rank they follow from its totals.
@@ -66,7 +66,8 @@ func (r ranked) joined(o ranked) ranked {
 	return r
 }
 
-// bounded discards the call sites with the least time if there are more than the limit.
+// bounded discards the lists of the call sites with the least time, until at most maxRanked times are left. sum returns
+// the sum of a site's list: of gaps for kind 0, of durations for 1.
 func (r ranked) bounded(sum func(site, kind int) uint64) {
 	kept := 0
 	for _, list := range r {
@@ -159,13 +160,14 @@ func (r ranked) columns(sh *classShape) timing.TotalColumns {
 	return out
 }
 
-// joinRanked appends the times of another class's ranks to those of this one. It must precede the other joins.
+// joinRanked appends the times of o's ranks to those of c's. It must be called before ranks and totals of o are joined
+// to c's.
 func (c *class) joinRanked(o *class) {
 	c.ranked = c.rankwise().joined(o.rankwise())
 	c.valued = c.joinedValues(o)
 }
 
-// boundRanked discards the call sites with the least time if there are more than the limit.
+// boundRanked applies bounded to the times and the attached values of each rank.
 func (c *class) boundRanked() {
 	c.ranked.bounded(func(site, kind int) uint64 {
 		if t := &c.totals[site]; kind == 0 {
@@ -226,7 +228,7 @@ func (u *united) ranked(j *class) {
 	j.boundRanked()
 }
 
-// gathered collects a kind of times of the united class's members.
+// gathered returns the times of the united class's members. from returns those of the ranks of a class in u.list.
 func (u *united) gathered(from func(*class) ranked) ranked {
 	of := make([]ranked, len(u.list))
 	for i := range u.list {
@@ -296,7 +298,7 @@ func (c *class) joinedValues(o *class) map[string]ranked {
 	return out
 }
 
-// codeRanked codes nothing for a single rank, as its totals have it.
+// codeRanked codes the times of each rank of a class; nothing for a single rank, as its times are the totals.
 //
 //	class = ranked, per name of attached values, in rising order: ranked
 func (c *class) codeRanked(x *wire.Coder) {

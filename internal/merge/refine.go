@@ -20,7 +20,7 @@ const (
 	everyLevel   = 2
 	// sample is the largest number of classes by which it is decided whether refining makes a file smaller.
 	sample = 128
-	// maxExpanded limits how many calls are expanded.
+	// maxExpanded is the largest number of calls of all united classes together that are expanded in memory.
 	maxExpanded = 1 << 26
 )
 
@@ -128,9 +128,9 @@ func (s *MergedBlock) asOne(list []*class) (*united, bool) {
 }
 
 // clearlyWorth reports whether one class, with all columns written out, is so little longer than the classes it
-// unites that forms of the columns will make it shorter. If columns have forms, as with the sizes of SP, one
-// class of 16 ranks has up to twice as many bytes as all classes. If the order is random, it has five times as
-// many.
+// unites that forms of the columns will make it shorter. If columns have forms, as with the message sizes of the NAS
+// benchmark SP, one class of 16 ranks has up to twice as many bytes as all classes. If the order of values is random,
+// it has five times as many.
 func clearlyWorth(one *class, list []*class) bool {
 	many := 0
 	for _, c := range list {
@@ -139,10 +139,10 @@ func clearlyWorth(one *class, list []*class) bool {
 	return one.rawSize() <= bearable*many
 }
 
-// bearable is the largest accepted ratio of bytes.
+// bearable is the largest ratio, accepted by clearlyWorth, of the size of one class to that of the classes it unites.
 const bearable = 3
 
-// rawSize is how many bytes grammars, terminals and varying columns take uncompressed.
+// rawSize is approximately how many bytes the grammars, terminals and varying columns of the class take uncompressed.
 func (c *class) rawSize() int {
 	sh := c.shape()
 	n := sh.terminals()

@@ -129,7 +129,8 @@ func (c *class) repeatedAlike() (streams, orders []*grammar.Grammar, ok bool) {
 	return streams, orders, true
 }
 
-// hashOf evaluates a polynomial over the sequence of a grammar, modulo 2^61-1, without expanding it.
+// hashOf returns a hash of the calls in the sequence of g, without expanding it: a polynomial over their skeletons,
+// modulo 2^61-1.
 func hashOf(g *grammar.Grammar, of *skeletons) uint64 {
 	type value struct{ sum, power uint64 }
 	const base = 0x0f3c9a7d5be1482b

@@ -71,7 +71,7 @@ type SeriesGathering struct {
 	Children    []ChildBlock // children with such times in their blocks
 }
 
-// A ChildBlock is the block of ranks that a message covers. From is its first rank, which sends the message.
+// A ChildBlock is the block of ranks that a message covers. Its first rank sends the message.
 type ChildBlock struct{ FirstRank, RankCount int }
 
 // IsNeeded reports whether the rank takes part in gathering.

@@ -21,7 +21,7 @@ type classShape struct {
 	valueLayout
 	lanes []laneShape
 	// Summaries of times are numbered in the order of their first terminals.
-	summary   []int32 // per terminal
+	summary   []int32 // by terminal: number of its summary
 	summaries int
 	steps     int // number of columns of the lanes' steps
 }
@@ -41,7 +41,7 @@ func (s *classShape) finish() {
 	s.findSites()
 }
 
-// namesFiles reports whether one of the calls passes the name of a file, or may follow one that did.
+// namesFiles reports whether one of the calls passes the name of a file, uses an open file, or is a call of POSIX.
 func (s *classShape) namesFiles() bool {
 	return slices.ContainsFunc(s.kinds, func(k skeleton) bool {
 		call, ok := mpi.ByID(k.call)
@@ -66,8 +66,8 @@ func (s *classShape) inner() map[uint64]uint64 {
 // placeholder replaces all counts above 1.
 const placeholder = 2
 
-// key encodes the shape of a track. It returns it with the shape and the repetition counts, in order of streams,
-// rules and symbols. Ranks that differ in their repetition counts only so have the same key.
+// key returns the key of a track, which is its encoded shape, and the shape and the repetition counts, in order of
+// streams, rules and symbols. So ranks that differ in their repetition counts only have the same key.
 //
 //	streams, grammars…, skeletons of the terminals, lanes
 //	lanes = count, (terminal, values, value…, kinds of steps: uvarints, grammar)…
@@ -230,11 +230,11 @@ type skeleton struct {
 
 // skeletons are the distinct skeletons of a class's terminals.
 type skeletons struct {
-	kinds []skeleton // by first occurrence
-	first []int      // by kind: the first terminal of it
-	of    []uint32   // by terminal: its kind
+	kinds []skeleton // in order of first occurrence
+	first []int      // by index in kinds: the first terminal with the skeleton
+	of    []uint32   // by terminal: index of its skeleton in kinds
 	width int        // number of values of all terminals
-	site  []int      // by kind: the first terminal that has the same skeleton except for the stack, see findSites
+	site  []int      // by index in kinds: the first terminal with the same skeleton except for the stack
 
 	order succession
 	known map[skeleton]int
@@ -307,13 +307,14 @@ func skeletonsOf(tr *track.Track) skeletons {
 // predictions, and the skeletons after wrong ones. So the key of a rank with thousands of distinct calls from a few
 // dozen places takes a few hundred bytes besides its grammar.
 //
-//	skeletons = (2 × as foretold uvarint, unless those were the last: number of one before uvarint
-//	            | 2 × as foretold + 1 uvarint, call uvarint, site uint64, 2 × values + stack uvarint,
-//	              if there is one: site without it uint64)…
+//	skeletons = (2 × right uvarint, unless those were the last: number of an earlier skeleton uvarint
+//	            | 2 × right + 1 uvarint, then a new skeleton: call uvarint, site uint64, 2 × values + stack uvarint,
+//	              if stack is 1: site without its stack uint64)…
+//	right     = number of skeletons in a row that are as predicted
 //
-// Their number is known from the grammars.
+// The number of skeletons is known from the grammars.
 type succession struct {
-	next []int // by kind: the kind that followed it last, -1 if none did
+	next []int // by index in skeletons.kinds: the one that followed it last; -1: nothing did
 	last int
 }
 

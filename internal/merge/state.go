@@ -22,7 +22,7 @@ type MergedBlock struct {
 	index        map[string]*class // by key
 	strings      map[uint64]string
 	sites        map[uint64]model.Site
-	outer        map[uint64]uint64 // as CallerSites of sections.Content
+	outer        map[uint64]uint64 // by hash of a site with a stack: hash of its caller's site
 	processes    sections.Processes
 	allocs       allocSets
 	handovers    allocSets
@@ -53,11 +53,11 @@ type class struct {
 	hists    []histogram
 	courses  []course
 	own      rankCourses // courses of attached values; empty for a single rank, see coursewise
-	split    bool        // refined: some terminals may be equal on some ranks
+	split    bool        // the class was refined: on some ranks, several terminals may have equal values
 
 	decoded *classShape // decoded key, nil before the first use
 
-	plain  []*class // the class without lanes, cached while refining
+	plain  []*class // result of withoutLanes, cached while refining
 	hashed bool     // calls has been computed
 	calls  uint64   // hash of the calls in order, see sequence
 }

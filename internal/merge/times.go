@@ -80,9 +80,9 @@ func (c *class) setTimes(list []summary) {
 	}
 }
 
-// unpool distributes pooled times to new terminals, when a class is rewritten with other terminals. A skeleton with
-// many terminals shares one summary, but may then have so few that each has its own. like is the skeleton in c of
-// each new terminal, calls is how often all members make its calls.
+// unpool distributes pooled times to new terminals, when a class is rewritten with other terminals. The many terminals
+// of a skeleton share one summary, but the few new ones have a summary each. By new terminal, like is the first
+// terminal of c with its skeleton, and calls is how often all members together make its calls.
 func (c *class) unpool(times []summary, like []int, calls []uint64) {
 	before, now := make(map[int]int), make(map[int][]int)
 	sh := c.shape()

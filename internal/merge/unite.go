@@ -59,8 +59,8 @@ type united struct {
 	class   *class // the united class
 	list    []subclass
 	streams []*grammar.Builder
-	from    [][]uint32 // by part and united terminal: the part's terminal
-	calls   []uint64   // how often each terminal occurs
+	from    [][]uint32 // by part (index in list) and united terminal: the part's terminal
+	calls   []uint64   // by united terminal: how often it occurs on each rank
 	members []member
 	inOrder bool
 }
@@ -73,16 +73,16 @@ type member struct {
 // walk goes through the sequences of all parts in parallel, and separates positions where some part calls different
 // terminals.
 func (u *united) walk() bool {
-	at, ends := u.expand(0, nil) // by position: the united terminal so far
+	at, ends := u.expand(0, nil) // at: by position in the sequence, the united terminal of the parts walked so far
 	if at == nil {
 		return false
 	}
-	kinds := make([]skeleton, 0, u.list[0].terminals()) // by united terminal so far
+	kinds := make([]skeleton, 0, u.list[0].terminals()) // by united terminal of the parts walked so far
 	for t := range u.list[0].of {
 		kinds = append(kinds, *u.list[0].skeleton(t))
 	}
-	// Each part may divide united terminals. By part and new terminal, before has the united terminal that it was
-	// before this part, from the part's own terminal.
+	// Each part may divide united terminals into several new ones. By part and new terminal, before has the united
+	// terminal that was divided, and from has the part's own terminal.
 	before, from := make([][]uint32, len(u.list)), make([][]uint32, len(u.list))
 	var seq []uint32
 	var pairs pairing
@@ -108,7 +108,7 @@ func (u *united) walk() bool {
 		}
 		kinds = now
 	}
-	// Pairs are numbered by first occurrence, and so are terminals.
+	// As pairs are numbered by first occurrence, the united terminals are, too.
 	u.calls = make([]uint64, len(kinds))
 	for _, t := range at {
 		u.calls[t]++
@@ -184,7 +184,8 @@ func (u *united) ranks(j *class) {
 // values returns the values of the united terminals for all members.
 func (u *united) values(sh *classShape) values {
 	places := sh.places()
-	v := values{nums: newNumberRow(sh.width)} // by position in the layout: the column so far
+	// nums has, by position in the layout, a number that is equal where the columns of all parts so far are equal.
+	v := values{nums: newNumberRow(sh.width)}
 	v.nums.change(func(int, uint32) uint32 { return 0 })
 	var pairs pairing
 	for k := range u.list {
@@ -196,7 +197,7 @@ func (u *united) values(sh *classShape) values {
 			return n
 		})
 	}
-	cols := make([]uint32, len(u.list)) // by part: its column
+	cols := make([]uint32, len(u.list)) // by part: number of its column
 	for at, p := range places {
 		if int(v.nums.at(at)) < len(v.cols) {
 			continue
@@ -263,7 +264,7 @@ func (u *united) times(j *class) {
 	for _, c := range order {
 		own := c.shape()
 		shares := make([][]share, own.summaries)
-		whole := make([]int32, own.summaries) // by summary of the part: one more than the united summary that takes the whole
+		whole := make([]int32, own.summaries) // by summary of c: 1 + the united summary that gets all of it; 0: none
 		for _, i := range parts[c] {
 			for n, t := range u.from[i] {
 				from, into := own.summary[t], sh.summary[n]

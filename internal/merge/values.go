@@ -19,7 +19,7 @@ import (
 // numbered in the order of their first use.
 type values struct {
 	cols []column.Column
-	ones []int64   // of a single rank instead of columns: its values
+	ones []int64   // of a single rank: its distinct values, instead of cols; nil: cols is used
 	nums numberRow // by position in the layout: number of the column
 }
 
@@ -36,7 +36,7 @@ type kin uint64
 
 func (k skeleton) kin() kin { return kin(k.call)<<48 | kin(k.width) }
 
-// A valueLayout gives the position of each terminal's values in the numbers.
+// A valueLayout gives the index in values.nums of each value of each terminal.
 type valueLayout struct {
 	start []uint32 // by terminal: position of its value 0
 	step  []uint32 // by kind of skeleton: distance between two values of a terminal
@@ -45,7 +45,7 @@ type valueLayout struct {
 
 func layoutOf(s *skeletons) valueLayout {
 	number := make(map[kin]int)
-	kin := make([]int, len(s.kinds)) // by kind
+	kin := make([]int, len(s.kinds)) // by kind of skeleton: number of its kin
 	var members, next []int          // by kin: number of terminals, next free position
 	for k := range s.kinds {
 		n, fresh := once.NumberOf(number, s.kinds[k].kin())
@@ -72,7 +72,7 @@ func layoutOf(s *skeletons) valueLayout {
 	return l
 }
 
-// at returns the position of a terminal's value.
+// at returns the index in values.nums of a terminal's value.
 func (l *valueLayout) at(terminal, value int) int {
 	return int(l.start[terminal]) + value*int(l.step[l.kind[terminal]])
 }
@@ -114,7 +114,8 @@ func (v *values) join(o *values) {
 	const none = ^uint32(0)
 	v.columns()
 	o.columns()
-	usual := slices.Repeat([]pair{{none, none}}, len(v.cols)) // by column: the first column it was joined with, and the result
+	// By column of v: the first column of o that it was joined with, and the number of the result.
+	usual := slices.Repeat([]pair{{none, none}}, len(v.cols))
 	rest := make(map[[2]uint32]uint32)
 	cols := make([]column.Column, 0, max(len(v.cols), len(o.cols)))
 	v.nums.change(func(i int, a uint32) uint32 {

@@ -10,13 +10,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// An CallInterpreter determines what single calls of one rank do, in any order. Only one goroutine may use it.
+// A CallInterpreter determines what single calls of one rank do, in any order. Only one goroutine may use it.
 type CallInterpreter struct {
 	k      *trace.Rank
 	x      *handles.Rank
 	moves  *MemberAmounts
-	blocks bool // include the blocks of each member of a collective
-	around bool // also determine the neighbours of each member
+	blocks bool // set Operation.PerMember: what is exchanged with each member of a collective
+	around bool // set Operation.Neighbours
 }
 
 // Interpreter returns a CallInterpreter for a rank, which must have a track.
@@ -71,8 +71,8 @@ func (a *CallInterpreter) ActsOf(list []Act, c *trace.Call, stream int, index ui
 	return list, unknown
 }
 
-// does appends the acts of a call. With begins it appends those of starting the persistent request that the call
-// makes.
+// does appends the acts of a call. begins is whether they only begin operations: those of a call that makes a request
+// or, for one that makes a persistent request, those of each start.
 func (a *CallInterpreter) does(list []Act, c *trace.Call, stream int, index uint64, begins bool) (acts []Act, unknown int) {
 	out, in := a.transfers(c, stream, index)
 	kind := func(whole, beginning ActKind) ActKind {
@@ -222,7 +222,8 @@ func (x *transfer) told(c *trace.Call) *trace.StatusValue {
 	return c.Params[x.status].Out.Status
 }
 
-// operation returns what a call moves in one direction, with the values that differ from call to call.
+// operation returns what call c moves in one direction. It is x.op, with the tag of c, as tags may differ between the
+// calls of a terminal.
 func (x *transfer) operation(c *trace.Call) Operation {
 	op := x.op
 	if x.tag >= 0 {

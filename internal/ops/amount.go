@@ -7,7 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A call is a terminal with the positions of relevant values in its signature; -1: missing.
+// A call is a terminal, with the positions in its signature of the values that determine how many bytes its calls move;
+// -1: the function has no such parameter.
 type call struct {
 	terminal int
 	means    *meaning.DataMovement // nil if the call only starts requests
@@ -23,10 +24,10 @@ type call struct {
 
 type operands struct {
 	count, datatype, peer int
-	types                 bool // the parameter is an array of datatypes
+	types                 bool // the parameter of the datatype is an array
 }
 
-// compile finds the relevant values of a terminal; nil if its calls move no data.
+// compile returns the call of a terminal; nil if its calls move no data.
 func compile(k *trace.Rank, terminal int) (*call, error) {
 	c := k.CallWithoutParams(terminal)
 	m := meaning.DataMovementOf(c.Name())
@@ -98,14 +99,14 @@ type view struct {
 	stream int
 	index  uint64
 
-	blocks bool // compute the blocks of each member
+	blocks bool // compute also Transfer.ByMember
 
-	varies      bool // a value differs between the ranks of the class
+	varies      bool // a value that was used differs between the ranks of the class
 	askedRank   bool // the own rank in a communicator was used
 	askedHandle bool // a handle that the program made was used
 }
 
-// values returns a function for the values of a terminal's signature.
+// values returns a function that returns the values of a terminal's signature on the view's rank.
 func (v *view) values(terminal int) values {
 	return func(at int) int64 {
 		if n, ok := v.w.c.x.Uniform(terminal, at); ok {
@@ -133,7 +134,7 @@ func (v *view) comm(handle int64) commSize {
 	return commSize{handle: handle}
 }
 
-// rank returns this process's rank in a communicator that comm returned.
+// rank returns the rank in communicator g of the process that the view belongs to; -1 if unknown.
 func (v *view) rank(g commSize) int64 {
 	v.askedRank = true
 	switch g.handle {
@@ -189,7 +190,7 @@ func (c *call) started(get values, v *view) (a Amount) {
 			return
 		}
 		p := v.w.call(m.Call.Terminal)
-		if p == nil || p.means == nil { // a barrier
+		if p == nil || p.means == nil { // the started operation moves no data, e.g. a barrier
 			return
 		}
 		there := *v
@@ -210,7 +211,8 @@ func (c *call) started(get values, v *view) (a Amount) {
 	return a
 }
 
-// byRule returns how many bytes a call moves by the rule of its function.
+// byRule returns how many bytes a call moves, according to its arguments and the standard's description of its
+// function.
 func (c *call) byRule(get values, v *view) Amount {
 	a := c.shares(get, v)
 	return Amount{a.Out.TotalBytes, a.In.TotalBytes}
@@ -218,9 +220,9 @@ func (c *call) byRule(get values, v *view) Amount {
 
 // A Transfer is what a call moves in one direction.
 type Transfer struct {
-	TotalBytes   uint64   // all blocks together
-	PerMember    uint64   // per member or neighbor, if all blocks have one size
-	ByMember     []uint64 // by member or neighbor, if sizes differ
+	TotalBytes   uint64   // bytes of all blocks together
+	PerMember    uint64   // bytes of the block of each member or neighbor, if all blocks have one size
+	ByMember     []uint64 // by member or neighbor: bytes of its block, if blocks have a size each
 	UnknownSizes bool     // the size of some datatype is unknown or impossible; its blocks count 0 bytes
 }
 
@@ -313,7 +315,7 @@ func (c *call) shares(get values, v *view) (a Transfers) {
 	return a
 }
 
-// blocks is how many blocks of the count a call moves.
+// blocks says how many blocks a call moves in one direction. A block is as many elements as the parameter count says.
 type blocks uint8
 
 const (
@@ -341,8 +343,8 @@ func blocksOf(m *meaning.DataMovement, x *meaning.DataSide) blocks {
 	return members
 }
 
-// instead returns the amount of a side with MPI_IN_PLACE, from the other side: all of it if all ranks exchange
-// parts, else this process's block.
+// instead returns what a call moves in the direction whose buffer is MPI_IN_PLACE. x and o are the other direction's:
+// the amount is that direction's if all ranks exchange parts, else the one block of this process.
 func (c *call) instead(get values, v *view, comm commSize, x *meaning.DataSide, o operands) Transfer {
 	n := blocksOf(c.means, x)
 	switch {
@@ -355,7 +357,7 @@ func (c *call) instead(get values, v *view, comm commSize, x *meaning.DataSide, 
 	return c.share(get, v, comm, n, o)
 }
 
-// share returns the amount of one direction.
+// share returns what a call moves in one direction, with the operands o and this many blocks.
 func (c *call) share(get values, v *view, comm commSize, times blocks, o operands) (s Transfer) {
 	if o.datatype < 0 {
 		s.UnknownSizes = true
@@ -365,7 +367,7 @@ func (c *call) share(get values, v *view, comm commSize, times blocks, o operand
 		return s
 	}
 	switch {
-	case o.count < 0: // one element
+	case o.count < 0: // a function without a count moves one element
 		size, known := v.size(get(o.datatype))
 		s.PerMember = s.add(1, size, known)
 		return s

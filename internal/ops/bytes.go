@@ -38,19 +38,20 @@ type ClassAmounts struct {
 
 	constant []bool       // by terminal: the amount is the same on all ranks and at all positions
 	amounts  []Amount     // by terminal: the amount if constant
-	odd      map[int]bool // terminals whose signatures have different layouts on different ranks
+	odd      map[int]bool // by terminal: its signature has different layouts on different ranks
 	counts   []uint64
 	totals   []Amount
 	moved    [][]EqualAmounts
 
-	// Whether handles mean the same on all ranks, computed at the first use. If so, the meanings on the first rank
-	// serve for all.
+	// handles reports whether handles mean the same on all ranks, computed at its first call. If they do, shared is
+	// their meaning on the first rank, which serves for all; else nil.
 	handles func() (bool, error)
 	shared  *handles.Rank
-	pieces  map[int][][]handles.OccurrenceGroup // by terminal and stream
+	// pieces has, by terminal and stream, the terminal's calls, divided where handles change their meaning.
+	pieces map[int][][]handles.OccurrenceGroup
 }
 
-// NewClassAmounts prepares a class.
+// NewClassAmounts returns the ClassAmounts of a class of r.
 func NewClassAmounts(r *trace.Reader, class int) (*ClassAmounts, error) {
 	x, err := r.Columns(class)
 	if err != nil {
@@ -155,7 +156,7 @@ func (c *ClassAmounts) EachRank(f func(member int, counts []uint64, totals []Amo
 	if err := c.all(); err != nil {
 		return err
 	}
-	same := false // the sums of the previous rank are valid for all ranks
+	same := false // all ranks have the counts and totals of the first one
 	for member := range c.x.Ranks() {
 		if !same {
 			if err := c.rank(member); err != nil {
@@ -236,7 +237,7 @@ func (c *ClassAmounts) SingleCallAmounts(t int) []EqualAmounts { return c.moved[
 type evaluator struct {
 	c      *ClassAmounts
 	member int
-	odd    map[int]*call // terminals compiled for this rank
+	odd    map[int]*call // by terminal in c.odd: its call, compiled for this rank
 	k      *trace.Rank
 	x      *handles.Rank
 	err    error
@@ -397,7 +398,7 @@ func (w *evaluator) total(t int) error {
 // by several goroutines at once.
 type MemberAmounts struct{ w *evaluator }
 
-// Member returns an evaluator of a rank's calls; x resolves its handles.
+// Member returns the MemberAmounts of rank k, which must be of the class; x is the meaning of its handles.
 func (c *ClassAmounts) Member(k *trace.Rank, x *handles.Rank) (*MemberAmounts, error) {
 	member, ok := slices.BinarySearch(c.x.Ranks(), k.Number())
 	if !ok {

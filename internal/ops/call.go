@@ -2,9 +2,9 @@
 // in, which operations they complete, and how many bytes they move. Analyses, simulation and exports all ask it.
 //
 // There are two ways to ask. A Source goes through calls in order, rank by rank (Run) or a rank step by step
-// (Follow), and reports each to a Sink; its memory grows with the operations under way. A Class computes the bytes of
-// distinct calls without expanding a trace: those of the buffers that they read to send, and of the buffers that they
-// fill.
+// (Follow), and reports each to a Sink; its memory grows with the operations under way. A ClassAmounts computes the
+// bytes of distinct calls without expanding a trace: those of the buffers that they read to send, and of the buffers
+// that they fill.
 //
 // What goes out is what the process hands to MPI: a broadcast is counted once, not once for each receiver, an
 // all-to-all with all its blocks. What comes in is what the status says of a blocking receive, and the posted
@@ -101,7 +101,7 @@ const AllMembers = -2
 
 // Values of Operation.Root that are not ranks.
 const (
-	NoRoot       = -1 // the collective has none
+	NoRoot       = -1 // the collective has no root
 	RootSelf     = -2 // on an intercommunicator: this process
 	RootThisSide = -3 // on an intercommunicator: another process of the local group
 )
@@ -112,10 +112,10 @@ type Operation struct {
 	StartedBy                *trace.Function // the function that began it, or that made the persistent request
 	Comm                     *handles.Comm
 	Peer                     int   // rank in Comm, or in the remote group of an intercommunicator
-	Tag                      int64 // of a message
-	Root                     int   // of a collective
+	Tag                      int64 // tag of a message
+	Root                     int   // rank in Comm of a collective's root; else NoRoot, RootSelf or RootThisSide
 	SentBytes, ReceivedBytes uint64
-	Message                  uint64                 // number of a message, equal at both ends, if Options ask for that
+	Message                  uint64                 // a message's number, equal at both ends; 0: not numbered
 	ChannelIndex             uint64                 // index of the message in its channel, from 1; 0 without Message
 	RequestedBytes           uint64                 // of a file operation: bytes asked for
 	PerMember                *Transfers             // bytes sent to and received from each member, if Options ask for that
@@ -123,10 +123,10 @@ type Operation struct {
 	Window                   *Window
 	Group                    []int // of ActPost, ActStart, ActComplete and ActWait: world ranks
 	File                     *File
-	Call                     *trace.Call // of ActFileOpened, ActFileSought and ActLock: the call, whose arguments matter
+	Call                     *trace.Call // of ActFileOpened, ActFileSought, ActFileViewed, ActLock: the call
 }
 
-// Exclusive reports whether a Lock is exclusive.
+// Exclusive reports whether the lock of an ActLock is exclusive.
 func (o *Operation) Exclusive() bool {
 	p := o.Call.Param("lock_type")
 	return p != nil && p.In.Num == mpi.LockExclusive

@@ -5,7 +5,7 @@ type Follower struct {
 	p    *process
 	sink Sink
 	next *thread // thread of the next call; nil: no call remains
-	at   int64   // begin of the next call
+	at   int64   // begin of the next call in ns, as Call.Start
 }
 
 // Follow returns a Follower of a rank. It returns nil if the rank left no track.
@@ -33,7 +33,7 @@ func (s *Source) Follow(rank int, sink Sink) (*Follower, error) {
 	return f, nil
 }
 
-// AdvanceTo passes to the sink the calls that began before a time.
+// AdvanceTo passes to the sink the calls whose Start is below ns.
 func (f *Follower) AdvanceTo(ns int64) error {
 	for f.next != nil && f.at < ns {
 		if err := f.p.step(f.next, f.sink); err != nil {
@@ -44,7 +44,7 @@ func (f *Follower) AdvanceTo(ns int64) error {
 	return nil
 }
 
-// Finish passes the remaining calls.
+// Finish passes the remaining calls to the sink, and ends the rank.
 func (f *Follower) Finish() error {
 	if err := f.AdvanceTo(MaxTime); err != nil {
 		return err

@@ -34,7 +34,7 @@ func makesGroup(p *process, _ *thread, _ *plan, c *Call) {
 	}
 	list, ok := p.groupOf(base, c)
 	if !ok {
-		delete(p.groups, out.Out.Num) // the number's previous group
+		delete(p.groups, out.Out.Num) // another group that had this handle before
 		return
 	}
 	if p.groups == nil {

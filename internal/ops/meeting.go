@@ -19,8 +19,8 @@ type Meeting struct {
 // A CallOrder identifies a sequence of collective calls that its members make in the same order: those on a
 // communicator, window or file.
 type CallOrder struct {
-	Comm   int // handles.Comm.Key of the communicator
-	Object int // 0: the communicator itself; else a window (odd) or file (even)
+	Comm   int // handles.Comm.ID of the communicator
+	Object int // 0: the communicator itself; 2·Ordinal + 1 of a window; 2·Ordinal + 2 of a file
 }
 
 // CallOrder returns the sequence that a meeting belongs to.

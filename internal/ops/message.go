@@ -44,8 +44,8 @@ func messages(p *process, _ *thread, q *plan, c *Call) {
 
 // A ReceiveSelection is the message that a receive or probe asks for.
 type ReceiveSelection struct {
-	Source, Tag *trace.Param // of the call
-	Wildcard    bool         // messages of several ranks or tags match
+	Source, Tag *trace.Param // parameters of the call
+	Wildcard    bool         // source or tag is a wildcard, such as MPI_ANY_TAG
 }
 
 // ReceiveSelectionOf returns the message that a call asks for; false if it asks for none, or gets it by a message handle.
@@ -101,7 +101,7 @@ func probes(p *process, _ *thread, _ *plan, c *Call) {
 	}
 }
 
-// took completes the operation of a received message by its status; false if no message was received.
+// took sets the peer, tag and size of a received message's operation from the status; false if no message was received.
 func (op *Operation) took(s *trace.StatusValue) bool {
 	if s == nil || s.Form != trace.StatusFilled && s.Form != trace.StatusIgnored {
 		return true
@@ -161,8 +161,8 @@ func (p *process) comm(c *Call) *handles.Comm {
 
 // A Channel carries messages in order: the k-th one sent is the k-th one received.
 type Channel struct {
-	Comm     int // handles.Comm.Channel of the communicator
-	From, To int // ranks of the world
+	Comm     int // handles.Comm.ChannelID of the communicator
+	From, To int // world ranks of sender and receiver
 	Tag      int64
 }
 
@@ -198,7 +198,7 @@ type counts struct {
 	}
 }
 
-// of is the number of messages on a channel so far.
+// of returns a pointer to the number of messages on a channel so far.
 func (x *counts) of(by Channel) *uint64 {
 	last := &x.recent[uint64(by.From^by.To^int(by.Tag))%uint64(len(x.recent))]
 	if last.n == nil || last.Channel != by {

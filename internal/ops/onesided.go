@@ -10,7 +10,7 @@ type openWindow struct {
 	*Window
 	transfers []Operation
 
-	started, posted []int // groups of the open epochs, if FineSync is set
+	started, posted []int // world ranks of the open epochs of MPI_Win_start and MPI_Win_post, if FineSync is set
 }
 
 const lostGroup = "synchronisations of a window with a group of ranks (MPI_Win_post, start, wait)"
@@ -87,7 +87,7 @@ func oneSided(p *process, _ *thread, q *plan, c *Call) {
 	}
 }
 
-// complete passes the ends of transfers with a member, or with all.
+// complete adds to c the ends of the open transfers with peer, or with all members if peer is AllMembers.
 func (w *openWindow) complete(c *Call, peer int) {
 	rest := w.transfers[:0]
 	for _, op := range w.transfers {

@@ -16,7 +16,7 @@ type RemoteCalls struct {
 	r    *trace.Reader
 	k    *trace.Rank
 	none bool
-	view *handles.Rank // nil before the first use
+	view *handles.Rank // meaning of the rank's handles; nil before the first use
 }
 
 // SingleRank reports whether the run had one rank that never connected to another world, so that no call involves
@@ -69,7 +69,7 @@ func (o *RemoteCalls) in(c *trace.Call, terminal int) (bool, error) {
 	}
 	peers := peers(c)
 	if p := c.Param("comm"); p != nil && p.In.Type == trace.TypeHandle && p.In.Num == mpi.HandleCommWorld && o.r.Ranks() > 1 {
-		// the usual case, which needs no view
+		// This is the usual case, for which the meaning of handles need not be found.
 		return !o.toItself(peers, func(n int) int { return n }), nil
 	}
 	if o.view == nil {

@@ -62,7 +62,7 @@ func (p *Phases) FirstEndingAfter(index uint64) (Span, bool) {
 	return p.span(n), true
 }
 
-// span returns the n-th phase.
+// span returns the range of the n-th phase of this name, from 0.
 func (p *Phases) span(n uint64) Span {
 	first, _ := p.begin.Nth(n)
 	s := Span{first, p.end}

@@ -40,9 +40,9 @@ type thread struct {
 	idle   *idle // nil: no calls are skipped
 	phases *within
 	values *trace.ValueCursor // attached values; nil: not wanted
-	more   bool               // a call remains
-	clock  Ticker             // nil: the walk has times, if the trace has any
-	begins int64              // begin of the walk's call, by the clock
+	more   bool               // walk is at a call that was not yet handled
+	clock  Ticker             // times of the calls; nil: those of the walk, if the trace has any
+	begins int64              // begin of the walk's call in ns, by the clock
 	ends   int64
 	gap    int64
 	made   int64 // one-shot requests made so far
@@ -50,7 +50,7 @@ type thread struct {
 	plans  []plan
 	open   []*Call // unfinished calls, the innermost last
 	spare  []*Call
-	last   int64                      // the last time passed to the sink
+	last   int64                      // the latest Start or End passed to the sink, in ns
 	turns  []handles.ThreadDependency // constraints on the order of the remaining calls
 }
 
@@ -143,7 +143,7 @@ func (p *process) earliest() (next *thread) {
 		}
 	}
 	if next == nil {
-		return waiting // the file is damaged
+		return waiting // threads wait for each other, as the file is damaged
 	}
 	return next
 }
@@ -317,7 +317,8 @@ type idle struct {
 	run    int                // number of consecutive idle calls passed so far
 }
 
-// Number of idle calls passed from a sequence, and the minimal length of a sequence that is shortened.
+// idleTold is the number of consecutive idle calls that are passed before the rest of them is skipped. It is skipped
+// only if it has more than idleShort calls.
 const (
 	idleTold  = 64
 	idleShort = 4096

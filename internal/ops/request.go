@@ -29,7 +29,7 @@ type ring struct {
 	older map[int64]*pending // requests whose slot a newer one took
 }
 
-// mostSlots limits a ring: requests that are never completed go to older.
+// mostSlots is the largest number of slots of a ring. If requests are never completed, more go to older.
 const mostSlots = 1 << 12
 
 func (r *ring) at(id int64) *pending {
@@ -239,7 +239,7 @@ func completes(p *process, t *thread, q *plan, c *Call) {
 // no array.
 type ValuePosition struct{ Param, Elem int }
 
-// Value returns the input or output value at a place; nil if it has no value.
+// Value returns the input value of c at position a, or with out the output value; nil if there is no value.
 func (a ValuePosition) Value(c *trace.Call, out bool) *trace.Value {
 	if a.Param < 0 {
 		return nil
@@ -394,7 +394,7 @@ func (p *process) tested(t *thread, c *Call, v *trace.Value) {
 	}
 }
 
-// completed passes the ends of all operations of a request.
+// completed adds to c the acts that end the operations of request v, whose status is s.
 func (p *process) completed(t *thread, c *Call, v *trace.Value, s *trace.StatusValue) {
 	if s.Pending() {
 		p.tested(t, c, v)
@@ -415,9 +415,9 @@ func (p *process) completed(t *thread, c *Call, v *trace.Value, s *trace.StatusV
 	p.drop(key, x)
 }
 
-// ended passes the end of an operation.
+// ended adds to c the act that ends the operation that act a began. s is the operation's status.
 func (p *process) ended(c *Call, a *Act, s *trace.StatusValue) {
-	op := &a.Operation // no later call uses it
+	op := &a.Operation // changed in place, as no later call uses it
 	if s != nil && s.Cancelled {
 		c.add(ActCancelled, op)
 		return
@@ -450,8 +450,8 @@ func transferred(wanted uint64, s *trace.StatusValue) uint64 {
 	return wanted
 }
 
-// underWay passes what a call without a return was doing: the message that it sends, the one that it waits for, as
-// posted, or the operations that it waits for.
+// underWay adds to c, which never returned, acts for what it was doing: the message that it was sending, the receive
+// that it had posted, or the operations that it was waiting for.
 func (p *process) underWay(t *thread, q *plan, c *Call) {
 	if c.Func.Has(trace.AttrCompletes) {
 		p.awaits(t, c)
@@ -471,7 +471,7 @@ func (p *process) underWay(t *thread, q *plan, c *Call) {
 	}
 }
 
-// awaits passes the operations that a call waits for or tests.
+// awaits adds to c, which never returned, acts for the operations that it was waiting for or testing.
 func (p *process) awaits(t *thread, c *Call) {
 	for _, v := range RequestsOf(c.Call) {
 		if x, _ := p.find(t, v); x != nil {

@@ -15,21 +15,21 @@ const (
 	MaxTime = math.MaxInt64
 )
 
-// Options say what to export.
+// Options say which calls a Source passes to a Sink, and what it determines about them.
 type Options struct {
 	Ranks        []int // in rising order; nil: all
 	FromNs, ToNs int64 // on the run's time line: calls that overlap this interval
 	// StartPosition returns the position in a thread at which to begin. Requests and messages from before it are unknown,
 	// and messages have no numbers. The thread ends at ToNs. nil: all threads are read from their beginning.
 	StartPosition func(rank, stream int) uint64
-	Phase         string // only calls of marked phases of that name, by position; "": all
+	Phase         string // only calls in marked phases of that name, whatever their times; "": all
 	Unfinished    bool   // pass what calls that never returned were doing, as ActSend, ActRecv and ActNeverCompleted
 	// IsIdle returns which calls of a function do not matter; nil: all matter. Only the first ones of a long sequence
 	// of such calls are passed. They must neither make nor complete requests.
 	IsIdle      func(f *trace.Function) func(c *trace.Call) bool
 	Values      bool               // read the values attached to calls
 	Messages    bool               // number messages, so that formats can match sends and receives
-	PerMember   bool               // determine the blocks of each member of a collective that has an array of counts
+	PerMember   bool               // set Operation.PerMember: what is exchanged with each member of a collective
 	FineSync    bool               // also pass synchronisations of windows with groups, views and syncs of files, and probes
 	IgnoreTimes bool               // act as if the trace had no times
 	Progress    func(calls uint64) // called at intervals with the number of calls read since the last time
@@ -56,7 +56,7 @@ type Source struct {
 	Files     []*File
 	Places    []trace.Site // call sites, in the order in which they were found
 	Losses    Losses
-	CallsRead uint64 // calls so far
+	CallsRead uint64 // number of calls passed to sinks so far
 	StartNs   int64  // origin of Start and End, on the run's time line
 	EndNs     int64  // end of the run relative to StartNs
 
@@ -162,7 +162,7 @@ func streams(k *trace.Rank) int {
 	return k.Streams()
 }
 
-// Run goes through all calls.
+// Run passes the calls of all selected ranks to sink.
 func (s *Source) Run(sink Sink) error {
 	for _, rank := range s.Ranks {
 		if err := s.RunRank(rank, sink); err != nil {
@@ -172,7 +172,7 @@ func (s *Source) Run(sink Sink) error {
 	return nil
 }
 
-// RunRank goes through the calls of one rank.
+// RunRank passes the calls of one rank to sink.
 func (s *Source) RunRank(number int, sink Sink) error {
 	k, err := s.rank(number)
 	if err != nil {

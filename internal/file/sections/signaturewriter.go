@@ -14,30 +14,30 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A signatureWriter collects the signatures of all classes.
+// A signatureWriter collects the signatures of all classes while a file is written.
 type signatureWriter struct {
 	groups []*SignatureGroup
 	index  map[skeleton]int32
-	class  int // number of classes so far
+	class  int // number of the current class in order of encoding, from 1
 	left   int // number of this class's terminals still to come
 	forms  []column.Form
 	key    formKey
 	packed []byte
 }
 
-// A formKey is the encoded forms of a signature's values.
+// A formKey is the encoded forms of the values of one signature, for comparison with those of others.
 type formKey struct {
 	forms []byte
-	end   []uint32 // by form: its end
+	end   []uint32 // by form: the index in forms at which it ends
 }
 
-// add appends a form.
+// add appends the encoded form f to the key.
 func (k *formKey) add(f *column.Form) {
 	k.forms = f.AppendKey(k.forms)
 	k.end = append(k.end, uint32(len(k.forms)))
 }
 
-// form returns the bytes of form i.
+// form returns the encoded form of the signature's i-th value, from 0.
 func (k *formKey) form(i int) []byte {
 	from := uint32(0)
 	if i > 0 {
@@ -46,8 +46,8 @@ func (k *formKey) form(i int) []byte {
 	return k.forms[from:k.end[i]]
 }
 
-// pack appends the difference from the key base with as many values: a bit for each value, and the forms whose bit
-// is set.
+// pack appends to b what distinguishes k from the key base, which has as many values: a bit for each value, set if
+// its forms differ, and k's forms of the values whose bit is set.
 func (k *formKey) pack(b []byte, base *formKey) []byte {
 	at := len(b)
 	b = append(b, make([]byte, maskSize(len(k.end)))...)
@@ -62,13 +62,13 @@ func (k *formKey) pack(b []byte, base *formKey) []byte {
 
 func maskSize(width int) int { return (width + 7) / 8 }
 
-// A writing is a writer's data about a group. As there may be millions of signatures, each is stored as its
-// difference from the first.
+// A writing is the part of a SignatureGroup that exists only while a file is written. As there may be millions of
+// signatures, each is stored as its difference from the group's first one.
 type writing struct {
-	base       formKey  // of the first signature
-	keys       []byte   // differences from base, concatenated
-	start      []uint32 // begin of each signature, and of the next one
-	slots      []uint32 // open addressing: 1 + number
+	base       formKey  // the forms of the group's first signature
+	keys       []byte   // by signature, concatenated: its difference from base, as formKey.pack returns it
+	start      []uint32 // by signature: the index in keys at which it begins; at last len(keys)
+	slots      []uint32 // hash table with open addressing: 1 + a signature's number in the group; 0: empty
 	candidates []candidate
 	shape      formed
 }
@@ -79,16 +79,16 @@ type candidate struct {
 	forms []column.Form
 }
 
-// A signatureRef is a signature's group and position before numbers are assigned, with the site of a call including
-// its stack.
+// A signatureRef names a terminal's signature by its group and its number within the group, before numbers within
+// the file are known. With it is the call's site including its stack.
 type signatureRef struct {
 	group int32
 	sig   uint32
 	site  int32
 }
 
-// maxCandidates bounds how many signatures of other classes are tried on a
-// class before looking for forms of its own, maxCandidateValues how many values these may have.
+// maxCandidates is the largest number of candidates of a group. maxCandidateValues is the largest number of values
+// that a candidate may have.
 const (
 	maxCandidates      = 64
 	maxCandidateValues = 1 << 16
@@ -99,7 +99,7 @@ var (
 	errStacked = fmt.Errorf("more than %d distinct calls with stacks", maxStacked)
 )
 
-// begin is called before the terminals of each class.
+// begin must be called before the terminals of each class are added; terminals is their number.
 func (w *signatureWriter) begin(terminals int) {
 	w.class++
 	w.left = terminals
@@ -115,19 +115,20 @@ func (w *signatureWriter) group(t *Terminal, site int, f *model.Function) int32 
 	return n
 }
 
-// add returns the number of a terminal's signature within its group. Values without a closed form go to stored, the
-// class's own data.
+// add returns the number of the terminal's signature within its group g. Columns without a closed form are appended to
+// stored, which the class has for itself.
 func (w *signatureWriter) add(g *SignatureGroup, f *column.Fitter, t *Terminal, ranks []bool, stored *[]byte) (uint32, error) {
 	alone := len(t.Values) == 0 || t.Values[0].Len() == 1
 	for i, c := range g.candidates {
 		if alone && c.class == w.class {
-			break // equal values of a single rank always have equal forms
+			// The rest are of this class, too. With a single rank, equal values have equal forms, which number finds.
+			break
 		}
 		if holdsAll(f, c.forms, t.Values) {
 			return uint32(i), nil
 		}
 	}
-	// Forms of a call with very many values would take a hundred bytes for each.
+	// A candidate takes about a hundred bytes of memory for each value, too much for calls with very many values.
 	candidates := len(g.candidates) < maxCandidates && len(t.Values) <= maxCandidateValues
 	w.key.forms, w.key.end, w.forms = w.key.forms[:0], w.key.end[:0], w.forms[:0]
 	for i := range t.Values {
@@ -154,13 +155,14 @@ func (w *signatureWriter) add(g *SignatureGroup, f *column.Fitter, t *Terminal, 
 	return n, nil
 }
 
-// manySignatures is the number of signatures from which on their average length predicts that of later ones.
+// manySignatures is the number of signatures of a group from which on their average length predicts that of its later
+// ones.
 const manySignatures = 1 << 12
 
 var seed = maphash.MakeSeed()
 
-// number returns the number of the signature with a packed key, which it adds if it is new. left is an upper bound
-// for how many may follow.
+// number returns the number within the group of the signature with a packed key, which it adds if it is new. left is
+// an upper bound for the number of signatures that may follow.
 func (g *SignatureGroup) number(key []byte, left int) (n uint32, known bool) {
 	if 4*len(g.start) > 3*len(g.slots) {
 		g.rehash()
@@ -172,7 +174,8 @@ func (g *SignatureGroup) number(key []byte, left int) (n uint32, known bool) {
 	n = uint32(len(g.start) - 1)
 	g.slots[at] = n + 1
 	if n := len(g.start); n > manySignatures && len(g.keys)+len(key) > cap(g.keys) {
-		// Room for all that may follow, by the average length: growing step by step would leave as much garbage.
+		// Room for all signatures that may follow, estimated by the average length. Growing step by step would leave
+		// old copies of keys as garbage, together as large as keys.
 		g.keys = slices.Grow(g.keys, len(key)+len(g.keys)/n*max(left, 0)*9/8)
 		g.start = slices.Grow(g.start, max(left, 0)+1)
 	}
@@ -181,7 +184,7 @@ func (g *SignatureGroup) number(key []byte, left int) (n uint32, known bool) {
 	return n, false
 }
 
-// slot returns where the number of a signature is, or would be.
+// slot returns the index in slots at which the signature with a packed key is, or would be if it were added.
 func (g *SignatureGroup) slot(key []byte) uint64 {
 	mask := uint64(len(g.slots) - 1)
 	at := maphash.Bytes(seed, key) & mask
@@ -203,7 +206,7 @@ func (g *SignatureGroup) rehash() {
 	}
 }
 
-// signatures returns how many signatures there are.
+// signatures returns the number of signatures of the group.
 func (w *writing) signatures() int { return max(0, len(w.start)-1) }
 
 func holdsAll(f *column.Fitter, forms []column.Form, vals []column.Column) bool {
@@ -215,20 +218,21 @@ func holdsAll(f *column.Fitter, forms []column.Form, vals []column.Column) bool 
 	return true
 }
 
-// One list of all values pays where these are arrays. Where many signatures are short, it
-// would take more memory than all else.
+// One list of the forms of all values is not tried for a group with more than manyValues values in all, as it would
+// take too much memory. It is nevertheless tried if a signature has at least longSignature values (arrays), as it is
+// then shorter.
 const (
 	longSignature = 64
 	manyValues    = 1 << 18
 )
 
-// encode returns kinds and coefficients in the better of the two orders. One
-// list has to be much shorter to be better: the lists of many similar groups are
-// compressed once more, and better than sequences.
+// encode returns the kinds and the coefficients of the group's forms. They are in one list for each value position, or
+// in one list for all, signature by signature. The latter is chosen for signatures of more than MaxCallValues values,
+// else only if it takes less than a third: the lists for each position are compressed better, together with those of
+// similar groups.
 func (g *SignatureGroup) encode() (kinds, coefficients []byte) {
 	n := g.signatures()
-	// Places of the next form of each signature. They end where the next signature
-	// begins.
+	// By signature: the index in keys of the form that is taken next.
 	next := append([]uint32(nil), g.start[:n]...)
 	mask := uint32(maskSize(g.ValueCount))
 	for i := range next {
@@ -271,8 +275,8 @@ func (g *SignatureGroup) encode() (kinds, coefficients []byte) {
 	return kinds, coefficients
 }
 
-// append writes the table and numbers its signatures: first is the number of the first
-// one of each group.
+// append appends the table of signatures to b. first is, by group, the number of the group's first signature in the
+// file.
 func (w *signatureWriter) append(b []byte) (_ []byte, first []int) {
 	var groups groupColumns
 	var kinds, coefficients []byte
@@ -293,9 +297,9 @@ func (w *signatureWriter) append(b []byte) (_ []byte, first []int) {
 	return append(append(b, kinds...), coefficients...), first
 }
 
-// sort numbers the signatures of each group by their first call.
+// sort renumbers the signatures of each group in the order in which they first occur in calls.
 func (w *signatureWriter) sort(calls []signatureRef) {
-	number := make([][]uint32, len(w.groups)) // 1 + the new number
+	number := make([][]uint32, len(w.groups)) // by group and old number: 1 + the new number; 0: it has not occurred yet
 	order := make([][]uint32, len(w.groups))
 	for i := range calls {
 		c := &calls[i]
@@ -322,16 +326,16 @@ func (w *signatureWriter) sort(calls []signatureRef) {
 	}
 }
 
-// A formed caches which values of a signature are ranks, with the values on which that depends: most signatures of
-// a group agree.
+// A formed remembers, for one signature of a group, which of its values are ranks, and the values (e.g. counts) on
+// which this depends. Most other signatures of the group have the same of these, so that it holds for them, too.
 type formed struct {
-	at    []int32 // positions of the values on which the marks depend
-	vals  []int64 // these values
+	at    []int32 // indices in the signature of the values on which rank depends
+	vals  []int64 // by index in at: that value
 	rank  []bool
 	known bool
 }
 
-// ranks marks those of a signature's values that are ranks.
+// ranks returns, by value of a signature of function f, whether the value is a rank.
 func (x *formed) ranks(f *model.Function, vals []int64) ([]bool, error) {
 	if x.known && x.fits(vals) {
 		return x.rank, nil

@@ -17,11 +17,11 @@ import (
 type siteTable struct {
 	places []model.Site
 	stacks []stacked
-	number map[uint64]int  // by hash
-	named  map[uint64]bool // hashes that occur as values: callbacks
+	number map[uint64]int  // by hash of a site: its number
+	named  map[uint64]bool // hashes of sites that occur as values of parameters, e.g. of callback functions
 }
 
-// A stacked is a place with the number of its caller's site.
+// A stacked is a site with a stack, by the numbers of its place and of its caller's site.
 type stacked struct{ place, outer int }
 
 // newSiteTable numbers the places in order of module and offset, then the sites
@@ -45,8 +45,8 @@ func newSiteTable(sites map[uint64]model.Site, outer map[uint64]uint64) *siteTab
 	return t
 }
 
-// addStacks numbers the sites that have an outer one, level by level. Sites in a circle, which only damage can make,
-// are left out.
+// addStacks numbers the sites that have a caller, first those whose caller has none, then level by level. outer has
+// the hash of each site's caller. Sites that call each other in a circle, as in damaged data, are left out.
 func (t *siteTable) addStacks(hashes []uint64, sites map[uint64]model.Site, outer map[uint64]uint64) {
 	var level, rest []uint64
 	known := func(h uint64) bool { _, ok := sites[h]; return ok }
@@ -105,8 +105,8 @@ type siteValue struct {
 	hash  uint64
 }
 
-// codePlaces is the table but for the sites with a stack: modules, then places by module and offset, then the hashes of those that
-// occur as values of parameters.
+// codePlaces codes the table of sites except for the sites with a stack: modules, then places by module and offset,
+// then the hashes of those places that occur as values of parameters.
 //
 //	sites  = count, (path string, build id)…,
 //	         per module: count, offset difference uvarint…
@@ -154,7 +154,7 @@ func codePlaces(c *wire.Coder, places *[]model.Site, values *[]siteValue) {
 	})
 }
 
-// append writes the table.
+// append appends the encoded table of sites to b.
 func (t *siteTable) append(b []byte) []byte {
 	values := make([]siteValue, 0, len(t.named))
 	for _, h := range slices.Sorted(maps.Keys(t.named)) {
@@ -167,7 +167,7 @@ func (t *siteTable) append(b []byte) []byte {
 	return t.appendStacks(b)
 }
 
-// shape returns by site its caller, 0 for none, and its place without callers.
+// shape returns, by number of a site, the numbers of its caller and of its place. 0 is no caller.
 func (t *siteTable) shape() (outer, place []int) {
 	n := len(t.places) + len(t.stacks)
 	outer, place = make([]int, n), make([]int, n)
@@ -205,18 +205,18 @@ func codeBuildID(c *wire.Coder, id *string) {
 // SiteTable are the sites of a file. Marks for phases, threads and turns are not part of their frames.
 type SiteTable struct {
 	List            []model.Site
-	CallerOf        []int                 // number of each site's caller, or mark; 0: none
-	WithoutCallers  []int                 // number of each site without its callers
+	CallerOf        []int                 // by site: number of its caller, or of its mark (see marks); 0: none
+	WithoutCallers  []int                 // by site: number of the site that is its place without callers
 	Phases          map[int]string        // by site: the phase that begins with calls from it
 	ThreadFunctions map[int]model.Site    // by site: the start function of threads whose first call is from it
-	Turns           map[int]int           // by site: the loop that began another iteration before calls from it
-	ByHash          map[uint64]model.Site // by hash, those that occur as values
+	Turns           map[int]int           // by site: the loop that began another round before its calls, as Call.Turn
+	ByHash          map[uint64]model.Site // sites that occur as values of parameters, by the hash that is the value
 
 	once    sync.Once
 	numbers []int
 }
 
-// DecodeSites reads the table.
+// DecodeSites reads the section of sites.
 func DecodeSites(r *wire.Reader) *SiteTable {
 	t := &SiteTable{ByHash: make(map[uint64]model.Site)}
 	var values []siteValue
@@ -238,7 +238,8 @@ func DecodeSites(r *wire.Reader) *SiteTable {
 	}
 	// Sites point at each other from here on, so they must not move.
 	t.List = append(make([]model.Site, 0, len(t.WithoutCallers)), t.List...)
-	first := make(map[model.Site]int) // of sites with equal frames: a place may be there again for its phase
+	// By site: the lowest number with its frames. Another number may have these with another phase, thread or turn.
+	first := make(map[model.Site]int)
 	for i, s := range t.List {
 		if _, known := first[s]; !known {
 			first[s] = i
@@ -267,8 +268,8 @@ func marks(s *model.Site) bool {
 	return s.BuildID == model.PhaseBuildID || s.BuildID == model.TurnBuildID || strings.HasPrefix(s.BuildID, model.ThreadBuildIDPrefix)
 }
 
-// mark notes the phase, thread and turn that site n has from its caller outer, or from outer itself, o, if that is a
-// mark.
+// mark sets the phase, thread and turn of site n to those of its caller, which has the number outer and is o. If o is a
+// mark instead of a caller, it sets the phase, thread or turn that o names.
 func (t *SiteTable) mark(n, outer int, o *model.Site) {
 	phase, begins := t.Phases[outer]
 	if o.BuildID == model.PhaseBuildID {
@@ -302,10 +303,10 @@ func (t *SiteTable) mark(n, outer int, o *model.Site) {
 	}
 }
 
-// maxTurn encodes an unknown turn.
+// maxTurn is the largest number in SiteTable.Turns, where it means an unknown loop.
 const maxTurn = 255
 
-// CommonNumber returns one number for all sites with the same frames and turn: that of the last of them.
+// CommonNumber returns the largest number of a site with the same frames and turn as the given site.
 func (t *SiteTable) CommonNumber(site int) int {
 	t.once.Do(func() {
 		last := make(map[turned]int, len(t.List))
@@ -331,6 +332,6 @@ func (t *SiteTable) ThreadFunction(site int) *model.Site {
 	if !first {
 		return nil
 	}
-	own := s // only this one is allocated
+	own := s // a copy, so that only a function that was found is allocated on the heap
 	return &own
 }

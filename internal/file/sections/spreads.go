@@ -6,7 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A spreadCode is a Spread as encoded in a file.
+// A spreadCode is a model.Spread as the numbers that a file has of it.
 type spreadCode struct {
 	alone            bool
 	most, least, dev int
@@ -67,7 +67,7 @@ func (p *ClassPools) mayBeAlone(i int, stats []model.Stat) bool {
 	return p.OnlyPoolOfGroup[i] >= 0 && stats[p.OnlyPoolOfGroup[i]].Count == uint64(p.Ranks)
 }
 
-// spreadOf decodes a spread.
+// spreadOf returns the spread of the i-th group, decoded from x. member returns the rank of a member of the class.
 func (x *spreadCode) spreadOf(p *ClassPools, i int, sum uint64, stats []model.Stat, member func(i int) int32) model.Spread {
 	s := model.Spread{Ranks: p.Ranks, Sum: sum}
 	if x.alone {

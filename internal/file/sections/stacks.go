@@ -7,9 +7,10 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// The sites that have one site around them are calls in one function, and where that is called from the same place
-// again, it mostly makes the same ones. So sites with stacks are lists of places, one for each site. As a rule a list
-// begins with the first place of a function. It has all places of the function, or those it had for another caller:
+// The sites with the same caller are calls in one function. Where this function is called again from the caller's
+// place, it mostly makes the same calls. So sites with stacks are written as lists: for each site, the places of the
+// calls that the function called there makes. A body is the places of a function, from the first one with which a
+// list begins. A list mostly has all places of a body, or those that the latest list with this body had:
 //
 //	stacks = stacks uvarint, bodies uvarint, per body: places behind the beginning of that before uvarint,
 //	         per site, these too: list uvarint, per new list: body uvarint, per new list: extent
@@ -21,7 +22,7 @@ import (
 //
 // The resulting sites are numbered in this order, after the places.
 
-// childLists are the lists at each place, the latest one last.
+// childLists are the distinct lists that sites with a place have had so far, by place, the latest one last.
 type childLists map[int][][]int
 
 func (x childLists) of(place int) [][]int {
@@ -31,8 +32,8 @@ func (x childLists) of(place int) [][]int {
 	return [][]int{nil}
 }
 
-// came makes a list the latest one of a place. n is its previous position from the end, from 0; the list is new if
-// n exceeds their number.
+// came makes a list the latest one of a place. n is the list's previous position among the place's lists, counted from
+// the end, from 0. If the place has at most n lists, the list is new.
 func (x childLists) came(place, n int, list []int) {
 	l := x.of(place)
 	if at := len(l) - 1 - n; at >= 0 {
@@ -43,12 +44,12 @@ func (x childLists) came(place, n int, list []int) {
 	x[place] = append(l, list)
 }
 
-// bodies are the places where functions begin, and the ones with which recent lists began.
+// bodies numbers the bodies from 0 in order of their first places, and records those with which recent lists began.
 type bodies struct {
 	starts []int
-	end    int     // the place after the last
+	end    int     // number of places, where the last body ends
 	lists  [][]int // by body: the latest list that began there
-	lately []int   // recent bodies, the latest one last
+	lately []int   // the bodies of the latest new lists, each once, the latest one last
 	others *fenwick
 	at     int
 }
@@ -57,7 +58,7 @@ func newBodies(starts []int, places int) *bodies {
 	return &bodies{starts: starts, end: places, lists: make([][]int, len(starts)), others: newOrder(len(starts))}
 }
 
-// code returns the code of a body.
+// code returns the number by which the file refers to a body.
 func (x *bodies) code(body int) int {
 	if i := slices.Index(x.lately, body); i >= 0 {
 		return 2*(len(x.lately)-i) + 2
@@ -65,7 +66,7 @@ func (x *bodies) code(body int) int {
 	return 2*zigzag(x.others.before(body)-x.others.before(x.at)) + 1
 }
 
-// body reverses code; -1 for an invalid code.
+// body returns the body for which code returned a number; -1 if the number is invalid.
 func (x *bodies) body(code int) int {
 	if code%2 == 0 {
 		if n := code/2 - 1; n > 0 && n <= len(x.lately) {
@@ -76,7 +77,7 @@ func (x *bodies) body(code int) int {
 	return x.others.at(x.others.before(x.at) + unzigzag(code/2))
 }
 
-// came records the latest list that began at a body.
+// came makes list the latest one that begins at a body, and the body the latest one in lately.
 func (x *bodies) came(body int, list []int) {
 	x.lists[body] = list
 	if i := slices.Index(x.lately, body); i >= 0 {
@@ -92,7 +93,8 @@ func (x *bodies) came(body int, list []int) {
 	x.lately = append(x.lately, body)
 }
 
-// usual returns the predicted list that begins at a body.
+// usual returns the list that is expected to begin at a body: the latest one that did, else all places up to the next
+// body.
 func (x *bodies) usual(body int) []int {
 	list := x.lists[body]
 	if list != nil {
@@ -130,15 +132,15 @@ func (x *bodies) codeExtent(c *wire.Coder, body int, list *[]int, most int) {
 	x.came(body, *list)
 }
 
-// A stackCode is the part of the stacks before the extents.
+// A stackCode is the encoded stacks up to the extents.
 type stackCode struct {
 	stacks int
-	starts []int // begins of bodies, ascending
-	lists  []int // by site: its list
-	bodies []int // by new list: its body
+	starts []int // numbers of the first places of the bodies, ascending
+	lists  []int // by site: the code of its list, as list above
+	bodies []int // by new list: the code of its body, as body above
 }
 
-// code codes the stacks; places is the number of places.
+// code codes the stacks up to the extents; places is the number of places in the table of sites.
 func (x *stackCode) code(c *wire.Coder, places int) {
 	c.Count(&x.stacks, 1)
 	if c.Reader != nil {
@@ -209,8 +211,8 @@ func (t *siteTable) appendStacks(b []byte) []byte {
 	return append(wire.AppendCoded(b, func(c *wire.Coder) { code.code(c, len(t.places)) }), extents...)
 }
 
-// decodeStacks reads the sites with stacks. It returns by site its caller and its place; the places themselves are
-// included.
+// decodeStacks reads the sites with stacks. It returns, by number of a site, the numbers of its caller and of its
+// place, also for the sites without a stack.
 func decodeStacks(r *wire.Reader, places int) (outer, place []int) {
 	var code stackCode
 	c := &wire.Coder{Reader: r}
@@ -295,7 +297,7 @@ func (o *fenwick) before(i int) (n int) {
 	return n
 }
 
-// at returns the k-th number, from 0; -1 if there are fewer.
+// at returns the k-th smallest number of the set, from 0; -1 if the set has at most k numbers.
 func (o *fenwick) at(k int) int {
 	if k < 0 || k >= o.n {
 		return -1

@@ -11,9 +11,9 @@ import (
 // far is the largest share of all time that may be credited to wrong callers.
 const far = 1e-3
 
-// placeStacks returns the class's LeafTimes, with further leaves added; leaves has the terminal of each leaf. Calls may
-// share a summary with others that differ from them in their stacks alone: where its means would be far off, they get
-// their own.
+// placeStacks returns the class's LeafTimes, with further leaves added; leaves has the terminal of each leaf. Calls
+// that differ in their stacks alone share a summary of times. Leaves are added for calls from which its means differ
+// much.
 func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, counts []uint64) []LeafTimes {
 	of, _ := pools(groups, like)
 	total := 0.0
@@ -26,8 +26,8 @@ func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, cou
 	for _, x := range class.LeafTimes {
 		placed[x.Leaf] = true
 	}
-	// A reader gives a terminal without means what the other calls of the summary leave. That is right only if all ranks
-	// made as many calls, and no leaf of the terminal has times of its own.
+	// left is, by terminal, whether a reader gives the terminal, if it has no means, the time that the other calls of
+	// its summary leave. It does if all ranks made as many calls and no leaf of the terminal has means of its own.
 	left := make([]bool, len(of))
 	if len(class.Streams) == 1 && len(class.Counts) == 0 {
 		for i := range left {
@@ -53,7 +53,7 @@ func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, cou
 	some := false
 	for _, s := range alike {
 		if len(s.calls) == 1 {
-			continue // no other stack; whatever shares the summary has other values
+			continue // the calls have one stack only: other terminals in their summary differ in values
 		}
 		for _, t := range s.apart(far * total) {
 			wanted[t], some = true, true
@@ -73,17 +73,17 @@ func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, cou
 	return list
 }
 
-// A stackless is calls that differ in their stacks only.
+// A stackless is the terminals of a class that differ from each other in their stacks only.
 type stackless struct {
 	calls []stackCalls
-	left  bool // terminals without times of their own get the time that the others leave
+	left  bool // a reader gives terminals without own means the time that the terminals with own means leave
 }
 
 type stackCalls struct {
 	terminal    int
 	calls       float64
-	own, pooled callTime // mean times: own, and of all calls that share a summary
-	known       bool     // own differs from pooled, as far as is known
+	own, pooled callTime // mean times of the terminal's calls, and of all calls that share its summary
+	known       bool     // all of the terminal's calls have times, and other terminals in the summary have some, too
 }
 
 // A callTime is a mean gap and duration, in ns.
@@ -93,12 +93,12 @@ func (a callTime) from(b callTime) float64 {
 	return math.Abs(a.gap-b.gap) + math.Abs(a.duration-b.duration)
 }
 
-// apart lists the terminals that need means of their own, so that at most this much time is credited to wrong
-// callers. Terminals without own means share the rest of their group's time. So of two that differ one suffices:
-// the one that loses less by rounding.
+// apart lists the terminals that need means of their own, so that no terminal's time is wrong by more than enough ns.
+// The terminals without own means share the time that the others leave. So of two terminals that differ, one needs
+// own means: the one with less time, as rounding makes a smaller error in it.
 func (s *stackless) apart(enough float64) (list []int) {
 	own := make([]bool, len(s.calls))
-	var rest callTime // sum over the terminals without own means
+	var rest callTime // sum of the times of all calls of the terminals without own means
 	n := 0.0
 	for _, x := range s.calls {
 		n += x.calls
@@ -130,7 +130,7 @@ func (s *stackless) apart(enough float64) (list []int) {
 	}
 }
 
-// asFar is the largest ratio of two numbers that count as equal.
+// asFar is the largest ratio of two errors of time that apart takes as equal.
 const asFar = 1.01
 
 func (x *stackCalls) time() float64 { return (x.own.gap + x.own.duration) * x.calls }

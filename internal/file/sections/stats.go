@@ -33,20 +33,21 @@ import (
 // means without their low bits apart; missing pools count as without deviation. That class has base 1, so that two
 // pieces are all that is read for one.
 //
-// apart is 0 where totals of ranks are the calls. Sums are counts times means.
+// apart is 0 where the extremes of the ranks' totals are those of the pool's times. Sums are counts times means.
 const (
 	CoarseBits = 5
-	commonBits = 6 // of rows of several classes: each class's totals are held against them
+	commonBits = 6 // bits of extremes that several classes share: finer, as each class's total has to agree with them
 	FineBits   = 10
-	meanParts  = 64 // of a nanosecond: what a mean is counted in
+	meanParts  = 64 // means are counted in units of 1/64 ns
 	lowBits    = 7
 )
 
-// SumError is how far the sum of a Stat that was read, or of a Spread, may be from the true one, as a part of
-// it: less than a step of the mean. Sums of all calls of a class are nearer.
+// SumError is the largest relative error of the sum in a Stat or a Spread that was read from a file. It comes from
+// rounding the mean. The error of the sum over all calls of a class is smaller.
 const SumError = 1.0 / (1 << FineBits)
 
-// A statCode is a pool's own part of the times, as numbers in a file.
+// A statCode is what a file has about the times of one pool alone: their number (also as count - calls) and the code of
+// their mean.
 type statCode struct {
 	count   uint64
 	missing int64
@@ -56,15 +57,15 @@ type statCode struct {
 // TimeCodes are the times of a class as their numbers in a file.
 type TimeCodes struct {
 	Stats    [2][]statCode
-	extremes [2][]extremeCode // by row
+	extremes [2][]extremeCode // by row: its extremes, rounded
 	spreads  [2][]spreadCode
-	rows     [2][]callRow // sums of the pools' times
-	// The following fields exist in classes that others refer to.
+	rows     [2][]callRow // by row: the pools that it joins
+	// The following fields are set only for classes to whose times other classes refer.
 	byKey  map[PoolKey]int
 	byRow  map[any]int
 	bySite map[any]int
 	means  [2][]int
-	common [2][]Extremes // by row
+	common [2][]Extremes // by row: its extremes over all classes that refer to this one, and this one
 }
 
 func newTimeCodes(p *ClassPools) *TimeCodes {
@@ -79,7 +80,8 @@ func newTimeCodes(p *ClassPools) *TimeCodes {
 	return c
 }
 
-// Encode rounds the times of a class that no other refers to. index is the number of each rank in the class, nil if it is one.
+// Encode rounds the times of a class that no other class refers to. index has the index in the class of each rank; nil
+// if the class has only one rank.
 func (p *ClassPools) Encode(index map[int32]uint64) *TimeCodes {
 	c := newTimeCodes(p)
 	for k, stats := range p.Stats {
@@ -93,15 +95,15 @@ func (p *ClassPools) Encode(index map[int32]uint64) *TimeCodes {
 			continue
 		}
 		own := p.decodeStats(c, k, nil, func(int) int32 { return 0 })
-		for i := range p.spreads[k] { // in order of groups
+		for i := range p.spreads[k] {
 			c.spreads[k][i] = p.spread(i, &p.spreads[k][i], stats, own, index)
 		}
 	}
 	return c
 }
 
-// roundMeans rounds the means, those of the largest sums first: what one loses the next
-// makes up for, by a step of its own at most.
+// roundMeans rounds the means of the pools, those with the largest sums first. What rounding takes from one sum, it
+// adds to the next, as far as the mean of the next moves by at most one step of rounding.
 func (p *ClassPools) roundMeans(codes []statCode, stats []model.Stat) {
 	order := make([]int, len(stats))
 	for i := range order {
@@ -131,15 +133,15 @@ func (p *ClassPools) roundMeans(codes []statCode, stats []model.Stat) {
 	}
 }
 
-// MeanNs is the mean in ns, as a reader decodes it.
+// MeanNs is the mean of the pool's times in ns, as a reader decodes it.
 func (x *statCode) MeanNs() float64 { return unrounded(x.mean, FineBits) / meanParts }
 
-// sum returns the sum of the times as a reader decodes it.
+// sum returns the sum of the pool's times in ns, as a reader decodes it.
 func (x *statCode) sum() uint64 { return whole(x.MeanNs()*float64(x.count) + 0.5) }
 
 func whole(f float64) uint64 { return uint64(math.Min(f, 1<<64-1<<12)) }
 
-// stat returns the summary of a pool as a reader decodes it, given that of its row.
+// stat returns the summary of a pool as a reader decodes it. r and e are the pool's row and the extremes of this row.
 func (x *statCode) stat(r *callRow, e *Extremes) (s model.Stat) {
 	if s.Count = x.count; s.Count == 0 {
 		return s
@@ -151,7 +153,7 @@ func (x *statCode) stat(r *callRow, e *Extremes) (s model.Stat) {
 	switch least, most := whole(math.Floor(mean)), whole(math.Ceil(mean)); {
 	case s.Count == 1:
 		s.Min, s.Max = s.Sum, s.Sum
-	case r.two() && !e.common: // the rest follows from the mean
+	case r.two() && !e.common: // the maximum and the deviation follow from mean and minimum
 		s.Min = min(least, e.Min)
 		s.Max = max(most, s.Sum-min(s.Min, s.Sum))
 		dev = float64(s.Max-s.Min) / 2
@@ -175,7 +177,7 @@ func (p *ClassPools) decodeStats(c *TimeCodes, k int, base *TimeCodes, member fu
 	return stats
 }
 
-// sums returns the sum of the calls of each group, as a reader decodes it.
+// sums returns, by group, the sum of the times of its calls in ns, as a reader decodes it.
 func (p *ClassPools) sums(codes []statCode) []uint64 {
 	sums := make([]uint64, len(p.OnlyPoolOfGroup))
 	for i := range codes {
@@ -186,11 +188,12 @@ func (p *ClassPools) sums(codes []statCode) []uint64 {
 	return sums
 }
 
-// means are the codes of the means over ranks of each group's total.
+// means returns, by group, the code of the mean over the ranks of the total time in the group's calls.
 func (p *ClassPools) means(codes []statCode) []int {
 	sums := make([]float64, len(p.OnlyPoolOfGroup))
 	for i := range codes {
-		sums[p.GroupOfPool[i]] += float64(codes[i].MeanNs() * float64(codes[i].count)) // a separate product, so that all machines round equally
+		// The conversion keeps compilers from fusing product and sum, so that all machines round equally.
+		sums[p.GroupOfPool[i]] += float64(codes[i].MeanNs() * float64(codes[i].count))
 	}
 	list := make([]int, len(sums))
 	for i, s := range sums {
@@ -199,8 +202,8 @@ func (p *ClassPools) means(codes []statCode) []int {
 	return list
 }
 
-// CheckStat compares a summary with the number of calls. A call that was unfinished when the process died has no
-// duration, and a thread's first call has no gap.
+// CheckStat returns an error if s cannot be a summary of times of this many calls. It may have fewer times: a call that
+// was unfinished when the process died has no duration, and a thread's first call has no gap.
 func CheckStat(s model.Stat, calls uint64) error {
 	switch {
 	case s.Count > calls:
@@ -208,8 +211,8 @@ func CheckStat(s model.Stat, calls uint64) error {
 	case s.Min > s.Max:
 		return fmt.Errorf("shortest time %d is longer than the longest, %d", s.Min, s.Max)
 	case s.Count > 0 && s.Max < math.MaxUint32 && s.Count < math.MaxUint32/2:
-		// Ticks became nanoseconds each for itself, so the sum may be off by
-		// half a one for each.
+		// Each time was rounded from ticks to nanoseconds alone, so the sum may be off by half a nanosecond for
+		// each time.
 		if s.Sum+s.Count < s.Min*s.Count || s.Sum > s.Max*s.Count+s.Count {
 			return fmt.Errorf("%d times from %d to %d have the sum %d", s.Count, s.Min, s.Max, s.Sum)
 		}
@@ -220,12 +223,12 @@ func CheckStat(s model.Stat, calls uint64) error {
 	return nil
 }
 
-// mostDeviation is how far times with these extremes can deviate in a file. No set
-// deviates more than one with half of it at each extreme, by half of the range. But
-// each step on the way to the reader rounds for itself:
+// mostDeviation is the largest standard deviation that times with these extremes can have in a file. A set of times
+// deviates most if half of them are at each extreme: by half of the range. But each step on the way to the reader
+// rounds for itself:
 //
-//   - Ticks become nanoseconds: extremes move by half a one each, and the mean of a rank
-//     by a quarter, as it is of two times at least if it isn't an extreme itself. Times
+//   - Ticks become nanoseconds: extremes move by half a nanosecond each, and the mean of a
+//     rank by a quarter, as it is of two times at least if it isn't an extreme itself. Times
 //     that are all 70 ns may so deviate by 0.75.
 //   - Sums of squares are whole numbers and rounded up. That adds up to 1/n to the
 //     variance of n times: 1/2 of a rank, 1 of a part that merging split off, and

@@ -2,7 +2,7 @@ package sections
 
 import "github.com/spoor-hpc/spoor/internal/file/wire"
 
-// DecodeMeta reads pairs of strings, by key.
+// DecodeMeta reads the section of metadata: strings by key.
 //
 //	meta = count, (key string, value string)…
 func DecodeMeta(r *wire.Reader) map[string]string {

@@ -14,6 +14,8 @@ import (
 //	family  = functions uvarint, (function uvarint, as a difference to the one before)…,
 //	          if there are none: (tags + 1, or 0 for all) uvarint, (tag varint, as a difference to the one before)…,
 //	          precision uvarint, kept uvarint, distribution
+//
+// A family is a model.MergedSizes, and kept its UnmergedCalls.
 func (c *Content) appendThinned(b []byte) []byte {
 	return wire.AppendCoded(b, func(x *wire.Coder) { codeThinned(x, &c.MergedSizes, 0) })
 }
@@ -55,7 +57,7 @@ func codeThinned(c *wire.Coder, list *[]model.MergedSizes, ranks int) {
 	})
 }
 
-// checkThinned refuses a section that cannot be written.
+// checkThinned returns an error if merged sizes of c have a distribution that is damaged.
 func (c *Content) checkThinned() error {
 	for i := range c.MergedSizes {
 		t := &c.MergedSizes[i]
@@ -78,7 +80,7 @@ func distribution(c *wire.Coder, d *model.Distribution, ranks int) {
 	bins(c, d, math.MaxInt)
 }
 
-// bins codes the bins whose numbers are at most most.
+// bins codes the bins of d. It refuses bins with a bound, value or count above most.
 func bins(c *wire.Coder, d *model.Distribution, most int) {
 	last := d.Least.Value
 	wire.CodeList(c, &d.Bins, 4, func(_ int, x *model.Bin) {

@@ -10,8 +10,8 @@ import (
 // the code.
 type TimeCoder struct {
 	wire.Coder
-	BaseClass     *TimeCodes // nil: the class has no base
-	BaseForOthers bool       // other classes have this one as base
+	BaseClass     *TimeCodes // times of the class to which this one refers; nil: to none
+	BaseForOthers bool       // other classes refer to this one
 	Ranks         int        // number of ranks of the run
 }
 
@@ -29,7 +29,8 @@ func (t *TimeCoder) varint(v *int) {
 // maxCode exceeds the code of any time.
 const maxCode = 70 << FineBits
 
-// number codes a number relative to the base's if there is a base. It is not negative unless signed is set.
+// number codes *v: as its difference from base if the class has a base class or signed is set, else as it is. It
+// refuses negative numbers unless signed is set.
 func (t *TimeCoder) number(v *int, base int, signed bool) {
 	if t.BaseClass == nil && !signed {
 		t.uvarint(v, maxCode)
@@ -43,7 +44,7 @@ func (t *TimeCoder) number(v *int, base int, signed bool) {
 	}
 }
 
-// high codes the upper bits of a number.
+// high codes the upper bits of the code of a mean: all but the lowest lowBits.
 func (t *TimeCoder) high(v *int) {
 	const more = 255
 	if t.Reader == nil {
@@ -59,7 +60,7 @@ func (t *TimeCoder) high(v *int) {
 	}
 }
 
-// low codes the lower bits of a number.
+// low codes the lowest lowBits of the code of a mean. When reading, *v has the upper bits before.
 func (t *TimeCoder) low(v *int) {
 	const mask = 1<<lowBits - 1
 	if t.Reader == nil {
@@ -95,7 +96,7 @@ func (t *TimeCoder) code(p *ClassPools, c *TimeCodes, took func(what string, n i
 	}
 }
 
-// Names of the parts of a class's times, besides means.
+// Names with which TimeCoder.code calls took, besides those for means.
 const (
 	CostOfExtremes = "extremes of a call site's"
 	CostOfSpreads  = "how ranks differ in a call site's"
@@ -156,7 +157,7 @@ func (t *TimeCoder) extremes(p *ClassPools, c *TimeCodes, k int) {
 			code(&c.extremes[k][i], base)
 		}
 	}
-	// The base has no such rows, so these are coded without it.
+	// The rows that are left have no counterpart in the base class, so they are coded without it.
 	number := func(v *int) { t.uvarint(v, maxCode) }
 	each(func(x kept) bool { return x.least }, func(x, base *extremeCode) { number(&x.least) })
 	each(func(x kept) bool { return x.most }, func(x, base *extremeCode) { number(&x.most) })
@@ -217,7 +218,8 @@ func (t *TimeCoder) spreads(p *ClassPools, c *TimeCodes, k int) {
 	each(func(x, _ *spreadCode, _, _ int) { member(&x.minRank) })
 }
 
-// cost returns approximately how many bits the numbers of a class take with a base; nil for no base.
+// cost returns approximately how many bits the times of a class take if they refer to those of the class base; nil: to
+// none.
 func (p *ClassPools) cost(c, base *TimeCodes) int {
 	t := TimeCoder{BaseClass: base}
 	t.code(p, c, func(string, int) {})

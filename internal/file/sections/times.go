@@ -15,8 +15,8 @@ import (
 // separate summaries would take more room than the rest of the trace.
 const MinPoolSize = 32
 
-// pools returns the summary of each terminal of a class, and the number of summaries. groups is each terminal's
-// signature group. Calls that differ only in their stacks share a summary, too: like is by terminal the first of them.
+// pools returns, by terminal of a class, the number of its pool, and the number of pools. groups is each terminal's
+// signature group. Terminals that differ only in their stacks share a pool, too: like is by terminal the first of them.
 func pools(groups, like []int32) (of []int32, n int) {
 	members := make([]int, countGroups(groups))
 	for i, g := range groups {
@@ -25,7 +25,7 @@ func pools(groups, like []int32) (of []int32, n int) {
 		}
 	}
 	of = make([]int32, len(groups))
-	shared := make([]int32, len(members)) // 1 + pool
+	shared := make([]int32, len(members)) // by group: 1 + the pool that its terminals share; 0: none yet
 	for i, g := range groups {
 		if members[g] < MinPoolSize {
 			if like != nil && int(like[i]) != i {
@@ -71,7 +71,8 @@ func AlikeButForStack(n int, key func(i int) CallKey) []int32 {
 	return list
 }
 
-// NumberGroups numbers groups by first occurrence.
+// NumberGroups returns, for each element of list, the number of its group. Groups are numbered from 0 by first
+// occurrence.
 func NumberGroups(list []*SignatureGroup) []int32 {
 	number := make(map[*SignatureGroup]int32)
 	of := make([]int32, len(list))
@@ -111,7 +112,7 @@ type ClassPools struct {
 	ForeignExtremes [2][]bool     // by group: its extremes include other classes
 }
 
-// A PoolKey identifies a pool across classes: by signature or, if sig is shared, by group.
+// A PoolKey identifies a pool across classes: by signature or, if SignatureIndex is shared, by group.
 type PoolKey struct {
 	Group          any
 	SignatureIndex int
@@ -120,7 +121,7 @@ type PoolKey struct {
 const shared = -1
 
 // poolTimes merges times by pool. groups is each terminal's signature group, like the first terminal that differs
-// in its stack only. key identifies the signature, and counts is the number of calls.
+// in its stack only. key identifies a terminal's signature, and counts is by terminal the number of its calls.
 func poolTimes(times func(n int) model.Times, groups, like []int32, key func(n int) PoolKey, counts []uint64, ranks int) *ClassPools {
 	of, p := NewClassPools(groups, like, key, counts, ranks)
 	for k := range p.Stats {
@@ -148,7 +149,7 @@ func NewClassPools(groups, like []int32, key func(n int) PoolKey, counts []uint6
 	for i := range p.keys {
 		p.keys[i].SignatureIndex = shared - 1
 	}
-	site := make([]int, countGroups(groups)) // 1 + number
+	site := make([]int, countGroups(groups)) // by group: 1 + its number in order of first occurrence; 0: not met yet
 	for i, pool := range of {
 		p.Calls[pool] += counts[i]
 		k := key(i)
@@ -169,7 +170,7 @@ func NewClassPools(groups, like []int32, key func(n int) PoolKey, counts []uint6
 	return of, p
 }
 
-// rowKey returns a key by which the corresponding row of another class is found.
+// rowKey returns a key of row i that is the same for the row of the same call site in other classes.
 func (p *ClassPools) rowKey(i int) any {
 	return p.sites[i]
 }
@@ -200,7 +201,7 @@ func (p *ClassPools) Unpool(of, groups []int32, counts []uint64, ranks []int) []
 // SumGroups returns the first terminal of each group, in order, and the times of the
 // whole group.
 func SumGroups(groups []int32, times func(n int) model.Times) (first []int, sums []model.Times) {
-	at := make([]int, countGroups(groups)) // 1 + number
+	at := make([]int, countGroups(groups)) // by group: 1 + its index in first; 0: not met yet
 	for i, g := range groups {
 		if at[g] == 0 {
 			first, sums = append(first, i), append(sums, model.Times{})
@@ -213,8 +214,8 @@ func SumGroups(groups []int32, times func(n int) model.Times) (first []int, sums
 	return first, sums
 }
 
-// ShareOfPool returns a terminal's share of a pooled summary, if its calls are those from number from up to to, of
-// all. Shares add up to the whole.
+// ShareOfPool returns a terminal's share of s, the summary of a pool with all calls. The terminal's calls are those
+// with numbers from from up to to, without to. The shares of a pool's terminals add up to s.
 func ShareOfPool(s model.Stat, from, to, all uint64) model.Stat {
 	if from == 0 && to == all || from > to || to > all {
 		return s
@@ -226,7 +227,7 @@ func ShareOfPool(s model.Stat, from, to, all uint64) model.Stat {
 	return s.Proportion(to-from, portion(s.Sum, to, s.Count)-portion(s.Sum, from, s.Count))
 }
 
-// portion is v·part/all, for part up to all.
+// portion is v·part/all, for part ≤ all, without overflow.
 func portion(v, part, all uint64) uint64 {
 	hi, lo := bits.Mul64(v, part)
 	q, _ := bits.Div64(hi, lo, all)
@@ -254,7 +255,7 @@ func codeRounded[T int64 | float64](c *wire.Coder, v *T, keep int) {
 	}
 }
 
-// mostRounded returns the largest code with this many bits.
+// mostRounded returns the largest code of a number that keeps this many bits after the leading one.
 func mostRounded(keep int) int { return 62<<keep - 1 }
 
 // RoundedNumber returns the code of the nearest value with this many mantissa bits after the leading one; unrounded

@@ -18,7 +18,7 @@ func appendTotals(classes []Class, rest func() int64) []byte {
 	return appendBlobs(nil, blobs)
 }
 
-// RankTotals is the time of each rank in MPI according to section totals, and whether the section has it.
+// RankTotals is, by rank, the time in MPI according to the section of totals, and whether the section has it.
 type RankTotals struct {
 	Ns    []float64
 	Known []bool
@@ -29,7 +29,7 @@ func NewRankTotals(ranks int) RankTotals {
 	return RankTotals{make([]float64, ranks), make([]bool, ranks)}
 }
 
-// ranked returns what the section will contain, without its rounding.
+// ranked returns the totals that readers will find in the section of totals, except that they are not rounded yet.
 func (c *Content) ranked() RankTotals {
 	if c.NoTimes {
 		return RankTotals{}

@@ -21,8 +21,9 @@ import (
 //	path    = 0 if there is none, else 1 + hops, rank, run step, outside step, spoor step, sites, (place, computed step, MPI step,
 //	          mean step, rank)…, ranks, (rank, computed step, MPI step)…
 //
-// A step is a time as timing.LogStep. A share byte is a part in 200ths. In version 1 left was 0 in place of 5, with share bytes in place of
-// the steps of times, which were 3 % off where sixteen ranks waited.
+// left is a model.WaitsStatus, but 5 for WaitsKnown. A step is a time as timing.LogStep. A share byte is a part in
+// 200ths. In version 1 left was 0 in place of 5, with share bytes in place of the steps of times, which were 3 % off
+// where sixteen ranks waited.
 func AppendWaits(b []byte, w *model.Waits) []byte {
 	x := waitCoder{Coder: wire.Coder{Buf: b}}
 	x.waits(w)
@@ -47,7 +48,7 @@ func DecodeWaits(r *wire.Reader, n WaitBounds) *model.Waits {
 type waitCoder struct {
 	wire.Coder
 	n      WaitBounds
-	shares bool // of version 1
+	shares bool // the section has version 1, where times of ranks are shares of a sum
 }
 
 func (x *waitCoder) steps(list ...*int64) {

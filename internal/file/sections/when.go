@@ -36,16 +36,16 @@ func DecodeWhen(r *wire.Reader, n WaitBounds) *model.When {
 	return w
 }
 
-// Limits of the section.
+// Largest numbers of columns, rows and table cells in the section.
 const (
 	whenColumns = 4096
 	whenRows    = 1024
-	whenCells   = model.WhenStates << 18 // cells of all planes
+	whenCells   = model.WhenStates << 18 // rows times columns, over the planes of all states
 )
 
 type whenCoder struct{ waitCoder }
 
-// ColumnWidth returns a column's width as it will be decoded: the time of an even step.
+// ColumnWidth returns a column's width in ns as it will be decoded: rounded to a timing.LogStep with an even number.
 func ColumnWidth(ns float64) float64 {
 	return (widthSteps(int64(max(0, ns))) * 2).Ns()
 }
@@ -162,7 +162,7 @@ func hasReady(w *model.When) bool {
 	return false
 }
 
-// neverReady sets the planes of that state to zeros, as they are not stored.
+// neverReady sets the planes of state model.WhenReady to zeros, as they are not stored if all are zero.
 func (x *whenCoder) neverReady(w *model.When, columns int) {
 	for i := range w.Rows {
 		if x.Reader != nil && !x.Failed() {
@@ -184,7 +184,7 @@ func (x *whenCoder) typical(w *model.When, n, rank int) *model.WhenTimes {
 	return nil
 }
 
-// partsOfLevel is the number of units of an exemplar's StartNs in a level.
+// partsOfLevel is the number of parts of a level in which an exemplar's StartNs is counted in the file.
 const partsOfLevel = 16
 
 func (x *whenCoder) times(w *model.When, t, typical *model.WhenTimes, left *int) {

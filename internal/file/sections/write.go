@@ -197,16 +197,16 @@ type encoder struct {
 	sites     *siteTable
 	functions map[uint16]*model.Function
 	table     signatureWriter
-	refs      [][]signatureRef        // by class and terminal
-	counts    []column.CountedStreams // by class
-	stored    [][]byte                // by class
-	pooled    []*ClassPools           // by class
-	codes     []*TimeCodes            // by class
-	places    [][]byte                // by class
+	refs      [][]signatureRef        // by class and terminal: its signature
+	counts    []column.CountedStreams // by class: its grammars and the counts that vary
+	stored    [][]byte                // by class: its columns without a closed form, encoded
+	pooled    []*ClassPools           // by class: its times by pool
+	codes     []*TimeCodes            // by class: its times, rounded
+	places    [][]byte                // by class: the times of its leaves, encoded
 	timeless  bool
-	plain     bool    // use no block sizes
-	shares    bool    // some forms are block sizes
-	vals      []int64 // of the current terminal
+	plain     bool    // columns get no forms that are block sizes
+	shares    bool    // some column got a form that is block sizes
+	vals      []int64 // values of the current terminal on the first rank of its class
 }
 
 // calls encodes the sections about calls. Block sizes have a form of their own, which is not always shorter: if
@@ -421,8 +421,8 @@ func (e *encoder) terminal(f *column.Fitter, t *Terminal, members int, stored *[
 	site := e.sites.number[t.Site]
 	n := e.table.group(t, e.sites.place(site), e.functions[t.Call])
 	g := e.table.groups[n]
-	// One member's values determine which values are ranks; if another's lengths differ, the forms only become
-	// longer.
+	// The first member's values determine which values are ranks. Where this is wrong for another member, e.g. as its
+	// arrays have other lengths, forms only become longer.
 	ranks, err := g.shape.ranks(g.Function, e.vals)
 	if err != nil {
 		return signatureRef{}, err

@@ -77,7 +77,7 @@ func CodeNaturals[T Number](c *Coder, list ...*T) { unsigned(c, math.MaxInt64, l
 // CodeUints codes numbers of 64 bits.
 func CodeUints[T ~uint64](c *Coder, list ...*T) { unsigned(c, math.MaxUint64, list) }
 
-// unsigned codes numbers. It reads only the bits in mask.
+// unsigned codes numbers as uvarints. When reading, it clears the bits of a number that are not in mask.
 func unsigned[T Number](c *Coder, mask uint64, list []*T) {
 	if c.Reader == nil {
 		b := c.Buf

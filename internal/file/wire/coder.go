@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Mixing is slow, so it is limited to small data: compression stops at a size that takes half a second.
-// Decompression accepts slightly more.
+// Mixing, which is compression with a model, is slow. So CompressMixing takes at most mixTo bytes, which is half a
+// second's work. DecompressMixing makes at most maxMixed bytes.
 const (
 	mixTo    = 1 << 18
 	maxMixed = 1 << 20
@@ -53,7 +53,7 @@ func CompressMixingPrimed(known, data []byte) ([]byte, bool) {
 			}
 		}
 	}
-	// One byte between the bounds suffices: a reader assumes zeros after it.
+	// The shortest sequence of bytes that, followed by zeros, is a number from low to high: a reader assumes the zeros.
 	if low > 0 {
 		for n := 24; ; n -= 8 {
 			if v := (low + 1<<n - 1) >> n << n; v >= low && v <= high {
@@ -87,7 +87,7 @@ func DecompressMixingPrimed(known, frame []byte, size uint64) ([]byte, error) {
 	if size > maxMixed {
 		return nil, errMixed
 	}
-	// No real frame has so few bytes: 8 bits cost at least 1/500 bit each.
+	// A byte of data takes at least 1/500 bit, so no frame of CompressMixing is as short as this one.
 	if size > uint64(maxSize(len(frame))) {
 		return nil, fmt.Errorf("%d bytes can't have been compressed to %d", size, len(frame))
 	}
@@ -125,7 +125,7 @@ func DecompressMixingPrimed(known, frame []byte, size uint64) ([]byte, error) {
 // twice. The last results are cached to avoid that.
 const (
 	remembered     = 16
-	rememberedUpTo = 1 << 13 // bytes
+	rememberedUpTo = 1 << 13 // results for data of at most this many bytes are cached
 )
 
 var recent struct {

@@ -19,27 +19,27 @@ type model struct {
 	mask  uint32
 	at    [contexts]uint32 // hashes of the contexts before the current byte
 	cur   [contexts]uint32 // indices of the contexts' slots for the current bit
-	seen  [contexts]slot   // their contents
+	seen  [contexts]slot   // contents of the slots in cur
 
 	inputs [inputs]int32
-	orders [contexts + 1][inputs]int32 // weights, by number of contexts with statistics
-	runs   [buckets][inputs]int32      // weights, by length of the match
+	orders [contexts + 1][inputs]int32 // weights of the inputs, by number of contexts whose slot was used before
+	runs   [buckets][inputs]int32      // weights of the inputs, by length of the match, see buckets
 	order  int                         // index of the current weights in orders
 	bucket int
 	mixed  [2]int32 // predictions of the two sets of weights, as 16-bit probabilities
-	p      int32    // the prediction
+	p      int32    // prediction from both in mixed: probability of a 1 as the next bit, in 1/65536
 
 	past    []byte
-	partial uint32 // the bits of this byte so far, after a 1
+	partial uint32 // the bits of the current byte so far, after a leading 1
 
-	matches []int32 // by hash: last position after a context of minMatch bytes
-	ptr     int     // position of the predicted byte, 0: none
-	length  int     // length of the match
+	matches []int32 // by hash of minMatch bytes: position in past after their last occurrence; 0: none
+	ptr     int     // position in past of the byte that the match predicts; 0: no match
+	length  int     // length of the match: number of bytes before ptr that equal the last ones
 	hits    [buckets]slot
 }
 
-// A slot is an adaptive probability of a one, above ½, in its low 16 bits, and its number of uses, up to a limit.
-// An unused slot is zero.
+// A slot is the statistics of a context. Its low 16 bits are the probability that the next bit is 1, in 1/65536, xor
+// half, so that ½ is 0. The other bits are the number of uses, at most slotLimit. An unused slot is 0.
 type slot uint32
 
 const half = 1 << 15
@@ -49,7 +49,7 @@ func (s slot) p() uint16 { return uint16(s) ^ half }
 const (
 	contexts = 7
 	inputs   = 2*contexts + 2
-	buckets  = 33 // no match, and those of 0 to 31 bytes and more
+	buckets  = 33 // groups of matches: 0 for no match, 1 + length for others, the last for all of 31 bytes and more
 	minMatch = 6
 	slotBits = 20
 
@@ -146,7 +146,8 @@ func fill(weights *[inputs]int32) {
 // firstWeight is the initial weight of each input, in 1/65536.
 const firstWeight = 8000
 
-// find prefetches the slots for the next bit, which are scattered in memory.
+// find looks up the contexts' slots for the next bit. As they are scattered in memory, it is called before other work,
+// during which they arrive in the processor's cache.
 func (m *model) find() {
 	spread := m.partial * 0x9e3779b1 >> 3
 	slots, mask := m.slots, m.mask
@@ -164,7 +165,7 @@ func (m *model) predict() {
 		p, n := s.p(), s>>16
 		order += int(n+31) >> 5 // adds 1 if n > 0: n is at most slotLimit
 		in[2*i] = Logit(p)
-		// an unused context contributes nothing
+		// For an unused context this is 0.
 		in[2*i+1] = (int32(p) - half) >> 5 * int32(min(n, 16)) >> 4
 	}
 	in[inputs-2], in[inputs-1] = 0, 0
@@ -194,7 +195,7 @@ func dot(in, w *[inputs]int32) int64 {
 		int64(in[12])*int64(w[12]) + int64(in[13])*int64(w[13]) + int64(in[14])*int64(w[14]) + int64(in[15])*int64(w[15])
 }
 
-// train adjusts weights by a fraction of the inputs.
+// train adds in·by/1024 to the weights w.
 func train(in, w *[inputs]int32, by int32) {
 	w[0], w[1], w[2], w[3] = w[0]+(in[0]*by+1<<9)>>10, w[1]+(in[1]*by+1<<9)>>10, w[2]+(in[2]*by+1<<9)>>10, w[3]+(in[3]*by+1<<9)>>10
 	w[4], w[5], w[6], w[7] = w[4]+(in[4]*by+1<<9)>>10, w[5]+(in[5]*by+1<<9)>>10, w[6]+(in[6]*by+1<<9)>>10, w[7]+(in[7]*by+1<<9)>>10
@@ -271,7 +272,7 @@ func (m *model) next(b byte) {
 	for i := range m.at {
 		var c uint64
 		switch i {
-		case 0: // no context
+		case 0: // the same context for all bytes
 		case 5: // the byte before the last, for records of two bytes
 			c = last & 0xff00
 		case 6: // high bits, for magnitudes of numbers

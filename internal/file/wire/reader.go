@@ -184,7 +184,7 @@ func UvarintLen(v uint64) int {
 	return n
 }
 
-// A BitWriter writes bits, least significant first, after the bytes in Out.
+// A BitWriter writes bits, least significant first, after the bytes in Output.
 type BitWriter struct {
 	Output []byte
 	word   uint64

@@ -19,11 +19,12 @@ const (
 	maxWindow = 8 << 20
 )
 
-// The best level needs 40 MB for tables, and the time to fill them. For small data, inside the program's process,
-// that is not worthwhile.
+// bestFrom is the size in bytes from which data are compressed at zstd's best level. That takes 40 MB for tables, and
+// time to fill them, which is not worthwhile for small data inside the traced program's process.
 const bestFrom = mixTo
 
-// An encoder allocates its window, which need not be larger than the data.
+// smallWindow is the window in bytes of the encoder for small data: an encoder allocates its window, which need not be
+// larger than the data.
 const smallWindow = 1 << 20
 
 var (
@@ -39,7 +40,7 @@ func newEncoder(level zstd.EncoderLevel, window int) *zstd.Encoder {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderCRC(false),
 		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true))
 	if err != nil {
-		panic(err) // the options are constants
+		panic(err) // cannot happen, as the options are constants
 	}
 	return e
 }

@@ -89,8 +89,8 @@ func (c *Capture) numbers(f *frame, st *instruction, rec []uint64, p, n int) (in
 	return p + words, nil
 }
 
-// requestArray reads the address of the first variable, the distance to the
-// next, and the handles.
+// requestArray reads an array of n requests: the address of the program's first variable, the distance in bytes to the
+// next one, and the handles.
 func (c *Capture) requestArray(s *stream, f *frame, rec []uint64, p, n int) (int, error) {
 	if p+2+n > len(rec) {
 		return p, errShort

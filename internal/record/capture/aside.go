@@ -91,7 +91,7 @@ func (s *stream) spent(ticks uint64) {
 	}
 }
 
-// switched handles switching tracing on or off.
+// switched handles a record that tracing was switched on or off at ticks.
 func (c *Capture) switched(s *stream, on bool, ticks uint64) {
 	switch {
 	case !on && s.off == 0:

@@ -12,17 +12,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// maxNames bounds the names of attached values, SP_MAX_NAMES in shim/hooks.h.
+// maxNames is the largest number of names of attached values: SP_MAX_NAMES in shim/hooks.h.
 const maxNames = 64
 
-// attached is the numbers that plugins and counters attached to calls.
+// attached is statistics of the numbers that plugins and counters attached to calls.
 type attached struct {
 	names []string
 	stats [][]model.ValueStat // by name, then by terminal
 }
 
-// name reads a Name record. From the first name on, all threads collect phases, as attached values are stored by
-// phase.
+// name reads a record of kind event.KindValueName. From the first name on, all threads collect phases, as attached
+// values are stored by phase.
 func (c *Capture) name(rec event.Record) error {
 	if c.phases == nil {
 		c.phases = newPhases(c.cfg.Timing, &c.sigs.Table)
@@ -31,14 +31,16 @@ func (c *Capture) name(rec event.Record) error {
 		return err
 	}
 	for _, s := range c.streams {
-		if s.phases == nil && (s.thread == 0 || s.prev == signature.NoTerminal) { // a further thread must not have made a call yet; the first one is in MPI_Init, or after it
+		// The first thread may have made calls before, such as MPI_Init. Other threads collect phases only if they
+		// have not made a call yet.
+		if s.phases == nil && (s.thread == 0 || s.prev == signature.NoTerminal) {
 			s.phases = c.phasesOf(s.thread)
 		}
 	}
 	return nil
 }
 
-// name reads a Name record.
+// name reads a record of kind event.KindValueName.
 func (a *attached) name(rec event.Record) error {
 	id, n := rec[2], rec[3]
 	if id >= maxNames || n > uint64(len(rec)-4)*8 {
@@ -64,8 +66,8 @@ func (a *attached) add(id uint64, terminal uint32, v int64) {
 	(*list)[terminal].Add(v)
 }
 
-// attach reads a Values record. The values belong to the call that ended last. The record also has the ticks since
-// the previous record that belong to no gap.
+// attach reads a record of kind event.KindValues. The values belong to the thread's call that ended last. The record
+// also has the number of ticks since the previous record that belong to no gap.
 func (c *Capture) attach(s *stream, rec event.Record) error {
 	if s.depth > 0 {
 		if f := &s.frames[s.depth-1]; f.left != 0 { // the call remains unfinished: the values wait
@@ -154,7 +156,8 @@ func (a *attached) code(c *wire.Coder, terminals int) {
 	c.RefuseIf(len(a.names) > maxNames, "too many names")
 }
 
-// codeChunk codes all names, as one may have been set late, and the values attached since the last state.
+// codeChunk codes all names of values, as one may have been set late, and the values attached since the last
+// checkpoint.
 func (a *attached) codeChunk(c *wire.Coder, terminals int, values []byte) {
 	wire.CodeList(c, &a.names, 1, func(_ int, name *string) { c.String(name) })
 	if c.RefuseIf(len(a.names) < len(a.stats) || len(a.names) > maxNames, "other names"); c.Failed() {

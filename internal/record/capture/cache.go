@@ -18,44 +18,46 @@ import (
 // cached is the records of a terminal's last call.
 type cached struct {
 	words       []uint64     // ENTER and LEAVE, concatenated
-	handleWords []handleWord // in the order of the records
-	names       uint64       // epoch of the names when the words were decoded
-	handles     uint64       // epoch of the handles' names
+	handleWords []handleWord // the words that are handles, in the order of the records
+	names       uint64       // Capture.epoch when the words were decoded
+	handles     uint64       // Capture.renamed when the words were decoded, or the handles last looked up
 	terminal    uint32
 	thread      int32  // thread that made the call, as names of requests and addresses depend on it; anyThread if it has neither
-	enter       uint16 // number of words of ENTER; 0: the slot is empty
+	enter       uint16 // number of words of ENTER; 0: this entry of the cache is empty
 	inEnd       uint16 // words up to inEnd in ENTER, and up to outEnd in LEAVE, are compared, except the ticks
 	outEnd      uint16 // the remaining words are requests, which are compared by name
 	use         requestUse
 	how         handleUse
 	late        bool // names change when the call returns: the cache must wait until records up to LEAVE's time are read
 	inLane      bool
-	plain       bool                      // only words of requests may differ
-	lasting     bool                      // the call makes a persistent request
-	steady      bool                      // the call may be part of a lap
-	follows     bool                      // statuses must be compared with their receives
-	kind        symbol.RequestKind        // kind of a new request
-	posted      signature.ReceiveEnvelope // envelope of a receive
-	more        *cachedMore               // nil: none
+	// plain is set if the call is in no lane, only ENTER has handles, the call changes no names of these, and no word
+	// is ignored.
+	plain   bool
+	lasting bool                      // the call makes a persistent request
+	steady  bool                      // the call may be part of a lap: iterations that are compared together
+	follows bool                      // the call's statuses must be compared with what its receives predict
+	kind    symbol.RequestKind        // kind of a new request
+	posted  signature.ReceiveEnvelope // envelope of the receive that the call posts
+	more    *cachedMore               // further fields; nil: all are zero
 }
 
 // A cachedMore has the fields that few cached records need.
 type cachedMore struct {
-	requests uint64         // epoch of the requests when the words were decoded
+	requests uint64         // Requests.Version when the words were decoded
 	named    []namedRequest // requests that the call names, completes or frees
 	ended    []int          // indices in named of the completed ones
 	lane     *cachedLane    // nil: the terminal has no lane
-	follow   []statusOrigin // by status after outEnd, if some belong to receives
+	follow   []statusOrigin // by status in the words after outEnd: its origin; nil: no status belongs to a receive
 	made     int64          // name of a new persistent request
 	leaves   bool           // the call may leave requests of its array unfinished
-	leftOut  bool           // the key omits that array
+	leftOut  bool           // the call's signature omits its array of requests
 	told     bool           // the call's output says which requests of the array it completed
 }
 
 // A cachedLane is the positions of the lane's values in a terminal's records.
 type cachedLane struct {
 	*signature.LaneBuilder
-	in, out []varyingWord // positions of the lane's values
+	in, out []varyingWord // positions of the lane's values in ENTER and in LEAVE
 }
 
 // A namedRequest is the name of a request in a call's values.
@@ -286,11 +288,13 @@ func (c *Capture) postedAgain(e *cached, enter event.Record) signature.ReceiveEn
 	if !e.inLane || e.posted.Bytes < 0 {
 		return e.posted
 	}
-	return e.posted.WithTag(c.tag.ABI(int64(enter[2+c.programs[enter.Call()].layout.ReceiveParams.Tag]))) // after 3 words, each value has one word
+	// The values begin at word 3 of ENTER, one word each. They are numbered from 1, as value 0 is the return code.
+	return e.posted.WithTag(c.tag.ABI(int64(enter[2+c.programs[enter.Call()].layout.ReceiveParams.Tag])))
 }
 
-// followAgain reports whether the statuses of a call that repeats e match those of e. Its requests must be found.
-// Statuses that followed from their receives must do so again; the others must be equal, and not follow.
+// followAgain reports whether the statuses of a call that repeats e match those of e. c.found must have the call's
+// requests. Statuses that their receives predicted must be predicted again; the others must be equal, and not
+// predicted.
 func (c *Capture) followAgain(s *stream, e *cached, rec []uint64) bool {
 	at := int(e.outEnd)
 	for k, origin := range e.more.follow {
@@ -318,8 +322,8 @@ func (c *Capture) receivedAgain(e *cached, rec []uint64) bool {
 		c.rank.ABI(int64(words[1])), c.tag.ABI(int64(words[2])), int64(words[3]), int64(words[4]))
 }
 
-// nameAgain looks up the requests of a call like e. It returns false unless they have the same names, whatever
-// their handles, or are as an earlier call left them.
+// nameAgain looks up the requests of a call like e, and sets c.found. It returns false unless they have the same names
+// as those of e, whatever their handles, or are an array as an earlier call left it.
 func (c *Capture) nameAgain(s *stream, e *cached, enter event.Record) bool {
 	handles, place, stride := requestWords(c.programs[enter.Call()], enter)
 	c.requests.BeginCall()
@@ -345,7 +349,7 @@ func (c *Capture) nameAgain(s *stream, e *cached, enter event.Record) bool {
 	return true
 }
 
-// passAgain is nameAgain for a call that leaves an array of requests.
+// passAgain is nameAgain for a call that may leave requests of its array unfinished.
 func (c *Capture) passAgain(s *stream, e *cached, handles []uint64, place, stride uint64) bool {
 	named := e.more.named
 	for k, handle := range handles {
@@ -368,7 +372,8 @@ func (c *Capture) passAgain(s *stream, e *cached, handles []uint64, place, strid
 	return s.left.CanLeaveOut(c.passed, c.requests.CountMade(s.thread)) == e.more.leftOut
 }
 
-// leaveAgain updates the left requests as a call like e does. Its requests must have been found.
+// leaveAgain updates s.left, the array of requests that the last call left, as a call like e does. c.found must have
+// the call's requests.
 func (c *Capture) leaveAgain(s *stream, e *cached) {
 	if !e.more.leaves {
 		return
@@ -385,7 +390,7 @@ func requestWords(p *program, enter event.Record) (handles []uint64, place, stri
 		return enter[at : at+1], enter[at+1], 0
 	}
 	if len(enter) < at+3 {
-		return nil, 0, 0 // the call has no array
+		return nil, 0, 0 // the call passed no array, e.g. as its length is 0
 	}
 	return enter[at+3:], enter[at+1], enter[at+2]
 }

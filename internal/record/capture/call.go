@@ -90,14 +90,14 @@ func (c *Capture) aux(f *frame, words []uint64) {
 		}
 		return
 	}
-	info := c.comms.Description(f.parent) // the duplicate that comes later equals its parent
+	info := c.comms.Description(f.parent) // without words, the new communicator is a duplicate of its parent
 	switch {
 	case len(words) >= symbol.CommWords:
 		for i := range info {
 			info[i] = int64(words[i])
 		}
 	case !f.prog.delayed || f.newComm == symbol.UnknownHandle:
-		// This rank gets no communicator, but the creation counts: see Ordinal.
+		// This rank gets no communicator, but the creation counts: see CountCreation.
 		c.comms.CountCreation(f.parent, f.prog.call.ID, symbol.CommDescription{})
 		return
 	}

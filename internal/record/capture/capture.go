@@ -33,7 +33,7 @@ type ProcessConfig struct {
 	Context
 	// ProcessDir is the process directory, where checkpoints go; "" for none.
 	ProcessDir string
-	// MaxGrammarBytes is the size in bytes from which a grammar is packed; 0: the constant MaxGrammarBytes.
+	// MaxGrammarBytes is the size in bytes at which a stream's grammar is packed; 0: the constant MaxGrammarBytes.
 	MaxGrammarBytes int
 	// ReadTicks reads the clock of the records; only used with several threads.
 	ReadTicks func() uint64
@@ -79,19 +79,19 @@ type Capture struct {
 	phases  *phases                // phases of the first thread's times; nil: not recorded
 	cache   recordCache
 	batch   *batch
-	ticks   []int   // reusable memory for laps
-	others  []int   // reusable memory for laps
-	lapped  int     // number of calls handled as laps, for tests
-	found   []int   // indices of the current call's requests
+	ticks   []int   // reusable memory of the method laps
+	others  []int   // reusable memory of the method laps
+	lapped  int     // number of calls that the method laps handled, for tests
+	found   []int   // indices in requests of the current call's requests
 	passed  []int64 // the current call's requests, in the form of signature.RequestArrayState
 	streams []*stream
-	turns   []streamHead // reusable memory
+	turns   []streamHead // reusable memory of the method interleave
 
 	attached  attached
 	allocs    allocs
 	handovers handovers
 
-	released  bool // see Release
+	released  bool // the method Release was called
 	lost      uint64
 	finalized bool   // MPI_Finalize was entered
 	came      uint64 // ticks when all ranks had reached MPI_Finalize; 0: unknown

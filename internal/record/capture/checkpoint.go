@@ -53,17 +53,17 @@ type checkpoints struct {
 	state    int64  // bytes of the newest state
 	hists    int64  // bytes of the newest state's histograms
 	rest     int64  // bytes of the newest state, less those of its histograms up to smallHists
-	end      int64  // position of the next chunk
+	end      int64  // position in the file at which the next chunk is written
 	written  uint64 // bytes written in all
 
 	// The following fields record changes since the last checkpoint, if chunks is set.
 	chunks    bool
-	small     int64 // see smallState
-	keys      int   // number of saved signatures
-	allocs    int   // number of saved allocation events
+	small     int64 // states up to this many bytes are written as a whole: smallState, except in tests
+	keys      int   // number of signatures that the last checkpoint saved
+	allocs    int   // number of allocation events that the last checkpoint saved
 	handovers int
-	values    []byte     // of each attached value: its call's terminal, number of its name, value
-	times     []byte     // of each call, in the order of counting, see noteTimes
+	values    []byte     // attached values, encoded one by one: terminal of the call, number of the name, value
+	times     []byte     // times of calls, in the order in which they were counted, as noteTimes encodes them
 	steps     wire.Coder // calls in lanes, see signature.LaneTable.LogCall
 }
 
@@ -113,11 +113,11 @@ func (c *Capture) Checkpoint() {
 	}
 }
 
-// noteTimes records the times of a call, in one to three words:
+// noteTimes records the times of a call of terminal n that follows terminal prev, in one to three words:
 //
-//	short = 1 | terminal<<1 | (one before + 1)<<16 | duration<<32 | gap<<48
-//	plain = terminal<<1 | (one before + 1)<<32, duration | gap<<32
-//	long  = 1<<63 | terminal<<1 | (one before + 1)<<32, duration, gap
+//	short = 1 | n<<1 | (prev + 1)<<16 | duration<<32 | gap<<48
+//	plain = n<<1 | (prev + 1)<<32, duration | gap<<32
+//	long  = 1<<63 | n<<1 | (prev + 1)<<32, duration, gap
 func (k *checkpoints) noteTimes(n, prev uint32, duration, gap uint64) {
 	at := len(k.times)
 	if cap(k.times)-at < 24 {

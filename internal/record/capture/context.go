@@ -40,7 +40,7 @@ type PredefinedHandle struct {
 	ProcessValue uint64
 }
 
-// ReadContext reads the file of a process directory.
+// ReadContext reads the file "context" of a process directory.
 func ReadContext(dir string) (*Context, error) {
 	f, err := os.Open(filepath.Join(dir, "context"))
 	if err != nil {
@@ -54,7 +54,7 @@ func ReadContext(dir string) (*Context, error) {
 	return c, err
 }
 
-// writtenMaps returns the address space that the shim last wrote; nil if it wrote none.
+// writtenMaps returns the copy of /proc/self/maps that the shim last wrote; nil if it wrote none.
 func writtenMaps(dir string) []byte {
 	text, _ := os.ReadFile(filepath.Join(dir, "maps"))
 	return text

@@ -199,7 +199,7 @@ func (c *Capture) request(s *stream, f *frame, handle, place uint64) {
 	f.key = append(f.key, r.name)
 }
 
-// text reads a string.
+// text reads a string and appends its name to the key.
 func (c *Capture) text(f *frame, rec []uint64, p int) (int, error) {
 	n := int64(rec[p])
 	p++
@@ -214,7 +214,7 @@ func (c *Capture) text(f *frame, rec []uint64, p int) (int, error) {
 	return p + int(n+7)/8, nil
 }
 
-// fileName reads a file name, and replaces the rank's own number in it.
+// fileName reads a file name and appends its name to the key, with the rank's own number in it replaced.
 func (c *Capture) fileName(f *frame, rec []uint64, p int) (int, error) {
 	n := int64(rec[p])
 	if n <= 0 || n > int64(len(rec)-p-1)*8 {
@@ -287,8 +287,8 @@ type statusOrigin uint8
 
 const (
 	apart   statusOrigin = iota // there is no receive, or the call failed
-	differs                     // it differs from its receive
-	follows                     // it follows from its receive
+	differs                     // the status differs from what its receive predicts
+	follows                     // the status is as its receive predicts
 )
 
 // origin returns the origin of the next status.
@@ -319,7 +319,7 @@ func (c *Capture) origin(s *stream, f *frame, source, tag, count, cancelled int6
 func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 	if st.kind != mpi.KindComm {
 		if st.kind.IsFile() {
-			// Its object was freed unseen, or the handle still means the same object.
+			// If the handle has a name, its object was freed unseen, or the handle still means the same object.
 			name := st.handles.NameOf(raw)
 			switch {
 			case name >= mpi.FirstHandleID && st.fresh:
@@ -340,7 +340,7 @@ func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 		f.noteHandle(p, act, st.kind, st.handles, name)
 		return name
 	}
-	f.opaque = true // the result depends on more than the handle
+	f.opaque = true // the name depends on more than the handle, so the cache cannot predict it
 	if c.comms.EndDying(raw) {
 		c.release(mpi.KindComm, &c.comms.Handles, raw)
 	}
@@ -389,7 +389,7 @@ func (c *Capture) release(k mpi.Kind, t *symbol.Handles, raw uint64) int64 {
 	return name
 }
 
-// segmentClass converts the class of a SEGMENT record.
+// segmentClass returns the class of a segment, as in signatures, by that in a record of kind event.KindSegment.
 func segmentClass(class uint64) int64 {
 	switch class {
 	case event.ClassDevice:

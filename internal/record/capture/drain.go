@@ -199,7 +199,7 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 	return nil
 }
 
-// source reads a Source record.
+// source reads a record of kind event.KindSourceLine.
 func (c *Capture) source(rec event.Record) error {
 	file, function := rec[4], rec[5]
 	if room := uint64(len(rec)-6) * 8; !event.IsStackKey(rec[2]) || file > room || function > room-file || rec[3] > math.MaxUint32 {
@@ -210,7 +210,7 @@ func (c *Capture) source(rec event.Record) error {
 	return nil
 }
 
-// phaseBegins reads a Phase record.
+// phaseBegins reads a record of kind event.KindPhaseStartSite.
 func (c *Capture) phaseBegins(rec event.Record) error {
 	if n := rec[4]; !event.IsStackKey(rec[2]) || n > uint64(len(rec)-5)*8 {
 		return fmt.Errorf("phase with the key %#x, text of %d bytes: %w", rec[2], n, event.ErrCorrupt)
@@ -282,8 +282,8 @@ func (c *Capture) end(s *stream, rec event.Record) error {
 	return nil
 }
 
-// left closes all unfinished calls except the oldest n. The time when they were left is unknown; their last inner
-// event is used.
+// left closes all unfinished calls except the oldest n, as a jump left them. The time of the jump is unknown; the end
+// of the last call inside them is used, else their begin.
 func (c *Capture) left(s *stream, n uint64) {
 	for uint64(s.depth) > n {
 		f := &s.frames[s.depth-1]
@@ -403,7 +403,7 @@ func (c *Capture) append(s *stream, n uint32) {
 // note records a terminal for the next checkpoint.
 func (s *stream) note(n uint32) {
 	if n < 0x80 {
-		s.terminals = append(s.terminals, byte(n)) // the same without a function call
+		s.terminals = append(s.terminals, byte(n)) // as AppendUvarint does, without a function call
 	} else {
 		s.terminals = binary.AppendUvarint(s.terminals, uint64(n))
 	}

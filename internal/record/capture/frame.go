@@ -11,36 +11,36 @@ import (
 type frame struct {
 	prog   *program
 	flags  uint8
-	begin  uint64 // ticks
+	begin  uint64 // ticks of the ENTER record
 	gap    uint64
 	left   uint64        // ticks of the LEAVE record of a call that nevertheless stays unfinished, see program.stays; 0: no LEAVE yet
-	values [][]uint64    // values attached to such a call
+	values [][]uint64    // records of values attached to a call with left set, while it stays unfinished
 	slot   int           // index in the stream's held
 	key    signature.Key // in the order of recording: return code, inputs, outputs, aux words
 
 	parent   int64 // communicator that a new one is created from
-	requests []int // requests of the inputs, in order: index or symbol.NoRequestIndex
+	requests []int // requests among the inputs, in order: index in Capture.requests, or symbol.NoRequestIndex
 	named    []namedRequest
-	ended    []int // indices in requests of the completed ones
-	flag     int64 // output of a completing call; -1: it has none
-	index    int64 // output of a completing call; -1: undefined
+	ended    []int // indices in requests of those that the call completed
+	flag     int64 // output flag of a call that completes requests; -1: it has no such output
+	index    int64 // output index of a call that completes requests; -1: undefined, or it has no such output
 	indices  []int64
 	statuses int // number of elements of the array of statuses read so far
 	array    int // index in the key at which the latest array begins
 	pending  []bool
 	passes   uint64 // number, from 1, of the call among those that stream.passes counts; 0: it isn't counted
-	leftOut  bool   // the key omits that array
-	told     bool   // the call's output says which requests of it were completed
+	leftOut  bool   // the key omits the call's array of requests
+	told     bool   // the call's output says which requests of its array were completed
 	rc       int64
-	newComm  int64                     // name; -1: no new communicator
+	newComm  int64                     // name of the communicator that the call makes; -1: it makes none
 	place    making                    // position of the call, as the maker of objects
-	posted   signature.ReceiveEnvelope // envelope of a receive
+	posted   signature.ReceiveEnvelope // envelope of the receive that the call posts
 	status   int                       // index in the LEAVE record at which the statuses begin
 	follow   []statusOrigin            // relation of each status to its receive
-	frees    []freed                   // handles to release at its end
+	frees    []freed                   // handles to release at the end of the call
 	error    int64                     // error field of the last status
 
-	// Position of the ENTER record if LEAVE did not directly follow, and the epoch of the names after it.
+	// If LEAVE did not directly follow ENTER: position of the ENTER record in the ring, and Capture.renamed after it.
 	from, names uint64
 
 	handleWords []handleWord
@@ -54,7 +54,7 @@ type freed struct {
 	raw  uint64
 }
 
-// position of the return code in a key.
+// rcAt is the index of the return code in a key.
 const rcAt = signature.KeyHeader
 
 func (f *frame) reset(p *program, rec event.Record, ticks, last uint64) {

@@ -14,8 +14,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// frames are records of every call of a stream, compressed in frames. They go to a file in the process directory
-// or, without one, stay in memory.
+// frames are items of a stream, such as the times of every call, compressed in frames of many items. They go to a file
+// in the process directory or, without one, stay in memory.
 //
 //	file  = frame…
 //	frame = items uint32, size of data uint32, raw size uint32, crc uint32 of data,
@@ -24,14 +24,14 @@ type frames struct {
 	path string // "" if frames stay in memory
 	file *os.File
 	old  string // file of a dead process, which has the first size bytes
-	size int64  // bytes of complete frames
-	from int64  // position of the first frame that is kept
+	size int64  // bytes of complete frames in the file
+	from int64  // position in the file of the first frame that is kept
 
 	plain int64 // while size is below this, frames are not compressed, as that would take most of the time
 
-	memory  []byte // frames that follow those in the file
+	memory  []byte // frames that follow those in the file, or all frames without a file
 	pending []byte
-	count   int // items in pending
+	count   int // number of items in pending, which are not yet in a frame
 }
 
 const (
@@ -69,7 +69,7 @@ func (f *frames) keep(frame []byte) {
 			f.size += int64(len(frame))
 			return
 		}
-		// The disk may be full, for example: the file keeps its content.
+		// The disk may be full, for example. This frame and all later ones stay in memory.
 	}
 	f.memory = append(f.memory, frame...)
 }
@@ -99,7 +99,7 @@ func (f *frames) close() {
 
 func (f *frames) code(c *wire.Coder) {
 	wire.CodeNaturals(c, &f.size, &f.from)
-	if c.Blob(&f.memory); c.Reader != nil { // empty unless writing to the file failed
+	if c.Blob(&f.memory); c.Reader != nil { // memory is empty unless writing to the file failed
 		f.memory, f.pending, f.count = bytes.Clone(f.memory), f.pending[:0], 0
 	}
 }

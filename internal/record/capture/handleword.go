@@ -7,21 +7,21 @@ import (
 
 // A handleWord is a word of a call's records that is compared by its meaning instead of its value.
 type handleWord struct {
-	at      int32 // index in the concatenated records
+	at      int32 // index of the word in ENTER and LEAVE, concatenated
 	act     act
 	kind    mpi.Kind
 	handles *symbol.Handles
-	name    int64 // of the handle
+	name    int64 // name of the handle
 }
 
 // An act is what a call does to a handle.
 type act uint8
 
 const (
-	handleNamed  act = iota // passes it
-	handleShared            // returns one that has a name: a further reference
-	handleMade              // returns a new one
-	handleFreed             // releases a reference
+	handleNamed  act = iota // the call passes it
+	handleShared            // the call returns one that already has a name: a further reference to its object
+	handleMade              // the call returns a new one
+	handleFreed             // the call releases a reference to its object
 	noHandle                // the word is no handle: it always differs, and nothing depends on it
 )
 
@@ -36,7 +36,7 @@ func (f *frame) noteHandle(p int, a act, k mpi.Kind, h *symbol.Handles, name int
 	case name >= mpi.FirstHandleID:
 		f.handleWords = append(f.handleWords, handleWord{int32(f.entered + p), a, k, h, name})
 	case name == symbol.UnknownHandle:
-		f.opaque = true // the next call may find it known
+		f.opaque = true // the handle may have a name in the next equal call, so this one is not cached
 	}
 }
 
