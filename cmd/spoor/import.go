@@ -88,7 +88,7 @@ func runImport(cmd *cobra.Command, o importOptions, path string) error {
 	return nil
 }
 
-// importName returns the name of the trace that an archive becomes: X.spoor for X.otf2 and for X/traces.otf2.
+// importName returns the name of the trace that an archive becomes: X.otf2 and X/traces.otf2 become X.spoor.
 func importName(path string) string {
 	name := filepath.Base(filepath.Clean(path))
 	if base, ok := strings.CutSuffix(name, ".otf2"); ok {

@@ -76,7 +76,7 @@ func (b *Builder) load(g *Grammar) {
 	}
 }
 
-// tidy establishes the invariants of the package comment, which a loaded grammar may violate anywhere.
+// tidy establishes the invariants of a Builder, which a loaded grammar may violate anywhere.
 func (b *Builder) tidy() {
 	for n := range b.nodes {
 		b.inline(int32(n))

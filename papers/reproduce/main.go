@@ -91,7 +91,7 @@ func reproduce(into string) error {
 	return os.WriteFile(into, []byte(before+begin+"\n"+table.String()+end+after), 0o644)
 }
 
-// A bench runs programs and spoor in a temporary folder.
+// A bench runs programs, and traces them, in a temporary folder.
 type bench struct {
 	dir, spoor string
 	mpi        *mpis.MPI
@@ -110,7 +110,7 @@ func (b *bench) run(line ...string) ([]byte, error) {
 	return out, err
 }
 
-// ask runs spoor with the arguments, and decodes its JSON output into the value that to points to.
+// ask runs the tool with the arguments, and decodes its JSON output into the value that to points to.
 func (b *bench) ask(to any, arguments ...string) error {
 	out, err := b.run(append([]string{b.spoor}, arguments...)...)
 	if err == nil {

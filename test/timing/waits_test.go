@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -119,13 +120,23 @@ func last(came map[int][]spell, ranks []int, round int) int {
 	return slices.MaxFunc(ranks, func(a, b int) int { return cmp.Compare(came[a][round].from, came[b][round].from) })
 }
 
-// noise is what processes that share cores may lose of them between a stamp and a call, as a share and in ns: ranks
-// of MPICH don't give up their cores while they wait.
-func noise(mpi string) (share, ns float64) {
-	if mpi == "mpich" {
+// noise is what processes that share cores may lose of them between a stamp and a call, as a share and in ns. Ranks of MPICH don't give up
+// their cores while they wait. Neither do others' processes: after three tries on a crowded machine as much is allowed for them.
+func noise(mpi string, try int) (share, ns float64) {
+	if mpi == "mpich" || try > 3 && crowded() {
 		return 0.25, 60e6
 	}
 	return 0.03, 10e6
+}
+
+// crowded reports whether over the last minute at least four times as many threads wanted to run as there are processors.
+func crowded() bool {
+	var load float64
+	text, err := os.ReadFile("/proc/loadavg")
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &load)
+	}
+	return err == nil && load >= float64(4*runtime.NumCPU())
 }
 
 // Why ranks waited, for whom and how long is what the ranks measured themselves, and those who were late computed.
@@ -134,8 +145,10 @@ func TestWaits(t *testing.T) {
 		t.Run(source, func(t *testing.T) {
 			onEach(t, source, 4, func(t *testing.T, a *app) {
 				for _, mode := range [][]string{{"stats", "--waits", "always"}, {"lossless"}, {"place", "--error", "10us"}} {
+					try := 0
 					mpis.Steady(t, func(complain func(string, ...any)) {
-						waitStates(a, expectations[source], mode[0], complain, mode[1:]...)
+						try++
+						waitStates(a, expectations[source], try, mode[0], complain, mode[1:]...)
 					})
 				}
 			})
@@ -154,7 +167,7 @@ func TestNoWaits(t *testing.T) {
 	})
 }
 
-func waitStates(a *app, list []expected, mode string, complain func(string, ...any), flags ...string) {
+func waitStates(a *app, list []expected, try int, mode string, complain func(string, ...any), flags ...string) {
 	a.t.Helper()
 	a.trace(append(flags, "--timing", mode)...)
 	var rep waits.Report
@@ -167,7 +180,7 @@ func waitStates(a *app, list []expected, mode string, complain func(string, ...a
 		}
 	}
 	measured := a.spells()
-	share, ns := noise(a.job.MPI.Name)
+	share, ns := noise(a.job.MPI.Name, try)
 	type sum struct {
 		ns, slept float64         // that was waited; of that, while who came last slept
 		starved   float64         // what who came last may have lost behind its look at the clock, before it came

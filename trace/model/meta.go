@@ -9,7 +9,7 @@ const (
 	MetaStart       = "start"        // wall clock of MPI_Init on rank 0, ns since 1970
 	MetaLayers      = "layers"       // paths of other libraries that wrap MPI functions, a line each
 	MetaOptions     = "options"      // options of the recorder
-	MetaProducer    = "spoor"        // version of the spoor that wrote the trace
+	MetaProducer    = "spoor"        // version of the tool that wrote the trace
 	MetaTimingError = "timing-error" // relative errors of times, in the syntax of SPOOR_TIMING_ERROR
 	MetaImported    = "imported"     // format from which the trace was imported; missing if spoor recorded it
 	MetaNote        = "note"         // prefix of keys whose values say how the trace differs from a recorded one

@@ -14,7 +14,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A size is the size of a trace whose ranks are simulated (package vmpi).
+// A size is the size of a trace whose ranks are simulated (by bench/scale/vmpi).
 type size struct {
 	calls       uint64 // number of calls of all ranks
 	times, file int    // bytes of section times, and of the whole file
