@@ -23,7 +23,7 @@ func (o Obstacle) String() string {
 	return fmt.Sprintf("%s: %d calls on %d ranks: %s", o.Function, o.Calls, o.Ranks, o.Reason)
 }
 
-// Compare sorts the obstacle with most calls first.
+// Compare orders obstacles for sorting: the one with most calls first, then by function and reason.
 func (o Obstacle) Compare(b Obstacle) int {
 	return cmp.Or(cmp.Compare(b.Calls, o.Calls), cmp.Compare(o.Function, b.Function), cmp.Compare(o.Reason, b.Reason))
 }
@@ -56,7 +56,7 @@ type ObstacleSearch struct {
 	ObstacleTally
 }
 
-// An ObstacleTally is the obstacles of some ranks.
+// An ObstacleTally is the obstacles of the ranks added so far, by cause.
 type ObstacleTally map[ObstacleCause]*Obstacle
 
 // An ObstacleCause identifies an obstacle: the function and the reason.
@@ -71,7 +71,8 @@ func (t ObstacleTally) Add(calls map[ObstacleCause]uint64) {
 	}
 }
 
-// CollectRank adds a rank with its distinct calls. why returns the reason why a call is an obstacle, or "".
+// CollectRank adds the obstacles of a rank. calls are its distinct calls, by terminal. why returns the reason why a
+// call is an obstacle, or "".
 func (t ObstacleTally) CollectRank(k *trace.Rank, calls []*trace.Call, why func(*trace.Call) string) {
 	reasons, mine := make([]string, len(calls)), make(map[ObstacleCause]uint64)
 	for i, c := range calls {
