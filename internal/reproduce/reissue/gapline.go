@@ -209,7 +209,8 @@ func (h *GapHistograms) GapsBetween(terminal, from int) *hist.Hist {
 	return h.alike[histKey{h.places[terminal], from}]
 }
 
-// GapsBefore returns the histogram of the gaps before all calls of a terminal; nil without any. A terminal without its own gets that of its place.
+// GapsBefore returns the histogram of the gaps before all calls of a terminal; nil without any. A terminal without its
+// own gets that of its place.
 func (h *GapHistograms) GapsBefore(terminal int) *hist.Hist {
 	list := h.lists[terminal]
 	if len(list) == 0 {

@@ -116,7 +116,7 @@ func NewObstacleSearch(r *trace.Reader, target TargetMPI) (*ObstacleSearch, erro
 	return s, nil
 }
 
-// AddRank adds a rank with its distinct calls.
+// AddRank adds the obstacles of a rank. calls are its distinct calls, by terminal.
 func (s *ObstacleSearch) AddRank(k *trace.Rank, calls []*trace.Call) {
 	made, low := MadeHandles(calls), lowTypesOf(calls)
 	s.CollectRank(k, calls, func(c *trace.Call) string {
@@ -148,10 +148,10 @@ type subject struct {
 	c       *trace.Call
 	def     *mpi.Call
 	target  TargetMPI
-	foreign bool // the target is an MPI of another flavour
+	foreign bool // the target is an MPI of another flavour than the trace's
 }
 
-// An obstacleRule is a reason why some calls can't be made again.
+// An obstacleRule is a reason why calls can't be made again, and for which calls it holds.
 type obstacleRule struct {
 	why     string
 	applies func(x *subject) bool
@@ -167,8 +167,8 @@ var missingOutcome = []obstacleRule{
 	{"the program left the call by a jump or an exception", func(x *subject) bool { return x.c.Return == trace.LeftByJump }},
 }
 
-// unrepeatable gives the reasons for functions that can't be called again, whatever their values; large-count forms
-// included.
+// unrepeatable gives, by name without _c, the reason why no call of a function can be made again, whatever its
+// values.
 var unrepeatable = func() map[string]string {
 	list := map[string]string{"MPI_Abort": endsProgram}
 	for why, names := range map[string][]string{
@@ -244,7 +244,7 @@ func ObstacleOf(c *trace.Call, from string, target TargetMPI) string {
 	return absolute(c)
 }
 
-// whyParams returns the reason if a call's handles or requests are not known.
+// whyParams returns the reason why a call with unknown handles or requests can't be made again; "" if it has none.
 func whyParams(c *trace.Call) string {
 	for i := range c.Params {
 		p := &c.Params[i]

@@ -23,7 +23,7 @@ type Report struct {
 	DifferentResults  int64    `json:"different"`  // calls that returned something different from the recorded result
 	Examples          []string `json:"examples,omitempty"`
 	DroppedCalls      int64    `json:"dropped,omitempty"`  // calls of the trace that weren't made, as receives are derived
-	DerivedReceives   int64    `json:"receives,omitempty"` // derived receives
+	DerivedReceives   int64    `json:"receives,omitempty"` // receives derived from other ranks' sends
 }
 
 // Report returns the report of a replay that has ended.

@@ -22,18 +22,18 @@ type Stream struct {
 	p          *Process
 	number     int
 	arena      arena
-	call       *Call       // outside of Go's memory
-	plan       *callPlan   // of the current call
-	ready      []*prepared // by terminal
+	call       *Call       // reused for each call; outside of Go's heap
+	plan       *callPlan   // plan of the current call's function
+	ready      []*prepared // by terminal: what its calls share; nil: not yet computed
 	walk       *trace.Walk
 	places     *reissue.GapLine // times of its calls; nil: walk yields them, or they aren't needed
 	ahead      *lookahead
-	completion *requestOutcome // of the request that the current call makes
+	completion *requestOutcome // outcome of the request that the current call makes; nil if not needed
 	vain       bool            // the previous call was a test that found nothing
 	question   question        // about the current call's outcome; a field so that it is allocated once
 	aside      int64           // ns that the recorder had taken up to the current call
 	again      again           // the current repeated test
-	derived    *derived        // nil: receives are the trace's
+	derived    *derived        // makes the calls of a stream whose receives are derived; nil: receives are the trace's
 	settles    bool            // the current call first waits for messages
 
 	requests map[requestKey]uint64    // cells of this stream's requests and of all persistent ones
