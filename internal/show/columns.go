@@ -184,7 +184,7 @@ func SortRows[T any](rows []T, by string, cells func(*Row, T)) error {
 	return nil
 }
 
-// keys are the names of a table's columns for programs.
+// keys are the names of a table's columns as programs use them.
 type keys []string
 
 // programs returns the keys of a table, which are those of an empty row, and the rows' cells as programs read them.

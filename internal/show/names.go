@@ -269,7 +269,7 @@ func (x *name) lists() (n int) {
 	return n
 }
 
-// arguments returns the elements of the name's list with a number.
+// arguments returns the elements of one of the name's lists, by the list's number from 0.
 func (x *name) arguments(list int) []*name {
 	for _, scope := range x.scopes {
 		for _, p := range scope {
@@ -359,7 +359,7 @@ func (x *name) toDepth(depth int) string {
 	})
 }
 
-// brackets returns a text in brackets like those of the name's list with a number.
+// brackets returns a text in the brackets, <> or (), of one of the name's lists, by the list's number.
 func (x *name) brackets(list int, text string) string {
 	for _, scope := range x.scopes {
 		for _, p := range scope {
@@ -465,7 +465,8 @@ func argument(x *name, others map[string]*name, chain int) (text string, leaf bo
 	return strings.TrimPrefix(x.render(min(from, inner.first), inner.list(x)), "…"), leaf
 }
 
-// list returns a function that renders a list of x, by its number, with only the chosen arguments.
+// list returns a function for render. It returns the text of one of x's lists, by the list's number, with only the
+// chosen arguments.
 func (c choice) list(x *name) func(k int) (string, bool) {
 	return func(k int) (string, bool) {
 		var texts []string
@@ -489,7 +490,7 @@ func (c choice) list(x *name) func(k int) (string, bool) {
 	}
 }
 
-// scopeOf returns the index of the scope that the list with a number is in.
+// scopeOf returns the index of the scope that contains one of the name's lists, by the list's number.
 func (x *name) scopeOf(list int) int {
 	for i, scope := range x.scopes {
 		for _, p := range scope {

@@ -28,7 +28,8 @@ type variant struct {
 	plan     *reissue.ResourcePlan
 	plans    []*reissue.ResourcePlan // memory and handles that a member's calls need, by member
 	made     []reissue.MadeHandleSet
-	// By stream: the index in generator.parts of its outermost function, and the index of the copy of that function.
+	// By stream: the index in generator.parts of the stream's outermost function, and the index of the copy of that
+	// function.
 	roots       [][2]int
 	generalised bool         // the variant has generalised requests
 	nested      map[int]bool // true for terminals that free objects which callbacks still use
@@ -37,7 +38,7 @@ type variant struct {
 	memory      string       // name of the C function that declares memory blocks; "" without any
 	allocs      *memory
 	tables      []string // C statements that create lanes, and tables of the values of repeated messages
-	rows        int      // number of tables of such values in field tables
+	rows        int      // number of tables of message values that field tables creates
 	lanes       string   // name of the C function with the statements of field tables; "" without any
 }
 
@@ -61,7 +62,7 @@ type generator struct {
 	keyvals map[int64]int
 	sites   map[trace.Site]string
 	filled  map[statusPlace]bool
-	ends    reissue.StreamEnds // where the rank's streams end; nil: all ranks finish
+	ends    reissue.StreamEnds // where the ranks' streams end; nil: all ranks finished
 	// Dependencies between threads as C initialisers, rank by rank; nil: none, or more than mostTurns.
 	turns  []string
 	files  bool  // some calls work on files

@@ -100,8 +100,8 @@ func (v *variant) sizes(p reissue.MemorySegment, low, high []int64) ([]int64, bo
 	return list, known
 }
 
-// maxStatic is the size in bytes from which a static segment of the traced program is no array in C, but allocated at
-// run time.
+// maxStatic is a size in bytes. Static segments of the traced program of that size or more are allocated at run time;
+// smaller ones are static arrays in C.
 const maxStatic = 1 << 30
 
 // program writes the C program of all variants.

@@ -125,8 +125,8 @@ func noteWindows(found map[AddressWindow]bool, c *trace.Call, p *trace.Param) {
 	}
 }
 
-// lowTypes says, by the number of a datatype's handle, whether IsAddress holds for no type of this number. Used with
-// MPI_BOTTOM, such a type contains addresses of a program that is loaded at low addresses.
+// lowTypes says, by the number of a datatype's handle, whether IsAddress holds for the lower bound of no type with
+// this number. Used with MPI_BOTTOM, such a type contains addresses of a program that is loaded at low addresses.
 type lowTypes map[int64]bool
 
 func lowTypesOf(calls []*trace.Call) lowTypes {
@@ -142,7 +142,8 @@ func lowTypesOf(calls []*trace.Call) lowTypes {
 	return low
 }
 
-// why returns the reason why a call can't be made again that uses MPI_BOTTOM with a datatype of low; "" if it can.
+// why returns the reason why a call can't be made again that uses MPI_BOTTOM with a datatype for which low is true;
+// "" if it can.
 func (low lowTypes) why(c *trace.Call) string {
 	for i := range c.Params {
 		b := &c.Params[i]

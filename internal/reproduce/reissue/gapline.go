@@ -128,7 +128,8 @@ func (l *GapLine) draw(h *hist.Hist, key drawKey, mean float64) *hist.Sampler {
 	return hist.NewSampler(quantile, l.calls(key), mean, mixBits(l.seed^mixBits(n)^uint64(key.from+2)<<40))
 }
 
-// calls returns for how many calls of the stream a gap of the key is sampled.
+// calls returns how many calls of the stream have the key: its leaf, the place of the call before, and whether a loop
+// is entered.
 func (l *GapLine) calls(key drawKey) uint64 {
 	x, n := &l.leaves[key.leaf], uint64(0)
 	for i := range l.ways[key.leaf] {
@@ -163,8 +164,8 @@ func mixBits(x uint64) uint64 {
 // GapHistograms is the histograms of the gaps before a class's calls. A place is a function and its call site.
 type GapHistograms struct {
 	places []int
-	of     map[histKey]*hist.Hist // by terminal, and place of the call before
-	alike  map[histKey]*hist.Hist // by place, and place of the call before: of the first terminal there
+	of     map[histKey]*hist.Hist // histograms by terminal, and place of the call before
+	alike  map[histKey]*hist.Hist // histograms of the first terminal at a place, by place, and place of the call before
 	lists  map[int][]*hist.Hist   // by terminal: all its histograms in of
 	others map[int][]*hist.Hist   // by place: all its histograms in alike
 }

@@ -17,8 +17,8 @@ import (
 // A LeafGaps is the mean times, in nanoseconds, before and in the calls at one place of the structure on one rank.
 type LeafGaps struct {
 	Calls, Entries uint64    // all calls at the place; those of them by which a loop is entered
-	Gap            float64   // before each call that enters no loop
-	EntryGap       float64   // before each call that enters a loop
+	Gap            float64   // mean gap before each call that enters no loop
+	EntryGap       float64   // mean gap before each call that enters a loop
 	EnteringGaps   []float64 // by number of loops that a call enters, less 1: the gap before it; nil if not known
 	Duration       float64
 
@@ -78,7 +78,7 @@ func (c *ClassGaps) timesOf(k *trace.Rank, leaves *trace.Leaves) ([]trace.LeafTi
 	return times, nil
 }
 
-// LeafGapsOf does what the function LeafGapsOf does, with the cache.
+// LeafGapsOf does what the package's function LeafGapsOf does, with the cache.
 func (c *ClassGaps) LeafGapsOf(k *trace.Rank, leaves *trace.Leaves) (list []LeafGaps, own bool, err error) {
 	times, err := c.timesOf(k, leaves)
 	if err != nil {

@@ -41,7 +41,7 @@ func (o Obstacle) AtEnd() bool { return o.Reason == neverReturned || o.Reason ==
 type TargetMPI struct {
 	Flavour             string                 // mpich, openmpi, abi; "": the trace's
 	HasFunction         func(name string) bool // reports whether the MPI has a function; nil: it has all
-	KeepRecordedNumbers bool                   // keep the numbers that the MPI chose, such as keys, as recorded
+	KeepRecordedNumbers bool                   // numbers that the MPI chose, such as attribute keys, stay as recorded
 }
 
 // IsForeignTo reports whether the target's flavour differs from the flavour from of the trace.

@@ -44,7 +44,7 @@ type TouchedSegment struct {
 	FromMPI   bool  // a call of the MPI allocates it; if false it must always be allocated
 }
 
-// A ResourcePlan is the resources that one rank needs.
+// A ResourcePlan is the memory, handles and requests that ranks need to make their calls again.
 type ResourcePlan struct {
 	Segments []TouchedSegment // by class, device and number
 	// By mpi.Kind of handles and tool objects: how many are alive at a time, at most.

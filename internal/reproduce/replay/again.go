@@ -2,8 +2,8 @@ package replay
 
 import "github.com/spoor-hpc/spoor/trace"
 
-// An again is a test that found nothing and so changed nothing. The words laid out for it remain valid, so the replay
-// repeats the call as often as the program did. A program with nothing else to do may test millions of times.
+// An again is a test that found nothing and so changed nothing. The arguments laid out for it remain valid, so the
+// replay repeats the call as often as the program did. A program with nothing else to do may test millions of times.
 type again struct {
 	r      *RepeatedCall // the buffered repetitions, in memory outside of Go's heap
 	first  uint64        // index in the stream of the first buffered call

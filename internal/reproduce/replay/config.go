@@ -22,7 +22,7 @@ type ReplayConfig struct {
 	Reports   string        `json:"reports,omitempty"` // directory for the ranks' reports; "": they write none
 	Timeout   time.Duration `json:"timeout,omitempty"` // limit for one call; 0: no limit
 	Options
-	Derived bool `json:"derived,omitempty"` // derive receives from sends
+	Derived bool `json:"derived,omitempty"` // receives are derived from all ranks' sends, not made as recorded
 	// Probe, if not empty, lists functions to look up. The process then writes a ProbeResult to standard output and
 	// replays nothing.
 	Probe []string `json:"probe,omitempty"`

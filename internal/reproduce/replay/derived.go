@@ -19,9 +19,9 @@ type derived struct {
 	order *EventOrder
 	view  *RankCallRoles
 	me    int
-	next  uint64 // index of this rank's first call that the order has not passed
-	fence bool   // the order has passed a collective call of this rank that hasn't been made
-	held  *Event // an event taken from the order that must wait for free buffers
+	next  uint64 // index of this rank's first call that field order has not passed
+	fence bool   // field order has passed a collective call of this rank that hasn't been made
+	held  *Event // an event taken from field order that must wait for free buffers
 
 	call            *Call            // for calls that aren't in the trace; outside of Go's heap
 	packed          uint64           // MPI_PACKED, as which a message of any type can be received
@@ -45,7 +45,7 @@ type underWay struct {
 const (
 	mostUnderWay = 1 << 10
 	receiveRoom  = 64 << 20 // bytes for pending messages; a larger message uses the buffer alone
-	lookAhead    = 1 << 10  // calls of other ranks read ahead for each own call
+	lookAhead    = 1 << 10  // calls of other ranks read ahead for each call of this rank
 )
 
 func newDerived(s *Stream, order *EventOrder) (*derived, error) {
@@ -236,8 +236,8 @@ var start = &trace.Function{Name: "MPI_Start", ReturnKind: mpi.KindError, Params
 	{Name: "request", Kind: mpi.KindRequest, Type: trace.TypeRequest, Dir: trace.DirInOut, HasIn: true, HasOut: true},
 }}
 
-// upTo processes the order up to this rank's call with an index, and posts receives for the sends before it. has: the
-// call is in the order.
+// upTo processes field order up to this rank's call with an index, and posts receives for the sends before it. has:
+// the call is in the order.
 func (d *derived) upTo(index uint64, has bool) error {
 	for has && d.next <= index {
 		e, err := d.take(math.MaxInt)
@@ -309,7 +309,7 @@ func (d *derived) pass(e Event, must bool) (bool, error) {
 			return false, nil
 		}
 		if full {
-			d.finishReceives(0) // their sends precede this one in the order, so they are made
+			d.finishReceives(0) // the sends of these messages precede this event in the order, so they are made
 		}
 		if err := d.receive(&e); err != nil {
 			return false, err
@@ -355,7 +355,7 @@ func (d *derived) receive(e *Event) error {
 }
 
 // settle completes all messages of the rank when a call is due. It returns when the rank began to wait, 0 if nothing
-// was pending. A call made after latest is late: the waiting doesn't count.
+// was pending. latest is the time after which the call counts as late: the waiting itself doesn't.
 func (d *derived) settle(due int64) (ready, latest int64) {
 	if d.receives.n+d.sends.n+len(d.started) == 0 {
 		return 0, due

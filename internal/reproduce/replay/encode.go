@@ -59,7 +59,8 @@ func (s *Stream) encode(c *trace.Call) (*callPlan, error) {
 	return plan, s.arena.err
 }
 
-// roomFor returns the least number of elements for an output array: at least the lengths among the call's numbers.
+// roomFor returns the number of elements to provide for an output array. It exceeds all small numbers among the
+// call's inputs, as one of them may be the array's length.
 func roomFor(c *trace.Call) int64 {
 	n := int64(64)
 	for i := range c.Params {
@@ -72,7 +73,7 @@ func roomFor(c *trace.Call) int64 {
 	return n
 }
 
-// word returns the word passed for a parameter.
+// word returns the argument word, an integer or an address, that is passed for a parameter.
 func (s *Stream) word(c *trace.Call, plan *callPlan, st *argument, p *trace.Param, room int64) (uint64, error) {
 	d := st.def
 	form := d.Kind.Form()
@@ -108,7 +109,7 @@ func (s *Stream) word(c *trace.Call, plan *callPlan, st *argument, p *trace.Para
 	return at, nil
 }
 
-// scalar returns the raw value of an input.
+// scalar returns the value of an input parameter, or of one element of it, as this MPI has it.
 func (s *Stream) scalar(c *trace.Call, st *argument, v *trace.Value) (uint64, error) {
 	switch v.Type {
 	case trace.TypeInt:
@@ -216,7 +217,7 @@ func (s *Stream) find(k mpi.Kind, number int64) (uint64, error) {
 	return v, err
 }
 
-// handle returns the word for a handle passed by value or by address.
+// handle returns the argument word for a handle passed by value or by address.
 func (s *Stream) handle(c *trace.Call, st *argument, p *trace.Param) (uint64, error) {
 	k := st.def.Kind
 	if !st.def.ByAddress() {

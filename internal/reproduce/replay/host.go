@@ -8,7 +8,7 @@ const CallWords = 18
 // A Call is a call of an MPI function. Every parameter is an integer or a pointer in C, so each is a word. The layout
 // equals struct call in replayer/call.h. Calls are in memory outside of Go's garbage collection.
 type Call struct {
-	Function    uint64 // address
+	Function    uint64 // address of the function
 	Outcome     uint64 // address of a struct under_outcome, or 0
 	NotBeforeNs int64  // earliest begin, on the host's clock; 0: at once
 	ReadyNs     int64  // when the wait for NotBeforeNs began
@@ -36,7 +36,7 @@ type RepeatedCall struct {
 
 const repeatsAtOnce = 256
 
-// A MPIHost is a process with an MPI: the replayer, or a fake in tests. Addresses are addresses in C.
+// An MPIHost is a process with an MPI: the replayer, or a fake in tests. Addresses are addresses in C.
 type MPIHost interface {
 	// FunctionAddress returns the address of an MPI function, 0 if the MPI lacks it.
 	FunctionAddress(name string) uint64

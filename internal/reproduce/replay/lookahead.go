@@ -11,7 +11,7 @@ import (
 type lookahead struct {
 	k           *trace.Rank
 	stream      int
-	places      bool // array, position and length of an outcome are wanted, too
+	places      bool // it is also wanted in which array a request is used
 	walk        *trace.Walk
 	at          uint64                    // index of the next call that walk reads
 	completions map[int64]*requestOutcome // by number of the one-shot request
@@ -61,7 +61,7 @@ func (f *lookahead) completion(c *trace.Call) (*requestOutcome, error) {
 // which takes longer the larger the grammar is.
 const nearby = 1 << 12
 
-// reach moves to a call, unless the lookahead is already past it. Earlier calls don't matter.
+// reach skips the calls before the one with an index, unless the lookahead is already past it.
 func (f *lookahead) reach(index uint64) error {
 	if f.walk != nil && f.at > index {
 		return nil

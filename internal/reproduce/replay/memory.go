@@ -70,7 +70,7 @@ func (a *arena) take(n int64) uint64 {
 			a.err = err
 			return 0
 		}
-		// The old piece stays allocated: it holds arguments of this call.
+		// The old block of memory stays allocated: it holds arguments of this call.
 		a.base, a.size, a.used = base, size, 0
 	}
 	p := a.base + uint64(a.used)
@@ -138,7 +138,7 @@ type segments struct {
 	host    MPIHost
 	layout  *mpi.Layout
 	planned map[reissue.MemorySegment]*reissue.TouchedSegment
-	base    map[reissue.MemorySegment]uint64 // address of offset 0
+	base    map[reissue.MemorySegment]uint64 // address of the segment's offset 0
 	rooms   map[reissue.MemorySegment]room   // memory of the segments that this process allocated
 	given   map[reissue.MemorySegment]bool   // the MPI has allocated it since the segment last began
 	seed    uint64

@@ -30,7 +30,7 @@ type Event struct {
 	Message
 }
 
-// An EventOrder steps through the calls of all ranks.
+// An EventOrder steps through the calls of all ranks, and yields their sends and collective calls as events.
 type EventOrder struct {
 	Calls uint64 // number of calls read so far, of all ranks
 
@@ -187,7 +187,7 @@ func (o *EventOrder) stuck() error {
 	return fmt.Errorf("collective calls that not all members come to: %s", strings.Join(list, "; "))
 }
 
-// A OrderSummary counts the events of an order.
+// An OrderSummary counts the events of an order.
 type OrderSummary struct {
 	Calls, Messages uint64
 	Largest         int64 // size of the largest message in bytes

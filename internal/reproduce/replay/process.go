@@ -67,7 +67,7 @@ type Process struct {
 	blocks     blocks
 	plans      map[*trace.Function]*callPlan
 	own        *Call // for calls that aren't in the trace
-	// By the trace's number of a file handle: path of the file that the call which opened it created.
+	// By the trace's number of a file handle: path of the file that MPI_File_open created.
 	created map[int64]string
 	streams []*Stream
 	turns   [][]handles.ThreadDependency // dependencies between threads; nil: none known
@@ -171,7 +171,7 @@ type callPlan struct {
 	through  uint64 // for functions on files: address of the C function that calls them
 	params   []argument
 	keeps    bool // arrays that a call reads must stay until its request completes
-	starts   bool // other threads may call MPI after it
+	starts   bool // other threads may call MPI after such a call
 	directed bool // the outcome of a call may have to be forced
 	waits    meaning.WaitBehaviour
 }

@@ -13,7 +13,7 @@ import (
 type Report struct {
 	Rank              int      `json:"rank"`
 	Calls             int64    `json:"calls"`
-	WallNs            int64    `json:"wall_ns"`    // from MPI_Init to the end of the last call
+	WallNs            int64    `json:"wall_ns"`    // from the beginning of MPI_Init to the end of the last call
 	MPINs             int64    `json:"mpi_ns"`     // in calls
 	ComputeNs         int64    `json:"compute_ns"` // between calls, without HeldNs
 	RecordedComputeNs int64    `json:"wanted_ns"`  // the trace's value of ComputeNs

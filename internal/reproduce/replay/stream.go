@@ -66,8 +66,8 @@ type Stream struct {
 	begun     atomic.Bool                // the first call has returned
 	over      atomic.Uint64              // number of finished calls
 	turns     []handles.ThreadDependency // dependencies of later calls on other threads
-	nested    []handles.NestedFree       // nested frees whose calls are still to come
-	deferred  []handles.NestedFree       // nested frees whose calls are postponed
+	nested    []handles.NestedFree       // calls to come that free an object which callbacks during the call still use
+	deferred  []handles.NestedFree       // calls that free such an object and were postponed
 }
 
 // A requestKey is a request's number, and whether it is a persistent one.
@@ -103,7 +103,7 @@ const (
 	StateIdle      StreamState = iota // between calls
 	StateComputing                    // before a call, as long as the program computed
 	StateInCall                       // in the MPI
-	StateWaiting                      // for another thread of the process
+	StateWaiting                      // waiting for another thread of the process
 	StateEnded
 )
 
@@ -235,8 +235,8 @@ func (s *Stream) run() error {
 			s.p.start(t.Start, s.Begin)
 		}
 		if len(s.nested) > 0 && s.nested[0].FreeCall == c.Index {
-			// Calls from callbacks, which used the object, came before this call. Stand-ins for callbacks make no
-			// calls.
+			// In the traced run, callbacks of this call used the object before it was freed. Their calls follow in
+			// the stream, so this call is made after them.
 			s.deferred = append(s.deferred, s.nested[0])
 			s.nested = s.nested[1:]
 			s.over.Store(c.Index + 1)
@@ -275,7 +275,7 @@ func (s *Stream) run() error {
 	return s.finish()
 }
 
-// makeDeferred makes those postponed calls whose objects no call after index after uses.
+// makeDeferred makes the postponed free calls whose objects are not used by any call with an index above after.
 func (s *Stream) makeDeferred(after uint64) error {
 	for i := 0; i < len(s.deferred); {
 		x := s.deferred[i]

@@ -39,8 +39,8 @@ type RankPart struct {
 	*merge.SeriesGathering
 	// Host is equal for ranks on the same kernel, which see the same files.
 	Host uint64
-	// Times are the rank's times of all calls; nil if there are none. Trouble is the reason why they are missing; nil
-	// if nothing is.
+	// Times are the rank's times of all calls; nil if there are none. Trouble is the error because of which they are
+	// missing, or nil.
 	Times   *SeriesPiece
 	Trouble error
 	// Open opens the file that another rank made, if this rank can write to it. nil: OpenShared, except in tests.
@@ -63,14 +63,14 @@ type Destination struct {
 	NumberedNameOnly bool // the plain name is reserved for another trace, so this one gets a number
 }
 
-// Kinds of messages, in their first byte. Up means to the parent in the tree of ranks, down to its children. A rank
-// that sends another kind than expected is out of step, and its messages are ignored from then on.
+// Kinds of messages, in their first byte. A rank that sends another kind than expected is out of step, and its
+// messages are ignored from then on.
 const (
-	sizesMessage   = 's' // up: an encoded parts
-	placeMessage   = 'p' // down: an encoded writeOrder
-	dataMessage    = 'd' // up: uint64 offset in the series of all ranks' times, then the bytes
-	endMessage     = 'e' // up: string, the error that occurred, or ""
-	verdictMessage = 'v' // down: uint8, 1 if the trace has everything
+	sizesMessage   = 's' // sent to the parent in the tree of ranks: an encoded parts
+	placeMessage   = 'p' // sent to a child: an encoded writeOrder
+	dataMessage    = 'd' // sent to the parent: uint64 offset in the series of all ranks' times, then the bytes
+	endMessage     = 'e' // sent to the parent: string, the error that occurred, or ""
+	verdictMessage = 'v' // sent to a child: uint8, 1 if the trace has everything
 )
 
 var errMessage = errors.New("unexpected message")
@@ -248,7 +248,7 @@ func end(trouble error) []byte {
 // A Delivery is what rank 0 knows after the trace was delivered.
 type Delivery struct {
 	Path             string  // where the trace is; "" if it could not be written
-	DestinationIndex int     // index in places of the destination used
+	DestinationIndex int     // index, in the list of destinations, of the one used
 	Failed           []error // errors of the destinations tried before
 	Lost             error   // why the times of some calls are missing
 	Complete         bool    // the trace has everything: ranks may remove their records

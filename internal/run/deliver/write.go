@@ -105,7 +105,7 @@ func (c *crew) own(o *writeOrder, up func(at int64, data []byte) error) (trouble
 	return nil, s.err
 }
 
-// A limited is a writer that fails after left bytes.
+// A limited is a writer that accepts at most left bytes.
 type limited struct {
 	to   io.Writer
 	left int64

@@ -26,7 +26,7 @@ type Launcher int
 const (
 	NoLauncher      Launcher = iota // the program itself was started: MPI runs with a single rank
 	LauncherOpenMPI                 // mpirun, orterun: options -x NAME=VALUE
-	// Prterun, and mpirun since Open MPI 5: the same options, which don't reach spawned ranks.
+	// launchers of PRRTE, and mpirun since Open MPI 5: the same options, which don't reach spawned ranks
 	LauncherPRRTE
 	LauncherHydra          // MPICH, Intel MPI, MVAPICH: options -genv NAME VALUE
 	LauncherOwnEnvironment // srun, flux, jsrun, …: ranks get the launcher's environment
@@ -120,7 +120,7 @@ func ask(path string) Launcher {
 	return LauncherOwnEnvironment
 }
 
-// A EnvVar is an environment variable for ranks.
+// An EnvVar is an environment variable for ranks.
 type EnvVar struct{ Name, Value string }
 
 // CommandLine returns the command line that runs args under launcher l with vars set in the ranks. It also returns

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// RunLauncher runs the launcher with our standard streams and forwards signals. It returns the exit code in the form
-// of a shell.
+// RunLauncher runs the launcher with our standard streams and forwards signals. It returns the exit code as a shell
+// does: 128 plus the signal's number after a signal.
 func RunLauncher(argv, env []string) (int, error) {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Env = env
@@ -58,7 +58,7 @@ func RunLauncher(argv, env []string) (int, error) {
 // on a second signal.
 type witness struct {
 	process *os.Process
-	hold    io.Closer // standard input of the process, which ends when this is closed, at the latest when we end
+	hold    io.Closer // standard input of the process; closing it ends the process, at the latest when we end
 	died    chan syscall.Signal
 }
 

@@ -15,7 +15,7 @@ import (
 // noteName is the name of the file in a partial folder that explains the other files.
 const noteName = "README"
 
-// note returns the text of the file noteName. No other scratch folder has the same text.
+// note returns the text of the file noteName, which differs for each scratch folder.
 func note(name, scratch string) string {
 	return fmt.Sprintf(`What ranks of a traced MPI program recorded before they died.
 Make a trace of it with

@@ -123,7 +123,7 @@ func CopyRecords(scratch, dir string) error {
 		}
 	}
 	for _, a := range marks {
-		// An error: the process has left the call, so the mark is gone.
+		// It fails if the process has left the call, as the mark is gone then.
 		_ = copyFile(a.path, filepath.Join(dir, filepath.Base(a.path)))
 	}
 	return nil // whoever reads the copied records reports damage

@@ -184,8 +184,8 @@ type World struct {
 	Processes []*Process
 }
 
-// GroupIntoWorlds groups processes into worlds, those that were not spawned first. Processes without a context belong
-// to none.
+// GroupIntoWorlds groups processes into worlds. Worlds that were not spawned come first. Processes without a context
+// belong to none.
 //
 // Records don't name their world, so start times separate processes of equal rank in worlds of equal size.
 func GroupIntoWorlds(list []*Process) []*World {

@@ -221,7 +221,7 @@ func (g *generator) together(bytes func(to int) int64) {
 	for i := 1; i < g.Members; i++ {
 		to := (g.OwnMember + i) % g.Members
 		g.send(to, bytes(to))
-		// It waits for no receive: each member posted its receives before it sent.
+		// The send waits for no receive: each member posted its receives before it sent.
 		g.ops[len(g.ops)-1].IsBuffered = true
 	}
 	for i := 1; i < g.Members; i++ {

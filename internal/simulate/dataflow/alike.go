@@ -16,7 +16,7 @@ import (
 // ranks is found by refinement: ranks are separated once a difference is known. Hashes only preselect; everything is
 // compared.
 
-// lump lets one rank of each part of the partition, the first, represent the part's other ranks.
+// lump lets one rank represent all ranks that do the same: the first rank of each part that refine finds.
 func (w *wiring) lump(e *engine, programs []Program) {
 	of := w.refine(e, programs)
 	if of == nil {
@@ -69,8 +69,8 @@ type meetingPoint struct {
 
 type member struct{ rank, slot int32 }
 
-// count returns how many ranks of a part of the partition use the context through a slot. of is the part of each
-// rank.
+// count returns how many ranks of a part, a set of ranks that do the same, use the context through a slot. of has the
+// part of each rank.
 func (m *meetingPoint) count(of []int32, part, slot int32) (n int32) {
 	for _, x := range m.members {
 		if x.slot == slot && of[x.rank] == part {
@@ -106,8 +106,8 @@ func (n namer) name(text []byte) int32 {
 	return id
 }
 
-// parted gives two contexts the same number if equally many ranks of each part of the partition use them through
-// equal slots. of is the part of each rank.
+// parted gives two contexts the same number if equally many ranks of each part, a set of ranks that do the same, use
+// them through equal slots. of has the part of each rank.
 func parted(contexts map[int32]*meetingPoint, of []int32) map[int32]int32 {
 	names, text := make(namer), []byte(nil)
 	alike := make(map[int32]int32, len(contexts))
@@ -130,7 +130,8 @@ func parted(contexts map[int32]*meetingPoint, of []int32) map[int32]int32 {
 	return alike
 }
 
-// refine returns for each rank the part of the partition that it is in; nil if there are too many parts to be useful.
+// refine divides the ranks into parts: sets of ranks that do the same at the same times. It returns the part of each
+// rank; nil if there are too many parts to be useful.
 func (w *wiring) refine(e *engine, programs []Program) []int32 {
 	type start struct {
 		code *CallCode

@@ -40,7 +40,7 @@ const (
 	bcastLarge     = 12288
 	reduceLarge    = 2048
 	allgatherLarge = 81920
-	alltoallSmall  = 256 // bytes of a block; up to this size
+	alltoallSmall  = 256 // bytes of a block: up to this size, all-to-alls of many members use Bruck's algorithm
 	// Number of members, not bytes: with fewer, broadcasts and small all-to-alls use the simple algorithm.
 	manyMembers = 8
 )

@@ -112,8 +112,10 @@ type engine struct {
 	place *machine.Placement
 	ranks []rank
 	fixed []channel // channels that slots of compiled programs refer to
-	table []int32   // values of those slots that most ranks have: for each slot the values on all ranks
-	// In the layout of table: number of meetings that a rank has entered in the context of a slot.
+	// Values (channel or context) of those slots that most ranks have: for each slot the values on all ranks.
+	table []int32
+	// In the layout of field table, by slot and rank: number of meetings that the rank has entered in the slot's
+	// context.
 	met     []uint32
 	lumped  bool  // some ranks represent others
 	columns int32 // number of slots whose values are in table
@@ -382,7 +384,7 @@ func (e *engine) slot(x *rank, n int32) int32 {
 // ago returns the number of the request that a compiled program made n requests ago; 1 is the latest.
 func (x *rank) ago(n int32) int32 { return OwnRequests + int32((x.made-uint32(n))&x.mask) }
 
-// spend advances a rank's clock by a time in ps, of kind p, of a call.
+// spend advances rank x's clock by a time in ps. The time is of kind p, and belongs to the call with index site.
 func (e *engine) spend(x *rank, site int32, p timeKind, time int64) {
 	time = min(time, horizon)
 	if e.watch != nil {

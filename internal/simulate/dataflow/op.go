@@ -150,7 +150,8 @@ type CallVisits interface {
 	// RoundsLeft returns how many iterations of the loop of MainLoopRounds are still to come. between is false if the
 	// next call neither begins an iteration nor directly follows the last one.
 	RoundsLeft() (rounds uint64, between bool)
-	// SkipRounds skips a number of these iterations, where RoundsLeft returns between.
+	// SkipRounds skips a number of these iterations. It must be called at a position where RoundsLeft returns between
+	// as true.
 	SkipRounds(rounds uint64)
 }
 

@@ -20,7 +20,7 @@ const (
 	openBcastSmall     = 2048
 	openBcastLarge     = 370728
 	openAllreduceRing  = 10000
-	openSegment        = 1 << 20 // size of a piece of a ring all-reduce, for each member
+	openSegment        = 1 << 20 // bytes of a piece of a ring all-reduce, for each member
 	openAllgatherLarge = 50000
 	openAlltoallBruck  = 200
 	openAlltoallLinear = 3000

@@ -119,7 +119,7 @@ func (x *rank) jump(before *hop, from int32, left int64) {
 }
 
 // spent adds the part of rank x's next action that is on the path. The action takes a time in ps, of kind p, in the
-// call site.
+// call with index site.
 func (w *watch) spent(x *rank, site int32, p timeKind, time int64) {
 	if time == 0 {
 		return

@@ -14,7 +14,7 @@ type team struct {
 	waiting  map[int32]int32 // by request that is not made yet: the thread that waits for it
 }
 
-// A handed is a request that another thread of the rank than the one that made it may wait for.
+// A handed is a request for which any thread of its rank may wait, not only the thread that made it.
 type handed struct {
 	request
 	by   *rank

@@ -158,7 +158,7 @@ func mean(samples []int64, most float64) float64 {
 type rankPair struct {
 	*bench
 	a, b int
-	name string // of the network level
+	name string // name of the network level
 }
 
 func (p *rankPair) what(text string, bytes int64) string {

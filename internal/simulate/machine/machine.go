@@ -118,8 +118,8 @@ type NetworkLevel struct {
 	RendezvousTimes SizeTimeTable // without rows: times in EagerTimes plus two latencies for the handshake
 
 	// Contention is the relative slowdown of a message's bytes for each other rank that may send over the level at
-	// the same time. These ranks are those in the same unit of the level before; on the first level, those that share
-	// it. LogGP has no contention: 0.
+	// the same time. These ranks are those in one unit of the next nearer level; on the nearest level, those that
+	// share it. LogGP has no contention: 0.
 	Contention float64
 }
 

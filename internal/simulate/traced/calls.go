@@ -83,10 +83,10 @@ func (w *writer) take(c *ops.Call) {
 // A function is what the simulation knows about an MPI function.
 type function struct {
 	*mpi.Call        // nil: the function is not in the standard
-	base      string // ops.BaseName of the function
+	base      string // name without prefix and variant (ops.BaseName), e.g. Bcast
 	operation meaning.Operation
 	readies   bool // the function marks partitions of a send as ready
-	passive   bool // ops.IsPassiveTarget of the function
+	passive   bool // the function locks a window, flushes it or the like (ops.IsPassiveTarget)
 	splits    bool // the function makes communicators, and all members of an existing one call it
 }
 

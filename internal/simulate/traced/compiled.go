@@ -18,7 +18,7 @@ type compiledCall struct {
 	ops   []dataflow.Op
 	waits []int // for each request that the call waits for: how many request creations ago it was made, from 1
 	makes bool  // the call makes a request, even if that is complete at once
-	role  role  // meaningful if an operation has TakesVisitTime
+	role  role  // how a call that takes the visit's time (timed) is treated
 	timed bool
 	name  string
 }
