@@ -209,7 +209,7 @@ const (
 
 var literals = regexp.MustCompile(`[\w.]*\w`)
 
-// template splits a line into text and numbers.
+// template splits the line's text into the numbers and the text without them.
 func (l *line) template() *template {
 	if l.apart != nil {
 		return l.apart

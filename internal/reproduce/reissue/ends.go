@@ -21,7 +21,7 @@ type StreamEnds [][]uint64
 // by one.
 const whole = 1 << 28
 
-// FindStreamEnds finds the ends of a trace's streams; nil if all ranks finished.
+// FindStreamEnds returns how far the streams of a trace can be made again; nil if all ranks finished.
 func FindStreamEnds(r *trace.Reader) (StreamEnds, error) {
 	x := ends{r: r, ends: make(StreamEnds, r.Ranks()), met: make(map[rendezvous][][]callIndex), loose: make(map[rendezvous]bool)}
 	var err error

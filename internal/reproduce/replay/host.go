@@ -11,9 +11,9 @@ type Call struct {
 	Function    uint64 // address of the function
 	Outcome     uint64 // address of a struct under_outcome, or 0
 	NotBeforeNs int64  // earliest begin, on the host's clock; 0: at once
-	ReadyNs     int64  // when the wait for NotBeforeNs began
-	BeginNs     int64  // when the MPI was entered
-	EndNs       int64  // when the MPI returned
+	ReadyNs     int64  // when the wait for NotBeforeNs began, on the host's clock
+	BeginNs     int64  // when the MPI was entered, on the host's clock
+	EndNs       int64  // when the MPI returned, on the host's clock
 	Result      uint64
 	Words       [CallWords]uint64
 }
@@ -23,12 +23,14 @@ type Call struct {
 type RepeatedCall struct {
 	NextIndex     int64 // index in DueTimes of the next repetition
 	Count         int64
-	PreviousEndNs int64 // when the previous call returned
+	PreviousEndNs int64 // when the previous call returned, on the host's clock
 	LateNs        int64 // ns by which calls were later than due and that no gap has made up for
 	HeldNs        int64 // sum of the ns that calls waited for Line after their gaps
 	MPINs         int64 // sum of the ns that calls spent in the MPI
-	CurrentDueNs  int64 // when the current repetition was due or ready, whichever is later; read by other threads, like NextIndex
-	DueTimes      [repeatsAtOnce]struct {
+	// When the current repetition was due or ready, whichever is later, on the host's clock. Other threads read it,
+	// like NextIndex.
+	CurrentDueNs int64
+	DueTimes     [repeatsAtOnce]struct {
 		Line int64 // earliest begin of the call, on the host's clock; 0: no limit
 		Gap  int64 // ns to wait after the previous call
 	}
