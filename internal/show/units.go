@@ -143,9 +143,9 @@ type Loop struct {
 	Function string `json:"function,omitempty"` // the function that contains the loop; "": unknown
 	// File and line of the loop, or its offset in the module; "": it was found by the order of calls.
 	Place     string `json:"place,omitempty"`
-	FirstCall string `json:"first"`  // the first MPI call in the loop
+	FirstCall string `json:"first"`  // function and place of the first call in the loop
 	Depth     int    `json:"depth"`  // number of loops around this one
-	MaxRounds uint64 `json:"rounds"` // largest number of iterations each time that the loop was entered
+	MaxRounds uint64 `json:"rounds"` // largest number of iterations of one entry
 	OuterLoop int    `json:"-"`      // index of the enclosing loop in the list of loops; -1: none
 }
 

@@ -64,7 +64,8 @@ type ends struct {
 	r     *trace.Reader
 	comms *handles.Comms
 	ends  StreamEnds
-	// By rendezvous: its calls in program order, in a list for each rank, or for each side of the message.
+	// By rendezvous: its calls, in a list for each rank, or for each side of the message. A list has one stream after
+	// the other, each in program order.
 	met   map[rendezvous][][]callIndex
 	loose map[rendezvous]bool // true for messages of persistent sends: their number is unknown
 }
@@ -193,8 +194,7 @@ func (x *ends) receives(c *trace.Call, comm *handles.Comm, at callIndex, rank in
 	}
 }
 
-// before returns how many calls of list are before the end of their stream. The list is of one rank, in program
-// order.
+// before returns how many calls of list are before the end of their stream. The list is one of ends.met, of one rank.
 func (x *ends) before(rank int, list []callIndex) int {
 	return sort.Search(len(list), func(i int) bool { return list[i].index >= x.ends[rank][list[i].stream] })
 }

@@ -47,9 +47,9 @@ type TouchedSegment struct {
 // A ResourcePlan is the memory, handles and requests that ranks need to make their calls again.
 type ResourcePlan struct {
 	Segments []TouchedSegment // by class, device and number
-	// By mpi.Kind of handles and tool objects: how many are alive at a time, at most.
+	// By mpi.Kind of handles and tool objects: number of slots for them, see the package's rules.
 	HandleSlots        [256]int
-	PersistentRequests int   // how many persistent requests are alive at a time, at most
+	PersistentRequests int   // number of slots for persistent requests
 	MaxRequestDistance int64 // size of the ring of one-shot requests, see the package's rules
 	LongestStatusArray int   // elements of the longest array of statuses
 	LongestArray       int   // elements of the longest array of anything that a call writes
@@ -131,7 +131,7 @@ func (p *planner) note(c *trace.Call) {
 	p.bounds.AddCreation(c)
 }
 
-// slots counts the variables that the handles and requests of a call need.
+// slots extends the plan to the slots of a call's handles and requests, and to the length of its output arrays.
 func (p *planner) slots(c *trace.Call) {
 	for i := range c.Params {
 		q := &c.Params[i]

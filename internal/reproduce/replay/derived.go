@@ -354,8 +354,8 @@ func (d *derived) receive(e *Event) error {
 	return d.err
 }
 
-// settle completes all messages of the rank when a call is due. It returns when the rank began to wait, 0 if nothing
-// was pending. latest is the time after which the call counts as late: the waiting itself doesn't.
+// settle completes all messages of the rank when a call is due. ready is when the rank began to wait; 0: nothing was
+// pending. latest is the time after which the call counts as late. Waiting for the messages doesn't make it late.
 func (d *derived) settle(due int64) (ready, latest int64) {
 	if d.receives.n+d.sends.n+len(d.started) == 0 {
 		return 0, due

@@ -138,7 +138,7 @@ func (s *Stream) scalar(c *trace.Call, st *argument, v *trace.Value) (uint64, er
 		} else if v.Num == mpi.CallbackDup {
 			return mpi.CallbackDup, nil
 		}
-		null := v.Num == mpi.CallbackNull // Open MPI passes a function for it
+		null := v.Num == mpi.CallbackNull // in Open MPI, such a callback is a function
 		kind, ok := reissue.StandInFor(st.def.Name, null)
 		if !ok || null && s.p.flavour != mpi.FlavourOpenMPI {
 			return 0, nil

@@ -151,7 +151,7 @@ type segments struct {
 // margin is the padding in bytes at both ends of a segment: an MPI may read whole words.
 const (
 	margin   = 64
-	leastFor = 1 << 12 // bytes of a segment that a call uses before it was allocated
+	leastFor = 1 << 12 // bytes for a segment that the plan lacks, or that a call uses before it is allocated
 )
 
 // newSegments allocates and fills the plan's segments, except those that are allocated and freed during the replay.

@@ -82,7 +82,7 @@ var answers = []struct {
 	{func(q *question) bool { return q.is.Choice == meaning.ChooseAllRequests && !q.polls }, (*Stream).failedSome},
 	// Other tests, and calls that found nothing: the flag is the whole outcome.
 	{func(q *question) bool { return q.polls && !q.is.Probes || q.vain }, func(*Stream, *question) bool { return true }},
-	// A blocking call without wildcards: MPI's message order determines the outcome.
+	// Other calls without wildcards that don't poll, such as MPI_Irecv: MPI's message order determines the outcome.
 	{func(q *question) bool { return !q.polls && !wildcard(q.c) }, func(*Stream, *question) bool { return false }},
 	// A call that makes a request: the call that completed the request shows the message.
 	{func(q *question) bool { return q.later }, (*Stream).completedMessage},

@@ -87,7 +87,7 @@ type StreamStats struct {
 	ComputeNs          int64 // ns between calls, without HeldNs
 	RecordedComputeNs  int64 // ComputeNs as recorded, scaled by Options.Speed
 	HeldNs             int64 // ns that calls waited after their gaps because the program made them later
-	Begin              int64 // when MPI was initialised, on the host's clock
+	Begin              int64 // when the call that initialises MPI began, on the host's clock
 	End                int64 // when the last call returned, on the host's clock
 	DifferentResults   int64 // calls that returned something different from the recorded result
 	DifferenceExamples []string

@@ -24,7 +24,7 @@ type RoleAndMessages struct {
 	Role     Role
 	Messages []Message
 
-	with     *handles.Comm // communicator whose members make the call together; nil for roles other than RoleMeets
+	with     *handles.Comm // for RoleMeets: communicator whose members make the call together
 	function string
 	static   bool // true: all calls of the terminal have this role and these messages, whatever handles mean
 }

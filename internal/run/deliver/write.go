@@ -14,9 +14,9 @@ import (
 // chunk is the largest number of bytes of times in a message.
 const chunk = 1 << 20
 
-// pass executes a writeOrder on this rank and the ranks below. It passes bytes that could not be written to the file
-// directly to up. At last it calls end with the error that occurred, if any. It returns an error of up or end: the
-// connection to the parent failed.
+// pass executes a writeOrder on this rank and the ranks below. Bytes that a rank could not write to the file itself go
+// to up. At last it calls end with the error that occurred, if any. It returns an error of up or end: the connection
+// to the parent failed.
 func (c *crew) pass(o *writeOrder, up func(at int64, data []byte) error, end func(error) error) error {
 	places := c.places(o.at)
 	for i, p := range c.below {

@@ -76,7 +76,7 @@ func ParseRunner(line, flavour string) (*Runner, error) {
 	return r, nil
 }
 
-// RunnerOf makes a runner from a launcher with its options, which include {n} for the number of ranks.
+// RunnerOf makes a runner from a launcher with its options, which include the number of ranks, or {n} in its place.
 func RunnerOf(line []string, flavour string) (*Runner, error) {
 	path, err := exec.LookPath(line[0])
 	if err != nil {

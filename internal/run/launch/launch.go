@@ -26,7 +26,7 @@ type Launcher int
 const (
 	NoLauncher      Launcher = iota // the program itself was started: MPI runs with a single rank
 	LauncherOpenMPI                 // mpirun, orterun: options -x NAME=VALUE
-	// launchers of PRRTE, and mpirun since Open MPI 5: the same options, which don't reach spawned ranks
+	// Launchers of PRRTE, and mpirun since Open MPI 5: the same options, which don't reach spawned ranks.
 	LauncherPRRTE
 	LauncherHydra          // MPICH, Intel MPI, MVAPICH: options -genv NAME VALUE
 	LauncherOwnEnvironment // srun, flux, jsrun, …: ranks get the launcher's environment

@@ -139,7 +139,7 @@ var loaderCache = sync.OnceValue(func() map[string][]string {
 	return cache
 })
 
-// InstalledMPIs lists the MPI libraries in the loader's cache, sorted by name.
+// InstalledMPIs lists the MPI libraries in the loader's cache, each once, in no particular order.
 func InstalledMPIs() []Library {
 	libs := []Library{}
 	seen := map[string]bool{}

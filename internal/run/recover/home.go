@@ -32,9 +32,9 @@ on those nodes; copy them here first.
 `, name, scratch)
 }
 
-// PartialFolder returns the folder beside the trace out that has the records of a dead run: PROGRAM.spoor.partial, or
-// a numbered name if that is another run's. The scratch folder identifies the run, so that all its hosts find the
-// same folder. "": it doesn't exist yet.
+// PartialFolder returns the folder for the records of a dead run, beside its trace, whose path is out. The folder is
+// PROGRAM.spoor.partial, or a numbered name if that is another run's. The scratch folder identifies the run, so that
+// all its hosts find the same folder. "": it doesn't exist yet.
 func PartialFolder(out, scratch string) string {
 	for n := 1; ; n++ {
 		dir := home(out, n)

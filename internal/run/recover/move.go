@@ -165,8 +165,8 @@ func LockScratch(scratch string, wait time.Duration) (unlock func(), ok bool) {
 	}
 }
 
-// move moves a process directory below dir, to path to. isCopy: the original still exists. Processes of different
-// hosts may have the same name, as in containers, so the path may get a number.
+// move moves a process directory into directory dir. to is its new path; isCopy: the original still exists. Processes
+// of different hosts may have the same name, as in containers, so the path may get a number.
 func move(from, dir string, now time.Time) (to string, isCopy bool, err error) {
 	_ = capture.MarkProcessEnded(from, now) // without that, only the duration of the last call stays unknown
 	about, err := os.ReadFile(filepath.Join(from, contextName))
@@ -225,7 +225,7 @@ func discard(dir string) {
 	_ = os.RemoveAll(dir)
 }
 
-// sweep removes a scratch folder unless it has process directories that are not hidden, or other files.
+// sweep removes the hidden directories of a scratch folder, and the folder itself if it has nothing else.
 func sweep(scratch string) {
 	entries, _ := os.ReadDir(scratch)
 	for _, e := range entries {

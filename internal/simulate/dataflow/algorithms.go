@@ -51,7 +51,8 @@ func barrier(g *generator) {
 	}
 }
 
-// relative is the own member's number counted from the root; absolute turns such a number into a member's own.
+// relative returns the own member's number counted from the root. absolute turns a number counted from the root into
+// one in the communicator.
 func (g *generator) relative() int      { return (g.OwnMember - g.Root + g.Members) % g.Members }
 func (g *generator) absolute(r int) int { return (r + g.Root) % g.Members }
 
@@ -88,8 +89,8 @@ func (g *generator) up(size func(members int) int64, combine int64) {
 	}
 }
 
-// bcast generates a broadcast: down a tree; or, if it is large, a scatter down the tree and an all-gather around a
-// ring.
+// bcast generates a broadcast down a tree. Of large data to many members it is a scatter down the tree and an
+// all-gather around a ring.
 func bcast(g *generator) {
 	b := g.bytes()
 	if b < bcastLarge || g.Members < manyMembers {

@@ -251,7 +251,7 @@ func (x *between) scatter() {
 	}
 }
 
-// linear has the root exchange one message with each member of the other group.
+// linear has the root send one message to each member of the other group, or receive one from each.
 func (x *between) linear() {
 	out := x.Operation == meaning.OperationScatter || x.Operation == meaning.OperationScatterv
 	switch {

@@ -123,7 +123,7 @@ func (c *Collective) TableKeys(l *machine.NetworkLevel) (table meaning.Operation
 		table = meaning.OperationReduceScatter
 	}
 	bytes = c.bytes()
-	// bytes is the mean size of a part.
+	// For Allgatherv, bytes is the mean size of a part.
 	if c.Operation == meaning.OperationAllgatherv && c.Members > 0 {
 		bytes = c.Received / int64(c.Members)
 	}

@@ -112,7 +112,7 @@ type engine struct {
 	place *machine.Placement
 	ranks []rank
 	fixed []channel // channels that slots of compiled programs refer to
-	// Values (channel or context) of those slots that most ranks have: for each slot the values on all ranks.
+	// Values (channel or context) of the slots that many ranks have, see seldom: for each slot the values on all ranks.
 	table []int32
 	// In the layout of field table, by slot and rank: number of meetings that the rank has entered in the slot's
 	// context.

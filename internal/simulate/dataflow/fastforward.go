@@ -96,7 +96,7 @@ func (e *engine) goOn(active []int32) {
 	}
 }
 
-// cut returns the state of all ranks and messages; nil if a collective or a put is pending.
+// cut returns the state of all ranks and messages; nil if a collective, or an operation such as OpPut, is pending.
 func (e *engine) cut(active []int32) *cut {
 	if len(e.meetings) > 0 {
 		return nil

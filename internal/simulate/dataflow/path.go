@@ -42,7 +42,7 @@ type trail struct {
 }
 
 // A pathInterval is a time from one moment to another in which a rank is on the critical path. If waited is set, the
-// rank had waited since left for the rank of the interval before.
+// path gets there by a wait for the rank of the interval before, which takes the time from left on.
 type pathInterval struct {
 	left, from, to int64
 	waited         bool

@@ -10,7 +10,7 @@ import (
 // keyLines is, by key, the key's line in a machine file from 1, for errors about values.
 type keyLines map[string]int
 
-// of returns a key's line. For a missing key it returns the line of the nearest table around it, or 1.
+// of returns a key's line. For a missing key it returns the line of the nearest key or table around it, or 1.
 func (l keyLines) of(key string) int {
 	for {
 		if n, ok := l[key]; ok {

@@ -111,7 +111,7 @@ type NetworkLevel struct {
 	MinGap           int64         // least time between two messages of a sender
 	SendOverheads    SizeTimeTable // SendOverhead by size; nil: the same for all sizes
 	ReceiveOverheads SizeTimeTable // ReceiveOverhead by size; nil: the same for all sizes
-	// By size: time between two messages of a sender. nil: it is MinGap or the time of the bytes.
+	// By size: time between two messages of a sender. nil: it is MinGap or the time of the bytes, whichever is larger.
 	Gaps            SizeTimeTable
 	EagerLimit      int64 // size in bytes above which messages wait for their receive
 	EagerTimes      SizeTimeTable

@@ -131,7 +131,7 @@ func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
 	case c.Name() == "MPI_Comm_free", def.Has(mpi.AttrPersistent): // a persistent request transfers data only when it is started
 		return local
 	case w.s.function(c.Func).passive && !w.s.o.apart:
-		return waitsLater // calls for passive targets wait for no rank in the simulation
+		return waitsLater // the waits for locks, if any, have operations of their own
 	}
 	if ops.OnlyProcNull(c.Call) {
 		return local

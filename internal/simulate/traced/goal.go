@@ -224,7 +224,7 @@ type goalRank struct {
 	team     *goalTeam // threads of the rank; nil: it has one thread
 }
 
-// A goalThread is what the next operation of a thread depends on. Operations are numbered by rank, from 0.
+// A goalThread is what the next operation of a thread depends on. The operations of each rank are numbered from 0.
 type goalThread struct {
 	last   int // number of the operation for whose end the next one waits, or none
 	begun  int // number of the operation for whose start the next one waits, or none
