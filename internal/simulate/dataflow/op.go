@@ -103,7 +103,7 @@ type RankTime struct {
 	Compute  int64 `json:"compute_ps"`
 	Overhead int64 `json:"overhead_ps"` // overhead of sends and receives, and time of local calls
 	Wait     int64 `json:"wait_ps"`     // waiting until another rank began its part of a message or collective
-	Transfer int64 `json:"transfer_ps"` // waiting for messages in transit
+	Transfer int64 `json:"transfer_ps"` // waiting for messages in transit, and I/O
 	Recorded int64 `json:"recorded_ps"` // time of calls without a model, as recorded
 }
 

@@ -36,7 +36,7 @@ const (
 	least    = 11   // least number of samples of an experiment
 	many     = 201  // largest number of samples of an experiment
 	inRow    = 20e3 // approximate time in ns of a sample's consecutive repetitions
-	attempts = 5    // largest number of times that an experiment is made; at least twice
+	attempts = 5    // largest number of times that an experiment is made; the least is two
 	steady   = 1.3  // largest ratio of the median to the tenth percentile of samples; above it, times are too noisy
 	// With AllowNoise, no samples follow if the first ones took longer than patience times budget.
 	patience = 10
