@@ -20,21 +20,21 @@ import (
 type Row struct {
 	names, cells []string
 	left         []bool
-	plain        bool // output for programs: column names are keys with a unit, values have none
+	plain        bool // for programs that read the output: column names are keys with a unit, values have no unit
 }
 
-// Text adds a left-aligned cell; all other cells are right-aligned.
+// Text adds a left-aligned cell. All other methods add right-aligned cells.
 func (r *Row) Text(name, text string) *Row { return r.add(name, text, true) }
 
-// Value adds a number or word as it is.
+// Value adds a cell with a number or word, written as fmt.Sprint does.
 func (r *Row) Value(name string, v any) *Row { return r.add(name, fmt.Sprint(v), false) }
 
-// Decimal adds a number with a fixed number of digits after the point.
+// Decimal adds a cell with a number, with a fixed number of digits after the point.
 func (r *Row) Decimal(name string, v float64, digits int) *Row {
 	return r.add(name, strconv.FormatFloat(v, 'f', digits, 64), false)
 }
 
-// Number adds a number: with three digits after the point for programs, as text for people.
+// Number adds a cell with v: with three digits after the point for programs, as text for people.
 func (r *Row) Number(name string, v float64, text string) *Row {
 	if r.plain {
 		return r.Decimal(name, v, 3)
@@ -42,12 +42,12 @@ func (r *Row) Number(name string, v float64, text string) *Row {
 	return r.add(name, text, false)
 }
 
-// Count adds a whole number with its digits grouped.
+// Count adds a cell with a whole number; for people its digits are grouped.
 func (r *Row) Count(name string, v any) *Row {
 	return r.number(name, "", v, func() string { return FormatGrouped(whole(v)) })
 }
 
-// BlankIfZero returns v. For people a zero becomes a blank.
+// BlankIfZero returns v, or "" if v is 0 and the row is for people.
 func (r *Row) BlankIfZero(v any) any {
 	if _, text := v.(string); !text && !r.plain && float(v) == 0 {
 		return ""
@@ -55,22 +55,22 @@ func (r *Row) BlankIfZero(v any) any {
 	return v
 }
 
-// Bytes adds a size.
+// Bytes adds a cell with a size in bytes.
 func (r *Row) Bytes(name string, v any) *Row {
 	return r.number(name, "_bytes", v, func() string { return FormatBytes(whole(v)) })
 }
 
-// Rate adds bytes per second.
+// Rate adds a cell with bytes per second.
 func (r *Row) Rate(name string, v any) *Row {
 	return r.number(name, "_bytes_per_s", v, func() string { return FormatBytes(int64(float(v))) + "/s" })
 }
 
-// Ns adds a time, given in ns.
+// Ns adds a cell with a time, given in ns.
 func (r *Row) Ns(name string, v any) *Row {
 	return r.number(name, "_ns", v, func() string { return FormatDuration(float(v)) })
 }
 
-// Share adds a part of a whole as a percentage.
+// Share adds a cell with part of whole, as a percentage for people.
 func (r *Row) Share(name string, part, whole any) *Row {
 	if _, word := part.(string); r.plain && !word {
 		return r.add(name+"_share", strconv.FormatFloat(float(part)/max(1, float(whole)), 'g', 6, 64), false)
@@ -91,16 +91,16 @@ func (r *Row) number(name, unit string, v any, text func() string) *Row {
 	return r.add(name, text(), false)
 }
 
-// A View selects what is printed of a table.
+// A View selects which rows and columns of a table are printed, and how.
 type View struct {
-	MaxRows int      // only the first rows; 0: all
-	Columns []string // only these, by key; nil: all
-	Sort    string   // by the column with this key: numbers from large to small, text by the alphabet
-	CSV     bool     // numbers without units, which are in the names: time_ns
-	Width   int      // of the terminal; 0: unlimited
+	MaxRows int      // print only the first rows; 0: all
+	Columns []string // keys of the columns to print; nil: all
+	Sort    string   // key of the column to sort by: numbers from large to small, text by the alphabet; "": unsorted
+	CSV     bool     // comma-separated values; units are in the names of columns (time_ns), not in the cells
+	Width   int      // columns of the terminal; 0: unlimited
 }
 
-// named returns a column's name with its unit, unless the name contains it.
+// named returns a column's name with its unit as suffix, unless the name begins with it.
 func named(name, unit string) string {
 	if unit == "_bytes" && strings.HasPrefix(name, "bytes") {
 		return name
@@ -108,7 +108,7 @@ func named(name, unit string) string {
 	return name + unit
 }
 
-// key returns a column's name for programs.
+// key returns a column's name for programs: in lower case, with underscores.
 func key(name string) string {
 	return strings.Trim(strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' {
@@ -118,7 +118,7 @@ func key(name string) string {
 	}, strings.ToLower(name)), "_")
 }
 
-// PrintRows writes rows as a view asks for.
+// PrintRows writes rows as a view asks for. cells adds the cells of one row, as in all functions of this file.
 func PrintRows[T any](w io.Writer, rows []T, v View, cells func(*Row, T)) error {
 	rows = slices.Clone(rows)
 	if err := SortRows(rows, v.Sort, cells); err != nil {
@@ -141,7 +141,7 @@ func PrintRows[T any](w io.Writer, rows []T, v View, cells func(*Row, T)) error 
 	return nil
 }
 
-// SelectColumns returns the cells of the columns with these keys.
+// SelectColumns returns a function like cells that adds only the columns with the given keys.
 func SelectColumns[T any](columns []string, cells func(*Row, T)) (func(*Row, T), error) {
 	keys, _ := programs([]T(nil), cells)
 	var chosen []int
@@ -161,7 +161,8 @@ func SelectColumns[T any](columns []string, cells func(*Row, T)) (func(*Row, T),
 	}, nil
 }
 
-// SortRows sorts rows by the column with a key, if it isn't "": numbers from large to small, text by the alphabet.
+// SortRows sorts rows by the column with key by: numbers from large to small, text by the alphabet. "": it doesn't
+// sort.
 func SortRows[T any](rows []T, by string, cells func(*Row, T)) error {
 	if by == "" {
 		return nil
@@ -183,7 +184,7 @@ func SortRows[T any](rows []T, by string, cells func(*Row, T)) error {
 	return nil
 }
 
-// keys are the names of a table's columns for programs.
+// keys are the names of a table's columns as programs use them.
 type keys []string
 
 // programs returns the keys of a table, which are those of an empty row, and the rows' cells as programs read them.
@@ -202,7 +203,7 @@ func programs[T any](rows []T, cells func(*Row, T)) (all keys, table [][]string)
 	return all, table
 }
 
-// find returns the column with a key; its unit may be left out.
+// find returns the index of the column with a key, whose unit may be left out.
 func (k keys) find(name string) (int, error) {
 	for _, unit := range []string{"", "_ns", "_bytes", "_share", "_bytes_per_s"} {
 		if i := slices.Index(k, name+unit); i >= 0 {
@@ -215,14 +216,14 @@ func (k keys) find(name string) (int, error) {
 // UnknownColumnError is the error of a column that was asked for and does not exist.
 type UnknownColumnError struct {
 	Name string
-	Keys []string // of those that exist
+	Keys []string // keys of the existing columns
 }
 
 func (e *UnknownColumnError) Error() string {
 	return fmt.Sprintf("no column %q; there are %s", e.Name, strings.Join(e.Keys, ", "))
 }
 
-// compare orders numbers from large to small, before text by the alphabet.
+// compare orders cells for sorting: numbers from large to small, then text by the alphabet.
 func compare(a, b string) int {
 	x, e := strconv.ParseFloat(a, 64)
 	y, f := strconv.ParseFloat(b, 64)
@@ -259,8 +260,8 @@ func float(v any) float64 {
 	return float64(whole(v))
 }
 
-// TextLines returns the lines of the text: the columns' names, if they have any, and the rows, which
-// all have the same columns. Without rows there are no lines.
+// TextLines returns a table as lines of aligned text: the columns' names, if they have any, and the rows, which all
+// have the same columns. Without rows it returns no lines.
 func TextLines[T any](rows []T, cells func(*Row, T)) []string {
 	var aligned []bool
 	var table [][]string
@@ -299,7 +300,8 @@ func TextLines[T any](rows []T, cells func(*Row, T)) []string {
 	return lines
 }
 
-// WriteText writes the rows as text. If top is positive it writes only the first top rows and counts the rest.
+// WriteText writes rows as aligned text. If top is positive it writes only the first top rows, and the number of
+// those left out.
 func WriteText[T any](w io.Writer, rows []T, top int, cells func(*Row, T)) {
 	shown, more := TopRows(rows, top)
 	for _, line := range TextLines(shown, cells) {
@@ -319,23 +321,24 @@ func TopRows[T any](rows []T, top int) (shown []T, more int) {
 // WriteOmitted writes the number of rows left out.
 func WriteOmitted(w io.Writer, n int) { OmittedRows{more: n}.Print(w) }
 
-// A Limit is how many rows are printed of a table whose rows are shares of the run.
+// A Limit is how many rows are printed of a table in which each row has a share of the run.
 type Limit struct {
-	Rows       int  // the first ones; 0: all
-	UserChosen bool // the user set the number: rows below 1 % of the run are printed, too
+	Rows       int  // print only the first rows; 0: all
+	UserChosen bool // the user set Rows, so rows below 1 % of the run are printed, too
 }
 
 // least is the share of the run below which rows are printed only on request.
 const least = 0.01
 
-// An OmittedRows is the number of omitted rows.
+// An OmittedRows is the number of rows of a table that are not printed.
 type OmittedRows struct {
 	more  int
-	small bool // each omitted row is below least
-	alone bool // no row is printed at all
+	small bool // each omitted row's share of the run is below least
+	alone bool // all rows of the table are omitted
 }
 
-// WithinLimit splits rows, each with its share of the run, into those within a limit and the rest.
+// WithinLimit returns the rows that are printed within limit l, and says which are not. share returns a row's share
+// of the run.
 func WithinLimit[T any](rows []T, l Limit, share func(T) float64) ([]T, OmittedRows) {
 	large := rows
 	if !l.UserChosen {
@@ -345,14 +348,15 @@ func WithinLimit[T any](rows []T, l Limit, share func(T) float64) ([]T, OmittedR
 	return shown, OmittedRows{len(rows) - len(shown), more == 0 && !l.UserChosen, len(shown) == 0}
 }
 
-// PrintWithinLimit writes the rows within a limit, each with its share of the run, and counts the rest.
+// PrintWithinLimit writes the rows within limit l, and the number of those left out. share returns a row's share of
+// the run.
 func PrintWithinLimit[T any](w io.Writer, rows []T, l Limit, share func(T) float64, cells func(*Row, T)) {
 	shown, rest := WithinLimit(rows, l, share)
 	WriteText(w, shown, 0, cells)
 	rest.Print(w)
 }
 
-// Print writes a line about the rest.
+// Print writes a line with the number of omitted rows; nothing if it is 0.
 func (r OmittedRows) Print(w io.Writer) {
 	if r.more == 0 {
 		return
@@ -383,7 +387,7 @@ func WriteCSV[T any](w io.Writer, rows func(add func(T)), cells func(*Row, T)) {
 	out.Flush()
 }
 
-// EachRow returns a function that passes the rows of a list to add, one by one.
+// EachRow returns rows for WriteCSV: a function that passes the rows of a list to add, one by one.
 func EachRow[T any](list []T) func(add func(T)) {
 	return func(add func(T)) {
 		for _, x := range list {

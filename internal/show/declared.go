@@ -12,20 +12,21 @@ import (
 // A Unit determines how the values of a column are written, for people and for programs.
 type Unit string
 
-// The units. A value that is text, such as "-", is written as it is in any of them, and for programs as no value.
+// The units of columns. A value that is text, such as "-", is written as it is in any of them. For programs "-" is no
+// value.
 const (
 	UnitWord           Unit = "word"        // text, left-aligned
-	UnitNumber         Unit = "number"      // as it is
+	UnitNumber         Unit = "number"      // a number, written as fmt.Sprint does
 	UnitCount          Unit = "count"       // a whole number with its digits grouped
 	UnitNs             Unit = "ns"          // a time, given in ns
 	UnitSize           Unit = "bytes"       // a size, given in bytes
-	UnitFraction       Unit = "share"       // a part of a whole, from 0 to 1, as a percentage
-	UnitRatio          Unit = "ratio"       // with two digits after the point, for programs with three
-	UnitDecimal        Unit = "decimal"     // without digits after the point
+	UnitFraction       Unit = "share"       // a part of a whole, from 0 to 1; for people as a percentage
+	UnitRatio          Unit = "ratio"       // a number with two digits after the point, for programs with three
+	UnitDecimal        Unit = "decimal"     // a number without digits after the point
 	UnitBytesPerSecond Unit = "bytes_per_s" // bytes per second
 )
 
-// suffix returns the unit's part of a column's key.
+// suffix returns what the unit adds to a column's key.
 func (u Unit) suffix() string {
 	switch u {
 	case UnitNs:
@@ -42,13 +43,15 @@ func (u Unit) suffix() string {
 
 // A Column is declared once: text, CSV, JSON, pages, the database and the docs follow from it.
 type Column[T any] struct {
-	Name        string         // for people; its key for programs follows from that: "max rank" is max_rank, with the unit Ns "time" is time_ns
-	KeyOverride string         // the key with its unit, if it does not follow from the name
+	// Name is for people. The column's key for programs follows from it: "max rank" is max_rank, with UnitNs "time"
+	// is time_ns.
+	Name        string
+	KeyOverride string         // the key with its unit, if it does not follow from Name; else ""
 	Unit        Unit           // how values are written
-	Doc         string         // description, one line
-	Value       func(T) any    // a number, a text, a bool, or nil where it isn't known
-	Text        func(T) string // value for people; nil: as the unit implies
-	BlankIfZero bool           // for people 0 is a blank
+	Doc         string         // description of the column, one line
+	Value       func(T) any    // a row's value: a number, a text, a bool, or nil if not known
+	Text        func(T) string // a row's value as text for people; nil: as Unit implies
+	BlankIfZero bool           // for people the value 0 is a blank
 	MinWidth    int            // terminal width from which on the column is shown by default; 0: never
 	OldJSONKey  string         // additional key in JSON, for readers of release 1.0
 }
@@ -64,7 +67,7 @@ func (c *Column[T]) Key() string {
 // Columns are the columns of a table, from left to right.
 type Columns[T any] []Column[T]
 
-// Cells describes a row by its columns.
+// Cells adds the cells of row x to r.
 func (list Columns[T]) Cells(r *Row, x T) {
 	for i := range list {
 		list[i].cell(r, x)
@@ -112,7 +115,7 @@ func (c *Column[T]) cell(r *Row, x T) {
 	}
 }
 
-// width returns the terminal's width; 0 counts as unlimited.
+// width returns the terminal's columns; the largest number if v has no width.
 func (v *View) width() int {
 	if v.Width > 0 {
 		return v.Width
@@ -120,7 +123,7 @@ func (v *View) width() int {
 	return math.MaxInt
 }
 
-// FittingColumns returns the columns shown by default on a terminal of a width.
+// FittingColumns returns the columns shown by default on a terminal with a number of columns.
 func (list Columns[T]) FittingColumns(width int) (fitting Columns[T]) {
 	for _, c := range list {
 		if c.MinWidth > 0 && c.MinWidth <= width {
@@ -130,8 +133,8 @@ func (list Columns[T]) FittingColumns(width int) (fitting Columns[T]) {
 	return fitting
 }
 
-// A Table is rows with their columns. As JSON each row is an object with the columns' keys, and after them the fields of T that
-// have other names.
+// A Table is rows with their columns. As JSON each row is an object. It has the columns' keys, then those fields of T
+// whose names are not keys.
 type Table[T any] struct {
 	Rows    []T
 	Columns Columns[T]
@@ -151,7 +154,7 @@ func (t Table[T]) Print(w io.Writer, v View) error {
 	return PrintRows(w, t.Rows, v, cells)
 }
 
-// MarshalJSON makes an array of objects.
+// MarshalJSON makes an array with an object for each row.
 func (t Table[T]) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('[')
@@ -200,7 +203,7 @@ func (t Table[T]) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// plain returns a value for programs; nil if unknown.
+// plain returns the value of row x as programs get it; nil if unknown.
 func (c *Column[T]) plain(x T) any {
 	v := c.Value(x)
 	if text, ok := v.(string); ok && text == "-" {
@@ -225,8 +228,8 @@ type Heading struct {
 	Unit Unit   `json:"unit"`
 	Doc  string `json:"doc"`
 
-	MinWidth    int  `json:"room"`  // see Column
-	BlankIfZero bool `json:"blank"` // for people 0 is a blank
+	MinWidth    int  `json:"room"`  // as Column.MinWidth
+	BlankIfZero bool `json:"blank"` // as Column.BlankIfZero
 }
 
 // Headings describe the columns.
@@ -258,14 +261,14 @@ type field struct {
 	value json.RawMessage
 }
 
-// fields returns the JSON fields of a struct, in order.
+// fields returns the fields that a struct has in JSON, in order.
 func fields(x any) (list []field, err error) {
 	var data bytes.Buffer
 	if err := encode(&data, x); err != nil || data.Bytes()[0] != '{' {
 		return nil, err
 	}
 	d := json.NewDecoder(&data)
-	d.Token() // {
+	d.Token() // the opening brace
 	for d.More() {
 		name, err := d.Token()
 		if err != nil {

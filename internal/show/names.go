@@ -11,16 +11,16 @@ import (
 )
 
 // NameShortener shortens the names of functions that are shown together. It first removes template arguments, then
-// namespaces, never the function's own name. Arguments by which two of the names differ stay as long as there is
+// namespaces, never the function's own name. Arguments in which two of the names differ stay as long as there is
 // room.
 type NameShortener struct {
 	list  []string
 	known map[string]*shortened
-	alike map[string][]*name // by name without arguments: names that differ in arguments only
+	alike map[string][]*name // by name without arguments: the names that differ in arguments only
 }
 
-// A shortened is the possible forms of a name, longest first, and the form with the fewest arguments but all
-// scopes.
+// A shortened is the forms that a name is shortened to, longest first. scoped is the one with the fewest arguments
+// but all scopes.
 type shortened struct {
 	forms  []string
 	scoped string
@@ -32,7 +32,7 @@ func NewNameShortener(list []string) *NameShortener {
 	return &NameShortener{list: list, known: make(map[string]*shortened)}
 }
 
-// FitWidth returns the longest form of a name with at most width columns, else the shortest form.
+// FitWidth returns the longest form of the name text with at most width columns, else the shortest form.
 func (n *NameShortener) FitWidth(text string, width int) string {
 	if utf8.RuneCountInString(text) <= width {
 		return text
@@ -46,7 +46,7 @@ func (n *NameShortener) FitWidth(text string, width int) string {
 	return forms[len(forms)-1]
 }
 
-// ShorterForms returns the forms of a name, longest first.
+// ShorterForms returns the forms that the name text is shortened to, longest first.
 func (n *NameShortener) ShorterForms(text string) []string {
 	return n.of(text).forms
 }
@@ -63,7 +63,7 @@ func (n *NameShortener) shortened(text string) *shortened {
 			s.forms = append(s.forms, form)
 		}
 	}
-	add(x.toDepth(x.depth())) // without blanks between brackets
+	add(x.toDepth(x.depth())) // the whole name without blanks next to brackets
 	if len(x.scopes) == 1 && x.lists() == 0 {
 		return s
 	}
@@ -83,7 +83,7 @@ func (n *NameShortener) shortened(text string) *shortened {
 		}
 		least, first = tell(x, group, leastDifference).list(x), min(first, last)
 	}
-	// The remaining arguments stay as long as namespaces can be removed instead, from the outermost one on.
+	// The arguments that still remain stay as long as namespaces can be removed instead, from the outermost one on.
 	add(x.render(0, short))
 	s.scoped = s.forms[len(s.forms)-1]
 	if first == 0 {
@@ -103,7 +103,7 @@ func (n *NameShortener) shortened(text string) *shortened {
 	return s
 }
 
-// group groups the names that are equal without their arguments.
+// group fills alike: it groups the names that are equal without their arguments.
 func (n *NameShortener) group() {
 	if n.alike != nil {
 		return
@@ -122,8 +122,8 @@ func (n *NameShortener) group() {
 	}
 }
 
-// A name is a parsed name of a function or type: its scopes, each of words and lists. Lists are numbered over all
-// scopes.
+// A name is a parsed name of a function or type. It consists of scopes (namespaces, classes, the function), each of
+// words and lists in brackets. Lists are numbered from 0 over all scopes.
 type name struct {
 	text   string
 	scopes [][]scopePart
@@ -133,10 +133,10 @@ type name struct {
 type scopePart struct {
 	word string
 	list []*name
-	open byte // of a list: < or (
+	open byte // opening bracket of a list, < or (; 0 for a word
 }
 
-// longStrings are what compilers make of std::string.
+// longStrings matches the names under which compilers write std::string.
 var longStrings = regexp.MustCompile(`std::(__cxx11::)?basic_string<char, std::char_traits<char>, std::allocator<char> ?>`)
 
 func parseName(text string) *name {
@@ -151,10 +151,10 @@ func parseName(text string) *name {
 	return x
 }
 
-// Names beyond these are not taken apart.
+// Names with more than longest bytes, or with deeper nested lists than deepest, are not taken apart.
 const (
 	longest = 1 << 14
-	deepest = 64 // lists within lists
+	deepest = 64 // levels of lists within lists
 )
 
 type nameParser struct {
@@ -167,12 +167,12 @@ type nameParser struct {
 // operators are C++ operators that contain brackets, commas or angle brackets.
 var operators = []string{"()", "[]", "->*", "->", "<=>", "<<=", ">>=", "<<", ">>", "<=", ">=", "<", ">", ","}
 
-// name reads a name. In a list, whose opening bracket is open, it reads up to the end of the list's element; with open
-// 0, up to the end of the text.
+// name parses a name. In a list, whose opening bracket is open, it ends with the list's element. With open 0 it ends
+// with the text.
 func (p *nameParser) name(open byte) *name {
 	x := &name{scopes: [][]scopePart{nil}}
 	from, word := p.at, p.at
-	converts := false // the rest is the type of a conversion operator
+	converts := false // the rest of the scope is the type of a conversion operator
 	scope := func() *[]scopePart { return &x.scopes[len(x.scopes)-1] }
 	flush := func() {
 		if p.at > word {
@@ -181,7 +181,7 @@ func (p *nameParser) name(open byte) *name {
 	}
 	end := func() *name {
 		flush()
-		if l := *scope(); open != 0 && len(l) > 0 { // as in a<b<c> >
+		if l := *scope(); open != 0 && len(l) > 0 { // a blank before the closing bracket, as in a<b<c> >
 			l[len(l)-1].word = strings.TrimRight(l[len(l)-1].word, " ")
 		}
 		x.text = strings.TrimRight(p.text[from:p.at], " ")
@@ -202,7 +202,7 @@ func (p *nameParser) name(open byte) *name {
 				}
 			}
 			if strings.HasPrefix(p.text[p.at:], " <") {
-				p.at++ // operator<< <T>
+				p.at++ // the blank in operator<< <T>
 			} else if converts = strings.HasPrefix(p.text[p.at:], " "); converts {
 				p.at++
 			}
@@ -212,7 +212,7 @@ func (p *nameParser) name(open byte) *name {
 				word = p.at
 			}
 		case c == '{', c == '(' && (p.at == word || p.text[p.at-1] == '.') && (p.at == 0 || p.text[p.at-1] != ' ' && p.text[p.at-1] != '>' && p.text[p.at-1] != ')'):
-			braces++ // of a lambda; of a namespace without a name, a cast, or a method of Go
+			braces++ // bracket of a lambda, of a namespace without a name, of a cast, or of a method of Go
 			p.at++
 		case (c == '}' || c == ')') && braces > 0:
 			braces--
@@ -236,7 +236,7 @@ func (p *nameParser) name(open byte) *name {
 	return end()
 }
 
-// list reads a list from its opening bracket to its end, which a name that was cut lacks.
+// list parses a list in brackets and adds it to scope. If the name was cut off, the closing bracket may be missing.
 func (p *nameParser) list(scope *[]scopePart) {
 	l := scopePart{open: p.text[p.at]}
 	p.depth++
@@ -256,7 +256,7 @@ func inIdentifier(c byte) bool {
 	return c == '_' || c >= 0x80 || unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c))
 }
 
-// lists counts the lists of a name.
+// lists returns the number of lists in brackets in a name, without nested ones.
 func (x *name) lists() (n int) {
 	for _, scope := range x.scopes {
 		for _, p := range scope {
@@ -268,7 +268,7 @@ func (x *name) lists() (n int) {
 	return n
 }
 
-// arguments returns the arguments of the list with this number.
+// arguments returns the elements of one of the name's lists, by the list's number from 0.
 func (x *name) arguments(list int) []*name {
 	for _, scope := range x.scopes {
 		for _, p := range scope {
@@ -283,7 +283,7 @@ func (x *name) arguments(list int) []*name {
 	return nil
 }
 
-// depth is how deep lists nest.
+// depth returns how deep the name's lists nest: 0 without lists, 1 if none contains another.
 func (x *name) depth() (most int) {
 	for k := range x.lists() {
 		most = max(most, 1)
@@ -294,14 +294,14 @@ func (x *name) depth() (most int) {
 	return most
 }
 
-// render writes the scopes from index from on. list returns the text of a list, with its brackets, by its number; ok is
-// false for a list that is left out.
+// render returns the name from the scope with index from on. list returns the text of a list, with its brackets, by
+// the list's number; ok is false for a list to be left out.
 func (x *name) render(from int, list func(k int) (text string, ok bool)) string {
 	var b strings.Builder
 	if from > 0 {
 		b.WriteString("…")
 	}
-	k, out := 0, false // number of the next list, and whether the one before was left out
+	k, out := 0, false // number of the next list, and whether the list before it was left out
 	for i, scope := range x.scopes {
 		if i > from {
 			b.WriteString("::")
@@ -326,14 +326,14 @@ func (x *name) render(from int, list func(k int) (text string, ok bool)) string 
 	return b.String()
 }
 
-// left returns the replacement of an omitted list.
+// left returns the text that replaces list p if it is left out. before is the part before it.
 func left(p, before scopePart) string {
 	switch {
 	case len(p.list) == 0:
 		return ""
 	case p.open == '<':
 		return "<…>"
-	case strings.HasSuffix(before.word, " "): // of a function's type
+	case strings.HasSuffix(before.word, " "): // parameters in the type of a function
 		return "(…)"
 	}
 	return ""
@@ -344,7 +344,7 @@ func (x *name) skeleton(from int) string {
 	return x.render(from, func(int) (string, bool) { return "", false })
 }
 
-// toDepth returns the name with lists that are nested up to a depth; deeper ones are left out.
+// toDepth returns the name without lists that are nested deeper than depth.
 func (x *name) toDepth(depth int) string {
 	return x.render(0, func(k int) (string, bool) {
 		if depth == 0 {
@@ -358,7 +358,7 @@ func (x *name) toDepth(depth int) string {
 	})
 }
 
-// brackets returns a text in the brackets of a list.
+// brackets returns a text in the brackets, <> or (), of one of the name's lists, by the list's number.
 func (x *name) brackets(list int, text string) string {
 	for _, scope := range x.scopes {
 		for _, p := range scope {
@@ -376,23 +376,24 @@ func (x *name) brackets(list int, text string) string {
 	return text
 }
 
-// How much of the surrounding arguments is shown with a difference.
+// How much of the enclosing arguments is shown with the arguments in which two names differ, from least to most.
 const (
-	leastDifference = iota // only the innermost argument that differs, whatever else differs
+	leastDifference = iota // the innermost argument that differs, even if others differ too
 	onlyDifference
 	innermostLevel // the argument that differs, with the name that it is an argument of
 	allLevels      // the argument that differs, with all names around it
 )
 
-// A choice is the arguments that distinguish a name from others, by list and index.
+// A choice is the arguments that distinguish a name from others: their text by number of the list and index in it.
 type choice struct {
 	shown map[[2]int]string
-	first int  // index of the scope that has the first of these arguments
-	leaf  bool // the arguments themselves differ, not only nested ones
+	first int  // index of the first scope of the name that has such an argument
+	leaf  bool // the arguments themselves differ, not only arguments nested in them
 }
 
-// tell finds arguments that distinguish x from the other names of a group with the same skeleton: one after the other,
-// the best first. chain is how much of the surrounding arguments is shown: leastDifference or a later constant.
+// tell finds the arguments that distinguish x from the other names of its group, which have the same skeleton. It
+// takes those first that distinguish most names. chain is how much of the enclosing arguments is shown:
+// leastDifference or a later constant.
 func tell(x *name, group []*name, chain int) choice {
 	c := choice{shown: make(map[[2]int]string), first: len(x.scopes), leaf: true}
 	text := func(n *name, at [2]int) string {
@@ -437,8 +438,8 @@ func tell(x *name, group []*name, chain int) choice {
 	}
 }
 
-// argument returns the text of an argument x, shortened to what distinguishes it from others. leaf reports that x
-// itself differs, not only an argument nested in it.
+// argument returns the text of an argument x, shortened to what distinguishes it from the arguments in its place in
+// other names. leaf reports that x itself differs, not only an argument nested in it.
 func argument(x *name, others map[string]*name, chain int) (text string, leaf bool) {
 	var same []*name
 	from := len(x.scopes) - 1
@@ -463,7 +464,8 @@ func argument(x *name, others map[string]*name, chain int) (text string, leaf bo
 	return strings.TrimPrefix(x.render(min(from, inner.first), inner.list(x)), "…"), leaf
 }
 
-// list returns a function that renders a list of x by its number, with only the chosen arguments.
+// list returns a function for render. It returns the text of one of x's lists, by the list's number, with only the
+// chosen arguments.
 func (c choice) list(x *name) func(k int) (string, bool) {
 	return func(k int) (string, bool) {
 		var texts []string
@@ -487,7 +489,7 @@ func (c choice) list(x *name) func(k int) (string, bool) {
 	}
 }
 
-// scopeOf is the scope that a list is in.
+// scopeOf returns the index of the scope that contains one of the name's lists, by the list's number.
 func (x *name) scopeOf(list int) int {
 	for i, scope := range x.scopes {
 		for _, p := range scope {

@@ -65,8 +65,8 @@ func (n *NameShortener) ShortenNamed(place string, width int) string {
 // atLine matches the end of a place after its function: file and line, perhaps with an offset, or an offset alone.
 var atLine = regexp.MustCompile(`^(.*?)( [^ ]+:\d+(?: \+0x[0-9a-f]+)?|\+0x[0-9a-f]+)(?: \([^()]*\))?$`)
 
-// cutPlace splits a place into the function's name and its position, as atLine matches it. A module after them is left
-// out.
+// cutPlace splits the text of a place into the function's name and its file and line, or offset. It leaves out a
+// module after them.
 func cutPlace(frame string) (name, at string) {
 	if m := atLine.FindStringSubmatch(frame); m != nil {
 		return m[1], m[2]
@@ -74,10 +74,10 @@ func cutPlace(frame string) (name, at string) {
 	return frame, ""
 }
 
-// MaxLineColumns is how many columns a line with a place of the program takes at most.
+// MaxLineColumns is the largest number of columns of a line with a place of the program.
 const MaxLineColumns = 120
 
-// PlaceShortener is a shortener of places that are shown together.
+// PlaceShortener returns a shortener for the function names in places that are shown together.
 func PlaceShortener(places []string) *NameShortener {
 	var list []string
 	for _, place := range places {
@@ -89,12 +89,13 @@ func PlaceShortener(places []string) *NameShortener {
 	return NewNameShortener(list)
 }
 
-// ShortenPlaces shortens the places in a line that is printed alone, by a shortener for these places only.
+// ShortenPlaces shortens the given places in a line of text as ShortenLine does. Only these places are compared.
 func ShortenPlaces(text string, places ...string) string {
 	return PlaceShortener(places).ShortenLine(text, places...)
 }
 
-// ShortenLine shortens the places in a line to what fits MaxLineColumns columns: the longest ones, all to the same length.
+// ShortenLine shortens the given places in a line of text so that the line fits MaxLineColumns: the longest ones, all
+// to the same length.
 func (n *NameShortener) ShortenLine(text string, places ...string) string {
 	room := MaxLineColumns - utf8.RuneCountInString(text)
 	if room >= 0 {

@@ -105,7 +105,7 @@ func ParseShare(text string) (float64, error) {
 	return v, nil
 }
 
-// Bytes of a text that WithoutMiddle keeps at its beginning and at its end.
+// Numbers of bytes that WithoutMiddle keeps at the beginning and at the end of a text.
 const (
 	shortHead = 1500
 	shortTail = 200
@@ -140,12 +140,13 @@ func special(r rune) bool {
 
 // A Loop is a loop of a run in the form that all verbs print. Package calltree finds them.
 type Loop struct {
-	Function  string `json:"function,omitempty"` // function that contains it; "": unknown
-	Place     string `json:"place,omitempty"`    // file and line, or offset; "": found by the order of calls
-	FirstCall string `json:"first"`              // the first call in it
-	Depth     int    `json:"depth"`              // number of loops around it
-	MaxRounds uint64 `json:"rounds"`             // most iterations of an entry
-	OuterLoop int    `json:"-"`                  // index of the enclosing loop in the list; -1: none
+	Function string `json:"function,omitempty"` // the function that contains the loop; "": unknown
+	// File and line of the loop, or its offset in the module; "": it was found by the order of calls.
+	Place     string `json:"place,omitempty"`
+	FirstCall string `json:"first"`  // function and place of the first call in the loop
+	Depth     int    `json:"depth"`  // number of loops around this one
+	MaxRounds uint64 `json:"rounds"` // largest number of iterations of one entry
+	OuterLoop int    `json:"-"`      // index of the enclosing loop in the list of loops; -1: none
 }
 
 func (l *Loop) String() string {
@@ -155,7 +156,7 @@ func (l *Loop) String() string {
 	return fmt.Sprintf("%s times: %s", FormatGrouped(l.MaxRounds), l.FirstCall)
 }
 
-// PercentChange writes how far b is from a: =, new, gone, or a percentage of a with its sign.
+// PercentChange writes how far b is from a: "=", "new" if a is 0, "gone" if b is, or a percentage of a with its sign.
 func PercentChange(a, b float64) string {
 	switch {
 	case a == b:

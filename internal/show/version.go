@@ -10,8 +10,8 @@ import (
 // Version is the version of the tool; the format of traces has its own.
 const Version = "1.1.0"
 
-// BuildVersion says what this binary was made of and for: the commit and its date, as far as the
-// build knew them, the compiler, the system and the processor.
+// BuildVersion returns the version, the commit and its date, as far as the build knew them, the compiler, the system
+// and the processor of this binary.
 func BuildVersion() string {
 	info, _ := debug.ReadBuildInfo()
 	return describe(info, runtime.GOOS+"/"+runtime.GOARCH)

@@ -33,7 +33,8 @@ func quote(s string) string {
 	return b.String()
 }
 
-// literalText writes a string over the members.
+// literalText returns the string parameter whose value has index at in the signatures of w's call, as an expression
+// in C. It is a literal if all members have the same string.
 func (w *writer) literalText(at int) string {
 	if w.c.lane[at] != "" && w.c.lists != nil {
 		w.g.cannot("%s: names that differ between ranks or runs", w.c.f.Name)
@@ -83,7 +84,8 @@ func (w *writer) text(p *trace.ParamDef, in *node) string {
 	return t
 }
 
-// exists reports whether the file existed before the program opened it, and the size that it needs.
+// exists reports whether the file that w's call opens existed before, and returns the size in bytes that the proxy
+// must give it.
 func (w *writer) exists() (int64, bool) {
 	const modeCreate = 2
 	i := w.param("amode")
@@ -97,22 +99,24 @@ func (w *writer) exists() (int64, bool) {
 	return w.v.fileSize(), true
 }
 
-// sizeFound returns the size that the program got for a file after opening it at a terminal and before writing. It is
-// for a file that the program would have created if no earlier run had left one. 0 means no size.
+// sizeFound returns the file size, in bytes, that the program got from the MPI after the call with terminal opened
+// and before it wrote. Above 0 it shows that an earlier run had left a file that the program would have created. 0:
+// no size.
 func (v *variant) sizeFound(opened int) int64 {
 	for _, c := range v.calls[opened:] {
 		size, told := c.fileSize()
 		if told {
 			return size
 		}
-		if _, writes := c.fileAccess(); writes || c.def.UsesOpenFile() && c.def.Index("size") >= 0 { // or sets the file's size
+		// A call that writes, or sets the file's size: later sizes are the program's own.
+		if _, writes := c.fileAccess(); writes || c.def.UsesOpenFile() && c.def.Index("size") >= 0 {
 			return 0
 		}
 	}
 	return 0
 }
 
-// fileSize returns the file size that the call returned.
+// fileSize returns the file size in bytes that the call returned; false if it returned none.
 func (c *call) fileSize() (int64, bool) {
 	if !c.def.UsesOpenFile() {
 		return 0, false
@@ -137,8 +141,8 @@ func (c *call) fileAccess() (reads, writes bool) {
 	return reads, writes
 }
 
-// fileSize estimates the size of files that existed: the first size that a call returned, or, if the program only
-// reads, the end of its last read.
+// fileSize estimates, in bytes, the size of the files that existed before the program ran. It is the first size that
+// a call returned. If the program only reads, it is the sum of offset and length over the distinct reads.
 func (v *variant) fileSize() int64 {
 	read, writes := int64(0), false
 	for _, c := range v.calls {
@@ -166,7 +170,7 @@ func (v *variant) fileSize() int64 {
 	return read
 }
 
-// wrap breaks a long list into lines.
+// wrap joins the entries of a C list with commas. It breaks a long list into lines that begin with indent.
 func wrap(entries []string, indent string) string {
 	one := strings.Join(entries, ", ")
 	if len(one) < 80 {
@@ -194,7 +198,7 @@ func wrap(entries []string, indent string) string {
 
 // A template is the text of a line without its numbers.
 type template struct {
-	text    string // the other text, with a mark for each number
+	text    string // the line's text with numberMark in place of each number and gapMark in place of the gap
 	numbers []int64
 }
 
@@ -205,14 +209,15 @@ const (
 
 var literals = regexp.MustCompile(`[\w.]*\w`)
 
-// template splits a line into text and numbers.
+// template splits the line's text into the numbers and the text without them.
 func (l *line) template() *template {
 	if l.apart != nil {
 		return l.apart
 	}
 	l.apart = &template{}
 	text := l.text(gapMark)
-	if !strings.ContainsAny(text, "\"'") { // numbers could be inside strings
+	// A text with quotes is not split: its digits could be inside strings.
+	if !strings.ContainsAny(text, "\"'") {
 		text = literals.ReplaceAllStringFunc(text, func(word string) string {
 			n, err := strconv.ParseInt(word, 10, 32)
 			if err != nil || strconv.FormatInt(n, 10) != word {
@@ -226,8 +231,8 @@ func (l *line) template() *template {
 	return l.apart
 }
 
-// inRounds returns the line for a loop whose iterations begin with l and continue with next. Both lines have the same
-// template.
+// inRounds returns one line for a loop whose first iteration is l and whose second is next. Numbers that differ
+// become expressions of the loop's variable, round. Both lines have the same template.
 func (g *generator) inRounds(l, next *line) *line {
 	t, u := l.template(), next.template()
 	if slices.Equal(t.numbers, u.numbers) {
@@ -248,13 +253,14 @@ func (g *generator) inRounds(l, next *line) *line {
 	return g.shared(out)
 }
 
-// alone reports whether the text between two others is a whole argument.
+// alone reports whether the number between two pieces of a C text is a whole argument or list entry. Then an expression
+// in its place needs no parentheses.
 func alone(before, behind string) bool {
 	before = strings.TrimRight(before, " ")
 	return before != "" && behind != "" && strings.ContainsRune("(,{", rune(before[len(before)-1])) && strings.ContainsRune("),}", rune(behind[0]))
 }
 
-// shared returns an existing line equal to l, or l itself if it is the first.
+// shared returns the line of g.lines that has l's text and site. If none has, it adds l.
 func (g *generator) shared(l *line) *line {
 	key := l.text("") + l.site
 	if old := g.lines[key]; old != nil {
@@ -265,7 +271,8 @@ func (g *generator) shared(l *line) *line {
 	return l
 }
 
-// goesOn reports whether c's numbers continue the progression from a to b.
+// goesOn reports whether each number of c exceeds the number at its place in b by as much as that exceeds the one in
+// a.
 func goesOn(a, b, c *line) bool {
 	x, y, z := a.template().numbers, b.template().numbers, c.template().numbers
 	for i := range x {

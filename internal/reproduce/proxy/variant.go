@@ -12,32 +12,34 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A variant is a set of ranks with one program: a class, or a part of one if
-// its ranks differ in more than numbers.
+// A variant is a set of ranks that run the same C functions in the proxy: a class, or a part of one if its ranks
+// differ in more than numbers.
 type variant struct {
-	number      int
-	members     []int
-	ranks       []*trace.Rank
-	calls       []*call                // by terminal
-	hists       *reissue.GapHistograms // nil without any
-	placed      []*placed              // by stream
-	stepwise    []*stepwise            // by stream; nil: the stream has the trace's structure
-	finishes    []finish
-	sources     []source // by member, if the variant was merged from several; else nil
-	fitter      *fitter
-	plan        *reissue.ResourcePlan
-	plans       []*reissue.ResourcePlan // by member
-	made        []reissue.MadeHandleSet
-	roots       [][2]int     // for each stream: the index of its function, and of the copy
+	number   int
+	members  []int
+	ranks    []*trace.Rank
+	calls    []*call                // by terminal
+	hists    *reissue.GapHistograms // histograms of the class's gaps; nil if the trace has none
+	placed   []*placed              // times at the leaves, by stream
+	stepwise []*stepwise            // by stream: its structure in steps; nil if it keeps the trace's structure
+	finishes []finish
+	sources  []source // by member: the variant that it comes from; nil if this variant was not merged from several
+	fitter   *fitter
+	plan     *reissue.ResourcePlan
+	plans    []*reissue.ResourcePlan // memory and handles that a member's calls need, by member
+	made     []reissue.MadeHandleSet
+	// By stream: the index in generator.parts of the stream's outermost function, and the index of the copy of that
+	// function.
+	roots       [][2]int
 	generalised bool         // the variant has generalised requests
-	nested      map[int]bool // terminals that free objects which callbacks still use
-	begin       int          // the terminal after which the other threads begin, or -1
-	end         map[int]bool // terminals before which the other threads must end
-	memory      string       // name of the function with the statements about memory
+	nested      map[int]bool // true for terminals that free objects which callbacks still use
+	begin       int          // terminal of the first thread's call after which the proxy starts the other threads; -1: none
+	end         map[int]bool // true for terminals of the first thread before which it waits for the ends of the others
+	memory      string       // name of the C function that declares memory blocks; "" without any
 	allocs      *memory
-	tables      []string // statements that create lanes and rows
-	rows        int      // number of tables of rows
-	lanes       string   // name of the function with the statements in tables; "" without any
+	tables      []string // C statements that create lanes, and tables of the values of repeated messages
+	rows        int      // number of tables of message values that field tables creates
+	lanes       string   // name of the C function with the statements of field tables; "" without any
 }
 
 type generator struct {
@@ -50,7 +52,7 @@ type generator struct {
 	plan    *reissue.ResourcePlan
 	windows []reissue.AddressWindow // windows of addresses that displacements point into
 	parts   []*ruleFunction
-	known   map[string]int // functions by content
+	known   map[string]int // by the text of a function's steps: the function's index in parts
 
 	lines   map[string]*line
 	tables  []string
@@ -60,12 +62,14 @@ type generator struct {
 	keyvals map[int64]int
 	sites   map[trace.Site]string
 	filled  map[statusPlace]bool
-	ends    reissue.StreamEnds // nil: all ranks finish
-	turns   []string           // entries of the table of dependencies between threads, rank by rank; nil: not known
-	files   bool               // some calls work on files
-	left    bool               // some calls get the requests that the previous call left
-	scaled  error              // why a program for any number of ranks can't be written; nil: it can, or none is
-	counted map[string]int64   // iteration counts recorded by the program, by file:line of the loop; 0: several loops on this line
+	ends    reissue.StreamEnds // where the ranks' streams end; nil: all ranks finished
+	// Dependencies between threads as C initialisers, rank by rank; nil: none, or more than mostTurns.
+	turns  []string
+	files  bool  // some calls work on files
+	left   bool  // some call's array of requests is as an earlier call left it
+	scaled error // why a program for any number of ranks can't be written; nil: no reason found
+	// Iteration counts that the program itself recorded, by file:line of the loop. 0: several loops are on this line.
+	counted map[string]int64
 }
 
 func newGenerator(r *trace.Reader, o Options) *generator {
@@ -77,7 +81,7 @@ func newGenerator(r *trace.Reader, o Options) *generator {
 	}
 }
 
-// variants finds the sets of ranks.
+// variants divides the ranks of each class into variants. It adds their obstacles to search.
 func (g *generator) variants(search *reissue.ObstacleSearch) error {
 	var err error
 	if g.strings, err = g.r.Strings(); err != nil {
@@ -138,7 +142,7 @@ func (g *generator) variants(search *reissue.ObstacleSearch) error {
 	return nil
 }
 
-// prepare collects what writing lines needs.
+// prepare finds everything that the lines of the program depend on, for example steps and attribute keys.
 func (g *generator) prepare() {
 	var found []candidate
 	for _, v := range g.list {
@@ -180,7 +184,7 @@ func (g *generator) findKeyvals() {
 	}
 }
 
-// column returns a value on each member of a variant.
+// column returns the values with index at in the call's signatures, one for each member of its variant.
 func (c *call) column(at int) []int64 {
 	col := make([]int64, len(c.vals))
 	for i, v := range c.vals {
@@ -189,11 +193,11 @@ func (c *call) column(at int) []int64 {
 	return col
 }
 
-// A line is a call as the program writes it. Variants with equal lines share it.
+// A line is a call as the proxy writes it in C. Variants with equal lines share it.
 type line struct {
 	text  func(gap string) string
 	site  string
-	skip  string // the reason for leaving it out
+	skip  string // why the call is left out; "" if it isn't
 	order int
-	apart *template // set once template was called
+	apart *template // the line's text and numbers; nil until method template is called
 }

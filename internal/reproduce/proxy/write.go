@@ -19,7 +19,8 @@ import (
 //go:embed runtime scaled
 var templates embed.FS
 
-// setup writes the function that declares a variant's memory needs.
+// setup writes the C function that declares the memory blocks used by a variant's calls. It returns the function's
+// name.
 func (g *generator) setup(v *variant) string {
 	type entry struct {
 		class                string
@@ -40,7 +41,8 @@ func (g *generator) setup(v *variant) string {
 			low[i], high[i] = at[i][s.MemorySegment].Low, at[i][s.MemorySegment].High
 		}
 		if s.Class == trace.AddressStatic {
-			continue // see statics, which main has
+			// The proxy's main function declares static data, see statics.
+			continue
 		}
 		e := entry{class: strings.ToUpper(segments[s.Class]), first: s.ID, n: 1}
 		if size, ok := v.sizes(s.MemorySegment, low, high); ok {
@@ -70,7 +72,8 @@ func (g *generator) setup(v *variant) string {
 	return g.function("memory", b.String())
 }
 
-// function returns the name of the function with these statements, made if needed; "" without any.
+// function returns the name of the C function whose body is the given statements. It writes the function if there is
+// none yet. The name begins with what; it is "" if body is empty.
 func (g *generator) function(what, body string) string {
 	n, ok := g.setupOf[body]
 	if !ok && body != "" {
@@ -81,8 +84,8 @@ func (g *generator) function(what, body string) string {
 	return n
 }
 
-// sizes returns a segment's size on each member, if all are known. low and high bound what calls touch: if one
-// datatype number means two types, their extents may exceed the segment.
+// sizes returns a segment's size in bytes on each member, if all are known. low and high bound, by member, the bytes
+// that calls touch. If one datatype number means two types, their extents may exceed the segment.
 func (v *variant) sizes(p reissue.MemorySegment, low, high []int64) ([]int64, bool) {
 	list := make([]int64, len(low))
 	known := false
@@ -97,10 +100,11 @@ func (v *variant) sizes(p reissue.MemorySegment, low, high []int64) ([]int64, bo
 	return list, known
 }
 
-// maxStatic is the largest amount of static data in a program; more is allocated at run time.
+// maxStatic is a size in bytes. Static segments of the traced program of that size or more are allocated at run time;
+// smaller ones are static arrays in C.
 const maxStatic = 1 << 30
 
-// program assembles the program.
+// program writes the C program of all variants.
 func (g *generator) program() *Program {
 	var b bytes.Buffer
 	meta := g.r.Meta()
@@ -127,12 +131,12 @@ func (g *generator) program() *Program {
 			for _, r := range v.roots[1:] {
 				names = append(names, g.copy(r))
 			}
-			// Functions that start threads come before this: see declarations.
+			// The function declarations has declared this array, since functions that start threads come before it.
 			fmt.Fprintf(&body, "void (*const threads_%d[])(void) = {%s};\n\n", v.number, strings.Join(names, ", "))
 		}
 	}
 	g.main(&body)
-	// A replaced expression may have left an unused table.
+	// An expression that was replaced later may have left a table that no line uses.
 	used := make(map[string]bool)
 	for _, name := range tableName.FindAll(body.Bytes(), -1) {
 		used[string(name)] = true
@@ -153,19 +157,20 @@ func (g *generator) program() *Program {
 	return p
 }
 
-// written returns the files of a program: its text, the statement about its number of ranks, and the runtime.
+// written returns the files of a program, by name: its text as proxy.c, and the embedded files of the folders. Each
+// @RANKS@ in these becomes ranks, the statement about the number of ranks.
 func (g *generator) written(text []byte, ranks string, folders ...string) map[string][]byte {
 	meta := g.r.Meta()
 	files := map[string][]byte{"proxy.c": text, "runtime/again.h": reissue.FileCallsHeader()}
 	for _, folder := range folders {
 		list, err := templates.ReadDir(folder)
 		if err != nil {
-			panic(err) // embedded
+			panic(err) // can't fail: the folder is embedded
 		}
 		for _, f := range list {
 			text, err := templates.ReadFile(folder + "/" + f.Name())
 			if err != nil {
-				panic(err) // embedded
+				panic(err) // can't fail: the file is embedded
 			}
 			text = bytes.ReplaceAll(text, []byte("@RANKS@"), []byte(ranks))
 			text = bytes.ReplaceAll(text, []byte("@COMMAND@"), []byte(comment(meta[trace.MetaCommand])))
@@ -196,7 +201,7 @@ func (g *generator) calls() (n uint64) {
 	return n
 }
 
-// declarations writes the arrays that hold handles.
+// declarations writes the C declarations of arrays for handles, static data, attribute keys and thread functions.
 func (g *generator) declarations(b *bytes.Buffer) {
 	byName := func(a, b mpi.Kind) int { return strings.Compare(a.Name(), b.Name()) }
 	for _, kind := range slices.SortedFunc(maps.Keys(handleArrays), byName) {
@@ -225,7 +230,7 @@ func (g *generator) declarations(b *bytes.Buffer) {
 	b.WriteByte('\n')
 }
 
-// text joins all lines, to find out what they need.
+// text joins the C text of all lines, so that declarations can search it for names that lines use.
 func (g *generator) text() string {
 	var b strings.Builder
 	for _, l := range g.lines {
@@ -234,7 +239,8 @@ func (g *generator) text() string {
 	return b.String()
 }
 
-// copy returns the name of a function's copy.
+// copy returns the C name of a copy of a function: of is the function's index in g.parts, and the copy's index in the
+// function.
 func (g *generator) copy(of [2]int) string {
 	return g.parts[of[0]].partName(g.parts[of[0]].copies[of[1]])
 }
@@ -262,7 +268,8 @@ func (g *generator) part(b *bytes.Buffer, p *ruleFunction, c *copied) {
 	b.WriteString("}\n\n")
 }
 
-// step writes a step with its repetitions and its memory statements.
+// step writes step s of a function with its repetitions and its memory statements. c is the copy of the function that
+// is being written, k the index of s in it.
 func (g *generator) step(b *bytes.Buffer, s *step, c *copied, k int, indent string) {
 	put := func(list []string) {
 		for _, t := range list {
@@ -310,7 +317,7 @@ func (g *generator) step(b *bytes.Buffer, s *step, c *copied, k int, indent stri
 	put(s.after)
 }
 
-// ending writes the number of calls of each rank, if the traced program did not finish.
+// ending writes the C statement that says how many calls each rank makes; "" if the traced program finished.
 func (g *generator) ending() string {
 	if g.ends == nil {
 		return ""
@@ -332,7 +339,7 @@ func (g *generator) ending() string {
 	return fmt.Sprintf("    ends(%d, %s);\n", threads, g.table("int64_t", entries))
 }
 
-// mostTurns bounds the table of dependencies between threads.
+// mostTurns is the largest number of dependencies between threads, over all ranks, that a proxy has in a table.
 const mostTurns = 1 << 16
 
 // findTurns finds which calls of threads must wait for calls of other threads.
@@ -361,7 +368,7 @@ func (g *generator) findTurns(r *trace.Reader) error {
 	return nil
 }
 
-// turning writes the table of the dependencies between threads.
+// turning writes the C statement with the table of dependencies between threads; "" if there is no table.
 func (g *generator) turning() string {
 	if g.turns == nil {
 		return ""
@@ -369,7 +376,7 @@ func (g *generator) turning() string {
 	return fmt.Sprintf("    turns(%d, %s);\n", len(g.turns), g.table("struct later", g.turns))
 }
 
-// statics writes the statements about static data.
+// statics writes the C statements that declare static data.
 func (g *generator) statics() string {
 	var b strings.Builder
 	for _, s := range g.plan.Segments {
@@ -383,7 +390,7 @@ func (g *generator) statics() string {
 	return b.String()
 }
 
-// local writes the statements about stack memory, if calls use any.
+// local writes the C statements that provide stack memory; "" if no call uses any.
 func local(p *reissue.ResourcePlan) string {
 	if slices.ContainsFunc(p.Segments, func(s reissue.TouchedSegment) bool { return s.Class == trace.AddressStack && s.ID == 0 }) {
 		return "    char local[stack_size(0) + 1];\n    stack_is(0, local, stack_size(0));\n"

@@ -13,12 +13,12 @@ import (
 // datatypes used with MPI_BOTTOM, and in dynamic windows, where they are another process's addresses. The use and the
 // size of a number decide whether it is such an address.
 const (
-	far     = 1 << 40 // displacements are smaller; programs' addresses are larger
+	far     = 1 << 40 // real displacements, in bytes, are smaller; addresses of programs are larger
 	farther = 1 << 47 // no process has memory above
 )
 
-// Reasons for calls with such numbers. A caller that reserves memory for the numbers, see AddressWindows, overcomes
-// both.
+// Reasons why calls can't be made again whose displacements are addresses of the recorded process. A caller that
+// reserves memory at these addresses, see AddressWindows, overcomes both.
 const (
 	absoluteType   = "displacements that are addresses of the original process"
 	absoluteTarget = "a displacement that is an address of the original process"
@@ -27,10 +27,11 @@ const (
 // ByAddress reports whether an obstacle's reason is that numbers are addresses of the recorded process.
 func (o Obstacle) ByAddress() bool { return IsAddressReason(o.Reason) }
 
-// IsAddressReason reports whether a reason is one of the two above.
+// IsAddressReason reports whether a reason is absoluteType or absoluteTarget.
 func IsAddressReason(reason string) bool { return reason == absoluteType || reason == absoluteTarget }
 
-// IsAbsolute reports whether a parameter's numbers for which IsAddress holds are addresses of the recorded process.
+// IsAbsolute reports whether those numbers of parameter p of call c for which IsAddress holds are addresses of the
+// recorded process.
 func IsAbsolute(c *trace.Call, p *trace.Param) bool {
 	return p.Name() == "target_disp" ||
 		c.NewType != nil && IsAddress(c.NewType.TrueLowerBound) && (p.Kind() == mpi.KindAint || p.Kind() == mpi.KindDisp)
@@ -39,7 +40,8 @@ func IsAbsolute(c *trace.Call, p *trace.Param) bool {
 // IsAddress reports whether a displacement is so large that it must be an address.
 func IsAddress(n int64) bool { return n > far && n < farther }
 
-// absolute returns the reason why a call with another process's addresses can't be made; "" if it can.
+// absolute returns the reason why a call can't be made again that has addresses of the recorded process as
+// displacements; "" if it can.
 func absolute(c *trace.Call) string {
 	if p := c.Param("target_disp"); p != nil && (p.In.Num > far || p.In.Num < -far) {
 		return absoluteTarget
@@ -64,10 +66,11 @@ func absolute(c *trace.Call) string {
 	return ""
 }
 
-// An AddressWindow is 4 GiB of a recorded process's address space: the upper half of the addresses in it.
+// An AddressWindow is 4 GiB of a recorded process's address space. Its value is the upper 32 bits of the addresses in
+// it.
 type AddressWindow int64
 
-// AddressWindowOf returns the window of an address, and the offset in the window.
+// AddressWindowOf returns the window of an address, and the address's offset in it in bytes.
 func AddressWindowOf(address int64) (w AddressWindow, offset int64) {
 	return AddressWindow(address >> 32), address & (1<<32 - 1)
 }
@@ -122,8 +125,8 @@ func noteWindows(found map[AddressWindow]bool, c *trace.Call, p *trace.Param) {
 	}
 }
 
-// lowTypes are the datatypes used with MPI_BOTTOM that have no number which IsAddress recognises. They contain
-// addresses of a program that is loaded at low addresses.
+// lowTypes says, by the number of a datatype's handle, whether IsAddress holds for the lower bound of no type with
+// this number. Used with MPI_BOTTOM, such a type contains addresses of a program that is loaded at low addresses.
 type lowTypes map[int64]bool
 
 func lowTypesOf(calls []*trace.Call) lowTypes {
@@ -139,7 +142,8 @@ func lowTypesOf(calls []*trace.Call) lowTypes {
 	return low
 }
 
-// why returns the reason why a call with such a datatype can't be made; "" if it can.
+// why returns the reason why a call can't be made again that uses MPI_BOTTOM with a datatype for which low is true;
+// "" if it can.
 func (low lowTypes) why(c *trace.Call) string {
 	for i := range c.Params {
 		b := &c.Params[i]

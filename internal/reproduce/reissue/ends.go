@@ -12,15 +12,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// StreamEnds is how many calls of a trace can be made again if its program did not finish: by rank and thread. It excludes
-// calls that never returned and everything that needs them: collective calls that some rank of the communicator doesn't
-// reach, receives of messages that are sent later, and all later calls.
+// StreamEnds is, by rank and thread, how many calls can be made again of a program that did not finish. It excludes
+// calls that never returned and everything that needs them: collective calls that some rank of the communicator
+// doesn't reach, receives of messages that are sent later, and all later calls.
 type StreamEnds [][]uint64
 
-// whole is the largest number of calls, over all ranks, that are processed one by one.
+// whole is the largest number of calls, over all ranks, of a trace for which FindStreamEnds works. It walks them one
+// by one.
 const whole = 1 << 28
 
-// FindStreamEnds finds the ends of a trace's streams; nil if all ranks finished.
+// FindStreamEnds returns how far the streams of a trace can be made again; nil if all ranks finished.
 func FindStreamEnds(r *trace.Reader) (StreamEnds, error) {
 	x := ends{r: r, ends: make(StreamEnds, r.Ranks()), met: make(map[rendezvous][][]callIndex), loose: make(map[rendezvous]bool)}
 	var err error
@@ -63,18 +64,20 @@ type ends struct {
 	r     *trace.Reader
 	comms *handles.Comms
 	ends  StreamEnds
-	met   map[rendezvous][][]callIndex // the calls at each rendezvous, by rank or side of the message, in order
-	loose map[rendezvous]bool          // messages sent an unknown number of times
+	// By rendezvous: its calls, in a list for each rank, or for each side of the message. A list has one stream after
+	// the other, each in program order.
+	met   map[rendezvous][][]callIndex
+	loose map[rendezvous]bool // true for messages of persistent sends: their number is unknown
 }
 
 // A rendezvous identifies where ranks depend on each other: the collective calls of a communicator, or the messages
 // from one rank to another.
 type rendezvous struct {
 	comm     *handles.Comm
-	from, to int // -1 for collective calls
+	from, to int // ranks in MPI_COMM_WORLD; -1 for collective calls
 }
 
-// A callIndex identifies a call of a rank.
+// A callIndex identifies a call of a rank: its stream and its index in the stream, from 0.
 type callIndex struct {
 	stream int
 	index  uint64
@@ -90,7 +93,8 @@ func (x *ends) rank(k *trace.Rank) error {
 	rank := k.Number()
 	x.ends[rank] = make([]uint64, k.Streams())
 	defs := make([]*mpi.Call, k.Terminals())
-	received := true // all requests are of messages, so what a wait completes is a message
+	// received: all nonblocking calls send or receive messages, so each request that a wait completes is a message.
+	received := true
 	for t := range defs {
 		c, err := k.Terminal(t)
 		if err != nil {
@@ -136,7 +140,7 @@ func (x *ends) rank(k *trace.Rank) error {
 	return nil
 }
 
-// The two sides of messages.
+// Indices of the two sides of a message in ends.met.
 const (
 	sending   = 0
 	receiving = 1
@@ -161,7 +165,8 @@ func (x *ends) receives(c *trace.Call, comm *handles.Comm, at callIndex, rank in
 		if s == nil || s.Form != trace.StatusFilled && s.Form != trace.StatusIgnored || s.Source < 0 || s.Cancelled {
 			return
 		}
-		// A wait's status lacks the communicator, and ranks are numbered differently outside of the world.
+		// A wait's status lacks the communicator that its source is a rank of. It is known only if MPI_COMM_WORLD is
+		// the only communicator.
 		of := comm
 		if of == nil {
 			of = x.comms.World()
@@ -174,7 +179,7 @@ func (x *ends) receives(c *trace.Call, comm *handles.Comm, at callIndex, rank in
 		}
 	}
 	if def, _ := mpi.ByID(c.Func.ID); !meaning.WaitBehaviourOf(def).Completes && !meaning.WaitBehaviourOf(def).Receives {
-		return // it takes no message
+		return // the call completes no receive
 	}
 	for i := range c.Params {
 		v := &c.Params[i].Out
@@ -189,12 +194,13 @@ func (x *ends) receives(c *trace.Call, comm *handles.Comm, at callIndex, rank in
 	}
 }
 
-// before returns the number of a rank's positions that are before its end.
+// before returns how many calls of list are before the end of their stream. The list is one of ends.met, of one rank.
 func (x *ends) before(rank int, list []callIndex) int {
 	return sort.Search(len(list), func(i int) bool { return list[i].index >= x.ends[rank][list[i].stream] })
 }
 
-// cut shortens the streams to before calls that depend on calls cut elsewhere. It reports whether it cut any.
+// cut ends streams before the first call that needs a call beyond the end of another rank's stream. It reports
+// whether it shortened any.
 func (x *ends) cut() bool {
 	some := false
 	to := func(rank int, p callIndex) {

@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// IsLibrary reports whether a module is an MPI library.
+// IsLibrary reports whether a module (the path of a binary that was loaded) belongs to an MPI library.
 func IsLibrary(module string) bool {
 	name := path.Base(module)
 	return slices.ContainsFunc([]string{"libmpi", "libpmpi", "libopen-", "mca_"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
@@ -27,8 +27,8 @@ func IsAsynchronousIO(function string) bool {
 	return strings.HasPrefix(function, "aio_") || function == "lio_listio"
 }
 
-// FileCallsHeader returns a C header with functions that make calls on files again, see runtime/posix.h of proxies.
-// They get the recorded parameters and the recorded result.
+// FileCallsHeader returns a C header for runtime/posix.h of proxies. It declares the parameters of the functions that
+// make calls on files again: those recorded, the recorded result and errno.
 func FileCallsHeader() []byte {
 	b := []byte("/* Made from the functions that spoor records. Do not edit. */\n")
 	names := "#define AGAIN_CALLS(CALL)"
@@ -72,7 +72,7 @@ func typeInC(c *mpi.Call, p *mpi.Param) string {
 	return "int64_t "
 }
 
-// HasFiles reports whether the program made calls on files, and whether its MPI library did.
+// HasFiles reports whether the program itself made calls of the C library on files, and whether its MPI library did.
 func HasFiles(r *trace.Reader) (program, library bool, err error) {
 	for class := range r.Classes() {
 		k, err := r.Rank(r.Members(class)[0])
@@ -93,7 +93,7 @@ func HasFiles(r *trace.Reader) (program, library bool, err error) {
 	return program, library, nil
 }
 
-// whyFile returns the reason why a call on a file can't be made again; "" if it can.
+// whyFile returns the reason why a call of the C library on a file can't be made again; "" if it can.
 func whyFile(c *trace.Call) string {
 	if MadeByLibrary(c) {
 		return ""

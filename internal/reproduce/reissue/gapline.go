@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A GapLine yields the times of a stream's calls one after the other, from the means of their places. If the trace
-// has histograms, it samples gaps from them, with the place's mean. The samples are a function of rank, stream and
+// A GapLine yields the times of a stream's calls one after the other: the mean times at their leaves. If the trace
+// has histograms, it samples gaps from them, with the leaf's mean. The samples are a function of rank, stream and
 // position alone.
 type GapLine struct {
 	leaves []LeafGaps
@@ -22,7 +22,7 @@ type GapLine struct {
 	from   int
 	start  int64
 	done   float64 // sum, in ns, of the mean times of gaps and calls since start, before multiplication by drift
-	drift  float64 // factor from done to the time line; on stream 0 it makes the line end when the rank did
+	drift  float64 // factor from done to ns on the time line; on stream 0 it makes the last call end when the rank did
 }
 
 type drawKey struct {
@@ -31,8 +31,8 @@ type drawKey struct {
 	from   int
 }
 
-// NewGapLine returns the line of a rank's stream from its first call on. It returns nil if the trace has the time of
-// each call, as trace.Rank.TimedWalk yields these.
+// NewGapLine returns the GapLine of a rank's stream, before the first call. It returns nil if the trace has the time
+// of each call, as trace.Rank.TimedWalk yields these.
 func NewGapLine(r *trace.Reader, k *trace.Rank, stream int) (*GapLine, error) {
 	kept, err := k.TimesKept()
 	if err != nil || kept {
@@ -67,13 +67,13 @@ func NewGapLine(r *trace.Reader, k *trace.Rank, stream int) (*GapLine, error) {
 		total += l.leaves[i].TotalGap() + l.leaves[i].Duration*float64(l.leaves[i].Calls)
 	}
 	if stream == 0 && total > 0 && p.SpanNs > 0 {
-		l.drift *= float64(p.SpanNs) / total // the line ends when the rank did
+		l.drift *= float64(p.SpanNs) / total // now the last call ends when the rank did
 	}
 	l.seed = mixBits(uint64(k.Number())<<8 ^ uint64(stream))
 	return l, nil
 }
 
-// Next sets the times of t, which must be the next call.
+// Next sets Start and Timing of t, which must be the stream's next call.
 func (l *GapLine) Next(t *trace.TimedCall) {
 	leaf, loops, _ := l.cursor.Next()
 	x := &l.leaves[leaf]
@@ -103,20 +103,22 @@ func (l *GapLine) Next(t *trace.TimedCall) {
 	}
 }
 
-// draw returns the sampler of the gaps at a place; nil if there is no histogram.
+// draw returns the sampler of the gaps of a key from histogram h, with the given mean in ns; nil if h or the mean is
+// missing.
 func (l *GapLine) draw(h *hist.Hist, key drawKey, mean float64) *hist.Sampler {
 	if h == nil {
 		return nil
 	}
 	x := &l.leaves[key.leaf]
-	if x.OnlyShared { // only the terminal's calls in general are known, not this place's
+	if x.OnlyShared { // the trace has the mean of all calls of the terminal, not of this leaf
 		all := h.Total()
 		mean = all.Mean * x.RankFactor
 	}
 	if mean <= 0 {
 		return nil
 	}
-	// Places differ in which of the histogram's times they have, ranks in speed.
+	// The histogram is of all leaves of the terminal and all ranks of the class. A leaf's mean decides which of its
+	// gaps are frequent (Tilt). RankFactor scales them to the rank's speed.
 	t := h.Tilt(mean / x.RankFactor)
 	n := uint64(key.leaf) << 1
 	if key.enters {
@@ -126,7 +128,8 @@ func (l *GapLine) draw(h *hist.Hist, key drawKey, mean float64) *hist.Sampler {
 	return hist.NewSampler(quantile, l.calls(key), mean, mixBits(l.seed^mixBits(n)^uint64(key.from+2)<<40))
 }
 
-// calls returns how often the gaps of a key are sampled.
+// calls returns how many calls of the stream have the key: its leaf, the place of the call before, and whether a loop
+// is entered.
 func (l *GapLine) calls(key drawKey) uint64 {
 	x, n := &l.leaves[key.leaf], uint64(0)
 	for i := range l.ways[key.leaf] {
@@ -148,7 +151,7 @@ func (l *GapLine) calls(key drawKey) uint64 {
 	return x.Calls - x.Entries
 }
 
-// EndNs is the end of the latest call that Next was called for.
+// EndNs is the end, in ns on the time line, of the latest call that Next was called for.
 func (l *GapLine) EndNs() int64 { return l.start + int64(math.Round(l.done*l.drift)) }
 
 // mixBits hashes a number to one that looks random.
@@ -158,13 +161,13 @@ func mixBits(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// GapHistograms gives the histograms of the gaps before a class's calls.
+// GapHistograms is the histograms of the gaps before a class's calls. A place is a function and its call site.
 type GapHistograms struct {
 	places []int
-	of     map[histKey]*hist.Hist // by terminal
-	alike  map[histKey]*hist.Hist // by call site: of terminals without their own
-	lists  map[int][]*hist.Hist   // by terminal
-	others map[int][]*hist.Hist   // by call site: of its first terminal
+	of     map[histKey]*hist.Hist // histograms by terminal, and place of the call before
+	alike  map[histKey]*hist.Hist // histograms of the first terminal at a place, by place, and place of the call before
+	lists  map[int][]*hist.Hist   // by terminal: all its histograms in of
+	others map[int][]*hist.Hist   // by place: all its histograms in alike
 }
 
 type histKey struct{ of, from int }
@@ -195,11 +198,11 @@ func GapHistogramsOf(r *trace.Reader, class int) (*GapHistograms, error) {
 	return h, nil
 }
 
-// PlaceOf returns a terminal's call site, for GapsBetween.
+// PlaceOf returns the number of a terminal's place: its function and call site. GapsBetween takes it as from.
 func (h *GapHistograms) PlaceOf(terminal int) int { return h.places[terminal] }
 
-// GapsBetween returns the histogram of the gaps between a call of site from, or trace.NoPreviousPlace, and a
-// terminal's call directly after it; nil if there is no histogram.
+// GapsBetween returns the histogram of the gaps between a call at place from (trace.NoPreviousPlace: none) and a call
+// of the terminal directly after it; nil if there is no histogram.
 func (h *GapHistograms) GapsBetween(terminal, from int) *hist.Hist {
 	if x := h.of[histKey{terminal, from}]; x != nil {
 		return x
@@ -207,7 +210,8 @@ func (h *GapHistograms) GapsBetween(terminal, from int) *hist.Hist {
 	return h.alike[histKey{h.places[terminal], from}]
 }
 
-// GapsBefore returns the histogram of the gaps before all calls of a terminal.
+// GapsBefore returns the histogram of the gaps before all calls of a terminal; nil without any. A terminal without its
+// own gets that of its place.
 func (h *GapHistograms) GapsBefore(terminal int) *hist.Hist {
 	list := h.lists[terminal]
 	if len(list) == 0 {

@@ -16,25 +16,25 @@ import (
 
 // A LeafGaps is the mean times, in nanoseconds, before and in the calls at one place of the structure on one rank.
 type LeafGaps struct {
-	Calls, Entries uint64    // Entries: the calls by which a loop is entered; Calls includes them
-	Gap            float64   // before each of the other calls
-	EntryGap       float64   // before each of the Entries
-	EnteringGaps   []float64 // before calls by which 1, 2… loops are entered; nil if not known
+	Calls, Entries uint64    // all calls at the place; those of them by which a loop is entered
+	Gap            float64   // mean gap before each call that enters no loop
+	EntryGap       float64   // mean gap before each call that enters a loop
+	EnteringGaps   []float64 // by number of loops that a call enters, less 1: the gap before it; nil if not known
 	Duration       float64
 
-	// OnlyShared means that the trace has no times of the place, only of all calls of the terminal; RankFactor is the
-	// factor by which they were multiplied for this rank.
+	// OnlyShared means that the trace has no times of the place, only of all calls of the terminal. RankFactor is the
+	// factor from means of the class to this rank's times.
 	OnlyShared bool
 	RankFactor float64
 }
 
-// TotalGap is the computation before all calls at the place.
+// TotalGap is the sum, in ns, of the gaps before all calls at the place.
 func (l *LeafGaps) TotalGap() float64 {
 	return l.Gap*float64(l.Calls-l.Entries) + l.EntryGap*float64(l.Entries)
 }
 
-// LeafGapsOf returns the times at each leaf of a stream on a rank. own: they are sums of the calls' own times. leaves
-// are of the rank, or of another rank of its class.
+// LeafGapsOf returns the times at each leaf of a stream on rank k. They are means of the rank's own calls if own is
+// true, else estimates from its class's. leaves are of the rank, or of another rank of its class.
 func LeafGapsOf(r *trace.Reader, k *trace.Rank, leaves *trace.Leaves) (list []LeafGaps, own bool, err error) {
 	return NewClassGaps(r).LeafGapsOf(k, leaves)
 }
@@ -53,7 +53,7 @@ type ClassGaps struct {
 // NewClassGaps returns an empty cache for the ranks of one class.
 func NewClassGaps(r *trace.Reader) *ClassGaps { return &ClassGaps{r: r} }
 
-// timesOf returns the times at leaves.
+// timesOf returns the times at leaves on rank k, from the cache if they are the same on all ranks.
 func (c *ClassGaps) timesOf(k *trace.Rank, leaves *trace.Leaves) ([]trace.LeafTimes, error) {
 	if c.times != nil && c.leaves == leaves {
 		return c.times, nil
@@ -78,7 +78,7 @@ func (c *ClassGaps) timesOf(k *trace.Rank, leaves *trace.Leaves) ([]trace.LeafTi
 	return times, nil
 }
 
-// LeafGapsOf does what the function of that name does.
+// LeafGapsOf does what the package's function LeafGapsOf does, with the cache.
 func (c *ClassGaps) LeafGapsOf(k *trace.Rank, leaves *trace.Leaves) (list []LeafGaps, own bool, err error) {
 	times, err := c.timesOf(k, leaves)
 	if err != nil {
@@ -130,13 +130,15 @@ func (c *ClassGaps) LeafGapsOf(k *trace.Rank, leaves *trace.Leaves) (list []Leaf
 	return list, false, nil
 }
 
-// factors returns the factors for gaps and durations that are means of a class. Multiplied, they sum up to the rank's
-// computation and time in MPI. There is one factor for all, or one for each terminal if the trace has sums by call
-// site.
+// factors returns the factors from means of a class to rank k's gaps and durations. The products sum up to the rank's
+// computation and time in MPI. There is one factor for all leaves, or one for each terminal if the trace has sums by
+// call site.
 func (c *ClassGaps) factors(k *trace.Rank, leaves *trace.Leaves, list []LeafGaps, gaps, durations float64) (gap, duration []float64, err error) {
 	alike := len(c.ranks)
 	if alike == 1 || k.Streams() > 1 {
-		return []float64{1}, []float64{1}, nil // times are the rank's own; ranks' sums are over all threads
+		// A class of one rank has that rank's times. If ranks have several threads, their sums are over all threads,
+		// which says nothing of one stream.
+		return []float64{1}, []float64{1}, nil
 	}
 	if c.totals == nil {
 		if c.totals, err = c.r.Totals(k.Class()); err != nil {
@@ -165,8 +167,8 @@ func (c *ClassGaps) factors(k *trace.Rank, leaves *trace.Leaves, list []LeafGaps
 
 func (l *LeafGaps) spent() float64 { return l.Duration * float64(l.Calls) }
 
-// bySite scales the leaves' sums to the known sums of call sites, and all of them to the rank's total. It returns
-// factors by terminal.
+// bySite returns, by terminal, the factors from the leaves' sums to those of the terminal's call site in known. They
+// are scaled so that all sites together have total, in ns. of returns the sum of a leaf, site that of a site.
 func bySite(known *trace.Totals, places []int, leaves *trace.Leaves, list []LeafGaps, total float64,
 	of func(*LeafGaps) float64, site func(*trace.SiteTotals) float64) []float64 {
 	want, have := make(map[int]float64), make(map[int]float64)
@@ -192,11 +194,12 @@ func bySite(known *trace.Totals, places []int, leaves *trace.Leaves, list []Leaf
 	return f
 }
 
-// fine is the largest relative error of a sum that is used as it is.
+// fine is the largest relative error of a known sum that gapFactor takes as exact.
 const fine = 0.01
 
-// gapFactor returns the factor from a sum to a known sum with error off. alike is the number of ranks in the class. No
-// rank has more than all of these together, so a larger known sum is ignored: the factor is 1.
+// gapFactor returns the factor from sum, which follows from means of a class, to the rank's known sum. All are in ns,
+// and known may be wrong by off. alike is the number of ranks in the class. No rank has more than all of them
+// together, so a larger known is ignored: the factor is 1.
 func gapFactor(known, off, sum, alike float64) float64 {
 	switch {
 	case sum <= 0 || known-off > alike*sum*1.001:

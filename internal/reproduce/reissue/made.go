@@ -68,8 +68,9 @@ func InverseConversion(name string) string {
 	return strings.TrimSuffix(name, "_fromint") + "_toint"
 }
 
-// ObstacleText returns the reason why a call with a handle that no call makes can't be made again; "" if it can. If
-// the MPI is foreign, the integer of a handle must be derived from the handle.
+// ObstacleText returns the reason why c can't be made again because no call in h makes a handle that it uses; "" if
+// it can. foreign: it would be made on an MPI of another flavour. Then an integer that c converts to a handle must
+// come from a handle that some call makes.
 func (h MadeHandleSet) ObstacleText(c *trace.Call, foreign bool) string {
 	if r := &c.Result; foreign && ConvertsInteger(c.Name()) && (r.Type != trace.TypeHandle || r.Num == trace.UnknownHandle ||
 		r.Num >= trace.FirstLocal && !h[handle{c.Func.ReturnKind, r.Num}]) {

@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// touch records that a call uses bytes at an address; given: the MPI allocated them.
+// touch records that a call uses the bytes from low up to high, relative to address v. given: the MPI allocated them.
 func (p *planner) touch(v *trace.Value, low, high int64, given bool) {
 	if v.Type != trace.TypeAddress || v.Addr.Class == trace.AddressSpecial {
 		return
@@ -44,12 +44,12 @@ func (p *planner) memory(c *trace.Call) {
 		if q.In.Type != trace.TypeAddress {
 			continue
 		}
-		low, high := int64(0), int64(1) // the address alone shows one byte
+		low, high := int64(0), int64(1) // without a count, only the first byte is certain
 		if at := def.Index(q.Name()); at >= 0 {
 			switch x := &def.Params[at].Content; {
 			case x.Count != "" || x.Type != "":
 				low, high = p.reach(c, x)
-			case def.Has(mpi.AttrTool): // a variable of any size
+			case def.Has(mpi.AttrTool): // a variable of the tools interface, of unknown size
 				high = 4096
 			}
 		}
@@ -107,9 +107,11 @@ func (p *planner) reach(c *trace.Call, x *mpi.Content) (low, high int64) {
 	return p.bounds.BufferSpan(kinds.Num, n)
 }
 
-// vector returns the reach of a buffer with an array of counts.
+// vector does what reach does, for a buffer with an array of counts, as in MPI_Gatherv.
 func (p *planner) vector(counts, displs, kinds *trace.Value) (low, high int64) {
-	if displs.Type != trace.TypeArray { // contiguous blocks; in place, the other ranks' blocks are in the buffer, too
+	// Blocks follow each other without displacements. With MPI_IN_PLACE, the other ranks' blocks are in the buffer,
+	// too.
+	if displs.Type != trace.TypeArray {
 		sum := int64(0)
 		for i := range counts.Elems {
 			sum += counts.Elems[i].Num
@@ -125,7 +127,7 @@ func (p *planner) vector(counts, displs, kinds *trace.Value) (low, high int64) {
 			if i >= len(kinds.Elems) {
 				break
 			}
-			kind = kinds.Elems[i].Num // displacements are in bytes
+			kind = kinds.Elems[i].Num // with a datatype for each block, displacements are in bytes
 		} else {
 			at *= p.bounds.Type(kind).Extent
 		}
@@ -150,7 +152,8 @@ const (
 )
 
 // StandInFor returns the stand-in for a callback parameter. null: the program passed the null pointer, by which some
-// MPIs represent predefined functions such as MPI_NULL_COPY_FN. ok is false if the null pointer is no function.
+// MPIs represent predefined functions such as MPI_NULL_COPY_FN. ok is false if the null pointer represents no
+// function for this parameter.
 func StandInFor(param string, null bool) (s StandIn, ok bool) {
 	copies := strings.HasPrefix(param, "copy_") || strings.Contains(param, "_copy_")
 	switch {

@@ -23,7 +23,7 @@ func (o Obstacle) String() string {
 	return fmt.Sprintf("%s: %d calls on %d ranks: %s", o.Function, o.Calls, o.Ranks, o.Reason)
 }
 
-// Compare sorts the obstacle with most calls first.
+// Compare orders obstacles for sorting: the one with most calls first, then by function and reason.
 func (o Obstacle) Compare(b Obstacle) int {
 	return cmp.Or(cmp.Compare(b.Calls, o.Calls), cmp.Compare(o.Function, b.Function), cmp.Compare(o.Reason, b.Reason))
 }
@@ -41,7 +41,7 @@ func (o Obstacle) AtEnd() bool { return o.Reason == neverReturned || o.Reason ==
 type TargetMPI struct {
 	Flavour             string                 // mpich, openmpi, abi; "": the trace's
 	HasFunction         func(name string) bool // reports whether the MPI has a function; nil: it has all
-	KeepRecordedNumbers bool                   // keep the numbers that the MPI chose, such as keys, as recorded
+	KeepRecordedNumbers bool                   // numbers that the MPI chose, such as attribute keys, stay as recorded
 }
 
 // IsForeignTo reports whether the target's flavour differs from the flavour from of the trace.
@@ -56,7 +56,7 @@ type ObstacleSearch struct {
 	ObstacleTally
 }
 
-// An ObstacleTally is the obstacles of some ranks.
+// An ObstacleTally is the obstacles of the ranks added so far, by cause.
 type ObstacleTally map[ObstacleCause]*Obstacle
 
 // An ObstacleCause identifies an obstacle: the function and the reason.
@@ -71,7 +71,8 @@ func (t ObstacleTally) Add(calls map[ObstacleCause]uint64) {
 	}
 }
 
-// CollectRank adds a rank with its distinct calls. why returns the reason why a call is an obstacle, or "".
+// CollectRank adds the obstacles of a rank. calls are its distinct calls, by terminal. why returns the reason why a
+// call is an obstacle, or "".
 func (t ObstacleTally) CollectRank(k *trace.Rank, calls []*trace.Call, why func(*trace.Call) string) {
 	reasons, mine := make([]string, len(calls)), make(map[ObstacleCause]uint64)
 	for i, c := range calls {
@@ -115,7 +116,7 @@ func NewObstacleSearch(r *trace.Reader, target TargetMPI) (*ObstacleSearch, erro
 	return s, nil
 }
 
-// AddRank adds a rank with its distinct calls.
+// AddRank adds the obstacles of a rank. calls are its distinct calls, by terminal.
 func (s *ObstacleSearch) AddRank(k *trace.Rank, calls []*trace.Call) {
 	made, low := MadeHandles(calls), lowTypesOf(calls)
 	s.CollectRank(k, calls, func(c *trace.Call) string {
@@ -147,10 +148,10 @@ type subject struct {
 	c       *trace.Call
 	def     *mpi.Call
 	target  TargetMPI
-	foreign bool // the target is an MPI of another flavour
+	foreign bool // the target is an MPI of another flavour than the trace's
 }
 
-// An obstacleRule is a reason why some calls can't be made again.
+// An obstacleRule is a reason why calls can't be made again, and for which calls it holds.
 type obstacleRule struct {
 	why     string
 	applies func(x *subject) bool
@@ -166,8 +167,8 @@ var missingOutcome = []obstacleRule{
 	{"the program left the call by a jump or an exception", func(x *subject) bool { return x.c.Return == trace.LeftByJump }},
 }
 
-// unrepeatable gives the reasons for functions that can't be called again, whatever their values; large-count forms
-// included.
+// unrepeatable gives, by name without _c, the reason why no call of a function can be made again, whatever its
+// values.
 var unrepeatable = func() map[string]string {
 	list := map[string]string{"MPI_Abort": endsProgram}
 	for why, names := range map[string][]string{
@@ -243,7 +244,7 @@ func ObstacleOf(c *trace.Call, from string, target TargetMPI) string {
 	return absolute(c)
 }
 
-// whyParams returns the reason if a call's handles or requests are not known.
+// whyParams returns the reason why a call with unknown handles or requests can't be made again; "" if it has none.
 func whyParams(c *trace.Call) string {
 	for i := range c.Params {
 		p := &c.Params[i]

@@ -30,11 +30,11 @@ import (
 // A MemorySegment identifies a block of memory that addresses count from.
 type MemorySegment struct {
 	Class  trace.AddressClass
-	Device int // 0 the host
+	Device int // 0: the host; n+1: GPU n
 	ID     int64
 }
 
-// SegmentOf returns the segment of a location.
+// SegmentOf returns the segment that a location is in.
 func SegmentOf(l *trace.Location) MemorySegment { return MemorySegment{l.Class, l.Device, l.ID} }
 
 // A TouchedSegment is a segment, and the part of it that calls touch.
@@ -44,14 +44,15 @@ type TouchedSegment struct {
 	FromMPI   bool  // a call of the MPI allocates it; if false it must always be allocated
 }
 
-// A ResourcePlan is the resources that one rank needs.
+// A ResourcePlan is the memory, handles and requests that ranks need to make their calls again.
 type ResourcePlan struct {
-	Segments           []TouchedSegment // by class, device and number
-	HandleSlots        [256]int         // by mpi.Kind of handles and tool objects: number of slots
-	PersistentRequests int              // number of slots for persistent requests
-	MaxRequestDistance int64            // number of slots for one-shot requests, see the package
-	LongestStatusArray int              // longest array of statuses
-	LongestArray       int              // longest array of anything that a call writes
+	Segments []TouchedSegment // by class, device and number
+	// By mpi.Kind of handles and tool objects: number of slots for them, see the package's rules.
+	HandleSlots        [256]int
+	PersistentRequests int   // number of slots for persistent requests
+	MaxRequestDistance int64 // size of the ring of one-shot requests, see the package's rules
+	LongestStatusArray int   // elements of the longest array of statuses
+	LongestArray       int   // elements of the longest array of anything that a call writes
 	Threads            int
 }
 
@@ -89,7 +90,7 @@ func ResourcePlanOf(r *trace.Reader, k *trace.Rank) (*ResourcePlan, error) {
 	return p.plan, nil
 }
 
-// Compare orders segments.
+// Compare orders segments by class, device and number.
 func (p MemorySegment) Compare(q MemorySegment) int {
 	return cmp.Or(cmp.Compare(p.Class, q.Class), cmp.Compare(p.Device, q.Device), cmp.Compare(p.ID, q.ID))
 }
@@ -122,7 +123,7 @@ type planner struct {
 	bounds   *handles.HandleBounds
 }
 
-// note records a handle that a call makes.
+// note records the datatype or communicator that a call creates.
 func (p *planner) note(c *trace.Call) {
 	if t := c.NewType; t != nil && IsAddress(t.TrueLowerBound) {
 		return // datatypes with addresses are used with MPI_BOTTOM
@@ -130,7 +131,7 @@ func (p *planner) note(c *trace.Call) {
 	p.bounds.AddCreation(c)
 }
 
-// slots counts the slots for a call's handles and requests.
+// slots extends the plan to the slots of a call's handles and requests, and to the length of its output arrays.
 func (p *planner) slots(c *trace.Call) {
 	for i := range c.Params {
 		q := &c.Params[i]

@@ -2,20 +2,21 @@ package replay
 
 import "github.com/spoor-hpc/spoor/trace"
 
-// An again is a test that found nothing and so changed nothing. The words laid out for it remain valid, so the replay
-// repeats the call as often as the program did. A program with nothing else to do may test millions of times.
+// An again is a test that found nothing and so changed nothing. The arguments laid out for it remain valid, so the
+// replay repeats the call as often as the program did. A program with nothing else to do may test millions of times.
 type again struct {
-	r      *RepeatedCall // outside of Go's memory
-	first  uint64        // index of its first call
-	wanted int64         // ns that the program was outside of MPI before them
-	spared int64         // ns of gaps that a late replay left out
+	r      *RepeatedCall // the buffered repetitions, in memory outside of Go's heap
+	first  uint64        // index in the stream of the first buffered call
+	wanted int64         // ns that the program was outside of MPI before the buffered calls
+	spared int64         // ns of their gaps that a late replay may leave out
 }
 
 // idle is the longest time, in ns, outside of MPI between two tests during which a program still counts as only
 // testing. A replay that is late leaves such gaps out.
 const idle = 10_000
 
-// add adds a repetition of the call before. If the buffer is full, it first makes the calls in it.
+// add adds t, a repetition of the stream's latest call, to the buffer. If the buffer is full, it first makes the
+// calls in it.
 func (a *again) add(s *Stream, t *trace.TimedCall) {
 	r := a.r
 	if r.Count == int64(len(r.DueTimes)) {
@@ -75,7 +76,8 @@ func (a *again) make(s *Stream) {
 		s.late = max(0, r.LateNs-a.spared)
 	}
 	if line != 0 {
-		s.late = min(s.late, max(0, s.call.BeginNs-line)) // before the program's time of the call, the replay isn't late
+		// While the replay makes the call earlier than the program did, it isn't late.
+		s.late = min(s.late, max(0, s.call.BeginNs-line))
 	}
 	r.Count, a.wanted, a.spared = 0, 0, 0
 }

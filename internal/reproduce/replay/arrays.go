@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// array lays out an array argument.
+// array lays out an array argument, and returns its address. An output array has at least room elements.
 func (s *Stream) array(c *trace.Call, plan *callPlan, st *argument, p *trace.Param, room int64) (uint64, error) {
 	d := st.def
 	sent := &s.p.layout.C
@@ -78,7 +78,7 @@ func (s *Stream) array(c *trace.Call, plan *callPlan, st *argument, p *trace.Par
 	return at, nil
 }
 
-// ignored reports whether the program ignored the statuses of an array.
+// ignored reports whether the program passed MPI_STATUSES_IGNORE for an array of statuses.
 func ignored(v *trace.Value) bool {
 	for i := range v.Elems {
 		if x := v.Elems[i].Status; x != nil && x.Form == trace.StatusIgnored {
@@ -88,13 +88,13 @@ func ignored(v *trace.Value) bool {
 	return false
 }
 
-// A memoryRange is a range of memory that request arrays use.
+// A memoryRange is the memory of an array that a pending operation reads.
 type memoryRange struct {
 	at   uint64
 	size int
 }
 
-// keep copies an array to memory that lives until the request of the call completes.
+// keep copies an array of n bytes to memory that lives until the request of the current call completes.
 func (s *Stream) keep(at uint64, n int) (uint64, error) {
 	to, err := s.p.blocks.take(n)
 	if err != nil {
@@ -105,7 +105,8 @@ func (s *Stream) keep(at uint64, n int) (uint64, error) {
 	return to, nil
 }
 
-// keepFor assigns the arrays kept for a call to its request, at an address in a stream; 0: the call made no request.
+// keepFor hands the arrays that keep copied to the request of the current call, which owner stores at an address. It
+// frees them if the address is 0: the call made no request.
 func (s *Stream) keepFor(owner *Stream, at uint64) {
 	if len(s.keeping) == 0 {
 		return
@@ -181,13 +182,15 @@ func (s *Stream) cstring(v *trace.Value) uint64 {
 	return at
 }
 
-// A relocation is memory for addresses of the recorded processes that occur as numbers: a slot for each window of
-// their address spaces. It has the same address on all ranks, as one rank names another's memory in a dynamic window.
+// A relocation is memory for addresses of the recorded processes that occur as numbers: slotSize bytes for each
+// window of their address spaces. It has the same address on all ranks, as one rank names another's memory in a
+// dynamic window.
 type relocation struct{ windows []reissue.AddressWindow }
 
 const (
-	slotSize  = 8 << 30 // twice a window: a range that begins in the window may end after it
-	relocated = 1 << 46 // neither Linux nor Go's heap places anything there unasked
+	slotSize = 8 << 30 // bytes for a window: twice its size, as a range that begins in the window may end after it
+	// Address of the memory for the first window; neither Linux nor Go's heap places anything there unasked.
+	relocated = 1 << 46
 )
 
 // newRelocation reserves address space. Pages are allocated when they are touched.
@@ -201,7 +204,7 @@ func newRelocation(windows []reissue.AddressWindow, h MPIHost) (*relocation, err
 
 func (l *relocation) size() int64 { return slotSize * int64(len(l.windows)) }
 
-// address converts a recorded address.
+// address converts an address of a recorded process to the address in the reserved memory that replaces it.
 func (l *relocation) address(n int64) (int64, error) {
 	w, offset := reissue.AddressWindowOf(n)
 	i, ok := slices.BinarySearch(l.windows, w)

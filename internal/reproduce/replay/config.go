@@ -18,15 +18,15 @@ const ConfigVariable = "SPOOR_REPLAY"
 // A ReplayConfig is the file by which `spoor replay` configures the ranks.
 type ReplayConfig struct {
 	Trace     string        `json:"trace"`
-	Libraries []string      `json:"libraries"`         // the first that can be loaded is used
-	Reports   string        `json:"reports,omitempty"` // directory for reports
-	Timeout   time.Duration `json:"timeout,omitempty"` // limit for one call; 0: none
+	Libraries []string      `json:"libraries"`         // MPI libraries; the first that can be loaded is used
+	Reports   string        `json:"reports,omitempty"` // directory for the ranks' reports; "": they write none
+	Timeout   time.Duration `json:"timeout,omitempty"` // limit for one call; 0: no limit
 	Options
-	Derived bool `json:"derived,omitempty"` // derive receives from sends
+	Derived bool `json:"derived,omitempty"` // receives are derived from all ranks' sends, not made as recorded
 	// Probe, if not empty, lists functions to look up. The process then writes a ProbeResult to standard output and
 	// replays nothing.
 	Probe []string `json:"probe,omitempty"`
-	// Calibrate, if not nil, is what to measure. Nothing is replayed then.
+	// Calibrate, if not nil, is what the ranks measure about the machine. Nothing is replayed then.
 	Calibrate *machine.MeasureTask `json:"calibrate,omitempty"`
 }
 
@@ -68,7 +68,7 @@ func CanReplayDespite(o reissue.Obstacle) bool {
 	case "MPI_Register_datarep":
 		return true // each process makes the call once, as in the original
 	case "MPI_T_cvar_handle_alloc", "MPI_T_pvar_handle_alloc", "MPI_T_event_handle_alloc":
-		return strings.Contains(o.Reason, "(obj_handle)") // see toolObject
+		return strings.Contains(o.Reason, "(obj_handle)") // toolObject has a substitute for the unknown object
 	}
 	return false
 }

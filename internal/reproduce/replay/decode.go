@@ -6,7 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// learn schedules reading a scalar output after the call returns.
+// learn schedules, for after the call, the reading of scalar output p at an address.
 func (s *Stream) learn(c *trace.Call, st *argument, p *trace.Param, at uint64) {
 	out := &p.Out
 	switch out.Type {
@@ -28,7 +28,7 @@ func signed(v uint64, width int) int64 {
 	return int64(v)
 }
 
-// learnArray schedules reading the handles of an output array.
+// learnArray schedules, for after the call, the reading of the handles in output array p at an address.
 func (s *Stream) learnArray(st *argument, p *trace.Param, at uint64) {
 	k := st.def.Kind
 	h := s.p.handles[k]
@@ -45,7 +45,7 @@ func (s *Stream) learnArray(st *argument, p *trace.Param, at uint64) {
 	}
 }
 
-// setHandle sets the value of a handle that the program made.
+// setHandle sets the value v that a handle, which the program made under a number, has in this process.
 func (s *Stream) setHandle(h *handleTable, number int64, v uint64) {
 	at, ok := h.cell[s.number][number]
 	if !ok {
@@ -82,7 +82,7 @@ func (s *Stream) decode(c *trace.Call, plan *callPlan) error {
 	return s.arena.err
 }
 
-// result reads a function's result if that is no error code.
+// result records a call's result if it is a handle or a number that the MPI chose, not an error code.
 func (s *Stream) result(c *trace.Call, plan *callPlan) {
 	switch c.Result.Type {
 	case trace.TypeHandle:

@@ -27,10 +27,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Role is what a call means for other ranks.
+// A Role is what a call means for other ranks. It decides what a replay that derives receives does with the call.
 type Role uint8
 
-// The roles.
+// The roles of calls.
 const (
 	RoleOwn     Role = iota // nothing: the call is made as recorded
 	RoleDropped             // it receives, probes, or waits for requests: the replay doesn't make it
@@ -50,7 +50,7 @@ func roleOf(def *mpi.Call) Role {
 	case m != nil && m.Pattern == meaning.PatternToPeer && !m.TakesEffectAtStart:
 		return RoleSends
 	case m != nil && m.Pattern == meaning.PatternToPeer:
-		return RoleOwn // its starts send
+		return RoleOwn // MPI_Start sends, not this call
 	case m != nil && m.Pattern == meaning.PatternReceive || meaning.WaitBehaviourOf(def).Probes || def.Index("query_fn") >= 0:
 		return RoleDropped
 	case def.Has(mpi.AttrCollective):

@@ -11,28 +11,28 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// derived makes the calls of a rank whose receives are derived from all ranks' sends, in the order of derive.go. The
-// trace's receives, probes, waits and tests aren't made. The rank waits for its own messages before each collective
-// call, and when its buffers are full.
+// derived makes the calls of a rank whose receives are derived from all ranks' sends, in the order of an EventOrder.
+// The trace's receives, probes, waits and tests aren't made. The rank waits for its own messages before each
+// collective call, and when its buffers are full.
 type derived struct {
 	s     *Stream
 	order *EventOrder
 	view  *RankCallRoles
 	me    int
-	next  uint64 // index of the first own call that the order has not reached
-	fence bool   // the order has reached an own collective call that hasn't been made
-	held  *Event // an event taken from the order that must wait for free buffers
+	next  uint64 // index of this rank's first call that field order has not passed
+	fence bool   // field order has passed a collective call of this rank that hasn't been made
+	held  *Event // an event taken from field order that must wait for free buffers
 
-	call            *Call            // outside of Go's memory
+	call            *Call            // for calls that aren't in the trace; outside of Go's heap
 	packed          uint64           // MPI_PACKED, as which a message of any type can be received
-	comms           map[int]int64    // by number of a communicator: the rank's handle
-	receives, sends underWay         // pending requests
-	started         map[uint64]bool  // addresses of started persistent sends
-	slot            uint64           // address where the current call stores its request; 0: where requestPlace puts it otherwise
+	comms           map[int]int64    // by handles.Comm.Number: the trace's number of this rank's handle
+	receives, sends underWay         // pending requests of receives, and of sends
+	started         map[uint64]bool  // true for addresses of persistent sends that are started
+	slot            uint64           // address where the current call stores its request; 0: requestPlace decides
 	one             uint64           // address for the request of an operation that is waited for at once
 	buffers         room             // memory for received messages
 	used            int64            // bytes of buffers in use
-	swaps           map[string]*swap // by function name: the function that replaces it
+	swaps           map[string]*swap // by name of a function that sends: the function called in its place
 	err             error
 }
 
@@ -45,7 +45,7 @@ type underWay struct {
 const (
 	mostUnderWay = 1 << 10
 	receiveRoom  = 64 << 20 // bytes for pending messages; a larger message uses the buffer alone
-	lookAhead    = 1 << 10  // calls of other ranks read ahead for each own call
+	lookAhead    = 1 << 10  // calls of other ranks read ahead for each call of this rank
 )
 
 func newDerived(s *Stream, order *EventOrder) (*derived, error) {
@@ -73,7 +73,7 @@ func newDerived(s *Stream, order *EventOrder) (*derived, error) {
 	return d, err
 }
 
-// make makes a call of the trace, unless its role is to be left out.
+// make makes a call of the trace as its role demands. It makes no call of RoleDropped.
 func (d *derived) make(t *trace.TimedCall) error {
 	s, c := d.s, t.Call
 	act, err := d.view.RoleOf(c)
@@ -125,7 +125,8 @@ func (d *derived) beforeFree(c *trace.Call) {
 	}
 }
 
-// ends returns where the request of a call is stored that is waited for at once.
+// ends returns the address for the request of a nonblocking call that the replay completes at once; 0 for other
+// calls.
 func (d *derived) ends(c *trace.Call) uint64 {
 	if c.Func.Has(trace.AttrNonblocking) {
 		return d.one
@@ -133,7 +134,7 @@ func (d *derived) ends(c *trace.Call) uint64 {
 	return 0
 }
 
-// makeOne makes one call. slot is where its request is stored if the replay waits for it.
+// makeOne makes one call. slot is the address where derived keeps the request of the call, or 0.
 func (d *derived) makeOne(t *trace.TimedCall, slot uint64) error {
 	s, c := d.s, t.Call
 	d.slot = slot
@@ -187,7 +188,7 @@ func (d *derived) persistent(v *trace.Value) uint64 {
 	return d.s.requests[keyOf(true, v.RequestID)]
 }
 
-// send makes the send of a call, in standard or synchronous mode.
+// send makes the send of a call. Buffered and ready mode become standard mode.
 func (d *derived) send(t *trace.TimedCall) error {
 	c, err := d.swap(t.Call)
 	if err != nil {
@@ -230,13 +231,13 @@ func (d *derived) start(t *trace.TimedCall) error {
 	return nil
 }
 
-// start is the function of the calls that persistent requests are started by.
+// start describes MPI_Start, by which the replay starts persistent requests one by one.
 var start = &trace.Function{Name: "MPI_Start", ReturnKind: mpi.KindError, Params: []trace.ParamDef{
 	{Name: "request", Kind: mpi.KindRequest, Type: trace.TypeRequest, Dir: trace.DirInOut, HasIn: true, HasOut: true},
 }}
 
-// upTo processes the order up to an own call in it, and posts receives for the sends before. has: the call is in the
-// order.
+// upTo processes field order up to this rank's call with an index, and posts receives for the sends before it. has:
+// the call is in the order.
 func (d *derived) upTo(index uint64, has bool) error {
 	for has && d.next <= index {
 		e, err := d.take(math.MaxInt)
@@ -253,7 +254,7 @@ func (d *derived) upTo(index uint64, has bool) error {
 	return d.ahead()
 }
 
-// ahead posts receives for later sends, as far as buffers suffice and no own call must be made first.
+// ahead posts receives for later sends, as far as buffers suffice and no call of this rank must be made first.
 func (d *derived) ahead() error {
 	if d.s.Begin == 0 {
 		return nil
@@ -298,7 +299,8 @@ func (d *derived) take(most int) (Event, error) {
 	return d.order.Next(most)
 }
 
-// pass processes an event. If buffers are full it keeps the event for later, unless must is set.
+// pass processes an event, and reports whether it did. If buffers are full it keeps the event for later, unless must
+// is set.
 func (d *derived) pass(e Event, must bool) (bool, error) {
 	if e.Kind == SendEvent && e.To == d.me {
 		full := d.receives.n == mostUnderWay || d.receives.n > 0 && d.used+e.Bytes > d.buffers.size
@@ -307,7 +309,7 @@ func (d *derived) pass(e Event, must bool) (bool, error) {
 			return false, nil
 		}
 		if full {
-			d.finishReceives(0) // all of them precede this one in the order, so they are sent
+			d.finishReceives(0) // the sends of these messages precede this event in the order, so they are made
 		}
 		if err := d.receive(&e); err != nil {
 			return false, err
@@ -320,7 +322,7 @@ func (d *derived) pass(e Event, must bool) (bool, error) {
 	return true, d.err
 }
 
-// receive posts a receive.
+// receive posts the receive for the message of a send event.
 func (d *derived) receive(e *Event) error {
 	s := d.s
 	handle, ok := d.comms[e.Comm.Number]
@@ -352,8 +354,8 @@ func (d *derived) receive(e *Event) error {
 	return d.err
 }
 
-// settle completes all messages of the rank when a call is due. It returns when the rank began to wait, 0 if nothing
-// was pending, and when the call is due then.
+// settle completes all messages of the rank when a call is due. ready is when the rank began to wait; 0: nothing was
+// pending. latest is the time after which the call counts as late. Waiting for the messages doesn't make it late.
 func (d *derived) settle(due int64) (ready, latest int64) {
 	if d.receives.n+d.sends.n+len(d.started) == 0 {
 		return 0, due
@@ -381,7 +383,7 @@ func (d *derived) finishSends(due int64) {
 	}
 }
 
-// finish waits for requests.
+// finish waits, when a call is due, for the requests in u.
 func (d *derived) finish(u *underWay, due int64) {
 	if u.n == 0 {
 		return
@@ -395,7 +397,7 @@ func (d *derived) finish(u *underWay, due int64) {
 	u.n = 0
 }
 
-// finishStarted waits for a persistent request, if it was started.
+// finishStarted waits for a persistent request, by its address, if it was started.
 func (d *derived) finishStarted(at uint64, due int64) {
 	if d.started[at] {
 		delete(d.started, at)
@@ -412,7 +414,7 @@ func (d *derived) wait(at uint64, due int64) {
 	d.await("MPI_Wait", due, at, ignore)
 }
 
-// await makes a waiting call. Its time counts as MPI time, not as part of the current gap.
+// await makes a call that waits for requests. Its time counts as MPI time, not as part of the current gap.
 func (d *derived) await(name string, due int64, words ...uint64) {
 	s := d.s
 	s.is(StateInCall)
@@ -435,10 +437,11 @@ func (d *derived) invoke(name string, due int64, words ...uint64) {
 	d.err = cmp.Or(d.err, err)
 }
 
-// A swap is a function that replaces another.
+// A swap is a function that the replay calls in place of another.
 type swap struct {
 	function *trace.Function
-	from     []int // indices of the original's parameters; -1: the request
+	// By parameter of function: index of the original's parameter that gives the value; -1: it is the request.
+	from []int
 }
 
 // asSent names the function that sends in place of another. Ready mode and buffered mode relied on receives posted in
@@ -449,10 +452,10 @@ var asSent = map[string]string{
 	"MPI_Sendrecv": "MPI_Isend", "MPI_Sendrecv_replace": "MPI_Isend", "MPI_Isendrecv": "MPI_Isend", "MPI_Isendrecv_replace": "MPI_Isend",
 }
 
-// partOf maps names of parameters to their names in functions that also receive.
+// partOf maps names of parameters of sends to their names in functions that also receive.
 var partOf = map[string]string{"buf": "sendbuf", "count": "sendcount", "datatype": "sendtype", "tag": "sendtag"}
 
-// swap returns the call that sends a call's message.
+// swap returns the call that replaces c and sends its message: c itself if its function may be called.
 func (d *derived) swap(c *trace.Call) (*trace.Call, error) {
 	name, large := strings.CutSuffix(c.Name(), "_c")
 	to, ok := asSent[name]
@@ -492,7 +495,7 @@ func (d *derived) swap(c *trace.Call) (*trace.Call, error) {
 	for i, at := range x.from {
 		p := trace.Param{Def: &x.function.Params[i], Out: trace.Value{Type: trace.TypeRequest, RequestForm: trace.RequestOneShot}}
 		if j := c.Param("request"); at < 0 && j != nil {
-			p = *j // a parameter of a persistent request
+			p = *j // the original's request
 		} else if at >= 0 {
 			p.In, p.Out = c.Params[at].In, c.Params[at].Out
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// encode lays out the words of a call.
+// encode lays out the argument words of a call in s.call. It returns the plan of the call's function.
 func (s *Stream) encode(c *trace.Call) (*callPlan, error) {
 	s.p.mu.Lock()
 	defer s.p.mu.Unlock()
@@ -59,7 +59,8 @@ func (s *Stream) encode(c *trace.Call) (*callPlan, error) {
 	return plan, s.arena.err
 }
 
-// roomFor returns the least number of elements for an output array: at least the lengths among the call's numbers.
+// roomFor returns the number of elements to provide for an output array. It exceeds all small numbers among the
+// call's inputs, as one of them may be the array's length.
 func roomFor(c *trace.Call) int64 {
 	n := int64(64)
 	for i := range c.Params {
@@ -72,7 +73,7 @@ func roomFor(c *trace.Call) int64 {
 	return n
 }
 
-// word returns the word passed for a parameter.
+// word returns the argument word, an integer or an address, that is passed for a parameter.
 func (s *Stream) word(c *trace.Call, plan *callPlan, st *argument, p *trace.Param, room int64) (uint64, error) {
 	d := st.def
 	form := d.Kind.Form()
@@ -108,7 +109,7 @@ func (s *Stream) word(c *trace.Call, plan *callPlan, st *argument, p *trace.Para
 	return at, nil
 }
 
-// scalar returns the raw value of an input.
+// scalar returns the value of an input parameter, or of one element of it, as this MPI has it.
 func (s *Stream) scalar(c *trace.Call, st *argument, v *trace.Value) (uint64, error) {
 	switch v.Type {
 	case trace.TypeInt:
@@ -137,7 +138,7 @@ func (s *Stream) scalar(c *trace.Call, st *argument, v *trace.Value) (uint64, er
 		} else if v.Num == mpi.CallbackDup {
 			return mpi.CallbackDup, nil
 		}
-		null := v.Num == mpi.CallbackNull // Open MPI represents this by a function
+		null := v.Num == mpi.CallbackNull // in Open MPI, such a callback is a function
 		kind, ok := reissue.StandInFor(st.def.Name, null)
 		if !ok || null && s.p.flavour != mpi.FlavourOpenMPI {
 			return 0, nil
@@ -159,7 +160,8 @@ func (s *Stream) integer(c *trace.Call, st *argument, n int64) int64 {
 	return st.table.Raw(n)
 }
 
-// numbered reports whether the MPI assigns values of a kind at run time, and returns the name of the series.
+// numbered reports whether the MPI assigns values of a kind at run time. It returns the name under which
+// Process.numbers has them.
 func numbered(c *trace.Call, k mpi.Kind) (string, bool) {
 	switch k {
 	case mpi.KindKeyval:
@@ -184,7 +186,7 @@ func (s *Stream) fint(c *trace.Call) (uint64, error) {
 	return s.p.ask("P"+reissue.InverseConversion(c.Name()), v) // PMPI, so that no tool sees the call
 }
 
-// allPvars is MPI_T_PVAR_ALL_HANDLES: a variable that holds it in MPICH.
+// allPvars returns MPI_T_PVAR_ALL_HANDLES of this MPI. MPICH has it in a variable.
 func (p *Process) allPvars() uint64 {
 	if at, ok := p.host.SymbolAddress("MPI_T_PVAR_ALL_HANDLES"); ok {
 		return load(at, 8)
@@ -215,7 +217,7 @@ func (s *Stream) find(k mpi.Kind, number int64) (uint64, error) {
 	return v, err
 }
 
-// handle returns the word for a handle passed by value or by address.
+// handle returns the argument word for a handle passed by value or by address.
 func (s *Stream) handle(c *trace.Call, st *argument, p *trace.Param) (uint64, error) {
 	k := st.def.Kind
 	if !st.def.ByAddress() {
@@ -247,8 +249,8 @@ func (s *Stream) handle(c *trace.Call, st *argument, p *trace.Param) (uint64, er
 	return at, nil
 }
 
-// forget records that the call frees a handle. Where another thread may get the same handle value again, the handle
-// is dropped before the call; other kinds of handles may have further references.
+// forget removes the handle that the call frees. It does so before the call if another thread may get its value or
+// number during the call. Otherwise it does so after the call, as the number may have earlier handles.
 func (s *Stream) forget(c *trace.Call, st *argument, number int64) {
 	k := st.def.Kind
 	if number < trace.FirstLocal || st.def.Dir != mpi.DirFree || c.Return != 0 {
@@ -270,7 +272,7 @@ func (s *Stream) forget(c *trace.Call, st *argument, number int64) {
 	s.after = append(s.after, func() { s.p.blocks.give(cell, cellSize) })
 }
 
-// cell returns the address where a handle's value is stored.
+// cell returns the address where the value of the handle is stored that the current call makes under a number.
 func (s *Stream) cell(k mpi.Kind, number int64) (uint64, error) {
 	h := s.p.handles[k]
 	if at, ok := h.cell[s.number][number]; ok {

@@ -13,20 +13,21 @@ type handleTable struct {
 	width int
 	table *mpi.PredefinedHandles
 	null  uint64
-	cell  []map[int64]uint64 // by creating stream: the address of each handle's value
+	// By stream that made the handle, and by number: the address where the handle's value is stored.
+	cell []map[int64]uint64
 
 	// An MPI may return an existing handle again. A trace made under it then has the same number again, but this
-	// run's MPI may return a new handle. beneath has, by a cell's address, the earlier handles of its number, which are
-	// not freed yet. alive reports whether the handle in the cell is not freed yet.
+	// run's MPI may return a new handle. beneath has the earlier handles of a number that are not freed yet. alive
+	// reports whether the latest one is not freed yet. Both are by the address in cell.
 	beneath map[uint64][]uint64
 	alive   map[uint64]bool
 }
 
-// mostBeneath is the largest number of earlier handles that beneath keeps for one number of the trace. It matters if
+// mostBeneath is the largest number of earlier handles that beneath has for one number of the trace. It matters if
 // the program never frees them.
 const mostBeneath = 64
 
-// again prepares a cell for another handle of its number.
+// again prepares the memory of a handle's value, by its address, for the next handle of the same number.
 func (h *handleTable) again(cell uint64) {
 	if h.alive[cell] && len(h.beneath[cell]) < mostBeneath {
 		h.beneath[cell] = append(h.beneath[cell], load(cell, h.width))
@@ -34,7 +35,7 @@ func (h *handleTable) again(cell uint64) {
 	h.alive[cell] = true
 }
 
-// freed records that the handle in a cell was freed.
+// freed records that the handle stored at an address was freed. An earlier handle of its number replaces it.
 func (h *handleTable) freed(cell uint64) {
 	list := h.beneath[cell]
 	if len(list) == 0 {
@@ -63,8 +64,8 @@ func newHandles(kind mpi.Kind, f mpi.Flavour, streams int, symbol func(string) (
 }
 
 // find returns the stream that made the handle which a number means in a stream; -1 if it is not made yet. A handle's
-// number depended on what other threads had freed. In the replay these threads may be later, so that two handles have
-// one number at a time. Then a number means the stream's own handle.
+// number depended on what other threads had freed. In the replay these threads may be later, so that two live handles
+// have one number. Then the number means the stream's own handle.
 func (h *handleTable) find(stream int, number int64) int {
 	if _, ok := h.cell[stream][number]; ok {
 		return stream

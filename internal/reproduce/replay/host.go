@@ -8,12 +8,12 @@ const CallWords = 18
 // A Call is a call of an MPI function. Every parameter is an integer or a pointer in C, so each is a word. The layout
 // equals struct call in replayer/call.h. Calls are in memory outside of Go's garbage collection.
 type Call struct {
-	Function    uint64 // address
-	Outcome     uint64 // address of an Outcome, or 0
-	NotBeforeNs int64  // on the host's clock; 0: at once
-	ReadyNs     int64  // when the wait for NotBeforeNs began
-	BeginNs     int64  // when the MPI was entered
-	EndNs       int64  // when the MPI returned
+	Function    uint64 // address of the function
+	Outcome     uint64 // address of a struct under_outcome, or 0
+	NotBeforeNs int64  // earliest begin, on the host's clock; 0: at once
+	ReadyNs     int64  // when the wait for NotBeforeNs began, on the host's clock
+	BeginNs     int64  // when the MPI was entered, on the host's clock
+	EndNs       int64  // when the MPI returned, on the host's clock
 	Result      uint64
 	Words       [CallWords]uint64
 }
@@ -21,34 +21,36 @@ type Call struct {
 // RepeatedCall describes repetitions of a Call, and when each is due. The layout equals struct repeats in
 // replayer/call.h.
 type RepeatedCall struct {
-	NextIndex     int64 // index in At of the next repetition
+	NextIndex     int64 // index in DueTimes of the next repetition
 	Count         int64
-	PreviousEndNs int64 // when the previous call returned
-	LateNs        int64 // ns that calls were later than due and that no gap has made up for
-	HeldNs        int64 // sum of the ns that calls waited for their time on the line
-	MPINs         int64 // sum of the ns in the MPI
-	CurrentDueNs  int64 // when the current repetition was due or ready, whichever is later; read by other threads, like NextIndex
-	DueTimes      [repeatsAtOnce]struct {
-		Line int64 // earliest time, 0: none
-		Gap  int64 // ns after the previous call
+	PreviousEndNs int64 // when the previous call returned, on the host's clock
+	LateNs        int64 // ns by which calls were later than due and that no gap has made up for
+	HeldNs        int64 // sum of the ns that calls waited for Line after their gaps
+	MPINs         int64 // sum of the ns that calls spent in the MPI
+	// When the current repetition was due or ready, whichever is later, on the host's clock. Other threads read it,
+	// like NextIndex.
+	CurrentDueNs int64
+	DueTimes     [repeatsAtOnce]struct {
+		Line int64 // earliest begin of the call, on the host's clock; 0: no limit
+		Gap  int64 // ns to wait after the previous call
 	}
 }
 
 const repeatsAtOnce = 256
 
-// A MPIHost is a process with an MPI: the replayer, or a fake in tests. Addresses are addresses in C.
+// An MPIHost is a process with an MPI: the replayer, or a fake in tests. Addresses are addresses in C.
 type MPIHost interface {
 	// FunctionAddress returns the address of an MPI function, 0 if the MPI lacks it.
 	FunctionAddress(name string) uint64
 
-	// SymbolAddress returns the address of an object of the MPI library.
+	// SymbolAddress returns the address of an object of the MPI library; false if the library lacks it.
 	SymbolAddress(name string) (uint64, bool)
 
 	// StandInAddress returns the address of a stand-in for a callback.
 	StandInAddress(kind reissue.StandIn) uint64
 
-	// HasTool reports whether a tool between the replayer and the MPI sees the calls. Requests are then stored at the
-	// program's addresses.
+	// HasTool reports whether a tool between the replayer and the MPI sees the calls. Requests are then stored in
+	// arrays as the program stored them, since tools identify them by address.
 	HasTool() bool
 
 	// MakeCall makes the call on the caller's thread and fills in the outputs.

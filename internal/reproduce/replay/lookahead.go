@@ -11,18 +11,18 @@ import (
 type lookahead struct {
 	k           *trace.Rank
 	stream      int
-	places      bool // arrays are wanted, too
+	places      bool // it is also wanted in which array a request is used
 	walk        *trace.Walk
-	at          uint64                    // number of calls read
-	completions map[int64]*requestOutcome // by request
+	at          uint64                    // index of the next call that walk reads
+	completions map[int64]*requestOutcome // by number of the one-shot request
 }
 
 // A requestOutcome is where, and with which status, a one-shot request completes.
 type requestOutcome struct {
 	status    *trace.StatusValue // its final status; nil: not recorded
-	array     uint64             // 1 + index of the first call with an array that it is in, 0: none
-	position  int                // in that array
-	length    int                // of that array
+	array     uint64             // 1 + index of the first call that passes the request in an array; 0: none
+	position  int                // index of the request in that array
+	length    int                // number of requests in that array
 	wantMatch bool
 	wantPlace bool
 }
@@ -30,8 +30,8 @@ type requestOutcome struct {
 // farthest is the largest number of calls read ahead for one request.
 const farthest = 1 << 20
 
-// completion returns the outcome of the request that the call makes; nil if it makes none or its outcome doesn't
-// matter.
+// completion returns the outcome of the request that the call makes. It is nil if the call makes none, or if the
+// replay needs neither its status nor its array.
 func (f *lookahead) completion(c *trace.Call) (*requestOutcome, error) {
 	id := made(c)
 	if id < 0 || !f.places && !tells(c) {
@@ -57,11 +57,11 @@ func (f *lookahead) completion(c *trace.Call) (*requestOutcome, error) {
 	}
 }
 
-// nearby is the largest distance that is walked call by call. A longer one is looked up in the grammar, which takes
-// longer the larger the grammar is.
+// nearby is the largest number of calls that are skipped one by one. A farther call is looked up in the grammar,
+// which takes longer the larger the grammar is.
 const nearby = 1 << 12
 
-// reach moves to a call, unless the lookahead is already past it. Earlier calls don't matter.
+// reach skips the calls before the one with an index, unless the lookahead is already past it.
 func (f *lookahead) reach(index uint64) error {
 	if f.walk != nil && f.at > index {
 		return nil
@@ -91,7 +91,7 @@ func made(c *trace.Call) int64 {
 	return -1
 }
 
-// tells reports whether the status of a call's request matters.
+// tells reports whether the replay needs the status with which the request of a call completes.
 func tells(c *trace.Call) bool { return c.Param("query_fn") != nil || wildcard(c) }
 
 // look records the requests that the call makes, is passed or completes.

@@ -21,7 +21,7 @@ func bytesAt(addr uint64, n int) []byte {
 // pointer converts an address to a pointer. The address must be outside of Go's heap.
 func pointer(addr uint64) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
 
-// store writes the low bytes of a word.
+// store writes the low width bytes (4 or 8) of a word.
 func store(addr uint64, width int, v uint64) {
 	b := bytesAt(addr, width)
 	if width == 4 {
@@ -70,7 +70,7 @@ func (a *arena) take(n int64) uint64 {
 			a.err = err
 			return 0
 		}
-		// The old piece stays allocated: it holds arguments of this call.
+		// The old block of memory stays allocated: it holds arguments of this call.
 		a.base, a.size, a.used = base, size, 0
 	}
 	p := a.base + uint64(a.used)
@@ -81,7 +81,7 @@ func (a *arena) take(n int64) uint64 {
 const (
 	cellBlock = 1 << 16
 	cellSize  = 8
-	imageSize = 64 // an upper bound of every MPI's status
+	imageSize = 64 // bytes; no MPI's status is larger
 )
 
 // cell returns memory for one handle, whose address stays the same while the handle lives. A tracer identifies
@@ -138,8 +138,8 @@ type segments struct {
 	host    MPIHost
 	layout  *mpi.Layout
 	planned map[reissue.MemorySegment]*reissue.TouchedSegment
-	base    map[reissue.MemorySegment]uint64 // address of offset 0
-	rooms   map[reissue.MemorySegment]room   // of segments that are allocated and freed during the replay
+	base    map[reissue.MemorySegment]uint64 // address of the segment's offset 0
+	rooms   map[reissue.MemorySegment]room   // memory of the segments that this process allocated
 	given   map[reissue.MemorySegment]bool   // the MPI has allocated it since the segment last began
 	seed    uint64
 	version uint64 // incremented at each change of base
@@ -148,10 +148,10 @@ type segments struct {
 	spareBytes int64
 }
 
-// Padding around each segment: an MPI may read whole words.
+// margin is the padding in bytes at both ends of a segment: an MPI may read whole words.
 const (
 	margin   = 64
-	leastFor = 1 << 12 // size of a segment that the plan lacks
+	leastFor = 1 << 12 // bytes for a segment that the plan lacks, or that a call uses before it is allocated
 )
 
 // newSegments allocates and fills the plan's segments, except those that are allocated and freed during the replay.
@@ -197,8 +197,8 @@ func (g *segments) take(s *reissue.TouchedSegment, size int64) error {
 }
 
 const (
-	mostContent = 1 << 28 // size in bytes if that of a segment is unknown; no more are filled in any segment
-	mostSpace   = 1 << 40 // largest reach on either side of a segment's beginning
+	mostContent = 1 << 28 // bytes that are filled in a segment of unknown size, and at most in any segment
+	mostSpace   = 1 << 40 // bytes: the largest reach of calls on either side of a segment's beginning
 )
 
 // fill writes random bytes that are doubles from 1 to 2: sums neither overflow nor become slow.
@@ -259,10 +259,10 @@ func (g *segments) special(offset int64) (uint64, error) {
 // allocs reads the allocation events of a rank. Threads of a replay advance differently than the program's. Memory of
 // ranks with several threads therefore stays for the whole replay, and the events give only sizes.
 type allocs struct {
-	largest map[reissue.MemorySegment]int64 // by segment: its largest size
+	largest map[reissue.MemorySegment]int64 // by segment: its largest size in bytes
 	follow  bool
 	next    func() (uint64, trace.AllocEvent, bool)
-	at      uint64 // number of calls begun before the next event, alloc
+	at      uint64 // number of calls before the next event, which is alloc
 	alloc   trace.AllocEvent
 	more    bool
 }
@@ -281,7 +281,7 @@ func newAllocs(k *trace.Rank) (*allocs, error) {
 	}
 	if r.Truncated || k.Streams() > 1 {
 		if r.Truncated {
-			clear(l.largest) // segments of unknown size may be larger
+			clear(l.largest) // events are missing, so a segment may have been larger
 		}
 		return l, nil
 	}
@@ -337,7 +337,7 @@ func (g *segments) end(p reissue.MemorySegment) {
 	}
 }
 
-// Some freed memory is kept for reuse by segments that a loop allocates in each iteration.
+// At most mostSpare freed rooms, of spareBytes in all, are kept for segments that a loop allocates in each iteration.
 const (
 	mostSpare  = 16
 	spareBytes = 32 << 20
@@ -354,7 +354,7 @@ func (g *segments) giveBack(r room) {
 	}
 }
 
-// room returns memory of a size; used: it has content already.
+// room returns memory of a size in bytes. used: it has the content of an earlier segment.
 func (g *segments) room(size int64) (r room, used bool, err error) {
 	for i, r := range g.spare {
 		if r.size >= size && r.size/2 <= size {

@@ -14,7 +14,7 @@ import (
 // An EventKind distinguishes sends and collective calls among the events of an order.
 type EventKind uint8
 
-// The kinds.
+// The kinds of events.
 const (
 	NoEvent EventKind = iota // none of the calls read concerns the rank
 	SendEvent
@@ -30,15 +30,15 @@ type Event struct {
 	Message
 }
 
-// An EventOrder steps through the calls of all ranks.
+// An EventOrder steps through the calls of all ranks, and yields their sends and collective calls as events.
 type EventOrder struct {
-	Calls uint64 // number of calls so far
+	Calls uint64 // number of calls read so far, of all ranks
 
 	of     int // rank whose events are wanted; -1: all
 	ranks  []*rankPosition
 	ready  []int // queue of the ranks that can advance
 	groups map[int]*collectiveGroup
-	events []Event // the next events
+	events []Event // found and not yet returned by Next
 }
 
 // A rankPosition is a rank's position in its calls.
@@ -46,7 +46,7 @@ type rankPosition struct {
 	view *RankCallRoles
 	walk *trace.Walk
 	at   *collectiveGroup // collective call at which it waits for others; nil: none
-	call uint64           // index of that call
+	call uint64           // index of the call at which it waits
 }
 
 // A collectiveGroup is a communicator with the members that have arrived at its current collective call.
@@ -54,7 +54,7 @@ type collectiveGroup struct {
 	comm     *handles.Comm
 	members  int
 	function string
-	there    []int // members at the current call
+	there    []int // world ranks that have arrived, in order of arrival
 }
 
 // NewEventOrder begins the order of a trace. It yields the events of a rank and the sends to it; rank -1: all events.
@@ -83,10 +83,11 @@ func NewEventOrder(r *trace.Reader, rank int) (*EventOrder, error) {
 	return o, nil
 }
 
-// View returns the view of a rank's calls.
+// View returns the roles of a rank's calls.
 func (o *EventOrder) View(rank int) *RankCallRoles { return o.ranks[rank].view }
 
-// Next returns the next event. It reads at most most calls, and returns NoEvent if none of them is an event.
+// Next returns the next event. It reads at most most calls, and returns an event of kind NoEvent if none of them is
+// one.
 func (o *EventOrder) Next(most int) (e Event, err error) {
 	for len(o.events) == 0 {
 		if len(o.ready) == 0 {
@@ -140,7 +141,7 @@ func (o *EventOrder) add(e Event) {
 	}
 }
 
-// meet has a rank wait for the others at a collective call. The last one releases all.
+// meet has a rank wait for the others at a collective call. When the last one arrives, all go on.
 func (o *EventOrder) meet(rank int, index uint64, a *RoleAndMessages) error {
 	number := a.with.ChannelID()
 	g := once.GetOrMake(o.groups, number, func() *collectiveGroup {
@@ -186,7 +187,7 @@ func (o *EventOrder) stuck() error {
 	return fmt.Errorf("collective calls that not all members come to: %s", strings.Join(list, "; "))
 }
 
-// A OrderSummary counts the events of an order.
+// An OrderSummary counts the events of an order.
 type OrderSummary struct {
 	Calls, Messages uint64
 	Largest         int64 // size of the largest message in bytes

@@ -21,8 +21,8 @@ var directed = map[string]bool{
 // IsDirected reports whether the replay forces the outcome of a function's calls.
 func IsDirected(name string) bool { return directed[strings.TrimSuffix(name, "_c")] }
 
-// outcome lays out the outcome that a call must have: struct under_outcome. 0 means no constraint: the call has only
-// one possible outcome, or the recorded one isn't known.
+// outcome lays out a struct under_outcome, the outcome that a call must have, and returns its address. 0 means no
+// constraint: the call has only one possible outcome, or the recorded one isn't known.
 func (s *Stream) outcome(c *trace.Call, plan *callPlan) (uint64, error) {
 	switch {
 	case c.Name() == "MPI_File_get_size":
@@ -68,28 +68,29 @@ type question struct {
 	match *trace.StatusValue
 }
 
-// answers determine outcomes. The first row that applies counts. find returns false if nothing must be forced.
+// answers are the ways to determine the outcome of a call. The first whose applies holds is taken. find returns false
+// if nothing must be forced.
 var answers = []struct {
 	applies func(q *question) bool
 	find    func(s *Stream, q *question) bool
 }{
-	// Which requests completed is in the outputs.
+	// MPI_Waitany, MPI_Testsome and the like: outputs show which requests completed.
 	{func(q *question) bool {
 		return q.is.Choice == meaning.ChooseAnyRequest || q.is.Choice == meaning.ChooseSomeRequests
 	}, (*Stream).completedSome},
-	// All complete; only the failed ones matter.
+	// MPI_Waitall: all requests complete, and only the failed ones must be forced.
 	{func(q *question) bool { return q.is.Choice == meaning.ChooseAllRequests && !q.polls }, (*Stream).failedSome},
-	// The flag is the whole outcome.
+	// Other tests, and calls that found nothing: the flag is the whole outcome.
 	{func(q *question) bool { return q.polls && !q.is.Probes || q.vain }, func(*Stream, *question) bool { return true }},
-	// With one sender and tag, MPI's message order determines the outcome.
+	// Other calls without wildcards that don't poll, such as MPI_Irecv: MPI's message order determines the outcome.
 	{func(q *question) bool { return !q.polls && !wildcard(q.c) }, func(*Stream, *question) bool { return false }},
-	// The call that completed the request shows the message.
+	// A call that makes a request: the call that completed the request shows the message.
 	{func(q *question) bool { return q.later }, (*Stream).completedMessage},
 	// Receives and probes have the message in their status.
 	{func(*question) bool { return true }, func(_ *Stream, q *question) bool { q.match = statusOf(q.c); return q.match != nil }},
 }
 
-// answer determines the outcome of a call; false if nothing must be forced.
+// answer finds the outcome that q's call must have; false if nothing must be forced.
 func (s *Stream) answer(q *question) bool {
 	for i := range answers {
 		if answers[i].applies(q) {

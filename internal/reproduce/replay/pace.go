@@ -32,7 +32,7 @@ type pacer struct {
 	line bool
 }
 
-// gap returns the time to compute before a call.
+// gap returns the ns to compute before a call, at the replay's speed.
 func (p *pacer) gap(g trace.Sample) int64 {
 	if p.o.NoCompute {
 		return 0
@@ -66,7 +66,7 @@ func (s *Stream) due(t *trace.TimedCall, gap int64) (due, byGap int64) {
 func (s *Stream) line(t *trace.TimedCall) (int64, bool) {
 	own := t.Timing.Gap.Kind > trace.HistogramSample
 	if !s.pace.line || s.p.origin == 0 || s.number > 0 && !own {
-		return 0, false // without its own times, a thread's beginning is not known
+		return 0, false // without times of its own, it isn't known when a thread began
 	}
 	return s.p.origin + t.Start - s.p.began, true
 }

@@ -20,7 +20,7 @@ const (
 	filesCall  = "files_call"
 )
 
-// fileWords is the number of words passed to such a function.
+// fileWords is the number of words passed to a C function that makes a call on a file.
 const fileWords = 10
 
 // beginFiles makes the folder that replaces the root directory in calls on files. Programs that make such calls
@@ -106,7 +106,7 @@ func (s *Stream) fileWord(c *trace.Call, st *argument, p *trace.Param) (uint64, 
 		return s.cstring(v), s.arena.err
 	case trace.TypeArray:
 		if n := c.Param("iovcnt"); n == nil || n.In.Num != int64(len(v.Elems)) {
-			return 0, nil // the recorder could not read it
+			return 0, nil // the recorder could not read the array
 		}
 		at := s.arena.take(8 * int64(max(1, len(v.Elems))))
 		for i := range v.Elems {
@@ -167,14 +167,15 @@ func (s *Stream) compareFile(c *trace.Call) {
 	}
 }
 
-// Bits of a file's access mode in the standard ABI.
+// modeCreate is MPI_MODE_CREATE in the standard ABI, a bit of a file's access mode.
 const modeCreate = 2
 
-// Flags for again_file in internal/reproduce/proxy/runtime/posix.h, besides the size that the program found.
+// Values for parameter found of again_file in internal/reproduce/proxy/runtime/posix.h, besides a size in bytes.
 const (
 	nothingFound = -1
 	notThere     = -2
-	unknownSize  = 1 << 30 // of a file that the program read and that no longer exists; the file is sparse
+	// Size in bytes for a file that the program read and that no longer exists; the file is sparse.
+	unknownSize = 1 << 30
 )
 
 // file returns the address of the path that replaces the path of a call that opens or deletes a file; 0 to keep the

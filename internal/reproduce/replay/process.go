@@ -33,13 +33,15 @@ import (
 // Options control a replay.
 type Options struct {
 	Speed       float64 `json:"speed,omitempty"`      // factor of computation speed: 2 halves the gaps
-	NoCompute   bool    `json:"no_compute,omitempty"` // without gaps
-	Pace        Pace    `json:"pace,omitempty"`       // "": PaceLine; with another speed PaceGaps
+	NoCompute   bool    `json:"no_compute,omitempty"` // leave out all gaps
+	Pace        Pace    `json:"pace,omitempty"`       // "": PaceLine if Speed is 1, else PaceGaps
 	FilesFolder string  `json:"files,omitempty"`      // directory for the files that calls open; "": files of MPI-IO keep their paths
 
-	Windows    []reissue.AddressWindow `json:"windows,omitempty"` // windows of recorded addresses among the trace's numbers
-	StreamEnds reissue.StreamEnds      `json:"ends,omitempty"`    // where to stop if the program did not finish
-	Order      *EventOrder             `json:"-"`                 // the rank's event order, from which receives are derived; nil: receives are the trace's
+	// Windows of recorded addresses for which memory is reserved.
+	Windows []reissue.AddressWindow `json:"windows,omitempty"`
+	// Where to stop if the program did not finish; nil if it did.
+	StreamEnds reissue.StreamEnds `json:"ends,omitempty"`
+	Order      *EventOrder        `json:"-"` // the rank's event order, from which receives are derived; nil: receives are the trace's
 }
 
 // A Process replays one rank.
@@ -54,19 +56,21 @@ type Process struct {
 	trace   *trace.Reader
 	rank    *trace.Rank
 
-	mu         sync.Mutex          // guards the fields below, and what streams share
-	changed    *sync.Cond          // signalled when handles or requests are made, or a stream ends
-	handles    [256]*handleTable   // by kind
-	numbers    map[numberKey]int64 // keys, error codes and other numbers that differ in this run
+	mu      sync.Mutex        // guards the fields below, and what streams share
+	changed *sync.Cond        // signalled when handles or requests are made, or a stream ends
+	handles [256]*handleTable // by mpi.Kind
+	// This run's values of attribute keys, error codes and other numbers that the MPI chooses.
+	numbers    map[numberKey]int64
 	segments   *segments
 	allocs     *allocs // allocation events of segments
 	relocation *relocation
 	blocks     blocks
 	plans      map[*trace.Function]*callPlan
-	own        *Call            // for calls that aren't in the trace
-	created    map[int64]string // by symbolic id: paths of files to be created
-	streams    []*Stream
-	turns      [][]handles.ThreadDependency // dependencies between threads; nil: not known
+	own        *Call // for calls that aren't in the trace
+	// By the trace's number of a file handle: path of the file that MPI_File_open created.
+	created map[int64]string
+	streams []*Stream
+	turns   [][]handles.ThreadDependency // dependencies between threads; nil: none known
 
 	started chan struct{} // closed when MPI is initialised, or never will be
 	origin  int64         // when MPI was initialised, on the host's clock
@@ -166,16 +170,16 @@ type callPlan struct {
 	address  uint64
 	through  uint64 // for functions on files: address of the C function that calls them
 	params   []argument
-	keeps    bool // arrays must stay after the call returns
-	starts   bool // other threads may call MPI after it
-	directed bool // its outcome may have to be forced
+	keeps    bool // arrays that a call reads must stay until its request completes
+	starts   bool // other threads may call MPI after such a call
+	directed bool // the outcome of a call may have to be forced
 	waits    meaning.WaitBehaviour
 }
 
-// An argument is one parameter of a plan.
+// An argument is one parameter of the function of a callPlan.
 type argument struct {
 	def   *mpi.Param
-	index int // index in the trace's parameters
+	index int // index in trace.Call.Params; -1: the trace lacks the parameter
 	width int // bytes of one element
 	table *mpi.NumberTable
 }
@@ -240,7 +244,7 @@ func (p *Process) widthOf(call *mpi.Call, d *mpi.Param) int {
 	return 8
 }
 
-// invoke makes a call that isn't in the trace, when it is due.
+// invoke makes a call that isn't in the trace, in memory c, when it is due on the host's clock.
 func (p *Process) invoke(c *Call, name string, due int64, words ...uint64) (uint64, error) {
 	*c = Call{Function: p.host.FunctionAddress(name), NotBeforeNs: due}
 	if c.Function == 0 {

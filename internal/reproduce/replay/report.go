@@ -11,19 +11,20 @@ import (
 
 // A Report is the result of one rank's replay, in nanoseconds. All times except WallNs are sums over its threads.
 type Report struct {
-	Rank              int      `json:"rank"`
-	Calls             int64    `json:"calls"`
-	WallNs            int64    `json:"wall_ns"`    // from MPI_Init to the end of the last call
-	MPINs             int64    `json:"mpi_ns"`     // in calls
-	ComputeNs         int64    `json:"compute_ns"` // between calls, without HeldNs
-	RecordedComputeNs int64    `json:"wanted_ns"`  // the trace's value of ComputeNs
-	HeldNs            int64    `json:"held_ns"`    // additional waiting before calls that the program made later
-	InitExcessNs      int64    `json:"longer_ns"`  // time of MPI_Init beyond the original's
-	PeakMemoryBytes   int64    `json:"peak_bytes"` // largest resident memory, the MPI's included
-	DifferentResults  int64    `json:"different"`  // calls that returned something different from the recorded result
-	Examples          []string `json:"examples,omitempty"`
-	DroppedCalls      int64    `json:"dropped,omitempty"`  // calls of the trace that weren't made, as receives are derived
-	DerivedReceives   int64    `json:"receives,omitempty"` // derived receives
+	Rank              int   `json:"rank"`
+	Calls             int64 `json:"calls"`
+	WallNs            int64 `json:"wall_ns"`    // from the beginning of MPI_Init to the end of the last call
+	MPINs             int64 `json:"mpi_ns"`     // time in calls
+	ComputeNs         int64 `json:"compute_ns"` // time between calls, without HeldNs
+	RecordedComputeNs int64 `json:"wanted_ns"`  // ComputeNs as recorded, scaled by Options.Speed
+	// Time that calls waited after their gaps because the program made them later.
+	HeldNs           int64    `json:"held_ns"`
+	InitExcessNs     int64    `json:"longer_ns"`  // time of MPI_Init beyond the original's
+	PeakMemoryBytes  int64    `json:"peak_bytes"` // largest resident memory, the MPI's included
+	DifferentResults int64    `json:"different"`  // calls that returned something different from the recorded result
+	Examples         []string `json:"examples,omitempty"`
+	DroppedCalls     int64    `json:"dropped,omitempty"`  // calls of the trace that weren't made, as receives are derived
+	DerivedReceives  int64    `json:"receives,omitempty"` // receives derived from other ranks' sends
 }
 
 // Report returns the report of a replay that has ended.

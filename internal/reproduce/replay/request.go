@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Requests are stored in cells of their own. One-shot requests belong to the stream that made them. Persistent ones
+// Each request is stored in memory of its own. One-shot requests belong to the stream that made them. Persistent ones
 // belong to the process and are stored with stream 0.
 
 func (s *Stream) owner(v *trace.Value) (*Stream, requestKey) {
@@ -26,7 +26,7 @@ func (s *Stream) owner(v *trace.Value) (*Stream, requestKey) {
 
 // A located is the address of a request, and the stream that stores it.
 type located struct {
-	at    uint64 // 0: null or unknown
+	at    uint64 // 0: the request is null or unknown
 	owner *Stream
 	key   requestKey
 }
@@ -50,7 +50,7 @@ func (s *Stream) locate(v *trace.Value) (r located, err error) {
 
 func (s *Stream) requestHandles() *handleTable { return s.p.handles[mpi.KindRequest] }
 
-// requestValue is the value of a request.
+// requestValue returns the value of a request in this process; the null request if it is unknown.
 func (s *Stream) requestValue(v *trace.Value) (uint64, error) {
 	r, err := s.locate(v)
 	if r.at == 0 || err != nil {
@@ -108,15 +108,15 @@ func (s *Stream) requestPlace(p *trace.Param) (uint64, error) {
 	return at, nil
 }
 
-// A requestArray is an array of the program's requests: contiguous cells.
+// A requestArray is the contiguous memory of requests that the program has in one array.
 type requestArray struct {
 	base   uint64
 	length int
 	live   int
 }
 
-// placeFor returns where the current call's request is stored: in the array in which the program uses it, if that is
-// known and matters.
+// placeFor returns the address for the request of the current call. It is in the array in which the program uses the
+// request, if a tool looks at it and the array is known.
 func (s *Stream) placeFor() (uint64, error) {
 	if s.completion == nil || s.completion.array == 0 {
 		return s.p.cell()
@@ -140,7 +140,7 @@ func (s *Stream) placeFor() (uint64, error) {
 	return at, nil
 }
 
-// release frees the cell of a request.
+// release frees the memory of a request, by its address, and what was kept for the request.
 func (s *Stream) release(at uint64) {
 	if p, ok := s.images[at]; ok {
 		delete(s.images, at)
@@ -163,7 +163,7 @@ func (s *Stream) release(at uint64) {
 	}
 }
 
-// side returns the address of the requests if they are contiguous in the array's order, else 0.
+// side returns the address of the first request if all are stored one after the other, w bytes each; else 0.
 func (s *Stream) side(list []located, w int) uint64 {
 	for i, r := range list {
 		if r.at == 0 {
@@ -231,7 +231,7 @@ func (s *Stream) requestArray(p *trace.Param) (uint64, error) {
 	return at, nil
 }
 
-// afterRequest forgets a request that has become null.
+// afterRequest forgets a request whose new value, raw, is the null request.
 func (s *Stream) afterRequest(r located, raw uint64) {
 	if raw == s.requestHandles().null && r.owner.requests[r.key] == r.at {
 		delete(r.owner.requests, r.key)
@@ -246,7 +246,7 @@ type prepared struct {
 	lane    bool   // its calls differ in some values
 	fixed   uint32 // bit set of parameters whose words never change
 	placed  uint32 // bit set of parameters whose words change only with segments
-	version uint64 // version of the segments for placed
+	version uint64 // version of the segments for which the words of placed are valid
 	words   [CallWords]uint64
 }
 
@@ -270,7 +270,7 @@ func (s *Stream) prepare(c *trace.Call) (*prepared, error) {
 	return x, nil
 }
 
-// has reports whether the word of a parameter is known.
+// has reports whether the word of parameter i is known, in a version of the segments.
 func (x *prepared) has(i int, version uint64) bool {
 	return (x.fixed|x.placed&-b2u(x.version == version))>>i&1 != 0
 }
@@ -282,7 +282,7 @@ func b2u(b bool) uint32 {
 	return 0
 }
 
-// keep stores the word of a parameter if it stays valid.
+// keep stores the word w of parameter i if it stays valid for later calls of the terminal.
 func (x *prepared) keep(i int, c *trace.Call, st *argument, p *trace.Param, w uint64) {
 	if x.lane {
 		return

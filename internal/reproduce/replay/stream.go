@@ -22,49 +22,52 @@ type Stream struct {
 	p          *Process
 	number     int
 	arena      arena
-	call       *Call       // outside of Go's memory
-	plan       *callPlan   // of the current call
-	ready      []*prepared // by terminal
+	call       *Call       // reused for each call; outside of Go's heap
+	plan       *callPlan   // plan of the current call's function
+	ready      []*prepared // by terminal: what its calls share; nil: not yet computed
 	walk       *trace.Walk
 	places     *reissue.GapLine // times of its calls; nil: walk yields them, or they aren't needed
 	ahead      *lookahead
-	completion *requestOutcome // of the request that the current call makes
+	completion *requestOutcome // outcome of the request that the current call makes; nil if not needed
 	vain       bool            // the previous call was a test that found nothing
 	question   question        // about the current call's outcome; a field so that it is allocated once
 	aside      int64           // ns that the recorder had taken up to the current call
 	again      again           // the current repeated test
-	derived    *derived        // nil: receives are the trace's
-	settles    bool            // the current call first waits for messages
+	derived    *derived        // makes the calls of a stream whose receives are derived; nil: receives are the trace's
+	settles    bool            // true: the current call waits first for all messages of the rank
 
-	requests map[requestKey]uint64    // cells of this stream's requests and of all persistent ones
-	made     int64                    // number of one-shot requests so far
-	blocks   map[uint64]*requestArray // by the call that uses the array
-	inBlock  map[uint64]uint64        // by address: the block of a cell
-	images   map[uint64]uint64        // by address: status of a generalized request
-	pending  uint64                   // status of the generalized request that the current call makes
-	kept     map[uint64][]memoryRange // by address of the request: arrays that a pending operation reads
-	keeping  []memoryRange            // arrays that the operation begun by the current call reads
+	// Addresses of this stream's requests; stream 0 also has those of all persistent ones.
+	requests map[requestKey]uint64
+	made     int64 // number of one-shot requests so far
+	// Arrays of requests, by requestOutcome.array: 1 + index of the first call that uses the array.
+	blocks  map[uint64]*requestArray
+	inBlock map[uint64]uint64 // by address of a request in an array of requests: the array's key in blocks
+	images  map[uint64]uint64 // by address of a generalized request: address of the status that it gets
+	// Address of the status of the generalized request that the current call makes; 0: it makes none.
+	pending uint64
+	kept    map[uint64][]memoryRange // by address of the request: arrays that a pending operation reads
+	keeping []memoryRange            // arrays that the operation begun by the current call reads
 
 	pace   *pacer
-	late   int64    // ns that calls were later than due and that no gap has made up for
-	last   int64    // when the previous call returned
-	longer int64    // ns of initialising MPI beyond the original's
-	passed int64    // computation before skipped calls that no later gap contains yet
+	late   int64    // ns by which calls were later than due and that no gap has made up for
+	last   int64    // when the previous call returned, on the host's clock; 0: MPI is not initialised yet
+	longer int64    // ns that initialising MPI took longer than in the recorded run
+	passed int64    // ns of computation before skipped calls, to be added to the next call's gap
 	after  []func() // to run when the current call returns
 
 	StreamStats
 	now       atomic.Uint64                // 1 + index of the current call, 0: none yet
 	repeats   atomic.Pointer[RepeatedCall] // repetitions of the current call; nil: it is made once
-	what      atomic.Int32                 // a StreamState
-	when      atomic.Int64                 // when that state began, on the host's clock
+	what      atomic.Int32                 // a StreamState: the current activity
+	when      atomic.Int64                 // when the StreamState in field what began, on the host's clock
 	notBefore atomic.Int64                 // earliest time at which the current call may be made, on the host's clock
-	next      atomic.Int64                 // original time of the current call
+	next      atomic.Int64                 // when the program made the current call, on the trace's time line
 	done      atomic.Bool
 	begun     atomic.Bool                // the first call has returned
 	over      atomic.Uint64              // number of finished calls
-	turns     []handles.ThreadDependency // remaining dependencies
-	nested    []handles.NestedFree       // remaining nested frees
-	deferred  []handles.NestedFree       // nested frees whose calls are postponed
+	turns     []handles.ThreadDependency // dependencies of later calls on other threads
+	nested    []handles.NestedFree       // calls to come that free an object which callbacks during the call still use
+	deferred  []handles.NestedFree       // calls that free such an object and were postponed
 }
 
 // A requestKey is a request's number, and whether it is a persistent one.
@@ -80,27 +83,27 @@ func keyOf(persistent bool, id int64) requestKey {
 // StreamStats are what a stream did.
 type StreamStats struct {
 	Calls              int64
-	MPINs              int64 // ns in calls
-	ComputeNs          int64 // between calls, without HeldNs
-	RecordedComputeNs  int64 // the trace's value of ComputeNs
-	HeldNs             int64 // additional ns that calls waited because the original made them later
-	Begin              int64 // when MPI was initialised
-	End                int64 // when the last call returned
+	MPINs              int64 // ns that calls took
+	ComputeNs          int64 // ns between calls, without HeldNs
+	RecordedComputeNs  int64 // ComputeNs as recorded, scaled by Options.Speed
+	HeldNs             int64 // ns that calls waited after their gaps because the program made them later
+	Begin              int64 // when the call that initialises MPI began, on the host's clock
+	End                int64 // when the last call returned, on the host's clock
 	DifferentResults   int64 // calls that returned something different from the recorded result
 	DifferenceExamples []string
-	DroppedCalls       int64 // calls of the trace that weren't made
+	DroppedCalls       int64 // calls of the trace that weren't made because receives are derived
 	DerivedReceives    int64 // receives derived from other ranks' sends
 }
 
 // A StreamState is the activity of a stream.
 type StreamState int32
 
-// The states.
+// The states of a stream.
 const (
 	StateIdle      StreamState = iota // between calls
-	StateComputing                    // waiting as long as the program computed
+	StateComputing                    // before a call, as long as the program computed
 	StateInCall                       // in the MPI
-	StateWaiting                      // for another thread of the process
+	StateWaiting                      // waiting for another thread of the process
 	StateEnded
 )
 
@@ -149,10 +152,10 @@ func newStream(p *Process, number int) (*Stream, error) {
 	return s, s.walk.ReadAhead(decodedAhead / p.rank.Streams())
 }
 
-// State returns what the stream is doing, and since when.
+// State returns what the stream is doing, and since when on the host's clock.
 func (s *Stream) State() (StreamState, int64) { return StreamState(s.what.Load()), s.when.Load() }
 
-// from returns when the current call was due or ready, whichever is later.
+// from returns when the current call was due, or when the stream became ready for it, whichever is later.
 func (s *Stream) from() int64 {
 	if r := s.repeats.Load(); r != nil {
 		return atomic.LoadInt64(&r.CurrentDueNs)
@@ -189,7 +192,7 @@ func (s *Stream) Run() error {
 		s.p.fail(err)
 	}
 	if s.number == 0 {
-		s.p.release(nil) // others need not wait any longer
+		s.p.release(nil) // no call initialises MPI any more, so other threads must not wait for one
 	}
 	s.p.mu.Lock()
 	s.p.changed.Broadcast()
@@ -206,7 +209,7 @@ func (s *Stream) run() error {
 		s.followOn()
 		if kept, err := s.p.rank.TimesKept(); err == nil && kept {
 			if about, err := s.p.rank.Process(); err == nil {
-				s.aside = about.RecorderStartNs() // this thread's calls are later by it, too
+				s.aside = about.RecorderStartNs() // the recorder's start also delayed the calls of this thread
 			}
 		}
 	}
@@ -224,7 +227,7 @@ func (s *Stream) run() error {
 			break
 		}
 		s.aside += int64(t.Timing.RecorderNs)
-		t.Start -= s.aside // the replay has no recorder
+		t.Start -= s.aside // the replay has no recorder, whose time is subtracted
 		s.next.Store(t.Start)
 		if s.p.unseen && s.Begin == 0 && s.number == 0 {
 			s.Begin = s.p.host.ClockNs()
@@ -232,7 +235,8 @@ func (s *Stream) run() error {
 			s.p.start(t.Start, s.Begin)
 		}
 		if len(s.nested) > 0 && s.nested[0].FreeCall == c.Index {
-			// The original's callbacks made these nested calls first. Stand-ins make no calls.
+			// In the traced run, callbacks of this call used the object before it was freed. Their calls follow in
+			// the stream, so this call is made after them.
 			s.deferred = append(s.deferred, s.nested[0])
 			s.nested = s.nested[1:]
 			s.over.Store(c.Index + 1)
@@ -271,7 +275,7 @@ func (s *Stream) run() error {
 	return s.finish()
 }
 
-// makeDeferred makes the postponed free calls whose objects are not used after a call.
+// makeDeferred makes the postponed free calls whose objects are not used by any call with an index above after.
 func (s *Stream) makeDeferred(after uint64) error {
 	for i := 0; i < len(s.deferred); {
 		x := s.deferred[i]
@@ -303,7 +307,8 @@ func (s *Stream) finish() error {
 	return err
 }
 
-// followOn waits for the first call of the previous stream: tracers number threads by their first calls.
+// followOn waits for the first call of the previous stream, since tracers number threads in the order of their first
+// calls.
 func (s *Stream) followOn() {
 	before := s.p.streams[s.number-1]
 	for s.p.failed.Load() == nil {
@@ -317,11 +322,11 @@ func (s *Stream) followOn() {
 
 var errGone = errors.New("another thread failed")
 
-// make makes one call.
+// make makes one call of the trace.
 func (s *Stream) make(t *trace.TimedCall) error {
 	c := t.Call
 	if c.Return == trace.NeverReturned || c.Return == trace.LeftByJump {
-		return nil // what it waited for is not known
+		return nil // the trace doesn't show how to repeat a call that did not return
 	}
 	if reissue.MadeByLibrary(c) {
 		return nil
@@ -346,7 +351,7 @@ func (s *Stream) make(t *trace.TimedCall) error {
 	return s.decode(c, plan)
 }
 
-// issue makes the laid-out call when it is due.
+// issue makes the call laid out in s.call when it is due.
 func (s *Stream) issue(t *trace.TimedCall) {
 	gap := int64(0)
 	if s.last != 0 {
@@ -426,7 +431,7 @@ func (p *Process) start(began, end int64) {
 	p.release(func() { p.origin, p.began = end, began })
 }
 
-// release releases the other threads after f, at its first call.
+// release runs f and lets the other threads begin, at its first call. Later calls do nothing.
 func (p *Process) release(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -455,10 +460,10 @@ func frees(c *trace.Call) bool {
 	return slices.ContainsFunc(c.Func.Params, func(d trace.ParamDef) bool { return d.Dir == trace.DirFree && d.Type == trace.TypeHandle })
 }
 
-// patience is how long a thread may be in a call before others stop waiting for it to catch up.
+// patience is how long a thread may be in a call before letOthersCatchUp stops waiting for it.
 const patience = 3 * time.Second
 
-// awaitTurns waits until other threads have made the calls that a call depends on.
+// awaitTurns waits until other threads have made the calls that this stream's call with an index depends on.
 func (s *Stream) awaitTurns(index uint64) {
 	for ; len(s.turns) > 0 && s.turns[0].LaterCall <= index; s.turns = s.turns[1:] {
 		for t, o := s.turns[0], s.p.streams[s.turns[0].EarlierStream]; o.over.Load() <= t.EarlierCall && !o.done.Load() && s.p.failed.Load() == nil; {
@@ -468,8 +473,8 @@ func (s *Stream) awaitTurns(index uint64) {
 	}
 }
 
-// letOthersCatchUp waits until the other threads have made all calls that they had made by a time of the original.
-// The object to be freed may be in use.
+// letOthersCatchUp waits, before a call that frees an object, until the other threads have made the calls that they
+// had made by start, on the trace's time line. They may use the object.
 func (s *Stream) letOthersCatchUp(start int64) {
 	s.is(StateWaiting)
 	for _, o := range s.p.streams {

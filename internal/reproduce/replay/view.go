@@ -12,8 +12,8 @@ import (
 
 // A Message is a message that a call sends, from the receiver's point of view.
 type Message struct {
-	To     int           // world rank
-	Comm   *handles.Comm // as the receiver knows it
+	To     int           // world rank of the receiver
+	Comm   *handles.Comm // as the receiver has it: for an intercommunicator, its side
 	Source int           // rank of the sender in Comm
 	Tag    int64
 	Bytes  int64
@@ -24,17 +24,17 @@ type RoleAndMessages struct {
 	Role     Role
 	Messages []Message
 
-	with     *handles.Comm // of a call with RoleMeets
+	with     *handles.Comm // for RoleMeets: communicator whose members make the call together
 	function string
-	static   bool // does not depend on the values of handles
+	static   bool // true: all calls of the terminal have this role and these messages, whatever handles mean
 }
 
-// A RankCallRoles determines the roles of a rank's calls. It is not safe for concurrent use.
+// RankCallRoles determines the roles of a rank's calls. It is not safe for concurrent use.
 type RankCallRoles struct {
 	k       *trace.Rank
 	account *ops.CallInterpreter
-	acts    []*RoleAndMessages // by terminal, if all its calls have the same
-	all     []bool             // by terminal: acts applies; set at the first look
+	acts    []*RoleAndMessages // by terminal: role and messages of its first call
+	all     []bool             // by terminal: entry of acts holds for all calls; set together with acts
 }
 
 func newView(s *ops.Source, k *trace.Rank) (*RankCallRoles, error) {
@@ -51,7 +51,7 @@ func (v *RankCallRoles) RoleOf(c *trace.Call) (*RoleAndMessages, error) {
 	if err != nil {
 		return nil, fmt.Errorf("rank %d: call %d, %s: %w", c.Rank, c.Index, c.Name(), err)
 	}
-	if v.acts[c.Terminal] == nil { // at the first call
+	if v.acts[c.Terminal] == nil { // it is the first call of the terminal
 		v.acts[c.Terminal] = a
 		v.all[c.Terminal] = a.static || v.k.Lane(c.Terminal) == nil && len(v.account.Handles().GroupOccurrences(c.Stream, c)) == 1
 	}
@@ -68,7 +68,8 @@ func (v *RankCallRoles) act(c *trace.Call) (a *RoleAndMessages, err error) {
 	if !ok {
 		return &RoleAndMessages{static: true}, nil
 	}
-	a = &RoleAndMessages{Role: roleOf(def), function: def.BaseForm().Name} // both forms can meet in one collective
+	// A call and its large-count form can be parts of one collective call.
+	a = &RoleAndMessages{Role: roleOf(def), function: def.BaseForm().Name}
 	a.static = a.Role <= RoleDropped
 	switch a.Role {
 	case RoleSends, RoleStarts:

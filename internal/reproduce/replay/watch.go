@@ -14,7 +14,7 @@ import (
 // rank reports its position.
 type Watchdog struct {
 	Timeout time.Duration
-	Dir     string // directory seen by all ranks; "": each rank reports alone
+	Dir     string // directory that all ranks see, for the mark; "": each rank reports alone
 	Exit    func(code int)
 }
 
@@ -33,12 +33,12 @@ func (w Watchdog) limit(c *trace.Call) time.Duration {
 	return w.Timeout
 }
 
-// ExitCodeStuck is the exit code of a rank whose wait exceeded the limit.
+// ExitCodeStuck is the exit code of a rank that a Watchdog ended.
 const ExitCodeStuck = 75
 
 const mark = "stuck"
 
-// Start watches until the process ends.
+// Start begins to watch the process, in the background.
 func (w Watchdog) Start(p *Process, h MPIHost) {
 	if w.Timeout <= 0 {
 		return
@@ -83,7 +83,7 @@ func (w Watchdog) look(p *Process, now int64) bool {
 	return true
 }
 
-// Describe returns a line on each thread: its current activity.
+// Describe returns a line for each thread, with its activity at time now on the host's clock.
 func (p *Process) Describe(now int64) []string {
 	var list []string
 	for i, s := range p.streams {

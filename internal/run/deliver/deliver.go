@@ -33,28 +33,29 @@ import (
 	"github.com/spoor-hpc/spoor/internal/merge"
 )
 
-// A RankPart is a rank that takes part in the delivery.
+// A RankPart is what one rank brings into the delivery of a trace's file.
 type RankPart struct {
 	merge.Transport
 	*merge.SeriesGathering
 	// Host is equal for ranks on the same kernel, which see the same files.
 	Host uint64
-	// Times are the rank's times, nil if it has none. Trouble is the reason if it should have times.
+	// Times are the rank's times of all calls; nil if there are none. Trouble is the error because of which they are
+	// missing, or nil.
 	Times   *SeriesPiece
 	Trouble error
-	// Open opens the file that another rank made, if this rank can write to it: OpenShared, except in tests.
+	// Open opens the file that another rank made, if this rank can write to it. nil: OpenShared, except in tests.
 	Open func(name string, token []byte, sameHost bool) (io.WriterAt, func() error, error)
 }
 
-// A SeriesPiece is the times of a rank's calls.
+// A SeriesPiece is the times of all calls of a rank, as its part of the series.
 type SeriesPiece struct {
 	Size     int64
 	Checksum uint32
 	Write    func(w io.Writer) error
 }
 
-// A Destination is a path for the trace. Unless Overwrite is set, the trace gets a numbered name if the path is
-// taken.
+// A Destination is a path for the trace. If the path is taken, the trace gets a numbered name, or replaces the file
+// if Overwrite is set.
 type Destination struct {
 	Name             string
 	Overwrite        bool
@@ -62,19 +63,19 @@ type Destination struct {
 	NumberedNameOnly bool // the plain name is reserved for another trace, so this one gets a number
 }
 
-// Kinds of messages, their first byte. A rank that sends another kind than expected is out of step and is ignored
-// from then on.
+// Kinds of messages, in their first byte. A rank that sends another kind than expected is out of step, and its
+// messages are ignored from then on.
 const (
-	sizesMessage   = 's' // up: parts
-	placeMessage   = 'p' // down: order
-	dataMessage    = 'd' // up: offset in the series uint64, data
-	endMessage     = 'e' // up: what went wrong string
-	verdictMessage = 'v' // down: whether all is in the trace uint8
+	sizesMessage   = 's' // sent to the parent in the tree of ranks: an encoded parts
+	placeMessage   = 'p' // sent to a child: an encoded writeOrder
+	dataMessage    = 'd' // sent to the parent: uint64 offset in the series of all ranks' times, then the bytes
+	endMessage     = 'e' // sent to the parent: string, the error that occurred, or ""
+	verdictMessage = 'v' // sent to a child: uint8, 1 if the trace has everything
 )
 
 var errMessage = errors.New("unexpected message")
 
-// parts is the sizes and checksums of the times of a block of ranks.
+// parts is the sizes and checksums of the times of a block of ranks: a rank and all below it in the tree.
 type parts struct {
 	sizes   column.Column // bytes of each rank's times
 	total   int64
@@ -114,7 +115,7 @@ func decodeParts(msg []byte, width int) (*parts, error) {
 	return p, nil
 }
 
-// most bounds the size of all times.
+// most is the largest accepted size, in bytes, of all ranks' times.
 const most = 1 << 60
 
 // A writeOrder is the instruction for a block of ranks where in the file to write its times.
@@ -122,8 +123,8 @@ type writeOrder struct {
 	name  string
 	token []byte
 	host  uint64
-	begin int64 // of the series in the file
-	at    int64 // offset of the block in the series
+	begin int64 // offset of the series in the file
+	at    int64 // offset in the series of the block's times
 }
 
 func (o *writeOrder) encode() []byte {
@@ -141,15 +142,15 @@ func decodeOrder(msg []byte) (*writeOrder, error) {
 	return o, r.Finish()
 }
 
-// A crew is a rank, with what it knows of the blocks below it.
+// A crew is a rank, with what it knows of the ranks below it in the tree.
 type crew struct {
 	*RankPart
-	below []*parts // parallel to Children; nil for a child that never reported
-	gone  []bool   // parallel to Children: the child is out of step, so its messages are ignored
+	below []*parts // by index of RankPart.Children: times of the child's block; nil if the child never reported
+	gone  []bool   // by index of RankPart.Children: the child is out of step, so its messages are ignored
 	all   parts
 }
 
-// muster collects the sizes of the times in the rank's block.
+// muster collects the sizes of the times of the rank and of all ranks below it.
 func muster(k *RankPart) *crew {
 	c := &crew{RankPart: k, below: make([]*parts, len(k.Children)), gone: make([]bool, len(k.Children))}
 	own := parts{}
@@ -185,8 +186,8 @@ func (c *crew) sizesOf(i int) *parts {
 	return c.below[i]
 }
 
-// DeliverOnRank is the delivery on a rank other than 0. It reports whether the trace is complete; err is the reason
-// if the rank doesn't know.
+// DeliverOnRank delivers the trace on a rank other than 0. It reports whether the trace is complete; err is the
+// reason if the rank can't know that.
 func DeliverOnRank(k *RankPart) (whole bool, err error) {
 	defer func() {
 		for _, child := range merge.Children(k.Rank(), k.Size()) {
@@ -244,17 +245,17 @@ func end(trouble error) []byte {
 	return wire.AppendString([]byte{endMessage}, text)
 }
 
-// A Delivery is the result of a delivery.
+// A Delivery is what rank 0 knows after the trace was delivered.
 type Delivery struct {
-	Path             string  // where it is; "" if nowhere
-	DestinationIndex int     // index of the used destination
+	Path             string  // where the trace is; "" if it could not be written
+	DestinationIndex int     // index, in the list of destinations, of the one used
 	Failed           []error // errors of the destinations tried before
 	Lost             error   // why the times of some calls are missing
 	Complete         bool    // the trace has everything: ranks may remove their records
 }
 
-// DeliverOnRoot is the delivery on rank 0. content makes the trace's content; if it reports that this is not whole,
-// ranks keep their records even though there is a trace.
+// DeliverOnRoot delivers the trace on rank 0, to the first of the places that can be written. content makes the
+// trace's content. If it reports that this is not whole, ranks keep their records even though there is a trace.
 func DeliverOnRoot(k *RankPart, content func(times *sections.Series) (c *sections.Content, whole bool, err error), places []Destination) (d Delivery) {
 	defer func() {
 		for _, child := range merge.Children(0, k.Size()) {
@@ -292,7 +293,7 @@ func DeliverOnRoot(k *RankPart, content func(times *sections.Series) (c *section
 	return d
 }
 
-// deliver makes the file.
+// deliver makes the trace's file at p, and returns its path.
 func (p *Destination) deliver(c *crew, e *sections.Encoded) (path string, err error) {
 	if p.MakeFolder {
 		dir := filepath.Dir(p.Name)
@@ -329,10 +330,10 @@ func (p *Destination) deliver(c *crew, e *sections.Encoded) (path string, err er
 	}
 }
 
-// maxNames bounds the search for a free name.
+// maxNames is the number of numbered names that are tried for one destination.
 const maxNames = 1000
 
-// fill has all ranks write their times into a draft.
+// fill has all ranks write their times into a draft of the file.
 func (c *crew) fill(d *sections.Draft) error {
 	if err := d.Publish(); err != nil {
 		return err

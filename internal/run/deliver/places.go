@@ -31,8 +31,8 @@ const MetaRun = "run"
 // RunName returns a run's unique name: that of its scratch folder.
 func RunName(scratch string) string { return filepath.Base(scratch) }
 
-// FallbackFolders lists folders for traces that can't be written to their destination; they need not exist. scratch
-// is the run's own folder.
+// FallbackFolders lists folders for traces that can't be written to their destination. They need not exist. scratch
+// is the run's scratch folder.
 func FallbackFolders(scratch string) []string {
 	list := []string{scratch}
 	for _, dir := range []string{os.TempDir(), "/tmp"} {
@@ -43,7 +43,7 @@ func FallbackFolders(scratch string) []string {
 	return list
 }
 
-// Destinations lists where a trace of a name may be written, the fallback folders last.
+// Destinations lists paths for a trace of a name: first the name itself, then the name in the fallback folders.
 func Destinations(name string, overwrite bool, scratch string) []Destination {
 	list := []Destination{{Name: name, Overwrite: overwrite}}
 	for _, dir := range FallbackFolders(scratch) {
@@ -52,7 +52,7 @@ func Destinations(name string, overwrite bool, scratch string) []Destination {
 	return list
 }
 
-// BringCommand returns the command that moves a trace to its destination.
+// BringCommand returns the shell command that moves a trace from path to its destination, wanted.
 func BringCommand(path, wanted string) string {
 	move := show.QuoteCommand([]string{"mv", path, wanted})
 	if _, err := os.Stat(filepath.Dir(wanted)); errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +64,7 @@ func BringCommand(path, wanted string) string {
 // ProbedVariable is the environment variable that names the host on which the destination has been tested.
 const ProbedVariable = "SPOOR_PROBED"
 
-// room is the approximate size in bytes of a small trace.
+// room is the size in bytes of the file by which ProbeDestinations tries to write: that of a small trace.
 const room = 64 << 10
 
 // ProbeDestinations tests whether a trace of a name can be written.
@@ -91,14 +91,14 @@ func FileSystemReason(err error) error {
 	return err
 }
 
-// deepest bounds the number of ancestors that are searched.
+// deepest is the largest number of ancestors of a process that are searched.
 const deepest = 100
 
 // StartedByRecordedProgram reports whether this process descends from a recorded program that still runs: an ancestor
 // has records beside dir, the process's own folder HOST-PID. The run's trace name then belongs to that program.
 func StartedByRecordedProgram(dir string) bool {
 	host, ok := strings.CutSuffix(strings.TrimSuffix(filepath.Base(dir), filepath.Ext(dir)), "-"+strconv.Itoa(os.Getpid()))
-	if !ok { // the name of a host has dots, too
+	if !ok { // the name of a host may have dots, so the suffix cut off was part of it
 		host, ok = strings.CutSuffix(filepath.Base(dir), "-"+strconv.Itoa(os.Getpid()))
 	}
 	if dir == "" || !ok {
@@ -118,7 +118,7 @@ func Parent(pid int) int {
 	if err != nil {
 		return 0
 	}
-	// The name is in parentheses and may contain any character.
+	// The second field, the process's name, is in parentheses and may contain any character.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(fields) < 2 {
 		return 0

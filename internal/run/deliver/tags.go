@@ -48,7 +48,7 @@ func EncodeTags(tags []string) string {
 	return b.String()
 }
 
-// DecodeTags decodes EncodeTags' result. Malformed tags are left out.
+// DecodeTags decodes the result of EncodeTags. Malformed tags are left out.
 func DecodeTags(text string) map[string]string {
 	tags := make(map[string]string)
 	for _, tag := range strings.Split(text, ",") {

@@ -11,12 +11,12 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// chunk is the largest amount of times in a message, in bytes.
+// chunk is the largest number of bytes of times in a message.
 const chunk = 1 << 20
 
-// pass executes an order on this rank and the ranks below. Times that could not be written directly go to up. At last
-// it calls end with the error that occurred, if any. The returned error is up's or end's: the connection to the
-// parent failed.
+// pass executes a writeOrder on this rank and the ranks below. Bytes that a rank could not write to the file itself go
+// to up. At last it calls end with the error that occurred, if any. It returns an error of up or end: the connection
+// to the parent failed.
 func (c *crew) pass(o *writeOrder, up func(at int64, data []byte) error, end func(error) error) error {
 	places := c.places(o.at)
 	for i, p := range c.below {
@@ -38,7 +38,8 @@ func (c *crew) pass(o *writeOrder, up func(at int64, data []byte) error, end fun
 		failed := errGone
 		if !c.gone[i] {
 			t, failed = c.listen(i, places[i], places[i]+p.total, func(at int64, data []byte) {
-				if err == nil { // the ranks below must still be received from
+				// After an error of up, the messages of the ranks below must still be received.
+				if err == nil {
 					err = up(at, data)
 				}
 			})
@@ -57,7 +58,8 @@ func (c *crew) pass(o *writeOrder, up func(at int64, data []byte) error, end fun
 
 var errGone = errors.New("it is not there any more")
 
-// places returns where the times of each child's block begin, after the rank's own.
+// places returns, by child, the offset in the series of the times of the child's block. The rank's own times, at
+// offset at, come first.
 func (c *crew) places(at int64) []int64 {
 	if c.Times != nil {
 		at += c.Times.Size
@@ -72,7 +74,8 @@ func (c *crew) places(at int64) []int64 {
 	return list
 }
 
-// own writes or sends the rank's own times. err is one of up.
+// own writes the rank's own times into the file, or sends them by up. trouble is why they are incomplete; err is an
+// error of up.
 func (c *crew) own(o *writeOrder, up func(at int64, data []byte) error) (trouble, err error) {
 	if c.Times == nil || c.Times.Size == 0 {
 		return nil, nil
@@ -102,7 +105,7 @@ func (c *crew) own(o *writeOrder, up func(at int64, data []byte) error) (trouble
 	return nil, s.err
 }
 
-// A limited passes on at most the announced number of bytes.
+// A limited is a writer that accepts at most left bytes.
 type limited struct {
 	to   io.Writer
 	left int64
@@ -132,7 +135,7 @@ func (l *limited) take(p *SeriesPiece) error {
 	return nil
 }
 
-// A sender sends what is written.
+// A sender passes what is written to up, with the offset in the series.
 type sender struct {
 	up  func(at int64, data []byte) error
 	at  int64
@@ -156,8 +159,8 @@ func dataFor(at int64, data []byte) []byte {
 
 const dataHead = 1 + 8
 
-// listen receives a child's block, which covers the series between two offsets, until its end. trouble is the error
-// that the block reports.
+// listen receives the times of child i's block, which cover the series between two offsets, until the child's end
+// message. trouble is the error that this message reports.
 func (c *crew) listen(i int, from, to int64, put func(at int64, data []byte)) (trouble, err error) {
 	for {
 		msg, err := c.Recv(c.Children[i].FirstRank)

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// A Runner can start ranks under one MPI.
+// A Runner is a launcher and an MPI with which ranks can be started.
 type Runner struct {
 	Launcher        Launcher
 	Flavour         string   // openmpi or mpich; "" if the launcher serves any MPI
-	CommandTemplate []string // {n} is replaced by the number of ranks
+	CommandTemplate []string // words of the command; {n} becomes the number of ranks
 	Libraries       []string // names of the MPI library to try, best first
 }
 
-// candidates are the names under which launchers are found, most specific first.
+// candidates are, by flavour, the names under which launchers are found, most specific first.
 var candidates = map[string][]string{
 	"openmpi": {"mpiexec.openmpi", "mpirun.openmpi", "prterun", "orterun", "mpiexec", "mpirun"},
 	"mpich":   {"mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun"},
@@ -29,12 +29,12 @@ var libraries = map[string][]string{
 	"abi":     {"libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi_abi.so"},
 }
 
-// starts reports whether a launcher belongs to the flavour's MPI.
+// starts reports whether a launcher starts ranks of the flavour's MPI and no other.
 func (l Launcher) starts(flavour string) bool {
 	return flavour == "openmpi" && l.openMPI() || flavour == "mpich" && l == LauncherHydra
 }
 
-// FindRunner returns the first installed runner of the flavours, in their order.
+// FindRunner returns the runner of the first flavour whose launcher is installed.
 func FindRunner(flavours ...string) (*Runner, error) {
 	var tried []string
 	for _, f := range flavours {
@@ -59,7 +59,8 @@ func FindRunner(flavours ...string) (*Runner, error) {
 		strings.Join(flavours, " or "), strings.Join(tried, ", "))
 }
 
-// ParseRunner makes a runner from a command line of the user. flavour is the MPI that ranks load; "": the launcher's.
+// ParseRunner makes a runner from a launcher's command line, which the user gave. flavour is that of the MPI which
+// ranks load; "": the launcher's.
 func ParseRunner(line, flavour string) (*Runner, error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
@@ -75,7 +76,7 @@ func ParseRunner(line, flavour string) (*Runner, error) {
 	return r, nil
 }
 
-// RunnerOf makes a runner from a launcher with its options, which include the number of ranks.
+// RunnerOf makes a runner from a launcher with its options, which include the number of ranks, or {n} in its place.
 func RunnerOf(line []string, flavour string) (*Runner, error) {
 	path, err := exec.LookPath(line[0])
 	if err != nil {
@@ -96,8 +97,7 @@ func RunnerOf(line []string, flavour string) (*Runner, error) {
 	return r, nil
 }
 
-// near lists the libraries of the launcher's own installation before those that
-// the loader finds.
+// near lists the MPI libraries of the launcher's own installation before the names by which the loader finds others.
 func near(path, flavour string) []string {
 	names := libraries[flavour]
 	if real, err := filepath.EvalSymlinks(path); err == nil {

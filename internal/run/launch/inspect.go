@@ -20,24 +20,26 @@ import (
 
 // An Inspection is what InspectProgram found out about one program.
 type Inspection struct {
-	Path             string           `json:"path"`
-	Kind             string           `json:"kind"`              // "executable", "script"
-	Script           string           `json:"script,omitempty"`  // the script's interpreter
-	MPI              []Library        `json:"mpi"`               // MPI libraries loaded at start
-	FortranBindings  []string         `json:"fortran"`           // Fortran bindings in use
-	WrapperLibraries []WrapperLibrary `json:"layers,omitempty"`  // libraries that also wrap MPI functions
+	Path            string    `json:"path"`
+	Kind            string    `json:"kind"`             // "executable", "script"
+	Script          string    `json:"script,omitempty"` // for a script: its first line without #!
+	MPI             []Library `json:"mpi"`              // MPI libraries loaded at start
+	FortranBindings []string  `json:"fortran"`          // Fortran bindings in use
+	// Libraries, or the program itself, that also wrap MPI functions.
+	WrapperLibraries []WrapperLibrary `json:"layers,omitempty"`
 	Missing          []string         `json:"missing,omitempty"` // needed libraries that were not found
-	// Built-in checkers such as AddressSanitizer.
+	// Sanitizers are the names of checkers that a compiler built in, such as AddressSanitizer.
 	Sanitizers []string `json:"sanitizers,omitempty"`
-	// AddressSanitizer must be the first library, and the program overrides the options by which the shim disables
-	// that check.
+	// WantsFirstPreload means that AddressSanitizer insists on being the first library. The program overrides the
+	// options by which the shim disables that check.
 	WantsFirstPreload bool `json:"-"`
-	// It loads an MPI library at start, or is linked with one statically.
+	// UsesMPI means that the program loads an MPI library at start, or is linked with one statically.
 	UsesMPI bool `json:"-"`
-	// CountingLoops is the number of loops in it and its libraries that count their iterations, see papers/pass.
+	// CountingLoops is the number of loops in the program and its libraries that count their iterations, see
+	// papers/pass.
 	CountingLoops int `json:"counting_loops,omitempty"`
 
-	libraries []string // loaded at start
+	libraries []string // paths of all shared libraries loaded at start
 
 	Obstacle string `json:"obstacle,omitempty"`
 	NoteText string `json:"note,omitempty"`
@@ -57,10 +59,10 @@ type WrapperLibrary struct {
 	Functions []string `json:"functions"`
 }
 
-// Traceable reports whether there is no obstacle.
+// Traceable reports whether nothing keeps the program from being traced.
 func (r *Inspection) Traceable() bool { return r.Obstacle == "" }
 
-// InspectProgram examines the file at path, without the part of Symbols.
+// InspectProgram examines the program at path. It leaves out what Symbols determines.
 func InspectProgram(path string) (*Inspection, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -85,7 +87,7 @@ func InspectProgram(path string) (*Inspection, error) {
 	return r, nil
 }
 
-// scriptOf reads the first line of a file that is not ELF.
+// scriptOf completes r for a file that is not ELF: a script, by its first line.
 func scriptOf(path string, r *Inspection) (*Inspection, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -185,7 +187,7 @@ func fortranBinding(name string) string {
 	return ""
 }
 
-// MPIFunctionsIn returns the names of a library's MPI functions for C programs.
+// MPIFunctionsIn returns the names of the MPI functions that a library has for C programs.
 func MPIFunctionsIn(path string) (map[string]bool, error) {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -208,7 +210,7 @@ func MPIFunctionsIn(path string) (map[string]bool, error) {
 // Symbols sets WrapperLibraries and CountingLoops. It reads each library, which launching a program doesn't need.
 func (r *Inspection) Symbols() {
 	if len(r.libraries) == 0 {
-		return // a script, or statically linked
+		return // a script or a statically linked program
 	}
 	for _, path := range slices.Concat([]string{r.Path}, preloaded(), r.libraries) {
 		if f, err := elf.Open(path); err == nil {
@@ -219,7 +221,7 @@ func (r *Inspection) Symbols() {
 	}
 }
 
-// layer adds a file that defines MPI functions and is not an MPI library.
+// layer adds a file to WrapperLibraries, if it defines MPI functions and is not part of an MPI.
 func (r *Inspection) layer(path string, f *elf.File) {
 	if name := filepath.Base(path); MPIFamilyOf(name) != "" || fortranBinding(name) != "" || strings.HasPrefix(name, "libspoor") {
 		return
@@ -236,7 +238,7 @@ func (r *Inspection) layer(path string, f *elf.File) {
 			names[c] = true
 		}
 	}
-	if len(names) > 0 && (pmpi || r.Path != path) { // otherwise the program contains the MPI
+	if len(names) > 0 && (pmpi || r.Path != path) { // else the program is linked with the MPI statically
 		r.WrapperLibraries = append(r.WrapperLibraries, WrapperLibrary{path, slices.Sorted(maps.Keys(names))})
 	}
 }

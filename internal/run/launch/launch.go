@@ -24,11 +24,12 @@ import (
 type Launcher int
 
 const (
-	NoLauncher             Launcher = iota // the program itself: a singleton
-	LauncherOpenMPI                        // mpirun, orterun: -x NAME=VALUE
-	LauncherPRRTE                          // prterun, and mpirun since Open MPI 5: the same, except for spawned ranks
-	LauncherHydra                          // MPICH, Intel MPI, MVAPICH: -genv NAME VALUE
-	LauncherOwnEnvironment                 // srun, flux, jsrun, …: pass their own environment
+	NoLauncher      Launcher = iota // the program itself was started: MPI runs with a single rank
+	LauncherOpenMPI                 // mpirun, orterun: options -x NAME=VALUE
+	// Launchers of PRRTE, and mpirun since Open MPI 5: the same options, which don't reach spawned ranks.
+	LauncherPRRTE
+	LauncherHydra          // MPICH, Intel MPI, MVAPICH: options -genv NAME VALUE
+	LauncherOwnEnvironment // srun, flux, jsrun, …: ranks get the launcher's environment
 )
 
 func (l Launcher) String() string {
@@ -41,8 +42,8 @@ var environ = map[string]bool{
 	"mpirun_rsh": true, "ibrun": true, "palsrun": true,
 }
 
-// IdentifyLauncher returns the kind of launcher of a command name. Names such as mpirun are often links, so the
-// target's name decides; if that is inconclusive, the launcher's version text does.
+// IdentifyLauncher returns the kind of the launcher with a command name, or NoLauncher. Names such as mpirun are
+// often links, so the target's name decides. If that is inconclusive, the launcher's version text does.
 func IdentifyLauncher(name string) Launcher {
 	base := filepath.Base(name)
 	if (environ[base] || runs(base) && !usual[name]) && usesMPI(name) {
@@ -65,7 +66,7 @@ func IdentifyLauncher(name string) Launcher {
 			return LauncherOpenMPI
 		case n == "prterun", n == "prte":
 			return LauncherPRRTE
-		case !runs(n): // programs may have names such as solver.openmpi
+		case !runs(n): // not a launcher: programs may have names such as solver.openmpi
 		case strings.HasSuffix(n, ".openmpi"):
 			if ask(path) == LauncherPRRTE {
 				return LauncherPRRTE
@@ -81,7 +82,7 @@ func IdentifyLauncher(name string) Launcher {
 	return ask(path)
 }
 
-// usual are command names that no program has.
+// usual are launchers' command names that no MPI program has.
 var usual = map[string]bool{
 	"mpirun": true, "mpirun.openmpi": true, "mpirun.mpich": true, "mpiexec": true, "mpiexec.openmpi": true, "mpiexec.mpich": true, "mpiexec.hydra": true,
 }
@@ -92,14 +93,14 @@ func runs(base string) bool {
 
 func (l Launcher) openMPI() bool { return l == LauncherOpenMPI || l == LauncherPRRTE }
 
-// FitsFamily reports whether ranks of an MPI family, as MPIFamilyOf names it, can connect under the launcher.
+// FitsFamily reports whether a launcher can start ranks of an MPI family, as MPIFamilyOf names it, in one job.
 func FitsFamily(l Launcher, family string) bool {
 	return l == LauncherOwnEnvironment || l.openMPI() && family == mpi.FlavourOpenMPI.FamilyText() || l == LauncherHydra && family == mpi.FlavourMPICH.FamilyText()
 }
 
 const openMPIVersion = `\(open mpi\) v?(\d+)\.`
 
-// ask runs the launcher with --version.
+// ask returns the kind of launcher at path by its answer to --version.
 func ask(path string) Launcher {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -119,12 +120,11 @@ func ask(path string) Launcher {
 	return LauncherOwnEnvironment
 }
 
-// A EnvVar is an environment variable for ranks.
+// An EnvVar is an environment variable for ranks.
 type EnvVar struct{ Name, Value string }
 
-// CommandLine returns the command line that runs args under launcher l with vars set in the ranks, and the
-// environment of the launcher itself. That environment stays unchanged if the launcher has options that reach all
-// ranks.
+// CommandLine returns the command line that runs args under launcher l with vars set in the ranks. It also returns
+// the environment of the launcher itself, which stays unchanged if the launcher has options that reach all ranks.
 func CommandLine(l Launcher, args []string, vars []EnvVar) (argv, env []string) {
 	env = os.Environ()
 	switch l {
@@ -133,7 +133,7 @@ func CommandLine(l Launcher, args []string, vars []EnvVar) (argv, env []string) 
 			if argv, err := withVars(args, at, vars); err == nil {
 				return argv, extend(env, vars)
 			}
-			return args, extend(env, vars) // for ranks on this host
+			return args, extend(env, vars) // variables then reach the ranks on this host only
 		}
 		var opts []string
 		for _, v := range vars {
@@ -142,11 +142,11 @@ func CommandLine(l Launcher, args []string, vars []EnvVar) (argv, env []string) 
 		argv = append([]string{args[0]}, opts...)
 		for _, a := range args[1:] {
 			argv = append(argv, a)
-			if a == ":" { // -x applies to one of several programs
+			if a == ":" { // -x applies to one of several programs, which : separates
 				argv = append(argv, opts...)
 			}
 		}
-		if l == LauncherPRRTE { // spawned ranks on this host inherit the launcher's environment
+		if l == LauncherPRRTE { // ranks spawned on this host inherit the launcher's environment
 			env = extend(env, vars)
 		}
 		return argv, env
@@ -167,8 +167,8 @@ func extend(env []string, vars []EnvVar) []string {
 	return env
 }
 
-// GuessProgram guesses the program among the launcher's arguments: the first executable, after wrappers; for an
-// interpreter, its script. If a file lists programs, it is the first of them; "" if none is found.
+// GuessProgram guesses the program among a launcher's arguments: the first executable, after wrappers; for an
+// interpreter, its script. If a file lists programs, it is the first in the file. It returns "" if it finds none.
 func GuessProgram(l Launcher, args []string) string {
 	if p := listed(l, args); p != "" {
 		return p
@@ -182,7 +182,7 @@ func GuessProgram(l Launcher, args []string) string {
 		if p := GuessProgram(NoLauncher, rest[n:]); p != "" || !strings.Contains(a, "/") {
 			return p
 		}
-		return a // ./time input.txt, where time is a program: nothing after it can be started
+		return a // as in ./time input.txt, where time is the user's program: nothing after it can be started
 	}
 	if interpreter(a) && !usesMPI(a) {
 		return script(rest)
@@ -190,7 +190,8 @@ func GuessProgram(l Launcher, args []string) string {
 	return a
 }
 
-// command returns where the launcher's options end: at the first executable word; -1 if none.
+// command returns the index in args of the first word that is an executable, where the launcher's options end; -1 if
+// there is no such word.
 func command(l Launcher, args []string) int {
 	first := 0
 	if l != NoLauncher {
@@ -208,8 +209,8 @@ func command(l Launcher, args []string) int {
 	return -1
 }
 
-// ReplaceCommand returns the launcher's command line with another command in place of each program, so that it runs
-// on the same hosts. It returns nil without a launcher, or if a program isn't found.
+// ReplaceCommand returns the launcher's command line with another command in place of each program, so that the
+// command runs on the same hosts. It returns nil without a launcher, or if a program isn't found.
 func ReplaceCommand(l Launcher, args, program []string) (line []string) {
 	if at, _ := listFile(l, args); l == NoLauncher || at > 0 {
 		return nil
@@ -228,7 +229,7 @@ func ReplaceCommand(l Launcher, args, program []string) (line []string) {
 	return line
 }
 
-// split cuts a list at a word.
+// split cuts a list at each occurrence of a word.
 func split(list []string, at string) (parts [][]string) {
 	for {
 		i := slices.Index(list, at)
@@ -239,7 +240,7 @@ func split(list []string, at string) (parts [][]string) {
 	}
 }
 
-// script returns the script of an interpreter, or else the interpreter.
+// script returns the script that an interpreter runs, or else the interpreter. args begins with the interpreter.
 func script(args []string) string {
 	for i, s := range args[1:] {
 		if strings.HasPrefix(s, "-") {
@@ -310,15 +311,15 @@ func InRank() bool {
 	return err == nil && step < 1<<31 && os.Getenv("SLURM_PROCID") != ""
 }
 
-// A JobPlace is a process's position in its job, as the launcher set it.
+// A JobPlace is a process's position in its job, by the environment variables that the launcher set.
 type JobPlace struct {
-	Rank       int    // -1: not set; for the following fields 0 or "" means that
-	Ranks      int    // of the job
-	LocalRanks int    // ranks on this node
-	JobName    string // distinguishes related jobs
+	Rank       int    // rank in the job; -1: not set
+	Ranks      int    // number of ranks in the job; 0: not set
+	LocalRanks int    // number of the job's ranks on this node; 0: not set
+	JobName    string // distinguishes jobs of one launcher; "": not set
 }
 
-// ReadJobPlace reads the position from the environment.
+// ReadJobPlace reads a process's position in its job from its environment variables.
 func ReadJobPlace(getenv func(name string) string) JobPlace {
 	number := func(without int, names ...string) int {
 		for _, name := range names {
@@ -336,12 +337,12 @@ func ReadJobPlace(getenv func(name string) string) JobPlace {
 	}
 }
 
-// SiblingRanksName names the processes started by this process's parent: mostly the ranks of one job on one node. The
-// name includes the host, and the container if that numbers processes separately.
+// SiblingRanksName returns a name that is the same for all processes started by this process's parent: mostly the
+// ranks of one job on one node. It includes the host, and the container if that numbers processes separately.
 func SiblingRanksName(host string) string {
 	parent := os.Getppid()
 	began := "0"
-	// The name is in parentheses and may contain any character.
+	// The second field, the process's name, is in parentheses and may contain any character.
 	if text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(parent), "stat")); err == nil {
 		if fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])); len(fields) > 19 {
 			began = fields[19]

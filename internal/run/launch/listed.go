@@ -11,8 +11,8 @@ import (
 // Launchers can also read programs from a file: one per line, with its command-line options (Hydra's -configfile,
 // Open MPI's --app), or after the numbers of its ranks (srun --multi-prog).
 
-// listFile returns the index of the argument that names the file, and whether its lines begin with numbers of ranks;
-// -1: there is no such file.
+// listFile returns the index of the argument that names the file of programs, and whether its lines begin with
+// numbers of ranks; -1: no argument does.
 func listFile(l Launcher, args []string) (at int, numbered bool) {
 	for i := 1; i < len(args); i++ {
 		switch o := strings.TrimPrefix(args[i], "-"); {
@@ -21,7 +21,7 @@ func listFile(l Launcher, args []string) (at int, numbered bool) {
 				return i + 1, false
 			}
 		case l == LauncherOwnEnvironment && o == "-multi-prog":
-			// The file is in the program's place, after options. Further options may follow it.
+			// The file is where the program would be, after options. Further options may follow it.
 			for k := len(args) - 1; k > i; k-- {
 				if isFile(args[k]) {
 					return k, true
@@ -32,7 +32,7 @@ func listFile(l Launcher, args []string) (at int, numbered bool) {
 	return -1, false
 }
 
-// listed returns the first program that a file names; "" if there is no such file.
+// listed returns the first program in the file of programs that the arguments name; "" without such a file.
 func listed(l Launcher, args []string) string {
 	at, numbered := listFile(l, args)
 	if at < 0 {
@@ -75,9 +75,9 @@ func fields(line string) []string {
 // held are unnamed files that a launcher reads through their descriptors.
 var held []*os.File
 
-// withVars returns Open MPI's arguments with a changed copy of the file that lists programs: each line has options
-// for vars, as the launcher then ignores such options on its command line. Values with spaces are left out, as lines
-// have no quotes; the launcher's own environment has them.
+// withVars returns Open MPI's arguments with a changed copy of the file args[at], which lists programs. Each line
+// gets options for vars, as the launcher ignores such options on its command line. Values with spaces are left out,
+// as lines have no quotes; the launcher's own environment has them.
 func withVars(args []string, at int, vars []EnvVar) ([]string, error) {
 	text, err := os.ReadFile(args[at])
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// maxLibraries bounds the walk over needed libraries.
+// maxLibraries is the largest number of shared libraries that are searched for one program.
 const maxLibraries = 2000
 
 func hostMachine() elf.Machine {
@@ -21,8 +21,8 @@ func hostMachine() elf.Machine {
 	return elf.EM_X86_64
 }
 
-// closure lists the shared libraries that the loader would load for f, in
-// breadth-first order, and the names it would not find.
+// closure lists the shared libraries that the loader would load for program f, at path, in breadth-first order. It
+// also lists the names that the loader would not find.
 func closure(path string, f *elf.File) (libs, missing []string) {
 	type item struct {
 		path string
@@ -60,7 +60,7 @@ func closure(path string, f *elf.File) (libs, missing []string) {
 	return libs, missing
 }
 
-// runPaths are the directories that the file itself names.
+// runPaths are the directories for its libraries that an ELF file itself names (RPATH, RUNPATH).
 func runPaths(path string, f *elf.File) []string {
 	origin := filepath.Dir(path)
 	var dirs []string
@@ -75,7 +75,7 @@ func runPaths(path string, f *elf.File) []string {
 	return dirs
 }
 
-// find opens the library that the loader would take for name.
+// find opens the library that the loader would take for name. dirs are the directories that the ELF file names.
 func find(name string, dirs []string) (string, *elf.File) {
 	if strings.Contains(name, "/") {
 		return open(name)
@@ -139,7 +139,7 @@ var loaderCache = sync.OnceValue(func() map[string][]string {
 	return cache
 })
 
-// InstalledMPIs lists the MPI libraries that the loader knows, by name.
+// InstalledMPIs lists the MPI libraries in the loader's cache, each once, in no particular order.
 func InstalledMPIs() []Library {
 	libs := []Library{}
 	seen := map[string]bool{}

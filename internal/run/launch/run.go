@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// RunLauncher runs the launcher with our standard streams and forwards signals. It returns the exit code in the form
-// of a shell.
+// RunLauncher runs the launcher with our standard streams and forwards signals. It returns the exit code as a shell
+// does: 128 plus the signal's number after a signal.
 func RunLauncher(argv, env []string) (int, error) {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Env = env
@@ -19,8 +19,8 @@ func RunLauncher(argv, env []string) (int, error) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
 	defer signal.Stop(signals)
-	// A reader of our output, such as head(1), may end before the job. Then a message is lost, but no records. The
-	// job's own processes get the signal as before.
+	// A reader of our output, such as head(1), may end before the job. Then a message is lost, but no records. Notify
+	// keeps SIGPIPE from ending this process; the job's processes still get it.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	if err := c.Start(); err != nil {
 		return 0, err
@@ -58,13 +58,13 @@ func RunLauncher(argv, env []string) (int, error) {
 // on a second signal.
 type witness struct {
 	process *os.Process
-	hold    io.Closer // closing it ends the process, at the latest when we end
+	hold    io.Closer // standard input of the process; closing it ends the process, at the latest when we end
 	died    chan syscall.Signal
 }
 
 func newWitness() *witness {
 	c := exec.Command("cat")
-	c.Env = []string{} // nothing preloaded
+	c.Env = []string{} // no LD_PRELOAD
 	hold, err := c.StdinPipe()
 	if err != nil || c.Start() != nil {
 		return &witness{}
@@ -84,7 +84,7 @@ func newWitness() *witness {
 // saw reports whether the witness got the signal that we just got.
 func (w *witness) saw(s syscall.Signal) bool {
 	if w.died == nil {
-		return s == syscall.SIGINT // probably from a terminal
+		return s == syscall.SIGINT // without a witness, assume that the signal came from a terminal
 	}
 	select {
 	case <-w.died:

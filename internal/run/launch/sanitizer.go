@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// A sanitizer is a checker built in by a compiler. It is recognised by its library, or by a function if it is linked
-// statically.
+// A sanitizer is a checker that a compiler builds into a program. It is recognised by the library that has it, or by
+// a function of it that is linked statically.
 type sanitizer struct{ name, library, function string }
 
 var sanitizers = []sanitizer{

@@ -9,17 +9,18 @@ import (
 	"strings"
 )
 
-// InSlurm reports whether Slurm starts a command's processes: through srun, or through a launcher that calls srun in
-// a job.
+// InSlurm reports whether Slurm starts the processes of a command: by srun, or by another launcher inside a Slurm
+// job.
 func InSlurm(args []string) bool {
 	return filepath.Base(args[0]) == "srun" || os.Getenv("SLURM_JOB_ID") != ""
 }
 
-// taskEpilog is the variable that names the program which Slurm runs, as the user and without arguments, after each
-// task of a step. The program has five seconds, even when a job is ending and can start no more steps.
+// taskEpilog is the environment variable that names the program which Slurm runs, as the user and without arguments,
+// after each task of a step. The program has five seconds, even when a job is ending and can start no more steps.
 const taskEpilog = "SLURM_TASK_EPILOG"
 
-// SetEpilog sets the task epilog, unless the user has set one.
+// SetEpilog returns the variable that makes program the task epilog of a command; nil outside of Slurm, or if the
+// user has set one.
 func SetEpilog(args []string, program string) []EnvVar {
 	if !InSlurm(args) || os.Getenv(taskEpilog) != "" {
 		return nil
@@ -40,13 +41,13 @@ func JobNodes() []string {
 		return hosts(os.Getenv("SLURM_JOB_NODELIST"))
 	}
 	var list []string
-	for i := range n { // of a job with several parts
+	for i := range n { // of the parts of a heterogeneous job
 		list = append(list, hosts(os.Getenv("SLURM_JOB_NODELIST_HET_GROUP_"+strconv.Itoa(i)))...)
 	}
 	return list
 }
 
-// hosts expands a list such as login,node[1-3,07-10]-ib.
+// hosts expands a list of host names in Slurm's notation, such as login,node[1-3,07-10]-ib.
 func hosts(text string) (list []string) {
 	for text != "" {
 		end, inside := 0, false
@@ -65,7 +66,7 @@ func hosts(text string) (list []string) {
 	return list
 }
 
-// expand expands a name with numbers in brackets.
+// expand expands a host name with ranges of numbers in brackets.
 func expand(name string) (list []string) {
 	before, rest, ok := strings.Cut(name, "[")
 	ranges, after, closed := strings.Cut(rest, "]")
@@ -79,7 +80,7 @@ func expand(name string) (list []string) {
 		}
 		low, e1 := strconv.Atoi(first)
 		high, e2 := strconv.Atoi(last)
-		const most = 1 << 20 // no machine is larger
+		const most = 1 << 20 // no machine has more hosts
 		if e1 != nil || e2 != nil || high-low > most {
 			return nil
 		}
@@ -92,8 +93,8 @@ func expand(name string) (list []string) {
 	return list
 }
 
-// CommandOnNodes returns the command that starts one process on each host. With within set it is a step of this Slurm
-// job, beside other steps; else a new job.
+// CommandOnNodes returns the srun command that starts one process on each host. With within set it is a step of this
+// Slurm job, beside its other steps; else it is a new job.
 func CommandOnNodes(nodes []string, within bool, program ...string) []string {
 	n := strconv.Itoa(len(nodes))
 	line := []string{"srun", "-w", strings.Join(nodes, ","), "-N", n, "-n", n}
@@ -105,7 +106,7 @@ func CommandOnNodes(nodes []string, within bool, program ...string) []string {
 	return append(line, program...)
 }
 
-// SameHost compares two host names. Either may have a domain.
+// SameHost reports whether two host names are equal. Either may have a domain.
 func SameHost(a, b string) bool {
 	a, _, _ = strings.Cut(a, ".")
 	b, _, _ = strings.Cut(b, ".")

@@ -9,8 +9,8 @@ import (
 
 // A wrapper is a program that starts another one, as in `timeout 5m mpirun …` and `mpirun -n 4 nice ./app`.
 type wrapper struct {
-	values   string // options whose value is the next word
-	operands int    // words between the options and the command
+	values   string // options that take the next word as value, separated by spaces
+	operands int    // number of words between the options and the command
 }
 
 var wrappers = map[string]wrapper{
@@ -33,9 +33,8 @@ var wrappers = map[string]wrapper{
 	"valgrind":  {},
 }
 
-// WrapperWords returns the number of words before the command that is finally started: wrappers with their options. A
-// program may have a wrapper's name: see usesMPI. The last word is never a wrapper, as it would have nothing to
-// start.
+// WrapperWords returns the number of words that belong to wrappers, before the command that these start. A program
+// may have a wrapper's name, see usesMPI. The last word is never a wrapper, as it would have nothing to start.
 func WrapperWords(args []string) int {
 	n := 0
 	for n < len(args)-1 {
@@ -69,26 +68,29 @@ func usesMPI(word string) bool {
 	return err == nil && r.UsesMPI
 }
 
-// assigns reports whether a word sets a variable in env's syntax.
+// assigns reports whether a word sets a variable, as NAME=VALUE does in arguments of env.
 func assigns(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	return ok && name != "" && !strings.ContainsAny(name, "/.")
 }
 
-// PreloadSetBy returns the value that a command line gives LD_PRELOAD for the ranks, as `mpiexec -genv LD_PRELOAD libx.so`
-// and `env LD_PRELOAD=libx.so ./app` do: it replaces the value that all ranks get. Without such words it returns false.
+// PreloadSetBy returns the value that a command line gives LD_PRELOAD for the ranks, as `mpiexec -genv LD_PRELOAD
+// libx.so` and `env LD_PRELOAD=libx.so ./app` do. That value replaces the one that all ranks get. sets is false if
+// the command line gives none.
 func PreloadSetBy(args []string) (libraries string, sets bool) {
 	const name = "LD_PRELOAD"
 	for i, a := range args {
 		_, value, ok := strings.Cut(a, name+"=")
 		switch {
 		case ok:
-			if end := strings.IndexAny(value, " ,"); end >= 0 { // a shell command, or a list of variables
+			// A shell command, or a list of variables, goes on after the value.
+			if end := strings.IndexAny(value, " ,"); end >= 0 {
 				value = value[:end]
 			}
 			return strings.Trim(value, `"'`), true
 		case a != name:
-		case i > 0 && args[i-1] == "-x" || i+1 == len(args): // from the launcher's own environment
+		// -x LD_PRELOAD takes the value of the launcher's own environment.
+		case i > 0 && args[i-1] == "-x" || i+1 == len(args):
 			return "", true
 		default:
 			return args[i+1], true

@@ -21,21 +21,22 @@ type ArrivalMark struct {
 	Call       string
 	Host       string
 	PID        int
-	StartNs    int64  // since 1970
-	space      uint64 // namespace of PID; 0: not known
-	Rank       int    // -1: not known
-	Ranks      int    // of the job; 0: not known
-	LocalRanks int    // ranks on the host; 0: not known
+	StartNs    int64  // start of the process, in ns since 1970
+	space      uint64 // number of the namespace of process numbers that PID is in; 0: not known
+	Rank       int    // rank of the process; -1: not known
+	Ranks      int    // number of ranks of the job; 0: not known
+	LocalRanks int    // number of the job's ranks on the host; 0: not known
 	Job        string
-	Alive      bool // it runs on this machine
+	Alive      bool // the process still runs, on this machine
 
 	path string
 }
 
-// arrivalSuffix is the suffix of marks' names.
+// arrivalSuffix is the suffix of the names of files that are arrival marks.
 const arrivalSuffix = ".in"
 
-// ReadArrivals reads the marks in a job's folder, or in folders directly below path. Other files are skipped.
+// ReadArrivals reads the arrival marks in a job's folder, or in scratch folders directly below path. Other files are
+// skipped.
 func ReadArrivals(path string) []ArrivalMark {
 	files, _ := filepath.Glob(filepath.Join(path, "*"+arrivalSuffix))
 	below, _ := filepath.Glob(filepath.Join(path, "spoor-*", "*"+arrivalSuffix))
@@ -43,7 +44,7 @@ func ReadArrivals(path string) []ArrivalMark {
 	for _, file := range append(files, below...) {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			continue // the process may have just left the call
+			continue // the process may have left the call, which removes the file
 		}
 		if a, err := ReadArrival(text); err == nil {
 			a.path = file
@@ -57,7 +58,7 @@ func ReadArrivals(path string) []ArrivalMark {
 	return list
 }
 
-// RemoveEndedMarks removes the marks of processes that have ended.
+// RemoveEndedMarks removes the files of those marks whose processes have ended.
 func RemoveEndedMarks(list []ArrivalMark) {
 	for i := range list {
 		if !list[i].Alive {
@@ -66,7 +67,7 @@ func RemoveEndedMarks(list []ArrivalMark) {
 	}
 }
 
-// ReadArrival reads a mark.
+// ReadArrival parses the text of an arrival mark's file.
 func ReadArrival(text []byte) (*ArrivalMark, error) {
 	a := &ArrivalMark{Rank: -1}
 	env := make(map[string]string)

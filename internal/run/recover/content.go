@@ -20,7 +20,7 @@ import (
 // ErrNoRecords is returned if no process of a world left readable records.
 var ErrNoRecords = errors.New("no records that can be read")
 
-// Content merges the world's records. producer names the program's version.
+// Content merges the records of a world's processes into a trace's content. producer names the program's version.
 func (w *World) Content(producer string) (*sections.Content, error) {
 	var tracks []*track.Track
 	var first *capture.Context
@@ -60,7 +60,8 @@ func (w *World) Content(producer string) (*sections.Content, error) {
 	return c, err
 }
 
-// seriesOf combines the times of all calls; nil without any. They are in a temporary file without a name.
+// seriesOf combines the times of all calls of the tracks, in rank order; nil without any. They are in a temporary
+// file without a name.
 func seriesOf(tracks []*track.Track, ranks int) (*sections.Series, error) {
 	byRank := make([]*track.Track, ranks)
 	any := false
@@ -118,7 +119,7 @@ func (w *World) meta(c *capture.Context, producer string) map[string]string {
 	if len(c.Layers) > 0 {
 		m[trace.MetaLayers] = strings.Join(c.Layers, "\n")
 	}
-	if c.SessionsOnly && c.Library == "" { // a program without MPI
+	if c.SessionsOnly && c.Library == "" { // a program that never used MPI
 		delete(m, trace.MetaMPI)
 		delete(m, trace.MetaLibrary)
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/spoor-hpc/spoor/internal/run/deliver"
 )
 
-// noteName is the file in a partial folder that explains the others.
+// noteName is the name of the file in a partial folder that explains the other files.
 const noteName = "README"
 
-// note returns the text of that file. It is unique to the run's scratch folder.
+// note returns the text of the file noteName, which differs for each scratch folder.
 func note(name, scratch string) string {
 	return fmt.Sprintf(`What ranks of a traced MPI program recorded before they died.
 Make a trace of it with
@@ -32,9 +32,9 @@ on those nodes; copy them here first.
 `, name, scratch)
 }
 
-// PartialFolder returns the folder beside a trace that receives the records of a dead run: PROGRAM.spoor.partial, or
-// a numbered name if that is another run's. The scratch folder identifies the run, so that all its hosts find the
-// same folder. "": it doesn't exist yet.
+// PartialFolder returns the folder for the records of a dead run, beside its trace, whose path is out. The folder is
+// PROGRAM.spoor.partial, or a numbered name if that is another run's. The scratch folder identifies the run, so that
+// all its hosts find the same folder. "": it doesn't exist yet.
 func PartialFolder(out, scratch string) string {
 	for n := 1; ; n++ {
 		dir := home(out, n)
@@ -47,8 +47,8 @@ func PartialFolder(out, scratch string) string {
 	}
 }
 
-// MakePartialFolder returns PartialFolder, and makes it if needed. It has a link for each host until that host's
-// records have been moved.
+// MakePartialFolder returns PartialFolder, and makes it if needed. The folder has a link for each host until that
+// host's records have been moved.
 func MakePartialFolder(out, scratch string, hosts ...string) (string, error) {
 	for n := 1; ; n++ {
 		dir := home(out, n)
@@ -95,7 +95,7 @@ func taken(err error) bool {
 	return errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// LinkedHosts lists the hosts whose records may be missing in a partial folder.
+// LinkedHosts lists the hosts that have a link in partial folder home: their records may be missing there.
 func LinkedHosts(home, scratch string) (hosts []string) {
 	entries, _ := os.ReadDir(home)
 	for _, e := range entries {
@@ -106,7 +106,8 @@ func LinkedHosts(home, scratch string) (hosts []string) {
 	return hosts
 }
 
-// LinkHosts replaces the links in a partial folder by links for some hosts.
+// LinkHosts makes links to the scratch folder for the given hosts in partial folder home, and removes those of other
+// hosts.
 func LinkHosts(home, scratch string, hosts ...string) {
 	for _, host := range LinkedHosts(home, scratch) {
 		if !slices.Contains(hosts, host) {

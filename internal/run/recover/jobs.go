@@ -18,14 +18,15 @@ import (
 // A Job is the scratch folder of a run on this machine.
 type Job struct {
 	Dir      string
-	Contexts []*capture.Context // of running processes; empty: all have ended, and left records
-	Arrivals []ArrivalMark      // of running processes
+	Contexts []*capture.Context // of processes that run; empty: all have ended, and left records
+	Arrivals []ArrivalMark      // of processes that run
 }
 
 // IsAlive reports whether a process of the job runs.
 func (j *Job) IsAlive() bool { return len(j.Contexts)+len(j.Arrivals) > 0 }
 
-// Name returns the program's name, or else the folder's; pid is the number of a running process.
+// Name returns the name of the program that a living job runs, or else its folder's name. pid is the number of one of
+// its processes.
 func (j *Job) Name() (program string, pid int) {
 	if len(j.Contexts) > 0 {
 		return filepath.Base(j.Contexts[0].Exe), j.Contexts[0].PID
@@ -37,8 +38,8 @@ func (j *Job) Name() (program string, pid int) {
 	return filepath.Base(j.Dir), pid
 }
 
-// FindJobs finds jobs by their scratch folders, which are directly below the parents. Unreadable ones belong to other
-// users.
+// FindJobs finds jobs by their scratch folders, which are directly below the given parents. Unreadable folders belong
+// to other users.
 func FindJobs(parents []string) []Job {
 	var list []Job
 	seen := make(map[string]bool)
@@ -78,7 +79,7 @@ func (j *Job) HasProcess(pid int) bool {
 		own = append(own, a.PID)
 	}
 	for _, process := range own {
-		const deep = 64 // no chain is longer
+		const deep = 64 // no chain of parents is longer
 		for n, at := 0, process; at > 1 && n < deep; n++ {
 			if at == pid {
 				return true
@@ -89,8 +90,8 @@ func (j *Job) HasProcess(pid int) bool {
 	return false
 }
 
-// RecordedBytes returns the number of bytes of records so far. While it stays the same, no process has begun or ended
-// an MPI call.
+// RecordedBytes returns the number of bytes that the processes of the directories have recorded so far. While it
+// stays the same, no process has begun or ended an MPI call.
 func RecordedBytes(dirs []string) (n uint64) {
 	for _, dir := range dirs {
 		rings, _ := filepath.Glob(filepath.Join(dir, "ring.*"))
@@ -105,21 +106,21 @@ func RecordedBytes(dirs []string) (n uint64) {
 // ticksPerSecond is the unit of times in /proc, the same on all Linux systems.
 const ticksPerSecond = 100
 
-// IsAlive reports whether the process that left a context still runs on this machine.
+// IsAlive reports whether the process that wrote a context file still runs on this machine.
 func IsAlive(c *capture.Context) bool {
 	host, err := os.Hostname()
 	if err != nil || c == nil || c.Host != host || c.PID <= 0 {
 		return false
 	}
-	if c.Namespace != 0 && c.Namespace != ownNamespace() { // its number belongs to another process here, or to none
+	if c.Namespace != 0 && c.Namespace != ownNamespace() { // then PID is another process here, or none
 		return isLocked(c.LockFile)
 	}
 	state, started, ok := processStat(c.PID)
-	// Another process with this number would have begun later.
+	// If another process has this number now, it began after the context was written.
 	return ok && state != 'Z' && state != 'X' && started <= c.StartNs
 }
 
-// ownNamespace is the namespace of the process numbers that we see; 0: not known.
+// ownNamespace is the number of the namespace in which this process sees process numbers; 0: not known.
 var ownNamespace = sync.OnceValue(func() uint64 {
 	text, _ := os.Readlink("/proc/self/ns/pid")
 	_, text, _ = strings.Cut(text, "[")
@@ -137,7 +138,7 @@ func isLocked(path string) bool {
 	return syscall.FcntlFlock(f.Fd(), syscall.F_GETLK, &l) == nil && l.Type != syscall.F_UNLCK
 }
 
-// IsAliveIn is IsAlive for a process directory.
+// IsAliveIn is IsAlive for the process of a process directory.
 func IsAliveIn(dir string) bool {
 	c, err := capture.ReadContext(dir)
 	return err == nil && IsAlive(c)
@@ -163,7 +164,7 @@ func StoppedState(c *capture.Context) byte {
 	return held
 }
 
-// processStat returns a process's state, and its start in ns since 1970.
+// processStat returns a process's state, as a letter of /proc, and its start in ns since 1970.
 func processStat(pid int) (state byte, startedNs int64, ok bool) {
 	return stat(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 }
@@ -174,7 +175,7 @@ func stat(path string) (state byte, startedNs int64, ok bool) {
 	if err != nil {
 		return 0, 0, false
 	}
-	// The name is in parentheses and may contain any character.
+	// The second field, the process's name, is in parentheses and may contain any character.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	if len(fields) < 20 {
 		return 0, 0, false
@@ -187,7 +188,7 @@ func stat(path string) (state byte, startedNs int64, ok bool) {
 	return fields[0][0], boot*1e9 + ticks*(1e9/ticksPerSecond), true
 }
 
-// bootTime is in seconds since 1970, rounded down.
+// bootTime returns when this machine was started, in seconds since 1970, rounded down.
 func bootTime() (int64, bool) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {

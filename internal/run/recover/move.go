@@ -17,11 +17,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 )
 
-// MoveProcessDirs moves process directories into dir. It copies them if dir is on another file system. Processes that
-// still run keep theirs, and dir gets a link. After an error everything is as before.
+// MoveProcessDirs moves process directories into directory dir. It copies them if dir is on another file system.
+// Processes that still run keep theirs, and dir gets a link to it. After an error everything is as before.
 func MoveProcessDirs(dirs []string, dir string) (err error) {
 	var made []string
-	renamed := make(map[string]string) // by old path: the new path
+	renamed := make(map[string]string) // by path before renaming: the path after it
 	defer func() {
 		if err == nil {
 			return
@@ -62,9 +62,9 @@ func MoveProcessDirs(dirs []string, dir string) (err error) {
 	return nil
 }
 
-// CollectFinished moves records and marks of a job's ended processes on this host into an existing directory. It
-// returns the number of processes moved. It may be killed at any time: the next call moves what was not moved
-// completely.
+// CollectFinished moves records and arrival marks of a job's ended processes on this host from the scratch folder
+// into an existing directory. It returns the number of processes moved. It may be killed at any time: the next call
+// moves what was not moved completely.
 func CollectFinished(scratch, dir string) (int, error) {
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
 		return 0, fmt.Errorf("%s isn't there on this host", dir)
@@ -104,7 +104,8 @@ func CollectFinished(scratch, dir string) (int, error) {
 	return n, nil
 }
 
-// CopyRecords copies the records so far of this host's processes, and their marks, into an existing directory.
+// CopyRecords copies what this host's processes have recorded so far, and their arrival marks, from the scratch
+// folder into an existing directory.
 func CopyRecords(scratch, dir string) error {
 	dirs, marks, err := LocalRecords(scratch)
 	if err != nil {
@@ -112,7 +113,7 @@ func CopyRecords(scratch, dir string) error {
 	}
 	for _, from := range dirs {
 		to := filepath.Join(dir, filepath.Base(from))
-		const tries = 8 // for a process that keeps writing
+		const tries = 8 // the process may keep writing while its records are copied
 		for try := 0; try < tries; try++ {
 			if err = errors.Join(os.RemoveAll(to), copyDir(from, to)); err == nil {
 				if err = readProcess(to).Damage; err == nil {
@@ -122,13 +123,15 @@ func CopyRecords(scratch, dir string) error {
 		}
 	}
 	for _, a := range marks {
-		_ = copyFile(a.path, filepath.Join(dir, filepath.Base(a.path))) // the process may have left the call
+		// It fails if the process has left the call, as the mark is gone then.
+		_ = copyFile(a.path, filepath.Join(dir, filepath.Base(a.path)))
 	}
-	return nil // the reader of the file reports errors
+	return nil // whoever reads the copied records reports damage
 }
 
-// LocalRecords lists the records and marks of this host's processes in a scratch folder, which several hosts may see.
-// If the folder is in this host's memory, all are this host's, even if containers have other names.
+// LocalRecords lists the process directories and arrival marks of this host's processes in a scratch folder, which
+// several hosts may see. If the folder is in this host's memory, all are this host's, even if containers have other
+// names.
 func LocalRecords(scratch string) (dirs []string, marks []ArrivalMark, err error) {
 	dirs, err = ProcessDirs(scratch)
 	marks = ReadArrivals(scratch)
@@ -141,7 +144,7 @@ func LocalRecords(scratch string) (dirs []string, marks []ArrivalMark, err error
 	return dirs, slices.DeleteFunc(marks, func(a ArrivalMark) bool { return a.Host != host }), nil
 }
 
-// tmpfs is the magic number of the in-memory file system.
+// tmpfs is the number by which statfs identifies an in-memory file system.
 const tmpfs = 0x01021994
 
 // LockScratch locks a scratch folder against others that move its records, until unlock is called. ok is false if it
@@ -162,10 +165,10 @@ func LockScratch(scratch string, wait time.Duration) (unlock func(), ok bool) {
 	}
 }
 
-// move moves a process directory below dir; isCopy: the original still exists. Processes of different hosts may have
-// the same name, as in containers.
+// move moves a process directory into directory dir. to is its new path; isCopy: the original still exists. Processes
+// of different hosts may have the same name, as in containers, so the path may get a number.
 func move(from, dir string, now time.Time) (to string, isCopy bool, err error) {
-	_ = capture.MarkProcessEnded(from, now) // without the mark, only the length of a last call is unknown
+	_ = capture.MarkProcessEnded(from, now) // without that, only the duration of the last call stays unknown
 	about, err := os.ReadFile(filepath.Join(from, contextName))
 	if err != nil {
 		about = []byte(from)
@@ -176,11 +179,12 @@ func move(from, dir string, now time.Time) (to string, isCopy bool, err error) {
 		if n > 0 {
 			to += fmt.Sprintf(".%d", n)
 		}
-		if isLink(to, from) { // a link made while the process ran
+		if isLink(to, from) { // MoveProcessDirs made this link while the process ran
 			_ = os.Remove(to)
 		}
 		if there, err := os.ReadFile(filepath.Join(to, contextName)); err == nil && bytes.Equal(about, there) {
-			return to, true, nil // the process that copied it was killed before it removed the original
+			// An earlier move was killed after it copied the directory and before it removed the original.
+			return to, true, nil
 		}
 		if isCopy {
 			err = os.Rename(part, to)
@@ -199,7 +203,7 @@ func move(from, dir string, now time.Time) (to string, isCopy bool, err error) {
 	}
 }
 
-// isLink reports whether a path is a symbolic link to an existing directory.
+// isLink reports whether path is a symbolic link to the existing directory dir.
 func isLink(path, dir string) bool {
 	if _, err := os.Readlink(path); err != nil {
 		return false
@@ -209,10 +213,10 @@ func isLink(path, dir string) bool {
 	return err == nil && err2 == nil && os.SameFile(a, b)
 }
 
-// hidden is the prefix of incomplete process directories: copies in progress, and those being removed.
+// hidden is the prefix of the names of incomplete process directories: copies in progress, and those being removed.
 const hidden = "."
 
-// discard removes a process directory that has been copied. If that fails, both exist.
+// discard removes a process directory that has been copied. If that fails, both the original and the copy exist.
 func discard(dir string) {
 	gone := filepath.Join(filepath.Dir(dir), hidden+filepath.Base(dir))
 	if os.Rename(dir, gone) == nil {
@@ -221,7 +225,7 @@ func discard(dir string) {
 	_ = os.RemoveAll(dir)
 }
 
-// sweep removes a scratch folder that has only hidden directories.
+// sweep removes the hidden directories of a scratch folder, and the folder itself if it has nothing else.
 func sweep(scratch string) {
 	entries, _ := os.ReadDir(scratch)
 	for _, e := range entries {

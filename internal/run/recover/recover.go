@@ -28,14 +28,14 @@ import (
 // A Process is the readable content of a process directory.
 type Process struct {
 	Dir     string
-	Context *capture.Context // nil: unreadable
+	Context *capture.Context // nil: the context file can't be read
 	Track   *track.Track     // nil: no records could be read
 	// Damage is the reason why there is no track, or why reading stopped.
 	Damage error
 }
 
-// ProcessDirs lists the process directories of a path: path itself, or those directly below it. Each is listed once,
-// even if several links lead to it.
+// ProcessDirs lists the process directories at path: path itself, or those in it, in scratch folders in it, and where
+// its links lead. Each is listed once, even if several links lead to it.
 func ProcessDirs(path string) ([]string, error) {
 	if isProcess(path) {
 		return []string{path}, nil
@@ -51,11 +51,11 @@ func ProcessDirs(path string) ([]string, error) {
 			continue
 		}
 		if e.Type()&os.ModeSymlink != 0 {
-			// the directory of a process that still runs
+			// A link to the directory of a process that still runs.
 			if real, err := filepath.EvalSymlinks(dir); err == nil && isProcess(real) {
 				list = append(list, real)
 			} else if err == nil {
-				// the folder of all ranks of a node
+				// A link to the folder with all ranks of a node.
 				more, err := below(real)
 				if err != nil {
 					return nil, err
@@ -65,7 +65,7 @@ func ProcessDirs(path string) ([]string, error) {
 		} else if e.IsDir() && isProcess(dir) {
 			list = append(list, dir)
 		} else if e.IsDir() && strings.HasPrefix(e.Name(), "spoor-") {
-			// a job's scratch folder
+			// The scratch folder of a job.
 			more, err := below(dir)
 			if err != nil {
 				return nil, err
@@ -113,10 +113,10 @@ func UnreachableFolders(path string) []RemoteFolder {
 	return list
 }
 
-// contextName is the file that identifies a process.
+// contextName is the file in a process directory that identifies the process.
 const contextName = "context"
 
-// isProcess looks for the file that the shim makes first in a process directory.
+// isProcess reports whether dir is a process directory: it has one of the files that the shim makes first.
 func isProcess(dir string) bool {
 	return slices.ContainsFunc([]string{contextName, "ring.0"}, func(name string) bool {
 		st, err := os.Lstat(filepath.Join(dir, name))
@@ -130,8 +130,8 @@ func IsMarkedComplete(dir string) bool {
 	return err == nil
 }
 
-// ReadProcesses reads process directories; step is called after each. The result is in
-// the order of dirs.
+// ReadProcesses reads process directories, several at a time; it calls step after each. The result is in the order of
+// dirs.
 func ReadProcesses(dirs []string, step func()) []*Process {
 	list := make([]*Process, len(dirs))
 	var mu sync.Mutex
@@ -184,8 +184,8 @@ type World struct {
 	Processes []*Process
 }
 
-// GroupIntoWorlds groups processes into worlds; the first one was not spawned. Processes without a context belong to
-// none.
+// GroupIntoWorlds groups processes into worlds. Worlds that were not spawned come first. Processes without a context
+// belong to none.
 //
 // Records don't name their world, so start times separate processes of equal rank in worlds of equal size.
 func GroupIntoWorlds(list []*Process) []*World {
@@ -223,7 +223,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// Missing lists the ranks without a directory.
+// Missing lists the ranks of the world without a process directory.
 func (w *World) Missing() []int {
 	have := make(map[int]bool, len(w.Processes))
 	for _, p := range w.Processes {
@@ -241,7 +241,7 @@ func (w *World) Missing() []int {
 // An Ending is how one rank of a recovered trace ended.
 type Ending struct {
 	Rank    int        `json:"rank"`
-	End     string     `json:"end"` // sums.Finished, Unfinished or Missing
+	End     string     `json:"end"` // sums.Finished, sums.Unfinished or sums.Missing
 	Host    string     `json:"host,omitempty"`
 	PID     int        `json:"pid,omitempty"`
 	Calls   int64      `json:"calls"`
@@ -255,7 +255,7 @@ type Ending struct {
 // A LastCall is the last call of a thread.
 type LastCall struct {
 	Thread      int         `json:"thread"`
-	NotReturned bool        `json:"inside"` // it has not returned
+	NotReturned bool        `json:"inside"` // the call has not returned
 	Call        *trace.Call `json:"call"`
 }
 

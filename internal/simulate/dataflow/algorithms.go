@@ -6,7 +6,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// A generator generates the operations of one member in a collective.
+// A generator generates the operations of one member of a communicator in a collective.
 type generator struct {
 	*Collective
 	ops      []Op
@@ -28,7 +28,7 @@ func (g *generator) receive(from int) {
 	g.ops = append(g.ops, Op{Kind: OpReceive, Peer: int32(g.WorldRankOf(from)), Context: g.Context, Tag: g.Tag, Request: NoRequest})
 }
 
-// exchange sends and receives concurrently.
+// exchange sends bytes to member to, and receives from member from at the same time.
 func (g *generator) exchange(to, from int, bytes int64) {
 	g.receive(from)
 	g.send(to, bytes)
@@ -37,26 +37,27 @@ func (g *generator) exchange(to, from int, bytes int64) {
 	g.ops = append(g.ops, Op{Kind: OpWait, Request: g.requests[1]}, Op{Kind: OpWait, Request: g.requests[0]})
 }
 
-// combine adds the time that a reduction takes to combine two operands of this size.
+// combine adds the time that a reduction takes to combine two operands of a size in bytes.
 func (g *generator) combine(bytes int64) {
 	if t := int64(g.CombinePsPerByte * float64(bytes)); t > 0 {
 		g.ops = append(g.ops, Op{Kind: OpOverhead, TimePs: t})
 	}
 }
 
-// barrier is the dissemination algorithm (Hensgen, Finkel and Manber, 1988).
+// barrier generates the dissemination algorithm (Hensgen, Finkel and Manber, 1988).
 func barrier(g *generator) {
 	for d := 1; d < g.Members; d *= 2 {
 		g.exchange((g.OwnMember+d)%g.Members, (g.OwnMember-d+g.Members)%g.Members, 0)
 	}
 }
 
-// relative is a member's number counted from the root; absolute is the inverse.
+// relative returns the own member's number counted from the root. absolute turns a number counted from the root into
+// one in the communicator.
 func (g *generator) relative() int      { return (g.OwnMember - g.Root + g.Members) % g.Members }
 func (g *generator) absolute(r int) int { return (r + g.Root) % g.Members }
 
-// down sends data down a binomial tree. A member gets the data for itself and its subtree, and passes on the
-// subtree's parts. size returns the bytes for a number of members.
+// down generates sends of data from the root down a binomial tree. A member receives the data for itself and its
+// subtree, and sends on the data of its children's subtrees. size returns the bytes for a number of members.
 func (g *generator) down(size func(members int) int64) {
 	r, mask := g.relative(), 1
 	for mask < g.Members && r&mask == 0 {
@@ -72,7 +73,8 @@ func (g *generator) down(size func(members int) int64) {
 	}
 }
 
-// up sends data up the binomial tree that down uses. size returns the bytes from a number of members.
+// up generates sends up the binomial tree that down uses, to the root. size returns the bytes from a number of
+// members. Each receiver combines operands of combine bytes.
 func (g *generator) up(size func(members int) int64, combine int64) {
 	r := g.relative()
 	for mask := 1; mask < g.Members; mask <<= 1 {
@@ -87,7 +89,8 @@ func (g *generator) up(size func(members int) int64, combine int64) {
 	}
 }
 
-// bcast sends data down a tree, or scatters it and passes the parts around a ring.
+// bcast generates a broadcast down a tree. Of large data to many members it is a scatter down the tree and an
+// all-gather around a ring.
 func bcast(g *generator) {
 	b := g.bytes()
 	if b < bcastLarge || g.Members < manyMembers {
@@ -99,7 +102,8 @@ func bcast(g *generator) {
 	g.ring(part)
 }
 
-// ring has each member pass on to the next member what it got from the previous one.
+// ring has each member send blocks of a size in bytes to the next member, n-1 times: its own, then those that it
+// received.
 func (g *generator) ring(block int64) {
 	for range g.Members - 1 {
 		g.exchange((g.OwnMember+1)%g.Members, (g.OwnMember-1+g.Members)%g.Members, block)
@@ -111,7 +115,7 @@ func scatter(g *generator) { g.down(func(members int) int64 { return g.bytes() *
 
 func gatherv(g *generator) { g.linear(g.Sent, 0) }
 
-// linear has all members send to the root, which combines their data one after the other.
+// linear has all members send bytes to the root, which receives and combines their data one after the other.
 func (g *generator) linear(bytes, combine int64) {
 	if g.OwnMember != g.Root {
 		g.send(g.Root, bytes)
@@ -125,7 +129,7 @@ func (g *generator) linear(bytes, combine int64) {
 	}
 }
 
-// to returns the bytes for a member: from SentTo if set, else bytes.
+// to returns the bytes that the own member passes to a member: from SentTo if set, else the given bytes.
 func (c *Collective) to(member int, bytes int64) int64 {
 	if member < len(c.SentTo) {
 		return int64(min(c.SentTo[member], 1<<50))
@@ -133,7 +137,7 @@ func (c *Collective) to(member int, bytes int64) int64 {
 	return bytes
 }
 
-// scatterv sends a part to each member.
+// scatterv has the root send a part to each member.
 func scatterv(g *generator) {
 	if g.OwnMember != g.Root {
 		g.receive(g.Root)
@@ -146,7 +150,7 @@ func scatterv(g *generator) {
 	}
 }
 
-// from returns the bytes from a member: from ReceivedFrom if set, else the same for all.
+// from returns the bytes that the own member gets from a member: from ReceivedFrom if set, else the same for all.
 func (g *generator) from(member int) int64 {
 	if member < len(g.ReceivedFrom) {
 		return int64(min(g.ReceivedFrom[member], 1<<50))
@@ -154,7 +158,7 @@ func (g *generator) from(member int) int64 {
 	return g.Received / int64(g.Members)
 }
 
-// allgather uses Bruck's algorithm, or a ring.
+// allgather generates Bruck's algorithm, or a ring if the result is large.
 func allgather(g *generator) {
 	if g.Received < allgatherLarge {
 		g.bruck()
@@ -167,7 +171,7 @@ func allgather(g *generator) {
 
 // bruck doubles each member's number of blocks with each step (Bruck et al., 1997). A member's first block is its own.
 func (g *generator) bruck() {
-	have, next := int64(0), 0 // bytes gathered, and the next block
+	have, next := int64(0), 0 // bytes gathered so far, and the distance of the member whose block is next
 	for d := 1; d < g.Members; d *= 2 {
 		for ; next < min(d, g.Members-d); next++ {
 			have += g.from((g.OwnMember + next) % g.Members)
@@ -183,8 +187,8 @@ func (g *generator) bruck() {
 	}
 }
 
-// alltoall sends half of the data in each of a few steps (Bruck), or exchanges blocks
-// with one member after the other.
+// alltoall sends half of the data in each of a few steps (Bruck) if blocks are small. Else it exchanges blocks with
+// one member after the other.
 func alltoall(g *generator) {
 	block := g.Sent / int64(g.Members)
 	if g.Operation == meaning.OperationAlltoall && block <= alltoallSmall && g.Members >= manyMembers {
@@ -196,7 +200,7 @@ func alltoall(g *generator) {
 
 func (g *generator) bruckAlltoall(block int64) {
 	for d := 1; d < g.Members; d *= 2 {
-		blocks := int64(0) // blocks whose distance has this bit set
+		blocks := int64(0) // number of blocks for members at a distance with bit d set
 		for i := range g.Members {
 			if i&d != 0 {
 				blocks++
@@ -213,19 +217,21 @@ func (g *generator) pairs(block int64) {
 	}
 }
 
-// together sends to all members at once, and receives from all.
+// together sends to all members at once, and receives from all. bytes returns the bytes for a member.
 func (g *generator) together(bytes func(to int) int64) {
 	for i := 1; i < g.Members; i++ {
 		to := (g.OwnMember + i) % g.Members
 		g.send(to, bytes(to))
-		g.ops[len(g.ops)-1].IsBuffered = true // the receive was posted first
+		// The send waits for no receive: each member posted its receives before it sent.
+		g.ops[len(g.ops)-1].IsBuffered = true
 	}
 	for i := 1; i < g.Members; i++ {
 		g.receive((g.OwnMember - i + g.Members) % g.Members)
 	}
 }
 
-// reduce combines up a tree, or halves the data with each step and gathers the parts.
+// reduce combines the members' data up a tree. If they are large, it halves the data with each step and then gathers
+// the parts.
 func reduce(g *generator) {
 	if b := g.Sent; b <= reduceLarge || g.Members < 4 {
 		g.up(func(int) int64 { return b }, b)
@@ -236,8 +242,8 @@ func reduce(g *generator) {
 	g.up(func(members int) int64 { return part * int64(members) }, 0)
 }
 
-// allreduce doubles with each step the number of members whose data is combined; or it halves the data with each
-// step, and gathers the parts.
+// allreduce doubles with each step the number of members whose data is combined. If the data is large, it halves the
+// data with each step and then gathers the parts.
 func allreduce(g *generator) {
 	if b := g.Sent; b <= reduceLarge || g.Members < 4 {
 		g.doubling(b)
@@ -280,11 +286,12 @@ func (g *generator) halving() {
 	}, back)
 }
 
-// nothing, as argument back of folded: members beyond a power of two get no result.
+// nothing, as argument back of folded, means that members which took no part in the steps get no result.
 const nothing = -1
 
-// folded lets a power-of-two number of members run some steps. The other members first send their data to a
-// neighbour, and get back bytes of the result from it unless back is nothing.
+// folded lets the largest possible power-of-two number of members run some steps. Each other member first sends its
+// data, of the given bytes, to a neighbour that runs them. It gets back bytes of the result from the neighbour,
+// unless back is nothing.
 func (g *generator) folded(bytes int64, steps func(me, power int, absolute func(int) int), back int64) {
 	power := 1 << (bits.Len(uint(g.Members)) - 1)
 	extra := g.Members - power
@@ -312,7 +319,7 @@ func (g *generator) folded(bytes int64, steps func(me, power int, absolute func(
 	}
 }
 
-// reduceScatter halves the parts with each step. A folded member gets back its own part.
+// reduceScatter halves the parts with each step. A member that ran no steps, see folded, gets back its own part.
 func reduceScatter(g *generator) {
 	extra := g.Members - 1<<(bits.Len(uint(g.Members))-1)
 	part := func(member int) int64 { return g.to(member, g.Sent/int64(g.Members)) }
@@ -321,7 +328,8 @@ func reduceScatter(g *generator) {
 		back = part(g.OwnMember - g.OwnMember%2)
 	}
 	g.folded(g.Sent, func(me, power int, absolute func(int) int) {
-		sum := func(from, to int) (bytes int64) { // of the parts of these members, and of the members folded into them
+		// sum returns the bytes of the parts of some members, and of those that sent them their data before.
+		sum := func(from, to int) (bytes int64) {
 			for i := from; i < to; i++ {
 				bytes += part(absolute(i))
 				if i < extra {
@@ -345,7 +353,7 @@ func reduceScatter(g *generator) {
 	}, back)
 }
 
-// scan doubles the distance of the exchanging members with each step.
+// scan doubles the distance between the members that exchange data with each step.
 func scan(g *generator) {
 	for d := 1; d < g.Members; d *= 2 {
 		if other := g.OwnMember ^ d; other < g.Members {

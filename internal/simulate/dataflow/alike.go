@@ -10,12 +10,13 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
-// Ranks do the same at the same times if they have the same code and visits, and equal slots mean the same. Message
-// slots must have equal distances, to and from ranks that also do the same and use equal slots. Meeting slots must
-// have equally many such ranks. The coarsest such partition is found by refinement: ranks are separated once a
-// difference is known. Hashes only preselect; everything is compared.
+// Ranks do the same at the same times if they have the same CallCode and visits, and if slots with equal indices mean
+// the same. Slots for messages must have equal network distances, to and from ranks that also do the same and use
+// equal slots. Slots for meetings must be shared with equally many such ranks. The coarsest such partition of the
+// ranks is found by refinement: ranks are separated once a difference is known. Hashes only preselect; everything is
+// compared.
 
-// lump lets the first rank of each part represent the part's other ranks.
+// lump lets one rank represent all ranks that do the same: the first rank of each part that refine finds.
 func (w *wiring) lump(e *engine, programs []Program) {
 	of := w.refine(e, programs)
 	if of == nil {
@@ -28,7 +29,7 @@ func (w *wiring) lump(e *engine, programs []Program) {
 	}
 	contexts := e.contexts()
 	alike := parted(contexts, of)
-	names := make(map[int32]int32) // contexts of one kind have the name of the first
+	names := make(map[int32]int32) // contexts with equal numbers in alike get the first one's number
 	for _, c := range contexts {
 		once.GetOrMake(names, alike[c.number], func() int32 { return c.number })
 	}
@@ -45,14 +46,14 @@ func (w *wiring) lump(e *engine, programs []Program) {
 				}
 				x.weights[i] = contexts[s.Context].count(of, of[r], int32(i))
 				x.slots[i] = names[alike[s.Context]]
-			case !s.IsSend: // the receives match the sends of the peer's representative
+			case !s.IsSend: // the receives match the sends of the rank that represents the peer
 				if k := &w.wires[x.slots[i]]; k.out >= 0 {
 					x.slots[i] = e.ranks[e.ranks[s.Peer].like].slots[k.out]
 				}
 			}
 		}
 	}
-	for r := range e.ranks { // the other ranks' data is no longer needed
+	for r := range e.ranks { // data of represented ranks is no longer needed
 		if x := &e.ranks[r]; x.like != int32(r) {
 			x.visits, x.slots, x.desc, x.program, x.done = nil, nil, nil, nil, true
 			programs[r] = nil
@@ -60,7 +61,7 @@ func (w *wiring) lump(e *engine, programs []Program) {
 	}
 }
 
-// A meetingPoint is the members of a context.
+// A meetingPoint is the ranks that meet in a context, each with its slot for it.
 type meetingPoint struct {
 	number  int32
 	members []member
@@ -68,7 +69,8 @@ type meetingPoint struct {
 
 type member struct{ rank, slot int32 }
 
-// count returns how many members of a part use the context through a slot.
+// count returns how many ranks of a part, a set of ranks that do the same, use the context through a slot. of has the
+// part of each rank.
 func (m *meetingPoint) count(of []int32, part, slot int32) (n int32) {
 	for _, x := range m.members {
 		if x.slot == slot && of[x.rank] == part {
@@ -92,7 +94,7 @@ func (e *engine) contexts() map[int32]*meetingPoint {
 	return list
 }
 
-// A namer gives equal texts equal numbers.
+// A namer numbers texts: it gives equal texts equal numbers.
 type namer map[string]int32
 
 func (n namer) name(text []byte) int32 {
@@ -104,13 +106,13 @@ func (n namer) name(text []byte) int32 {
 	return id
 }
 
-// parted numbers contexts so that two have the same number if equally many members of each part use them through
-// equal slots.
+// parted gives two contexts the same number if equally many ranks of each part, a set of ranks that do the same, use
+// them through equal slots. of has the part of each rank.
 func parted(contexts map[int32]*meetingPoint, of []int32) map[int32]int32 {
 	names, text := make(namer), []byte(nil)
 	alike := make(map[int32]int32, len(contexts))
 	for number, c := range contexts {
-		counts := make(map[member]uint64) // rank: the part
+		counts := make(map[member]uint64) // by part (in field rank) and slot: the number of ranks
 		for _, x := range c.members {
 			counts[member{of[x.rank], x.slot}]++
 		}
@@ -128,7 +130,8 @@ func parted(contexts map[int32]*meetingPoint, of []int32) map[int32]int32 {
 	return alike
 }
 
-// refine returns the part of each rank; nil if there are too many parts to be useful.
+// refine divides the ranks into parts: sets of ranks that do the same at the same times. It returns the part of each
+// rank; nil if there are too many parts to be useful.
 func (w *wiring) refine(e *engine, programs []Program) []int32 {
 	type start struct {
 		code *CallCode

@@ -5,25 +5,25 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// Values of Root in a call between two groups if no member of the other group is the root.
+// Values of InterCollective.Root if the root is no member of the other group.
 const (
-	RootThisMember = -1 // this member
-	RootOwnGroup   = -2 // another member of the own group
+	RootThisMember = -1 // the own member is the root
+	RootOwnGroup   = -2 // another member of the own group is the root
 )
 
-// An InterCollective is a collective of an intercommunicator. Root is a member of the other group, or one of the
-// constants above. Work within a group is a collective of that group, and the members 0 of both groups exchange data:
+// An InterCollective is a collective of an intercommunicator. Root is a member of the other group, RootThisMember or
+// RootOwnGroup. Work within a group is a collective of that group, and the members 0 of both groups exchange data:
 // MPICH and Open MPI do so, too.
 type InterCollective struct {
 	Collective
-	OtherGroupSize int                  // members of the other group
-	OtherWorldRank func(member int) int // in the world
-	GoesFirst      bool                 // exchanges are ordered: this group sends first
+	OtherGroupSize int                  // number of members of the other group
+	OtherWorldRank func(member int) int // returns the world rank of a member of the other group
+	GoesFirst      bool                 // the own group sends first, where the groups send one after the other
 }
 
-const betweenShort = 2048 // bytes of a member: longer parts are sent directly between the members and the root
+const betweenShort = 2048 // bytes for each member; longer parts are sent directly between the members and the root
 
-// Decomposes reports whether AppendOps decomposes the call into messages; otherwise MeetOp is for it.
+// Decomposes reports whether AppendOps decomposes the call into messages. Otherwise MeetOp gives its operation.
 func (b *InterCollective) Decomposes() bool {
 	if b.AlwaysAsMessages || max(b.Members, b.OtherGroupSize)-1 <= min(MaxCollectiveMembers, mostPairs/max(1, b.WorldSize)) {
 		return true
@@ -37,7 +37,7 @@ func (b *InterCollective) Decomposes() bool {
 	return false
 }
 
-// AppendOps appends what a member does, as Collective.AppendOps.
+// AppendOps appends the operations of the own member, as Collective.AppendOps does.
 func (b *InterCollective) AppendOps(ops []Op, requests [2]int32) []Op {
 	x := &between{b, ops, requests}
 	f := betweens[b.Operation]
@@ -70,16 +70,18 @@ func (b *InterCollective) MeetOp(l *machine.NetworkLevel) Op {
 	return o
 }
 
-// time returns how long a member takes if all begin the call at the same time.
+// time returns how many ps the own member takes if all begin the call at the same time.
 func (b *InterCollective) time(l *machine.NetworkLevel) int64 {
-	within := func(operation meaning.Operation, members int, bytes int64) int64 { // ps of a collective within a group
+	// within returns the ps of a collective of one group.
+	within := func(operation meaning.Operation, members int, bytes int64) int64 {
 		c := Collective{Operation: operation, Members: members, OwnMember: 1, Sent: bytes, Received: bytes, CombinePsPerByte: b.CombinePsPerByte}
 		if members < 2 {
 			return 0
 		}
 		return c.time(l)
 	}
-	over := func(sent, received int64) int64 { // ps of what between.over generates
+	// over returns the ps of what between.over generates.
+	over := func(sent, received int64) int64 {
 		return messageTime(l, sent) + within(meaning.OperationBcast, b.OtherGroupSize, sent) + messageTime(l, received) + within(meaning.OperationBcast, b.Members, received)
 	}
 	here := b.Root == RootThisMember
@@ -125,7 +127,7 @@ func (b *InterCollective) time(l *machine.NetworkLevel) int64 {
 	return within(meaning.OperationBarrier, b.Members, 0) + over(1, 1)
 }
 
-// A between generates the operations of one member.
+// A between generates the operations of one member in an InterCollective.
 type between struct {
 	*InterCollective
 	ops      []Op
@@ -139,7 +141,7 @@ var betweens = map[meaning.Operation]func(*between){
 	meaning.OperationReduceScatter: (*between).reduceScatter, meaning.OperationReduceScatterBlock: (*between).reduceScatter,
 }
 
-// near generates a collective of the own group, with member 0 as root.
+// near generates a collective of the own group, with member 0 as root. sent and received are its bytes.
 func (x *between) near(operation meaning.Operation, sent, received int64) {
 	c := x.Collective
 	c.Operation, c.Root, c.Sent, c.Received, c.SentTo, c.ReceivedFrom = operation, 0, sent, received, nil, nil
@@ -153,7 +155,8 @@ func (x *between) op(kind OpKind, other int, bytes int64) {
 func (x *between) send(other int, bytes int64) { x.op(OpSend, other, bytes) }
 func (x *between) receive(other int)           { x.op(OpReceive, other, 0) }
 
-// exchange sends to one member of the other group and receives from one, at the same time; -1: none.
+// exchange sends bytes to one member of the other group and receives from one, at the same time. A member of -1 means
+// none.
 func (x *between) exchange(to, from int, bytes int64) {
 	if from >= 0 {
 		x.receive(from)
@@ -167,7 +170,8 @@ func (x *between) exchange(to, from int, bytes int64) {
 	}
 }
 
-// over exchanges messages between the groups; the group with GoesFirst sends first.
+// over has member 0 of each group send to the other's, which broadcasts in its group. The group with GoesFirst sends
+// first.
 func (x *between) over(sent, received int64) {
 	for _, turn := range []bool{true, false} {
 		switch {
@@ -247,7 +251,7 @@ func (x *between) scatter() {
 	}
 }
 
-// linear has the root talk to all members of the other group.
+// linear has the root send one message to each member of the other group, or receive one from each.
 func (x *between) linear() {
 	out := x.Operation == meaning.OperationScatter || x.Operation == meaning.OperationScatterv
 	switch {
@@ -266,7 +270,7 @@ func (x *between) linear() {
 	}
 }
 
-// part returns the bytes for a member of the other group.
+// part returns the bytes that the own member passes to a member of the other group.
 func (x *between) part(other int) int64 { return x.to(other, x.Sent/int64(x.OtherGroupSize)) }
 
 func (x *between) allgather() {
@@ -274,7 +278,8 @@ func (x *between) allgather() {
 	x.over(x.Sent*int64(x.Members), x.Received)
 }
 
-// allgatherv gathers in the other group, as only that group knows how much comes from each member.
+// allgatherv has each member send to member 0 of the other group, which then broadcasts in its group. Only the
+// receiving group knows how much comes from each member.
 func (x *between) allgatherv() {
 	for _, turn := range []bool{true, false} {
 		switch {

@@ -2,7 +2,8 @@ package dataflow
 
 import "github.com/spoor-hpc/spoor/internal/simulate/machine"
 
-// A key identifies a channel: messages with equal keys don't overtake each other.
+// A key identifies a channel by sender, receiver, context and tag: messages with equal keys don't overtake each
+// other.
 type key struct {
 	from, to, context int32
 	tag               int64
@@ -10,7 +11,8 @@ type key struct {
 
 const nobody = int32(-1)
 
-// A cost is the cost of messages of one size on a level. Messages of equal cost share it.
+// A cost is the cost of messages of one size on a network level. Messages of equal cost share one entry of
+// engine.costs.
 type cost struct {
 	costKey
 	waits                    bool // messages wait for their receive (rendezvous)
@@ -24,7 +26,7 @@ type costKey struct {
 	synchronous, buffered bool
 }
 
-// cost returns the index in costs of a send's cost.
+// cost returns the index in engine.costs of the cost of send o on network level l.
 func (e *engine) cost(l *machine.NetworkLevel, o *Op) int32 {
 	k := costKey{l, o.Bytes, o.IsSynchronous, o.IsBuffered}
 	n, ok := e.costOf[k]
@@ -38,22 +40,23 @@ func (e *engine) cost(l *machine.NetworkLevel, o *Op) int32 {
 	return n
 }
 
-// A channel is the messages between two ranks that are sent or awaited. It has the size of a cache line, as memory
-// access dominates the time with many ranks.
+// A channel has the messages between two ranks that are sent or awaited, with one context and tag. It has the size of
+// a cache line, as memory access dominates the time with many ranks.
 type channel struct {
-	own                    message // the first message that is not over
-	more                   *queue  // later ones; nil: none
-	first, sends, receives uint32  // first: number of the message own; sends and receives: how many have begun so far
-	sender, receiver       int32   // the rank that waits to complete a send, or a receive; nobody: no rank waits
-	free                   *key    // key under which an empty channel is deleted; nil: slots refer to it
+	own                    message // the oldest message that is not over
+	more                   *queue  // the messages after own; nil: none
+	first, sends, receives uint32  // first: index of message own; sends, receives: how many have begun so far
+	sender, receiver       int32   // the rank that waits to complete a send, or a receive; nobody if none does
+	// Key under which the channel is deleted when it is empty; nil: it stays, as slots refer to it.
+	free *key
 }
 
 func (c *channel) reset() { *c = channel{sender: nobody, receiver: nobody} }
 
 // A message is a send and its matching receive.
 type message struct {
-	left, posted int64 // time when it left its sender, and when its receive was posted
-	cost         int32 // index in engine.costs, valid once the message has left
+	left, posted int64 // time when the message left its sender, and when its receive was posted; in ps
+	cost         int32 // index in engine.costs, valid once the message is begun
 	state        messageState
 }
 
@@ -63,23 +66,24 @@ type messageState uint8
 const (
 	begun  messageState = 1 << iota // the message has left its sender
 	wanted                          // its receive was posted
-	waits                           // its send waits for its receive
-	sent                            // its sender has completed
-	done                            // its receiver has completed
+	waits                           // its send completes only after its receive was posted (rendezvous)
+	sent                            // its send has completed
+	done                            // its receive has completed
 )
 
 func (s messageState) is(what messageState) bool { return s&what != 0 }
 
-// over reports whether both sides are done with the message.
+// over reports whether nobody waits for the message any more: its receive has completed, and so has its send if it
+// had to wait.
 func (s messageState) over() bool { return s.is(done) && (s.is(sent) || !s.is(waits)) }
 
-// A queue is messages in order; head is the index of the first.
+// A queue is the messages of a channel in order; head is the index in list of the first one that is not over.
 type queue struct {
 	list []message
 	head int
 }
 
-// many is the number of channels above which empty channels are deleted.
+// many is the number of an engine's channels above which empty ones are deleted.
 const many = 1 << 16
 
 func (e *engine) channel(k key) *channel {
@@ -93,7 +97,8 @@ func (e *engine) channel(k key) *channel {
 	return c
 }
 
-// tidy drops messages that are over. If there are many channels, it deletes the channel when it is empty.
+// tidy drops the channel's messages that are over. If the engine has many channels, it deletes the channel when it is
+// empty.
 func (e *engine) tidy(c *channel) {
 	for c.own.state.over() {
 		if e.noting {
@@ -102,7 +107,7 @@ func (e *engine) tidy(c *channel) {
 		c.first++
 		q := c.more
 		if q == nil {
-			c.own = message{cost: c.own.cost} // the next message may have the same cost
+			c.own = message{cost: c.own.cost} // kept, as the next message may have the same cost
 			break
 		}
 		c.own = q.list[q.head]
@@ -114,12 +119,13 @@ func (e *engine) tidy(c *channel) {
 			q.head = 0
 		}
 	}
-	if c.free != nil && c.own.state == 0 && c.more == nil && len(e.channels) > many && e.teams == nil { // nobody counts its messages
+	// Without teams, Op.MatchIndex numbers no messages, so the channel's counts aren't needed.
+	if c.free != nil && c.own.state == 0 && c.more == nil && len(e.channels) > many && e.teams == nil {
 		delete(e.channels, *c.free)
 	}
 }
 
-// at returns a message by its number.
+// at returns a channel's message by its number, the count of messages before it.
 func (e *engine) at(c *channel, number uint32) *message {
 	if number == c.first {
 		return &c.own
@@ -140,7 +146,7 @@ func (e *engine) at(c *channel, number uint32) *message {
 	return &q.list[n]
 }
 
-// messages visits all messages of a channel in order.
+// messages calls visit for all messages of a channel that are not over, in order.
 func (c *channel) messages(visit func(m *message)) {
 	if visit(&c.own); c.more != nil {
 		for i := range c.more.list[c.more.head:] {
@@ -149,7 +155,8 @@ func (c *channel) messages(visit func(m *message)) {
 	}
 }
 
-// send lets a message leave and returns its number.
+// send begins send o of rank x and returns the message's number in the channel. waiting: the send is not complete
+// before the receive is posted.
 func (e *engine) send(c *channel, x *rank, o *Op, peer int32) (number uint32, waiting bool) {
 	number = o.nth(c.sends)
 	c.sends++
@@ -178,7 +185,7 @@ func (e *engine) send(c *channel, x *rank, o *Op, peer int32) (number uint32, wa
 	return number, cost.waits
 }
 
-// post begins a receive and returns the number of the message that it will get.
+// post begins receive o of rank x and returns the number of the message in the channel that it will get.
 func (e *engine) post(c *channel, x *rank, o *Op) uint32 {
 	number := o.nth(c.receives)
 	c.receives++
@@ -191,8 +198,8 @@ func (e *engine) post(c *channel, x *rank, o *Op) uint32 {
 	return number
 }
 
-// arrival returns when a message has arrived, without the receive overhead. late: its receive was posted too late for
-// it.
+// arrival returns the time when a message of cost x has arrived, without the receive overhead. late: its receive was
+// posted after the message was announced, which delayed it.
 func (m *message) arrival(x *cost) (time int64, late bool) {
 	if !x.waits {
 		return m.left + x.TravelPs, false
@@ -203,7 +210,7 @@ func (m *message) arrival(x *cost) (time int64, late bool) {
 	return x.TravelPs + m.left, false
 }
 
-// receive completes a receive; false if its message has not been sent.
+// receive completes rank r's receive of a message by its number; false if the message has not been sent.
 func (e *engine) receive(c *channel, r int32, x *rank, site int32, number uint32) bool {
 	m := e.at(c, number)
 	if !m.state.is(begun) {
@@ -220,7 +227,8 @@ func (e *engine) receive(c *channel, r int32, x *rank, site int32, number uint32
 	return true
 }
 
-// sent completes a send that waits for its receive; false if the receive has not been posted.
+// sent completes rank r's send of a message by its number, if the send waits for the receive; false if that has not
+// been posted.
 func (e *engine) sent(c *channel, r int32, x *rank, site int32, number uint32) bool {
 	m := e.at(c, number)
 	if !m.state.is(wanted) {
@@ -229,7 +237,7 @@ func (e *engine) sent(c *channel, r int32, x *rank, site int32, number uint32) b
 	}
 	cost := &e.costs[m.cost]
 	time, late := m.arrival(cost)
-	time += cost.ReceiverCorePs - cost.receiving // while the receiver copies, the sender must keep the data
+	time += cost.ReceiverCorePs - cost.receiving // the sender must keep the data until the receiver has copied them
 	if least := m.left + cost.word - cost.latency; time-cost.latency > least {
 		time -= cost.latency
 	} else {
@@ -242,11 +250,11 @@ func (e *engine) sent(c *channel, r int32, x *rank, site int32, number uint32) b
 	return true
 }
 
-// A late is an operation whose end is known when it begins, as it depends on no other rank.
+// A late is an operation whose end is known when it begins, as it depends on no other rank: OpPut, OpGet or OpLater.
 type late struct {
-	at, left int64 // time of its end, and when it left
-	hop      *hop  // the last hop of the rank that began it
-	by       int32 // that rank
+	at, left int64 // time of its end, and time when a critical path through it leaves the rank that began it; in ps
+	hop      *hop  // the last hop of the rank that began it, at that time
+	by       int32 // index of the rank that began it
 }
 
 // later begins a put, a get or another independent operation. A put occupies the sender like a message, and ends when

@@ -11,44 +11,45 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// A Collective is what one member of a communicator does in a collective.
+// A Collective is what one member of a communicator, the own member, does in a collective.
 type Collective struct {
 	Operation        meaning.Operation
 	Members          int
-	OwnMember, Root  int                  // numbers in the communicator
+	OwnMember, Root  int                  // numbers in the communicator, from 0
 	WorldRankOf      func(member int) int // returns a member's rank in the world
 	Context          int32
-	Tag              int64    // of its messages
-	Sent, Received   int64    // bytes that the member passes and gets
-	SentTo           []uint64 // bytes passed, by member; nil: the same for all
+	Tag              int64    // tag of the messages
+	Sent, Received   int64    // bytes that the own member passes, and that it gets
+	SentTo           []uint64 // bytes passed to each member; nil: the same for all
 	ReceivedFrom     []uint64
-	OpenMPI          bool    // algorithms of Open MPI, else of MPICH
-	WorldSize        int     // ranks of the run
+	OpenMPI          bool    // use Open MPI's algorithms; else MPICH's
+	WorldSize        int     // number of ranks of the run
 	AlwaysAsMessages bool    // decompose a blocking call however many messages it has
-	CombinePsPerByte float64 // ps for each byte of an operand of a reduction
+	CombinePsPerByte float64 // ps to combine one byte of an operand in a reduction
 }
 
-// MaxCollectiveMembers limits the members that one member sends to in a decomposed call, and the number of such pairs
-// over all ranks of a run.
+// MaxCollectiveMembers is the largest number of members that one member sends to in a call that is decomposed into
+// messages. mostPairs limits the number of such pairs over all ranks of a run.
 const (
 	MaxCollectiveMembers = 256
 	mostPairs            = 1 << 20
 )
 
-// Sizes in bytes from which MPICH uses a different algorithm.
+// Sizes from which MPICH uses another algorithm, in bytes of the whole data unless stated otherwise.
 const (
 	bcastLarge     = 12288
 	reduceLarge    = 2048
 	allgatherLarge = 81920
-	alltoallSmall  = 256 // bytes per block
-	manyMembers    = 8   // below this number of members, broadcasts and small all-to-alls use the simple algorithm
+	alltoallSmall  = 256 // bytes of a block: up to this size, all-to-alls of many members use Bruck's algorithm
+	// Number of members, not bytes: with fewer, broadcasts and small all-to-alls use the simple algorithm.
+	manyMembers = 8
 )
 
-// HasCollectiveModel reports whether there is a model of an operation.
+// HasCollectiveModel reports whether a Collective of an operation can be simulated.
 func HasCollectiveModel(o meaning.Operation) bool { _, ok := generators[o]; return ok }
 
-// AppendOps appends the operations of a member in a blocking call. requests are two request numbers that the call may
-// use.
+// AppendOps appends the operations of the own member in a blocking call. requests are two request numbers that the
+// call may use.
 func (c *Collective) AppendOps(ops []Op, requests [2]int32) []Op {
 	g := &generator{Collective: c, ops: ops, requests: requests}
 	f := generators[c.Operation]
@@ -61,7 +62,7 @@ func (c *Collective) AppendOps(ops []Op, requests [2]int32) []Op {
 	return g.ops
 }
 
-// Decomposes reports whether AppendOps decomposes the call into messages; otherwise MeetOp is for it.
+// Decomposes reports whether AppendOps decomposes the call into messages. Otherwise MeetOp gives its operation.
 func (c *Collective) Decomposes() bool {
 	if c.AlwaysAsMessages || c.Members-1 <= min(MaxCollectiveMembers, mostPairs/max(1, c.WorldSize)) {
 		return true
@@ -93,8 +94,8 @@ func (c *Collective) Decomposes() bool {
 	return false
 }
 
-// MeetOp returns a call as a meeting. A formula gives the time of the same algorithms, with all messages on one
-// level.
+// MeetOp returns the call as one OpMeet. A formula gives the time of the algorithms that AppendOps uses, with all
+// messages on one network level.
 func (c *Collective) MeetOp(l *machine.NetworkLevel) Op {
 	o := Op{Kind: OpMeet, Context: c.Context, Members: int32(c.Members), Request: NoRequest, IsRoot: c.OwnMember == c.Root}
 	switch c.Operation {
@@ -109,8 +110,8 @@ func (c *Collective) MeetOp(l *machine.NetworkLevel) Op {
 	return o
 }
 
-// TableKeys returns the keys for a machine's tables of collectives, for a communicator within a level. Variants with
-// v use the table of the function without v.
+// TableKeys returns the keys under which a machine's tables of measured collectives have the call, for a communicator
+// within a network level. Operations such as Allgatherv use the table of Allgather.
 func (c *Collective) TableKeys(l *machine.NetworkLevel) (table meaning.Operation, level *machine.NetworkLevel, members int, bytes int64) {
 	table = c.Operation
 	switch table {
@@ -122,13 +123,14 @@ func (c *Collective) TableKeys(l *machine.NetworkLevel) (table meaning.Operation
 		table = meaning.OperationReduceScatter
 	}
 	bytes = c.bytes()
-	if c.Operation == meaning.OperationAllgatherv && c.Members > 0 { // with the mean size of a part
+	// For Allgatherv, bytes is the mean size of a part.
+	if c.Operation == meaning.OperationAllgatherv && c.Members > 0 {
 		bytes = c.Received / int64(c.Members)
 	}
 	return table, l, c.Members, bytes
 }
 
-// time returns how long a call takes if all members begin it at the same time.
+// time returns how many ps a call takes if all members begin it at the same time.
 func (c *Collective) time(l *machine.NetworkLevel) int64 {
 	n := int64(c.Members)
 	steps := int64(bits.Len64(uint64(n - 1)))
@@ -176,7 +178,7 @@ func (c *Collective) time(l *machine.NetworkLevel) int64 {
 	return tree(0)
 }
 
-// messageTime returns the time of one message.
+// messageTime returns how many ps one message takes.
 func messageTime(l *machine.NetworkLevel, bytes int64) int64 {
 	if bytes > l.EagerLimit {
 		return l.RendezvousTime(bytes)
@@ -201,7 +203,7 @@ func (c *Collective) bytes() int64 {
 	return c.Sent
 }
 
-// A meetingKey identifies a meeting: its context, and its number there.
+// A meetingKey identifies a meeting: its context, and how many meetings that context had before.
 type meetingKey struct {
 	context int32
 	number  uint32
@@ -210,12 +212,12 @@ type meetingKey struct {
 // An openCollective is a collective that some members have entered and that is not decomposed into messages.
 type openCollective struct {
 	entered    int32
-	last, time int64 // last: when the latest member so far arrived; time: the largest TimePs of a member so far
-	root       int64 // when the root arrived
+	last, time int64 // last: time when the latest member so far arrived; time: largest TimePs of a member so far; in ps
+	root       int64 // time when the root arrived, in ps; valid if rooted
 	rooted     bool
 	waiting    []int32
 
-	lastHop, rootHop *hop // last hops of the latest member and of the root, if a path is wanted
+	lastHop, rootHop *hop // hops before the latest member and the root arrived, if a critical path is wanted
 	lastAt, rootAt   int32
 }
 
@@ -224,12 +226,12 @@ type participation struct {
 	*openCollective
 	op      Op
 	entered int64
-	hop     *hop  // last hop of the member when it began
-	late    *late // set instead of the other fields for an operation that waits for no rank
+	hop     *hop  // last hop of the member's rank when it began the collective
+	late    *late // for an operation that waits for no rank; the other fields are not set then
 }
 
-// next returns the number of a context's meetings that a rank has entered before. A rank that represents several may
-// have several slots for one context.
+// next returns how many meetings of o's context rank x has entered before. A rank that represents others may have
+// several slots for one context, which count separately.
 func (e *engine) next(x *rank, o *Op) (before uint32) {
 	by := o.Context
 	if x.visits != nil {
@@ -249,9 +251,9 @@ func (e *engine) next(x *rank, o *Op) (before uint32) {
 	return 0
 }
 
-// enter lets a rank arrive at the next meeting of a context; nil if it takes no part.
+// enter lets a rank arrive at the next meeting of a context; it returns nil if the rank takes no part.
 func (e *engine) enter(x *rank, o *Op) *openCollective {
-	context, weight := o.Context, int32(1) // weight: number of represented ranks
+	context, weight := o.Context, int32(1) // weight: number of ranks that rank x represents in this context
 	if x.visits != nil {
 		if context = e.slot(x, o.Slot); e.lumped && x.weights != nil {
 			weight = x.weights[o.Slot]
@@ -291,7 +293,8 @@ func (e *engine) enter(x *rank, o *Op) *openCollective {
 	return m
 }
 
-// leave completes the meeting for a member that arrived at a time; false if it must wait for others.
+// leave completes a meeting for rank r, which entered it at a time, with last hop came. It returns false if the rank
+// must wait for others.
 func (e *engine) leave(r int32, x *rank, m *openCollective, o *Op, entered int64, came *hop) bool {
 	if e.noting && o.Request == NoRequest {
 		came = x.hop

@@ -9,22 +9,22 @@ import (
 
 // Options disable optimisations. They change nothing in a Result, except ShortCuts.
 type Options struct {
-	EachRank  bool // simulate each rank, even if ranks do the same
+	EachRank  bool // simulate each rank, even if some do the same
 	EachRound bool // simulate each iteration of loops
 
-	// SiteTimes adds up the times of calls, if not nil; this disables the optimisations.
+	// SiteTimes gets the times of calls, if not nil. That disables the optimisations.
 	SiteTimes *CallTimes
 
-	// EachCall, if not nil, is called with the beginning and end, in ps, of each call of a program, in order. This
-	// disables the optimisations.
+	// EachCall, if not nil, is called for each call of a program (by the program's index), in order, with its
+	// beginning and end in ps. That disables the optimisations.
 	EachCall func(program int32, begin, end int64)
 }
 
-// CallTimes is the times of calls, summed over the ranks of a group. RankTime.Compute is the computation before the
-// calls; RankTime.End is not set.
+// CallTimes is the times of calls, summed over groups of ranks. RankTime.Compute is the computation before the calls;
+// RankTime.End is not set.
 type CallTimes struct {
-	GroupOf    []int        // group of each rank
-	GroupTimes [][]RankTime // by group and call
+	GroupOf    []int        // by rank: its group, from 0
+	GroupTimes [][]RankTime // by group and call (Op.Site)
 }
 
 func (s *CallTimes) add(rank, site int32, p timeKind, time int64) {
@@ -42,19 +42,20 @@ func (s *CallTimes) add(rank, site int32, p timeKind, time int64) {
 // A Result is what a simulation found.
 type Result struct {
 	Ranks     []RankTime
-	Ops       uint64 // operations
+	Ops       uint64 // number of operations of all ranks
 	ShortCuts ShortCuts
-	Path      *CriticalPath // nil unless a path was wanted
+	Path      *CriticalPath // nil unless a critical path was wanted
 }
 
 // ShortCuts reports what the optimisations left out.
 type ShortCuts struct {
-	SimulatedRanks int    `json:"ranks"`  // ranks that were simulated; each other rank does the same as one of them
-	SkippedRounds  uint64 `json:"rounds"` // iterations of the main loop that were not simulated
-	RepeatedRounds uint64 `json:"period"` // length of the repeating sequence of iterations
+	// Number of ranks that were simulated; each other rank does the same as one of them.
+	SimulatedRanks int    `json:"ranks"`
+	SkippedRounds  uint64 `json:"rounds"` // number of iterations of the main loop that were not simulated
+	RepeatedRounds uint64 `json:"period"` // number of iterations after which the main loop repeats exactly
 }
 
-// EndPs is when the last rank ended.
+// EndPs is the time, in ps, when the last rank ended.
 func (r *Result) EndPs() (end int64) {
 	for i := range r.Ranks {
 		end = max(end, r.Ranks[i].End)
@@ -62,19 +63,20 @@ func (r *Result) EndPs() (end int64) {
 	return end
 }
 
-// Simulate simulates programs, one for each rank of a placement; a nil program does nothing.
+// Simulate simulates programs, one for each rank of a placement. A nil program has no operations.
 func Simulate(programs []Program, place *machine.Placement, o Options) (*Result, error) {
 	result, _, err := simulate(programs, place, o, nil, false)
 	return result, err
 }
 
-// simulate runs the programs. With noting set it records why ranks continue; with w it adds up the times on a path.
+// simulate runs the programs. With noting set it records why ranks continue. If w isn't nil, it adds up the times on
+// w's path.
 func simulate(programs []Program, place *machine.Placement, o Options, w *watch, noting bool) (*Result, *engine, error) {
 	e := &engine{place: place, ranks: make([]rank, len(programs)), channels: make(map[key]*channel), meetings: make(map[meetingKey]*openCollective), watch: w, noting: noting, sites: o.SiteTimes, calls: o.EachCall}
 	if o.SiteTimes != nil || o.EachCall != nil {
 		o.EachRank, o.EachRound = true, true
 	}
-	e.costs, e.costOf = make([]cost, 1), make(map[costKey]int32) // number 0 means no cost
+	e.costs, e.costOf = make([]cost, 1), make(map[costKey]int32) // entry 0 means no cost
 	if noting {
 		e.trails = make(map[trailKey]*trail)
 	}
@@ -107,33 +109,37 @@ func simulate(programs []Program, place *machine.Placement, o Options, w *watch,
 }
 
 type engine struct {
-	place    *machine.Placement
-	ranks    []rank
-	fixed    []channel        // channels of compiled programs
-	table    []int32          // the first slots of all ranks: for each slot the values of all ranks
-	met      []uint32         // number of meetings that each rank has entered in a slot's context, in the layout of table
-	lumped   bool             // ranks represent other ranks
-	columns  int32            // number of slots in table
-	channels map[key]*channel // channels of other programs, and of their partners
+	place *machine.Placement
+	ranks []rank
+	fixed []channel // channels that slots of compiled programs refer to
+	// Values (channel or context) of the slots that many ranks have, see seldom: for each slot the values on all ranks.
+	table []int32
+	// In the layout of field table, by slot and rank: number of meetings that the rank has entered in the slot's
+	// context.
+	met     []uint32
+	lumped  bool  // some ranks represent others
+	columns int32 // number of slots whose values are in table
+	// Channels of programs that aren't compiled, and of ranks that exchange messages with them.
+	channels map[key]*channel
 	costs    []cost
 	costOf   map[costKey]int32
 	meetings map[meetingKey]*openCollective
 
-	queuesOver []*queue // unused queues, for reuse
+	queuesOver []*queue // emptied queues, to be used again
 	trails     map[trailKey]*trail
 	ready      []int32
 
-	cutting bool // ranks stop when they have target iterations left
+	cutting bool // ranks stop where they have target iterations of the main loop left
 	target  uint64
 
-	noting bool       // record why ranks continue
-	sites  *CallTimes // adds up times of calls; nil: not wanted
+	noting bool       // record the hops of ranks, from which the critical path follows
+	sites  *CallTimes // gets the times of calls; nil: not wanted
 	calls  func(rank int32, begin, end int64)
 
 	teams  map[int32]*team      // by rank, for ranks with several threads
-	queues map[*channel][]int32 // further threads that wait on a channel
+	queues map[*channel][]int32 // threads that wait on a channel beside the one in channel.sender or channel.receiver
 
-	watch *watch // adds up the times on a path; nil: not wanted
+	watch *watch // adds up the times on a critical path; nil: not wanted
 }
 
 // A timeKind is a part of a rank's time, as in RankTime.
@@ -144,49 +150,52 @@ const (
 	wait
 	transfer
 	recorded
-	compute // must be last: a rank stores only the parts before it
+	compute // must be the last constant: rank.spent has only those before it
 )
 
-// A rank is the state of a simulated process. With many ranks, memory access dominates the time. The state takes five
-// cache lines: the first is for operations, the second for calls, the others for messages.
+// A rank is the state of a simulated process or thread. With many ranks, memory access dominates the time. The state
+// takes five cache lines: the first is for operations, the second for calls, the others for messages.
 type rank struct {
-	now                         int64
-	ops                         []Op
-	at                          int32
-	begun, done, halted, within bool            // begun: the operation it waits for has begun; halted: it stopped for a cut; within: in a call, reported at its end
-	of, number                  int32           // number: index of this process or thread; of: the number of a thread's rank, of a process its own
-	meeting                     *openCollective // of an OpMeet without a request
-	took                        int64           // ps of operations with TakesVisitTime
+	now int64
+	ops []Op
+	at  int32
+	// begun: the operation at which the rank waits has begun. halted: it stopped for a cut. within: it is in a call,
+	// whose end EachCall gets.
+	begun, done, halted, within bool
+	// number: index in engine.ranks. of: index of the rank that a thread belongs to; for a process its own.
+	of, number int32
+	meeting    *openCollective // meeting of the current OpMeet, if that has no request; nil: none
+	took       int64           // ps that operations with TakesVisitTime take in the current call
 
-	visits CallVisits // of a compiled program
+	visits CallVisits // calls of a compiled program; nil for other programs
 	code   *CallCode
-	count  uint64         // number of operations executed before those in ops
-	spent  [compute]int64 // ps by timeKind, without compute: that is now minus their sum
+	count  uint64         // number of operations executed, without those in ops
+	spent  [compute]int64 // ps by timeKind; compute isn't stored, as it is now minus their sum
 
-	own [OwnRequests]request // the first requests
+	own [OwnRequests]request // requests with numbers below OwnRequests
 
-	free       int64     // time from which a message can leave
-	mask, made uint32    // made: number of requests made by a compiled program
-	requests   []request // by number, from OwnRequests on
-	slots      []int32   // channels, or contexts, from slot engine.columns on
+	free       int64     // time, in ps, from which the next message can leave
+	mask, made uint32    // mask: CallCode.RequestMask; made: number of requests that a compiled program has made
+	requests   []request // requests with numbers from OwnRequests on
+	slots      []int32   // values (channel or context) of those slots that are not in engine.table
 
-	current request // of an operation without a request
-	team    *team   // nil: the rank has one thread
+	current request // for an operation without a request number
+	team    *team   // threads of the rank; nil: it has one thread
 	*rest
 	_ [2]int64
 }
 
-// A rest is the state of a rank that is rarely needed.
+// A rest is the part of a rank's state that is rarely needed.
 type rest struct {
-	like    int32 // the rank that represents this one; its own number if it represents itself
-	entered int64 // when the current call began
+	like    int32 // index of the rank that represents this one; its own if it represents itself
+	entered int64 // time when the current call began, in ps
 	met     []meetingKey
 	program Program
-	weights []int32 // by slot: the number of the context's members that it represents; nil: one each
+	weights []int32 // by slot: number of ranks that this rank represents in the slot's context; nil: one each
 	desc    []RankSlot
 
-	idle         int64 // the time from which on messages have left without a pause, if a path is wanted
-	hop, idleHop *hop  // last hop of the rank, and its last hop at the time idle, if a path is wanted
+	idle         int64 // time since which messages have left without a pause, in ps; set if a critical path is wanted
+	hop, idleHop *hop  // latest hop of the rank, and its latest hop at time idle; set if a critical path is wanted
 }
 
 func (x *rank) time() RankTime {
@@ -197,14 +206,15 @@ func (x *rank) time() RankTime {
 
 // A request is an operation that has begun and was not waited for yet.
 type request struct {
-	channel *channel       // of a send or receive; nil: nothing to wait for
-	visit   *participation // of OpMeet, OpPut, OpGet and OpLater
-	number  uint32         // number of the message in the channel
-	slot    int32          // slot of the channel or context, in a compiled program
+	channel *channel       // channel of a send or receive; nil: nothing to wait for in a channel
+	visit   *participation // for OpMeet, OpPut, OpGet and OpLater; else nil
+	number  uint32         // number of the message in channel
+	slot    int32          // in a compiled program: index of the operation's RankSlot
 	kind    OpKind
 }
 
-// horizon is the largest time that a rank may reach: the time of one more operation, added to it, doesn't overflow.
+// horizon is the largest time, in ps, that a rank may reach. The time of one more operation, added to it, doesn't
+// overflow.
 const horizon int64 = math.MaxInt64 / 4
 
 // run advances ranks until none can continue.
@@ -245,7 +255,7 @@ func (e *engine) advance(r int32) error {
 
 func tooLong() error { return fmt.Errorf("takes more than %d s", horizon/1_000_000_000_000) }
 
-// fetch reads the rank's next operations; false at its end, and at the point of a cut.
+// fetch reads the rank's next operations. It returns false at the program's end, and where a cut stops the rank.
 func (e *engine) fetch(x *rank) (more bool, err error) {
 	x.count += uint64(x.at)
 	x.ops, x.at = x.ops[:0], 0
@@ -280,14 +290,14 @@ func (e *engine) fetch(x *rank) (more bool, err error) {
 	return true, nil
 }
 
-// enters records when a call begins.
+// enters notes that a call of the rank begins, if EachCall is wanted.
 func (e *engine) enters(x *rank) {
 	if e.calls != nil {
 		x.within, x.entered = true, x.now
 	}
 }
 
-// left reports a call to EachCall at its end.
+// left passes the current call to EachCall at its end, if that is wanted.
 func (e *engine) left(x *rank) {
 	if x.within {
 		x.within = false
@@ -295,7 +305,7 @@ func (e *engine) left(x *rank) {
 	}
 }
 
-// do executes an operation, or as much of it as possible; false if the rank must wait.
+// do executes an operation of rank r, or as much of it as possible. It returns false if the rank must wait.
 func (e *engine) do(r int32, x *rank, o *Op) bool {
 	switch o.Kind {
 	case OpWait:
@@ -352,7 +362,7 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 	return e.finish(r, x, o.Site, &x.current)
 }
 
-// request returns a request by number; nil if no such request was made.
+// request returns a rank's request by number; nil if no such request was made.
 func (x *rank) request(n int32) *request {
 	if n < OwnRequests {
 		return &x.own[n]
@@ -363,7 +373,7 @@ func (x *rank) request(n int32) *request {
 	return nil
 }
 
-// slot returns the value of a rank's slot: the number of a channel, or a context.
+// slot returns the value of rank x's slot n: the index of a channel in engine.fixed, or a context.
 func (e *engine) slot(x *rank, n int32) int32 {
 	if n < e.columns {
 		return e.table[int(n)*len(e.ranks)+int(x.number)]
@@ -371,10 +381,10 @@ func (e *engine) slot(x *rank, n int32) int32 {
 	return x.slots[n-e.columns]
 }
 
-// ago returns the number of the request that was made n requests ago.
+// ago returns the number of the request that a compiled program made n requests ago; 1 is the latest.
 func (x *rank) ago(n int32) int32 { return OwnRequests + int32((x.made-uint32(n))&x.mask) }
 
-// spend advances a rank's clock by the time of a part of a call.
+// spend advances rank x's clock by a time in ps. The time is of kind p, and belongs to the call with index site.
 func (e *engine) spend(x *rank, site int32, p timeKind, time int64) {
 	time = min(time, horizon)
 	if e.watch != nil {
@@ -389,7 +399,7 @@ func (e *engine) spend(x *rank, site int32, p timeKind, time int64) {
 	}
 }
 
-// begin begins a send, receive or meeting, and stores what is to be waited for in the empty request q.
+// begin begins operation o of rank x, and stores what is to be waited for in the empty request q.
 func (e *engine) begin(x *rank, o *Op, q *request) {
 	switch o.Kind {
 	case OpSend:
@@ -435,7 +445,7 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 	}
 }
 
-// finish completes a request; false if the rank must wait for another rank.
+// finish completes request q of rank r. It returns false if the rank must wait for another rank.
 func (e *engine) finish(r int32, x *rank, site int32, q *request) bool {
 	switch {
 	case q.channel != nil && q.kind == OpReceive:
@@ -464,8 +474,8 @@ func (e *engine) finish(r int32, x *rank, site int32, q *request) bool {
 	return true
 }
 
-// until advances a rank's clock to a time, unless it is past. The rank waits for the other rank until began, and for
-// the message from then on.
+// until advances a rank's clock to a time, unless that is past; it reports whether it did. What passes before began
+// counts as waiting for the other rank, the remainder as transfer of the message.
 func (e *engine) until(x *rank, site int32, time, began int64) bool {
 	if time <= x.now {
 		return false
@@ -485,7 +495,7 @@ func (e *engine) until(x *rank, site int32, time, began int64) bool {
 	return true
 }
 
-// wake lets a waiting rank continue.
+// wake lets a waiting rank continue, and stores nobody in its place.
 func (e *engine) wake(waiter *int32) {
 	if *waiter != nobody {
 		e.ready = append(e.ready, *waiter)
@@ -493,7 +503,7 @@ func (e *engine) wake(waiter *int32) {
 	}
 }
 
-// stuck returns an error if ranks have not ended.
+// stuck returns an error that describes the deadlock, if some ranks have not ended; else nil.
 func (e *engine) stuck() error {
 	waiting, first := 0, -1
 	for r := range e.ranks {
@@ -523,7 +533,8 @@ func (e *engine) stuck() error {
 	what, peer, tag := o.String(), o.Peer, o.Tag
 	if q.channel != nil && int(q.slot) < len(x.desc) {
 		peer, tag = x.desc[q.slot].Peer, x.desc[q.slot].Tag
-	} else if q.channel != nil { // of a program that isn't compiled: the other end's program may be
+		// A program that isn't compiled has no slots, but the channel may be one of the other end's.
+	} else if q.channel != nil {
 		for k, c := range e.channels {
 			if c != q.channel {
 				continue

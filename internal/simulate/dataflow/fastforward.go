@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// A cut is a moment at which all ranks have equally many iterations of their main loop left. Suppose the state equals
-// that at an earlier cut, but for the time passed. Then the following iterations repeat those since the earlier cut and
-// take the same time, until the loop ends.
+// A cut is the state at a moment when all ranks have equally many iterations of their main loop left. Suppose it
+// equals that at an earlier cut, but for the time passed. Then the following iterations repeat those since the
+// earlier cut and take the same time, until the loop ends.
 type cut struct {
-	left  uint64 // remaining iterations
-	start int64  // time of the first rank simulated; times in state are relative to it
+	left  uint64 // number of iterations left
+	start int64  // time of the first simulated rank, in ps; times in state are relative to it
 	state []int64
 	spent [][compute]int64
 	count []uint64
 }
 
 const (
-	fewest   = 4       // least number of iterations for which the search is worth it
+	fewest   = 4       // least number of iterations with which repetitions are searched for
 	mostCut  = 100     // largest number of cuts tried; if none repeats an earlier one, the search ends
-	mostKept = 1 << 21 // numbers stored for cuts
+	mostKept = 1 << 21 // largest count of numbers stored for all cuts; older cuts are dropped
 )
 
 // forward simulates until iterations of the main loop repeat, and skips the repetitions.
@@ -86,7 +86,7 @@ func (e *engine) forward(short *ShortCuts) error {
 	return nil
 }
 
-// goOn lets stopped ranks continue.
+// goOn lets ranks that stopped for a cut continue. active are the simulated ranks.
 func (e *engine) goOn(active []int32) {
 	for i := len(active) - 1; i >= 0; i-- {
 		if x := &e.ranks[active[i]]; x.halted {
@@ -96,7 +96,7 @@ func (e *engine) goOn(active []int32) {
 	}
 }
 
-// cut records the state of all ranks and messages; nil if a collective is pending.
+// cut returns the state of all ranks and messages; nil if a collective, or an operation such as OpPut, is pending.
 func (e *engine) cut(active []int32) *cut {
 	if len(e.meetings) > 0 {
 		return nil
@@ -144,7 +144,7 @@ func (e *engine) cut(active []int32) *cut {
 	return c
 }
 
-// pass skips iterations that repeat those between two cuts, except the last few.
+// pass skips iterations that repeat those between two equal cuts, except the last few.
 func (e *engine) pass(active []int32, before, now *cut, short *ShortCuts) error {
 	period := before.left - now.left
 	times := (now.left - 1) / period

@@ -2,7 +2,7 @@ package dataflow
 
 import "slices"
 
-// link finds the channels of compiled programs, and lets ranks represent others that do the same.
+// link finds the channels of compiled programs. With alike set it lets ranks represent others that do the same.
 func (e *engine) link(programs []Program, alike bool) {
 	all, some := true, false
 	for r := range e.ranks {
@@ -34,7 +34,7 @@ func (e *engine) link(programs []Program, alike bool) {
 	}
 }
 
-// fewRequests is the largest number of a rank's requests that are allocated in advance.
+// fewRequests decides whose requests are allocated in advance: those of ranks with at most this number.
 const fewRequests = 64
 
 // room allocates the ranks' requests contiguously.
@@ -55,7 +55,8 @@ func (e *engine) room() {
 	}
 }
 
-// A wire is a channel, and the slots that refer to it at both ends; -1: no slot.
+// A wire is the key of a channel, and the slots that refer to it: out on the sending rank, in on the receiving rank;
+// -1: no slot.
 type wire struct {
 	key
 	out, in int32
@@ -65,11 +66,12 @@ type wiring struct {
 	wires []wire
 }
 
-// An endpoint is a rank with one of its slots.
+// An endpoint is a rank with the index of one of its slots.
 type endpoint struct{ rank, slot int32 }
 
 // wire finds the channel, or for meetings the context, of each slot of the compiled programs. With many ranks there
-// are millions of endpoints. So those of messages to the same rank are collected, and matched by a hash table.
+// are millions of endpoints. So those of messages to the same rank are collected, and a hash table matches sends with
+// receives.
 func (e *engine) wire() *wiring {
 	to := func(x *rank, s *RankSlot) int32 {
 		if s.IsSend {
@@ -77,7 +79,8 @@ func (e *engine) wire() *wiring {
 		}
 		return x.number
 	}
-	next := make([]int32, len(e.ranks)+1) // by receiving rank: where in ends the next endpoint of a message to it is stored
+	// By receiving rank: the index in ends where the next endpoint of a message to this rank is stored.
+	next := make([]int32, len(e.ranks)+1)
 	for r := range e.ranks {
 		x := &e.ranks[r]
 		if x.visits == nil {
@@ -132,7 +135,7 @@ func (e *engine) wire() *wiring {
 
 // A wireTable is a hash table of the wires whose messages one rank receives.
 type wireTable struct {
-	wires []int32 // numbers of wires; the constant nobody in an empty entry
+	wires []int32 // indices in wiring.wires; the constant nobody in an empty entry
 	mask  uint32
 }
 
@@ -151,7 +154,7 @@ func (t *wireTable) clear(most int) {
 	}
 }
 
-// find returns the number of the wire with a key. If it is missing, find creates it, without slots.
+// find returns the index in w.wires of the wire with a key. If it is missing, find adds it, without slots.
 func (t *wireTable) find(w *wiring, k *key) int32 {
 	h := uint64(uint32(k.from))*0x9e3779b97f4a7c15 ^ uint64(uint32(k.context))*0xc2b2ae3d27d4eb4f ^ uint64(k.tag)*0x165667b19e3779f9
 	for i := uint32(h >> 32); ; i++ {
@@ -167,8 +170,8 @@ func (t *wireTable) find(w *wiring, k *key) int32 {
 	}
 }
 
-// seldom is the limit for the slots in the engine's table: at least 1 of seldom ranks with slots must have them. Other
-// slots are stored with their ranks.
+// seldom decides which slots are in engine.table: those that at least 1 of seldom ranks with slots have. Other slots
+// are stored with their ranks.
 const seldom = 4
 
 // connect makes the channels that slots refer to, and stores their numbers in the slots. If byKey is set, programs that
@@ -177,7 +180,7 @@ const seldom = 4
 // Ranks that do the same use the same slots, one rank after the other. So channels of equal slots are adjacent in
 // memory, and so are the slots that most ranks have.
 func (w *wiring) connect(e *engine, byKey bool) {
-	var having []int // by slot: number of ranks
+	var having []int // by slot: number of ranks that have it
 	for r := range e.ranks {
 		for len(having) < len(e.ranks[r].slots) {
 			having = append(having, 0)

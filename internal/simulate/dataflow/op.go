@@ -25,60 +25,64 @@ type OpKind uint8
 // The kinds of operations.
 const (
 	OpCompute  OpKind = iota // computation that takes TimePs
-	OpOverhead               // a call that waits for no rank takes TimePs
-	OpRecorded               // a call without a model takes TimePs
+	OpOverhead               // a call that waits for no rank; takes TimePs
+	OpRecorded               // a call for which there is no model; takes TimePs as recorded
 	OpSend
 	OpReceive
-	OpWait // waits until Request is complete
+	OpWait // waits until the request with number Request is complete
 	OpMeet
-	OpNull  // makes a request that is complete
+	OpNull  // makes a request that is complete at once
 	OpPut   // writes Bytes to Peer's memory without Peer's participation; complete when the acknowledgement is back
 	OpGet   // reads Bytes from Peer's memory without Peer's participation
-	OpLater // takes TimePs concurrently with the rank
-	OpFile  // takes TimePs, for I/O
+	OpLater // makes a request that is complete after TimePs; the rank goes on
+	OpFile  // I/O that takes TimePs
 	OpEnter
 	OpLeave // with OpEnter marks a call for Options.EachCall; a CallCode doesn't need them
 )
 
-// A Meeting is which members of an OpMeet wait for which.
+// A Meeting says which members of a collective, as an OpMeet, wait for which.
 type Meeting uint8
 
-// The meetings. A member leaves TimePs after its wait ended.
+// The kinds of meetings. A member leaves TimePs after its wait ended.
 const (
 	MeetAll      Meeting = iota // each member waits for all
 	MeetFromRoot                // all others wait for the root
 	MeetToRoot                  // the root waits for all others
-	MeetNobody                  // the member waits for nobody and nobody for it; it doesn't count in Members
+	MeetNobody                  // this member waits for nobody and nobody waits for it; it doesn't count in Members
 )
 
 // NoRequest as Op.Request makes an operation blocking: it ends before the rank's next operation begins.
 const NoRequest = -1
 
-// OwnRequests is how many request numbers, from 0 on, are reserved for requests that a call makes and waits for itself.
-// In a CallCode all other requests are counted backwards.
+// OwnRequests is how many request numbers, from 0 on, are for requests that one call makes and waits for. In a
+// CallCode all other requests are numbered backwards, see Op.CountsBack.
 const OwnRequests = 2
 
-// An Op is the next operation of a rank. Sends and receives with equal ranks, context and tag match in the order in
-// which they begin; so do the meetings of a context.
+// An Op is an operation of a rank. Sends and receives with equal ranks, context and tag match in the order in which
+// they begin; so do the meetings of a context.
 type Op struct {
-	Kind           OpKind
-	IsSynchronous  bool    // a send waits for its receive, whatever its size
-	IsBuffered     bool    // a send doesn't wait for its receive, whatever its size
-	IsRoot         bool    // of OpMeet: this member is the root
-	CountsBack     bool    // in a CallCode: Request counts backwards, 1 is the newest; it has no meaning for an operation that makes a request
-	TakesVisitTime bool    // in a CallCode: it takes the visit's time
-	Meeting        Meeting // of OpMeet
+	Kind          OpKind
+	IsSynchronous bool // a send waits for its receive, whatever its size
+	IsBuffered    bool // a send doesn't wait for its receive, whatever its size
+	IsRoot        bool // OpMeet: this member is the root
+	// In a CallCode: Request counts backwards, 1 is the request made last. For an operation that makes a request,
+	// Request has no meaning then.
+	CountsBack     bool
+	TakesVisitTime bool    // in a CallCode: the operation takes the time that CallVisits.Next returns, not TimePs
+	Meeting        Meeting // for OpMeet
 	Request        int32   // number of the request that the operation makes or waits for, or NoRequest
-	Peer           int32   // the other rank
+	Peer           int32   // rank that a message, put or get goes to or comes from
 	Context        int32
-	Members        int32 // of OpMeet: number of members
-	Slot           int32 // in a CallCode: the slot with Peer, Context and Tag
-	Site           int32 // index of its call
-	MatchIndex     int32 // in a ThreadProgram: the rank's number of this send, receive or meeting among those with equal keys, from 1; else 0
-	Thread         int32 // for callers that distinguish threads; the engine ignores it
-	Tag            int64
-	Bytes          int64 // of OpSend, OpPut and OpGet
-	TimePs         int64 // of OpCompute, OpOverhead, OpRecorded, OpMeet, OpLater and OpFile
+	Members        int32 // OpMeet: number of members
+	Slot           int32 // in a CallCode: index in CompiledProgram.Slots, where Peer, Context and Tag are
+	Site           int32 // index of the call that the operation belongs to
+	// In a ThreadProgram: the number of this send, receive or meeting among the rank's with equal ranks, context and
+	// tag, from 1; else 0.
+	MatchIndex int32
+	Thread     int32 // thread, for callers that distinguish threads; the engine ignores it
+	Tag        int64
+	Bytes      int64 // size, for OpSend, OpPut and OpGet
+	TimePs     int64 // duration, for OpCompute, OpOverhead, OpRecorded, OpMeet, OpLater and OpFile
 }
 
 func (o *Op) String() string {
@@ -97,35 +101,36 @@ func (o *Op) String() string {
 type RankTime struct {
 	End      int64 `json:"end_ps"`
 	Compute  int64 `json:"compute_ps"`
-	Overhead int64 `json:"overhead_ps"` // of sends and receives, and of local calls
+	Overhead int64 `json:"overhead_ps"` // overhead of sends and receives, and time of local calls
 	Wait     int64 `json:"wait_ps"`     // waiting until another rank began its part of a message or collective
-	Transfer int64 `json:"transfer_ps"` // for messages in transit
-	Recorded int64 `json:"recorded_ps"` // calls without a model
+	Transfer int64 `json:"transfer_ps"` // waiting for messages in transit, and I/O
+	Recorded int64 `json:"recorded_ps"` // time of calls without a model, as recorded
 }
 
 // A Program yields the operations of a rank.
 type Program interface {
-	// Next returns the next operations, an empty slice at the end. They are valid until the next call.
+	// Next returns the next operations; an empty slice at the program's end. They are valid until Next is called
+	// again.
 	Next() ([]Op, error)
 }
 
-// A CompiledProgram is a program of distinct calls that are repeated.
+// A CompiledProgram is a program that repeats distinct calls.
 type CompiledProgram struct {
 	Code   *CallCode
-	Slots  []RankSlot // what the code's slots mean on this rank
+	Slots  []RankSlot // what Op.Slot means on this rank
 	Visits CallVisits
 }
 
-// A CallCode is the operations of distinct calls, shared by ranks that do the same.
+// A CallCode is the operations of distinct calls, which ranks that do the same share.
 type CallCode struct {
-	OpsOfCall   [][]Op // the operations of each call; peers, contexts and tags are in the rank's slots
-	RequestMask uint32 // a power of two minus one, not less than the largest number of requests pending at a time
+	OpsOfCall   [][]Op // by call: its operations, whose peers, contexts and tags are in CompiledProgram.Slots
+	RequestMask uint32 // a power of two minus one; not less than the largest number of requests pending at a time
 }
 
-// A RankSlot is the part of an operation that differs between ranks.
+// A RankSlot is what differs between ranks in operations with the same Op.Slot: their peer, context and tag.
 type RankSlot struct {
-	IsMeeting bool // the slot is for the meetings of a context; else for the messages of a channel
-	IsSend    bool // the rank sends the channel's messages; else it receives them
+	IsMeeting bool // the operations are meetings of the context; else they send or receive
+	IsSend    bool // the operations send to Peer; else they receive from Peer
 	Peer      int32
 	Context   int32
 	Tag       int64
@@ -133,23 +138,25 @@ type RankSlot struct {
 
 // CallVisits yields the calls that a rank makes.
 type CallVisits interface {
-	// Next returns the next call, the gap before it, and the time of its operations with TakesVisitTime, in ps; ok is
-	// false at the end.
+	// Next returns the index of the next call in CallCode.OpsOfCall, the gap before it, and the time of its
+	// operations with TakesVisitTime, both in ps. ok is false after the last call.
 	Next() (call int, gap, took int64, ok bool, err error)
-	// EqualityKey returns a key that is equal if ranks with the same code make the same calls with the same times;
-	// nil if that isn't known.
+	// EqualityKey returns a value that is equal on ranks with the same code that make the same calls with the same
+	// times. nil: that isn't known.
 	EqualityKey() any
-	// MainLoopRounds returns the trip count of the loop with most calls, if it is an outermost loop with equal
-	// iterations; else 0.
+	// MainLoopRounds returns the number of iterations of the loop with most calls. It returns 0 if this loop is
+	// inside another one or its iterations differ.
 	MainLoopRounds() uint64
-	// RoundsLeft returns how many of these iterations are still to come. between is false if the next call neither
-	// begins an iteration nor directly follows the last one.
+	// RoundsLeft returns how many iterations of the loop of MainLoopRounds are still to come. between is false if the
+	// next call neither begins an iteration nor directly follows the last one.
 	RoundsLeft() (rounds uint64, between bool)
-	// SkipRounds skips this many iterations at such a position.
+	// SkipRounds skips a number of these iterations. It must be called at a position where RoundsLeft returns between
+	// as true.
 	SkipRounds(rounds uint64)
 }
 
-// Next resolves slots and visits. The engine doesn't use it, as it runs compiled programs directly.
+// Next returns the operations of the next call with the rank's peers, contexts and tags. The engine doesn't use it,
+// as it runs compiled programs directly.
 func (p *CompiledProgram) Next() ([]Op, error) {
 	call, gap, took, ok, err := p.Visits.Next()
 	if !ok || err != nil {

@@ -10,17 +10,17 @@ import (
 // versions have larger tables of the same kind. Operations are assumed to be commutative. Functions missing here use
 // MPICH's algorithms.
 var openmpi = map[meaning.Operation]func(*generator){
-	meaning.OperationBarrier: barrier, // with two members, recursive doubling and Bruck's algorithm make the same exchanges
+	meaning.OperationBarrier: barrier, // two members: recursive doubling and Bruck's algorithm make the same exchanges
 	meaning.OperationBcast:   openBcast, meaning.OperationReduce: openReduce, meaning.OperationAllreduce: openAllreduce, meaning.OperationGather: gatherv, meaning.OperationScatter: scatterv,
 	meaning.OperationAllgather: openAllgather, meaning.OperationAlltoall: openAlltoall, meaning.OperationReduceScatter: openReduceScatter,
 }
 
-// Sizes in bytes from which Open MPI uses a different algorithm.
+// Sizes in bytes of data at which Open MPI changes the algorithm.
 const (
 	openBcastSmall     = 2048
 	openBcastLarge     = 370728
 	openAllreduceRing  = 10000
-	openSegment        = 1 << 20 // size of a piece of a ring all-reduce, for each member
+	openSegment        = 1 << 20 // bytes of a piece of a ring all-reduce, for each member
 	openAllgatherLarge = 50000
 	openAlltoallBruck  = 200
 	openAlltoallLinear = 3000
@@ -70,7 +70,7 @@ func openReduce(g *generator) {
 
 func openAllreduce(g *generator) {
 	b := g.Sent
-	if b < openAllreduceRing || b/8 <= int64(g.Members) { // fewer elements than members
+	if b < openAllreduceRing || b/8 <= int64(g.Members) { // b/8: number of elements, if they have 8 bytes
 		g.doubling(b)
 		return
 	}
@@ -120,7 +120,8 @@ func openReduceScatter(g *generator) {
 	g.ringReduce(b / int64(g.Members))
 }
 
-// segments divides bytes into pieces of a size, but into at most a maximum number: more pieces would change little.
+// segments divides a number of bytes into pieces of a size, but into at most mostSegments pieces: more would change
+// little.
 func segments(bytes, size int64) (list []int64) {
 	size = max(size, (bytes+mostSegments-1)/mostSegments, 1)
 	for ; bytes > size; bytes -= size {
@@ -131,7 +132,8 @@ func segments(bytes, size int64) (list []int64) {
 
 const mostSegments = 256
 
-// below returns the children of r in a tree of a degree with root 0: degree 1 is a chain, 2 a binary tree.
+// below returns the children of the member with relative number r in a tree with root 0. The degree is the number of
+// children: 1 makes a chain, 2 a binary tree.
 func (g *generator) below(degree, r int) (list []int) {
 	for c := degree*r + 1; c <= degree*r+degree && c < g.Members; c++ {
 		list = append(list, c)
@@ -139,7 +141,7 @@ func (g *generator) below(degree, r int) (list []int) {
 	return list
 }
 
-// handOn sends bytes from the root down the tree that below describes, in pieces of the given size.
+// handOn sends bytes from the root down the tree that below describes, in pieces of a size in bytes.
 func (g *generator) handOn(degree int, bytes, size int64) {
 	r := g.relative()
 	for _, b := range segments(bytes, size) {
@@ -152,7 +154,7 @@ func (g *generator) handOn(degree int, bytes, size int64) {
 	}
 }
 
-// takeIn reduces bytes up the tree that below describes, in pieces of the given size.
+// takeIn reduces bytes up the tree that below describes to the root, in pieces of a size in bytes.
 func (g *generator) takeIn(degree int, bytes, size int64) {
 	r := g.relative()
 	for _, b := range segments(bytes, size) {
@@ -190,7 +192,7 @@ func (g *generator) splitBinary(bytes, size int64) {
 	} else {
 		g.handOn(2, half[mine], size)
 	}
-	// The n-th member on the left and the n-th on the right are partners.
+	// The n-th member of the tree's left half and the n-th of its right half exchange their halves.
 	var sides [2][]int
 	for i := 1; i < g.Members; i++ {
 		sides[side(i)] = append(sides[side(i)], i)
@@ -213,7 +215,8 @@ func (g *generator) splitBinary(bytes, size int64) {
 	}
 }
 
-// side returns the half of a binary tree that a member is in: 0 is the left one.
+// side returns the half of a binary tree that the member with relative number r is in: 0 is the left one, 1 the right
+// one.
 func side(r int) int {
 	for r > 2 {
 		r = (r - 1) / 2
@@ -221,7 +224,7 @@ func side(r int) int {
 	return max(0, r-1)
 }
 
-// ringReduce passes each part around the ring once; each member adds its own data.
+// ringReduce passes each part of the data around the ring once; each member combines it with its own data.
 func (g *generator) ringReduce(part int64) {
 	for range g.Members - 1 {
 		g.exchange((g.OwnMember+1)%g.Members, (g.OwnMember-1+g.Members)%g.Members, part)

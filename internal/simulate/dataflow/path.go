@@ -6,13 +6,13 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
-// A CriticalPath is the chain of computations, calls and messages that determines the end of a run. Shortening a part
-// of it, with all else unchanged, never lengthens the run, and shortens it if no other chain is as long. The parts
-// add up to the run time.
+// A CriticalPath is the chain of computations, calls and messages that determines the end of a run. If one of them
+// takes less time and all else stays the same, the run is shorter, unless another chain is as long. Together they
+// take the run time.
 type CriticalPath struct {
 	End    int64
 	Rank   int32       // the rank on which the path ends
-	Shares []PathShare // by rank and call, in that order
+	Shares []PathShare // sorted by rank, then by call
 	Hops   int         // number of waits on the path, mostly for another rank: at each the path goes on with what ended the wait
 }
 
@@ -20,7 +20,7 @@ type CriticalPath struct {
 // waiting for messages, and time without a model.
 type PathShare struct {
 	Rank     int32
-	Site     int32 // the call
+	Site     int32 // Op.Site: index of the call
 	Compute  int64
 	Overhead int64
 	Transfer int64
@@ -29,20 +29,20 @@ type PathShare struct {
 
 // A hop is the reason why a waiting rank continued: something that a rank, mostly another one, did earlier.
 type hop struct {
-	before     *hop  // the last hop of the rank that did it, at that time
-	from, at   int32 // the rank that did it, and the rank that waited
+	before     *hop  // the last hop of rank from, at time left
+	from, at   int32 // the rank that did something, and the rank that waited for it
 	left, came int64
 }
 
-// A trail has the hops that led to a message's send and to its receive.
+// A trail is the hops that led to a message's send and to its receive.
 type trail struct {
 	sent, wanted *hop
 	from, to     int32
-	since        int64 // time from which the sender sent without a pause
+	since        int64 // time since which the sender had sent without a pause, in ps
 }
 
-// A pathInterval is what a rank does from one time to another, on the path. From left on, before the interval, it had
-// waited for the rank of the previous interval.
+// A pathInterval is a time from one moment to another in which a rank is on the critical path. If waited is set, the
+// path gets there by a wait for the rank of the interval before, which takes the time from left on.
 type pathInterval struct {
 	left, from, to int64
 	waited         bool
@@ -71,14 +71,14 @@ func SimulateWithPath(programs func() ([]Program, error), place *machine.Placeme
 	return result, p, nil
 }
 
-// A watch adds up the times on a path.
+// A watch adds up the times of calls on a critical path.
 type watch struct {
-	path [][]pathInterval // by rank
+	path [][]pathInterval // by rank: its intervals on the path, in order
 	at   []int
 	sums map[[2]int32]*PathShare
 }
 
-// leaves stores the hop that led to a message's send.
+// leaves stores, for a message that rank x sends, the hop that led to the send.
 func (e *engine) leaves(x *rank, t *trail) {
 	if x.idle == x.now {
 		x.idleHop = x.hop
@@ -86,7 +86,7 @@ func (e *engine) leaves(x *rank, t *trail) {
 	t.sent, t.from, t.since = x.idleHop, x.number, x.idle
 }
 
-// trail returns a message's trail, which lives as long as the message.
+// trail returns the trail of a channel's message, by number. The trail lives as long as the message.
 func (e *engine) trail(c *channel, number uint32) *trail {
 	k := trailKey{c, number}
 	t := e.trails[k]
@@ -102,10 +102,10 @@ type trailKey struct {
 	number uint32
 }
 
-// wants stores the hop that led to a message's receive.
+// wants stores, for a message whose receive rank x posts, the hop that led to the receive.
 func (e *engine) wants(x *rank, t *trail) { t.wanted, t.to = x.hop, x.number }
 
-// came records why a waiting rank continued: its message was sent or, if late is set, the message's receive was posted.
+// came records why waiting rank x continued: message m was sent or, if late is set, its receive was posted.
 func (e *engine) came(x *rank, m *message, t *trail, late bool) {
 	if late {
 		x.jump(t.wanted, t.to, m.posted)
@@ -118,7 +118,8 @@ func (x *rank) jump(before *hop, from int32, left int64) {
 	x.hop = &hop{before, from, x.number, left, x.now}
 }
 
-// spent adds up the part of a rank's next action that is on the path. The action takes the given time, in ps.
+// spent adds the part of rank x's next action that is on the path. The action takes a time in ps, of kind p, in the
+// call with index site.
 func (w *watch) spent(x *rank, site int32, p timeKind, time int64) {
 	if time == 0 {
 		return
@@ -143,7 +144,7 @@ func (w *watch) spent(x *rank, site int32, p timeKind, time int64) {
 	}
 }
 
-// arrived adds the wait of a rank that continues now, if it is on the path.
+// arrived adds the wait of rank x, which continues now, if the wait is on the path.
 func (w *watch) arrived(x *rank, site int32) {
 	list, at := w.path[x.number], &w.at[x.number]
 	for *at < len(list) && list[*at].from < x.now {
@@ -165,7 +166,7 @@ func (w *watch) share(rank, site int32) *PathShare {
 	return w.sums[k]
 }
 
-// follow finds the path after a run.
+// follow finds the critical path after a run, from the last hop of the rank that ended last.
 func (e *engine) follow() (w *watch, p *CriticalPath) {
 	w, p = &watch{path: make([][]pathInterval, len(e.ranks)), at: make([]int, len(e.ranks)), sums: make(map[[2]int32]*PathShare)}, &CriticalPath{}
 	for r := range e.ranks {
@@ -189,7 +190,7 @@ func (e *engine) follow() (w *watch, p *CriticalPath) {
 	return w, p
 }
 
-// shares sets the path's shares from the watch.
+// shares sets p.Shares from the sums of a watch.
 func (p *CriticalPath) shares(w *watch) {
 	for _, s := range w.sums {
 		p.Shares = append(p.Shares, *s)

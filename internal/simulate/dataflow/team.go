@@ -1,24 +1,24 @@
 package dataflow
 
 // A ThreadProgram is the program of one thread of a rank with several threads. Thread programs may be anywhere in the
-// list of a run. Op.MatchIndex numbers the messages and meetings that a rank's threads share. Requests from
-// OwnRequests on are shared by the rank's threads, and each is used once.
+// list of programs of a run. Op.MatchIndex numbers the messages and meetings of a rank over all its threads. Requests
+// from OwnRequests on are common to these, and each number is used once.
 type ThreadProgram struct {
 	Program
-	Rank int // number of the rank in the placement
+	Rank int // index of the rank in the placement
 }
 
-// A team is the threads of a rank.
+// A team is what the threads of a rank share.
 type team struct {
 	requests map[int32]*handed
-	waiting  map[int32]int32 // the thread that waits, by a request that is not made yet
+	waiting  map[int32]int32 // by request that is not made yet: the thread that waits for it
 }
 
-// A handed is a request that any thread of a rank may wait for.
+// A handed is a request for which any thread of its rank may wait, not only the thread that made it.
 type handed struct {
 	request
 	by   *rank
-	made int64 // when it was made
+	made int64 // when the request was made, in ps
 	hop  *hop
 }
 
@@ -34,7 +34,7 @@ func (e *engine) team(rank int32) *team {
 	return t
 }
 
-// hand makes a request known to all threads.
+// hand begins operation o of thread x, and makes its request known to all threads of the rank.
 func (e *engine) hand(x *rank, o *Op) {
 	h := &handed{by: x, made: x.now, hop: x.hop}
 	e.begin(x, o, &h.request)
@@ -45,7 +45,8 @@ func (e *engine) hand(x *rank, o *Op) {
 	}
 }
 
-// take waits for a request that hand makes known; false if the thread must wait for another thread or rank.
+// take has thread r wait for a request that hand makes known. It returns false if the thread must wait for another
+// thread or rank.
 func (e *engine) take(r int32, x *rank, o *Op) bool {
 	h := x.team.requests[o.Request]
 	if h == nil {
@@ -62,8 +63,8 @@ func (e *engine) take(r int32, x *rank, o *Op) bool {
 	return true
 }
 
-// await records that rank or thread r waits on a channel: the first as waiter, others in a queue. All are woken
-// together.
+// await records that rank or thread r waits on a channel: in *waiter if that is free, else in engine.queues. All are
+// woken together.
 func (e *engine) await(c *channel, waiter *int32, r int32) {
 	if *waiter != nobody && *waiter != r {
 		e.queues[c] = append(e.queues[c], r)
@@ -72,7 +73,7 @@ func (e *engine) await(c *channel, waiter *int32, r int32) {
 	*waiter = r
 }
 
-// wakeAll wakes the further threads that wait on a channel.
+// wakeAll wakes the threads that wait on a channel and are in engine.queues.
 func (e *engine) wakeAll(c *channel) {
 	if list := e.queues[c]; list != nil {
 		e.ready = append(e.ready, list...)
@@ -80,8 +81,8 @@ func (e *engine) wakeAll(c *channel) {
 	}
 }
 
-// nth returns the number, from 0, of the operation's message or meeting among those with equal keys. before is how many
-// the engine has counted; it is the result if MatchIndex is not set.
+// nth returns the number, from 0, of an operation's message or meeting among those with equal ranks, context and tag:
+// MatchIndex-1 if it is set. Else it is before, the number that the engine has counted.
 func (o *Op) nth(before uint32) uint32 {
 	if o.MatchIndex > 0 {
 		return uint32(o.MatchIndex - 1)

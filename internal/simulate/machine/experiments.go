@@ -15,33 +15,34 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// CalibrateOptions control the measurement.
+// CalibrateOptions control how CalibrateMachine measures.
 type CalibrateOptions struct {
-	MaxMessageBytes int64 // the largest message, in bytes
-	AllowNoise      bool  // accept times that vary
-	MeasureFiles    bool  // measure files, too
+	MaxMessageBytes int64 // size of the largest message, in bytes
+	AllowNoise      bool  // accept experiments whose times vary
+	MeasureFiles    bool  // measure operations on files, too
 	Logf            func(format string, args ...any)
 }
 
-// A bench repeats experiments until their times are steady.
+// A bench makes experiments, each again until its times are steady.
 type bench struct {
 	Laboratory
 	o      CalibrateOptions
-	clock  float64 // ns of reading the clock
-	varied int     // number of experiments whose times varied, if that is accepted
+	clock  float64 // time in ns that reading the clock takes
+	varied int     // number of experiments whose times varied too much; they count only with AllowNoise
 }
 
 const (
-	budget   = 8e6  // ns: approximate total time of an experiment's samples
-	least    = 11   // least number of samples
-	many     = 201  // largest number of samples
-	inRow    = 20e3 // ns of consecutive repetitions in one sample
-	attempts = 5    // largest number of attempts; the least is two
-	steady   = 1.3  // largest ratio of median and tenth percentile; above it, times are too noisy
-	patience = 10   // time limit of the first samples, in budgets, if noise is accepted; otherwise there is no limit
+	budget   = 8e6  // approximate total time in ns of the samples of an experiment
+	least    = 11   // least number of samples of an experiment
+	many     = 201  // largest number of samples of an experiment
+	inRow    = 20e3 // approximate time in ns of a sample's consecutive repetitions
+	attempts = 5    // largest number of times that an experiment is made; the least is two
+	steady   = 1.3  // largest ratio of the median to the tenth percentile of samples; above it, times are too noisy
+	// With AllowNoise, no samples follow if the first ones took longer than patience times budget.
+	patience = 10
 )
 
-// NoiseError reports an experiment whose times vary.
+// NoiseError reports an experiment whose times vary too much.
 type NoiseError struct {
 	what        string
 	tenth, half float64
@@ -51,16 +52,16 @@ func (n *NoiseError) Error() string {
 	return fmt.Sprintf("%s varies: a tenth of the times are below %.0f ns, half of them below %.0f: is the machine busy, or are there more ranks than cores? Try again when it is idle, bind ranks to cores, or take it as it is with --noisy", n.what, n.tenth, n.half)
 }
 
-// time returns the typical time of an experiment in ns, from repetitions in a row. per is the number of measured
-// units in an inner repetition: 2 for a round trip. The time of reading the clock is subtracted.
+// time returns the typical time in ns of one unit of an experiment that what describes. per is the number of units in
+// an inner repetition: 2 one-way messages in a round trip. The time of reading the clock is subtracted.
 func (b *bench) time(what string, x Experiment, per float64) (float64, error) {
 	return b.partOf(0, what, x, per)
 }
 
-// partOf returns the typical time in ns, like time, of a part of an operation that takes whole ns. The part may vary by
-// as many ns as the whole operation may.
+// partOf returns the typical time in ns, as time does, of a part of an operation that takes whole ns. The part may
+// vary by as many ns as the whole operation may.
 func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (float64, error) {
-	rows := x.InnerRepetitions > 0 // the caller chose the number of inner repetitions; if not, it is chosen below
+	rows := x.InnerRepetitions > 0 // the caller chose the number of inner repetitions; else it is chosen below
 	if !rows {
 		x.InnerRepetitions = 1
 	}
@@ -82,7 +83,8 @@ func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (f
 		if err := trial(); err != nil {
 			return 0, err
 		}
-		x.InnerRepetitions, once = inner(), once/float64(x.InnerRepetitions) // the first repetition took longer than later ones
+		// The first trial had fewer repetitions, so that the costly first one weighed more.
+		x.InnerRepetitions, once = inner(), once/float64(x.InnerRepetitions)
 	}
 	x.Samples = int(min(max(budget/(once*float64(x.InnerRepetitions)+float64(x.DelayNs)), least), many))
 	if rows {
@@ -121,8 +123,8 @@ func (b *bench) partOf(whole float64, what string, x Experiment, per float64) (f
 	return max(0, usual-b.clock) / turns / per, nil
 }
 
-// samples makes an experiment. If others use the processors and noise is accepted, a rank may wait for a processor at
-// each message. A few samples must suffice then.
+// samples makes an experiment and returns its samples in ns. If others use the processors and noise is accepted, a
+// rank may wait for a processor at each message. Then a few samples must suffice.
 func (b *bench) samples(x Experiment) ([]int64, error) {
 	rest := x.Samples - least
 	if !b.o.AllowNoise || rest <= 0 {
@@ -139,8 +141,8 @@ func (b *bench) samples(x Experiment) ([]int64, error) {
 	return append(list, more...), err
 }
 
-// mean returns the mean of samples up to a limit. A program's time is a sum, so rare delays by the system count,
-// which a median would hide. Preemptions don't count.
+// mean returns the mean of those samples that are at most a limit. A program's time is a sum, so rare delays by the
+// system count, which a median would hide. Preemptions, which are beyond the limit, don't.
 func mean(samples []int64, most float64) float64 {
 	sum, n := 0.0, 0
 	for _, x := range samples {
@@ -152,11 +154,11 @@ func mean(samples []int64, most float64) float64 {
 	return sum / float64(max(1, n))
 }
 
-// rankPair measures messages between two ranks over one level.
+// A rankPair measures messages between two ranks, whose nearest common network level has a name.
 type rankPair struct {
 	*bench
 	a, b int
-	name string // of the level
+	name string // name of the network level
 }
 
 func (p *rankPair) what(text string, bytes int64) string {
@@ -171,8 +173,9 @@ func (p *rankPair) synchronous(bytes int64) (float64, error) {
 	return p.time(p.what("the one-way time by MPI_Ssend", bytes), Experiment{Kind: MeasureSyncRoundTrips, FromRank: p.a, ToRank: p.b, Bytes: bytes}, 2)
 }
 
-// overhead measures the core time of a message at one end. oneWay is its one-way time: variation of the overhead
-// affects predictions only in proportion to that.
+// overhead returns the core time in ns of a message at one end: the sender's, or with MeasureReceives the receiver's.
+// oneWay is the message's one-way time in ns: variation of the overhead affects predictions only in proportion to
+// that.
 func (p *rankPair) overhead(kind ExperimentKind, bytes int64, oneWay float64) (float64, error) {
 	what := "the overhead of sending"
 	delay := 3000.0
@@ -180,13 +183,13 @@ func (p *rankPair) overhead(kind ExperimentKind, bytes int64, oneWay float64) (f
 		what, delay = "the overhead of receiving", 3*oneWay+10_000
 	}
 	t, err := p.partOf(oneWay, p.what(what, bytes), Experiment{Kind: kind, FromRank: p.a, ToRank: p.b, Bytes: bytes, DelayNs: int64(delay)}, 1)
-	if kind == MeasureReceives { // the clock is read four times
+	if kind == MeasureReceives { // such a sample reads the clock four times, others twice
 		t = max(0, t-p.clock)
 	}
 	return t, err
 }
 
-// gap measures the additional time of one more message in a burst.
+// gap returns the additional time in ns of one more message in a burst. oneWay is the message's one-way time in ns.
 func (p *rankPair) gap(bytes int64, oneWay float64) (float64, error) {
 	short, long := 8, 40
 	if oneWay > 20_000 {
@@ -203,7 +206,7 @@ func (p *rankPair) gap(bytes int64, oneWay float64) (float64, error) {
 	return max(0, times[1]-times[0]) / float64(long-short), nil
 }
 
-// waits reports whether a send of that size waits for its receive.
+// waits reports whether a send of a size waits for its receive. oneWay is the message's one-way time in ns.
 func (p *rankPair) waits(bytes int64, oneWay float64) (bool, error) {
 	delay := int64(4*oneWay) + 200_000
 	samples, err := p.Run(Experiment{Kind: MeasureLateReceives, FromRank: p.a, ToRank: p.b, Bytes: bytes, DelayNs: delay, Samples: 7})
@@ -214,11 +217,11 @@ func (p *rankPair) waits(bytes int64, oneWay float64) (bool, error) {
 	return samples[len(samples)/2] > delay/2, nil // the median, as either rank may be preempted in a sample
 }
 
-// fewest is the least number of gaps, and of call times, from which MeasuredTracingCost computes a result.
+// fewest is the least number of gaps, and of calls, from which MeasuredTracingCost computes a result.
 const fewest = 100
 
-// MeasuredTracingCost computes the cost of tracing from traced times in ns: the gaps between consecutive calls, and
-// the times of calls that do next to nothing. local is the untraced time of such a call.
+// MeasuredTracingCost computes the cost of tracing from a traced run: the gaps between consecutive calls, and the
+// times of calls that do next to nothing. local is the untraced time of such a call. All are in ns.
 func MeasuredTracingCost(gaps, calls []float64, local float64) (TracingCost, error) {
 	if len(gaps) < fewest || len(calls) < fewest {
 		return TracingCost{}, fmt.Errorf("what tracing costs: the trace has %d calls, too few", len(gaps)+len(calls))
@@ -238,15 +241,15 @@ func middle(v []float64) float64 {
 	return sum / float64(len(v))
 }
 
-// Bytes written or read at once, and the number of repetitions. File systems vary, so the median counts, however
+// Numbers of bytes written or read at once, and of repetitions. File systems vary, so the median counts, however
 // noisy it is.
 const (
 	fewBytes, manyBytes = 8, 4 << 20
 	fileSamples         = 15
 )
 
-// files measures the MPI's file operations. Writes and reads go to the page cache only; MPI_File_sync also writes to
-// the device.
+// files measures the MPI's operations on files by a number of ranks. Writes and reads go to the page cache only;
+// MPI_File_sync also writes to the device.
 func (b *bench) files(ranks int) (*FileCosts, error) {
 	var err error
 	usual := func(kind ExperimentKind, bytes int64) float64 {
@@ -260,7 +263,7 @@ func (b *bench) files(ranks int) (*FileCosts, error) {
 		slices.Sort(samples)
 		return max(0, float64(samples[len(samples)/2])-b.clock)
 	}
-	// perByte is the time per additional byte, in ps.
+	// perByte returns the time per additional byte, in ps, from the times in ns for fewBytes and manyBytes.
 	perByte := func(few, many float64) float64 {
 		return math.Round(max(0, many-few)*1000*1000/(manyBytes-fewBytes)) / 1000
 	}
@@ -276,60 +279,62 @@ func (b *bench) files(ranks int) (*FileCosts, error) {
 // An ExperimentKind is what an experiment measures. The numbers equal those of replayer/measure.h.
 type ExperimentKind int64
 
-// The kinds.
+// The kinds of experiments. Bytes, DelayNs and other names are fields of Experiment.
 const (
 	MeasureNothing        ExperimentKind = iota // ends the measurement
 	MeasureRoundTrips                           // InnerRepetitions round trips of a message between FromRank and ToRank
-	MeasureSyncRoundTrips                       // the same with MPI_Ssend
-	MeasureSends                                // MPI_Isend alone
-	MeasureReceives                             // MPI_Irecv, and MPI_Wait after DelayNs, when the message has arrived
-	MeasureBursts                               // InnerRepetitions messages in a row, then a short reply
-	MeasureLateReceives                         // MPI_Send to a receive that is posted DelayNs later
-	MeasureCollectives                          // InnerRepetitions calls in a row; FromRank is an index of MeasuredCollectives
-	MeasureCombines                             // MPI_Reduce_local
-	MeasureClockReads                           // reading the clock
-	MeasureLocalCalls                           // MPI_Comm_rank
-	MeasureTalks                                // InnerRepetitions round trips, and as many exchanges with requests; without samples
-	MeasureFileOpens                            // all ranks open and close a file together
-	MeasureFileWrites                           // FromRank writes the next bytes of a file
-	MeasureFileReads                            // FromRank reads what it has just written
-	MeasureFileSyncs                            // MPI_File_sync after such a write
-	MeasureFileAlls                             // all ranks write Bytes each in one call
+	MeasureSyncRoundTrips                       // as MeasureRoundTrips, with MPI_Ssend
+	MeasureSends                                // the time of MPI_Isend alone
+	// The time of MPI_Irecv, and of MPI_Wait after DelayNs, when the message has arrived.
+	MeasureReceives
+	MeasureBursts       // InnerRepetitions messages in a row, then a short reply
+	MeasureLateReceives // MPI_Send to a receive that is posted DelayNs later
+	MeasureCollectives  // InnerRepetitions calls in a row; FromRank is an index of MeasuredCollectives
+	MeasureCombines     // MPI_Reduce_local of Bytes
+	MeasureClockReads   // reading the clock
+	MeasureLocalCalls   // MPI_Comm_rank
+	// InnerRepetitions round trips, and as many exchanges by nonblocking calls: calls for a tracer, without samples.
+	MeasureTalks
+	MeasureFileOpens  // all ranks open and close a file together
+	MeasureFileWrites // FromRank writes the next bytes of a file
+	MeasureFileReads  // FromRank reads what it has just written
+	MeasureFileSyncs  // FromRank calls MPI_File_sync after it wrote the next bytes of a file
+	MeasureFileAlls   // all ranks write Bytes each in one call
 )
 
 // MeasuredCollectives are the collectives that are measured, and for which machines may have tables. In each, all
 // members wait for each other.
 var MeasuredCollectives = []meaning.Operation{meaning.OperationBarrier, meaning.OperationAllreduce, meaning.OperationAllgather, meaning.OperationAlltoall, meaning.OperationReduceScatter}
 
-// An Experiment is repeated Samples times.
+// An Experiment is a measurement that is repeated Samples times.
 type Experiment struct {
 	Kind             ExperimentKind
 	FromRank, ToRank int
-	Bytes            int64 // of a message, or passed by each member of a collective
+	Bytes            int64 // size of a message, or of what each member passes to a collective
 	Samples          int
 	InnerRepetitions int
-	DelayNs          int64 // for MeasureReceives and MeasureLateReceives
+	DelayNs          int64 // delay in ns, for MeasureReceives and MeasureLateReceives
 }
 
-// A Laboratory makes experiments.
+// A Laboratory makes experiments: the processes of a job, or formulas in a test.
 type Laboratory interface {
-	// Seats returns the bindings of the ranks.
+	// Seats returns where the ranks run, by rank.
 	Seats() []ProcessorBinding
-	// Run returns the samples of an experiment, each in ns.
+	// Run makes an experiment and returns its samples, each in ns.
 	Run(Experiment) ([]int64, error)
 }
 
-// A ProcessorBinding is where a rank runs; fields are -1 if it is not bound to one unit.
+// A ProcessorBinding is where a rank runs. Socket and Core are -1 if the rank isn't bound to a single one.
 type ProcessorBinding struct {
 	Host           string
 	Socket, Core   int
 	Sockets        int // number of sockets of the host
-	HostProcessors int // processors of the host
-	PerSocket      int // processors of a socket
+	HostProcessors int // number of the host's processors
+	PerSocket      int // number of a socket's processors
 	PerCore        int
 }
 
-// between returns the level between two ranks.
+// between returns the name of the nearest network level that two ranks share, as in distances.
 func between(a, b ProcessorBinding) string {
 	switch {
 	case a.Host != b.Host:
@@ -342,7 +347,7 @@ func between(a, b ProcessorBinding) string {
 	return "node"
 }
 
-// share returns the number of ranks that share a unit of a level, with one rank on each processor.
+// share returns how many ranks share a unit of a level (a core, a socket or a host), with one rank on each processor.
 func (s ProcessorBinding) share(level string) int {
 	switch level {
 	case "core":

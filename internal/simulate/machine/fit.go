@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi/meaning"
 )
 
-// CalibrateMachine measures a machine. The caller sets its name, source and the recorder's cost.
+// CalibrateMachine measures a machine. The caller sets Name, FiguresSource and TracingCost.
 func CalibrateMachine(lab Laboratory, o CalibrateOptions) (*Machine, error) {
 	b := &bench{Laboratory: lab, o: o}
 	seats := lab.Seats()
@@ -63,7 +63,7 @@ func CalibrateMachine(lab Laboratory, o CalibrateOptions) (*Machine, error) {
 	return m, nil
 }
 
-// apart returns the first two ranks whose nearest shared unit is of a level.
+// apart returns the first two ranks whose nearest common network level is the named one.
 func apart(seats []ProcessorBinding, level string) (a, b int, ok bool) {
 	for a := range seats {
 		for b := a + 1; b < len(seats); b++ {
@@ -97,7 +97,8 @@ func (p *rankPair) level() (*NetworkLevel, error) {
 	}
 	if limit < p.o.MaxMessageBytes {
 		small := []point{}
-		for _, bytes := range []int64{0, limit / 8, limit} { // sizes whose sends wait only because of the protocol
+		// Sends of these sizes wait only because they are synchronous.
+		for _, bytes := range []int64{0, limit / 8, limit} {
 			if limit == 0 || bytes == 0 && limit/8 == 0 {
 				continue
 			}
@@ -123,7 +124,7 @@ func (p *rankPair) level() (*NetworkLevel, error) {
 	return l, p.overheads(l, from)
 }
 
-// overheads measures overheads and gaps at a number of sizes.
+// overheads measures overheads and gaps at the given sizes and others, and stores them in l.
 func (p *rankPair) overheads(l *NetworkLevel, sizes []int64) error {
 	for bytes := int64(64); bytes <= p.o.MaxMessageBytes; bytes *= 4 {
 		sizes = append(sizes, bytes)
@@ -160,7 +161,7 @@ func (p *rankPair) overheads(l *NetworkLevel, sizes []int64) error {
 	return nil
 }
 
-// eagerLimit finds the size of the largest message that doesn't wait for its receive.
+// eagerLimit finds the size in bytes of the largest message that doesn't wait for its receive.
 func (p *rankPair) eagerLimit() (int64, error) {
 	check := func(bytes int64) (bool, error) {
 		samples, err := p.Run(Experiment{Kind: MeasureRoundTrips, FromRank: p.a, ToRank: p.b, Bytes: bytes, Samples: 3, InnerRepetitions: 1})
@@ -195,12 +196,14 @@ func (p *rankPair) eagerLimit() (int64, error) {
 }
 
 const (
-	near     = 0.02 // least relative distance of a point from the line between its neighbours; nearer points are dropped
-	refined  = 3    // largest number of halvings of an interval
-	narrowed = 1.05 // least ratio between the ends of an interval
+	// Least relative distance of a measured point from the line between its neighbours; nearer points are dropped.
+	near     = 0.02
+	refined  = 3    // how often an interval between two sizes is halved at most
+	narrowed = 1.05 // least ratio of the sizes at both ends of an interval that is halved
 )
 
-// table measures times by size: at powers of two, and in between where a line doesn't fit.
+// table measures times for sizes from from to to: at powers of two, and in between where a line doesn't fit. time
+// measures one size.
 func (p *rankPair) table(time func(int64) (float64, error), from, to int64) ([]point, error) {
 	sizes := []int64{from, to}
 	for bytes := int64(1); bytes < to; bytes *= 2 {
@@ -228,7 +231,7 @@ func (p *rankPair) table(time func(int64) (float64, error), from, to int64) ([]p
 	return out, nil
 }
 
-// refine returns points between a and b.
+// refine returns points between a and b where a line doesn't fit. depth is how often the interval may be halved.
 func (p *rankPair) refine(time func(int64) (float64, error), a, b point, depth int) ([]point, error) {
 	mid := int64(math.Round(math.Sqrt(float64(max(a.bytes, 1)) * float64(b.bytes))))
 	if depth == 0 || b.bytes < 64 || float64(b.bytes) < narrowed*float64(a.bytes) || mid <= a.bytes || mid >= b.bytes {
@@ -251,8 +254,8 @@ func (p *rankPair) refine(time func(int64) (float64, error), a, b point, depth i
 	return slices.Concat(before, []point{m}, after), err
 }
 
-// rising makes a table in which times don't fall with the size. Points that would fall get their mean (pool adjacent
-// violators: Ayer et al., 1955).
+// rising makes a table in which times don't fall with the size. Neighbouring points whose times fall get their mean
+// (pool adjacent violators: Ayer et al., 1955).
 func rising(points []point) SizeTimeTable {
 	type pool struct {
 		sum float64
@@ -276,10 +279,10 @@ func rising(points []point) SizeTimeTable {
 	return t
 }
 
-// ps converts a measured time to ps, rounded to a tenth of a ns as in a file.
+// ps converts a measured time in ns to ps, rounded to a tenth of a ns as in machine files.
 func ps(ns float64) int64 { return int64(math.Round(ns*10)) * 100 }
 
-// collectives measures collectives of all ranks.
+// collectives measures MeasuredCollectives with all ranks, and adds them to m.
 func (b *bench) collectives(m *Machine, ranks int) error {
 	for number, operation := range MeasuredCollectives {
 		var points []point

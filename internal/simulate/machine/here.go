@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// seatBytes is the length of an encoded ProcessorBinding.
+// seatBytes is the number of bytes of an encoded ProcessorBinding, which spaces fill up.
 const seatBytes = 512
 
-// Encode returns a fixed number of bytes, the same number on all ranks.
+// Encode encodes the binding as seatBytes bytes, so that ranks can gather them.
 func (s ProcessorBinding) Encode() []byte {
 	s.Host = s.Host[:min(len(s.Host), 255)]
 	b, err := json.Marshal(s)
@@ -30,14 +30,15 @@ func DecodeProcessorBinding(b []byte) (s ProcessorBinding, err error) {
 	return s, nil
 }
 
-// OwnProcessorBinding is where this process runs.
+// OwnProcessorBinding returns where this process runs.
 func OwnProcessorBinding() ProcessorBinding {
 	host, _ := os.Hostname()
 	status, _ := os.ReadFile("/proc/self/status")
 	return seatOf("/sys/devices/system/cpu", host, string(status))
 }
 
-// seatOf reads the kernel's description of processors, and the processors that a process is bound to.
+// seatOf returns where a process runs, from the kernel's description of processors in a folder and the process's
+// status file.
 func seatOf(folder, host, status string) ProcessorBinding {
 	s := ProcessorBinding{Host: host, Socket: -1, Core: -1}
 	number := func(cpu int, name string) int {
@@ -81,7 +82,7 @@ func seatOf(folder, host, status string) ProcessorBinding {
 	return s
 }
 
-// processors reads a list such as 0-3,8.
+// processors reads a list of processors such as 0-3,8.
 func processors(text string) (list []int) {
 	for _, part := range strings.Split(text, ",") {
 		first, last, isRange := strings.Cut(part, "-")

@@ -7,10 +7,10 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// keyLines is the line number of each key, for errors about values.
+// keyLines is, by key, the key's line in a machine file from 1, for errors about values.
 type keyLines map[string]int
 
-// of returns a key's line; for a missing key, its table's line.
+// of returns a key's line. For a missing key it returns the line of the nearest key or table around it, or 1.
 func (l keyLines) of(key string) int {
 	for {
 		if n, ok := l[key]; ok {
@@ -24,7 +24,7 @@ func (l keyLines) of(key string) int {
 	}
 }
 
-// linesOf goes through a file that was decoded without an error.
+// linesOf finds the keys' lines in a machine file that was decoded without an error.
 func linesOf(text []byte) keyLines {
 	l := make(keyLines)
 	var p unstable.Parser
@@ -67,7 +67,7 @@ func keyOf(p *unstable.Parser, e *unstable.Node) (key string, line int) {
 	return strings.Join(parts, "."), line
 }
 
-// firstLine returns the line of the first value in a row; 0 without a value.
+// firstLine returns the line of the first value in a row of a table; 0 if the row is empty.
 func firstLine(p *unstable.Parser, n *unstable.Node) int {
 	if n.Kind != unstable.Array {
 		if n.Raw.Length == 0 {

@@ -25,27 +25,28 @@ import (
 // A Machine is the content of a machine file. Times are in ps.
 type Machine struct {
 	Name             string
-	FiguresSource    string         // where its figures come from
-	CPUSpeedup       float64        // speed of its cores relative to the traced run's
-	CombinePsPerByte float64        // ps for each byte of an operand of a reduction
-	Levels           []NetworkLevel // the nearest first
+	FiguresSource    string         // where the figures come from
+	CPUSpeedup       float64        // speed of the cores relative to those of the traced run
+	CombinePsPerByte float64        // ps to combine one byte of an operand in a reduction
+	Levels           []NetworkLevel // network levels, the nearest first
 
 	TracingCost TracingCost
 	Collectives []Collective
-	Algorithms  string     // of collectives: "" for MPICH's, or OpenMPIAlgorithms
-	Files       *FileCosts // nil: not known
+	Algorithms  string     // algorithms of collectives: "" for MPICH's, or OpenMPIAlgorithms
+	Files       *FileCosts // nil: costs of operations on files are not known
 }
 
-// OpenMPIAlgorithms selects Open MPI's algorithms of collectives.
+// OpenMPIAlgorithms as Machine.Algorithms selects Open MPI's algorithms of collectives.
 const OpenMPIAlgorithms = "openmpi"
 
-// FileCosts is the cost of MPI file operations: a latency for each call, and bandwidths.
+// FileCosts is the cost of MPI's operations on files: a latency for each call, and times per byte.
 type FileCosts struct {
-	LatencyPs                                          int64   // ps of each call that reads or writes
-	OpenPs                                             int64   // ps of opening or closing; 0: LatencyPs
-	SyncPs                                             int64   // ps of MPI_File_sync
-	SyncPsPerByte                                      float64 // additional ps for each byte written since; both 0: not known
-	ReadPsPerByte, WritePsPerByte, CollectivePsPerByte float64 // ps per byte: of a rank alone, and of all ranks of a collective call together
+	LatencyPs     int64   // ps of each call that reads or writes
+	OpenPs        int64   // ps of opening or closing; 0: LatencyPs
+	SyncPs        int64   // ps of MPI_File_sync
+	SyncPsPerByte float64 // additional ps for each byte written since the last sync; this and SyncPs 0: not known
+	// ps per byte: of a rank alone, and of all members of a collective call together.
+	ReadPsPerByte, WritePsPerByte, CollectivePsPerByte float64
 }
 
 // OpenTime is the time to open or close a file, in ps.
@@ -56,16 +57,16 @@ func (f *FileCosts) OpenTime() int64 {
 	return f.LatencyPs
 }
 
-// SyncTimeKnown reports whether it is known how long MPI_File_sync takes.
+// SyncTimeKnown reports whether the costs include MPI_File_sync.
 func (f *FileCosts) SyncTimeKnown() bool { return f.SyncPs > 0 || f.SyncPsPerByte > 0 }
 
-// SyncTime returns the time of a sync after a rank has written this many bytes, in ps.
+// SyncTime returns the time in ps of MPI_File_sync after a rank has written a number of bytes.
 func (f *FileCosts) SyncTime(bytes int64) int64 {
 	return f.SyncPs + int64(math.Round(min(longest, float64(bytes)*f.SyncPsPerByte)))
 }
 
-// SievedTime is one rank's time to read or write noncontiguous bytes with data sieving. The extent is holes times the
-// bytes. All of it is read and, in a write, written back.
+// SievedTime returns the time in ps in which one rank reads or writes noncontiguous bytes with data sieving. The
+// extent is holes times the bytes. All of it is read and, in a write, written back.
 func (f *FileCosts) SievedTime(bytes int64, write bool, holes float64) int64 {
 	span := int64(min(float64(bytes)*holes, 1<<50))
 	t := f.TransferTime(span, false, 1)
@@ -75,7 +76,8 @@ func (f *FileCosts) SievedTime(bytes int64, write bool, holes float64) int64 {
 	return t
 }
 
-// TransferTime is the time in ps of a call in which each of a number of members reads or writes that many bytes.
+// TransferTime returns the time in ps of a call in which each of a number of members reads or writes a number of
+// bytes.
 func (f *FileCosts) TransferTime(bytes int64, write bool, members int) int64 {
 	one := f.ReadPsPerByte
 	if write {
@@ -84,54 +86,57 @@ func (f *FileCosts) TransferTime(bytes int64, write bool, members int) int64 {
 	return f.LatencyPs + int64(math.Round(min(longest, float64(bytes)*max(one, f.CollectivePsPerByte*float64(members)))))
 }
 
-// A TracingCost is the overhead of tracing on a machine, in ps per call.
+// A TracingCost is what tracing adds to the recorded times on a machine, in ps per call.
 type TracingCost struct {
-	Gap  int64 // in the recorded gaps
-	Call int64 // in the recorded durations of calls
+	Gap  int64 // added to each gap
+	Call int64 // added to each call's duration
 }
 
-// A Collective is the time of a collective call after the last member has arrived.
+// A Collective is the time that a collective call takes after the last member has arrived, as measured.
 type Collective struct {
 	Operation meaning.Operation
-	Level     string // the nearest level that all members share
+	Level     string // name of the nearest network level that all members share
 	Members   int
-	Times     SizeTimeTable // by the bytes that a member passes, or gets from a root
+	Times     SizeTimeTable // by size: the bytes that a member passes, or gets from a root
 }
 
-// A NetworkLevel is one distance between ranks: they share a core, a socket, a node or a switch.
+// A NetworkLevel is one distance between ranks, and the times of messages over it in ps. Ranks at this distance share
+// a core, a socket, a node or a switch.
 type NetworkLevel struct {
-	Name             string
-	RanksSharing     int           // number of ranks in a unit; 0 in the last level, which contains all
-	SendOverhead     int64         // core time of the sender for the smallest message
-	ReceiveOverhead  int64         // core time of the receiver
+	Name string
+	// Number of ranks in a unit of the level (e.g. a node); 0 in the last level, which contains all ranks.
+	RanksSharing     int
+	SendOverhead     int64         // core time of the sender, for the smallest message
+	ReceiveOverhead  int64         // core time of the receiver, for the smallest message
 	MinGap           int64         // least time between two messages of a sender
-	SendOverheads    SizeTimeTable // SendOverhead by size; nil: the same for all
-	ReceiveOverheads SizeTimeTable // ReceiveOverhead by size
-	Gaps             SizeTimeTable // by size, replacing MinGap and the time of the bytes; nil: none
-	EagerLimit       int64         // in bytes: larger messages wait for their receive
-	EagerTimes       SizeTimeTable
-	RendezvousTimes  SizeTimeTable // without rows: the eager table's times, plus two latencies for the handshake
+	SendOverheads    SizeTimeTable // SendOverhead by size; nil: the same for all sizes
+	ReceiveOverheads SizeTimeTable // ReceiveOverhead by size; nil: the same for all sizes
+	// By size: time between two messages of a sender. nil: it is MinGap or the time of the bytes, whichever is larger.
+	Gaps            SizeTimeTable
+	EagerLimit      int64 // size in bytes above which messages wait for their receive
+	EagerTimes      SizeTimeTable
+	RendezvousTimes SizeTimeTable // without rows: times in EagerTimes plus two latencies for the handshake
 
-	// Contention is the relative slowdown of bytes for each other rank that may send over the level at the same time:
-	// the ranks of the same unit of the level before, or on the first level the ranks that share it. LogGP has no
-	// contention: 0.
+	// Contention is the relative slowdown of a message's bytes for each other rank that may send over the level at
+	// the same time. These ranks are those in one unit of the next nearer level; on the nearest level, those that
+	// share it. LogGP has no contention: 0.
 	Contention float64
 }
 
 // NoEagerLimit is the EagerLimit of a level on which messages of all sizes are eager.
 const NoEagerLimit = math.MaxInt64
 
-// Latency is the time in transit of the smallest message, without the overheads at both ends.
+// Latency returns the time in transit of the smallest message in ps, without the overheads at both ends.
 func (l *NetworkLevel) Latency() int64 {
 	return max(0, l.EagerTimes.OneWay(0)-l.SendOverhead-l.ReceiveOverhead)
 }
 
-// EagerTime is the time from the beginning of a send to the end of a receive posted before.
+// EagerTime returns the ps from the beginning of a send to the end of its receive, if that was posted before.
 func (l *NetworkLevel) EagerTime(bytes int64) int64 {
 	return max(l.EagerTimes.OneWay(bytes), l.SendOverhead+l.ReceiveOverhead, l.sending(bytes))
 }
 
-// RendezvousTime is the same time for a message that waits for its receive.
+// RendezvousTime returns what EagerTime does for a message that waits for its receive.
 func (l *NetworkLevel) RendezvousTime(bytes int64) int64 {
 	if len(l.RendezvousTimes) == 0 {
 		return l.EagerTime(bytes) + 2*l.Latency()
@@ -146,7 +151,7 @@ func (l *NetworkLevel) sending(bytes int64) int64 {
 	return l.SendOverheads.OneWay(bytes)
 }
 
-// SenderBusyTime is the time before the sender can begin the next message: the gap, or the time of the message's
+// SenderBusyTime returns the ps before the sender can begin the next message: the gap, or the time of the message's
 // bytes.
 func (l *NetworkLevel) SenderBusyTime(bytes int64, rendezvous bool) int64 {
 	if l.Gaps != nil {
@@ -159,11 +164,11 @@ func (l *NetworkLevel) SenderBusyTime(bytes int64, rendezvous bool) int64 {
 	return max(l.MinGap, t.OneWay(bytes)-max(0, t.OneWay(0)))
 }
 
-// A MessageCost is the cost of a message of some size.
+// A MessageCost is the cost of a message of some size on a network level, in ps.
 type MessageCost struct {
 	SenderCorePs   int64 // core time of the sender
-	SenderBusyPs   int64 // from its departure to the earliest departure of the next message
-	TravelPs       int64 // from its departure to when the receiver can receive it
+	SenderBusyPs   int64 // from the message's departure to the earliest departure of the next one
+	TravelPs       int64 // from the message's departure to when the receiver can receive it
 	ReceiverCorePs int64 // core time of the receiver; TravelPs and ReceiverCorePs add up to the one-way time
 }
 
@@ -176,15 +181,15 @@ func (l *NetworkLevel) CostOfMessage(bytes int64, rendezvous bool) MessageCost {
 	} else {
 		time = l.EagerTime(bytes)
 	}
-	if l.ReceiveOverheads != nil { // the overhead may be most of the one-way time if the receiver copies
+	if l.ReceiveOverheads != nil { // the overhead may be most of the one-way time, if the receiver copies the bytes
 		c.ReceiverCorePs = min(l.ReceiveOverheads.OneWay(bytes), max(l.ReceiveOverhead, time-least))
 	}
 	c.TravelPs = max(0, time-c.ReceiverCorePs)
 	return c
 }
 
-// Collective returns the time of a collective on a level after all members have arrived; false if no table has it.
-// Between tabulated numbers of members it interpolates linearly in the logarithm.
+// Collective returns the ps that a collective takes on a network level after all members have arrived; false if no
+// table has it. Between numbers of members in tables it interpolates linearly in their logarithm.
 func (m *Machine) Collective(operation meaning.Operation, l *NetworkLevel, members int, bytes int64) (int64, bool) {
 	var below, above *Collective
 	for i := range m.Collectives {
@@ -211,17 +216,17 @@ func (m *Machine) Collective(operation meaning.Operation, l *NetworkLevel, membe
 	return a + int64(math.Round(share*float64(b-a))), true
 }
 
-// A SizeTimeTable gives times by size. It is linear between its rows and beyond the last one. One-way times rise with
-// the size; overheads and gaps need not.
+// A SizeTimeTable gives times by message size. It is linear between its rows and beyond the last one. One-way times
+// rise with the size; overheads and gaps need not.
 type SizeTimeTable []SizeTime
 
-// A SizeTime is a size in bytes and the time in ps that a message of that size takes one way.
+// A SizeTime is a message size in bytes, and a time in ps for messages of that size.
 type SizeTime struct{ Bytes, Time int64 }
 
 // longest is the largest time in a table, in ps, so that a sum over a run's messages fits an int64.
 const longest = 1e15 // 1,000 s
 
-// OneWay returns the time for a size.
+// OneWay returns the time in ps for a size.
 func (t SizeTimeTable) OneWay(bytes int64) int64 {
 	switch {
 	case len(t) == 0:
@@ -235,7 +240,7 @@ func (t SizeTimeTable) OneWay(bytes int64) int64 {
 	}
 	a, b := t[i-1], t[i]
 	slope := float64(b.Time-a.Time) / float64(b.Bytes-a.Bytes)
-	if bytes > b.Bytes { // overheads may fall with the size, but not below the last row's
+	if bytes > b.Bytes { // times may fall with the size, but not below the last row's
 		slope = max(0, slope)
 		a = b
 	}
@@ -249,7 +254,7 @@ var shipped embed.FS
 func MachineNames() []string {
 	entries, err := shipped.ReadDir("machines")
 	if err != nil {
-		panic(err) // embedded
+		panic(err) // can't fail: the files are embedded
 	}
 	var names []string
 	for _, e := range entries {
@@ -259,13 +264,14 @@ func MachineNames() []string {
 	return names
 }
 
-// MachineFileText returns the file of a machine that comes with the tool.
+// MachineFileText returns the text of the file of a machine that comes with the tool; false if there is no such
+// machine.
 func MachineFileText(name string) ([]byte, bool) {
 	text, err := shipped.ReadFile(path.Join("machines", name+".toml"))
 	return text, err == nil
 }
 
-// LoadMachine reads a machine by its name, or from a file.
+// LoadMachine reads a machine that comes with the tool, by its name, or else a machine file.
 func LoadMachine(name string) (*Machine, error) {
 	if text, ok := MachineFileText(name); ok {
 		return ParseMachine(name, text)
@@ -285,15 +291,15 @@ func LoadMachine(name string) (*Machine, error) {
 	return ParseMachine(name, text)
 }
 
-// A MachineChange multiplies times of a machine; 1 leaves a time unchanged.
+// A MachineChange is factors for times of a machine; 1 leaves a time unchanged.
 type MachineChange struct {
-	Latency  float64 // time of the smallest message without overheads; for rendezvous with the handshake
-	Bytes    float64 // additional time of a message's bytes
-	Overhead float64 // of sends and receives
-	Compute  float64 // computing
+	Latency  float64 // for the time of the smallest message without overheads; with rendezvous also the handshake
+	Bytes    float64 // for the additional time of a message's bytes
+	Overhead float64 // for the overheads of sends and receives, and the least gap
+	Compute  float64 // for the time of computation
 }
 
-// WithChange returns a changed copy of the machine. Factors must be at least 0, and Compute greater.
+// WithChange returns a changed copy of the machine. Factors must be at least 0, and Compute more than 0.
 func (m *Machine) WithChange(c MachineChange) *Machine {
 	x := *m
 	x.CPUSpeedup /= c.Compute

@@ -49,7 +49,7 @@ type collective struct {
 type level struct {
 	Name            string      `toml:"name"`
 	Ranks           int         `toml:"ranks"`
-	SendOverhead    any         `toml:"send_overhead_ns"` // a time, or a table of times by size
+	SendOverhead    any         `toml:"send_overhead_ns"` // a time in ns, or rows [bytes, ns]
 	ReceiveOverhead any         `toml:"receive_overhead_ns"`
 	Gap             any         `toml:"gap_ns"`
 	EagerLimit      *int64      `toml:"eager_limit"`
@@ -58,13 +58,13 @@ type level struct {
 	Contention      float64     `toml:"contention"`
 }
 
-// distances are the names of levels, the nearest first.
+// distances are the names of network levels, the nearest first.
 var distances = []string{"core", "socket", "node", "switch"}
 
-// maxFile bounds a machine file.
+// maxFile is the largest accepted size of a machine file, in bytes.
 const maxFile = 1 << 20
 
-// ParseMachine reads a machine file. Errors begin with name and line.
+// ParseMachine reads the text of a machine file. Errors begin with the name and a line.
 func ParseMachine(name string, text []byte) (*Machine, error) {
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("%s: %d bytes are too many for a machine file: at most %d", name, len(text), maxFile)
@@ -114,7 +114,7 @@ func ParseMachine(name string, text []byte) (*Machine, error) {
 	return m, nil
 }
 
-// syntaxError returns an error with the line where a file isn't TOML, or has an unknown key.
+// syntaxError returns the error for a file that isn't TOML or has an unknown key, with the line.
 func syntaxError(name string, err error) error {
 	var missing *toml.StrictMissingError
 	var decode *toml.DecodeError
@@ -129,7 +129,7 @@ func syntaxError(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// A parser checks the values of a file and keeps the first error.
+// A parser checks the values of a machine file and keeps the first error.
 type parser struct {
 	name  string
 	lines keyLines
@@ -142,7 +142,7 @@ func (p *parser) fail(key, format string, args ...any) {
 	}
 }
 
-// duration turns ns into ps.
+// duration converts the value of a key from ns to ps, and checks it.
 func (p *parser) duration(key string, ns float64) int64 {
 	if !(ns >= 0 && ns*1000 <= longest) {
 		p.fail(key, "%s is %v: a time in ns, at least 0 and at most 1,000 s", key[strings.LastIndexByte(key, '.')+1:], ns)
@@ -194,7 +194,8 @@ func (p *parser) level(f *file, i int) NetworkLevel {
 	return l
 }
 
-// timeOrTable reads a time in ns, or a table of times by size. It returns the time for 0 bytes, and the table.
+// timeOrTable reads the value of a key: a time in ns, or a table of times by size. It returns the time in ps for 0
+// bytes, and the table; nil without one.
 func (p *parser) timeOrTable(key string, v any) (int64, SizeTimeTable) {
 	switch v := v.(type) {
 	case nil:
@@ -261,7 +262,7 @@ func (p *parser) collective(f *file, i int) Collective {
 
 func (p *parser) table(key string, rows [][]float64) SizeTimeTable { return p.rows(key, rows, true) }
 
-// rows reads a table. If rising is set, times must rise with the size.
+// rows reads a table of [bytes, ns], the value of a key. If rising is set, times must not fall with the size.
 func (p *parser) rows(key string, rows [][]float64, rising bool) SizeTimeTable {
 	var t SizeTimeTable
 	for i, row := range rows {
@@ -289,7 +290,7 @@ func (p *parser) rows(key string, rows [][]float64, rising bool) SizeTimeTable {
 	return t
 }
 
-// Text returns a machine as a file that ParseMachine reads, after a comment.
+// Text returns the machine as the text of a file that ParseMachine reads. The file begins with a comment.
 func (m *Machine) Text(comment string) []byte {
 	var b bytes.Buffer
 	for line := range strings.Lines(comment) {
@@ -360,10 +361,10 @@ func (l *NetworkLevel) write(b *bytes.Buffer) {
 	}
 }
 
-// perLine is the number of table rows per line.
+// perLine is the number of rows of a SizeTimeTable per line of a machine file.
 const perLine = 8
 
-// String is a table in a file's syntax.
+// String returns the table as a machine file has it.
 func (t SizeTimeTable) String() string {
 	var b strings.Builder
 	b.WriteString("[")
@@ -386,10 +387,10 @@ func (t SizeTimeTable) String() string {
 	return b.String()
 }
 
-// ns converts ps to text in ns.
+// ns writes a time in ps as a number of ns.
 func ns(ps int64) string { return strconv.FormatFloat(float64(ps)/1000, 'f', -1, 64) }
 
-// quoted is text as a basic string of TOML.
+// quoted returns a text as a basic string of TOML.
 func quoted(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')

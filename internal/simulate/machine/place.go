@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// A Mapping is the assignment of ranks to nodes.
+// A Mapping is how ranks are distributed over nodes.
 type Mapping int
 
-// The mappings.
+// The mappings of ranks.
 const (
 	MappingBlock  Mapping = iota // one node after the other is filled
-	MappingCyclic                // consecutive ranks go to consecutive nodes
+	MappingCyclic                // consecutive ranks are on consecutive nodes
 )
 
-// ParseMapping reads a mapping's name.
+// ParseMapping returns the mapping with a name.
 func ParseMapping(name string) (Mapping, error) {
 	switch name {
 	case "block":
@@ -28,13 +28,13 @@ func ParseMapping(name string) (Mapping, error) {
 
 func (m Mapping) String() string { return [...]string{"block", "cyclic"}[m] }
 
-// A Placement is the position of each rank of a run.
+// A Placement is the position of each rank of a run in a machine.
 type Placement struct {
 	levels []NetworkLevel
-	seats  []int32 // by rank; the ranks of a node have consecutive seats
+	seats  []int32 // by rank: number of its place in the machine; the places of a node are consecutive
 }
 
-// PlaceRanks assigns ranks to nodes.
+// PlaceRanks distributes a number of ranks over the machine's nodes.
 func (m *Machine) PlaceRanks(ranks int, by Mapping) *Placement {
 	p := &Placement{m.Levels, make([]int32, ranks)}
 	node := ranks
@@ -54,8 +54,7 @@ func (m *Machine) PlaceRanks(ranks int, by Mapping) *Placement {
 	return p
 }
 
-// PlaceOn assigns ranks to the given nodes, numbered from 0, one number for each rank. The ranks of a node get its
-// seats in order.
+// PlaceOn puts each rank on its node in nodes, numbered from 0. The ranks of a node get consecutive places.
 func (m *Machine) PlaceOn(nodes []int) (*Placement, error) {
 	p := m.PlaceRanks(len(nodes), MappingBlock)
 	if len(m.Levels) == 1 {
@@ -76,7 +75,8 @@ func (m *Machine) PlaceOn(nodes []int) (*Placement, error) {
 	return p, nil
 }
 
-// crowd multiplies the time per byte of level i by its contention, if ranks are the ranks that may use it together.
+// crowd makes the time per byte of level i longer, according to the level's contention and the number of ranks that
+// may send over the level at the same time. ranks is the number of ranks of the run.
 func (p *Placement) crowd(i, ranks int) {
 	l := &p.levels[i]
 	if l.Contention == 0 {
@@ -90,7 +90,7 @@ func (p *Placement) crowd(i, ranks int) {
 	p.levels[i] = l.with(c)
 }
 
-// LevelBetween returns the nearest level that two ranks share.
+// LevelBetween returns the nearest network level that two ranks share.
 func (p *Placement) LevelBetween(a, b int) *NetworkLevel {
 	last := len(p.levels) - 1
 	for i := range p.levels[:last] {
@@ -101,8 +101,8 @@ func (p *Placement) LevelBetween(a, b int) *NetworkLevel {
 	return &p.levels[last]
 }
 
-// WidestLevel returns the level between the farthest of some ranks. It is the whole machine's if they are on several
-// nodes.
+// WidestLevel returns the nearest network level that all of the given ranks share. It is the machine's last level if
+// they are on several nodes.
 func (p *Placement) WidestLevel(ranks []int) *NetworkLevel {
 	for i := range p.levels[:len(p.levels)-1] {
 		n, all := int32(p.levels[i].RanksSharing), true

@@ -6,27 +6,28 @@ import (
 	"os"
 )
 
-// A MeasureTask is what a job is to measure.
+// A MeasureTask is what the ranks of a job are to measure.
 type MeasureTask struct {
 	ResultFile           string `json:"out,omitempty"` // file for the CalibrationResult
-	MaxMessageBytes      int64  `json:"most"`          // the largest message, in bytes
+	MaxMessageBytes      int64  `json:"most"`          // size of the largest message, in bytes
 	AllowNoise           bool   `json:"noisy,omitempty"`
 	NoBackgroundProgress bool   `json:"quiet,omitempty"`
 	TestFile             string `json:"file,omitempty"` // file to write, read and remove; "": files are not measured
-	// TracedCalls, if not 0, is the number of calls that ranks 0 and 1 make for a tracer. Nothing is measured then.
+	// TracedCalls, if not 0, is the number of calls that ranks 0 and 1 make so that a tracer records them. Nothing is
+	// measured then.
 	TracedCalls int `json:"talk,omitempty"`
 }
 
-// A CalibrationResult is the result of a job.
+// A CalibrationResult is what a job with a MeasureTask found.
 type CalibrationResult struct {
-	Machine string             `json:"machine"`  // text of a machine file
+	Machine string             `json:"machine"`  // text of the machine file; "" if Noise is set
 	Noise   string             `json:"noise"`    // error because the times varied too much; "" if the machine was measured
-	LocalNs float64            `json:"local_ns"` // time of MPI_Comm_rank
+	LocalNs float64            `json:"local_ns"` // time of MPI_Comm_rank, in ns
 	Library string             `json:"library"`
 	Seats   []ProcessorBinding `json:"seats"`
 }
 
-// Write writes a result to a file.
+// Write writes the result to a file.
 func (r *CalibrationResult) Write(path string) error {
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -35,7 +36,7 @@ func (r *CalibrationResult) Write(path string) error {
 	return os.WriteFile(path, b, 0o666)
 }
 
-// ReadCalibrationResult reads the result of a job.
+// ReadCalibrationResult reads a file that Write made.
 func ReadCalibrationResult(path string) (*CalibrationResult, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 	switchedOff  = "time in which tracing was switched off"
 )
 
-// Enter processes the next call.
+// Enter adds the operations of the rank's next call.
 func (w *writer) Enter(c *ops.Call) error {
 	w.take(c)
 	return w.hand(false)
@@ -80,14 +80,14 @@ func (w *writer) take(c *ops.Call) {
 	}
 }
 
-// A function is the simulation's view of an MPI function.
+// A function is what the simulation knows about an MPI function.
 type function struct {
-	*mpi.Call        // nil: it is not in the standard
-	base      string // ops.Base of its name
+	*mpi.Call        // nil: the function is not in the standard
+	base      string // name without prefix and variant (ops.BaseName), e.g. Bcast
 	operation meaning.Operation
-	readies   bool // it marks partitions as ready
-	passive   bool // ops.IsPassiveTarget of it
-	splits    bool // it makes communicators, with all members of one taking part
+	readies   bool // the function marks partitions of a send as ready
+	passive   bool // the function locks a window, flushes it or the like (ops.IsPassiveTarget)
+	splits    bool // the function makes communicators, and all members of an existing one call it
 }
 
 func (s *ProgramSource) function(f *trace.Function) *function {
@@ -107,13 +107,13 @@ func (s *ProgramSource) function(f *trace.Function) *function {
 	return x
 }
 
-// A role is how the simulation treats a call without an operation that it models.
+// A role is how the simulation treats a call for which it has no operation.
 type role int
 
 const (
 	unknown    role = iota
-	local           // it waits for no rank
-	waitsLater      // it takes no time of its own: what it waits for, the next call waits for, too
+	local           // the call waits for no rank
+	waitsLater      // the call takes no time of its own: what it waits for, the next call waits for, too
 )
 
 func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
@@ -127,11 +127,11 @@ func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
 	case c.Func.Has(trace.AttrLocal) && !c.Func.Has(trace.AttrCollective), def.Has(mpi.AttrLocal) && !def.Has(mpi.AttrCollective):
 		return local
 	case waiting.Completes && len(c.Acts) == 0 && known(c.Call):
-		return waitsLater // it waits for nothing
+		return waitsLater // it completes no request that is simulated
 	case c.Name() == "MPI_Comm_free", def.Has(mpi.AttrPersistent): // a persistent request transfers data only when it is started
 		return local
 	case w.s.function(c.Func).passive && !w.s.o.apart:
-		return waitsLater // it waits for nothing
+		return waitsLater // the waits for locks, if any, have operations of their own
 	}
 	if ops.OnlyProcNull(c.Call) {
 		return local
@@ -139,12 +139,12 @@ func (w *writer) kind(def *mpi.Call, c *ops.Call) role {
 	return unknown
 }
 
-// known reports whether the creation of all requests that a call completes was seen.
+// known reports whether the trace has the creation of all requests that a call completes.
 func known(c *trace.Call) bool {
 	return !slices.ContainsFunc(ops.RequestsCompleted(c), func(x ops.Completion) bool { return x.Request.RequestForm == trace.RequestUnknown })
 }
 
-// acts adds the operations of a call; false if the simulation has no model for it.
+// acts adds the operations of a call; it returns false if the simulation has no model for the call.
 func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 	if f.Call != nil && f.Has(mpi.AttrFinalises) && c.Return == 0 {
 		w.finalize()
@@ -212,7 +212,7 @@ func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 		return false
 	}
 	switch {
-	case out != nil && in != nil: // both at the same time
+	case out != nil && in != nil: // a send and a receive at the same time
 		r, s := w.receive(in), w.send(out)
 		r.Request, s.Request = 0, 1
 		w.add(r)
@@ -227,12 +227,13 @@ func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 	return known
 }
 
-// context returns the number of a communicator; both sides of an intercommunicator have the same.
+// context returns the dataflow.Op.Context for messages of a communicator. Both sides of an intercommunicator have the
+// same. Collectives have the next number.
 func context(c *handles.Comm) int32 { return int32(2 * c.ChannelID()) }
 
-// A commView is a communicator from one member's point of view.
+// A commView is a communicator as one member has it.
 type commView struct {
-	me    int // own rank in it; -1: some members are unknown
+	me    int // own rank in the communicator; -1: some members are unknown
 	level *machine.NetworkLevel
 	rank  func(member int) int // returns a member's world rank
 }
@@ -255,7 +256,8 @@ func (w *writer) group(c *handles.Comm) *commView {
 	return g
 }
 
-// collective adds a collective call; begins: it is nonblocking. It returns false if there is no model.
+// collective adds a collective call, nonblocking if begins is set. It returns false if there is no model for the
+// call.
 func (w *writer) collective(x *ops.Operation, begins bool) bool {
 	if m := meaning.DataMovementOf(x.StartedBy.Name); m != nil && m.Pattern == meaning.PatternNeighbors {
 		return w.exchange(x, begins)
@@ -286,18 +288,19 @@ func (w *writer) collective(x *ops.Operation, begins bool) bool {
 	return true
 }
 
-// A joint is a collective within a group or between two groups.
+// A joint is a collective of one group (dataflow.Collective) or between two groups (dataflow.InterCollective).
 type joint interface {
 	Decomposes() bool
 	AppendOps(ops []dataflow.Op, requests [2]int32) []dataflow.Op
 	MeetOp(l *machine.NetworkLevel) dataflow.Op
 }
 
-// together adds a joint call: as a meeting, or as messages. The messages of a nonblocking call are concurrent with
-// the rank if all calls are decomposed.
+// together adds a collective call: as a meeting, or as messages. With Options.apart, the messages of a nonblocking
+// call are concurrent with the rank.
 func (w *writer) together(call joint, c *dataflow.Collective, l *machine.NetworkLevel, id uint64, begins bool) {
 	switch {
-	case w.s.o.apart && begins: // several nonblocking collectives may be pending at a time, so each has a tag of its own
+	// Several nonblocking collectives may be pending at a time, so each has a tag of its own.
+	case w.s.o.apart && begins:
 		w.numbers[c.Context]++
 		c.Tag = w.numbers[c.Context]
 		rank := w.k.Number()
@@ -318,7 +321,8 @@ func (w *writer) meet(id uint64, o dataflow.Op, begins bool) {
 	}
 }
 
-// between adds a collective between two groups.
+// between adds a collective of an intercommunicator, nonblocking if begins is set. It returns true, as there is a
+// model.
 func (w *writer) between(g *commView, x *ops.Operation, c *dataflow.Collective, begins bool) bool {
 	b := dataflow.InterCollective{Collective: *c, OtherGroupSize: x.Comm.RemoteSize, OtherWorldRank: x.Comm.PeerWorldRank, GoesFirst: x.Comm.Remote == nil || x.Comm.Number < x.Comm.Remote.Number}
 	switch x.Root {
@@ -331,14 +335,14 @@ func (w *writer) between(g *commView, x *ops.Operation, c *dataflow.Collective, 
 	return true
 }
 
-// inRun adds the settings of the whole run to a collective.
+// inRun returns a collective with the settings that are the same for the whole run.
 func (w *writer) inRun(c dataflow.Collective) dataflow.Collective {
 	o := &w.s.o
 	c.WorldSize, c.CombinePsPerByte, c.OpenMPI, c.AlwaysAsMessages = w.s.r.Ranks(), o.Machine.CombinePsPerByte, o.Machine.Algorithms == machine.OpenMPIAlgorithms, o.CollectivesAsMessages || o.apart
 	return c
 }
 
-// steps adds the messages of a collective.
+// steps adds the messages of a collective to the current call.
 func (w *writer) steps(c joint) {
 	from := len(w.ops)
 	w.ops = c.AppendOps(w.ops, [2]int32{0, 1})
@@ -347,14 +351,15 @@ func (w *writer) steps(c joint) {
 	}
 }
 
-// contextMask is the size in bytes of the data that libraries combine to agree on a new communicator's number.
-// memberKey is the size of each member's contribution to a split.
+// contextMask is the number of bytes that members combine to agree on a new communicator's number. memberKey is the
+// number of bytes that each member of MPI_Comm_split contributes.
 const (
 	contextMask = 256
 	memberKey   = 12
 )
 
-// makesComm adds the agreement on a new communicator's number, if all members of the old one are known.
+// makesComm adds the messages by which members agree on a new communicator's number. It returns false if members of
+// the old one are unknown.
 func (w *writer) makesComm(c *trace.Call) bool {
 	if c.Param("remote_leader") != nil {
 		return w.joins(c)
@@ -388,8 +393,8 @@ func (w *writer) makesComm(c *trace.Call) bool {
 	return true
 }
 
-// joins adds a call that makes a communicator of two groups. Each group agrees on a number, the leaders exchange
-// their members' ids, and send them to all others.
+// joins adds a call of MPI_Intercomm_create. Each group agrees on a number. The leaders exchange their members' ids,
+// and send them to all members of their group.
 func (w *writer) joins(c *trace.Call) bool {
 	at := func(name string) *handles.Comm {
 		return w.s.calls.Comms.At(c.Rank, c.Stream, c.Index, c.Param(name).In.Num)
@@ -417,7 +422,7 @@ func (w *writer) joins(c *trace.Call) bool {
 	return true
 }
 
-// meetsLeader adds the messages between the leaders, if both are known.
+// meetsLeader adds the messages of the given bytes between the leaders of two groups, if both are known.
 func (w *writer) meetsLeader(c *trace.Call, comm *handles.Comm, bytes int64) {
 	if comm == nil || comm.PeerWorldRank(int(c.Param("remote_leader").In.Num)) < 0 {
 		return
@@ -429,14 +434,15 @@ func (w *writer) meetsLeader(c *trace.Call, comm *handles.Comm, bytes int64) {
 	w.add(dataflow.Op{Kind: dataflow.OpWait})
 }
 
-// memberID is the size in bytes of a member in the leaders' messages. The tags of these messages are joining minus
-// the call's tag: messages of collectives have no negative tags, and windows' tags are before joining.
+// memberID is the number of bytes for each member in the messages between leaders. The tags of these messages are
+// joining minus the call's tag: messages of collectives have no negative tags, and those of windows are larger than
+// joining.
 const (
 	memberID = 4
 	joining  = -1 << 40
 )
 
-// finalize adds the end of the run, at which ranks wait for each other.
+// finalize adds the end of the run, at which all ranks wait for each other.
 func (w *writer) finalize() {
 	if w.threads != nil {
 		w.threads.finalize(w)
@@ -450,8 +456,8 @@ func (w *writer) finalize() {
 	w.add(c.MeetOp(w.group(world).level))
 }
 
-// exchange adds a neighbourhood collective: a message along each edge of the topology. It returns false if the edges
-// aren't known.
+// exchange adds a neighbourhood collective, nonblocking if begins is set: a message along each edge of the topology.
+// It returns false if the edges aren't known.
 func (w *writer) exchange(x *ops.Operation, begins bool) bool {
 	g := w.group(x.Comm)
 	n := x.Neighbours
@@ -459,7 +465,7 @@ func (w *writer) exchange(x *ops.Operation, begins bool) bool {
 		return false
 	}
 	m := meaning.DataMovementOf(x.StartedBy.Name)
-	same := m != nil && m.Out != nil && m.Out.Comm == "" // the same data goes to each neighbour
+	same := m != nil && m.Out != nil && m.Out.Comm == "" // each neighbour gets the same data
 	bytes := func(i int) uint64 {
 		switch {
 		case i < len(x.PerMember.Out.ByMember):
@@ -471,7 +477,8 @@ func (w *writer) exchange(x *ops.Operation, begins bool) bool {
 	}
 	var numbers []int32
 	message := dataflow.Op{Context: context(x.Comm) + 1}
-	if begins { // other nonblocking collectives may be pending, so each has a tag of its own
+	// Other nonblocking collectives may be pending, so each has a tag of its own.
+	if begins {
 		w.numbers[message.Context]++
 		message.Tag = w.numbers[message.Context]
 	}
@@ -498,7 +505,7 @@ func (w *writer) exchange(x *ops.Operation, begins bool) bool {
 	return true
 }
 
-// endAll waits for requests.
+// endAll adds waits for the requests with some numbers.
 func (w *writer) endAll(numbers []int32) {
 	for _, n := range numbers {
 		w.add(dataflow.Op{Kind: dataflow.OpWait, Request: n})

@@ -13,19 +13,19 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A compiledCall is the operations of a distinct call that are the same each time.
+// A compiledCall is the operations of a distinct call that are the same each time that it is made.
 type compiledCall struct {
 	ops   []dataflow.Op
-	waits []int // for each request that it waits for: how many request creations ago it was made, from 1
-	makes bool  // it makes a request, even if that is complete
-	role  role  // if it has TakesVisitTime
+	waits []int // for each request that the call waits for: how many request creations ago it was made, from 1
+	makes bool  // the call makes a request, even if that is complete at once
+	role  role  // how a call that takes the visit's time (timed) is treated
 	timed bool
 	name  string
 }
 
 func recorded(ns float64) int64 { return int64(math.Round(min(ns*1000, 1e18))) }
 
-// compile returns the program of a rank; nil if its calls must be interpreted one by one.
+// compile returns the program of a rank as distinct calls; nil if its calls must be interpreted one by one.
 func (s *ProgramSource) compile(k *trace.Rank) (*dataflow.CompiledProgram, error) {
 	process, err := k.Process()
 	if err != nil || k.Streams() > 1 || process.TracingOffNs() > 0 || s.o.apart || s.o.single {
@@ -55,7 +55,7 @@ func (s *ProgramSource) compile(k *trace.Rank) (*dataflow.CompiledProgram, error
 			most = max(most, ago)
 		}
 	}
-	if made != waited || most > mostAgo { // a request that is never waited for would keep its place
+	if made != waited || most > mostAgo { // a request that is never waited for would never be removed
 		return nil, nil
 	}
 	p := &dataflow.CompiledProgram{}
@@ -64,7 +64,7 @@ func (s *ProgramSource) compile(k *trace.Rank) (*dataflow.CompiledProgram, error
 	return p, err
 }
 
-// codes caches the code that ranks share.
+// codes has the CallCodes made so far, so that ranks can share them.
 type codes struct {
 	calls map[string][]dataflow.Op
 	codes map[string]*dataflow.CallCode
@@ -72,7 +72,8 @@ type codes struct {
 	names map[string]uint64
 }
 
-// of returns the code of a rank's calls, and the rank's slots.
+// of returns the CallCode of a rank's calls, by terminal, and the rank's slots. most is the largest number in
+// compiledCall.waits.
 func (x *codes) of(calls []compiledCall, most int) (*dataflow.CallCode, []dataflow.RankSlot) {
 	var slots []dataflow.RankSlot
 	number := make(map[dataflow.RankSlot]int32)
@@ -114,7 +115,7 @@ func (x *codes) of(calls []compiledCall, most int) (*dataflow.CallCode, []datafl
 	return code, slots
 }
 
-// appendOp appends all fields of an operation of a code.
+// appendOp appends an encoding of operation o that is equal only for equal operations.
 func appendOp(b []byte, o *dataflow.Op) []byte {
 	flags := byte(o.Meeting)
 	for i, set := range []bool{o.IsSynchronous, o.IsBuffered, o.IsRoot, o.CountsBack, o.TakesVisitTime} {
@@ -129,10 +130,11 @@ func appendOp(b []byte, o *dataflow.Op) []byte {
 	return b
 }
 
-// mostAgo is the largest number of requests that a rank may make from the creation of one up to its wait.
+// mostAgo is the largest number in compiledCall.waits with which a rank's calls are compiled.
 const mostAgo = 1 << 20
 
-// compile determines the operations of a distinct call; false if they depend on more than the call.
+// compile determines the operations of a distinct call. It returns false if they depend on more than the call, for
+// example on earlier calls.
 func (w *writer) compile(account *ops.CallInterpreter, terminal int, x *compiledCall) (bool, error) {
 	c, err := w.k.Terminal(terminal)
 	if err != nil || c.RequestsFromEarlierCall() || !repeatable(c) {
@@ -140,7 +142,7 @@ func (w *writer) compile(account *ops.CallInterpreter, terminal int, x *compiled
 	}
 	pieces := account.Handles().GroupOccurrences(0, c)
 	if len(pieces) != 1 || w.k.Lane(terminal) != nil {
-		return false, nil // occurrences of the distinct call differ in values or in the meaning of handles
+		return false, nil // calls with the terminal differ in values or in the meaning of handles
 	}
 	at := *c
 	at.Index = pieces[0].Position
@@ -212,8 +214,8 @@ func (w *writer) compile(account *ops.CallInterpreter, terminal int, x *compiled
 	return true, nil
 }
 
-// repeatable reports whether a call's arguments determine what it does, and it is a message, a collective, the
-// completion of such, or irrelevant to the simulation.
+// repeatable reports whether a call's arguments determine what it does in the simulation. It must be a message, a
+// collective, the completion of requests for such, or irrelevant.
 func repeatable(c *trace.Call) bool {
 	def, ok := mpi.Lookup(c.Name())
 	if !ok || c.Return != 0 || def.Has(mpi.AttrPolls) || def.Has(mpi.AttrNeighborhood) || c.Func.Has(trace.AttrPersistent) || c.Func.Has(trace.AttrStarts) || c.Func.Has(trace.AttrCreatesWin) {
@@ -232,7 +234,7 @@ func repeatable(c *trace.Call) bool {
 	return m == nil || m.Pattern == meaning.PatternToPeer || m.Pattern == meaning.PatternReceive || m.Pattern.Collective()
 }
 
-// moves reports whether a call sends or receives, or makes a request.
+// moves reports whether a call makes a request, or sends or receives messages.
 func moves(c *trace.Call) bool {
 	m := meaning.DataMovementOf(c.Name())
 	return c.Func.Has(trace.AttrNonblocking) || m != nil && !m.Pattern.Collective()

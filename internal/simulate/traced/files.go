@@ -9,7 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// view processes a new view of a file, for which all wait. It determines how scattered the view's bytes are.
+// view adds a call of MPI_File_set_view, at which all members wait for each other. It keeps how scattered the bytes
+// of the view are.
 func (w *writer) view(c *trace.Call, x *ops.Operation) bool {
 	if p := c.Param("filetype"); p != nil && w.handles() != nil {
 		if w.views == nil {
@@ -20,7 +21,7 @@ func (w *writer) view(c *trace.Call, x *ops.Operation) bool {
 	return w.synchronised(x.Comm, meaning.OperationBarrier, 0)
 }
 
-// file adds a file operation if the machine has file costs; false if it doesn't.
+// file adds an operation on a file. It returns false if the machine has no costs for it.
 func (w *writer) file(a *ops.Act) bool {
 	f, x := w.s.o.Machine.Files, &a.Operation
 	if f == nil || w.s.o.apart {
@@ -54,7 +55,7 @@ func (w *writer) file(a *ops.Act) bool {
 	switch holes := w.views[x.File.Number]; {
 	case a.Kind == ops.ActFileOpened, a.Kind == ops.ActFileClosed:
 		o.TimePs = f.OpenTime()
-	case a.Kind == ops.ActFileSynced: // the time is that of the rank that wrote most
+	case a.Kind == ops.ActFileSynced: // the meeting's time is that of the rank that wrote most
 		o.TimePs = f.SyncTime(w.unsynced[x.File.Number])
 		delete(w.unsynced, x.File.Number)
 	case holes > 1 && !together:

@@ -17,8 +17,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// WriteGOAL writes a trace as a GOAL schedule. Computation and calls without a model are calculations in ns;
-// collectives are the messages that they are decomposed into. Receives have the sizes of their messages. Calls
+// WriteGOAL writes a trace as a GOAL schedule. Computation and calls without a model become calculations in ns;
+// collectives become the messages that they are decomposed into. Receives get the sizes of their messages. Calls
 // without a model are added to the source's losses. The source needs ops.Options.Shares.
 func WriteGOAL(calls *ops.Source, out io.Writer) error {
 	m, err := machine.LoadMachine("ideal")
@@ -63,8 +63,8 @@ func WriteGOAL(calls *ops.Source, out io.Writer) error {
 	return g.out.Flush()
 }
 
-// allMessages returns the messages between ranks: their sizes, which receives lack, and the threads that send and
-// receive them. Several goroutines process some ranks each.
+// allMessages returns the messages that ranks send, with sizes, which receives lack, and with the sending threads.
+// wanted has the receives of ranks with several threads. Several goroutines process some ranks each.
 func allMessages(r *trace.Reader, o Options) (sent, wanted map[goalKey]*goalMessages, err error) {
 	sent, wanted = make(map[goalKey]*goalMessages), make(map[goalKey]*goalMessages)
 	var mu sync.Mutex
@@ -75,7 +75,7 @@ func allMessages(r *trace.Reader, o Options) (sent, wanted map[goalKey]*goalMess
 			out, in, failed := messagesOf(r, o, worker, workers)
 			mu.Lock()
 			defer mu.Unlock()
-			maps.Copy(sent, out) // a key has one sender
+			maps.Copy(sent, out) // each key is of one sender, so no entry is overwritten
 			maps.Copy(wanted, in)
 			err = cmp.Or(err, failed)
 		})
@@ -84,8 +84,8 @@ func allMessages(r *trace.Reader, o Options) (sent, wanted map[goalKey]*goalMess
 	return sent, wanted, err
 }
 
-// messagesOf returns the messages that every step-th rank from first on sends, and receives if it has several
-// threads.
+// messagesOf returns the messages that every step-th rank from first on sends, and those that it receives if it has
+// several threads.
 func messagesOf(r *trace.Reader, o Options, first, step int) (out, in map[goalKey]*goalMessages, err error) {
 	s, err := NewSource(r, o)
 	if err != nil {
@@ -125,8 +125,8 @@ func messagesOf(r *trace.Reader, o Options, first, step int) (out, in map[goalKe
 	return out, in, nil
 }
 
-// besides returns the operations that are concurrent with the rank from its next OpMeet with a request on. Each call
-// returns those of the next meeting.
+// besides returns the operations that are concurrent with the rank from its next OpMeet with a request on: the
+// messages of a nonblocking collective. Each call returns those of the next one.
 func (s *ProgramSource) besides(rank int) []dataflow.Op {
 	ops := s.beside[rank][0]
 	s.beside[rank] = s.beside[rank][1:]
@@ -146,15 +146,15 @@ func each(p dataflow.Program, f func(op *dataflow.Op)) error {
 	}
 }
 
-// A goalTag identifies a tag number in GOAL. Each pair of threads has its own, so that threads get the same messages
-// as in the traced run.
+// A goalTag is what distinguishes messages of two ranks by a tag number in GOAL. Each pair of threads has its own, so
+// that threads get the same messages as in the traced run.
 type goalTag struct {
 	context  int32
-	from, to int32 // threads
+	from, to int32 // threads that send and receive
 	tag      int64
 }
 
-// A goalKey identifies a channel: messages with equal keys don't overtake each other.
+// A goalKey identifies a channel by ranks, context and tag: messages with equal keys don't overtake each other.
 type goalKey struct {
 	from, to, context int32
 	tag               int64
@@ -163,7 +163,7 @@ type goalKey struct {
 // goalMessages are the messages of a channel in order; runs of equal messages are stored once.
 type goalMessages struct {
 	runs []messageRun
-	at   int // index of the first remaining run
+	at   int // index of the run that the next message is in
 }
 
 type messageRun struct {
@@ -180,7 +180,8 @@ func (x *goalMessages) add(run messageRun) {
 	x.runs = append(x.runs, run)
 }
 
-// next removes the next message.
+// next removes the next message of a channel. It returns the message's size and the thread that sends or receives it,
+// or 0, 0 if no message is left.
 func (x *goalMessages) next() (bytes int64, thread int32) {
 	if x == nil || x.at == len(x.runs) {
 		return 0, 0
@@ -195,11 +196,11 @@ func (x *goalMessages) next() (bytes int64, thread int32) {
 type goalWriter struct {
 	out          *bufio.Writer
 	text         []byte // the line being written
-	name         int    // length of the operation's label, with which the line begins
+	name         int    // number of bytes of the operation's label, with which text begins
 	sent, wanted map[goalKey]*goalMessages
 	tags         map[goalTag]int
 
-	lastTag goalTag // the latest tag with its number: tags often repeat
+	lastTag goalTag // the latest goalTag, whose number is lastN: tags often repeat
 	lastN   int
 }
 
@@ -212,28 +213,28 @@ func (g *goalWriter) tag(k goalTag) int {
 	return n
 }
 
-// A goalRank writes the operations of a rank.
+// A goalRank writes the operations of one rank as GOAL.
 type goalRank struct {
 	*goalWriter
 	rank int32
-	n    int // number of operations written
+	n    int // number of operations written so far
 	goalThread
-	requests []int // by number of a request: the operation that its wait depends on, or none
+	requests []int // by number of a request: the operation on which a wait for it depends, or none
 	besides  func() []dataflow.Op
-	team     *goalTeam // nil: the rank has one thread
+	team     *goalTeam // threads of the rank; nil: it has one thread
 }
 
-// A goalThread is the state of a thread.
+// A goalThread is what the next operation of a thread depends on. The operations of each rank are numbered from 0.
 type goalThread struct {
-	last   int // number of the operation whose end the next one waits for, or none
-	begun  int // number of the operation whose start the next one waits for, or none
+	last   int // number of the operation for whose end the next one waits, or none
+	begun  int // number of the operation for whose start the next one waits, or none
 	thread int32
 	cpu    int64
 }
 
 const none = -1
 
-// message writes a send or receive.
+// message writes a send or receive of bytes: verb and way are GOAL's words, peer the other rank.
 func (r *goalRank) message(verb string, bytes int64, way string, peer int32, tag int) {
 	b := append(append(r.begin(), verb...), ' ')
 	b = append(append(strconv.AppendInt(b, bytes, 10), way...), ' ')
@@ -245,14 +246,14 @@ func (r *goalRank) calculation(ns int64) {
 	r.end(strconv.AppendInt(append(r.begin(), "calc "...), ns, 10))
 }
 
-// begin starts the line of an operation that depends on all earlier ones.
+// begin starts the line of the next operation with its label.
 func (r *goalRank) begin() []byte {
 	b := strconv.AppendInt(append(r.text[:0], 'l'), int64(r.n), 10)
 	r.name = len(b)
 	return append(b, ": "...)
 }
 
-// end writes the line, and the operation's dependencies.
+// end writes the line b of an operation, and what the operation depends on.
 func (r *goalRank) end(b []byte) {
 	if r.cpu > 0 {
 		b = strconv.AppendInt(append(b, " cpu "...), r.cpu, 10)
@@ -274,7 +275,7 @@ func waits(b, name []byte, how string, on int) []byte {
 	return append(strconv.AppendInt(b, int64(on), 10), '\n')
 }
 
-// ended makes all later operations wait for the end of the one just written.
+// ended makes all later operations of the thread wait for the end of the one just written.
 func (r *goalRank) ended() { r.last, r.begun = r.n-1, none }
 
 func (r *goalRank) op(op *dataflow.Op) {
@@ -318,7 +319,7 @@ func (r *goalRank) op(op *dataflow.Op) {
 	r.begun = r.n - 1
 }
 
-// awaited records the operation that a wait for a request depends on.
+// awaited records the number of the operation on which a wait for a request depends.
 func (r *goalRank) awaited(request int32, operation int) {
 	for int(request) >= len(r.requests) {
 		r.requests = append(r.requests, none)
@@ -326,7 +327,8 @@ func (r *goalRank) awaited(request int32, operation int) {
 	r.requests[request] = operation
 }
 
-// chain writes the concurrent operations of a request, and records the last one for its wait.
+// chain writes the operations of a nonblocking collective, which are concurrent with the rank. It records the last
+// one, on which a wait for the request depends.
 func (r *goalRank) chain(request int32) {
 	r.calculation(0)
 	beside := *r
@@ -346,9 +348,10 @@ const mostCPUs = 256
 // A goalTeam is the threads of a rank, each with a CPU of its own in a schedule.
 type goalTeam struct {
 	*threads
-	at      []goalThread  // by stream
-	started []goalThread  // by stream: state of the main thread when the stream began, if that was reached
-	rest    []dataflow.Op // operations of the thread that wait for the end of all threads
+	at []goalThread // by stream: state of the thread
+	// By stream: state of the main thread when this stream began; its last is unknownPlace if that was not reached.
+	started []goalThread
+	rest    []dataflow.Op // operations of the thread that waits for the end of all threads; they are written last
 }
 
 func newGoalTeam(t *threads) *goalTeam {
@@ -367,14 +370,14 @@ func newGoalTeam(t *threads) *goalTeam {
 
 const unknownPlace = none - 1
 
-// turn makes the following operations belong to a thread.
+// turn makes the following operations belong to a thread, by its stream.
 func (r *goalRank) turn(thread int32) {
 	if r.thread != thread {
 		r.team.at[r.thread], r.goalThread = r.goalThread, r.team.at[thread]
 	}
 }
 
-// shared writes an operation between threads; false for other operations.
+// shared processes an operation by which threads wait for each other. It returns false for other operations.
 func (r *goalRank) shared(op *dataflow.Op) bool {
 	t := r.team
 	r.turn(op.Thread)
@@ -386,7 +389,7 @@ func (r *goalRank) shared(op *dataflow.Op) bool {
 	case op.Meeting == dataflow.MeetToRoot && op.IsRoot:
 		t.rest = []dataflow.Op{*op}
 	case op.Meeting == dataflow.MeetToRoot:
-	case op.IsRoot: // the main thread, where another thread begins
+	case op.IsRoot: // the main thread, at the place where another thread begins
 		t.started[op.Context-t.context] = r.goalThread
 	default:
 		from := t.started[op.Context-t.context]
@@ -400,7 +403,7 @@ func (r *goalRank) shared(op *dataflow.Op) bool {
 	return true
 }
 
-// finish writes the operations that wait for the end of all threads.
+// finish writes goalTeam.rest: the operations that wait for the end of all threads.
 func (r *goalRank) finish() {
 	t := r.team
 	if t == nil || t.rest == nil {

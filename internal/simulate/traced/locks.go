@@ -12,35 +12,36 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A lockKey identifies a lock of a rank: its number among the rank's locks of a member's memory, or of all members'
-// memory, in a window.
+// A lockKey identifies a lock of a rank by its number, from 0, among the rank's locks of one member's memory in a
+// window (or of all members' memory).
 type lockKey struct {
 	rank          int
-	comm, ordinal int // of the window
+	comm, ordinal int // communicator of the window, and number of the window among those of the communicator
 	peer          int
 	number        int
 }
 
-// A locked is an epoch from a lock to its unlock.
+// A locked is the epoch from a lock to its unlock.
 type locked struct {
 	lockKey
 	exclusive  bool
 	taken, end int64 // when lock and unlock returned in the traced run, in ns
 
-	after []*locked // epochs that held the memory before, if one of the two excludes the other
-	late  bool      // its lock returned before the rank could have it: later transfers waited
-	next  int32     // number of epochs that wait for its end
+	after []*locked // earlier epochs on the same memory that must end first, as one of the two is exclusive
+	late  bool      // the lock returned before the memory was free; so later transfers waited, not the lock
+	next  int32     // number of epochs that have this one in after
 	id    int32     // context of the meeting at its end, in which other epochs wait for it
 }
 
-// lockContexts is below all contexts except that of the run's end.
+// lockContexts is the first context for the ends of epochs. All other contexts are larger, except that of the run's
+// end.
 const lockContexts = math.MinInt32 + 1
 
-// unordered explains why locks are not modelled: an order suggested by mean times may be impossible.
+// unordered is why locks are not modelled: an order derived from mean times may be impossible.
 const unordered = "locks of windows, which nobody waits for, as the times of single calls are not known, nor who came first"
 
-// findLocks goes through the trace if ranks use exclusive locks, and finds which epochs waited for which. The
-// simulation keeps this order.
+// findLocks finds, if ranks use exclusive locks, which epochs waited for which in the traced run. The simulation
+// keeps this order.
 func (s *ProgramSource) findLocks() error {
 	locks := slices.ContainsFunc(s.r.Schema(), func(f *trace.Function) bool {
 		return slices.ContainsFunc(f.Params, func(p trace.ParamDef) bool { return p.Name == "lock_type" })
@@ -96,9 +97,9 @@ func (s *ProgramSource) findLocks() error {
 	return nil
 }
 
-// order makes epochs wait for each other. Epochs of the same memory are ordered by their ends.
+// order makes the epochs of one memory wait for each other, in the order of list, which is that of their ends.
 func order(list []*locked) {
-	var last *locked // the last exclusive one
+	var last *locked // the last exclusive epoch
 	var since []*locked
 	for _, l := range list {
 		before := since
@@ -120,11 +121,11 @@ func order(list []*locked) {
 	}
 }
 
-// A lockSink finds epochs.
+// A lockSink finds the lock epochs in a trace.
 type lockSink struct {
 	ops.NopSink
 	all    []*locked
-	open   map[lockKey]*locked // with number 0 in the key
+	open   map[lockKey]*locked // epochs of the current rank that have not ended; the keys have number 0
 	counts map[lockKey]int
 }
 
@@ -160,14 +161,14 @@ func keyOf(rank int, o *ops.Operation) lockKey {
 	return lockKey{rank: rank, comm: o.Comm.Number, ordinal: o.Window.Ordinal, peer: o.Peer}
 }
 
-// An epoch is a simulated rank's open RMA lock epoch.
+// An epoch is a lock epoch that a simulated rank has begun and not ended.
 type epoch struct {
 	*locked
 	waited bool
-	kept   []dataflow.Op // transfers that begin when the wait is over
+	kept   []dataflow.Op // transfers that begin when the lock is granted
 }
 
-// lock takes a lock after the earlier holders have released it.
+// lock adds the wait for a lock, unless later transfers waited for it in the traced run.
 func (w *writer) lock(x *ops.Operation) {
 	if !w.s.exact {
 		if x.Call.Param("lock_type") != nil {
@@ -194,7 +195,7 @@ func (w *writer) lock(x *ops.Operation) {
 	}
 }
 
-// wait adds the operations that wait until the rank may access the memory, and the transfers kept until then.
+// wait adds the operations that wait for the earlier epochs on the memory, and the transfers kept until then.
 func (w *writer) wait(t *epoch) {
 	if !t.waited {
 		t.waited = true
@@ -208,7 +209,8 @@ func (w *writer) wait(t *epoch) {
 	t.kept = nil
 }
 
-// turnOf returns the epoch in which a rank accesses a member's memory; nil if nobody waits because of it.
+// turnOf returns the epoch of the window's lock under which a rank accesses a member's memory; nil if nobody waits
+// because of it.
 func (w *writer) turnOf(x *ops.Operation) *epoch {
 	if w.turns == nil || x.Window == nil {
 		return nil
@@ -221,7 +223,7 @@ func (w *writer) turnOf(x *ops.Operation) *epoch {
 	return w.turns[k]
 }
 
-// unlock adds the wait for a lock, if it is not added yet, and the release of the lock.
+// unlock adds the wait for the lock, if that is not added yet, and the end of the epoch.
 func (w *writer) unlock(x *ops.Operation) {
 	k := keyOf(w.k.Number(), x)
 	t := w.turns[k]
@@ -235,11 +237,11 @@ func (w *writer) unlock(x *ops.Operation) {
 	}
 }
 
-// windowInfo is the size in bytes of the data that members exchange to make a window.
+// windowInfo is the number of bytes that members exchange to make a window.
 const windowInfo = 24
 
-// transfer begins a one-sided transfer. It ends in a call that synchronises the window, or when its request is waited
-// for.
+// transfer adds a one-sided transfer. It ends in a call that synchronises the window, or when its request is waited
+// for. It returns false if there is no model.
 func (w *writer) transfer(a *ops.Act) bool {
 	x := &a.Operation
 	target := x.Comm.WorldRank(x.Peer)
@@ -247,7 +249,7 @@ func (w *writer) transfer(a *ops.Act) bool {
 		return false
 	}
 	o := dataflow.Op{Kind: dataflow.OpPut, Peer: int32(target), Bytes: int64(min(x.SentBytes, 1<<50))}
-	if x.ReceivedBytes > 0 { // the reply follows the request
+	if x.ReceivedBytes > 0 { // a get, or an operation that returns the old value
 		o.Kind, o.Bytes = dataflow.OpGet, int64(min(max(x.SentBytes, x.ReceivedBytes), 1<<50))
 	}
 	if t := w.turnOf(x); t != nil && !t.waited && w.s.function(x.StartedBy).base[0] != 'R' {
@@ -260,8 +262,9 @@ func (w *writer) transfer(a *ops.Act) bool {
 	return true
 }
 
-// epoch adds a call that synchronises a window with a group. A message without bytes informs each member of the
-// group that the memory is open to it. Another one goes back when its accesses are complete.
+// epoch adds a call that synchronises a window with a group of ranks (MPI_Win_post, start, complete or wait). A
+// message without bytes informs each member of the group that the memory is open to it. Another one goes back when
+// its accesses are complete.
 func (w *writer) epoch(a *ops.Act) bool {
 	x := &a.Operation
 	if w.s.o.apart {
@@ -283,7 +286,8 @@ func (w *writer) epoch(a *ops.Act) bool {
 	return true
 }
 
-// synchronised adds a collective by which all members of a communicator wait for each other.
+// synchronised adds a collective at which all members of a communicator wait for each other. It returns false if there
+// is no model.
 func (w *writer) synchronised(comm *handles.Comm, operation meaning.Operation, bytes int64) bool {
 	g := w.group(comm)
 	if g.me < 0 || w.s.o.apart {

@@ -7,17 +7,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A partitioned is a partitioned send that was started. Ready partitions are sent at once; the last one is the
-// message that the receiver waits for.
+// A partitioned is a partitioned send that was started and whose partitions are not all ready. Ready partitions are
+// sent at once; the last one is the message that the receiver waits for.
 type partitioned struct {
-	op    dataflow.Op // the send as a whole
+	op    dataflow.Op // the send with all partitions
 	id    uint64
 	size  int64 // bytes of a partition
 	ready int
 	of    int
 }
 
-// handles resolves the handles that the rank passes; nil if unknown.
+// handles returns the meanings of the rank's handles; nil if they can't be determined.
 func (w *writer) handles() *handles.Rank {
 	if w.own == nil {
 		w.own, _ = handles.TableOf(w.s.r).Rank(w.k)
@@ -25,8 +25,8 @@ func (w *writer) handles() *handles.Rank {
 	return w.own
 }
 
-// started returns the persistent request of a call, and the call that made it. For a call with several requests it is
-// the current act's, if each request has one.
+// started returns the number of the persistent request that a call starts or marks partitions of, and the call that
+// made it. If a call has as many requests as acts, it is that of the act w.act; else the call must have only one.
 func (w *writer) started(c *trace.Call) (id int64, m handles.Creation, ok bool) {
 	var v *trace.Value
 	n := 0
@@ -42,7 +42,7 @@ func (w *writer) started(c *trace.Call) (id int64, m handles.Creation, ok bool) 
 	return v.RequestID, m, ok
 }
 
-// parts begins a partitioned send; false if it must be sent as a whole.
+// parts begins a partitioned send. It returns false if it must be sent as a whole.
 func (w *writer) parts(c *trace.Call, x *ops.Operation) bool {
 	if w.s.function(x.StartedBy).base != "Psend" || w.s.o.apart {
 		return false
@@ -63,7 +63,7 @@ func (w *writer) parts(c *trace.Call, x *ops.Operation) bool {
 	return true
 }
 
-// readies sends partitions that became ready; false if the request isn't known.
+// readies adds the sending of partitions that a call marks as ready. It returns false if the send isn't known.
 func (w *writer) readies(c *trace.Call) bool {
 	n := 1
 	if high := c.Param("partition_high"); high != nil {
@@ -78,7 +78,7 @@ func (w *writer) readies(c *trace.Call) bool {
 	}
 	o := p.op
 	o.Bytes = p.size * int64(n)
-	if p.ready += n; p.ready < p.of { // not the last one: nobody waits for it separately
+	if p.ready += n; p.ready < p.of { // not the last ones: nobody waits for these alone
 		o.Kind, o.Request = dataflow.OpPut, w.number()
 		w.spare = append(w.spare, o.Request)
 		w.add(o)

@@ -11,18 +11,19 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A CriticalPath is the critical path of a prediction: the calls that determine its end.
+// A CriticalPath is the critical path of a prediction: the calls that determine the predicted end of the run.
 type CriticalPath struct {
-	EndPs int64      `json:"end_ps"`
-	Rank  int        `json:"rank"` // the rank on which the path ends
-	Hops  int        `json:"hops"` // messages and collectives at which it changes the rank
+	EndPs int64 `json:"end_ps"`
+	Rank  int   `json:"rank"` // rank on which the path ends
+	// Number of messages and collectives at which the path goes on with an earlier event, mostly of another rank.
+	Hops  int        `json:"hops"`
 	Sites []PathSite `json:"sites"`
 	Loops []PathLoop `json:"loops"` // a loop comes before its nested loops
-	Ranks []PathRank `json:"ranks"` // by time, without ranks that are not on the path
+	Ranks []PathRank `json:"ranks"` // in falling order of their times; without ranks that are not on the path
 }
 
-// PathTimes is the time that calls add to a path, in ps: the computation before them, overhead, waiting for messages
-// and collectives, and calls without a model. The sum over all calls is the run time.
+// PathTimes is the time that calls add to a critical path, in ps: the computation before them, their overhead, their
+// waiting for messages and collectives, and calls without a model. The sum over all calls is the run time.
 type PathTimes struct {
 	Compute  int64 `json:"compute_ps"`
 	Overhead int64 `json:"overhead_ps"`
@@ -30,7 +31,7 @@ type PathTimes struct {
 	Recorded int64 `json:"recorded_ps"`
 }
 
-// Sum is the total time that the calls add to the path, in ps.
+// Sum returns all time that the calls add to the path, in ps.
 func (p *PathTimes) Sum() int64 { return p.Compute + p.Overhead + p.Transfer + p.Recorded }
 
 func (p *PathTimes) add(s *dataflow.PathShare) {
@@ -40,21 +41,22 @@ func (p *PathTimes) add(s *dataflow.PathShare) {
 	p.Recorded += s.Recorded
 }
 
-// A PathSite is the calls of one function from one place.
+// A PathSite is the time that the calls of one function from one call site add to a critical path.
 type PathSite struct {
 	Function string     `json:"function"`
 	Site     trace.Site `json:"-"`
-	Place    string     `json:"place"` // name of the call site
+	Place    string     `json:"place"` // text of the call site
 	PathTimes
 }
 
-// A PathRank is all calls of one rank.
+// A PathRank is the time that the calls of one rank add to a critical path.
 type PathRank struct {
 	Rank int `json:"rank"`
 	PathTimes
 }
 
-// FindCriticalPath predicts a run and finds its critical path. tree selects the call tree that has the loops.
+// FindCriticalPath predicts a run and finds its critical path. tree selects the call tree in which loops are looked
+// up.
 func FindCriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*CriticalPath, error) {
 	var open []*ProgramSource
 	defer func() {
@@ -87,7 +89,7 @@ func FindCriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*Criti
 	loops, in := calltree.NewLoops(r, tree), make(map[int]*PathLoop)
 	var k *trace.Rank
 	var around [][]int
-	for i := range p.Shares { // by program
+	for i := range p.Shares { // shares are in the order of programs
 		s := &p.Shares[i]
 		x := of[s.Rank]
 		if i == 0 || p.Shares[i-1].Rank != s.Rank {
@@ -109,7 +111,8 @@ func FindCriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*Criti
 		once.GetOrMake(sites, at, func() *PathSite { return &PathSite{Function: at.function, Site: at.site} }).add(s)
 		once.GetOrMake(ranks, x.rank, func() *PathRank { return &PathRank{Rank: x.rank} }).add(s)
 	}
-	for n, l := range loops.List { // the loops around a listed loop are listed, too
+	// If a loop is in the map, the loops around it are, too.
+	for n, l := range loops.List {
 		if in[n] != nil {
 			in[n].Loop = l
 		}
@@ -128,13 +131,15 @@ func FindCriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*Criti
 	return out, nil
 }
 
-// A PathLoop is the time of the calls in a loop on a path, over all ranks, nested loops included.
+// A PathLoop is a loop, and the time that the calls in it add to a critical path, over all ranks, with those in
+// nested loops.
 type PathLoop struct {
 	show.Loop
 	PathTimes
 }
 
-// within appends the loops nested in another, largest first, each before its nested loops.
+// within appends to out the loops of list that are directly nested in loop around (-1: in none), those with most time
+// first, each followed by its nested loops.
 func within(list []show.Loop, in map[int]*PathLoop, around int, out []PathLoop) []PathLoop {
 	var numbers []int
 	for n := range list {

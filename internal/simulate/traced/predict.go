@@ -16,23 +16,24 @@ type Prediction struct {
 	GapsKind      string              `json:"gaps"`
 	Calls         uint64              `json:"calls"`
 	Operations    uint64              `json:"operations"`
-	EndPs         int64               `json:"end_ps"`    // of the last rank
-	TracedNs      int64               `json:"traced_ns"` // of the traced run
+	EndPs         int64               `json:"end_ps"`    // predicted end of the last rank
+	TracedNs      int64               `json:"traced_ns"` // run time of the traced run
 	Ranks         []dataflow.RankTime `json:"ranks"`
 	Unmodelled    []Unmodelled        `json:"not_modelled"`
 
 	ShortCuts dataflow.ShortCuts `json:"short_cuts"`
 
-	SiteTimes [][]dataflow.RankTime `json:"-"` // by class and terminal, summed over the ranks of the class; nil unless WithSiteTimes
+	// By class and terminal, summed over the ranks of the class; nil without Options.WithSiteTimes.
+	SiteTimes [][]dataflow.RankTime `json:"-"`
 
 	CriticalPath *CriticalPath `json:"critical_path,omitempty"`
 	Sensitivity  *Sensitivity  `json:"sensitivity,omitempty"`
 }
 
-// Mean is the mean of the ranks' times.
+// Mean returns the mean of the ranks' times, in ps.
 func (p *Prediction) Mean() (t dataflow.RankTime) {
 	n := int64(max(1, len(p.Ranks)))
-	for i := range p.Ranks { // divided before adding, as sums may overflow
+	for i := range p.Ranks { // divided before adding, as a sum may overflow
 		r := &p.Ranks[i]
 		t.End += r.End / n
 		t.Compute += r.Compute / n
@@ -44,7 +45,7 @@ func (p *Prediction) Mean() (t dataflow.RankTime) {
 	return t
 }
 
-// Predict simulates a trace.
+// Predict simulates the run of a trace on a machine.
 func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 	s, err := NewSource(r, o)
 	if err != nil {
@@ -80,7 +81,8 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 	return p, nil
 }
 
-// each returns Options.EachCall for the engine, with times in whole ns.
+// each returns dataflow.Options.EachCall: it passes each call's rank, stream and times in whole ns to s.o.EachCall;
+// nil if that is nil.
 func (s *ProgramSource) each() func(program int32, begin, end int64) {
 	if s.o.EachCall == nil {
 		return nil
@@ -91,7 +93,7 @@ func (s *ProgramSource) each() func(program int32, begin, end int64) {
 	}
 }
 
-// gaps describes the gaps that the simulation uses.
+// gaps returns a description of the gaps that the simulation uses, for people.
 func (s *ProgramSource) gaps() (string, error) {
 	if s.o.MedianGaps {
 		return "medians of places", nil
@@ -108,7 +110,8 @@ func (s *ProgramSource) gaps() (string, error) {
 	return "each call's own", nil
 }
 
-// explained adds to an error that the order of calls may be the reason.
+// explained adds to an error of the simulation that the recorded order of calls may be the reason, if threads or
+// locks are simulated.
 func (s *ProgramSource) explained(err error) error {
 	if len(s.of) == s.r.Ranks() && len(s.locks) == 0 {
 		return err

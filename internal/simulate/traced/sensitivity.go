@@ -12,7 +12,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Variation is a prediction with one property of the machine changed.
+// A Variation is the predicted end of the run with one property of the machine or of the run changed.
 type Variation struct {
 	Description string `json:"what"`
 	EndPs       int64  `json:"end_ps"`
@@ -21,17 +21,17 @@ type Variation struct {
 // A Sensitivity is how the predicted time depends on properties of the machine.
 type Sensitivity struct {
 	Variations []Variation `json:"variations"`
-	// Efficiencies of the POP project for the prediction. Serialisation is the longest compute time over the run time
-	// without communication time. Transfer is the latter over the predicted run time. LoadBalance is the mean compute
-	// time over the longest.
+	// Efficiencies of the POP project for the prediction. Serialisation is the longest computation of a rank over the
+	// run time if messages took no time. Transfer is that run time over the predicted one. LoadBalance is the mean
+	// computation of ranks over the longest.
 	Serialisation float64 `json:"serialisation_efficiency"`
 	Transfer      float64 `json:"transfer_efficiency"`
 	LoadBalance   float64 `json:"load_balance"`
 }
 
-// variations are the changes of one property each, by 10 %, that PredictVariations tries.
+// variations are the changes of one property of the machine each, by 10 %, that PredictVariations tries.
 var variations = []struct {
-	what, of string // of: key in changes
+	what, of string // what: description; of: key in changes
 	factor   float64
 }{
 	{"latency 10 % less", "latency", 0.9},
@@ -43,7 +43,7 @@ var variations = []struct {
 // PredictVariations predicts a run on changed machines; p is the prediction for the unchanged machine.
 func PredictVariations(r *trace.Reader, o Options, p *Prediction) (*Sensitivity, error) {
 	s := &Sensitivity{}
-	if o.TracingCost == nil { // the traced run is the same on every machine
+	if o.TracingCost == nil { // the cost of tracing in the traced run does not depend on the changed machine
 		o.TracingCost = &o.Machine.TracingCost
 	}
 	base := *o.Machine
@@ -59,7 +59,8 @@ func PredictVariations(r *trace.Reader, o Options, p *Prediction) (*Sensitivity,
 		vary(v.what, base.WithChange(changes[v.of](v.factor)), o.factors)
 	}
 	mean := p.Mean()
-	factors := make([]float64, len(p.Ranks)) // factors that move each rank a tenth of the way to the mean
+	// By rank: factor that moves its computation a tenth of the way to the mean.
+	factors := make([]float64, len(p.Ranks))
 	for i := range factors {
 		factors[i] = 1
 		if c := p.Ranks[i].Compute; c > 0 {
@@ -98,14 +99,14 @@ func share(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// A PropertyRange is a property of a machine, and the range of factors for it.
+// A PropertyRange is a property of a machine (a key of changes), and a range of factors by which it is varied.
 type PropertyRange struct {
 	Property   string
 	From, To   float64
 	PointCount int
 }
 
-// changes are what can be varied.
+// changes are the properties of a machine that can be varied, with the change for a factor.
 var changes = map[string]func(factor float64) machine.MachineChange{
 	"latency": func(f float64) machine.MachineChange {
 		return machine.MachineChange{Latency: f, Bytes: 1, Overhead: 1, Compute: 1}
@@ -121,7 +122,7 @@ var changes = map[string]func(factor float64) machine.MachineChange{
 	},
 }
 
-// ParseRange reads WHAT=FROM:TO or WHAT=FROM:TO:POINTS.
+// ParseRange reads a range of factors: WHAT=FROM:TO or WHAT=FROM:TO:POINTS, e.g. bandwidth=1:100:5.
 func ParseRange(text string) (x PropertyRange, err error) {
 	what, rest, _ := strings.Cut(text, "=")
 	if changes[what] == nil {
@@ -146,7 +147,7 @@ func ParseRange(text string) (x PropertyRange, err error) {
 	return x, nil
 }
 
-// Factors lists the factors of a range, at equal ratios.
+// Factors lists the factors of a range. The ratio of neighbours is always the same.
 func (x PropertyRange) Factors() (list []float64) {
 	for i := range x.PointCount {
 		list = append(list, x.From*math.Pow(x.To/x.From, float64(i)/float64(x.PointCount-1)))
@@ -155,13 +156,13 @@ func (x PropertyRange) Factors() (list []float64) {
 	return list
 }
 
-// A VariedPrediction is a prediction for a machine that differs by a factor.
+// A VariedPrediction is a prediction for a machine one of whose properties is multiplied by Factor.
 type VariedPrediction struct {
 	Factor float64 `json:"factor"`
 	*Prediction
 }
 
-// Sweep predicts a run for all factors of a range.
+// Sweep predicts a run for each factor of a range.
 func Sweep(r *trace.Reader, o Options, x PropertyRange) (list []VariedPrediction, err error) {
 	base := *o.Machine
 	if o.CPUSpeedup > 0 {
