@@ -125,8 +125,8 @@ type Node struct {
 	// EntryComputeNs is, for a loop or a call that follows itself, the mean compute time before its first call. The
 	// mean is over entries that do not also enter an outer loop. nil: unknown.
 	EntryComputeNs *float64 `json:"entry_compute_ns,omitempty"`
-	// FurtherComputeNs is the mean compute time before a loop's first call in further iterations, if another loop
-	// begins with the same call; else nil.
+	// FurtherComputeNs is the mean compute time before that first call in further iterations, if another loop begins
+	// with the same call; else nil.
 	FurtherComputeNs *float64 `json:"further_compute_ns,omitempty"`
 	// Of a call or loop: compute time before its very first call and, of a call, the duration of that call, if far
 	// longer than for later ones. EntryComputeNs then excludes it.
@@ -145,7 +145,8 @@ type Node struct {
 	// RoundsAtLeast says that, for a loop, iterations without MPI calls are possible and not counted. For a recursion
 	// it says that some stacks were truncated in it.
 	RoundsAtLeast bool `json:"at_least,omitempty"`
-	Unsure        bool `json:"unsure,omitempty"` // for a loop: it may have been entered more often, with fewer iterations each time
+	// Unsure says that a loop may have been entered more often, with fewer iterations each time.
+	Unsure bool `json:"unsure,omitempty"`
 	// ProgramCount is the number of a loop's iterations over all entries, if a program compiled with the compiler pass
 	// of papers/ counted them itself.
 	ProgramCount *AttachedSum `json:"counted,omitempty"`
@@ -193,8 +194,8 @@ func (n *Node) which(i *code.IterationPattern) string {
 	return ": " + i.String()
 }
 
-// A Site is an MPI function called from one place in the code. Sites are numbered from 1 in the order in which the
-// class's ranks first call them.
+// A Site is a function, of MPI or for files, called from one place in the code. Sites are numbered from 1 in the order
+// in which the class's ranks first call them.
 type Site struct {
 	Function  string            `json:"function"`
 	Module    string            `json:"module"`

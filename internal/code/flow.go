@@ -39,7 +39,8 @@ func AnalyseFlow(entry int, next [][]int) *FlowGraph {
 	return s.graph(next)
 }
 
-// A searched is a graph with its reachable blocks numbered in preorder; all fields below use these numbers.
+// A searched is a graph with its reachable blocks numbered in preorder. Its fields use these numbers unless they
+// say otherwise.
 type searched struct {
 	blocks int
 	block  []int // by preorder number: index of the block

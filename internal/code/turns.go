@@ -117,7 +117,7 @@ func order(block int, addr uint64) uint64 { return uint64(block)<<44 | addr&(1<<
 
 // A PathComparison is the common part of the paths of two consecutive calls.
 type PathComparison struct {
-	// Loops is, for each loop around both calls, outermost first, whether its counter shows another iteration.
+	// Loops is, for each loop around both calls, outermost first, whether its counter shows if another iteration began.
 	Loops []bool
 	// NewIteration: the second call does not follow the first in the order of the code, so that some loop began another
 	// iteration, the innermost if nothing else is known; else control went forward.

@@ -12,7 +12,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Histograms holds the histograms of a trace: for each call site those of its calls' durations and of the gaps before.
+// Histograms holds the histograms of a trace: for each call site those of the durations of its calls, and of the gaps
+// before them.
 type Histograms struct {
 	// TimesKind is how the times are known: exact, bounded (each within the error asked for at recording), or
 	// histogram (the trace keeps histograms). Bins of the trace that were split or merged are estimates: a time may
@@ -22,7 +23,7 @@ type Histograms struct {
 	Sites     []HistogramSite `json:"sites"` // call sites, those with the largest sum of durations first
 }
 
-// A HistogramSite is an MPI function called from one place in the code, with the histograms of these calls.
+// A HistogramSite is a function, of MPI or for files, called from one place in the code, with the calls' histograms.
 type HistogramSite struct {
 	Number   int        `json:"number"` // from 1, in the order of first occurrence in the classes
 	Function string     `json:"function"`
@@ -111,8 +112,8 @@ func HistogramsOf(r *trace.Reader, o HistogramOptions) (*Histograms, error) {
 	return rep, nil
 }
 
-// Values of key.from that are no index of a call site: anywhere means any preceding call, start no preceding call: a
-// thread's first call.
+// Values of key.from that are no index of a call site. anywhere means all calls, whatever precedes them. start
+// means calls that nothing precedes: the first of each thread.
 const (
 	anywhere = -2
 	start    = trace.NoPreviousPlace
@@ -127,7 +128,7 @@ type collector struct {
 	sites  []HistogramSite
 	wanted []bool
 	of     map[trace.FunctionSite]int
-	ranks  []int   // the ranks whose calls are collected
+	ranks  []int   // the ranks that HistogramOptions.Rank selects
 	class  [][]int // by class and terminal: index in sites of the call's site
 	tables map[key]*CallHistograms
 }

@@ -18,9 +18,11 @@ import (
 
 // A View limits what is shown of a profile.
 type View struct {
-	Width     int     // columns of the terminal
-	MinTimeNs float64 // ns; nodes with less time share a line; negative: a limit with which a thread's lines fit
-	LoopDepth int     // number of nested loops that are shown open; deeper ones are one line; negative: no limit
+	Width int // columns of the terminal
+	// MinTimeNs is the time in ns below which neighbouring nodes share a line. Negative: a limit with which a thread's
+	// lines fit.
+	MinTimeNs float64
+	LoopDepth int // number of nested loops that are shown open; deeper ones are one line; negative: no limit
 }
 
 // fitting is the number of lines of a thread to which a negative View.MinTimeNs limits the text, if possible.
@@ -35,7 +37,7 @@ type row struct {
 	site  string
 	sums  *calltree.Sums
 	calls string
-	mean  bool // the row is of MPI calls, so its means are per call
+	mean  bool // the row is of calls from one site, so its means are per call
 	per   uint64
 }
 
@@ -222,7 +224,7 @@ func (r *rows) names(nodes []*calltree.Node) string {
 	return text
 }
 
-// functions adds the numbers of calls in a node's subtree to calls, by MPI function.
+// functions adds the numbers of calls in a node's subtree to calls, by function.
 func (r *rows) functions(n *calltree.Node, calls map[string]uint64) {
 	if n.Site > 0 {
 		calls[r.p.Sites[n.Site-1].Function] += n.Sums.Calls

@@ -38,7 +38,8 @@ const rankWindow = 1 << 13
 const mostHops = 100_000
 
 // AnalyseRun finds out who waited for whom, over a transport that all ranks use at once. Rank 0 gets the trace's
-// section of waits, other ranks nil. An error is the transport's; any other failure is the result's Status.
+// section of waits, other ranks nil. If the analysis is left out or fails, other ranks may get a section, too: it has
+// only a Status, which says why. An error is the transport's.
 func AnalyseRun(t Transport, f RunEnd) (*trace.Waits, error) {
 	w := newLocal(t, nil, nil)
 	w.hops = &hops{of: make(map[int32][]hop)}

@@ -194,7 +194,8 @@ func (w *rankAnalysis) unclear(c *ops.Call) {
 	}
 }
 
-// skip updates the counts of signals and collectives, and the locks held, by a call before the analysed part of the run.
+// skip updates the numbers of signals and of started persistent collectives, and the locks held, by a call before the
+// analysed part of the run.
 func (w *rankAnalysis) skip(c *ops.Call) {
 	for i := range c.Acts {
 		switch x := &c.Acts[i]; {

@@ -185,7 +185,7 @@ func (y *way) stretches(p *CriticalPath) map[thread][]pathInterval {
 		i := sort.Search(len(list), func(i int) bool { return list[i].at >= to })
 		began := y.spans[s].start
 		if i == 0 && s.stream > 0 && began > first && began < to {
-			// Before its first call, a later thread's time is on the thread that initialised MPI.
+			// The time before a later thread's first call is on the thread that initialised MPI.
 			on[s] = append(on[s], pathInterval{began, to})
 			s, to = thread{rank: s.rank}, began
 			continue

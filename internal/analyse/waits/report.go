@@ -50,11 +50,14 @@ type Site struct {
 	Kind         Kind               `json:"kind"`
 	WaitCount    uint64             `json:"count"`
 	WaitedNs     int64              `json:"waited_ns"`
-	Ranks        []RankNs           `json:"ranks"`   // ranks that waited, longest time first
-	Causes       []Cause            `json:"causes"`  // calls in which late ranks arrived, longest wait first
-	LateRanks    []RankNs           `json:"late"`    // ranks that arrived last, longest wait first
-	WaitingCount int                `json:"waiting"` // number of ranks that waited; Ranks lists all of them unless the analysis ran at the end of a run
-	// LateRankCount is the number of late ranks. LateRanks lists all of them unless the analysis ran at the end of a run.
+	Ranks        []RankNs           `json:"ranks"`  // ranks that waited, longest time first
+	Causes       []Cause            `json:"causes"` // calls in which late ranks arrived, longest wait first
+	LateRanks    []RankNs           `json:"late"`   // ranks that arrived last, longest wait first
+	// WaitingCount is the number of ranks that waited. Ranks lists all of them unless the analysis ran at the end of a
+	// run.
+	WaitingCount int `json:"waiting"`
+	// LateRankCount is the number of late ranks. LateRanks lists all of them unless the analysis ran at the end of a
+	// run.
 	LateRankCount    int `json:"awaited"`
 	RanksOmitted     int `json:"ranks_left_out"` // number of ranks missing in Ranks
 	LateRanksOmitted int `json:"late_left_out"`  // number of ranks missing in LateRanks

@@ -15,7 +15,7 @@ type signal struct {
 	gives bool
 }
 
-// Meanings of signals: what the rank that gives the signal reports of itself.
+// Meanings of signals: what the rank that gives the signal reports.
 const (
 	isNeighbour        = iota // the rank has arrived at a neighbourhood collective
 	isStartedNeighbour        // the rank has arrived at a neighbourhood collective by starting a persistent request

@@ -20,7 +20,7 @@ const (
 	mostRanks       = 64
 	mostPathSites   = 16
 	mostPathRanks   = 8
-	fewSites        = 3    // number of sites with the longest waits that are stored in any case
+	fewSites        = 3    // number of sites, with the longest waits or times on the path, that are stored in any case
 	leastPart       = 1000 // further sites need at least 1/leastPart of the run, or of the path
 )
 

@@ -106,7 +106,7 @@ type Loops interface {
 type Wait struct {
 	Rank, Stream int
 	Kind         Kind
-	BeginNs, Ns  int64 // beginning, in ns after the first call of any rank, as in the output of export; length
+	BeginNs, Ns  int64 // the wait's begin, after the first call of any rank as in the output of export, and its length
 	LateRank     int   // the rank that arrived last
 }
 

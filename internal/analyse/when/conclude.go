@@ -29,8 +29,8 @@ type proposal struct {
 	place trace.WaitPlace
 }
 
-// same reports whether the changes of two ranks count as one: they have equal kinds and directions, and begin at nearly
-// the same iteration.
+// same reports whether the changes of two ranks count as one: they have equal kinds, periods and directions, and
+// begin at nearly the same iteration.
 func (p *proposal) same(q *change, slots int) bool {
 	return p.kind == q.kind && p.every == q.every && math.Abs(float64(p.from-q.from)) <= nearSlots*float64(slots) && (p.after > p.before) == (q.after > q.before)
 }
@@ -156,8 +156,8 @@ func (r *row) join(o *row) {
 	}
 }
 
-// rows is the rows of groups, the rows of ranks unlike their groups, and for each column the rank that computes
-// longest.
+// rows is the rows of groups, the rows of ranks unlike their groups, and for each column the rank furthest above its
+// group.
 type rows struct {
 	groups, own []row
 	highest     []trace.WhenOutlier // by column: the rank that exceeds its group's computation most

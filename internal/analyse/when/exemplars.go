@@ -22,7 +22,7 @@ const (
 // exemplars are the times of all ranks in some iterations.
 type exemplars struct {
 	iterations []uint64
-	times      [][]trace.WhenTimes // by index in iterations, then by rank
+	times      [][]trace.WhenTimes // by index in iterations: the times of the ranks that run them, in order
 }
 
 func (e *exemplars) code(c *wire.Coder) {

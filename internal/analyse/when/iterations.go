@@ -74,7 +74,7 @@ func (i *Iterations) BeginTimes(rank int, iterations ...uint64) (of int, ns []in
 			continue
 		}
 		for _, n := range iterations {
-			// An iteration begins with the computation before its first call, which is where the preceding call ends.
+			// An iteration begins where the preceding call ends: the computation before its first call is part of it.
 			for c, err := range k.TimedCallsFrom(0, max(1, rounds.Begin(n))-1) {
 				if err != nil {
 					return 0, nil, err

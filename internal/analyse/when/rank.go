@@ -32,8 +32,8 @@ type RankAnalysis struct {
 	loop   *Loop
 	rounds *RankIterations // the rank's iterations; nil: it doesn't run the loop
 	shapes []int           // by slot: slots with the same number have calls from the same sites, on all ranks
-	// means is the ns at which the run begins, each slot begins, the last slot ends and the run ends. They are means
-	// over the ranks that run the loop.
+	// means has the times, in ns, at which the run begins, each slot begins, the last slot ends and the run ends. They
+	// are means over the ranks that run the loop, or over all ranks without a loop.
 	means  []int64
 	gaps   []float64 // by terminal: the mean gap in ns; 0 for a terminal that is called too rarely
 	files  []bool    // by terminal: its function works on files, not MPI

@@ -24,8 +24,8 @@ var kindNames = [kinds]string{"slow", "step", "drift", "period", "noisy", "witho
 
 func (k Kind) String() string { return kindNames[k] }
 
-// A change is how some of a series' times, one per slot, differ from the others. from is the first of these slots;
-// every is the length of a period in slots, else 0.
+// A change is how some of a series' times, one per slot, differ from the others. from is the first of these slots,
+// or the first after a step. every is the length of a period in slots, else 0.
 type change struct {
 	kind          Kind
 	from, every   int

@@ -139,8 +139,9 @@ func every(r *trace.Reader, clocks []ops.CallClock, pass func(riders []waits.Cal
 }
 
 // AnalyseRun analyses a run at its end, as far as o asks for it: who waited for whom, and which iterations differ. All
-// ranks call it at once, over one transport. Rank 0 gets the results for the trace. A result is nil if it was not asked
-// for, the ranks lack times, or a rank has failed. The error is of the transport.
+// ranks call it at once, over one transport. Rank 0 gets the results for the trace. w is nil if it was not asked for;
+// if there are no wait states, its Status says why. found is nil if it was not asked for, the ranks lack times, or a
+// rank has failed. The error is of the transport.
 func AnalyseRun(t waits.Transport, f waits.RunEnd, o timing.Options) (w *trace.Waits, found *trace.When, err error) {
 	f.Unlimited = o.Waits == timing.WaitsAlways
 	if o.WhenBytes < 0 {

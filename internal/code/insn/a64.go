@@ -14,7 +14,7 @@ import (
 // An a64Value is what is known about the content of a register.
 type a64Value struct {
 	kind valueKind
-	// addr is the value of a constant, the table's address of an entry or target, or the address of a pointer.
+	// addr is a constant's value, the address of an entry's or target's table, or the address of a pointer.
 	addr   uint64
 	base   uint64 // of a target: the constant to which the entry is added
 	size   int    // of an entry, in bytes

@@ -214,7 +214,7 @@ func (x *operation) operand(code []byte, at int, p *prefixes) int {
 	return at + size
 }
 
-// immediate returns how many bytes follow the operand. f is the opcode's letter in oneByte or another table.
+// immediate returns how many bytes follow the operand. f is what form returned for the opcode.
 func immediate(f byte, x *operation, p *prefixes) int {
 	z := 4
 	if p.data16 && !x.wide {
@@ -368,7 +368,7 @@ func form(m int, op byte, vector bool) byte {
 	case map0F:
 		f := twoByte[op]
 		if vector && (f == 'r' || f == '-' && op != 0x77) {
-			return 'm' // moves of mask registers (KMOV)
+			return 'm' // with VEX or EVEX all opcodes but 77, VZEROUPPER, have ModRM
 		}
 		return f
 	case map0F38, 5, 6, 9:

@@ -3,7 +3,7 @@ package insn
 // An x86Value is what is known about the content of a register.
 type x86Value struct {
 	kind  valueKind
-	addr  uint64 // addr is the value of a constant, the table's address of an entry or target, or the address of a pointer.
+	addr  uint64 // a constant's value, the address of an entry's or target's table, or the address of a pointer
 	base  uint64 // of a target: the constant to which the entry is added
 	size  uint8  // of an entry, in bytes
 	from  byte   // register that the table's address was guessed from, or noReg

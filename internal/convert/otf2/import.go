@@ -113,8 +113,8 @@ func (w *world) track(k *rank, all *outcomes, began int64, to *trackwriter.Colle
 	return to.Add(out, track.Process{Host: k.host, End: w.end(k), StartNs: began + int64(first), SpanNs: span})
 }
 
-// end returns how a rank ended. If no rank has MPI_Init or MPI_Finalize, the tool does not record them, as EZTrace.
-// Then ranks count as finished.
+// end returns how a rank ended. If no rank has MPI_Init or MPI_Finalize, the tool (such as EZTrace) does not record
+// them. Then all ranks with calls count as finished.
 func (w *world) end(k *rank) string {
 	switch {
 	case k.finished:

@@ -226,7 +226,7 @@ func (w *world) assign() {
 	}
 }
 
-// slots are a rank's calls that make communicators. The archive doesn't say which communicator each of them made.
+// slots are a rank's calls that make communicators, as far as the archive doesn't say which one each of them made.
 type slots struct {
 	call []*mpi.Call   // by index in rank.makers; nil: the call's communicator is known
 	used map[*comm]int // by communicator: number of communicator-making calls before the rank's first use of it

@@ -271,7 +271,7 @@ func (r *recorder) record(t *thread, c *open) error {
 func (r *recorder) commsOf(t *thread, c *open, e *Event) error {
 	id := uint32(Undefined)
 	switch uses := rows[e.ID].uses; {
-	// The record of its completion names the communicator.
+	// The communicator is in the record that completes the operation.
 	case e.ID == EvMpiIrecvRequest || e.ID == EvCollectiveRequest:
 		if n := t.begun; n < len(r.k.begun[t.number]) {
 			if o := r.all.list[r.k.begun[t.number][n]]; o.kind != 0 {

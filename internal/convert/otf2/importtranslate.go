@@ -390,7 +390,7 @@ func (x *translation) side(s *meaning.DataSide, bytes uint64, n int, isRoot, isO
 	}
 	switch {
 	case s.OwnElement:
-		return // the count is an element of the send side's array of counts, which the call for that side sets
+		return // the count is an element of the array of counts, which is set as the send side's
 	case x.m.IsArrayParam(s.Count):
 		if _, told := x.f.in[s.Count]; !told {
 			x.f.set(s.Count, array(spread(bytes, n))...)

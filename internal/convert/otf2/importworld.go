@@ -182,7 +182,7 @@ func function(name string) *mpi.Call {
 	return c
 }
 
-// ns converts a number of ticks to ns. It is at most 1<<63 - 1.
+// ns converts a number of ticks to ns. It returns 1<<63 - 1 if the result has more than 64 bits.
 func (w *world) ns(ticks uint64) uint64 {
 	if w.a.Clock.Resolution == 1e9 {
 		return ticks
