@@ -103,8 +103,8 @@ func items(body []Symbol) uint64 {
 	}
 }
 
-// distance returns what the file has for terminal id: its distance from next, the lowest number that no terminal had so
-// far.
+// distance returns what the file has for terminal id: its distance from next, which is one above the highest terminal
+// so far.
 func distance(id int32, next int64) uint64 {
 	switch d := next - int64(id); {
 	case d > 0:

@@ -73,7 +73,7 @@ type Builder struct {
 	replay []Symbol
 	before []frame // reusable memory of AppendRepeated: path before a lap
 
-	undoing bool     // undo is running; during it resume must not be called
+	undoing bool     // what undo took back is appended again: resume must not be called
 	undone  []Symbol // reusable memory of undo: the symbols that it appends
 
 	plain bool // no rule is followed: for tests and comparison

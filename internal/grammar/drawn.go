@@ -343,7 +343,8 @@ func (d *SyntheticCounts) draw(u *unroller) error {
 }
 
 // DrawRounds draws the trip counts of a family's loops, one for each of the runs that have this key. It divides the
-// family's distribution into as many equal parts as there are runs, and assigns them to the runs in random order.
+// family's distribution into as many equal parts as there are runs. The runs get a count from one part each, in random
+// order.
 func (d *SyntheticCounts) DrawRounds(family int, key int64, runs int) []int64 {
 	x := &d.Families[family]
 	total := uint64(0)
@@ -364,8 +365,8 @@ func (d *SyntheticCounts) DrawRounds(family int, key int64, runs int) []int64 {
 	if total == 0 {
 		return out
 	}
-	// Where in the distribution the parts begin is random, too. Otherwise a few runs would have equal counts for all
-	// keys.
+	// The place within each part from which the count comes is random, too, and the same for all parts. Otherwise a few
+	// runs would have equal counts for all keys.
 	shift := float64(DrawHash(from, uint64(runs))>>11) / (1 << 53)
 	bin, below := 0, float64(0)
 	for i, p := range order {

@@ -214,7 +214,7 @@ func (g *Grammar) IsNumberedFrom(next uint32) (after uint32, ok bool) {
 // Counts returns how often each of the terminals 0 to n-1 occurs in the sequence. Terminals from n on are ignored.
 func (g *Grammar) Counts(n int) []uint64 {
 	counts := make([]uint64, n)
-	// Each rule comes after all rules that use it.
+	// In reverse, each rule comes after all rules that use it.
 	order := g.RuleOrder()
 	times := make([]uint64, len(g.Rules))
 	for i, r := range slices.Backward(order) {

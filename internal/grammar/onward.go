@@ -14,7 +14,7 @@ const (
 )
 
 // next returns the symbol c whose count and rule number differ from b's by as much as b's differ from a's. ok is false
-// if a and b are different terminals, or if c would not be valid.
+// if a and b have neither the same terminal nor rules both, or if c would not be valid.
 func next(a, b Symbol) (c Symbol, ok bool) {
 	id := 2*int64(b.TerminalOrRule) - int64(a.TerminalOrRule)
 	if a.TerminalOrRule != b.TerminalOrRule && (a.TerminalOrRule >= 0 || b.TerminalOrRule >= 0 || id >= 0 || id <= -1<<31) {

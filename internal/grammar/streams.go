@@ -24,8 +24,8 @@ func CountRepeated(streams []*Grammar) int {
 	return EachRepeated(streams, func(int, *Symbol) {})
 }
 
-// WithRepetitionCounts returns copies of streams in which the repeated symbols with the indices in which, as of
-// EachRepeated, have other counts: count(i), at least 1, for which[i].
+// WithRepetitionCounts returns copies of streams with other counts of some repeated symbols. The symbol with the number
+// which[i], as of EachRepeated, gets count(i), which must be at least 1. which must be in rising order.
 func WithRepetitionCounts(streams []*Grammar, which []int, count func(i int) int64) ([]*Grammar, error) {
 	list := make([]*Grammar, len(streams))
 	for i, g := range streams {

@@ -112,7 +112,7 @@ func (c *class) uniteCourses(list []*class) {
 }
 
 // taking returns a function that maps a course of o to this class, which has the same sequence of calls. It returns
-// false for a course whose terminal is not the only one with its skeleton (see there) in both classes.
+// false for a course whose terminal is not the only one with its skeleton in both classes.
 func (c *class) taking(o *class) func(x course) (course, bool) {
 	of, n := c.shape().stacks()
 	first, members := make([]int, n), make([]int, n)

@@ -17,7 +17,7 @@ import (
 
 const (
 	unlikeValue     = 1e-3    // relative difference up to which means at a leaf and at its site count as equal
-	maxPlacedValues = 1 << 14 // largest number of leaves of a class for which attached values are stored
+	maxPlacedValues = 1 << 14 // largest number of attached values of leaves that are stored for a class, over all names
 	maxOwnQueries   = 1 << 25 // largest number of lookups of arrivals for a class, over all its ranks
 )
 

@@ -121,7 +121,7 @@ type placing struct {
 	total      float64
 	ranks      float64
 	varies     bool // trip counts differ between ranks
-	some       bool // ranks may exist whose calls are not in the courses
+	some       bool // the courses may lack the calls of some ranks
 	queries    int
 	first      int // number of the structure's first leaf, as leaves of all threads are numbered in a row
 	out        []sections.LeafTimes
@@ -167,7 +167,7 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 		x := &courses[i]
 		list := ways[x.from]
 		if len(list) == 0 || !p.deal(x.gap, list, gaps, true) || !p.deal(x.duration, list, durations, false) {
-			return false // the course has calls that are not in the structure, e.g. calls from a callback
+			return false // the course does not fit the structure, e.g. as it has calls from a callback
 		}
 	}
 	gap, duration := times.Gap.Mean(), times.Duration.Mean()
@@ -207,9 +207,9 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 // An at selects the calls at a leaf that enter at least a given number of loops.
 type at struct{ leaf, loops int }
 
-// deal distributes the calls and times in the phases of a course to the leaves in ways, as sums. With apart, sums has
-// also entries for the calls that enter loops. It returns false if the course's number of calls does not fit that of
-// ways, or if p.queries is used up.
+// deal distributes the calls and times in the phases of a course to the leaves in ways, and adds them to sums. With
+// apart it also adds to the entries for calls that enter loops. It returns false if the course's number of calls does
+// not fit that of ways, or if p.queries is used up.
 func (p *placing) deal(phases []timing.Phase, ways []*grammar.Arrival, sums map[at]*callShare, apart bool) bool {
 	all := timing.SumPhases(phases)
 	counts := make([]uint64, len(ways))

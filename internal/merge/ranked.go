@@ -160,8 +160,8 @@ func (r ranked) columns(sh *classShape) timing.TotalColumns {
 	return out
 }
 
-// joinRanked appends the times of o's ranks to those of c's. It must be called before ranks and totals of o are joined
-// to c's.
+// joinRanked appends the times and the attached values of o's ranks to those of c's. It must be called before o's
+// ranks, totals and attachments are joined to c's.
 func (c *class) joinRanked(o *class) {
 	c.ranked = c.rankwise().joined(o.rankwise())
 	c.valued = c.joinedValues(o)

@@ -67,7 +67,7 @@ func (s *classShape) inner() map[uint64]uint64 {
 const placeholder = 2
 
 // key returns the key of a track, which is its encoded shape, and the shape and the repetition counts, in order of
-// streams, rules and symbols. So ranks that differ in their repetition counts only have the same key.
+// streams, rules and symbols. So ranks have the same key if they differ in nothing but repetition counts.
 //
 //	streams, grammars…, skeletons of the terminals, lanes
 //	lanes = count, (terminal, values, value…, kinds of steps: uvarints, grammar)…

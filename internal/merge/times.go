@@ -80,9 +80,10 @@ func (c *class) setTimes(list []summary) {
 	}
 }
 
-// unpool distributes pooled times to new terminals, when a class is rewritten with other terminals. The many terminals
-// of a skeleton share one summary, but the few new ones have a summary each. By new terminal, like is the first
-// terminal of c with its skeleton, and calls is how often all members together make its calls.
+// unpool distributes pooled times to new terminals, when a class is rewritten with other terminals. It concerns
+// skeletons whose terminals in c are at least MinPoolSize and share a summary, but whose new ones are fewer, so that
+// each has its own. By new terminal, like is the first terminal of c with its skeleton, and calls is how often all
+// members together make its calls.
 func (c *class) unpool(times []summary, like []int, calls []uint64) {
 	before, now := make(map[int]int), make(map[int][]int)
 	sh := c.shape()

@@ -43,8 +43,8 @@ type ClassAmounts struct {
 	totals   []Amount
 	moved    [][]EqualAmounts
 
-	// handles reports whether handles mean the same on all ranks, computed at its first call. If they do, shared is
-	// their meaning on the first rank, which serves for all; else nil.
+	// handles reports whether handles mean the same on all ranks, computed at its first call. shared is their meaning
+	// on the first rank, if it serves for all ranks; nil: it does not, or this is not known yet.
 	handles func() (bool, error)
 	shared  *handles.Rank
 	// pieces has, by terminal and stream, the terminal's calls, divided where handles change their meaning.

@@ -113,7 +113,7 @@ type Operation struct {
 	Comm                     *handles.Comm
 	Peer                     int   // rank in Comm, or in the remote group of an intercommunicator
 	Tag                      int64 // tag of a message
-	Root                     int   // rank in Comm of a collective's root; else NoRoot, RootSelf or RootThisSide
+	Root                     int   // root of a collective, as a rank like Peer; else NoRoot, RootSelf or RootThisSide
 	SentBytes, ReceivedBytes uint64
 	Message                  uint64                 // a message's number, equal at both ends; 0: not numbered
 	ChannelIndex             uint64                 // index of the message in its channel, from 1; 0 without Message

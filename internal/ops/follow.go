@@ -33,7 +33,7 @@ func (s *Source) Follow(rank int, sink Sink) (*Follower, error) {
 	return f, nil
 }
 
-// AdvanceTo passes to the sink the calls whose Start is below ns.
+// AdvanceTo passes to the sink the calls that begin before ns, a time as in Call.Start.
 func (f *Follower) AdvanceTo(ns int64) error {
 	for f.next != nil && f.at < ns {
 		if err := f.p.step(f.next, f.sink); err != nil {

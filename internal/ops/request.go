@@ -450,8 +450,8 @@ func transferred(wanted uint64, s *trace.StatusValue) uint64 {
 	return wanted
 }
 
-// underWay adds to c, which never returned, acts for what it was doing: the message that it was sending, the receive
-// that it had posted, or the operations that it was waiting for.
+// underWay adds to c, which never returned, acts for what it was doing: the message that it was sending, the message
+// that it was to receive, with its arguments, or the operations that it was waiting for.
 func (p *process) underWay(t *thread, q *plan, c *Call) {
 	if c.Func.Has(trace.AttrCompletes) {
 		p.awaits(t, c)

@@ -22,7 +22,7 @@ type Options struct {
 	// StartPosition returns the position in a thread at which to begin. Requests and messages from before it are unknown,
 	// and messages have no numbers. The thread ends at ToNs. nil: all threads are read from their beginning.
 	StartPosition func(rank, stream int) uint64
-	Phase         string // only calls in marked phases of that name, whatever their times; "": all
+	Phase         string // only calls in marked phases of that name, which positions determine, not times; "": all
 	Unfinished    bool   // pass what calls that never returned were doing, as ActSend, ActRecv and ActNeverCompleted
 	// IsIdle returns which calls of a function do not matter; nil: all matter. Only the first ones of a long sequence
 	// of such calls are passed. They must neither make nor complete requests.

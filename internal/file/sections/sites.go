@@ -209,7 +209,7 @@ type SiteTable struct {
 	WithoutCallers  []int                 // by site: number of the site that is its place without callers
 	Phases          map[int]string        // by site: the phase that begins with calls from it
 	ThreadFunctions map[int]model.Site    // by site: the start function of threads whose first call is from it
-	Turns           map[int]int           // by site: the loop that began another round before its calls, as Call.Turn
+	Turns           map[int]int           // by site: the loop that began another iteration before its calls
 	ByHash          map[uint64]model.Site // sites that occur as values of parameters, by the hash that is the value
 
 	once    sync.Once

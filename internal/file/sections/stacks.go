@@ -9,8 +9,8 @@ import (
 
 // The sites with the same caller are calls in one function. Where this function is called again from the caller's
 // place, it mostly makes the same calls. So sites with stacks are written as lists: for each site, the places of the
-// calls that the function called there makes. A body is the places of a function, from the first one with which a
-// list begins. A list mostly has all places of a body, or those that the latest list with this body had:
+// calls that the function called there makes. A body is all places from one with which some list begins up to the next
+// such one; mostly they are one function. A list mostly has all places of a body, or those of the latest list with it:
 //
 //	stacks = stacks uvarint, bodies uvarint, per body: places behind the beginning of that before uvarint,
 //	         per site, these too: list uvarint, per new list: body uvarint, per new list: extent
@@ -22,7 +22,7 @@ import (
 //
 // The resulting sites are numbered in this order, after the places.
 
-// childLists are the distinct lists that sites with a place have had so far, by place, the latest one last.
+// childLists are, by place, the distinct lists that sites with this place had lately, the latest one last.
 type childLists map[int][][]int
 
 func (x childLists) of(place int) [][]int {

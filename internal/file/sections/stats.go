@@ -59,7 +59,7 @@ type TimeCodes struct {
 	Stats    [2][]statCode
 	extremes [2][]extremeCode // by row: its extremes, rounded
 	spreads  [2][]spreadCode
-	rows     [2][]callRow // by row: the pools that it joins
+	rows     [2][]callRow // by row: sums over its pools
 	// The following fields are set only for classes to whose times other classes refer.
 	byKey  map[PoolKey]int
 	byRow  map[any]int
@@ -211,7 +211,7 @@ func CheckStat(s model.Stat, calls uint64) error {
 	case s.Min > s.Max:
 		return fmt.Errorf("shortest time %d is longer than the longest, %d", s.Min, s.Max)
 	case s.Count > 0 && s.Max < math.MaxUint32 && s.Count < math.MaxUint32/2:
-		// Each time was rounded from ticks to nanoseconds alone, so the sum may be off by half a nanosecond for
+		// Each time was separately rounded from ticks to nanoseconds, so the sum may be off by half a nanosecond for
 		// each time.
 		if s.Sum+s.Count < s.Min*s.Count || s.Sum > s.Max*s.Count+s.Count {
 			return fmt.Errorf("%d times from %d to %d have the sum %d", s.Count, s.Min, s.Max, s.Sum)

@@ -57,7 +57,7 @@ func codeThinned(c *wire.Coder, list *[]model.MergedSizes, ranks int) {
 	})
 }
 
-// checkThinned returns an error if merged sizes of c have a distribution that is damaged.
+// checkThinned returns an error if merged sizes of c have a distribution that a reader would refuse.
 func (c *Content) checkThinned() error {
 	for i := range c.MergedSizes {
 		t := &c.MergedSizes[i]
@@ -80,7 +80,8 @@ func distribution(c *wire.Coder, d *model.Distribution, ranks int) {
 	bins(c, d, math.MaxInt)
 }
 
-// bins codes the bins of d. It refuses bins with a bound, value or count above most.
+// bins codes the bins of d. It refuses numbers above most: counts, and the differences by which bounds and values are
+// coded.
 func bins(c *wire.Coder, d *model.Distribution, most int) {
 	last := d.Least.Value
 	wire.CodeList(c, &d.Bins, 4, func(_ int, x *model.Bin) {

@@ -214,8 +214,8 @@ func SumGroups(groups []int32, times func(n int) model.Times) (first []int, sums
 	return first, sums
 }
 
-// ShareOfPool returns a terminal's share of s, the summary of a pool with all calls. The terminal's calls are those
-// with numbers from from up to to, without to. The shares of a pool's terminals add up to s.
+// ShareOfPool returns a terminal's share of s, the summary of its pool. all is the number of the pool's calls. Those of
+// the terminal are numbered from from up to to, without to. The shares of a pool's terminals add up to s.
 func ShareOfPool(s model.Stat, from, to, all uint64) model.Stat {
 	if from == 0 && to == all || from > to || to > all {
 		return s

@@ -18,9 +18,9 @@ import (
 // cached is the records of a terminal's last call.
 type cached struct {
 	words       []uint64     // ENTER and LEAVE, concatenated
-	handleWords []handleWord // the words that are handles, in the order of the records
+	handleWords []handleWord // the words that are compared by meaning or ignored, in the order of the records
 	names       uint64       // Capture.epoch when the words were decoded
-	handles     uint64       // Capture.renamed when the words were decoded, or the handles last looked up
+	handles     uint64       // Capture.renamed before the words were decoded, or when the handles were last looked up
 	terminal    uint32
 	thread      int32  // thread that made the call, as names of requests and addresses depend on it; anyThread if it has neither
 	enter       uint16 // number of words of ENTER; 0: this entry of the cache is empty
@@ -47,7 +47,7 @@ type cachedMore struct {
 	named    []namedRequest // requests that the call names, completes or frees
 	ended    []int          // indices in named of the completed ones
 	lane     *cachedLane    // nil: the terminal has no lane
-	follow   []statusOrigin // by status in the words after outEnd: its origin; nil: no status belongs to a receive
+	follow   []statusOrigin // by status in the words after outEnd: its origin; used only if follows is set
 	made     int64          // name of a new persistent request
 	leaves   bool           // the call may leave requests of its array unfinished
 	leftOut  bool           // the call's signature omits its array of requests

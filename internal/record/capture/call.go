@@ -90,7 +90,7 @@ func (c *Capture) aux(f *frame, words []uint64) {
 		}
 		return
 	}
-	info := c.comms.Description(f.parent) // without words, the new communicator is a duplicate of its parent
+	info := c.comms.Description(f.parent) // without words, a communicator that comes later is a duplicate of its parent
 	switch {
 	case len(words) >= symbol.CommWords:
 		for i := range info {

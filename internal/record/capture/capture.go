@@ -91,7 +91,7 @@ type Capture struct {
 	allocs    allocs
 	handovers handovers
 
-	released  bool // the method Release was called
+	released  bool // nothing more is recorded: see the method close
 	lost      uint64
 	finalized bool   // MPI_Finalize was entered
 	came      uint64 // ticks when all ranks had reached MPI_Finalize; 0: unknown

@@ -23,7 +23,7 @@ type frame struct {
 	named    []namedRequest
 	ended    []int // indices in requests of those that the call completed
 	flag     int64 // output flag of a call that completes requests; -1: it has no such output
-	index    int64 // output index of a call that completes requests; -1: undefined, or it has no such output
+	index    int64 // output index of a call that completes requests; negative: undefined, or it has no such output
 	indices  []int64
 	statuses int // number of elements of the array of statuses read so far
 	array    int // index in the key at which the latest array begins
