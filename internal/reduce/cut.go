@@ -139,7 +139,7 @@ type cutter struct {
 	ch    *ValueChange // change to apply to the calls' values; nil: none
 	w     Selection
 	spans [][][]ops.Span // by rank and stream: the calls that are in the part
-	kept  *exemplar      // times of single calls, if the part is an iteration that the trace kept; nil: other times
+	kept  *exemplar      // times of every call, if the part is an iteration that has them; nil: other times
 	timed bool
 	zero  int64 // beginning of the run, in ns of the time line
 	base  int64 // beginning of the run, in ns since 1970

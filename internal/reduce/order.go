@@ -245,8 +245,8 @@ func (x *sorter) flush() {
 	x.row, x.spent = nil, [2]uint64{}
 }
 
-// call appends a call with signature s, except for the parameters in with, which has their values. Its times are 1/of
-// of x.spent. like has the positions of parameters in s.
+// call appends a call with signature s, except for the parameters in with, which has their values. Its times are
+// x.spent divided by of. like has the positions of parameters in s.
 func (x *sorter) call(s *signature.Signature, like *call, with map[string][]int64, of uint64) {
 	var vals []int64
 	at := 0

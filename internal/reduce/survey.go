@@ -35,7 +35,7 @@ type survey struct {
 	code   int64               // bytes that the section on the program's code adds to the file
 }
 
-// largestUnit is the largest sizeFamily.unit, in bytes. With a larger common multiple no sizes could be merged.
+// largestUnit is the largest sizeFamily.unit, in bytes. Sizes with a larger common multiple of units stay unchanged.
 const largestUnit = 1 << 20
 
 func (s *survey) root(k key) key {

@@ -488,8 +488,8 @@ func fullest(list []stats.Bin, precision int) (first, end int) {
 	return first, end
 }
 
-// merged returns the bin of the sizes in list. It returns false for a single size, or if no multiple of grain is among
-// them.
+// merged returns the bin of the sizes in list. It returns false for a single size, or if no multiple of grain is in
+// their range.
 func merged(list []stats.Bin, grain int64) (b trace.Bin, ok bool) {
 	if len(list) < 2 {
 		return b, false

@@ -15,14 +15,14 @@ type Iterations struct {
 	IterationsPerColumn uint64   `json:"each"`  // iterations that share a column; above 1 if there are many iterations
 	ColumnWidthsNs      []int64  `json:"widths"`
 	Rows                [][2]int `json:"rows"` // of each row: its first rank, and number of ranks
-	// For each row and column five times in ns: computing, waiting, in calls on files, other, and the rest, in MPI;
-	// packed.
+	// For each row and column six times in ns: computing, waiting, in calls on files, in the recorder or untraced,
+	// ready without a processor, and the rest, in MPI; packed.
 	Cells        string     `json:"cells"`
 	SlowRanks    []SlowRank `json:"highest"`
-	ResolutionNs int64      `json:"level"` // largest error of the times in Cells
+	ResolutionNs int64      `json:"level"` // approximate error, in ns, of the times in Cells
 }
 
-// A SlowRank is a rank that computes, in one column, much longer than the other ranks of its row.
+// A SlowRank is a rank that computes, in one column, much longer than its row shows: by Ns.
 type SlowRank struct {
 	Column int   `json:"column"`
 	Rank   int   `json:"rank"`

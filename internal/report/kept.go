@@ -6,11 +6,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// KeptIteration is an iteration whose calls have their own times in the trace.
+// KeptIteration is an iteration whose calls have their own times in the trace. It is shown with its neighbours, from
+// StartNs to EndNs.
 type KeptIteration struct {
 	Iteration uint64          `json:"iteration"`
 	Reason    string          `json:"why"`
-	StartNs   int64           `json:"from"` // ns on the timeline at which the iteration before this one begins
+	StartNs   int64           `json:"from"` // ns on the timeline at which the shown window begins
 	EndNs     int64           `json:"to"`
 	Window    *TimelineWindow `json:"window,omitempty"` // nil: the timeline shows single calls anyway, or there are too many
 }

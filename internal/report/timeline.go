@@ -63,7 +63,7 @@ type TimelineRow struct {
 	LastRank       int       `json:"last"`
 	Thread         int       `json:"thread,omitempty"` // 0: the thread that initialised MPI
 	FurtherThreads bool      `json:"more,omitempty"`   // the row has this and all later threads
-	StartFunction  string    `json:"of,omitempty"`     // of a row of one thread: its start function; "": not known
+	StartFunction  string    `json:"of,omitempty"`     // of a row of one thread: its start functions; "": not known
 	Host           string    `json:"host"`
 	CategoryShares []float64 `json:"share"` // share of each of Categories in the row's time; the rest is outside MPI
 	Calls          uint64    `json:"calls"`
@@ -354,7 +354,7 @@ func (p *painter) thread(r *trace.Reader, x thread, row *TimelineRow) error {
 	var last trace.TimedTerminal
 	have := false
 	at := p.t.StartNs
-	// ns is what the functions' total gets if the whole interval is within the timeline.
+	// ns is what is added to the function's Ns if the whole interval is within the timeline.
 	paint := func(f int, start, end int64, ns float64) {
 		whole := float64(end - start)
 		start = max(start, at)

@@ -10,12 +10,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A Topology is a topology of the program: a Cartesian grid, which has dimensions, or a graph, which has edges.
+// A Topology is a topology of the program: a Cartesian grid, which has dimensions, or a graph, which has edges. In a
+// grid the last dimension varies fastest from rank to rank.
 type Topology struct {
 	Name     string   `json:"name"`
 	Dims     []int    `json:"dims,omitempty"`
 	Periodic []bool   `json:"periodic,omitempty"`
-	Ranks    []int    `json:"ranks"`           // by rank in the communicator (row-major in a grid): world rank, or −1
+	Ranks    []int    `json:"ranks"`           // world rank of each of the communicator's ranks; −1: not known
 	Edges    [][2]int `json:"edges,omitempty"` // source and destination, as ranks in the communicator
 }
 

@@ -206,7 +206,7 @@ func (v *Viewer) Window(from, to int64) (*TimelineWindow, error) {
 }
 
 // starts returns a function that returns the index of the call in which a thread is, or was last, at time from. It also
-// returns how many calls the threads make until time to.
+// returns how many calls all threads make from these calls on until time to.
 func (v *Viewer) starts(from, to int64) (func(rank, stream int) uint64, uint64, error) {
 	at := make(map[thread]uint64)
 	calls := uint64(0)

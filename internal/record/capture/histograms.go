@@ -99,7 +99,7 @@ func (h *histograms) addSlowly(n, from uint32, duration, gap uint64) {
 	d.waiting++
 }
 
-// count adds the first waiting times of a buffer to its histograms.
+// count adds the first times of a buffer, waiting of them, to its histograms.
 func (h *histograms) count(f *timeBuffer, waiting uint32) {
 	h.pairs[f.number].AddPacked(&f.CountBuffer, f.times[:waiting])
 }

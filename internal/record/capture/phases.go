@@ -14,7 +14,7 @@ import (
 // equal.
 //
 // Its memory is bounded. No phases are kept for terminals from number maxPhased on, nor for a terminal whose calls
-// follow calls from more than maxFrom sites.
+// follow calls from more than maxFrom sites, or that needs a course beyond maxCourses.
 type phases struct {
 	sigs  *signature.Table
 	sites siteNumbers

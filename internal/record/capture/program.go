@@ -52,7 +52,7 @@ type instruction struct {
 	code    opcode
 	element opcode   // if code is codeArray: opcode for each element
 	kind    mpi.Kind // kind of the parameter
-	first   bool     // the field is the call's first communicator, from which a new one is created
+	first   bool     // the field is the call's first communicator, from which any new one is created
 	adds    bool     // the field is an array of displacements, often the prefix sums of the array of counts before it
 	fresh   bool     // a returned handle is always a new object, even if its value was used before
 	gate    int16    // index, among LEAVE's output words, of a flag: if that is 0, the field is not valid; -1: no flag

@@ -44,7 +44,7 @@ func grammarPath(dir string, thread int) string {
 	return filepath.Join(dir, fmt.Sprintf("grammar.%d", thread))
 }
 
-// Len returns the number of terminals in the sequence, which is that of the stream's calls.
+// Len returns the number of terminals in the sequence: one for each call.
 func (q *sequence) Len() uint64 { return q.before + q.Builder.Len() }
 
 // Size returns the memory used in bytes.
@@ -63,7 +63,7 @@ func (q *sequence) settle() {
 	q.parts.pending = nil
 }
 
-// Grammar returns one grammar of the whole sequence. It fails if a terminal is not below n. With last set the sequence
+// Grammar returns one grammar of the whole sequence, whose terminals must be below n. With last set the sequence
 // becomes unusable, which saves a copy.
 func (q *sequence) Grammar(n int, last bool) (*grammar.Grammar, error) {
 	rest := q.Builder.Grammar

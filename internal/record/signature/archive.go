@@ -124,8 +124,8 @@ func (b *keyBlock) key(k Key, i uint32) Key {
 	return k
 }
 
-// setTimes takes over the times of the block's signatures. It packs them if each signature has one call, or if no
-// signature has any.
+// setTimes takes over the times of the block's signatures. It packs them if each signature has one call, or each has
+// none, and the times fit into 32 bits.
 func (b *keyBlock) setTimes(list []Times) {
 	b.called = list[0].Duration.Count == 1
 	count := list[0].Duration.Count

@@ -5,10 +5,9 @@ package signature
 // values only are one terminal instead, and the values go into its lane: those of the first
 // call, and a grammar over numbered steps, each of which adds something to all of them.
 //
-// A LaneTable makes lanes while calls are recorded. In the end a Promotion puts calls from before a lane existed
-// into it.
-// LaneColumns are a lane over the ranks of a class, as a file has it. A LaneReader is the lane of
-// a single rank. docs/notes/008-lanes.md says why.
+// A LaneTable makes lanes while calls are recorded. In the end a Promotion puts calls from before a lane existed into
+// it. LaneColumns are a lane over the ranks of a class, as a file has it. A LaneReader is the lane of a single rank.
+// docs/notes/008-lanes.md says why.
 
 import (
 	"errors"

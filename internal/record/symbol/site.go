@@ -101,7 +101,7 @@ func (s *Sites) AddSourceLine(key uint64, file string, line uint32, function str
 	s.known.Set(key, s.keep(s.line(sourceLines{file: file, function: function}, uint64(line))))
 }
 
-// line returns the site in x that has a line number.
+// line returns the site of the line with a number in x.
 func (s *Sites) line(x sourceLines, line uint64) site {
 	n, known := s.numbers[x]
 	if !known {
@@ -167,8 +167,8 @@ func (s *Sites) AddStack(key uint64, addrs []uint64) {
 	}
 }
 
-// join adds the site v with the callers whose site has hash outer. It returns that site's hash and 1 + index. h is what
-// unfinished returns for v.
+// join adds the site that is v with the callers whose site has hash outer. It returns the joint site's hash and
+// 1 + index. h is what unfinished returns for v.
 func (s *Sites) join(v site, h, outer uint64) (hash uint64, index int64) {
 	v.hash, v.outer, v.inner = hashEnd(hashWord(h, outer)), outer, v.hash
 	return v.hash, s.keep(v)

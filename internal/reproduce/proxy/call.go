@@ -209,7 +209,7 @@ func (w *writer) repeats(args []string) (do string, nothing bool) {
 	takes := w.param("message") >= 0 || w.param("win") >= 0 // a repeated call could take what belongs to another call
 	switch {
 	case w.c.def.Has(mpi.AttrInitialises) || !w.c.def.Has(mpi.AttrPolls) || onRequests && !is.Completes:
-		// The call is made once: it doesn't wait for anything, or repeating it has no effect that the program needs.
+		// The call is made once: it doesn't poll, or repeating it has no effect that the program needs.
 	case vain && takes:
 		return "", true
 	case vain && onRequests:

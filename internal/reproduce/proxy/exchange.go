@@ -41,7 +41,8 @@ type kind struct {
 	overlaps    bool  // some unfinished requests of the kind use the same address
 }
 
-// An exchange is all stretches of a stream with messages of the same kinds. They become the same step.
+// An exchange is all stretches of a stream that share kinds of messages, directly or through other stretches. They
+// become the same step.
 type exchange struct {
 	v      *variant
 	kinds  []*kind
@@ -83,7 +84,7 @@ type item struct {
 	terminal int
 	at       uint64
 	made     int64
-	done     []int64 // one-shot requests that the call finishes, numbered from 1 by creation; 0: any other request
+	done     []int64 // numbers of the requests that the call finishes, as finishes returns them
 	index    int     // index of the call in exchanger.region
 }
 

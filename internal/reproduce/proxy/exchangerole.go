@@ -27,8 +27,9 @@ func (c *call) array() *signature.RequestArray {
 	return &a
 }
 
-// finishes lists the one-shot requests that the stream's next call, of terminal t, finishes. They are numbered from 1
-// by creation; 0 is any other request. It also updates x.left as the call does.
+// finishes lists the requests that the stream's next call, of terminal t, finishes. One-shot requests are numbered from
+// 1 by creation. Any other request has a number that was not given yet, or 0. finishes also updates x.left as the call
+// does.
 func (x *exchanger) finishes(t int) (list []int64) {
 	a := x.array[t]
 	if a == nil {
@@ -95,7 +96,7 @@ func (c *call) traits() (list trait) {
 	return list
 }
 
-// roleTable gives calls their roles. A call gets its role from the first row that has no trait which the call lacks.
+// roleTable gives calls their roles: each from the first row of which the call has all traits.
 var roleTable = []struct {
 	traits trait
 	role   func(x *exchanger, c *call, t int) role

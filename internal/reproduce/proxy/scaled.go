@@ -42,7 +42,7 @@ type ScalableCall struct {
 	Formulas        map[int]*expr.Expr      // by position in TracedValues: the values that are formulas
 	ListFormulas    map[int]FormulaList     // by position of an array's length: arrays of variable length
 	RequestFormulas map[int]RequestFormulas // by index of the parameter
-	RequestMaker    int                     // number for RequestFormulas if the call makes a request; else -1
+	RequestMaker    int                     // number of the call in RequestFormulas; -1: it makes no request
 	GapLaw          stats.Law               // gap before the call in ns, as a law of the number of ranks
 }
 
@@ -172,8 +172,8 @@ func (s *ScalableProgram) WriteCall(condition *expr.Expr, x *ScalableCall) error
 	return nil
 }
 
-// WriteSwitch writes a switch that makes one of calls, under a condition. The value of the formula in parameter which
-// is the index of the call.
+// WriteSwitch writes a switch that makes one of calls, under a condition. The call's index is the value of the formula
+// which.
 func (s *ScalableProgram) WriteSwitch(condition, which *expr.Expr, calls []*ScalableCall) error {
 	s.line(fmt.Sprintf("%sswitch (%s) {", when(condition), which))
 	for i, x := range calls {
@@ -304,8 +304,9 @@ func (s *ScalableProgram) TracedRanksOnly(slot, why string, e *expr.Expr) *expr.
 	return s.parameter(slot, why, 0, func(string) (string, string) { return "", fmt.Sprintf("only_traced(%q, %s)", slot, e) })
 }
 
-// AgreedFormula returns a formula that is right wherever all formulas of a list agree. If even is not nil, only those
-// formulas count for which the formula in even is not 0. Where formulas differ, the program ends.
+// AgreedFormula returns a formula that is right wherever all formulas of a list agree. Where they differ and even is
+// not nil, only those count for which the formula in even is not 0. If these differ, too, or even is nil, the program
+// ends.
 func (s *ScalableProgram) AgreedFormula(slot string, list, even []*expr.Expr) *expr.Expr {
 	return s.parameter(slot, "all of these fit the traces; where they differ the program ends", 0, func(string) (string, string) {
 		shares := "NULL"
