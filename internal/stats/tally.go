@@ -125,7 +125,7 @@ func (n *NumberDistribution) DistinctNumbers(most int) (list []int64, ok bool) {
 	return slices.Sorted(maps.Keys(n.exact)), true
 }
 
-// BinCount returns the number of bins that AllBins returns.
+// BinCount returns the number of bins of the histogram, counting each number that is stored exactly as a bin.
 func (n *NumberDistribution) BinCount() int { return len(n.bins) + len(n.exact) }
 
 // Distribution returns the distribution as a trace stores it, with at most most bins.
