@@ -152,15 +152,16 @@ func (k *SimilarCallKinds) before(m map[uint32]*suggestion, call int) *suggestio
 	return once.GetOrMake(m, k.KindOfCall[call], func() *suggestion { return new(suggestion) })
 }
 
-// exactly describes calls to the exact codec.
+// exactly describes calls to the codec for attached numbers, without error bounds.
 func (k *SimilarCallKinds) exactly() *CallInfo {
 	return &CallInfo{Keys: k.KindOfCall, KeyGroups: k.FunctionOfKind}
 }
 
-// Names returns the names of attached values.
+// Names returns the names of the attached numbers.
 func (r *Reader) Names() []string { return r.names }
 
-// AttachedNumbers decodes the values attached to the calls of a block, by name. kinds are as for Block.
+// AttachedNumbers decodes the numbers attached to the calls of block i of a stream: one element for each name. kinds
+// are as for Block.
 func (r *Reader) AttachedNumbers(stream, i int, kinds SimilarCallKinds) ([]AttachedNumbers, error) {
 	b := &r.blocks[stream][i]
 	if len(kinds.KindOfCall) != int(b.calls) {

@@ -10,13 +10,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A histLine draws each call's times from its histogram, such that the mean at a leaf is the leaf's. The samples
-// depend only on rank, stream and position, so that reading may begin anywhere.
+// A histLine draws the times of each call from a histogram, such that their mean at a leaf is the known one. The
+// samples depend only on rank, stream and position, so that reading may begin anywhere.
 type histLine struct {
 	*meanLine
 	places []int
 	find   map[histKey]*sections.Histogram
-	first  []int // by terminal: the first terminal of its signature group
+	first  []int // by terminal: the lowest terminal of its signature group
 	ways   [][]grammar.Arrival
 	draws  map[drawKey]*drawing
 	shared map[drawingOf]*drawing
@@ -27,20 +27,20 @@ type histLine struct {
 
 type histKey struct{ terminal, from int }
 
-// A drawKey is a leaf of a call, and the place of the call before it.
+// A drawKey is a leaf, and the place of the call before a call at the leaf.
 type drawKey struct{ leaf, from int }
 
-// A drawing is the source of times for the calls at a leaf. There are separate ones for calls that enter the leaf's
-// loop, and for calls that follow one place, if their times are known separately.
+// A drawing is the source of times for calls at a leaf. Calls that enter the leaf's loop have a separate one, and so
+// have calls that follow a given place, if their times are known separately.
 type drawing struct {
 	h             *sections.Histogram
-	duration, gap *hist.Sampler // nil: no samples
+	duration, gap *hist.Sampler // nil: the histogram has no samples
 }
 
 type drawingOf struct {
 	leaf   int
 	h      *sections.Histogram
-	enters bool // for calls that enter a loop, whose gaps are known separately
+	enters bool // only for calls that enter a loop, whose gaps are known separately
 	mixed  bool // used for all calls, because previous sites do not distinguish entries from iterations: calls through different functions share a previous site
 }
 
