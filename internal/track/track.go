@@ -249,11 +249,11 @@ type Process struct {
 type Aside struct {
 	BeforeCall uint64 // index of the call that it precedes; a list of asides is in rising order
 	Ns         int64
-	TracingOff bool // tracing was switched off; false: the recorder or a plugin took the time
+	TracingOff bool // tracing was off during the aside; false: the recorder or a plugin took the time
 }
 
-// HandoverEvents converts handovers, by stream in the order of calls, to the form of a track; nil if there are
-// none.
+// HandoverEvents converts handovers to the form of Track.Handovers; nil without any. lists is by stream, in order of
+// calls.
 func HandoverEvents(lists [][]model.Handover) *AllocEvents {
 	e := &AllocEvents{}
 	number := make(map[AllocEvent]uint32)

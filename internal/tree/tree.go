@@ -29,7 +29,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A vertex is a function, loop or call in its context, in a tree under construction.
+// A vertex is a function, loop or call in its context, in a tree that is being built.
 type vertex struct {
 	key      key
 	parent   *vertex
@@ -37,41 +37,42 @@ type vertex struct {
 	list     []*vertex
 	depth    int
 
-	in   *function    // the function that contains it
-	loop int          // for a loop: its number in its function
-	at   codePosition // for a call: after its instruction
+	in   *function    // function whose body contains the vertex
+	loop int          // for a loop: its index in the function's loops
+	at   codePosition // for a call: position after its instruction
 	tail bool
-	site trace.Site       // any site in the module of in
-	end  uint64           // for a call: address after the instruction
-	turn int              // for an MPI call, see trace.Call.Turn
-	read []code.PathPlace // loop counters that the recorder read at an MPI call; nil: it read none
-	to   *function        // for a function vertex: the function
+	site trace.Site // any site in the module of function in
+	end  uint64     // for a call: address of the instruction after it
+	turn int        // for an MPI call, see trace.Call.Turn
+	// For an MPI call: the loop counters that the recorder read there; nil: it read none.
+	read []code.PathPlace
+	to   *function // for a function vertex: that function
 
 	number          int
 	atLeast, unsure bool
 }
 
-// A key identifies a vertex of a body.
+// A key identifies a vertex among those in the same function or loop.
 type key struct {
 	kind trace.VertexKind
 	in   *code.Function
-	at   uint64 // address of the instruction, or of the loop's header
+	at   uint64 // address of the call instruction, or of the loop's header
 	to   *code.Function
-	name string // of the MPI function
-	turn int    // for an MPI call, see vertex.turn
+	name string // for an MPI call: name of the function
+	turn int    // for an MPI call: see vertex.turn
 }
 
-// A function is a function with its decoded body.
+// A function is a function of a binary with its decoded body.
 type function struct {
 	*code.Function
 	image *code.Image
 	body  *code.Body
-	site  trace.Site // any site in its module
-	must  int        // whether it surely calls MPI, cached: see calls
+	site  trace.Site // any site in the function's module
+	must  int        // whether every path in it calls MPI, as found by calls
 	walls map[int][]uint64
 }
 
-// A callContext is a function called from a site.
+// A callContext is an MPI function called from a site.
 type callContext struct {
 	function uint16
 	site     int
@@ -86,26 +87,29 @@ type treeBuilder struct {
 	root      *vertex
 	leaves    map[callContext]*vertex
 	steps     map[[2]*vertex]trace.LoopTransition
-	seen      [][2]*vertex // pairs of consecutive calls
+	seen      [][2]*vertex // pairs of vertices whose calls are consecutive in some stream, in the order of step
 	asked     map[[2]*vertex]bool
-	frames    int                     // the recorder's limit of frames per stack, see StackLimit
-	roots     map[*code.Function]bool // functions that complete stacks end in
-	cut       bool                    // some stack was truncated
-	evaluated bool                    // some stack contains an interpreter
-	planner   *code.PathPlanner       // nil: the recorder read no loop counters
-	searched  int                     // number of blocks searched
-	most      int                     // limit for searched
+	frames    int                     // largest number of frames that the recorder kept of a stack, see StackLimit
+	roots     map[*code.Function]bool // outermost functions of stacks that are complete
+	cut       bool                    // some stack lacks its outermost frames
+	evaluated bool                    // some stack contains a function of an interpreter
+	planner   *code.PathPlanner       // reads recorded loop counters; nil: the recorder read none
+	searched  int                     // number of basic blocks searched so far
+	most      int                     // largest number for searched
 	searches  map[searchKey]*silent
-	open      map[[2]*vertex][]*vertex // by pair of calls with several ways: loops that may have begun an iteration between them
+	// By pair of consecutive calls with several possible transitions: the loops that may have begun an iteration
+	// between them.
+	open map[[2]*vertex][]*vertex
 }
 
-// maxVaried is the number of ranks for which steps are collected, in a class whose repetition counts differ.
+// maxVaried is the number of ranks of a class whose pairs of consecutive calls are collected, if repetition counts
+// differ between its ranks.
 const maxVaried = 64
 
 // Build makes the tree of a trace from the binaries of the recorded run. It returns nil without an error if no call
-// could be placed, or if the trace has no call stacks and not all calls are made in main. It also returns nil if an
-// interpreter makes calls: the loops of machine code are not the program's then. When the context is done it
-// returns its error.
+// could be placed. It also does so if the trace has no call stacks and not all calls are made in main. It does so,
+// too, if an interpreter makes calls, as loops of machine code are not the program's then. When ctx is done it
+// returns the error of ctx.
 func Build(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, error) {
 	if o.MaxBlocks == 0 {
 		o.MaxBlocks = maxSearched
@@ -116,11 +120,11 @@ func Build(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails 
 
 // Options say how to make a tree.
 type Options struct {
-	// MaxBlocks limits the blocks of code that are searched for paths without an MPI call. Beyond it these paths are
-	// unknown, and the loops around later calls are marked. 0: a default that takes about a second; negative: no
-	// search.
+	// MaxBlocks limits the basic blocks that are searched for paths without an MPI call. Beyond the limit these paths
+	// are unknown, and loops around the remaining calls are marked as uncertain. 0: a default that takes about a
+	// second; negative: no search.
 	MaxBlocks int
-	Progress  func(done, total int) // called after each pair of calls, if set
+	Progress  func(done, total int) // if set: called after each pair of consecutive calls that was searched
 }
 
 func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, *treeBuilder, error) {
@@ -156,10 +160,10 @@ func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *
 			return nil, nil, err
 		}
 		if m.evaluated || m.frames == 1 && m.cut {
-			return nil, nil, nil // the loops are the interpreter's, or callers are missing
+			return nil, nil, nil // the loops are an interpreter's, or callers are missing
 		}
 	}
-	// Only now all functions that lead to MPI are known.
+	// The pairs are searched only now that all functions that lead to MPI are known.
 	for i, s := range m.seen {
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
@@ -175,7 +179,7 @@ func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *
 	return c, m, ctx.Err()
 }
 
-// MaxFrames is how many frames of a stack the recorder can keep (SP_MAX_FRAMES).
+// MaxFrames is the largest number of frames of a stack that the recorder can keep (SP_MAX_FRAMES).
 const MaxFrames = 64
 
 // StackLimit returns the recorder's limit of frames per call: from its options or, as recovered traces lack these, the
