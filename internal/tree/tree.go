@@ -182,8 +182,8 @@ func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *
 // MaxFrames is the largest number of frames of a stack that the recorder can keep (SP_MAX_FRAMES).
 const MaxFrames = 64
 
-// StackLimit returns the recorder's limit of frames per call: from its options or, as recovered traces lack these, the
-// frames of the deepest call.
+// StackLimit returns the largest number of frames that the recorder kept of a call's stack. It is from the recorder's
+// options or, as recovered traces lack these, the number of frames of the deepest call.
 func StackLimit(r *trace.Reader) (int, error) {
 	for word := range strings.FieldsSeq(r.Meta()[trace.MetaOptions]) {
 		if n, ok := strings.CutPrefix(word, "SPOOR_STACK="); ok {
@@ -200,7 +200,7 @@ func StackLimit(r *trace.Reader) (int, error) {
 	return most, err
 }
 
-// outermost returns the function that a stack ends in; nil if unknown.
+// outermost returns the function that the outermost frame of a stack is in; nil if unknown.
 func (m *treeBuilder) outermost(s trace.Site) *code.Function {
 	list := s.Frames()
 	last := list[len(list)-1]
@@ -210,8 +210,8 @@ func (m *treeBuilder) outermost(s trace.Site) *code.Function {
 	return nil
 }
 
-// ends finds the functions that complete stacks of a class end in. It uses sites of calls only, as the trace has
-// other sites, too.
+// ends adds to roots the outermost functions of the complete stacks of a class's calls. It looks at sites of calls
+// only, as the trace also has sites of other kinds.
 func (m *treeBuilder) ends(r *trace.Reader, class int) error {
 	k, err := r.Rank(r.Members(class)[0])
 	if err != nil {
@@ -228,8 +228,8 @@ func (m *treeBuilder) ends(r *trace.Reader, class int) error {
 	return nil
 }
 
-// whole reports whether a stack is complete up to its thread's first function: it has fewer frames than the limit,
-// or ends in the function where a complete one does.
+// whole reports whether a stack is complete up to its thread's first function. That is so if it has fewer frames than
+// the limit, or if its outermost function is also that of a stack that is complete for this reason.
 func (m *treeBuilder) whole(s trace.Site) bool {
 	if len(s.Frames()) < m.frames {
 		return true
@@ -238,7 +238,7 @@ func (m *treeBuilder) whole(s trace.Site) bool {
 	return f != nil && (m.roots[f] || f.Symbol() == "main" || m.frames == 1 && f.Symbol() == "MAIN__")
 }
 
-// class places the calls of a class and lists the steps between them.
+// class adds the calls of a class to the tree, and lists which of them are consecutive.
 func (m *treeBuilder) class(r *trace.Reader, class int) error {
 	ranks := r.Members(class)
 	k, err := r.Rank(ranks[0])
@@ -253,7 +253,7 @@ func (m *treeBuilder) class(r *trace.Reader, class int) error {
 		c := k.CallWithoutParams(t)
 		site := k.SiteNumber(t)
 		if site < 0 {
-			continue // an unknown site
+			continue // the site is not in the trace
 		}
 		at := callContext{c.Func.ID, site}
 		v, placed := m.leaves[at]
@@ -287,7 +287,7 @@ func (m *treeBuilder) class(r *trace.Reader, class int) error {
 	return nil
 }
 
-// function returns a function with its body; nil if that cannot be decoded.
+// function returns function f with its decoded body; nil if the body can't be decoded.
 func (m *treeBuilder) function(f *code.Function, image *code.Image, site trace.Site) *function {
 	return once.GetOrMake(m.functions, f, func() *function {
 		b, err := f.Body()
@@ -298,19 +298,20 @@ func (m *treeBuilder) function(f *code.Function, image *code.Image, site trace.S
 	})
 }
 
-// place adds the context of a call of an MPI function from a site. turn is the loop that began an iteration before
-// the call. It returns nil if one of its frames is not at a call in the code.
+// place adds the call of an MPI function from a site to the tree, with the functions and loops around it. turn is as
+// in trace.Call.Turn. It returns nil if one of the frames is not at a call in the code.
 func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 	frames := s.Frames()
 	type step struct {
 		in   *function
 		call *code.Call
 		site trace.Site
-		or   bool // other loops were possible
+		or   bool // several paths of tail calls lead on from this call
 	}
 	var path []step
 	for i, fr := range slices.Backward(frames) {
-		if symbolise.IsInterpreter(fr.Module) && (fr.Module != "" || len(path) > 0) { // an unnamed module without callers may be a broken stack
+		// A frame in an unnamed module without callers does not count, as the stack may be damaged.
+		if symbolise.IsInterpreter(fr.Module) && (fr.Module != "" || len(path) > 0) {
 			m.evaluated = true
 			return nil
 		}
@@ -323,7 +324,8 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 		if f == nil {
 			return nil
 		}
-		if f.Symbol() == "_PyEval_EvalFrameDefault" { // the evaluation loop of the interpreter CPython
+		// The function with the evaluation loop of the interpreter CPython.
+		if f.Symbol() == "_PyEval_EvalFrameDefault" {
 			m.evaluated = true
 			return nil
 		}
@@ -388,8 +390,8 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 	return v
 }
 
-// divided marks a loop that shares a counter with an outer loop, that outer loop, and the loops between them. loops
-// is how many loops further out it is.
+// divided marks the numbers of entries and iterations as unsure for a loop that shares a counter with an outer loop,
+// for that outer loop, and for all loops between them. loops is by how many loops the outer one is further out.
 func (v *vertex) divided(loops int) {
 	for x := v; loops > 0; x, loops = x.parent, loops-1 {
 		x.unsure, x.parent.unsure = true, true
@@ -402,7 +404,7 @@ func (v *vertex) child(k key) *vertex {
 	})
 }
 
-// path lists the vertices from the outermost one to v.
+// path lists the vertices that contain v, from the outermost one on, and v itself.
 func (v *vertex) path() []*vertex {
 	list := make([]*vertex, v.depth)
 	for ; v.parent != nil; v = v.parent {
@@ -411,7 +413,8 @@ func (v *vertex) path() []*vertex {
 	return list
 }
 
-// order returns block and address of the vertex within its function's code.
+// order returns where a vertex is in its function's code: the position of its block in reverse postorder, and its
+// address.
 func (v *vertex) order() (block int, addr uint64) {
 	if v.in == nil {
 		return 0, 0
@@ -441,7 +444,7 @@ func compareVertices(a, b *vertex) int {
 	return cmp.Or(cmp.Compare(x, y), cmp.Compare(p, q), cmp.Compare(to(a), to(b)), cmp.Compare(m0(a), m0(b)), cmp.Compare(a.key.name, b.key.name), cmp.Compare(a.turn, b.turn))
 }
 
-// m0 returns the module of the vertex's callee.
+// m0 returns the path of the binary with the function that a vertex calls; "" for an MPI call or a loop.
 func m0(v *vertex) string {
 	if v.to == nil {
 		return ""
@@ -449,11 +452,11 @@ func m0(v *vertex) string {
 	return v.to.image.Path
 }
 
-// code converts the tree to the form of a trace.
+// code returns the tree as a trace has it.
 func (m *treeBuilder) code() *trace.Code {
 	c := &trace.Code{}
-	// Functions around, by their first vertex: if a function is reached again, its first vertex gets the inner
-	// vertices.
+	// Number of the vertex by function, for the functions around the current vertex. If a function is reached again
+	// below itself, vertices in it are added below its first vertex.
 	around := make(map[*code.Function]int)
 	var add func(v *vertex, parent int)
 	add = func(v *vertex, parent int) {
@@ -477,7 +480,7 @@ func (m *treeBuilder) code() *trace.Code {
 			}
 			if first, again := around[v.to.Function]; again {
 				x.RecursionOf = first
-				for f, at := range around { // leave out the functions between the two calls
+				for f, at := range around { // leave out the functions between the two calls of v.to
 					if at > first {
 						hidden[f] = at
 						delete(around, f)
@@ -522,7 +525,8 @@ func (m *treeBuilder) code() *trace.Code {
 	return c
 }
 
-// apart returns the pairs of vertices in a body that exclude each other.
+// apart returns the pairs of vertices directly in v of which one iteration, or one call of the function, reaches at
+// most one.
 func (v *vertex) apart() (list [][2]int) {
 	f, n := v.in, len(v.list)
 	if v.key.kind == trace.FunctionVertex {
@@ -548,7 +552,8 @@ func (v *vertex) apart() (list [][2]int) {
 	return list
 }
 
-// look returns a function that looks up the frames at an address.
+// look returns a function that returns the frames at an address in the code of f. instruction is as for
+// outliner.frames.
 func (m *treeBuilder) look(f *function) func(addr uint64, instruction bool) []symbolise.Frame {
 	return func(addr uint64, instruction bool) []symbolise.Frame {
 		look := m.symbols.CallAt
@@ -573,7 +578,7 @@ func (m *treeBuilder) setPlace(x *trace.Vertex, p Place) {
 	}
 }
 
-// nameOf returns the display name of a function.
+// nameOf returns the name of a function to show.
 func (m *treeBuilder) nameOf(f *function) string {
 	if list := m.look(f)(f.Start(), true); len(list) > 0 {
 		return list[len(list)-1].Name()
