@@ -8,7 +8,7 @@ import (
 
 // KnownFacts is what is known of all sites of a table. Columns of unknown values are omitted.
 type KnownFacts struct {
-	TimeNs int64 // time of all threads of all ranks from first to last call, in ns: what a site's share is of
+	TimeNs int64 // time of all threads from first to last call, in ns: column "of run" is a share of it
 	Times  bool
 	Waits  bool // the trace has wait states
 }

@@ -32,8 +32,8 @@ type frame struct {
 // NamingByAddress returns a naming in which each address is a call site.
 func NamingByAddress(where calltree.Locator) *Naming { return &Naming{Locate: where} }
 
-// NamingByLine returns a naming in which addresses are the same call site if they have the same source line, as have
-// their callers.
+// NamingByLine returns a naming in which addresses are the same call site if the source
+// lines of the call and of all its callers are the same.
 func NamingByLine(r *trace.Reader, where calltree.Locator) (*Naming, error) {
 	s := &Naming{
 		Locate: where, first: make(map[line]trace.Site), of: make(map[trace.FunctionSite]trace.FunctionSite), alone: make(map[frame]trace.Site),

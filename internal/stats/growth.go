@@ -44,8 +44,8 @@ func (s exponents) at(p float64) float64 {
 	return math.Pow(p, s.i) * math.Pow(math.Log2(p), float64(s.j))
 }
 
-// near is how many times the least error of all shapes the error of the chosen shape may be. A shape early in the
-// list is chosen in preference.
+// near is the largest ratio of a shape's error to the least error of all shapes at which it may be chosen. The first
+// such shape is.
 const near = 1.1
 
 // enough is the largest error of a growing law, relative to that of a constant: with a larger one, the constant is

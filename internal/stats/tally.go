@@ -9,7 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// mostExact is how many distinct values a distribution stores one by one. With more it has coarse bins instead, 64 at first.
+// mostExact is how many distinct values a distribution stores one by one. With more it has bins instead, as many as
+// coarse at first.
 const (
 	mostExact = 1024
 	coarse    = 64

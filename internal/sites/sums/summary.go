@@ -41,14 +41,14 @@ type Summary struct {
 	// Begin of the earliest call of any rank, relative to rank 0's first call: 0 or negative.
 	FirstNs int64 `json:"first_ns"`
 	EndNs   int64 `json:"end_ns"` // end of the last rank's run, relative to rank 0's first call
-	// Time of the rank that took longest, without its RecorderNs and TracingOffNs.
+	// Longest time of a rank from MPI_Init to its last record, without its RecorderNs and TracingOffNs.
 	SpanNs          int64 `json:"span_ns"`
 	RecorderNs      int64 `json:"spoor_ns"`       // time in the recorder and plugins, sum over ranks
 	RecorderStartNs int64 `json:"spoor_start_ns"` // part of RecorderNs directly after MPI_Init
 	TracingOffNs    int64 `json:"untraced_ns"`    // time in which tracing was off, sum over ranks
 	// Time from rank 0's call of MPI_Finalize until the trace's content was complete; 0: unknown.
 	MergeNs int64 `json:"spoor_finish_ns"`
-	// Time of each rank, without its RecorderNs and TracingOffNs, sum over ranks.
+	// Sum over ranks of the time from MPI_Init to the last record, without RecorderNs and TracingOffNs.
 	TotalNs int64 `json:"total_ns"`
 	MPINs   int64 `json:"mpi_ns"`             // time in MPI, sum over ranks
 	FilesNs int64 `json:"files_ns,omitempty"` // time in I/O calls outside MPI, sum over ranks
@@ -93,7 +93,7 @@ type FunctionSummary struct {
 	MinNs uint64  `json:"min_ns"`
 	MaxNs uint64  `json:"max_ns"`
 	DevNs float64 `json:"deviation_ns"`
-	// Lowest ranks whose calls took MinNs and MaxNs.
+	// The lowest rank with a call that took MinNs, and the lowest rank with one that took MaxNs.
 	MinRank int  `json:"min_rank"`
 	MaxRank int  `json:"max_rank"`
 	Files   bool `json:"files,omitempty"` // an I/O function outside MPI

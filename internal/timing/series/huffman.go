@@ -12,8 +12,8 @@ import (
 
 // Canonical Huffman codes over 32-bit symbols. The table of a code is
 //
-//         number of symbols uvarint, (symbol as a difference to the one before) uvarint…,
-//         length of each symbol's code, 5 bits each
+//	number of symbols uvarint, (symbol as a difference to the one before) uvarint…,
+//	length of each symbol's code, 5 bits each
 //
 // The code of a symbol is written beginning with its first bit.
 
