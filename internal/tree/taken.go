@@ -95,7 +95,8 @@ func (c *counter) behind(s, x *summary) {
 	}
 }
 
-// again appends the taken iterations of n repetitions of part round to those of s. It must be called before their counts are appended.
+// again appends the taken iterations of n repetitions of part round to those of s. It must be called before their
+// counts are appended.
 func (c *counter) again(s, round *summary, n uint64) {
 	all := maps.Clone(round.taken)
 	for v := range s.taken {

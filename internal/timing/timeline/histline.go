@@ -41,7 +41,8 @@ type drawingOf struct {
 	leaf   int
 	h      *sections.Histogram
 	enters bool // only for calls that enter a loop, whose gaps are known separately
-	// Set if this drawing is for all calls, whether they enter the loop or not. Then the previous call's place does not determine which they do.
+	// Set if this drawing is for all calls, whether they enter the loop or not.
+	// Then the previous call's place does not determine which they do.
 	mixed bool
 }
 
