@@ -160,7 +160,7 @@ func (p *placer) contexts(here, kind *usual, list, key, previous, group uint32) 
 	}
 }
 
-// log2 returns about twice the binary logarithm of v plus 2, for v of at least 2; for 1 it returns 1, for 0 it returns 0.
+// log2 returns about 2·log₂(v) + 2, but v itself if that is less than 2.
 func log2(v int32) uint32 {
 	n := bits.Len32(uint32(v))
 	if n < 2 {
