@@ -5,39 +5,41 @@ import (
 	"strings"
 )
 
-// A Call describes one C function of the standard.
+// A Call describes one C function of the standard, or one of POSIX or C that works on files.
 type Call struct {
-	ID                    uint16
-	Name                  string
-	Section               string // the section of the standard that defines the function, as in "3.2"
-	SectionTitle          string
-	Class                 Class
-	Reason                string // why a ClassUnwrapped call is not wrapped
-	Large                 bool   // large-count form: count and disp kinds are 64 bits wide
-	SmallForm             *Call  // of a large form: the call it widens
-	LargeForm             *Call  // of a small form: its large form, nil without one
-	Attrs                 Attr
-	Params                []Param
-	ReturnKind            Kind           // the kind of the return value: KindError for nearly all functions
-	DeclaredLibcFunctions []LibcFunction // of a function of io.txt: the C library's functions that are recorded as this call
+	ID           uint16
+	Name         string
+	Section      string // number of the section of the standard that defines the function, e.g. "3.2"
+	SectionTitle string
+	Class        Class
+	Reason       string // for ClassUnwrapped: why the call is not wrapped
+	Large        bool   // large-count form: parameters of KindCount and KindDisp have 64 bits
+	SmallForm    *Call  // for a large form: the small form of the same function; else nil
+	LargeForm    *Call  // for a small form: the large form of the same function; nil without one
+	Attrs        Attr
+	Params       []Param
+	ReturnKind   Kind // kind of the returned value: KindError for nearly all functions of MPI
+	// For a function of io.txt: the C library's functions that are recorded as this call; empty: only the one of its
+	// name.
+	DeclaredLibcFunctions []LibcFunction
 }
 
 // Has reports whether the call has all attributes of a. A nil call, of an unknown function, has none.
 func (c *Call) Has(a Attr) bool { return c != nil && c.Attrs&a == a }
 
-// ReturnsValue reports whether the function returns something else than an error code.
+// ReturnsValue reports whether the function returns a value that is not an error code.
 func (c *Call) ReturnsValue() bool { return c.ReturnKind != KindError && c.ReturnKind != KindNone }
 
-// UsesOpenFile reports whether the call works on an open MPI file.
+// UsesOpenFile reports whether the call has a parameter for an open MPI file.
 func (c *Call) UsesOpenFile() bool { return c != nil && c.Index("fh") >= 0 }
 
-// Index returns the position of the named parameter, or -1.
+// Index returns the position of a parameter by its name, from 0; -1 if the call has no such parameter.
 func (c *Call) Index(param string) int {
 	return slices.IndexFunc(c.Params, func(p Param) bool { return p.Name == param })
 }
 
-// DisplsAreSums reports whether a parameter is an array of displacements that usually are the
-// sums of the counts in the array just before it.
+// DisplsAreSums reports whether parameter i is an array of displacements that are usually sums of the counts in the
+// parameter before it.
 func (c *Call) DisplsAreSums(i int) bool {
 	if i == 0 {
 		return false
@@ -47,59 +49,63 @@ func (c *Call) DisplsAreSums(i int) bool {
 		displs.Dir == DirIn && counts.Dir == DirIn && displs.Len.String() == counts.Len.String()
 }
 
-// Width returns the width of a parameter in this form of the call.
+// Width returns the width of parameter p of this call, which depends on whether the call is a large form.
 func (c *Call) Width(p *Param) Width { return p.Kind.Width(c.Large) }
 
-// A Class says who writes the wrapper.
+// A Class says how the wrapper of a function is made.
 type Class uint8
 
-// A Class determines who writes the wrapper.
+// The classes.
 const (
-	ClassRegular   Class = iota // generated from this table alone
-	ClassIrregular              // the body is written by hand
-	ClassUnwrapped              // not traced; Call.Reason says why
+	ClassRegular   Class = iota // the wrapper is generated from calls.txt alone
+	ClassIrregular              // the body of the wrapper is written by hand
+	ClassUnwrapped              // the function has no wrapper, so calls are not traced; Call.Reason says why
 )
 
 var classNames = [...]string{"regular", "irregular", "unwrapped"}
 
 func (c Class) String() string { return classNames[c] }
 
-// Attr is a set of facts about a call.
+// Attr is a set of properties of a function.
 type Attr uint64
 
 // The attributes.
 const (
-	AttrNonblocking    Attr = 1 << iota // creates a one-shot request
-	AttrPersistent                      // creates a persistent request
-	AttrCompletes                       // may complete requests
-	AttrStarts                          // starts persistent requests
-	AttrCreatesComm                     // creates a communicator
-	AttrCreatesType                     // creates a datatype
-	AttrCreatesWin                      // creates a window
-	AttrCollective                      // all members of the communicator, window or file must call it
-	AttrLocal                           // completes without other processes
-	AttrDeprecated                      // deprecated by the standard
-	AttrRemoved                         // removed from the standard; old libraries have it
-	AttrTool                            // part of the tools interface, MPI_T
-	AttrF90Only                         // exists for Fortran only
-	AttrNeighborhood                    // a neighbourhood collective: data moves along the edges of the communicator's topology
-	AttrChained                         // partial results are passed from rank to rank
-	AttrGivesMemory                     // returns memory that the MPI allocated
-	AttrFixed                           // the address that is passed identifies memory from this call on, or up to it
-	AttrPolls                           // reports whether something has happened by now, without waiting
-	AttrInitialises                     // MPI_COMM_WORLD exists from this call on
-	AttrFinalises                       // MPI_COMM_WORLD exists up to this call
-	AttrDuplicates                      // creates a communicator with the topology of the old one
-	AttrPosix                           // a function of POSIX or C, from io.txt: the return code is errno
-	AttrOpens                           // a function of POSIX or C that returns an open descriptor, stream, directory or mapping
-	AttrCloses                          // a function of POSIX or C that closes a descriptor, stream, directory or mapping
-	AttrMayReturnNamed                  // with AttrOpens: what the function returns may be open already
-	AttrReads                           // a function of POSIX or C whose result is how much was read
-	AttrWrites                          // a function of POSIX or C whose result is how much was written
-	AttrSynchronous                     // the message is complete only after its receive was posted
-	AttrBuffered                        // the message waits in a buffer: nobody waits for its receive
-	AttrBarrier                         // moves no data, and ends for all members after the last one arrived
-	AttrMayHitEOF                       // an apparent failure may be the end of the file
+	AttrNonblocking Attr = 1 << iota // each call creates a one-shot request
+	AttrPersistent                   // each call creates a persistent request
+	AttrCompletes                    // a call may complete requests
+	AttrStarts                       // a call starts persistent requests
+	AttrCreatesComm                  // creates a communicator
+	AttrCreatesType                  // creates a datatype
+	AttrCreatesWin                   // creates a window
+	AttrCollective                   // collective: all members of the communicator, window or file must call it
+	AttrLocal                        // returns without waiting for other processes
+	AttrDeprecated                   // deprecated by the standard
+	AttrRemoved                      // removed from the standard, but old MPI libraries have it
+	AttrTool                         // part of the tools interface, MPI_T
+	AttrF90Only                      // exists in Fortran only
+	// A neighbourhood collective: data moves along the edges of the communicator's topology.
+	AttrNeighborhood
+	// A collective in which partial results are passed from rank to rank, as in MPI_Scan.
+	AttrChained
+	AttrGivesMemory    // returns memory that the MPI allocated
+	AttrFixed          // from this call on, or up to it, the address that is passed identifies memory
+	AttrPolls          // reports whether something has happened, without waiting for it
+	AttrInitialises    // MPI_COMM_WORLD exists from this call on
+	AttrFinalises      // MPI_COMM_WORLD exists up to this call
+	AttrDuplicates     // the new communicator has the topology of the old one
+	AttrPosix          // a function of POSIX or C, from io.txt: the return code is errno
+	AttrOpens          // a function of POSIX or C that returns an open descriptor, stream, directory or mapping
+	AttrCloses         // a function of POSIX or C that closes a descriptor, stream, directory or mapping
+	AttrMayReturnNamed // with AttrOpens: what the function returns may have been open before
+	AttrReads          // a function of POSIX or C whose result is how much was read
+	AttrWrites         // a function of POSIX or C whose result is how much was written
+	AttrSynchronous    // a send that completes only after its receive was posted
+	// A send that copies the message to a buffer, and so does not wait for its receive.
+	AttrBuffered
+	// A collective that moves no data, and completes only after all members have called it.
+	AttrBarrier
+	AttrMayHitEOF // a result that looks like failure may be the end of the file, see Call.Failure
 	attrEnd
 )
 
@@ -110,7 +116,7 @@ var attrNames = []string{
 	"posix", "opens", "closes", "shares", "reads", "writes", "synchronous", "buffered", "barrier", "may-end",
 }
 
-// String lists the attributes as calls.txt does.
+// String lists the names of the attributes, as calls.txt has them.
 func (a Attr) String() string {
 	var list []string
 	for i, name := range attrNames {
@@ -130,33 +136,38 @@ func attrNamed(name string) (Attr, bool) {
 	return 0, false
 }
 
-// A Param describes one parameter.
+// A Param describes one parameter of a function.
 type Param struct {
-	Name                string
-	Dir                 Dir
-	Kind                Kind
-	Array               bool
-	Len                 Expr   // of an array: number of elements; of an output string: its capacity
-	InnerLen            Expr   // of an array of arrays: length of each inner array, always NullTerminated
-	WrittenLen          Expr   // of an output array with capacity Len: number of elements that the MPI writes; nil: all of them
-	OnlyRoot            bool   // significant only at the root
-	LargeOnly           bool   // exists only in the large form
-	ValidIf             string // the output is valid only if the output of this parameter is non-zero
-	UnlessInPlace       string // not significant if this buffer is MPI_IN_PLACE
+	Name  string
+	Dir   Dir
+	Kind  Kind
+	Array bool
+	Len   Expr // of an array: its number of elements; of an output string: its capacity in bytes
+	// Of an array of arrays: the length of each inner array, which is always NullTerminated; else nil.
+	InnerLen Expr
+	// Of an output array whose capacity is Len: number of elements that the MPI writes; nil: all of them.
+	WrittenLen Expr
+	OnlyRoot   bool // the MPI reads it at the root only
+	LargeOnly  bool // only the large form of the function has it
+	// Name of another output: this output is valid only if that one is not 0; "": it is always valid.
+	ValidIf string
+	// Name of a buffer: the MPI ignores this parameter if that buffer is MPI_IN_PLACE; "": never.
+	UnlessInPlace       string
 	Content             Content
-	VariesByDeclaration bool // may differ from call to call, like a tag; see MayVary
+	VariesByDeclaration bool // its value may differ between otherwise equal calls, like a tag; see MayVary
 
-	content Expr // of a choice buffer: the product in data() or memory(); newContent reads it once all parameters are known
+	// Of a choice buffer: the product in data() or memory(), before newContent puts it into Content.
+	content Expr
 }
 
-// HasIn reports whether the ENTER record has a part for p. It has the address of a choice buffer, even if the call
-// writes to the buffer.
+// HasIn reports whether the ENTER record of a call has a value for p. For a choice buffer that is its address, even
+// if the call only writes to the buffer.
 func (p *Param) HasIn() bool {
 	return p.Kind.Form() != FormNone && (p.Dir != DirOut || p.Kind == KindBuffer)
 }
 
-// HasOut reports whether the LEAVE record has a part for p. An inout request has none: its new state follows from
-// the call.
+// HasOut reports whether the LEAVE record of a call has a value for p. A request that is read and written has none,
+// as its new state follows from the call.
 func (p *Param) HasOut() bool {
 	switch {
 	case p.Kind.Form() == FormNone, p.Dir == DirIn, p.Dir == DirFree, p.Kind == KindBuffer:
@@ -167,9 +178,8 @@ func (p *Param) HasOut() bool {
 	return true
 }
 
-// ByAddress reports whether C passes a pointer to the value or to the first
-// element. One buffer, string or status is itself a pointer in C, whatever its
-// direction; for these ByAddress is false.
+// ByAddress reports whether C passes a pointer to the value, or to the first element of an array. For a single
+// buffer, string or status it is false, as such a value is itself a pointer in C.
 func (p *Param) ByAddress() bool {
 	if p.Array {
 		return true
@@ -181,29 +191,29 @@ func (p *Param) ByAddress() bool {
 	return p.Dir != DirIn && p.Kind != KindBuffer
 }
 
-// A Dir is a parameter's direction.
+// A Dir is the direction of a parameter.
 type Dir uint8
 
 // The directions.
 const (
-	DirIn    Dir = iota // read
-	DirOut              // written
-	DirInOut            // read and written
-	DirFree             // handle passed by address, read, and set to the null handle
+	DirIn    Dir = iota // the function reads the parameter
+	DirOut              // the function writes the parameter
+	DirInOut            // the function reads and writes the parameter
+	DirFree             // the function reads a handle by its address, and sets it to the null handle
 )
 
 var dirNames = [...]string{"in", "out", "inout", "free"}
 
 func (d Dir) String() string { return dirNames[d] }
 
-// HasIn reports whether the callee reads the parameter. See Param.HasIn for
-// what is recorded.
+// HasIn reports whether the function reads a parameter of this direction. What is recorded, Param.HasIn says.
 func (d Dir) HasIn() bool { return d != DirOut }
 
-// HasOut reports whether the callee returns a value. The null handle that a DirFree parameter gets does not count.
+// HasOut reports whether the function writes a parameter of this direction. The null handle written to a DirFree
+// parameter does not count.
 func (d Dir) HasOut() bool { return d == DirOut || d == DirInOut }
 
-// BaseForm returns the small form of the call, which represents both forms.
+// BaseForm returns the small form of the call's function. It is the call itself, unless that is a large form.
 func (c *Call) BaseForm() *Call {
 	if c.SmallForm != nil {
 		return c.SmallForm

@@ -2,14 +2,15 @@ package mpi
 
 import "strings"
 
-// Values of predefined callbacks in the standard ABI. In other MPIs some are functions of the library.
+// Numbers of predefined callbacks in the standard ABI. In other MPIs some predefined callbacks are functions of the
+// library.
 const (
 	CallbackNull = 0 // MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN and the like
 	CallbackDup  = 1 // MPI_COMM_DUP_FN and the like
 )
 
-// callbacks has for each parameter that takes predefined callbacks their names, by value; "" for a value without a
-// name.
+// callbacks has, by name of a parameter that takes predefined callbacks, the names of CallbackNull and CallbackDup
+// there; "": the parameter takes no such callback.
 var callbacks = map[string][2]string{
 	"comm_copy_attr_fn": {"MPI_COMM_NULL_COPY_FN", "MPI_COMM_DUP_FN"}, "comm_delete_attr_fn": {"MPI_COMM_NULL_DELETE_FN", ""},
 	"type_copy_attr_fn": {"MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_DUP_FN"}, "type_delete_attr_fn": {"MPI_TYPE_NULL_DELETE_FN", ""},
@@ -18,7 +19,8 @@ var callbacks = map[string][2]string{
 	"copy_fn": {"MPI_NULL_COPY_FN", "MPI_DUP_FN"}, "delete_fn": {"MPI_NULL_DELETE_FN", ""},
 }
 
-// CallbackName returns the name of a predefined callback that is passed for a parameter, "" if it is not predefined.
+// CallbackName returns the name of predefined callback v as passed for the named parameter; "" if v is not a
+// predefined callback.
 func CallbackName(param string, v int64) string {
 	if v != CallbackNull && v != CallbackDup {
 		return ""
@@ -26,11 +28,11 @@ func CallbackName(param string, v int64) string {
 	return callbacks[param][v]
 }
 
-// CallbackNamed returns the value of the predefined callback with this symbol in an MPI library, in C or in
-// Fortran; false for any other symbol.
+// CallbackNamed returns the number of the predefined callback whose function in an MPI library has this linker
+// symbol, from C or Fortran. ok is false for any other symbol.
 func CallbackNamed(symbol string) (v uint64, ok bool) {
 	name := strings.ToUpper(strings.TrimRight(symbol, "_"))
-	if name == "MPIR_DUP_FN" { // MPICH's, for all kinds of objects
+	if name == "MPIR_DUP_FN" { // MPICH has one such function for communicators, datatypes and windows
 		return CallbackDup, true
 	}
 	name = strings.TrimPrefix(name, "OMPI_C_")
@@ -44,8 +46,8 @@ func CallbackNamed(symbol string) (v uint64, ok bool) {
 	return 0, false
 }
 
-// CallbackSymbol returns the symbol of a predefined callback in an MPI library; "" if it is a value instead of a
-// function.
+// CallbackSymbol returns the linker symbol of predefined callback v, as passed for the named parameter, in an MPI
+// library of flavour f. It returns "" if the callback is a number there instead of a function.
 func CallbackSymbol(f Flavour, param string, v int64) string {
 	name := CallbackName(param, v)
 	switch {

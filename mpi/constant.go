@@ -10,37 +10,39 @@ import (
 
 // A Constant is a named value of the standard: a predefined handle or a number.
 type Constant struct {
-	Kinds []Kind // of the parameters it can occur in
+	Kinds []Kind // kinds of the parameters that may have this value
 	Name  string
-	Value int64 // in the standard ABI
+	Value int64 // number in the standard ABI
 
-	raws    [flavourEnd]raw
-	fortran *[flavourEnd]raw // the values in Fortran, if they differ from those in C; nil for nearly all constants
+	raws [flavourEnd]raw
+	// By flavour: the value in Fortran, if it differs from that in C; nil for nearly all constants.
+	fortran *[flavourEnd]raw
 	bytes   typeSize
 }
 
-// A raw is a constant in one flavour.
+// A raw is the value of a constant in one flavour.
 type raw struct {
 	known  bool
 	value  int64
-	symbol string // exported object whose address is the value
+	symbol string // if not "": exported object whose address is the value
 }
 
-// ValueIn returns the constant's value in a flavour. It reports false if the
-// flavour has no such constant or only knows its address at run time.
+// ValueIn returns the constant's value in a flavour. It reports false if the flavour has no such constant, or if the
+// value is an address that is known only at run time.
 func (c *Constant) ValueIn(f Flavour) (int64, bool) {
 	r := c.raws[f]
 	return r.value, r.known && r.symbol == ""
 }
 
-// SymbolIn returns the name of the exported object whose address is the constant's value in a flavour; "" if none.
+// SymbolIn returns the name of the exported object whose address is the constant's value in a flavour; "" if the
+// value is a number or unknown.
 func (c *Constant) SymbolIn(f Flavour) string { return c.raws[f].symbol }
 
 // KnownIn reports whether a flavour defines the constant.
 func (c *Constant) KnownIn(f Flavour) bool { return c.raws[f].known }
 
-// FortranRaw returns the value in a flavour's Fortran interface, which equals that of C for nearly all constants.
-// It is not for handles: Fortran's are INTEGERs that the MPI converts.
+// FortranRaw returns the constant's value in the Fortran interface of a flavour. For nearly all constants it is that
+// of C. It must not be used for handles, as Fortran has INTEGERs that the MPI converts.
 func (c *Constant) FortranRaw(f Flavour) (int64, bool) {
 	if c.fortran != nil && c.fortran[f].known {
 		return c.fortran[f].value, true
@@ -57,13 +59,12 @@ type constants struct {
 var constantTable = sync.OnceValue(func() *constants {
 	t, err := parseConstants("constants.txt", constantsText)
 	if err != nil {
-		panic(err) // the tables are part of the program; tests parse them
+		panic(err) // the table is part of the program, and tests parse it
 	}
 	return t
 })
 
-// Constants returns the named constants of a kind in the order of the table.
-// The caller must not change them.
+// Constants returns the named constants of a kind, in the order of constants.txt. The caller must not change them.
 func Constants(kind Kind) []*Constant {
 	if kind.IsFile() {
 		return fileConstants().byKind[kind]
@@ -71,14 +72,13 @@ func Constants(kind Kind) []*Constant {
 	return constantTable().byKind[kind]
 }
 
-// AllConstants returns all constants in the order of the table. The caller
-// must not change them.
+// AllConstants returns all constants of MPI, in the order of constants.txt. The caller must not change them.
 func AllConstants() []Constant { return constantTable().list }
 
 // ConstantNamed finds a constant by name.
 func ConstantNamed(name string) (*Constant, bool) {
 	list := constantTable().list
-	for i := range list { // linear search, as recorders look up too few names to make a map worthwhile
+	for i := range list { // linear search, as a recorder looks up too few names to make a map worthwhile
 		if list[i].Name == name {
 			return &list[i], true
 		}
@@ -86,8 +86,8 @@ func ConstantNamed(name string) (*Constant, bool) {
 	return nil, false
 }
 
-// ConstantName renders a value of the standard ABI: as a name if the kind has
-// one for it, as names joined by | if the kind is a set of bits, else as "".
+// ConstantName returns the name of a value of the standard ABI, or the names of its bits joined by | if the kind is a
+// set of bits. It returns "" for a value without a name.
 func ConstantName(kind Kind, value int64) string {
 	list := Constants(kind)
 	for i := range list {
@@ -114,8 +114,8 @@ func ConstantName(kind Kind, value int64) string {
 	return strings.Join(names, "|")
 }
 
-// parseConstants parses the table. Each traced process does so in MPI_Init, so parsing must not take more memory than
-// the constants themselves.
+// parseConstants parses constants.txt. Each traced process does so in MPI_Init, so parsing must not take more memory
+// than the constants themselves.
 func parseConstants(file, text string) (*constants, error) {
 	lines := strings.Count(text, "\n") + 1
 	t := &constants{list: make([]Constant, 0, lines)}
@@ -152,7 +152,8 @@ func parseConstants(file, text string) (*constants, error) {
 	return t, nil
 }
 
-// parseConstant parses the words of a constant, and appends its kinds to the list that all constants share.
+// parseConstant parses the words of a line of constants.txt. It appends the constant's kinds to a list for all
+// constants, to save allocations.
 func parseConstant(words []string, kinds *[]Kind) (Constant, error) {
 	var c Constant
 	const fixed = 2 + int(flavourEnd)
@@ -231,7 +232,7 @@ func parseRaw(word string, kind Kind) (raw, error) {
 	return raw{known: true, value: n}, nil
 }
 
-// Numbers of the standard ABI that readers use without the table.
+// Numbers of constants in the standard ABI, for readers that use no table.
 const (
 	AnySource = -1     // MPI_ANY_SOURCE
 	AnyTag    = -2     // MPI_ANY_TAG
@@ -250,7 +251,7 @@ const (
 	SeekCurrent = 401 // MPI_SEEK_CUR
 	SeekEnd     = 402
 
-	// Bits of the mode in which a file is opened.
+	// Bits of the mode in which MPI_File_open opens a file.
 	ModeAppend        = 1
 	ModeCreate        = 2
 	ModeDeleteOnClose = 4
@@ -260,6 +261,6 @@ const (
 
 	AtFDCWD = 2 // AT_FDCWD
 
-	ErrInStatus = 19 // MPI_ERR_IN_STATUS: outputs are valid, and each status has its own error
+	ErrInStatus = 19 // MPI_ERR_IN_STATUS: the call's outputs are valid, and each status has an error code of its own
 	ErrPending  = 18 // MPI_ERR_PENDING
 )

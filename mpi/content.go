@@ -2,22 +2,26 @@ package mpi
 
 import "fmt"
 
-// A Content describes a choice buffer by names of parameters of the same call: Partitions × Multiplicity × Count
-// elements of Type. A name is empty if the call has no such parameter.
+// A Content says what data is in a choice buffer, by names of parameters of the same call: Partitions × Multiplicity
+// × Count elements of Type. A name is "" if the call has no such parameter.
 type Content struct {
-	Transferred  bool     // the call sends the data or receives it; false: the call only accesses the memory
-	Count        string   // number of elements, or of bytes if Type is ""; "": one element; may be an array, one number for each block
-	Type         string   // a datatype, or an array with one for each block; "": bytes
-	Partitions   string   // the number of partitions, each of which has Count elements
-	Displs       string   // begins of the blocks: in extents of Type, or in bytes if Type is an array
-	Multiplicity Property // number of repetitions: PropertyCommSize, PropertyInDegree or PropertyOutDegree of Comm
-	Comm         string   // the communicator that Multiplicity is a property of; "": no repetition
-	OwnElement   bool     // of an array of counts, only the element of the own rank
-	InPlace      bool     // there is no data if the buffer is MPI_IN_PLACE
+	Transferred bool // the call sends the data or receives it; false: the call only accesses the memory
+	// Parameter with the number of elements, or of bytes if Type is ""; "": one element. It may be an array with a
+	// number for each block.
+	Count      string
+	Type       string // parameter with the datatype, or array with the datatype of each block; "": the data is bytes
+	Partitions string // parameter with the number of partitions, each of Count elements; "": one
+	// Array parameter with the begin of each block: in extents of Type, or in bytes if Type is an array.
+	Displs string
+	// How often Count elements are repeated: PropertyCommSize, PropertyInDegree or PropertyOutDegree of Comm.
+	Multiplicity Property
+	Comm         string // parameter with the communicator that Multiplicity is a property of; "": no repetition
+	OwnElement   bool   // if Count is an array: only the element of the calling rank counts
+	InPlace      bool   // the buffer has no data if it is MPI_IN_PLACE
 }
 
-// newContent parses the product in a modifier data() or memory(). The factors' meanings depend on the parameters
-// that they name.
+// newContent sets q.Content from the product in data() or memory(). What a factor is in it depends on the kind of the
+// parameter that it names.
 func newContent(c *Call, q *Param) error {
 	e := q.content
 	if e == nil {
@@ -79,8 +83,8 @@ func (x *Content) multiply(c *Call, factor Expr) error {
 	return nil
 }
 
-// MayVary reports whether a parameter of one value may differ between otherwise equal calls that bind no names: a
-// tag, an address, or an offset into a window, a file or packed data.
+// MayVary reports whether a parameter may have different values in calls that are otherwise the same and bind no
+// names. That is so for tags, addresses, and offsets into a window, a file or packed data. It is never so for arrays.
 func (p *Param) MayVary() bool {
 	switch {
 	case p.Array:
@@ -91,10 +95,11 @@ func (p *Param) MayVary() bool {
 	return p.VariesByDeclaration || p.Kind == KindTag || p.Kind == KindOffset
 }
 
-// ResultMayVary is MayVary for a call's result: the next position in a file.
+// ResultMayVary is MayVary for the value that the function returns: true for a position in a file.
 func (c *Call) ResultMayVary() bool { return c.ReturnKind == KindOffT }
 
-// BindsNames reports whether the call creates or frees a named object, or memory. One-shot requests have no names.
+// BindsNames reports whether the call creates or frees an object with a handle, or memory. One-shot requests don't
+// count, as they have no name in a trace.
 func (c *Call) BindsNames() bool {
 	if c.Attrs&(AttrPersistent|AttrCreatesComm|AttrCreatesType|AttrCreatesWin|AttrTool|AttrGivesMemory|AttrFixed) != 0 {
 		return true

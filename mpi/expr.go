@@ -6,34 +6,34 @@ import (
 	"strings"
 )
 
-// An Expr is the length of an array, as a tree: one of NumExpr, ParamExpr, LimitExpr, NullTerminated, *PropertyExpr,
-// *SumExpr and *ProductExpr. calls.txt explains them.
+// An Expr is an expression for the length of an array, as a tree: a NumExpr, ParamExpr, LimitExpr, NullTerminated,
+// *PropertyExpr, *SumExpr or *ProductExpr. The syntax is in calls.txt.
 type Expr interface {
 	String() string
 	expr()
 }
 
 type (
-	// NumExpr is a literal.
+	// NumExpr is a number.
 	NumExpr int64
 
-	// ParamExpr is the value of the parameter with that name: of an output the value on exit. For an inout parameter it
-	// is the smaller of both, as the input is the capacity and the output the required size. A negative value
-	// counts as 0.
+	// ParamExpr is the value of the named parameter, for an output after the call. For a parameter that is read and
+	// written it is the smaller of both values, as the input is the capacity and the output the required size. A
+	// negative value counts as 0.
 	ParamExpr string
 
-	// LimitExpr is the MPI's value of a named constant such as
-	// MPI_MAX_ERROR_STRING.
+	// LimitExpr is the value that a named constant, such as MPI_MAX_ERROR_STRING, has in the MPI library.
 	LimitExpr string
 
 	// NullTerminated means that a null pointer ends the array.
 	NullTerminated struct{}
 
-	// PropertyExpr is a property of another parameter.
+	// PropertyExpr is a property of the value of parameter Param.
 	PropertyExpr struct {
 		Property Property
 		Param    string
-		Rank     string // for PropertyGraphNeighbors only: parameter with the rank whose neighbours are meant
+		// For PropertyGraphNeighbors only: the parameter with the rank whose neighbours are counted; else "".
+		Rank string
 	}
 
 	// SumExpr adds its terms.
@@ -74,32 +74,36 @@ func joinExprs(list []Expr, sep string) string {
 	return strings.Join(parts, sep)
 }
 
-// A Property is a number derived from a parameter.
+// A Property is a number derived from the value of a parameter.
 type Property uint8
 
-// The properties.
+// The properties, by what the parameter is.
 const (
-	PropertyCommSize              Property = iota // of a communicator: group size; of an intercommunicator the size of the remote group
-	PropertyCommLocalSize                         // of a communicator: size of the local group
-	PropertyInDegree                              // of a communicator: number of neighbours it receives from
-	PropertyOutDegree                             // of a communicator: number of neighbours it sends to
-	PropertyCommDims                              // of a communicator: number of dimensions of its cartesian topology
-	PropertyGraphNodes                            // of a communicator: number of nodes of its graph
-	PropertyGraphEdges                            // of a communicator: number of edges of its graph
-	PropertyGraphNeighbors                        // of a communicator and a rank: neighbours in its graph
-	PropertyInWeights                             // of a communicator: PropertyInDegree if its edges have weights
-	PropertyOutWeights                            // of a communicator: PropertyOutDegree if its edges have weights
-	PropertyTypeIntegers                          // of a datatype: number of integers that its constructor was given
-	PropertyTypeAddresses                         // of a datatype: number of addresses that its constructor was given
-	PropertyTypeLargeCounts                       // of a datatype: number of large counts that its constructor was given
-	PropertyTypeDatatypes                         // of a datatype: number of datatypes that its constructor was given
-	PropertyCategoryCvars                         // of a category of the tool interface: control variables in it
-	PropertyCategoryPvars                         // of a category: performance variables
-	PropertyCategoryEventTypes                    // of a category: event types
-	PropertyCategorySubcategories                 // of a category: categories
-	PropertyArraySum                              // of an array: sum of its elements
-	PropertyArrayLast                             // of an array: its last element, 0 if it has none
-	PropertyArrayOwnElement                       // of an array: the element of the own rank; only in data() and memory()
+	// Of a communicator: size of its group; of an intercommunicator: size of its remote group.
+	PropertyCommSize      Property = iota
+	PropertyCommLocalSize          // of a communicator: size of its own group, also for an intercommunicator
+	PropertyInDegree               // of a communicator: number of neighbours that the rank receives from
+	PropertyOutDegree              // of a communicator: number of neighbours that the rank sends to
+	PropertyCommDims               // of a communicator: number of dimensions of its cartesian topology
+	PropertyGraphNodes             // of a communicator: number of nodes of its graph topology
+	PropertyGraphEdges             // of a communicator: number of edges of its graph topology
+	// Of a communicator and a rank: number of the rank's neighbours in the graph topology.
+	PropertyGraphNeighbors
+	PropertyInWeights       // of a communicator: PropertyInDegree if its edges have weights, else 0
+	PropertyOutWeights      // of a communicator: PropertyOutDegree if its edges have weights, else 0
+	PropertyTypeIntegers    // of a datatype: number of integers that its constructor was given
+	PropertyTypeAddresses   // of a datatype: number of addresses that its constructor was given
+	PropertyTypeLargeCounts // of a datatype: number of large counts that its constructor was given
+	PropertyTypeDatatypes   // of a datatype: number of datatypes that its constructor was given
+	PropertyCategoryCvars   // of a category of the tools interface: number of control variables in it
+	// Of a category of the tools interface: number of performance variables in it.
+	PropertyCategoryPvars
+	PropertyCategoryEventTypes    // of a category of the tools interface: number of event types in it
+	PropertyCategorySubcategories // of a category of the tools interface: number of categories in it
+	PropertyArraySum              // of an array: sum of its elements
+	PropertyArrayLast             // of an array: its last element; 0 for an empty array
+	// Of an array: the element with the index of the calling rank; only in data() and memory().
+	PropertyArrayOwnElement
 )
 
 var propertyNames = [...]string{"size", "localsize", "indegree", "outdegree", "dims", "nodes", "edges", "neighbors", "inweights", "outweights",
@@ -107,10 +111,10 @@ var propertyNames = [...]string{"size", "localsize", "indegree", "outdegree", "d
 
 func (p Property) String() string { return propertyNames[p] }
 
-// OfArray reports whether the property is one of arrays, not of objects.
+// OfArray reports whether the property is one of arrays.
 func (p Property) OfArray() bool { return p >= PropertyArraySum }
 
-// of returns the kind of the parameters that have the property, unless they are arrays.
+// of returns the kind of parameter that has the property. It must not be called for properties of arrays.
 func (p Property) of() Kind {
 	switch {
 	case p >= PropertyCategoryCvars:
@@ -121,8 +125,7 @@ func (p Property) of() Kind {
 	return KindComm
 }
 
-// parseExpr reads a sum of products. There are no parentheses: no length in
-// the standard needs them.
+// parseExpr parses a sum of products. There are no parentheses, as no length in the standard needs them.
 func parseExpr(text string) (Expr, error) {
 	var terms []Expr
 	for _, term := range strings.Split(text, "+") {
@@ -189,7 +192,7 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// WalkExpr calls f for e and every expression inside it.
+// WalkExpr calls f for e and for every expression in it, e first.
 func WalkExpr(e Expr, f func(Expr)) {
 	if e == nil {
 		return

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A Flavour is a family of MPI libraries that share a binary interface.
+// A Flavour is a family of MPI libraries with the same binary interface.
 type Flavour uint8
 
 // The flavours.
 const (
 	FlavourABI     Flavour = iota // the standard ABI of MPI 5.0
-	FlavourMPICH                  // MPICH and libraries with its ABI: Intel, Cray, MVAPICH
-	FlavourOpenMPI                // Open MPI and its relatives
+	FlavourMPICH                  // MPICH and libraries with its ABI, such as those of Intel, Cray and MVAPICH
+	FlavourOpenMPI                // Open MPI and libraries with its ABI
 	flavourEnd
 )
 
@@ -25,7 +25,7 @@ func (f Flavour) String() string {
 	return flavourNames[f]
 }
 
-// FamilyText names the libraries of the flavour for people.
+// FamilyText returns the name of the flavour's libraries for people.
 func (f Flavour) FamilyText() string {
 	return [flavourEnd]string{"standard ABI", "MPICH family", "Open MPI"}[f]
 }
@@ -33,7 +33,7 @@ func (f Flavour) FamilyText() string {
 // Flavours lists all flavours.
 func Flavours() []Flavour { return []Flavour{FlavourABI, FlavourMPICH, FlavourOpenMPI} }
 
-// FlavourNamed finds a flavour by the name that String gives it.
+// FlavourNamed returns the flavour for which String returns this name.
 func FlavourNamed(name string) (Flavour, bool) {
 	for f, n := range flavourNames {
 		if n == name {
@@ -43,7 +43,7 @@ func FlavourNamed(name string) (Flavour, bool) {
 	return 0, false
 }
 
-// HasMacro reports whether a function is a macro in the flavour's mpi.h, so that the library may lack it although C
+// HasMacro reports whether a function is a macro in the flavour's mpi.h. The library may then lack it, although C
 // programs can use it.
 func (f Flavour) HasMacro(name string) bool {
 	switch f {

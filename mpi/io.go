@@ -10,23 +10,25 @@ import (
 
 // A LibcFunction is a function of the C library that is recorded as a call of io.txt.
 type LibcFunction struct {
-	Name           string
-	Args           []LibcArgument
-	Variadic       bool   // variable arguments follow
-	VaListFunction string // the function that takes the variable arguments as a va_list; "": the last parameter is one of them
-	HasExtraArgs   bool   // it has parameters that the call lacks
+	Name     string
+	Args     []LibcArgument
+	Variadic bool // variable arguments follow Args
+	// If Variadic: the function that takes the variable arguments as a va_list; "": the last parameter in Args is the
+	// first variable argument.
+	VaListFunction string
+	HasExtraArgs   bool // the C function has parameters that the call of io.txt lacks
 }
 
-// A LibcArgument is one argument: a parameter of the call, or another argument with its C type. An argument with a
-// CValue, a C expression, is not passed but implied.
+// A LibcArgument is an argument of a LibcFunction. Without CType it is the call's parameter Name, else an argument of
+// that C type. With CValue, a C expression, it is not passed: the parameter is recorded with this value.
 type LibcArgument struct{ Name, CType, CValue string }
 
-// Passes reports whether the function takes the parameter or implies its value.
+// Passes reports whether the function takes the named parameter of the call, or has a CValue for it.
 func (s *LibcFunction) Passes(param string) bool {
 	return slices.ContainsFunc(s.Args, func(a LibcArgument) bool { return a.CType == "" && a.Name == param })
 }
 
-// parseForm reads what follows "form".
+// parseForm parses the words after "form" in io.txt, and adds a LibcFunction to the current call.
 func (p *callParser) parseForm(words []string) error {
 	c := p.call
 	if c == nil || !p.system || len(words) == 0 {
@@ -55,7 +57,8 @@ func (p *callParser) parseForm(words []string) error {
 	return nil
 }
 
-// LibcFunctions lists the functions of the C library that are recorded as a call of io.txt.
+// LibcFunctions lists the functions of the C library that are recorded as this call. Without declared ones that is
+// the function of the call's name.
 func (c *Call) LibcFunctions() []LibcFunction {
 	if len(c.DeclaredLibcFunctions) > 0 {
 		return c.DeclaredLibcFunctions
@@ -67,7 +70,8 @@ func (c *Call) LibcFunctions() []LibcFunction {
 	return []LibcFunction{own}
 }
 
-// FileName returns the name of a file that is passed to MPI, without the prefix that chooses a file system (ufs:, nfs:).
+// FileName returns the name of a file as passed to MPI, without a prefix that chooses a file system, such as ufs: or
+// nfs:.
 func FileName(name string) string {
 	if i := strings.IndexByte(name, ':'); i > 0 && !strings.ContainsRune(name[:i], '/') {
 		return name[i+1:]
@@ -75,19 +79,20 @@ func FileName(name string) string {
 	return name
 }
 
-// A Failure is how results show that a call of io.txt failed.
+// A Failure is which results of a call of io.txt mean that it failed.
 type Failure int
 
-// The failures.
+// The values of Failure.
 const (
-	FailsNever      Failure = iota // the call has no result, or the result is the error code
-	FailsNegative                  // less than 0
+	FailsNever      Failure = iota // none: the call has no result, or the result is an error code
+	FailsNegative                  // a result less than 0
 	FailsNull                      // a null pointer
-	FailsMapFailed                 // MAP_FAILED
-	FailsBelowCount                // less than the parameter n
+	FailsMapFailed                 // the pointer MAP_FAILED
+	FailsBelowCount                // a result less than the call's parameter n
 )
 
-// Failure returns how the call shows failure. A call with AttrMayHitEOF has failed only if errno changed, too.
+// Failure returns which results mean that the call failed. A call with AttrMayHitEOF has failed only if errno was
+// changed, too.
 func (c *Call) Failure() Failure {
 	switch c.ReturnKind {
 	case KindNone, KindErrno:
@@ -105,12 +110,12 @@ func (c *Call) Failure() Failure {
 var fileConstants = sync.OnceValue(func() *constants {
 	t, err := parseFileConstants("ioconstants.txt", fileConstantsText)
 	if err != nil {
-		panic(err) // the tables are part of the program; tests parse them
+		panic(err) // the table is part of the program, and tests parse it
 	}
 	return t
 })
 
-// parseFileConstants parses ioconstants.txt: the same values under all MPIs.
+// parseFileConstants parses ioconstants.txt, whose values are the same for all MPIs.
 func parseFileConstants(file, text string) (*constants, error) {
 	t := &constants{}
 	number := 0

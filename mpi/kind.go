@@ -2,8 +2,8 @@ package mpi
 
 import "fmt"
 
-// A Kind is the meaning of a parameter. It determines the width in C, how the recorder stores the value, and which
-// named constants can occur.
+// A Kind is the meaning of a parameter's value. It determines the value's width in C, how the recorder stores it, and
+// which named constants it may be.
 type Kind uint8
 
 // The kinds, grouped by how the recorder treats them.
@@ -11,51 +11,51 @@ const (
 	KindNone Kind = iota
 
 	// Integers of 32 bits in the small form of a call.
-	KindInt           // plain int: lengths, versions, dimensions
-	KindCount         // number of elements; MPI_Count in the large form
-	KindDisp          // displacement; MPI_Aint or MPI_Count in the large form
-	KindRank          // process rank, with ANY_SOURCE, PROC_NULL, ROOT, UNDEFINED
-	KindTag           // message tag, with ANY_TAG
-	KindLogical       // truth value
-	KindIndex         // position in an array, with UNDEFINED
-	KindSplitColor    // of a split, with UNDEFINED
-	KindSplitKey      // key of a split
+	KindInt           // int without a meaning of its own: a length, version or dimension
+	KindCount         // number of elements; MPI_Count in the large form of a call
+	KindDisp          // displacement; MPI_Aint or MPI_Count in the large form of a call
+	KindRank          // rank of a process, or MPI_ANY_SOURCE, MPI_PROC_NULL, MPI_ROOT, MPI_UNDEFINED
+	KindTag           // tag of a message, or MPI_ANY_TAG
+	KindLogical       // truth value, 0 or not
+	KindIndex         // position in an array, or MPI_UNDEFINED
+	KindSplitColor    // color of a communicator split, or MPI_UNDEFINED
+	KindSplitKey      // key of a communicator split
 	KindError         // error code
 	KindErrorClass    // error class
-	KindComparison    // IDENT, CONGRUENT, SIMILAR, UNEQUAL
-	KindThreadLevel   // THREAD_SINGLE …
-	KindTopology      // CART, GRAPH, DIST_GRAPH, UNDEFINED
-	KindCombiner      // how a datatype was made
-	KindLockType      // LOCK_EXCLUSIVE, LOCK_SHARED
-	KindOrder         // ORDER_C, ORDER_FORTRAN
-	KindDistrib       // DISTRIBUTE_BLOCK …
-	KindDistribArg    // argument of a distribution, with DFLT_DARG
-	KindTypeClass     // TYPECLASS_INTEGER …
-	KindSplitType     // COMM_TYPE_SHARED …
-	KindAmode         // file access mode, a bit set
-	KindMPIWhence     // SEEK_SET …
-	KindAssert        // one-sided assertions, a bit set
-	KindKeyval        // attribute key
-	KindFint          // Fortran INTEGER that is a handle
-	KindPcontrolLevel // of MPI_Pcontrol
+	KindComparison    // result of a comparison: MPI_IDENT, MPI_CONGRUENT, MPI_SIMILAR or MPI_UNEQUAL
+	KindThreadLevel   // level of thread support, such as MPI_THREAD_SINGLE
+	KindTopology      // MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH or MPI_UNDEFINED
+	KindCombiner      // which function made a datatype, such as MPI_COMBINER_VECTOR
+	KindLockType      // MPI_LOCK_EXCLUSIVE or MPI_LOCK_SHARED
+	KindOrder         // storage order of an array: MPI_ORDER_C or MPI_ORDER_FORTRAN
+	KindDistrib       // distribution of an array dimension, such as MPI_DISTRIBUTE_BLOCK
+	KindDistribArg    // argument of a KindDistrib, or MPI_DISTRIBUTE_DFLT_DARG
+	KindTypeClass     // class of a Fortran type, such as MPI_TYPECLASS_INTEGER
+	KindSplitType     // how MPI_Comm_split_type splits, such as MPI_COMM_TYPE_SHARED
+	KindAmode         // access mode of an MPI file, a set of bits
+	KindMPIWhence     // origin of a file offset in MPI, such as MPI_SEEK_SET
+	KindAssert        // assertions of one-sided communication, a set of bits
+	KindKeyval        // key of an attribute, such as MPI_TAG_UB
+	KindFint          // handle as a Fortran INTEGER
+	KindPcontrolLevel // level parameter of MPI_Pcontrol
 	KindSocket        // file descriptor of a socket
-	KindBindType      // MPI_T: kind of object a variable is bound to
-	KindVarScope      // MPI_T: who may write a control variable
-	KindVerbosity     // MPI_T: audience and detail
+	KindBindType      // MPI_T: kind of object that a variable is bound to
+	KindVarScope      // MPI_T: scope of a control variable, which says where it may be changed
+	KindVerbosity     // MPI_T: for which users and in how much detail a variable is meant
 	KindPvarClass     // MPI_T: class of a performance variable
-	KindCbSafety      // MPI_T: what a callback may do
-	KindSourceOrder   // MPI_T: ordering of events of a source
+	KindCbSafety      // MPI_T: how restricted a callback is, such as async-signal-safe
+	KindSourceOrder   // MPI_T: whether the events of a source are in order of time
 
-	// Integers of 64 bits in both forms.
-	KindAint      // MPI_Aint that is a distance
-	KindOffset    // MPI_Offset
-	KindFileDisp  // MPI_Offset where a file view begins, with DISPLACEMENT_CURRENT
-	KindCount64   // MPI_Count in the small form too
-	KindToolClock // clock of MPI_T events
+	// Integers of 64 bits in both forms of a call.
+	KindAint      // MPI_Aint that is a distance in memory
+	KindOffset    // MPI_Offset that is an offset in a file
+	KindFileDisp  // MPI_Offset where a file view begins, or MPI_DISPLACEMENT_CURRENT
+	KindCount64   // MPI_Count in both forms of a call
+	KindToolClock // time of an MPI_T event in ticks of its source
 
-	KindTime // double, seconds
+	KindTime // double: time in seconds
 
-	// Handles. 4 or 8 bytes wide, depending on the flavour.
+	// MPI handles, of 4 or 8 bytes depending on the flavour.
 	KindComm
 	KindGroup
 	KindDatatype
@@ -68,96 +68,96 @@ const (
 	KindErrhandler
 	KindSession
 
-	// Objects of the tools interface: opaque, of pointer size.
+	// Handles of the tools interface MPI_T: opaque pointers.
 	KindCvar
 	KindPvar
 	KindPvarSession
 	KindToolEvent
 	KindToolEventRegistration
 	KindToolEnum
-	KindToolBoundHandle // address of an MPI handle that a tool variable is bound to
+	KindToolBoundHandle // address of the MPI handle that a variable of MPI_T is bound to
 
-	// Addresses.
-	KindBuffer     // choice buffer
-	KindPointer    // opaque address: extra state, attribute value
-	KindPointerOut // address of a pointer that the call sets
+	// Addresses in memory.
+	KindBuffer     // choice buffer: a buffer of any type
+	KindPointer    // address that MPI only passes on: extra state, value of an attribute
+	KindPointerOut // address where the call stores a pointer
 	KindAddress    // MPI_Aint that holds an absolute address
 
-	KindFunction  // callback
-	KindString    // characters, NUL-terminated
-	KindStatus    // MPI_Status
-	KindCStatus   // MPI_Status as an operand of a conversion function
-	KindFStatus   // status as an INTEGER array
-	KindF08Status // TYPE(MPI_Status)
+	KindFunction  // callback function
+	KindString    // string that ends with NUL
+	KindStatus    // MPI_Status that the call fills
+	KindCStatus   // MPI_Status as an argument of a function that converts it
+	KindFStatus   // status of mpif.h or module mpi: an array of INTEGERs
+	KindF08Status // status of module mpi_f08: a TYPE(MPI_Status)
 
-	// These are not recorded.
+	// Parameters that are not recorded.
 	KindArgc
 	KindArgv
 	KindVarargs
 
-	// For functions of POSIX and C, see io.txt.
-	KindFileDescriptor    // of an open file, or AT_FDCWD
-	KindFileStream        // FILE *
-	KindDirStream         // DIR *
+	// Parameters of functions of POSIX and C, see io.txt.
+	KindFileDescriptor    // descriptor of an open file, or AT_FDCWD
+	KindFileStream        // FILE *: stream of an open file
+	KindDirStream         // DIR *: stream of an open directory
 	KindMappedFileAddress // address of a mapped file
-	KindFilePath          // name of a file; the rank's number in it is replaced
-	KindOpenFlags         // flags of open, a bit set
-	KindFilePermissions   // permissions
-	KindPosixWhence       // SEEK_SET …
+	KindFilePath          // name of a file, in which the recorder replaces the rank's number
+	KindOpenFlags         // flags of open, such as O_CREAT, a set of bits
+	KindFilePermissions   // permissions of a new file, such as 0644
+	KindPosixWhence       // origin of a file offset in POSIX, such as SEEK_SET
 	KindErrno             // value of errno after the call
-	KindZeroOrMinusOne    // 0 or -1
-	KindSize              // size_t
-	KindSsize             // ssize_t
-	KindOffT              // off_t
-	KindOffTPointer       // off_t by pointer, -1 if it is null
-	KindIovecLength       // length of a piece of memory
-	KindTextLength        // characters; only their number is recorded
-	KindStringResult      // a string as the result; its length is recorded, -1 for NULL
-	KindAddressOrNull     // an address, or none
-	KindOpaque            // an address that is not recorded
+	KindZeroOrMinusOne    // result of a function without a value: 0, or -1 after an error
+	KindSize              // size_t: number of bytes or elements
+	KindSsize             // ssize_t: number of bytes, or -1
+	KindOffT              // off_t: offset in a file
+	KindOffTPointer       // pointer to an off_t, whose value is recorded; -1 for a null pointer
+	KindIovecLength       // length of one block of memory in a struct iovec
+	KindTextLength        // text that is written; only its number of characters is recorded
+	KindStringResult      // text that is returned; only its number of characters is recorded, -1 for NULL
+	KindAddressOrNull     // address; only whether it is null is recorded
+	KindOpaque            // address that is not recorded
 
-	// Kinds of constants that are never a parameter's.
-	KindLimitConstant // MPI_MAX_… and the like
-	KindWinFlavor     // value of the attribute WIN_CREATE_FLAVOR
-	KindWinModel      // value of the attribute WIN_MODEL
+	// Kinds of constants that no parameter has.
+	KindLimitConstant // limit of the MPI library, such as MPI_MAX_PROCESSOR_NAME
+	KindWinFlavor     // value of the window attribute MPI_WIN_CREATE_FLAVOR
+	KindWinModel      // value of the window attribute MPI_WIN_MODEL
 
-	KindUnknown // kind of a newer version's trace that this version does not know
+	KindUnknown // in readers: a kind that a trace of a newer version has and this version does not know
 
 	kindEnd
 )
 
-// A Form is how values of a kind are passed in C and laid out in a record.
+// A Form is how values of a kind are passed in C and stored in a record.
 type Form uint8
 
 // The forms.
 const (
-	FormNone     Form = iota // not recorded, or no parameter at all
-	FormInt                  // integer
-	FormDouble               // double
-	FormHandle               // MPI handle
-	FormObject               // tool object
-	FormAddress              // memory address, recorded as segment and offset
-	FormFunction             // code address
-	FormString               // bytes
-	FormStatus               // MPI_Status or one of its Fortran twins
+	FormNone     Form = iota // values are not recorded
+	FormInt                  // an integer
+	FormDouble               // a double
+	FormHandle               // an MPI handle
+	FormObject               // a handle of the tools interface MPI_T
+	FormAddress              // a memory address, recorded as a segment and an offset
+	FormFunction             // the address of a function
+	FormString               // the bytes of a string
+	FormStatus               // an MPI_Status, or a status in Fortran
 )
 
-// A Width is the size of a value in C.
+// A Width is the size of a value of some kind in C.
 type Width uint8
 
-// The widths. Width32 and Width64 are numbers of bits.
+// The widths. Width32 and Width64 are the number of bits.
 const (
-	WidthHandle  Width = 0  // as Layout.HandleSize says
+	WidthHandle  Width = 0  // size of a handle, as returned by Layout.HandleSize
 	WidthPointer Width = 1  // size of a pointer
-	Width32      Width = 32 // int and enums
-	Width64      Width = 64 // MPI_Aint, MPI_Count, MPI_Offset, double
+	Width32      Width = 32 // int and enums: 32 bits
+	Width64      Width = 64 // MPI_Aint, MPI_Count, MPI_Offset and double: 64 bits
 )
 
 type kindInfo struct {
 	name         string
 	form         Form
 	small, large Width
-	bits         bool // a set of bits: names are joined by |
+	bits         bool // values are sets of bits, whose names are joined by |
 }
 
 var kindTable = [kindEnd]kindInfo{
@@ -291,7 +291,7 @@ var kindByName = func() map[string]Kind {
 	return m
 }()
 
-// Kinds lists all kinds.
+// Kinds returns all kinds except KindNone.
 func Kinds() []Kind {
 	list := make([]Kind, 0, kindEnd)
 	for k := KindNone + 1; k < kindEnd; k++ {
@@ -300,7 +300,7 @@ func Kinds() []Kind {
 	return list
 }
 
-// KindNamed finds a kind by the name it has in calls.txt and constants.txt.
+// KindNamed returns the kind with a name of calls.txt, io.txt or constants.txt.
 func KindNamed(name string) (Kind, bool) {
 	k, ok := kindByName[name]
 	return k, ok
@@ -313,15 +313,15 @@ func (k Kind) info() *kindInfo {
 	return &kindTable[k]
 }
 
-// Name returns the kind's name in calls.txt.
+// Name returns the kind's name in calls.txt or io.txt.
 func (k Kind) Name() string { return k.info().name }
 
 func (k Kind) String() string { return k.info().name }
 
-// Form says how values of the kind are passed and recorded.
+// Form returns how values of the kind are passed and recorded.
 func (k Kind) Form() Form { return k.info().form }
 
-// Width returns the size in C, in the small or in the large form of a call.
+// Width returns the size of values of the kind in C. It may differ in the large form of a call.
 func (k Kind) Width(large bool) Width {
 	if large {
 		return k.info().large
@@ -329,23 +329,23 @@ func (k Kind) Width(large bool) Width {
 	return k.info().small
 }
 
-// WidensInLargeForm reports whether the large form of a call has a wider type here.
+// WidensInLargeForm reports whether values of the kind are wider in the large form of a call than in the small one.
 func (k Kind) WidensInLargeForm() bool { return k.info().small != k.info().large }
 
-// IsHandle reports whether the kind is an MPI handle.
+// IsHandle reports whether values are handles of MPI, or of open files of POSIX and C.
 func (k Kind) IsHandle() bool { return k.info().form == FormHandle }
 
-// IsTool reports whether the kind is an object of the tools interface.
+// IsTool reports whether values are handles of the tools interface MPI_T.
 func (k Kind) IsTool() bool { return k.info().form == FormObject }
 
 // IsBits reports whether values are sets of bits.
 func (k Kind) IsBits() bool { return k.info().bits }
 
-// IsFile reports whether the kind occurs in io.txt only, which has the functions of POSIX and C.
+// IsFile reports whether only functions of POSIX and C, those of io.txt, have parameters of the kind.
 func (k Kind) IsFile() bool { return k >= KindFileDescriptor && k <= KindOpaque }
 
-// IsStatus reports whether the kind is a status in one of its three shapes.
+// IsStatus reports whether values are statuses of C or of Fortran.
 func (k Kind) IsStatus() bool { return k.info().form == FormStatus }
 
-// IsParam reports whether a parameter can be of this kind.
+// IsParam reports whether a parameter may be of this kind, instead of only constants.
 func (k Kind) IsParam() bool { return k > KindNone && k < KindLimitConstant }

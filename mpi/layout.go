@@ -2,13 +2,15 @@ package mpi
 
 import "sync"
 
-// A Layout describes how a flavour passes values at the C boundary on 64-bit machines.
+// A Layout describes how a flavour represents values at the C boundary on 64-bit machines.
 type Layout struct {
 	Flavour       Flavour
 	Status        StatusLayout
 	FortranStatus FortranStatusLayout
 	C             Sentinels
-	Fortran       []Sentinels // special addresses of mpif.h and of the Fortran modules; empty: the same as in C
+	// The special addresses of mpif.h and of the Fortran modules: one element for each of their sets. Empty: they are
+	// those of C.
+	Fortran []Sentinels
 
 	handleSize int
 	fileSize   int
@@ -17,7 +19,7 @@ type Layout struct {
 // LayoutOf returns the layout of a flavour.
 func LayoutOf(f Flavour) *Layout { return &layouts[f] }
 
-// HandleSize returns the number of bytes of a handle in C.
+// HandleSize returns the size in bytes of a handle of this kind in C.
 func (l *Layout) HandleSize(kind Kind) int {
 	if kind == KindFile {
 		return l.fileSize
@@ -28,36 +30,34 @@ func (l *Layout) HandleSize(kind Kind) int {
 	return l.handleSize
 }
 
-// A StatusLayout places the fields of MPI_Status, in bytes.
+// A StatusLayout is the size of MPI_Status and the offsets of its fields, in bytes.
 type StatusLayout struct {
 	Size               int
 	Source, Tag, Error int
 	Count              CountForm
 }
 
-// A CountForm is how a status stores the number of bytes received and whether
-// the operation was cancelled.
+// A CountForm is where a status has the number of bytes received, and whether the operation was cancelled.
 type CountForm uint8
 
-// The count forms.
+// The values of CountForm.
 const (
-	// CountHidden: ask with MPI_Get_elements_x and MPI_Test_cancelled.
+	// CountHidden: in no known field, so MPI_Get_elements_x and MPI_Test_cancelled must be called.
 	CountHidden CountForm = iota
-	// CountSplit: low 32 bits at offset 0; at offset 4 the high 31 bits above
-	// the bit that says cancelled.
+	// CountSplit: the low 32 bits of the count are at offset 0. At offset 4, the lowest bit says whether the
+	// operation was cancelled, and the other 31 bits are the high bits of the count.
 	CountSplit
-	// CountWord: cancelled is 32 bits wide at offset 12, the count 64 bits at 16.
+	// CountWord: whether the operation was cancelled is 32 bits at offset 12, the count is 64 bits at offset 16.
 	CountWord
 )
 
-// A FortranStatusLayout places the fields of a status that is an array of
-// INTEGERs, as indices from 0.
+// A FortranStatusLayout is the size of a status that is an array of INTEGERs, and the indices of its fields, from 0.
 type FortranStatusLayout struct {
-	Size               int // number of INTEGERs
+	Size               int // number of INTEGERs in a status
 	Source, Tag, Error int
 }
 
-// Sentinels are addresses with a special meaning instead of memory.
+// Sentinels are the special addresses, such as MPI_IN_PLACE, that mean something else than the memory there.
 type Sentinels struct {
 	Bottom, InPlace, BufferAutomatic Sentinel
 	StatusIgnore, StatusesIgnore     Sentinel
@@ -66,23 +66,23 @@ type Sentinels struct {
 	ArgvNull, ArgvsNull              Sentinel
 }
 
-// A Sentinel is a number, the address of an exported object, or what the
-// pointer in an exported object holds once the MPI is initialised.
+// A Sentinel is how to find a special address. It is a number, the address of an exported object, or the pointer in
+// an exported object once the MPI is initialised.
 type Sentinel struct {
 	Form   SentinelForm
 	Value  int64
 	Symbol string
 }
 
-// A SentinelForm determines which field of a Sentinel is used.
+// A SentinelForm says in which way a Sentinel has the address.
 type SentinelForm uint8
 
-// The sentinel forms.
+// The values of SentinelForm.
 const (
-	SentinelNone SentinelForm = iota // the flavour has none
+	SentinelNone SentinelForm = iota // the flavour has no such special address
 	SentinelValue
-	SentinelAddress // the address of Symbol
-	SentinelPointee // what the pointer Symbol holds; no address while that is null
+	SentinelAddress // it is the address of the object Symbol
+	SentinelPointee // it is the pointer in the object Symbol; while that is null there is no such address
 )
 
 func value(v int64) Sentinel       { return Sentinel{Form: SentinelValue, Value: v} }
@@ -102,7 +102,7 @@ var layouts = [flavourEnd]Layout{
 		},
 	},
 	FlavourMPICH: {
-		// MPI_File is a pointer, unlike all other handles.
+		// MPI_File is a pointer of 8 bytes, while all other handles have 4.
 		Flavour: FlavourMPICH, handleSize: 4, fileSize: 8,
 		Status:        StatusLayout{Size: 20, Source: 8, Tag: 12, Error: 16, Count: CountSplit},
 		FortranStatus: FortranStatusLayout{Size: 5, Source: 2, Tag: 3, Error: 4},
@@ -113,14 +113,16 @@ var layouts = [flavourEnd]Layout{
 			ErrcodesIgnore: value(0), ArgvNull: value(0), ArgvsNull: value(0),
 		},
 		Fortran: []Sentinels{
-			{ // mpif.h and mpi: common blocks, whose addresses the library learns at the first call
+			// For mpif.h and module mpi: common blocks, whose addresses the library learns at its first call from
+			// Fortran.
+			{
 				Bottom: contentsOf("MPIR_F_MPI_BOTTOM"), InPlace: contentsOf("MPIR_F_MPI_IN_PLACE"),
 				StatusIgnore: contentsOf("MPI_F_STATUS_IGNORE"), StatusesIgnore: contentsOf("MPI_F_STATUSES_IGNORE"),
 				Unweighted: contentsOf("MPIR_F_MPI_UNWEIGHTED"), WeightsEmpty: contentsOf("MPIR_F_MPI_WEIGHTS_EMPTY"),
 				ErrcodesIgnore: contentsOf("MPI_F_ERRCODES_IGNORE"),
 				ArgvNull:       contentsOf("MPI_F_ARGV_NULL"), ArgvsNull: contentsOf("MPI_F_ARGVS_NULL"),
 			},
-			{ // mpi_f08: objects of its own
+			{ // for module mpi_f08: objects of that module
 				Bottom: addressOf("MPIR_F08_MPI_BOTTOM"), InPlace: addressOf("MPIR_F08_MPI_IN_PLACE"),
 				StatusIgnore:   addressOf("MPIR_F08_MPI_STATUS_IGNORE_OBJ"),
 				StatusesIgnore: addressOf("MPIR_F08_MPI_STATUSES_IGNORE_OBJ"),
@@ -142,7 +144,7 @@ var layouts = [flavourEnd]Layout{
 			Unweighted: value(2), WeightsEmpty: value(3),
 			ErrcodesIgnore: value(0), ArgvNull: value(0), ArgvsNull: value(0),
 		},
-		Fortran: []Sentinels{{ // common blocks, for all three interfaces
+		Fortran: []Sentinels{{ // for mpif.h and both modules: the same common blocks
 			Bottom: addressOf("mpi_fortran_bottom_"), InPlace: addressOf("mpi_fortran_in_place_"),
 			BufferAutomatic: addressOf("mpi_fortran_buffer_automatic_"),
 			StatusIgnore:    addressOf("mpi_fortran_status_ignore_"),
@@ -155,14 +157,15 @@ var layouts = [flavourEnd]Layout{
 	},
 }
 
-// TypeSize returns the data size in bytes of a predefined datatype on a 64-bit machine, by its number in the
-// standard ABI. It returns false for MPI_DATATYPE_NULL and unknown numbers.
+// TypeSize returns the data size in bytes of a predefined datatype on a 64-bit machine, by its number in the standard
+// ABI. The bool is false for MPI_DATATYPE_NULL and unknown numbers.
 func TypeSize(handle int64) (int64, bool) {
 	t, ok := typeSizes()[handle]
 	return t.size, ok && t.size >= 0
 }
 
-// TypeExtent returns the extent of a predefined datatype.
+// TypeExtent returns the extent in bytes of a predefined datatype, by its number in the standard ABI. It is the size
+// unless constants.txt has an extent.
 func TypeExtent(handle int64) (int64, bool) {
 	t, ok := typeSizes()[handle]
 	if t.extent < 0 {
@@ -171,7 +174,7 @@ func TypeExtent(handle int64) (int64, bool) {
 	return t.extent, ok
 }
 
-// A typeSize is a datatype's sizes in constants.txt; -1: unknown.
+// A typeSize is size and extent of a datatype in constants.txt, in bytes; -1: not there.
 type typeSize struct{ size, extent int64 }
 
 var typeSizes = sync.OnceValue(func() map[int64]typeSize {

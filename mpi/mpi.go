@@ -16,7 +16,7 @@ import (
 	"sync"
 )
 
-// The tables as strings, so that parsed words are slices without memory of their own.
+// The tables are strings, so that parsed words are slices of them without memory of their own.
 var (
 	//go:embed calls.txt
 	callsText string
@@ -28,7 +28,7 @@ var (
 	fileConstantsText string
 )
 
-// FirstFileCallID is the lowest id of functions of POSIX and C.
+// FirstFileCallID is the lowest id of functions of POSIX and C; functions of MPI have lower ones.
 const FirstFileCallID = 2048
 
 var (
@@ -36,15 +36,15 @@ var (
 	fileTable = sync.OnceValue(func() *stanzas { return findStanzas("io.txt", filesText, FirstFileCallID, 128) })
 )
 
-// FileCalls returns the functions of POSIX and C that work on files, in the order of their
-// ids. The caller must not change them.
+// FileCalls returns the functions of POSIX and C in io.txt, in the order of their ids. The caller must not change
+// them.
 func FileCalls() []*Call { return fileTable().all() }
 
 // Calls returns all functions of MPI in the order of their ids. The caller must not
 // change them.
 func Calls() []*Call { return callTable().all() }
 
-// Lookup finds a function by its C name.
+// Lookup returns the function of MPI, POSIX or C with this name.
 func Lookup(name string) (*Call, bool) {
 	t := callTable()
 	if !strings.HasPrefix(name, "MPI_") {
@@ -57,7 +57,7 @@ func Lookup(name string) (*Call, bool) {
 	return t.call(id), true
 }
 
-// ByID returns a function by its id. Ids come from records and traces, so callers must expect false for unknown
+// ByID returns the function with this id. Ids come from records and traces, so callers must expect false for unknown
 // ones.
 func ByID(id uint16) (*Call, bool) {
 	t := callTable()

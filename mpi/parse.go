@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// A calls is calls.txt, or a part of it, parsed.
+// A calls is the parsed functions of calls.txt or io.txt, or of a part of it.
 type calls struct {
-	list   []*Call // by id
+	list   []*Call // in the order of the file
 	byName map[string]*Call
 }
 
@@ -29,9 +29,9 @@ type callParser struct {
 	table *calls
 
 	section, title string
-	call           *Call       // the call whose parameters follow
-	at             map[int]int // by id: line where a call begins
-	system         bool        // parsing io.txt: functions of POSIX and C
+	call           *Call       // call that the following lines of parameters belong to
+	at             map[int]int // by id of a call: number of the line where it begins
+	system         bool        // the file is io.txt: functions of POSIX and C
 }
 
 func parseCalls(file, text string) (*calls, error) {
@@ -46,7 +46,7 @@ func newCallParser(file string, line int) *callParser {
 	return &callParser{file: file, line: line, table: &calls{byName: make(map[string]*Call)}, at: make(map[int]int)}
 }
 
-// parseText parses the rest of the table, which begins in the line after p.line.
+// parseText parses text, whose first line is the one after line p.line of the file.
 func (p *callParser) parseText(text string) error {
 	for line := range strings.SplitSeq(text, "\n") {
 		p.line++
@@ -100,8 +100,7 @@ func (p *callParser) parseLine(line string) error {
 	return fmt.Errorf("unknown line %q: want section, call, large or form", words[0])
 }
 
-// splitWords cuts a line at blanks, keeps "quoted text" and [brackets]
-// together, and drops a comment.
+// splitWords splits a line at blanks, without a comment at its end. "Quoted text" and [brackets] remain one word.
 func splitWords(line string) ([]string, error) {
 	var words []string
 	for {
@@ -173,7 +172,7 @@ func (p *callParser) parseCall(words []string) error {
 	return p.add(c)
 }
 
-// parseHead reads id, name, class and reason and returns what follows them.
+// parseHead parses id, name, class and reason of a call, and returns the words that follow these.
 func (p *callParser) parseHead(c *Call, words []string) ([]string, error) {
 	id, err := strconv.ParseUint(words[0], 10, 16)
 	if err != nil || id == 0 {
@@ -305,7 +304,7 @@ func parseKind(q *Param, word string) error {
 			return err
 		}
 	}
-	// A single output string has a capacity, which does not make it an array.
+	// The length of a single output string is its capacity, so the string is no array.
 	q.Array = !(kind == KindString && q.Dir != DirIn && !nested)
 	return nil
 }
@@ -362,7 +361,7 @@ func (p *callParser) finish() error {
 	return nil
 }
 
-// finishCall checks conditions that involve several parameters.
+// finishCall checks the current call for what depends on several of its parameters.
 func (p *callParser) finishCall() error {
 	c := p.call
 	if c == nil || c.Large {
@@ -432,8 +431,7 @@ func checkParam(c *Call, q *Param) error {
 	return bad
 }
 
-// splitLargeOnly takes the parameters that only the large form has out of the
-// small one.
+// splitLargeOnly removes the parameters that only the large form has from the small form.
 func splitLargeOnly(small *Call) error {
 	keep := make([]Param, 0, len(small.Params))
 	for _, q := range small.Params {

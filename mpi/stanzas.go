@@ -6,35 +6,36 @@ import (
 	"sync"
 )
 
-// stanzas is calls.txt, or io.txt, parsed on demand. A recorder, which starts with every process of a program,
-// needs a few of some hundred calls, and so do most readers: a call is parsed at its first use.
+// stanzas is calls.txt or io.txt. Each call in it is parsed at its first use. A recorder is part of each process
+// of a program, and needs only a few of the hundreds of calls. So do most readers.
 type stanzas struct {
 	file string
 	text string
-	base uint16   // the lowest id
-	byID []stanza // by id - base
+	base uint16   // lowest id of a call in the file
+	byID []stanza // by id minus base: where the call is defined; zero: no call has this id
 
 	mu     sync.Mutex
-	parsed []*Call // by id - base; nil: not parsed yet
+	parsed []*Call // by id minus base: the call; nil: not parsed yet, or no such call
 
 	names func() map[string]uint16
 	all   func() []*Call
 }
 
-// A stanza is the byte ranges of a call's definition, its parameters and its large form in the text. Missing ones are
-// zero.
+// A stanza is where the definition of a call is in the text, with its parameters and its large form: from byte from
+// up to byte to. The zero stanza has no call.
 type stanza struct {
 	from, to int32
-	line     int32 // line where it begins, from 0
-	section  int32 // offset of its section's line
-	head     int32 // offset of the line with the id and the name
+	line     int32 // number of the first line, from 0
+	section  int32 // offset in the text of the line of the call's section
+	head     int32 // offset in the text of the line with id and name, of the call itself or of its large form
 }
 
-// findStanzas finds the definitions of calls without parsing them. Errors in a definition show when it is parsed.
+// findStanzas finds where calls are defined in a table, without parsing them. An error in a definition shows only
+// when the call is parsed.
 func findStanzas(file, text string, base uint16, room int) *stanzas {
 	s := &stanzas{file: file, text: text, base: base, byID: make([]stanza, 0, room)}
 	var now stanza
-	var of [2]uint16 // ids of the current call and its large form
+	var of [2]uint16 // ids of the current call and of its large form; 0: none
 	end := func(at int) {
 		for _, id := range of {
 			if id > 0 {
@@ -93,7 +94,7 @@ func findStanzas(file, text string, base uint16, room int) *stanzas {
 	return s
 }
 
-// call returns the call with an id; nil if there is no such call.
+// call returns the call with this id, which it parses at the first use; nil if there is no such call.
 func (s *stanzas) call(id uint16) *Call {
 	i := int(id) - int(s.base)
 	if i < 0 || i >= len(s.byID) || s.byID[i].to == 0 {
@@ -103,13 +104,13 @@ func (s *stanzas) call(id uint16) *Call {
 	defer s.mu.Unlock()
 	if s.parsed[i] == nil {
 		if err := s.parse(&s.byID[i]); err != nil {
-			panic(err) // the table is part of the program; tests parse it
+			panic(err) // the table is part of the program, and tests parse all of it
 		}
 	}
 	return s.parsed[i]
 }
 
-// parse parses a call, and its large form if there is one.
+// parse parses the call at x together with its large form, and stores both in s.parsed.
 func (s *stanzas) parse(x *stanza) error {
 	section, _, _ := strings.Cut(s.text[x.section:], "\n")
 	p := newCallParser(s.file, int(x.line))
@@ -126,7 +127,7 @@ func (s *stanzas) parse(x *stanza) error {
 	return nil
 }
 
-// headOf is the id and the name in a line that begins a call or its large form.
+// headOf returns the id and the name in a line that begins a call or a large form.
 func headOf(line string) (id uint16, name string) {
 	_, line, _ = strings.Cut(line, " ")
 	number, line, _ := strings.Cut(line, " ")

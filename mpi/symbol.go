@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// spellings has the C names of MPI's functions by their lower case.
+// spellings has the C name of each function of MPI, by the name in lower case.
 var spellings = sync.OnceValue(func() map[string]string {
 	t := callTable()
 	names := make(map[string]string, len(t.byID))
@@ -18,8 +18,8 @@ var spellings = sync.OnceValue(func() map[string]string {
 	return names
 })
 
-// FunctionOfSymbol returns the name of the MPI function that a linker symbol denotes, or "": the C name, with prefix P
-// for the profiling interface. It accepts all spellings of Fortran symbols.
+// FunctionOfSymbol returns the C name of the MPI function whose linker symbol this is, with prefix P for the
+// profiling interface. It accepts all spellings of Fortran symbols. For all other symbols it returns "".
 func FunctionOfSymbol(symbol string) string {
 	name, _, _ := strings.Cut(symbol, "@")
 	profiling := ""
@@ -41,15 +41,16 @@ func FunctionOfSymbol(symbol string) string {
 	return ""
 }
 
-// A PredefinedHandles is the predefined handles of one kind in one process.
+// A PredefinedHandles translates the predefined handles of one kind between the values of one process and the
+// standard ABI.
 type PredefinedHandles struct {
 	abi map[uint64]int64
 	raw map[int64]uint64
 }
 
-// NewPredefinedHandles makes the table of a kind. Where predefined handles are addresses
-// of objects in the MPI library, address finds them; it reports false for
-// objects that this release of the library doesn't have.
+// NewPredefinedHandles returns the table of a kind for a process with an MPI of flavour f. address returns the
+// address of an object in the MPI library, as a predefined handle may be such an address. It reports false for
+// objects that this release of the library does not have.
 func NewPredefinedHandles(f Flavour, kind Kind, address func(symbol string) (uint64, bool)) *PredefinedHandles {
 	h := &PredefinedHandles{abi: make(map[uint64]int64), raw: make(map[int64]uint64)}
 	for _, c := range Constants(kind) {
@@ -75,20 +76,21 @@ func NewPredefinedHandles(f Flavour, kind Kind, address func(symbol string) (uin
 	return h
 }
 
-// ABI returns the standard ABI's number of a predefined handle.
+// ABI returns the number that a predefined handle of the process has in the standard ABI; false if raw is no
+// predefined handle.
 func (h *PredefinedHandles) ABI(raw uint64) (int64, bool) {
 	v, ok := h.abi[raw]
 	return v, ok
 }
 
-// Raw returns the process's value of a predefined handle.
+// Raw returns the process's value of a predefined handle, given its number in the standard ABI.
 func (h *PredefinedHandles) Raw(abi int64) (uint64, bool) {
 	v, ok := h.raw[abi]
 	return v, ok
 }
 
-// HandleSymbols lists the objects whose addresses are predefined handles of a
-// flavour, without repetition, in the order of the table.
+// HandleSymbols lists the exported objects whose addresses are predefined handles in a flavour, each once, in the
+// order of constants.txt.
 func HandleSymbols(f Flavour) []string {
 	var list []string
 	seen := make(map[string]bool)
@@ -101,7 +103,7 @@ func HandleSymbols(f Flavour) []string {
 	return list
 }
 
-// NullHandle returns the standard ABI's number of a kind's null handle.
+// NullHandle returns the standard ABI's number of the null handle of a kind; false if the kind has none.
 func NullHandle(kind Kind) (int64, bool) {
 	v, ok := nullHandles[kind]
 	return v, ok

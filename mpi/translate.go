@@ -5,39 +5,43 @@ import (
 	"sync"
 )
 
-// FirstHandleID is the lowest number in a trace of handles that a program makes. Smaller numbers are predefined
+// FirstHandleID is the lowest number that a trace has for a handle made by the program. Lower numbers are predefined
 // handles.
 const FirstHandleID = 1024
 
 // A NumberTable translates the numbers of one kind between a flavour and the standard ABI. The zero NumberTable
-// leaves numbers unchanged.
+// leaves all numbers unchanged.
 //
-// Translation is one to one over all integers, so that an invalid value, such as a rank of -7 in an erroneous program,
-// is preserved. If a constant's number in the ABI is an ordinary number in the flavour, the latter is translated to a
-// number that the flavour uses for a constant. There are two exceptions, both many to one. MPICH puts a serial number
-// into error codes, which is dropped. Some keys have other numbers in Fortran than in C.
+// The translation is one to one over all integers, so that an invalid value, such as a rank of -7 in an erroneous
+// program, is preserved. A constant's number in the ABI may be an ordinary number in the flavour. The ordinary number
+// is then translated to a number that is a constant in the flavour.
+//
+// There are two exceptions, where several numbers become the same. MPICH puts a serial number into error codes, which
+// is dropped. Some keys have other numbers in Fortran than in C.
 type NumberTable struct {
-	low   int64   // the flavour's number for dense[0]
-	dense []int64 // the ABI's numbers for low, low + 1, … of the flavour
-	far   []pair  // pairs outside of dense, sorted by from
-	back  []pair  // pairs for the reverse direction, sorted by from
-	bits  []pair  // for sets of bits: each bit of the flavour and of the ABI
-	strip bool    // translate MPICH error codes
+	low   int64   // the number in the flavour that dense[0] translates
+	dense []int64 // for the flavour's numbers low, low + 1, …: the number in the ABI
+	far   []pair  // translations of the flavour's numbers outside dense, sorted by from
+	back  []pair  // translations from the ABI to the flavour, sorted by from
+	// For sets of bits: each bit in the flavour (from) and in the ABI (to); nil: numbers are no sets of bits.
+	bits  []pair
+	strip bool // numbers are MPICH error codes: only the error class in them is kept
 }
 
 type pair struct{ from, to int64 }
 
-// denseSpan is the largest range of numbers in dense.
+// denseSpan is the number of the flavour's numbers around 0 that may be in dense.
 const denseSpan = 512
 
-// Translation returns the table of a kind in a flavour. Handles are not translated by tables, see PredefinedHandles.
+// Translation returns the table for numbers of a kind in a flavour. Handles have no such table, but
+// PredefinedHandles.
 func Translation(f Flavour, kind Kind) *NumberTable {
 	t := &translations[f][kind]
 	t.once.Do(func() { t.table = makeTable(f, kind) })
 	return t.table
 }
 
-// Tables are made at the first use: a process has one flavour and few kinds.
+// Each table is made at its first use, as a process has one flavour and uses few kinds.
 var translations [flavourEnd][kindEnd]struct {
 	once  sync.Once
 	table *NumberTable
@@ -48,7 +52,7 @@ func (t *NumberTable) IsIdentity() bool {
 	return len(t.dense) == 0 && len(t.far) == 0 && len(t.bits) == 0 && !t.strip
 }
 
-// ABI translates a number of the flavour into the standard ABI's.
+// ABI translates a number of the flavour to the standard ABI.
 func (t *NumberTable) ABI(v int64) int64 {
 	if t.bits != nil {
 		return mapBits(t.bits, v, false)
@@ -62,7 +66,7 @@ func (t *NumberTable) ABI(v int64) int64 {
 	return lookup(t.far, v)
 }
 
-// Raw translates a number of the standard ABI into the flavour's.
+// Raw translates a number of the standard ABI to the flavour.
 func (t *NumberTable) Raw(v int64) int64 {
 	if t.bits != nil {
 		return mapBits(t.bits, v, true)
@@ -111,8 +115,9 @@ func mapBits(bits []pair, v int64, back bool) int64 {
 	return out | v
 }
 
-// An MPICH error code has its class in the low bits, and above it location and cause of the error, with a serial
-// number that differs between runs. Codes that the program itself added are marked and have no such number.
+// An MPICH error code has the error class in its low bits. Above are location and cause of the error, and a serial
+// number that differs between runs. Codes that the program itself added have mpichDynamicBit set and no serial
+// number.
 const (
 	mpichClassMask  = 0x7f
 	mpichDynamicBit = 0x40000000
@@ -128,7 +133,7 @@ func stripErrorCode(v int64) int64 {
 func makeTable(f Flavour, kind Kind) *NumberTable {
 	t := &NumberTable{}
 	if f == FlavourABI || kind.IsHandle() || kind == KindLimitConstant || kind.IsFile() {
-		return t // limits are amounts and are not translated
+		return t // limits have no number in the ABI to translate to: they are amounts
 	}
 	var from, extra []pair
 	for _, c := range Constants(kind) {
@@ -160,8 +165,8 @@ func makeTable(f Flavour, kind Kind) *NumberTable {
 	return t
 }
 
-// closePairs extends a partial one-to-one map to all integers: numbers that are only a target become sources,
-// mapped to numbers that are only a source.
+// closePairs extends a one-to-one map of some integers to one of all integers. Numbers in the list that are only a
+// target become sources, mapped to the numbers that are only a source.
 func closePairs(list []pair) []pair {
 	sources, targets := make(map[int64]bool), make(map[int64]bool)
 	var unique []pair
@@ -188,7 +193,7 @@ func closePairs(list []pair) []pair {
 	return unique
 }
 
-// fill stores pairs near zero in dense and all others in far.
+// fill puts the translations of numbers near zero into dense, and all others into far.
 func (t *NumberTable) fill(list []pair) {
 	near := func(p pair) bool { return p.from > -denseSpan/2 && p.from < denseSpan/2 }
 	low, high, any := int64(0), int64(0), false

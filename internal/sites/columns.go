@@ -8,12 +8,12 @@ import (
 
 // KnownFacts is what is known of all sites of a table. Columns of unknown values are omitted.
 type KnownFacts struct {
-	TimeNs int64 // sum over all ranks and threads
+	TimeNs int64 // time of all threads from first to last call, in ns: column "of run" is a share of it
 	Times  bool
-	Waits  bool // wait states are known
+	Waits  bool // the trace has wait states
 }
 
-// wide is the terminal width from which on a table shows its less important columns.
+// wide is the terminal width, in characters, from which on a table shows its less important columns.
 const wide = 112
 
 // AllColumns returns the columns of a table of call sites, in order. Text, CSV, JSON, the page, the database,
@@ -22,7 +22,7 @@ func AllColumns(known KnownFacts) show.Columns[Site] {
 	return append(NameColumns(), MeasureColumns(known)...)
 }
 
-// NameColumns returns the columns that identify a row's call site.
+// NameColumns returns the columns that identify a call site: function, place and address.
 func NameColumns() show.Columns[Site] {
 	return show.Columns[Site]{
 		{Name: "function", Unit: show.UnitWord, Doc: "MPI function", Value: func(s Site) any { return s.FunctionSite.Function }},
@@ -94,7 +94,7 @@ func MeasureColumns(known KnownFacts) show.Columns[Site] {
 	return list
 }
 
-// imbalance writes how unevenly the ranks share the time.
+// imbalance returns Site.Imbalance as text, after "≥" if it is a lower bound; "" for fewer than two ranks.
 func imbalance(s Site) string {
 	switch {
 	case s.TimePerRank.Ranks < 2:

@@ -7,22 +7,23 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Naming determines the names of call sites, and which addresses are one: compilers copy calls, so that one
-// source line has several addresses. An address without a line in the debug information is a call site of its own.
+// A Naming determines the names of call sites, and which addresses are the same call site: as compilers copy calls,
+// one source line may have several. An address without a line in the debug information is a call site of its own.
 type Naming struct {
 	Locate calltree.Locator
 
-	first map[line]trace.Site // by line: its lowest address
+	first map[line]trace.Site // by line: the lowest address of its calls
 	of    map[trace.FunctionSite]trace.FunctionSite
 	alone map[frame]trace.Site
 	outer map[trace.Site]*trace.Site
-	count map[trace.FunctionSite]int // number of addresses of each call site, regardless of its callers
+	count map[trace.FunctionSite]int // by call site without its callers: number of its addresses
 }
 
 // A line is a source line as printed, with the function called there.
 type line struct{ function, module, text string }
 
-// A frame is an address with the function called from it; "" for frames around the call.
+// A frame is an address in a call stack. function is the MPI function called from there; "" for the frames of
+// callers.
 type frame struct {
 	function string
 	at       trace.Site
@@ -31,7 +32,8 @@ type frame struct {
 // NamingByAddress returns a naming in which each address is a call site.
 func NamingByAddress(where calltree.Locator) *Naming { return &Naming{Locate: where} }
 
-// NamingByLine returns a naming in which the addresses of one source line in one call path are one call site.
+// NamingByLine returns a naming in which addresses are the same call site if the source
+// lines of the call and of all its callers are the same.
 func NamingByLine(r *trace.Reader, where calltree.Locator) (*Naming, error) {
 	s := &Naming{
 		Locate: where, first: make(map[line]trace.Site), of: make(map[trace.FunctionSite]trace.FunctionSite), alone: make(map[frame]trace.Site),
@@ -80,7 +82,7 @@ func NamingByLine(r *trace.Reader, where calltree.Locator) (*Naming, error) {
 	return s, nil
 }
 
-// Representative returns the call site with the lowest address, of those that are one with x.
+// Representative returns the lowest of the addresses that are the same call site as x.
 func (s *Naming) Representative(x trace.FunctionSite) trace.FunctionSite {
 	if s == nil || s.alone == nil {
 		return x
@@ -98,7 +100,7 @@ func (s *Naming) Representative(x trace.FunctionSite) trace.FunctionSite {
 	})
 }
 
-// around returns the frames around a call, with equal pointers for equal frames.
+// around returns the frames of a call's callers, from at outwards. Equal frames give equal pointers.
 func (s *Naming) around(at *trace.Site) *trace.Site {
 	if at == nil {
 		return nil
@@ -116,8 +118,8 @@ func (s *Naming) frame(function string, at trace.Site) trace.Site {
 	return f.at
 }
 
-// CountAddresses counts the addresses that are one call site, regardless of callers: 1, unless the compiler copied the
-// call.
+// CountAddresses returns the number of addresses that are the same call site as x, regardless of callers. It is 1
+// unless the compiler copied the call.
 func (s *Naming) CountAddresses(x trace.FunctionSite) int {
 	if s == nil {
 		return 1

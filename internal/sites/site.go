@@ -18,12 +18,12 @@ import (
 )
 
 // A Site is all calls of one function from one call site, over all ranks. Its JSON fields are those of release 1.0;
-// Columns determine what is shown.
+// AllColumns determines what is shown.
 type Site struct {
 	FunctionSite trace.FunctionSite `json:"-"`
 	Function     *trace.Function    `json:"-"`
-	Path         []calltree.Step    `json:"-"` // call path
-	HasCallers   bool               `json:"-"` // the frames around the calls were recorded
+	Path         []calltree.Step    `json:"-"` // functions around the call site, outermost first
+	HasCallers   bool               `json:"-"` // callers of the calls were recorded
 
 	Module    string            `json:"-"`
 	Offset    uint64            `json:"offset"`
@@ -32,23 +32,26 @@ type Site struct {
 	Addresses int               `json:"-"` // number of addresses that are this call site
 
 	sums.CallSums
-	TimePerRank       trace.Spread               `json:"-"`                             // distribution of the total time in these calls over the ranks
-	SpentIsLowerBound bool                       `json:"imbalance_estimated,omitempty"` // the largest total of TimePerRank is a lower bound
-	WaitedNs          int64                      `json:"-"`                             // time waited for other ranks
-	AttachedValues    []calltree.AttachedSummary `json:"values,omitempty"`              // values attached to the calls
+	// Distribution of the total time in these calls over the ranks.
+	TimePerRank trace.Spread `json:"-"`
+	// The largest total of TimePerRank is a lower bound.
+	SpentIsLowerBound bool `json:"imbalance_estimated,omitempty"`
+	// Time in which these calls waited for other ranks, sum over ranks.
+	WaitedNs       int64                      `json:"-"`
+	AttachedValues []calltree.AttachedSummary `json:"values,omitempty"` // values attached to the calls
 
 	Predicted *Prediction `json:"predicted,omitempty"`
 }
 
-// A Prediction is the times of calls on another machine, in ns and over all ranks: the calls themselves, and the
-// computation before them.
+// A Prediction is the predicted times of a site's calls on another machine, in ns and over all ranks: of the calls
+// themselves, and of the computation before them.
 type Prediction struct {
 	Ns        float64 `json:"ns"`
 	ComputeNs float64 `json:"compute_ns"`
 }
 
-// Imbalance returns the largest total of a rank divided by the mean over the ranks that make the call; 0 without
-// times.
+// Imbalance returns the total time in these calls of the rank with the largest total, divided by the mean over the
+// ranks that make the calls; 0 without times.
 func (s *Site) Imbalance() float64 {
 	if mean := s.TimePerRank.Mean(); mean > 0 {
 		return float64(s.TimePerRank.Max) / mean
@@ -56,8 +59,8 @@ func (s *Site) Imbalance() float64 {
 	return 0
 }
 
-// MergeRows merges the rows of all classes by call site, regardless of callers, or by call stack if stacks is set.
-// Rows are sorted by time, without times by number of calls.
+// MergeRows merges the rows of all classes by call site, or by call stack if stacks is set. Call sites are sorted by
+// time, without times by number of calls.
 func MergeRows(t *sums.Table, named *Naming, stacks bool) []Site {
 	key := func(x *sums.ClassRow) trace.FunctionSite {
 		if stacks {
@@ -69,7 +72,7 @@ func MergeRows(t *sums.Table, named *Naming, stacks bool) []Site {
 	list := []Site{}
 	for first := 0; first < len(t.Rows); {
 		class := t.Rows[first].Class
-		spent := make(map[int][]trace.Spread) // by site
+		spent := make(map[int][]trace.Spread) // by index in list: the times of the class's rows of that site
 		for ; first < len(t.Rows) && t.Rows[first].Class == class; first++ {
 			x := &t.Rows[first]
 			at := key(x)
@@ -82,7 +85,7 @@ func MergeRows(t *sums.Table, named *Naming, stacks bool) []Site {
 			spent[n] = append(spent[n], x.TimePerRank...)
 		}
 		for n, parts := range spent {
-			if len(parts) == 0 { // without times
+			if len(parts) == 0 { // a trace without times: ranks only
 				parts = []trace.Spread{{Ranks: len(t.Classes[class].Members)}}
 			}
 			all, apart := sums.AddSpreads(parts)

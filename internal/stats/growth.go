@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// MinLawPoints is how many numbers of ranks a growth law needs. With fewer points, very different laws fit equally
-// well.
+// MinLawPoints is the least number of different numbers of ranks for fitting a growth law. With fewer points, very
+// different laws fit equally well.
 const MinLawPoints = 5
 
 // A Law says how a quantity grows with the number of ranks p: C0 + C1·p^I·log2(p)^J, the performance
@@ -26,13 +26,13 @@ type Law struct {
 	Error float64 `json:"leave_one_out_error"`
 }
 
-// An exponents is a law without its coefficients: p to the power i times log₂ p to the power j.
+// An exponents is the growing factor of a law: p to the power i times log₂ p to the power j.
 type exponents struct {
 	i float64
 	j int
 }
 
-// shapes are the candidate laws in order of preference among equally good ones. Negative exponents are for work
+// shapes are the candidate laws. Of laws with about equal errors the first is chosen. Negative exponents are for work
 // that ranks share.
 var shapes = []exponents{
 	{0, 1}, {1, 0}, {-1, 0}, {0.5, 0}, {2, 0}, {1, 1}, {-0.5, 0}, {0, 2}, {1.5, 0}, {3, 0}, {-2, 0}, {0.5, 1}, {2, 1}, {-1, 1},
@@ -44,13 +44,15 @@ func (s exponents) at(p float64) float64 {
 	return math.Pow(p, s.i) * math.Pow(math.Log2(p), float64(s.j))
 }
 
-// near is the largest ratio of errors at which a simpler law is preferred to the best one.
+// near is the largest ratio of a shape's error to the least error of all shapes at which it may be chosen. The first
+// such shape is.
 const near = 1.1
 
-// enough is the largest error of a growing law, relative to that of a constant.
+// enough is the largest error of a growing law, relative to that of a constant: with a larger one, the constant is
+// chosen.
 const enough = 0.8
 
-// FitLaw fits a law to values by number of ranks, which must differ.
+// FitLaw fits a law to values, where values[i] was measured with ranks[i] ranks. The numbers of ranks must differ.
 func FitLaw(ranks, values []float64) (Law, error) {
 	if len(ranks) < MinLawPoints {
 		return Law{}, fmt.Errorf("%d numbers of ranks: a growth law needs %d at least", len(ranks), MinLawPoints)
@@ -95,7 +97,7 @@ func without(list []float64, i int) []float64 {
 	return append(append(make([]float64, 0, len(list)), list[:i]...), list[i+1:]...)
 }
 
-// difference returns the difference relative to the mean of both, from 0 to 2.
+// difference returns |a−b| divided by the mean of |a| and |b|: from 0 to 2.
 func difference(a, b float64) float64 {
 	if a == b {
 		return 0
@@ -103,7 +105,7 @@ func difference(a, b float64) float64 {
 	return 2 * math.Abs(a-b) / (math.Abs(a) + math.Abs(b))
 }
 
-// line fits c0 + c1·shape by least squares.
+// line fits c0 + c1·s(p) to the values by least squares, where p is the number of ranks.
 func line(ranks, values []float64, s exponents) (c0, c1 float64) {
 	t := make([]float64, len(ranks))
 	for i, p := range ranks {
@@ -158,7 +160,7 @@ func (l Law) GrowthOrder() string {
 	return strings.Join(words, " ")
 }
 
-// GCD is the greatest common divisor, never negative.
+// GCD returns the greatest common divisor of a and b, never negative.
 func GCD[T ~int32 | ~int64 | ~uint64](a, b T) T {
 	for b != 0 {
 		a, b = b, a%b
@@ -169,7 +171,7 @@ func GCD[T ~int32 | ~int64 | ~uint64](a, b T) T {
 	return a
 }
 
-// Median returns the median; 0 for an empty list.
+// Median returns the median of list; 0 for an empty list.
 func Median[T float64 | uint64](list []T) float64 {
 	n := len(list)
 	if n == 0 {

@@ -9,13 +9,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// mostExact is the number of distinct values up to which each is stored; above it they are reduced to coarse bins.
+// mostExact is how many distinct values a distribution stores one by one. With more it has bins instead, as many as
+// coarse at first.
 const (
 	mostExact = 1024
 	coarse    = 64
 )
 
-// A Bin is a range of numbers in a histogram.
+// A Bin is the numbers from Min to Max in a histogram: their sum and how many they are.
 type Bin struct {
 	Min, Max int64
 	Sum      float64
@@ -25,14 +26,14 @@ type Bin struct {
 // Mean returns the mean of the bin's numbers.
 func (b *Bin) Mean() float64 { return b.Sum / float64(b.Count) }
 
-// Value converts the bin to the form of a trace, with the mean rounded to an integer.
+// Value returns the bin as a trace stores it, with the mean rounded to an integer.
 func (b *Bin) Value() model.Bin {
 	mean := int64(math.Floor(b.Mean() + 0.5))
 	return model.Bin{Low: b.Min, High: b.Max, Value: min(max(mean, b.Min), b.Max), Count: b.Count}
 }
 
-// NumberDistribution is a distribution. Count, sum and extremes are always exact, and so are the numbers as long as few are
-// distinct.
+// NumberDistribution is a distribution of integers over ranks. Count, sum and extremes are always exact; so are all
+// numbers if only few are distinct.
 type NumberDistribution struct {
 	Count        uint64
 	Sum          float64
@@ -42,10 +43,10 @@ type NumberDistribution struct {
 	bins         []Bin // disjoint, in rising order
 }
 
-// Mean returns the mean of all numbers.
+// Mean returns the mean of the numbers added.
 func (n *NumberDistribution) Mean() float64 { return n.Sum / float64(n.Count) }
 
-// SingleValue returns the number that all are equal to; ok is false if they differ.
+// SingleValue returns the number that all added numbers are equal to; ok is false if they differ or there are none.
 func (n *NumberDistribution) SingleValue() (v int64, ok bool) {
 	return n.Min.Value, n.Count > 0 && n.Min.Value == n.Max.Value
 }
@@ -55,7 +56,7 @@ func (n *NumberDistribution) Add(v int64, count uint64, rank int) {
 	n.AddRange(Bin{v, v, float64(v) * float64(count), count}, rank)
 }
 
-// AddRange adds numbers given by their bounds and sum only.
+// AddRange adds b.Count numbers of a rank if only their bounds and sum are known.
 func (n *NumberDistribution) AddRange(b Bin, rank int) {
 	if b.Count == 0 {
 		return
@@ -110,13 +111,14 @@ func (n *NumberDistribution) Join(o *NumberDistribution) {
 	}
 }
 
-// before reports whether extreme e replaces o: it is less, or greater if sign is negative, or equal on a lower
-// rank.
+// before reports whether extreme e replaces extreme o. With sign 1 these are minima, with sign -1 maxima; of equal
+// values, that of the lower rank wins.
 func before(e, o model.Extreme, sign int) bool {
 	return cmp.Or(sign*cmp.Compare(e.Value, o.Value), cmp.Compare(e.Rank, o.Rank)) < 0
 }
 
-// DistinctNumbers returns the numbers in rising order, unless there are more than a limit.
+// DistinctNumbers returns the distinct numbers in rising order. ok is false if there are more than most, or if only
+// bins are left.
 func (n *NumberDistribution) DistinctNumbers(most int) (list []int64, ok bool) {
 	if len(n.bins) > 0 || len(n.exact) > most {
 		return nil, false
@@ -124,15 +126,15 @@ func (n *NumberDistribution) DistinctNumbers(most int) (list []int64, ok bool) {
 	return slices.Sorted(maps.Keys(n.exact)), true
 }
 
-// BinCount returns the number of bins that AllBins returns.
+// BinCount returns the number of bins of the histogram, counting each number that is stored exactly as a bin.
 func (n *NumberDistribution) BinCount() int { return len(n.bins) + len(n.exact) }
 
-// Distribution converts to the form of a trace, with at most most bins.
+// Distribution returns the distribution as a trace stores it, with at most most bins.
 func (n *NumberDistribution) Distribution(most int) model.Distribution {
 	return model.Distribution{Least: n.Min, Most: n.Max, Bins: BinsAsStored(JoinBins(n.AllBins(), most))}
 }
 
-// BinsAsStored converts bins to the form of a trace.
+// BinsAsStored returns the bins as a trace stores them.
 func BinsAsStored(list []Bin) (out []model.Bin) {
 	for i := range list {
 		out = append(out, list[i].Value())
@@ -149,7 +151,7 @@ func (n *NumberDistribution) AllBins() []Bin {
 	return apart(list)
 }
 
-// apart sorts bins, and merges overlapping ones.
+// apart sorts bins, and merges those that overlap.
 func apart(list []Bin) []Bin {
 	slices.SortFunc(list, func(a, b Bin) int { return cmp.Or(cmp.Compare(a.Min, b.Min), cmp.Compare(a.Max, b.Max)) })
 	out := list[:0]
@@ -167,7 +169,7 @@ func with(a, b Bin) Bin {
 	return Bin{min(a.Min, b.Min), max(a.Max, b.Max), a.Sum + b.Sum, a.Count + b.Count}
 }
 
-// JoinBins merges neighbouring bins into at most most, with about equal counts.
+// JoinBins merges neighbouring bins until there are at most most, with about equal counts.
 func JoinBins(list []Bin, most int) []Bin {
 	if len(list) <= most {
 		return list

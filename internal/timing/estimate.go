@@ -38,21 +38,21 @@ type Transport interface {
 // rounds is how often two ranks compare their clocks: each time by a message there and one back.
 const rounds = 12
 
-// SharedClocks is which ranks share a clock.
+// by number of the clock: the lowest rank that has it, in rising order
 type SharedClocks struct {
 	leaders []int       // by clock: its lowest rank, in rising order
 	own     int         // number of this rank's clock
-	runs    []rankRange // on rank 0 only: the clock numbers of all ranks, in order of ranks
+	runs    []rankRange // on rank 0 only: all ranks in order, with the numbers of their clocks
 }
 
-// A rankRange is consecutive ranks that have the same clock: the clock's id or, in SharedClocks, its number; and how
-// many ranks.
+// A rankRange is consecutive ranks with the same clock. id is the clock's id or, in SharedClocks, its number; ranks
+// is how many ranks they are.
 type rankRange struct{ id, ranks uint64 }
 
 // Len returns the number of clocks.
 func (c *SharedClocks) Len() int { return len(c.leaders) }
 
-// EachRankClock yields the clock of each rank, in order. It works on rank 0 only.
+// EachRankClock yields the number of each rank's clock, in order of ranks. It works on rank 0 only.
 func (c *SharedClocks) EachRankClock(yield func(clock int) bool) {
 	for _, r := range c.runs {
 		for range r.ranks {
@@ -63,8 +63,7 @@ func (c *SharedClocks) EachRankClock(yield func(clock int) bool) {
 	}
 }
 
-// FindSharedClocks finds which ranks have the same clock: those that give the same id. All
-// ranks call it together.
+// FindSharedClocks finds which ranks share a clock: those that pass the same id. All ranks call it together.
 func FindSharedClocks(t Transport, id uint64) (*SharedClocks, error) {
 	runs := []rankRange{{id, 1}}
 	parent, children := tree(t.Rank(), t.Size())
@@ -80,7 +79,7 @@ func FindSharedClocks(t Transport, id uint64) (*SharedClocks, error) {
 		runs = append(runs, theirs...)
 	}
 	c := &SharedClocks{}
-	var list []rankRange // by clock: id, and lowest rank
+	var list []rankRange // by number of the clock: its id, and its lowest rank in field ranks
 	if parent < 0 {
 		list = c.number(runs)
 	} else {
@@ -106,7 +105,8 @@ func FindSharedClocks(t Transport, id uint64) (*SharedClocks, error) {
 	return c, nil
 }
 
-// number numbers the clocks by first rank, and returns id and first rank of each.
+// number numbers the clocks in the order of their lowest ranks. It returns the id of each clock and, in field ranks,
+// its lowest rank.
 func (c *SharedClocks) number(runs []rankRange) (list []rankRange) {
 	index := make(map[uint64]uint64)
 	rank := uint64(0)
@@ -121,15 +121,15 @@ func (c *SharedClocks) number(runs []rankRange) (list []rankRange) {
 	return list
 }
 
-// A ClockEstimate is the difference of a clock to rank 0's, in ns.
+// A ClockEstimate is the difference between a clock and rank 0's clock at one time.
 type ClockEstimate struct {
-	AtNs     int64 // reading of the clock
-	OffsetNs int64 // rank 0's clock at that time, minus AtNs
-	BoundNs  int64 // largest error of the offset
+	AtNs     int64 // reading of the clock at that time
+	OffsetNs int64 // rank 0's clock at the same time, minus AtNs
+	BoundNs  int64 // largest possible error of OffsetNs
 }
 
-// Estimate compares the clocks. All ranks call it together; now reads the rank's
-// clock in ns. Rank 0 gets the estimates by clock, its own first, and the others nil.
+// Estimate compares the clocks with rank 0's. All ranks call it together; now reads the rank's own clock in ns. Rank
+// 0 gets one estimate for each clock, its own first; all other ranks get nil.
 func (c *SharedClocks) Estimate(t Transport, now func() int64) ([]ClockEstimate, error) {
 	if c.Len() < 2 || c.leaders[c.own] != t.Rank() {
 		return nil, nil
@@ -149,7 +149,8 @@ func (c *SharedClocks) Estimate(t Transport, now func() int64) ([]ClockEstimate,
 		}
 		return nil, nil
 	}
-	// So far each offset is relative to the parent's clock; parents precede children in the list.
+	// So far each offset is relative to the clock of the parent in the tree of clocks. In the list, parents precede
+	// their children.
 	for i := 1; i < len(list); i++ {
 		p, _ := tree(i, len(list))
 		list[i].OffsetNs += list[p].OffsetNs
@@ -158,7 +159,8 @@ func (c *SharedClocks) Estimate(t Transport, now func() int64) ([]ClockEstimate,
 	return list, nil
 }
 
-// ask compares the clock with the parent's, and sends it the estimates of the subtree.
+// ask compares the rank's clock with that of its parent in the tree of clocks, and sends the parent list: the
+// estimates of the clock's subtree.
 func (c *SharedClocks) ask(t Transport, parent int, now func() int64, list []ClockEstimate) error {
 	var b [8]byte
 	own := &list[0]
@@ -185,7 +187,7 @@ func (c *SharedClocks) ask(t Transport, parent int, now func() int64, list []Clo
 	return t.Send(parent, data)
 }
 
-// serve answers ask, and returns the estimates of the child's subtree.
+// serve does the parent's part of ask for one child, and returns the estimates of the child's subtree.
 func (c *SharedClocks) serve(t Transport, child int, now func() int64) ([]ClockEstimate, error) {
 	var b [8]byte
 	from := c.leaders[child]
@@ -213,8 +215,8 @@ func (c *SharedClocks) serve(t Transport, child int, now func() int64) ([]ClockE
 	return list, nil
 }
 
-// tree returns the neighbours of i in the binomial tree over 0 … n-1. A subtree is consecutive numbers from its
-// root on, as many as the lowest bit of the root. The parent of 0 is -1.
+// tree returns the parent and the children of i in the binomial tree over 0 … n-1; the parent of 0 is -1. A subtree
+// has consecutive numbers, from its root on: as many as the lowest bit of the root, up to n-1.
 func tree(i, n int) (parent int, children []int) {
 	parent = i - i&-i
 	if i == 0 {
@@ -259,7 +261,8 @@ func recvRuns(t Transport, from int) ([]rankRange, error) {
 	return runs, nil
 }
 
-// ClockLines combines two comparisons of the same clocks, at the begin and the end of a run.
+// ClockLines returns each clock's line, from two comparisons of the same clocks: at the begin and at the end of a
+// run.
 func ClockLines(first, last []ClockEstimate) []model.Clock {
 	lines := make([]model.Clock, min(len(first), len(last)))
 	for i := range lines {

@@ -18,32 +18,33 @@ type Mode string
 
 // The modes. In lossy modes each time has an error bound.
 const (
-	ModeStats    Mode = "stats"    // a summary of each distinct call
-	ModeHist     Mode = "hist"     // histograms too, by what came before the call
-	ModeLossless Mode = "lossless" // every time, in ticks
-	ModeCFG      Mode = "cfg"      // exponential bins, and a grammar over their numbers
-	ModeHistSig  Mode = "hist-sig" // the bins that are frequent for a distinct call have short codes
-	ModeSZ       Mode = "sz"       // prediction from the previous values, and residuals
-	ModeZFP      Mode = "zfp"      // blocks of a transform
+	ModeStats    Mode = "stats"    // sums over the calls of each distinct call, e.g. count, mean, extremes
+	ModeHist     Mode = "hist"     // as stats, with a histogram for each context in which the distinct call occurs
+	ModeLossless Mode = "lossless" // the exact time of every call, in ticks of the clock
+	ModeCFG      Mode = "cfg"      // bins with exponential bounds, and a grammar over the sequence of bin numbers
+	ModeHistSig  Mode = "hist-sig" // bins of each distinct call, where frequent bins have short codes
+	ModeSZ       Mode = "sz"       // prediction of each time from the times before it, and coded residuals
+	ModeZFP      Mode = "zfp"      // blocks of times, each transformed and rounded
 	ModeSZSig    Mode = "sz-sig"   // as sz, with the times of each distinct call adjacent
 	ModeZFPSig   Mode = "zfp-sig"  // as zfp, with the times of each distinct call adjacent
-	ModePlace    Mode = "place"    // prediction from the place in the program's structure
-	ModeNone     Mode = "none"     // nothing
+	ModePlace    Mode = "place"    // prediction of each time from earlier times at its place in the program's structure
+	ModeNone     Mode = "none"     // no times at all
 )
 
-// RecordableModes lists the modes that a run can be recorded in. In the others times are coded afterwards (papers/codecs).
+// RecordableModes lists the modes that a run can be recorded in. In all other modes, the times of a lossless trace
+// are coded afterwards (papers/codecs).
 var RecordableModes = []Mode{ModeStats, ModeHist, ModeLossless, ModePlace, ModeNone}
 
-// Modes lists all modes that traces have.
+// Modes lists all modes that the times of a trace may have.
 var Modes = []Mode{ModeStats, ModeHist, ModeLossless, ModeCFG, ModeHistSig, ModeSZ, ModeZFP, ModeSZSig, ModeZFPSig, ModePlace, ModeNone}
 
-// NeedsLog reports whether the mode stores each single time.
+// NeedsLog reports whether a trace of this mode has the time of each call, exact or with an error bound.
 func (m Mode) NeedsLog() bool { return !slices.Contains([]Mode{ModeStats, ModeHist, ModeNone, ""}, m) }
 
-// Histograms reports whether the mode keeps histograms.
+// Histograms reports whether a trace of this mode has histograms of times.
 func (m Mode) Histograms() bool { return m == ModeHist }
 
-// Lossy reports whether the mode has an error bound.
+// Lossy reports whether a trace of this mode has times that may be wrong up to an error bound.
 func (m Mode) Lossy() bool { return m.NeedsLog() && m != ModeLossless }
 
 // A WaitsPolicy determines when wait states are computed at the end of a run.
@@ -52,7 +53,7 @@ type WaitsPolicy string
 // The values of Options.Waits.
 const (
 	WaitsNever  WaitsPolicy = "never"
-	WaitsAuto   WaitsPolicy = "auto" // if it takes little time
+	WaitsAuto   WaitsPolicy = "auto" // if computing them takes little time
 	WaitsAlways WaitsPolicy = "always"
 )
 
@@ -67,24 +68,29 @@ const WhenOff = -1
 
 // Options determine what is recorded of times.
 type Options struct {
-	Waits       WaitsPolicy // "" means WaitsNever
-	WhenBytes   int64       // size of section when in bytes, whatever Waits is; 0: the default size, if wait states are computed; or WhenOff
-	Mode        Mode        // "" means ModeStats
-	Bins        int         // of a histogram; 0: the default number
-	SampleCalls int         // for ModeHistSig: how many first calls of each distinct call determine its bins; 0: the default number
+	Waits WaitsPolicy // "" means WaitsNever
+	// Size in bytes of section when, for which times are kept whatever Waits is. 0: the default size, if wait states
+	// are computed. WhenOff: no such section.
+	WhenBytes int64
+	Mode      Mode // "" means ModeStats
+	Bins      int  // number of bins of a histogram; 0: the default number
+	// For ModeHistSig: number of first calls of each distinct call from which its bins are determined; 0: the default
+	// number.
+	SampleCalls int
 	Error       Bound
-	Errors      map[string]Bound // by function, in place of Error
+	Errors      map[string]Bound // by name of the MPI function: its bound, which replaces Error
 }
 
-// NeedsLog reports whether the recorder must keep single times until the end of the run.
+// NeedsLog reports whether the recorder must keep the time of each call until the end of the run, for the trace, for
+// wait states or for section when.
 func (o *Options) NeedsLog() bool {
 	return o.Mode.NeedsLog() || o.Mode != ModeNone && (o.Waits != WaitsNever && o.Waits != "" || o.WhenBytes > 0)
 }
 
-// HasBins reports whether option Bins applies to the mode.
+// HasBins reports whether Options.Bins applies to the mode.
 func (m Mode) HasBins() bool { return m.Histograms() || m == ModeHistSig }
 
-// A Bound is the largest error of a time: a share of it or, if Absolute is not 0, an absolute difference.
+// A Bound is the largest error of a time. It is Absolute or, if that is 0, the share Relative of the time.
 type Bound struct {
 	Relative float64
 	Absolute time.Duration
@@ -101,13 +107,13 @@ func (b Bound) String() string {
 // DefaultError is the default relative error of a lossy mode.
 const DefaultError = 0.1
 
-// The limits of a relative error. The codes cannot represent smaller ones.
+// The least and the largest relative error that may be set. The codes can't represent smaller ones.
 const (
 	leastError = 1e-6
 	mostError  = 1
 )
 
-// Bound is the error for a function.
+// Bound returns the error bound for the times of an MPI function.
 func (o *Options) Bound(function string) Bound {
 	if e, ok := o.Errors[function]; ok {
 		return e
@@ -118,7 +124,8 @@ func (o *Options) Bound(function string) Bound {
 	return Bound{Relative: DefaultError}
 }
 
-// AddError sets a bound from an option such as 0.1, 10us, MPI_Send=0.01 or MPI_Send=1ms.
+// AddError sets an error bound as given on the command line: 0.1 or 10us for all functions, MPI_Send=0.01 or
+// MPI_Send=1ms for one.
 func (o *Options) AddError(text string) error {
 	name, value, named := strings.Cut(text, "=")
 	if !named {
@@ -163,7 +170,7 @@ const (
 	ErrorsVariable = "SPOOR_TIMING_ERROR"
 )
 
-// Environment returns the variables that encode o, without those at their defaults.
+// Environment returns the names and values of variables that encode o. Options at their default have no variable.
 func (o *Options) Environment() (vars [][2]string) {
 	if o.Mode != "" && o.Mode != ModeStats {
 		vars = append(vars, [2]string{ModeVariable, string(o.Mode)})

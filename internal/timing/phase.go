@@ -15,15 +15,15 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// MaxPhases is the largest number of phases of a PhaseLine, and MaxPhasesOfMany that of lines which exist in large numbers.
-// On a busy machine each wait for a processor is a phase of its own (TestInterrupted: of 2,400 parts of runs in which
-// one of twenty calls waited, 3 are wrong by more than 2 % with 24 phases, 699 with 8).
+// MaxPhases is the largest number of phases of a PhaseLine, MaxPhasesOfMany the largest if there are very many lines.
+// On a busy machine each wait for a processor is a phase of its own. TestInterrupted has 2,400 parts of runs in which
+// one of twenty calls waited: 3 are wrong by more than 2 % with 24 phases, 699 with 8.
 const (
 	MaxPhases       = 24
 	MaxPhasesOfMany = 8
 )
 
-// A Phase is the count and sum of consecutive times.
+// A Phase is consecutive calls with similar times: their number and the sum of their times.
 type Phase struct {
 	Calls uint64
 	Sum   uint64
@@ -31,36 +31,40 @@ type Phase struct {
 
 func (p Phase) mean() uint64 { return p.Sum / max(p.Calls, 1) }
 
-// A PhaseLine maintains the phases of a sequence of times. A new time is added to the last phase, unless joining
-// two other neighbours costs less: then these are joined, and the time begins a new phase. The cost of joining is
-// the time that is then assigned to wrong calls: for n calls of one mean and m of another, n·m/(n+m) times the
-// difference of the means. Costs below a thousandth of all time, or a microsecond, are ignored, so that noise takes
-// no time.
+// A PhaseLine divides a sequence of calls' times into phases. A new time is added to the last phase, unless joining
+// two other neighbours costs less: then these are joined, and the time begins a new phase.
+//
+// The cost of joining is the time that is then assigned to wrong calls: for n calls of one mean and m of another,
+// n·m/(n+m) times the difference of the means. Costs below a thousandth of all time, or a microsecond, are ignored,
+// so that noise begins no phase.
 type PhaseLine struct {
 	now
 	rest
 }
 
-// now holds the fields that nearly every added time needs.
+// now has the fields of a PhaseLine that nearly every added time needs. Fresh times are those that follow the phase
+// last but are not joined to it yet.
 type now struct {
-	mean  uint64 // mean of last
-	slack uint64 // largest time that may be assigned to wrong calls; see fineness
-	drift int64  // sum of the fresh times, minus their number times mean; fresh times follow last, but are not joined to it yet
-	left  uint64 // number of further calls until the fresh times are joined to last
+	mean  uint64 // mean time of phase last
+	slack uint64 // largest time that may be assigned to wrong calls, in ns: see fineness
+	drift int64  // sum over the fresh times of their difference from mean
+	left  uint64 // number of calls until the fresh times are joined to phase last
 }
 
-// rest holds the fields that are needed only if a time differs from those before, or at intervals.
+// rest has the fields of a PhaseLine that are needed only if a time differs from those before it, or at intervals.
 type rest struct {
-	due   uint64 // number of fresh times at which they are joined to last
+	due   uint64 // number of fresh times after which they are joined to phase last
 	last  Phase
-	total uint64 // sum of all times except fresh ones
+	total uint64 // sum of all times except the fresh ones
 	few   bool
-	fine  bool // noise is not ignored, see finest
+	fine  bool // values have no noise: finest is not added to slack
 	past  []Phase
-	cost  []uint64 // cost of joining each element of past to its successor; the last element's successor is last
+	// By index in past: the cost of joining that phase to its successor. The successor of the last phase in past is
+	// phase last.
+	cost []uint64
 }
 
-// full reports whether a new phase requires joining two others.
+// full reports whether the line has its largest number of phases, so that a new one requires joining two others.
 func (l *rest) full() bool {
 	if l.few {
 		return len(l.past) >= MaxPhasesOfMany-1
@@ -68,14 +72,14 @@ func (l *rest) full() bool {
 	return len(l.past) >= MaxPhases-1
 }
 
-// A PhaseLinePair is two lines of the same calls, for gaps and durations. If nothing changes, a call touches only its
-// first 64 bytes.
+// A PhaseLinePair is a line of the gaps and a line of the durations of the same calls. A call that continues both
+// last phases touches only the first 64 bytes.
 type PhaseLinePair struct {
 	now  [2]now
 	rest [2]rest
 }
 
-// Add adds the times of a call.
+// Add adds the gap a and the duration b of a call.
 func (p *PhaseLinePair) Add(a, b uint64) {
 	if !p.now[0].add(a) {
 		p.line(0).look(a)
@@ -85,22 +89,22 @@ func (p *PhaseLinePair) Add(a, b uint64) {
 	}
 }
 
-// AddEach adds the times of calls: every step-th element of a and of b.
+// AddEach adds gaps and durations of calls: every step-th element of a and of b, from the first on.
 func (p *PhaseLinePair) AddEach(a, b []uint64, step int) {
 	p.line(0).addEach(a, step)
 	p.line(1).addEach(b, step)
 }
 
-// LimitToFew limits the phases to MaxPhasesOfMany from now on.
+// LimitToFew limits each line to MaxPhasesOfMany phases from now on.
 func (p *PhaseLinePair) LimitToFew() { p.rest[0].few, p.rest[1].few = true, true }
 
-// Phases returns the phases of gaps (0) or durations (1).
+// Phases returns the phases of the gaps (i = 0) or of the durations (i = 1).
 func (p *PhaseLinePair) Phases(i int) []Phase { return p.line(i).phases() }
 
 // Calls returns how many calls were added.
 func (p *PhaseLinePair) Calls() uint64 { return p.line(0).calls() }
 
-// Code writes the pair's exact state, or reads it into a new pair.
+// Code writes the exact state of both lines, or reads it into a new pair.
 func (p *PhaseLinePair) Code(c *wire.Coder) {
 	for i := range p.now {
 		p.line(i).code(c)
@@ -115,14 +119,14 @@ type phaseLine struct {
 	*rest
 }
 
-// fineness limits the time assigned to wrong calls to all time / 2^fineness. finest adds a constant in ns, so that
-// the noise of the clock in a call's first times is ignored.
+// A line ignores differences until 2^-fineness of all its time would be assigned to wrong calls, plus finest ns. The
+// constant is for the first calls, whose differences may be noise of the clock.
 const (
 	fineness = 11
 	finest   = 1000
 )
 
-// Add adds a time.
+// Add adds the time of a call.
 func (l *PhaseLine) Add(v uint64) {
 	if !l.add(v) {
 		l.line().look(v)
@@ -134,12 +138,12 @@ func (l *PhaseLine) line() phaseLine { return phaseLine{&l.now, &l.rest} }
 // Phases returns the phases, in order.
 func (l *PhaseLine) Phases() []Phase { return l.line().phases() }
 
-// add adds a time that is like those of the last phase. It returns false if the time differs, or if it is time for
-// look.
+// add adds a time that is similar to those of phase last. It returns false without adding it if the time differs, or
+// if the fresh times are to be joined to phase last.
 func (l *now) add(v uint64) bool {
 	off := int64(v - l.mean)
 	drift := l.drift + off
-	slack := l.slack // keeps the sum below in range: each operand is at most slack away from 0
+	slack := l.slack // no overflow: each number added to slack below is at most slack away from 0, or the time differs
 	if uint64(off)+slack > 2*slack || uint64(drift)+slack > 2*slack || l.left == 0 {
 		return false
 	}
@@ -148,7 +152,7 @@ func (l *now) add(v uint64) bool {
 	return true
 }
 
-// addEach adds every step-th of the times.
+// addEach adds every step-th of the times, from the first on.
 func (l phaseLine) addEach(times []uint64, step int) {
 	for i := 0; i < len(times); i += step {
 		mean, slack, drift, left := l.mean, l.slack, l.drift, l.left
@@ -167,7 +171,7 @@ func (l phaseLine) addEach(times []uint64, step int) {
 	}
 }
 
-// fresh returns the fresh calls as a phase.
+// fresh returns the fresh times as a phase.
 func (l phaseLine) fresh() Phase {
 	calls := l.due - l.left
 	return Phase{calls, l.mean*calls + uint64(l.drift)}
@@ -175,11 +179,11 @@ func (l phaseLine) fresh() Phase {
 
 func magnitude(v int64) uint64 { return uint64(max(v, -v)) }
 
-// look adds a time that differs from the last phase, or at intervals.
+// look adds a time for which add returned false.
 func (l phaseLine) look(v uint64) {
 	fresh := l.fresh()
 	if off := magnitude(int64(v - l.mean)); off <= l.slack && fresh.Calls > 0 {
-		// The fresh calls as a whole are a new phase, or part of the last.
+		// The fresh times and this one together are a new phase, or part of phase last.
 		fresh = joined(fresh, Phase{1, v})
 		if magnitude(l.drift+int64(v-l.mean)) > l.slack {
 			l.begin(fresh)
@@ -196,7 +200,7 @@ func (l phaseLine) look(v uint64) {
 	l.begin(Phase{1, v})
 }
 
-// begin starts a new phase p.
+// begin ends phase last, and makes p the new phase last.
 func (l phaseLine) begin(p Phase) {
 	if l.full() {
 		l.join()
@@ -207,7 +211,7 @@ func (l phaseLine) begin(p Phase) {
 	l.settle(p.Sum)
 }
 
-// settle updates costs and limits after the fresh calls became part of a phase. more is what they add to total.
+// settle updates costs and limits after phase last has changed. more is the sum of the times that were added to it.
 func (l phaseLine) settle(more uint64) {
 	l.total += more
 	l.due = l.last.Calls>>3 + 1
@@ -224,7 +228,8 @@ func (l phaseLine) settle(more uint64) {
 	l.slack = min(l.slack, 1<<62)
 }
 
-// join appends last to past, which is full: it joins the two neighbours that cost least.
+// join moves phase last into past, which is full. For this it joins the two neighbouring phases that cost least to
+// join.
 func (l phaseLine) join() {
 	i := l.cheapest()
 	end := len(l.past) - 1
@@ -269,16 +274,16 @@ func (l phaseLine) calls() uint64 {
 
 func joined(a, b Phase) Phase { return Phase{a.Calls + b.Calls, a.Sum + b.Sum} }
 
-// PhaseCost is how much time is assigned to wrong calls if two neighbours are joined; 0 only if their means are
-// equal.
+// PhaseCost returns how much time is assigned to wrong calls if phases a and b are joined. It is 0 only if their
+// means are equal.
 func PhaseCost(a, b Phase) uint64 {
 	n, m := float64(a.Calls), float64(b.Calls)
 	cost := math.Abs(float64(float64(a.Sum)*m)-float64(float64(b.Sum)*n)) / max(n+m, 1)
 	return uint64(math.Ceil(min(cost, 1<<63)))
 }
 
-// ReducePhases joins neighbours, the cheapest first, until at most most phases are left and joining any two would
-// cost more than limit.
+// ReducePhases joins neighbouring phases, those with the least cost first. It ends when at most most phases are left,
+// and joining any two of them would cost more than limit.
 func ReducePhases(list []Phase, most int, limit uint64) []Phase {
 	for len(list) > 1 {
 		at, cost := 0, ^uint64(0)
@@ -296,14 +301,14 @@ func ReducePhases(list []Phase, most int, limit uint64) []Phase {
 	return list
 }
 
-// MergePhases merges the phases of several ranks that made the same calls, perhaps with other repetition counts:
-// phases at the same fraction of the calls are merged.
+// MergePhases merges the phases of two sets of ranks that made the same calls, perhaps with other repetition counts.
+// Calls at the same fraction of a set's calls are put into the same phase.
 func MergePhases(a, b []Phase) []Phase {
 	all, other := SumPhases(a), SumPhases(b)
 	if all.Calls == 0 || other.Calls == 0 {
 		return append(a, b...)
 	}
-	// Ends of phases, in units in which both lists have the same length.
+	// Ends of the phases. The unit is such that both lists have the same length: all.Calls × other.Calls.
 	ends := make([]bits128, 0, len(a)+len(b))
 	for _, x := range []struct {
 		list []Phase
@@ -334,7 +339,7 @@ func MergePhases(a, b []Phase) []Phase {
 	return ReducePhases(out, max(len(a), len(b), MaxPhasesOfMany), 0)
 }
 
-// SumPhases is all phases together.
+// SumPhases returns the number of calls of all phases, and the sum of their times.
 func SumPhases(list []Phase) (sum Phase) {
 	for _, p := range list {
 		sum = joined(sum, p)
@@ -342,8 +347,8 @@ func SumPhases(list []Phase) (sum Phase) {
 	return sum
 }
 
-// upTo returns the sum of the phases before an end, in 1/unit of a call; a phase that crosses the end is cut in
-// proportion.
+// upTo returns the phases before an end as one phase. The end is in units of 1/unit of a call. A phase that crosses
+// it counts in proportion.
 func upTo(list []Phase, end bits128, unit uint64) (sum Phase) {
 	calls := end.over(unit)
 	for _, p := range list {
@@ -381,15 +386,16 @@ func (l phaseLine) code(c *wire.Coder) {
 	}
 }
 
-// NumberPhases is how attached numbers of either sign changed over the run, which some of the calls have. It has
-// three lines: the sum of a call's negative numbers, of its positive ones, and their count. Unlike times, they have
-// no noise of the clock.
+// NumberPhases is how the numbers attached to some calls of a line changed over the run. It has three lines: of a
+// call's sum of negative numbers, of its sum of positive ones, and of how many numbers it has. Unlike times, numbers
+// have no noise of the clock.
 type NumberPhases struct {
 	below, above, count PhaseLine
 	calls               uint64
 }
 
-// NewNumberPhases returns an empty NumberPhases. few limits it to MaxPhasesOfMany, for callers with many.
+// NewNumberPhases returns an empty NumberPhases. few limits its lines to MaxPhasesOfMany phases, for callers that
+// need very many.
 func NewNumberPhases(few bool) *NumberPhases {
 	n := new(NumberPhases)
 	for _, l := range n.lines() {
@@ -400,11 +406,11 @@ func NewNumberPhases(few bool) *NumberPhases {
 
 func (n *NumberPhases) lines() [3]*PhaseLine { return [3]*PhaseLine{&n.below, &n.above, &n.count} }
 
-// Add adds the numbers of the call that follows the first before calls of the line. Calls in between have no
-// numbers.
+// Add adds the numbers of one call: their negative and positive sum without sign, and how many they are. before is
+// the number of calls before it. Calls since the previous Add have no numbers.
 func (n *NumberPhases) Add(before, below, above, count uint64) {
 	if before < n.calls {
-		return // an event of another kind had numbers of this call already
+		return // this call's numbers were added already, for an event of another kind
 	}
 	n.upTo(before)
 	n.below.Add(below)
@@ -413,7 +419,7 @@ func (n *NumberPhases) Add(before, below, above, count uint64) {
 	n.calls++
 }
 
-// upTo adds calls without numbers until there are this many in all.
+// upTo adds calls without numbers until the lines have this many calls.
 func (n *NumberPhases) upTo(calls uint64) {
 	if calls <= n.calls {
 		return
@@ -424,13 +430,13 @@ func (n *NumberPhases) upTo(calls uint64) {
 	n.calls = calls
 }
 
-// Phases returns the phases over a total of calls.
+// Phases returns the phases of the three lines, after calls without numbers were added up to the given total.
 func (n *NumberPhases) Phases(calls uint64) (below, above, count []Phase) {
 	n.upTo(calls)
 	return n.below.Phases(), n.above.Phases(), n.count.Phases()
 }
 
-// Code writes the exact state, or reads it into a new NumberPhases.
+// Code writes the exact state of n, or reads it into a new NumberPhases.
 func (n *NumberPhases) Code(c *wire.Coder) {
 	wire.CodeUints(c, &n.calls)
 	for _, l := range n.lines() {
@@ -438,7 +444,7 @@ func (n *NumberPhases) Code(c *wire.Coder) {
 	}
 }
 
-// none adds calls without numbers.
+// none adds this many calls without numbers: their value is 0.
 func (l phaseLine) none(calls uint64) {
 	if fresh := l.fresh(); fresh.Calls > 0 {
 		l.last = joined(l.last, fresh)
@@ -460,7 +466,7 @@ func times(a, b uint64) bits128 {
 	return bits128{hi, lo}
 }
 
-// over divides by a count, rounded to the nearest; the quotient must fit into 64 bits.
+// over returns x/n, rounded to the nearest integer, which must fit into 64 bits.
 func (x bits128) over(n uint64) uint64 {
 	lo, carry := bits.Add64(x.lo, n/2, 0)
 	q, _ := bits.Div64(x.hi+carry, lo, n)

@@ -7,18 +7,18 @@ import (
 	"sync"
 )
 
-// A LogStep is a time in nanoseconds, rounded to half a percent: numbers up to 100 are themselves, and from there on each
-// step is 1 % more than the one before. The zero value is no time at all.
+// A LogStep is a time in ns, rounded to half a percent. Steps up to 100 are that many ns; each further step is 1 %
+// longer than the one before. 0 also means no time at all.
 type LogStep uint16
 
 const (
 	linearSteps = 100
-	// MaxLogStep is the step of the longest times, from 576 years on.
+	// MaxLogStep is the step of the longest times: 576 years and more.
 	MaxLogStep = 4094
 )
 
-// stepTimes is the time of each step from linearSteps on. It is computed by multiplying two numbers at a time,
-// which has the same result on every machine.
+// stepTimes is the time in ns of each step from linearSteps on. It is computed by multiplication alone, which has the
+// same result on every machine.
 var stepTimes = sync.OnceValue(func() *[MaxLogStep - linearSteps + 2]float64 {
 	var list [MaxLogStep - linearSteps + 2]float64
 	list[0] = linearSteps
@@ -28,7 +28,7 @@ var stepTimes = sync.OnceValue(func() *[MaxLogStep - linearSteps + 2]float64 {
 	return &list
 })
 
-// LogStepOf returns the step of a time.
+// LogStepOf returns the step nearest to a time.
 func LogStepOf(ns uint64) LogStep {
 	if ns <= linearSteps {
 		return LogStep(ns)
@@ -37,7 +37,7 @@ func LogStepOf(ns uint64) LogStep {
 	return linearSteps + LogStep(min(sort.Search(len(times), func(i int) bool { return times[i]*1.005 >= f }), MaxLogStep-linearSteps))
 }
 
-// Ns is the step's time in nanoseconds.
+// Ns returns the step's time in ns.
 func (s LogStep) Ns() float64 {
 	if s <= linearSteps {
 		return float64(s)
@@ -45,7 +45,7 @@ func (s LogStep) Ns() float64 {
 	return stepTimes()[min(s, MaxLogStep)-linearSteps]
 }
 
-// LogStepNs is the time in nanoseconds of a step, or between two steps.
+// LogStepNs returns the time of a step in ns. A fraction interpolates between two steps.
 func LogStepNs(step float64) float64 {
 	s := LogStep(max(0, min(step, MaxLogStep)))
 	share := step - float64(s)
@@ -55,16 +55,16 @@ func LogStepNs(step float64) float64 {
 	return s.Ns()*(1-share) + (s+1).Ns()*share
 }
 
-// An CallEntry is the times of one call, in ticks.
+// A CallEntry is the times of one call, in ticks.
 //
-// The sum of all earlier durations and gaps, and this gap, is when the call began. There are exceptions: calls made
-// by callbacks, and calls after something that was not recorded. For these Jump is the call's begin minus that sum.
+// A call begins after the sum of all earlier durations and gaps, and its own gap. There are exceptions: calls made by
+// callbacks, and calls after something that was not recorded. For these Jump is the call's begin minus that sum.
 type CallEntry struct {
 	Duration, Gap uint64
 	Jump          int64 // nearly always 0
 }
 
-// Advance returns begin and end of the call, if the previous one ended at at.
+// Advance returns begin and end of the call in ticks, if the stream's previous call ended at at.
 func (e CallEntry) Advance(at int64) (begin, end int64) {
 	begin = at + int64(e.Gap) + e.Jump
 	return begin, begin + int64(e.Duration)
@@ -72,7 +72,7 @@ func (e CallEntry) Advance(at int64) (begin, end int64) {
 
 // An AttachedNumber is a number that a plugin or a counter attached to a call of a stream.
 type AttachedNumber struct {
-	Call  uint64 // position of the call
-	Name  int    // index of the name, which is stored elsewhere
+	Call  uint64 // index of the call in its stream
+	Name  int    // index of the name in the list of attached names, e.g. of series.Reader.Names
 	Value int64
 }

@@ -12,20 +12,22 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// TotalColumns is the times of a class's ranks over all of their threads, by index in the class. It is empty for a
-// class that is unknown, or has one rank.
+// TotalColumns is the time that each rank of a class spent in MPI and outside, over all of its threads: in all, and
+// by call site. Lists are by index of the rank in the class. It is empty if the times are unknown, or the class has
+// one rank.
 type TotalColumns struct {
-	Gap, Duration []LogStep    // outside of MPI, and in it
+	Gap, Duration []LogStep    // time outside MPI, and time in it
 	Sites         []SiteTotals // in rising order of FirstTerminal
 }
 
-// SiteTotals is the times of the ranks in the calls of one function from one site.
+// SiteTotals is the time that each rank of a class spent in the calls of one function from one site, and in the gaps
+// before them.
 type SiteTotals struct {
-	FirstTerminal int       // the first terminal of that function and site
-	Gap, Duration []LogStep // nil: not known
+	FirstTerminal int       // lowest terminal of that function and site
+	Gap, Duration []LogStep // nil: unknown
 }
 
-// The kinds of times.
+// The kinds of time: gaps and durations.
 const (
 	GapKind      = 0
 	DurationKind = 1
@@ -46,7 +48,7 @@ func (s *SiteTotals) of(kind int) []LogStep {
 	return s.Duration
 }
 
-// Check refuses columns that do not fit a class with this number of ranks and terminals.
+// Check returns an error if the lists don't fit a class with this number of ranks and terminals.
 func (c *TotalColumns) Check(ranks, terminals int) error {
 	if c.Gap == nil && c.Duration == nil && len(c.Sites) == 0 {
 		return nil
@@ -69,22 +71,22 @@ func (c *TotalColumns) Check(ranks, terminals int) error {
 	return nil
 }
 
-// A ClassTotals is the totals of a class's ranks as decoded from a file.
+// A ClassTotals is the totals of a class's ranks in coded form: a TotalColumns after rounding.
 type ClassTotals struct {
-	first  int // the kind of total that is coded first
+	first  int // kind of the total that is coded first, GapKind or DurationKind
 	totals [kinds]*col
 	sites  []terminalTimes
 }
 
 type terminalTimes struct {
 	terminal int
-	cols     [kinds]*col // nil: not known
+	cols     [kinds]*col // by kind; nil: unknown
 }
 
-// Total returns the time of rank i in all calls, and its largest error.
+// Total returns the time of a kind that rank i of the class spent over all calls, and its largest error, in ns.
 func (c *ClassTotals) Total(kind, i int) (ns, within float64) { return c.totals[kind].time(i) }
 
-// KnownSites returns the first terminals of the call sites with known totals.
+// KnownSites returns the first terminal of each call site whose totals are known.
 func (c *ClassTotals) KnownSites() []int {
 	list := make([]int, len(c.sites))
 	for i := range c.sites {
@@ -93,8 +95,8 @@ func (c *ClassTotals) KnownSites() []int {
 	return list
 }
 
-// SiteTotal returns the time of rank i in the calls of site n of KnownSites, in ns, and its largest error; ok is false
-// if the time is unknown.
+// SiteTotal returns the time of a kind that rank i of the class spent at site n of KnownSites, and its largest error,
+// in ns. ok is false if the time is unknown.
 func (c *ClassTotals) SiteTotal(n, kind, i int) (ns, within float64, ok bool) {
 	x := c.sites[n].cols[kind]
 	if x == nil {
@@ -104,35 +106,39 @@ func (c *ClassTotals) SiteTotal(n, kind, i int) (ns, within float64, ok bool) {
 	return ns, within, true
 }
 
-// The forms in which a column is coded.
+// The forms in which a column of times is coded. A level is a LogStep divided by the column's unit.
 const (
-	formSame  = 0 // one time for all ranks
-	formSeq   = 1 // a sequence of levels
-	formAbout = 2 // a level, and each rank's difference to it
-	formNext  = 3 // each rank's difference to the previous rank
-	formPart  = 4 // each rank's difference to the total of the same kind
-	formRest  = 5 // each rank's difference to what the first total leaves of a common time
-	formBits  = 3
+	formSame  = 0 // the same time for all ranks, up to one LogStep
+	formSeq   = 1 // the levels as a column.Seq
+	formAbout = 2 // one level for all ranks, and the difference of each rank's level to it
+	formNext  = 3 // difference of each rank's level to that of the rank before
+	formPart  = 4 // difference of each rank's level to its total of the same kind
+	// Difference of each rank's level to what remains of a time that is the same for all ranks, less the rank's total
+	// of the other kind.
+	formRest = 5
+	formBits = 3
 )
 
 const (
 	maxUnit  = 16
-	restUnit = 1000 // ns: resolution of the time that two totals share
+	restUnit = 1000 // resolution in ns of the time that is the same for all ranks, for formRest
 )
 
-// A col is one level for each rank of a class: its time as a LogStep, divided by unit.
+// A col is a time of each rank of a class, as a level: a LogStep divided by unit.
 type col struct {
 	form byte
 	unit int64
-	base int64       // the level that all ranks' levels are relative to; for formSame the common LogStep times 2
-	off  []int64     // by rank: difference to base or the prediction, in levels; for formNext the level itself
-	seq  *column.Seq // for formSeq, when read
-	of   *col        // for formPart the total, for formRest the other total
+	// For formSame: twice the LogStep of all ranks, or the sum of two adjacent ones. For formAbout and formPart: the
+	// level that differences are added to. For formRest: the time that is the same for all ranks, in restUnit.
+	base int64
+	off  []int64     // by rank: its level minus base or the predicted level; for formNext the level itself
+	seq  *column.Seq // for formSeq: the levels, to read
+	of   *col        // for formPart the total of the same kind, for formRest that of the other kind
 
-	levels column.Column // for formSeq, when written
+	levels column.Column // for formSeq: the levels, to write
 }
 
-// level returns the level of a rank.
+// level returns the level of rank i of the class.
 func (c *col) level(i int) int64 {
 	switch c.form {
 	case formSeq:
@@ -145,7 +151,7 @@ func (c *col) level(i int) int64 {
 	return c.predicted(i) + c.off[i]
 }
 
-// predicted returns a rank's level as predicted from another column.
+// predicted returns the level of rank i as predicted from column of.
 func (c *col) predicted(i int) int64 {
 	if c.form == formPart {
 		return c.base + int64(c.of.step(i))/c.unit
@@ -154,7 +160,7 @@ func (c *col) predicted(i int) int64 {
 	return int64(LogStepOf(uint64(max(0, rest)))) / c.unit
 }
 
-// step returns the LogStep, maybe a fraction, in the middle of a rank's level.
+// step returns the LogStep in the middle of the level of rank i, which may be a fraction.
 func (c *col) step(i int) float64 {
 	if c.form == formSame {
 		return float64(c.base) / 2
@@ -162,10 +168,10 @@ func (c *col) step(i int) float64 {
 	return float64(c.level(i)*c.unit) + float64(c.unit-1)/2
 }
 
-// time returns a rank's time and its largest error.
+// time returns the time of rank i and its largest error, in ns.
 func (c *col) time(i int) (ns, within float64) {
 	ns = LogStepNs(c.step(i))
-	half := 0.5 * float64(c.unit) // in steps
+	half := 0.5 * float64(c.unit) // half the width of a level, in LogSteps
 	switch {
 	case c.form == formSame && c.base%2 != 0:
 		half = 1
@@ -175,14 +181,14 @@ func (c *col) time(i int) (ns, within float64) {
 	return ns, max(half, ns*(math.Pow(1.0101, half)-1))
 }
 
-// code codes the totals of a class. It writes only sites with some column.
+// code codes the totals of a class, without the sites that have no column.
 //
-//	class  = order uint8, column of totals, column of totals, sites uvarint,
-//	         (terminal, as a difference to the one before uvarint, kinds uint8, column…)…
+//	class  = order uint8, column of the first total, column of the second total, number of sites uvarint,
+//	         per site: (terminal, as a difference to the one before) uvarint, kinds uint8, column…
 //	column = (8·unit + form) uint8, payload
 //
-// With order 0 the total of gaps comes first, with 1 that of durations. Bit 0 of kinds is set if there is a column
-// of gaps, bit 1 if there is one of durations.
+// With order 0 the total of gaps comes first, with 1 that of durations. Bit 0 of kinds is set if the site has a
+// column of gaps, bit 1 if it has one of durations.
 func (x *ClassTotals) code(c *wire.Coder, ranks, terminals int) {
 	wire.CodeBounded(c, &x.first, 1)
 	var of *col
@@ -211,8 +217,8 @@ func (x *ClassTotals) code(c *wire.Coder, ranks, terminals int) {
 	})
 }
 
-// DecodeTotals reads the totals of a class as EncodeTotals wrote them. Its memory grows with the bytes read, not
-// with ranks.
+// DecodeTotals reads the totals of a class as EncodeTotals wrote them. Its memory grows with the bytes read, whatever
+// number of ranks the file claims.
 func DecodeTotals(r *wire.Reader, ranks, terminals int) *ClassTotals {
 	x := &ClassTotals{}
 	if x.code(&wire.Coder{Reader: r}, ranks, terminals); r.Err() != nil {
@@ -221,10 +227,10 @@ func DecodeTotals(r *wire.Reader, ranks, terminals int) *ClassTotals {
 	return x
 }
 
-// maxBase limits the time that two totals share, in restUnit.
+// maxBase is the largest col.base for formRest, in restUnit.
 const maxBase = 1 << 56
 
-// codeCol codes a column. The column may be predicted from of, in the form follows.
+// codeCol codes a column. It may be predicted from column of if its form is follows, formPart or formRest.
 func codeCol(c *wire.Coder, to **col, ranks int, of *col, follows byte) {
 	if c.Failed() {
 		return
@@ -255,7 +261,7 @@ func codeCol(c *wire.Coder, to **col, ranks int, of *col, follows byte) {
 	}
 }
 
-// codeHead codes the part of a column that all ranks share.
+// codeHead codes form, unit and base of a column.
 func (x *col) codeHead(c *wire.Coder) {
 	head := x.form
 	if x.form != formSame {
@@ -280,7 +286,7 @@ func (x *col) codeHead(c *wire.Coder) {
 	}
 }
 
-// codeOff codes each rank's difference to the prediction.
+// codeOff codes the differences of the ranks' levels.
 func (x *col) codeOff(c *wire.Coder) {
 	last := int64(0)
 	for i := range x.off {

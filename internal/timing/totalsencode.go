@@ -10,20 +10,27 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Limits for the call sites that a file has by rank. If ranks are alike, a column takes a few bytes and is always
-// stored. Other columns are stored in the order of their time, as long as there is room.
+// Limits for the columns by rank that a file has for call sites. If all ranks have nearly the same time, a column
+// takes a few bytes and is always stored. Other columns are stored in the order of their time, the longest first,
+// while there is room.
 const (
-	leastPart   = 0.01 // of the time of some rank, less the most expensive site's, for a site to get a column if there is room
-	negligible  = 8    // bytes: a column up to this size is stored without room, too, if ranks are alike
-	roomFor     = 0.2  // room for columns as a share of the rest of the file
-	leastRoom   = 24   // bytes: minimal room
-	carefulUpTo = 1024 // ranks; with more, totals that exceed the room get half as many levels
-	// fewRuns is the number of runs up to which a column is always searched for repetitions, which takes long.
+	// A site may get a column if its time is at least this share of some rank's total. The total excludes the most
+	// expensive site.
+	leastPart = 0.01
+	// Size in bytes up to which a column is stored without room, too, if ranks have nearly the same time.
+	negligible = 8
+	roomFor    = 0.2 // room for all such columns, as a share of the size of the rest of the file
+	leastRoom  = 24  // least room for all such columns, in bytes
+	// Number of ranks up to which totals over all sites keep full resolution even if they exceed the room; with more
+	// ranks it is halved.
+	carefulUpTo = 1024
+	// fewRuns is the number of runs of equal values up to which a column is always searched for repetitions, which
+	// takes long.
 	fewRuns = 64
 )
 
-// EncodeTotals encodes the times of the ranks of each class; nil for an unknown class, and nil if all classes are
-// unknown. rest returns the size of the rest of the file in bytes; it is not called if each class has one rank.
+// EncodeTotals returns the coded totals of each class; nil for a class whose times are unknown, and nil if all are.
+// rest returns the size of the rest of the file in bytes. It is not called if each class has one rank.
 func EncodeTotals(classes []*TotalColumns, rest func() int64) [][]byte {
 	list := make([]*ClassTotals, len(classes))
 	var options []option
@@ -56,7 +63,7 @@ func EncodeTotals(classes []*TotalColumns, rest func() int64) [][]byte {
 	}
 	slices.SortStableFunc(options, func(a, b option) int { return cmp.Compare(b.ns, a.ns) })
 	spent := 0.0
-	room := func(n float64) bool { // lazy, as estimating the rest takes long
+	room := func(n float64) bool { // a function, as estimating the size of the rest of the file takes long
 		return n <= leastRoom-spent || n <= roomFor*float64(rest())-spent
 	}
 	for _, o := range options {
@@ -81,16 +88,16 @@ func EncodeTotals(classes []*TotalColumns, rest func() int64) [][]byte {
 	return out
 }
 
-// An option is a column that a file may store.
+// An option is a column for a call site that the file may have.
 type option struct {
 	class, site, kind int
-	ns                float64 // total time in the column over all ranks
+	ns                float64 // sum of the column's times over all ranks, in ns
 	unit              int64
 	steps             []LogStep
 }
 
-// begin encodes the totals of gaps and durations. The smaller one comes first: the other one is the rest of the
-// run, and so better predicted from it than the reverse.
+// begin encodes the totals over all sites of gaps and of durations. The kind with the smaller sum comes first: the
+// other is most of the run, and so better predicted from it than the reverse.
 func begin(c *TotalColumns, rest func() int64) *ClassTotals {
 	w := &ClassTotals{first: GapKind}
 	if sum(c.Duration) < sum(c.Gap) {
@@ -110,9 +117,9 @@ func begin(c *TotalColumns, rest func() int64) *ClassTotals {
 	return w
 }
 
-// unitOf returns the number of LogSteps in a level of a column. It is the largest that keeps each time within half a
-// percent of itself, or within a thousandth of the rank's total. A time is at most a fraction most of that total;
-// see mostPart.
+// unitOf returns the unit of a site's column: the number of LogSteps in a level. It is the largest for which each
+// time's error is at most half a percent of it, or a thousandth of the rank's total. most is the largest share that a
+// time has of that total; see mostPart.
 func unitOf(most float64) int64 {
 	unit := int64(1)
 	for unit < maxUnit && 0.005*float64(2*unit)*most <= 0.001 {
@@ -121,7 +128,8 @@ func unitOf(most float64) int64 {
 	return unit
 }
 
-// largest returns the most expensive call site, such as MPI_Init in a short run; -1 for none.
+// largest returns the index of the call site with the largest sum of a kind, such as that of MPI_Init in a short run;
+// -1 without sites.
 func (c *TotalColumns) largest(kind int) int {
 	at, most := -1, 0.0
 	for k := range c.Sites {
@@ -134,8 +142,8 @@ func (c *TotalColumns) largest(kind int) int {
 	return at
 }
 
-// mostPart returns the largest share that a time has of its rank's total. The total excludes the site without,
-// whose large time must not make all others negligible.
+// mostPart returns the largest share that a time of the column has of its rank's total. The total excludes site
+// without, unless that is -1, whose large time must not make all other sites negligible.
 func (c *TotalColumns) mostPart(steps []LogStep, kind, without int) (most float64) {
 	totals := c.of(kind)
 	for i, v := range steps {
@@ -151,7 +159,7 @@ func (c *TotalColumns) mostPart(steps []LogStep, kind, without int) (most float6
 	return most
 }
 
-// alike reports whether times are the same within a column's resolution.
+// alike reports whether all times of a column are equal up to one LogStep.
 func alike(steps []LogStep) bool { return slices.Max(steps)-slices.Min(steps) <= 1 }
 
 func sum(steps []LogStep) (ns float64) {
@@ -161,13 +169,14 @@ func sum(steps []LogStep) (ns float64) {
 	return ns
 }
 
-// A coded is a column with its estimated size in bytes.
+// A coded is a column and the estimated size of its code in bytes.
 type coded struct {
 	col  *col
 	cost float64
 }
 
-// shortest returns the shortest form of a column. It may be predicted from of, in the given form.
+// shortest returns the column in the form that takes the fewest bytes. One of the forms tried is form, which predicts
+// from column of.
 func shortest(steps []LogStep, unit int64, of *col, form byte) coded {
 	if alike(steps) {
 		base := int64(slices.Min(steps)) + int64(slices.Max(steps))
@@ -223,14 +232,14 @@ func shortest(steps []LogStep, unit int64, of *col, form byte) coded {
 	return best
 }
 
-// middle is the median.
+// middle returns the median.
 func middle(list []int64) int64 {
 	sorted := slices.Clone(list)
 	slices.Sort(sorted)
 	return sorted[len(sorted)/2]
 }
 
-// entropy estimates the bytes that numbers take in a compressed file, with the coder's table.
+// entropy estimates the bytes that the numbers take in a compressed file, including the table of the entropy coder.
 func entropy(list []int64) float64 {
 	count := make(map[int64]int)
 	bits := 0.0
@@ -240,7 +249,7 @@ func entropy(list []int64) float64 {
 		}
 	}
 	n := float64(len(list))
-	for _, k := range slices.Sorted(maps.Values(count)) { // sorted, as the order affects the rounding of the sum
+	for _, k := range slices.Sorted(maps.Values(count)) { // sorted, as the rounding of the sum depends on the order
 		bits -= float64(k) * math.Log2(float64(k)/n)
 	}
 	return bits / 8

@@ -7,8 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// A Builder makes a rank's track from its calls, one by one. Until Finish the track has terminals in the order of
-// first occurrence, and no streams.
+// A Builder makes a rank's track from its calls, one by one. Until Finish, terminals of the track are in the order of
+// their first TerminalOf, and it has no streams.
 type Builder struct {
 	*Track
 	known   map[string]uint32
@@ -23,15 +23,15 @@ func NewBuilder(rank int) *Builder {
 	}, known: make(map[string]uint32)}
 }
 
-// NewBuilderFrom returns a builder that starts with the terminals of a track. TerminalOf does not recognise these
-// calls.
+// NewBuilderFrom returns a builder that starts with the terminals of track t. TerminalOf makes a new terminal even
+// for a call that t has.
 func NewBuilderFrom(t *Track) *Builder {
 	own := *t
 	return &Builder{Track: &own, known: make(map[string]uint32)}
 }
 
-// TerminalOf returns the terminal of a call; known reports whether it existed before. Calls with different values of
-// apart are different. TerminalOf keeps vals.
+// TerminalOf returns the terminal of a distinct call; known reports whether it existed before. Calls with different
+// strings apart get different terminals. TerminalOf keeps vals.
 func (b *Builder) TerminalOf(function uint16, site uint64, vals []int64, apart string) (n uint32, known bool) {
 	b.key = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(b.key[:0], function), site)
 	b.key = binary.AppendUvarint(b.key, uint64(len(vals)))
@@ -49,7 +49,7 @@ func (b *Builder) TerminalOf(function uint16, site uint64, vals []int64, apart s
 	return n, known
 }
 
-// Stream returns the builder of a thread's sequence.
+// Stream returns the builder of the sequence of calls of thread n.
 func (b *Builder) Stream(n int) *grammar.Builder {
 	for len(b.streams) <= n {
 		b.streams = append(b.streams, grammar.NewBuilder())
@@ -57,7 +57,7 @@ func (b *Builder) Stream(n int) *grammar.Builder {
 	return b.streams[n]
 }
 
-// Grammars returns the grammars of all streams, at least one.
+// Grammars returns the grammars of all streams. There is at least one, if only of no calls.
 func (b *Builder) Grammars() (list []*grammar.Grammar) {
 	b.Stream(0)
 	for _, s := range b.streams {
@@ -66,8 +66,8 @@ func (b *Builder) Grammars() (list []*grammar.Grammar) {
 	return list
 }
 
-// Finish returns the track with the given grammars and the terminals that occur in them. It renames the grammars'
-// terminals. order and number are as in Ordered.
+// Finish returns the track with the given grammars as streams, and only those terminals that occur in them. It
+// renumbers terminals in the grammars. order and number are as in Ordered.
 func (b *Builder) Finish(grammars []*grammar.Grammar) (t *Track, order []uint32, number []int) {
 	out := *b.Track
 	out.Signatures, out.Times = nil, nil
@@ -78,8 +78,8 @@ func (b *Builder) Finish(grammars []*grammar.Grammar) (t *Track, order []uint32,
 	return &out, order, number
 }
 
-// Ordered renames the terminals of grammars, all below n, by first occurrence. order is the old number of each new
-// one, number the new number of each old one, -1 if it does not occur.
+// Ordered renumbers the terminals of grammars, all below n, by first occurrence. order is the old number of each new
+// terminal. number is the new number of each old terminal, -1 if it does not occur.
 func Ordered(grammars []*grammar.Grammar, n int) (streams []Stream, order []uint32, number []int) {
 	number = make([]int, n)
 	for i := range number {

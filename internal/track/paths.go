@@ -9,21 +9,22 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing/hist"
 )
 
-// TimesByPrevious collects the times of a thread's calls by the place of the previous call: a function and a site.
+// TimesByPrevious collects the times of a thread's calls, separately for each place of the call before. A place is a
+// function and a call site.
 type TimesByPrevious struct {
 	lines bool
 	hists bool
 	rank  int32
 
-	places []int // by terminal: the first terminal of the same place
+	places []int // by terminal: its place, as the lowest terminal with that function and site
 	known  map[[2]uint64]int
-	last   int // place of the last call; NoPreviousTerminal: no call yet
+	last   int // place of the latest call; NoPreviousTerminal: no call was added yet
 	of     map[pathKey]*path
 }
 
 type pathKey struct{ terminal, from int }
 
-// A path is the times of a terminal's calls after one place; index 0 is gaps, 1 durations.
+// A path is the times of calls with one terminal that follow a call at one place. Index 0 is gaps, 1 is durations.
 type path struct {
 	lines [2]timing.PhaseLine
 	hists [2]*hist.Hist
@@ -34,7 +35,7 @@ func NewTimesByPrevious(rank int, lines, hists bool) *TimesByPrevious {
 	return &TimesByPrevious{lines: lines, hists: hists, rank: int32(rank), known: make(map[[2]uint64]int), last: NoPreviousTerminal, of: make(map[pathKey]*path)}
 }
 
-// TimesByPreviousOf is NewTimesByPrevious with the places of a track's terminals.
+// TimesByPreviousOf is NewTimesByPrevious, with the places of the terminals of track t set.
 func TimesByPreviousOf(t *Track, lines, hists bool) *TimesByPrevious {
 	p := NewTimesByPrevious(t.Rank, lines, hists)
 	for i := range t.Signatures {
@@ -43,10 +44,10 @@ func TimesByPreviousOf(t *Track, lines, hists bool) *TimesByPrevious {
 	return p
 }
 
-// Terminals returns the number of terminals with a place.
+// Terminals returns the number of terminals whose place is set.
 func (p *TimesByPrevious) Terminals() int { return len(p.places) }
 
-// SetPlace sets the place of the next terminal.
+// SetPlace sets the place of the next terminal, in order of numbers.
 func (p *TimesByPrevious) SetPlace(call uint16, site uint64) {
 	at := [2]uint64{uint64(call), site}
 	if _, ok := p.known[at]; !ok {
@@ -55,7 +56,7 @@ func (p *TimesByPrevious) SetPlace(call uint16, site uint64) {
 	p.places = append(p.places, p.known[at])
 }
 
-// Add adds the times of the thread's next call.
+// Add adds the times of the thread's next call, which has terminal n.
 func (p *TimesByPrevious) Add(n uint32, gap, duration uint64) {
 	k := pathKey{int(n), p.last}
 	p.last = p.places[n]
@@ -77,8 +78,8 @@ func (p *TimesByPrevious) Add(n uint32, gap, duration uint64) {
 	}
 }
 
-// CoursesAndHists returns the times in the form of a track. number maps terminals to new numbers, possibly several to one;
-// nil leaves them unchanged.
+// CoursesAndHists returns the collected times as a track has them. number is the new number of each terminal, and
+// several may get the same; nil leaves them unchanged.
 func (p *TimesByPrevious) CoursesAndHists(number []int) (courses []Course, hists []Hist) {
 	renamed := func(n int) int {
 		if number == nil {
@@ -86,7 +87,7 @@ func (p *TimesByPrevious) CoursesAndHists(number []int) (courses []Course, hists
 		}
 		return number[n]
 	}
-	lowest := make(map[int]int) // by place: its lowest new terminal
+	lowest := make(map[int]int) // by place: the lowest new number of a terminal there
 	for n, place := range p.places {
 		if at, ok := lowest[place]; !ok || renamed(n) < at {
 			lowest[place] = renamed(n)

@@ -20,60 +20,62 @@ import (
 
 // A Track is everything recorded of one rank.
 //
-// Terminals of all streams index Signatures and Times. They are numbered by first
-// occurrence in a depth-first walk of the streams in order, so that ranks
-// which do the same things with other parameters have equal Streams.
+// Terminals of all streams index Signatures and Times. They are numbered by first occurrence in a depth-first walk of
+// the streams in order. So ranks that make the same calls with other parameters have equal Streams.
 type Track struct {
 	Rank int
 	// Timeless is set if no times were recorded.
-	Timeless     bool
-	Streams      []Stream
-	Signatures   []signature.Signature
-	Times        []Times                      // parallel to Signatures; all zero if Timeless
-	Calls        Calls                        // replaces Signatures and Times if not nil
-	Hists        []Hist                       // in rising order of Terminal and PreviousTerminal; nil if not recorded
-	Courses      []Course                     // in rising order of Name, Stream, Terminal and PreviousTerminal
-	Lanes        []signature.Lane             // in rising order of Terminal
-	TimeLog      *TimeLog                     // times for the trace; nil if it is not to have single times
-	AnalysisLog  *TimeLog                     // the same, for analyses at the end of the run; nil if not recorded
-	Values       map[string][]model.ValueStat // values attached to calls, by name, parallel to Signatures
-	Allocs       *AllocEvents                 // begins and ends of segments of memory; nil if none was recorded
-	Handovers    *AllocEvents                 // objects that other threads made, see PackHandover; nil without any
+	Timeless   bool
+	Streams    []Stream
+	Signatures []signature.Signature
+	Times      []Times          // by terminal, like Signatures; all zero if Timeless
+	Calls      Calls            // if not nil: the distinct calls, instead of Signatures and Times
+	Hists      []Hist           // in rising order of Terminal and PreviousTerminal; nil if not recorded
+	Courses    []Course         // in rising order of Name, Stream, Terminal and PreviousTerminal
+	Lanes      []signature.Lane // in rising order of Terminal
+	TimeLog    *TimeLog         // times of each call for the trace; nil if the trace is not to have them
+	// Times of each call for analyses at the end of the run; nil if not recorded.
+	AnalysisLog *TimeLog
+	Values      map[string][]model.ValueStat // by name: summaries of the values attached to calls, by terminal
+	Allocs      *AllocEvents                 // begins and ends of memory segments; nil if none was recorded
+	// Uses of objects that another thread made, see PackHandover; nil without any.
+	Handovers    *AllocEvents
 	Strings      map[uint64]string
 	Sites        map[uint64]Site
-	CallerSite   map[uint64]uint64 // hash of a site → hash of the one its function was called from
-	WithoutStack map[uint64]uint64 // the same keys → hash of the site without its callers
+	CallerSite   map[uint64]uint64 // by hash of a site: hash of the site from which its function was called
+	WithoutStack map[uint64]uint64 // by hash of a site: hash of the same site without its callers
 	Process      Process
 }
 
-// ForgetPlaces discards statistics that are by place of calls, after calls have moved.
+// ForgetPlaces discards what refers to calls by their position in a stream, for a track whose calls were added or
+// removed.
 func (t *Track) ForgetPlaces() {
 	t.Courses, t.Handovers = nil, nil
 	t.Process.Asides = slices.DeleteFunc(slices.Clone(t.Process.Asides), func(a Aside) bool { return a.BeforeCall > 0 })
 }
 
-// A Sealed is a track without its methods, for passing it through a package whose API must not expose tracks.
+// A Sealed is a track whose content is hidden, to pass it through a package whose API must not expose tracks.
 type Sealed struct{ t *Track }
 
-// Seal wraps a track.
+// Seal hides a track in a Sealed.
 func Seal(t *Track) Sealed { return Sealed{t} }
 
-// Track unwraps it.
+// Track returns the track that Seal hid.
 func (h Sealed) Track() *Track { return h.t }
 
-// Calls are distinct calls that are not all in memory: there may be millions.
+// Calls are the distinct calls of a track if these are not all in memory: there may be millions.
 type Calls interface {
 	Len() int
-	// DescribeCall returns function and site of call n, and the number of its values.
+	// DescribeCall returns the id of the function and the site of distinct call n, and the number of its values.
 	DescribeCall(n int) (call uint16, site uint64, width int)
-	// Fill sets s to call n. It reuses the memory of s.Vals.
+	// Fill sets s to the signature of distinct call n. It reuses the memory of s.Values.
 	Fill(n int, s *signature.Signature) error
 	Times(n int) Times
-	// ReleaseAll ends the use of the calls.
+	// ReleaseAll frees what the calls hold; they must not be used afterwards.
 	ReleaseAll()
 }
 
-// Distinct returns the distinct calls of a track, in memory or not.
+// Distinct returns the distinct calls of a track, whether they are in memory or not.
 func (t *Track) Distinct() Calls {
 	if t.Calls != nil {
 		return t.Calls
@@ -81,7 +83,7 @@ func (t *Track) Distinct() Calls {
 	return list{t}
 }
 
-// A list is Calls that are in memory.
+// A list implements Calls for a track whose distinct calls are in memory.
 type list struct{ *Track }
 
 func (l list) Len() int { return len(l.Signatures) }
@@ -107,19 +109,18 @@ type Stream struct {
 	Grammar *grammar.Grammar
 }
 
-// Times summarises the calls of one signature: how long they took, and how
-// long the thread was outside MPI before them.
+// Times is summaries over the calls of one signature: of how long they took, and of the gaps before them.
 type Times struct {
 	Duration, Gap model.Stat
 }
 
-// Add takes the times of one more call.
+// Add adds the gap and the duration of one more call.
 func (t *Times) Add(gap, duration uint64) {
 	t.Duration.Add(duration)
 	t.Gap.Add(gap)
 }
 
-// ScaleStat scales a summary to another number of samples.
+// ScaleStat returns a summary with another number of samples, but the same mean, deviation and extremes.
 func ScaleStat(s model.Stat, count uint64) model.Stat {
 	if s.Count == 0 || count == s.Count {
 		return s
@@ -131,26 +132,28 @@ func ScaleStat(s model.Stat, count uint64) model.Stat {
 	return out
 }
 
-// AllocEvents is the begins and ends of memory segments, in the order of a process's calls.
+// AllocEvents is the begins and ends of a process's memory segments, in the order of its calls.
 type AllocEvents struct {
-	List      []AllocEvent       // distinct events, in the order of first occurrence over the streams
-	Streams   []*grammar.Grammar // sequences of indices of List, parallel to Track.Streams
-	Truncated bool               // the recorder dropped later events, there were too many
+	List      []AllocEvent       // distinct events, in order of first occurrence over the streams
+	Streams   []*grammar.Grammar // by stream of the track: the sequence of its events, as indices in List
+	Truncated bool               // the recorder dropped further events because there were too many
 }
 
 // An AllocEvent is the begin or the end of a segment. A begin is recorded just before the first call that uses the
 // segment, an end before the next call of the thread that freed it.
 type AllocEvent struct {
 	Free          bool
-	Calls         uint64 // calls of the thread since the previous event
-	PackedSegment int64  // id, device and class, packed as in signatures
-	Size          uint64 // bytes; an end has 0
+	Calls         uint64 // number of the thread's calls since its previous event
+	PackedSegment int64  // id, device and class of the segment, packed as in signatures
+	Size          uint64 // size of the segment in bytes; 0 in an end
 }
 
-// PackHandover packs the PackedSegment of an event that means: from this call of the thread on, a handle refers to an
-// object that another thread made. It consists of the kind (an index of model.HandoverKinds), the handle's number, and
-// the maker's stream. The event is never an end. Its Size locates the call that made the object: it is that call's
-// index minus the one of the previous event with the same maker, and may be negative.
+// PackHandover packs a handover into AllocEvent.PackedSegment. It means that, from this call of the thread on, a
+// handle refers to an object that another thread made. It consists of the handle's kind (as an index in
+// model.HandoverKinds), the handle's number, and the maker's stream.
+//
+// Such an event is never an end. Its Size says which call made the object: the index of that call, less that of the
+// previous event with the same maker. This difference may be negative.
 func PackHandover(kind int, number int64, maker int) int64 {
 	return number<<28 | int64(maker)<<4 | int64(kind)
 }
@@ -160,53 +163,54 @@ func UnpackHandover(v int64) (kind int, number int64, maker int) {
 	return int(v & 15), v >> 28, int(v >> 4 & (1<<24 - 1))
 }
 
-// A Hist is histograms of the calls of one signature in nanoseconds: of all calls, or of those that follow a call
-// from one place.
+// A Hist is histograms of the gaps and durations in ns of one signature's calls: of all its calls, or of those that
+// follow a call at one place.
 type Hist struct {
 	Terminal         int
-	PreviousTerminal int // lowest terminal of the previous call's place (function and site), or NoPreviousTerminal
+	PreviousTerminal int // lowest terminal with the previous call's function and site, or NoPreviousTerminal
 	Duration, Gap    *hist.Hist
 }
 
-// A Course is how times developed over the run, for the calls of one signature that follow a call from one site, in
-// nanoseconds. With a name it is how attached values developed: their absolute negative sum in place of gaps, the
-// positive sum in place of durations, and their count. The courses of a terminal without a name cover all of its
-// calls.
+// A Course is how times in ns developed over the run, for calls of one signature that follow a call at one place
+// (function and site). All calls of a terminal are in one of its courses.
+//
+// With a name it is how values attached to the calls under this name developed: the absolute sum of the negative ones
+// in place of gaps, the sum of the positive ones in place of durations, and how many a call had.
 type Course struct {
 	Name                      string // name of the attached values; "": times
-	Stream                    int    // of attached values; 0 for times
+	Stream                    int    // stream of attached values; 0 for times
 	Terminal                  int
-	PreviousTerminal          int // the lowest terminal of that site, or NoPreviousTerminal
+	PreviousTerminal          int // lowest terminal with the previous call's function and site, or NoPreviousTerminal
 	GapPhases, DurationPhases []timing.Phase
-	CountPhases               []timing.Phase // counts of attached values; nil for times
+	CountPhases               []timing.Phase // phases of how many values a call had; nil for times
 }
 
 // A TimeLog is the times of every call, in ticks of the process's clock. It is read block by block, so that it need not
 // fit into memory.
 type TimeLog struct {
-	Options    timing.Options // how to store them
+	Options    timing.Options // how to store the times in the trace
 	TicksPerNs float64
-	StartNs    int64 // wall clock at tick 0, ns since 1970
-	// Streams yield the calls of each stream in order. They end after an error.
+	StartNs    int64 // wall clock time when the process's clock was 0, in ns since 1970
+	// Streams yield the times of the calls of each stream, in order. They end after an error.
 	Streams []iter.Seq2[[]timing.CallEntry, error]
-	// DroppedTimes is by stream the calls before those that Streams yields; nil: none.
+	// DroppedTimes is, by stream, the calls before those whose times Streams yields; nil: there are none.
 	DroppedTimes []DroppedTimes
-	// SchedulingDelays is by stream the scheduling delays that the kernel reported, in order of calls; nil: it reported none.
+	// SchedulingDelays is, by stream, the delays that the kernel reported, in order of calls; nil: it reported none.
 	SchedulingDelays [][]SchedulingDelay
-	// Values yield by stream the values attached to its calls, in order of calls, with indices of Names; nil if
-	// there are none. A missing name is "".
+	// Values yield, by stream, the values attached to its calls, in order of calls. They refer to names by index in
+	// Names; nil without values. A name that could not be found is "".
 	Values []iter.Seq2[[]timing.AttachedNumber, error]
 	Names  []string
 }
 
-// DroppedTimes is the calls at the beginning of a stream whose times were discarded: their number, and the end of
-// the last one.
+// DroppedTimes is the calls at the beginning of a stream whose times were discarded: how many, and when the last of
+// them ended, in ticks.
 type DroppedTimes struct {
 	Calls uint64
 	Tick  int64
 }
 
-// A SchedulingDelay is time in which a thread was runnable, but had no processor, before a call or in it.
+// A SchedulingDelay is time in which a thread was runnable but had no processor: before a call, and in it.
 type SchedulingDelay struct {
 	Call                   uint64
 	BeforeCallNs, InCallNs int64
@@ -215,17 +219,17 @@ type SchedulingDelay struct {
 // NoPreviousTerminal is the PreviousTerminal of a stream's first call, which has no previous call.
 const NoPreviousTerminal = -1
 
-// A Site is a code address in a form that is the same in every process.
+// A Site is a code address in a form that is the same in all processes.
 type Site struct {
 	Module  string // path of the executable or library
-	BuildID string // hex, may be empty
-	Offset  uint64 // relative to the module's load address
+	BuildID string // build ID of the module in hex; "": it has none
+	Offset  uint64 // address relative to the module's load address
 }
 
 // The ways in which a process ended, according to its records.
 const (
-	Finished = "finished" // reached MPI_Finalize
-	Crashed  = "crashed"  // records stop before that: also if it was killed, or called exit
+	Finished = "finished" // the process reached MPI_Finalize
+	Crashed  = "crashed"  // its records stop before MPI_Finalize: it crashed, was killed, or called exit
 )
 
 // Process describes the operating system process of a rank.
@@ -235,21 +239,21 @@ type Process struct {
 	End       string // Finished or Crashed
 	LostCalls uint64 // calls that could not be recorded
 	Threads   int
-	StartNs   int64 // wall clock of MPI_Init, ns since 1970
-	SpanNs    int64 // time from MPI_Init to the last record without asides
+	StartNs   int64 // wall clock time of MPI_Init, in ns since 1970
+	SpanNs    int64 // time from MPI_Init to the last record, without asides
 	Asides    []Aside
-	Folder    string // working folder at the start; "" if not known
+	Folder    string // working directory at the start; "": unknown
 }
 
 // An Aside is time of the first thread that belongs neither to its calls nor to the gaps between them.
 type Aside struct {
-	BeforeCall uint64 // the call that it precedes; asides are in rising order
+	BeforeCall uint64 // index of the call that it precedes; a list of asides is in rising order
 	Ns         int64
-	TracingOff bool // tracing was switched off; false: the recorder or a plugin took the time
+	TracingOff bool // tracing was off during the aside; false: the recorder or a plugin took the time
 }
 
-// HandoverEvents converts handovers, by stream in the order of calls, to the form of a track; nil if there are
-// none.
+// HandoverEvents converts handovers to the form of Track.Handovers; nil without any. lists is by stream, in order of
+// calls.
 func HandoverEvents(lists [][]model.Handover) *AllocEvents {
 	e := &AllocEvents{}
 	number := make(map[AllocEvent]uint32)

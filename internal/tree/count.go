@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// TransitionFinder finds which vertices are entered, and which loops begin iterations, between two calls. It is not safe for
-// concurrent use.
+// TransitionFinder finds which vertices are entered, and which loops begin another iteration, between two consecutive
+// calls. It is not safe for concurrent use.
 type TransitionFinder struct {
 	code  *trace.Code
 	odd   map[[2]int]trace.LoopTransition
@@ -18,13 +18,13 @@ type TransitionFinder struct {
 	paths map[int][]int
 }
 
-// An event is the entry of a vertex, or the begin of another iteration of a loop.
+// An event between two calls is that a vertex is entered or, with round set, that a loop begins another iteration.
 type event struct {
 	vertex int32
 	round  bool
 }
 
-// NewTransitionFinder returns the finder for a trace's code.
+// NewTransitionFinder returns a TransitionFinder for the code of a trace.
 func NewTransitionFinder(c *trace.Code) *TransitionFinder {
 	w := &TransitionFinder{code: c, odd: make(map[[2]int]trace.LoopTransition), known: make(map[[2]int][]event), paths: make(map[int][]int)}
 	for _, s := range c.UnorderedTransitions {
@@ -33,7 +33,7 @@ func NewTransitionFinder(c *trace.Code) *TransitionFinder {
 	return w
 }
 
-// path lists the vertices from the outermost one to v.
+// path lists the vertices that contain v, from the outermost one on, and v itself.
 func (w *TransitionFinder) path(v int) []int {
 	return once.GetOrMake(w.paths, v, func() (p []int) {
 		for i := v; i >= 0; i = w.code.Vertices[i].Parent {
@@ -44,7 +44,7 @@ func (w *TransitionFinder) path(v int) []int {
 	})
 }
 
-// shared returns how many vertices contain both calls, given their paths.
+// shared returns the number of vertices that contain both of two calls, given the paths of the calls.
 func shared(p, q []int) int {
 	k := 0
 	for k < len(p)-1 && k < len(q)-1 && p[k] == q[k] {
@@ -53,7 +53,8 @@ func shared(p, q []int) int {
 	return k
 }
 
-// plain returns the way implied by the order of vertices.
+// plain returns the transition from call a to call b if it is not listed as an exception. If b follows a in the order
+// of vertices, no loop begins an iteration. Else the innermost loop around both does.
 func (w *TransitionFinder) plain(a, b int) trace.LoopTransition {
 	p, q := w.path(a), w.path(b)
 	k := shared(p, q)
@@ -68,7 +69,7 @@ func (w *TransitionFinder) plain(a, b int) trace.LoopTransition {
 	return trace.UnknownTransition
 }
 
-// Transition returns the way from one call to the next, by their vertices.
+// Transition returns which loop begins another iteration between consecutive calls whose vertices are a and b.
 func (w *TransitionFinder) Transition(a, b int) trace.LoopTransition {
 	if way, ok := w.odd[[2]int{a, b}]; ok {
 		return way
@@ -76,8 +77,9 @@ func (w *TransitionFinder) Transition(a, b int) trace.LoopTransition {
 	return w.plain(a, b)
 }
 
-// CommonVertices returns how many vertices around call b also contain the previous call a and were not left between them.
-// round reports whether the innermost of these begins another iteration. a = -1 is the beginning of a thread.
+// CommonVertices returns how many of the vertices around call b contain the preceding call a, too, and are not left
+// between a and b. round reports whether the innermost of these is a loop that begins another iteration. a is -1 at
+// the beginning of a thread.
 func (w *TransitionFinder) CommonVertices(a, b int) (kept int, round bool) {
 	if a < 0 {
 		return 0, false
@@ -101,8 +103,9 @@ func (w *TransitionFinder) CommonVertices(a, b int) (kept int, round bool) {
 	return k, false
 }
 
-// recursion returns the index in around of the function that called itself between two calls; -1: none. It is
-// assumed if the code has no other path from the first call to the second, as calls at all depths share a vertex.
+// recursion returns the index in around of a function that called itself between two calls; -1: none did. around is
+// the vertices around both calls. A recursion is assumed if the code has no other path from the first call to the
+// second, as calls at all depths of recursion have the same vertex.
 func (w *TransitionFinder) recursion(around []int, way trace.LoopTransition) int {
 	if way != trace.UnknownTransition {
 		return -1
@@ -115,13 +118,14 @@ func (w *TransitionFinder) recursion(around []int, way trace.LoopTransition) int
 	return -1
 }
 
-// VerticesAround lists the vertices around a call, outermost first. Don't change it.
+// VerticesAround lists the vertices around call v, outermost first. Callers must not change the list.
 func (w *TransitionFinder) VerticesAround(v int) []int {
 	p := w.path(v)
 	return p[:len(p)-1]
 }
 
-// events lists what happens between two calls, outermost first; a = -1 is the beginning of a thread.
+// events lists the events between consecutive calls a and b, outermost vertex first. a is -1 at the beginning of a
+// thread.
 func (w *TransitionFinder) events(a, b int) []event {
 	key := [2]int{a, b}
 	list, known := w.known[key]
@@ -140,23 +144,26 @@ func (w *TransitionFinder) events(a, b int) []event {
 	return list
 }
 
-// RoundCounts are how often a vertex, such as a loop, was entered, and how many iterations it had.
+// RoundCounts are how often a vertex was entered and, if it is a loop, how many iterations it had.
 type RoundCounts struct {
 	Entered, Rounds         uint64
-	LeastRounds, MostRounds uint64 // iterations per entry
-	RoundsStep              int64  // how many iterations more each entry has than the previous one, from LeastRounds on, or if negative from MostRounds; 0: not constant
+	LeastRounds, MostRounds uint64 // iterations of the entry with fewest, and of that with most
+	// How many more iterations each entry has than the entry before, if that is constant; 0: it is not. The first
+	// entry has LeastRounds if it is positive, MostRounds if it is negative.
+	RoundsStep int64
 }
 
-// A vertexCounts has one vertex's entries and iterations in a part of a sequence.
+// A vertexCounts has the entries and iterations of a vertex in a part of a stream.
 type vertexCounts struct {
 	entered, rounds uint64
-	before          uint64           // iterations before the first entry: they belong to an entry in an earlier part
-	least, most     uint64           // iterations of completed entries: all but the last
-	last            uint64           // iterations since the last entry
-	each            tripCountPattern // iterations of completed entries, in order
+	before          uint64 // iterations before the part's first entry; their entry is in an earlier part
+	// Iterations of the completed entry with fewest, and of that with most; the last entry is not completed.
+	least, most uint64
+	last        uint64           // iterations since the part's last entry
+	each        tripCountPattern // iterations of each completed entry, in order
 }
 
-// over adds a completed entry with this many iterations.
+// over includes a completed entry with this many iterations in least and most.
 func (r *vertexCounts) over(rounds uint64) {
 	if r.most == 0 || rounds < r.least {
 		r.least = rounds
@@ -164,7 +171,7 @@ func (r *vertexCounts) over(rounds uint64) {
 	r.most = max(r.most, rounds)
 }
 
-// then appends the counts of the next part.
+// then returns the counts of two consecutive parts together.
 func (r vertexCounts) then(next vertexCounts) vertexCounts {
 	if next.entered == 0 {
 		r.rounds += next.rounds
@@ -193,7 +200,7 @@ func (r vertexCounts) then(next vertexCounts) vertexCounts {
 	return out
 }
 
-// times returns the counts of n repetitions, n > 0.
+// times returns the counts of n repetitions of the part; n is at least 1.
 func (r vertexCounts) times(n uint64) vertexCounts {
 	if n == 1 {
 		return r
@@ -212,22 +219,21 @@ func (r vertexCounts) times(n uint64) vertexCounts {
 	return out
 }
 
-// A summary is the counts of a part of the sequence: its first and last vertex, and the counts of each vertex in
-// it.
+// A summary is the counts of all vertices in a part of a stream, with the vertices of the part's first and last call.
 type summary struct {
 	first, last int
 	runs        map[int32]vertexCounts
-	taken       map[int32]taken // by vertex that is directly in a loop
+	taken       map[int32]taken // for each vertex directly in a loop: which iterations reached it
 	lost        uint64
 }
 
-// A counter computes counts from the compressed structure of a stream.
+// A counter computes counts of vertices from the grammar of a stream, without expanding it.
 type counter struct {
 	ways   *TransitionFinder
-	vertex []int     // by terminal
-	calls  []int32   // by vertex of a function: number of vertices of the same function below it
-	loop   []int32   // by vertex: the loop that directly contains it; -1: none
-	within [][]int32 // by loop: the vertices directly in it
+	vertex []int     // by terminal: its vertex; -1: none
+	calls  []int32   // by vertex: number of vertices below that are the same function, called recursively
+	loop   []int32   // by vertex that an iteration may skip: the loop directly around it; -1 for all other vertices
+	within [][]int32 // by loop: the vertices directly in it that an iteration may skip
 	rules  map[int]*summary
 }
 
@@ -238,8 +244,9 @@ func (s *summary) put(vertex int32, r vertexCounts) {
 	s.runs[vertex] = r
 }
 
-// step adds the events between two calls. If a function is reached again below itself, its recursion begins an
-// iteration. Its counts have the number of the function's first vertex plus the number of all vertices.
+// step adds the events between consecutive calls a and b. A function that is reached again below itself has extra
+// counts for its recursion, in which each call is an iteration. They are under the number of the function's first
+// vertex plus the number of all vertices.
 func (c *counter) step(s *summary, a, b int) {
 	for _, e := range c.ways.events(a, b) {
 		one := vertexCounts{entered: 1, rounds: 1, last: 1}
@@ -277,7 +284,7 @@ func (c *counter) join(s, x *summary) {
 	s.last = x.last
 }
 
-// repeated returns the summary of n repetitions.
+// repeated returns the summary of n repetitions of a part.
 func (c *counter) repeated(x *summary, n uint64) *summary {
 	if n == 1 || x.first < 0 {
 		return x
@@ -326,19 +333,20 @@ func (c *counter) once(n trace.Node) *summary {
 	return s
 }
 
-// Counts is how often each vertex of the tree ran in a thread.
+// Counts is how often the vertices of the tree ran in a thread.
 type Counts struct {
 	VertexRounds []RoundCounts
-	// Recursions is by vertex, for functions that are reached again below themselves: how many calls there are in all,
-	// as iterations of each outermost call.
+	// Recursions is by vertex, for functions that are reached again below themselves: each outermost call is an
+	// entry, and it has as many iterations as there are calls in all depths.
 	Recursions []RoundCounts
-	// TakenIterations is by vertex: the iterations of its loop that reached it, if they are the same at each entry. It
-	// is set for vertices for which trace.Code.MaySkipIterations holds.
+	// TakenIterations is by vertex: which iterations of the loop around it reached it, if these are the same at each
+	// entry of the loop. It is set for vertices for which trace.Code.MaySkipIterations holds.
 	TakenIterations  []code.IterationPattern
-	UnexplainedSteps uint64 // steps for which the code has no path
+	UnexplainedSteps uint64 // number of transitions between consecutive calls for which the code has no path
 }
 
-// CountRuns computes counts from the structure of a thread. vertex is by distinct call, -1 for none.
+// CountRuns computes the counts of a thread's calls, from the structure of the thread. vertex is by distinct call, -1
+// without a vertex.
 func (w *TransitionFinder) CountRuns(root trace.Node, vertex []int) Counts {
 	n := len(w.code.Vertices)
 	c := counter{ways: w, vertex: vertex, calls: make([]int32, n), loop: make([]int32, n), within: make([][]int32, n), rules: make(map[int]*summary)}
@@ -376,7 +384,7 @@ func (w *TransitionFinder) CountRuns(root trace.Node, vertex []int) Counts {
 	return out
 }
 
-// Vertices returns the vertex of each distinct call of a rank, -1 for none.
+// Vertices returns the vertex of each distinct call of a rank; -1: it has none.
 func Vertices(k *trace.Rank, c *trace.Code) []int {
 	list := make([]int, k.Terminals())
 	for t := range list {

@@ -7,16 +7,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A graph is the pairs of vertices that are consecutive in a stream. It skips calls without a vertex.
+// A graph is the pairs of vertices whose calls are consecutive in a stream. Calls without a vertex are skipped.
 type graph struct {
-	of    []*vertex // by terminal
+	of    []*vertex // by terminal: its vertex; nil: none
 	ends  map[int]ends
-	pairs map[[2]*vertex][2]int32 // by pair: the first two terminals that form it
-	last  [2]*vertex              // the last pair, as the next one is most often the same
-	first [2]int32                // the terminals with which last occurred first
+	pairs map[[2]*vertex][2]int32 // by pair of vertices: the lowest pair of terminals that forms it
+	last  [2]*vertex              // the pair of vertices added last, as the next pair is most often the same
+	first [2]int32                // the pair of terminals in pairs for the pair last
 }
 
-// ends are the first and last terminal of a sequence, -1 if it has none.
+// ends are the first and the last terminal with a vertex in a part of a stream; -1 without any.
 type ends struct{ first, last int32 }
 
 func newGraph(root trace.Node, of []*vertex) *graph {
@@ -25,7 +25,7 @@ func newGraph(root trace.Node, of []*vertex) *graph {
 	return g
 }
 
-// once adds one iteration of a node and returns its ends.
+// once adds the pairs in one iteration of a node, and returns the iteration's ends.
 func (g *graph) once(n trace.Node) ends {
 	if n.Rule < 0 && n.Terminal >= 0 {
 		if g.of[n.Terminal] == nil {
@@ -56,7 +56,7 @@ func (g *graph) once(n trace.Node) ends {
 	return e
 }
 
-// next adds a pair of consecutive terminals.
+// next adds the pair of vertices of consecutive terminals a and b.
 func (g *graph) next(a, b int32) {
 	key, pair := [2]*vertex{g.of[a], g.of[b]}, [2]int32{a, b}
 	if key == g.last && slices.Compare(pair[:], g.first[:]) >= 0 {
@@ -70,7 +70,7 @@ func (g *graph) next(a, b int32) {
 	g.last, g.first = key, old
 }
 
-// sorted lists the pairs in the order of their terminals.
+// sorted lists the pairs of vertices in the order of the terminals in pairs.
 func (g *graph) sorted() [][2]*vertex {
 	return slices.SortedFunc(maps.Keys(g.pairs), func(a, b [2]*vertex) int {
 		x, y := g.pairs[a], g.pairs[b]

@@ -19,63 +19,69 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// An Outline is the outline of one binary.
+// An Outline is what the code of one binary says of its MPI calls: the functions that lead to them, and the loops
+// around them.
 type Outline struct {
-	Path           string            `json:"path"`
-	TotalFunctions int               `json:"of"`        // number of functions in the binary
-	Functions      []OutlineFunction `json:"functions"` // functions that lead to MPI calls: those reached from main in the order of calls, then the others
-	MPICallSites   int               `json:"calls"`     // number of places that call MPI
-	LoopCount      int               `json:"loops"`     // number of loops that contain such a call, or a call of a function that leads to one
-	PointerCalls   int               `json:"pointers"`  // number of calls through pointers in these functions: the callees are unknown
-	Notes          []string          `json:"notes"`     // reasons why the outline is incomplete
+	Path           string `json:"path"`
+	TotalFunctions int    `json:"of"` // number of functions in the binary
+	// Functions that lead to MPI calls: first those reached from main, in the order of calls, then all others.
+	Functions    []OutlineFunction `json:"functions"`
+	MPICallSites int               `json:"calls"` // number of places that call MPI
+	// Number of loops that contain such a place, or a call of a function that leads to one.
+	LoopCount int `json:"loops"`
+	// Number of calls through pointers in Functions; where these lead is unknown.
+	PointerCalls int      `json:"pointers"`
+	Notes        []string `json:"notes"` // reasons why the outline is incomplete
 }
 
-// An OutlineFunction is a function that leads to an MPI call.
+// An OutlineFunction is a function that leads to an MPI call, with the loops and calls in its body that do.
 type OutlineFunction struct {
 	Name   string `json:"name"`
-	Symbol string `json:"symbol,omitempty"` // the linker's name
+	Symbol string `json:"symbol,omitempty"` // linker's name of the function
 	Place
 	Body []OutlineNode `json:"body"`
-	// Branches are nodes of the body on exclusive paths: a call of the function reaches those of at most one.
+	// Branches are groups of nodes of Body on exclusive paths: one run of the body reaches at most one path of a
+	// branch.
 	Branches     []code.Branch `json:"branches,omitempty"`
-	PointerCalls int           `json:"pointers,omitempty"` // number of calls through pointers in it
+	PointerCalls int           `json:"pointers,omitempty"` // number of calls through pointers in the function
 }
 
 // A Place is a place in the code.
 type Place struct {
-	Offset  uint64   `json:"offset"` // relative to the load address of the binary
-	File    string   `json:"file,omitempty"`
-	Line    int      `json:"line,omitempty"`
-	Inlined []string `json:"inlined,omitempty"` // functions inlined at this place, innermost first, each with its place
+	Offset uint64 `json:"offset"` // relative to the load address of the binary
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	// Functions inlined at this place, innermost first, each with the place in its own source.
+	Inlined []string `json:"inlined,omitempty"`
 }
 
 // The kinds of nodes.
 const (
 	KindLoop    = "loop"
 	KindMPICall = "mpi"  // a call of MPI
-	KindCall    = "call" // a call of a function that leads to one
+	KindCall    = "call" // a call of a function that leads to an MPI call
 )
 
-// An OutlineNode is a loop or a call.
+// An OutlineNode is a loop or a call in the body of a function.
 type OutlineNode struct {
 	Kind string `json:"kind"`
-	Name string `json:"name,omitempty"` // name of the callee
+	Name string `json:"name,omitempty"` // name of the called function; "" for a loop
 	Place
-	// TailCall is set if the call is a jump: the callee returns to this function's caller, and call stacks do not show
-	// this function.
+	// TailCall is set if the call is a jump: the called function returns to this function's caller, and call stacks
+	// do not show this function.
 	TailCall bool `json:"tail,omitempty"`
-	// MultipleEntries is set if a loop has several entries.
+	// MultipleEntries is set for a loop that can be entered at several instructions.
 	MultipleEntries bool `json:"irreducible,omitempty"`
-	// Counter is a loop counter, with its step: a callee-saved register, or a word of the function's frame,
-	// relative to the frame's address. Each iteration changes it by the same step, and it is valid at all shown
-	// calls in the loop. "" if there is no such counter.
+	// Counter is the place of a loop counter in the machine, with its step. The place is a callee-saved register, or
+	// a word of the function's frame by its distance from the frame's address. Each iteration changes the counter by
+	// the step, and it is valid at all calls in the loop that the outline has. "": there is no such counter.
 	Counter string        `json:"counter,omitempty"`
-	Body    []OutlineNode `json:"body,omitempty"` // of a loop
-	// Branches are nodes of Body on exclusive paths.
+	Body    []OutlineNode `json:"body,omitempty"` // loops and calls in a loop; empty for a call
+	// Branches are groups of nodes of Body on exclusive paths, as in OutlineFunction.
 	Branches []code.Branch `json:"branches,omitempty"`
 }
 
-// NewOutline returns the outline of a binary, with lines from s.
+// NewOutline returns the outline of the binary m. Source lines are from s.
 func NewOutline(m *code.Image, s *symbolise.Symboliser) *Outline {
 	o := &outliner{image: m, places: s, out: &Outline{Path: m.Path, Functions: []OutlineFunction{}, Notes: []string{}}}
 	all := m.Functions()
@@ -107,7 +113,7 @@ type outliner struct {
 	image     *code.Image
 	places    *symbolise.Symboliser
 	out       *Outline
-	leads     map[*code.Function]bool // whether the function leads to an MPI call
+	leads     map[*code.Function]bool // functions that lead to an MPI call
 	seen      map[*code.Function]bool
 	unread    []string
 	lost      int
@@ -121,8 +127,8 @@ func (o *outliner) note(n int, thing, text string) {
 	o.out.Notes = append(o.out.Notes, fmt.Sprintf("%d %s %s", n, thing, text))
 }
 
-// reach finds the functions that lead to MPI calls. It skips the MPI library's own functions, which a static
-// program contains.
+// reach finds the functions that lead to MPI calls. It leaves out the MPI library's own functions, which a statically
+// linked program contains.
 func (o *outliner) reach(all []*code.Function) {
 	o.leads, o.seen = make(map[*code.Function]bool), make(map[*code.Function]bool)
 	callers := make(map[*code.Function][]*code.Function)
@@ -157,7 +163,7 @@ func (o *outliner) reach(all []*code.Function) {
 	}
 }
 
-// visit shows a function and then its callees, if it leads to MPI and was not shown before.
+// visit adds a function to the outline and then those that it calls, if they lead to MPI and were not added before.
 func (o *outliner) visit(first *code.Function) {
 	for work := []*code.Function{first}; len(work) > 0; {
 		f := work[len(work)-1]
@@ -177,7 +183,8 @@ func (o *outliner) visit(first *code.Function) {
 	}
 }
 
-// show adds a function and returns its callees, in the order in which their calls are shown.
+// show adds function f with body b to the outline. It returns the functions called in it, in the order in which the
+// calls are listed.
 func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Function) {
 	place := o.place(f.Start(), true)
 	name := place.function
@@ -189,13 +196,13 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 	o.undecoded += b.UndecodedCount
 
 	type item struct {
-		order int // position of its block, or of the loop's header
+		order int // position of the call's block, or of the loop's header, as of function order
 		addr  uint64
 		call  *code.Call
 		loop  int
 	}
-	within := make(map[int][]item) // by loop, code.NoIndex for the function itself
-	needed := make(map[int]bool)   // loops that are shown
+	within := make(map[int][]item) // by loop: the calls and loops directly in it; code.NoIndex: those in no loop
+	needed := make(map[int]bool)   // loops that are in the outline
 	for i := range b.Calls {
 		c := &b.Calls[i]
 		if !c.Resolved {
@@ -257,7 +264,7 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 	return callees
 }
 
-// loopCounter renders a counter of the loop that is valid at all of the calls.
+// loopCounter returns the text of a counter of the loop that is valid at all of the calls; "" without one.
 func loopCounter(f *code.Function, loop int, calls []*code.Call) (text string) {
 	for i, c := range calls {
 		k, ok := f.Counter(loop, c)
@@ -269,7 +276,7 @@ func loopCounter(f *code.Function, loop int, calls []*code.Call) (text string) {
 	return text
 }
 
-// order returns the position of a block; unreachable blocks come last.
+// order returns a block's position in reverse postorder; unreachable blocks come last.
 func order(b *code.Body, block int) int {
 	if n := b.Graph.ReversePostorder[block]; n != code.NoIndex {
 		return n
@@ -282,7 +289,8 @@ type located struct {
 	function string
 }
 
-// place returns the line of an instruction, or of the call that returns to addr.
+// place returns the source place of an address. instruction says whether the address is that of an instruction, or is
+// where a call returns to.
 func (o *outliner) place(addr uint64, instruction bool) located {
 	frames := o.frames(addr, instruction)
 	l := located{Place: PlaceOf(addr-o.image.LinkBias, frames)}
@@ -292,7 +300,8 @@ func (o *outliner) place(addr uint64, instruction bool) located {
 	return l
 }
 
-// frames returns the functions at an instruction, or at the call that returns to addr: inlined ones first.
+// frames returns the function at an address, after the functions inlined there, innermost first. instruction says
+// whether the address is that of an instruction, or is where a call returns to.
 func (o *outliner) frames(addr uint64, instruction bool) []symbolise.Frame {
 	look := o.places.CallAt
 	if instruction {
@@ -301,7 +310,8 @@ func (o *outliner) frames(addr uint64, instruction bool) []symbolise.Frame {
 	return look(o.image.Path, "", addr-o.image.LinkBias).Frames
 }
 
-// PlaceOf is the place at an offset with these functions, innermost first.
+// PlaceOf returns the place at an offset in the binary. frames are the functions inlined there, innermost first, and
+// last the function itself.
 func PlaceOf(offset uint64, frames []symbolise.Frame) Place {
 	p := Place{Offset: offset}
 	n := len(frames)
@@ -315,7 +325,7 @@ func PlaceOf(offset uint64, frames []symbolise.Frame) Place {
 	return p
 }
 
-// name returns the display name of a function.
+// name returns the name of a function to show; "fn@" and its address if it has none.
 func (o *outliner) name(f *code.Function) string {
 	if l := o.place(f.Start(), true); l.function != "" {
 		return l.function
@@ -323,10 +333,11 @@ func (o *outliner) name(f *code.Function) string {
 	return fmt.Sprintf("fn@0x%x", f.Start()-o.image.LinkBias)
 }
 
-// LocateLoop returns the line of a loop: the first line of its header and of its back jumps, in the innermost
-// function that contains all of them. Compilers give the back jump of a for or while loop the line of its head; the
-// header of a rotated loop is the body's first line. frames lists the functions at an instruction, or at the call
-// that returns to an address.
+// LocateLoop returns the place of a loop: the first line of its header and of its back jumps, in the innermost
+// function that contains all of them. Compilers give the back jump of a for or while loop the line where the loop's
+// head is. The header of a rotated loop has the first line of the body.
+//
+// frames returns the functions at an address, with arguments as of outliner.frames.
 func LocateLoop(m *code.Image, b *code.Body, l *code.Loop, frames func(addr uint64, instruction bool) []symbolise.Frame) Place {
 	lo := b.Blocks[l.Header].Lo
 	chain := frames(lo, true)
@@ -336,7 +347,8 @@ func LocateLoop(m *code.Image, b *code.Body, l *code.Loop, frames func(addr uint
 	return PlaceOf(lo-m.LinkBias, chain)
 }
 
-// common returns the frames that two places share. The innermost of these has the lower of the two lines.
+// common returns the frames that a and b share, innermost first. The innermost of these gets the lower of its two
+// lines.
 func common(a, b []symbolise.Frame) []symbolise.Frame {
 	if len(a) == 0 || len(b) == 0 || a[len(a)-1].Name() != b[len(b)-1].Name() {
 		return a
@@ -352,16 +364,16 @@ func common(a, b []symbolise.Frame) []symbolise.Frame {
 	return shared
 }
 
-// Text returns the place on one line: file:line, or the offset in the binary if lines are unknown, preceded by
-// inlined functions.
+// Text returns the place on one line: file:line, or the offset in the binary if lines are unknown. Before it are the
+// functions inlined at the place.
 func (p *Place) Text() string {
 	return (&model.Vertex{Offset: p.Offset, File: p.File, Line: p.Line, Inlined: p.Inlined}).LocationText()
 }
 
-// widest is the largest column at which places begin.
+// widest is the largest column of the text output at which places begin.
 const widest = 48
 
-// WriteText writes the outline for people: a function, loop or call on each line, with its place.
+// WriteText writes the outline for people: each line has a function, loop or call and its place.
 func (o *Outline) WriteText(out io.Writer) {
 	fmt.Fprintf(out, "%s: ", filepath.Base(o.Path))
 	if len(o.Functions) == 0 {
@@ -395,7 +407,7 @@ func (o *Outline) WriteText(out io.Writer) {
 	}
 }
 
-// label returns the beginning of a node's line.
+// label returns how the line of a node begins: "loop", or the called function's name.
 func (n *OutlineNode) label() string {
 	var s string
 	switch n.Kind {
@@ -415,8 +427,8 @@ func (n *OutlineNode) label() string {
 	return s
 }
 
-// levels returns how deeply each node of a body is indented by branches. It calls way for each arm of a branch, at
-// the node that begins the arm.
+// levels returns, for each of n nodes of a body, in how many branches it is. For each exclusive path of a branch it
+// calls way with the node that begins the path.
 func levels(n int, branches []code.Branch, way func(node, level, number int)) []int {
 	in := make([]int, n)
 	var look func(list []code.Branch, level int)

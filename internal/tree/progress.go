@@ -1,15 +1,16 @@
 package tree
 
-// A tripCountPattern is the trip counts of a loop, entry by entry, as a few arithmetic progressions. A loop whose trip
-// count grows with an outer loop's iterations has one progression. If that outer loop is itself in a third loop,
-// the progression repeats.
+// A tripCountPattern is the trip counts of a loop, entry by entry, as at most four arithmetic progressions. One
+// suffices for a loop whose trip count grows with the iterations of an outer loop. If that outer loop is itself in a
+// third loop, the progression repeats.
 type tripCountPattern struct {
 	list [4]linearRun
 	n    int // number of elements of list in use
 	none bool
 }
 
-// A linearRun is entries whose iterations grow by step from each to the next; all of that is repeated times times.
+// A linearRun is consecutive entries of a loop: trip counts from first to last, each step more than the one before.
+// All these entries occur times times.
 type linearRun struct {
 	first, last uint64
 	step        int64
@@ -19,7 +20,8 @@ type linearRun struct {
 
 func entry(rounds uint64) linearRun { return linearRun{rounds, rounds, 0, 1, 1} }
 
-// then returns a run of the entries of both runs, if these form an arithmetic progression; false if they don't.
+// then returns the entries of p and q as one run. It returns false if their trip counts form no arithmetic
+// progression.
 func (p linearRun) then(q linearRun) (linearRun, bool) {
 	step := int64(q.first - p.last)
 	if p.times > 1 || q.times > 1 || p.entries > 1 && p.step != step || q.entries > 1 && q.step != step {
@@ -28,7 +30,7 @@ func (p linearRun) then(q linearRun) (linearRun, bool) {
 	return linearRun{p.first, q.last, step, p.entries + q.entries, 1}, true
 }
 
-// add appends a run of entries.
+// add appends a run of entries to the pattern, if possible as part of its last progression.
 func (p *tripCountPattern) add(x linearRun) {
 	if p.none {
 		return
@@ -43,7 +45,8 @@ func (p *tripCountPattern) add(x linearRun) {
 		p.append(y)
 		return
 	}
-	// Any two entries form a progression, so the second one may instead begin the next.
+	// The last progression has two entries, which is true of any two. So its second entry may instead begin the next
+	// one.
 	if last.entries == 2 && last.times == 1 {
 		if y, ok := entry(last.last).then(x); ok {
 			before := entry(last.first)
@@ -56,7 +59,7 @@ func (p *tripCountPattern) add(x linearRun) {
 	p.append(x)
 }
 
-// append appends a run of entries that does not continue the last one.
+// append appends a run of entries that does not continue the last progression, but may repeat it.
 func (p *tripCountPattern) append(x linearRun) {
 	if p.none {
 		return
@@ -79,7 +82,7 @@ func (p *tripCountPattern) append(x linearRun) {
 	p.n++
 }
 
-// join appends the trip counts of the next part.
+// join appends the trip counts of pattern q, which follows p in the stream.
 func (p *tripCountPattern) join(q tripCountPattern) {
 	if q.none {
 		*p = q
@@ -89,7 +92,7 @@ func (p *tripCountPattern) join(q tripCountPattern) {
 	}
 }
 
-// repeated returns the trip counts of n repetitions.
+// repeated returns the pattern of n repetitions of p.
 func (p tripCountPattern) repeated(n uint64) (out tripCountPattern) {
 	for ; n > 0; n >>= 1 {
 		if n&1 > 0 {
@@ -100,8 +103,8 @@ func (p tripCountPattern) repeated(n uint64) (out tripCountPattern) {
 	return out
 }
 
-// step returns the constant difference between consecutive entries; 0 if it varies, or if there are fewer than
-// three entries.
+// step returns by how much each entry's trip count exceeds that of the entry before. It returns 0 if that varies, or
+// with fewer than three entries.
 func (p *tripCountPattern) step() int64 {
 	if p.none || p.n != 1 || p.list[0].entries < 3 {
 		return 0

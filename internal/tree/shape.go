@@ -9,16 +9,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// plainList is the length up to which lists of symbols are not compressed.
+// plainList is the length up to which a rule's symbols are listed as they are, instead of compressed.
 const plainList = 16
 
-// A RuleLabel is the part of the program that a rule represents.
+// A RuleLabel is the part of the program that a rule of CodeGrammar is.
 type RuleLabel struct {
 	Vertex    int
-	WholeLoop bool // for a loop: all iterations, instead of one
+	WholeLoop bool // for a loop: the rule is all iterations of an entry; false: one iteration
 }
 
-// TitleText is the text that labels of the same meaning share.
+// TitleText returns a description of the label's part of the program, such as "the loop at a.c:5 in f()".
 func (l *RuleLabel) TitleText(c *trace.Code) string {
 	v := &c.Vertices[l.Vertex]
 	switch {
@@ -30,7 +30,7 @@ func (l *RuleLabel) TitleText(c *trace.Code) string {
 	return fmt.Sprintf("a round of the loop at %s in %s()", v.LocationText(), l.FunctionName(c))
 }
 
-// FunctionName returns the name of the function around the label's vertex.
+// FunctionName returns the name of the function that the label's vertex is in, or is.
 func (l *RuleLabel) FunctionName(c *trace.Code) string {
 	v := l.Vertex
 	for c.Vertices[v].Kind == trace.LoopVertex && c.Vertices[v].Parent >= 0 {
@@ -39,29 +39,30 @@ func (l *RuleLabel) FunctionName(c *trace.Code) string {
 	return c.Vertices[v].Name
 }
 
-// A shaper converts a stream into a grammar that follows the vertices of its calls.
+// A shaper converts a stream into a grammar in which each rule is a vertex: a call of a function, or a loop.
 type shaper struct {
 	code   *trace.Code
 	ways   *TransitionFinder
-	vertex []int // by terminal
+	vertex []int // by terminal: its vertex; -1: unknown
 
 	rules  [][]grammar.Symbol
 	labels []*RuleLabel
-	known  map[string]int32 // number of each rule, by its content
+	known  map[string]int32 // by label and symbols: the rule that has them, as a symbol ID
 	open   []frame
 	last   int
 }
 
-// A frame is a vertex that contains the current position; the first is the thread itself.
+// A frame is a vertex that contains the current position. The outermost frame is not a vertex but the thread itself.
 type frame struct {
 	vertex int
-	round  []grammar.Symbol   // symbols of the current iteration or function call so far
-	rounds [][]grammar.Symbol // completed iterations of a loop
+	round  []grammar.Symbol   // symbols so far of the current iteration, or of the current call of the function
+	rounds [][]grammar.Symbol // symbols of each completed iteration, for a loop
 }
 
-// CodeGrammar gives a sequence the structure of the program's code: a rule for each call of a function and each iteration
-// of a loop. It also returns what each rule represents, nil if no part of the program. steps are the calls in
-// order. vertex is by terminal, -1 if unknown.
+// CodeGrammar returns a sequence of calls as a grammar with the structure of the program's code. It has a rule for
+// each call of a function, each loop, and each iteration of a loop. It also returns, by rule, what part of the
+// program the rule is; nil for no part. steps are the terminals of the calls in order. vertex is by terminal, -1 if
+// unknown.
 func (w *TransitionFinder) CodeGrammar(vertex []int, steps iter.Seq[int]) (*grammar.Grammar, []*RuleLabel) {
 	s := &shaper{code: w.code, ways: w, vertex: vertex, known: make(map[string]int32)}
 	return s.run(steps)
@@ -80,7 +81,7 @@ func (s *shaper) run(steps iter.Seq[int]) (*grammar.Grammar, []*RuleLabel) {
 	s.leave(1)
 	root := s.open[0].round
 	if len(root) == 1 && root[0].Count == 1 && root[0].TerminalOrRule < 0 {
-		// The whole thread is one call of its start function.
+		// The whole thread is one call of its start function, so that this call's rule is the grammar's first.
 		s.rules[0], s.labels[0] = s.rules[-root[0].TerminalOrRule], s.labels[-root[0].TerminalOrRule]
 	} else {
 		s.rules[0] = s.compact(root)
@@ -88,7 +89,8 @@ func (s *shaper) run(steps iter.Seq[int]) (*grammar.Grammar, []*RuleLabel) {
 	return s.numbered()
 }
 
-// enter moves from the last call's vertex to the next one's.
+// enter moves from the vertex of the latest call to vertex b of the next one: it closes the frames between them and
+// opens new ones.
 func (s *shaper) enter(b int) {
 	kept, round := s.ways.CommonVertices(s.last, b)
 	s.leave(1 + kept)
@@ -101,7 +103,7 @@ func (s *shaper) enter(b int) {
 	}
 }
 
-// put appends a symbol to the innermost open frame.
+// put appends a symbol to the current iteration or call of the innermost open frame.
 func (s *shaper) put(x grammar.Symbol) {
 	f := &s.open[len(s.open)-1]
 	f.round = appendSymbol(f.round, x)
@@ -115,7 +117,7 @@ func appendSymbol(list []grammar.Symbol, x grammar.Symbol) []grammar.Symbol {
 	return append(list, x)
 }
 
-// leave closes frames until left remain.
+// leave closes frames, innermost first, until only left of them are open.
 func (s *shaper) leave(left int) {
 	for len(s.open) > left {
 		f := s.open[len(s.open)-1]
@@ -128,7 +130,7 @@ func (s *shaper) leave(left int) {
 	}
 }
 
-// loop returns the symbol for a completed loop.
+// loop returns the symbol for an entry of a loop with these iterations.
 func (s *shaper) loop(vertex int, rounds [][]grammar.Symbol) grammar.Symbol {
 	var list, flat []grammar.Symbol
 	first, distinct := len(s.rules), 0
@@ -147,19 +149,20 @@ func (s *shaper) loop(vertex int, rounds [][]grammar.Symbol) grammar.Symbol {
 		distinct += len(body)
 	}
 	if 2*items(flat) < len(list)+distinct {
-		list = flat // iterations whose counts differ by a constant step
+		list = flat // shorter: iterations whose counts differ by a constant step need no rules of their own
 	} else {
 		list = s.compact(list)
 	}
 	return grammar.Symbol{TerminalOrRule: s.rule(list, &RuleLabel{vertex, true}), Count: 1}
 }
 
-// items counts symbols; iterations of a progression count once.
+// items returns the number of symbols in a list, where only the first iteration of a progression counts.
 func items(list []grammar.Symbol) (n int) {
 	for len(list) > 0 {
 		width, rounds := grammar.FindProgression(list)
 		if !steps(list, width) {
-			width, rounds = 1, 1 // the calls differ between iterations
+			// The list begins with no progression, or with one in which only symbols change, not counts.
+			width, rounds = 1, 1
 		}
 		n += width
 		list = list[width*rounds:]
@@ -167,7 +170,7 @@ func items(list []grammar.Symbol) (n int) {
 	return n
 }
 
-// steps reports whether a count changes between iterations.
+// steps reports whether the counts of the first two iterations, each of width symbols, differ.
 func steps(list []grammar.Symbol, width int) bool {
 	for i := range width {
 		if list[i].Count != list[i+width].Count {
@@ -177,7 +180,7 @@ func steps(list []grammar.Symbol, width int) bool {
 	return false
 }
 
-// rule returns the symbol ID of the rule with a body, which it creates at the first use.
+// rule returns the symbol ID of the rule with this body and label. At the first use it adds the rule.
 func (s *shaper) rule(body []grammar.Symbol, l *RuleLabel) int32 {
 	var key []byte
 	if l != nil {
@@ -196,7 +199,7 @@ func (s *shaper) rule(body []grammar.Symbol, l *RuleLabel) int32 {
 	return id
 }
 
-// compact compresses a list if it is long.
+// compact compresses a list of symbols longer than plainList, with rules for what repeats in it.
 func (s *shaper) compact(list []grammar.Symbol) []grammar.Symbol {
 	if len(list) <= plainList {
 		return list
@@ -223,7 +226,7 @@ func (s *shaper) compact(list []grammar.Symbol) []grammar.Symbol {
 	return body(0)
 }
 
-// numbered returns the structure with rules numbered by first use.
+// numbered returns the grammar and its labels, with rules numbered by first use.
 func (s *shaper) numbered() (*grammar.Grammar, []*RuleLabel) {
 	g := &grammar.Grammar{Rules: [][]grammar.Symbol{nil}}
 	labels := []*RuleLabel{s.labels[0]}
@@ -250,7 +253,7 @@ func (s *shaper) numbered() (*grammar.Grammar, []*RuleLabel) {
 	return g, labels
 }
 
-// RecordedGrammar returns the structure of a trace as a grammar.
+// RecordedGrammar returns the structure of a stream, as recorded in a trace, as a grammar.
 func RecordedGrammar(root trace.Node) *grammar.Grammar {
 	g := &grammar.Grammar{Rules: [][]grammar.Symbol{nil}}
 	number := make(map[int]int32)

@@ -12,33 +12,34 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A codePosition is a position in a block: after the instruction or call at an address or, without an address, at
-// the block's beginning.
+// A codePosition is a position in a basic block: after the instruction or call at addr or, if addr is 0, at the
+// block's beginning.
 type codePosition struct {
 	block int
 	addr  uint64
 }
 
-// A silent search follows the paths through a function, or through one of its loops, that may avoid MPI calls.
+// A silent is the result of a search: how far the paths from some positions lead, through a function or one of its
+// loops, before they surely reach an MPI call.
 type silent struct {
 	f      *function
-	loop   int  // the loop to which the search is limited; code.NoIndex: the function
-	round  bool // the search continues into further iterations
+	loop   int  // loop to which the search is limited; code.NoIndex: it is limited to the function
+	round  bool // the search continues into further iterations of the loop
 	starts []bool
 	ends   []bool
-	back   bool           // a path leads to the next iteration
+	back   bool           // a path leads to the loop's next iteration
 	out    []codePosition // positions where paths leave the loop
-	leaves bool           // a path leads out of the function
-	from   map[int]bool   // blocks in whose middle a path begins
+	leaves bool           // a path leads to the end of the function
+	from   map[int]bool   // blocks at whose middle a path begins
 	first  map[int]uint64
 }
 
-// wallsOf returns the calls of a block that surely lead to MPI, ascending.
+// wallsOf returns the addresses of the calls in a block that surely lead to an MPI call, in rising order.
 func (m *treeBuilder) wallsOf(f *function, block int) []uint64 {
 	if list, known := f.walls[block]; known {
 		return list
 	}
-	f.walls[block] = nil // during the computation, for recursion
+	f.walls[block] = nil // a recursive call in the block finds this while the block is examined
 	var list []uint64
 	for _, c := range f.callsOf(block) {
 		if mpi.FunctionOfSymbol(c.Symbol) != "" || c.Callee != nil && m.calls(m.functions[c.Callee]) {
@@ -49,7 +50,7 @@ func (m *treeBuilder) wallsOf(f *function, block int) []uint64 {
 	return list
 }
 
-// callsOf are the calls in a block.
+// callsOf returns the calls in a basic block.
 func (f *function) callsOf(block int) []code.Call {
 	b, list := &f.body.Blocks[block], f.body.Calls
 	lo := sort.Search(len(list), func(i int) bool { return list[i].Addr >= b.Lo })
@@ -57,11 +58,11 @@ func (f *function) callsOf(block int) []code.Call {
 	return list[lo:hi]
 }
 
-// maxSearched limits the blocks that are searched for one trace: interpreters have functions of thousands, dozens
-// deep on a stack.
+// maxSearched limits the blocks that are searched for one trace. Interpreters have functions of thousands of blocks,
+// and dozens of calls of these on a stack.
 const maxSearched = 1 << 20
 
-// Whether a function surely calls MPI.
+// What is known of whether every path through a function calls MPI.
 const (
 	notAsked = iota
 	asking
@@ -69,8 +70,7 @@ const (
 	must
 )
 
-// calls reports whether each path through a function reaches an MPI call. It must be asked only for functions in
-// the tree.
+// calls reports whether every path through a function reaches an MPI call. The function must be in the tree.
 func (m *treeBuilder) calls(f *function) bool {
 	if f == nil || f.must == asking {
 		return false
@@ -95,7 +95,7 @@ func (f *function) entry() int {
 	return 0
 }
 
-// A searchKey identifies a search. The result does not depend on the function's context.
+// A searchKey identifies a search. The result depends only on these, not on where the function was called from.
 type searchKey struct {
 	f     *function
 	loop  int
@@ -103,7 +103,7 @@ type searchKey struct {
 	from  string
 }
 
-// search follows all paths from some positions up to calls that surely lead to MPI.
+// search follows all paths from the given positions up to calls that surely lead to an MPI call.
 func (m *treeBuilder) search(f *function, loop int, round bool, from []codePosition) *silent {
 	var text []byte
 	for _, p := range from {
@@ -172,7 +172,8 @@ func (m *treeBuilder) follow(f *function, loop int, round bool, from []codePosit
 	return s
 }
 
-// stops reports whether a block without successors ends in a call that does not return, instead of a return.
+// stops reports whether a block without successors ends in a call that does not return. Otherwise it ends in a
+// return.
 func (f *function) stops(block int) bool {
 	for _, c := range f.callsOf(block) {
 		if c.Return == f.body.Blocks[block].Hi {
@@ -182,7 +183,7 @@ func (f *function) stops(block int) bool {
 	return false
 }
 
-// meets reports whether the search reaches a vertex of the body that it searches.
+// meets reports whether the search reached vertex v, which is directly in the searched function or loop.
 func (m *treeBuilder) meets(s *silent, v *vertex) bool {
 	if v.key.kind == trace.LoopVertex {
 		for b, at := range s.starts {
@@ -203,7 +204,7 @@ func (m *treeBuilder) meets(s *silent, v *vertex) bool {
 	return within && after < v.at.addr && open(after)
 }
 
-// within searches the body of a loop or function vertex.
+// within searches the body of a loop or of a function, from positions in it.
 func (m *treeBuilder) within(body *vertex, round bool, from []codePosition) *silent {
 	if body.key.kind == trace.LoopVertex {
 		return m.search(body.in, body.loop, round, from)
@@ -211,7 +212,7 @@ func (m *treeBuilder) within(body *vertex, round bool, from []codePosition) *sil
 	return m.search(body.to, code.NoIndex, round, from)
 }
 
-// begin returns the positions where a body is entered.
+// begin returns the positions where a loop or function begins.
 func begin(body *vertex) []codePosition {
 	if body.key.kind == trace.LoopVertex {
 		return []codePosition{{body.in.body.Graph.Loops[body.loop].Header, 0}}
@@ -219,7 +220,8 @@ func begin(body *vertex) []codePosition {
 	return []codePosition{{body.to.entry(), 0}}
 }
 
-// behind returns the positions directly after path[i] in the body around it, once its MPI call was made.
+// behind returns the positions directly after path[i], in the loop or function around it, that are reached without a
+// further MPI call. The MPI call before is the last vertex of path.
 func (m *treeBuilder) behind(path []*vertex, i int) []codePosition {
 	v := path[i]
 	if i == len(path)-1 {
@@ -235,7 +237,7 @@ func (m *treeBuilder) behind(path []*vertex, i int) []codePosition {
 	return nil
 }
 
-// leads reports whether a path without MPI calls leads from the beginning of path[i] to the call at the end of
+// leads reports whether a path without an MPI call leads from the beginning of path[i] to the call at the end of
 // path.
 func (m *treeBuilder) leads(path []*vertex, i int) bool {
 	for ; i < len(path)-1; i++ {
@@ -246,7 +248,8 @@ func (m *treeBuilder) leads(path []*vertex, i int) bool {
 	return true
 }
 
-// step determines the ways between two calls: the paths in the code without another MPI call.
+// step determines which loop may begin an iteration between consecutive calls a and b: the paths in the code from a
+// to b without another MPI call.
 func (m *treeBuilder) step(a, b *vertex) {
 	if _, known := m.steps[[2]*vertex{a, b}]; known {
 		return
@@ -256,7 +259,7 @@ func (m *treeBuilder) step(a, b *vertex) {
 	for k < len(p)-1 && k < len(q)-1 && p[k] == q[k] {
 		k++
 	}
-	var ways []trace.LoopTransition // ways without MPI calls
+	var ways []trace.LoopTransition // transitions that have a path without another MPI call, innermost loop first
 	plain := trace.UnknownTransition
 	jumps := jumps(p[k], q[k])
 	after := p[k] != q[k] && k > 0 && (jumps || m.forward(p[k], q[k]))
@@ -289,21 +292,22 @@ func (m *treeBuilder) step(a, b *vertex) {
 	} else if i := recurs(q[:k]); i >= 0 && !after {
 		itself := *q[i]
 		if itself.parent = q[i]; m.forward(&itself, q[i+1]) {
-			way = trace.NoLoopTransition // a recursive call has returned
+			way = trace.NoLoopTransition // a call of a recursive function has returned between the calls
 		} else {
-			way = trace.UnknownTransition // the way is a recursion, see TransitionFinder.recursion
+			way = trace.UnknownTransition // a recursive function has called itself: see TransitionFinder.recursion
 		}
 	}
 	way, ways = read(a, b, way, ways, len(loops))
 	m.steps[[2]*vertex{a, b}] = way
-	if m.searched >= m.most { // the search was cut short, so further ways are unknown
+	if m.searched >= m.most { // the search was cut short, so other transitions may be possible
 		m.open[[2]*vertex{a, b}] = loops
 		for _, l := range loops {
 			l.atLeast, l.unsure = true, true
 		}
 		return
 	}
-	// Another way, of an outer loop, would have begun an iteration there and entered the inner loops again.
+	// The transition taken is the first. With any other, an outer loop would have begun an iteration instead, and
+	// entered the loops inside it again. So the counts of these loops are uncertain.
 	if len(ways) < 2 {
 		return
 	}
@@ -323,9 +327,9 @@ func (m *treeBuilder) step(a, b *vertex) {
 	}
 }
 
-// jumps reports whether one execution of one call may reach both vertices: a is a function that ends in a jump to
-// b, which call stacks do not show. Either the call names a but not b, so that the jump is through a pointer. Or a
-// contains a jump to b.
+// jumps reports whether one execution of one call instruction may reach both vertices: function a ends in a jump to
+// b, and call stacks don't show a then. This is so if the instruction names a but not b. It is also so if a contains
+// a jump to b.
 func jumps(a, b *vertex) bool {
 	if a.in == nil || a.in != b.in || a.key.at != b.key.at || a.key.kind != trace.FunctionVertex || b.key.kind == trace.LoopVertex || a.to == b.to {
 		return false
@@ -342,7 +346,7 @@ func jumps(a, b *vertex) bool {
 	return false
 }
 
-// leadsTo reports whether the target of a call or jump is the vertex's function.
+// leadsTo reports whether the target of a call or jump is the function of vertex v, or its MPI function.
 func leadsTo(c *code.Call, v *vertex) bool {
 	if v.to == nil {
 		return strings.TrimPrefix(mpi.FunctionOfSymbol(c.Symbol), "P") == strings.TrimPrefix(v.key.name, "P")
@@ -350,8 +354,8 @@ func leadsTo(c *code.Call, v *vertex) bool {
 	return c.Callee == v.to.Function || c.Callee == nil && c.Symbol != "" && v.to.image.Exported(c.Symbol) == v.to.Function
 }
 
-// recurs returns the index in path of the innermost recursive function around a call; -1: none. Calls at all depths
-// share one vertex.
+// recurs returns the index in path of the innermost function that calls itself recursively; -1: none. Only functions
+// in no loop inside it count. Calls at all depths of recursion have the same vertex.
 func recurs(path []*vertex) int {
 	for i, v := range slices.Backward(path) {
 		if v.key.kind == trace.LoopVertex {
@@ -364,15 +368,15 @@ func recurs(path []*vertex) int {
 	return -1
 }
 
-// read removes the ways between two calls that the recorded loop counters exclude. It also returns the way that was
-// taken.
+// read removes the transitions between calls a and b that the recorded loop counters exclude. It also returns the
+// transition that was taken. way is the result without counters, loops the number of loops around both calls.
 func read(a, b *vertex, way trace.LoopTransition, ways []trace.LoopTransition, loops int) (trace.LoopTransition, []trace.LoopTransition) {
 	if b.turn > loops || a.read == nil || b.read == nil {
-		return way, ways // counters were not recorded, or the result is unknown
+		return way, ways // no counters were recorded, or the comparison is impossible
 	}
 	c := code.ComparePaths(a.read, b.read)
 	if len(c.Loops) != loops {
-		return way, ways // a function without a frame is in between: its caller may be another than recorded
+		return way, ways // a function without a frame is between them, whose caller may be another than recorded
 	}
 	usual := trace.NoLoopTransition
 	if c.NewIteration {
@@ -384,7 +388,8 @@ func read(a, b *vertex, way trace.LoopTransition, ways []trace.LoopTransition, l
 		way, left = turn, append(left, turn)
 		for _, w := range ways {
 			if w > turn && !tells(w) {
-				left = append(left, w) // it may have begun an iteration, and the inner loops started again
+				// The counter is equal: the loop may have begun an iteration in which the inner loops started again.
+				left = append(left, w)
 			}
 		}
 		return way, left
@@ -400,8 +405,8 @@ func read(a, b *vertex, way trace.LoopTransition, ways []trace.LoopTransition, l
 	return way, ways
 }
 
-// forward reports whether the code has a path from one vertex of a body to another in the same iteration, whatever
-// it calls.
+// forward reports whether the code has a path from a to b in the same iteration of the loop around them, whatever
+// calls are on it. a and b are directly in the same loop or function.
 func (m *treeBuilder) forward(a, b *vertex) bool {
 	if a.in == nil || a.in != b.in {
 		return false

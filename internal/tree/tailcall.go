@@ -22,35 +22,37 @@ import (
 )
 
 const (
-	maxJumps = 6    // largest number of consecutive jumps on a path
-	maxWays  = 8    // largest number of paths between a pair of frames that are distinguished
+	maxJumps = 6    // largest number of consecutive jumps on one path
+	maxWays  = 8    // largest number of paths listed for one pair of frames
 	maxTried = 4096 // largest number of jumps examined for one pair of frames
 )
 
-// A TailCalls completes the stacks of call sites. It is safe for use by several goroutines at once.
+// A TailCalls adds to call stacks the functions that are missing because of tail calls. It is safe for use by several
+// goroutines at once.
 type TailCalls struct {
 	symbols *symbolise.Symboliser
 	mu      sync.Mutex
-	images  map[module]*code.Image // nil: no readable binary
+	images  map[module]*code.Image // by module; nil: it has no readable binary
 	between map[framePair][]symbolise.Frame
 }
 
 type module struct{ path, buildID string }
 
-// A framePair is a frame and its callee: the next frame, or an MPI function.
+// A framePair is a frame (outer) and what its stack shows as called from there: the next frame (inner), or an MPI
+// function.
 type framePair struct {
-	outer, inner model.Site // without their callers
+	outer, inner model.Site // without their callers; inner is zero if function is set
 	function     string
 }
 
-// NewTailCalls returns a TailCalls that takes lines and files from s.
+// NewTailCalls returns a TailCalls that finds binaries and source lines with s.
 func NewTailCalls(s *symbolise.Symboliser) *TailCalls {
 	return &TailCalls{symbols: s, images: make(map[module]*code.Image), between: make(map[framePair][]symbolise.Frame)}
 }
 
-// Place returns the symboliser's result for a call site, with the functions missing in the stack. Those between the
-// site and the MPI function come first, those between it and its caller last. function is "" for a frame around a
-// call. For sites without a stack it is the symboliser's result.
+// Place returns the functions and lines at a call site, as the symboliser does, with the functions that are missing
+// in the stack. Those missing between the site and the MPI function come first, those between it and its caller last.
+// function is "" for a frame of a caller. For a site without a stack it is the symboliser's result alone.
 func (f *TailCalls) Place(function string, s model.Site) symbolise.Place {
 	p := f.symbols.CallAt(s.Module, s.BuildID, s.Offset)
 	if len(p.Frames) == 0 || function != "" && s.Caller == nil {
@@ -75,42 +77,43 @@ func alone(s model.Site) model.Site {
 	return model.Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
 }
 
-// image opens the module of a site.
+// image returns the binary of a site's module; nil if there is no readable one.
 func (f *TailCalls) image(s *model.Site) *code.Image {
 	k := module{s.Module, s.BuildID}
 	return once.GetOrMake(f.images, k, func() (m *code.Image) {
 		if path := f.symbols.File(k.path, k.buildID); path != "" {
-			m, _ = code.Open(path) // on an error, stacks stay as recorded
+			m, _ = code.Open(path) // on an error the stacks remain as recorded
 		}
 		return m
 	})
 }
 
-// find returns the frames missing between a pair, innermost first.
+// find returns the frames missing between the frames of a pair, innermost first.
 func (f *TailCalls) find(k framePair) []symbolise.Frame {
 	return once.GetOrMake(f.between, k, func() []symbolise.Frame { return f.search(k) })
 }
 
-// A jump is a tail call on a path.
+// A jump is a tail call on a path between two frames.
 type jump struct {
 	image *code.Image
 	from  *code.Function
-	site  *model.Site // any site of the module
+	site  *model.Site // any site in the module of from
 	call  *code.Call
-	exact bool // it is the only jump from this function to the next
+	exact bool // there is no other jump from this function to the next one on the path
 }
 
-// A TailCall is a function missing in a stack, and the jump that it ended in. If the function has several jumps to
-// the next one, it is the first of these.
+// A TailCall is a function missing in a stack, and the jump with which it ended. If the function has several jumps to
+// the next one, Call is the first of these.
 type TailCall struct {
 	Image *code.Image
 	From  *code.Function
 	Call  *code.Call
-	Site  model.Site // any site of the same module
+	Site  model.Site // any site in the same module, without callers
 }
 
-// PathsBetween lists the paths of jumps from the call that returns to outer to the function of inner, or to the MPI
-// function if a name is given. There are none if no frame is missing, or if it is unknown which.
+// PathsBetween lists the paths of jumps from the call that returns to outer to the function that contains inner. If
+// function is not "" the paths lead to that MPI function, and inner is ignored. There are no paths if no frame is
+// missing, or if it is unknown which one is.
 func (f *TailCalls) PathsBetween(function string, outer, inner model.Site) (ways [][]TailCall) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -128,17 +131,17 @@ func (f *TailCalls) PathsBetween(function string, outer, inner model.Site) (ways
 	return ways
 }
 
-// Image returns the module of a site; nil if there is no readable binary with its build id. Only one goroutine may
-// use the result at a time.
+// Image returns the binary of a site's module; nil if there is no readable one with the recorded build ID. Only one
+// goroutine may use the result at a time.
 func (f *TailCalls) Image(s model.Site) *code.Image {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.image(&s)
 }
 
-// A search follows jumps to a function of the image, or to MPI.
+// A search follows jumps to function to or, if mpi is not "", to that MPI function.
 type search struct {
-	inner *code.Image // may contain functions that outer calls by name
+	inner *code.Image // binary with the function to, which the outer frame's binary may call by name; nil with mpi
 	site  *model.Site // any site of inner
 	to    *code.Function
 	mpi   string
@@ -184,7 +187,8 @@ func (f *TailCalls) ways(k framePair) [][]jump {
 	return s.ways
 }
 
-// target returns the function that a call or jump in an image leads to, with its image and a site in it.
+// target returns the function that a call or jump in image m leads to, with its own image and a site in that. site is
+// a site in m.
 func (s *search) target(c *code.Call, m *code.Image, site *model.Site) (*code.Function, *code.Image, *model.Site) {
 	if c.Callee != nil || c.Symbol == "" || s.inner == nil {
 		return c.Callee, m, site
@@ -192,7 +196,7 @@ func (s *search) target(c *code.Call, m *code.Image, site *model.Site) (*code.Fu
 	return s.inner.Exported(c.Symbol), s.inner, s.site
 }
 
-// reached reports whether a jump leads to the stack's next function.
+// reached reports whether jump c, which leads to function to, reaches what is searched for.
 func (s *search) reached(c *code.Call, to *code.Function) bool {
 	if s.mpi == "" {
 		return to != nil && to == s.to
@@ -200,14 +204,14 @@ func (s *search) reached(c *code.Call, to *code.Function) bool {
 	return strings.TrimPrefix(mpi.FunctionOfSymbol(c.Symbol), "P") == strings.TrimPrefix(s.mpi, "P")
 }
 
-// follow tries the jumps out of a function; way is the path up to it.
+// follow tries the jumps out of function from; way is the jumps that led there.
 func (s *search) follow(from *code.Function, m *code.Image, site *model.Site, way []jump) {
 	body, err := from.Body()
 	if err != nil || len(way) >= maxJumps {
 		return
 	}
 	type span struct{ from, to int }
-	took := make(map[*code.Function]span) // by target function: its range of paths
+	took := make(map[*code.Function]span) // by function jumped to: the range of s.ways that goes through it
 	for i := range body.Calls {
 		c := &body.Calls[i]
 		if !c.Tail || !c.Resolved || !body.IsReachable(c) {
@@ -218,7 +222,8 @@ func (s *search) follow(from *code.Function, m *code.Image, site *model.Site, wa
 		}
 		to, image, at := s.target(c, m, site)
 		if ways, again := took[to]; again {
-			// Repeat the paths of the same function with another jump.
+			// This jump leads to a function that another jump of from leads to, so the paths are the same, but which
+			// jump was taken is unknown.
 			for k := ways.from; k < ways.to; k++ {
 				s.ways[k][len(way)].exact = false
 			}
@@ -239,8 +244,8 @@ func (s *search) follow(from *code.Function, m *code.Image, site *model.Site, wa
 	}
 }
 
-// frames converts paths to frames: a single path to its functions, innermost first; several to one frame that lists
-// all.
+// frames returns the frames that paths of jumps add to a stack, innermost first. A single path gives one frame for
+// each of its functions, several paths give one frame that names them all.
 func (f *TailCalls) frames(ways [][]jump) []symbolise.Frame {
 	var list []symbolise.Frame
 	switch {
@@ -270,7 +275,8 @@ func (f *TailCalls) frames(ways [][]jump) []symbolise.Frame {
 	return list
 }
 
-// frame returns the frames of a jump: the functions at it, with a line if it is the only possible jump.
+// frame returns the functions at a jump: with source line and inlined functions if it is the only possible jump, else
+// only the function itself.
 func (f *TailCalls) frame(j *jump) []symbolise.Frame {
 	if j.exact {
 		if frames := slices.Clone(f.symbols.CallAt(j.site.Module, j.site.BuildID, j.call.Return-j.image.LinkBias).Frames); len(frames) > 0 {

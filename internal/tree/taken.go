@@ -6,16 +6,20 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code"
 )
 
-// A taken is the iterations of a loop that reached a vertex, entry by entry, in a part of a sequence.
+// A taken is which iterations of a loop reached a vertex in it, in a part of a stream.
 type taken struct {
-	open code.IterationPattern // iterations before the loop's first entry in the part, counted from the begin of the part
-	each code.IterationPattern // iterations of each completed entry, unless odd is set
-	over uint64                // number of completed entries
-	odd  bool                  // completed entries have different iterations
-	last code.IterationPattern // iterations since the last entry, which is not completed yet
+	// Iterations that reached the vertex before the loop's first entry in the part. They are counted from the begin
+	// of the part.
+	open code.IterationPattern
+	// Iterations that reached the vertex in each completed entry of the loop; invalid if odd is set.
+	each code.IterationPattern
+	over uint64 // number of completed entries of the loop
+	odd  bool   // different iterations reached the vertex in different entries
+	// Iterations that reached the vertex since the loop's last entry, which is not completed yet.
+	last code.IterationPattern
 }
 
-// joined appends the next part; r and q are the loop's counts in both.
+// joined returns the result of two consecutive parts together: t with counts r of the loop, then u with counts q.
 func (t taken) joined(r vertexCounts, u taken, q vertexCounts) taken {
 	if r.entered == 0 {
 		u.open = t.open.Append(u.open.ShiftedBack(r.before))
@@ -37,7 +41,7 @@ func (t taken) joined(r vertexCounts, u taken, q vertexCounts) taken {
 	return t
 }
 
-// end adds a number of completed entries with the same iterations.
+// end adds this many completed entries of the loop in which iterations x reached the vertex.
 func (t *taken) end(x code.IterationPattern, entries uint64) {
 	if t.over > 0 && t.each != x {
 		t.odd = true
@@ -45,7 +49,8 @@ func (t *taken) end(x code.IterationPattern, entries uint64) {
 	t.each, t.over = x, t.over+entries
 }
 
-// of returns the part's result for a vertex in a loop. Without an entry, the loop ran without reaching it.
+// of returns which iterations of a loop reached a vertex in the part. A vertex without an entry in s.taken was not
+// reached.
 func (s *summary) of(vertex, loop int32) taken {
 	if t, ok := s.taken[vertex]; ok {
 		return t
@@ -57,7 +62,7 @@ func (s *summary) of(vertex, loop int32) taken {
 	return t
 }
 
-// reach records that a vertex is entered, in the current iteration of the loop around it.
+// reach records that the current iteration of the loop around a vertex reached it.
 func (c *counter) reach(s *summary, vertex int32) {
 	if loop := c.loop[vertex]; loop >= 0 {
 		t := s.of(vertex, loop).joined(s.runs[loop], taken{open: code.IterationPattern{Count: 1}}, vertexCounts{})
@@ -65,8 +70,8 @@ func (c *counter) reach(s *summary, vertex int32) {
 	}
 }
 
-// enter prepares for a new entry of a loop: iterations are counted from its first. It must precede the counting of
-// the entry.
+// enter prepares the vertices in a loop for the loop's next entry, in which iterations are counted from the first
+// again. It must be called before the entry is counted.
 func (c *counter) enter(s *summary, loop int32) {
 	for _, v := range c.within[loop] {
 		if t, ok := s.taken[v]; ok {
@@ -75,7 +80,8 @@ func (c *counter) enter(s *summary, loop int32) {
 	}
 }
 
-// behind appends the results of another part. It must precede appending that part's counts.
+// behind appends the taken iterations of part x to those of part s, which is before it. It must be called before the
+// counts of x are appended.
 func (c *counter) behind(s, x *summary) {
 	for v := range x.taken {
 		loop := c.loop[v]
@@ -89,7 +95,8 @@ func (c *counter) behind(s, x *summary) {
 	}
 }
 
-// again appends n repetitions of a part. It must precede appending their counts.
+// again appends the taken iterations of n repetitions of part round to those of s. It must be called before their
+// counts are appended.
 func (c *counter) again(s, round *summary, n uint64) {
 	all := maps.Clone(round.taken)
 	for v := range s.taken {
@@ -111,8 +118,8 @@ func (c *counter) again(s, round *summary, n uint64) {
 	}
 }
 
-// iterations returns the iterations that reached a vertex, if they are a progression and the same at each entry of
-// the loop.
+// iterations returns which iterations reached the vertex, if they are the same at each entry of the loop; else an
+// empty pattern.
 func (t *taken) iterations() code.IterationPattern {
 	if t.odd || t.over > 0 && t.each != t.last {
 		return code.IterationPattern{}

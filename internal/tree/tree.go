@@ -29,7 +29,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A vertex is a function, loop or call in its context, in a tree under construction.
+// A vertex is a function, loop or call in its context, in a tree that is being built.
 type vertex struct {
 	key      key
 	parent   *vertex
@@ -37,41 +37,42 @@ type vertex struct {
 	list     []*vertex
 	depth    int
 
-	in   *function    // the function that contains it
-	loop int          // for a loop: its number in its function
-	at   codePosition // for a call: after its instruction
+	in   *function    // function whose body contains the vertex
+	loop int          // for a loop: its index in the function's loops
+	at   codePosition // for a call: position after its instruction
 	tail bool
-	site trace.Site       // any site in the module of in
-	end  uint64           // for a call: address after the instruction
-	turn int              // for an MPI call, see trace.Call.Turn
-	read []code.PathPlace // loop counters that the recorder read at an MPI call; nil: it read none
-	to   *function        // for a function vertex: the function
+	site trace.Site // any site in the module of function in
+	end  uint64     // for a call: address of the instruction after it
+	turn int        // for an MPI call, see trace.Call.Turn
+	// For an MPI call: the loop counters that the recorder read there; nil: it read none.
+	read []code.PathPlace
+	to   *function // for a function vertex: that function
 
 	number          int
 	atLeast, unsure bool
 }
 
-// A key identifies a vertex of a body.
+// A key identifies a vertex among those in the same function or loop.
 type key struct {
 	kind trace.VertexKind
 	in   *code.Function
-	at   uint64 // address of the instruction, or of the loop's header
+	at   uint64 // address of the call instruction, or of the loop's header
 	to   *code.Function
-	name string // of the MPI function
-	turn int    // for an MPI call, see vertex.turn
+	name string // for an MPI call: name of the function
+	turn int    // for an MPI call: see vertex.turn
 }
 
-// A function is a function with its decoded body.
+// A function is a function of a binary with its decoded body.
 type function struct {
 	*code.Function
 	image *code.Image
 	body  *code.Body
-	site  trace.Site // any site in its module
-	must  int        // whether it surely calls MPI, cached: see calls
+	site  trace.Site // any site in the function's module
+	must  int        // whether every path in it calls MPI, as found by calls
 	walls map[int][]uint64
 }
 
-// A callContext is a function called from a site.
+// A callContext is an MPI function called from a site.
 type callContext struct {
 	function uint16
 	site     int
@@ -86,26 +87,29 @@ type treeBuilder struct {
 	root      *vertex
 	leaves    map[callContext]*vertex
 	steps     map[[2]*vertex]trace.LoopTransition
-	seen      [][2]*vertex // pairs of consecutive calls
+	seen      [][2]*vertex // pairs of vertices whose calls are consecutive in some stream, in the order of step
 	asked     map[[2]*vertex]bool
-	frames    int                     // the recorder's limit of frames per stack, see StackLimit
-	roots     map[*code.Function]bool // functions that complete stacks end in
-	cut       bool                    // some stack was truncated
-	evaluated bool                    // some stack contains an interpreter
-	planner   *code.PathPlanner       // nil: the recorder read no loop counters
-	searched  int                     // number of blocks searched
-	most      int                     // limit for searched
+	frames    int                     // largest number of frames that the recorder kept of a stack, see StackLimit
+	roots     map[*code.Function]bool // outermost functions of stacks that are complete
+	cut       bool                    // some stack lacks its outermost frames
+	evaluated bool                    // some stack contains a function of an interpreter
+	planner   *code.PathPlanner       // reads recorded loop counters; nil: the recorder read none
+	searched  int                     // number of basic blocks searched so far
+	most      int                     // largest number for searched
 	searches  map[searchKey]*silent
-	open      map[[2]*vertex][]*vertex // by pair of calls with several ways: loops that may have begun an iteration between them
+	// By pair of consecutive calls with several possible transitions: the loops that may have begun an iteration
+	// between them.
+	open map[[2]*vertex][]*vertex
 }
 
-// maxVaried is the number of ranks for which steps are collected, in a class whose repetition counts differ.
+// maxVaried is the number of ranks of a class whose pairs of consecutive calls are collected, if repetition counts
+// differ between its ranks.
 const maxVaried = 64
 
 // Build makes the tree of a trace from the binaries of the recorded run. It returns nil without an error if no call
-// could be placed, or if the trace has no call stacks and not all calls are made in main. It also returns nil if an
-// interpreter makes calls: the loops of machine code are not the program's then. When the context is done it
-// returns its error.
+// could be placed. It also does so if the trace has no call stacks and not all calls are made in main. It does so,
+// too, if an interpreter makes calls, as loops of machine code are not the program's then. When ctx is done it
+// returns the error of ctx.
 func Build(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, error) {
 	if o.MaxBlocks == 0 {
 		o.MaxBlocks = maxSearched
@@ -116,11 +120,11 @@ func Build(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails 
 
 // Options say how to make a tree.
 type Options struct {
-	// MaxBlocks limits the blocks of code that are searched for paths without an MPI call. Beyond it these paths are
-	// unknown, and the loops around later calls are marked. 0: a default that takes about a second; negative: no
-	// search.
+	// MaxBlocks limits the basic blocks that are searched for paths without an MPI call. Beyond the limit these paths
+	// are unknown, and loops around the remaining calls are marked as uncertain. 0: a default that takes about a
+	// second; negative: no search.
 	MaxBlocks int
-	Progress  func(done, total int) // called after each pair of calls, if set
+	Progress  func(done, total int) // if set: called after each pair of consecutive calls that was searched
 }
 
 func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, *treeBuilder, error) {
@@ -156,10 +160,10 @@ func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *
 			return nil, nil, err
 		}
 		if m.evaluated || m.frames == 1 && m.cut {
-			return nil, nil, nil // the loops are the interpreter's, or callers are missing
+			return nil, nil, nil // the loops are an interpreter's, or callers are missing
 		}
 	}
-	// Only now all functions that lead to MPI are known.
+	// The pairs are searched only now that all functions that lead to MPI are known.
 	for i, s := range m.seen {
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
@@ -175,11 +179,11 @@ func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *
 	return c, m, ctx.Err()
 }
 
-// MaxFrames is how many frames of a stack the recorder can keep (SP_MAX_FRAMES).
+// MaxFrames is the largest number of frames of a stack that the recorder can keep (SP_MAX_FRAMES).
 const MaxFrames = 64
 
-// StackLimit returns the recorder's limit of frames per call: from its options or, as recovered traces lack these, the
-// frames of the deepest call.
+// StackLimit returns the largest number of frames that the recorder kept of a call's stack. It is from the recorder's
+// options or, as recovered traces lack these, the number of frames of the deepest call.
 func StackLimit(r *trace.Reader) (int, error) {
 	for word := range strings.FieldsSeq(r.Meta()[trace.MetaOptions]) {
 		if n, ok := strings.CutPrefix(word, "SPOOR_STACK="); ok {
@@ -196,7 +200,7 @@ func StackLimit(r *trace.Reader) (int, error) {
 	return most, err
 }
 
-// outermost returns the function that a stack ends in; nil if unknown.
+// outermost returns the function that the outermost frame of a stack is in; nil if unknown.
 func (m *treeBuilder) outermost(s trace.Site) *code.Function {
 	list := s.Frames()
 	last := list[len(list)-1]
@@ -206,8 +210,8 @@ func (m *treeBuilder) outermost(s trace.Site) *code.Function {
 	return nil
 }
 
-// ends finds the functions that complete stacks of a class end in. It uses sites of calls only, as the trace has
-// other sites, too.
+// ends adds to roots the outermost functions of the complete stacks of a class's calls. It looks at sites of calls
+// only, as the trace also has sites of other kinds.
 func (m *treeBuilder) ends(r *trace.Reader, class int) error {
 	k, err := r.Rank(r.Members(class)[0])
 	if err != nil {
@@ -224,8 +228,8 @@ func (m *treeBuilder) ends(r *trace.Reader, class int) error {
 	return nil
 }
 
-// whole reports whether a stack is complete up to its thread's first function: it has fewer frames than the limit,
-// or ends in the function where a complete one does.
+// whole reports whether a stack is complete up to its thread's first function. That is so if it has fewer frames than
+// the limit, or if its outermost function is also that of a stack that is complete for this reason.
 func (m *treeBuilder) whole(s trace.Site) bool {
 	if len(s.Frames()) < m.frames {
 		return true
@@ -234,7 +238,7 @@ func (m *treeBuilder) whole(s trace.Site) bool {
 	return f != nil && (m.roots[f] || f.Symbol() == "main" || m.frames == 1 && f.Symbol() == "MAIN__")
 }
 
-// class places the calls of a class and lists the steps between them.
+// class adds the calls of a class to the tree, and lists which of them are consecutive.
 func (m *treeBuilder) class(r *trace.Reader, class int) error {
 	ranks := r.Members(class)
 	k, err := r.Rank(ranks[0])
@@ -249,7 +253,7 @@ func (m *treeBuilder) class(r *trace.Reader, class int) error {
 		c := k.CallWithoutParams(t)
 		site := k.SiteNumber(t)
 		if site < 0 {
-			continue // an unknown site
+			continue // the site is not in the trace
 		}
 		at := callContext{c.Func.ID, site}
 		v, placed := m.leaves[at]
@@ -283,7 +287,7 @@ func (m *treeBuilder) class(r *trace.Reader, class int) error {
 	return nil
 }
 
-// function returns a function with its body; nil if that cannot be decoded.
+// function returns function f with its decoded body; nil if the body can't be decoded.
 func (m *treeBuilder) function(f *code.Function, image *code.Image, site trace.Site) *function {
 	return once.GetOrMake(m.functions, f, func() *function {
 		b, err := f.Body()
@@ -294,19 +298,20 @@ func (m *treeBuilder) function(f *code.Function, image *code.Image, site trace.S
 	})
 }
 
-// place adds the context of a call of an MPI function from a site. turn is the loop that began an iteration before
-// the call. It returns nil if one of its frames is not at a call in the code.
+// place adds the call of an MPI function from a site to the tree, with the functions and loops around it. turn is as
+// in trace.Call.Turn. It returns nil if one of the frames is not at a call in the code.
 func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 	frames := s.Frames()
 	type step struct {
 		in   *function
 		call *code.Call
 		site trace.Site
-		or   bool // other loops were possible
+		or   bool // several paths of tail calls lead on from this call
 	}
 	var path []step
 	for i, fr := range slices.Backward(frames) {
-		if symbolise.IsInterpreter(fr.Module) && (fr.Module != "" || len(path) > 0) { // an unnamed module without callers may be a broken stack
+		// A frame in an unnamed module without callers does not count, as the stack may be damaged.
+		if symbolise.IsInterpreter(fr.Module) && (fr.Module != "" || len(path) > 0) {
 			m.evaluated = true
 			return nil
 		}
@@ -319,7 +324,8 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 		if f == nil {
 			return nil
 		}
-		if f.Symbol() == "_PyEval_EvalFrameDefault" { // the evaluation loop of the interpreter CPython
+		// The function with the evaluation loop of the interpreter CPython.
+		if f.Symbol() == "_PyEval_EvalFrameDefault" {
 			m.evaluated = true
 			return nil
 		}
@@ -384,8 +390,8 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 	return v
 }
 
-// divided marks a loop that shares a counter with an outer loop, that outer loop, and the loops between them. loops
-// is how many loops further out it is.
+// divided marks the numbers of entries and iterations as unsure for a loop that shares a counter with an outer loop,
+// for that outer loop, and for all loops between them. loops is by how many loops the outer one is further out.
 func (v *vertex) divided(loops int) {
 	for x := v; loops > 0; x, loops = x.parent, loops-1 {
 		x.unsure, x.parent.unsure = true, true
@@ -398,7 +404,7 @@ func (v *vertex) child(k key) *vertex {
 	})
 }
 
-// path lists the vertices from the outermost one to v.
+// path lists the vertices that contain v, from the outermost one on, and v itself.
 func (v *vertex) path() []*vertex {
 	list := make([]*vertex, v.depth)
 	for ; v.parent != nil; v = v.parent {
@@ -407,7 +413,8 @@ func (v *vertex) path() []*vertex {
 	return list
 }
 
-// order returns block and address of the vertex within its function's code.
+// order returns where a vertex is in its function's code: the position of its block in reverse postorder, and its
+// address.
 func (v *vertex) order() (block int, addr uint64) {
 	if v.in == nil {
 		return 0, 0
@@ -437,7 +444,7 @@ func compareVertices(a, b *vertex) int {
 	return cmp.Or(cmp.Compare(x, y), cmp.Compare(p, q), cmp.Compare(to(a), to(b)), cmp.Compare(m0(a), m0(b)), cmp.Compare(a.key.name, b.key.name), cmp.Compare(a.turn, b.turn))
 }
 
-// m0 returns the module of the vertex's callee.
+// m0 returns the path of the binary with the function that a vertex calls; "" for an MPI call or a loop.
 func m0(v *vertex) string {
 	if v.to == nil {
 		return ""
@@ -445,11 +452,11 @@ func m0(v *vertex) string {
 	return v.to.image.Path
 }
 
-// code converts the tree to the form of a trace.
+// code returns the tree as a trace has it.
 func (m *treeBuilder) code() *trace.Code {
 	c := &trace.Code{}
-	// Functions around, by their first vertex: if a function is reached again, its first vertex gets the inner
-	// vertices.
+	// Number of the vertex by function, for the functions around the current vertex. If a function is reached again
+	// below itself, vertices in it are added below its first vertex.
 	around := make(map[*code.Function]int)
 	var add func(v *vertex, parent int)
 	add = func(v *vertex, parent int) {
@@ -473,7 +480,7 @@ func (m *treeBuilder) code() *trace.Code {
 			}
 			if first, again := around[v.to.Function]; again {
 				x.RecursionOf = first
-				for f, at := range around { // leave out the functions between the two calls
+				for f, at := range around { // leave out the functions between the two calls of v.to
 					if at > first {
 						hidden[f] = at
 						delete(around, f)
@@ -518,7 +525,8 @@ func (m *treeBuilder) code() *trace.Code {
 	return c
 }
 
-// apart returns the pairs of vertices in a body that exclude each other.
+// apart returns the pairs of vertices directly in v of which one iteration, or one call of the function, reaches at
+// most one.
 func (v *vertex) apart() (list [][2]int) {
 	f, n := v.in, len(v.list)
 	if v.key.kind == trace.FunctionVertex {
@@ -544,7 +552,8 @@ func (v *vertex) apart() (list [][2]int) {
 	return list
 }
 
-// look returns a function that looks up the frames at an address.
+// look returns a function that returns the frames at an address in the code of f. instruction is as for
+// outliner.frames.
 func (m *treeBuilder) look(f *function) func(addr uint64, instruction bool) []symbolise.Frame {
 	return func(addr uint64, instruction bool) []symbolise.Frame {
 		look := m.symbols.CallAt
@@ -569,7 +578,7 @@ func (m *treeBuilder) setPlace(x *trace.Vertex, p Place) {
 	}
 }
 
-// nameOf returns the display name of a function.
+// nameOf returns the name of a function to show.
 func (m *treeBuilder) nameOf(f *function) string {
 	if list := m.look(f)(f.Start(), true); len(list) > 0 {
 		return list[len(list)-1].Name()

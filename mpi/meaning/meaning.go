@@ -9,62 +9,63 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A DataMovement describes the data movement of a function.
+// A DataMovement describes which data a function moves, and between which ranks.
 type DataMovement struct {
 	*mpi.Call
-	Out, In            *DataSide // what the process passes to MPI, and what it gets; nil: nothing
-	Rooted             bool      // parameter "root" names the rank with the other side
-	TakesEffectAtStart bool      // the data moves when the request that the call makes is started
+	Out, In            *DataSide // data that the calling process passes to the MPI, and data that it gets; nil: none
+	Rooted             bool      // the call has a parameter "root": data goes from that rank to the others, or to it
+	TakesEffectAtStart bool      // the call makes a persistent request, and data moves each time that is started
 	Pattern            Pattern
 }
 
-// A DataSide is one direction of a data movement.
+// A DataSide is the data that a process passes to the MPI in a call, or the data that it gets.
 type DataSide struct {
 	mpi.Content
-	Buffer     string // parameter
-	Peer       string // parameter with the rank at the other end; "" if there is not exactly one
-	Tag        string // parameter with the message's tag; "" if it has none
-	OnlyRoot   bool   // only the root has this side
-	OnlyOthers bool   // all ranks except the root have this side
+	Buffer     string // name of the parameter with the data
+	Peer       string // name of the parameter with the rank at the other end; "" if there is not exactly one such rank
+	Tag        string // name of the parameter with the message's tag; "" if there is no tag
+	OnlyRoot   bool   // only the root passes or gets this data
+	OnlyOthers bool   // all ranks except the root pass or get this data
 }
 
-// A Pattern is which ranks need whose data, regardless of how a library moves it. Data that a rank sends itself is
-// no message.
+// A Pattern is which ranks get data from which ranks in a call, however the MPI library moves it. Data that a rank
+// sends to itself does not count.
 type Pattern uint8
 
-// The patterns.
+// The patterns, as seen from the calling rank or, for collective calls, from all.
 const (
-	PatternNone         Pattern = iota // nothing is sent
-	PatternToPeer                      // to one rank
-	PatternOneSided                    // to or from the memory of one rank, which is passive
-	PatternFromRoot                    // the root's data to each other rank
-	PatternPartFromRoot                // a part of the root's data to each other rank
+	PatternNone         Pattern = iota // no data is sent
+	PatternToPeer                      // from the calling rank to one other rank
+	PatternOneSided                    // to or from the memory of one other rank, which makes no call for it
+	PatternFromRoot                    // the same data from the root to all other ranks
+	PatternPartFromRoot                // from the root to each other rank a part of the root's data
 	PatternToRoot                      // from each rank to the root
-	PatternToAll                       // from each rank the same, or a block, to each other
-	PatternPartToAll                   // from each rank an individual part, of individual size, to each other
-	PatternPartReduced                 // from each rank its contribution to each other's part of the result
-	PatternToNext                      // partial results from each rank to the next
-	PatternNeighbors                   // along the edges of the communicator's topology
-	PatternFile                        // to or from a file
-	PatternReceive                     // from a rank that sends
+	PatternToAll                       // from each rank to every other: the same data, or blocks of equal size
+	PatternPartToAll                   // from each rank to every other: a block of its own, of any size
+	// From each rank to every other: what it contributes to the part of the result that the other gets.
+	PatternPartReduced
+	PatternToNext    // partial results from each rank to the next one, as in MPI_Scan
+	PatternNeighbors // from each rank to its neighbours in the communicator's topology
+	PatternFile      // between the calling rank and a file
+	PatternReceive   // to the calling rank from one that sends
 )
 
-// Collective reports whether all members of a communicator take part in a pattern.
+// Collective reports whether all members of a communicator take part in calls of this pattern.
 func (p Pattern) Collective() bool { return p >= PatternFromRoot && p <= PatternNeighbors }
 
-// A Need is which members must have arrived before a member can leave a collective call.
+// A Need is which members must have begun a collective call before a given member can return from it.
 type Need uint8
 
-// The needs.
+// The values of Need.
 const (
-	NeedAll        Need = iota // everybody
+	NeedAll        Need = iota // all members
 	NeedRoot                   // the root
 	NeedLowerRanks             // all members of lower rank
-	NeedSome                   // some members; which ones depends on more than the call
-	NeedNobody                 // no member: the call may return before any other has arrived
+	NeedSome                   // some members; the call alone does not determine which
+	NeedNobody                 // none: the call may return before any other member has begun it
 )
 
-// NeedOf returns the need of a member in calls of a function, given whether it is the root.
+// NeedOf returns the need of a member in collective calls of a function. atRoot says whether the member is the root.
 func NeedOf(function string, atRoot bool) Need {
 	m := DataMovementOf(function)
 	if m == nil {
@@ -99,7 +100,7 @@ func DataMovementOf(function string) *DataMovement {
 	return c
 }
 
-var known sync.Map // cache of data movements by the function's name
+var known sync.Map // cache: *DataMovement by name of the function
 
 func of(def *mpi.Call) *DataMovement {
 	c := &DataMovement{Call: def, Rooted: def.Index("root") >= 0, TakesEffectAtStart: def.Has(mpi.AttrPersistent)}
@@ -125,7 +126,7 @@ func of(def *mpi.Call) *DataMovement {
 		if q.Dir != mpi.DirIn && c.In == nil {
 			c.In = side(q, "source", "recvtag")
 		}
-		if q.Dir == mpi.DirInOut && c.Rooted { // a broadcast
+		if q.Dir == mpi.DirInOut && c.Rooted { // a broadcast: the root passes the data, all other ranks get it
 			c.Out.OnlyRoot, c.In.OnlyOthers = true, true
 		}
 	}
@@ -164,7 +165,7 @@ func (c *DataMovement) pattern() Pattern {
 	return PatternToAll
 }
 
-// IsArrayParam reports whether a parameter is an array.
+// IsArrayParam reports whether the named parameter is an array.
 func (c *DataMovement) IsArrayParam(param string) bool {
 	i := c.Index(param)
 	return i >= 0 && c.Params[i].Array

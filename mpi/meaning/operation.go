@@ -7,8 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// An Operation is a collective operation on a communicator, in any form: MPI_Bcast, MPI_Ibcast_c and MPI_Bcast_init
-// are one.
+// An Operation is a collective operation on a communicator. All forms of a function have the same: MPI_Bcast,
+// MPI_Ibcast_c and MPI_Bcast_init are OperationBcast.
 type Operation uint8
 
 // The operations; neighbourhood collectives are not included.
@@ -38,10 +38,11 @@ var operationNames = [...]string{
 	"Reduce", "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan",
 }
 
-// String returns the name of the operation's function, without MPI_.
+// String returns the name of the operation's function without MPI_, such as "Bcast".
 func (o Operation) String() string { return operationNames[o] }
 
-// OperationOf returns the operation of a function; OperationNone if it has none or is unknown.
+// OperationOf returns the operation of a function. It returns OperationNone for a function that is unknown or no such
+// collective.
 func OperationOf(c *mpi.Call) Operation {
 	if c == nil || !c.Has(mpi.AttrCollective) {
 		return OperationNone
@@ -54,7 +55,7 @@ func OperationOf(c *mpi.Call) Operation {
 	return o
 }
 
-var operations sync.Map // cache of operations by the function's id
+var operations sync.Map // cache: Operation by id of the function
 
 func operationOf(c *mpi.Call) Operation {
 	if c.Has(mpi.AttrBarrier) {
@@ -91,7 +92,8 @@ func operationOf(c *mpi.Call) Operation {
 	case PatternPartReduced:
 		return either(m.IsArrayParam(m.In.Count), OperationReduceScatter, OperationReduceScatterBlock)
 	case PatternToNext:
-		return either(strings.Contains(strings.ToLower(c.Name), "exscan"), OperationExscan, OperationScan) // the table describes both equally
+		// Only the name distinguishes the two: calls.txt has the same parameters for both.
+		return either(strings.Contains(strings.ToLower(c.Name), "exscan"), OperationExscan, OperationScan)
 	}
 	return OperationNone
 }

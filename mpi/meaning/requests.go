@@ -6,31 +6,32 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A RequestChoice is which of the given requests a call completes or tests.
+// A RequestChoice is which of the requests passed to it a call completes or tests.
 type RequestChoice uint8
 
-// The choices.
+// The values of RequestChoice.
 const (
 	ChooseNoRequest RequestChoice = iota
 	ChooseOneRequest
 	ChooseAllRequests
-	ChooseAnyRequest   // one of them, given by its output "index"
-	ChooseSomeRequests // several; its output "outcount" is their number
+	ChooseAnyRequest   // one of several requests; output "index" says which
+	ChooseSomeRequests // any number of several requests; output "outcount" is how many
 )
 
-// WaitBehaviour describes how a function depends on messages and requests of other ranks.
+// WaitBehaviour is how a function depends on messages and requests: what it completes, receives, and waits for.
 type WaitBehaviour struct {
 	Choice    RequestChoice
-	Completes bool // completes the requests of Choice; false: only tests them
-	Probes    bool // searches for a message without receiving it, though it may take a message handle
+	Completes bool // the call completes the requests of Choice; false: it only tests them
+	Probes    bool // the call searches for a message without receiving it, and may take it by a message handle
 	Receives  bool // receives a message, or makes a request that does
-	Blocks    bool // returns only after another rank acted on a message or request
+	Blocks    bool // the call returns only after another rank has sent a message, or done its part of a request
 
-	// Parameters that select the message to receive or probe; "": the call has a message handle, or no message.
+	// Names of the parameters with source and tag of the message to receive or probe; "": the call has a message
+	// handle, or no message.
 	Source, Tag string
 }
 
-// WaitBehaviourOf returns the description of a function; the zero value for an unknown one.
+// WaitBehaviourOf returns the behaviour of a function; the zero value if c is nil.
 func WaitBehaviourOf(c *mpi.Call) WaitBehaviour {
 	if c == nil {
 		return WaitBehaviour{}
@@ -43,8 +44,8 @@ func WaitBehaviourOf(c *mpi.Call) WaitBehaviour {
 	return w
 }
 
-// waitings caches descriptions by the function's id. A recorder only asks for the functions that its program calls;
-// describing all of them would take more memory than the rest of the recorder.
+// waitings caches behaviours by the function's id. A recorder asks only for functions that its program calls.
+// Computing those of all functions would take more memory than the rest of the recorder.
 var waitings sync.Map
 
 func waitingOf(c *mpi.Call) WaitBehaviour {
@@ -73,11 +74,11 @@ func waitingOf(c *mpi.Call) WaitBehaviour {
 	return w
 }
 
-// IsWildcard reports whether a receive with this source and tag has a wildcard.
+// IsWildcard reports whether source is MPI_ANY_SOURCE or tag is MPI_ANY_TAG.
 func IsWildcard(source, tag int64) bool { return source == mpi.AnySource || tag == mpi.AnyTag }
 
-// ReceiveParams returns the parameters with source, tag, count and datatype of a receive. ok is false if the
-// function does not receive, or lacks some of these parameters.
+// ReceiveParams returns the names of the parameters with source, tag, count and datatype of a receive. ok is false if
+// the function receives no message, or lacks some of these parameters.
 func ReceiveParams(c *mpi.Call) (source, tag, count, datatype string, ok bool) {
 	w := WaitBehaviourOf(c)
 	if !w.Receives || w.Source == "" || w.Tag == "" {
@@ -87,17 +88,17 @@ func ReceiveParams(c *mpi.Call) (source, tag, count, datatype string, ok bool) {
 	return w.Source, w.Tag, in.Count, in.Type, in.Partitions == ""
 }
 
-// A CompletionParams is the positions of the parameters of a function that completes requests or tests them; -1 for
-// missing ones.
+// A CompletionParams is the positions of parameters of a function that completes or tests requests, from 0; -1 for a
+// parameter that the function lacks.
 type CompletionParams struct {
 	Request, Requests int
-	Flag, Count       int // the flag whether something completed, and the number of completed requests
-	Index, Indices    int // indices of completed requests
+	Flag, Count       int // flag that says whether something completed; number of completed requests
+	Index, Indices    int // index of the completed request; array of the indices of completed requests
 	Status, Statuses  int
-	Completes         bool // completes requests; false: only tests, frees or cancels them
+	Completes         bool // the function completes requests; false: it only tests, frees or cancels them
 }
 
-// CompletionParamsOf returns the positions for a function, given the number of its parameters and their names.
+// CompletionParamsOf returns the positions for function c. name returns the name of each of its params parameters.
 func CompletionParamsOf(c *mpi.Call, params int, name func(param int) string) CompletionParams {
 	x := CompletionParams{-1, -1, -1, -1, -1, -1, -1, -1, WaitBehaviourOf(c).Completes}
 	for i := range params {

@@ -8,31 +8,34 @@ type sequence struct {
 	of    *trace.Leaves
 	k     *trace.Rank
 	main  trace.OuterLoop
-	begin uint64 // number of skipped visits
-	first *chunk // the first chunk; nil once a rank has passed it
+	begin uint64 // number of the walk's visits before the sequence's first one
+	first *chunk // first chunk of the sequence; nil before it is read, and once a rank has passed it
 	size  int
-	later map[uint64]*sequence // sequences that begin later, by the number of visits before
+	// Sequences of the same ranks that begin later in the walk; the key is their begin. They serve ranks that skip
+	// iterations.
+	later map[uint64]*sequence
 }
 
-// A chunk is a stretch of a sequence.
+// A chunk is consecutive visits of a sequence, which are read and freed together.
 type chunk struct {
 	visits []visited
-	from   uint64           // number of visits before it
-	next   *chunk           // nil: not read yet
-	cursor trace.LeafCursor // position after its last visit
+	from   uint64           // number of the walk's visits before the chunk's first one
+	next   *chunk           // following chunk; nil if it was not read yet
+	cursor trace.LeafCursor // position in the walk after the chunk's last visit
 }
 
-// A visited is a visit, and its position in the main loop.
+// A visited is one visit of a leaf, and its position in the main loop.
 type visited struct {
-	leaf            int32 // -1: the end
+	leaf            int32 // number of the leaf; -1 at the end of the walk
 	enters, between bool
-	left            uint64 // remaining iterations of the main loop, if it is between two
+	left            uint64 // if between is set: remaining iterations of the main loop
 }
 
-// Number of visits read ahead, for shared sequences and for those of one rank.
+// Number of visits in a chunk: of a sequence that several ranks share, and of one for a single rank.
 const shareAhead, aloneAhead = 1024, 16
 
-// sequenceOf returns a rank's sequence. If share is set, other ranks have the same one.
+// sequenceOf returns the sequence of rank k over the leaves of. If share is set, all ranks with these leaves get the
+// same sequence.
 func (s *ProgramSource) sequenceOf(k *trace.Rank, of *trace.Leaves, share bool) *sequence {
 	if x := s.sequences[of]; share && x != nil {
 		return x
@@ -55,7 +58,7 @@ func (x *sequence) start() *chunk {
 	return x.first
 }
 
-// after returns the next chunk.
+// after returns the chunk that follows s, and reads it if no rank has needed it before.
 func (x *sequence) after(s *chunk) *chunk {
 	if x.first == s {
 		x.first = nil
@@ -82,7 +85,7 @@ func (x *sequence) fill(s *chunk) {
 	}
 }
 
-// from returns the sequence that begins after a number of visits.
+// from returns the sequence of the same walk that begins after the given number of visits.
 func (x *sequence) from(visits uint64) *sequence {
 	if y := x.later[visits]; y != nil {
 		return y

@@ -13,43 +13,52 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A strand is the writer's state of one thread.
+// A strand is what a writer keeps for one thread of its rank.
 type strand struct {
-	leaves  []reissue.LeafGaps // times by leaf, if the times of single calls are not used; else nil
+	leaves  []reissue.LeafGaps // gaps and durations by leaf; nil if each call has its own times
 	of      *trace.Leaves
 	cursor  trace.LeafCursor
-	looking bool // the previous call was a poll that found nothing
+	looking bool // the thread's previous call was a poll that found nothing
 }
 
-// A rank's threads run concurrently. No call shows who started a thread or who waits for its end. A thread begins as
-// long after the main thread's latest call as in the trace; the main thread is the one with the first call.
-// MPI_Finalize waits for all threads. Messages and collectives go to threads in the order in which these request
-// them.
+// A threads is the threads of one rank, which run concurrently. No call shows who started a thread or who waits for
+// its end.
+//
+// The main thread is the one with the first call. Between the main thread's latest call and a thread's first call is
+// as much time as in the trace. MPI_Finalize waits for all threads. Messages and collectives are matched in the order
+// in which the rank's threads made the calls in the trace.
 type threads struct {
-	strands []strand // by stream; the current one is in the writer
+	strands []strand // by stream; the writer itself has the one of the thread whose call it converts
 	main    int
-	with    []int   // streams that have calls
-	first   []int64 // by stream: beginning of the first call
-	from    []int64 // by stream: end of the main thread's preceding call
-	told    []bool  // by stream: the main thread has started it
-	begun   []bool
-	last    int64           // end of the main thread's last call
-	final   int             // stream that calls MPI_Finalize; -1: not seen yet
-	turns   [][]turnMeeting // by stream: meetings at which others wait for it
-	waits   [][]turnMeeting // by stream: meetings at which it waits
-	context int32           // context of the first stream's start; the following streams' contexts follow. The main thread's is for the end
-}
-
-// A turnMeeting is where a thread waits for a call of another.
-type turnMeeting struct {
-	call    uint64 // index of the current stream's call
+	with    []int // streams that have calls, in rising order
+	// By stream: begin of its first call, in ns since the run began; math.MaxInt64 for a stream without calls.
+	first []int64
+	// By stream: end of the main thread's latest call before the stream began, in ns since the run began.
+	from  []int64
+	told  []bool // by stream: the main thread has added its operation that starts this stream
+	begun []bool
+	last  int64 // end of the main thread's latest call so far, in ns since the run began
+	final int   // stream that calls MPI_Finalize; -1 before that call was seen
+	// By stream: meetings in which another stream waits for a call of this stream, in order of that call.
+	turns [][]turnMeeting
+	waits [][]turnMeeting // by stream: meetings in which this stream waits for a call of another stream
+	// Context of the meeting in which stream 0 starts; that of stream i is context + i. The main thread needs no
+	// start: its context is for the end of all threads.
 	context int32
 }
 
-// threadContexts is below all contexts of communicators; it is for meetings of a rank's threads.
+// A turnMeeting is a meeting of two threads of a rank: one waits for an earlier call of the other.
+type turnMeeting struct {
+	// Index, in the stream that has this turnMeeting in its list, of the call waited for or of the call that waits.
+	call    uint64
+	context int32
+}
+
+// threadContexts is the lowest context of meetings between threads of a rank. It is below all contexts of
+// communicators.
 const threadContexts = -1 << 30
 
-// threadsOf returns the state of a rank's threads; nil if it has only one.
+// threadsOf returns the threads of rank k; nil if k has only one.
 func (s *ProgramSource) threadsOf(k *trace.Rank) (*threads, error) {
 	n := k.Streams()
 	if n == 1 {
@@ -84,11 +93,12 @@ func (s *ProgramSource) threadsOf(k *trace.Rank) (*threads, error) {
 	return t, nil
 }
 
-// findTurns finds where a thread waits for another because it uses what the other made.
+// findTurns finds the calls that use a handle made by an earlier call of another thread of the rank, and so must wait
+// for it.
 func (t *threads) findTurns(s *ProgramSource, k *trace.Rank) error {
 	t.turns, t.waits = make([][]turnMeeting, k.Streams()), make([][]turnMeeting, k.Streams())
 	if s.o.apart {
-		return nil // a schedule has no other dependencies between threads
+		return nil // in a schedule, threads wait for each other only at their start and in MPI_Finalize
 	}
 	lists, err := handles.ThreadDependencies(k)
 	if err != nil {
@@ -108,7 +118,7 @@ func (t *threads) findTurns(s *ProgramSource, k *trace.Rank) error {
 	return nil
 }
 
-// let adds the meetings by which other threads continue that wait for calls of the current stream before the given one.
+// let adds the current stream's part of the meetings in which other threads wait for its calls before the given one.
 func (t *threads) let(w *writer, call uint64) {
 	list := &t.turns[w.thread]
 	for ; len(*list) > 0 && (*list)[0].call < call; *list = (*list)[1:] {
@@ -116,23 +126,26 @@ func (t *threads) let(w *writer, call uint64) {
 	}
 }
 
-// wait adds the meetings that the current stream waits for before a call.
+// wait adds the current stream's part of the meetings in which the given call, or one before it, waits for another
+// thread.
 func (t *threads) wait(w *writer, call uint64) {
 	list := &t.waits[w.thread]
 	if int(w.thread) == t.main && len(*list) > 0 && (*list)[0].call <= call {
-		t.tell(w, math.MaxInt64) // the threads it waits for have begun, whatever mean times suggest
+		// The threads that it waits for must have begun, even if mean times place their begin later.
+		t.tell(w, math.MaxInt64)
 	}
 	for ; len(*list) > 0 && (*list)[0].call <= call; *list = (*list)[1:] {
 		w.add(dataflow.Op{Kind: dataflow.OpMeet, Meeting: dataflow.MeetFromRoot, Members: 2, Context: (*list)[0].context, MatchIndex: 1, Request: dataflow.NoRequest})
 	}
 }
 
-// meet returns a meeting of a rank's threads: about a stream's start or, for the main stream, the end of all threads.
+// meet returns an operation of a meeting of the rank's threads: the start of a stream or, if stream is the main one,
+// the end of all threads.
 func (t *threads) meet(stream int, how dataflow.Meeting, root bool, members int) dataflow.Op {
 	return dataflow.Op{Kind: dataflow.OpMeet, Meeting: how, IsRoot: root, Members: int32(members), Context: t.context + int32(stream), MatchIndex: 1, Request: dataflow.NoRequest}
 }
 
-// turn makes the writer continue with the calls of a thread.
+// turn makes the writer convert calls of the given stream from now on.
 func (w *writer) turn(stream int) {
 	if int(w.thread) != stream {
 		w.threads.strands[w.thread], w.strand = w.strand, w.threads.strands[stream]
@@ -140,7 +153,8 @@ func (w *writer) turn(stream int) {
 	}
 }
 
-// before adds the waits of a thread before a call, and returns the gap before it.
+// before adds the meetings of threads that precede call c, and returns the gap before c. For the first call of a
+// thread other than the main one, the gap counts from the main thread's latest call before it.
 func (t *threads) before(w *writer, c *ops.Call, gap float64) float64 {
 	t.let(w, c.Index)
 	if c.Stream == t.main {
@@ -158,7 +172,7 @@ func (t *threads) before(w *writer, c *ops.Call, gap float64) float64 {
 	return float64(max(0, c.Start-t.from[c.Stream]))
 }
 
-// tell lets the main thread start the threads that begin before a time.
+// tell adds the main thread's part in the start of each thread whose first call begins before the given time.
 func (t *threads) tell(w *writer, before int64) {
 	for _, stream := range t.with {
 		if stream == t.main || t.told[stream] || t.first[stream] >= before {
@@ -171,16 +185,16 @@ func (t *threads) tell(w *writer, before int64) {
 	}
 }
 
-// finalize makes the thread that calls MPI_Finalize first wait for the rank's other threads.
+// finalize makes the first thread that calls MPI_Finalize wait for the rank's other threads.
 func (t *threads) finalize(w *writer) {
 	if t.final < 0 {
-		t.tell(w, math.MaxInt64) // with mean times, some threads may seem to begin later
+		t.tell(w, math.MaxInt64) // with mean times, the first call of some threads may seem to begin after MPI_Finalize
 		t.final = int(w.thread)
 		w.add(t.meet(t.main, dataflow.MeetToRoot, true, len(t.with)))
 	}
 }
 
-// end adds the end of all threads.
+// end adds the end of each thread: all except the one that called MPI_Finalize join the meeting with it.
 func (t *threads) end(w *writer) {
 	w.turn(t.main)
 	t.tell(w, math.MaxInt64)
@@ -193,10 +207,11 @@ func (t *threads) end(w *writer) {
 	}
 }
 
-// A threadSplitter distributes a rank's operations to its threads, and numbers shared ones.
+// A threadSplitter distributes the operations of a rank to its threads. It numbers sends, receives and meetings over
+// all threads of the rank.
 type threadSplitter struct {
 	next   func() ([]dataflow.Op, error, bool)
-	queues [][]dataflow.Op // by stream
+	queues [][]dataflow.Op // by stream: operations that its program has not yielded yet
 	counts map[shared]int32
 	err    error
 	ended  bool
@@ -242,7 +257,7 @@ func (p *threadSplitter) split(o *dataflow.Op) {
 	p.queues[o.Thread] = append(p.queues[o.Thread], op)
 }
 
-// split returns the programs of a rank's threads, the main one first, and their streams.
+// split returns one program for each thread of rank k, the main thread's first, and the stream of each program.
 func (s *ProgramSource) split(k *trace.Rank, t *threads) (programs []dataflow.Program, streams []int) {
 	x := &threadSplitter{queues: make([][]dataflow.Op, len(t.strands)), counts: make(map[shared]int32)}
 	var stop func()
@@ -261,7 +276,8 @@ func (s *ProgramSource) split(k *trace.Rank, t *threads) (programs []dataflow.Pr
 	return programs, streams
 }
 
-// folded returns the times of ranks. For several threads it takes the thread that ends last.
+// folded returns the times by rank, from the times by program. A rank with several threads gets those of the thread
+// that ends last.
 func (s *ProgramSource) folded(times []dataflow.RankTime) []dataflow.RankTime {
 	ranks := s.r.Ranks()
 	for i := ranks; i < len(times); i++ {

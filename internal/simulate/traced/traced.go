@@ -27,28 +27,30 @@ import (
 
 // Options control the simulation of a trace.
 type Options struct {
-	Machine    *machine.Machine
-	Mapping    machine.Mapping
-	CPUSpeedup float64 // speed of computation relative to the traced run; 0: the machine's
-	NodeOfRank []int   // by rank: its node; nil: by Mapping
-	MedianGaps bool    // gaps are the places' medians; the trace must have single gaps
-	MeanGaps   bool    // gaps are the places' means, even if the trace has single gaps
+	Machine *machine.Machine
+	Mapping machine.Mapping
+	// Speed of computation relative to the traced run, e.g. 2 for half the time; 0: CPU speed of Machine.
+	CPUSpeedup float64
+	NodeOfRank []int // by rank: number of its node, from 0; nil: nodes follow from Mapping
+	MedianGaps bool  // each gap is the median of the gaps at its leaf; the trace must have the gap of each call
+	MeanGaps   bool  // each gap is the mean of the gaps at its leaf, even if the trace has the gap of each call
 	Progress   func(calls uint64)
 
-	TracingCost           *machine.TracingCost // overhead of tracing in the traced run; nil: TracingCost of Machine
-	EachRank, EachRound   bool                 // without optimisations, as in dataflow.Options
-	CollectivesAsMessages bool                 // blocking collectives are messages, however many
-	WithSiteTimes         bool                 // compute Prediction.SiteTimes
+	TracingCost         *machine.TracingCost // overhead of tracing in the traced run; nil: TracingCost of Machine
+	EachRank, EachRound bool                 // switch off the optimisation of the same name in dataflow.Options
+	// Decompose blocking collectives into messages, however many messages that takes.
+	CollectivesAsMessages bool
+	WithSiteTimes         bool // compute Prediction.SiteTimes
 
 	// EachCall, if not nil, is called for each call of a thread, in order, with its beginning and end, in ns since
 	// the run began.
 	EachCall func(rank, stream int, begin, end uint64)
 
-	factors []float64 // by rank: additional factor of computation; nil: 1
+	factors []float64 // by rank: factor of its computation times; nil: all are 1
 
-	apart  bool // decompose all collectives
-	sizes  bool // only sizes of messages are wanted, without times
-	single bool // interpret calls one by one
+	apart  bool // decompose all collectives into messages, and leave out what a schedule of messages can't express
+	sizes  bool // only the sizes of messages are wanted; times may be ignored
+	single bool // interpret the calls of each rank one by one, instead of each distinct call once
 }
 
 // A ProgramSource makes the programs of a trace.
@@ -58,31 +60,34 @@ type ProgramSource struct {
 	r     *trace.Reader
 	o     Options
 	cpu   float64
-	gap   float64 // ns of the recorder in each gap
-	call  float64 // ns of the recorder in each call
+	gap   float64 // recorder's time in ns that is subtracted from each gap
+	call  float64 // recorder's time in ns that is subtracted from each call's duration
 	calls *ops.Source
 	left  map[string]*Unmodelled
 	ns    float64 // recorded time in ns of the ranks processed so far
 	stops []func()
 
-	of      []threadOf          // by program
-	strands int32               // number of threads of ranks with several
-	locks   map[lockKey]*locked // locks for which a rank waits
-	exact   bool                // only for traces with locks: the trace has the times of single calls
+	of      []threadOf          // by index of the program in the list that Programs returns
+	strands int32               // number of contexts that were given to meetings between threads of a rank so far
+	locks   map[lockKey]*locked // lock epochs that wait for another epoch or that another one waits for
+	exact   bool                // the trace has the time of each call; determined only if the trace has locks
 
-	leaves     map[[2]int]*trace.Leaves // by class, if all its ranks share them, and stream
+	// Leaves by class and stream. Only classes whose ranks all have the same leaves are here.
+	leaves     map[[2]int]*trace.Leaves
 	classes    map[int]*reissue.ClassGaps
-	iterated   *bool // gaps differ by iteration; nil: not determined yet
+	iterated   *bool // whether computation gets the gap of its iteration of the main loop; nil: not determined yet
 	structures map[*trace.Leaves]int
 	sequences  map[*trace.Leaves]*sequence
-	placed     []placed // allocated for several ranks together, as they run alternately
-	known      map[string]*placedTimes
-	codes      *codes
-	levels     map[*handles.Comm]*machine.NetworkLevel
-	functions  []*function // by number
+	// Unused elements of an array for many ranks; ranks run alternately, so their elements should be adjacent in
+	// memory.
+	placed    []placed
+	known     map[string]*placedTimes
+	codes     *codes
+	levels    map[*handles.Comm]*machine.NetworkLevel
+	functions []*function // by id of the MPI function
 
-	// Concurrent operations between an OpMeet with a request and its wait, if collectives are decomposed: by rank, in
-	// order of the meetings.
+	// If collectives are decomposed: the operations of each rank's nonblocking collectives, in the order in which it
+	// begins them. They run beside the rank, from an OpMeet with a request to the wait for that request.
 	beside [][][]dataflow.Op
 }
 
@@ -90,9 +95,9 @@ type ProgramSource struct {
 type Unmodelled struct {
 	Description       string  `json:"what"` // name of a function, or a sentence
 	Calls             uint64  `json:"calls"`
-	Ns                float64 `json:"ns"`    // recorded time of all ranks
-	Share             float64 `json:"share"` // of the recorded time of all ranks
-	KeepsRecordedTime bool    `json:"kept"`  // it keeps its recorded time in the simulation; otherwise it takes none
+	Ns                float64 `json:"ns"`    // recorded time of all ranks in it, in ns
+	Share             float64 `json:"share"` // Ns as a share of the recorded time of all ranks, from 0 to 1
+	KeepsRecordedTime bool    `json:"kept"`  // the simulation takes Ns for it; false: it takes no time there
 }
 
 // NewSource prepares the simulation of a trace. The trace must have times, and tracks of all ranks.
@@ -101,7 +106,8 @@ func NewSource(r *trace.Reader, o Options) (*ProgramSource, error) {
 	calls, err := ops.NewSource(r, x)
 	if err == nil && o.sizes {
 		var one bool
-		if one, err = calls.OneThread(); err == nil && !one { // the order of threads' calls follows from times
+		// Several threads: the order of their calls follows from times only.
+		if one, err = calls.OneThread(); err == nil && !one {
 			x.IgnoreTimes = false
 			calls, err = ops.NewSource(r, x)
 		}
@@ -112,7 +118,7 @@ func NewSource(r *trace.Reader, o Options) (*ProgramSource, error) {
 	return from(calls, o)
 }
 
-// from prepares the simulation of a source's calls. The source must have all ranks and the whole run.
+// from prepares the simulation of the calls of a source, which must have all ranks and the whole run.
 func from(calls *ops.Source, o Options) (*ProgramSource, error) {
 	r := calls.Reader
 	if err := r.RequireTimes(); err != nil {
@@ -165,7 +171,8 @@ func (s *ProgramSource) TracedRunNs() int64 { return s.calls.EndNs }
 // A threadOf is the rank and thread of a program.
 type threadOf struct{ rank, stream int }
 
-// Programs returns the programs of all ranks, then those of further threads. They are not safe for concurrent use.
+// Programs returns one program for each rank, then those of the ranks' further threads. The programs are not safe for
+// concurrent use.
 func (s *ProgramSource) Programs() ([]dataflow.Program, error) {
 	programs := make([]dataflow.Program, s.r.Ranks())
 	s.of = make([]threadOf, len(programs))
@@ -205,7 +212,8 @@ func (s *ProgramSource) Programs() ([]dataflow.Program, error) {
 		}
 	}
 	programs, s.of = append(programs, others...), append(s.of, of...)
-	s.known, s.codes, s.sequences, s.placed = nil, nil, nil, nil // the programs have what they need of these
+	// Only making programs needed these; each program refers to its part.
+	s.known, s.codes, s.sequences, s.placed = nil, nil, nil, nil
 	return programs, nil
 }
 
@@ -217,11 +225,11 @@ func (s *ProgramSource) Close() {
 	s.stops = nil
 }
 
-// A written is the program of a rank whose calls are interpreted one by one.
+// A written is the program of a rank whose calls are interpreted one by one, by a writer.
 type written struct {
 	s       *ProgramSource
 	rank    int
-	threads *threads // threads of the rank, whose calls are interpreted together; nil: there is one
+	threads *threads // the rank's threads, whose calls become one program; nil: the rank has one thread
 	next    func() ([]dataflow.Op, error, bool)
 }
 
@@ -245,7 +253,8 @@ func (s *ProgramSource) program(rank int, t *threads) iter.Seq2[[]dataflow.Op, e
 	}
 }
 
-// Unmodelled returns what had no model, the largest recorded time first. It is complete when all programs have ended.
+// Unmodelled returns the functions and circumstances without a model, that with the largest recorded time first. The
+// list is complete when all programs have ended.
 func (s *ProgramSource) Unmodelled() []Unmodelled {
 	var list []Unmodelled
 	for _, what := range slices.Sorted(maps.Keys(s.left)) {
@@ -263,7 +272,8 @@ func (s *ProgramSource) Unmodelled() []Unmodelled {
 	return list
 }
 
-// placesOf returns the leaves of a rank's thread and their times, which it adds to the ranks' total.
+// placesOf returns the leaves of a stream of rank k, and their gaps and durations. It adds the rank's recorded time
+// to the total s.ns.
 func (s *ProgramSource) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []reissue.LeafGaps, error) {
 	l := s.leaves[[2]int{k.Class(), stream}]
 	if l == nil {
@@ -285,7 +295,7 @@ func (s *ProgramSource) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []re
 	return l, list, err
 }
 
-// level returns the level between the members of a communicator; nil if some members are unknown.
+// level returns the widest network level between members of a communicator; nil if some members are unknown.
 func (s *ProgramSource) level(c *handles.Comm) *machine.NetworkLevel {
 	if l, ok := s.levels[c]; ok {
 		return l
@@ -310,7 +320,7 @@ func (s *ProgramSource) leave(what string, calls uint64, ns float64, kept bool) 
 	u.Ns += ns
 }
 
-// factor returns the factor of a rank's computation times.
+// factor returns Options.factors of the rank, or 1.
 func (s *ProgramSource) factor(rank int) float64 {
 	if s.o.factors == nil {
 		return 1
@@ -318,17 +328,17 @@ func (s *ProgramSource) factor(rank int) float64 {
 	return s.o.factors[rank]
 }
 
-// computed converts recorded ns to ps of the simulated machine.
+// computed converts a recorded computation time in ns to ps on the simulated machine.
 func (s *ProgramSource) computed(ns float64) int64 {
 	return int64(math.Round(min(max(ns, 0)*1000/s.cpu, 1e18)))
 }
 
-// manyRanks is the largest number of ranks simulated at a time, over all concurrent predictions: each rank takes
-// memory.
+// manyRanks limits how many predictions are made at a time: together they simulate at most this many ranks, as each
+// rank takes memory.
 const manyRanks = 1 << 16
 
-// PredictAll predicts a run with several options, concurrently on all cores. On failure it returns the first index
-// whose prediction failed.
+// PredictAll predicts a run once with each element of list, concurrently on all cores. If a prediction fails, failed
+// is the index of the first element whose prediction failed.
 func PredictAll(r *trace.Reader, list []Options) (all []*Prediction, failed int, err error) {
 	all = make([]*Prediction, len(list))
 	errs := make([]error, len(list))
@@ -347,7 +357,7 @@ func PredictAll(r *trace.Reader, list []Options) (all []*Prediction, failed int,
 					}
 				}
 				if all[i], errs[i] = Predict(r, o); errs[i] != nil {
-					next.Store(int64(len(list))) // the remaining predictions are not needed
+					next.Store(int64(len(list))) // after a failure the remaining predictions are not needed
 				}
 			}
 		})

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// visits returns a rank's calls with their times.
+// visits returns the calls of rank k with their times.
 func (s *ProgramSource) visits(k *trace.Rank, calls []compiledCall) (dataflow.CallVisits, error) {
 	own, err := k.TimesKept()
 	if err != nil {
@@ -24,7 +24,7 @@ func (s *ProgramSource) visits(k *trace.Rank, calls []compiledCall) (dataflow.Ca
 	if err != nil {
 		return nil, err
 	}
-	// The times of calls without a model are summed by leaf, so calls that the engine skips are included.
+	// Calls without a model are counted here, by leaf: the engine may skip iterations, and so doesn't see each call.
 	for i := range leaves {
 		x := &leaves[i]
 		if c := &calls[of.Terminal(i)]; x.Calls > 0 && c.timed && c.role != local {
@@ -48,11 +48,13 @@ func (s *ProgramSource) visits(k *trace.Rank, calls []compiledCall) (dataflow.Ca
 	return p, nil
 }
 
-// mostByIteration is the largest number of calls that are processed one by one to get each rank's computation by
-// iteration.
+// mostByIteration is the largest number of calls in a run for which byIteration returns true: each call's own gap
+// must be read.
 const mostByIteration = 1 << 20
 
-// byIteration reports whether gaps differ by iteration. The trace must have each rank's computation by iteration.
+// byIteration reports whether computation gets the gap that it had in its iteration of the main loop, instead of the
+// mean at its place. That needs section when with a main loop, ranks with one thread, and at most mostByIteration
+// calls.
 func (s *ProgramSource) byIteration() (bool, error) {
 	if s.iterated != nil {
 		return *s.iterated, nil
@@ -75,8 +77,8 @@ func (s *ProgramSource) byIteration() (bool, error) {
 	return by, err
 }
 
-// iterated is a rank's calls with the gaps that they have in their iteration of the main loop. The calls themselves
-// take the times of their places, as recorded times of single calls include waiting.
+// iterated is a rank's calls with the recorded gap of each call. The calls themselves take the mean time at their
+// place, as the recorded time of a call includes waiting.
 type iterated struct {
 	*placed
 	s      *ProgramSource
@@ -84,7 +86,7 @@ type iterated struct {
 	gap    func() (trace.TimedTerminal, error, bool)
 	stop   func()
 	began  bool
-	end    int64 // end of the previous call
+	end    int64 // latest end of a call so far, on the time line in ns
 }
 
 func (p *iterated) Next() (call int, gap, took int64, ok bool, err error) {
@@ -107,7 +109,7 @@ func (p *iterated) MainLoopRounds() uint64     { return 0 }
 func (p *iterated) RoundsLeft() (uint64, bool) { return 0, false }
 func (p *iterated) SkipRounds(uint64)          {}
 
-// medians replaces mean gaps by medians.
+// medians replaces the mean gaps in list, which is by leaf, by medians.
 func medians(k *trace.Rank, of *trace.Leaves, list []reissue.LeafGaps, stream int) error {
 	samples, entries := make([][]uint64, len(list)), make([][]uint64, len(list))
 	cursor := of.Cursor(k)
@@ -131,21 +133,23 @@ func medians(k *trace.Rank, of *trace.Leaves, list []reissue.LeafGaps, stream in
 	return nil
 }
 
-// A placedTime is the times of calls at a place of the program, in ps: the gap, the gap where a loop is entered, and
-// the call's own time.
+// A placedTime is the times of a call at one place of the program, in ps: the gap before it, the gap if a loop is
+// entered there, and its own time.
 type placedTime struct{ gap, entry, took int64 }
 
-// placedTimes is the times of all places.
+// A placedTimes is the times at all leaves of a rank.
 type placedTimes struct {
 	list     []placedTime
 	terminal []int32
-	alike    bool // all ranks of the class have the same trip counts
+	alike    bool // all ranks of the rank's class have the same trip counts
 }
 
-// times returns the times of places for the engine. Ranks with equal times share them.
+// times returns the times of leaves in ps of the simulated machine. Ranks whose times are equal get the same
+// placedTimes.
 func (s *ProgramSource) times(of *trace.Leaves, leaves []reissue.LeafGaps, calls []compiledCall, alike bool, factor float64) *placedTimes {
 	list := make([]placedTime, len(leaves))
-	number, _ := once.NumberOf(s.structures, of) // number of the leaves
+	// Leaves with equal times share a placedTimes only if the Leaves are the same; the number identifies these.
+	number, _ := once.NumberOf(s.structures, of)
 	text := binary.AppendUvarint(nil, uint64(number))
 	for i := range leaves {
 		x, c := &leaves[i], &calls[of.Terminal(i)]
@@ -174,7 +178,7 @@ func (s *ProgramSource) times(of *trace.Leaves, leaves []reissue.LeafGaps, calls
 	return t
 }
 
-// A placed is a rank's calls with times by leaf.
+// A placed is a rank's calls, with the times that its leaves have.
 type placed struct {
 	*placedTimes
 	*sequence
@@ -182,7 +186,7 @@ type placed struct {
 	next int
 }
 
-// here returns the next visit.
+// here returns the visit that Next will return, without advancing.
 func (p *placed) here() *visited {
 	if p.next == len(p.at.visits) {
 		p.at, p.next = p.after(p.at), 0
@@ -222,7 +226,7 @@ func (p *placed) SkipRounds(rounds uint64) {
 	p.at, p.next = p.start(), 0
 }
 
-// A single is a rank's calls with a time for each.
+// A single is a rank's calls, each with its own recorded times.
 type single struct {
 	s      *ProgramSource
 	factor float64

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// A writer converts the calls of a rank to operations.
+// A writer converts the calls of a rank to operations of the engine.
 type writer struct {
 	ops.NopSink
 	s     *ProgramSource
@@ -19,43 +19,50 @@ type writer struct {
 	yield func([]dataflow.Op, error) bool
 
 	ops      []dataflow.Op
-	site     int32              // index of the current call
-	gone     uint64             // number of operations yielded before ops
-	requests map[uint64]int32   // pending requests, by the operation's ID
-	spare    []int32            // request numbers for reuse
-	made     int32              // number of requests made
-	late     map[uint64]bool    // by operation's ID: receives that the simulation begins only at their end, as their message became known too late
-	held     map[uint64]uint64  // by operation's ID: receives whose message is still unknown, with the number of their operation among those yielded
-	order    []uint64           // IDs of the receives in held, the oldest first
-	bundles  map[uint64][]int32 // by operation's ID: the requests of an operation that has several
-	groups   map[*handles.Comm]*commView
-	comm     *handles.Comm // cache: the latest communicator, and its view
-	ofComm   *commView
-	call     dataflow.Collective    // the current collective
-	parted   map[int64]*partitioned // partitioned sends that were started, by ID of their persistent request
-	act      int                    // index of the current act in its call
-	acting   int                    // number of the call's acts
-	own      *handles.Rank          // nil: not read yet
-	numbers  map[int32]int64        // by context: number of nonblocking collectives that were decomposed
+	site     int32            // index of the current call, for Op.Site
+	gone     uint64           // number of operations that were yielded and removed from ops
+	requests map[uint64]int32 // by ID of a pending send, receive or collective: number of its request
+	spare    []int32          // numbers of ended requests, for reuse
+	made     int32            // number of different request numbers given so far
+	// By ID: receives whose message was unknown for too long. The simulation begins them only at their end.
+	late map[uint64]bool
+	// By ID: receives whose message is still unknown. The value is the index of the receive's operation among all
+	// operations of the rank.
+	held map[uint64]uint64
+	// IDs of the receives that were put into held, the oldest first; some may have left held since.
+	order   []uint64
+	bundles map[uint64][]int32 // by ID: the numbers of the requests, for an operation that has several
+	groups  map[*handles.Comm]*commView
+	comm    *handles.Comm // the communicator of the latest use, whose view is in ofComm: a cache
+	ofComm  *commView
+	call    dataflow.Collective // the collective that is being added, here to save allocations
+	// Partitioned sends that were started, by ID of their persistent request in the trace.
+	parted map[int64]*partitioned
+	act    int           // index of the current act in its call
+	acting int           // number of acts of the current call
+	own    *handles.Rank // the rank's handles; nil: not read yet
+	// By context of a communicator: number of nonblocking collectives that were decomposed, used as their tag.
+	numbers map[int32]int64
 
 	strand
-	taken map[lockKey]int    // number of locks taken so far, by key with number 0
-	turns map[lockKey]*epoch // open epochs of the rank, by key with number 0
+	taken map[lockKey]int    // number of locks that the rank took so far; the key's own number is 0
+	turns map[lockKey]*epoch // lock epochs that the rank has open; the key's own number is 0
 
-	views    map[int]float64 // by file: how scattered the view's bytes are
-	unsynced map[int]int64   // by file: bytes written since the last sync
-	duration float64         // recorded duration of the current call
-	thread   int32           // thread of the current call
-	threads  *threads        // nil: the rank has one thread
+	// By number of the file: extent of the view's filetype divided by its size; 1 for contiguous bytes.
+	views    map[int]float64
+	unsynced map[int]int64 // by number of the file: bytes that this rank has written since the last sync
+	duration float64       // recorded duration of the current call, in ns
+	thread   int32         // stream of the current call
+	threads  *threads      // the rank's threads; nil: the rank has one thread
 }
 
-// errStopped ends a rank whose operations are no longer wanted.
+// errStopped ends the conversion of a rank's calls because nobody wants more operations.
 var errStopped = errors.New("stopped")
 
 const (
 	inner = dataflow.OwnRequests
-	batch = 256     // operations yielded together
-	most  = 1 << 14 // largest number of operations kept back because a receive's message is unknown
+	batch = 256     // least number of operations that are yielded together, except at the end
+	most  = 1 << 14 // largest number of operations that wait for a receive whose message is still unknown
 )
 
 func (w *writer) Begin(k *trace.Rank) error {
@@ -88,7 +95,7 @@ func (w *writer) times(c *ops.Call) (gap, duration float64) {
 	return times(&w.leaves[i], loops > 0)
 }
 
-// times returns the gap before a call at a place, in ns, and its duration.
+// times returns the gap and the duration of a call at a leaf, in ns. enters means that a loop is entered there.
 func times(x *reissue.LeafGaps, enters bool) (gap, duration float64) {
 	if enters && x.Entries > 0 {
 		return x.EntryGap, x.Duration
@@ -101,14 +108,15 @@ func (w *writer) add(o dataflow.Op) {
 	w.ops = append(w.ops, o)
 }
 
-// local adds a time that depends on no other rank.
+// local adds an operation that takes the given time and waits for no other rank.
 func (w *writer) local(kind dataflow.OpKind, ps int64) {
 	if ps > 0 {
 		w.add(dataflow.Op{Kind: kind, TimePs: ps})
 	}
 }
 
-// hand yields the complete operations: those before the first receive whose message is unknown.
+// hand yields the operations before the first receive whose message is still unknown. It does so for a whole batch
+// only, unless all is set; then it yields all operations.
 func (w *writer) hand(all bool) error {
 	for len(w.order) > 0 {
 		at, ok := w.held[w.order[0]]
@@ -144,14 +152,14 @@ func (w *writer) End(*trace.Rank) error {
 	return w.hand(true)
 }
 
-// begin adds an operation with a new request, and stores the request under the operation's ID.
+// begin adds operation o with a new request, and remembers the request for end(id).
 func (w *writer) begin(id uint64, o dataflow.Op) {
 	o.Request = w.number()
 	w.requests[id] = o.Request
 	w.add(o)
 }
 
-// number returns a free request number.
+// number returns the number for a new request, if possible one that is no longer in use.
 func (w *writer) number() int32 {
 	if n := len(w.spare); n > 0 && w.threads == nil {
 		number := w.spare[n-1]
@@ -162,7 +170,7 @@ func (w *writer) number() int32 {
 	return inner + w.made - 1
 }
 
-// end adds the wait for the operation with an ID; false if it was not begun.
+// end adds the wait for the request that was begun under the ID. It returns false if no request was.
 func (w *writer) end(id uint64) bool {
 	if list, ok := w.bundles[id]; ok {
 		delete(w.bundles, id)
@@ -179,7 +187,7 @@ func (w *writer) end(id uint64) bool {
 	return true
 }
 
-// receive returns the operation of a receive whose message is known.
+// receive returns the engine's operation for a receive whose message is known.
 func (w *writer) receive(x *ops.Operation) dataflow.Op {
 	return dataflow.Op{Kind: dataflow.OpReceive, Peer: int32(x.World()), Context: context(x.Comm), Tag: x.Tag, Request: dataflow.NoRequest}
 }
@@ -191,8 +199,8 @@ func (w *writer) send(x *ops.Operation) dataflow.Op {
 	return o
 }
 
-// post begins a receive; false if the sender is not known to the simulation. A wildcard receive gets its message
-// later.
+// post begins a receive. It returns false if the sender is unknown in the trace. A receive with a wildcard gets its
+// sender and tag later, in got.
 func (w *writer) post(x *ops.Operation) bool {
 	if x.Peer >= 0 && x.World() < 0 {
 		return false
@@ -207,7 +215,7 @@ func (w *writer) post(x *ops.Operation) bool {
 	return true
 }
 
-// got adds the wait for a receive, whose message is known by now; false if it was not begun.
+// got adds the wait for a receive, whose sender and tag are known now. It returns false if the receive was not begun.
 func (w *writer) got(x *ops.Operation) bool {
 	n, ok := w.requests[x.ID]
 	if !ok {
@@ -230,7 +238,7 @@ func (w *writer) got(x *ops.Operation) bool {
 	return w.end(x.ID)
 }
 
-// cancel ends a cancelled receive or send.
+// cancel removes a pending receive or send, so that nothing waits for it.
 func (w *writer) cancel(id uint64) {
 	if at, held := w.held[id]; held {
 		w.ops[at-w.gone] = dataflow.Op{Thread: w.ops[at-w.gone].Thread}

@@ -9,15 +9,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Structure is how many of the calls the program's own functions and loops explain. A function or loop that is
-// reached from several places counts once for each.
+// A Structure is how many of the calls the program's functions and loops, as found in its machine code, explain. A
+// function or loop that is reached from several places counts once for each.
 type Structure struct {
 	Functions      int   `json:"functions"`
 	Loops          int   `json:"loops"`
 	ExplainedCalls int64 `json:"placed_calls"`
 }
 
-// structure counts the functions and loops, and the calls that they explain, if the trace has section code.
+// structure counts the functions and loops of section code, and the calls that have a place in it. Without this
+// section it does nothing.
 func (s *Summary) structure(r *trace.Reader, table *Table) error {
 	code, err := r.Code()
 	if code == nil || err != nil {
@@ -47,13 +48,14 @@ func (s *Summary) structure(r *trace.Reader, table *Table) error {
 	return nil
 }
 
-// A CountedLoop is a loop with its iterations as the program counted them, over all ranks.
+// A CountedLoop is a loop of the program and how many iterations it had, as counted by the program and over all
+// ranks.
 type CountedLoop struct {
 	Loop   string `json:"loop"` // file:line function
 	Rounds int64  `json:"rounds"`
 }
 
-// roundsLibrary is the plugin that reads the program's iteration counts.
+// roundsLibrary is the file name of the plugin that attaches the program's iteration counts to calls.
 const roundsLibrary = "libspoor-rounds.so"
 
 // CountedRounds lists the loops whose iterations the program counted (papers pass), most iterations first. It is

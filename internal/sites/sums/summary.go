@@ -25,42 +25,49 @@ type Summary struct {
 	Producer    string            `json:"producer"`
 	Options     string            `json:"options,omitempty"`
 	Layers      []string          `json:"layers,omitempty"`   // files of other libraries that wrap MPI functions
-	Tags        map[string]string `json:"tags,omitempty"`     // the user's labels of the run
+	Tags        map[string]string `json:"tags,omitempty"`     // labels that the user gave the run, by key
 	Timeless    bool              `json:"no_times,omitempty"` // the trace has no times: all times here are 0
-	StartNs     int64             `json:"start_ns"`           // ns since 1970; 0: unknown
+	StartNs     int64             `json:"start_ns"`           // when the run began, in ns since 1970; 0: unknown
 	Problems    []string          `json:"problems"`
 	Imported    string            `json:"imported,omitempty"` // the other tool's format that the trace was converted from
 	ImportNotes []string          `json:"notes,omitempty"`    // properties that the other format lacks
 
-	Ranks           int            `json:"ranks"`
-	RanksByEnd      map[string]int `json:"ends"` // number of ranks by way in which they ended: Finished, Unfinished or Missing
-	Hosts           []Host         `json:"hosts"`
-	Clocks          *Clocks        `json:"clocks,omitempty"` // nil: one host, or clocks were not compared
-	MaxThreads      int            `json:"threads"`          // largest number of threads of a rank
-	LostRecords     uint64         `json:"lost_calls"`
-	FirstNs         int64          `json:"first_ns"`           // begin of the first call of any rank, relative to rank 0's first call: 0 or negative
-	EndNs           int64          `json:"end_ns"`             // end of the last rank's run, relative to rank 0's first call
-	SpanNs          int64          `json:"span_ns"`            // longest time of a rank, without RecorderNs and TracingOffNs
-	RecorderNs      int64          `json:"spoor_ns"`           // time in the recorder and plugins, sum over ranks
-	RecorderStartNs int64          `json:"spoor_start_ns"`     // part of RecorderNs directly after MPI_Init
-	TracingOffNs    int64          `json:"untraced_ns"`        // time in which tracing was switched off, sum over ranks
-	MergeNs         int64          `json:"spoor_finish_ns"`    // recorder's time in MPI_Finalize on rank 0, as far as known
-	TotalNs         int64          `json:"total_ns"`           // sum over ranks of each rank's time, as for SpanNs
-	MPINs           int64          `json:"mpi_ns"`             // time in MPI, sum over ranks
-	FilesNs         int64          `json:"files_ns,omitempty"` // time in I/O calls outside MPI, sum over ranks
-	ThreadNs        int64          `json:"thread_ns"`          // sum over threads, each from its first call to its last: MPINs, FilesNs and the gaps between calls
-	MinRankMPINs    int64          `json:"least_mpi_ns"`       // least time of a rank in MPI, over all of its threads
-	MaxRankMPINs    int64          `json:"most_mpi_ns"`
+	Ranks       int            `json:"ranks"`
+	RanksByEnd  map[string]int `json:"ends"` // number of ranks for each way to end: Finished, Unfinished or Missing
+	Hosts       []Host         `json:"hosts"`
+	Clocks      *Clocks        `json:"clocks,omitempty"` // nil: one host, or clocks were not compared
+	MaxThreads  int            `json:"threads"`          // largest number of threads of a rank
+	LostRecords uint64         `json:"lost_calls"`
+	// Begin of the earliest call of any rank, relative to rank 0's first call: 0 or negative.
+	FirstNs int64 `json:"first_ns"`
+	EndNs   int64 `json:"end_ns"` // end of the last rank's run, relative to rank 0's first call
+	// Longest time of a rank from MPI_Init to its last record, without its RecorderNs and TracingOffNs.
+	SpanNs          int64 `json:"span_ns"`
+	RecorderNs      int64 `json:"spoor_ns"`       // time in the recorder and plugins, sum over ranks
+	RecorderStartNs int64 `json:"spoor_start_ns"` // part of RecorderNs directly after MPI_Init
+	TracingOffNs    int64 `json:"untraced_ns"`    // time in which tracing was off, sum over ranks
+	// Time from rank 0's call of MPI_Finalize until the trace's content was complete; 0: unknown.
+	MergeNs int64 `json:"spoor_finish_ns"`
+	// Sum over ranks of the time from MPI_Init to the last record, without RecorderNs and TracingOffNs.
+	TotalNs int64 `json:"total_ns"`
+	MPINs   int64 `json:"mpi_ns"`             // time in MPI, sum over ranks
+	FilesNs int64 `json:"files_ns,omitempty"` // time in I/O calls outside MPI, sum over ranks
+	// Sum over threads, each from its first call to its last: MPINs, FilesNs and the gaps between calls.
+	ThreadNs int64 `json:"thread_ns"`
+	// Time in MPI, over all of its threads, of the rank that has least.
+	MinRankMPINs int64 `json:"least_mpi_ns"`
+	MaxRankMPINs int64 `json:"most_mpi_ns"`
 
 	Calls        int64             `json:"calls"`
-	Functions    []FunctionSummary `json:"functions"` // by time
+	Functions    []FunctionSummary `json:"functions"` // sorted by time, longest first
 	Structure    *Structure        `json:"structure,omitempty"`
 	CountedLoops []CountedLoop     `json:"counted_rounds,omitempty"` // loops whose iterations the program counted, recorded with the plugin of spoor papers pass
 	Sites        int               `json:"call_sites"`
 	Signatures   int               `json:"signatures"`
 	Classes      []ClassSummary    `json:"classes"`
 	Sections     []SectionSize     `json:"sections"`
-	Costs        []StorageCost     `json:"costs"` // of the sections about calls, largest first
+	// Bytes for each kind of content in sections about calls, largest first.
+	Costs []StorageCost `json:"costs"`
 }
 
 // A Host is a node and how many ranks ran there.
@@ -71,13 +78,14 @@ type Host struct {
 
 // Clocks is how the clocks of the ranks differ, and how accurately that is known.
 type Clocks struct {
-	Count           int     `json:"count"`
-	MaxDifferenceNs int64   `json:"apart_ns"`  // largest difference between two clocks
-	DriftPPM        float64 `json:"drift_ppm"` // largest absolute drift against rank 0's clock, in parts per million; 0 if too small to detect
-	ErrorNs         int64   `json:"bound_ns"`  // largest error of a time on the time line
+	Count           int   `json:"count"`
+	MaxDifferenceNs int64 `json:"apart_ns"` // largest difference between two clocks at the same time
+	// Largest drift of a clock against rank 0's, without sign, in parts per million; 0 if too small to detect.
+	DriftPPM float64 `json:"drift_ppm"`
+	ErrorNs  int64   `json:"bound_ns"` // largest error of a time on the time line
 }
 
-// A FunctionSummary is all calls of one function.
+// A FunctionSummary is all calls of one function over all ranks, with the time of the shortest and the longest call.
 type FunctionSummary struct {
 	Name  string  `json:"name"`
 	Calls int64   `json:"calls"`
@@ -85,23 +93,23 @@ type FunctionSummary struct {
 	MinNs uint64  `json:"min_ns"`
 	MaxNs uint64  `json:"max_ns"`
 	DevNs float64 `json:"deviation_ns"`
-	// The lowest ranks that had the extremes.
+	// The lowest rank with a call that took MinNs, and the lowest rank with one that took MaxNs.
 	MinRank int  `json:"min_rank"`
 	MaxRank int  `json:"max_rank"`
 	Files   bool `json:"files,omitempty"` // an I/O function outside MPI
 }
 
-// A ClassSummary is ranks that made the same calls in the same order, up to values
-// and to how often loops are run.
+// A ClassSummary is a class: ranks that made the same calls in the same order, up to parameter values and trip
+// counts.
 type ClassSummary struct {
 	Ranks         []int  `json:"ranks"`
-	MinRankCalls  uint64 `json:"least_calls"` // least number of calls of a rank
+	MinRankCalls  uint64 `json:"least_calls"` // number of calls of the rank that made fewest
 	MaxRankCalls  uint64 `json:"most_calls"`
 	DistinctCalls int    `json:"distinct_calls"`
 	Threads       int    `json:"threads"`
 }
 
-// A SectionSize is a part of the file.
+// A SectionSize is a section of the file, and its size as stored and before compression.
 type SectionSize struct {
 	Name     string `json:"name"`
 	Bytes    int64  `json:"bytes"`
@@ -110,23 +118,25 @@ type SectionSize struct {
 
 // A StorageCost is how many bytes of a section one kind of content takes.
 type StorageCost struct {
-	Section         string  `json:"section"`
-	Function        string  `json:"call,omitempty"`
-	Parameter       string  `json:"value"`
-	Form            string  `json:"form,omitempty"`
-	Occurrences     int     `json:"count"`
-	RawBytes        int64   `json:"raw_bytes"`
-	CompressedShare float64 `json:"bytes"` // share of the compressed section
+	Section     string `json:"section"`
+	Function    string `json:"call,omitempty"`
+	Parameter   string `json:"value"`
+	Form        string `json:"form,omitempty"`
+	Occurrences int    `json:"count"`
+	RawBytes    int64  `json:"raw_bytes"`
+	// Bytes of the compressed section that this content takes, estimated to a tenth.
+	CompressedShare float64 `json:"bytes"`
 }
 
 // The ways in which a rank ended.
 const (
-	Finished   = "finished"   // reached MPI_Finalize
-	Unfinished = "unfinished" // its records stop before that: it crashed, was killed, or called exit
+	Finished   = "finished"   // the rank reached MPI_Finalize
+	Unfinished = "unfinished" // the rank's records stop before MPI_Finalize: it crashed, was killed, or called exit
 	Missing    = "missing"    // the rank left no track
 )
 
-// DescribeEnd returns how a process ended. In files, any process whose records stop early has crashed.
+// DescribeEnd returns Finished, Unfinished or Missing. Traces call any process crashed whose records stop before
+// MPI_Finalize; Unfinished is more cautious.
 func DescribeEnd(p trace.Process) string {
 	switch p.End {
 	case "":
@@ -220,7 +230,8 @@ func Summarise(r *trace.Reader) (*Summary, error) {
 	return s, err
 }
 
-// processes adds the processes' properties. ranks is their times; nil: not computed.
+// processes adds the processes' properties to the summary. ranks has the times by rank; nil: not computed, the
+// processes' own times are used.
 func (s *Summary) processes(r *trace.Reader, ranks []RankSums) error {
 	procs, err := r.Processes()
 	if err != nil {
@@ -247,7 +258,7 @@ func (s *Summary) processes(r *trace.Reader, ranks []RankSums) error {
 		s.RecorderStartNs += p.RecorderStartNs()
 		mpi := p.MPINs
 		if ranks != nil {
-			mpi = ranks[rank].MPINs // without I/O calls
+			mpi = ranks[rank].MPINs // unlike p.MPINs, without I/O calls
 		}
 		s.MaxRankMPINs = max(s.MaxRankMPINs, mpi)
 		if first || mpi < s.MinRankMPINs {

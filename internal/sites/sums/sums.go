@@ -23,32 +23,37 @@ import (
 // A Table has the calls of a trace by class and call site.
 type Table struct {
 	Reader  *trace.Reader
-	Rows    []ClassRow // by class, then by first call
+	Rows    []ClassRow // in order of classes; in a class, in order of the site's first distinct call
 	Classes []ClassSums
-	Ranks   []RankSums // all ranks of the run, including those without a track
+	Ranks   []RankSums // by rank, for all ranks of the run; those without a track have no times
 }
 
 // A ClassRow is the calls of one class from one call site.
 type ClassRow struct {
 	Class        int
-	FunctionSite trace.FunctionSite // including the recorded frames around the call
+	FunctionSite trace.FunctionSite // with the recorded frames of the call's callers
 	Function     *trace.Function
 	CallSums
-	TimePerRank []trace.Spread // distribution of the total time in these calls over the ranks; several if the trace separates the calls, such as by the lengths of arrays
-	GapPerRank  []trace.Spread // the same for the time outside of MPI before these calls
+	// Distributions over the ranks of their total time in these calls. There are several if the trace separates the
+	// calls, e.g. by the lengths of arrays.
+	TimePerRank []trace.Spread
+	// Like TimePerRank, for the gaps before these calls.
+	GapPerRank []trace.Spread
 }
 
-// CallSums are totals over calls. Times are in ns.
+// CallSums are sums over calls, with times in ns.
 type CallSums struct {
-	Calls    uint64                     `json:"-"`
-	Duration trace.Stat                 `json:"-"` // times of single calls
-	Gap      trace.Stat                 `json:"-"` // times outside of MPI before single calls
-	Bytes    ops.Amount                 `json:"-"`
-	Sizes    map[uint64]uint64          `json:"-"` // number of calls by the bytes that each sends, or receives if it sends none; without calls that move nothing
-	Values   map[string]trace.ValueStat `json:"-"` // values attached to the calls, by name
+	Calls    uint64     `json:"-"`
+	Duration trace.Stat `json:"-"` // durations of the calls
+	Gap      trace.Stat `json:"-"` // gaps before the calls
+	Bytes    ops.Amount `json:"-"`
+	// By size: number of calls that send this many bytes, or receive them if they send nothing. Calls that move
+	// nothing are left out.
+	Sizes  map[uint64]uint64          `json:"-"`
+	Values map[string]trace.ValueStat `json:"-"` // values attached to the calls, by name
 }
 
-// Merge adds the sums of other calls.
+// Merge adds the sums of o to s.
 func (s *CallSums) Merge(o *CallSums) {
 	s.Calls += o.Calls
 	s.Duration.Merge(o.Duration)
@@ -72,7 +77,7 @@ func (s *CallSums) size(bytes, calls uint64) {
 	s.Sizes[bytes] += calls
 }
 
-// MedianSize returns the median size over the calls that move data; 0 if no call does.
+// MedianSize returns the median of Sizes, over the calls that move data; 0 if none does.
 func (s *CallSums) MedianSize() uint64 {
 	var all, below uint64
 	for _, calls := range s.Sizes {
@@ -95,24 +100,26 @@ func (s *CallSums) attach(name string, v trace.ValueStat) {
 	s.Values[name] = sum
 }
 
-// A ClassSums is the sums of one class of ranks, and what its ranks have in common.
+// A ClassSums is sums over the calls of one class of ranks.
 type ClassSums struct {
-	Members                    []int
-	Threads                    int
-	RowOf                      []int    // by distinct call: its row
-	Counts                     []uint64 // by distinct call: calls of all ranks together
-	MinRankCalls, MaxRankCalls uint64   // least and largest number of calls of a rank
+	Members []int
+	Threads int
+	RowOf   []int    // by distinct call of the class: index of its row in Table.Rows
+	Counts  []uint64 // by distinct call of the class: number of calls of all ranks
+	// Number of calls of the rank that made fewest, and of the rank that made most.
+	MinRankCalls, MaxRankCalls uint64
 }
 
 // A RankSums is what one rank did.
 type RankSums struct {
-	Rank         int    `json:"rank"`
-	Class        int    `json:"-"` // -1: it left no track
-	Host         string `json:"host"`
-	SpanNs       int64  `json:"span_ns"`
-	ThreadTimeNs int64  `json:"time_ns"` // with several threads, the sum over threads of the time from first to last call; else SpanNs
+	Rank   int    `json:"rank"`
+	Class  int    `json:"-"` // -1 if the rank left no track
+	Host   string `json:"host"`
+	SpanNs int64  `json:"span_ns"`
+	// With several threads: sum over threads of the time from first to last call. With one thread: SpanNs.
+	ThreadTimeNs int64  `json:"time_ns"`
 	MPINs        int64  `json:"mpi_ns"`
-	FilesNs      int64  `json:"files_ns,omitempty"` // in calls that work on files
+	FilesNs      int64  `json:"files_ns,omitempty"` // time in I/O calls outside MPI
 	Calls        uint64 `json:"calls"`
 	BytesOut     uint64 `json:"bytes_out"`
 	BytesIn      uint64 `json:"bytes_in"`
@@ -120,11 +127,12 @@ type RankSums struct {
 
 // Options say what to add up.
 type Options struct {
-	WithRankCalls  bool                                        // also count calls, rank by rank
-	WithBytes      bool                                        // also compute bytes, which takes longest
+	WithRankCalls  bool                                        // count calls, too, rank by rank
+	WithBytes      bool                                        // compute bytes, too, which takes longest
 	Ranks          []int                                       // only calls of these ranks, ascending; nil: all
 	Representative func(trace.FunctionSite) trace.FunctionSite // maps a call site to the one that it is merged with; nil: no merging
-	RankDone       func()                                      // called after each rank; may be nil
+	// Called after the calls of each rank were counted; may be nil.
+	RankDone func()
 	// EachClass is called for each class once its rows are complete, with the times of its distinct calls, which the
 	// table does not keep; may be nil.
 	EachClass func(t *Table, class int, times []trace.Times) error
@@ -216,7 +224,7 @@ func (t *Table) class(class int, o *Options) error {
 	return err
 }
 
-// chosen reports whether a rank is selected.
+// chosen reports whether the calls of a rank are to be added up.
 func (o *Options) chosen(rank int) bool {
 	if o.Ranks == nil {
 		return true
@@ -225,8 +233,8 @@ func (o *Options) chosen(rank int) bool {
 	return found
 }
 
-// part sets the times of a class's rows, from row first on, to those of some of its ranks. Times of single calls
-// are known of the class only: least, greatest and deviation are those of all its ranks.
+// part restricts the times of a class's rows, from row first on, to the ranks own. Times of single calls are known
+// only of the whole class: least, greatest and deviation remain those of all its ranks.
 func (t *Table) part(class int, c *ClassSums, first int, own []int) error {
 	rows := t.Rows[first:]
 	times, before := make([]trace.Spread, len(rows)), make([]trace.Spread, len(rows))
@@ -262,7 +270,8 @@ func (t *Table) part(class int, c *ClassSums, first int, own []int) error {
 	return nil
 }
 
-// values adds the attached values. The first distinct call of a site has those of all of them.
+// values adds the attached values of a class to its rows; rows is by distinct call. In the trace, the first distinct
+// call of a site has the values of all of the site's calls.
 func (t *Table) values(class int, rows []int) error {
 	all, err := t.Reader.AttachedStats(class)
 	for name, list := range all {
@@ -276,7 +285,7 @@ func (t *Table) values(class int, rows []int) error {
 	return err
 }
 
-// threads corrects the sums of ranks with several threads, and excludes I/O calls from MPI time.
+// threads sets ThreadTimeNs of ranks with several threads, and moves the time of I/O calls from MPINs to FilesNs.
 func (t *Table) threads(class int, k *trace.Rank) error {
 	members := t.Reader.Members(class)
 	if k.Streams() > 1 {
@@ -287,7 +296,8 @@ func (t *Table) threads(class int, k *trace.Rank) error {
 		for i, rank := range members {
 			spent := all.ForMember(i)
 			x := &t.Ranks[rank]
-			x.ThreadTimeNs = max(x.MPINs, int64(spent.Gap.Ns+spent.Duration.Ns)) // each time is accurate to a percent
+			// A thread's times are stored to a percent only, so their sum may be less than MPINs.
+			x.ThreadTimeNs = max(x.MPINs, int64(spent.Gap.Ns+spent.Duration.Ns))
 		}
 	}
 	files, err := t.Reader.FileCallNs(class)
@@ -299,7 +309,7 @@ func (t *Table) threads(class int, k *trace.Rank) error {
 	return err
 }
 
-// bytes counts calls and what they move.
+// bytes counts the calls of a class's ranks, and the bytes that they move.
 func (t *Table) bytes(class int, c *ClassSums, o *Options) error {
 	amounts, err := ops.NewClassAmounts(t.Reader, class)
 	if err != nil {
@@ -327,7 +337,7 @@ func (t *Table) bytes(class int, c *ClassSums, o *Options) error {
 	})
 }
 
-// count adds up how many calls the ranks of a class made, without the bytes that they moved.
+// count counts the calls of a class's ranks, without the bytes that they move.
 func (t *Table) count(c *ClassSums, o *Options) error {
 	first := true
 	for _, number := range c.Members {
@@ -356,8 +366,8 @@ func (t *Table) counted(c *ClassSums, rank *RankSums, n int, count uint64) {
 	rank.Calls += count
 }
 
-// rank includes the number of a rank's calls in the class's least and largest number. first is set for the first rank
-// that is included. step, if not nil, is called for the progress display.
+// rank updates the least and the largest number of calls of a rank. first is set for the class's first rank. step, if
+// not nil, is called for the progress display.
 func (c *ClassSums) rank(first bool, calls uint64, step func()) {
 	if first {
 		c.MinRankCalls = calls
@@ -368,9 +378,9 @@ func (c *ClassSums) rank(first bool, calls uint64, step func()) {
 	}
 }
 
-// AddSpreads adds several sums of the same ranks; several reports whether there is more than one. The rank with the
-// largest total is then unknown: the result assumes the rank that is largest in one sum, with the mean of the
-// others.
+// AddSpreads adds distributions over the same ranks, e.g. of the times in two kinds of calls. several is true for
+// more than one: then the rank with the largest sum is unknown. The result assumes that it is a rank with the largest
+// part of one distribution and the mean of the others.
 func AddSpreads(list []trace.Spread) (sum trace.Spread, several bool) {
 	if len(list) == 0 {
 		return trace.Spread{}, false

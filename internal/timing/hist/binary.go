@@ -20,7 +20,8 @@ import (
 // deviation is the upper half of the standard deviation's float32, rounded. Of two
 // samples, both follow from the extremes.
 
-// AppendBinary appends the binary form of h. Means have 7 digits, deviations 2.
+// AppendBinary appends the binary form of h to dst. It rounds means to float32, about 7 decimal digits, and
+// deviations to about 2.
 func (h *Hist) AppendBinary(dst []byte) []byte {
 	h.settle()
 	dst = wire.AppendUvarint(dst, uint64(cap(h.bins)))
@@ -47,7 +48,8 @@ func (h *Hist) AppendBinary(dst []byte) []byte {
 	return dst
 }
 
-// Decode reads a histogram written by AppendBinary. Errors are recorded in r; the result is valid even then.
+// Decode reads a histogram that AppendBinary wrote. Errors are recorded in r; the result is a valid histogram even
+// then.
 func Decode(r *wire.Reader) *Hist {
 	room := r.Int(MaxBins)
 	n := r.Int(room)

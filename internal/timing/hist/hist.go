@@ -37,7 +37,7 @@ const DefaultBins = 5
 // MaxBins is the largest number of a histogram's bins.
 const MaxBins = 256
 
-// NoRank is an unknown rank.
+// NoRank in place of a bin's rank means that it is unknown.
 const NoRank = -1
 
 // A Bin summarises the samples between Min and Max.
@@ -45,17 +45,17 @@ type Bin struct {
 	Count    uint64
 	Min, Max uint64
 	Mean     float64
-	m2       float64 // sum of squared distances from the mean
+	m2       float64 // sum of squared distances of the samples from Mean
 
-	// MinRank and MaxRank are the ranks that had Min and Max.
+	// MinRank and MaxRank are ranks that had a sample of Min and of Max; NoRank: unknown.
 	MinRank, MaxRank int32
 
-	// Sums of distances from Mean of the samples that are in Count, but not yet in Mean and m2. They save a
-	// division for each sample.
+	// Sums of the distances from Mean, and of their squares, of samples that Count includes but Mean and m2 do not
+	// yet. Adding to Mean later saves a division for each sample.
 	late, late2 float64
 }
 
-// settle adds the late samples to Mean and m2.
+// settle includes the samples in late and late2 in Mean and m2.
 func (b *Bin) settle() {
 	if b.late2 == 0 {
 		return
@@ -66,7 +66,7 @@ func (b *Bin) settle() {
 	b.late, b.late2 = 0, 0
 }
 
-// settle adds each bin's pending samples to its Mean and m2. It must precede reading Mean or m2.
+// settle includes all samples in each bin's Mean and m2. It must precede reading Mean or m2.
 func (h *Hist) settle() {
 	for i := range h.bins {
 		h.bins[i].settle()
@@ -81,30 +81,33 @@ func (b *Bin) Variance() float64 {
 	return b.m2 / float64(b.Count)
 }
 
-// A Hist is a histogram. Its zero value can't be used; New makes one.
+// A Hist is a histogram whose bins adapt to the samples. Its zero value can't be used; New makes one.
 type Hist struct {
-	bins  []Bin    // at most cap(bins) of them
-	upto  []uint64 // by bin: its upper bound, above which samples belong to the next bin; a separate slice for locality
-	left  int32    // samples until the next check of the balance
-	every int32    // interval between checks
+	bins []Bin // in rising order; their largest number is cap(bins)
+	// By bin: its upper bound; larger samples belong to the next bin. A slice of its own saves cache misses.
+	upto  []uint64
+	left  int32 // number of samples until the next check of the balance
+	every int32 // number of samples between the last check of the balance and the next
 	rank  int32
 }
 
-// New returns an empty histogram for the samples of a rank. It has at most bins bins, from 2 to MaxBins.
+// New returns an empty histogram for samples of the given rank. It has at most bins bins; bins less than 2 count as
+// 2, more than MaxBins as MaxBins.
 func New(bins int, rank int32) *Hist {
 	h := new(Hist)
 	h.Init(make([]Bin, min(max(bins, 2), MaxBins)), rank)
 	return h
 }
 
-// Init makes h an empty histogram with at most len(room) bins, in room's memory. It is for callers that allocate
-// many at once.
+// Init makes h an empty histogram with at most len(room) bins, which it puts into room. It is for callers that
+// allocate memory for many histograms at once.
 func (h *Hist) Init(room []Bin, rank int32) {
 	*h = Hist{bins: room[:0:len(room)], upto: make([]uint64, len(room)), left: firstInterval, every: firstInterval, rank: rank}
 }
 
-// The balance is checked after this many samples; the interval doubles while nothing changes. After a change it is
-// a fraction of all samples, as fewer could hardly change the balance again.
+// The balance of bins is checked first after firstInterval samples. While a check changes nothing, the interval
+// doubles, up to lastInterval. After a change it is 1/intervalShare of all samples, within these limits, as fewer
+// could hardly change the balance again.
 const (
 	firstInterval = 16
 	lastInterval  = 512
@@ -126,11 +129,12 @@ func (h *Hist) Add(v uint64) {
 // fewBins is the number of bins up to which a linear search is used.
 const fewBins = 16
 
-// find returns the bin that a sample belongs to.
+// find returns the index of the bin that sample v belongs to.
 func (h *Hist) find(v uint64) int {
 	i := 0
 	if len(h.bins) <= fewBins {
-		// Counting the bounds below a sample needs no branch, which would be unpredictable.
+		// The number of bounds below the sample is the index of its bin. Adding them up needs no branch, which would
+		// be unpredictable.
 		for _, upto := range h.upto[:max(len(h.bins)-1, 0)] {
 			_, above := bits.Sub64(upto, v, 0)
 			i += int(above)
@@ -143,13 +147,13 @@ func (h *Hist) find(v uint64) int {
 	return i
 }
 
-// add adds a sample; Mean and m2 are updated later.
+// add adds a sample to Count, Min and Max. Mean and m2 are updated later, by settle.
 func (b *Bin) add(v uint64) {
 	b.Count++
 	d := float64(v) - b.Mean
 	b.late += d
 	b.late2 += float64(d * d)
-	// These branches are predictable, while min and max would store each time.
+	// The processor predicts these branches, as new extremes are rare; min and max would store each time.
 	if v < b.Min {
 		b.Min = v
 	}
@@ -158,7 +162,8 @@ func (b *Bin) add(v uint64) {
 	}
 }
 
-// grow makes a bin for v, whose position is bin i, unless that bin covers it. It reports whether it did.
+// grow adds a bin for sample v before or after bin i, the nearest one, unless v is in the range of bin i. It reports
+// whether it did.
 func (h *Hist) grow(i int, v uint64) bool {
 	n := len(h.bins)
 	if n > 0 {
@@ -179,7 +184,7 @@ func (h *Hist) grow(i int, v uint64) bool {
 	return true
 }
 
-// bound sets the bound between bin i and the next to the middle between them.
+// bound sets the bound between bins i and i+1 to the middle between their ranges.
 func (h *Hist) bound(i int) {
 	switch {
 	case i < 0 || i >= len(h.bins):
@@ -190,8 +195,8 @@ func (h *Hist) bound(i int) {
 	}
 }
 
-// balance joins the two neighbours with the least weight and splits the bin with the largest, if that improves the
-// balance enough.
+// balance joins the two neighbouring bins that together have least weight, and splits the bin with the largest
+// weight, if that makes the weights sufficiently more equal.
 func (h *Hist) balance() {
 	var room [MaxBins]binWeight
 	shares := room[:len(h.bins)]
@@ -209,13 +214,13 @@ func (h *Hist) balance() {
 // A binWeight is a bin's count and range, which determine its weight.
 type binWeight struct {
 	count     uint64
-	low, high int64 // octave of the bin's Min and Max
+	low, high int64 // octave of the bin's Min, and of its Max
 }
 
 func newShare(count, low, high uint64) binWeight { return binWeight{count, octave(low), octave(high)} }
 
-// choose returns the bin to split, and the first of the two bins to join. better is false if that is not
-// worthwhile.
+// choose returns the index of the bin to split, and of the first of the two bins to join. better is false if that
+// would not make the weights sufficiently more equal.
 func choose(shares []binWeight) (at, with int, better bool) {
 	most, at := 0.0, -1
 	for i := range shares {
@@ -235,18 +240,18 @@ func choose(shares []binWeight) (at, with int, better bool) {
 	return at, with, at >= 0 && with >= 0 && join <= float64(most*worth)
 }
 
-// leave keeps the bins and lengthens the interval to the next check.
+// leave keeps the bins as they are, and doubles the interval to the next check of the balance.
 func (h *Hist) leave() {
 	h.every = min(2*h.every, lastInterval)
 	h.left = h.every
 }
 
-// change splits bin at, and joins bin with and its successor.
+// change splits bin at, and joins bin with and its successor, so that the number of bins stays the same.
 func (h *Hist) change(at, with int) {
 	h.settle()
 	h.every = int32(min(max(h.Count()/intervalShare, firstInterval), lastInterval))
 	h.left = h.every
-	// Joining frees an element that splitting takes; the elements in between move by one.
+	// Joining frees an element of the slice, which splitting takes; the elements in between move by one.
 	low, high := split(&h.bins[at])
 	joined := joinBins(&h.bins[with], &h.bins[with+1])
 	if with < at {
@@ -261,11 +266,11 @@ func (h *Hist) change(at, with int) {
 	}
 }
 
-// worth is the largest weight of the joined bin, as a share of the weight of the bin that is split, at which balance
-// changes the bins.
+// worth is how large the weight of the joined bin may be, as a share of the weight of the bin that is split;
+// otherwise balance changes nothing.
 const worth = 0.6
 
-// weight is the bin's weight in the balance; 0 if all its samples are equal.
+// weight is the number of samples times the bin's width in octaves; 0 if all its samples are equal.
 func (s binWeight) weight() float64 {
 	return float64(float64(s.count) * float64(s.high-s.low))
 }
@@ -279,7 +284,7 @@ func octave(v uint64) int64 {
 	return int64(n)<<16 | int64(v<<(63-n)<<1>>48)
 }
 
-// joinBins returns the bin of all samples of a and b.
+// joinBins returns one bin with all samples of a and b.
 func joinBins(a, b *Bin) Bin {
 	j := Bin{Count: a.Count + b.Count, Min: a.Min, MinRank: a.MinRank, Max: a.Max, MaxRank: a.MaxRank}
 	if b.Min < a.Min {
@@ -295,13 +300,13 @@ func joinBins(a, b *Bin) Bin {
 	return j
 }
 
-// clamp limits the mean m to the bin, as rounding may have moved it out.
+// clamp returns m, a mean of the bin's samples, or the nearest end of the bin if rounding has moved m out of it.
 func (b *Bin) clamp(m float64) float64 { return min(max(m, float64(b.Min)), float64(b.Max)) }
 
-// split cuts a bin with different samples at its mean.
+// split cuts a bin at its mean. The bin must have different samples.
 func split(b *Bin) (low, high Bin) { return cut(b, floor(b.Mean, b.Min, b.Max-1)) }
 
-// floor is x as an integer between least and most.
+// floor returns x rounded down to an integer, but at least least and at most most.
 func floor(x float64, least, most uint64) uint64 {
 	if x >= 1<<64 {
 		return most

@@ -2,8 +2,8 @@ package hist
 
 import "slices"
 
-// Merge adds the samples of another histogram to h, which keeps its number of bins. Overlapping bins of the two are
-// cut at each other's ends. The time depends on the number of bins only.
+// Merge adds the samples of o to h, which keeps its number of bins at most. Bins of h and o that overlap are cut at
+// each other's ends first. The time depends on the number of bins only.
 func (h *Hist) Merge(o *Hist) {
 	if len(o.bins) == 0 {
 		return
@@ -33,10 +33,11 @@ func (h *Hist) Merge(o *Hist) {
 	}
 }
 
-// overlay returns disjoint bins with all samples of a and b, both of which are disjoint and in order.
+// overlay returns disjoint bins in rising order with all samples of a and b. In each of a and b, bins are disjoint
+// and in rising order.
 func overlay(a, b []Bin) []Bin {
 	all := make([]Bin, 0, 2*(len(a)+len(b)))
-	var x, y Bin // the heads of a and b, as far as not yet output
+	var x, y Bin // first bins of a and b, without the parts that are in all already; Count 0: no bins are left
 	next := func(list *[]Bin) (head Bin) {
 		if len(*list) > 0 {
 			head, *list = (*list)[0], (*list)[1:]
@@ -53,7 +54,7 @@ func overlay(a, b []Bin) []Bin {
 			all = append(all, x)
 			x = next(&a)
 		case x.Min == x.Max || y.Min == y.Max || x.Min == y.Min && x.Max == y.Max:
-			// Cutting here would gain nothing.
+			// If both ranges are equal, or one is a single value, cutting would not separate anything.
 			x, y, a, b = absorb(x, y, a, b)
 		case x.Min < y.Min:
 			var low Bin
@@ -89,7 +90,8 @@ func overlay(a, b []Bin) []Bin {
 	return all
 }
 
-// absorb joins x and y, which overlap, if one is a single value or both have the same range.
+// absorb joins x and y, the overlapping first bins of a and b. The result replaces one of them, and the next bin of
+// its list the other.
 func absorb(x, y Bin, a, b []Bin) (x2, y2 Bin, a2, b2 []Bin) {
 	next := func(list []Bin) (Bin, []Bin) {
 		if len(list) == 0 {
@@ -98,7 +100,7 @@ func absorb(x, y Bin, a, b []Bin) (x2, y2 Bin, a2, b2 []Bin) {
 		return list[0], list[1:]
 	}
 	j := joinBins(&x, &y)
-	// The longer bin may overlap the successor of the shorter, so it stays.
+	// The result replaces the bin with the larger Max, as that one may overlap more bins of the other list.
 	if x.Max >= y.Max {
 		x = j
 		y, b = next(b)

@@ -7,14 +7,14 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A Pair is two histograms whose samples come in pairs, such as a call's duration and gap, with a summary of all
-// samples. Samples pass through a CountBuffer, which the caller keeps.
+// A Pair is two histograms whose samples come in pairs, such as the duration and the gap of a call, with summaries of
+// all samples. Samples pass through a CountBuffer, which the caller keeps.
 type Pair struct {
 	Hists [2]Hist
-	sums  [2]model.Stat // of samples that Flush has not returned yet
+	sums  [2]model.Stat // by histogram: summary of the samples that Flush has not returned yet
 }
 
-// NewPair returns two empty histograms of at most bins bins, of the samples of a rank.
+// NewPair returns two empty histograms for samples of the given rank, with at most bins bins each.
 func NewPair(bins int, rank int32) *Pair {
 	bins = min(max(bins, 2), MaxBins)
 	p, room := new(Pair), make([]Bin, 2*bins)
@@ -23,8 +23,8 @@ func NewPair(bins int, rank int32) *Pair {
 	return p
 }
 
-// AddPacked adds pairs of samples that PackSamples packed. Adding many at a time is faster, as each pair's memory is
-// loaded into the cache once.
+// AddPacked adds pairs of samples that PackSamples packed. Adding many in one call is faster, as the memory of the
+// pair is then loaded into the cache only once.
 func (p *Pair) AddPacked(f *CountBuffer, samples []uint64) {
 	for {
 		n := f.count(samples)
@@ -36,7 +36,7 @@ func (p *Pair) AddPacked(f *CountBuffer, samples []uint64) {
 	}
 }
 
-// Add adds a sample to each histogram, and prepares the buffer for similar ones.
+// Add adds sample a to histogram 0 and b to histogram 1. It also makes the buffer count similar samples.
 func (p *Pair) Add(f *CountBuffer, a, b uint64) {
 	if !f.opened() {
 		if p.put(a, b); p.buffered() {
@@ -63,7 +63,7 @@ func (p *Pair) Add(f *CountBuffer, a, b uint64) {
 	p.open(f)
 }
 
-// put adds a sample of each histogram to the bins.
+// put adds sample a to the bins of histogram 0, and b to those of histogram 1.
 func (p *Pair) put(a, b uint64) {
 	for i, v := range [2]uint64{a, b} {
 		p.Hists[i].Add(v)
@@ -71,8 +71,9 @@ func (p *Pair) put(a, b uint64) {
 	}
 }
 
-// Flush brings the histograms up to date. It returns summaries of the samples since its last call. The sum of all
-// returned summaries is exact; a single one may have extremes of earlier samples.
+// Flush adds all counted samples to the histograms' bins. It returns a summary for each histogram of the samples
+// since the previous Flush. The sums of all summaries are exact; one summary alone may have the extremes of earlier
+// samples.
 func (p *Pair) Flush(f *CountBuffer) (a, b model.Stat) {
 	if f.opened() {
 		if p.fold(f); f.left <= 0 {
@@ -82,12 +83,12 @@ func (p *Pair) Flush(f *CountBuffer) (a, b model.Stat) {
 	return p.told()
 }
 
-// FlushForCheckpoint is Flush for a checkpoint, after which more samples follow soon. Samples in the buffer may stay
-// there, and a later call returns them. Save writes them as they are.
+// FlushForCheckpoint is Flush for a checkpoint, after which more samples follow soon. It may leave samples in the
+// buffer, to be returned by a later call. Save writes these with the buffer.
 func (p *Pair) FlushForCheckpoint(f *CountBuffer) (a, b model.Stat) {
 	if f.opened() {
 		if f.due == f.left {
-			p.fold(f) // no samples were added since the last FlushForCheckpoint
+			p.fold(f) // no samples came since the previous FlushForCheckpoint: probably none follow
 		}
 		if p.tell(f); f.left <= 0 {
 			p.catchUp(f)
@@ -103,20 +104,20 @@ func (p *Pair) told() (a, b model.Stat) {
 	return a, b
 }
 
-// buffered reports whether the histograms have few enough bins for a CountBuffer.
+// buffered reports whether the histograms have few enough bins to use a CountBuffer.
 func (p *Pair) buffered() bool { return cap(p.Hists[0].bins) <= DefaultBins }
 
-// full reports whether all bins are in use.
+// full reports whether the histogram has all the bins that it may have.
 func (h *Hist) full() bool { return len(h.bins) == cap(h.bins) }
 
-// advance opens the buffer after the bins got the first samples.
+// advance counts a pair of samples that went to the bins directly. It opens the buffer after firstInterval of them.
 func (p *Pair) advance(f *CountBuffer) {
 	if f.early++; f.opened() {
 		p.open(f)
 	}
 }
 
-// open prepares an empty buffer for the current bins.
+// open makes an empty buffer count samples for the current bins.
 func (p *Pair) open(f *CountBuffer) {
 	f.early = firstInterval
 	f.load(0, &p.Hists[0])
@@ -124,7 +125,7 @@ func (p *Pair) open(f *CountBuffer) {
 	p.begin(f)
 }
 
-// catchUp checks the balance of the histograms whose interval is over.
+// catchUp checks the balance of each histogram that has had all samples of its interval.
 func (p *Pair) catchUp(f *CountBuffer) {
 	p.tell(f)
 	for i := range p.Hists {
@@ -135,7 +136,7 @@ func (p *Pair) catchUp(f *CountBuffer) {
 	p.begin(f)
 }
 
-// look checks the balance of a histogram. Nearly always no change is needed, and the buffer alone shows that: it is
+// look checks the balance of histogram i. Nearly always no change is needed, and the buffer alone shows that: it is
 // in the cache, while the bins are not.
 func (p *Pair) look(f *CountBuffer, i int) {
 	h := &p.Hists[i]
@@ -156,24 +157,24 @@ func (p *Pair) look(f *CountBuffer, i int) {
 		return
 	}
 	if h.leave(); held+uint64(h.left) > lastInterval {
-		p.take(f, i) // before the tallies overflow
+		p.take(f, i) // otherwise the tallies might overflow before the next check
 	}
 }
 
-// fold moves the buffer's samples to the histograms.
+// fold moves the samples in the buffer to the bins of both histograms.
 func (p *Pair) fold(f *CountBuffer) {
 	p.tell(f)
 	p.take(f, 0)
 	p.take(f, 1)
 }
 
-// take moves the buffer's samples of a histogram to its bins.
+// take moves the samples of histogram i from the buffer to its bins.
 func (p *Pair) take(f *CountBuffer, i int) {
 	p.Hists[i].take(&f.tallies[i], &p.sums[i])
 	f.know(i, &p.Hists[i])
 }
 
-// tell subtracts the samples that the buffer counted from the histograms' intervals.
+// tell subtracts the number of newly counted samples from what is left of both histograms' intervals.
 func (p *Pair) tell(f *CountBuffer) {
 	taken := f.due - f.left
 	p.Hists[0].left -= taken
@@ -181,14 +182,14 @@ func (p *Pair) tell(f *CountBuffer) {
 	f.due = f.left
 }
 
-// begin lets the buffer count samples until the next check of a balance.
+// begin lets the buffer count samples until one of the histograms must check its balance.
 func (p *Pair) begin(f *CountBuffer) {
 	f.left = min(p.Hists[0].left, p.Hists[1].left)
 	f.due = f.left
 	f.full = p.Hists[0].full() && p.Hists[1].full()
 }
 
-// take moves what a buffer has counted to the bins and to a summary.
+// take moves the samples of tallies to the histogram's bins, and adds them to sum.
 func (h *Hist) take(tallies *[DefaultBins]binTally, sum *model.Stat) {
 	all := model.Stat{Min: math.MaxUint64}
 	for k := range h.bins {
@@ -208,7 +209,7 @@ func (h *Hist) take(tallies *[DefaultBins]binTally, sum *model.Stat) {
 	sum.Merge(all)
 }
 
-// take adds n samples between least and most, given their sum and sum of squares.
+// take adds n samples from least to most to the bin, given their sum and the sum of their squares.
 func (b *Bin) take(n, sum, squares, least, most uint64) {
 	b.settle()
 	high, low, _ := spread(n, sum, squares)
@@ -222,7 +223,8 @@ func (b *Bin) take(n, sum, squares, least, most uint64) {
 	b.Mean = b.clamp(b.Mean + float64(d*part))
 }
 
-// spread is n·squares − sum² in 128 bits; ok is false if that is negative, which no samples have.
+// spread returns n·squares − sum² in 128 bits: n² times the variance. ok is false if it is negative, which is
+// impossible for true sums.
 func spread(n, sum, squares uint64) (high, low uint64, ok bool) {
 	h1, l1 := bits.Mul64(n, squares)
 	h2, l2 := bits.Mul64(sum, sum)

@@ -2,7 +2,7 @@ package hist
 
 import "math"
 
-// Unwrap returns the histogram that package trace shows without the type's name.
+// Unwrap returns the Hist in a value of package trace, whose exported type hides it.
 func Unwrap(shown interface{ Count() uint64 }) *Hist {
 	return shown.(interface{ itself() *Hist }).itself()
 }
@@ -24,7 +24,7 @@ func (h *Hist) Count() uint64 {
 	return n
 }
 
-// Total returns one bin of all samples; its Count is 0 if there are none.
+// Total returns one bin of all samples; its Count is 0 without samples.
 func (h *Hist) Total() Bin {
 	var t Bin
 	h.settle()
@@ -38,8 +38,8 @@ func (h *Hist) Total() Bin {
 	return t
 }
 
-// Quantile returns an estimate of the value that a share q of the samples is
-// at most, 0 for an empty histogram. Quantile(0) and Quantile(1) are exact.
+// Quantile returns an estimate of the value that a share q of the samples, from 0 to 1, does not exceed; 0 for an
+// empty histogram. Quantile(0) and Quantile(1) are exact.
 func (h *Hist) Quantile(q float64) float64 {
 	n := len(h.bins)
 	if n == 0 {
@@ -64,7 +64,7 @@ func (h *Hist) Quantile(q float64) float64 {
 	return float64(h.bins[n-1].Max)
 }
 
-// ShareBelow returns an estimate of the share of samples that are at most v.
+// ShareBelow returns an estimate of the share of samples that are at most v, from 0 to 1.
 func (h *Hist) ShareBelow(v float64) float64 {
 	sum := 0.0
 	h.settle()

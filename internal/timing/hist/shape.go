@@ -5,7 +5,7 @@ import "math"
 // Samples of a bin are assumed to be uniform from Min to Mean, and from Mean to Max, with different densities. The
 // counts of the two parts follow from Mean.
 
-// lowPart is the share of samples below the mean.
+// lowPart is the share of the bin's samples that are below its mean.
 func (b *Bin) lowPart() float64 {
 	if b.Max == b.Min {
 		return 0.5
@@ -13,7 +13,7 @@ func (b *Bin) lowPart() float64 {
 	return (float64(b.Max) - b.Mean) / (float64(b.Max) - float64(b.Min))
 }
 
-// below estimates what share of the samples is at most x.
+// below estimates which share of the bin's samples is at most x.
 func (b *Bin) below(x float64) float64 {
 	least, most := float64(b.Min), float64(b.Max)
 	switch low := b.lowPart(); {
@@ -28,7 +28,8 @@ func (b *Bin) below(x float64) float64 {
 	}
 }
 
-// upTo estimates the share of the samples that are at most the integer c, which is below Max, and their mean.
+// upTo estimates the share of the bin's samples that are at most c, and the mean of these samples. c is less than
+// Max.
 func (b *Bin) upTo(c uint64) (share, mean float64) {
 	low, middle := b.lowPart(), floor(b.Mean, b.Min, b.Max-1)
 	least := float64(b.Min)
@@ -41,7 +42,7 @@ func (b *Bin) upTo(c uint64) (share, mean float64) {
 	return low + more, sum / (low + more)
 }
 
-// at returns the quantile of a share of the samples: below's inverse.
+// at returns the value that this share of the bin's samples does not exceed: the inverse of below.
 func (b *Bin) at(part float64) float64 {
 	least, most := float64(b.Min), float64(b.Max)
 	switch low := b.lowPart(); {
@@ -56,8 +57,9 @@ func (b *Bin) at(part float64) float64 {
 	}
 }
 
-// cut divides a bin into the samples up to c and those above, Min ≤ c < Max. With two samples or more neither part
-// is empty. A bin's ends are samples, so the means of the parts are limited such that the total sum is unchanged.
+// cut divides a bin into the samples up to c and those above, where Min ≤ c < Max. Of two samples or more each part
+// gets one at least. The means of the parts are limited by what samples at the ends of the bin allow, and such that
+// the sum of all samples is unchanged.
 func cut(b *Bin, c uint64) (low, high Bin) {
 	part, mean := b.upTo(c)
 	count := float64(b.Count)
@@ -83,15 +85,17 @@ func cut(b *Bin, c uint64) (low, high Bin) {
 		high.Mean, high.m2 = high.clamp(b.Mean), b.m2
 		return low, high
 	}
-	// The greatest mean of the low part, and the least of the high one.
+	// The largest possible mean of the low part, whose least sample is from, and the least of the high part, whose
+	// greatest is to.
 	most := from + float64((at-from)*(float64(n-1)/float64(n)))
 	least := to - float64((to-next)*(float64(high.Count-1)/float64(high.Count)))
 	high.Mean = min(max(opposite(b.Mean, min(mean, most), n, high.Count), least), to)
-	// If one mean was out of bounds, the other is adapted to keep the sum, if possible.
+	// If the mean of one part was out of bounds, that of the other part changes to keep the sum of all samples, if
+	// possible.
 	low.Mean = min(max(opposite(b.Mean, high.Mean, high.Count, n), from), most)
 	high.Mean = min(max(opposite(b.Mean, low.Mean, n, high.Count), least), to)
-	// The distance of the means explains part of the variance. The rest is divided by the square of the parts'
-	// widths.
+	// Part of the variance is due to the distance between the means. What remains is divided between the parts in
+	// proportion to the square of their widths.
 	dl, dh := low.Mean-b.Mean, high.Mean-b.Mean
 	rest := b.m2 - float64(float64(low.Count)*float64(dl*dl)) - float64(float64(high.Count)*float64(dh*dh))
 	if rest > 0 {
@@ -110,7 +114,8 @@ func cut(b *Bin, c uint64) (low, high Bin) {
 	if high.Count == 1 {
 		high.Min = high.Max
 	}
-	low.Mean, high.Mean = low.clamp(low.Mean), high.clamp(high.Mean) // rounding may have moved them out
+	// Rounding may have moved the means out of the parts.
+	low.Mean, high.Mean = low.clamp(low.Mean), high.clamp(high.Mean)
 	low.pair()
 	high.pair()
 	return low, high
@@ -119,8 +124,8 @@ func cut(b *Bin, c uint64) (low, high Bin) {
 // nearly is the rounding error of an integer result.
 const nearly = 1e-9
 
-// reach is the largest distance of one end of a bin from the mean, if the other end is at distance end. All other
-// samples are between the ends, and the sum of squares limits the distance.
+// reach is the largest possible distance of one end of the bin from its mean, if the other end is at distance end. It
+// follows from the sum of squares, as all other samples are between the ends.
 func (b *Bin) reach(end float64) float64 {
 	if b.Count == 1 {
 		return 0
@@ -129,7 +134,7 @@ func (b *Bin) reach(end float64) float64 {
 	return min(max(math.Sqrt(b.m2), end/others), float64(end*others))
 }
 
-// pair computes the fields of a bin of one or two samples from its ends.
+// pair computes Mean and m2 of a bin of one or two samples from its Min and Max.
 func (b *Bin) pair() {
 	if b.Count <= 2 {
 		b.Mean = float64(b.Min) + (float64(b.Max)-float64(b.Min))/2
@@ -137,12 +142,12 @@ func (b *Bin) pair() {
 	}
 }
 
-// opposite returns the mean of m samples that, together with n samples of mean part, have the mean whole.
+// opposite returns the mean of m samples. Together with n samples whose mean is part, they have the mean whole.
 func opposite(whole, part float64, n, m uint64) float64 {
 	return whole + float64((whole-part)*(float64(n)/float64(m)))
 }
 
-// share returns the largest possible m2 of the bin.
+// share returns the largest m2 that the bin can have, given its Count, Min and Max.
 func (b *Bin) share() float64 {
 	w := float64(b.Max) - float64(b.Min)
 	return float64(float64(w*w) * (float64(b.Count) / 4))

@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Sizes in bytes of what Save writes: for each histogram, for each bin without ranks, with 32 or 64 bit numbers,
-// and for the ranks if histograms of other ranks were merged.
+// Sizes in bytes of what Save writes: of a histogram without its bins, of a bin whose numbers have 32 bits or 64
+// bits, and of the ranks of a bin. The last is for a tally of Pair.Save.
 const (
 	headState   = 13
 	narrowState = 32
@@ -25,18 +25,18 @@ const MaxPairBytes = 2*(headState+DefaultBins*narrowState) + 1 + 2*DefaultBins*t
 
 // Flags of a histogram in Save.
 const (
-	isOwn    = 1 << iota // no other histograms were merged
-	isNarrow             // all numbers fit into 32 bits
+	isOwn    = 1 << iota // all extremes are of the histogram's own rank, so that no ranks of bins follow
+	isNarrow             // counts and samples fit into 32 bits
 )
 
 var le = binary.LittleEndian
 
-// Save writes the exact state of h for a checkpoint: unlike after Decode, a loaded histogram continues exactly as h
-// does. It is optimised for speed, as checkpoints are taken every few thousand calls, and a program may have
-// hundreds of histograms.
+// Save writes the exact state of h for a checkpoint. In contrast to Decode, Load returns a histogram that continues
+// exactly as h does. Save is optimised for speed, as checkpoints are taken every few thousand calls, and a program
+// may have hundreds of histograms.
 //
-//	head = room u16, bins u16, left u16, every u16, rank i32, flags u8, bin…, ranks… if not own
-//	bin  = count, least, most, bound of 4 or 8 bytes, mean and m2 of 8
+//	head = room u16, bins u16, left u16, every u16, rank i32, flags u8, bin…, ranks… if not isOwn
+//	bin  = count, least, most, bound of 4 or 8 bytes each, mean and m2 of 8
 func (h *Hist) Save(w *wire.Coder) {
 	h.settle()
 	flags, large := byte(isOwn), uint64(0)
@@ -137,9 +137,10 @@ func Load(r *wire.Reader) *Hist {
 	return h
 }
 
-// Save writes the histograms of p and the samples in their buffer, after Flush or FlushForCheckpoint.
+// Save writes both histograms of p and the samples that the buffer counted. Flush or FlushForCheckpoint must precede
+// it.
 //
-//	pair  = two histograms, how many tallies follow u8, tally…
+//	pair  = two histograms, number of tallies u8, tally…
 //	tally = histogram<<4 | bin u8, counted, squares u64, least, span u32
 func (p *Pair) Save(w *wire.Coder, f *CountBuffer) {
 	p.Hists[0].Save(w)
@@ -165,7 +166,7 @@ func (p *Pair) Save(w *wire.Coder, f *CountBuffer) {
 	}
 }
 
-// LoadPair reads a pair that Save wrote into an empty buffer.
+// LoadPair reads what Pair.Save wrote. The samples in the buffer at that time go to f, which must be empty.
 func LoadPair(r *wire.Reader, f *CountBuffer) *Pair {
 	p := &Pair{Hists: [2]Hist{*Load(r), *Load(r)}}
 	if a, b := cap(p.Hists[0].bins), cap(p.Hists[1].bins); a != b {
@@ -192,7 +193,7 @@ func LoadPair(r *wire.Reader, f *CountBuffer) *Pair {
 	return p
 }
 
-// sensible reports whether t is a possible tally of 1 to most samples.
+// sensible reports whether t may be a tally of at least 1 and at most most samples: a check of data from a file.
 func (t *binTally) sensible(most uint64) bool {
 	n, sum := t.counted/countOne, t.counted%countOne
 	if n == 0 || n > most || sum/n>>sampleBits != 0 || t.squares/n>>(2*sampleBits) != 0 {
@@ -203,7 +204,7 @@ func (t *binTally) sensible(most uint64) bool {
 	return ok && greatest <= far && n*least <= sum && sum <= n*greatest
 }
 
-// Clone returns a copy that shares nothing with h.
+// Clone returns a copy that shares no memory with h.
 func (h *Hist) Clone() *Hist {
 	c := *h
 	c.bins = append(make([]Bin, 0, cap(h.bins)), h.bins...)
@@ -211,9 +212,9 @@ func (h *Hist) Clone() *Hist {
 	return &c
 }
 
-// Scale returns the histogram in another unit; f new units make one old unit. Extremes are rounded. If two bins
-// then share an end, the lowest sample of the upper bin is raised by one, or the bins are joined if the upper one
-// is then empty.
+// Scale returns the histogram in another unit: each sample is multiplied by f. Extremes are rounded to integers. If
+// two bins then share an end, the Min of the upper bin is raised by one. If that leaves no range for the upper bin,
+// the bins are joined.
 func (h *Hist) Scale(f float64) *Hist {
 	h.settle()
 	s := New(cap(h.bins), h.rank)
@@ -237,7 +238,7 @@ func (h *Hist) Scale(f float64) *Hist {
 	return s
 }
 
-// scaled is v·f, rounded, limited to 2^64-1.
+// scaled returns v·f, rounded to an integer and at most 2^64-1.
 func scaled(v uint64, f float64) uint64 {
 	if x := float64(float64(v)*f) + 0.5; x < 1<<64 {
 		return uint64(x)

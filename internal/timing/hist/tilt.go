@@ -2,16 +2,16 @@ package hist
 
 import "math"
 
-// A Tilt is the distribution over a histogram's values with a given mean that is most similar to the histogram
-// (exponential tilting). Each bin's count is multiplied by exp(λ·mean). Of two modes, one may practically vanish.
+// A Tilt is a histogram's distribution changed to have a given mean, as little as possible (exponential tilting): the
+// count of each bin is multiplied by exp(λ·mean of the bin). Of two modes, one may practically vanish.
 type Tilt struct {
 	h     *Hist
-	upto  []float64 // by bin: cumulative share of the samples, including the bin
-	scale float64   // factor of all values if no such distribution has the mean
+	upto  []float64 // by bin: share of the samples in this bin and those before it
+	scale float64   // factor of all values, if tilting alone doesn't give the wanted mean; else about 1
 }
 
-// Tilt returns a distribution with the given mean. If the mean is beyond all samples, it scales their values. It
-// returns nil for a histogram without samples.
+// Tilt returns the histogram's distribution tilted to the given mean. A mean that tilting can't reach is reached by
+// scaling all values. Tilt returns nil for a histogram without samples.
 func (h *Hist) Tilt(mean float64) *Tilt {
 	h.settle()
 	n := len(h.bins)
@@ -46,7 +46,8 @@ func (h *Hist) Tilt(mean float64) *Tilt {
 	return t
 }
 
-// weights are the weights of the bins, with memory for tilted ones.
+// A weights computes how much of a tilted distribution is in each bin: it has the logarithms of the bins' counts, and
+// room for the result.
 type weights struct {
 	bins       []Bin
 	logs, room []float64
@@ -60,7 +61,8 @@ func (h *Hist) weights() *weights {
 	return w
 }
 
-// tilted returns the weights of tilted bins, valid until its next call. The largest of them is about 1.
+// tilted returns a weight for each bin: its count times exp(λ·mean), scaled so that the largest is about 1. The slice
+// is valid until the next call.
 func (x *weights) tilted(lambda float64) []float64 {
 	w, most := x.room, math.Inf(-1)
 	for i := range w {
@@ -73,8 +75,8 @@ func (x *weights) tilted(lambda float64) []float64 {
 	return w
 }
 
-// tilting returns the exponent λ for a mean between those of the first and the last bin, by bisection: the mean
-// rises with λ.
+// tilting returns the λ that gives the wanted mean, which is between those of the first and the last bin. It uses
+// bisection, as the mean rises with λ. width is the difference between the two bins' means.
 func (x *weights) tilting(mean, width float64) float64 {
 	low, high := -1000/width, 1000/width
 	for range 200 {
@@ -96,7 +98,7 @@ func (x *weights) tilting(mean, width float64) float64 {
 	return (low + high) / 2
 }
 
-// Quantile is the value that share q of the samples is at most.
+// Quantile returns the value that share q of the distribution, from 0 to 1, does not exceed.
 func (t *Tilt) Quantile(q float64) float64 {
 	below := 0.0
 	for i, upto := range t.upto {
@@ -112,10 +114,10 @@ func (t *Tilt) Quantile(q float64) float64 {
 	return 0
 }
 
-// A TiltedBin is a bin of a tilted distribution.
+// A TiltedBin is a bin of a tilted distribution: its share of the distribution, and the mean of its values.
 type TiltedBin struct{ Share, Mean float64 }
 
-// Bins returns the bins that have samples.
+// Bins returns the bins with more than a millionth of the distribution.
 func (t *Tilt) Bins() []TiltedBin {
 	var list []TiltedBin
 	below := 0.0

@@ -22,19 +22,20 @@ import (
 // predicts 0, order 1 the last sum, order 2 the last sum plus its difference from the one before. Size 0: none of
 // these calls has a number.
 
-// MaxNames is the largest number of names.
+// MaxNames is the largest number of names of attached numbers in a trace.
 const MaxNames = 64
 
-// AttachedNumbers are the values attached to the calls of a block under a name; empty without any.
+// AttachedNumbers are the numbers attached under one name to the calls of a block. Both slices are empty if no call
+// has one.
 type AttachedNumbers struct {
-	Counts []uint64 // by call
-	Sums   []int64  // by call; a sum out of range wraps around
+	Counts []uint64 // by call of the block: how many numbers it has
+	Sums   []int64  // by call of the block: sum of its numbers, which wraps around at 64 bits
 }
 
-// exact is the codec for numbers.
+// exact is the codec for attached numbers, whatever the mode of times.
 var exact = LosslessCodec{}
 
-// WriteNames sets the names of attached values.
+// WriteNames sets the names of the attached numbers that WriteAttached writes.
 func (w *Writer) WriteNames(names []string) error {
 	if len(names) > MaxNames {
 		return fmt.Errorf("%d names of values, at most %d can be stored", len(names), MaxNames)
@@ -43,8 +44,8 @@ func (w *Writer) WriteNames(names []string) error {
 	return nil
 }
 
-// WriteAttached writes the values attached to the calls of a stream. Stream and Names must precede it. numbers are in
-// order of calls; next is as for Stream.
+// WriteAttached writes the numbers attached to the calls of a stream. WriteStream and WriteNames must precede it.
+// numbers are in order of calls. next returns the kinds of the next n calls, as in WriteStream.
 func (w *Writer) WriteAttached(stream int, numbers iter.Seq2[[]timing.AttachedNumber, error], next func(n int) SimilarCallKinds) error {
 	list := w.blocks[stream]
 	var pending []timing.AttachedNumber
@@ -75,7 +76,7 @@ func (w *Writer) WriteAttached(stream int, numbers iter.Seq2[[]timing.AttachedNu
 	return w.err
 }
 
-// numbers writes the values attached to the calls of a block.
+// numbers writes the numbers attached to the calls of block b. first is the index of its first call in the stream.
 func (w *Writer) numbers(b *block, first uint64, list []timing.AttachedNumber, kinds SimilarCallKinds) {
 	var data []byte
 	batch := Batch{Gaps: make([]uint64, b.calls), Durations: make([]uint64, b.calls)}
@@ -105,10 +106,11 @@ func (w *Writer) numbers(b *block, first uint64, list []timing.AttachedNumber, k
 	w.write(data)
 }
 
-// orders is the number of predictions for a sum.
+// orders is the number of ways to predict the sum of a call's numbers: 0, the last sum, or the last two sums
+// extrapolated.
 const orders = 3
 
-// A suggestion is the latest sums of calls of a kind, the last one first.
+// A suggestion is the sums of the latest calls of a kind that have numbers, the latest first.
 type suggestion [orders - 1]uint64
 
 func (s *suggestion) of(order int) uint64 {
@@ -121,7 +123,7 @@ func (s *suggestion) of(order int) uint64 {
 	return 0
 }
 
-// encodeNumbers codes counts and sums in the order that takes the fewest bytes.
+// encodeNumbers codes counts and sums of numbers with the prediction that takes fewest bytes.
 func encodeNumbers(b Batch, kinds *SimilarCallKinds) (least []byte, err error) {
 	distances := make([]uint64, len(b.Durations))
 	for order := range orders {
@@ -145,20 +147,21 @@ func encodeNumbers(b Batch, kinds *SimilarCallKinds) (least []byte, err error) {
 	return least, nil
 }
 
-// before returns the latest sums of calls of the same kind as call.
+// before returns the latest sums of calls that have the same kind as the given call of the block. m is by kind.
 func (k *SimilarCallKinds) before(m map[uint32]*suggestion, call int) *suggestion {
 	return once.GetOrMake(m, k.KindOfCall[call], func() *suggestion { return new(suggestion) })
 }
 
-// exactly describes calls to the exact codec.
+// exactly describes calls to the codec for attached numbers, without error bounds.
 func (k *SimilarCallKinds) exactly() *CallInfo {
 	return &CallInfo{Keys: k.KindOfCall, KeyGroups: k.FunctionOfKind}
 }
 
-// Names returns the names of attached values.
+// Names returns the names of the attached numbers.
 func (r *Reader) Names() []string { return r.names }
 
-// AttachedNumbers decodes the values attached to the calls of a block, by name. kinds are as for Block.
+// AttachedNumbers decodes the numbers attached to the calls of block i of a stream: one element for each name. kinds
+// are as for Block.
 func (r *Reader) AttachedNumbers(stream, i int, kinds SimilarCallKinds) ([]AttachedNumbers, error) {
 	b := &r.blocks[stream][i]
 	if len(kinds.KindOfCall) != int(b.calls) {

@@ -11,13 +11,13 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
-// SupportsMode reports whether the times of every call can be stored in a mode.
+// SupportsMode reports whether mode m stores the time of each call and has a codec.
 func SupportsMode(m timing.Mode) bool {
 	_, err := codecOf(m)
 	return err == nil
 }
 
-// codecOf finds the codec of a mode.
+// codecOf finds the codec of a mode. Modes that don't store the time of each call have none.
 func codecOf(m timing.Mode) (Codec, error) {
 	if !m.NeedsLog() {
 		return nil, fmt.Errorf("mode %q does not store the times of every call", m)
@@ -25,7 +25,8 @@ func codecOf(m timing.Mode) (Codec, error) {
 	return CodecNamed(string(m))
 }
 
-// calls describes the calls to the codec, with bounds in units of unit ticks.
+// calls describes the calls of a block to the codec. Times are then in units of unit ticks, and so are absolute
+// bounds.
 func (k *SimilarCallKinds) calls(unit uint64) *CallInfo {
 	c := &CallInfo{Keys: k.KindOfCall, KeyGroups: k.FunctionOfKind, KeyBounds: k.ErrorBoundOfKind, Bins: k.Bins, SampleCalls: k.SampleCalls}
 	if unit > 1 {
@@ -37,12 +38,13 @@ func (k *SimilarCallKinds) calls(unit uint64) *CallInfo {
 	return c
 }
 
-// encodeBlock and decodeBlock code the times of a block's calls.
+// encodeBlock and decodeBlock code the times of a block's calls. A jump is a CallEntry.Jump other than 0.
 //
-//	block = unit uvarint, jumps uvarint, per jump: (call, as a difference to the one
-//	        before) uvarint, jump varint, batch of gaps and durations
+//	block = unit uvarint, number of jumps uvarint,
+//	        per jump: (index of the call minus that of the jump before) uvarint, jump varint,
+//	        batch of gaps and durations
 //
-// Durations and gaps are multiples of unit, which is their greatest common divisor in ticks.
+// Gaps and durations in the batch are divided by unit: their greatest common divisor in ticks.
 func encodeBlock(c Codec, entries []timing.CallEntry, kinds SimilarCallKinds) ([]byte, error) {
 	batch := Batch{Gaps: make([]uint64, len(entries)), Durations: make([]uint64, len(entries))}
 	unit := uint64(0)
@@ -92,7 +94,7 @@ func decodeBlock(c Codec, data []byte, calls int, kinds SimilarCallKinds) ([]tim
 	return entries, nil
 }
 
-// times is v·unit, limited to 2^64-1: a value near 2^64 may have been rounded up.
+// times returns v·unit, at most 2^64-1: a lossy codec may have rounded up a value near 2^64.
 func times(v, unit uint64) uint64 {
 	hi, lo := bits.Mul64(v, unit)
 	if hi != 0 {

@@ -30,31 +30,32 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
-// A Batch is the times of consecutive calls of one thread. A list is nil if it is not wanted.
+// A Batch is the times of consecutive calls of one thread. Gaps or Durations is nil if these times are not wanted.
 type Batch struct {
 	Gaps, Durations []uint64
 }
 
-// CallInfo is what encoder and decoder both know about the calls of a batch.
+// CallInfo is what both encoder and decoder know about the calls of a batch.
 type CallInfo struct {
-	// Keys are the calls' keys, such as terminals, in program order. They should be small, as they index slices.
+	// Keys has a key for each call, in program order. Calls with the same key are expected to take similar times.
+	// Keys should be small, as slices are indexed by them.
 	Keys []uint32
-	// KeyGroups has for each key the kind of call, such as its function; nil: all are of the same kind. It improves
-	// prediction if there are many keys.
+	// KeyGroups has for each key the group that it belongs to, such as the function; nil: all keys are in one group.
+	// Groups improve prediction if there are many keys.
 	KeyGroups []uint32
-	// Bound is the error bound of the values.
+	// Bound is the error bound of all times.
 	Bound Bound
-	// KeyBounds, if not nil, has the bound for each key instead.
+	// KeyBounds, if not nil, has the error bound by key, and Bound is ignored.
 	KeyBounds []Bound
-	// Only for histSig: Bins is the number of bins in a key's table. SampleCalls is how many first calls of the key
-	// determine its bins. 0 means DefaultBins or DefaultSample.
+	// Only for codec histSig: Bins is the number of bins in the table of each key. SampleCalls is the number of first
+	// calls of each key that determine its bins. 0 means DefaultBins or DefaultSample.
 	Bins, SampleCalls int
 }
 
 // A Bound is the largest difference between a decoded value and the original. The zero Bound allows none.
 type Bound struct {
 	Relative float64 // as a share of the value, from 0 to 1
-	Absolute uint64  // replaces Relative if not 0; in the unit of the values
+	Absolute uint64  // if not 0: the bound in the unit of the times, and Relative is ignored
 }
 
 // RelativeBound returns a bound proportional to the value.
@@ -72,7 +73,7 @@ func (b Bound) compare(o Bound) int {
 	return cmp.Or(cmp.Compare(b.Relative, o.Relative), cmp.Compare(b.Absolute, o.Absolute))
 }
 
-// bound returns the bound of the calls with a key.
+// bound returns the error bound for calls with the given key.
 func (c *CallInfo) bound(key uint32) Bound {
 	if c.KeyBounds != nil {
 		return c.KeyBounds[key]
@@ -80,7 +81,7 @@ func (c *CallInfo) bound(key uint32) Bound {
 	return c.Bound
 }
 
-// check returns an error if the slices of c do not fit each other.
+// check returns an error if the lengths of the slices of c contradict each other.
 func (c *CallInfo) check() error {
 	if len(c.Keys) == 0 {
 		return nil
@@ -101,23 +102,23 @@ func (c *CallInfo) check() error {
 type Codec interface {
 	// Name is the codec's name in options and files.
 	Name() string
-	// Append appends a batch. Its lists are as long as c.Keys, or nil.
+	// Append appends the coded batch to dst. Each list of the batch has as many elements as c.Keys, or is nil.
 	Append(dst []byte, b Batch, c *CallInfo) ([]byte, error)
-	// Decode decodes src, which must be exactly what Append wrote. want says which lists the batch has.
+	// Decode decodes src, which must be exactly what Append wrote. want says which lists that batch had.
 	Decode(src []byte, want TimeLists, c *CallInfo) (Batch, error)
 }
 
-// TimeLists says which lists a batch has.
+// TimeLists is the set of lists that a batch has: gaps, durations or both.
 type TimeLists uint8
 
-// The lists of a batch.
+// The values of TimeLists.
 const (
 	ListGaps TimeLists = 1 << iota
 	ListDurations
 	ListBoth = ListGaps | ListDurations
 )
 
-// lists returns which lists b has, or an error if they do not fit the calls.
+// lists returns which lists b has. It returns an error if a list has not as many elements as there are calls.
 func (b *Batch) lists(c *CallInfo) (l TimeLists, err error) {
 	for i, list := range [][]uint64{b.Gaps, b.Durations} {
 		if list != nil {
@@ -130,7 +131,7 @@ func (b *Batch) lists(c *CallInfo) (l TimeLists, err error) {
 	return l, c.check()
 }
 
-// make returns a batch with the lists, of n elements each.
+// make returns a batch with these lists, each of n elements.
 func (l TimeLists) make(n int) (b Batch) {
 	if l&ListGaps != 0 {
 		b.Gaps = make([]uint64, n)
@@ -141,14 +142,14 @@ func (l TimeLists) make(n int) (b Batch) {
 	return b
 }
 
-// Codecs returns the codecs in the order of tables in documents.
+// Codecs returns all codecs, in the order of tables in the documentation.
 func Codecs() []Codec { return slices.Clone(all) }
 
 var all = []Codec{
 	RawCodec{}, ZstdCodec{}, LosslessCodec{}, cfg, histSig, sz, szSig, ZFPCodec{}, ZFPCodec{BySignature: true}, PlaceCodec{},
 }
 
-// CodecNamed finds a codec.
+// CodecNamed returns the codec with the given name.
 func CodecNamed(name string) (Codec, error) {
 	var names []string
 	for _, c := range all {
@@ -160,11 +161,12 @@ func CodecNamed(name string) (Codec, error) {
 	return nil, fmt.Errorf("no timing codec %q: there are %q", name, names)
 }
 
-// dense numbers keys by first use, and returns each call's number and each number's key.
+// dense numbers keys in the order of their first use. numbers has the number of each call's key, first the key of
+// each number.
 func dense(keys []uint32) (numbers, first []uint32) {
 	numbers = make([]uint32, len(keys))
-	known := make([]uint32, 256) // by key: its number plus 1
-	var far map[uint32]uint32    // for keys that are too large for known
+	known := make([]uint32, 256) // by key: its number plus 1; 0: no number yet
+	var far map[uint32]uint32    // numbers of keys that are too large for slice known
 	for i, k := range keys {
 		if int(k) >= len(known) && int(k) <= 2*len(keys)+1024 {
 			known = append(known, make([]uint32, max(int(k)+1, 2*len(known))-len(known))...)
@@ -191,15 +193,19 @@ func dense(keys []uint32) (numbers, first []uint32) {
 	return numbers, first
 }
 
-// A CallIdentity identifies a kind of calls of a rank: calls with equal signatures are of one kind.
+// A CallIdentity is the function, call site and values of a terminal. Terminals of a rank with equal ones are of one
+// kind.
 type CallIdentity struct {
 	Call, Site uint64 // numbers of function and site, comparable within one rank only
 	Vals       []int64
 }
 
-// CallKindsOf returns the kind of each terminal of a rank, and SimilarCallKinds without KindOfCall, which the caller sets.
-// The rank's clock has ticksPerNs ticks in a nanosecond. Terminals with equal signatures are of one kind. Kinds are numbered
-// by first occurrence: so writers and readers have the same numbers, even if one of them has more terminals.
+// CallKindsOf returns the kind of each terminal of a rank. It also returns SimilarCallKinds without KindOfCall, which
+// the caller sets. The rank's clock has ticksPerNs ticks in a nanosecond. names has the function of each terminal,
+// sigs its identity.
+//
+// Kinds are numbered by first occurrence: so writers and readers have the same numbers, even if one of them has more
+// terminals.
 func CallKindsOf(o timing.Options, ticksPerNs float64, names []string, sigs []CallIdentity) (of []uint32, k SimilarCallKinds) {
 	known := make(map[string]uint32)
 	functions := make(map[uint64]uint32)
@@ -226,7 +232,7 @@ func CallKindsOf(o timing.Options, ticksPerNs float64, names []string, sigs []Ca
 	return of, k
 }
 
-// TicksBound converts a bound to ticks. A bound of less than a tick becomes an exact one.
+// TicksBound converts an error bound to ticks. An absolute bound of less than a tick becomes the zero Bound.
 func TicksBound(b timing.Bound, ticksPerNs float64) Bound {
 	if b.Absolute == 0 {
 		return RelativeBound(b.Relative)

@@ -6,11 +6,11 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// A binary arithmetic coder of 32 bits, without carries. Probabilities are those of a one, in 1/65536. Bits without
-// a prediction are stored separately, uncoded.
+// This is a binary arithmetic coder of 32 bits, without carries. A probability is that of bit 1, in 1/65536. Bits
+// without a prediction are stored separately, uncoded.
 
-// A coder writes or reads: its methods return the bits and numbers that they code. They use their arguments only
-// when writing.
+// A coder writes or reads bits and numbers. When it writes, methods code their arguments and return them. When it
+// reads, methods ignore these arguments and return what was coded.
 type coder struct {
 	reading   bool
 	low, high uint32
@@ -37,7 +37,7 @@ func newReader(src []byte) (*coder, error) {
 	return c, nil
 }
 
-// take reads a byte; past the end it reads zeros.
+// take shifts the next byte of the input into x; past the end of the input that is 0.
 func (c *coder) take() {
 	b := byte(0)
 	if len(c.in) > 0 {
@@ -46,7 +46,7 @@ func (c *coder) take() {
 	c.x = c.x<<8 | uint32(b)
 }
 
-// code codes one bit.
+// code codes one bit that is 1 with probability p/65536.
 func (c *coder) code(bit uint32, p int32) uint32 {
 	mid := c.low + uint32(uint64(c.high-c.low)*uint64(p)>>16)
 	if c.reading {
@@ -68,7 +68,7 @@ func (c *coder) code(bit uint32, p int32) uint32 {
 	return bit
 }
 
-// raw codes the low n bits of v without prediction. v has no higher bits.
+// raw codes the low n bits of v without prediction. All higher bits of v must be 0.
 func (c *coder) raw(v uint64, n uint) uint64 {
 	if c.reading {
 		return c.get.Get(n)
@@ -77,9 +77,9 @@ func (c *coder) raw(v uint64, n uint) uint64 {
 	return v
 }
 
-// finish appends the whole output to dst.
+// finish appends all that was coded to dst.
 //
-//	coded uvarint, arithmetic code, bits
+//	size of the arithmetic code uvarint, arithmetic code, bits without prediction
 func (c *coder) finish(dst []byte) []byte {
 	// Readers assume zeros past the end. As low and high differ in this byte, one byte between them suffices.
 	if c.low > 0 {
@@ -96,32 +96,34 @@ func appendBlob(dst, data []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(data))), data...)
 }
 
-// zigzag maps numbers near 0 to small unsigned numbers, unzigzag reverses it.
+// zigzag maps numbers near 0 of either sign to small numbers without sign, unzigzag reverses it.
 func zigzag(v int32) uint32   { return uint32(v)<<1 ^ uint32(v>>31) }
 func unzigzag(v uint32) int32 { return int32(v>>1) ^ -int32(v&1) }
 
-// A mixer predicts bits. Each of several contexts has a probability; weights that reflect recent success mix these
-// into one. It is a faster variant of the mixer in internal/file/wire: with few contexts, whose slots for the
-// decisions of one time are adjacent, and one input each. The last input is the decision's probability regardless
-// of context: most programs make too few calls to fill all slots.
+// A mixer predicts a bit in several contexts. Each context has a probability; weights that reflect recent success mix
+// these into one.
+//
+// It is a faster variant of the mixer in internal/file/wire: it has few contexts with one input each, and the
+// probabilities for one time are adjacent in memory. The last input is a probability that depends on no context: most
+// programs make too few calls for all contexts to be learned.
 type mixer struct {
 	slots []slot
 	sets  [16][inputs]int32
-	nodes [512]slot // by decision, without context
+	nodes [512]slot // by number of the decision (argument node of code): probability without context
 }
 
-// A slot is an adaptive probability of a one.
+// A slot is the probability of a 1 in one context, adapted to the bits seen there.
 type slot struct {
 	p uint16
-	n uint16 // number of uses, up to a limit
+	n uint16 // number of bits seen, at most slotLimit
 }
 
 const (
 	contexts    = 6
-	line        = 16 // adjacent slots: for the decisions of one time
+	line        = 16 // number of adjacent slots in a hash table that the decisions of one time share
 	inputs      = contexts + 1
 	slotLimit   = 60
-	firstWeight = 15000 // of 65536: initial weight
+	firstWeight = 15000 // initial weight of each input, in 1/65536
 	learning    = 24
 )
 
@@ -145,7 +147,8 @@ func newMixer(values int) *mixer {
 	return m
 }
 
-// code codes one bit in the given contexts, with one of the sets of weights.
+// code codes one bit. hash has the hash of each context, node is the number of the decision, and set selects one of
+// the sets of weights.
 func (m *mixer) code(c *coder, hash *[contexts]uint32, node uint32, set uint32, bit uint32) uint32 {
 	w := &m.sets[set&15]
 	var cur [inputs]*slot
@@ -182,7 +185,7 @@ func (m *mixer) code(c *coder, hash *[contexts]uint32, node uint32, set uint32, 
 }
 
 var (
-	rate       [64]int32 // by number of uses: rate at which a slot adapts, and confidence
+	rate       [64]int32 // by number of bits seen: how fast a slot adapts to a bit, and the weight of its probability
 	confidence [64]int32
 )
 

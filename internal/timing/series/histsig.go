@@ -9,12 +9,14 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// histSig is the paper's histogram code HIST (section 2.3.2), with cells as bins. For each key, the bins that are
-// most frequent among its first calls have short codes: one bit, and the bin's index in the table. All other times
-// have one bit and the number of their bin. The result is compressed with zstd.
+// histSig is the paper's histogram code HIST (section 2.3.2), where the cells of levels are the bins. For each key,
+// the bins that are most frequent among its first calls are in a table. A time in such a bin has a short code: bit 1,
+// and the bin's index in the table. All other times have bit 0 and the number of their cell. The result is compressed
+// with zstd.
 var histSig = cellCodec{"hist-sig", appendHistSig, decodeHistSig, true}
 
-// The paper's parameters: 2³ bins, so that codes have four bits, and 100 calls.
+// The paper's parameters: tables of 8 bins, so that a code has one bit and a 3-bit index, made from a key's first 100
+// calls.
 const (
 	DefaultBins   = 8
 	DefaultSample = 100
@@ -22,13 +24,15 @@ const (
 
 const mostBins = 1 << 16
 
-// appendHistSig appends a list of cells.
+// appendHistSig appends a list of cells of levels.
 //
-//	hist = size uvarint, zstd of body
-//	body = per key: bins uvarint, their cells uvarint…
-//	codes: per time: 1 and the number of a bin, or 0 and a cell
+//	hist  = size of body uvarint, zstd of body
+//	body  = per key: number of bins uvarint, the cell of each bin uvarint…
+//	        codes
+//	codes = per time: bit 1 and index of a bin, or bit 0 and cell
 //
-// The number of a bin has as many bits as the last one of its table needs, that of a cell as many as the last cell.
+// An index has as many bits as the largest index in the key's table needs, a cell as many as the largest cell of the
+// key's levels.
 func appendHistSig(dst []byte, list []int32, p *planned) []byte {
 	most, sample := p.bins, p.sample
 	if most <= 0 {
@@ -67,7 +71,7 @@ func appendHistSig(dst []byte, list []int32, p *planned) []byte {
 	return appendSized(dst, append(tables, codes.Finish()...))
 }
 
-// frequent returns the most frequent cells of a list, at most most of them.
+// frequent returns the cells that are most frequent in list, at most most of them, the most frequent first.
 func frequent(list []int32, most int) []int32 {
 	counts := make(map[int32]int)
 	for _, cell := range list {
@@ -82,7 +86,7 @@ func frequent(list []int32, most int) []int32 {
 	return bins[:min(len(bins), most)]
 }
 
-// bitsFor is the number of bits for numbers below n.
+// bitsFor returns the number of bits that the numbers 0 … n-1 need.
 func bitsFor(n int) uint { return uint(bits.Len(uint(max(n, 1) - 1))) }
 
 func decodeHistSig(src []byte, p *planned) ([]int32, error) {

@@ -10,22 +10,23 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Canonical Huffman codes over 32-bit symbols. A code's table is
+// Canonical Huffman codes over 32-bit symbols. The table of a code is
 //
-//	count uvarint, (symbol as a difference to the one before) uvarint…, lengths, 4 or 5 bits each
+//	number of symbols uvarint, (symbol as a difference to the one before) uvarint…,
+//	length of each symbol's code, 5 bits each
 //
-// and a symbol's code is written from its first bit on.
+// The code of a symbol is written beginning with its first bit.
 
 const longest = 24 // largest number of bits of a code
 
 type huffman struct {
-	symbols []uint32 // in rising order
+	symbols []uint32 // all symbols of the code, in rising order
 	lengths []uint8
-	codes   []uint32 // bit-reversed, so that they can be written as numbers
+	codes   []uint32 // by index in symbols; bits are reversed, so that a code can be written as a number, low bit first
 }
 
-// newHuffman returns the optimal code for symbols with these counts, limited to the longest length. All counts must
-// be positive.
+// newHuffman returns the optimal code for symbols that occur as often as counts says, except that no code has more
+// than longest bits. All counts must be positive.
 func newHuffman(counts map[uint32]uint64) *huffman {
 	h := &huffman{symbols: slices.Sorted(maps.Keys(counts))}
 	h.lengths = make([]uint8, len(h.symbols))
@@ -33,7 +34,7 @@ func newHuffman(counts map[uint32]uint64) *huffman {
 	for i, s := range h.symbols {
 		weights[i] = counts[s]
 	}
-	// Flatten the counts until no code is too long.
+	// Make the counts more equal until no code is too long.
 	for !h.build(weights) {
 		for i := range weights {
 			weights[i] = weights[i]/2 + 1
@@ -45,7 +46,7 @@ func newHuffman(counts map[uint32]uint64) *huffman {
 
 type treeNode struct {
 	weight      uint64
-	left, right int32 // indices of nodes; in a leaf, left is -1-symbol
+	left, right int32 // indices in forest.nodes; in a leaf, left is -1 minus the symbol's index
 }
 
 type forest struct {
@@ -69,7 +70,7 @@ func (f *forest) Pop() any {
 	return x
 }
 
-// build computes the lengths; false if one exceeds the limit.
+// build computes the length of each symbol's code. It returns false if one exceeds longest.
 func (h *huffman) build(weights []uint64) bool {
 	if len(weights) == 1 {
 		h.lengths[0] = 0
@@ -86,7 +87,7 @@ func (h *huffman) build(weights []uint64) bool {
 		f.nodes = append(f.nodes, treeNode{f.nodes[a].weight + f.nodes[b].weight, a, b})
 		heap.Push(f, int32(len(f.nodes)-1))
 	}
-	// Parents come after their children.
+	// Parents have larger indices than their children, so this loop sees them first.
 	depth := make([]uint8, len(f.nodes))
 	for i := len(f.nodes) - 1; i >= 0; i-- {
 		n := f.nodes[i]
@@ -103,13 +104,13 @@ func (h *huffman) build(weights []uint64) bool {
 	return true
 }
 
-// assign assigns codes to the lengths: shorter ones first, then by symbol.
+// assign gives each symbol a code of its length: shorter codes first, and those of equal length in order of symbols.
 func (h *huffman) assign() {
 	var next [longest + 2]uint32
 	for _, l := range h.lengths {
 		next[l+1]++
 	}
-	next[1] = 0 // a symbol of length 0 takes no code space
+	next[1] = 0 // a length of 0, of an only symbol, needs no code
 	code := uint32(0)
 	for l := 1; l <= longest; l++ {
 		n := next[l+1]
@@ -136,7 +137,7 @@ func (h *huffman) appendTable(dst []byte) []byte {
 	return append(dst, w.Finish()...)
 }
 
-// readHuffman reads a table.
+// readHuffman reads the table of a code.
 func readHuffman(r *wire.Reader) (*huffman, error) {
 	n := r.Count(1)
 	h := &huffman{symbols: make([]uint32, n), lengths: make([]uint8, n)}
@@ -149,7 +150,9 @@ func readHuffman(r *wire.Reader) (*huffman, error) {
 		h.symbols[i] = uint32(last)
 	}
 	in := wire.BitReader{Input: r.Bytes((5*n + 7) / 8)}
-	room := uint64(0) // code space, in units of the longest code
+	// Sum over the symbols of the part of all codes that starts with their code, in units of a code of the longest
+	// length.
+	room := uint64(0)
 	for i := range h.lengths {
 		l := uint8(in.Get(5))
 		if l > longest || l == 0 && n > 1 {
@@ -166,7 +169,7 @@ func readHuffman(r *wire.Reader) (*huffman, error) {
 	return h, r.Err()
 }
 
-// index returns the index of each symbol.
+// index returns the index in h.symbols by symbol.
 func (h *huffman) index() map[uint32]int {
 	m := make(map[uint32]int, len(h.symbols))
 	for i, s := range h.symbols {
@@ -177,7 +180,7 @@ func (h *huffman) index() map[uint32]int {
 
 // A huffmanReader decodes symbols.
 type huffmanReader struct {
-	symbols []uint32 // by length, then code
+	symbols []uint32 // sorted by length of the code, then by code
 	first   [longest + 1]uint32
 	count   [longest + 1]uint32
 	start   [longest + 1]uint32
@@ -203,7 +206,7 @@ func (h *huffman) reader() *huffmanReader {
 	return r
 }
 
-// take reads one symbol.
+// take decodes one symbol.
 func (r *huffmanReader) take(in *wire.BitReader) uint32 {
 	if r.count[0] > 0 {
 		return r.symbols[0]

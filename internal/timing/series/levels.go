@@ -10,37 +10,40 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Levels divide the numbers from 0 to 2^64-1 into cells. Each cell has one value that represents all numbers in it
-// within the bound. Cells are as wide as the bound allows. With small relative bounds their widths are powers of
-// two instead, which needs no table and costs at most one bit. With an absolute bound, values are first divided by
-// the step, and the quotient is kept exactly.
+// Levels divide the numbers from 0 to 2^64-1 into ranges, called cells. One value represents all numbers in a cell,
+// with an error within the bound. Cells are as wide as the bound allows.
+//
+// With small relative bounds their widths are powers of two instead, which needs no table and costs at most one bit.
+// With an absolute bound, values are first divided by the step, and the quotient is kept exactly.
 type levels struct {
-	value []uint64 // by cell: its value
-	top   []uint64 // by cell: its highest number
-	start []uint32 // by leading bits of a number: index where to search
+	value []uint64 // by cell: the value that represents it; nil: levels without tables
+	top   []uint64 // by cell: the highest number in it
+	// By exponent and first bits of a number: the first cell that may contain it, to start a search.
+	start []uint32
 
-	mantissa uint // without tables: number of bits kept below the leading one
-	exact    bool // the lower bits are kept elsewhere
+	mantissa uint // without tables: number of bits below the leading one that determine a number's cell
+	exact    bool // the bits of a number that its cell does not determine are stored, too
 
-	step uint64 // number of values in a step; 0: no steps
+	step uint64 // if not 0: numbers are divided by this first
 }
 
-// Relative bounds below smallBound use cells without tables.
+// Relative bounds below smallBound use cells whose widths are powers of two, without tables.
 const smallBound = 1.0 / 1024
 
-// exactMantissa is for a bound of 0 or a very small one: bits below the cell are stored as they are. Steps are about
-// as wide as times scatter, so that for numbers of steps more bits belong to the cell.
+// exactMantissa is levels.mantissa for a relative bound of 0 or nearly so, where bits below the cell are stored as
+// they are. stepMantissa is that for an absolute bound. It is larger: divided by the step, times scatter little, so
+// that more of their bits can be predicted.
 const (
 	exactMantissa = 3
 	stepMantissa  = 16
 )
 
-var levelCache sync.Map // float64 → *levels
+var levelCache sync.Map // by relative bound, a float64: its *levels
 
-// levelsOf returns the levels for a bound.
+// levelsOf returns the levels for an error bound.
 func levelsOf(b Bound) *levels {
 	if b.Absolute > 0 {
-		// The middle of a step is at most the bound away from its ends.
+		// The step is such that its middle is at most the bound away from both ends.
 		step := b.Absolute
 		if step < 1<<63 {
 			step = 2*step + 1
@@ -52,13 +55,14 @@ func levelsOf(b Bound) *levels {
 		return l.(*levels)
 	}
 	l := newLevels(bound)
-	if bound >= smallBound { // others are cheap to compute, and a user may try many bounds
+	if bound >= smallBound { // levels without tables are cheap to compute, and a user may try many bounds
 		levelCache.Store(bound, l)
 	}
 	return l
 }
 
-// split returns the cell of a number, and its position within the cell as rest, of width bits.
+// split returns the cell of a number. If the lower bits are stored, rest is the position within the cell, a number of
+// width bits.
 func (l *levels) split(x uint64) (cell int32, rest uint64, width uint) {
 	if !l.exact {
 		return l.of(x), 0, 0
@@ -71,7 +75,7 @@ func (l *levels) split(x uint64) (cell int32, rest uint64, width uint) {
 	return cell, x - from, width
 }
 
-// open is the number of bits for a position within a cell.
+// open returns the number of stored bits for a position within the cell.
 func (l *levels) open(cell int32) uint {
 	if !l.exact {
 		return 0
@@ -80,7 +84,7 @@ func (l *levels) open(cell int32) uint {
 	return width
 }
 
-// join returns the value for a cell and a position within it: the reverse of split.
+// join returns the number for a cell and a position in it: the reverse of split.
 func (l *levels) join(cell int32, rest uint64) uint64 {
 	if !l.exact {
 		return l.at(cell)
@@ -92,7 +96,7 @@ func (l *levels) join(cell int32, rest uint64) uint64 {
 	hi, lo := bits.Mul64(from+rest, l.step)
 	lo, carry := bits.Add64(lo, l.step/2, 0)
 	if hi != 0 || carry != 0 {
-		return math.MaxUint64 // the last step, or damaged input
+		return math.MaxUint64 // beyond the last step: rounded up, or damaged input
 	}
 	return lo
 }
@@ -102,7 +106,7 @@ func newLevels(bound float64) *levels {
 		if bound < 1.0/(1<<24) {
 			return &levels{mantissa: exactMantissa, exact: true}
 		}
-		// Half a cell is 2^-(mantissa+1) of the cell's lower end.
+		// Half a cell's width is at most 2^-(mantissa+1) of its lower end.
 		m := uint(math.Ilogb(1 / bound))
 		if math.Ldexp(1, -int(m)-1) > bound {
 			m++
@@ -110,7 +114,7 @@ func newLevels(bound float64) *levels {
 		return &levels{mantissa: m}
 	}
 	l := &levels{value: []uint64{0}, top: []uint64{0}}
-	// Slightly below the bound, so that rounding cannot exceed it.
+	// The bound is slightly reduced, so that rounding errors can't exceed it.
 	b := bound * (1 - 1.0/(1<<30))
 	for from := uint64(1); ; {
 		v := saturate(from, float64(from)*b)
@@ -141,7 +145,7 @@ func saturate(x uint64, more float64) uint64 {
 	return x + uint64(more)
 }
 
-// of returns the cell of a number, without steps.
+// of returns the cell of a number that was divided by the step already.
 func (l *levels) of(x uint64) int32 {
 	if l.value == nil {
 		e := bits.Len64(x)
@@ -163,7 +167,7 @@ func (l *levels) of(x uint64) int32 {
 	return int32(i)
 }
 
-// count is the number of cells.
+// count returns the number of cells.
 func (l *levels) count() int32 {
 	if l.value == nil {
 		return int32(65-l.mantissa) << l.mantissa
@@ -171,7 +175,7 @@ func (l *levels) count() int32 {
 	return int32(len(l.value))
 }
 
-// cell returns the first number of a cell without table, and the number of bits of its width.
+// cell returns the lowest number in cell i of levels without tables, and the logarithm of the cell's width.
 func (l *levels) cell(i int32) (from uint64, width uint) {
 	shift := i >> l.mantissa
 	if shift <= 1 {
@@ -190,13 +194,13 @@ func (l *levels) at(i int32) uint64 {
 	return l.value[i]
 }
 
-// A cells is a list of times as cell numbers, plus the bits below the cells if times are exact.
+// A cells is a list of times as numbers of cells, with the lower bits of the times if these are stored.
 type cells struct {
 	list []int32
 	rest wire.BitWriter
 }
 
-// cellsOf converts times to cells.
+// cellsOf converts times to cells. keys has the index of each time's key, byKey the levels of each key.
 func cellsOf(values []uint64, keys []uint32, byKey []*levels) *cells {
 	c := &cells{list: make([]int32, len(values))}
 	for i, x := range values {
@@ -207,7 +211,7 @@ func cellsOf(values []uint64, keys []uint32, byKey []*levels) *cells {
 	return c
 }
 
-// timesOf converts cells to times; rest is the bits below the cells.
+// timesOf reverses cellsOf; rest is the lower bits of the times.
 func timesOf(list []int32, keys []uint32, byKey []*levels, rest []byte) ([]uint64, error) {
 	r := wire.BitReader{Input: rest}
 	values := make([]uint64, len(list))
@@ -224,13 +228,13 @@ func timesOf(list []int32, keys []uint32, byKey []*levels, rest []byte) ([]uint6
 	return values, nil
 }
 
-// A cellCodec is a codec that first converts times to cells. Such codecs differ in how they encode one list of
-// cells.
+// A cellCodec is a codec that first converts times to cells of levels. Such codecs differ only in how they encode a
+// list of cells.
 type cellCodec struct {
 	name   string
 	append func(dst []byte, list []int32, p *planned) []byte
 	decode func(src []byte, p *planned) ([]int32, error)
-	// clustered: times of a key are adjacent, keys in order of first use.
+	// clustered codecs put all times of a key together, and the keys in the order of first use.
 	clustered bool
 }
 
@@ -239,7 +243,7 @@ func (f cellCodec) Name() string { return f.name }
 
 // Append implements Codec.
 //
-//	per list: blob of cells, blob of the bits below them
+//	for gaps and for durations: blob of cells, blob of the times' lower bits
 func (f cellCodec) Append(dst []byte, b Batch, c *CallInfo) ([]byte, error) {
 	if _, err := b.lists(c); err != nil {
 		return nil, err
@@ -283,14 +287,14 @@ func (f cellCodec) Decode(src []byte, want TimeLists, c *CallInfo) (b Batch, err
 	return b, nil
 }
 
-// A planned is the order in which the times of a batch are coded, with their keys.
+// A planned is the order in which a cellCodec codes the times of a batch, with their keys.
 type planned struct {
-	keys   []uint32 // indices of keys, in the order of coding
-	groups []uint32 // by index of the key
+	keys   []uint32 // key of each time as a number of dense, in the order of coding
+	groups []uint32 // by number of the key: its group, as of groupsOf
 	levels []*levels
-	order  []int32 // by order of coding: position in the batch; nil: the same order
+	order  []int32 // by position in the order of coding: position in the batch; nil: both orders are equal
 
-	bins, sample int // see CallInfo
+	bins, sample int // from CallInfo.Bins and CallInfo.SampleCalls
 }
 
 func plan(c *CallInfo, clustered bool) *planned {
@@ -315,7 +319,7 @@ func plan(c *CallInfo, clustered bool) *planned {
 	return p
 }
 
-// permute returns a list in the order of coding, restore reverses it.
+// permute returns a list of the batch in the order of coding, restore reverses it.
 func (p *planned) permute(list []uint64) []uint64 {
 	if p.order == nil {
 		return list

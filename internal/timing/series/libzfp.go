@@ -22,14 +22,14 @@ const (
 	precision    = 64
 )
 
-// zfpAccuracy returns the exponent of the tolerance that the format uses for a given one: the next lower power of
-// two.
+// zfpAccuracy returns the exponent of the next lower power of two, which is what the format uses as tolerance.
 func zfpAccuracy(tolerance float64) int {
 	_, e := math.Frexp(tolerance)
 	return e - 1
 }
 
-// appendDoubles appends the stream of values, which must be finite. decodeDoubles returns each within 2^minExp.
+// appendDoubles appends the coded values, which must be finite. decodeDoubles returns each value with an error of at
+// most 2^minExp.
 func appendDoubles(dst []byte, values []float64, minExp int) []byte {
 	w := &writer{wire.BitWriter{Output: dst}}
 	var block [blockSize]float64
@@ -51,7 +51,8 @@ func appendDoubles(dst []byte, values []float64, minExp int) []byte {
 	return w.Finish()
 }
 
-// planes is the number of bit planes that a block keeps, by its greatest exponent.
+// planes returns the number of bit planes of a block that are stored, if maxExp is the largest exponent of its
+// values.
 func planes(maxExp, minExp int) uint {
 	return uint(min(max(maxExp-minExp+4, 0), precision))
 }
@@ -158,7 +159,7 @@ func (r *reader) block(values *[blockSize]float64, minExp int) {
 	}
 }
 
-// forward is the transform and inverse reverses it, except for the lowest bits.
+// forward is zfp's transform of a block; inverse reverses it, except for the lowest bits.
 func forward(p *[blockSize]int64) {
 	x, y, z, w := p[0], p[1], p[2], p[3]
 	x += w

@@ -7,13 +7,15 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// PlaceCodec codes each time as its difference from the usual time at its place. A place is a call's key and the key of
-// the call before, so that a loop's entry and its iterations are different places. Differences are in cells of the
-// width that the bound allows (levels). Each is a few binary decisions, which a mixer predicts. Its contexts are
-// the place, the kind of call, the scatter and the last times there, the time measured just before, and the last
-// two differences. Another context is how unusual the calls before were: what delays one call delays the next.
+// PlaceCodec codes each time as its difference from the usual time at its place. A place is the key of the call and
+// the key of the call before it, so that a loop's entry and its iterations are different places.
 //
-// If the bound is 0, the bits below the cell follow as they are.
+// Differences are in cells of levels, as wide as the bound allows. Each difference is a few binary decisions, which a
+// mixer predicts in several contexts. These are the place, the group of the key, the scatter and the last times
+// there, the time measured just before, and the last two differences. Another context is how unusual the times of the
+// calls before were: what delays one call delays the next.
+//
+// If the bound is 0, the bits of a time that its cell does not determine follow as they are.
 type PlaceCodec struct{}
 
 // Name implements Codec.
@@ -49,24 +51,27 @@ func (PlaceCodec) Decode(src []byte, want TimeLists, c *CallInfo) (Batch, error)
 	return b, nil
 }
 
-// A usual is the typical time at a place, or of a kind of call. Centre and scatter are in 1/256 cells.
+// A usual is the typical time of calls with one key, or in one group of keys: its centre and scatter, in 1/256 of a
+// cell.
 type usual struct {
 	centre, scatter int32
-	at              int32 // the centre that differences refer to, in whole cells; see update
-	last            [2]int8
-	seen            uint16
+	// The centre, in whole cells, to which differences are coded; it follows centre in coarse steps, see update.
+	at   int32
+	last [2]int8
+	seen uint16
 }
 
-// A placer holds the state of coding one batch.
+// A placer is the state of coding one batch with PlaceCodec.
 type placer struct {
 	mix      *mixer
 	surprise int32
-	before   int32    // cell of the previous time
-	off      [2]int32 // differences of the last gap and the last duration from their centres, in cells, limited
-	hash     [contexts]uint32
+	before   int32 // cell of the previous time
+	// Differences of the last gap and of the last duration from their centres, in cells, limited to -7 … 7.
+	off  [2]int32
+	hash [contexts]uint32
 }
 
-// placed codes a batch: it reads b if c writes, else it fills b.
+// placed codes a batch. If c writes it takes times from b, else it puts them there.
 func placed(c *coder, b Batch, want TimeLists, calls *CallInfo) {
 	keys, first := dense(calls.Keys)
 	groups, levels := groupsOf(calls, first)
@@ -113,8 +118,8 @@ func placed(c *coder, b Batch, want TimeLists, calls *CallInfo) {
 	}
 }
 
-// groupsOf numbers the combinations of kind and bound by first use. It returns the combination of each key, and the
-// levels of each.
+// groupsOf numbers the combinations of key group and error bound by first use. It returns, by number of the key, the
+// number of its combination and its levels.
 func groupsOf(c *CallInfo, first []uint32) (groups []uint32, list []*levels) {
 	type kind struct {
 		group uint32
@@ -133,7 +138,7 @@ func groupsOf(c *CallInfo, first []uint32) (groups []uint32, list []*levels) {
 	return groups, list
 }
 
-// contexts sets the contexts for coding the next time.
+// contexts computes the hashes of the contexts for coding the next time.
 func (p *placer) contexts(here, kind *usual, list, key, previous, group uint32) {
 	if here.seen == 0 {
 		here.centre, here.scatter = kind.centre, kind.scatter+256
@@ -155,7 +160,7 @@ func (p *placer) contexts(here, kind *usual, list, key, previous, group uint32) 
 	}
 }
 
-// log2 of a positive number, in units of 1/2.
+// log2 returns about 2·log₂(v) + 2, but v itself if that is less than 2.
 func log2(v int32) uint32 {
 	n := bits.Len32(uint32(v))
 	if n < 2 {
@@ -170,11 +175,11 @@ func mixed(a, b, c uint32) uint32 {
 	return h ^ h>>13
 }
 
-// modelled is the number of predicted bits of a difference, below the leading one.
+// modelled is how many bits of a difference below its leading one are predicted; lower bits are stored as they are.
 const modelled = 3
 
-// distance codes a level as its difference from a centre. The returned level is always in range, even if the input
-// is damaged.
+// distance codes a cell, level, as its difference from the cell centre. The returned cell is always below count, even
+// if the input is damaged.
 func (p *placer) distance(c *coder, centre, level, count int32) int32 {
 	m, h := p.mix, &p.hash
 	d := int64(level) - int64(centre)
@@ -217,11 +222,11 @@ func b2u(b bool) uint32 {
 	return 0
 }
 
-// learn updates the estimates after a level was coded.
+// learn updates the estimates for the key and its group after the time's cell, level, was coded.
 func (p *placer) learn(here, kind *usual, level int32) {
 	off := level - here.at
 	size := max(off, -off)
-	// Surprise is the smoothed ratio of the difference to the scatter, in 1/256.
+	// Surprise is the ratio of differences to the scatter, smoothed over the latest times, in 1/256.
 	s := int32(min(int64(size)<<16/int64(here.scatter+128), 1<<14))
 	p.surprise += (s - p.surprise) >> 2
 	p.before = level
@@ -230,7 +235,8 @@ func (p *placer) learn(here, kind *usual, level int32) {
 	kind.update(level)
 }
 
-// update adapts centre and scatter. The rate decreases down to a limit.
+// update adapts centre and scatter to a time in cell level. With more times seen each has less influence, down to a
+// limit.
 func (u *usual) update(level int32) {
 	const far = 1 << 21 // in cells: longer times move the centre as if they were this long
 	v := min(level, far) << 8
@@ -246,13 +252,13 @@ func (u *usual) update(level int32) {
 	u.centre += (v - u.centre) / n
 	off := v - u.centre
 	u.scatter += (max(off, -off) - u.scatter) / min(n, 16)
-	// Moving the centre devalues the statistics of differences, so small changes are not worth it.
+	// The contexts of differences learned for one centre are of less use after it moved, so it ignores small changes.
 	if d := u.centre - u.at<<8; d > 180 || d < -180 {
 		u.at = (u.centre + 128) >> 8
 	}
 }
 
-// LosslessCodec is PlaceCodec with a bound of 0, whatever bounds are given.
+// LosslessCodec is PlaceCodec with an error bound of 0, whatever CallInfo says.
 type LosslessCodec struct{}
 
 // Name implements Codec.

@@ -8,7 +8,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// RawCodec stores eight bytes for each time. It is the reference for other codecs.
+// RawCodec stores eight bytes for each time. Other codecs are compared with it.
 type RawCodec struct{}
 
 // Name implements Codec.
@@ -42,7 +42,8 @@ func (RawCodec) Decode(src []byte, want TimeLists, c *CallInfo) (Batch, error) {
 	return b, nil
 }
 
-// ZstdCodec is lossless: the first bytes of all times, then the second bytes, and so on, in a zstd frame.
+// ZstdCodec is lossless: it puts the first bytes of all times together, then all second bytes, and so on, and
+// compresses this with zstd.
 type ZstdCodec struct{}
 
 // Name implements Codec.
@@ -83,7 +84,7 @@ func (ZstdCodec) Decode(src []byte, want TimeLists, c *CallInfo) (Batch, error) 
 	return b, nil
 }
 
-// appendZstd appends data, compressed if that is shorter, after a byte that says which.
+// appendZstd appends byte 1 and data compressed with zstd or, if that is not shorter, byte 0 and data.
 func appendZstd(dst, data []byte) []byte {
 	if frame, ok := wire.Compress(data, false); ok {
 		return append(append(dst, 1), frame...)
@@ -105,7 +106,7 @@ func expandZstd(src []byte, size int) ([]byte, error) {
 	return src, nil
 }
 
-// cfg is the paper's grammar: a Sequitur grammar of cell numbers, one for gaps and one for durations.
+// cfg is the paper's code CFG: gaps and durations as one Sequitur grammar each, over the cells of levels.
 var cfg = cellCodec{
 	name: "cfg",
 	append: func(dst []byte, list []int32, _ *planned) []byte {
@@ -136,7 +137,7 @@ var cfg = cellCodec{
 	},
 }
 
-// appendSized and expandSized compress data of unknown but limited size, which they store.
+// appendSized stores the size of plain and compresses it; expandSized reverses that, for sizes up to a limit.
 func appendSized(dst, plain []byte) []byte {
 	return appendZstd(binary.AppendUvarint(dst, uint64(len(plain))), plain)
 }

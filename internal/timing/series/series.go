@@ -36,28 +36,28 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
-// BlockCalls is the number of calls in each block except the last one of a stream.
+// BlockCalls is the number of calls in a block; the last block of a stream may have fewer.
 const BlockCalls = 1 << 15
 
 const tailBytes = 8
 
 var castagnoli = wire.Castagnoli
 
-// A RankInfo is the properties of a rank that its times depend on.
+// A RankInfo is the properties of a rank that its times depend on: mode and clock.
 type RankInfo struct {
 	Mode       timing.Mode
 	TicksPerNs float64
-	StartNs    int64 // wall clock at tick 0, ns since 1970
+	StartNs    int64 // wall clock time when the rank's clock was 0, in ns since 1970
 }
 
-// SimilarCallKinds says which calls of a block are similar. KindOfCall is each call's kind, a small number that calls with similar
-// times share. For each kind, FunctionOfKind has the function and ErrorBoundOfKind the error bound of times, in ticks; nil
-// in lossless modes.
+// SimilarCallKinds says which calls of a block are expected to take similar times. KindOfCall has the kind of each
+// call, a small number. FunctionOfKind and ErrorBoundOfKind have, by kind, the number of the function and the error
+// bound of times in ticks. ErrorBoundOfKind is nil in lossless modes.
 type SimilarCallKinds struct {
 	KindOfCall        []uint32
 	FunctionOfKind    []uint32
 	ErrorBoundOfKind  []Bound
-	Bins, SampleCalls int // for histSig when writing, from the options
+	Bins, SampleCalls int // options for codec histSig, as in CallInfo; only for writing
 }
 
 // A Writer writes the piece of one rank: its blocks and the head.
@@ -66,8 +66,8 @@ type Writer struct {
 	rank   RankInfo
 	codec  Codec
 	blocks [][]block
-	ends   []int64  // by stream: when the last call ended, in ticks
-	names  []string // of attached values
+	ends   []int64  // by stream: when its last call ended, in ticks
+	names  []string // names of attached numbers
 	err    error
 	size   int64
 }
@@ -75,12 +75,12 @@ type Writer struct {
 type block struct {
 	byteRange
 	calls   uint64
-	at      int64     // when the call before the block ended, in ticks
+	at      int64     // when the stream's call before the block ended, in ticks
 	first   uint64    // index of the block's first call in its stream
-	numbers byteRange // the block of attached numbers
+	numbers byteRange // where the numbers attached to the block's calls are
 }
 
-// A byteRange is a range of bytes of the piece.
+// A byteRange is consecutive bytes of a piece, with their checksum.
 type byteRange struct {
 	size   uint64
 	crc    uint32
@@ -96,8 +96,8 @@ func NewWriter(w io.Writer, rank RankInfo) (*Writer, error) {
 	return &Writer{w: w, rank: rank, codec: c}, nil
 }
 
-// WriteStream writes the rank's next stream. next returns the kinds of the next n calls; the reader must pass the same
-// kinds.
+// WriteStream writes the times of the rank's next stream. next returns the kinds of the next n calls. A reader must
+// pass the same kinds to Block.
 func (w *Writer) WriteStream(calls iter.Seq2[[]timing.CallEntry, error], next func(n int) SimilarCallKinds) error {
 	w.blocks = append(w.blocks, nil)
 	at := int64(0)
@@ -183,19 +183,19 @@ func (w *Writer) Close() (int64, error) {
 	return w.size, w.err
 }
 
-// A Reader reads the piece of one rank. It is safe for use by several goroutines at once if its source is.
+// A Reader reads the piece of one rank. Several goroutines may use it at once if they may use its source at once.
 type Reader struct {
 	RankInfo
 	src    io.ReaderAt
 	codec  Codec
 	blocks [][]block
-	ends   []int64 // by stream: when the last call ended; nil in older files
+	ends   []int64 // by stream: when its last call ended, in ticks; nil in older files of lossy modes
 	names  []string
 }
 
 var errPiece = errors.New("damaged times of calls")
 
-// NewReader returns a reader of a piece of size bytes.
+// NewReader returns a reader of the piece in src, which has size bytes.
 func NewReader(src io.ReaderAt, size int64) (*Reader, error) {
 	if size < tailBytes {
 		return nil, fmt.Errorf("%d bytes: %w", size, errPiece)
@@ -223,7 +223,7 @@ func NewReader(src io.ReaderAt, size int64) (*Reader, error) {
 	return r, nil
 }
 
-// head decodes the head; the blocks before it have size bytes.
+// head decodes the head of the piece. The blocks, which precede it, have size bytes in all.
 func (r *Reader) head(head []byte, size int64) (err error) {
 	h := wire.NewReader(head, "head of times")
 	r.Mode = timing.Mode(h.String())
@@ -308,17 +308,17 @@ func (r *Reader) Len(stream int) uint64 {
 	return b.first + b.calls
 }
 
-// BlockCalls returns the index of a block's first call in the stream, and how many calls the block has.
+// BlockCalls returns, for block i of a stream, the index of its first call in the stream and its number of calls.
 func (r *Reader) BlockCalls(stream, i int) (first uint64, calls int) {
 	b := &r.blocks[stream][i]
 	return b.first, int(b.calls)
 }
 
-// BlockBegin returns when the call before a block ended, in ticks.
+// BlockBegin returns when the stream's call before block i ended, in ticks.
 func (r *Reader) BlockBegin(stream, i int) int64 { return r.blocks[stream][i].at }
 
-// BlockEnd returns when the last call of a block ended, in ticks. ok is false in older files of lossy modes, which
-// lack it: their blocks begin and end at sums of inexact times.
+// BlockEnd returns when the last call of block i ended, in ticks. ok is false in older files of lossy modes, which
+// lack these times: their blocks begin and end at sums of inexact times.
 func (r *Reader) BlockEnd(stream, i int) (ticks int64, ok bool) {
 	if r.ends == nil {
 		return 0, false
@@ -329,19 +329,19 @@ func (r *Reader) BlockEnd(stream, i int) (ticks int64, ok bool) {
 	return r.ends[stream], true
 }
 
-// BlockOfCall returns the block that contains a call, which must be below Len.
+// BlockOfCall returns the index of the block that contains a call of the stream. call must be less than Len.
 func (r *Reader) BlockOfCall(stream int, call uint64) int {
 	list := r.blocks[stream]
 	return sort.Search(len(list), func(i int) bool { return list[i].first > call }) - 1
 }
 
-// BlockAtTick returns the last block that begins at or before a tick; 0 if none does.
+// BlockAtTick returns the index of the last block that begins at or before a tick; 0 if none does.
 func (r *Reader) BlockAtTick(stream int, ticks int64) int {
 	list := r.blocks[stream]
 	return max(0, sort.Search(len(list), func(i int) bool { return list[i].at > ticks })-1)
 }
 
-// Block decodes a block. kinds must be those that the writer got.
+// Block decodes block i of a stream. kinds must be those that the writer got for it.
 func (r *Reader) Block(stream, i int, kinds SimilarCallKinds) ([]timing.CallEntry, error) {
 	b := &r.blocks[stream][i]
 	if len(kinds.KindOfCall) != int(b.calls) {
@@ -358,7 +358,7 @@ func (r *Reader) Block(stream, i int, kinds SimilarCallKinds) ([]timing.CallEntr
 	return entries, nil
 }
 
-// read reads a part of the piece.
+// read reads a byte range of the piece, and verifies its checksum.
 func (r *Reader) read(p *byteRange) ([]byte, error) {
 	data := make([]byte, p.size)
 	if err := readAt(r.src, data, p.offset); err != nil {
@@ -370,5 +370,5 @@ func (r *Reader) read(p *byteRange) ([]byte, error) {
 	return data, nil
 }
 
-// Ns converts ticks to ns.
+// Ns converts ticks of the rank's clock to ns.
 func (r *RankInfo) Ns(ticks int64) int64 { return int64(math.Round(float64(ticks) / r.TicksPerNs)) }

@@ -6,23 +6,23 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// sz is SZ for one dimension and a pointwise relative bound: it quantises the logarithm of each value, and predicts
-// the quantum from the ones before. The prediction is the last quantum, or a straight line through the last two,
-// whichever suits the list better. The residuals are Huffman coded and then compressed with zstd. In szSig, times
-// of calls with the same key are adjacent, as in the paper.
+// sz is the compressor SZ for one dimension and a relative bound of each value. It quantises the logarithm of each
+// value (the cells of levels), and predicts each quantum from those before. The prediction is the last quantum, or a
+// straight line through the last two, whichever suits the list better. The residuals are Huffman coded and then
+// compressed with zstd. In szSig, times of calls with the same key are adjacent, as in the paper.
 var (
 	sz    = cellCodec{"sz", appendSZ, decodeSZ, false}
 	szSig = cellCodec{"sz-sig", appendSZ, decodeSZ, true}
 )
 
-// Differences out of the code's range are symbol 0, and stored separately.
+// A residual whose absolute value is too large for szRange has symbol 0, and is stored separately.
 const szRange = 1 << 15
 
-// residuals returns the residuals of a prediction: order 1 predicts the last value, order 2 a line through the last
-// two.
+// residuals returns what is left of each value after a prediction: order 1 predicts the value before it, order 2 a
+// line through the two values before.
 func residuals(list []int32, order int) []int32 {
 	out := make([]int32, len(list))
-	var a, b int32 // the last value and the one before it
+	var a, b int32 // the value before, and the one before that
 	for i, v := range list {
 		out[i] = v - predicted(a, b, i, order)
 		a, b = v, a
@@ -37,10 +37,10 @@ func predicted(a, b int32, i, order int) int32 {
 	return 2*a - b
 }
 
-// appendSZ appends a list of cells.
+// appendSZ appends a list of cells of levels.
 //
-//	sz   = order byte, size uvarint, zstd of body
-//	body = table, codes, blob of outliers, if there are values
+//	sz   = order byte, size of body uvarint, zstd of body
+//	body = Huffman table, blob of codes, residuals out of range of 32 bits each; empty without values
 func appendSZ(dst []byte, list []int32, _ *planned) []byte {
 	best, order, least := []int32(nil), 0, uint64(0)
 	for o := 1; o <= 2; o++ {

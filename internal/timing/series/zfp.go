@@ -9,12 +9,14 @@ import (
 )
 
 // ZFPCodec stores the logarithms of times in the format of libzfp's fixed-accuracy mode. zfp has absolute bounds; an
-// absolute bound of the logarithm is a relative one of the time. If the bound is absolute, ZFP stores the times
-// themselves. As zfp rounds its bound down to a power of two, and its errors are even smaller, ZFP also tries twice
-// that bound. With BySignature, times of calls with the same key are adjacent.
+// absolute bound of the logarithm is a relative one of the time. If the bound is absolute, the times themselves are
+// stored.
 //
-// Times whose bound is below the precision of a double are stored as integers, and so are the few that rounding to
-// an integer moves out of their bounds.
+// zfp rounds its bound down to a power of two, and its errors are even smaller. So ZFPCodec also tries twice that
+// bound. With BySignature, times of calls with the same key are adjacent.
+//
+// Times whose bound is below the precision of a double are stored as integers, and so are the few whose error exceeds
+// the bound.
 type ZFPCodec struct{ BySignature bool }
 
 // Name implements Codec.
@@ -28,7 +30,7 @@ func (z ZFPCodec) Name() string {
 // leastZFP is the smallest relative bound for which logarithms are precise enough.
 const leastZFP = 1e-10
 
-// byBound returns the distinct bounds, and for each the positions of its times in the order of coding.
+// byBound returns the distinct error bounds and, by bound, the positions of its times in the order of coding.
 func (p *planned) byBound(c *CallInfo) (bounds []Bound, at map[Bound][]int32) {
 	_, first := dense(c.Keys)
 	at = map[Bound][]int32{}
@@ -43,7 +45,8 @@ func (p *planned) byBound(c *CallInfo) (bounds []Bound, at map[Bound][]int32) {
 	return bounds, at
 }
 
-// accuracy is the exponent of zfp's bound, for the binary logarithm or the value.
+// accuracy returns the exponent of zfp's tolerance for the bound: of the binary logarithm if the bound is relative,
+// of the time itself if it is absolute.
 func accuracy(b Bound) int {
 	if b.Absolute > 0 {
 		return zfpAccuracy(float64(b.Absolute))
@@ -56,9 +59,9 @@ func (b Bound) exact() bool { return b.Absolute == 0 && b.Relative < leastZFP }
 
 // Append implements Codec.
 //
-//	per list, per bound: blob: uint64s if the bound is too small, else
-//	                           blob of zfp's stream, corrections
-//	corrections = count uvarint, (distance uvarint, time uvarint)…
+//	for gaps and for durations, per bound: blob: uint64s if the bound is too small for zfp, else
+//	                                             exponent varint, blob of zfp's stream, corrections
+//	corrections = count uvarint, (distance from the correction before uvarint, time uvarint)…
 func (z ZFPCodec) Append(dst []byte, b Batch, c *CallInfo) ([]byte, error) {
 	if _, err := b.lists(c); err != nil {
 		return nil, err
@@ -112,7 +115,7 @@ func tryZFP(values []uint64, bound Bound, exp int) []byte {
 	count, last := 0, 0
 	for i, v := range values {
 		got := bound.fromZFP(logs[i])
-		// Slightly below a relative bound, so that rounding cannot exceed it.
+		// A relative bound is slightly reduced, so that rounding errors can't exceed it.
 		if d := max(got, v) - min(got, v); d > (Bound{bound.Relative * (1 - 1.0/(1<<30)), bound.Absolute}).MaxError(v) {
 			fixes = binary.AppendUvarint(fixes, uint64(i-last))
 			fixes = binary.AppendUvarint(fixes, v)
@@ -123,10 +126,11 @@ func tryZFP(values []uint64, bound Bound, exp int) []byte {
 	return append(binary.AppendUvarint(dst, uint64(count)), fixes...)
 }
 
-// zero represents the logarithm of 0. The nearest other logarithm is 0, that of 1.
+// zero replaces the logarithm of 0. All true logarithms are 0 or more, as the least positive time is 1.
 const zero = -2
 
-// toZFP converts a time to zfp's input, fromZFP reverses it with rounding.
+// toZFP converts a time to a value for zfp, its logarithm if the bound is relative. fromZFP reverses it, with
+// rounding.
 func (b Bound) toZFP(v uint64) float64 {
 	switch {
 	case b.Absolute > 0:
@@ -185,7 +189,7 @@ func (z ZFPCodec) Decode(src []byte, want TimeLists, c *CallInfo) (b Batch, err 
 	return b, nil
 }
 
-// decodeZFP reads len(values) values, at least one.
+// decodeZFP reads the times of one bound: len(values), at least one.
 func decodeZFP(values []uint64, r *wire.Reader, bound Bound) error {
 	exp, stream := r.Varint(), r.Blob()
 	if exp < -1100 || exp > 1100 {
@@ -209,8 +213,8 @@ func decodeZFP(values []uint64, r *wire.Reader, bound Bound) error {
 	return r.Err()
 }
 
-// fromLog is 2^l, rounded, with the same result on every machine: it uses neither library functions nor fused
-// operations.
+// fromLog returns 2^l, rounded to an integer. The result is the same on every machine: it uses neither library
+// functions nor fused operations.
 func fromLog(l float64) uint64 {
 	if !(l > -0.99) {
 		return 0

@@ -9,27 +9,28 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Kinds of time along a line of means.
+// Kinds of time on a MeanTimes line: gaps, and the durations of three kinds of calls.
 const (
 	ofGaps = iota
 	ofCalls
 	ofFiles // I/O calls that are not MPI's
-	ofShort // calls that are far shorter than those with wait times
+	ofShort // calls far shorter than those that wait for other ranks
 	sorts
 )
 
-// A Span is a range of calls whose begin is known, with the times in computation and I/O calls until the next span.
+// A Span is consecutive calls of a stream, from a call whose begin is known to the next such call.
 type Span struct {
-	HalfStep   uint64         // step at which the span begins: 2·i with the gap before call i, or 2·i+1 without it
-	BeginNs    float64        // begin of the span, in ns since the rank began
-	Columns    []ComputeTimes // of equal duration
-	ExactTimes *ExactTimes    // the times of the single calls, if known
+	HalfStep   uint64         // step where the span begins: 2·i at the gap before call i, 2·i+1 at call i itself
+	BeginNs    float64        // when the span begins, in ns since the rank began
+	Columns    []ComputeTimes // the span's time, cut into parts of equal length: computation and I/O in each
+	ExactTimes *ExactTimes    // gaps and durations of the span's calls; nil if only means are known
 }
 
-// ExactTimes are the times of consecutive calls in ns. Each begins one of Gaps after the end of the previous one.
+// ExactTimes are the gaps and durations of consecutive calls in ns. Call i begins Gaps[i] after
+// the end of the call before it.
 type ExactTimes struct{ Gaps, Durations []int64 }
 
-// TotalNs returns the sums of both.
+// TotalNs returns the sum of the gaps and the sum of the durations.
 func (e *ExactTimes) TotalNs() (gaps, durations int64) {
 	for i, ns := range e.Gaps {
 		gaps += ns
@@ -38,29 +39,31 @@ func (e *ExactTimes) TotalNs() (gaps, durations int64) {
 	return gaps, durations
 }
 
-// A ComputeTimes is the times of a column in ns.
+// A ComputeTimes is how much of a part of a span is computation, and how much is in I/O calls, in ns.
 type ComputeTimes struct{ Computing, Files float64 }
 
-// An anchor is the begin of a segment of calls on the line, and the factors for their times.
+// An anchor is the begin of a segment of calls on the time line, and the factors for times in the segment.
 type anchor struct {
-	step     uint64
-	at, next float64 // begin of this and of the next segment, in ns since the rank began, without asides
+	step uint64
+	// Begin of this segment and of the next one, in ns since the rank began, without asides.
+	at, next float64
 	sums     [sorts]int64
 	factor   [sorts]float64
-	calls    float64 // ns of calls before the anchor
-	within   uint64  // largest error of calls' starts in the segment; 0: unknown
+	calls    float64 // time in calls before the segment, in ns
+	within   uint64  // largest error of when a call in the segment starts, in ns; 0: unknown
 	columns  ComputeTimes
-	exact    *exact // nil: calls are placed by sums of means
+	exact    *exact // the times of each call in the segment; nil: calls are placed by sums of mean times
 }
 
-// exact is the exact positions of consecutive calls.
+// exact is the exact times of consecutive calls, and when they began and ended.
 type exact struct {
 	ExactTimes
 	first uint64
-	edges []int64 // in ns since the rank began: alternately the begin of a gap and of a call, then the end of the last call
+	// In ns since the rank began: alternately the begin of a gap and of its call; finally the end of the last call.
+	edges []int64
 }
 
-// place sets the edges of the calls after an anchor. Edges are limited to the next anchor.
+// place computes edges, where the first gap begins at begin. No edge is later than end.
 func (e *exact) place(begin, end int64) {
 	at := begin
 	for i, ns := range e.Gaps {
@@ -70,13 +73,13 @@ func (e *exact) place(begin, end int64) {
 	e.edges = append(e.edges, at)
 }
 
-// at returns the position of a step, in ns since the rank began.
+// at returns when a step begins, in ns since the rank began.
 func (e *exact) at(step uint64) int64 {
 	return e.edges[min(step-min(step, 2*e.first), uint64(len(e.edges)-1))]
 }
 
-// ns returns the position on the line before which the times of each kind have the given sums, in ns since the rank
-// began.
+// ns returns a position in the segment, in ns since the rank began and without asides. s has, by kind, the sum of the
+// mean times before the position.
 func (a *anchor) ns(s *[sorts]int64) float64 {
 	at := a.at
 	for i, f := range a.factor {
@@ -85,7 +88,7 @@ func (a *anchor) ns(s *[sorts]int64) float64 {
 	return min(at, a.next)
 }
 
-// sum returns the total of the estimated times before the anchor, over all kinds.
+// sum returns the sum of the mean times before the anchor, over all kinds.
 func (a *anchor) sum() (ns int64) {
 	for _, s := range a.sums {
 		ns += s
@@ -93,8 +96,8 @@ func (a *anchor) sum() (ns int64) {
 	return ns
 }
 
-// inCalls returns the time in calls on the line, from the anchor to the position with the given sums of times before
-// it.
+// inCalls returns the time in calls from the anchor to a position in its segment, in ns. s has, by kind, the sum of
+// the mean times before the position.
 func (a *anchor) inCalls(s *[sorts]int64) (ns float64) {
 	for k := ofCalls; k < sorts; k++ {
 		ns += a.factor[k] * float64(s[k]-a.sums[k])
@@ -102,10 +105,11 @@ func (a *anchor) inCalls(s *[sorts]int64) (ns float64) {
 	return ns
 }
 
-// AnchorAt moves calls to the positions that spans have. files selects terminals of I/O calls. short selects those of
-// far shorter calls than others: these get their average time, unless there are no others. slack is the largest
-// error of spans, -1 if unknown. Sums of columns from the first one on are accurate to a level. own reports whether
-// the means are the rank's own.
+// AnchorAt moves calls to where spans say that they began. files selects terminals of I/O calls. short selects
+// terminals whose calls are far shorter than others: these keep their mean time, unless the segment has no others.
+//
+// slack is the largest error of the spans' begins in ns, -1 if unknown. Sums of Span.Columns are accurate to level
+// ns. own is set if the means are the rank's own, not those of its class.
 func (m *MeanTimes) AnchorAt(spans []Span, files, short func(terminal int) bool, slack int64, level float64, own bool) {
 	m.sorts = make([]int8, len(m.Timings))
 	for leaf := range m.sorts {
@@ -131,13 +135,13 @@ func (m *MeanTimes) AnchorAt(spans []Span, files, short func(terminal int) bool,
 	m.anchors = list
 }
 
-// stretches divides the calls of spans into segments that roughly match their columns. Positions between columns
-// are in proportion to the unanchored times.
+// stretches divides the calls of the spans into segments that roughly match the spans' columns. Where a column begins
+// among the calls follows from their mean times.
 func (m *MeanTimes) stretches(spans []Span, slack int64) (list []anchor) {
 	last := 2 * m.Sums.Len()
-	whole := float64(m.Sums.Total()) * m.Scale // duration without asides
+	whole := float64(m.Sums.Total()) * m.Scale // duration of the run without asides, in ns
 	end := whole + float64(m.passed(len(m.asides)))
-	early := ComputeTimes{} // times of columns before the first call
+	early := ComputeTimes{} // times of columns before the stream's first call
 	for i, s := range spans {
 		from, until, to := min(s.HalfStep, last), last, end
 		if i+1 < len(spans) {
@@ -207,7 +211,7 @@ func (m *MeanTimes) stretches(spans []Span, slack int64) (list []anchor) {
 	return list
 }
 
-// until returns the sum of the columns up to a fraction of the span.
+// until returns the sum of the columns up to a fraction of the span, from 0 to 1.
 func (s *Span) until(part float64) (sum ComputeTimes) {
 	left := part * float64(len(s.Columns))
 	for _, c := range s.Columns {
@@ -220,8 +224,9 @@ func (s *Span) until(part float64) (sum ComputeTimes) {
 	return sum
 }
 
-// join merges the segments of a span, which are list[first:], so that each contains both gaps and calls. Then a
-// column's computation always has a gap to go to, even if it is in another column than usual.
+// join merges segments of a span, list[first:], until each has both gaps and calls. Then the computation in a column
+// always has a gap to go to, even if the mean times put the gap into another column. end is the sums at the end of
+// the span.
 func join(list []anchor, first int, end [sorts]int64) []anchor {
 	out := list[:first]
 	has := func(from, to *[sorts]int64) bool {
@@ -238,15 +243,15 @@ func join(list []anchor, first int, end [sorts]int64) []anchor {
 	return out
 }
 
-// Add adds the times of another column.
+// Add adds the times of o to c.
 func (c *ComputeTimes) Add(o ComputeTimes) {
 	c.Computing += o.Computing
 	c.Files += o.Files
 }
 
-// fill distributes the time of each segment to gaps and calls. It keeps the means' division as far as the columns'
-// sums allow. A difference is carried over to the next segment, and at the end back to earlier ones. If means are
-// the rank's own, the sums over all segments are theirs.
+// fill divides the time of each segment between gaps and calls. It keeps the proportions of the mean times as far as
+// the sums of the columns allow. What differs is carried over to the next segment, and at the end back to earlier
+// ones. If own is set, the sums over all segments are those of the means.
 func (m *MeanTimes) fill(list []anchor, level float64, own bool) {
 	all := ComputeTimes{}
 	for i := range list {
@@ -321,13 +326,15 @@ func (m *MeanTimes) fill(list []anchor, level float64, own bool) {
 	}
 }
 
-// near returns the time nearest to ns that is at most within from to.
+// near returns the time nearest to ns that differs from to by at most within.
 func near(ns, to, within float64) float64 { return min(max(ns, to-within), to+within) }
 
-// A segmentSums is a segment's sums of estimated times by kind, and the known sums that they must match.
+// A segmentSums is a segment's sums by kind: of the mean times, and of the known times that the calls must fill, in
+// ns.
 type segmentSums struct{ sums, ns [sorts]float64 }
 
-// know sets known sums of gaps and durations. It divides the durations among kinds in the means' proportions.
+// know sets the known sums of gaps and of durations. It divides the durations among the kinds of calls in proportion
+// to their mean times.
 func (p *segmentSums) know(gaps, durations float64) {
 	p.ns[ofGaps] = gaps
 	sum := 0.0
@@ -339,15 +346,15 @@ func (p *segmentSums) know(gaps, durations float64) {
 	}
 }
 
-// IsAnchored reports whether the line has known positions besides its ends.
+// IsAnchored reports whether times of the line are known besides its begin and its end.
 func (m *MeanTimes) IsAnchored() bool { return m.anchors != nil }
 
-// IsExactStep reports whether a step's position is exactly known.
+// IsExactStep reports whether the exact time of a step is known.
 func (m *MeanTimes) IsExactStep(step uint64) bool {
 	return m.anchors != nil && m.anchors[m.anchorOf(step)].exact != nil
 }
 
-// total returns the sum of times before a step.
+// total returns the sum of the mean times before a step.
 func (m *MeanTimes) total(step uint64) int64 {
 	sum := m.Sums.Before(step / 2)
 	if step%2 == 1 && step/2 < m.Sums.Len() {
@@ -357,12 +364,12 @@ func (m *MeanTimes) total(step uint64) int64 {
 	return sum
 }
 
-// unanchored returns the position of a step without anchors, in ns since the rank began.
+// unanchored returns when a step begins according to the mean times alone, in ns since the rank began.
 func (m *MeanTimes) unanchored(step uint64) float64 {
 	return float64(m.total(step))*m.Scale + float64(m.passed(m.asidesBefore(step)))
 }
 
-// stepAt returns the first step that begins at a sum of times or later.
+// stepAt returns the first step before which the mean times have the given sum or more.
 func (m *MeanTimes) stepAt(sum int64) uint64 {
 	if sum >= m.Sums.Total() {
 		return 2 * m.Sums.Len()
@@ -377,7 +384,7 @@ func (m *MeanTimes) stepAt(sum int64) uint64 {
 	return 2*i + 2
 }
 
-// sumsAt returns the sums of times before a step, by kind.
+// sumsAt returns, by kind, the sum of the mean times before a step.
 func (m *MeanTimes) sumsAt(step uint64) (s [sorts]int64) {
 	i := step / 2
 	s[ofGaps], s[ofFiles], s[ofShort] = m.gaps.Before(i), m.filed.Before(i), m.short.Before(i)
@@ -391,12 +398,12 @@ func (m *MeanTimes) anchorOf(step uint64) int {
 	return max(1, sort.Search(len(m.anchors), func(i int) bool { return m.anchors[i].step > step })) - 1
 }
 
-// asidesBefore counts the asides before a step.
+// asidesBefore returns the number of asides before a step.
 func (m *MeanTimes) asidesBefore(step uint64) int {
 	return sort.Search(len(m.asides), func(i int) bool { return m.asides[i].step > step })
 }
 
-// time returns the position of a step on the run's time line without asides.
+// time returns when a step begins on the time line, in ns without the asides before it.
 func (m *MeanTimes) time(step uint64) int64 {
 	if m.anchors == nil {
 		return m.place(m.total(step))
@@ -409,7 +416,7 @@ func (m *MeanTimes) time(step uint64) int64 {
 	return m.StartNs + int64(a.ns(&s))
 }
 
-// LastBegunBy returns the number, from 0, of the last call whose gap began by a time; 0 if none did.
+// LastBegunBy returns the index of the last call whose gap begins at or before ns on the time line; 0 if none does.
 func (m *MeanTimes) LastBegunBy(ns int64) uint64 {
 	if m.anchors == nil {
 		switch at := m.sum(ns); {
@@ -432,10 +439,10 @@ func (m *MeanTimes) LastBegunBy(ns int64) uint64 {
 	return max(low, 1) - 1
 }
 
-// along is a position that moves forward along anchors.
+// along is a position on the line that moves forward.
 type along struct {
 	*MeanTimes
-	sums   [sorts]int64 // sums of times before the position
+	sums   [sorts]int64 // by kind: sum of the mean times before the position
 	anchor int
 }
 
@@ -443,7 +450,8 @@ func (m *MeanTimes) along(step uint64) along {
 	return along{m, m.sumsAt(step), m.anchorOf(step)}
 }
 
-// pass moves over a time of a kind at a step. It returns the anchor, and the begin and end of the time on the line.
+// pass moves over a gap or call of ns mean time, which begins with the step. It returns the segment, and begin and
+// end in ns since the rank began, without asides.
 func (l *along) pass(step uint64, sort int, ns uint64) (a *anchor, from, to float64) {
 	for l.anchor+1 < len(l.anchors) && l.anchors[l.anchor+1].step <= step {
 		l.anchor++
@@ -454,7 +462,8 @@ func (l *along) pass(step uint64, sort int, ns uint64) (a *anchor, from, to floa
 	return a, from, a.ns(&l.sums)
 }
 
-// anchored returns the position of a call between two times since the rank began, with its error.
+// anchored returns the times of the call with this index in segment a, on the time line and with the error of its
+// start. begin and end are in ns since the rank began, and aside is the asides before the call.
 func (m *MeanTimes) anchored(a *anchor, index uint64, begin, end float64, aside int64, s duration) CallTime {
 	w := CallTime{m.StartNs + int64(begin) + aside, m.StartNs + int64(end) + aside, math.MaxUint64}
 	if e := a.exact; e != nil {
@@ -469,7 +478,7 @@ func (m *MeanTimes) anchored(a *anchor, index uint64, begin, end float64, aside 
 	return w
 }
 
-// An anchoredLine is a line of means with anchors.
+// An anchoredLine is a meanLine whose calls are moved to where anchors put them.
 type anchoredLine struct {
 	*meanLine
 	along along
@@ -483,20 +492,20 @@ func (l *anchoredLine) Next(terminal int) (model.Timing, CallTime, error) {
 	return t, l.anchored(a, step/2, begin, end, l.asideNs(), l.span.next(terminal)), nil
 }
 
-// A pieceLine is a blockLine with anchors. A piece is the calls of one block between two anchors. It begins and
-// ends at the means' positions, and its sums of computation and calls are those of the means.
+// A pieceLine is a blockLine with anchors. A piece is the calls of one block between two anchors. It begins and ends
+// where the mean times put it, and its sums of computation and calls are those of the means.
 type pieceLine struct {
 	*MeanTimes
-	now, ahead TimeSampler     // ahead is a piece ahead of now
-	terminals  *grammar.Cursor // at ahead's position
-	byTerminal []int8          // by terminal: kind of time
+	now, ahead TimeSampler     // now samples the next call, ahead the calls up to the end of the piece
+	terminals  *grammar.Cursor // position of ahead in the stream
+	byTerminal []int8          // by terminal: the kind of its calls' durations
 	span       bracket
 	index      uint64
-	until      uint64 // step at the end of the piece
+	until      uint64 // step at which the piece ends
 	anchor     int
 	at, end    float64
 	factor     [sorts]float64
-	kept       model.Timing // ahead's last sample: a piece may end between a gap and its call
+	kept       model.Timing // the latest sample of ahead: its gap and its call may be in different pieces
 	keptSort   int8
 }
 
@@ -525,7 +534,7 @@ func (m *MeanTimes) terminal(leaf int) int {
 	return leaf
 }
 
-// begin computes the factors of the piece that begins with a step.
+// begin computes the factors of the piece that begins at a step.
 func (l *pieceLine) begin(step uint64) {
 	l.anchor = l.anchorOf(step)
 	l.until = min(step-step%(2*series.BlockCalls)+2*series.BlockCalls, 2*l.Sums.Len())
@@ -556,7 +565,8 @@ func (l *pieceLine) begin(step uint64) {
 	}
 }
 
-// pass moves over a time of a kind at a step, and returns its begin and end on the line.
+// pass moves over a gap or call of ns sampled time, which begins with the step. It returns begin and end in ns since
+// the rank began, without asides.
 func (l *pieceLine) pass(step uint64, sort int8, ns uint64) (from, to float64) {
 	if step >= l.until {
 		l.begin(step)

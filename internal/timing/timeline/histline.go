@@ -10,13 +10,13 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A histLine draws each call's times from its histogram, such that the mean at a leaf is the leaf's. The samples
-// depend only on rank, stream and position, so that reading may begin anywhere.
+// A histLine draws the times of each call from a histogram, such that their mean at a leaf is the known one. The
+// samples depend only on rank, stream and position, so that reading may begin anywhere.
 type histLine struct {
 	*meanLine
 	places []int
 	find   map[histKey]*sections.Histogram
-	first  []int // by terminal: the first terminal of its signature group
+	first  []int // by terminal: the lowest terminal of its signature group
 	ways   [][]grammar.Arrival
 	draws  map[drawKey]*drawing
 	shared map[drawingOf]*drawing
@@ -27,33 +27,35 @@ type histLine struct {
 
 type histKey struct{ terminal, from int }
 
-// A drawKey is a leaf of a call, and the place of the call before it.
+// A drawKey is a leaf, and the place of the call before a call at the leaf.
 type drawKey struct{ leaf, from int }
 
-// A drawing is the source of times for the calls at a leaf. There are separate ones for calls that enter the leaf's
-// loop, and for calls that follow one place, if their times are known separately.
+// A drawing is the source of times for calls at a leaf. Calls that enter the leaf's loop have a separate one, and so
+// have calls that follow a given place, if their times are known separately.
 type drawing struct {
 	h             *sections.Histogram
-	duration, gap *hist.Sampler // nil: no samples
+	duration, gap *hist.Sampler // nil: the histogram has no samples
 }
 
 type drawingOf struct {
 	leaf   int
 	h      *sections.Histogram
-	enters bool // for calls that enter a loop, whose gaps are known separately
-	mixed  bool // used for all calls, because previous sites do not distinguish entries from iterations: calls through different functions share a previous site
+	enters bool // only for calls that enter a loop, whose gaps are known separately
+	// Set if this drawing is for all calls, whether they enter the loop or not.
+	// Then the previous call's place does not determine which they do.
+	mixed bool
 }
 
-// HistogramTimes are the histograms of a stream's calls, with the ways by which it reaches each leaf.
+// HistogramTimes are the histograms of a stream's calls, with the calls that precede each leaf.
 type HistogramTimes struct {
 	Histograms []sections.Histogram
 	Groups     []*sections.SignatureGroup // by terminal
-	Arrivals   [][]grammar.Arrival        // by leaf
+	Arrivals   [][]grammar.Arrival        // by leaf: the calls before it, and how often each
 	Stream     *grammar.Grammar
 	Seed       uint64
 }
 
-// NewHistLine returns a sampler that draws from histograms, from a position on.
+// NewHistLine returns a sampler that draws the times of a stream's calls from histograms, beginning with call index.
 func NewHistLine(m *MeanTimes, h *HistogramTimes, index uint64) TimeSampler {
 	l := &histLine{
 		meanLine: newMeanLine(m, index), find: make(map[histKey]*sections.Histogram, len(h.Histograms)), ways: h.Arrivals, index: index, from: model.NoPreviousPlace,
@@ -77,7 +79,7 @@ func NewHistLine(m *MeanTimes, h *HistogramTimes, index uint64) TimeSampler {
 	return l
 }
 
-// TerminalAt returns the terminal at a position.
+// TerminalAt returns the terminal of call index of a stream.
 func TerminalAt(g *grammar.Grammar, index uint64) int {
 	c := g.Cursor()
 	c.Seek(index)
@@ -97,7 +99,7 @@ func (l *histLine) sample(terminal int) model.Timing {
 	return t
 }
 
-// histogram returns the histogram of a terminal's calls after a call from a place; nil without one.
+// histogram returns the histogram of a terminal's calls that follow a call at place from; nil without one.
 func (l *histLine) histogram(terminal, from int) *sections.Histogram {
 	for _, t := range [2]int{terminal, l.first[terminal]} {
 		if h := l.find[histKey{t, from}]; h != nil {
@@ -107,8 +109,8 @@ func (l *histLine) histogram(terminal, from int) *sections.Histogram {
 	return nil
 }
 
-// arrival returns the place of the previous call on a way to a leaf. enters reports whether the way enters a loop
-// whose gaps are known separately.
+// arrival returns the place of the call before a leaf on one of the ways to it. enters reports whether the way enters
+// a loop and the gaps of such calls at the leaf are known separately.
 func (l *histLine) arrival(leaf int, w *grammar.Arrival) (from int, enters bool) {
 	from = model.NoPreviousPlace
 	if w.PreviousTerminal >= 0 {
@@ -117,7 +119,8 @@ func (l *histLine) arrival(leaf int, w *grammar.Arrival) (from int, enters bool)
 	return from, w.EntersLoop && l.LeafTimes[leaf].Entries > 0
 }
 
-// drawing returns the source for the times of the next call and of similar ones.
+// drawing returns the source of times for the next call, which has this terminal. Calls at the same leaf with the
+// same histogram share it.
 func (l *histLine) drawing(terminal int) *drawing {
 	h := l.histogram(terminal, l.from)
 	if h == nil || l.Leaves == nil {
@@ -128,7 +131,7 @@ func (l *histLine) drawing(terminal int) *drawing {
 	if l.leaf < len(l.ways) {
 		ways = l.ways[l.leaf]
 	}
-	entering := make(map[int]bool) // by place of the previous call
+	entering := make(map[int]bool) // by place of the previous call: the way enters a loop
 	for i := range ways {
 		from, enters := l.arrival(l.leaf, &ways[i])
 		if l.histogram(terminal, from) != h {
@@ -144,10 +147,11 @@ func (l *histLine) drawing(terminal int) *drawing {
 	if d != nil {
 		return d
 	}
-	// Calls that arrive on other ways, but share the mean: their number and histogram sums.
+	// Number of the leaf's calls with this drawing, in the whole stream and before the next call.
 	var calls, before uint64
 	var durations, duration mixed
-	var gaps, gap [2]mixed // gap means; [1] is for calls that enter a loop
+	// Of all calls at the leaf, and of those with this drawing; index 1 is for calls that enter a loop.
+	var gaps, gap [2]mixed
 	for i := range ways {
 		w := &ways[i]
 		from, enters := l.arrival(l.leaf, w)
@@ -179,7 +183,7 @@ func (l *histLine) drawing(terminal int) *drawing {
 			mean.sum += weight * gaps[e].share(gap[e], ns, n)
 		}
 	}
-	if calls == 0 { // the leaf has several positions
+	if calls == 0 { // no way to the leaf counts such calls, as the leaf occurs at several positions
 		calls, before = place.Calls, l.index
 	}
 	seed := l.seed + uint64(l.leaf)*0xd1342543de82ef95 + uint64(h.PreviousPlace-model.NoPreviousPlace+1)<<40
@@ -194,8 +198,8 @@ func (l *histLine) drawing(terminal int) *drawing {
 	return d
 }
 
-// gapsAt returns the mean gap at a leaf and its number of calls, either for those that enter a loop or for the
-// others, if known separately.
+// gapsAt returns the sum of the gaps at a leaf and the number of calls. It does so for calls that enter a loop, or
+// for all others if the two are known separately. all is the histograms' mean.
 func gapsAt(place *model.LeafTimes, enters bool, all mixed) (ns float64, calls uint64) {
 	switch {
 	case enters:
@@ -204,16 +208,18 @@ func gapsAt(place *model.LeafTimes, enters bool, all mixed) (ns float64, calls u
 		return place.SumGapNs, place.Calls
 	}
 	ns, calls = max(0, place.SumGapNs-place.SumEntryGapNs), place.Calls-place.Entries
-	if ns < place.SumGapNs/roundedOff && all.n > 0 { // the histogram is more accurate
+	// The sum is mostly rounding error, and the histogram is more accurate.
+	if ns < place.SumGapNs/roundedOff && all.n > 0 {
 		ns = all.sum / all.n * float64(calls)
 	}
 	return ns, calls
 }
 
-// roundedOff: a gap below this fraction of the leaf's gaps may be lost in rounding.
+// roundedOff is the fraction of a leaf's sum of gaps, 1/100, below which a difference of sums may be mostly rounding
+// error.
 const roundedOff = 100
 
-// mixed is the mean of several histograms, weighted by numbers of calls.
+// A mixed is the number of calls of several histograms, and the sum of their times. sum/n is their mean.
 type mixed struct{ n, sum float64 }
 
 func (m *mixed) add(n uint64, h *hist.Hist) {
@@ -222,7 +228,8 @@ func (m *mixed) add(n uint64, h *hist.Hist) {
 	m.sum += float64(n) * all.Mean
 }
 
-// share returns the mean of a part of the calls, in proportion to their total time ns.
+// share returns the mean time of a part of calls. All calls together are calls many with the sum ns. The part's mean
+// relates to theirs as it does in the histograms, where m is all calls.
 func (m mixed) share(part mixed, ns float64, calls uint64) float64 {
 	mean := ns / max(1, float64(calls))
 	if m.sum > 0 && part.n > 0 {
@@ -231,7 +238,8 @@ func (m mixed) share(part mixed, ns float64, calls uint64) float64 {
 	return mean
 }
 
-// drawsOf returns samples of a histogram for calls. It skips those of the first before calls.
+// drawsOf returns samples of a histogram, tilted to the given mean, for a number of calls. It skips the samples of
+// the first before calls.
 func drawsOf(h *hist.Hist, mean float64, calls, before, seed uint64) *hist.Sampler {
 	tilt := h.Tilt(mean)
 	if tilt == nil {
@@ -242,7 +250,7 @@ func drawsOf(h *hist.Hist, mean float64, calls, before, seed uint64) *hist.Sampl
 	return d
 }
 
-// draw returns the next sample.
+// draw returns the next sample of d, which draws from histogram h.
 func draw(d *hist.Sampler, h *hist.Hist) model.Sample {
 	if d == nil {
 		return model.Sample{}
@@ -255,7 +263,7 @@ func draw(d *hist.Sampler, h *hist.Hist) model.Sample {
 	return model.Sample{Ns: ns, Kind: model.HistogramSample, ErrorBound: max(ns-min(ns, all.Min), max(ns, all.Max)-ns)}
 }
 
-// mix is a hash of a number.
+// mix returns a hash of a number.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

@@ -10,59 +10,60 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// MeanTimes are the estimated times of a rank's single calls, from statistics of its class. If the trace has times of
-// leaves, they are by leaf of the first thread's structure.
+// MeanTimes are estimates of when each call of a stream began and ended, from statistics of its rank's class. If the
+// trace has the times of leaves, the statistics are by leaf of the rank's first thread.
 //
 // Methods take positions in the stream as steps: step 2·i is the begin of the gap before call i, step 2·i+1 the begin
 // of the call.
 type MeanTimes struct {
-	Timings       []model.Timing      // by leaf, or terminal
+	Timings       []model.Timing      // by leaf; by terminal if Leaves is nil
 	Leaves        *grammar.Grammar    // the stream as a sequence of leaves; nil: Timings is by terminal
-	LeafTerminals []int32             // terminal of each leaf
-	LeafTimes     []model.LeafTimes   // by leaf: the times that the trace has of it
-	Sums          *grammar.WeightSums // sums of durations and gaps along the stream
+	LeafTerminals []int32             // by leaf: its terminal
+	LeafTimes     []model.LeafTimes   // by leaf: what the trace has of its times
+	Sums          *grammar.WeightSums // sums of mean gaps and durations along the stream, in ns
 	StartNs       int64
-	Scale         float64 // factor from sums to the time line, chosen such that the stream's end is right
-	ClockDrift    float64 // the part of Scale that is the clock's drift
-	limits        *limits // nil: errors of starts are unknown
+	Scale         float64 // factor from Sums to the time line, such that the stream ends at its known time
+	ClockDrift    float64 // part of Scale: the rate of the time line to that of the rank's clock
+	limits        *limits // bounds of the errors of calls' starts; nil: unknown
 	asides        []lineAside
-	early         uint64 // the call before which the recorder started, directly after the previous call; 0: unknown
+	// The call after whose predecessor the recorder took time directly, before the gap; 0: unknown.
+	early uint64
 
-	anchors []anchor // nil: only the stream's begin and end are known
-	sorts   []int8   // by leaf: kind of time of the leaf's calls
+	anchors []anchor // begins of segments in rising order; nil: only the stream's begin and end are known
+	sorts   []int8   // by leaf: the kind of its calls' durations, such as ofCalls
 	gaps    *grammar.WeightSums
-	filed   *grammar.WeightSums // sums of durations of I/O calls
-	short   *grammar.WeightSums // sums of durations of calls that are far shorter than others
+	filed   *grammar.WeightSums // sums along the stream of the durations of I/O calls only
+	short   *grammar.WeightSums // sums along the stream of the durations of short calls only, see ofShort
 }
 
-// A lineAside is the position of an aside on a line of means.
+// A lineAside is an aside of a stream with its position among the stream's calls.
 type lineAside struct {
 	model.Aside
-	at     int64  // the position as the sum of the gaps and durations before it
-	step   uint64 // the step that it precedes
-	before int64  // ns of all earlier asides
+	at     int64  // sum of the mean gaps and durations before the aside
+	step   uint64 // the step that begins after the aside
+	before int64  // sum of all earlier asides in ns
 }
 
-// A TimeSampler yields the times of consecutive calls.
+// A TimeSampler yields estimated times of a stream's consecutive calls.
 type TimeSampler interface {
-	// sample returns the times of the next call, given its terminal.
+	// sample returns the times of the next call, which has this terminal.
 	sample(terminal int) model.Timing
-	// asideNs returns the time of the asides before the call that sample returned last.
+	// asideNs returns the sum in ns of all asides before the call that sample returned last.
 	asideNs() int64
 }
 
-// A meanLine is a position in a stream whose times are means.
+// A meanLine is a position in a stream whose calls all take the mean time of their leaf or terminal.
 type meanLine struct {
 	*MeanTimes
-	done   int64 // sum of times before the position
+	done   int64 // sum of the mean times before the position
 	span   bracket
 	index  uint64
 	aside  int // index of the first aside that is not before the position
 	cursor *grammar.Cursor
-	leaf   int // leaf of the last call that Next returned
+	leaf   int // leaf, or terminal without leaves, of the last call that sample returned
 }
 
-// NewMeanLine returns a line with the means themselves as times, from a position on.
+// NewMeanLine returns a line whose calls take mean times, beginning with call index.
 func NewMeanLine(m *MeanTimes, index uint64) CallTimeIterator {
 	l := newMeanLine(m, index)
 	if m.anchors != nil {
@@ -112,8 +113,8 @@ func (l *meanLine) Next(terminal int) (model.Timing, CallTime, error) {
 	return t, l.when(begin, l.done, l.asideNs(), l.span.next(terminal)), nil
 }
 
-// when returns the position of a call. begin and end are the sums of gaps and durations before and after it, in ns.
-// aside is the time of the asides before the call.
+// when returns when a call started and ended. begin and end are the sums in ns of the mean times before the call and
+// after it. aside is the asides before the call, in ns.
 func (m *MeanTimes) when(begin, end, aside int64, s duration) CallTime {
 	w := CallTime{m.place(begin) + aside, m.place(end) + aside, math.MaxUint64}
 	if m.limits != nil {
@@ -122,13 +123,14 @@ func (m *MeanTimes) when(begin, end, aside int64, s duration) CallTime {
 	return w
 }
 
-// An entryLine distinguishes the gaps before entering a loop from those before its further iterations.
+// An entryLine is a meanLine that has one mean gap for calls that enter a loop at their leaf, and another for those
+// in further iterations.
 type entryLine struct {
 	*meanLine
 	visits *grammar.UnfoldedCursor
 }
 
-// NewEntryLine returns an entryLine that begins with call index. visits must be at the same position.
+// NewEntryLine returns an entryLine that begins with call index. visits must be at the same call.
 func NewEntryLine(m *MeanTimes, index uint64, visits *grammar.UnfoldedCursor) TimeSampler {
 	return &entryLine{newMeanLine(m, index), visits}
 }
@@ -143,7 +145,7 @@ func (l *entryLine) sample(terminal int) model.Timing {
 	return t
 }
 
-// PlacedAsides returns the asides with their positions on the line.
+// PlacedAsides returns the stream's asides and when each began on the time line.
 func (m *MeanTimes) PlacedAsides() []model.PlacedAside {
 	out := make([]model.PlacedAside, len(m.asides))
 	for i, a := range m.asides {
@@ -152,7 +154,7 @@ func (m *MeanTimes) PlacedAsides() []model.PlacedAside {
 	return out
 }
 
-// PlacedAsidesByCall returns the asides, in order of calls.
+// PlacedAsidesByCall returns the stream's asides, in order of the calls that they precede.
 func (m *MeanTimes) PlacedAsidesByCall() []model.Aside {
 	out := make([]model.Aside, len(m.asides))
 	for i := range out {
@@ -161,10 +163,10 @@ func (m *MeanTimes) PlacedAsidesByCall() []model.Aside {
 	return out
 }
 
-// place converts a sum of times to a position on the run's time line without asides.
+// place converts a sum of mean times to a time on the time line, without the asides before it.
 func (m *MeanTimes) place(sum int64) int64 { return m.StartNs + int64(float64(sum)*m.Scale) }
 
-// passed returns the total time of the first n asides.
+// passed returns the sum of the first n asides in ns.
 func (m *MeanTimes) passed(n int) int64 {
 	if n == 0 {
 		return 0
@@ -172,21 +174,22 @@ func (m *MeanTimes) passed(n int) int64 {
 	return m.asides[n-1].before + m.asides[n-1].Ns
 }
 
-// IsFileLeaf reports whether a leaf's calls are I/O calls, if anchors know their times separately.
+// IsFileLeaf reports whether the calls of a leaf are I/O calls and anchors have the times of I/O calls separately.
 func (m *MeanTimes) IsFileLeaf(leaf int) bool { return m.sorts != nil && m.sorts[leaf] == ofFiles }
 
-// PartCursor is a position that moves forward along a line, part by part.
+// PartCursor is a position on a line that moves forward over parts of the stream.
 type PartCursor struct {
 	*MeanTimes
-	sums   [sorts]int64 // sums of times before the position
+	sums   [sorts]int64 // by kind: sum of the mean times before the position
 	anchor int
 }
 
-// PartCursor returns a position at the begin of the line.
+// PartCursor returns a position at the line's begin.
 func (m *MeanTimes) PartCursor() *PartCursor { return &PartCursor{MeanTimes: m} }
 
-// Next moves over a part, given the sums of its times: the gap before it, and its gaps, MPI calls and I/O calls. It
-// returns the part's begin and end, and the factor by which its calls are stretched on the line.
+// Next moves over a part of the stream: first a gap of before, then gaps, MPI calls and I/O calls. The arguments are
+// sums of mean times in ns. It returns begin and end of the part on the time line, and the factor from the mean times
+// of its calls to the time line.
 func (l *PartCursor) Next(before, gaps, calls, files int64) (start, end int64, scale float64) {
 	l.sums[ofGaps] += before
 	start = l.begins()
@@ -203,7 +206,7 @@ func (l *PartCursor) Next(before, gaps, calls, files int64) (start, end int64, s
 
 func (l *PartCursor) sum() int64 { return l.sums[ofGaps] + l.sums[ofCalls] + l.sums[ofFiles] }
 
-// ns returns the position on the line without asides.
+// ns returns the position's time on the time line, without asides.
 func (l *PartCursor) ns() int64 {
 	if l.anchors == nil {
 		return l.place(l.sum())
@@ -214,7 +217,7 @@ func (l *PartCursor) ns() int64 {
 	return l.StartNs + int64(l.anchors[l.anchor].ns(&l.sums))
 }
 
-// inCalls returns the time in calls on the line before the position.
+// inCalls returns the time in calls before the position, in ns of the time line; 0 without anchors.
 func (l *PartCursor) inCalls() (ns float64) {
 	if l.anchors == nil {
 		return 0
@@ -234,7 +237,7 @@ func (l *PartCursor) ends() int64 {
 	return l.ns() + l.passed(sort.Search(len(l.asides), func(i int) bool { return l.asides[i].at >= sum }))
 }
 
-// sum converts a position on the time line to a sum of times.
+// sum converts a time on the time line to a sum of mean times.
 func (m *MeanTimes) sum(ns int64) int64 {
 	for i := len(m.asides) - 1; i >= 0; i-- {
 		a := &m.asides[i]
@@ -245,7 +248,8 @@ func (m *MeanTimes) sum(ns int64) int64 {
 	return int64(float64(ns-m.StartNs) / m.Scale)
 }
 
-// UseLeafTimes replaces the times of terminals by those of leaves, unless their sum exceeds the range of a time line.
+// UseLeafTimes replaces the mean times of terminals by those of leaves, unless their sum exceeds the range of a time
+// line. leaves is the stream as leaves, terminal and times are by leaf.
 func (m *MeanTimes) UseLeafTimes(leaves *grammar.Grammar, terminal []int32, times []model.LeafTimes) {
 	own := make([]model.Timing, len(times))
 	sum := 0.0
@@ -264,8 +268,8 @@ func (m *MeanTimes) UseLeafTimes(leaves *grammar.Grammar, terminal []int32, time
 	m.Timings, m.Leaves, m.LeafTerminals, m.LeafTimes = own, leaves, terminal, times
 }
 
-// SplitFirstCalls makes separate leaves of first calls that took far longer than the rest. index is each leaf's first
-// position.
+// SplitFirstCalls makes a leaf of its own of a leaf's first call if that call took far longer than the leaf's other
+// calls. index is, by leaf, the index of its first call.
 func (m *MeanTimes) SplitFirstCalls(index []uint64) {
 	if m.Leaves == nil {
 		return
@@ -291,7 +295,7 @@ func (m *MeanTimes) SplitFirstCalls(index []uint64) {
 	}
 }
 
-// ScaleByTerminal multiplies the times by factors, by terminal.
+// ScaleByTerminal multiplies the mean gap and duration of each terminal by factors.
 func (m *MeanTimes) ScaleByTerminal(of func(terminal int) (gap, duration float64)) {
 	times, places := slices.Clone(m.Timings), slices.Clone(m.LeafTimes)
 	sum := 0.0
@@ -321,7 +325,8 @@ func (m *MeanTimes) ScaleByTerminal(of func(terminal int) (gap, duration float64
 	}
 }
 
-// move changes the mean of a sample to that of a subset of the same calls.
+// move sets the time of a sample to ns, the mean of some of the calls that the sample is the mean of. The error bound
+// grows by the difference.
 func move(s *model.Sample, ns float64) {
 	if s.Kind == model.NoSample || ns >= math.MaxInt64 {
 		return
@@ -331,7 +336,7 @@ func move(s *model.Sample, ns float64) {
 	s.Ns = to
 }
 
-// PlaceAsides computes the positions of asides on the line.
+// PlaceAsides finds the step that each aside precedes, and where that is on the line.
 func (m *MeanTimes) PlaceAsides(list []model.Aside) {
 	before, last := int64(0), uint64(0)
 	m.early = behind(list)
@@ -347,8 +352,8 @@ func (m *MeanTimes) PlaceAsides(list []model.Aside) {
 	}
 }
 
-// behind returns the call directly after which the recorder started; 0 if unknown. The recorder's time follows that
-// call directly, instead of preceding the next one.
+// behind returns the call to set as MeanTimes.early; 0 if unknown. The recorder's time before this call follows
+// directly after the previous call, while other asides follow the gap.
 func behind(list []model.Aside) uint64 {
 	for _, a := range list {
 		if !a.TracingOff && a.BeforeCall != model.AsidesAnywhere {
@@ -358,32 +363,31 @@ func behind(list []model.Aside) uint64 {
 	return 0
 }
 
-// A drift is the difference between the true duration of a block and the sum of its inexact times. Times are in
-// ticks.
+// A drift is how much the true duration of a block differs from the sum of its inexact times. Times are in ticks.
 type drift struct {
-	known      bool  // the true end of the block is known
-	off        int64 // true duration of the block minus the sum of its times
+	known      bool  // the block's true end is known
+	off        int64 // true duration of the block minus the sum of its kept times
 	less, more float64
-	passed     struct{ less, more float64 } // possible error of the times passed so far
+	passed     struct{ less, more float64 } // by how much the times passed so far may be too large, and too small
 }
 
-// add includes a time in the block's possible error.
+// add adds the possible error of a kept time to that of the block.
 func (d *drift) add(kept uint64, b series.Bound) {
 	less, more := span(kept, b)
 	d.less += less
 	d.more += more
 }
 
-// pass advances past a time of the block.
+// pass adds the possible error of a kept time to that of the times passed so far.
 func (d *drift) pass(kept uint64, b series.Bound) {
 	less, more := span(kept, b)
 	d.passed.less += less
 	d.passed.more += more
 }
 
-// at returns the correction for the sum of the times passed so far. It is the block's difference times these times'
-// share of the possible error, so that no time becomes negative. The corrected sum is within that many ticks of the
-// truth.
+// at returns what to add to the sum of the times passed so far, and the largest error of the result, in ticks. It
+// adds the part of off that corresponds to these times' share of the block's possible error, so that no time becomes
+// negative.
 func (d *drift) at() (add int64, within float64) {
 	if !d.known {
 		return 0, math.Inf(1)
@@ -398,37 +402,40 @@ func (d *drift) at() (add int64, within float64) {
 	return int64(math.Round(off * part)), max(off*part-low, high-off*part, 0)
 }
 
-// longest is the largest time, or sum of a block, for which corrections are computed: beyond it ticks might wrap
-// around.
+// longest is the largest time, and the largest sum of a block, for which corrections are computed: with more, ticks
+// might overflow.
 const longest = 1 << 61
 
-// span returns how much less and how much more than a kept time the true time may be.
+// span returns by how much the true time may be less, and by how much more, than the kept time. b is the error bound
+// of the kept time.
 func span(kept uint64, b series.Bound) (less, more float64) {
 	ns := float64(kept)
 	if b.Absolute > 0 {
 		return min(ns, float64(b.Absolute)), min(float64(b.Absolute), longest)
 	}
-	// |kept - true| ≤ e·true
+	// |kept - true| ≤ Relative·true
 	if less = ns * b.Relative / (1 + b.Relative); b.Relative < 1 {
 		return less, min(ns*b.Relative/(1-b.Relative), longest)
 	}
 	return less, longest
 }
 
-// A blockLine places consecutive calls with sampled times. Each block of calls begins and ends at the means'
-// position, so that any block can be found directly; the calls in it are stretched to fit.
+// A blockLine places consecutive calls with sampled times. Each block of calls begins and ends where the mean times
+// put it, so that any block can be found directly. The sampled times in the block are multiplied by a factor to fill
+// it.
 type blockLine struct {
 	*MeanTimes
-	now, ahead TimeSampler     // ahead is a block ahead of now
-	terminals  *grammar.Cursor // at ahead's position
+	now, ahead TimeSampler     // now samples the next call, ahead the calls up to the end of the block
+	terminals  *grammar.Cursor // position of ahead in the stream
 	span       bracket
 	index      uint64
-	at         float64 // where the gap before call index begins, as a sum of mean times
+	at         float64 // sum of the mean times where the gap before call index begins
 	stretch    float64 // factor by which the sampled times of the block are multiplied
-	end        float64 // where the block ends, as a sum of mean times
+	end        float64 // sum of the mean times where the block ends
 }
 
-// NewBlockLine returns a blockLine of a stream that begins with call index. open returns the sampler of its times.
+// NewBlockLine returns a blockLine of a stream that begins with call index, or a pieceLine if there are anchors. open
+// returns a sampler of the stream's times.
 func NewBlockLine(m *MeanTimes, open func(index uint64) TimeSampler, stream *grammar.Grammar, index uint64) CallTimeIterator {
 	if m.anchors != nil {
 		return newPieceLine(m, open, stream, index)
@@ -441,7 +448,7 @@ func NewBlockLine(m *MeanTimes, open func(index uint64) TimeSampler, stream *gra
 	return l
 }
 
-// catchUp moves a line forward from one position of a stream to another.
+// catchUp moves a line of a stream from call from to call to.
 func catchUp(l CallTimeIterator, stream *grammar.Grammar, from, to uint64) {
 	c := stream.Cursor()
 	for c.Seek(from); from < to; from++ {
@@ -449,7 +456,7 @@ func catchUp(l CallTimeIterator, stream *grammar.Grammar, from, to uint64) {
 		if !ok {
 			return
 		}
-		_, _, _ = l.Next(int(n)) // lines of means have no errors
+		_, _, _ = l.Next(int(n)) // lines of mean times return no errors
 	}
 }
 

@@ -14,16 +14,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A SeriesTimes is the exact or bounded times of each of a rank's calls.
+// A SeriesTimes is the stored times of each call of a rank, exact or with an error bound.
 type SeriesTimes struct {
 	*series.Reader
-	KindOfTerminal  []uint32 // by terminal: kind
+	KindOfTerminal  []uint32 // kind of each terminal, as in SimilarCallKinds.KindOfCall
 	KindDefinitions series.SimilarCallKinds
 	Streams         []*grammar.Grammar
-	WrapError       func(error) error // adds section and rank to an error
+	WrapError       func(error) error // adds the names of section and rank to an error
 }
 
-// KindsOf returns the kinds of a block's calls, for decoding.
+// KindsOf returns the kinds of the calls of block i of a stream, as decoding the block needs them.
 func (s *SeriesTimes) KindsOf(stream, i int) series.SimilarCallKinds {
 	first, n := s.BlockCalls(stream, i)
 	c := s.Streams[stream].Cursor()
@@ -37,14 +37,14 @@ func (s *SeriesTimes) KindsOf(stream, i int) series.SimilarCallKinds {
 	return kinds
 }
 
-// A Block is a decoded block of a stream.
+// A Block is the decoded times of consecutive calls of a stream.
 type Block struct {
 	Entries []timing.CallEntry
-	Kinds   []uint32 // of its calls
-	drift   *drift   // nil: times are exact
+	Kinds   []uint32 // by call of the block: its kind
+	drift   *drift   // correction of inexact times; nil: times are exact
 }
 
-// DecodeBlock returns a decoded block of a stream.
+// DecodeBlock decodes block i of a stream.
 func (s *SeriesTimes) DecodeBlock(stream, i int) (Block, error) {
 	kinds := s.KindsOf(stream, i)
 	b := Block{Kinds: kinds.KindOfCall}
@@ -70,8 +70,8 @@ func (s *SeriesTimes) DecodeBlock(stream, i int) (Block, error) {
 	return b, nil
 }
 
-// advance moves over a call. at and next are before and after it, as sums of the kept times. It returns the call's
-// corrected begin and end, and the largest error of begin.
+// advance moves over a call, from sum at of the kept times to sum next. It returns the call's begin and end as
+// corrected by d, and the largest error of begin, in ticks.
 func (s *SeriesTimes) advance(d *drift, e timing.CallEntry, kind uint32, at int64) (begin, end, next int64, within float64) {
 	begin, next = e.Advance(at)
 	if d == nil {
@@ -85,30 +85,31 @@ func (s *SeriesTimes) advance(d *drift, e timing.CallEntry, kind uint32, at int6
 	return begin, next + add, next, within
 }
 
-// A SeriesLine is a position in a stream with the times of each call.
+// A SeriesLine is a position in a stream of which the times of each call are stored.
 type SeriesLine struct {
 	s       *SeriesTimes
 	stream  int
-	block   int // index of the current block
+	block   int // index of the next block to load
 	entries []timing.CallEntry
-	drift   *drift             // of the block; nil: times are exact
-	ahead   []packedBlock      // the blocks after the current one, as far as decoded ahead
-	room    []timing.CallEntry // memory for the times of one decoded block
-	at      int64              // position in ticks, as the sum of the kept times
-	reached int64              // latest end of a call so far
+	drift   *drift             // correction of the current block's times; nil: they are exact
+	ahead   []packedBlock      // the following blocks that are decoded already
+	room    []timing.CallEntry // memory for the times of the current block if it was decoded ahead
+	at      int64              // position in ticks, as the sum of the kept times before it
+	reached int64              // latest end of a call before the position, in ticks; math.MinInt64: no call yet
 	index   uint64             // index of the next call
-	offs    []model.Aside      // intervals of the stream in which tracing was off
+	offs    []model.Aside      // asides of the stream in which tracing was off
 	early   uint64             // see MeanTimes.early
 	line    Clock
 }
 
-// A packedBlock is a block in the format of appendEntries.
+// A packedBlock is a decoded block, in the compact format of appendEntries.
 type packedBlock struct {
 	entries []byte
 	drift   *drift
 }
 
-// OpenLine returns a line of a stream at a position. asides are the stream's; at converts the rank's clock.
+// OpenLine returns a line of a stream that begins with call index. asides are the stream's, at converts the rank's
+// clock to the time line.
 func (s *SeriesTimes) OpenLine(stream int, index uint64, asides []model.Aside, at Clock) (CallTimeIterator, error) {
 	l := &SeriesLine{s: s, stream: stream, index: index, reached: math.MinInt64, early: behind(asides), line: at}
 	for _, a := range asides {
@@ -134,7 +135,7 @@ func (s *SeriesTimes) OpenLine(stream int, index uint64, asides []model.Aside, a
 	return l, nil
 }
 
-// load moves to the next block. It returns the kinds of the block's calls, nil if it was decoded ahead.
+// load makes the next block the current one. It returns the kinds of the block's calls; nil if it was decoded ahead.
 func (l *SeriesLine) load() (kinds []uint32, err error) {
 	if len(l.ahead) > 0 {
 		b := l.ahead[0]
@@ -152,14 +153,14 @@ func (l *SeriesLine) load() (kinds []uint32, err error) {
 		l.reached += begin - l.at // corrects for the error of the previous block's times
 	}
 	l.at = begin
-	if l.block > 0 { // the first call may have begun before tick 0
+	if l.block > 0 { // the first call of a stream may have begun before tick 0
 		l.reached = max(l.reached, l.at)
 	}
 	l.block++
 	return kinds, nil
 }
 
-// ReadAhead decodes the following blocks, up to limit bytes of them.
+// ReadAhead decodes as many of the following blocks as fit into limit bytes in compact format.
 func (l *SeriesLine) ReadAhead(limit int) error {
 	var b []byte
 	for i := l.block + len(l.ahead); i < l.s.Blocks(l.stream); i++ {
@@ -176,11 +177,11 @@ func (l *SeriesLine) ReadAhead(limit int) error {
 	return nil
 }
 
-// BlocksAhead returns how many blocks are decoded ahead.
+// BlocksAhead returns the number of following blocks that are decoded already.
 func (l *SeriesLine) BlocksAhead() int { return len(l.ahead) }
 
-// appendEntries appends times in a format that takes a fraction of their memory, and is read in a fraction of the
-// time of decoding a block.
+// appendEntries appends times in a compact format, which takes a fraction of their memory. Reading it takes a
+// fraction of the time of decoding a block.
 func appendEntries(b []byte, entries []timing.CallEntry) []byte {
 	for _, e := range entries {
 		b = wire.AppendUvarint(b, e.Duration)
@@ -190,7 +191,7 @@ func appendEntries(b []byte, entries []timing.CallEntry) []byte {
 	return b
 }
 
-// readEntries appends what appendEntries wrote.
+// readEntries appends to entries what appendEntries wrote to b.
 func readEntries(entries []timing.CallEntry, b []byte) []timing.CallEntry {
 	r := wire.NewReader(b, "times")
 	for r.RemainingLen() > 0 {
@@ -223,8 +224,8 @@ func (l *SeriesLine) Next(terminal int) (t model.Timing, w CallTime, err error) 
 	return t, w, nil
 }
 
-// between sets the time of the asides before a call: from the latest end of an earlier call to the tick at which the
-// call's gap begins. A call by a callback begins inside another call, and so has none.
+// between computes the asides before a call: the time from the latest end of an earlier call until tick, where the
+// call's gap begins. A call by a callback has none, as it begins inside another call.
 func (l *SeriesLine) between(t *model.Timing, tick int64) {
 	if l.index > 0 && tick > l.reached {
 		t.RecorderNs = uint64(l.s.Ns(tick - l.reached))
@@ -232,7 +233,7 @@ func (l *SeriesLine) between(t *model.Timing, tick int64) {
 			t.TracingOffNs += uint64(l.offs[i].Ns)
 		}
 		if t.TracingOffNs = min(t.TracingOffNs, t.RecorderNs); t.TracingOffNs > 0 && t.RecorderNs-t.TracingOffNs < t.TracingOffNs>>sections.AsideBits {
-			t.TracingOffNs = t.RecorderNs // the aside's time is rounded
+			t.TracingOffNs = t.RecorderNs // an aside's Ns is rounded, so a small difference is not the recorder's time
 		}
 		t.RecorderNs -= t.TracingOffNs
 		t.AsidesBeforeGap = l.index == l.early && t.RecorderNs > 0
@@ -240,7 +241,7 @@ func (l *SeriesLine) between(t *model.Timing, tick int64) {
 	l.reached = max(l.reached, l.at)
 }
 
-// sample converts a time in ticks to a sample for a call of a terminal.
+// sample converts a stored time in ticks to ns with its error bound, for a call of a terminal.
 func (s *SeriesTimes) sample(ticks uint64, terminal int) model.Sample {
 	ns := uint64(math.MaxUint64)
 	if f := math.Round(float64(ticks) / s.TicksPerNs); f < 1<<64 {
@@ -255,23 +256,23 @@ func (s *SeriesTimes) sample(ticks uint64, terminal int) model.Sample {
 	}
 	bound := uint64(math.MaxUint64)
 	if b.Absolute > 0 {
-		if f := math.Ceil(float64(b.Absolute)/s.TicksPerNs) + 1; f < 1<<64 { // kept was rounded to ns
+		if f := math.Ceil(float64(b.Absolute)/s.TicksPerNs) + 1; f < 1<<64 { // the stored time was rounded to ns, too
 			bound = uint64(f)
 		}
 	} else if e := b.Relative; e < 1 {
-		// |kept - true| ≤ e·true, so true is at most kept/(1-e).
-		if f := math.Ceil((float64(ns)+1)*e/(1-e)) + 1; f < 1<<64 { // kept was rounded to ns
+		// |stored - true| ≤ e·true, so true is at most stored/(1-e).
+		if f := math.Ceil((float64(ns)+1)*e/(1-e)) + 1; f < 1<<64 { // the stored time was rounded to ns, too
 			bound = uint64(f)
 		}
 	}
 	return model.Sample{Ns: ns, Kind: model.BoundedSample, ErrorBound: bound}
 }
 
-// on converts the rank's ticks to the time line.
+// on converts the rank's ticks to ns on the time line.
 func (s *SeriesTimes) on(l Clock, tick int64) int64 { return l.ToRunTime(s.StartNs + s.Ns(tick)) }
 
-// LastBegun returns the number, from 0, of the last call of a stream that began by a time of the time line; 0 if none
-// did.
+// LastBegun returns the index of the last call of a stream that began at or before ns on the time line; 0 if none
+// did. at converts the rank's clock to the time line.
 func (s *SeriesTimes) LastBegun(stream int, at Clock, ns int64) (uint64, error) {
 	if s.Blocks(stream) == 0 {
 		return 0, nil
@@ -290,12 +291,13 @@ func (s *SeriesTimes) LastBegun(stream int, at Clock, ns int64) (uint64, error) 
 		}
 	}
 	if !begun && first > 0 {
-		return first - 1, nil // the block's first call began later
+		return first - 1, nil // the block's first call began later than ns
 	}
 	return last, nil
 }
 
-// FirstBegan returns when the first call began, on the rank's own clock; false if there was no call.
+// FirstBegan returns when the first call of stream 0 began, in ns of the rank's own clock. The bool is false without
+// calls.
 func (s *SeriesTimes) FirstBegan() (int64, bool, error) {
 	if s.Blocks(0) == 0 {
 		return 0, false, nil
@@ -308,7 +310,7 @@ func (s *SeriesTimes) FirstBegan() (int64, bool, error) {
 	return s.StartNs + s.Ns(at), true, nil
 }
 
-// Check decodes all times, and checks that adjacent blocks fit each other.
+// Check decodes all times, and checks that each block begins where the sum of the times before it ends.
 func (s *SeriesTimes) Check() error {
 	for stream := range s.Streams {
 		at := int64(0)

@@ -21,38 +21,42 @@ import (
 
 // A CallTimeIterator yields the times of one stream's calls, in order.
 type CallTimeIterator interface {
-	// Next returns the times of the next call, and its position. terminal is the call's terminal.
+	// Next returns the times of the next call, and when it was on the time line. The caller passes the call's
+	// terminal.
 	Next(terminal int) (model.Timing, CallTime, error)
 }
 
-// A CallTime is the position of a call on the run's time line; see trace.TimedCall.
+// A CallTime is when a call started and ended on the run's time line; see trace.TimedCall.
 type CallTime struct {
 	Start, End      int64
 	StartErrorBound uint64
 }
 
-// A Clock converts a rank's clock to the run's time line.
+// A Clock converts readings of a rank's clock to the run's time line.
 type Clock struct {
 	model.Clock
 	OriginNs int64
 }
 
-// ToRunTime converts a reading of the clock to the time line.
+// ToRunTime converts a reading of the rank's clock in ns to the time line.
 func (c Clock) ToRunTime(ns int64) int64 { return c.Clock.ToRunTime(ns) - c.OriginNs }
 
-// FromRunTime converts a time of the time line to a reading of the clock.
+// FromRunTime converts a time on the time line to a reading of the rank's clock in ns.
 func (c Clock) FromRunTime(ns int64) int64 { return c.Clock.FromRunTime(ns + c.OriginNs) }
 
-// limits bounds the errors of calls' starts if their times are means. Calls may have taken their shortest times
-// before a call and their longest after it, or the reverse, with the stream's total unchanged. Times are in ns.
+// limits bounds the error of a call's start if times are means. In the worst cases all calls before it took their
+// shortest time and all after it their longest, or the reverse, while the stream's duration is known. Times are in
+// ns.
 type limits struct {
-	least, most *grammar.WeightSums // sums of gaps and durations along the stream; most is nil if the sum is out of range
-	calls       [][2]duration       // by terminal: gap and duration
-	span        float64             // total time of the stream
-	slack       float64             // largest error of span and of the asides' positions, in ns
+	// Sums along the stream of the shortest and of the longest times of gaps and calls. most is nil if its sum is out
+	// of range.
+	least, most *grammar.WeightSums
+	calls       [][2]duration // by terminal: bounds of its gaps (0) and of its durations (1)
+	span        float64       // duration of the stream
+	slack       float64       // largest error of span, and of where asides are, together
 }
 
-// A duration is a time between two bounds, in whole ns.
+// A duration is the bounds of an unknown time, in whole ns.
 type duration struct{ least, most float64 }
 
 func (s *duration) add(o duration) {
@@ -60,8 +64,9 @@ func (s *duration) add(o duration) {
 	s.most += o.most
 }
 
-// BoundStartErrors computes the bounds for the starts of calls of a rank's first stream, if the stream's duration is known. n
-// is the number of calls; weighed returns sums along the stream.
+// BoundStartErrors computes bounds for the start errors of the calls of a rank's first stream, if spanNs, the
+// stream's duration, is known. n is the number of calls. weighed returns the sums of weights of terminals along the
+// stream.
 func (m *MeanTimes) BoundStartErrors(stats []model.Times, spanNs int64, ranks int, n uint64, weighed func(weight func(terminal uint32) int64) *grammar.WeightSums) {
 	if spanNs <= 0 {
 		return
@@ -69,7 +74,8 @@ func (m *MeanTimes) BoundStartErrors(stats []model.Times, spanNs int64, ranks in
 	l := &limits{calls: make([][2]duration, len(stats)), span: float64(spanNs), slack: float64(sections.RoundingError(spanNs, ranks) + 1)}
 	for i, a := range m.asides {
 		if i > 0 || ranks > sections.MaxAsidesPerRank {
-			l.slack += float64(a.Ns) // its position may be a mean, or it may be the sum of several asides
+			// Where the aside is may follow from means, or it may be several asides of a rank in one.
+			l.slack += float64(a.Ns)
 		}
 	}
 	for t := range stats {
@@ -82,8 +88,8 @@ func (m *MeanTimes) BoundStartErrors(stats []model.Times, spanNs int64, ranks in
 	m.limits = l
 }
 
-// stretchOf returns the bounds of a call's time from its summary, in a stream of the given duration. It accounts
-// for rounded extremes.
+// stretchOf returns the bounds of a time from its summary s over many calls. span is the duration of the stream. The
+// summary's extremes may be rounded.
 func stretchOf(s *model.Stat, span float64) duration {
 	if s.Count == 0 {
 		return duration{}
@@ -92,7 +98,7 @@ func stretchOf(s *model.Stat, span float64) duration {
 	return duration{math.Floor(max(0, least-(mean-least)/64-1)), math.Ceil(min(span, most+(most-mean)/64+1))}
 }
 
-// A bracket sums up the bounds of consecutive calls' times.
+// A bracket is a position in a stream with the bounds of the time before it.
 type bracket struct {
 	*limits
 	before duration
@@ -109,7 +115,7 @@ func (m *MeanTimes) bracket(index uint64) bracket {
 	return b
 }
 
-// next moves over a call and returns the bounds of the time until its begin.
+// next moves over a call, and returns the bounds of the time from the stream's begin to the begin of the call.
 func (b *bracket) next(terminal int) duration {
 	if b.limits == nil {
 		return duration{}
@@ -121,8 +127,8 @@ func (b *bracket) next(terminal int) duration {
 	return until
 }
 
-// within returns the largest error of a call's position, given the position and the bounds of the time before it,
-// in ns.
+// within returns the largest error of a call's start in ns. at is its estimated start, in ns since the stream began;
+// s is the bounds of the time before it.
 func (l *limits) within(at float64, s duration) uint64 {
 	low, high := s.least, l.span-(float64(l.least.Total())-s.least)
 	if l.most != nil {
@@ -131,7 +137,7 @@ func (l *limits) within(at float64, s duration) uint64 {
 	return ceil(max(at-low, high-at, 0) + l.slack)
 }
 
-// ceil rounds up, limited to the largest uint64.
+// ceil rounds up to an integer from 0 to the largest uint64.
 func ceil(x float64) uint64 {
 	if x = math.Ceil(x); x < 1<<64 {
 		return uint64(max(x, 0))

@@ -12,8 +12,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Retimed makes a trace from the calls of another trace with new times, such as the predictions of a simulation.
-// Calls of different ranks and threads may be added alternately.
+// Retimed makes a trace of the calls of another trace with new times, such as those that a simulation predicts. Calls
+// of several ranks and threads may be added alternately.
 type Retimed struct {
 	r     *trace.Reader
 	spool spool
@@ -21,13 +21,13 @@ type Retimed struct {
 	all   *Collector
 }
 
-// A retimed is a thread whose calls get new times.
+// A retimed is a thread of the trace and its calls' new times.
 type retimed struct {
 	spooled
-	end uint64 // end of its last call
+	end uint64 // end of the last call added, in ns since the run began
 }
 
-// retimedRoom is the memory in bytes for the times of all threads; more go to a file.
+// retimedRoom is the memory in bytes for the times of all threads together. When it is full, times go to a file.
 const retimedRoom = 64 << 20
 
 // NewRetimed returns a Retimed for the calls of a trace.
@@ -49,25 +49,26 @@ func NewRetimed(r *trace.Reader) (*Retimed, error) {
 	return t, nil
 }
 
-// Close discards the times.
+// Close discards the times that were added.
 func (t *Retimed) Close() {
 	t.spool.close()
 	t.all.Close()
 }
 
-// AddCallTimes adds the next call of a thread, with begin and end in ns since the run began.
+// AddCallTimes adds the times of the next call of a thread: begin and end in ns since the run began.
 func (t *Retimed) AddCallTimes(rank, stream int, begin, end uint64) {
 	s := &t.ranks[rank][stream]
 	e := timing.CallEntry{Gap: begin - s.end, Duration: end - begin}
 	if stream > 0 && s.calls == 0 {
-		e.Gap, e.Jump = 0, int64(begin) // a thread may start later than the run, so the time before its first call is no gap
+		// A thread other than the first may start later than the run, so the time before its first call is no gap.
+		e.Gap, e.Jump = 0, int64(begin)
 	}
 	s.end = end
 	t.spool.add(&s.spooled, e)
 }
 
-// Content returns the trace with the times of all calls. It is valid until Close. meta overrides entries of the
-// original trace.
+// Content returns the trace with the new times, which must be there for all calls. It is valid until Close. meta
+// replaces entries of the original trace's metadata.
 func (t *Retimed) Content(meta map[string]string) (*sections.Content, error) {
 	start, _ := strconv.ParseInt(t.r.Meta()[model.MetaStart], 10, 64)
 	for k, err := range t.r.RanksWithTrack() {
@@ -93,7 +94,8 @@ func (t *Retimed) Content(meta map[string]string) (*sections.Content, error) {
 	return c, err
 }
 
-// add adds the track of a rank with its times.
+// add adds the track of rank k, with its new times, to the collector. start is the run's wall clock start in ns since
+// 1970.
 func (t *Retimed) add(k *trace.Rank, start int64) error {
 	threads := t.ranks[k.Number()]
 	for stream := range threads {

@@ -16,16 +16,17 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A spool stores times of calls in an unnamed temporary file. Calls of different threads and ranks may be added
+// A spool stores times of calls in an unnamed temporary file. Calls of several threads and ranks may be added
 // alternately.
 type spool struct {
 	file *os.File // nil before the first write
 	size int64
-	most int // bytes per thread that are kept in memory
+	most int // bytes of each thread's times that may be in memory
 	err  error
 }
 
-// spooled is the times of a thread: the parts in the file, in order, and those still in memory.
+// A spooled is the times of one thread: where parts of them are in the spool's file, in order, and those still in
+// memory.
 type spooled struct {
 	pieces []extent
 	rest   []byte
@@ -34,7 +35,7 @@ type spooled struct {
 
 type extent struct{ at, size int64 }
 
-// mostInMemory is how many bytes of one thread's times are kept in memory.
+// mostInMemory is spool.most unless there are very many threads.
 const mostInMemory = 1 << 16
 
 func (s *spool) add(to *spooled, e timing.CallEntry) {
@@ -63,7 +64,7 @@ func (s *spool) flush(from *spooled) (err error) {
 	return err
 }
 
-// entries yields the times of a thread, in slices.
+// entries yields the times of a thread's calls, many at a time.
 func (s *spool) entries(of *spooled) iter.Seq2[[]timing.CallEntry, error] {
 	return func(yield func([]timing.CallEntry, error) bool) {
 		if s.err != nil {
@@ -95,22 +96,22 @@ func (s *spool) entries(of *spooled) iter.Seq2[[]timing.CallEntry, error] {
 	}
 }
 
-// close removes the file.
+// close closes the file, which thereby vanishes.
 func (s *spool) close() {
 	if s.file != nil {
 		s.file.Close()
 	}
 }
 
-// A Collector makes a trace from tracks.
+// A Collector makes a trace from the tracks of its ranks.
 type Collector struct {
-	times  *os.File // times of single calls, in an unnamed file
+	times  *os.File // unnamed file with the times of each call of the tracks
 	series *sections.Series
 	tracks []*track.Track
 	timing timing.Options
 }
 
-// NewCollector returns a Collector for a number of ranks. o determines which times are kept.
+// NewCollector returns a Collector for a trace of this number of ranks. o determines which times the trace has.
 func NewCollector(ranks int, o timing.Options) (*Collector, error) {
 	times, err := sections.SeriesFile()
 	if err != nil {
@@ -119,7 +120,7 @@ func NewCollector(ranks int, o timing.Options) (*Collector, error) {
 	return &Collector{times: times, series: &sections.Series{Data: times, Sizes: make([]int64, ranks)}, timing: o}, nil
 }
 
-// Add adds the track of a rank; ranks must be in rising order. The Writer can be closed afterwards.
+// Add adds the track that w made of a rank. Ranks must be added in rising order. Afterwards w may be closed.
 func (c *Collector) Add(w *Writer, p track.Process) error {
 	t, err := w.Finish(c.timing)
 	if err != nil {
@@ -152,7 +153,7 @@ func (c *Collector) add(t *track.Track, p track.Process) error {
 // Tracks returns the tracks added so far. They may be changed before Content merges them.
 func (c *Collector) Tracks() []*track.Track { return c.tracks }
 
-// Content returns the trace. It is valid until Close.
+// Content merges the tracks into a trace. It is valid until Close.
 func (c *Collector) Content(meta map[string]string) (*sections.Content, error) {
 	s, err := merge.MergeAll(c.tracks, len(c.series.Sizes))
 	if err != nil {
@@ -174,5 +175,5 @@ func (c *Collector) Content(meta map[string]string) (*sections.Content, error) {
 	return out, nil
 }
 
-// Close removes the file that a content is read from.
+// Close closes the file that the content's times are read from.
 func (c *Collector) Close() { c.times.Close() }

@@ -19,33 +19,33 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A Writer makes a rank's track from its calls, one by one. Times of single calls are stored in an unnamed file.
+// A Writer makes a rank's track from its calls, one by one. The times of each call are kept in an unnamed file.
 type Writer struct {
 	*track.Builder
-	NoLanes           bool // no lanes: all values stay in the signatures
-	KeepRequestArrays bool // arrays of requests are always recorded as a whole
+	NoLanes           bool // keep all values in signatures, none in lanes
+	KeepRequestArrays bool // record each array of requests as a whole, even if it is as an earlier call left it
 	sigs              signature.LaneTable
 	key               signature.Key
 	moves             signature.MovableValues
 	words             []int32
 	spans             []signature.Span
-	posting           signature.PostedRequest // request that the current call makes
+	posting           signature.PostedRequest // request that the current call makes, or signature.RequestNone
 
-	postings []signature.PostedRequest // by terminal
+	postings []signature.PostedRequest // by terminal: the request that its calls make
 	layouts  map[uint16]*functionLayout
 	streams  []*stream
 	spool    *spool
 	values   map[string][]model.ValueStat
-	paths    *track.TimesByPrevious // paths of the first thread
+	paths    *track.TimesByPrevious // times by previous call of the first thread
 	from     int64                  // begin of the rank's first call, in ns on the scale of SetTimes
 }
 
 type stream struct {
 	calls *grammar.Builder
-	last  uint32 // terminal of the stream's last call
-	at    int64  // end of the last call as the sum of its durations and gaps
-	end   uint64 // end of the last call, in ns on the scale of SetTimes
-	away  uint64 // ns since the last call that were not the program's
+	last  uint32 // terminal of the stream's latest call
+	at    int64  // end of the latest call, as the sum of all durations, gaps and jumps before it
+	end   uint64 // end of the latest call, in ns on the scale of SetTimes
+	away  uint64 // time in ns since the latest call that was not the program's, from AddAside
 	times spooled
 	posts signature.PostedEnvelopes
 	left  signature.RequestArrayState
@@ -67,17 +67,17 @@ func (w *Writer) stream(n int) *stream {
 	return w.streams[n]
 }
 
-// mostDistinct is the largest number of a rank's distinct calls.
+// mostDistinct is the largest number of distinct calls that a rank may have.
 const mostDistinct = 1 << 28
 
-// A functionLayout describes the signatures of a function.
+// A functionLayout describes the signatures of one function's calls.
 type functionLayout struct {
 	signature.Layout
 	def    *mpi.Call // nil: the function is unknown
-	adds   bool      // its calls have displacements that may be omitted
-	posts  bool      // its calls make requests or have statuses
-	leaves bool      // its calls leave arrays of requests for later ones
-	lanes  bool      // some of its values may go into lanes
+	adds   bool      // calls have arrays of displacements, omitted if they follow from the counts
+	posts  bool      // calls make requests or return statuses
+	leaves bool      // calls leave arrays of requests that later calls pass again
+	lanes  bool      // some values of calls may go into lanes
 }
 
 func (w *Writer) layout(function uint16) *functionLayout {
@@ -98,7 +98,7 @@ func (w *Writer) layout(function uint16) *functionLayout {
 	return l
 }
 
-// mayLane returns the positions in a key of values that may go into a lane.
+// mayLane returns the positions in a signature's key of the values that may go into a lane.
 func (w *Writer) mayLane(k signature.Key) []int32 {
 	l := w.layout(k.Call())
 	if !l.lanes || w.NoLanes {
@@ -116,7 +116,7 @@ func (w *Writer) mayLane(k signature.Key) []int32 {
 	return w.words
 }
 
-// AddCall adds a thread's next call. It returns its terminal, which SetTimes and AttachValue take.
+// AddCall adds a thread's next call. It returns the call's terminal, to be passed to SetTimes and AttachValue.
 func (w *Writer) AddCall(thread int, function uint16, site uint64, vals []int64) (uint32, error) {
 	if len(w.Times) >= mostDistinct {
 		return 0, fmt.Errorf("more than %d distinct calls", mostDistinct)
@@ -141,8 +141,8 @@ func (w *Writer) AddCall(thread int, function uint16, site uint64, vals []int64)
 	return n, nil
 }
 
-// RepeatCall adds a call equal to an earlier one, given its terminal. It returns false if the caller must pass the
-// values again: the terminal's calls are in a lane now, or have statuses of requests.
+// RepeatCall adds another call of terminal n. It returns false, without adding it, if the caller must use AddCall: if
+// calls of n have values in a lane, or complete requests.
 func (w *Writer) RepeatCall(thread int, n uint32) bool {
 	if !w.sigs.IsPlain(n) || w.layout(w.sigs.PeekKey(n).Call()).Completion.Completes {
 		return false
@@ -156,10 +156,10 @@ func (w *Writer) RepeatCall(thread int, n uint32) bool {
 	return true
 }
 
-// AddAside declares that this many ns before the next call were not the program's.
+// AddAside says that this many ns before the thread's next call were not the program's.
 func (w *Writer) AddAside(thread int, ns uint64) { w.stream(thread).away = ns }
 
-// SetTimes sets begin and end of the last call that AddCall or RepeatCall added, in ns.
+// SetTimes sets begin and end, in ns, of the thread's latest call, which has terminal n.
 func (w *Writer) SetTimes(thread int, n uint32, start, end uint64) {
 	s := w.streams[thread]
 	gap := uint64(0)
@@ -169,7 +169,8 @@ func (w *Writer) SetTimes(thread int, n uint32, start, end uint64) {
 	gap -= min(gap, s.away)
 	s.away = 0
 	if thread > 0 && s.calls.Len() == 1 {
-		gap = 0 // a thread may start later than the run, so the time before its first call is no gap
+		// A thread other than the first may start later than the run, so the time before its first call is no gap.
+		gap = 0
 	}
 	e := timing.CallEntry{Duration: end - start, Gap: gap}
 	e.Jump = int64(start) - s.at - int64(gap)
@@ -182,7 +183,7 @@ func (w *Writer) SetTimes(thread int, n uint32, start, end uint64) {
 	w.spool.add(&s.times, e)
 }
 
-// AttachValue adds a value that was measured before a call.
+// AttachValue attaches a value to a call of terminal n, under a name.
 func (w *Writer) AttachValue(n uint32, name string, value float64) {
 	if math.IsNaN(value) || math.Abs(value) >= 1<<63 {
 		return
@@ -195,24 +196,24 @@ func (w *Writer) AttachValue(n uint32, name string, value float64) {
 	w.values[name] = list
 }
 
-// AddString adds a string and returns its value in signatures.
+// AddString adds a string to the track, and returns the number that signatures have in its place.
 func (w *Writer) AddString(s string) int64 {
 	h := symbol.HashString([]byte(s))
 	w.Strings[h] = s
 	return int64(h)
 }
 
-// AddSite adds a call site under its hash.
+// AddSite adds a call site to the track, under the hash that signatures have.
 func (w *Writer) AddSite(hash uint64, s track.Site) { w.Sites[hash] = s }
 
-// AddTablesOf adds the strings and call sites of another track, so that its values can be used here.
+// AddTablesOf adds the strings and call sites of track t, so that values of its signatures may be used here.
 func (w *Writer) AddTablesOf(t *track.Track) {
 	maps.Copy(w.Strings, t.Strings)
 	maps.Copy(w.Sites, t.Sites)
 	w.CallerSite, w.WithoutStack = t.CallerSite, t.WithoutStack
 }
 
-// Finish returns the track, with terminals in the order of first occurrence. If o asks for times of single calls,
+// Finish returns the track, with terminals in the order of first occurrence. If o asks for the times of each call,
 // they can be read until Close.
 func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 	w.stream(0)
@@ -263,12 +264,12 @@ func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 	return t, w.spool.err
 }
 
-// Close removes the file.
+// Close closes the file with the times, which thereby vanishes.
 func (w *Writer) Close() { w.spool.close() }
 
-// leaveOut appends values to to, without those that follow from others, like a recorder. It omits displacements
-// that are sums of the counts before them, statuses that repeat their receives, and arrays of requests that are as an
-// earlier call left them.
+// leaveOut appends vals to to, without values that follow from others, just as a recorder does. It omits
+// displacements that are sums of the counts before them, statuses that repeat what their receives passed, and arrays
+// of requests that are as an earlier call left them.
 func (w *Writer) leaveOut(to []int64, s *stream, l *functionLayout, vals []int64) []int64 {
 	w.posting = signature.PostedRequest{}
 	if !l.adds && !l.posts {

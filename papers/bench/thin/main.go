@@ -41,7 +41,8 @@ func numbers(text string) (list []int) {
 	return list
 }
 
-// A knob is a set of reductions: of message sizes and, if draw or partners is set, of trip counts or partners.
+// A knob is a set of reductions of a trace. All of them reduce message sizes; with draw set they also draw trip
+// counts, with partners set also partners of messages.
 type knob struct {
 	name           string
 	draw, partners bool
@@ -75,7 +76,7 @@ func run(ranks, precisions []int) error {
 	return nil
 }
 
-// sizes returns the sizes of the reduced files, by precision.
+// sizes returns the file size of the reduced trace for each precision in percent.
 func (k *knob) sizes(r *trace.Reader, precisions []int) (list []int64, err error) {
 	d := partners.New(r, 1, func(int) {})
 	for _, p := range precisions {
@@ -98,7 +99,7 @@ func (k *knob) sizes(r *trace.Reader, precisions []int) (list []int64, err error
 	return list, nil
 }
 
-// recorded runs a program on virtual ranks, and returns its trace.
+// recorded runs a program on this number of virtual ranks, and returns its trace.
 func recorded(ranks int, program func(v *vmpi.Rank)) (*trace.Reader, error) {
 	tracks := make([]*track.Track, ranks)
 	for rank := range tracks {
@@ -119,8 +120,9 @@ func recorded(ranks int, program func(v *vmpi.Rank)) (*trace.Reader, error) {
 	return trace.ReadBytes(file, "mesh")
 }
 
-// mesh solves on a mesh that changes in each step. The solver iterates until it converges. Then about two messages of
-// each rank, of 900 to 1,099 bytes, move blocks between ranks that look random. All ranks know all blocks.
+// mesh is a program that solves on a mesh which changes in each step. The solver iterates until it converges. Then
+// each rank sends about two messages of 900 to 1,099 bytes, which move blocks between ranks that look random. All
+// ranks know where all blocks are.
 func mesh(v *vmpi.Rank) {
 	v.Start(1)
 	next, last := int64((v.Rank+1)%v.Size), int64((v.Rank+v.Size-1)%v.Size)
