@@ -40,7 +40,7 @@ func (c *clocks) finish(h host) (*sections.Clocks, error) {
 	if err != nil || len(last) == 0 || len(last) != len(c.first) {
 		return nil, err
 	}
-	table := &sections.Clocks{List: timing.ClockLines(c.first, last)}
+	table := &sections.Clocks{List: timing.ClocksFromEstimates(c.first, last)}
 	var of []int64
 	c.group.EachRankClock(func(n int) bool { of = append(of, int64(n)); return true })
 	table.ClockOfRank = column.ColumnOf(of...)

@@ -31,7 +31,7 @@ func (r *recorder) finish() (whole bool, err error) {
 	r.finished = true
 	began := time.Now()
 	if r.capture != nil {
-		r.capture.AllArrived(r.host.ticks()) // the shim calls finish only after an exchange with all ranks
+		r.capture.SetAllArrivedTicks(r.host.ticks()) // the shim calls finish only after an exchange with all ranks
 	}
 	table, err := r.clocks.finish(r.host)
 	if err != nil {
@@ -47,7 +47,7 @@ func (r *recorder) finish() (whole bool, err error) {
 	if own != nil && own.TimeLog == nil {
 		timed = nil // the track isn't needed after the merge, which can then free it early, as it may be large
 	}
-	s, g, err := merge.MergeThenGather(r.host, own, trouble)
+	s, g, err := merge.MergeAndPlanGathering(r.host, own, trouble)
 	giveBack()
 	if err != nil {
 		trouble = errors.Join(trouble, err)
@@ -56,7 +56,7 @@ func (r *recorder) finish() (whole bool, err error) {
 	closing := func() error { return nil }
 	k := &deliver.RankPart{Transport: r.host, SeriesGathering: g, Host: clockID(r.host.Rank())}
 	if g.HasOwnTimes {
-		k.Trouble = attempt(func() (err error) {
+		k.MissingTimesReason = attempt(func() (err error) {
 			var file io.Closer
 			if k.Times, file, err = r.piece(timed); err == nil {
 				closing = file.Close
@@ -113,20 +113,20 @@ func (r *recorder) track() (*track.Track, error) {
 	}
 	r.capture.Calibrate(r.host.clockPair())
 	if r.timing.Mode.NeedsLog() {
-		return r.capture.Track(track.Finished) // not lean: writing the times of single calls needs the calls again
+		return r.capture.Track(track.EndFinished) // not lean: writing the times of single calls needs the calls again
 	}
-	return r.capture.LeanTrack(track.Finished)
+	return r.capture.TrackSavingMemory(track.EndFinished)
 }
 
 // content makes the content of the trace from the merged tracks s, with metadata on rank 0's program and MPI.
 func (r *recorder) content(s *merge.MergedBlock) (*sections.Content, error) {
 	meta := map[string]string{
-		trace.MetaCommand:  show.QuoteCommand(r.context.Args),
-		trace.MetaMPI:      r.context.Flavour.String(),
-		trace.MetaLibrary:  r.context.Library,
-		trace.MetaClock:    r.host.clock(),
-		trace.MetaStart:    strconv.FormatInt(r.context.StartNs, 10),
-		trace.MetaProducer: show.Version,
+		trace.MetaCommand:           show.QuoteCommand(r.context.Args),
+		trace.MetaMPIFlavour:        r.context.Flavour.String(),
+		trace.MetaMPILibraryVersion: r.context.Library,
+		trace.MetaClock:             r.host.clock(),
+		trace.MetaStart:             strconv.FormatInt(r.context.StartNs, 10),
+		trace.MetaProducer:          show.Version,
 	}
 	if scratch := os.Getenv("SPOOR_SCRATCH"); scratch != "" && os.Getenv("SPOOR_LINK") == "" {
 		meta[deliver.MetaRun] = deliver.RunName(scratch)
@@ -135,13 +135,13 @@ func (r *recorder) content(s *merge.MergedBlock) (*sections.Content, error) {
 		meta[trace.MetaTimingError] = e
 	}
 	if options := spoorOptions(os.Environ()); options != "" {
-		meta[trace.MetaOptions] = options
+		meta[trace.MetaRecorderOptions] = options
 	}
 	if len(r.context.Layers) > 0 {
-		meta[trace.MetaLayers] = strings.Join(r.context.Layers, "\n")
+		meta[trace.MetaWrapperLibraries] = strings.Join(r.context.Layers, "\n")
 	}
 	for name, value := range deliver.DecodeTags(os.Getenv(deliver.TagsVariable)) {
-		meta[trace.MetaTag+name] = value
+		meta[trace.MetaRunTagPrefix+name] = value
 	}
 	if s == nil {
 		return nil, errors.New("engine: nothing was merged")
@@ -222,7 +222,7 @@ func (r *recorder) places() []deliver.Destination {
 // probe checks on rank 0, at the start of the run, that the trace can be written, and prints if it can't. It is not
 // needed if spoor run has checked that on this host.
 func (r *recorder) probe() {
-	if host, err := os.Hostname(); r.host.Rank() > 0 || err == nil && os.Getenv(deliver.ProbedVariable) == host {
+	if host, err := os.Hostname(); r.host.Rank() > 0 || err == nil && os.Getenv(deliver.ProbedHostVariable) == host {
 		return
 	}
 	places := r.places()
@@ -236,15 +236,15 @@ func (r *recorder) probe() {
 func (r *recorder) tell(d deliver.Delivery, places []deliver.Destination) {
 	say := func(format string, args ...any) { fmt.Fprintf(os.Stderr, "spoor: "+format+"\n", args...) }
 	wanted := places[0].Name
-	if d.Lost != nil {
-		say("times of calls are missing in the trace, the ranks' records are kept: %v", d.Lost)
+	if d.MissingTimesReason != nil {
+		say("times of calls are missing in the trace, the ranks' records are kept: %v", d.MissingTimesReason)
 	}
 	if d.Path != "" && thinned(d.Path) {
 		return
 	}
 	switch {
 	case d.Path == "":
-		for _, err := range d.Failed {
+		for _, err := range d.DestinationErrors {
 			say("no trace: %v", err)
 		}
 		dir := filepath.Dir(r.host.dir())
@@ -254,8 +254,8 @@ func (r *recorder) tell(d deliver.Delivery, places []deliver.Destination) {
 		}
 		say("what the ranks recorded is kept in %s on their nodes; make a trace of it: %s", dir, show.QuoteCommand([]string{"spoor", "recover", "-o", wanted, dir}))
 	case d.DestinationIndex > 0:
-		say("can't write %s: %v; the trace is %s", wanted, deliver.FileSystemReason(d.Failed[0]), d.Path)
-		say("bring it home: %s", deliver.BringCommand(d.Path, wanted))
+		say("can't write %s: %v; the trace is %s", wanted, deliver.CauseWithoutTempNames(d.DestinationErrors[0]), d.Path)
+		say("bring it home: %s", deliver.MoveTraceCommand(d.Path, wanted))
 	case d.Path != wanted && places[0].NumberedNameOnly:
 		say("%s is for the program that started %s, whose trace is %s", wanted, filepath.Base(r.context.Exe), d.Path)
 	case d.Path != wanted:

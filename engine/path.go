@@ -17,7 +17,7 @@ import (
 type paths struct {
 	modules symbols.Modules
 	images  map[string]*code.Image // binaries by path; nil: the file can't be read
-	planner code.PathPlanner
+	planner code.PathBuilder
 }
 
 func newPaths() *paths {
@@ -57,7 +57,7 @@ func (p *paths) of(pcs []uint64) []code.PathPlace {
 		if m == nil {
 			return nil
 		}
-		frames[i] = code.Frame{Image: m, Address: offset + m.LinkBias}
+		frames[i] = code.Frame{Image: m, ReturnAddr: offset + m.LinkBias}
 	}
 	return p.planner.Path(frames)
 }
@@ -78,8 +78,8 @@ func (p *paths) fill(pcs []uint64, list unsafe.Pointer, room int) int {
 
 // placeOf converts a place of a path to the shim's struct spoor_place.
 func placeOf(x *code.PathPlace) C.struct_spoor_place {
-	out := C.struct_spoor_place{id: C.uint32_t(x.PrefixID), frame: C.uint8_t(x.Frame), order: C.uint64_t(x.CodeOrder)}
-	if x.Loop {
+	out := C.struct_spoor_place{id: C.uint32_t(x.PrefixID), frame: C.uint8_t(x.FrameIndex), order: C.uint64_t(x.PositionInFunction)}
+	if x.IsLoop {
 		out.loop = 1
 	}
 	k := &x.Counter
@@ -93,7 +93,7 @@ func placeOf(x *code.PathPlace) C.struct_spoor_place {
 		}
 		out.in_register, out.reg = 1, C.uint8_t(reg)
 	}
-	out.offset, out.step, out.add, out.base = C.int32_t(k.Offset), C.int32_t(k.Step), C.int32_t(k.AddedSoFar), C.int32_t(k.CounterGroup)
+	out.offset, out.step, out.add, out.base = C.int32_t(k.CFAOffset), C.int32_t(k.Step), C.int32_t(k.AddedBeforeCall), C.int32_t(k.BaseCounterIndex)
 	return out
 }
 

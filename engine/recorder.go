@@ -180,7 +180,7 @@ func (r *recorder) stop() error {
 		r.capture = nil
 		giveBack()
 	}()
-	defer r.capture.Close()
+	defer r.capture.CloseCheckpoints()
 	defer r.capture.CloseLogs()
 	if r.finished {
 		return nil

@@ -31,7 +31,7 @@ const (
 // findWaits has all ranks find waits and the times of iterations, which rank 0 adds to the trace. If there are
 // none, rank 0 adds only the reason. d and c are used on rank 0 only.
 func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
-	if r.timing.Waits == timing.WaitsNever && r.timing.WhenBytes <= 0 || r.timing.Mode == timing.ModeNone || os.Getenv("SPOOR_MODEL") != "" {
+	if r.timing.Waits == timing.WaitsNever && r.timing.WhenSectionBytes <= 0 || r.timing.Mode == timing.ModeNone || os.Getenv("SPOOR_MODEL") != "" {
 		return
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(collectAt)) // the analysis makes garbage for each call of the trace
@@ -50,7 +50,7 @@ func (r *recorder) findWaits(d *deliver.Delivery, c *sections.Content) {
 	})
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "spoor: rank %d: no wait states: %v\n", r.host.Rank(), err)
-		w, found = &trace.Waits{Status: trace.WaitsFailed}, nil
+		w, found = &trace.Waits{Status: trace.WaitsAnalysisFailed}, nil
 	}
 	if r.host.Rank() > 0 || w == nil && found == nil || d.Path == "" {
 		return
@@ -87,13 +87,13 @@ func (r *recorder) toTell(d *deliver.Delivery, c *sections.Content) (file []byte
 		limit = mostToldAlways
 	}
 	err := attempt(func() (err error) {
-		file, err = sections.EncodeFileUntimed(c)
+		file, err = sections.EncodeFileWithoutSeries(c)
 		return err
 	})
 	switch {
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "spoor: %v\n", err)
-		return nil, trace.WaitsFailed
+		return nil, trace.WaitsAnalysisFailed
 	case len(file) > limit:
 		return nil, trace.WaitsTooManyDistinct
 	}
@@ -110,7 +110,7 @@ func (r *recorder) waits(file []byte, left trace.WaitsStatus) (*trace.Waits, *tr
 	if len(file) == 0 {
 		return &trace.Waits{Status: left}, nil, nil
 	}
-	f := waits.RunEnd{Log: r.capture.TimeLog()}
+	f := waits.RunEndInput{Log: r.capture.TimeLog()}
 	err = attempt(func() (err error) {
 		f.Trace, err = trace.ReadBytes(file, "the trace")
 		return err

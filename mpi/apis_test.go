@@ -60,12 +60,12 @@ func TestAgainstForum(t *testing.T) {
 	list := readAPIs(t)
 	used := make(map[string]bool)
 	for _, a := range list {
-		c, ok := Lookup(a.Name)
+		c, ok := CallNamed(a.Name)
 		if !ok {
 			t.Errorf("calls.txt lacks %s", a.Name)
 			continue
 		}
-		if c.Class == ClassUnwrapped {
+		if c.WrapperClass == WrapperAbsent {
 			continue
 		}
 		full := c

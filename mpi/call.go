@@ -7,18 +7,18 @@ import (
 
 // A Call describes one C function of the standard, or one of POSIX or C that works on files.
 type Call struct {
-	ID           uint16
-	Name         string
-	Section      string // number of the section of the standard that defines the function, e.g. "3.2"
-	SectionTitle string
-	Class        Class
-	Reason       string // for ClassUnwrapped: why the call is not wrapped
-	Large        bool   // large-count form: parameters of KindCount and KindDisp have 64 bits
-	SmallForm    *Call  // for a large form: the small form of the same function; else nil
-	LargeForm    *Call  // for a small form: the large form of the same function; nil without one
-	Attrs        Attr
-	Params       []Param
-	ReturnKind   Kind // kind of the returned value: KindError for nearly all functions of MPI
+	ID              uint16
+	Name            string
+	Section         string // number of the section of the standard that defines the function, e.g. "3.2"
+	SectionTitle    string
+	WrapperClass    WrapperClass
+	UnwrappedReason string // for ClassUnwrapped: why the call is not wrapped
+	Large           bool   // large-count form: parameters of KindCount and KindDisp have 64 bits
+	SmallForm       *Call  // for a large form: the small form of the same function; else nil
+	LargeForm       *Call  // for a small form: the large form of the same function; nil without one
+	Attrs           Attr
+	Params          []Param
+	ReturnKind      Kind // kind of the returned value: KindError for nearly all functions of MPI
 	// For a function of io.txt: the C library's functions that are recorded as this call; empty: only the one of its
 	// name.
 	DeclaredLibcFunctions []LibcFunction
@@ -52,19 +52,19 @@ func (c *Call) DisplsAreSums(i int) bool {
 // Width returns the width of parameter p of this call, which depends on whether the call is a large form.
 func (c *Call) Width(p *Param) Width { return p.Kind.Width(c.Large) }
 
-// A Class says how the wrapper of a function is made.
-type Class uint8
+// A WrapperClass says how the wrapper of a function is made.
+type WrapperClass uint8
 
 // The classes.
 const (
-	ClassRegular   Class = iota // the wrapper is generated from calls.txt alone
-	ClassIrregular              // the body of the wrapper is written by hand
-	ClassUnwrapped              // the function has no wrapper, so calls are not traced; Call.Reason says why
+	WrapperGenerated   WrapperClass = iota // the wrapper is generated from calls.txt alone
+	WrapperHandwritten                     // the body of the wrapper is written by hand
+	WrapperAbsent                          // the function has no wrapper, so calls are not traced; Call.UnwrappedReason says why
 )
 
 var classNames = [...]string{"regular", "irregular", "unwrapped"}
 
-func (c Class) String() string { return classNames[c] }
+func (c WrapperClass) String() string { return classNames[c] }
 
 // Attr is a set of properties of a function.
 type Attr uint64
@@ -87,25 +87,25 @@ const (
 	// A neighbourhood collective: data moves along the edges of the communicator's topology.
 	AttrNeighborhood
 	// A collective in which partial results are passed from rank to rank, as in MPI_Scan.
-	AttrChained
-	AttrGivesMemory    // returns memory that the MPI allocated
-	AttrFixed          // from this call on, or up to it, the address that is passed identifies memory
-	AttrPolls          // reports whether something has happened, without waiting for it
-	AttrInitialises    // MPI_COMM_WORLD exists from this call on
-	AttrFinalises      // MPI_COMM_WORLD exists up to this call
-	AttrDuplicates     // the new communicator has the topology of the old one
-	AttrPosix          // a function of POSIX or C, from io.txt: the return code is errno
-	AttrOpens          // a function of POSIX or C that returns an open descriptor, stream, directory or mapping
-	AttrCloses         // a function of POSIX or C that closes a descriptor, stream, directory or mapping
-	AttrMayReturnNamed // with AttrOpens: what the function returns may have been open before
-	AttrReads          // a function of POSIX or C whose result is how much was read
-	AttrWrites         // a function of POSIX or C whose result is how much was written
-	AttrSynchronous    // a send that completes only after its receive was posted
+	AttrPrefixReduction
+	AttrAllocatesMemory // returns memory that the MPI allocated
+	AttrBindsAddress    // from this call on, or up to it, the address that is passed identifies memory
+	AttrPolls           // reports whether something has happened, without waiting for it
+	AttrInitialises     // MPI_COMM_WORLD exists from this call on
+	AttrFinalises       // MPI_COMM_WORLD exists up to this call
+	AttrDuplicatesComm  // the new communicator has the topology of the old one
+	AttrPosix           // a function of POSIX or C, from io.txt: the return code is errno
+	AttrPosixOpens      // a function of POSIX or C that returns an open descriptor, stream, directory or mapping
+	AttrPosixCloses     // a function of POSIX or C that closes a descriptor, stream, directory or mapping
+	AttrPosixMayBeOpen  // with AttrOpens: what the function returns may have been open before
+	AttrPosixReads      // a function of POSIX or C whose result is how much was read
+	AttrPosixWrites     // a function of POSIX or C whose result is how much was written
+	AttrSynchronous     // a send that completes only after its receive was posted
 	// A send that copies the message to a buffer, and so does not wait for its receive.
 	AttrBuffered
 	// A collective that moves no data, and completes only after all members have called it.
 	AttrBarrier
-	AttrMayHitEOF // a result that looks like failure may be the end of the file, see Call.Failure
+	AttrPosixMayHitEOF // a result that looks like failure may be the end of the file, see Call.Failure
 	attrEnd
 )
 
@@ -150,27 +150,27 @@ type Param struct {
 	OnlyRoot   bool // the MPI reads it at the root only
 	LargeOnly  bool // only the large form of the function has it
 	// Name of another output: this output is valid only if that one is not 0; "": it is always valid.
-	ValidIf string
+	ValidIfNonZero string
 	// Name of a buffer: the MPI ignores this parameter if that buffer is MPI_IN_PLACE; "": never.
-	UnlessInPlace       string
-	Content             Content
+	IgnoredIfInPlace    string
+	BufferContent       BufferContent
 	VariesByDeclaration bool // its value may differ between otherwise equal calls, like a tag; see MayVary
 
 	// Of a choice buffer: the product in data() or memory(), before newContent puts it into Content.
 	content Expr
 }
 
-// HasIn reports whether the ENTER record of a call has a value for p. For a choice buffer that is its address, even
+// HasEnterPart reports whether the ENTER record of a call has a value for p. For a choice buffer that is its address, even
 // if the call only writes to the buffer.
-func (p *Param) HasIn() bool {
-	return p.Kind.Form() != FormNone && (p.Dir != DirOut || p.Kind == KindBuffer)
+func (p *Param) HasEnterPart() bool {
+	return p.Kind.ValueForm() != ValueFormNone && (p.Dir != DirOut || p.Kind == KindBuffer)
 }
 
-// HasOut reports whether the LEAVE record of a call has a value for p. A request that is read and written has none,
+// HasLeavePart reports whether the LEAVE record of a call has a value for p. A request that is read and written has none,
 // as its new state follows from the call.
-func (p *Param) HasOut() bool {
+func (p *Param) HasLeavePart() bool {
 	switch {
-	case p.Kind.Form() == FormNone, p.Dir == DirIn, p.Dir == DirFree, p.Kind == KindBuffer:
+	case p.Kind.ValueForm() == ValueFormNone, p.Dir == DirIn, p.Dir == DirFree, p.Kind == KindBuffer:
 		return false
 	case p.Dir == DirInOut && p.Kind == KindRequest:
 		return false
@@ -178,14 +178,14 @@ func (p *Param) HasOut() bool {
 	return true
 }
 
-// ByAddress reports whether C passes a pointer to the value, or to the first element of an array. For a single
+// IsPassedByAddress reports whether C passes a pointer to the value, or to the first element of an array. For a single
 // buffer, string or status it is false, as such a value is itself a pointer in C.
-func (p *Param) ByAddress() bool {
+func (p *Param) IsPassedByAddress() bool {
 	if p.Array {
 		return true
 	}
-	switch p.Kind.Form() {
-	case FormNone, FormString, FormStatus:
+	switch p.Kind.ValueForm() {
+	case ValueFormNone, ValueFormString, ValueFormStatus:
 		return false
 	}
 	return p.Dir != DirIn && p.Kind != KindBuffer
@@ -206,7 +206,7 @@ var dirNames = [...]string{"in", "out", "inout", "free"}
 
 func (d Dir) String() string { return dirNames[d] }
 
-// HasIn reports whether the function reads a parameter of this direction. What is recorded, Param.HasIn says.
+// HasIn reports whether the function reads a parameter of this direction. What is recorded, Param.HasEnterPart says.
 func (d Dir) HasIn() bool { return d != DirOut }
 
 // HasOut reports whether the function writes a parameter of this direction. The null handle written to a DirFree

@@ -20,16 +20,16 @@ func TestCallsParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range Calls() {
-		byID, ok := ByID(c.ID)
-		byName, ok2 := Lookup(c.Name)
+		byID, ok := CallByID(c.ID)
+		byName, ok2 := CallNamed(c.Name)
 		if !ok || !ok2 || byID != c || byName != c {
 			t.Errorf("%s is not found by id %d and name", c.Name, c.ID)
 		}
 	}
-	if _, ok := ByID(0); ok {
+	if _, ok := CallByID(0); ok {
 		t.Error("id 0 is a call")
 	}
-	if _, ok := ByID(65535); ok {
+	if _, ok := CallByID(65535); ok {
 		t.Error("id 65535 is a call")
 	}
 }
@@ -50,12 +50,12 @@ func TestIDsOnlyGrow(t *testing.T) {
 		if _, err := fmt.Sscan(line, &id, &name); err != nil {
 			t.Fatalf("%s: %q: %v", file, line, err)
 		}
-		if c, ok := ByID(id); !ok || c.Name != name {
+		if c, ok := CallByID(id); !ok || c.Name != name {
 			t.Errorf("id %d was %s and must stay it", id, name)
 		}
 	}
 	var fresh []string
-	for _, c := range slices.Concat(Calls(), FileCalls()) {
+	for _, c := range slices.Concat(Calls(), PosixFileCalls()) {
 		if line := fmt.Sprint(c.ID, " ", c.Name); !known[line] {
 			fresh = append(fresh, line)
 		}
@@ -98,7 +98,7 @@ func TestAttributes(t *testing.T) {
 		return false
 	}
 	for _, c := range Calls() {
-		if c.Class == ClassUnwrapped {
+		if c.WrapperClass == WrapperAbsent {
 			continue
 		}
 		rules := []struct {
@@ -132,12 +132,12 @@ func TestAttributes(t *testing.T) {
 
 // Each irregular or unwrapped call needs hand work: keep them few.
 func TestMostCallsAreRegular(t *testing.T) {
-	count := make(map[Class]int)
+	count := make(map[WrapperClass]int)
 	for _, c := range Calls() {
-		count[c.Class]++
+		count[c.WrapperClass]++
 	}
-	t.Logf("%d calls: %d regular, %d irregular, %d unwrapped", len(Calls()), count[ClassRegular], count[ClassIrregular], count[ClassUnwrapped])
-	if hand := count[ClassIrregular] + count[ClassUnwrapped]; hand*10 > len(Calls()) {
+	t.Logf("%d calls: %d regular, %d irregular, %d unwrapped", len(Calls()), count[WrapperGenerated], count[WrapperHandwritten], count[WrapperAbsent])
+	if hand := count[WrapperHandwritten] + count[WrapperAbsent]; hand*10 > len(Calls()) {
 		t.Errorf("%d of %d calls are not regular", hand, len(Calls()))
 	}
 }

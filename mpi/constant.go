@@ -41,9 +41,9 @@ func (c *Constant) SymbolIn(f Flavour) string { return c.raws[f].symbol }
 // KnownIn reports whether a flavour defines the constant.
 func (c *Constant) KnownIn(f Flavour) bool { return c.raws[f].known }
 
-// FortranRaw returns the constant's value in the Fortran interface of a flavour. For nearly all constants it is that
+// FortranValueIn returns the constant's value in the Fortran interface of a flavour. For nearly all constants it is that
 // of C. It must not be used for handles, as Fortran has INTEGERs that the MPI converts.
-func (c *Constant) FortranRaw(f Flavour) (int64, bool) {
+func (c *Constant) FortranValueIn(f Flavour) (int64, bool) {
 	if c.fortran != nil && c.fortran[f].known {
 		return c.fortran[f].value, true
 	}
@@ -66,7 +66,7 @@ var constantTable = sync.OnceValue(func() *constants {
 
 // Constants returns the named constants of a kind, in the order of constants.txt. The caller must not change them.
 func Constants(kind Kind) []*Constant {
-	if kind.IsFile() {
+	if kind.IsPosix() {
 		return fileConstants().byKind[kind]
 	}
 	return constantTable().byKind[kind]
@@ -95,7 +95,7 @@ func ConstantName(kind Kind, value int64) string {
 			return list[i].Name
 		}
 	}
-	if !kind.IsBits() || value <= 0 {
+	if !kind.IsBitSet() || value <= 0 {
 		return ""
 	}
 	var names []string
@@ -187,8 +187,8 @@ func parseConstant(words []string, kinds *[]Kind) (Constant, error) {
 		return c, fmt.Errorf("%s: needs a number for the standard ABI", c.Name)
 	}
 	c.Value = c.raws[FlavourABI].value
-	if c.Kinds[0].IsHandle() && (c.Value <= 0 || c.Value >= FirstHandleID) {
-		return c, fmt.Errorf("%s: handle %d is outside 1…%d", c.Name, c.Value, FirstHandleID-1)
+	if c.Kinds[0].IsHandle() && (c.Value <= 0 || c.Value >= FirstUserHandleID) {
+		return c, fmt.Errorf("%s: handle %d is outside 1…%d", c.Name, c.Value, FirstUserHandleID-1)
 	}
 	c.bytes = typeSize{-1, -1}
 	for _, word := range words[fixed:] {

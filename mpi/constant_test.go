@@ -104,25 +104,25 @@ func TestTranslation(t *testing.T) {
 		{FlavourMPICH, KindInt, 1 << 40, 1 << 40},
 	}
 	for _, test := range tests {
-		table := Translation(test.f, test.kind)
-		if got := table.ABI(test.raw); got != test.abi {
+		table := NumberTableOf(test.f, test.kind)
+		if got := table.ToABI(test.raw); got != test.abi {
 			t.Errorf("%s %s: %d is %d in the ABI, want %d", test.f, test.kind, test.raw, got, test.abi)
 		}
-		if got := table.Raw(test.abi); got != test.raw {
+		if got := table.FromABI(test.abi); got != test.raw {
 			t.Errorf("%s %s: %d of the ABI is %d, want %d", test.f, test.kind, test.abi, got, test.raw)
 		}
 	}
 	// many to one
-	if got := Translation(FlavourMPICH, KindKeyval).ABI(0x64400002); got != 501 {
+	if got := NumberTableOf(FlavourMPICH, KindKeyval).ToABI(0x64400002); got != 501 {
 		t.Errorf("Fortran's MPI_TAG_UB of MPICH is %d, want 501", got)
 	}
-	if got := Translation(FlavourMPICH, KindError).ABI(0x0e7f4a0e); got != 15 {
+	if got := NumberTableOf(FlavourMPICH, KindError).ToABI(0x0e7f4a0e); got != 15 {
 		t.Errorf("an MPICH code of class 14 is %d, want 15", got)
 	}
-	if got := Translation(FlavourMPICH, KindError).ABI(0x40000001); got != 0x40000001 {
+	if got := NumberTableOf(FlavourMPICH, KindError).ToABI(0x40000001); got != 0x40000001 {
 		t.Errorf("an error code of the program's is %#x, want it unchanged", got)
 	}
-	if !Translation(FlavourABI, KindError).IsIdentity() || !Translation(FlavourMPICH, KindCount).IsIdentity() {
+	if !NumberTableOf(FlavourABI, KindError).IsIdentity() || !NumberTableOf(FlavourMPICH, KindCount).IsIdentity() {
 		t.Error("translation where nothing differs")
 	}
 }
@@ -131,18 +131,18 @@ func TestTranslation(t *testing.T) {
 func TestTranslationIsLossless(t *testing.T) {
 	for _, f := range Flavours() {
 		for _, k := range Kinds() {
-			table := Translation(f, k)
+			table := NumberTableOf(f, k)
 			if table.strip {
 				continue
 			}
 			back := make(map[int64]int64)
 			for v := int64(-1100); v < 20000; v++ {
-				abi := table.ABI(v)
+				abi := table.ToABI(v)
 				if other, ok := back[abi]; ok {
 					t.Fatalf("%s %s: %d and %d are both %d", f, k, v, other, abi)
 				}
 				back[abi] = v
-				if got := table.Raw(abi); got != v {
+				if got := table.FromABI(abi); got != v {
 					t.Fatalf("%s %s: %d became %d and then %d", f, k, v, abi, got)
 				}
 			}
@@ -151,7 +151,7 @@ func TestTranslationIsLossless(t *testing.T) {
 				if !ok || k.IsHandle() || k == KindLimitConstant {
 					continue
 				}
-				if got := table.ABI(v); got != c.Value {
+				if got := table.ToABI(v); got != c.Value {
 					t.Errorf("%s: %s is %d, want %d", f, c.Name, got, c.Value)
 				}
 			}
@@ -161,22 +161,22 @@ func TestTranslationIsLossless(t *testing.T) {
 
 func TestHandles(t *testing.T) {
 	mpich := NewPredefinedHandles(FlavourMPICH, KindDatatype, nil)
-	if v, ok := mpich.ABI(0x4c000405); !ok || v != 0x209 {
+	if v, ok := mpich.ToABI(0x4c000405); !ok || v != 0x209 {
 		t.Errorf("MPICH's MPI_INT is %#x, %v", v, ok)
 	}
-	if _, ok := mpich.ABI(0x84000000); ok {
+	if _, ok := mpich.ToABI(0x84000000); ok {
 		t.Error("a new handle passes as a predefined one")
 	}
 	openmpi := NewPredefinedHandles(FlavourOpenMPI, KindComm, func(symbol string) (uint64, bool) {
 		return 0x7000, symbol == "ompi_mpi_comm_world"
 	})
-	if v, ok := openmpi.ABI(0x7000); !ok || ConstantName(KindComm, v) != "MPI_COMM_WORLD" {
+	if v, ok := openmpi.ToABI(0x7000); !ok || ConstantName(KindComm, v) != "MPI_COMM_WORLD" {
 		t.Errorf("Open MPI's MPI_COMM_WORLD is %#x, %v", v, ok)
 	}
-	if raw, ok := openmpi.Raw(0x101); !ok || raw != 0x7000 {
+	if raw, ok := openmpi.FromABI(0x101); !ok || raw != 0x7000 {
 		t.Errorf("MPI_COMM_WORLD back in Open MPI is %#x, %v", raw, ok)
 	}
-	if _, ok := openmpi.Raw(0x102); ok {
+	if _, ok := openmpi.FromABI(0x102); ok {
 		t.Error("a handle without address has a value")
 	}
 	for _, k := range Kinds() {
@@ -184,7 +184,7 @@ func TestHandles(t *testing.T) {
 		if ok != k.IsHandle() {
 			t.Errorf("%s: null handle %v", k, ok)
 		}
-		if ok && !k.IsFile() && !strings.HasSuffix(ConstantName(k, null), "_NULL") {
+		if ok && !k.IsPosix() && !strings.HasSuffix(ConstantName(k, null), "_NULL") {
 			t.Errorf("the null %s is called %q", k, ConstantName(k, null))
 		}
 	}

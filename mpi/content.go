@@ -2,9 +2,9 @@ package mpi
 
 import "fmt"
 
-// A Content says what data is in a choice buffer, by names of parameters of the same call: Partitions × Multiplicity
+// A BufferContent says what data is in a choice buffer, by names of parameters of the same call: Partitions × Multiplicity
 // × Count elements of Type. A name is "" if the call has no such parameter.
-type Content struct {
+type BufferContent struct {
 	Transferred bool // the call sends the data or receives it; false: the call only accesses the memory
 	// Parameter with the number of elements, or of bytes if Type is ""; "": one element. It may be an array with a
 	// number for each block.
@@ -14,10 +14,10 @@ type Content struct {
 	// Array parameter with the begin of each block: in extents of Type, or in bytes if Type is an array.
 	Displs string
 	// How often Count elements are repeated: PropertyCommSize, PropertyInDegree or PropertyOutDegree of Comm.
-	Multiplicity Property
-	Comm         string // parameter with the communicator that Multiplicity is a property of; "": no repetition
-	OwnElement   bool   // if Count is an array: only the element of the calling rank counts
-	InPlace      bool   // the buffer has no data if it is MPI_IN_PLACE
+	Multiplicity     Property
+	Comm             string // parameter with the communicator that Multiplicity is a property of; "": no repetition
+	IsOwnElementOnly bool   // if Count is an array: only the element of the calling rank counts
+	AbsentIfInPlace  bool   // the buffer has no data if it is MPI_IN_PLACE
 }
 
 // newContent sets q.Content from the product in data() or memory(). What a factor is in it depends on the kind of the
@@ -35,11 +35,11 @@ func newContent(c *Call, q *Param) error {
 		factors = p.Factors
 	}
 	for _, f := range factors {
-		if err := q.Content.multiply(c, f); err != nil {
+		if err := q.BufferContent.multiply(c, f); err != nil {
 			return err
 		}
 	}
-	if x := q.Content.Displs; x != "" {
+	if x := q.BufferContent.Displs; x != "" {
 		if i := c.Index(x); i < 0 || !c.Params[i].Array {
 			return fmt.Errorf("at(%s) names no array", x)
 		}
@@ -47,7 +47,7 @@ func newContent(c *Call, q *Param) error {
 	return nil
 }
 
-func (x *Content) multiply(c *Call, factor Expr) error {
+func (x *BufferContent) multiply(c *Call, factor Expr) error {
 	name := ""
 	switch f := factor.(type) {
 	case ParamExpr:
@@ -56,7 +56,7 @@ func (x *Content) multiply(c *Call, factor Expr) error {
 		name = f.Param
 		switch f.Property {
 		case PropertyArrayOwnElement:
-			x.OwnElement = true
+			x.IsOwnElementOnly = true
 		case PropertyCommSize, PropertyInDegree, PropertyOutDegree:
 			x.Multiplicity, x.Comm = f.Property, name
 			return nil
@@ -90,7 +90,7 @@ func (p *Param) MayVary() bool {
 	case p.Array:
 		return false
 	case p.Kind == KindBuffer:
-		return p.HasIn()
+		return p.HasEnterPart()
 	}
 	return p.VariesByDeclaration || p.Kind == KindTag || p.Kind == KindOffset
 }
@@ -98,18 +98,18 @@ func (p *Param) MayVary() bool {
 // ResultMayVary is MayVary for the value that the function returns: true for a position in a file.
 func (c *Call) ResultMayVary() bool { return c.ReturnKind == KindOffT }
 
-// BindsNames reports whether the call creates or frees an object with a handle, or memory. One-shot requests don't
+// CreatesOrFreesObject reports whether the call creates or frees an object with a handle, or memory. One-shot requests don't
 // count, as they have no name in a trace.
-func (c *Call) BindsNames() bool {
-	if c.Attrs&(AttrPersistent|AttrCreatesComm|AttrCreatesType|AttrCreatesWin|AttrTool|AttrGivesMemory|AttrFixed) != 0 {
+func (c *Call) CreatesOrFreesObject() bool {
+	if c.Attrs&(AttrPersistent|AttrCreatesComm|AttrCreatesType|AttrCreatesWin|AttrTool|AttrAllocatesMemory|AttrBindsAddress) != 0 {
 		return true
 	}
-	if c.Has(AttrOpens) {
+	if c.Has(AttrPosixOpens) {
 		return true
 	}
 	for i := range c.Params {
 		q := &c.Params[i]
-		if q.Dir == DirFree || q.HasOut() && q.Kind != KindRequest && (q.Kind.IsHandle() || q.Kind.IsTool()) {
+		if q.Dir == DirFree || q.HasLeavePart() && q.Kind != KindRequest && (q.Kind.IsHandle() || q.Kind.IsTool()) {
 			return true
 		}
 	}

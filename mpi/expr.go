@@ -22,11 +22,11 @@ type (
 	// negative value counts as 0.
 	ParamExpr string
 
-	// LimitExpr is the value that a named constant, such as MPI_MAX_ERROR_STRING, has in the MPI library.
-	LimitExpr string
+	// MPIConstantExpr is the value that a named constant, such as MPI_MAX_ERROR_STRING, has in the MPI library.
+	MPIConstantExpr string
 
-	// NullTerminated means that a null pointer ends the array.
-	NullTerminated struct{}
+	// NullTerminatedExpr means that a null pointer ends the array.
+	NullTerminatedExpr struct{}
 
 	// PropertyExpr is a property of the value of parameter Param.
 	PropertyExpr struct {
@@ -43,18 +43,18 @@ type (
 	ProductExpr struct{ Factors []Expr }
 )
 
-func (NumExpr) expr()        {}
-func (ParamExpr) expr()      {}
-func (LimitExpr) expr()      {}
-func (NullTerminated) expr() {}
-func (*PropertyExpr) expr()  {}
-func (*SumExpr) expr()       {}
-func (*ProductExpr) expr()   {}
+func (NumExpr) expr()            {}
+func (ParamExpr) expr()          {}
+func (MPIConstantExpr) expr()    {}
+func (NullTerminatedExpr) expr() {}
+func (*PropertyExpr) expr()      {}
+func (*SumExpr) expr()           {}
+func (*ProductExpr) expr()       {}
 
-func (n NumExpr) String() string      { return strconv.FormatInt(int64(n), 10) }
-func (r ParamExpr) String() string    { return string(r) }
-func (l LimitExpr) String() string    { return string(l) }
-func (NullTerminated) String() string { return "null" }
+func (n NumExpr) String() string          { return strconv.FormatInt(int64(n), 10) }
+func (r ParamExpr) String() string        { return string(r) }
+func (l MPIConstantExpr) String() string  { return string(l) }
+func (NullTerminatedExpr) String() string { return "null" }
 func (o *PropertyExpr) String() string {
 	if o.Rank != "" {
 		return o.Property.String() + "(" + o.Param + "," + o.Rank + ")"
@@ -111,8 +111,8 @@ var propertyNames = [...]string{"size", "localsize", "indegree", "outdegree", "d
 
 func (p Property) String() string { return propertyNames[p] }
 
-// OfArray reports whether the property is one of arrays.
-func (p Property) OfArray() bool { return p >= PropertyArraySum }
+// IsOfArray reports whether the property is one of arrays.
+func (p Property) IsOfArray() bool { return p >= PropertyArraySum }
 
 // of returns the kind of parameter that has the property. It must not be called for properties of arrays.
 func (p Property) of() Kind {
@@ -154,7 +154,7 @@ func parseAtom(s string) (Expr, error) {
 		return NumExpr(n), nil
 	}
 	if s == "null" {
-		return NullTerminated{}, nil
+		return NullTerminatedExpr{}, nil
 	}
 	if name, arg, ok := strings.Cut(s, "("); ok {
 		arg, closed := strings.CutSuffix(arg, ")")
@@ -177,7 +177,7 @@ func parseAtom(s string) (Expr, error) {
 		return nil, fmt.Errorf("%q is neither number nor name", s)
 	}
 	if strings.HasPrefix(s, "MPI_") {
-		return LimitExpr(s), nil
+		return MPIConstantExpr(s), nil
 	}
 	return ParamExpr(s), nil
 }

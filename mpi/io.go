@@ -70,9 +70,9 @@ func (c *Call) LibcFunctions() []LibcFunction {
 	return []LibcFunction{own}
 }
 
-// FileName returns the name of a file as passed to MPI, without a prefix that chooses a file system, such as ufs: or
+// StripFileSystemPrefix returns the name of a file as passed to MPI, without a prefix that chooses a file system, such as ufs: or
 // nfs:.
-func FileName(name string) string {
+func StripFileSystemPrefix(name string) string {
 	if i := strings.IndexByte(name, ':'); i > 0 && !strings.ContainsRune(name[:i], '/') {
 		return name[i+1:]
 	}
@@ -127,7 +127,7 @@ func parseFileConstants(file, text string) (*constants, error) {
 			continue
 		}
 		kind, ok := KindNamed(words[0])
-		if !ok || !kind.IsFile() || len(words) < 3 || len(words) > 4 {
+		if !ok || !kind.IsPosix() || len(words) < 3 || len(words) > 4 {
 			return nil, fmt.Errorf("%s:%d: want a kind of io.txt, a name, a value, perhaps what the recorder sees", file, number)
 		}
 		var n [2]int64

@@ -7,19 +7,19 @@ import (
 
 // Every call and constant of io.txt parses; ids stay; a symbol is recorded as one call.
 func TestFileCalls(t *testing.T) {
-	list := FileCalls()
+	list := PosixFileCalls()
 	if len(list) < 75 {
 		t.Fatalf("%d calls", len(list))
 	}
 	calls := make(map[string]string)
 	for _, c := range list {
-		if !c.Has(AttrPosix|AttrLocal) || c.ID < FirstFileCallID || c.Section == "" {
+		if !c.Has(AttrPosix|AttrLocal) || c.ID < FirstPosixFileCallID || c.Section == "" {
 			t.Errorf("%s: id %d, section %q, attributes %s", c.Name, c.ID, c.Section, c.Attrs)
 		}
-		if back, ok := ByID(c.ID); !ok || back != c {
+		if back, ok := CallByID(c.ID); !ok || back != c {
 			t.Errorf("%s: id %d leads elsewhere", c.Name, c.ID)
 		}
-		if back, ok := Lookup(c.Name); !ok || back != c {
+		if back, ok := CallNamed(c.Name); !ok || back != c {
 			t.Errorf("%s: the name leads elsewhere", c.Name)
 		}
 		for _, s := range c.LibcFunctions() {
@@ -28,12 +28,12 @@ func TestFileCalls(t *testing.T) {
 			}
 			calls[s.Name] = c.Name
 		}
-		moved := c.Has(AttrReads) || c.Has(AttrWrites)
+		moved := c.Has(AttrPosixReads) || c.Has(AttrPosixWrites)
 		if moved && !c.ReturnsValue() {
 			t.Errorf("%s moves data, and nothing says how much", c.Name)
 		}
-		if c.Has(AttrOpens) != c.ReturnKind.IsHandle() {
-			t.Errorf("%s: opens %v, returns %s", c.Name, c.Has(AttrOpens), c.ReturnKind)
+		if c.Has(AttrPosixOpens) != c.ReturnKind.IsHandle() {
+			t.Errorf("%s: opens %v, returns %s", c.Name, c.Has(AttrPosixOpens), c.ReturnKind)
 		}
 	}
 	for _, name := range []string{"open64", "__open64_2", "__fprintf_chk", "__fxstat64", "pread64", "fopen64", "__xstat"} {
@@ -42,7 +42,7 @@ func TestFileCalls(t *testing.T) {
 		}
 	}
 	for _, k := range Kinds() {
-		if _, ok := NullHandle(k); !ok && k.IsFile() && k.IsHandle() && len(Constants(k)) == 0 {
+		if _, ok := NullHandle(k); !ok && k.IsPosix() && k.IsHandle() && len(Constants(k)) == 0 {
 			t.Errorf("%s: nothing stands for none", k)
 		}
 	}

@@ -111,10 +111,10 @@ const (
 	KindOffT              // off_t: offset in a file
 	KindOffTPointer       // pointer to an off_t, whose value is recorded; -1 for a null pointer
 	KindIovecLength       // length of one block of memory in a struct iovec
-	KindTextLength        // text that is written; only its number of characters is recorded
+	KindTextLengthOnly    // text that is written; only its number of characters is recorded
 	KindStringResult      // text that is returned; only its number of characters is recorded, -1 for NULL
 	KindAddressOrNull     // address; only whether it is null is recorded
-	KindOpaque            // address that is not recorded
+	KindUnrecordedAddress // address that is not recorded
 
 	// Kinds of constants that no parameter has.
 	KindLimitConstant // limit of the MPI library, such as MPI_MAX_PROCESSOR_NAME
@@ -126,20 +126,20 @@ const (
 	kindEnd
 )
 
-// A Form is how values of a kind are passed in C and stored in a record.
-type Form uint8
+// A ValueForm is how values of a kind are passed in C and stored in a record.
+type ValueForm uint8
 
 // The forms.
 const (
-	FormNone     Form = iota // values are not recorded
-	FormInt                  // an integer
-	FormDouble               // a double
-	FormHandle               // an MPI handle
-	FormObject               // a handle of the tools interface MPI_T
-	FormAddress              // a memory address, recorded as a segment and an offset
-	FormFunction             // the address of a function
-	FormString               // the bytes of a string
-	FormStatus               // an MPI_Status, or a status in Fortran
+	ValueFormNone       ValueForm = iota // values are not recorded
+	ValueFormInt                         // an integer
+	ValueFormDouble                      // a double
+	ValueFormHandle                      // an MPI handle
+	ValueFormToolObject                  // a handle of the tools interface MPI_T
+	ValueFormAddress                     // a memory address, recorded as a segment and an offset
+	ValueFormFunction                    // the address of a function
+	ValueFormString                      // the bytes of a string
+	ValueFormStatus                      // an MPI_Status, or a status in Fortran
 )
 
 // A Width is the size of a value of some kind in C.
@@ -155,7 +155,7 @@ const (
 
 type kindInfo struct {
 	name         string
-	form         Form
+	form         ValueForm
 	small, large Width
 	bits         bool // values are sets of bits, whose names are joined by |
 }
@@ -164,8 +164,8 @@ var kindTable = [kindEnd]kindInfo{
 	KindNone: {name: "none"},
 
 	KindInt:           int32Kind("int"),
-	KindCount:         {name: "count", form: FormInt, small: Width32, large: Width64},
-	KindDisp:          {name: "disp", form: FormInt, small: Width32, large: Width64},
+	KindCount:         {name: "count", form: ValueFormInt, small: Width32, large: Width64},
+	KindDisp:          {name: "disp", form: ValueFormInt, small: Width32, large: Width64},
 	KindRank:          int32Kind("rank"),
 	KindTag:           int32Kind("tag"),
 	KindLogical:       int32Kind("logical"),
@@ -184,9 +184,9 @@ var kindTable = [kindEnd]kindInfo{
 	KindDistribArg:    int32Kind("darg"),
 	KindTypeClass:     int32Kind("typeclass"),
 	KindSplitType:     int32Kind("splittype"),
-	KindAmode:         {name: "amode", form: FormInt, small: Width32, large: Width32, bits: true},
+	KindAmode:         {name: "amode", form: ValueFormInt, small: Width32, large: Width32, bits: true},
 	KindMPIWhence:     int32Kind("whence"),
-	KindAssert:        {name: "assert", form: FormInt, small: Width32, large: Width32, bits: true},
+	KindAssert:        {name: "assert", form: ValueFormInt, small: Width32, large: Width32, bits: true},
 	KindKeyval:        int32Kind("keyval"),
 	KindFint:          int32Kind("fint"),
 	KindPcontrolLevel: int32Kind("level"),
@@ -203,7 +203,7 @@ var kindTable = [kindEnd]kindInfo{
 	KindFileDisp:  int64Kind("filedisp"),
 	KindCount64:   int64Kind("count64"),
 	KindToolClock: int64Kind("tick"),
-	KindTime:      {name: "time", form: FormDouble, small: Width64, large: Width64},
+	KindTime:      {name: "time", form: ValueFormDouble, small: Width64, large: Width64},
 
 	KindComm:       handleKind("comm"),
 	KindGroup:      handleKind("group"),
@@ -217,36 +217,36 @@ var kindTable = [kindEnd]kindInfo{
 	KindErrhandler: handleKind("errhandler"),
 	KindSession:    handleKind("session"),
 
-	KindCvar:                  pointerKind("cvar", FormObject),
-	KindPvar:                  pointerKind("pvar", FormObject),
-	KindPvarSession:           pointerKind("pvarsession", FormObject),
-	KindToolEvent:             pointerKind("event", FormObject),
-	KindToolEventRegistration: pointerKind("eventreg", FormObject),
-	KindToolEnum:              pointerKind("enum", FormObject),
-	KindToolBoundHandle:       pointerKind("toolobj", FormObject),
+	KindCvar:                  pointerKind("cvar", ValueFormToolObject),
+	KindPvar:                  pointerKind("pvar", ValueFormToolObject),
+	KindPvarSession:           pointerKind("pvarsession", ValueFormToolObject),
+	KindToolEvent:             pointerKind("event", ValueFormToolObject),
+	KindToolEventRegistration: pointerKind("eventreg", ValueFormToolObject),
+	KindToolEnum:              pointerKind("enum", ValueFormToolObject),
+	KindToolBoundHandle:       pointerKind("toolobj", ValueFormToolObject),
 
-	KindBuffer:     pointerKind("buffer", FormAddress),
-	KindPointer:    pointerKind("pointer", FormAddress),
-	KindPointerOut: pointerKind("pointerout", FormAddress),
-	KindAddress:    {name: "address", form: FormAddress, small: Width64, large: Width64},
+	KindBuffer:     pointerKind("buffer", ValueFormAddress),
+	KindPointer:    pointerKind("pointer", ValueFormAddress),
+	KindPointerOut: pointerKind("pointerout", ValueFormAddress),
+	KindAddress:    {name: "address", form: ValueFormAddress, small: Width64, large: Width64},
 
-	KindFunction:  pointerKind("function", FormFunction),
-	KindString:    pointerKind("string", FormString),
-	KindStatus:    pointerKind("status", FormStatus),
-	KindCStatus:   pointerKind("cstatus", FormStatus),
-	KindFStatus:   pointerKind("fstatus", FormStatus),
-	KindF08Status: pointerKind("f08status", FormStatus),
+	KindFunction:  pointerKind("function", ValueFormFunction),
+	KindString:    pointerKind("string", ValueFormString),
+	KindStatus:    pointerKind("status", ValueFormStatus),
+	KindCStatus:   pointerKind("cstatus", ValueFormStatus),
+	KindFStatus:   pointerKind("fstatus", ValueFormStatus),
+	KindF08Status: pointerKind("f08status", ValueFormStatus),
 
-	KindArgc:    pointerKind("argc", FormNone),
-	KindArgv:    pointerKind("argvp", FormNone),
+	KindArgc:    pointerKind("argc", ValueFormNone),
+	KindArgv:    pointerKind("argvp", ValueFormNone),
 	KindVarargs: {name: "varargs"},
 
-	KindFileDescriptor:    {name: "descriptor", form: FormHandle, small: Width64, large: Width64},
-	KindFileStream:        {name: "stream", form: FormHandle, small: Width64, large: Width64},
-	KindDirStream:         {name: "directory", form: FormHandle, small: Width64, large: Width64},
-	KindMappedFileAddress: {name: "mapping", form: FormHandle, small: Width64, large: Width64},
-	KindFilePath:          pointerKind("path", FormString),
-	KindOpenFlags:         {name: "openflags", form: FormInt, small: Width32, large: Width32, bits: true},
+	KindFileDescriptor:    {name: "descriptor", form: ValueFormHandle, small: Width64, large: Width64},
+	KindFileStream:        {name: "stream", form: ValueFormHandle, small: Width64, large: Width64},
+	KindDirStream:         {name: "directory", form: ValueFormHandle, small: Width64, large: Width64},
+	KindMappedFileAddress: {name: "mapping", form: ValueFormHandle, small: Width64, large: Width64},
+	KindFilePath:          pointerKind("path", ValueFormString),
+	KindOpenFlags:         {name: "openflags", form: ValueFormInt, small: Width32, large: Width32, bits: true},
 	KindFilePermissions:   int32Kind("filemode"),
 	KindPosixWhence:       int32Kind("seek"),
 	KindErrno:             int32Kind("errno"),
@@ -256,10 +256,10 @@ var kindTable = [kindEnd]kindInfo{
 	KindOffT:              int64Kind("pos"),
 	KindOffTPointer:       int64Kind("posat"),
 	KindIovecLength:       int64Kind("iovec"),
-	KindTextLength:        int64Kind("text"),
+	KindTextLengthOnly:    int64Kind("text"),
 	KindStringResult:      int64Kind("line"),
 	KindAddressOrNull:     int64Kind("found"),
-	KindOpaque:            pointerKind("opaque", FormNone),
+	KindUnrecordedAddress: pointerKind("opaque", ValueFormNone),
 
 	KindLimitConstant: {name: "limit"},
 	KindWinFlavor:     {name: "winflavor"},
@@ -268,18 +268,18 @@ var kindTable = [kindEnd]kindInfo{
 }
 
 func int32Kind(name string) kindInfo {
-	return kindInfo{name: name, form: FormInt, small: Width32, large: Width32}
+	return kindInfo{name: name, form: ValueFormInt, small: Width32, large: Width32}
 }
 
 func int64Kind(name string) kindInfo {
-	return kindInfo{name: name, form: FormInt, small: Width64, large: Width64}
+	return kindInfo{name: name, form: ValueFormInt, small: Width64, large: Width64}
 }
 
 func handleKind(name string) kindInfo {
-	return kindInfo{name: name, form: FormHandle, small: WidthHandle, large: WidthHandle}
+	return kindInfo{name: name, form: ValueFormHandle, small: WidthHandle, large: WidthHandle}
 }
 
-func pointerKind(name string, form Form) kindInfo {
+func pointerKind(name string, form ValueForm) kindInfo {
 	return kindInfo{name: name, form: form, small: WidthPointer, large: WidthPointer}
 }
 
@@ -318,8 +318,8 @@ func (k Kind) Name() string { return k.info().name }
 
 func (k Kind) String() string { return k.info().name }
 
-// Form returns how values of the kind are passed and recorded.
-func (k Kind) Form() Form { return k.info().form }
+// ValueForm returns how values of the kind are passed and recorded.
+func (k Kind) ValueForm() ValueForm { return k.info().form }
 
 // Width returns the size of values of the kind in C. It may differ in the large form of a call.
 func (k Kind) Width(large bool) Width {
@@ -333,19 +333,19 @@ func (k Kind) Width(large bool) Width {
 func (k Kind) WidensInLargeForm() bool { return k.info().small != k.info().large }
 
 // IsHandle reports whether values are handles of MPI, or of open files of POSIX and C.
-func (k Kind) IsHandle() bool { return k.info().form == FormHandle }
+func (k Kind) IsHandle() bool { return k.info().form == ValueFormHandle }
 
 // IsTool reports whether values are handles of the tools interface MPI_T.
-func (k Kind) IsTool() bool { return k.info().form == FormObject }
+func (k Kind) IsTool() bool { return k.info().form == ValueFormToolObject }
 
-// IsBits reports whether values are sets of bits.
-func (k Kind) IsBits() bool { return k.info().bits }
+// IsBitSet reports whether values are sets of bits.
+func (k Kind) IsBitSet() bool { return k.info().bits }
 
-// IsFile reports whether only functions of POSIX and C, those of io.txt, have parameters of the kind.
-func (k Kind) IsFile() bool { return k >= KindFileDescriptor && k <= KindOpaque }
+// IsPosix reports whether only functions of POSIX and C, those of io.txt, have parameters of the kind.
+func (k Kind) IsPosix() bool { return k >= KindFileDescriptor && k <= KindUnrecordedAddress }
 
 // IsStatus reports whether values are statuses of C or of Fortran.
-func (k Kind) IsStatus() bool { return k.info().form == FormStatus }
+func (k Kind) IsStatus() bool { return k.info().form == ValueFormStatus }
 
 // IsParam reports whether a parameter may be of this kind, instead of only constants.
 func (k Kind) IsParam() bool { return k > KindNone && k < KindLimitConstant }

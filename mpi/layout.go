@@ -7,10 +7,10 @@ type Layout struct {
 	Flavour       Flavour
 	Status        StatusLayout
 	FortranStatus FortranStatusLayout
-	C             Sentinels
+	CSentinels    Sentinels
 	// The special addresses of mpif.h and of the Fortran modules: one element for each of their sets. Empty: they are
 	// those of C.
-	Fortran []Sentinels
+	FortranSentinels []Sentinels
 
 	handleSize int
 	fileSize   int
@@ -24,7 +24,7 @@ func (l *Layout) HandleSize(kind Kind) int {
 	if kind == KindFile {
 		return l.fileSize
 	}
-	if kind.IsFile() {
+	if kind.IsPosix() {
 		return 8
 	}
 	return l.handleSize
@@ -32,29 +32,29 @@ func (l *Layout) HandleSize(kind Kind) int {
 
 // A StatusLayout is the size of MPI_Status and the offsets of its fields, in bytes.
 type StatusLayout struct {
-	Size               int
-	Source, Tag, Error int
-	Count              CountForm
+	SizeBytes                            int
+	SourceOffset, TagOffset, ErrorOffset int
+	CountForm                            StatusCountForm
 }
 
-// A CountForm is where a status has the number of bytes received, and whether the operation was cancelled.
-type CountForm uint8
+// A StatusCountForm is where a status has the number of bytes received, and whether the operation was cancelled.
+type StatusCountForm uint8
 
 // The values of CountForm.
 const (
-	// CountHidden: in no known field, so MPI_Get_elements_x and MPI_Test_cancelled must be called.
-	CountHidden CountForm = iota
-	// CountSplit: the low 32 bits of the count are at offset 0. At offset 4, the lowest bit says whether the
+	// StatusCountHidden: in no known field, so MPI_Get_elements_x and MPI_Test_cancelled must be called.
+	StatusCountHidden StatusCountForm = iota
+	// StatusCountSplit: the low 32 bits of the count are at offset 0. At offset 4, the lowest bit says whether the
 	// operation was cancelled, and the other 31 bits are the high bits of the count.
-	CountSplit
-	// CountWord: whether the operation was cancelled is 32 bits at offset 12, the count is 64 bits at offset 16.
-	CountWord
+	StatusCountSplit
+	// StatusCountWord: whether the operation was cancelled is 32 bits at offset 12, the count is 64 bits at offset 16.
+	StatusCountWord
 )
 
 // A FortranStatusLayout is the size of a status that is an array of INTEGERs, and the indices of its fields, from 0.
 type FortranStatusLayout struct {
-	Size               int // number of INTEGERs in a status
-	Source, Tag, Error int
+	IntegerCount                      int // number of INTEGERs in a status
+	SourceIndex, TagIndex, ErrorIndex int
 }
 
 // Sentinels are the special addresses, such as MPI_IN_PLACE, that mean something else than the memory there.
@@ -92,9 +92,9 @@ func contentsOf(s string) Sentinel { return Sentinel{Form: SentinelPointee, Symb
 var layouts = [flavourEnd]Layout{
 	FlavourABI: {
 		Flavour: FlavourABI, handleSize: 8, fileSize: 8,
-		Status:        StatusLayout{Size: 32, Source: 0, Tag: 4, Error: 8, Count: CountHidden},
-		FortranStatus: FortranStatusLayout{Size: 8, Source: 0, Tag: 1, Error: 2},
-		C: Sentinels{
+		Status:        StatusLayout{SizeBytes: 32, SourceOffset: 0, TagOffset: 4, ErrorOffset: 8, CountForm: StatusCountHidden},
+		FortranStatus: FortranStatusLayout{IntegerCount: 8, SourceIndex: 0, TagIndex: 1, ErrorIndex: 2},
+		CSentinels: Sentinels{
 			Bottom: value(0), InPlace: value(1), BufferAutomatic: value(2),
 			StatusIgnore: value(0), StatusesIgnore: value(0),
 			Unweighted: value(10), WeightsEmpty: value(11),
@@ -104,15 +104,15 @@ var layouts = [flavourEnd]Layout{
 	FlavourMPICH: {
 		// MPI_File is a pointer of 8 bytes, while all other handles have 4.
 		Flavour: FlavourMPICH, handleSize: 4, fileSize: 8,
-		Status:        StatusLayout{Size: 20, Source: 8, Tag: 12, Error: 16, Count: CountSplit},
-		FortranStatus: FortranStatusLayout{Size: 5, Source: 2, Tag: 3, Error: 4},
-		C: Sentinels{
+		Status:        StatusLayout{SizeBytes: 20, SourceOffset: 8, TagOffset: 12, ErrorOffset: 16, CountForm: StatusCountSplit},
+		FortranStatus: FortranStatusLayout{IntegerCount: 5, SourceIndex: 2, TagIndex: 3, ErrorIndex: 4},
+		CSentinels: Sentinels{
 			Bottom: value(0), InPlace: value(-1), BufferAutomatic: value(-2),
 			StatusIgnore: value(1), StatusesIgnore: value(1),
 			Unweighted: contentsOf("MPI_UNWEIGHTED"), WeightsEmpty: contentsOf("MPI_WEIGHTS_EMPTY"),
 			ErrcodesIgnore: value(0), ArgvNull: value(0), ArgvsNull: value(0),
 		},
-		Fortran: []Sentinels{
+		FortranSentinels: []Sentinels{
 			// For mpif.h and module mpi: common blocks, whose addresses the library learns at its first call from
 			// Fortran.
 			{
@@ -136,15 +136,15 @@ var layouts = [flavourEnd]Layout{
 	},
 	FlavourOpenMPI: {
 		Flavour: FlavourOpenMPI, handleSize: 8, fileSize: 8,
-		Status:        StatusLayout{Size: 24, Source: 0, Tag: 4, Error: 8, Count: CountWord},
-		FortranStatus: FortranStatusLayout{Size: 6, Source: 0, Tag: 1, Error: 2},
-		C: Sentinels{
+		Status:        StatusLayout{SizeBytes: 24, SourceOffset: 0, TagOffset: 4, ErrorOffset: 8, CountForm: StatusCountWord},
+		FortranStatus: FortranStatusLayout{IntegerCount: 6, SourceIndex: 0, TagIndex: 1, ErrorIndex: 2},
+		CSentinels: Sentinels{
 			Bottom: value(0), InPlace: value(1), BufferAutomatic: value(4),
 			StatusIgnore: value(0), StatusesIgnore: value(0),
 			Unweighted: value(2), WeightsEmpty: value(3),
 			ErrcodesIgnore: value(0), ArgvNull: value(0), ArgvsNull: value(0),
 		},
-		Fortran: []Sentinels{{ // for mpif.h and both modules: the same common blocks
+		FortranSentinels: []Sentinels{{ // for mpif.h and both modules: the same common blocks
 			Bottom: addressOf("mpi_fortran_bottom_"), InPlace: addressOf("mpi_fortran_in_place_"),
 			BufferAutomatic: addressOf("mpi_fortran_buffer_automatic_"),
 			StatusIgnore:    addressOf("mpi_fortran_status_ignore_"),
@@ -157,16 +157,16 @@ var layouts = [flavourEnd]Layout{
 	},
 }
 
-// TypeSize returns the data size in bytes of a predefined datatype on a 64-bit machine, by its number in the standard
+// PredefinedTypeSize returns the data size in bytes of a predefined datatype on a 64-bit machine, by its number in the standard
 // ABI. The bool is false for MPI_DATATYPE_NULL and unknown numbers.
-func TypeSize(handle int64) (int64, bool) {
+func PredefinedTypeSize(handle int64) (int64, bool) {
 	t, ok := typeSizes()[handle]
 	return t.size, ok && t.size >= 0
 }
 
-// TypeExtent returns the extent in bytes of a predefined datatype, by its number in the standard ABI. It is the size
+// PredefinedTypeExtent returns the extent in bytes of a predefined datatype, by its number in the standard ABI. It is the size
 // unless constants.txt has an extent.
-func TypeExtent(handle int64) (int64, bool) {
+func PredefinedTypeExtent(handle int64) (int64, bool) {
 	t, ok := typeSizes()[handle]
 	if t.extent < 0 {
 		return t.size, ok && t.size >= 0

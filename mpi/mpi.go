@@ -28,24 +28,24 @@ var (
 	fileConstantsText string
 )
 
-// FirstFileCallID is the lowest id of functions of POSIX and C; functions of MPI have lower ones.
-const FirstFileCallID = 2048
+// FirstPosixFileCallID is the lowest id of functions of POSIX and C; functions of MPI have lower ones.
+const FirstPosixFileCallID = 2048
 
 var (
 	callTable = sync.OnceValue(func() *stanzas { return findStanzas("calls.txt", callsText, 0, 1024) })
-	fileTable = sync.OnceValue(func() *stanzas { return findStanzas("io.txt", filesText, FirstFileCallID, 128) })
+	fileTable = sync.OnceValue(func() *stanzas { return findStanzas("io.txt", filesText, FirstPosixFileCallID, 128) })
 )
 
-// FileCalls returns the functions of POSIX and C in io.txt, in the order of their ids. The caller must not change
+// PosixFileCalls returns the functions of POSIX and C in io.txt, in the order of their ids. The caller must not change
 // them.
-func FileCalls() []*Call { return fileTable().all() }
+func PosixFileCalls() []*Call { return fileTable().all() }
 
 // Calls returns all functions of MPI in the order of their ids. The caller must not
 // change them.
 func Calls() []*Call { return callTable().all() }
 
-// Lookup returns the function of MPI, POSIX or C with this name.
-func Lookup(name string) (*Call, bool) {
+// CallNamed returns the function of MPI, POSIX or C with this name.
+func CallNamed(name string) (*Call, bool) {
 	t := callTable()
 	if !strings.HasPrefix(name, "MPI_") {
 		t = fileTable()
@@ -57,11 +57,11 @@ func Lookup(name string) (*Call, bool) {
 	return t.call(id), true
 }
 
-// ByID returns the function with this id. Ids come from records and traces, so callers must expect false for unknown
+// CallByID returns the function with this id. Ids come from records and traces, so callers must expect false for unknown
 // ones.
-func ByID(id uint16) (*Call, bool) {
+func CallByID(id uint16) (*Call, bool) {
 	t := callTable()
-	if id >= FirstFileCallID {
+	if id >= FirstPosixFileCallID {
 		t = fileTable()
 	}
 	c := t.call(id)

@@ -195,13 +195,13 @@ func (p *callParser) parseHead(c *Call, words []string) ([]string, error) {
 	if class < 0 {
 		return nil, fmt.Errorf("unknown class %q", words[0])
 	}
-	c.Class, words = Class(class), words[1:]
+	c.WrapperClass, words = WrapperClass(class), words[1:]
 	quoted := len(words) > 0 && strings.HasPrefix(words[0], `"`)
-	if quoted != (c.Class == ClassUnwrapped) {
+	if quoted != (c.WrapperClass == WrapperAbsent) {
 		return nil, fmt.Errorf("%s: an unwrapped call, and no other, has a quoted reason", c.Name)
 	}
 	if quoted {
-		c.Reason, words = words[0][1:], words[1:]
+		c.UnwrappedReason, words = words[0][1:], words[1:]
 	}
 	return words, nil
 }
@@ -318,23 +318,23 @@ func parseModifier(q *Param, word string) error {
 	case word == "large-only":
 		q.LargeOnly = true
 	case word == "inplace":
-		q.Content.InPlace = true
+		q.BufferContent.AbsentIfInPlace = true
 	case word == "varies":
 		q.VariesByDeclaration = true
 	case name == "data" || name == "memory":
 		e, err := parseExpr(arg)
-		q.content, q.Content.Transferred = e, name == "data"
+		q.content, q.BufferContent.Transferred = e, name == "data"
 		return err
 	case name == "written":
 		e, err := parseExpr(arg)
 		q.WrittenLen = e
 		return err
 	case name == "at" && isName(arg):
-		q.Content.Displs = arg
+		q.BufferContent.Displs = arg
 	case name == "if" && isName(arg):
-		q.ValidIf = arg
+		q.ValidIfNonZero = arg
 	case name == "unless-inplace" && isName(arg):
-		q.UnlessInPlace = arg
+		q.IgnoredIfInPlace = arg
 	default:
 		return fmt.Errorf("unknown modifier %q", word)
 	}
@@ -380,14 +380,14 @@ func checkParam(c *Call, q *Param) error {
 	if err := newContent(c, q); err != nil {
 		return err
 	}
-	if q.ValidIf != "" {
-		if i := c.Index(q.ValidIf); i < 0 || !c.Params[i].HasOut() {
-			return fmt.Errorf("if(%s) names no output", q.ValidIf)
+	if q.ValidIfNonZero != "" {
+		if i := c.Index(q.ValidIfNonZero); i < 0 || !c.Params[i].HasLeavePart() {
+			return fmt.Errorf("if(%s) names no output", q.ValidIfNonZero)
 		}
 	}
-	if q.UnlessInPlace != "" {
-		if i := c.Index(q.UnlessInPlace); i < 0 || c.Params[i].Kind != KindBuffer {
-			return fmt.Errorf("unless-inplace(%s) names no buffer", q.UnlessInPlace)
+	if q.IgnoredIfInPlace != "" {
+		if i := c.Index(q.IgnoredIfInPlace); i < 0 || c.Params[i].Kind != KindBuffer {
+			return fmt.Errorf("unless-inplace(%s) names no buffer", q.IgnoredIfInPlace)
 		}
 	}
 	if q.Kind == KindString && q.Dir != DirIn && q.Len == nil {
@@ -415,11 +415,11 @@ func checkParam(c *Call, q *Param) error {
 		r := &c.Params[i]
 		of, isOf := e.(*PropertyExpr)
 		switch {
-		case !isOf && (r.Array || r.Kind.Form() != FormInt && r.Kind != KindArgc):
+		case !isOf && (r.Array || r.Kind.ValueForm() != ValueFormInt && r.Kind != KindArgc):
 			bad = fmt.Errorf("length %s is no integer", name)
-		case isOf && of.Property.OfArray() && !r.Array:
+		case isOf && of.Property.IsOfArray() && !r.Array:
 			bad = fmt.Errorf("length %s: %s is no array", e, name)
-		case isOf && !of.Property.OfArray() && (r.Array || r.Kind != of.Property.of()):
+		case isOf && !of.Property.IsOfArray() && (r.Array || r.Kind != of.Property.of()):
 			bad = fmt.Errorf("length %s: %s is no %s", e, name, of.Property.of())
 		case isOf && of.Rank != "" && (c.Index(of.Rank) < 0 || c.Params[c.Index(of.Rank)].Kind != KindRank):
 			bad = fmt.Errorf("length %s: %s is no rank", e, of.Rank)

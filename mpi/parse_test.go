@@ -61,7 +61,7 @@ func TestParseCalls(t *testing.T) {
 		t.Errorf("count is %d and %d bits wide", send.Width(count), large.Width(count))
 	}
 	wtime := table.byName["MPI_Wtime"]
-	if wtime.Class != ClassUnwrapped || wtime.Reason != "not a (message) passing call" || wtime.ReturnKind != KindTime || !wtime.Has(AttrLocal) {
+	if wtime.WrapperClass != WrapperAbsent || wtime.UnwrappedReason != "not a (message) passing call" || wtime.ReturnKind != KindTime || !wtime.Has(AttrLocal) {
 		t.Errorf("wtime: %+v", wtime)
 	}
 	graph := table.byName["MPI_Graph_create"]
@@ -69,22 +69,22 @@ func TestParseCalls(t *testing.T) {
 		t.Errorf("attributes %q", graph.Attrs)
 	}
 	weights := graph.Params[4]
-	if got := weights.Len.String(); got != "3*nnodes+size(comm)" || !weights.OnlyRoot || weights.UnlessInPlace != "buf" {
+	if got := weights.Len.String(); got != "3*nnodes+size(comm)" || !weights.OnlyRoot || weights.IgnoredIfInPlace != "buf" {
 		t.Errorf("weights: %s %+v", got, weights)
 	}
 	name := graph.Params[7]
-	if name.Array || name.Len.String() != "MPI_MAX_OBJECT_NAME" || name.ValidIf != "flag" {
+	if name.Array || name.Len.String() != "MPI_MAX_OBJECT_NAME" || name.ValidIfNonZero != "flag" {
 		t.Errorf("name: %+v", name)
 	}
-	if argvs := graph.Params[8]; !argvs.Array || argvs.InnerLen != (NullTerminated{}) {
+	if argvs := graph.Params[8]; !argvs.Array || argvs.InnerLen != (NullTerminatedExpr{}) {
 		t.Errorf("argvs: %+v", argvs)
 	}
 	some := table.byName["MPI_Testsome"]
-	if r := &some.Params[1]; !r.HasIn() || r.HasOut() || !r.ByAddress() {
-		t.Errorf("inout requests: in %v out %v", r.HasIn(), r.HasOut())
+	if r := &some.Params[1]; !r.HasEnterPart() || r.HasLeavePart() || !r.IsPassedByAddress() {
+		t.Errorf("inout requests: in %v out %v", r.HasEnterPart(), r.HasLeavePart())
 	}
-	if c := &table.byName["MPI_Comm_free"].Params[0]; !c.HasIn() || c.HasOut() {
-		t.Errorf("freed handle: in %v out %v", c.HasIn(), c.HasOut())
+	if c := &table.byName["MPI_Comm_free"].Params[0]; !c.HasEnterPart() || c.HasLeavePart() {
+		t.Errorf("freed handle: in %v out %v", c.HasEnterPart(), c.HasLeavePart())
 	}
 }
 
@@ -167,7 +167,7 @@ func TestKinds(t *testing.T) {
 		if got, ok := KindNamed(k.Name()); !ok || got != k {
 			t.Errorf("KindNamed(%q) = %v, %v", k.Name(), got, ok)
 		}
-		if k.Form() == FormInt && k.Width(false) != Width32 && k.Width(false) != Width64 {
+		if k.ValueForm() == ValueFormInt && k.Width(false) != Width32 && k.Width(false) != Width64 {
 			t.Errorf("%s: an integer of width %d", k, k.Width(false))
 		}
 	}

@@ -76,15 +76,15 @@ func NewPredefinedHandles(f Flavour, kind Kind, address func(symbol string) (uin
 	return h
 }
 
-// ABI returns the number that a predefined handle of the process has in the standard ABI; false if raw is no
+// ToABI returns the number that a predefined handle of the process has in the standard ABI; false if raw is no
 // predefined handle.
-func (h *PredefinedHandles) ABI(raw uint64) (int64, bool) {
+func (h *PredefinedHandles) ToABI(raw uint64) (int64, bool) {
 	v, ok := h.abi[raw]
 	return v, ok
 }
 
-// Raw returns the process's value of a predefined handle, given its number in the standard ABI.
-func (h *PredefinedHandles) Raw(abi int64) (uint64, bool) {
+// FromABI returns the process's value of a predefined handle, given its number in the standard ABI.
+func (h *PredefinedHandles) FromABI(abi int64) (uint64, bool) {
 	v, ok := h.raw[abi]
 	return v, ok
 }

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// FirstHandleID is the lowest number that a trace has for a handle made by the program. Lower numbers are predefined
+// FirstUserHandleID is the lowest number that a trace has for a handle made by the program. Lower numbers are predefined
 // handles.
-const FirstHandleID = 1024
+const FirstUserHandleID = 1024
 
 // A NumberTable translates the numbers of one kind between a flavour and the standard ABI. The zero NumberTable
 // leaves all numbers unchanged.
@@ -33,9 +33,9 @@ type pair struct{ from, to int64 }
 // denseSpan is the number of the flavour's numbers around 0 that may be in dense.
 const denseSpan = 512
 
-// Translation returns the table for numbers of a kind in a flavour. Handles have no such table, but
+// NumberTableOf returns the table for numbers of a kind in a flavour. Handles have no such table, but
 // PredefinedHandles.
-func Translation(f Flavour, kind Kind) *NumberTable {
+func NumberTableOf(f Flavour, kind Kind) *NumberTable {
 	t := &translations[f][kind]
 	t.once.Do(func() { t.table = makeTable(f, kind) })
 	return t.table
@@ -52,8 +52,8 @@ func (t *NumberTable) IsIdentity() bool {
 	return len(t.dense) == 0 && len(t.far) == 0 && len(t.bits) == 0 && !t.strip
 }
 
-// ABI translates a number of the flavour to the standard ABI.
-func (t *NumberTable) ABI(v int64) int64 {
+// ToABI translates a number of the flavour to the standard ABI.
+func (t *NumberTable) ToABI(v int64) int64 {
 	if t.bits != nil {
 		return mapBits(t.bits, v, false)
 	}
@@ -66,8 +66,8 @@ func (t *NumberTable) ABI(v int64) int64 {
 	return lookup(t.far, v)
 }
 
-// Raw translates a number of the standard ABI to the flavour.
-func (t *NumberTable) Raw(v int64) int64 {
+// FromABI translates a number of the standard ABI to the flavour.
+func (t *NumberTable) FromABI(v int64) int64 {
 	if t.bits != nil {
 		return mapBits(t.bits, v, true)
 	}
@@ -132,7 +132,7 @@ func stripErrorCode(v int64) int64 {
 
 func makeTable(f Flavour, kind Kind) *NumberTable {
 	t := &NumberTable{}
-	if f == FlavourABI || kind.IsHandle() || kind == KindLimitConstant || kind.IsFile() {
+	if f == FlavourABI || kind.IsHandle() || kind == KindLimitConstant || kind.IsPosix() {
 		return t // limits have no number in the ABI to translate to: they are amounts
 	}
 	var from, extra []pair
@@ -142,12 +142,12 @@ func makeTable(f Flavour, kind Kind) *NumberTable {
 			continue
 		}
 		from = append(from, pair{v, c.Value})
-		if w, ok := c.FortranRaw(f); ok && w != v {
+		if w, ok := c.FortranValueIn(f); ok && w != v {
 			extra = append(extra, pair{w, c.Value})
 		}
 	}
 	from = closePairs(from)
-	if kind.IsBits() {
+	if kind.IsBitSet() {
 		t.bits = from
 		return t
 	}

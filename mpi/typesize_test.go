@@ -6,7 +6,7 @@ import "testing"
 func TestTypeSize(t *testing.T) {
 	seen := 0
 	for _, c := range Constants(KindDatatype) {
-		n, ok := TypeSize(c.Value)
+		n, ok := PredefinedTypeSize(c.Value)
 		if c.Name == "MPI_DATATYPE_NULL" {
 			if ok {
 				t.Errorf("%s has a size", c.Name)

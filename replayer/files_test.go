@@ -22,7 +22,7 @@ func TestFilesStayInTheirDirectory(t *testing.T) {
 	call := (*replay.Call)(unsafe.Pointer(&memory[room]))
 	ask := func(function, text string, words ...uint64) uint64 {
 		copy(memory, text+"\x00")
-		*call = replay.Call{Function: h.FunctionAddress(function)}
+		*call = replay.Call{FunctionAddress: h.FunctionAddress(function)}
 		call.Words[0] = at
 		copy(call.Words[1:], words)
 		h.MakeCall(call)

@@ -123,12 +123,12 @@ func (h *host) initUnder() {
 	u, _ := undefined.ValueIn(h.flavour)
 	e, _ := inStatus.ValueIn(h.flavour)
 	m := C.struct_under_mpi{
-		handle_size: C.int32_t(l.HandleSize(mpi.KindRequest)), status_size: C.int32_t(l.Status.Size),
-		st_error: C.int32_t(l.Status.Error), undefined: C.int32_t(u), err_in_status: C.int32_t(e), err_pending: C.int32_t(r),
+		handle_size: C.int32_t(l.HandleSize(mpi.KindRequest)), status_size: C.int32_t(l.Status.SizeBytes),
+		st_error: C.int32_t(l.Status.ErrorOffset), undefined: C.int32_t(u), err_in_status: C.int32_t(e), err_pending: C.int32_t(r),
 	}
 	// These constants are small numbers, so they are stored as numbers in C's pointer fields.
-	*(*uint64)(unsafe.Pointer(&m.status_ignore)) = uint64(l.C.StatusIgnore.Value)
-	*(*uint64)(unsafe.Pointer(&m.statuses_ignore)) = uint64(l.C.StatusesIgnore.Value)
+	*(*uint64)(unsafe.Pointer(&m.status_ignore)) = uint64(l.CSentinels.StatusIgnore.Value)
+	*(*uint64)(unsafe.Pointer(&m.statuses_ignore)) = uint64(l.CSentinels.StatusesIgnore.Value)
 	C.under_init(&m)
 }
 
@@ -162,7 +162,7 @@ func (h *host) has(name string) unsafe.Pointer {
 }
 
 // FunctionAddress returns the address of the function that a program would call: a tracer's if one is preloaded, else
-// the MPI's. Without a tracer, functions whose outcome the trace dictates (replay.IsDirected) are those of the replay's
+// the MPI's. Without a tracer, functions whose outcome the trace dictates (replay.HasForcedOutcome) are those of the replay's
 // library.
 func (h *host) FunctionAddress(name string) uint64 {
 	if f := onFiles(name); f != nil {
@@ -176,7 +176,7 @@ func (h *host) FunctionAddress(name string) uint64 {
 	if f == nil || strings.HasPrefix(name, "PMPI_") { // PMPI_ names are for calls that tracers must not see
 		f = own
 	}
-	if replay.IsDirected(name) && C.same_object(f, h.init) != 0 {
+	if replay.HasForcedOutcome(name) && C.same_object(f, h.init) != 0 {
 		p := C.CString("P" + name)
 		defer C.free(unsafe.Pointer(p))
 		if u := C.under_find(p); u != nil {

@@ -58,8 +58,8 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	if len(cfg.Probe) > 0 {
-		return probe(h, cfg.Probe)
+	if len(cfg.ProbedFunctions) > 0 {
+		return probe(h, cfg.ProbedFunctions)
 	}
 	if cfg.Calibrate != nil {
 		return calibration(h, cfg.Calibrate)
@@ -76,7 +76,7 @@ func run() error {
 		return err
 	}
 	o := cfg.Options
-	if cfg.Derived {
+	if cfg.DeriveReceives {
 		if o.Order, err = replay.NewEventOrder(r, number); err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	unseen, err := p.NoInitCall()
+	unseen, err := p.LacksInitCall()
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func run() error {
 			return err
 		}
 	}
-	replay.Watchdog{Timeout: cfg.Timeout, Dir: cfg.Reports}.Start(p, h)
+	replay.Watchdog{Timeout: cfg.Timeout, Dir: cfg.ReportFolder}.Start(p, h)
 	streams := p.Streams()
 	ended := make(chan struct{})
 	for _, s := range streams[1:] {
@@ -112,7 +112,7 @@ func run() error {
 	for range streams[1:] {
 		<-ended
 	}
-	return p.WriteReport(cfg.Reports)
+	return p.WriteReport(cfg.ReportFolder)
 }
 
 // probe prints in JSON the MPI's flavour, and which of the functions it lacks.

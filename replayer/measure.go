@@ -77,9 +77,9 @@ func (h *host) initialise() error {
 func (h *host) call(name string, words ...uint64) int {
 	at, _ := h.Alloc(int64(unsafe.Sizeof(replay.Call{})))
 	c := (*replay.Call)(*(*unsafe.Pointer)(unsafe.Pointer(&at)))
-	c.Function = uint64(uintptr(h.plain(name)))
+	c.FunctionAddress = uint64(uintptr(h.plain(name)))
 	copy(c.Words[:], words)
-	if c.Function == 0 {
+	if c.FunctionAddress == 0 {
 		return -1
 	}
 	h.MakeCall(c)
@@ -116,7 +116,7 @@ func newLab(h *host, file string) (*lab, error) {
 		file_write_at: h.plain("MPI_File_write_at"), file_read_at: h.plain("MPI_File_read_at"), file_write_at_all: h.plain("MPI_File_write_at_all"),
 		self: h.handle("MPI_COMM_SELF"), no_info: h.handle("MPI_INFO_NULL"), mode: h.handle("MPI_MODE_CREATE") | h.handle("MPI_MODE_RDWR"), file: C.CString(file),
 		world: h.handle("MPI_COMM_WORLD"), byte: h.handle("MPI_BYTE"), number: h.handle("MPI_DOUBLE"), sum: h.handle("MPI_SUM"),
-		ignore: C.uint64_t(mpi.LayoutOf(h.flavour).C.StatusIgnore.Value),
+		ignore: C.uint64_t(mpi.LayoutOf(h.flavour).CSentinels.StatusIgnore.Value),
 	}
 	at, err := h.Alloc(4096 + 8*mostSamples)
 	if err != nil {
@@ -175,7 +175,7 @@ func measured(rc C.int) error {
 // lead is rank 0's part: it runs the experiments on all ranks and writes the result file.
 func (l *lab) lead(h *host, task *machine.MeasureTask) error {
 	if task.TracedCalls > 0 {
-		for _, x := range []machine.Experiment{{Kind: machine.MeasureLocalCalls, InnerRepetitions: task.TracedCalls, Samples: 1}, {Kind: machine.MeasureTalks, ToRank: 1, Bytes: 64, InnerRepetitions: task.TracedCalls}} {
+		for _, x := range []machine.Experiment{{Kind: machine.MeasureLocalCalls, InnerRepetitions: task.TracedCalls, Samples: 1}, {Kind: machine.MeasureTracedExchanges, ToRank: 1, Bytes: 64, InnerRepetitions: task.TracedCalls}} {
 			if _, err := l.Run(x); err != nil {
 				return err
 			}
@@ -192,18 +192,18 @@ func (l *lab) lead(h *host, task *machine.MeasureTask) error {
 	var noise *machine.NoiseError
 	switch {
 	case errors.As(err, &noise): // the machine is too noisy: the job ends normally, and the result file says so
-		result.Noise = noise.Error()
+		result.NoiseErrorText = noise.Error()
 	case err != nil:
 		return err
 	default:
 		m.Name, m.FiguresSource = "measured", "spoor machine measure"
-		result.Machine = string(m.Text(""))
+		result.MachineText = string(m.FileText(""))
 	}
-	if result.LocalNs, err = l.local(); err != nil {
+	if result.LocalCallNs, err = l.local(); err != nil {
 		return err
 	}
 	result.Library = l.library(h)
-	result.Seats = l.seats
+	result.RankBindings = l.seats
 	return result.Write(task.ResultFile)
 }
 
@@ -279,7 +279,7 @@ func (l *lab) serve() error {
 		if err := failedWith("MPI_Recv", C.measure_quiet_receive(0, tagTask, unsafe.Pointer(e), C.int64_t(unsafe.Sizeof(*e)))); err != nil {
 			return err
 		}
-		if machine.ExperimentKind(e.kind) == machine.MeasureNothing {
+		if machine.ExperimentKind(e.kind) == machine.MeasureEnd {
 			return nil
 		}
 		if err := measured(C.measure_run(e, l.out)); err != nil {
@@ -294,7 +294,7 @@ func (l *lab) serve() error {
 }
 
 func (l *lab) end() error {
-	e := l.experiment(machine.Experiment{Kind: machine.MeasureNothing})
+	e := l.experiment(machine.Experiment{Kind: machine.MeasureEnd})
 	for r := 1; r < l.size; r++ {
 		if err := failedWith("MPI_Send", C.measure_send(C.int(r), tagTask, unsafe.Pointer(e), C.int64_t(unsafe.Sizeof(*e)))); err != nil {
 			return err

@@ -21,7 +21,7 @@ func TestRepeat(t *testing.T) {
 	at += 1 << 12
 	r := (*replay.RepeatedCall)(*(*unsafe.Pointer)(unsafe.Pointer(&at)))
 	now := func() int64 {
-		c.Function, c.NotBeforeNs = h.StandInAddress(reissue.StandInNothing), 0
+		c.FunctionAddress, c.NotBeforeNs = h.StandInAddress(reissue.StandInNoOp), 0
 		h.MakeCall(c)
 		return c.EndNs
 	}
@@ -52,7 +52,7 @@ func TestRepeat(t *testing.T) {
 	}
 
 	*r = replay.RepeatedCall{Count: 3, PreviousEndNs: now()}
-	c.Function = uint64(uintptr(h.own("getpid")))
+	c.FunctionAddress = uint64(uintptr(h.own("getpid")))
 	for want := range int64(3) {
 		if h.RepeatCall(c, r); r.NextIndex != want+1 || int64(c.Result) <= 0 {
 			t.Errorf("%d calls were made, expected to stop after %d, which gave %d", r.NextIndex, want+1, c.Result)

@@ -16,8 +16,8 @@ type RankAllocs struct {
 	streams   []*grammar.Grammar // by stream: its events in order, as indices in List
 }
 
-// Order yields the allocation events of a stream in order, as indices in List.
-func (l *RankAllocs) Order(stream int) iter.Seq[int] {
+// IndicesInOrder yields the allocation events of a stream in order, as indices in List.
+func (l *RankAllocs) IndicesInOrder(stream int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if stream >= len(l.streams) {
 			return
@@ -35,8 +35,8 @@ func (l *RankAllocs) Order(stream int) iter.Seq[int] {
 func (l *RankAllocs) All(stream int) iter.Seq2[uint64, AllocEvent] {
 	return func(yield func(uint64, AllocEvent) bool) {
 		at := uint64(0)
-		for n := range l.Order(stream) {
-			at += l.List[n].Calls
+		for n := range l.IndicesInOrder(stream) {
+			at += l.List[n].CallsSincePrevious
 			if !yield(at, l.List[n]) {
 				return
 			}
@@ -50,7 +50,7 @@ func (r *Reader) readAllocs() (t *sections.AllocTable, err error) {
 
 // allocTable reads a section that has the format of the allocation events.
 func (r *Reader) allocTable(section byte) (t *sections.AllocTable, err error) {
-	t = &sections.AllocTable{SetOfRank: make(map[int][2]int)}
+	t = &sections.AllocTable{SetAndIndexOfRank: make(map[int][2]int)}
 	err = r.optional(section, func(w *wire.Reader) {
 		for range w.Count(4) {
 			l := sections.DecodeAllocs(w, r.ranks.Ranks)
@@ -59,11 +59,11 @@ func (r *Reader) allocTable(section byte) (t *sections.AllocTable, err error) {
 			}
 			i := 0
 			for rank := range l.Ranks.All() {
-				if _, ok := t.SetOfRank[int(rank)]; ok {
+				if _, ok := t.SetAndIndexOfRank[int(rank)]; ok {
 					w.Fail("rank %d has allocation events twice", rank)
 					return
 				}
-				t.SetOfRank[int(rank)] = [2]int{len(t.Sets), i}
+				t.SetAndIndexOfRank[int(rank)] = [2]int{len(t.Sets), i}
 				i++
 			}
 			t.Sets = append(t.Sets, l)
@@ -79,7 +79,7 @@ func (k *Rank) Allocs() (*RankAllocs, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, ok := t.SetOfRank[k.number]
+	at, ok := t.SetAndIndexOfRank[k.number]
 	if !ok {
 		return nil, nil
 	}
@@ -89,7 +89,7 @@ func (k *Rank) Allocs() (*RankAllocs, error) {
 		c := &set.List[i]
 		seg := c.Segment.At(at[1])
 		l.List[i] = AllocEvent{
-			Free: c.Free, Calls: uint64(c.Calls.At(at[1])), Size: uint64(c.Size.At(at[1])),
+			IsFree: c.IsFree, CallsSincePrevious: uint64(c.CallsSincePrevious.At(at[1])), Size: uint64(c.Size.At(at[1])),
 			Segment: location(seg),
 		}
 	}

@@ -12,54 +12,54 @@ import (
 // anchor shifts the calls of the first thread on the time line m to fit section when: to its columns, and to the
 // computation time in each. rounds are the rank's iterations of the loop in the section; nil if it has none. p is the
 // rank's process. own says that m is made from means of this rank instead of its class.
-func (k *Rank) anchor(m *timeline.MeanTimes, rounds *Rounds, p *Process, own bool) error {
+func (k *Rank) anchor(m *timeline.MeanTimes, rounds *LoopIterations, p *Process, own bool) error {
 	w, err := k.r.When()
-	if err != nil || w == nil || len(w.WidthNs) == 0 {
+	if err != nil || w == nil || len(w.ColumnWidthNs) == 0 {
 		return err
 	}
 	row := w.RowOf(k.number)
 	if row < 0 {
 		return nil
 	}
-	columns := make([]timeline.ComputeTimes, len(w.WidthNs))
+	columns := make([]timeline.ComputeTimes, len(w.ColumnWidthNs))
 	for i := range columns {
-		columns[i] = timeline.ComputeTimes{Computing: float64(w.StateNs(row, model.WhenComputing, i) + max(0, w.StateNs(row, model.WhenReady, i))), Files: float64(w.StateNs(row, model.WhenFiles, i))}
+		columns[i] = timeline.ComputeTimes{ComputingNs: float64(w.StateNs(row, model.WhenStateComputing, i) + max(0, w.StateNs(row, model.WhenStateRunnable, i))), FileIONs: float64(w.StateNs(row, model.WhenStateFileIO, i))}
 	}
 	for _, h := range w.Outliers {
-		switch c, others := &columns[h.Column], w.Rows[row].Ranks-1; {
+		switch c, others := &columns[h.Column], w.Rows[row].RankCount-1; {
 		case h.Rank == k.number:
-			c.Computing += float64(h.Ns)
+			c.ComputingNs += float64(h.ExcessNs)
 		case others > 0 && w.RowOf(h.Rank) == row: // the row's mean includes this other rank's excess
-			c.Computing -= float64(h.Ns) / float64(others)
+			c.ComputingNs -= float64(h.ExcessNs) / float64(others)
 		}
 	}
-	spans, slack := []timeline.Span{{Columns: columns}}, int64(-1)
+	spans, slack := []timeline.Span{{EqualParts: columns}}, int64(-1)
 	if rounds != nil {
 		began, err := k.r.start()
 		if err != nil {
 			return err
 		}
 		at := began - float64(m.StartNs)
-		slack = 2*sections.RoundingError(p.SpanNs, k.r.Ranks()) + endRounded
-		spans[0].Columns = columns[:w.ColumnsBeforeLoop]
+		slack = 2*sections.ProcessRoundingErrorNs(p.FirstThreadNs, k.r.Ranks()) + endRounded
+		spans[0].EqualParts = columns[:w.ColumnsBeforeLoop]
 		for i := range w.ColumnsBeforeLoop {
-			at += float64(w.WidthNs[i])
+			at += float64(w.ColumnWidthNs[i])
 		}
 		begin := func(iteration uint64) uint64 {
 			if iteration == 0 { // computation before the loop does not belong to the first iteration
-				return 2*rounds.Begin(0) + 1
+				return 2*rounds.BeginPosition(0) + 1
 			}
-			return 2 * rounds.Begin(iteration)
+			return 2 * rounds.BeginPosition(iteration)
 		}
 		for i := w.ColumnsBeforeLoop; i < len(columns)-w.ColumnsAfterLoop; i += w.ColumnsPerIteration {
 			first, last := w.Iterations(i)
-			span := timeline.Span{HalfStep: begin(first), BeginNs: at, Columns: columns[i : i+w.ColumnsPerIteration]}
-			for _, ns := range w.WidthNs[i : i+w.ColumnsPerIteration] {
+			span := timeline.Span{BeginStep: begin(first), BeginNs: at, EqualParts: columns[i : i+w.ColumnsPerIteration]}
+			for _, ns := range w.ColumnWidthNs[i : i+w.ColumnsPerIteration] {
 				at += float64(ns)
 			}
 			spans = k.apart(w, rounds, spans, span, at, begin, first, last)
 		}
-		spans = append(spans, timeline.Span{HalfStep: 2 * rounds.End, BeginNs: at, Columns: columns[len(columns)-w.ColumnsAfterLoop:]})
+		spans = append(spans, timeline.Span{BeginStep: 2 * rounds.EndPosition, BeginNs: at, EqualParts: columns[len(columns)-w.ColumnsAfterLoop:]})
 		for i := range spans[1:] {
 			if e := spans[i].ExactTimes; e != nil { // the next span begins where this rank's exact times end
 				gaps, durations := e.TotalNs()
@@ -86,12 +86,12 @@ const (
 // short returns a function that reports whether the calls of a terminal are short: whether they take far less, on
 // average, than the calls in which the rank spends most time. Short calls are taken to include no waiting.
 func (k *Rank) short() (func(terminal int) bool, error) {
-	times, err := k.Times()
+	times, err := k.ClassTimes()
 	if err != nil {
 		return nil, err
 	}
 	sum, weighted := 0.0, 0.0
-	for t, n := range k.Counts(0) {
+	for t, n := range k.TerminalCounts(0) {
 		if mean := times[t].Duration.Mean(); n >= leastLong && !k.CallWithoutParams(t).Func.Has(AttrPosix) {
 			sum += float64(n) * mean
 			weighted += float64(n) * mean * mean
@@ -104,8 +104,8 @@ func (k *Rank) short() (func(terminal int) bool, error) {
 // thread's last call never returned: it lasts until the process died, and only a time line from means has that time.
 // Nor are they if iterations take less than half of the run: then the means of leaves place calls better.
 func (k *Rank) anchored(stream int, p *Process) (bool, error) {
-	n := k.Len(stream)
-	if stream > 0 || p.SpanNs == 0 || n == 0 {
+	n := k.CallCount(stream)
+	if stream > 0 || p.FirstThreadNs == 0 || n == 0 {
 		return false, nil
 	}
 	w, err := k.r.When()
@@ -113,7 +113,7 @@ func (k *Rank) anchored(stream int, p *Process) (bool, error) {
 		return false, err
 	}
 	inside := int64(0)
-	for i, ns := range w.WidthNs {
+	for i, ns := range w.ColumnWidthNs {
 		if w.InLoop(i) {
 			inside += ns
 		}
@@ -122,7 +122,7 @@ func (k *Rank) anchored(stream int, p *Process) (bool, error) {
 		return false, nil
 	}
 	last, err := k.Terminal(timeline.TerminalAt(k.streams[stream], n-1))
-	return err == nil && last.Return != NeverReturned, err
+	return err == nil && last.Return != ReturnCodeNeverReturned, err
 }
 
 // KeepsIterationTimes reports whether the calls of an iteration have their recorded times on the time line, not means.
@@ -133,29 +133,29 @@ func (k *Rank) KeepsIterationTimes(iteration uint64) (bool, error) {
 		return false, err
 	}
 	m, err := k.means(0)
-	return err == nil && m.IsExactStep(2*rounds.Begin(iteration)+1), err
+	return err == nil && m.IsExactStep(2*rounds.BeginPosition(iteration)+1), err
 }
 
 // spreadAsides distributes the recorder's time inside the loop by section when. The table of processes has only the
 // sums, without the positions of their parts.
-func (k *Rank) spreadAsides(list []Aside, rounds *Rounds) ([]Aside, error) {
+func (k *Rank) spreadAsides(list []Aside, rounds *LoopIterations) ([]Aside, error) {
 	w, err := k.r.When()
 	if err != nil {
 		return nil, err
 	}
-	row, first := w.RowOf(k.number), rounds.Begin(0)
+	row, first := w.RowOf(k.number), rounds.BeginPosition(0)
 	if row < 0 {
 		return list, nil
 	}
-	inLoop := func(a Aside) bool { return !a.TracingOff && a.BeforeCall > first && a.BeforeCall < rounds.End }
+	inLoop := func(a Aside) bool { return !a.TracingOff && a.BeforeCall > first && a.BeforeCall < rounds.EndPosition }
 	sum, whole := 0.0, 0.0
 	for _, a := range list {
 		if inLoop(a) {
 			sum += float64(a.Ns)
 		}
 	}
-	other := func(column int) float64 { return float64(max(0, w.StateNs(row, model.WhenOther, column))) }
-	for i := range w.WidthNs {
+	other := func(column int) float64 { return float64(max(0, w.StateNs(row, model.WhenStateAside, column))) }
+	for i := range w.ColumnWidthNs {
 		if w.InLoop(i) {
 			whole += other(i)
 		}
@@ -164,10 +164,10 @@ func (k *Rank) spreadAsides(list []Aside, rounds *Rounds) ([]Aside, error) {
 		return list, nil
 	}
 	out := slices.DeleteFunc(slices.Clone(list), inLoop)
-	for i := range w.WidthNs {
+	for i := range w.ColumnWidthNs {
 		if w.InLoop(i) && other(i) > 0 {
 			iteration, _ := w.Iterations(i)
-			out = append(out, Aside{BeforeCall: max(first+1, rounds.Begin(iteration)), Ns: int64(sum * other(i) / whole)})
+			out = append(out, Aside{BeforeCall: max(first+1, rounds.BeginPosition(iteration)), Ns: int64(sum * other(i) / whole)})
 		}
 	}
 	slices.SortStableFunc(out, sections.CompareAsides)
@@ -186,7 +186,7 @@ type single struct {
 
 // singles returns the iterations from first up to, but without, last whose times are known better than as a part of
 // their column, in order. These are the ones with recorded times, and slow ones in columns of several iterations.
-func (k *Rank) singles(w *When, rounds *Rounds, first, last uint64) (list []single) {
+func (k *Rank) singles(w *When, rounds *LoopIterations, first, last uint64) (list []single) {
 	has := func(i uint64) bool {
 		return i < first || i >= last || slices.ContainsFunc(list, func(s single) bool { return s.iteration == i })
 	}
@@ -198,11 +198,11 @@ func (k *Rank) singles(w *When, rounds *Rounds, first, last uint64) (list []sing
 		s := single{iteration: e.Iteration}
 		for j := range e.Ranks {
 			t := &e.Ranks[j]
-			exact := timeline.ExactTimes{Gaps: t.Gaps, Durations: t.Durations}
+			exact := timeline.ExactTimes{GapsNs: t.Gaps, DurationsNs: t.Durations}
 			gaps, durations := exact.TotalNs()
 			s.ns += float64(gaps+durations) / float64(len(e.Ranks))
-			if t.Rank == k.number && uint64(len(t.Gaps)) == rounds.Begin(e.Iteration+1)-rounds.Begin(e.Iteration) {
-				s.exact, s.from, s.computing = &exact, float64(t.StartNs), float64(gaps)
+			if t.Rank == k.number && uint64(len(t.Gaps)) == rounds.BeginPosition(e.Iteration+1)-rounds.BeginPosition(e.Iteration) {
+				s.exact, s.from, s.computing = &exact, float64(t.RelativeStartNs), float64(gaps)
 			}
 		}
 		if s.exact != nil {
@@ -210,7 +210,7 @@ func (k *Rank) singles(w *When, rounds *Rounds, first, last uint64) (list []sing
 		}
 	}
 	for i := range w.Findings {
-		if f := &w.Findings[i]; w.IterationsPerColumn > 1 && w.Loop.Iterations <= model.WhenMaxSingleIterations && f.Kind == model.WhenSlow && !has(f.FirstIteration) {
+		if f := &w.Findings[i]; w.IterationsPerColumn > 1 && w.Loop.Iterations <= model.WhenMaxSingleIterations && f.Kind == model.WhenFindingSlow && !has(f.FirstIteration) {
 			list = append(list, single{iteration: f.FirstIteration, ns: float64(f.AfterNs), more: k.longer(w, f)})
 		}
 	}
@@ -220,10 +220,10 @@ func (k *Rank) singles(w *When, rounds *Rounds, first, last uint64) (list []sing
 
 // apart divides span s, of the iterations from first up to last, which ends at end. It appends a span for each
 // iteration whose times are known better (singles), and a span for each range of iterations between these.
-func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.Span, end float64, begin func(iteration uint64) uint64, first, last uint64) []timeline.Span {
+func (k *Rank) apart(w *When, rounds *LoopIterations, spans []timeline.Span, s timeline.Span, end float64, begin func(iteration uint64) uint64, first, last uint64) []timeline.Span {
 	list := k.singles(w, rounds, first, last)
 	whole, known, longer, exact := timeline.ComputeTimes{}, 0.0, 0.0, 0.0
-	for _, c := range s.Columns {
+	for _, c := range s.EqualParts {
 		whole.Add(c)
 	}
 	others := float64(last - first) // iterations whose computation time is known only as a sum
@@ -239,7 +239,7 @@ func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.
 	if len(list) == 0 || usual < 0 && between > 0 {
 		return append(spans, s)
 	}
-	rest := max(0, whole.Computing-exact)
+	rest := max(0, whole.ComputingNs-exact)
 	sure := min(1, rest/max(1, longer)) // if the slow iterations' excess is above the column's time, it is scaled down
 	each := max(0, rest-longer) / max(1, others)
 	at := s.BeginNs
@@ -247,11 +247,11 @@ func (k *Rank) apart(w *When, rounds *Rounds, spans []timeline.Span, s timeline.
 		if to <= from {
 			return
 		}
-		c := timeline.ComputeTimes{Computing: each*float64(to-from) + sure*x.more, Files: whole.Files * float64(to-from) / float64(last-first)}
+		c := timeline.ComputeTimes{ComputingNs: each*float64(to-from) + sure*x.more, FileIONs: whole.FileIONs * float64(to-from) / float64(last-first)}
 		if x.exact != nil {
-			c.Computing = x.computing
+			c.ComputingNs = x.computing
 		}
-		spans = append(spans, timeline.Span{HalfStep: begin(from), BeginNs: at + x.from, Columns: []timeline.ComputeTimes{c}, ExactTimes: x.exact})
+		spans = append(spans, timeline.Span{BeginStep: begin(from), BeginNs: at + x.from, EqualParts: []timeline.ComputeTimes{c}, ExactTimes: x.exact})
 		at += x.ns
 	}
 	for _, x := range list {
@@ -295,7 +295,7 @@ func (r *Reader) meanStart() (ns float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	class, ranks := r.places().Class, 0.0
+	class, ranks := r.places().ClassOfRank, 0.0
 	for rank, p := range table.All() {
 		if class[rank] < 0 {
 			continue
@@ -305,7 +305,7 @@ func (r *Reader) meanStart() (ns float64, err error) {
 			return 0, err
 		}
 		ranks++
-		ns += (float64(timeline.Clock{Clock: clock, OriginNs: origin}.ToRunTime(p.StartNs)) - ns) / ranks
+		ns += (float64(timeline.Clock{Clock: clock, OriginNs: origin}.ToRunTime(p.InitWallClockNs)) - ns) / ranks
 	}
 	return ns, nil
 }

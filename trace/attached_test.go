@@ -18,17 +18,17 @@ func TestValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := reader(t, plain); r.hasSection(container.SectionValues) {
+	if r := reader(t, plain); r.hasSection(container.SectionAttachedValues) {
 		t.Error("a section for nothing")
 	}
 	n := c.Classes[0].Terminals.Len()
-	want := map[string][]ValueStat{"b": make([]ValueStat, n), "a": make([]ValueStat, n)}
-	want["a"][1] = ValueStat{Count: 3, Sum: -30, Min: -20, Max: -1}
-	want["b"][0] = ValueStat{Count: 1, Sum: 5, Min: 5, Max: 5}
-	want["b"][n-1] = ValueStat{Count: 2, Sum: math.MaxInt64, Min: math.MinInt64, Max: math.MaxInt64}
-	c.Classes[0].Values = want
-	places := map[string][]sections.LeafValue{"b": {{Leaf: 0, Calls: 7, NumberCount: 1, Sum: 5}, {Leaf: 2, Calls: 4, NumberCount: 4, Sum: -math.MaxInt64}}}
-	c.Classes[0].LeafValues = places
+	want := map[string][]AttachedStat{"b": make([]AttachedStat, n), "a": make([]AttachedStat, n)}
+	want["a"][1] = AttachedStat{Count: 3, Sum: -30, Min: -20, Max: -1}
+	want["b"][0] = AttachedStat{Count: 1, Sum: 5, Min: 5, Max: 5}
+	want["b"][n-1] = AttachedStat{Count: 2, Sum: math.MaxInt64, Min: math.MinInt64, Max: math.MaxInt64}
+	c.Classes[0].AttachedStats = want
+	places := map[string][]sections.LeafAttachedSum{"b": {{Leaf: 0, Calls: 7, NumberCount: 1, Sum: 5}, {Leaf: 2, Calls: 4, NumberCount: 4, Sum: -math.MaxInt64}}}
+	c.Classes[0].LeafAttachedSums = places
 	file, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 // loop of its own: the fewest bytes that say the most.
 func wide(t testing.TB, ranks, calls int) []byte {
 	t.Helper()
-	f, _ := mpi.Lookup("MPI_Send")
+	f, _ := mpi.CallNamed("MPI_Send")
 	g := &grammar.Grammar{Rules: [][]grammar.Symbol{nil}}
 	c := &sections.Content{Ranks: ranks, Sites: map[uint64]Site{1: {Module: "/usr/bin/app"}}}
 	var class sections.Class
@@ -28,7 +28,7 @@ func wide(t testing.TB, ranks, calls int) []byte {
 	}
 	for i := range calls {
 		g.Rules[0] = append(g.Rules[0], grammar.Symbol{TerminalOrRule: int32(i), Count: 1 << 30})
-		term := sections.Terminal{Call: f.ID, Site: 1}
+		term := sections.Terminal{FunctionID: f.ID, Site: 1}
 		for _, v := range []int64{0, 1, 0, 4, 0x209, 1, int64(i), 257} {
 			term.Values = append(term.Values, column.Constant(v, ranks))
 		}
@@ -40,7 +40,7 @@ func wide(t testing.TB, ranks, calls int) []byte {
 	class.Streams = []*grammar.Grammar{g}
 	c.Classes = []sections.Class{class}
 	for range ranks {
-		c.Processes.Append(Process{Host: "n", End: "finished", Threads: 1, StartNs: 1e18, SpanNs: 1e9, Calls: int64(calls) << 30})
+		c.Processes.Append(Process{Host: "n", EndState: "finished", Threads: 1, InitWallClockNs: 1e18, FirstThreadNs: 1e9, Calls: int64(calls) << 30})
 	}
 	b, err := sections.EncodeFile(c)
 	if err != nil {
@@ -98,7 +98,7 @@ func TestCheckIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ranks, err := CheckRanks(r)
+		ranks, err := CheckCountingRanks(r)
 		if err != nil {
 			t.Fatal(err)
 		}

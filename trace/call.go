@@ -8,18 +8,18 @@ import (
 // A Call is one MPI call of one rank, or a distinct call (a terminal). Calls of the same terminal share their slices
 // and pointed-to values: treat them as read-only.
 type Call struct {
-	Rank           int
-	Stream         int    // thread of the rank, 0 is the one that initialised MPI
-	Index          uint64 // position in the stream, from 0
-	Terminal       int    // number of the distinct call in the rank's class, from 0; it indexes Rank.Times
-	Func           *Function
-	Site           Site
-	Phase          string // name of the marked phase that begins with the call; "" if none begins
-	ThreadFunction *Site  // of a thread's first call: the thread's start function; nil: unknown, or a later call
-	Turn           int    // which loop began another iteration before this call, 0 if not stored; see TurnUnknown
-	Return         int64  // return code in the standard ABI's numbers, NeverReturned or LeftByJump
-	Result         Value  // the return value of the few functions that return no error code
-	Params         []Param
+	Rank                int
+	Stream              int    // thread of the rank, 0 is the one that initialised MPI
+	Index               uint64 // position in the stream, from 0
+	Terminal            int    // number of the distinct call in the rank's class, from 0; it indexes Rank.ClassTimes
+	Func                *Function
+	Site                Site
+	Phase               string // name of the marked phase that begins with the call; "" if none begins
+	ThreadStartFunction *Site  // of a thread's first call: the thread's start function; nil: unknown, or a later call
+	Turn                int    // which loop began another iteration before this call, 0 if not stored; see TurnUnknown
+	Return              int64  // return code in the standard ABI's numbers, NeverReturned or LeftByJump
+	Result              Value  // the return value of the few functions that return no error code
+	Params              []Param
 
 	NewComm *NewComm // the communicator that the call made; nil: none
 	NewType *NewType // the datatype that the call made; nil: none
@@ -30,13 +30,13 @@ type Call struct {
 // order of the code does not imply it. Loops around both calls are counted outwards from 1, the innermost.
 const TurnUnknown = 255
 
-// NeverReturned is the return code of a call that was under way when the
+// ReturnCodeNeverReturned is the return code of a call that was under way when the
 // process died.
-const NeverReturned = -1 << 31
+const ReturnCodeNeverReturned = -1 << 31
 
-// LeftByJump is the return code of a call that the program left by longjmp or an exception. As the time of the jump is
+// ReturnCodeLeftByJump is the return code of a call that the program left by longjmp or an exception. As the time of the jump is
 // unknown, its duration lasts to the end of the last call that was made inside of it, as by an error handler.
-const LeftByJump = NeverReturned + 1
+const ReturnCodeLeftByJump = ReturnCodeNeverReturned + 1
 
 // Name is the function's name.
 func (c *Call) Name() string { return c.Func.Name }
@@ -105,7 +105,7 @@ type Value struct {
 	RequestThread int   // TypeRequest of form RequestForeign: the thread that created the request
 	RequestForm   RequestForm
 	Text          string
-	Addr          Location
+	Addr          SymbolicAddress
 	Status        *StatusValue
 	Site          *Site // TypeFunctionRef: where the function is in its binary; nil if unknown
 	Elems         []Value
@@ -113,11 +113,13 @@ type Value struct {
 
 // Predefined reports whether the value is a predefined handle, MPI_COMM_WORLD
 // or MPI_INT for instance. Num is its number in the standard ABI.
-func (v *Value) Predefined() bool { return v.Type == TypeHandle && v.Num >= 0 && v.Num < FirstLocal }
+func (v *Value) Predefined() bool {
+	return v.Type == TypeHandle && v.Num >= 0 && v.Num < FirstCreatedHandle
+}
 
-// Local returns the number, from 0, of a handle that the program made; false for other values.
-func (v *Value) Local() (int64, bool) {
-	return v.Num - FirstLocal, v.Type == TypeHandle && v.Num >= FirstLocal
+// CreatedHandleNumber returns the number, from 0, of a handle that the program made; false for other values.
+func (v *Value) CreatedHandleNumber() (int64, bool) {
+	return v.Num - FirstCreatedHandle, v.Type == TypeHandle && v.Num >= FirstCreatedHandle
 }
 
 // A RequestForm says which kind of request a value is, and so what Value.RequestID counts.
@@ -125,11 +127,11 @@ type RequestForm uint8
 
 // The forms of requests.
 const (
-	RequestNull       RequestForm = iota // MPI_REQUEST_NULL
-	RequestOneShot                       // RequestID: how many one-shot requests the stream made before it
-	RequestPersistent                    // RequestID: number of a persistent request; freed numbers are used again
-	RequestUnknown                       // the request's creation was not recorded
-	RequestForeign                       // made by RequestThread; RequestID: how many of its creations ago, from 1
+	RequestNull          RequestForm = iota // MPI_REQUEST_NULL
+	RequestOneShot                          // RequestID: how many one-shot requests the stream made before it
+	RequestPersistent                       // RequestID: number of a persistent request; freed numbers are used again
+	RequestUnknown                          // the request's creation was not recorded
+	RequestOfOtherThread                    // made by RequestThread; RequestID: how many of its creations ago, from 1
 )
 
 // A StatusForm says which fields of a status are known, and whether the program gets them.
@@ -137,52 +139,52 @@ type StatusForm int64
 
 // The forms of statuses.
 const (
-	StatusAbsent  StatusForm = signature.StatusAbsent // the call did not fill in the status
-	StatusFilled  StatusForm = signature.StatusFilled
-	StatusIgnored StatusForm = signature.StatusIgnored // the program passed MPI_STATUS_IGNORE, but the fields are filled in
-	StatusEmpty   StatusForm = signature.StatusEmpty   // the empty status of a null or inactive request
-	StatusSend    StatusForm = signature.StatusOfSend  // the status of a send request: only Cancelled is defined
+	StatusFormAbsent  StatusForm = signature.StatusFormAbsent // the call did not fill in the status
+	StatusFormFilled  StatusForm = signature.StatusFormFilled
+	StatusFormIgnored StatusForm = signature.StatusFormIgnored // the program passed MPI_STATUS_IGNORE, but the fields are filled in
+	StatusFormEmpty   StatusForm = signature.StatusFormEmpty   // the empty status of a null or inactive request
+	StatusFormOfSend  StatusForm = signature.StatusFormOfSend  // the status of a send request: only Cancelled is defined
 
-	// StatusPosted and StatusPostedIgnored occur only in distinct calls: the status follows from the receive that made
+	// StatusFormImplied and StatusPostedIgnored occur only in distinct calls: the status follows from the receive that made
 	// the request, and is not recorded. In calls of a stream they are replaced by StatusFilled and StatusIgnored.
-	StatusPosted        StatusForm = signature.StatusPosted
-	StatusPostedIgnored StatusForm = signature.StatusPostedIgnored
+	StatusFormImplied        StatusForm = signature.StatusFormImplied
+	StatusFormImpliedIgnored StatusForm = signature.StatusFormImpliedIgnored
 )
 
 // A StatusValue is a decoded MPI_Status.
 type StatusValue struct {
-	Form      StatusForm
-	Source    int64
-	Tag       int64
-	Count     int64 // bytes received; -1: undefined
-	Cancelled bool
-	Error     int64
-	HasError  bool // Error was recorded: the call returned MPI_ERR_IN_STATUS
+	Form          StatusForm
+	Source        int64
+	Tag           int64
+	ReceivedBytes int64 // bytes received; -1: undefined
+	Cancelled     bool
+	Error         int64
+	HasError      bool // Error was recorded: the call returned MPI_ERR_IN_STATUS
 }
 
-// Pending reports whether a request is still under way although the call that waited for it has returned
+// IsPending reports whether a request is still under way although the call that waited for it has returned
 // (MPI_ERR_PENDING). A nil status is of a request that has completed.
-func (s *StatusValue) Pending() bool { return s != nil && s.HasError && s.Error == mpi.ErrPending }
+func (s *StatusValue) IsPending() bool { return s != nil && s.HasError && s.Error == mpi.ErrPending }
 
 // NewComm is what the recorder knew of a communicator at its creation. Creations are equal if the same function made
 // them from the same parent. If it made them from a group, the members must be equal, too; if it joined two groups, the
 // leaders.
 type NewComm struct {
-	Ordinal      int64 // number of equal creations before this one
-	Leader       int64 // rank 0 of the new communicator, as a rank in MPI_COMM_WORLD; -1 if outside of that
-	Rank         int64 // rank of the calling process in it
-	Size         int64
-	RemoteLeader int64 // rank 0 of the remote group, as a rank in MPI_COMM_WORLD; -1: no remote group
-	RemoteSize   int64 // number of processes in the remote group; 0: an intracommunicator
-	MembersHash  int64 // hash of the list of members if the communicator was made from a group; else 0
+	EqualCreationsBefore  int64 // number of equal creations before this one
+	LeaderWorldRank       int64 // rank 0 of the new communicator, as a rank in MPI_COMM_WORLD; -1 if outside of that
+	Rank                  int64 // rank of the calling process in it
+	Size                  int64
+	RemoteLeaderWorldRank int64 // rank 0 of the remote group, as a rank in MPI_COMM_WORLD; -1: no remote group
+	RemoteSize            int64 // number of processes in the remote group; 0: an intracommunicator
+	MembersHash           int64 // hash of the list of members if the communicator was made from a group; else 0
 }
 
 // Indices of the sizes of a new communicator or datatype among the values of a signature, counted from
-// Positions.MadeValues.
+// Positions.NewObjectValues.
 const (
-	NewCommSize       = signature.CommSize
-	NewCommRemoteSize = signature.CommRemoteSize
-	NewTypeSize       = signature.TypeSize
+	NewCommSizePosition       = signature.NewCommSizePosition
+	NewCommRemoteSizePosition = signature.NewCommRemoteSizePosition
+	NewTypeSizePosition       = signature.NewTypeSizePosition
 )
 
 // NewType is what the recorder knew of a datatype at its creation, in bytes. Unknown fields are -1.

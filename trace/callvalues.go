@@ -19,14 +19,14 @@ type AttachedValue struct {
 	Name string
 	// IsExact says that the numbers of this call are known. Then Number is their sum, and Count how many they are.
 	// Otherwise Count and Sum are means over the rank's calls at the same leaf; see Leaves.AttachedValues.
-	IsExact bool
-	Number  int64
-	LeafValue
+	IsExact  bool
+	ExactSum int64
+	LeafAttachedSum
 }
 
-// ValueCursor yields the values attached to the calls of a stream, in order: exact ones if the trace has the time of
+// AttachedValueCursor yields the values attached to the calls of a stream, in order: exact ones if the trace has the time of
 // each call, else the means of the leaf.
-type ValueCursor struct {
+type AttachedValueCursor struct {
 	k      *Rank
 	stream int
 	list   []AttachedValue // result of the last At
@@ -45,15 +45,15 @@ type ValueCursor struct {
 	leaf   [][]AttachedValue
 }
 
-// ValueCursor returns a cursor over the values attached to the calls of a stream, from the first call on.
-func (k *Rank) ValueCursor(stream int) (*ValueCursor, error) {
-	l := &ValueCursor{k: k, stream: stream}
+// AttachedValueCursor returns a cursor over the values attached to the calls of a stream, from the first call on.
+func (k *Rank) AttachedValueCursor(stream int) (*AttachedValueCursor, error) {
+	l := &AttachedValueCursor{k: k, stream: stream}
 	s, err := k.openSeries()
 	if err != nil {
 		return nil, err
 	}
-	if s != nil && len(s.Names()) > 0 {
-		l.s, l.names = s, s.Names()
+	if s != nil && len(s.AttachedNames()) > 0 {
+		l.s, l.names = s, s.AttachedNames()
 		for n := range l.names {
 			l.order = append(l.order, n)
 		}
@@ -70,7 +70,7 @@ func (k *Rank) ValueCursor(stream int) (*ValueCursor, error) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		for leaf, v := range values[name] {
 			if n := float64(counts[leaf]); v.Count > 0 && n > 0 {
-				l.leaf[leaf] = append(l.leaf[leaf], AttachedValue{Name: name, LeafValue: LeafValue{v.Count / n, v.Sum / n, v.ErrorBound / n, v.IsEstimate}})
+				l.leaf[leaf] = append(l.leaf[leaf], AttachedValue{Name: name, LeafAttachedSum: LeafAttachedSum{v.Count / n, v.Sum / n, v.ErrorBound / n, v.IsEstimate}})
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func (k *Rank) ValueCursor(stream int) (*ValueCursor, error) {
 
 // At returns the values attached to the call at the given index, in order of names. Indices must ascend from one At to
 // the next. The list is valid until the next At.
-func (l *ValueCursor) At(index uint64) ([]AttachedValue, error) {
+func (l *AttachedValueCursor) At(index uint64) ([]AttachedValue, error) {
 	if l.s == nil {
 		if l.leaf == nil {
 			return nil, nil
@@ -95,12 +95,12 @@ func (l *ValueCursor) At(index uint64) ([]AttachedValue, error) {
 		return nil, nil
 	}
 	if index < l.first || index >= l.end {
-		if index >= l.s.Len(l.stream) {
-			return nil, fmt.Errorf("trace: call %d of a stream that has %d", index, l.s.Len(l.stream))
+		if index >= l.s.CallCount(l.stream) {
+			return nil, fmt.Errorf("trace: call %d of a stream that has %d", index, l.s.CallCount(l.stream))
 		}
 		block := l.s.BlockOfCall(l.stream, index)
 		first, n := l.s.BlockCalls(l.stream, block)
-		numbers, err := l.s.AttachedNumbers(l.stream, block, l.s.KindsOf(l.stream, block))
+		numbers, err := l.s.AttachedNumbers(l.stream, block, l.s.KindsInBlock(l.stream, block))
 		if err != nil {
 			return nil, l.k.seriesFailed(fmt.Errorf("stream %d: %w", l.stream, err))
 		}
@@ -108,9 +108,9 @@ func (l *ValueCursor) At(index uint64) ([]AttachedValue, error) {
 	}
 	l.list = l.list[:0]
 	for _, name := range l.order {
-		if x := &l.numbers[name]; x.Counts != nil && x.Counts[index-l.first] > 0 {
-			v := LeafValue{Count: float64(x.Counts[index-l.first]), Sum: float64(x.Sums[index-l.first])}
-			l.list = append(l.list, AttachedValue{l.names[name], true, x.Sums[index-l.first], v})
+		if x := &l.numbers[name]; x.CountsByCall != nil && x.CountsByCall[index-l.first] > 0 {
+			v := LeafAttachedSum{Count: float64(x.CountsByCall[index-l.first]), Sum: float64(x.SumsByCall[index-l.first])}
+			l.list = append(l.list, AttachedValue{l.names[name], true, x.SumsByCall[index-l.first], v})
 		}
 	}
 	return l.list, nil
@@ -120,35 +120,35 @@ func (l *ValueCursor) At(index uint64) ([]AttachedValue, error) {
 // totals.
 func (k *Rank) checkCallValues() error {
 	s, err := k.openSeries()
-	if err != nil || s == nil || len(s.Names()) == 0 {
+	if err != nil || s == nil || len(s.AttachedNames()) == 0 {
 		return err
 	}
 	known, err := k.AttachedTotals()
 	if err != nil {
 		return err
 	}
-	sums := make([]LeafValue, len(s.Names()))
+	sums := make([]LeafAttachedSum, len(s.AttachedNames()))
 	for stream := range k.Streams() {
-		for block := range s.Blocks(stream) {
-			numbers, err := s.AttachedNumbers(stream, block, s.KindsOf(stream, block))
+		for block := range s.BlockCount(stream) {
+			numbers, err := s.AttachedNumbers(stream, block, s.KindsInBlock(stream, block))
 			if err != nil {
 				return k.seriesFailed(fmt.Errorf("stream %d: %w", stream, err))
 			}
 			for name, x := range numbers {
-				for i, n := range x.Counts {
+				for i, n := range x.CountsByCall {
 					sums[name].Count += float64(n)
-					sums[name].Sum += float64(x.Sums[i])
+					sums[name].Sum += float64(x.SumsByCall[i])
 				}
 			}
 		}
 	}
 	for name, sum := range sums {
-		v := known[s.Names()[name]]
+		v := known[s.AttachedNames()[name]]
 		if v == nil && sum.Count > 0 {
-			return k.seriesFailed(fmt.Errorf("%s of calls and not of their class", s.Names()[name]))
+			return k.seriesFailed(fmt.Errorf("%s of calls and not of their class", s.AttachedNames()[name]))
 		}
-		if v != nil && v.Known() && math.Abs(sum.Sum) < math.MaxInt64/2 && math.Abs(sum.Sum-v.Sum) > v.ErrorBound+1e-9*math.Abs(sum.Sum)+1 {
-			return k.seriesFailed(fmt.Errorf("%s of the calls is %.0f by sum, within %.0f of %.0f is known", s.Names()[name], sum.Sum, v.ErrorBound, v.Sum))
+		if v != nil && v.IsOfRank() && math.Abs(sum.Sum) < math.MaxInt64/2 && math.Abs(sum.Sum-v.Sum) > v.ErrorBound+1e-9*math.Abs(sum.Sum)+1 {
+			return k.seriesFailed(fmt.Errorf("%s of the calls is %.0f by sum, within %.0f of %.0f is known", s.AttachedNames()[name], sum.Sum, v.ErrorBound, v.Sum))
 		}
 	}
 	return nil
@@ -156,7 +156,7 @@ func (k *Rank) checkCallValues() error {
 
 func (r *Reader) readValues() (v *sections.AttachedValues, err error) {
 	v = &sections.AttachedValues{}
-	err = r.optional(container.SectionValues, func(w *wire.Reader) { v = sections.DecodeValues(w, r.ranks.Classes) })
+	err = r.optional(container.SectionAttachedValues, func(w *wire.Reader) { v = sections.DecodeAttachedValues(w, r.ranks.Classes) })
 	return v, err
 }
 
@@ -173,7 +173,7 @@ func (r *Reader) AttachedNames() ([]string, error) {
 // AttachedStats returns summaries of the values attached to the calls of a class, over all of its ranks: by name, then
 // by terminal. Terminals of one function and site share a summary: the first of them has it, those of the others are
 // empty.
-func (r *Reader) AttachedStats(class int) (map[string][]ValueStat, error) {
+func (r *Reader) AttachedStats(class int) (map[string][]AttachedStat, error) {
 	v, err := r.values()
 	if err != nil || len(v.Names) == 0 {
 		return nil, err
@@ -182,10 +182,10 @@ func (r *Reader) AttachedStats(class int) (map[string][]ValueStat, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := make(map[string][]ValueStat, len(v.Names))
-	err = r.ofClass(container.SectionValues, class, v.Blobs[class], func(w *wire.Reader) {
+	m := make(map[string][]AttachedStat, len(v.Names))
+	err = r.ofClass(container.SectionAttachedValues, class, v.ClassBlobs[class], func(w *wire.Reader) {
 		for _, name := range v.Names {
-			m[name] = sections.DecodeValueStats(w, len(c.Terminals))
+			m[name] = sections.DecodeAttachedStats(w, len(c.Terminals))
 		}
 	})
 	if err != nil {
@@ -194,18 +194,20 @@ func (r *Reader) AttachedStats(class int) (map[string][]ValueStat, error) {
 	return m, nil
 }
 
-// AttachedStats returns summaries of the values attached to the calls of the rank's class: see Reader.AttachedStats.
-func (k *Rank) AttachedStats() (map[string][]ValueStat, error) { return k.r.AttachedStats(k.nclass) }
+// ClassAttachedStats returns summaries of the values attached to the calls of the rank's class: see Reader.AttachedStats.
+func (k *Rank) ClassAttachedStats() (map[string][]AttachedStat, error) {
+	return k.r.AttachedStats(k.nclass)
+}
 
-// AttachedStatsOf returns, by name, the summaries of the values attached to the calls of a terminal's function and
+// ClassAttachedStatsOf returns, by name, the summaries of the values attached to the calls of a terminal's function and
 // site, over all ranks of the class.
-func (k *Rank) AttachedStatsOf(terminal int) (map[string]ValueStat, error) {
-	all, err := k.AttachedStats()
+func (k *Rank) ClassAttachedStatsOf(terminal int) (map[string]AttachedStat, error) {
+	all, err := k.ClassAttachedStats()
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	first := k.class.FirstAlike(terminal)
-	m := make(map[string]ValueStat)
+	first := k.class.FirstOfGroup(terminal)
+	m := make(map[string]AttachedStat)
 	for name, list := range all {
 		if s := list[first]; s.Count > 0 {
 			m[name] = s

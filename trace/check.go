@@ -12,7 +12,7 @@ import (
 // Check decodes a whole trace and returns the first error that it finds. It is stricter than reading: it decodes
 // everything for every rank, and compares numbers that must agree.
 func Check(r *Reader) error {
-	_, err := CheckRanks(r)
+	_, err := CheckCountingRanks(r)
 	return err
 }
 
@@ -23,9 +23,9 @@ const (
 	checkSlack = 1 << 18 // distinct calls decoded in addition, however small the file is
 )
 
-// CheckRanks is like Check, and also returns on how many ranks it decoded distinct calls. These are all ranks with a
+// CheckCountingRanks is like Check, and also returns on how many ranks it decoded distinct calls. These are all ranks with a
 // track, unless that is too many calls for the file's size. Then they are spread evenly over each class.
-func CheckRanks(r *Reader) (ranks int, err error) {
+func CheckCountingRanks(r *Reader) (ranks int, err error) {
 	if err := r.checkTables(); err != nil {
 		return 0, err
 	}
@@ -42,8 +42,8 @@ func CheckRanks(r *Reader) (ranks int, err error) {
 	}
 	each := 1 + int32(calls/(checkEach*size+checkSlack)) // every each-th rank of a class is checked, and its last one
 	places := r.places()
-	for rank, n := range places.Class {
-		if n < 0 || places.Index[rank]%each > 0 && int(places.Index[rank]) != r.members[n]-1 {
+	for rank, n := range places.ClassOfRank {
+		if n < 0 || places.IndexInClass[rank]%each > 0 && int(places.IndexInClass[rank]) != r.members[n]-1 {
 			continue
 		}
 		ranks++
@@ -91,7 +91,7 @@ func (r *Reader) checkTables() error {
 	for i := range r.sections {
 		s := &r.sections[i]
 		if s.Codec == container.CodecRaw {
-			if err := s.VerifyRaw(r.src); err != nil {
+			if err := s.VerifyChecksum(r.src); err != nil {
 				return r.failed(s.ID, err)
 			}
 			continue
@@ -198,7 +198,7 @@ func (r *Reader) checkClass(n int) error {
 			slack := 1 + 1e-9*math.Max(math.Abs(float64(s.Min)), math.Abs(float64(s.Max)))
 			out := s.Mean() < float64(s.Min)-slack || s.Mean() > float64(s.Max)+slack
 			if s.Count > 0 && out && s.Sum != math.MaxInt64 && s.Sum != math.MinInt64 {
-				return r.failed(container.SectionValues, fmt.Errorf("class %d: terminal %d: %s from %d to %d with the sum %d: %w", n, i, name, s.Min, s.Max, s.Sum, ErrFormat))
+				return r.failed(container.SectionAttachedValues, fmt.Errorf("class %d: terminal %d: %s from %d to %d with the sum %d: %w", n, i, name, s.Min, s.Max, s.Sum, ErrFormat))
 			}
 		}
 	}
@@ -208,7 +208,7 @@ func (r *Reader) checkClass(n int) error {
 				return r.failed(container.SectionTimes, fmt.Errorf("class %d: terminal %d: %w: %w", n, i, err, ErrFormat))
 			}
 		}
-		for _, s := range []Spread{t.DurationTotals, t.GapTotals} {
+		for _, s := range []Spread{t.SiteDurationTotals, t.SiteGapTotals} {
 			if err := checkSpread(s); err != nil {
 				return r.failed(container.SectionTimes, fmt.Errorf("class %d: terminal %d: %w: %w", n, i, err, ErrFormat))
 			}
@@ -231,7 +231,7 @@ func (r *Reader) checkRank(rank int) error {
 	if err != nil {
 		return err
 	}
-	calls, err := k.Distinct()
+	calls, err := k.DistinctCalls()
 	if err != nil {
 		return err
 	}
@@ -241,9 +241,9 @@ func (r *Reader) checkRank(rank int) error {
 		}
 	}
 	for stream := range k.Streams() {
-		n := k.Len(stream)
+		n := k.CallCount(stream)
 		sum := uint64(0)
-		for _, c := range k.Counts(stream) {
+		for _, c := range k.TerminalCounts(stream) {
 			sum += c
 		}
 		if sum != n {
@@ -271,7 +271,7 @@ func checkCall(c *Call) error {
 
 func checkValue(v *Value) error {
 	switch v.Type {
-	case TypeNone, TypeInt, TypeTime, TypeRequest, TypeObject, TypeFunctionRef, TypeString, TypeStatus: // can't be invalid
+	case TypeNone, TypeInt, TypeTime, TypeRequest, TypeMPITObject, TypeFunctionRef, TypeString, TypeStatus: // can't be invalid
 	case TypeHandle:
 		if v.Num < UnknownHandle {
 			return fmt.Errorf("handle %d", v.Num)

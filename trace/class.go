@@ -14,12 +14,12 @@ func (r *Reader) common(t *tables, n int) (c sections.ClassCommon, err error) {
 	if t.together != nil {
 		return t.together[n], nil
 	}
-	err = r.ofClass(container.SectionClasses, n, t.classes[n], func(w *wire.Reader) { c.Streams, c.VaryingCounts, c.Signatures = sections.DecodeClass(w, t.sigs) })
+	err = r.ofClass(container.SectionClasses, n, t.classes[n], func(w *wire.Reader) { c.Streams, c.VaryingSymbols, c.Signatures = sections.DecodeClass(w, t.sigs) })
 	return c, err
 }
 
 // classAt returns class n, which is decoded at its first use.
-func (r *Reader) classAt(n int) (*sections.ClassReader, error) {
+func (r *Reader) classAt(n int) (*sections.DecodedClass, error) {
 	t, err := r.tables()
 	if err != nil {
 		return nil, err
@@ -33,12 +33,12 @@ func (r *Reader) classAt(n int) (*sections.ClassReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &sections.ClassReader{Ranks: r.members[n], Streams: x.Streams, VaryingCounts: x.VaryingCounts}
+	c := &sections.DecodedClass{Ranks: r.members[n], Streams: x.Streams, VaryingSymbols: x.VaryingSymbols}
 	if err := r.ofClass(container.SectionColumns, n, t.columns[n], func(w *wire.Reader) { r.readColumns(w, c, t, x.Signatures) }); err != nil {
 		return nil, err
 	}
 	if t.sigs.HasStacks() {
-		c.FirstWithoutStack = sections.AlikeButForStack(len(c.Terminals), func(i int) sections.CallKey { return c.Terminals[i].Key() })
+		c.FirstAlikeButForStack = sections.FirstsAlikeButForStack(len(c.Terminals), func(i int) sections.CallKey { return c.Terminals[i].Key() })
 	}
 	blobs, err := r.lanes()
 	if err != nil {
@@ -62,9 +62,9 @@ func (r *Reader) classAt(n int) (*sections.ClassReader, error) {
 
 // readColumns reads the columns of a class: repetition counts and values that differ between its ranks. sigs are the
 // numbers of the signatures of its terminals.
-func (r *Reader) readColumns(w *wire.Reader, c *sections.ClassReader, t *tables, sigs []int) {
-	for range c.VaryingCounts {
-		c.Counts = append(c.Counts, column.DecodeSeq(w, c.Ranks))
+func (r *Reader) readColumns(w *wire.Reader, c *sections.DecodedClass, t *tables, sigs []int) {
+	for range c.VaryingSymbols {
+		c.RepetitionCounts = append(c.RepetitionCounts, column.DecodeSeq(w, c.Ranks))
 	}
 	c.Terminals = make([]sections.DecodedTerminal, 0, len(sigs))
 	for _, s := range sigs {

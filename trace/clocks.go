@@ -47,7 +47,7 @@ func (k *Rank) line() (l timeline.Clock, err error) {
 // findOrigin returns the origin of the time line in ns since 1970 on rank 0's clock. It is the beginning of the first
 // call of the lowest rank that has a track.
 func (r *Reader) findOrigin() (int64, error) {
-	for rank, c := range r.places().Class {
+	for rank, c := range r.places().ClassOfRank {
 		if c < 0 {
 			continue
 		}
@@ -60,7 +60,7 @@ func (r *Reader) findOrigin() (int64, error) {
 			return 0, err
 		}
 		ns, err := k.began()
-		return clock.ToRunTime(ns), err
+		return clock.ToTimeLine(ns), err
 	}
 	return 0, nil
 }
@@ -73,10 +73,10 @@ func (k *Rank) began() (int64, error) {
 		return 0, err
 	}
 	if s != nil {
-		if ns, ok, err := s.FirstBegan(); ok || err != nil {
+		if ns, ok, err := s.FirstCallBeginNs(); ok || err != nil {
 			return ns, err
 		}
 	}
 	p, err := k.Process()
-	return p.StartNs, err
+	return p.InitWallClockNs, err
 }

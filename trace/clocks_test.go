@@ -22,7 +22,7 @@ func TestClocks(t *testing.T) {
 	}
 	of := make([]int64, c.Ranks)
 	of[2] = 1
-	start := c.Processes.At(2).StartNs
+	start := c.Processes.At(2).InitWallClockNs
 	want := []Clock{{}, {
 		ComparedAtNs: [2]int64{start, start + 1e9}, OffsetNs: [2]int64{-7e9, -7e9 + 50_000}, ErrorNs: 900,
 	}}

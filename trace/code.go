@@ -26,9 +26,9 @@ func (r *Reader) readCode() (c *Code, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, x := range c.Contexts {
-		if r.byID[x.Function] == nil {
-			return nil, r.failed(container.SectionCode, fmt.Errorf("function %d does not occur: %w", x.Function, ErrFormat))
+	for _, x := range c.CallSiteVertices {
+		if r.byID[x.FunctionID] == nil {
+			return nil, r.failed(container.SectionCode, fmt.Errorf("function %d does not occur: %w", x.FunctionID, ErrFormat))
 		}
 	}
 	return c, nil
@@ -40,7 +40,7 @@ func AddCode(path string, c *Code, from *Reader) error {
 	b, err := encodedCode(path, c, from)
 	if err == nil {
 		err = rewrite(path, func(w io.Writer, src io.ReaderAt, size int64) error {
-			return container.AddSection(w, src, size, container.SectionCode, b)
+			return container.WriteCopyWithSection(w, src, size, container.SectionCode, b)
 		})
 	}
 	if err != nil {
@@ -73,11 +73,11 @@ func encodedCode(path string, c *Code, from *Reader) ([]byte, error) {
 		number[framesOf(own.sites, i+1)] = i
 	}
 	out := *c
-	out.Contexts = nil
-	for _, x := range c.Contexts {
-		if n, here := number[framesOf(others.sites, x.Site+1)]; here && r.byID[x.Function] != nil {
-			x.Site = n
-			out.Contexts = append(out.Contexts, x)
+	out.CallSiteVertices = nil
+	for _, x := range c.CallSiteVertices {
+		if n, here := number[framesOf(others.sites, x.SiteIndex+1)]; here && r.byID[x.FunctionID] != nil {
+			x.SiteIndex = n
+			out.CallSiteVertices = append(out.CallSiteVertices, x)
 		}
 	}
 	return sections.AppendCode(&out, sections.CodeCalls(own.sigs, own.sites, r.byID), nil), nil

@@ -19,24 +19,24 @@ func sampleCode() *Code {
 	return &Code{
 		Vertices: []Vertex{
 			{Kind: FunctionVertex, Parent: -1, Name: "main", RecursionOf: -1},
-			{Kind: LoopVertex, Parent: 0, File: "main.c", Line: 12, Offset: 0x1204, RecursionOf: -1, RoundsAtLeast: true},
+			{Kind: LoopVertex, Parent: 0, File: "main.c", Line: 12, Offset: 0x1204, RecursionOf: -1, RoundsAreLowerBound: true},
 			{Kind: FunctionVertex, Parent: 1, Name: "step", File: "main.c", Line: 13, Offset: 0x1210, Inlined: []string{"pack halo.h:3"}, RecursionOf: -1},
 			{Kind: FunctionVertex, Parent: 2, Name: "step", Offset: 0x1100, RecursionOf: 2, TailCall: true},
 			{Kind: CallVertex, Parent: 3, Name: "MPI_Send", Offset: 0x1120, RecursionOf: -1},
-			{Kind: LoopVertex, Parent: 1, Offset: 0x1000, RecursionOf: -1, EntriesUnsure: true},
+			{Kind: LoopVertex, Parent: 1, Offset: 0x1000, RecursionOf: -1, EntriesAreLowerBound: true},
 			{Kind: CallVertex, Parent: 5, Name: "MPI_Send", File: "main.c", Line: 20, Offset: 0x1300, RecursionOf: -1},
 		},
-		Contexts:             []Context{{Function: 5, Site: 0, Vertex: 4}, {Function: 5, Site: 1, Vertex: 6}},
-		UnorderedTransitions: []CallTransition{{From: 4, To: 4, Loop: 1}, {From: 6, To: 6, Loop: 2}, {From: 6, To: 4, Loop: UnknownTransition}},
-		ExclusivePairs:       [][2]int{{2, 5}},
+		CallSiteVertices:    []CallSiteVertex{{FunctionID: 5, SiteIndex: 0, VertexIndex: 4}, {FunctionID: 5, SiteIndex: 1, VertexIndex: 6}},
+		ExplicitTransitions: []CallTransition{{FromVertex: 4, ToVertex: 4, Loop: 1}, {FromVertex: 6, ToVertex: 6, Loop: 2}, {FromVertex: 6, ToVertex: 4, Loop: UnknownIteratedLoop}},
+		ExclusivePairs:      [][2]int{{2, 5}},
 	}
 }
 
 // sampleCalls are those of a trace with sampleCode.
 func sampleCalls() []sections.CodeCall {
 	return []sections.CodeCall{
-		{Function: 5, Site: 1, Name: "MPI_Send", Location: Site{Offset: 0x1300}},
-		{Function: 5, Site: 0, Name: "MPI_Send", Location: Site{Offset: 0x1120, Caller: &Site{Offset: 0x1210}}},
+		{FunctionID: 5, SiteIndex: 1, Name: "MPI_Send", Location: Site{Offset: 0x1300}},
+		{FunctionID: 5, SiteIndex: 0, Name: "MPI_Send", Location: Site{Offset: 0x1120, Caller: &Site{Offset: 0x1210}}},
 	}
 }
 
@@ -58,9 +58,9 @@ func TestCodeIsReadAsWritten(t *testing.T) {
 		t.Error("other bytes again")
 	}
 	for what, break_ := range map[string]func(c *Code){
-		"a step round no loop":       func(c *Code) { c.UnorderedTransitions[0].Loop = 2 },
-		"a step that can't be":       func(c *Code) { c.UnorderedTransitions[0].Loop = -2 },
-		"a context twice":            func(c *Code) { c.Contexts[1] = c.Contexts[0] },
+		"a step round no loop":       func(c *Code) { c.ExplicitTransitions[0].Loop = 2 },
+		"a step that can't be":       func(c *Code) { c.ExplicitTransitions[0].Loop = -2 },
+		"a context twice":            func(c *Code) { c.CallSiteVertices[1] = c.CallSiteVertices[0] },
 		"a vertex in a call":         func(c *Code) { c.Vertices[5].Parent = 4 },
 		"a loop that is again":       func(c *Code) { c.Vertices[5].RecursionOf = 0 },
 		"a function within its loop": func(c *Code) { c.Vertices[3].RecursionOf = 1 },
@@ -100,11 +100,11 @@ func addable(t testing.TB) (path string, c *Code, sites []Site) {
 		t.Fatal(err)
 	}
 	c = sampleCode()
-	c.Contexts = nil
+	c.CallSiteVertices = nil
 	for i, at := range sections.CodeCalls(own.sigs, own.sites, r.byID)[:2] {
-		c.Contexts = append(c.Contexts, Context{Function: at.Function, Site: at.Site, Vertex: 4 + 2*i})
+		c.CallSiteVertices = append(c.CallSiteVertices, CallSiteVertex{FunctionID: at.FunctionID, SiteIndex: at.SiteIndex, VertexIndex: 4 + 2*i})
 	}
-	slices.SortFunc(c.Contexts, Context.Compare)
+	slices.SortFunc(c.CallSiteVertices, CallSiteVertex.Compare)
 	return path, c, sites
 }
 
@@ -123,10 +123,10 @@ func TestAddCode(t *testing.T) {
 	}
 	// of a trace with other sites and functions besides
 	more := *c
-	more.Contexts = []Context{{Function: 5000, Site: 0, Vertex: 4}, {Function: c.Contexts[0].Function, Site: 0, Vertex: 4}}
-	for _, x := range c.Contexts {
-		x.Site++
-		more.Contexts = append(more.Contexts, x)
+	more.CallSiteVertices = []CallSiteVertex{{FunctionID: 5000, SiteIndex: 0, VertexIndex: 4}, {FunctionID: c.CallSiteVertices[0].FunctionID, SiteIndex: 0, VertexIndex: 4}}
+	for _, x := range c.CallSiteVertices {
+		x.SiteIndex++
+		more.CallSiteVertices = append(more.CallSiteVertices, x)
 	}
 	if err := AddCode(path, &more, numbering(append([]Site{{Module: "elsewhere"}}, sites...))); err != nil {
 		t.Fatal(err)
@@ -225,7 +225,7 @@ func TestCodeOfAnyShape(t *testing.T) {
 			switch v.Kind {
 			case LoopVertex:
 				v.Name = ""
-				v.RoundsAtLeast, v.EntriesUnsure = rapid.Bool().Draw(t, "at least"), rapid.Bool().Draw(t, "unsure")
+				v.RoundsAreLowerBound, v.EntriesAreLowerBound = rapid.Bool().Draw(t, "at least"), rapid.Bool().Draw(t, "unsure")
 			case FunctionVertex:
 				v.TailCall = rapid.Bool().Draw(t, "tail")
 				if n := len(around); n > 0 && rapid.Bool().Draw(t, "again") {
@@ -241,8 +241,8 @@ func TestCodeOfAnyShape(t *testing.T) {
 					for range rapid.IntRange(0, 3).Draw(t, "frames") {
 						at = Site{Offset: offset.Draw(t, "outer"), Caller: &Site{Offset: at.Offset, Caller: at.Caller}}
 					}
-					c.Contexts = append(c.Contexts, Context{Function: 3, Site: len(calls), Vertex: i})
-					calls = append(calls, sections.CodeCall{Function: 3, Site: len(calls), Name: "MPI_Send", Location: at})
+					c.CallSiteVertices = append(c.CallSiteVertices, CallSiteVertex{FunctionID: 3, SiteIndex: len(calls), VertexIndex: i})
+					calls = append(calls, sections.CodeCall{FunctionID: 3, SiteIndex: len(calls), Name: "MPI_Send", Location: at})
 				}
 			}
 			if c.Vertices = append(c.Vertices, v); v.Kind != CallVertex {
@@ -250,9 +250,9 @@ func TestCodeOfAnyShape(t *testing.T) {
 			}
 		}
 		for range rapid.IntRange(0, min(len(all), 4)).Draw(t, "odd") {
-			s := CallTransition{From: rapid.SampledFrom(all).Draw(t, "from"), To: rapid.SampledFrom(all).Draw(t, "to")}
-			s.Loop = LoopTransition(rapid.IntRange(-1, c.LoopsAround(s.From, s.To)).Draw(t, "way"))
-			c.UnorderedTransitions = append(c.UnorderedTransitions, s)
+			s := CallTransition{FromVertex: rapid.SampledFrom(all).Draw(t, "from"), ToVertex: rapid.SampledFrom(all).Draw(t, "to")}
+			s.Loop = IteratedLoopNumber(rapid.IntRange(-1, c.LoopsAround(s.FromVertex, s.ToVertex)).Draw(t, "way"))
+			c.ExplicitTransitions = append(c.ExplicitTransitions, s)
 		}
 		for i := range c.Vertices {
 			for j := range c.Vertices {
@@ -284,8 +284,8 @@ func TestCodeOfAFunctionCalledOften(t *testing.T) {
 		}
 		call := func(parent int, offset uint64, outer *Site) {
 			v := add(CallVertex, parent, "MPI_Send", offset)
-			c.Contexts = append(c.Contexts, Context{Function: 3, Site: len(calls), Vertex: v})
-			calls = append(calls, sections.CodeCall{Function: 3, Site: len(calls), Name: "MPI_Send", Location: Site{Offset: offset, Caller: outer}})
+			c.CallSiteVertices = append(c.CallSiteVertices, CallSiteVertex{FunctionID: 3, SiteIndex: len(calls), VertexIndex: v})
+			calls = append(calls, sections.CodeCall{FunctionID: 3, SiteIndex: len(calls), Name: "MPI_Send", Location: Site{Offset: offset, Caller: outer}})
 		}
 		for i := range callers {
 			at := uint64(0x1000 + 16*i)

@@ -14,7 +14,7 @@ import (
 // over thousands of ranks need not decode each rank's calls. Values are numbered as in Rank.Signature. A Columns is
 // safe for concurrent use.
 type Columns struct {
-	c     *sections.ClassReader
+	c     *sections.DecodedClass
 	ranks []int
 	size  int64
 	sums  []*summed // by terminal: which of its values have no column of their own; nil if each has one
@@ -47,12 +47,12 @@ func (r *Reader) Columns(class int) (*Columns, error) {
 // Ranks returns the class's ranks in rising order; don't change them.
 func (x *Columns) Ranks() []int { return x.ranks }
 
-// CountsVary reports whether repetition counts differ between ranks of the class. Then Rank.Counts and trip counts of
+// CountsVary reports whether repetition counts differ between ranks of the class. Then Rank.TerminalCounts and trip counts of
 // loops differ, too.
-func (x *Columns) CountsVary() bool { return len(x.c.VaryingCounts) > 0 }
+func (x *Columns) CountsVary() bool { return len(x.c.VaryingSymbols) > 0 }
 
-// Width returns how many values a terminal has.
-func (x *Columns) Width(terminal int) int { return x.c.Terminals[terminal].Group.ValueCount }
+// ValueCount returns how many values a terminal has.
+func (x *Columns) ValueCount(terminal int) int { return x.c.Terminals[terminal].Group.ValueCount }
 
 // kindsOf returns, by value, how the values of a terminal are stored. The result is cached: counting the columns before
 // each value again would take time quadratic in the number of values.
@@ -78,7 +78,7 @@ func (x *Columns) value(terminal, value int) column.StoredValue {
 	t := &x.c.Terminals[terminal]
 	k := x.kindsOf(terminal)[value]
 	v := column.StoredValue{Form: column.Form{Kind: k.kind}}
-	if k.kind.Coefficients() > 0 {
+	if k.kind.CoefficientCount() > 0 {
 		list, at := t.Group.FormsOf(t.SignatureIndex, value)
 		v.Form = list.At(at)
 	}
@@ -135,7 +135,7 @@ func (x *Columns) constant(terminal, value int) bool {
 
 // AllUniform reports whether all values of a terminal are stored as constants over all ranks of the class.
 func (x *Columns) AllUniform(terminal int) bool {
-	for p := range x.Width(terminal) {
+	for p := range x.ValueCount(terminal) {
 		if !x.constant(terminal, p) {
 			return false
 		}
@@ -154,11 +154,11 @@ func (x *Columns) Formula(terminal, value int) (formula string, others []int64) 
 	}
 	v := x.value(terminal, value)
 	f := v.Form
-	if f.Kind&column.KindMasked == 0 && !f.Kind.IsClosedForm() {
-		f = column.Form{Kind: column.KindRankPlus | column.KindMasked, Coefficients: column.Coefficients{x.commonShift(terminal, value)}}
+	if f.Kind&column.KindFlagMasked == 0 && !f.Kind.IsClosedForm() {
+		f = column.Form{Kind: column.KindRankPlus | column.KindFlagMasked, Coefficients: column.Coefficients{x.commonShift(terminal, value)}}
 	}
 	f = f.WithoutEdge()
-	if formula = f.Text(x.size); v.Form.Kind == f.Kind && f.Kind&column.KindMasked == 0 {
+	if formula = f.Text(x.size); v.Form.Kind == f.Kind && f.Kind&column.KindFlagMasked == 0 {
 		return formula, nil
 	}
 	seen := make(map[int64]bool)
@@ -194,8 +194,8 @@ func (x *Columns) commonShift(terminal, value int) (shift int64) {
 
 // Positions are the indices of values in a signature; -1: the signature has no such value.
 type Positions struct {
-	Params     []ParamPositions
-	MadeValues int // index of the first property of a new communicator or datatype, see NewCommSize
+	Params          []ParamPositions
+	NewObjectValues int // index of the first property of a new communicator or datatype, see NewCommSize
 }
 
 // ParamPositions holds the indices in a signature at which a parameter's input and output values begin, -1 without any.
@@ -208,14 +208,14 @@ func (k *Rank) Positions(terminal int) (*Positions, error) {
 	if err != nil {
 		return nil, fmt.Errorf("trace: %s: rank %d: terminal %d: %w", k.r.name, k.number, terminal, err)
 	}
-	at := &Positions{Params: make([]ParamPositions, len(f.Params)), MadeValues: -1}
+	at := &Positions{Params: make([]ParamPositions, len(f.Params)), NewObjectValues: -1}
 	for i := range at.Params {
 		at.Params[i] = ParamPositions{-1, -1}
 	}
 	for _, s := range spans {
 		switch {
-		case s.Param == signature.ParamMade:
-			at.MadeValues = s.First
+		case s.Param == signature.ParamNewObject:
+			at.NewObjectValues = s.First
 		case s.Param == signature.ParamResult:
 		case s.IsOutput:
 			at.Params[s.Param].Out = s.First

@@ -30,7 +30,7 @@ func TestColumns(t *testing.T) {
 					for terminal := range k.Terminals() {
 						want := k.Signature(terminal)
 						var got []int64
-						for p := range x.Width(terminal) {
+						for p := range x.ValueCount(terminal) {
 							got = append(got, x.At(terminal, p, member))
 							if v, ok := x.Uniform(terminal, p); ok && v != want[p] {
 								t.Errorf("%s: value %d of call %d is not always %d", name, p, terminal, v)

@@ -60,14 +60,14 @@ func (r *Reader) StorageCosts() ([]StorageCost, error) {
 				list = append(list, *x)
 			}
 		}
-		if rest := int64(s.RawSize) - sum; rest > 0 && (s.ID == container.SectionSignatures || s.ID == container.SectionClasses || s.ID == container.SectionColumns || s.ID == container.SectionRanks || s.ID == container.SectionLanes || s.ID == container.SectionTimes) {
+		if rest := int64(s.RawSize) - sum; rest > 0 && (s.ID == container.SectionSignatures || s.ID == container.SectionClasses || s.ID == container.SectionColumns || s.ID == container.SectionClassOfRank || s.ID == container.SectionLanes || s.ID == container.SectionTimes) {
 			what := "lengths"
 			switch s.ID {
 			case container.SectionSignatures:
 				what = "functions, call sites and kinds of forms"
 			case container.SectionLanes:
 				what = "terminals and values with lanes"
-			case container.SectionRanks:
+			case container.SectionClassOfRank:
 				what = "class of each rank"
 			}
 			list = append(list, StorageCost{
@@ -118,7 +118,7 @@ func (r *Reader) timeCosts(c *costs, n int) error {
 	w := wire.NewReader(blobs[n], "times")
 	if _, _, err := r.decodeTimes(w, n, counts, func(what string, n, bytes int) {
 		form := "count, mean"
-		if what == sections.CostOfExtremes || what == sections.CostOfSpreads {
+		if what == sections.TimesPartExtremes || what == sections.TimesPartSpreads {
 			form = "most, least, deviation"
 			if x.Ranks > 1 {
 				form += ", ranks"
@@ -162,7 +162,7 @@ func (r *Reader) formCosts(c *costs) error {
 	for _, p := range parts {
 		f := r.byID[p.g.FunctionID]
 		value := "all values"
-		if !p.g.OneFormList {
+		if !p.g.HasOneFormList {
 			value = once.GetOrMake(names, p.g, func() []string { return valueNames(f, p.g.SampleValues(r.Ranks())) })[p.list]
 		}
 		c.add(container.SectionSignatures, f.Name, value, p.kind.String(), p.forms, p.bytes)
@@ -175,7 +175,7 @@ func (c *costs) classes(t *tables, n int) {
 	if t.together != nil {
 		x := &t.together[n]
 		form := ""
-		if x.IsEdited {
+		if x.SignaturesAreEdits {
 			form = "edits of another class's"
 		}
 		c.add(container.SectionClasses, "", "order of calls", "grammar", x.SymbolCount, x.GrammarBytes)
@@ -214,7 +214,7 @@ func seqCost(w *wire.Reader, ranks int) (coding string, bytes int) {
 func (r *Reader) columnCosts(c *costs, t *tables, n int) {
 	class := r.class[n]
 	w := wire.NewReader(t.columns[n], "columns")
-	for range class.VaryingCounts {
+	for range class.VaryingSymbols {
 		coding, bytes := seqCost(w, class.Ranks)
 		c.add(container.SectionColumns, "", "how often loops ran", coding, 1, bytes)
 	}

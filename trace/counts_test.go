@@ -12,7 +12,7 @@ import (
 func TestVaryingCounts(t *testing.T) {
 	c := sample(t)
 	c.Classes[0].Lanes = nil
-	c.Classes[0].Counts = []column.Column{column.ColumnOf(3, 70)}
+	c.Classes[0].RepetitionCounts = []column.Column{column.ColumnOf(3, 70)}
 	n := int64(5 + 3*3)
 	if got := int64(c.Classes[0].Streams[0].Len()); got != 5+3*50 {
 		t.Fatalf("the sample has %d calls; this test counts on %d", got, 5+3*50)
@@ -47,8 +47,8 @@ func TestVaryingCounts(t *testing.T) {
 			}
 			calls++
 		}
-		if calls != 5+3*want || k.Len(0) != calls || k.Counts(0)[2] != want {
-			t.Errorf("rank %d: %d calls, length %d, %d in the loop; want %d rounds", rank, calls, k.Len(0), k.Counts(0)[2], want)
+		if calls != 5+3*want || k.CallCount(0) != calls || k.TerminalCounts(0)[2] != want {
+			t.Errorf("rank %d: %d calls, length %d, %d in the loop; want %d rounds", rank, calls, k.CallCount(0), k.TerminalCounts(0)[2], want)
 		}
 		if loop := k.Structure(0).Children()[2]; loop.Kind != LoopNode || loop.Count != want {
 			t.Errorf("rank %d: loop %+v", rank, loop)
@@ -61,7 +61,7 @@ func TestVaryingCounts(t *testing.T) {
 		"too many": {column.ColumnOf(3, 70), column.ColumnOf(2, 2)}, "zero": {column.ColumnOf(0, 5)}, "none": {column.ColumnOf(4, -1)},
 		"once": {column.ColumnOf(1, 5)}, "short": {column.ColumnOf(3)},
 	} {
-		c.Classes[0].Counts = counts
+		c.Classes[0].RepetitionCounts = counts
 		if _, err := sections.EncodeFile(c); err == nil {
 			t.Errorf("%s: no error", name)
 		}
@@ -69,7 +69,7 @@ func TestVaryingCounts(t *testing.T) {
 	// The same count everywhere is as good as one in the grammar.
 	c = sample(t)
 	want := encoded(t)
-	c.Classes[0].Counts = []column.Column{column.ColumnOf(50, 50)}
+	c.Classes[0].RepetitionCounts = []column.Column{column.ColumnOf(50, 50)}
 	if got, err := sections.EncodeFile(c); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("equal counts give another file, error %v", err)
 	}

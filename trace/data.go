@@ -7,20 +7,20 @@ import (
 
 // Plain data that readers return, defined in package model.
 type (
-	Function  = model.Function
-	ParamDef  = model.ParamDef
-	Type      = model.Type
-	Attr      = model.Attr
-	Dir       = model.Dir
-	Site      = model.Site
-	Location  = model.Location
-	Stat      = model.Stat
-	Spread    = model.Spread
-	Times     = model.Times
-	ValueStat = model.ValueStat
-	Clock     = model.Clock
-	Process   = model.Process
-	Aside     = model.Aside
+	Function        = model.Function
+	ParamDef        = model.ParamDef
+	Type            = model.Type
+	Attr            = model.Attr
+	Dir             = model.Dir
+	Site            = model.Site
+	SymbolicAddress = model.SymbolicAddress
+	Stat            = model.Stat
+	Spread          = model.Spread
+	Times           = model.Times
+	AttachedStat    = model.AttachedStat
+	Clock           = model.Clock
+	Process         = model.Process
+	Aside           = model.Aside
 
 	AddressClass = model.AddressClass
 	AllocEvent   = model.AllocEvent
@@ -31,38 +31,38 @@ type (
 	Extreme        = model.Extreme
 	Bin            = model.Bin
 
-	Waits            = model.Waits
-	WaitSite         = model.WaitSite
-	WaitCause        = model.WaitCause
-	WaitRank         = model.WaitRank
-	WaitRankNs       = model.WaitRankNs
-	UnexplainedWaits = model.UnexplainedWaits
-	WaitOmission     = model.WaitOmission
-	CriticalPath     = model.CriticalPath
-	CriticalPathSite = model.CriticalPathSite
-	CriticalPathRank = model.CriticalPathRank
-	WaitPlace        = model.WaitPlace
-	WaitsStatus      = model.WaitsStatus
+	Waits               = model.Waits
+	WaitSite            = model.WaitSite
+	WaitCause           = model.WaitCause
+	WaitRank            = model.WaitRank
+	WaitRankNs          = model.WaitRankNs
+	UnanalysedFunction  = model.UnanalysedFunction
+	WaitOmission        = model.WaitOmission
+	CriticalPath        = model.CriticalPath
+	CriticalPathSite    = model.CriticalPathSite
+	CriticalPathRank    = model.CriticalPathRank
+	FunctionSiteNumbers = model.FunctionSiteNumbers
+	WaitsStatus         = model.WaitsStatus
 
 	When           = model.When
 	WhenLoop       = model.WhenLoop
 	WhenRow        = model.WhenRow
-	WhenPlane      = model.WhenPlane
+	WhenStateTimes = model.WhenStateTimes
 	WhenOutlier    = model.WhenOutlier
 	WhenIterations = model.WhenIterations
 	WhenExemplar   = model.WhenExemplar
-	WhenTimes      = model.WhenTimes
+	WhenCallTimes  = model.WhenCallTimes
 	WhenFinding    = model.WhenFinding
 
 	SyntheticMessages = model.SyntheticMessages
 	Distribution      = model.Distribution
 
-	Code           = model.Code
-	Vertex         = model.Vertex
-	VertexKind     = model.VertexKind
-	Context        = model.Context
-	CallTransition = model.CallTransition
-	LoopTransition = model.LoopTransition
+	Code               = model.Code
+	Vertex             = model.Vertex
+	VertexKind         = model.VertexKind
+	CallSiteVertex     = model.CallSiteVertex
+	CallTransition     = model.CallTransition
+	IteratedLoopNumber = model.IteratedLoopNumber
 
 	OuterLoop = model.OuterLoop
 
@@ -77,20 +77,20 @@ type (
 // Whether a run's wait states are known, and if not, why.
 const (
 	WaitsKnown           = model.WaitsKnown
-	WaitsTooLong         = model.WaitsTooLong
+	WaitsAnalysisTooLong = model.WaitsAnalysisTooLong
 	WaitsTooManyCalls    = model.WaitsTooManyCalls
-	WaitsFailed          = model.WaitsFailed
+	WaitsAnalysisFailed  = model.WaitsAnalysisFailed
 	WaitsTooManyDistinct = model.WaitsTooManyDistinct
 )
 
-// The states of a thread in a When, and the number of units of WhenPlane.Base in a level.
+// The states of a thread in a When, and the number of units of WhenPlane.LoopBaseUnits in a level.
 const (
-	WhenComputing         = model.WhenComputing
-	WhenWaiting           = model.WhenWaiting
-	WhenFiles             = model.WhenFiles
-	WhenOther             = model.WhenOther
-	WhenReady             = model.WhenReady
-	WhenStates            = model.WhenStates
+	WhenStateComputing    = model.WhenStateComputing
+	WhenStateWaiting      = model.WhenStateWaiting
+	WhenStateFileIO       = model.WhenStateFileIO
+	WhenStateAside        = model.WhenStateAside
+	WhenStateRunnable     = model.WhenStateRunnable
+	WhenStateCount        = model.WhenStateCount
 	WhenBaseUnitsPerLevel = model.WhenBaseUnitsPerLevel
 )
 
@@ -101,7 +101,7 @@ const (
 	TypeTime        = model.TypeTime
 	TypeHandle      = model.TypeHandle
 	TypeRequest     = model.TypeRequest
-	TypeObject      = model.TypeObject
+	TypeMPITObject  = model.TypeMPITObject
 	TypeAddress     = model.TypeAddress
 	TypeFunctionRef = model.TypeFunctionRef
 	TypeString      = model.TypeString
@@ -156,8 +156,8 @@ const (
 	SpecialBufferAutomatic = model.SpecialBufferAutomatic
 )
 
-// NoPreviousPlace is the value of Histogram.PreviousPlace for a thread's first call, which has no call before it.
-const NoPreviousPlace = model.NoPreviousPlace
+// NoPreviousFunctionSite is the value of Histogram.PreviousFunctionSite for a thread's first call, which has no call before it.
+const NoPreviousFunctionSite = model.NoPreviousFunctionSite
 
 // The kinds of vertices of Code, and the values of LoopTransition that are not loops.
 const (
@@ -165,41 +165,43 @@ const (
 	LoopVertex     = model.LoopVertex
 	CallVertex     = model.CallVertex
 
-	NoLoopTransition  = model.NoLoopTransition
-	UnknownTransition = model.UnknownTransition
+	NoIteratedLoop      = model.NoIteratedLoop
+	UnknownIteratedLoop = model.UnknownIteratedLoop
 )
 
 // Well-known keys of Reader.Meta.
 const (
-	MetaCommand     = model.MetaCommand
-	MetaMPI         = model.MetaMPI
-	MetaLibrary     = model.MetaLibrary
-	MetaClock       = model.MetaClock
-	MetaStart       = model.MetaStart
-	MetaLayers      = model.MetaLayers
-	MetaOptions     = model.MetaOptions
-	MetaProducer    = model.MetaProducer
-	MetaTimingError = model.MetaTimingError
-	MetaImported    = model.MetaImported
-	MetaNote        = model.MetaNote
-	MetaProblem     = model.MetaProblem
-	MetaTag         = model.MetaTag
+	MetaCommand           = model.MetaCommand
+	MetaMPIFlavour        = model.MetaMPIFlavour
+	MetaMPILibraryVersion = model.MetaMPILibraryVersion
+	MetaClock             = model.MetaClock
+	MetaStart             = model.MetaStart
+	MetaWrapperLibraries  = model.MetaWrapperLibraries
+	MetaRecorderOptions   = model.MetaRecorderOptions
+	MetaProducer          = model.MetaProducer
+	MetaTimingError       = model.MetaTimingError
+	MetaImportFormat      = model.MetaImportFormat
+	MetaNotePrefix        = model.MetaNotePrefix
+	MetaProblemPrefix     = model.MetaProblemPrefix
+	MetaRunTagPrefix      = model.MetaRunTagPrefix
 )
 
 const (
 	// MaxRanks bounds the number of ranks of a trace.
 	MaxRanks = model.MaxRanks
-	// FirstLocal is the lowest number of a handle that a rank created itself.
-	FirstLocal = model.FirstLocal
-	// AsidesAnywhere is the BeforeCall of an Aside whose position is unknown, as it is the sum of many short ones.
-	AsidesAnywhere = model.AsidesAnywhere
-	// SumError is the largest relative error of the sum of a Stat or Spread. The sum over all calls of a class is more
+	// FirstCreatedHandle is the lowest number of a handle that a rank created itself.
+	FirstCreatedHandle = model.FirstCreatedHandle
+	// AsidePositionUnknown is the BeforeCall of an Aside whose position is unknown, as it is the sum of many short ones.
+	AsidePositionUnknown = model.AsidePositionUnknown
+	// MaxRelativeSumError is the largest relative error of the sum of a Stat or Spread. The sum over all calls of a class is more
 	// accurate.
-	SumError = sections.SumError
-	// MinPool is the least number of distinct calls of a class, differing in values only, that share one summary of
+	MaxRelativeSumError = sections.MaxRelativeSumError
+	// MinPoolSize is the least number of distinct calls of a class, differing in values only, that share one summary of
 	// their times.
-	MinPool = sections.MinPoolSize
+	MinPoolSize = sections.MinPoolSize
 )
 
-// RoundingError returns the rounding error of a process's duration in ns, in a trace of the given number of ranks.
-func RoundingError(ns int64, ranks int) int64 { return sections.RoundingError(ns, ranks) }
+// ProcessRoundingErrorNs returns the rounding error of a process's duration in ns, in a trace of the given number of ranks.
+func ProcessRoundingErrorNs(ns int64, ranks int) int64 {
+	return sections.ProcessRoundingErrorNs(ns, ranks)
+}

@@ -25,9 +25,9 @@
 //   - What each rank spent, in all and by call site: [Rank.Totals]; over the ranks of a class [Reader.Totals], which has means and
 //     extremes without a look at each rank. efficiency asks it.
 //   - A call path, or a loop: [Leaves.Times], times of the leaves of the structure tree. internal/calltree adds them up: ask that.
-//   - The same as this one rank had them, to compute as long again: reissue.ClassGaps. simulate and proxy ask it; the times are those of
+//   - The same as this one rank had them, to compute as long again: reissue.LeafGapsCache. simulate and proxy ask it; the times are those of
 //     the leaf, scaled to the rank's own totals.
-//   - Other values than means, call after call: reissue.GapLine draws them from histograms. proxy and replay ask it.
+//   - Other values than means, call after call: reissue.CallTimeEstimator draws them from histograms. proxy and replay ask it.
 //   - How times of a call site are spread: [Reader.Histograms], if the trace has some; profile --histogram counts calls otherwise.
 //   - First calls apart from later ones: [Reader.FirstCalls]. Findings of info about warm-up come from it.
 //   - When ranks computed, by iteration: [Reader.When], as the run's end saw it; who waited for whom: [Reader.Waits]. info and

@@ -26,7 +26,7 @@ func (r *Reader) SyntheticSeed() (uint64, error) {
 	return d.Seed, nil
 }
 
-func (r *Reader) readDrawn() (d *grammar.SyntheticCounts, err error) {
+func (r *Reader) readDrawn() (d *grammar.SyntheticTripCounts, err error) {
 	err = r.optional(container.SectionSyntheticLoops, func(w *wire.Reader) { d = sections.DecodeSyntheticLoops(w, r.ranks.Ranks, r.lists()) })
 	if err != nil {
 		return nil, err
@@ -34,13 +34,13 @@ func (r *Reader) readDrawn() (d *grammar.SyntheticCounts, err error) {
 	return d, nil
 }
 
-// SyntheticLoopsOf returns the index in SyntheticLoops of the loop family that contains a distinct call; -1: no family
+// SyntheticLoopsIndex returns the index in SyntheticLoops of the loop family that contains a distinct call; -1: no family
 // does.
-func (k *Rank) SyntheticLoopsOf(terminal int) int {
-	if k.class.SyntheticFamily == nil {
+func (k *Rank) SyntheticLoopsIndex(terminal int) int {
+	if k.class.LoopFamilyOfTerminal == nil {
 		return -1
 	}
-	return k.class.SyntheticFamily[terminal] - 1
+	return k.class.LoopFamilyOfTerminal[terminal] - 1
 }
 
 // MergedSizes returns the families of message sizes that were merged to make the trace smaller; nil if all sizes are
@@ -57,8 +57,8 @@ func (r *Reader) SyntheticMessages() (list []SyntheticMessages, err error) {
 	return list, err
 }
 
-// SyntheticFamilyOf returns the family that contains a call's message, nil if none does.
-func SyntheticFamilyOf(list []SyntheticMessages, c *Call) *SyntheticMessages {
+// SyntheticMessagesOf returns the family that contains a call's message, nil if none does.
+func SyntheticMessagesOf(list []SyntheticMessages, c *Call) *SyntheticMessages {
 	if len(list) == 0 {
 		return nil
 	}

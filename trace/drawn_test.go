@@ -14,16 +14,16 @@ import (
 // withDrawn is the sample with the first repeated symbol of its first class drawn: five rounds.
 func withDrawn(t testing.TB, change func(l *grammar.SyntheticLoop)) *sections.Content {
 	c := sample(t)
-	if grammar.CountRepeated(c.Classes[0].Streams) == 0 {
+	if grammar.CountRepeatedSymbols(c.Classes[0].Streams) == 0 {
 		t.Fatal("nothing is repeated")
 	}
 	c.NoTimes, c.Classes[0].Lanes = true, nil // which are of as many calls as there were
-	l := grammar.SyntheticLoop{KeyOfRank: []int64{0, 2}}
+	l := grammar.SyntheticLoop{DrawKeyOfRank: []int64{0, 2}}
 	if change != nil {
 		change(&l)
 	}
-	c.SyntheticLoops = &grammar.SyntheticCounts{Seed: 3, Loops: make([][]grammar.SyntheticLoop, len(c.Classes)), Families: []SyntheticLoops{{
-		Precision: 90, LoopRuns: 4, Distribution: Distribution{Least: Extreme{Value: 4}, Most: Extreme{Value: 6, Rank: 2}, Bins: []Bin{{Low: 4, High: 6, Value: 5, Count: 4}}},
+	c.SyntheticLoops = &grammar.SyntheticTripCounts{Seed: 3, Loops: make([][]grammar.SyntheticLoop, len(c.Classes)), Families: []SyntheticLoops{{
+		PrecisionPercent: 90, LoopRuns: 4, Distribution: Distribution{Least: Extreme{Value: 4}, Most: Extreme{Value: 6, Rank: 2}, Bins: []Bin{{Low: 4, High: 6, ReplacingValue: 5, Count: 4}}},
 	}}}
 	c.SyntheticLoops.Loops[0] = []grammar.SyntheticLoop{l}
 	return c
@@ -57,8 +57,8 @@ func TestDrawn(t *testing.T) {
 	}
 	some := 0
 	for n := range k.Terminals() {
-		was, is := before.Counts(k.Terminals())[n], k.Counts(0)[n]
-		if in := k.SyntheticLoopsOf(n) == 0; in != (was != is) || in && is%5 != 0 {
+		was, is := before.TerminalCounts(k.Terminals())[n], k.TerminalCounts(0)[n]
+		if in := k.SyntheticLoopsIndex(n) == 0; in != (was != is) || in && is%5 != 0 {
 			t.Errorf("terminal %d in a drawn loop: %t; %d calls, were %d", n, in, is, was)
 		} else if in {
 			some++
@@ -89,11 +89,11 @@ func TestDrawnLanes(t *testing.T) {
 // TestBadDrawn: what can't be drawn is no trace.
 func TestBadDrawn(t *testing.T) {
 	for name, change := range map[string]func(l *grammar.SyntheticLoop){
-		"symbol": func(l *grammar.SyntheticLoop) { l.SymbolNumber = 99 },
+		"symbol": func(l *grammar.SyntheticLoop) { l.RepeatedSymbol = 99 },
 		"family": func(l *grammar.SyntheticLoop) { l.Family = 1 },
-		"keys":   func(l *grammar.SyntheticLoop) { l.KeyOfRank = []int64{0} },
+		"keys":   func(l *grammar.SyntheticLoop) { l.DrawKeyOfRank = []int64{0} },
 	} {
-		raw, err := sections.RawSections(withDrawn(t, nil), wire.PackedSize, true)
+		raw, err := sections.RawSections(withDrawn(t, nil), wire.EstimatePackedSize, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,9 +13,9 @@ import (
 // took far longer, or followed far longer computation. Times are means in nanoseconds.
 type FirstCalls struct {
 	FunctionSite
-	Ranks         int
-	Calls         uint64 // number of calls on the rank that makes most of them, the first one included
-	Gap, Duration [2]float64
+	Ranks                                       int
+	MaxCallsPerRank                             uint64 // number of calls on the rank that makes most of them, the first one included
+	FirstAndLaterGapNs, FirstAndLaterDurationNs [2]float64
 	// LoopEntries is how many of the calls are the first call of a loop's first iteration, the rank's first one
 	// included. Gap then covers only the gaps before these calls. 0: the calls are not the first ones of a loop.
 	LoopEntries uint64
@@ -24,10 +24,10 @@ type FirstCalls struct {
 // FirstCalls returns the call sites with unusual first calls, those on most ranks first. In Gap and Duration, element 0
 // is the mean of the ranks' first calls, and element 1 that of the later calls.
 func (r *Reader) FirstCalls() ([]FirstCalls, error) {
-	if !r.hasSection(container.SectionFirstCalls) {
+	if !r.hasSection(container.SectionFirstCallTimes) {
 		return nil, nil
 	}
-	blobs, err := r.byClass(container.SectionFirstCalls)
+	blobs, err := r.byClass(container.SectionFirstCallTimes)
 	if err != nil {
 		return nil, err
 	}
@@ -49,15 +49,15 @@ func (r *Reader) FirstCalls() ([]FirstCalls, error) {
 		}
 		for leaf := range times {
 			x := &times[leaf]
-			if x.RanksWithFirst == 0 {
+			if x.RanksWithSlowFirst == 0 {
 				continue
 			}
 			call := k.CallWithoutParams(leaves.Terminal(leaf))
-			c := FirstCalls{FunctionSite: call.FunctionSite(), Calls: x.Calls, Ranks: len(members), LoopEntries: x.Entries, Gap: [2]float64{x.SumFirstGapNs}, Duration: [2]float64{x.SumFirstDurationNs}}
-			x.RemoveFirst()
-			c.Gap[1], c.Duration[1] = x.SumGapNs/float64(x.Calls), x.SumDurationNs/float64(x.Calls)
+			c := FirstCalls{FunctionSite: call.FunctionSite(), MaxCallsPerRank: x.Calls, Ranks: len(members), LoopEntries: x.Entries, FirstAndLaterGapNs: [2]float64{x.SumFirstGapNs}, FirstAndLaterDurationNs: [2]float64{x.SumFirstDurationNs}}
+			x.RemoveSlowFirst()
+			c.FirstAndLaterGapNs[1], c.FirstAndLaterDurationNs[1] = x.SumGapNs/float64(x.Calls), x.SumDurationNs/float64(x.Calls)
 			if x.Entries > 0 {
-				c.Gap[1] = x.SumEntryGapNs / float64(x.Entries)
+				c.FirstAndLaterGapNs[1] = x.SumEntryGapNs / float64(x.Entries)
 			}
 			i, known := at[c.FunctionSite]
 			if !known {
@@ -75,25 +75,25 @@ func (r *Reader) FirstCalls() ([]FirstCalls, error) {
 // join adds o, the calls of other ranks from the same site.
 func (f *FirstCalls) join(o *FirstCalls) {
 	n, m := float64(f.Ranks), float64(o.Ranks)
-	for i := range f.Gap {
-		f.Gap[i] = (f.Gap[i]*n + o.Gap[i]*m) / (n + m)
-		f.Duration[i] = (f.Duration[i]*n + o.Duration[i]*m) / (n + m)
+	for i := range f.FirstAndLaterGapNs {
+		f.FirstAndLaterGapNs[i] = (f.FirstAndLaterGapNs[i]*n + o.FirstAndLaterGapNs[i]*m) / (n + m)
+		f.FirstAndLaterDurationNs[i] = (f.FirstAndLaterDurationNs[i]*n + o.FirstAndLaterDurationNs[i]*m) / (n + m)
 	}
-	f.Ranks, f.Calls, f.LoopEntries = f.Ranks+o.Ranks, max(f.Calls, o.Calls), max(f.LoopEntries, o.LoopEntries)
+	f.Ranks, f.MaxCallsPerRank, f.LoopEntries = f.Ranks+o.Ranks, max(f.MaxCallsPerRank, o.MaxCallsPerRank), max(f.LoopEntries, o.LoopEntries)
 }
 
 // hasFirsts reports whether a class has unusual first calls, as FirstCalls defines them.
 func (r *Reader) hasFirsts(class int) (bool, error) {
-	blobs, err := r.byClass(container.SectionFirstCalls)
+	blobs, err := r.byClass(container.SectionFirstCallTimes)
 	return err == nil && len(blobs[class]) > 0, err
 }
 
 // firsts returns the unusual first calls of a class, as FirstCalls defines them. leaves is the number of its leaves.
-func (r *Reader) firsts(class, leaves int) (list []sections.FirstTimes, err error) {
-	blobs, err := r.byClass(container.SectionFirstCalls)
+func (r *Reader) firsts(class, leaves int) (list []sections.FirstCallMeanTimes, err error) {
+	blobs, err := r.byClass(container.SectionFirstCallTimes)
 	if err != nil || len(blobs[class]) == 0 {
 		return nil, err
 	}
-	err = r.ofClass(container.SectionFirstCalls, class, blobs[class], func(w *wire.Reader) { list = sections.DecodeFirstTimes(w, leaves) })
+	err = r.ofClass(container.SectionFirstCallTimes, class, blobs[class], func(w *wire.Reader) { list = sections.DecodeFirstCallMeanTimes(w, leaves) })
 	return list, err
 }

@@ -41,7 +41,7 @@ func look(t *testing.T, r *Reader) {
 					break
 				}
 			}
-			if n := k.Len(s); n > 0 {
+			if n := k.CallCount(s); n > 0 {
 				k.Call(s, n-1)
 			}
 			k.Structure(s).Children()
@@ -57,7 +57,7 @@ func unpacked(_ int, raw []byte) ([]byte, byte) { return raw, container.CodecRaw
 // FuzzSections replaces one section of a valid file, with all checksums right,
 // so that decoders meet what no checksum protects them from.
 func FuzzSections(f *testing.F) {
-	raw, err := sections.RawSections(sample(f), wire.PackedSize, true)
+	raw, err := sections.RawSections(sample(f), wire.EstimatePackedSize, true)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func FuzzSections(f *testing.F) {
 	for id := container.SectionMeta; id < container.SectionCount; id++ {
 		f.Add(byte(id-container.SectionMeta), raw[id])
 	}
-	stacked, err := sections.RawSections(withStacks(f), wire.PackedSize, true)
+	stacked, err := sections.RawSections(withStacks(f), wire.EstimatePackedSize, true)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func FuzzReader(f *testing.F) {
 // FuzzSums takes the values of one call, which may claim to leave out what can't be
 // filled in.
 func FuzzSums(f *testing.F) {
-	call, _ := mpi.Lookup("MPI_Alltoallv")
+	call, _ := mpi.CallNamed("MPI_Alltoallv")
 	function := sections.FunctionOf(call)
 	bytesOf := func(vals ...int64) (b []byte) {
 		for _, v := range vals {
@@ -145,7 +145,7 @@ func FuzzSums(f *testing.F) {
 			vals = append(vals, r.Varint())
 		}
 		width := len(vals)
-		sections.FillInDisplacements(&function, vals)
+		sections.RestoreDisplacements(&function, vals)
 		spans, err := sections.SpansOf(&function, nil, vals)
 		var c *Call
 		if err == nil {

@@ -28,8 +28,8 @@ const golden = "testdata/golden.spoor"
 // rank 1 displacements that are left out.
 func latest(t *testing.T) *sections.Content {
 	c := sample(t)
-	call, _ := mpi.Lookup("MPI_Alltoallv")
-	exchange := sections.Terminal{Call: call.ID, Site: 1, Times: Times{Duration: stat(1, 50, 50, 50), Gap: stat(1, 7, 7, 7)}}
+	call, _ := mpi.CallNamed("MPI_Alltoallv")
+	exchange := sections.Terminal{FunctionID: call.ID, Site: 1, Times: Times{Duration: stat(1, 50, 50, 50), Gap: stat(1, 7, 7, 7)}}
 	for _, v := range []int64{0, 1<<8 | 1, 0, 4, 5, 6, 0, 2, -10, 1, 0, 0, 0, 0x209, 2<<8 | 1, 0, 4, 5, 6, 0, 2, 4, 0, 5, 12, 11, 0x209, 257} {
 		exchange.Values = append(exchange.Values, column.ColumnOf(v))
 	}
@@ -51,7 +51,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		var all bytes.Buffer
-		if err := container.AddSection(&all, bytes.NewReader(b), int64(len(b)), container.SectionWhen, sections.AppendWhen(nil, sampleWhen())); err != nil {
+		if err := container.WriteCopyWithSection(&all, bytes.NewReader(b), int64(len(b)), container.SectionWhen, sections.AppendWhen(nil, sampleWhen())); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(golden, all.Bytes(), 0o644); err != nil {
@@ -126,7 +126,7 @@ func TestDocument(t *testing.T) {
 		}
 	}
 	for kind, name := range map[Type]string{
-		TypeNone: "none", TypeInt: "integer", TypeTime: "time", TypeHandle: "handle", TypeRequest: "request", TypeObject: "tool object",
+		TypeNone: "none", TypeInt: "integer", TypeTime: "time", TypeHandle: "handle", TypeRequest: "request", TypeMPITObject: "tool object",
 		TypeAddress: "address", TypeFunctionRef: "function", TypeString: "string",
 	} {
 		if row := "| " + string(rune('0'+kind)) + " | " + name + " |"; !strings.Contains(doc, row) {

@@ -20,7 +20,7 @@ func (k *Rank) Handovers(stream int) ([]Handover, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, ok := t.SetOfRank[k.number]
+	at, ok := t.SetAndIndexOfRank[k.number]
 	if !ok {
 		return nil, nil
 	}
@@ -33,14 +33,14 @@ func (k *Rank) Handovers(stream int) ([]Handover, error) {
 	for n := range set.Streams[stream].All() {
 		e := &set.List[n]
 		kind, number, maker := track.UnpackHandover(e.Segment.At(at[1]))
-		index += uint64(e.Calls.At(at[1]))
+		index += uint64(e.CallsSincePrevious.At(at[1]))
 		made[maker] += uint64(e.Size.At(at[1]))
-		if kind >= len(model.HandoverKinds) || maker >= k.Streams() || made[maker] >= k.Len(maker) || index >= k.Len(stream) || len(list) == maxHandovers {
+		if kind >= len(model.HandoverKinds) || maker >= k.Streams() || made[maker] >= k.CallCount(maker) || index >= k.CallCount(stream) || len(list) == maxHandovers {
 			break // too many, or the file is damaged: the rest is left out
 		}
 		name := model.HandoverKinds[kind]
 		if name != mpi.KindRequest {
-			number += FirstLocal
+			number += FirstCreatedHandle
 		}
 		list = append(list, Handover{Kind: name, Handle: number, FirstUse: index, MakerStream: maker, MakerCall: made[maker]})
 	}
@@ -57,9 +57,9 @@ func (r *Reader) SameHandovers(ranks []int) (bool, error) {
 	if err != nil || len(t.Sets) == 0 {
 		return err == nil, err
 	}
-	first, some := t.SetOfRank[ranks[0]]
+	first, some := t.SetAndIndexOfRank[ranks[0]]
 	for _, rank := range ranks {
-		if at, ok := t.SetOfRank[rank]; ok != some || at[0] != first[0] {
+		if at, ok := t.SetAndIndexOfRank[rank]; ok != some || at[0] != first[0] {
 			return false, nil
 		}
 	}
@@ -68,7 +68,7 @@ func (r *Reader) SameHandovers(ranks []int) (bool, error) {
 	}
 	for i := range t.Sets[first[0]].List {
 		e := &t.Sets[first[0]].List[i]
-		for _, c := range []*column.Column{&e.Calls, &e.Segment, &e.Size} {
+		for _, c := range []*column.Column{&e.CallsSincePrevious, &e.Segment, &e.Size} {
 			if _, same := c.Uniform(); !same {
 				return false, nil
 			}

@@ -86,7 +86,7 @@ func TestDrawnTimes(t *testing.T) {
 					t.Fatalf("%s: %+v", mode, c.Timing)
 				}
 			}
-			for from := uint64(0); from < k.Len(0); from += 97 {
+			for from := uint64(0); from < k.CallCount(0); from += 97 {
 				n := from
 				for c, err := range k.TimedCallsFrom(0, from) {
 					if err != nil {
@@ -100,7 +100,7 @@ func TestDrawnTimes(t *testing.T) {
 					}
 				}
 			}
-			start, err := k.Start()
+			start, err := k.StartNs()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,12 +109,12 @@ func TestDrawnTimes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if c.Start < at || c.End() < c.Start {
-					t.Fatalf("%s: call %d is from %d to %d, the one before ended at %d", mode, c.Index, c.Start, c.End(), at)
+				if c.StartNs < at || c.EndNs() < c.StartNs {
+					t.Fatalf("%s: call %d is from %d to %d, the one before ended at %d", mode, c.Index, c.StartNs, c.EndNs(), at)
 				}
-				at = c.End()
+				at = c.EndNs()
 			}
-			if end, err = k.End(); err != nil || at > end || float64(end-at) > 0.001*float64(end-start) {
+			if end, err = k.EndNs(); err != nil || at > end || float64(end-at) > 0.001*float64(end-start) {
 				t.Errorf("%s: rank %d ends at %d, its last call at %d; %v", mode, rank, end, at, err)
 			}
 		}

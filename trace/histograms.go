@@ -12,10 +12,10 @@ import (
 // terminals of the same function and site that have no histogram of their own.
 type Histogram struct {
 	Terminal int
-	// PreviousPlace is the place of the thread's previous call, or NoPreviousPlace. A place is a pair of function and
-	// site. Places are numbered from 0 in the order of their first terminals; see Reader.TerminalPlaces.
-	PreviousPlace int
-	Duration, Gap Hist
+	// PreviousFunctionSite is the place of the thread's previous call, or NoPreviousPlace. A place is a pair of function and
+	// site. Places are numbered from 0 in the order of their first terminals; see Reader.TerminalFunctionSites.
+	PreviousFunctionSite int
+	Duration, Gap        Hist
 }
 
 // A Hist is a histogram whose bin bounds adapt to its samples, times in nanoseconds.
@@ -60,9 +60,9 @@ func histBin(b *hist.Bin) HistBin {
 	return HistBin{b.Count, b.Min, b.Max, b.Mean, b.Variance(), int(b.MinRank), int(b.MaxRank)}
 }
 
-// TerminalPlaces returns the place of each terminal of a class. A place is a pair of function and site, as a number
+// TerminalFunctionSites returns the place of each terminal of a class. A place is a pair of function and site, as a number
 // from 0 in the order of first terminals.
-func (r *Reader) TerminalPlaces(class int) ([]int, error) {
+func (r *Reader) TerminalFunctionSites(class int) ([]int, error) {
 	c, err := r.classAt(class)
 	if err != nil {
 		return nil, err

@@ -22,14 +22,14 @@ type Lane struct {
 	calls func() *Occurrences
 }
 
-// Values returns the indices, in rising order, of the signature's values that differ between the calls.
-func (l *Lane) Values() []int { return l.of.Values }
+// ValueIndices returns the indices, in rising order, of the signature's values that differ between the calls.
+func (l *Lane) ValueIndices() []int { return l.of.ValueIndices }
 
-// Len returns the number of the terminal's calls on the rank.
-func (l *Lane) Len() uint64 { return l.of.Len() }
+// CallCount returns the number of the terminal's calls on the rank.
+func (l *Lane) CallCount() uint64 { return l.of.CallCount() }
 
-// First returns what the values with the indices in Values are in the terminal's first call.
-func (l *Lane) First() []int64 { return l.of.First }
+// FirstValues returns what the values with the indices in Values are in the terminal's first call.
+func (l *Lane) FirstValues() []int64 { return l.of.FirstValues }
 
 // Structure returns the steps between the terminal's calls as loops and sequences. In these nodes, Node.Terminal is the
 // index of a step in Steps.
@@ -85,7 +85,7 @@ func (k *Rank) openLanes() error {
 		k.lanes[terminal] = &Lane{of: l, calls: sync.OnceValue(func() *Occurrences {
 			stream := 0
 			for s := range k.streams {
-				if k.Counts(s)[terminal] > 0 {
+				if k.TerminalCounts(s)[terminal] > 0 {
 					stream = s
 				}
 			}
@@ -133,14 +133,14 @@ func (k *Rank) SignaturesFrom(stream int, index uint64) iter.Seq2[int, []int64] 
 				array = x.layout.RequestArrayOf(spans, vals)
 				_ = posts.reach(&array, at)
 			}
-			if array.IsLeftOut {
-				x.listed, _ = posts.left.FillInArray(x.listed[:0], x.layout, spans, vals, made)
+			if array.IsOmitted {
+				x.listed, _ = posts.left.AppendRestoringArray(x.listed[:0], x.layout, spans, vals, made)
 				x.filledSpans, _ = sections.SpansOf(k.r.byID[k.class.Terminals[t].Group.FunctionID], x.filledSpans[:0], x.listed)
 				whole, spans = x.listed, x.filledSpans
 			}
 			if x.posted {
 				posts.at(made)
-				x.filled, _ = posts.FillInStatuses(x.filled[:0], x.layout, spans, whole)
+				x.filled, _ = posts.AppendRestoringStatuses(x.filled[:0], x.layout, spans, whole)
 				whole = x.filled
 			}
 			if !yield(t, whole) {
@@ -180,7 +180,7 @@ func (k *Rank) raw(x *rawCall, terminal int) {
 	x.spans, _ = sections.SpansOf(f, nil, x.vals)
 	x.posting, x.leaves = x.layout.PostedRequest(x.spans, x.vals), x.layout.LeavesRequestArray()
 	for s := range x.layout.Statuses(x.spans, x.vals) {
-		x.posted = x.posted || s.IsPostedStatus(x.vals)
+		x.posted = x.posted || s.IsImpliedStatus(x.vals)
 	}
 }
 
@@ -192,9 +192,9 @@ type laneWalk struct {
 	cursors []*laneCursor // by terminal; nil until its first call is read
 }
 
-// A laneCursor is the position in the lane of one terminal. values is Lane.Values.
+// A laneCursor is the position in the lane of one terminal. values is Lane.ValueIndices.
 type laneCursor struct {
-	*signature.Cursor
+	*signature.LaneCursor
 	values []int
 	sig    []int64 // all values of the call that was read last
 	held   bool    // whether the cursor is at the next call already, so that next must not advance it
@@ -217,7 +217,7 @@ func (w *laneWalk) call(t *template, terminal int) (*Call, error) {
 func (w *laneWalk) set(terminal int, places []*int64) bool {
 	c := w.cursors[terminal]
 	c.Next()
-	if c.held = slices.Contains(c.Values, signature.UnknownNumber); c.held {
+	if c.held = slices.Contains(c.Values, signature.UnknownOutput); c.held {
 		return false
 	}
 	for i, p := range places {
@@ -247,7 +247,7 @@ func (w *laneWalk) places(terminal int, c *Call) (list []*int64, params []int) {
 				list[i] = &v.Num
 			case v.Type == TypeAddress && p == s.First+1:
 				list[i] = &v.Addr.Offset
-			case v.Type == TypeStatus && s.IsFilledStatus(sig) && p == s.First+signature.StatusTag:
+			case v.Type == TypeStatus && s.IsFilledStatus(sig) && p == s.First+signature.StatusTagPosition:
 				list[i] = &v.Status.Tag
 			default:
 				continue
@@ -290,9 +290,9 @@ func (w *laneWalk) next(terminal int) []int64 {
 		l := w.k.lanes[terminal]
 		before := uint64(0)
 		if w.index > 0 {
-			before = l.calls().Before(w.index)
+			before = l.calls().CountBefore(w.index)
 		}
-		c = &laneCursor{Cursor: l.of.Cursor(before), values: l.of.Values, sig: w.k.Signature(terminal)}
+		c = &laneCursor{LaneCursor: l.of.Cursor(before), values: l.of.ValueIndices, sig: w.k.Signature(terminal)}
 		w.cursors[terminal] = c
 	} else if !c.held {
 		c.Next()
@@ -331,7 +331,7 @@ func (k *Rank) LaneTexts(terminal int) []string {
 	}
 	names := valueNames(k.r.byID[k.class.Terminals[terminal].Group.FunctionID], k.Signature(terminal))
 	var list []string
-	for i, p := range l.of.Values {
+	for i, p := range l.of.ValueIndices {
 		if text := names[p] + " " + l.of.Text(i); !slices.Contains(list, text) {
 			list = append(list, text)
 		}
@@ -349,7 +349,7 @@ func (k *Rank) BoundingCalls(terminal int) (least, most *Call, err error) {
 		return t.call, t.call, err
 	}
 	low, high := k.Signature(terminal), k.Signature(terminal)
-	for i, p := range l.of.Values {
+	for i, p := range l.of.ValueIndices {
 		low[p], high[p] = l.Bounds(i)
 	}
 	if least, err = k.evaluate(&t, terminal, low); err == nil {

@@ -28,7 +28,7 @@ func TestLanes(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := k.Lane(3)
-		if l == nil || k.Lane(2) != nil || l.Len() != 50 {
+		if l == nil || k.Lane(2) != nil || l.CallCount() != 50 {
 			t.Fatalf("lanes %v and %v", l, k.Lane(2))
 		}
 		var tags, bufs []int64
@@ -95,10 +95,10 @@ func TestLanes(t *testing.T) {
 func TestBadLanes(t *testing.T) {
 	for name, change := range map[string]func(c *sections.Class){
 		"terminal":  func(c *sections.Class) { c.Lanes[0].Terminal = 8 },
-		"value":     func(c *sections.Class) { c.Lanes[0].Values[1] = 8 + 1 },
-		"order":     func(c *sections.Class) { c.Lanes[0].Values = []int{6, 2} },
+		"value":     func(c *sections.Class) { c.Lanes[0].ValueIndices[1] = 8 + 1 },
+		"order":     func(c *sections.Class) { c.Lanes[0].ValueIndices = []int{6, 2} },
 		"steps":     func(c *sections.Class) { c.Lanes[0].StepColumns = c.Lanes[0].StepColumns[:1] },
-		"no values": func(c *sections.Class) { c.Lanes[0].Values = nil },
+		"no values": func(c *sections.Class) { c.Lanes[0].ValueIndices = nil },
 		"twice":     func(c *sections.Class) { c.Lanes = append(c.Lanes, c.Lanes[0]) },
 	} {
 		c := sample(t)
@@ -117,7 +117,7 @@ func TestBadLanes(t *testing.T) {
 		t.Fatal(err)
 	}
 	c = sample(t)
-	c.Classes[0].Lanes[0].Terminal, c.Classes[0].Lanes[0].Values = 5, []int{2, 3} // one call
+	c.Classes[0].Lanes[0].Terminal, c.Classes[0].Lanes[0].ValueIndices = 5, []int{2, 3} // one call
 	if b, err = sections.EncodeFile(c); err != nil {
 		t.Fatal(err)
 	}

@@ -11,25 +11,25 @@ import (
 )
 
 // placedValues returns, by name, what was attached to calls at those leaves of a class that the file stores separately.
-func (r *Reader) placedValues(class int) (map[string][]sections.LeafValue, error) {
-	if !r.hasSection(container.SectionLeafValues) {
+func (r *Reader) placedValues(class int) (map[string][]sections.LeafAttachedSum, error) {
+	if !r.hasSection(container.SectionLeafAttachedSums) {
 		return nil, nil
 	}
 	v, err := r.values()
 	if err != nil {
 		return nil, err
 	}
-	blobs, err := r.byClass(container.SectionLeafValues)
+	blobs, err := r.byClass(container.SectionLeafAttachedSums)
 	if err != nil || len(blobs[class]) == 0 {
 		return nil, err
 	}
-	var m map[string][]sections.LeafValue
-	err = r.ofClass(container.SectionLeafValues, class, blobs[class], func(w *wire.Reader) { m = sections.DecodeLeafValues(w, v.Names) })
+	var m map[string][]sections.LeafAttachedSum
+	err = r.ofClass(container.SectionLeafAttachedSums, class, blobs[class], func(w *wire.Reader) { m = sections.DecodeLeafAttachedSums(w, v.Names) })
 	return m, err
 }
 
 // checkPlacedValues returns an error if the file stores attached values of leaves that a class doesn't have.
-func (r *Reader) checkPlacedValues(class int, c *sections.ClassReader) error {
+func (r *Reader) checkPlacedValues(class int, c *sections.DecodedClass) error {
 	m, err := r.placedValues(class)
 	if err != nil || len(m) == 0 {
 		return err
@@ -37,14 +37,14 @@ func (r *Reader) checkPlacedValues(class int, c *sections.ClassReader) error {
 	leaves := sections.CountLeaves(c.Streams)
 	for name, list := range m {
 		if last := list[len(list)-1].Leaf; last >= leaves {
-			return r.failed(container.SectionLeafValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", class, name, last, leaves, ErrFormat))
+			return r.failed(container.SectionLeafAttachedSums, fmt.Errorf("class %d: %s at leaf %d of %d: %w", class, name, last, leaves, ErrFormat))
 		}
 	}
 	return nil
 }
 
-// LeafValue sums up the values attached to the calls at a leaf under one name.
-type LeafValue struct {
+// LeafAttachedSum sums up the values attached to the calls at a leaf under one name.
+type LeafAttachedSum struct {
 	Count float64 `json:"count"` // number of values; fractional if it is a mean over ranks or leaves
 	Sum   float64 `json:"sum"`
 	// The true sum on a rank differs from Sum by at most ErrorBound, unless IsEstimate is set: then the error is
@@ -54,7 +54,7 @@ type LeafValue struct {
 }
 
 // Add adds the values of another leaf or rank.
-func (v *LeafValue) Add(o LeafValue) {
+func (v *LeafAttachedSum) Add(o LeafAttachedSum) {
 	v.Count += o.Count
 	v.Sum += o.Sum
 	v.ErrorBound += o.ErrorBound
@@ -62,7 +62,7 @@ func (v *LeafValue) Add(o LeafValue) {
 }
 
 // Mean returns the average of the values, 0 if Count is 0.
-func (v LeafValue) Mean() float64 {
+func (v LeafAttachedSum) Mean() float64 {
 	if v.Count == 0 {
 		return 0
 	}
@@ -74,18 +74,18 @@ func (v LeafValue) Mean() float64 {
 // are exact. Otherwise the file has the rank's sums at some leaves, to a percent. The sums of the other leaves are
 // estimates: they share what remains of the call site's sum in Rank.AttachedTotals, in the proportions of
 // MeanAttachedValues.
-func (l *Leaves) AttachedValues(rank *Rank) (map[string][]LeafValue, error) {
+func (l *Leaves) AttachedValues(rank *Rank) (map[string][]LeafAttachedSum, error) {
 	// Imported traces may have the time of each call, but attached values of leaves only: then s has no names.
-	if s, err := rank.openSeries(); err != nil || s != nil && len(s.Names()) > 0 {
+	if s, err := rank.openSeries(); err != nil || s != nil && len(s.AttachedNames()) > 0 {
 		return l.valuesOfCalls(rank, err)
 	}
 	totals, err := rank.AttachedTotals()
 	if err != nil || len(totals) == 0 {
 		return nil, err
 	}
-	var values map[string][]LeafValue
+	var values map[string][]LeafAttachedSum
 	// bySite is by name, then by the first terminal of a call site: the values at its leaves on all threads.
-	bySite := make(map[string]map[int][]*LeafValue)
+	bySite := make(map[string]map[int][]*LeafAttachedSum)
 	first := 0
 	for stream := range rank.streams {
 		of := l
@@ -116,14 +116,14 @@ func (l *Leaves) AttachedValues(rank *Rank) (map[string][]LeafValue, error) {
 // gather replaces means of the class (m, by name and leaf) by the rank's values where the trace has them, and marks the
 // others as estimates. For toSum it adds pointers to the values to bySite, by name and first terminal of the call site.
 // number is the number of leaves on earlier threads.
-func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, number int, totals map[string]*AttachedTotals, bySite map[string]map[int][]*LeafValue) {
-	first := rank.class.FirstAlikes()
+func (l *Leaves) gather(rank *Rank, m map[string][]LeafAttachedSum, number int, totals map[string]*AttachedTotals, bySite map[string]map[int][]*LeafAttachedSum) {
+	first := rank.class.FirstsOfGroups()
 	for name, list := range m {
 		if totals[name] == nil {
 			continue
 		}
 		if bySite[name] == nil {
-			bySite[name] = make(map[int][]*LeafValue)
+			bySite[name] = make(map[int][]*LeafAttachedSum)
 		}
 		for leaf := range list {
 			x := &list[leaf]
@@ -143,7 +143,7 @@ func (l *Leaves) gather(rank *Rank, m map[string][]LeafValue, number int, totals
 
 // toSum corrects the estimated values at the leaves of a call site, so that all of its leaves add up to the rank's
 // total of the site. Each estimate changes in proportion to its value; a single one gets the whole difference.
-func toSum(leaves []*LeafValue, site AttachedSum) {
+func toSum(leaves []*LeafAttachedSum, site AttachedSum) {
 	off, size, within, guessed := site.Sum, 0.0, site.ErrorBound, 0
 	for _, x := range leaves {
 		off -= x.Sum
@@ -153,7 +153,7 @@ func toSum(leaves []*LeafValue, site AttachedSum) {
 		}
 		within += x.ErrorBound
 	}
-	if !site.Known() {
+	if !site.IsOfRank() {
 		return
 	}
 	for _, x := range leaves {
@@ -173,8 +173,8 @@ func toSum(leaves []*LeafValue, site AttachedSum) {
 
 // MeanAttachedValues returns the mean of AttachedValues over the ranks of the class. Leaves of one call site have the
 // same mean per call if the trace has no values of single leaves.
-func (l *Leaves) MeanAttachedValues(rank *Rank) (map[string][]LeafValue, error) {
-	all, err := rank.AttachedStats()
+func (l *Leaves) MeanAttachedValues(rank *Rank) (map[string][]LeafAttachedSum, error) {
+	all, err := rank.ClassAttachedStats()
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
@@ -198,26 +198,26 @@ func (l *Leaves) MeanAttachedValues(rank *Rank) (map[string][]LeafValue, error) 
 	if err != nil {
 		return nil, err
 	}
-	first := rank.class.FirstAlikes()
+	first := rank.class.FirstsOfGroups()
 	bySite := make([]uint64, len(first)) // by first terminal of a call site: number of its calls on all ranks
 	for t, n := range calls {
 		bySite[first[t]] += n
 	}
-	counts, m := l.Counts(rank), make(map[string][]LeafValue, len(all))
+	counts, m := l.Counts(rank), make(map[string][]LeafAttachedSum, len(all))
 	for name, stats := range all {
-		left, leftCalls := make([]LeafValue, len(stats)), make([]float64, len(stats))
+		left, leftCalls := make([]LeafAttachedSum, len(stats)), make([]float64, len(stats))
 		for t, s := range stats {
-			left[t], leftCalls[t] = LeafValue{Count: float64(s.Count), Sum: float64(s.Sum)}, float64(bySite[t])
+			left[t], leftCalls[t] = LeafAttachedSum{Count: float64(s.Count), Sum: float64(s.Sum)}, float64(bySite[t])
 		}
-		list, own := make([]LeafValue, l.Len()), make([]bool, l.Len())
+		list, own := make([]LeafAttachedSum, l.Len()), make([]bool, l.Len())
 		for _, x := range placed[name] {
 			if x.Leaf >= len(terminals) {
-				return nil, rank.r.failed(container.SectionLeafValues, fmt.Errorf("class %d: %s at leaf %d of %d: %w", rank.nclass, name, x.Leaf, len(terminals), ErrFormat))
+				return nil, rank.r.failed(container.SectionLeafAttachedSums, fmt.Errorf("class %d: %s at leaf %d of %d: %w", rank.nclass, name, x.Leaf, len(terminals), ErrFormat))
 			}
 			if leaf := x.Leaf - number; leaf >= 0 && leaf < l.Len() {
 				own[leaf] = true
 				part := float64(counts[leaf]) / float64(x.Calls)
-				list[leaf] = LeafValue{Count: float64(x.NumberCount) * part, Sum: float64(x.Sum) * part}
+				list[leaf] = LeafAttachedSum{Count: float64(x.NumberCount) * part, Sum: float64(x.Sum) * part}
 			}
 			t := first[terminals[x.Leaf]]
 			left[t].Count -= float64(x.NumberCount)
@@ -227,7 +227,7 @@ func (l *Leaves) MeanAttachedValues(rank *Rank) (map[string][]LeafValue, error) 
 		for leaf, n := range counts {
 			if t := first[l.Terminal(leaf)]; !own[leaf] && left[t].Count >= 1 && leftCalls[t] >= 1 {
 				part := float64(n) / leftCalls[t]
-				list[leaf] = LeafValue{Count: left[t].Count * part, Sum: left[t].Sum * part}
+				list[leaf] = LeafAttachedSum{Count: left[t].Count * part, Sum: left[t].Sum * part}
 			}
 		}
 		m[name] = list
@@ -237,15 +237,15 @@ func (l *Leaves) MeanAttachedValues(rank *Rank) (map[string][]LeafValue, error) 
 
 // valuesOfCalls returns, by name and then by leaf, the sums of the values that the trace has for each call. An err that
 // isn't nil is returned.
-func (l *Leaves) valuesOfCalls(rank *Rank, err error) (map[string][]LeafValue, error) {
+func (l *Leaves) valuesOfCalls(rank *Rank, err error) (map[string][]LeafAttachedSum, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, err := rank.ValueCursor(l.stream)
+	line, err := rank.AttachedValueCursor(l.stream)
 	if err != nil {
 		return nil, err
 	}
-	m := make(map[string][]LeafValue)
+	m := make(map[string][]LeafAttachedSum)
 	index := uint64(0)
 	for leaf := range l.Visits(rank) {
 		list, err := line.At(index)
@@ -254,11 +254,11 @@ func (l *Leaves) valuesOfCalls(rank *Rank, err error) (map[string][]LeafValue, e
 		}
 		for _, v := range list {
 			if m[v.Name] == nil {
-				m[v.Name] = make([]LeafValue, l.Len())
+				m[v.Name] = make([]LeafAttachedSum, l.Len())
 			}
 			x := &m[v.Name][leaf]
 			x.Count += v.Count
-			x.Sum += float64(v.Number)
+			x.Sum += float64(v.ExactSum)
 		}
 		index++
 	}

@@ -18,7 +18,7 @@ import (
 type Leaves struct {
 	k      *Rank
 	stream int
-	tree   *grammar.Unfolded
+	tree   *grammar.UnfoldedGrammar
 	other  *grammar.Grammar // for UnfoldLeaves: the sequence whose leaves these are; nil: the stream's grammar
 }
 
@@ -28,8 +28,8 @@ func (k *Rank) Leaves(stream int) *Leaves {
 }
 
 // UnfoldLeaves separates the positions of another sequence's structure. These leaves have no times.
-func UnfoldLeaves(s Sequence) *Leaves {
-	g := grammar.Sealed(s).Grammar()
+func UnfoldLeaves(s OpaqueGrammar) *Leaves {
+	g := grammar.OpaqueGrammar(s).Grammar()
 	return &Leaves{tree: grammar.Unfold(g, grammar.UnfoldLimit), other: g}
 }
 
@@ -63,7 +63,7 @@ func (l *Leaves) Times(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if _, ok := line.(*timeline.SeriesLine); !ok {
+	if _, ok := line.(*timeline.SeriesTimeIterator); !ok {
 		return l.means(rank)
 	}
 	for v := range l.tree.Walk(rank.streams[l.stream]) {
@@ -94,7 +94,7 @@ func (l *Leaves) Times(rank *Rank) ([]LeafTimes, SampleKind, error) {
 // means returns the mean times that the trace has for each leaf. Leaves without a mean of their own share the remaining
 // time of their terminal in proportion to their calls.
 func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
-	stats, err := rank.Times()
+	stats, err := rank.ClassTimes()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -107,7 +107,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	}
 	var arrivals [][]grammar.Arrival
 	for _, p := range placed {
-		if !math.IsNaN(p.EntryGap) && arrivals == nil {
+		if !math.IsNaN(p.MeanEntryGap) && arrivals == nil {
 			arrivals = l.arrivals(rank)
 		}
 	}
@@ -116,10 +116,10 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	// stacks alone are taken together, under the first of them.
 	left := make([]LeafTimes, len(stats))
 	of := func(leaf int) int {
-		if t := l.Terminal(leaf); rank.class.FirstWithoutStack == nil {
+		if t := l.Terminal(leaf); rank.class.FirstAlikeButForStack == nil {
 			return t
 		} else {
-			return int(rank.class.FirstWithoutStack[t])
+			return int(rank.class.FirstAlikeButForStack[t])
 		}
 	}
 	for leaf, n := range counts {
@@ -132,9 +132,9 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 			return nil, 0, rank.r.failed(container.SectionLeafTimes, fmt.Errorf("class %d: times of leaf %d of %d: %w", rank.nclass, p.Leaf, l.Len(), ErrFormat))
 		}
 		n := float64(counts[p.Leaf])
-		times[p.Leaf], own[p.Leaf] = LeafTimes{Calls: counts[p.Leaf], SumGapNs: p.Gap * n, SumDurationNs: p.Duration * n}, true
-		if !math.IsNaN(p.EntryGap) {
-			enter(&times[p.Leaf], arrivals[p.Leaf], p.EntryGap, p.OuterEntryGaps)
+		times[p.Leaf], own[p.Leaf] = LeafTimes{Calls: counts[p.Leaf], SumGapNs: p.MeanGap * n, SumDurationNs: p.MeanDuration * n}, true
+		if !math.IsNaN(p.MeanEntryGap) {
+			enter(&times[p.Leaf], arrivals[p.Leaf], p.MeanEntryGap, p.MeanOuterEntryGaps)
 		}
 		x := &left[of(p.Leaf)]
 		x.Calls -= counts[p.Leaf]
@@ -152,7 +152,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	for leaf, n := range counts {
 		if x := &left[of(leaf)]; !own[leaf] && x.Calls > 0 {
 			part := float64(n) / float64(x.Calls)
-			times[leaf] = LeafTimes{Calls: n, SumGapNs: max(0, x.SumGapNs) * part, SumDurationNs: max(0, x.SumDurationNs) * part, SharedTimes: shared(l.Terminal(leaf))}
+			times[leaf] = LeafTimes{Calls: n, SumGapNs: max(0, x.SumGapNs) * part, SumDurationNs: max(0, x.SumDurationNs) * part, IsShareOfSum: shared(l.Terminal(leaf))}
 		}
 	}
 	if l.stream > 0 {
@@ -161,7 +161,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 	firsts, err := rank.r.firsts(rank.nclass, l.Len())
 	for _, f := range firsts {
 		if x := &times[f.Leaf]; x.Calls > 1 {
-			x.RanksWithFirst, x.SumFirstGapNs, x.SumFirstDurationNs = 1, min(f.Gap, x.SumGapNs), min(f.Duration, x.SumDurationNs)
+			x.RanksWithSlowFirst, x.SumFirstGapNs, x.SumFirstDurationNs = 1, min(f.MeanGap, x.SumGapNs), min(f.MeanDuration, x.SumDurationNs)
 		}
 	}
 	return times, kind, err
@@ -187,7 +187,7 @@ func (l *Leaves) shared(rank *Rank, counts []uint64) (func(terminal int) bool, e
 		}
 	}
 	return func(t int) bool {
-		return members[rank.class.Terminals[t].Group] >= MinPool || leaves[t] > 1 && (l.stream > 0 || mixed(t))
+		return members[rank.class.Terminals[t].Group] >= MinPoolSize || leaves[t] > 1 && (l.stream > 0 || mixed(t))
 	}, nil
 }
 
@@ -307,8 +307,8 @@ func (l *Leaves) FirstPositions(rank *Rank) []uint64 {
 	return first
 }
 
-// TimesKept reports whether the trace has the times of each of the rank's calls.
-func (k *Rank) TimesKept() (bool, error) {
+// HasTimeOfEachCall reports whether the trace has the times of each of the rank's calls.
+func (k *Rank) HasTimeOfEachCall() (bool, error) {
 	s, err := k.openSeries()
 	return s != nil, err
 }
@@ -317,19 +317,21 @@ func (k *Rank) TimesKept() (bool, error) {
 // has no loop.
 func (c LeafCursor) MainLoop() OuterLoop { return c.c.MainLoop() }
 
-// RoundsLeft returns how many iterations of a loop begin with or after the next visit. between reports whether the next
+// IterationsLeft returns how many iterations of a loop begin with or after the next visit. between reports whether the next
 // visit is between two iterations: whether it begins one, or follows the last one.
-func (c LeafCursor) RoundsLeft(r OuterLoop) (rounds uint64, between bool) { return c.c.RoundsLeft(r) }
+func (c LeafCursor) IterationsLeft(r OuterLoop) (rounds uint64, between bool) {
+	return c.c.RoundsLeft(r)
+}
 
 // mixed returns, in rising order, the terminals of a class that have several leaves on the first thread of which the
 // trace doesn't have the single times. terminals is the number of the class's terminals.
 func (r *Reader) mixed(class, terminals int) ([]int, error) {
-	blobs, err := r.byClass(container.SectionSharedTimes)
+	blobs, err := r.byClass(container.SectionUnknownLeafTimes)
 	if err != nil {
 		return nil, err
 	}
 	var list []int
-	err = r.ofClass(container.SectionSharedTimes, class, blobs[class], func(w *wire.Reader) { list = sections.DecodeSharedTimes(w, terminals) })
+	err = r.ofClass(container.SectionUnknownLeafTimes, class, blobs[class], func(w *wire.Reader) { list = sections.DecodeUnknownLeafTimes(w, terminals) })
 	return list, err
 }
 
@@ -343,7 +345,7 @@ func (k *Rank) isMixed() (func(terminal int) bool, error) {
 }
 
 // placed returns the times of those leaves of a class's first thread that the file stores separately.
-func (r *Reader) placed(class int) ([]sections.LeafTimes, error) {
+func (r *Reader) placed(class int) ([]sections.LeafMeanTimes, error) {
 	blobs, err := r.byClass(container.SectionLeafTimes)
 	if err != nil || len(blobs[class]) == 0 {
 		return nil, err
@@ -352,7 +354,7 @@ func (r *Reader) placed(class int) ([]sections.LeafTimes, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []sections.LeafTimes
-	err = r.ofClass(container.SectionLeafTimes, class, blobs[class], func(w *wire.Reader) { list = sections.DecodeLeafTimes(w, sections.LeafTerminals(c.Streams)) })
+	var list []sections.LeafMeanTimes
+	err = r.ofClass(container.SectionLeafTimes, class, blobs[class], func(w *wire.Reader) { list = sections.DecodeLeafMeanTimes(w, sections.LeafTerminals(c.Streams)) })
 	return list, err
 }

@@ -24,7 +24,7 @@ func (m *made) Len() int { return m.n }
 
 func (m *made) Describe(n int, t *sections.Terminal) {
 	m.room = m.vals(n, m.room[:0])
-	*t = sections.Terminal{Call: m.call, Values: column.SingleValues(m.room)}
+	*t = sections.Terminal{FunctionID: m.call, Values: column.ColumnsOfOneValue(m.room)}
 }
 
 func (m *made) Times(int) Times { return Times{Duration: stat(1, 5, 5, 5)} }
@@ -35,7 +35,7 @@ func roundTrip(t *testing.T, name string, n int, vals func(n int, to []int64) []
 	if testing.Short() {
 		t.Skip("a long loop of one goroutine")
 	}
-	call, ok := mpi.Lookup(name)
+	call, ok := mpi.CallNamed(name)
 	if !ok {
 		t.Fatalf("no call %s", name)
 	}
@@ -44,7 +44,7 @@ func roundTrip(t *testing.T, name string, n int, vals func(n int, to []int64) []
 		b.Append(uint32(i))
 	}
 	c := &sections.Content{Ranks: 1, Classes: []sections.Class{{Ranks: column.ColumnOf(0), Streams: []*grammar.Grammar{b.Grammar()}, Terminals: &made{n: n, call: call.ID, vals: vals}}}}
-	c.Processes.Append(Process{Host: "n", PID: 1, End: "finished", Threads: 1, StartNs: 1e18, SpanNs: 1e9, Calls: int64(n)})
+	c.Processes.Append(Process{Host: "n", PID: 1, EndState: "finished", Threads: 1, InitWallClockNs: 1e18, FirstThreadNs: 1e9, Calls: int64(n)})
 	file, err := sections.EncodeFile(c)
 	if err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ func (k *Rank) readMeans(stream int) (*timeline.MeanTimes, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.StartNs = l.ToRunTime(p.StartNs) // with times of each call, the first of them would be more accurate
+	m.StartNs = l.ToRunTime(p.InitWallClockNs) // with times of each call, the first of them would be more accurate
 	for i := range stats {
 		m.Timings[i] = Timing{Duration: meanSample(stats[i].Duration), Gap: meanSample(stats[i].Gap)}
 	}
@@ -63,9 +63,9 @@ func (k *Rank) readMeans(stream int) (*timeline.MeanTimes, error) {
 	} else {
 		m.Sums = k.weighed(stream, weight)
 	}
-	// The first thread's means are scaled so that they add up to Process.SpanNs, the rank's own time.
-	if total := m.Sums.Total(); stream == 0 && p.SpanNs > 0 && total > 0 {
-		m.Scale = float64(p.SpanNs) / float64(total)
+	// The first thread's means are scaled so that they add up to Process.FirstThreadNs, the rank's own time.
+	if total := m.Sums.Total(); stream == 0 && p.FirstThreadNs > 0 && total > 0 {
+		m.Scale = float64(p.FirstThreadNs) / float64(total)
 	}
 	clock, err := k.Clock()
 	if err != nil {
@@ -77,7 +77,7 @@ func (k *Rank) readMeans(stream int) (*timeline.MeanTimes, error) {
 	if err != nil {
 		return nil, err
 	}
-	var rounds *Rounds
+	var rounds *LoopIterations
 	anchored, err := k.anchored(stream, &p)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (k *Rank) readMeans(stream int) (*timeline.MeanTimes, error) {
 		}
 	}
 	if stream == 0 && rounds == nil { // otherwise section when bounds the errors: it has each iteration's time
-		m.BoundStartErrors(stats, p.SpanNs, k.r.Ranks(), k.Len(0), func(weight func(uint32) int64) *grammar.WeightSums { return k.weighed(0, weight) })
+		m.BoundStartErrors(stats, p.FirstThreadNs, k.r.Ranks(), k.CallCount(0), func(weight func(uint32) int64) *grammar.WeightSums { return k.weighed(0, weight) })
 	}
 	return m, nil
 }
@@ -116,7 +116,7 @@ func (k *Rank) ownMeans(m *timeline.MeanTimes, stats []Times) (known bool, err e
 	// gaps and durations are by site: at first the times if the rank's calls took the class's means, then factors.
 	gaps, durations := make([]float64, len(sites)), make([]float64, len(sites))
 	for stream := range k.streams {
-		for t, n := range k.Counts(stream) {
+		for t, n := range k.TerminalCounts(stream) {
 			gaps[site[t]] += float64(n) * stats[t].Gap.Mean()
 			durations[site[t]] += float64(n) * stats[t].Duration.Mean()
 		}
@@ -168,5 +168,5 @@ func meanSample(s Stat) Sample {
 		return Sample{}
 	}
 	mean := uint64(s.Mean() + 0.5)
-	return Sample{Ns: mean, Kind: MeanSample, ErrorBound: max(mean-min(s.Min, mean), s.Max-min(s.Max, mean))}
+	return Sample{Ns: mean, Kind: MeanSample, ErrorBoundNs: max(mean-min(s.Min, mean), s.Max-min(s.Max, mean))}
 }

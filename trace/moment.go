@@ -13,7 +13,7 @@ type State uint8
 
 // The states of a thread.
 const (
-	StateOutside    State = iota // in the program, outside MPI
+	StateOutsideMPI State = iota // in the program, outside MPI
 	StateInCall                  // in a recorded call
 	StateInRecorder              // in the recorder or a plugin
 	StateTracingOff              // unknown, as tracing was switched off
@@ -23,12 +23,12 @@ func (s State) String() string { return [...]string{"outside", "inside", "spoor"
 
 // A Moment is what a thread did at a point in time.
 type Moment struct {
-	// Call is the last call that the thread had begun; Call.Call is nil if it had begun no call.
-	Call TimedCall
+	// LastBegunCall is the last call that the thread had begun; Call.Call is nil if it had begun no call.
+	LastBegunCall TimedCall
 	// State is where the thread was.
 	State State
-	// Since is when State began, in ns on the time line.
-	Since int64
+	// StateStartNs is when State began, in ns on the time line.
+	StateStartNs int64
 	// TimeKind says how accurate the times are from which Call was determined.
 	TimeKind SampleKind
 }
@@ -48,24 +48,24 @@ func (k *Rank) MomentAt(stream int, ns int64) (Moment, error) {
 	if s != nil {
 		var l timeline.Clock
 		if l, err = k.line(); err == nil {
-			index, err = s.LastBegun(stream, l, ns)
+			index, err = s.LastCallBegunBy(stream, l, ns)
 		}
 	} else {
 		index, err = k.meanAt(stream, ns)
 	}
-	if err != nil || k.Len(stream) == 0 {
+	if err != nil || k.CallCount(stream) == 0 {
 		return Moment{}, err
 	}
 	for c, err := range k.TimedCallsFrom(stream, index) {
 		if err != nil {
 			return Moment{}, err
 		}
-		m := Moment{Call: c, TimeKind: c.Timing.Duration.Kind}
-		if ns < c.Start {
-			m.Call = TimedCall{}
+		m := Moment{LastBegunCall: c, TimeKind: c.Timing.Duration.Kind}
+		if ns < c.StartNs {
+			m.LastBegunCall = TimedCall{}
 			return m, nil
 		}
-		m.State, m.Since, err = k.stateAt(stream, &m.Call, ns)
+		m.State, m.StateStartNs, err = k.stateAt(stream, &m.LastBegunCall, ns)
 		return m, err
 	}
 	return Moment{}, fmt.Errorf("trace: %s: rank %d: stream %d: no call %d", k.r.name, k.number, stream, index)
@@ -75,16 +75,16 @@ func (k *Rank) MomentAt(stream int, ns int64) (Moment, error) {
 // traces without the time of each call.
 func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
 	m, err := k.means(stream)
-	if err != nil || k.Len(stream) == 0 {
+	if err != nil || k.CallCount(stream) == 0 {
 		return 0, err
 	}
-	index := m.LastBegunBy(ns)
+	index := m.LastCallBegunBy(ns)
 	// By means, the call is index. With histograms, drawn times may move it, but only within its block of calls.
 	from := index
 	if open, err := k.samples(m, stream); err != nil {
 		return 0, err
 	} else if open != nil {
-		from -= from % series.BlockCalls
+		from -= from % series.CallsPerBlock
 	}
 	line, err := k.timeline(stream, from)
 	if err != nil {
@@ -99,7 +99,7 @@ func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
 			return last, nil
 		}
 		_, w, err := line.Next(int(n))
-		if err != nil || w.Start > ns {
+		if err != nil || w.StartNs > ns {
 			return last, err
 		}
 		if last = i; i == index && from == index {
@@ -112,8 +112,8 @@ func (k *Rank) meanAt(stream int, ns int64) (uint64, error) {
 // start of call c and that of the next call.
 func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error) {
 	own := c.Timing.Duration.Kind.OfTheCallItself()
-	if ns < c.End() && own {
-		return StateInCall, c.Start, nil
+	if ns < c.EndNs() && own {
+		return StateInCall, c.StartNs, nil
 	}
 	list, err := k.asidesOf(stream)
 	if err == nil && !own {
@@ -126,22 +126,22 @@ func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error)
 		return 0, 0, err
 	}
 	index := c.Index + 1
-	if index >= k.Len(stream) {
-		if ns < c.End() {
-			return StateInCall, c.Start, nil
+	if index >= k.CallCount(stream) {
+		if ns < c.EndNs() {
+			return StateInCall, c.StartNs, nil
 		}
 		for _, a := range list {
 			if a.BeforeCall >= index && a.TracingOff {
-				return StateTracingOff, c.End(), nil
+				return StateTracingOff, c.EndNs(), nil
 			}
 		}
-		return StateOutside, c.End(), nil
+		return StateOutsideMPI, c.EndNs(), nil
 	}
 	if !own && !slices.ContainsFunc(list, func(a Aside) bool { return a.BeforeCall == index }) {
-		if ns < c.End() {
-			return StateInCall, c.Start, nil
+		if ns < c.EndNs() {
+			return StateInCall, c.StartNs, nil
 		}
-		return StateOutside, c.End(), nil
+		return StateOutsideMPI, c.EndNs(), nil
 	}
 	line, err := k.timeline(stream, index)
 	if err != nil {
@@ -151,20 +151,20 @@ func (k *Rank) stateAt(stream int, c *TimedCall, ns int64) (State, int64, error)
 	if err != nil {
 		return 0, 0, err
 	}
-	since := c.End()
-	for _, x := range t.Asides(index, since, w.Start) {
+	since := c.EndNs()
+	for _, x := range t.AsidesBeforeCall(index, since, w.StartNs) {
 		switch {
-		case ns < x.Start:
-		case ns >= x.Start+x.Ns:
-			since = x.Start + x.Ns
+		case ns < x.StartNs:
+		case ns >= x.StartNs+x.Ns:
+			since = x.StartNs + x.Ns
 		case x.TracingOff:
-			return StateTracingOff, x.Start, nil
+			return StateTracingOff, x.StartNs, nil
 		default:
-			return StateInRecorder, x.Start, nil
+			return StateInRecorder, x.StartNs, nil
 		}
 	}
-	if ns < c.End() && since == c.End() { // none of the asides between the two calls lies before ns
-		return StateInCall, c.Start, nil
+	if ns < c.EndNs() && since == c.EndNs() { // none of the asides between the two calls lies before ns
+		return StateInCall, c.StartNs, nil
 	}
-	return StateOutside, since, nil
+	return StateOutsideMPI, since, nil
 }

@@ -31,27 +31,27 @@ func TestAt(t *testing.T) {
 		if exact {
 			kind = ExactSample
 		}
-		end := all[len(all)-1].End()
+		end := all[len(all)-1].EndNs()
 		inside := 0
-		for ns := all[0].Start - 100; ns < end+100; ns += max(1, (end-all[0].Start)/997) {
+		for ns := all[0].StartNs - 100; ns < end+100; ns += max(1, (end-all[0].StartNs)/997) {
 			m, err := k.MomentAt(0, ns)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := -1
 			for i := range all {
-				if all[i].Start <= ns {
+				if all[i].StartNs <= ns {
 					want = i
 				}
 			}
-			if m.TimeKind != kind || (m.Call.Call == nil) != (want < 0) {
+			if m.TimeKind != kind || (m.LastBegunCall.Call == nil) != (want < 0) {
 				t.Fatalf("exact %v: at %d: %+v, want call %d", exact, ns, m, want)
 			}
 			if want < 0 {
 				continue
 			}
-			if m.Call.Index != uint64(want) || exact && (m.State == StateInCall) != (ns < all[want].End()) {
-				t.Fatalf("exact %v: at %d: call %d, inside %v; want %d", exact, ns, m.Call.Index, (m.State == StateInCall), want)
+			if m.LastBegunCall.Index != uint64(want) || exact && (m.State == StateInCall) != (ns < all[want].EndNs()) {
+				t.Fatalf("exact %v: at %d: call %d, inside %v; want %d", exact, ns, m.LastBegunCall.Index, (m.State == StateInCall), want)
 			}
 			if m.State == StateInCall {
 				inside++
@@ -98,7 +98,7 @@ func TestAtTakesSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start, err := k.Start()
+	start, err := k.StartNs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,15 +113,15 @@ func TestAtTakesSteps(t *testing.T) {
 	worst, last := 0, uint64(0)
 	for i := range int64(1000) {
 		steps := 0
-		m.Sums.Steps = &steps
-		at, err := k.MomentAt(0, start+p.SpanNs/1000*i)
-		if err != nil || at.Call.Call == nil && i > 0 {
+		m.Sums.SearchComparisons = &steps
+		at, err := k.MomentAt(0, start+p.FirstThreadNs/1000*i)
+		if err != nil || at.LastBegunCall.Call == nil && i > 0 {
 			t.Fatalf("at %d of 1000: %+v, error %v", i, at, err)
 		}
-		if at.Call.Call != nil && at.Call.Index < last {
-			t.Fatalf("call %d after %d", at.Call.Index, last)
-		} else if at.Call.Call != nil {
-			last = at.Call.Index
+		if at.LastBegunCall.Call != nil && at.LastBegunCall.Index < last {
+			t.Fatalf("call %d after %d", at.LastBegunCall.Index, last)
+		} else if at.LastBegunCall.Call != nil {
+			last = at.LastBegunCall.Index
 		}
 		worst = max(worst, steps)
 	}

@@ -30,7 +30,7 @@ func TestOwnMeans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			stats, err := k.Times()
+			stats, err := k.ClassTimes()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +47,7 @@ func TestOwnMeans(t *testing.T) {
 				}
 			}
 			near := func(what string, got float64, want BoundedTime) {
-				if math.Abs(got-want.Ns) > 0.01*want.Ns+want.ErrorBound+calls {
+				if math.Abs(got-want.Ns) > 0.01*want.Ns+want.ErrorBoundNs+calls {
 					t.Errorf("%s: rank %d: %s of all calls are %.0f ns, the tables say %.0f", filepath.Base(file), k.Number(), what, got, want.Ns)
 				}
 			}

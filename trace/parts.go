@@ -11,10 +11,10 @@ import (
 
 // A StreamPart is a range of consecutive calls of a stream. Its times are the means of similar calls.
 type StreamPart struct {
-	Start, End   int64     // ns on the time line; of a single call, Start is when it begins, without the gap before it
-	CallsByKind  []uint64  // number of calls by kind (see Rank.StreamParts)
-	NsByKind     []float64 // time in the calls by kind
-	IsSingleCall bool      // whether the part is one call
+	StartNs, EndNs int64     // ns on the time line; of a single call, Start is when it begins, without the gap before it
+	CallsByKind    []uint64  // number of calls by kind (see Rank.StreamParts)
+	NsByKind       []float64 // time in the calls by kind
+	IsSingleCall   bool      // whether the part is one call
 }
 
 // partSteps bounds the number of parts: after each partSteps parts of a stream, the further ones become twice as long.
@@ -43,9 +43,9 @@ func (k *Rank) StreamParts(stream int, longest int64, kind []int, kinds int) ite
 			}
 		}
 		split := grammar.NewSplitter(m.Sums, each, 2*kinds, func(t uint32) int64 { return int64(m.Timings[t].Duration.Ns) })
-		split.MaxSteps = partSteps
+		split.StepsBeforeDoubling = partSteps
 		out := StreamPart{CallsByKind: make([]uint64, kinds), NsByKind: make([]float64, kinds)}
-		along := m.PartCursor()
+		along := m.PartPlacer()
 		for p := range split.Parts(max(1, int64(float64(longest)/m.Scale))) {
 			c := split.CountKinds(p)
 			gap, calls, files := p.Weight, int64(0), int64(0)
@@ -55,13 +55,13 @@ func (k *Rank) StreamParts(stream int, longest int64, kind []int, kinds int) ite
 			}
 			gap -= calls + files
 			before := int64(0)
-			if out.IsSingleCall = p.Single; p.Single {
+			if out.IsSingleCall = p.IsSingleTerminal; p.IsSingleTerminal {
 				before, gap = gap, 0
 			}
 			var scale float64
-			out.Start, out.End, scale = along.Next(before, gap, calls, files)
+			out.StartNs, out.EndNs, scale = along.PlaceNext(before, gap, calls, files)
 			for i := range kinds {
-				out.CallsByKind[i] = c.Calls[i] + c.Calls[kinds+i]
+				out.CallsByKind[i] = c.TerminalCounts[i] + c.TerminalCounts[kinds+i]
 				out.NsByKind[i] = float64(c.Sums[i]+c.Sums[kinds+i]) * scale
 			}
 			if !yield(&out, nil) {
@@ -74,7 +74,7 @@ func (k *Rank) StreamParts(stream int, longest int64, kind []int, kinds int) ite
 // checkMeans returns an error if a stream's times, by these means of terminals, add up to more than an int64 holds.
 func (k *Rank) checkMeans(stream int, timings []Timing) error {
 	sum := 0.0
-	for t, n := range k.Counts(stream) {
+	for t, n := range k.TerminalCounts(stream) {
 		sum += float64(n) * (float64(timings[t].Duration.Ns) + float64(timings[t].Gap.Ns))
 	}
 	if sum >= math.MaxInt64/2 {

@@ -26,7 +26,7 @@ func (r *Reader) layout(f *Function) *signature.Layout {
 		return l.(*signature.Layout)
 	}
 	l := &signature.Layout{}
-	if def, ok := mpi.ByID(f.ID); ok {
+	if def, ok := mpi.CallByID(f.ID); ok {
 		if x := signature.LayoutOf(def); len(x.Params) == len(f.Params) {
 			l = &x
 		}
@@ -37,7 +37,7 @@ func (r *Reader) layout(f *Function) *signature.Layout {
 
 // envelope returns source, tag and size of the message that a receive expects; UnknownEnvelope for any other call.
 func (c *Call) envelope() signature.ReceiveEnvelope {
-	def, _ := mpi.ByID(c.Func.ID)
+	def, _ := mpi.CallByID(c.Func.ID)
 	source, tag, count, datatype, ok := meaning.ReceiveParams(def)
 	if !ok {
 		return signature.UnknownEnvelope
@@ -75,13 +75,13 @@ func (c *Call) posting() (x signature.PostedRequest) {
 // fill sets the fields of a status from a receive's envelope. It returns false if the envelope leaves a field
 // unknown, as with a wildcard.
 func (s *StatusValue) fill(e signature.ReceiveEnvelope) bool {
-	s.Source, s.Tag, s.Count = e.Source, e.Tag, e.Bytes
+	s.Source, s.Tag, s.ReceivedBytes = e.Source, e.Tag, e.Bytes
 	return e.Bytes >= 0
 }
 
 // posted reports whether the status is omitted in the file, as it follows from a receive.
 func (s *StatusValue) posted() bool {
-	return s != nil && (s.Form == StatusPosted || s.Form == StatusPostedIgnored)
+	return s != nil && (s.Form == StatusFormImplied || s.Form == StatusFormImpliedIgnored)
 }
 
 // follows returns the requests of which a call has statuses that follow from their receives: the values that the
@@ -107,12 +107,12 @@ func (r *Reader) follows(c *Call, spans []signature.Span, vals []int64) (names [
 	array := l.RequestArrayOf(spans, vals)
 	for s, number := range l.Statuses(spans, vals) {
 		switch {
-		case !s.IsPostedStatus(vals):
+		case !s.IsImpliedStatus(vals):
 		case !l.Completion.Completes:
 			status := c.Params[s.Param].Out.Status
-			status.Form -= StatusPosted - StatusFilled
+			status.Form -= StatusFormImplied - StatusFormFilled
 			own = status.fill(c.envelope())
-		case l.LeavesRequestArray() && array.IsLeftOut:
+		case l.LeavesRequestArray() && array.IsOmitted:
 			names = append(names, int64(number))
 		case number >= 0 && number < len(requests):
 			names = append(names, requests[number])
@@ -134,7 +134,7 @@ func (c *Call) apart() (list []*StatusValue, params []int) {
 		own := func(v *Value) {
 			if v.Status.posted() {
 				s := *v.Status
-				s.Form -= StatusPosted - StatusFilled
+				s.Form -= StatusFormImplied - StatusFormFilled
 				v.Status = &s
 				list = append(list, v.Status)
 			}
@@ -178,7 +178,7 @@ func (r *Reader) array(f *Function, spans []signature.Span, vals []int64) *signa
 }
 
 // leftOut reports whether the file omits a call's array of requests, because an earlier call left the same one.
-func (t *template) leftOut() bool { return t.array != nil && t.array.IsLeftOut }
+func (t *template) leftOut() bool { return t.array != nil && t.array.IsOmitted }
 
 // MaxRequestDistance returns the largest age of a one-shot request in a call of the rank. The age is the number of
 // one-shot requests that the stream has created since, this one included.
@@ -205,14 +205,14 @@ func (k *Rank) MaxRequestDistance() (most int64, err error) {
 		for n := range k.Sequence(stream) {
 			t := &list[n]
 			if t.leftOut() {
-				for _, r := range x.Requests {
+				for _, r := range x.RequestNumbers {
 					if r > 0 {
 						most = max(most, made-r+1)
 					}
 				}
 			}
 			if t.array != nil {
-				x.TakeArray(t.array, made)
+				x.SetArrayAfterCall(t.array, made)
 			}
 			made += t.made
 		}
@@ -238,7 +238,7 @@ type posts struct {
 func (p *posts) at(made int64) {
 	if p.EarlierReceives == nil {
 		p.EarlierReceives = p
-		p.BeginCall(made)
+		p.StartAfterRequests(made)
 	}
 }
 
@@ -266,10 +266,10 @@ func (p *posts) fill(statuses []*StatusValue, t *template, made int64) error {
 	for i, s := range statuses {
 		name := t.posted[i]
 		if t.leftOut() {
-			if name < 0 || name >= int64(len(p.left.Requests)) {
+			if name < 0 || name >= int64(len(p.left.RequestNumbers)) {
 				return p.failed()
 			}
-			name = signature.NameOfRequest(p.left.Requests[name], made)
+			name = signature.NameOfRequest(p.left.RequestNumbers[name], made)
 		}
 		if !s.fill(p.ForRequest(name)) {
 			return p.failed()
@@ -280,8 +280,8 @@ func (p *posts) fill(statuses []*StatusValue, t *template, made int64) error {
 
 // leave updates p.left by the array a of a call that may leave requests in it.
 func (p *posts) leave(a *signature.RequestArray, made int64) {
-	p.left.TakeArray(a, made)
-	if !a.IsLeftOut || a.Ended.All || len(a.Ended.Indices) > 0 {
+	p.left.SetArrayAfterCall(a, made)
+	if !a.IsOmitted || a.Ended.AreAll || len(a.Ended.Indices) > 0 {
 		p.changes++
 	}
 }
@@ -290,7 +290,7 @@ func (p *posts) leave(a *signature.RequestArray, made int64) {
 // enlarged if necessary, and returns them.
 func (p *posts) array(c *Call, room []Value) []Value {
 	room = room[:0]
-	for _, r := range p.left.Requests {
+	for _, r := range p.left.RequestNumbers {
 		v := Value{Type: TypeRequest}
 		if r > 0 {
 			v.RequestForm, v.RequestID = RequestOneShot, r-1
@@ -308,12 +308,12 @@ func (p *posts) array(c *Call, room []Value) []Value {
 // reach determines p.left before the call with index at, whose array is a. Only the first such call that is read needs
 // that: from then on, leave keeps p.left up to date.
 func (p *posts) reach(a *signature.RequestArray, at uint64) error {
-	if !p.reached && a.IsLeftOut && p.from > 0 {
+	if !p.reached && a.IsOmitted && p.from > 0 {
 		if err := p.k.left(&p.left, p.stream, at); err != nil {
 			return err
 		}
 	}
-	if p.reached = true; a.IsLeftOut && !p.left.Known {
+	if p.reached = true; a.IsOmitted && !p.left.IsKnown {
 		return p.k.r.failed(container.SectionSignatures, fmt.Errorf("rank %d: %w: %w", p.k.number, errLeft, ErrFormat))
 	}
 	return nil
@@ -341,12 +341,12 @@ func (k *Rank) left(x *signature.RequestArrayState, stream int, before uint64) e
 		}
 		t, err := k.template(terminal)
 		if err == nil {
-			x.TakeArray(t.array, made)
+			x.SetArrayAfterCall(t.array, made)
 		}
 		return err
 	}
-	kept := arrays(func(a *signature.RequestArray) bool { return !a.IsLeftOut })
-	n := kept.Before(before)
+	kept := arrays(func(a *signature.RequestArray) bool { return !a.IsOmitted })
+	n := kept.CountBefore(before)
 	if n == 0 || failed != nil {
 		x.ForgetArray()
 		return failed
@@ -356,11 +356,11 @@ func (k *Rank) left(x *signature.RequestArrayState, stream int, before uint64) e
 		return err
 	}
 	ends := arrays(func(a *signature.RequestArray) bool {
-		open := func(i int) bool { return i < len(x.Requests) && x.Requests[i] != 0 }
-		return a.IsLeftOut && (!a.Ended.Known || a.Ended.All || slices.ContainsFunc(a.Ended.Indices, open))
+		open := func(i int) bool { return i < len(x.RequestNumbers) && x.RequestNumbers[i] != 0 }
+		return a.IsOmitted && (!a.Ended.AreKnown || a.Ended.AreAll || slices.ContainsFunc(a.Ended.Indices, open))
 	})
-	some := func() bool { return slices.ContainsFunc(x.Requests, func(r int64) bool { return r != 0 }) }
-	for i := ends.Before(at + 1); i < ends.Before(before) && some(); i++ {
+	some := func() bool { return slices.ContainsFunc(x.RequestNumbers, func(r int64) bool { return r != 0 }) }
+	for i := ends.CountBefore(at + 1); i < ends.CountBefore(before) && some(); i++ {
 		if err := take(ends.Nth(i)); err != nil {
 			return err
 		}
@@ -399,7 +399,7 @@ func (p *posts) Persistent(id int64) signature.ReceiveEnvelope {
 		}
 		return t.posting.Kind == signature.RequestPersistent && t.posting.ID == id
 	})
-	n := makers.Before(p.from)
+	n := makers.CountBefore(p.from)
 	if n == 0 || p.err != nil {
 		return signature.UnknownEnvelope
 	}

@@ -27,7 +27,7 @@ func (p *Processes) Len() int { return p.table.Len() }
 // At returns the process of a rank.
 func (p *Processes) At(rank int) Process {
 	x := p.table.At(rank)
-	x.Folder = signature.FileNameOfRank(x.Folder, rank)
+	x.WorkingFolder = signature.FileNameOfRank(x.WorkingFolder, rank)
 	return x
 }
 
@@ -35,7 +35,7 @@ func (p *Processes) At(rank int) Process {
 func (p *Processes) All() iter.Seq2[int, Process] {
 	return func(yield func(int, Process) bool) {
 		for rank, x := range p.table.All() {
-			x.Folder = signature.FileNameOfRank(x.Folder, rank)
+			x.WorkingFolder = signature.FileNameOfRank(x.WorkingFolder, rank)
 			if !yield(rank, x) {
 				return
 			}
@@ -86,9 +86,9 @@ func (k *Rank) asidesOf(stream int) ([]Aside, error) {
 		return nil, err
 	}
 	var list []Aside
-	n := k.Len(stream)
+	n := k.CallCount(stream)
 	for _, a := range p.Asides {
-		if a.BeforeCall != AsidesAnywhere {
+		if a.BeforeCall != AsidePositionUnknown {
 			list = append(list, a)
 			continue
 		}
@@ -108,7 +108,7 @@ func (k *Rank) asidesOf(stream int) ([]Aside, error) {
 }
 
 // PlacedAsides returns the asides of a stream with their positions on the time line that is made from means. If the
-// trace has the time of each call, Timing.Asides returns the exact positions.
+// trace has the time of each call, Timing.AsidesBeforeCall returns the exact positions.
 func (k *Rank) PlacedAsides(stream int) ([]PlacedAside, error) {
 	m, err := k.means(stream)
 	if err != nil {
@@ -117,11 +117,11 @@ func (k *Rank) PlacedAsides(stream int) ([]PlacedAside, error) {
 	return m.PlacedAsides(), nil
 }
 
-// TagsOf returns the labels that the user gave to the run, by name, from Reader.Meta.
-func TagsOf(meta map[string]string) map[string]string {
+// RunTagsOf returns the labels that the user gave to the run, by name, from Reader.Meta.
+func RunTagsOf(meta map[string]string) map[string]string {
 	tags := make(map[string]string)
 	for key, value := range meta {
-		if name, ok := strings.CutPrefix(key, MetaTag); ok {
+		if name, ok := strings.CutPrefix(key, MetaRunTagPrefix); ok {
 			tags[name] = value
 		}
 	}

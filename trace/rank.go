@@ -26,7 +26,7 @@ type Rank struct {
 	number int
 	index  int // index of the rank among those of its class
 	nclass int
-	class  *sections.ClassReader
+	class  *sections.DecodedClass
 
 	streams []*grammar.Grammar
 	bare    []func() *grammar.WeightSums // by stream: the WeightSums whose weights are all 0; weighed sets others
@@ -64,7 +64,7 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	if rank < 0 || rank >= r.Ranks() {
 		return nil, fmt.Errorf("trace: %s: rank %d of %d", r.name, rank, r.Ranks())
 	}
-	n := int(r.places().Class[rank])
+	n := int(r.places().ClassOfRank[rank])
 	if n < 0 {
 		return nil, fmt.Errorf("trace: %s: rank %d: %w", r.name, rank, ErrNoTrack)
 	}
@@ -76,13 +76,13 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 	if err != nil {
 		return nil, err
 	}
-	streams, err := c.StreamsOf(int(r.places().Index[rank]), rank)
+	streams, err := c.StreamsOf(int(r.places().IndexInClass[rank]), rank)
 	if err != nil {
 		return nil, r.failed(container.SectionColumns, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
 	}
 	k := &Rank{
 		streams: streams,
-		r:       r, tables: tables, number: rank, index: int(r.places().Index[rank]), nclass: n, class: c,
+		r:       r, tables: tables, number: rank, index: int(r.places().IndexInClass[rank]), nclass: n, class: c,
 		calls: make([]template, len(c.Terminals)), sums: make([]*grammar.WeightSums, len(c.Streams)),
 	}
 	for _, g := range streams {
@@ -99,7 +99,7 @@ func (r *Reader) Rank(rank int) (*Rank, error) {
 // RanksWithTrack yields the ranks that left a track, in order. It ends after an error.
 func (r *Reader) RanksWithTrack() iter.Seq2[*Rank, error] {
 	return func(yield func(*Rank, error) bool) {
-		for rank, class := range r.places().Class {
+		for rank, class := range r.places().ClassOfRank {
 			if class < 0 {
 				continue
 			}
@@ -125,11 +125,11 @@ func (k *Rank) Class() int { return k.nclass }
 // Streams returns the number of threads that made calls, at least 1.
 func (k *Rank) Streams() int { return len(k.streams) }
 
-// Len returns the number of calls of a stream.
-func (k *Rank) Len(stream int) uint64 { return k.streams[stream].Len() }
+// CallCount returns the number of calls of a stream.
+func (k *Rank) CallCount(stream int) uint64 { return k.streams[stream].Len() }
 
-// Total returns the number of calls of all streams.
-func (k *Rank) Total() (n uint64) {
+// TotalCallCount returns the number of calls of all streams.
+func (k *Rank) TotalCallCount() (n uint64) {
 	for _, g := range k.streams {
 		n += g.Len()
 	}
@@ -140,12 +140,14 @@ func (k *Rank) Total() (n uint64) {
 // this rank if they differ on another rank of the class.
 func (k *Rank) Terminals() int { return len(k.class.Terminals) }
 
-// Counts returns, by terminal, how many calls of it a stream has.
-func (k *Rank) Counts(stream int) []uint64 { return k.streams[stream].Counts(k.Terminals()) }
+// TerminalCounts returns, by terminal, how many calls of it a stream has.
+func (k *Rank) TerminalCounts(stream int) []uint64 {
+	return k.streams[stream].TerminalCounts(k.Terminals())
+}
 
-// DropDistinct discards the rank's cached distinct calls, for callers that hold many ranks. They are decoded again when
+// DropDistinctCalls discards the rank's cached distinct calls, for callers that hold many ranks. They are decoded again when
 // needed.
-func (k *Rank) DropDistinct() {
+func (k *Rank) DropDistinctCalls() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	clear(k.calls)
@@ -159,8 +161,8 @@ func (k *Rank) Terminal(terminal int) (*Call, error) {
 	return t.call, err
 }
 
-// Distinct returns all distinct calls, by terminal.
-func (k *Rank) Distinct() ([]*Call, error) {
+// DistinctCalls returns all distinct calls, by terminal.
+func (k *Rank) DistinctCalls() ([]*Call, error) {
 	calls := make([]*Call, k.Terminals())
 	for t := range calls {
 		var err error
@@ -182,18 +184,18 @@ func (k *Rank) CallWithoutParams(terminal int) *Call {
 func (k *Rank) called(c *Call, terminal int) {
 	t, sites := &k.class.Terminals[terminal], k.tables.sites
 	c.Rank, c.Terminal, c.Func = k.number, terminal, k.r.byID[t.Group.FunctionID]
-	c.Site, c.Phase, c.ThreadFunction, c.Turn = sites.List[t.Site], sites.Phases[t.Site], sites.ThreadFunction(t.Site), sites.Turns[t.Site]
+	c.Site, c.Phase, c.ThreadStartFunction, c.Turn = sites.List[t.Site], sites.Phases[t.Site], sites.ThreadFunction(t.Site), sites.Turns[t.Site]
 }
 
-// SiteNumber returns the index in Reader.Sites of a distinct call's site; -1 if the site is unknown. Of entries with
+// SiteIndex returns the index in Reader.Sites of a distinct call's site; -1 if the site is unknown. Of entries with
 // the same frames and Call.Turn it returns the last.
-func (k *Rank) SiteNumber(terminal int) int {
-	return k.tables.sites.CommonNumber(k.class.Terminals[terminal].Site) - 1
+func (k *Rank) SiteIndex(terminal int) int {
+	return k.tables.sites.CanonicalSite(k.class.Terminals[terminal].Site) - 1
 }
 
 // VertexOf returns the index in c.Vertices of a distinct call; -1 if it was not found in the code.
 func (k *Rank) VertexOf(c *Code, terminal int) int {
-	return c.VertexOf(k.class.Terminals[terminal].Group.FunctionID, k.SiteNumber(terminal))
+	return c.VertexOf(k.class.Terminals[terminal].Group.FunctionID, k.SiteIndex(terminal))
 }
 
 // Signature returns the values of a terminal on this rank, as numbers in the order of the file format. If the terminal
@@ -272,7 +274,7 @@ func (k *Rank) CallsFrom(stream int, index uint64) iter.Seq2[*Call, error] {
 				}
 			}
 			c := t.at(stream, at, made)
-			if t.array != nil && t.array.IsLeftOut {
+			if t.array != nil && t.array.IsOmitted {
 				posts.array(c, nil)
 			}
 			if len(t.posted) > 0 {
@@ -311,7 +313,7 @@ func (k *Rank) Call(stream int, index uint64) (*Call, error) {
 		return c, err
 	}
 	return nil, fmt.Errorf("trace: %s: rank %d: stream %d has %d calls, none at %d",
-		k.r.name, k.number, stream, k.Len(stream), index)
+		k.r.name, k.number, stream, k.CallCount(stream), index)
 }
 
 // requestsBefore returns how many one-shot requests a stream made before the call at the given index. The first use
@@ -352,8 +354,8 @@ func (k *Rank) requestSums(stream int) (*grammar.WeightSums, error) {
 	return sums, nil
 }
 
-// Times returns statistics of times by terminal, over all ranks of the rank's class. See Reader.Times.
-func (k *Rank) Times() ([]Times, error) { return k.r.Times(k.nclass) }
+// ClassTimes returns statistics of times by terminal, over all ranks of the rank's class. See Reader.Times.
+func (k *Rank) ClassTimes() ([]Times, error) { return k.r.Times(k.nclass) }
 
 // Times returns statistics of times by terminal of a class, over all of its ranks. Don't change the result, which is
 // shared. If at least MinPool terminals differ in values only, they share one summary: each has its part of count and
@@ -396,7 +398,7 @@ func (r *Reader) timesOf(class int) ([]Times, []sections.Histogram, error) {
 	if w.Err() == nil {
 		ranks, numbers := r.lists()[class], sections.NumberGroups(groups)
 		times = p.Unpool(of, numbers, counts, ranks)
-		sections.ReconcileExtremes(times, numbers, len(ranks), p.ForeignExtremes)
+		sections.ReconcileExtremes(times, numbers, len(ranks), p.HasCrossClassExtremes)
 	}
 	hists := sections.DecodeHistograms(w, len(groups), places)
 	if err := w.Finish(); err != nil {
@@ -422,11 +424,11 @@ func (r *Reader) decodeTimes(w *wire.Reader, class int, counts []uint64, note fu
 	key := func(n int) sections.PoolKey {
 		return sections.PoolKey{Group: c.Terminals[n].Group, SignatureIndex: c.Terminals[n].SignatureIndex}
 	}
-	of, p = sections.NewClassPools(groups, c.FirstWithoutStack, key, counts, len(ranks))
+	of, p = sections.NewClassPools(groups, c.FirstAlikeButForStack, key, counts, len(ranks))
 	t := sections.TimeCoder{Coder: wire.Coder{Reader: w}, Ranks: r.ranks.Ranks}
 	switch n := w.Int(r.ranks.Classes + 1); {
 	case n == 1:
-		t.BaseForOthers = true
+		t.IsBaseForOthers = true
 	case n > 1:
 		if t.BaseClass, err = r.baseTimes(n - 2); err != nil {
 			return nil, nil, err
@@ -454,31 +456,31 @@ func (r *Reader) baseTimes(class int) (*sections.TimeCodes, error) {
 		return nil, err
 	}
 	w := wire.NewReader(blobs[class], fmt.Sprintf("class %d", class))
-	t := sections.TimeCoder{Coder: wire.Coder{Reader: w}, Ranks: r.ranks.Ranks, BaseForOthers: true}
+	t := sections.TimeCoder{Coder: wire.Coder{Reader: w}, Ranks: r.ranks.Ranks, IsBaseForOthers: true}
 	if w.Byte() != 1 {
 		w.Fail("is not referred to by others")
 	}
 	key := func(n int) sections.PoolKey {
 		return sections.PoolKey{Group: c.Terminals[n].Group, SignatureIndex: c.Terminals[n].SignatureIndex}
 	}
-	_, p := sections.NewClassPools(sections.NumberGroups(c.Groups()), c.FirstWithoutStack, key, counts, c.Ranks)
+	_, p := sections.NewClassPools(sections.NumberGroups(c.Groups()), c.FirstAlikeButForStack, key, counts, c.Ranks)
 	codes := p.Decode(&t, nil, func(string, int) {})
 	if err := w.Err(); err != nil {
 		return nil, r.failed(container.SectionTimes, fmt.Errorf("%w: %w", err, ErrFormat))
 	}
-	codes.Index(p)
+	codes.IndexAsBase(p)
 	r.bases.Store(class, codes)
 	return codes, nil
 }
 
 // calls returns, by terminal of class n, how many calls of it all ranks of the class make together.
-func (r *Reader) calls(n int, c *sections.ClassReader) ([]uint64, error) {
+func (r *Reader) calls(n int, c *sections.DecodedClass) ([]uint64, error) {
 	var ranks []int
-	if len(c.VaryingCounts) > 0 {
+	if len(c.VaryingSymbols) > 0 {
 		ranks = r.lists()[n]
 	}
-	calls, err := column.CountStreamCalls(c.Streams, c.VaryingCounts, len(c.Terminals), c.Ranks, func(i, member int) int64 {
-		return c.Counts[i].At(member, int64(ranks[member]))
+	calls, err := column.CountStreamCalls(c.Streams, c.VaryingSymbols, len(c.Terminals), c.Ranks, func(i, member int) int64 {
+		return c.RepetitionCounts[i].At(member, int64(ranks[member]))
 	})
 	if err != nil {
 		return nil, r.failed(container.SectionColumns, fmt.Errorf("class %d: %w: %w", n, err, ErrFormat))

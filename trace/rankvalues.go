@@ -12,7 +12,7 @@ import (
 
 func (r *Reader) readRankValues() (map[string][]*timing.ClassTotals, error) {
 	m := make(map[string][]*timing.ClassTotals)
-	if !r.hasSection(container.SectionRankValues) {
+	if !r.hasSection(container.SectionRankAttachedSums) {
 		return m, nil
 	}
 	v, err := r.values()
@@ -20,17 +20,17 @@ func (r *Reader) readRankValues() (map[string][]*timing.ClassTotals, error) {
 		return nil, err
 	}
 	var list []sections.RankAttachedSums
-	err = r.section(container.SectionRankValues, func(w *wire.Reader) {
+	err = r.section(container.SectionRankAttachedSums, func(w *wire.Reader) {
 		list = sections.DecodeRankAttachedSums(w, len(v.Names), r.ranks.Classes)
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, x := range list {
-		name := v.Names[x.Name]
-		m[name] = make([]*timing.ClassTotals, len(x.Blobs))
-		for class, b := range x.Blobs {
-			if m[name][class], err = r.decodeTotals(container.SectionRankValues, class, b, true); err != nil {
+		name := v.Names[x.NameIndex]
+		m[name] = make([]*timing.ClassTotals, len(x.ClassBlobs))
+		for class, b := range x.ClassBlobs {
+			if m[name][class], err = r.decodeTotals(container.SectionRankAttachedSums, class, b, true); err != nil {
 				return nil, err
 			}
 		}
@@ -42,18 +42,18 @@ func (r *Reader) readRankValues() (map[string][]*timing.ClassTotals, error) {
 // infinite, nothing is known of the rank itself, and Sum is the mean over the ranks of the class.
 type AttachedSum struct{ Sum, ErrorBound float64 }
 
-// Known reports whether the sum is that of the rank itself.
-func (v AttachedSum) Known() bool { return !math.IsInf(v.ErrorBound, 1) }
+// IsOfRank reports whether the sum is that of the rank itself.
+func (v AttachedSum) IsOfRank() bool { return !math.IsInf(v.ErrorBound, 1) }
 
 // AttachedTotals is the sums of the values attached on a rank under one name.
 type AttachedTotals struct {
 	AttachedSum
-	Sites []SiteValue         // call sites with attached values, in order of their first terminals
+	Sites []AttachedSiteSum   // call sites with attached values, in order of their first terminals
 	leaf  map[int]AttachedSum // by leaf, numbered over all threads: its sum, if the file has it
 }
 
-// SiteValue is the sum of the values attached on a rank to the calls of one function from one site.
-type SiteValue struct {
+// AttachedSiteSum is the sum of the values attached on a rank to the calls of one function from one site.
+type AttachedSiteSum struct {
 	FirstTerminal int // lowest terminal of the calls of that function from that site
 	AttachedSum
 }
@@ -61,7 +61,7 @@ type SiteValue struct {
 // AttachedTotals returns the sums of the values attached to the calls of the rank, by name. The total is accurate to a
 // percent, and so are the sums of the largest call sites.
 func (k *Rank) AttachedTotals() (map[string]*AttachedTotals, error) {
-	values, err := k.AttachedStats()
+	values, err := k.ClassAttachedStats()
 	if err != nil || len(values) == 0 {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (k *Rank) AttachedTotals() (map[string]*AttachedTotals, error) {
 			if s.Count == 0 {
 				continue
 			}
-			v := SiteValue{t, AttachedSum{float64(s.Sum) / float64(ranks), 0}}
+			v := AttachedSiteSum{t, AttachedSum{float64(s.Sum) / float64(ranks), 0}}
 			if ranks > 1 && (s.Min != 0 || s.Max != 0) {
 				v.ErrorBound = math.Inf(1)
 			}
@@ -96,9 +96,9 @@ func (k *Rank) AttachedTotals() (map[string]*AttachedTotals, error) {
 		}
 		c := all[name][k.nclass]
 		out.AttachedSum = valueTotal(c, k.index)
-		for n, t := range c.KnownSites() {
-			above, off, up := c.SiteTotal(n, timing.DurationKind, k.index)
-			below, less, down := c.SiteTotal(n, timing.GapKind, k.index)
+		for n, t := range c.KnownSiteTerminals() {
+			above, off, up := c.RankSiteTotalNs(n, timing.DurationKind, k.index)
+			below, less, down := c.RankSiteTotalNs(n, timing.GapKind, k.index)
 			if t >= len(list) {
 				if out.leaf == nil {
 					out.leaf = make(map[int]AttachedSum)
@@ -123,14 +123,14 @@ func (k *Rank) AttachedTotals() (map[string]*AttachedTotals, error) {
 // valueTotal returns the sum of all numbers attached on the rank with the given index in its class. The file has the
 // sum of the positive ones as durations, and the absolute sum of the negative ones as gaps.
 func valueTotal(c *timing.ClassTotals, index int) AttachedSum {
-	above, off := c.Total(timing.DurationKind, index)
-	below, less := c.Total(timing.GapKind, index)
+	above, off := c.RankTotalNs(timing.DurationKind, index)
+	below, less := c.RankTotalNs(timing.GapKind, index)
 	return AttachedSum{above - below, off + less}
 }
 
 // checkRankValues compares, for each name, the sum of the attached numbers over the ranks of a class with the class's
 // own sum.
-func (r *Reader) checkRankValues(class int, values map[string][]ValueStat) error {
+func (r *Reader) checkRankValues(class int, values map[string][]AttachedStat) error {
 	all, err := r.valued()
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (r *Reader) checkRankValues(class int, values map[string][]ValueStat) error
 			got, off = got+v.Sum, off+v.ErrorBound
 		}
 		if math.Abs(sum) < math.MaxInt64/2 && math.Abs(got-sum) > off+1e-9*math.Abs(sum)+1 {
-			return r.failed(container.SectionRankValues, fmt.Errorf("class %d: %s of the ranks are %.0f by sum, %.0f are known: %w", class, name, got, sum, ErrFormat))
+			return r.failed(container.SectionRankAttachedSums, fmt.Errorf("class %d: %s of the ranks are %.0f by sum, %.0f are known: %w", class, name, got, sum, ErrFormat))
 		}
 	}
 	return nil

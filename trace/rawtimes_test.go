@@ -12,7 +12,7 @@ func TestRawTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for stream := range k.Streams() {
-		want, at := sampleTimes(int(k.Len(stream))), 0
+		want, at := sampleTimes(int(k.CallCount(stream))), 0
 		for raw, err := range k.RawTimes(stream) {
 			if err != nil {
 				t.Fatal(err)
@@ -22,9 +22,9 @@ func TestRawTimes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if raw.Gaps[i] != want[at].Gap || raw.Durations[i] != want[at].Duration || raw.KindFunctions[kind] != call.Name() {
+				if raw.GapTicks[i] != want[at].Gap || raw.DurationTicks[i] != want[at].Duration || raw.KindFunctions[kind] != call.Name() {
 					t.Errorf("stream %d, call %d: gap %d, duration %d of %s, want %+v of %s", stream, at,
-						raw.Gaps[i], raw.Durations[i], raw.KindFunctions[kind], want[at], call.Name())
+						raw.GapTicks[i], raw.DurationTicks[i], raw.KindFunctions[kind], want[at], call.Name())
 				}
 				at++
 			}

@@ -34,13 +34,13 @@ type Reader struct {
 	byID    map[uint16]*Function
 	ranks   *sections.ClassMap
 	members []int // by class: its number of ranks
-	places  func() *sections.Placement
+	places  func() *sections.ClassMembership
 	lists   func() [][]int
 
 	tables    func() (*tables, error)
 	procs     func() (*sections.Processes, error)
 	mu        sync.Mutex
-	class     map[int]*sections.ClassReader
+	class     map[int]*sections.DecodedClass
 	timing    func() ([][]byte, error)
 	series    func() (*sections.SeriesIndex, error)
 	values    func() (*sections.AttachedValues, error)
@@ -55,7 +55,7 @@ type Reader struct {
 	code      func() (*Code, error)
 	waits     func() (*Waits, error)
 	when      func() (*When, error)
-	drawn     func() (*grammar.SyntheticCounts, error)
+	drawn     func() (*grammar.SyntheticTripCounts, error)
 	bases     sync.Map                        // by class: the *sections.TimeCodes that baseTimes returned
 	slow      map[byte]func() ([]byte, error) // by ID of a section that takes long to decompress: returns its content
 	shared    sync.Map                        // by key: the values of Memoize
@@ -100,7 +100,7 @@ func ReadBytes(file []byte, name string) (*Reader, error) {
 
 // NewReader returns a reader of a trace that has size bytes. Errors contain name.
 func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
-	r := &Reader{name: name, src: src, size: size, class: make(map[int]*sections.ClassReader)}
+	r := &Reader{name: name, src: src, size: size, class: make(map[int]*sections.DecodedClass)}
 	var err error
 	if r.sections, err = container.ReadDirectory(src, size); err != nil {
 		return nil, fmt.Errorf("trace: %s: %w", name, err)
@@ -110,7 +110,7 @@ func NewReader(src io.ReaderAt, size int64, name string) (*Reader, error) {
 	}
 	r.slow = make(map[byte]func() ([]byte, error))
 	for i := range r.sections {
-		if s := &r.sections[i]; s.Codec == container.CodecMixed || s.Codec == container.CodecPrimed {
+		if s := &r.sections[i]; s.Codec == container.CodecContextMixing || s.Codec == container.CodecPrimedMixing {
 			r.slow[s.ID] = sync.OnceValues(func() ([]byte, error) { return s.Load(src) })
 		}
 	}
@@ -268,7 +268,7 @@ func (r *Reader) small() error {
 	for _, f := range r.schema {
 		r.byID[f.ID] = f
 	}
-	err = r.section(container.SectionRanks, func(w *wire.Reader) {
+	err = r.section(container.SectionClassOfRank, func(w *wire.Reader) {
 		if r.ranks = sections.DecodeClassMap(w); r.ranks == nil {
 			return
 		}
@@ -282,7 +282,7 @@ func (r *Reader) small() error {
 	if err != nil {
 		return err
 	}
-	r.places = sync.OnceValue(r.ranks.Placement)
+	r.places = sync.OnceValue(r.ranks.Membership)
 	return nil
 }
 
@@ -342,7 +342,7 @@ func (r *Reader) Ranks() int { return r.ranks.Ranks }
 func (r *Reader) Classes() int { return r.ranks.Classes }
 
 // ClassOf returns the number of a rank's class; -1 if the rank left no track.
-func (r *Reader) ClassOf(rank int) int { return int(r.places().Class[rank]) }
+func (r *Reader) ClassOf(rank int) int { return int(r.places().ClassOfRank[rank]) }
 
 // Members returns the ranks of a class in rising order.
 func (r *Reader) Members(class int) []int {
@@ -355,7 +355,7 @@ func (r *Reader) listMembers() [][]int {
 	for c, n := range r.members {
 		lists[c] = make([]int, 0, n)
 	}
-	for rank, c := range r.places().Class {
+	for rank, c := range r.places().ClassOfRank {
 		if c >= 0 {
 			lists[c] = append(lists[c], rank)
 		}
@@ -408,7 +408,7 @@ func (r *Reader) Strings() (map[uint64]string, error) {
 }
 
 // Sites returns all call sites, their callers, and artificial frames such as those for marked phases; see
-// model.PhaseBuildID.
+// model.PhaseFrameBuildID.
 func (r *Reader) Sites() ([]Site, error) {
 	t, err := r.tables()
 	if err != nil {
@@ -431,7 +431,7 @@ func (r *Reader) SignatureCount() (int, error) {
 func (r *Reader) lengths() (column.Column, error) {
 	var c column.Column
 	known := make([]int64, r.Classes()) // by class: the calls of each of its ranks; 0: not computed yet, or they differ
-	for rank, n := range r.places().Class {
+	for rank, n := range r.places().ClassOfRank {
 		if n < 0 || known[n] > 0 {
 			sum := int64(0)
 			if n >= 0 {
@@ -444,7 +444,7 @@ func (r *Reader) lengths() (column.Column, error) {
 		if err != nil {
 			return c, err
 		}
-		streams, err := class.StreamsOf(int(r.places().Index[rank]), rank)
+		streams, err := class.StreamsOf(int(r.places().IndexInClass[rank]), rank)
 		if err != nil {
 			return c, r.failed(container.SectionColumns, fmt.Errorf("rank %d: %w: %w", rank, err, ErrFormat))
 		}
@@ -452,7 +452,7 @@ func (r *Reader) lengths() (column.Column, error) {
 		for _, g := range streams {
 			sum += int64(g.Len())
 		}
-		if len(class.VaryingCounts) == 0 {
+		if len(class.VaryingSymbols) == 0 {
 			known[n] = sum
 		}
 		c.Append(sum)

@@ -14,7 +14,7 @@ import (
 // site here. A call from the same site as the previous call, or from one with a lower number, is a step back: it begins
 // an iteration of a loop.
 type SiteNumbering struct {
-	SiteOf         []int         // by terminal: number of its site; -1: the thread makes no call of it
+	SiteOfTerminal []int         // by terminal: number of its site; -1: the thread makes no call of it
 	FirstTerminals []int         // by site: the terminal of its first call
 	StepsBackFrom  map[int][]int // by site: the sites from which steps lead back to it, ascending
 
@@ -28,7 +28,7 @@ type SiteNumbering struct {
 
 // SiteNumbering returns the numbering of a thread's call sites. It takes time in proportion to the stream's grammar.
 func (k *Rank) SiteNumbering(stream int) *SiteNumbering {
-	o := &SiteNumbering{k: k, stream: stream, SiteOf: make([]int, k.Terminals()), StepsBackFrom: make(map[int][]int), StepCounts: make(map[[2]int]uint64)}
+	o := &SiteNumbering{k: k, stream: stream, SiteOfTerminal: make([]int, k.Terminals()), StepsBackFrom: make(map[int][]int), StepCounts: make(map[[2]int]uint64)}
 	type place struct {
 		f *Function
 		s Site
@@ -37,7 +37,7 @@ func (k *Rank) SiteNumbering(stream int) *SiteNumbering {
 	firsts := k.FirstPositions(stream)
 	var by []int
 	for t, at := range firsts {
-		if o.SiteOf[t] = -1; at < math.MaxUint64 {
+		if o.SiteOfTerminal[t] = -1; at < math.MaxUint64 {
 			by = append(by, t)
 		}
 	}
@@ -48,11 +48,11 @@ func (k *Rank) SiteNumbering(stream int) *SiteNumbering {
 		if fresh {
 			o.FirstTerminals, o.firsts = append(o.FirstTerminals, t), append(o.firsts, firsts[t])
 		}
-		o.SiteOf[t] = n
+		o.SiteOfTerminal[t] = n
 	}
 	for pair, n := range k.Transitions(stream) {
-		if pair[0] != BeforeFirstTerminal {
-			o.StepCounts[[2]int{o.SiteOf[pair[0]], o.SiteOf[pair[1]]}] += n
+		if pair[0] != NoPreviousTerminal {
+			o.StepCounts[[2]int{o.SiteOfTerminal[pair[0]], o.SiteOfTerminal[pair[1]]}] += n
 		}
 	}
 	for s := range o.StepCounts {
@@ -71,41 +71,41 @@ func (k *Rank) SiteNumbering(stream int) *SiteNumbering {
 // back from site from or a higher one, or it enters the loop from a lower site.
 func (o *SiteNumbering) BeginsIteration(to, from int) func(before, terminal int) bool {
 	return func(before, terminal int) bool {
-		if o.SiteOf[terminal] != to {
+		if o.SiteOfTerminal[terminal] != to {
 			return false
 		}
-		return before == BeforeFirstTerminal || o.SiteOf[before] >= from || o.SiteOf[before] < to
+		return before == NoPreviousTerminal || o.SiteOfTerminal[before] >= from || o.SiteOfTerminal[before] < to
 	}
 }
 
-// Rounds are the iterations of a loop on one rank, as indices of calls in a stream.
-type Rounds struct {
+// LoopIterations are the iterations of a loop on one rank, as indices of calls in a stream.
+type LoopIterations struct {
 	Count          uint64
-	End            uint64 // index of the first call after the last iteration
+	EndPosition    uint64 // index of the first call after the last iteration
 	FromOtherRanks bool   // whether they were derived from the iterations of another rank
 	begin          func(n uint64) uint64
 }
 
-// NewRounds returns iterations that begin at the calls in begins. end is the index of the first call after the last
+// NewLoopIterations returns iterations that begin at the calls in begins. end is the index of the first call after the last
 // iteration.
-func NewRounds(begins *Occurrences, end uint64) *Rounds {
-	return &Rounds{Count: begins.Total(), End: end, begin: func(n uint64) uint64 {
+func NewLoopIterations(begins *Occurrences, end uint64) *LoopIterations {
+	return &LoopIterations{Count: begins.Total(), EndPosition: end, begin: func(n uint64) uint64 {
 		at, _ := begins.Nth(n)
 		return at
 	}}
 }
 
-// Begin returns the index of the first call of iteration n, counted from 0. Begin(Count) is End.
-func (r *Rounds) Begin(n uint64) uint64 {
+// BeginPosition returns the index of the first call of iteration n, counted from 0. Begin(Count) is End.
+func (r *LoopIterations) BeginPosition(n uint64) uint64 {
 	if n >= r.Count {
-		return r.End
+		return r.EndPosition
 	}
 	return r.begin(n)
 }
 
-// Rounds returns the iterations of the loop that begins with a site. It returns nil if no loop that begins there has
+// LoopIterations returns the iterations of the loop that begins with a site. It returns nil if no loop that begins there has
 // this number of iterations.
-func (o *SiteNumbering) Rounds(site int, iterations uint64) *Rounds {
+func (o *SiteNumbering) LoopIterations(site int, iterations uint64) *LoopIterations {
 	sources := o.StepsBackFrom[site]
 	for i := len(sources) - 1; i >= 0; i-- {
 		x := o.k.OccurrencesAfter(o.stream, o.BeginsIteration(site, sources[i]))
@@ -113,7 +113,7 @@ func (o *SiteNumbering) Rounds(site int, iterations uint64) *Rounds {
 			continue
 		}
 		last, _ := x.Nth(iterations - 1)
-		return NewRounds(x, o.end(last, site))
+		return NewLoopIterations(x, o.end(last, site))
 	}
 	return nil
 }
@@ -133,14 +133,14 @@ func (o *SiteNumbering) end(from uint64, to int) uint64 {
 	}
 	i := from
 	for t := range o.k.SequenceFrom(o.stream, from) {
-		if n := o.SiteOf[t]; n < to || n > known {
+		if n := o.SiteOfTerminal[t]; n < to || n > known {
 			return i
 		}
 		if i++; i-from > mostLoopsEnd {
 			break
 		}
 	}
-	return o.k.Len(o.stream)
+	return o.k.CallCount(o.stream)
 }
 
 // together returns the positions of a thread's collective calls on MPI_COMM_WORLD.
@@ -160,10 +160,10 @@ func together(k *Rank, stream int) (*Occurrences, error) {
 	return k.Occurrences(stream, func(t int) bool { return is[t] }), nil
 }
 
-// AlignRounds returns the iterations of a rank in whose calls the loop isn't found, from the iterations r of another
+// AlignLoopIterations returns the iterations of a rank in whose calls the loop isn't found, from the iterations r of another
 // rank: they begin at the same collective calls on MPI_COMM_WORLD, or right after these. It returns nil if the two
 // ranks make different numbers of such calls, or if there are iterations without one.
-func (o *SiteNumbering) AlignRounds(of *Rank, r *Rounds) (*Rounds, error) {
+func (o *SiteNumbering) AlignLoopIterations(of *Rank, r *LoopIterations) (*LoopIterations, error) {
 	theirs, err := together(of, o.stream)
 	if err != nil {
 		return nil, err
@@ -173,8 +173,8 @@ func (o *SiteNumbering) AlignRounds(of *Rank, r *Rounds) (*Rounds, error) {
 		return nil, err
 	}
 	at := func(n uint64) uint64 {
-		position := r.Begin(n)
-		c := theirs.Before(position)
+		position := r.BeginPosition(n)
+		c := theirs.CountBefore(position)
 		if c < theirs.Total() {
 			if next, _ := theirs.Nth(c); next == position { // on the other rank, the iteration begins with that call
 				p, _ := own.Nth(c)
@@ -182,17 +182,17 @@ func (o *SiteNumbering) AlignRounds(of *Rank, r *Rounds) (*Rounds, error) {
 			}
 		}
 		if c == 0 {
-			return min(1, o.k.Len(o.stream)-1) // no such call precedes it: it begins after the first call, MPI_Init
+			return min(1, o.k.CallCount(o.stream)-1) // no such call precedes it: it begins after the first call, MPI_Init
 		}
 		p, _ := own.Nth(c - 1)
 		return p + 1
 	}
-	out := &Rounds{Count: r.Count, End: o.end(at(r.Count-1), 0), FromOtherRanks: true, begin: at}
-	before := theirs.Before(r.Begin(0))
+	out := &LoopIterations{Count: r.Count, EndPosition: o.end(at(r.Count-1), 0), FromOtherRanks: true, begin: at}
+	before := theirs.CountBefore(r.BeginPosition(0))
 	// Each iteration must have a collective call; of many iterations, groups are checked.
 	for n := uint64(1); n <= min(r.Count, model.WhenMaxSingleIterations); n++ {
 		i := n * r.Count / min(r.Count, model.WhenMaxSingleIterations)
-		c := theirs.Before(r.Begin(i))
+		c := theirs.CountBefore(r.BeginPosition(i))
 		if c <= before && i < r.Count {
 			return nil, nil
 		}
@@ -211,21 +211,21 @@ func (o *SiteNumbering) site(f *Function, s Site) int {
 
 // LoopIterations returns the iterations of the loop in When on the rank's first thread. It returns nil if the trace has
 // no such loop, or if the rank has no iterations of it.
-func (k *Rank) LoopIterations() (*Rounds, error) {
+func (k *Rank) LoopIterations() (*LoopIterations, error) {
 	w, err := k.r.When()
-	if err != nil || w == nil || w.Loop == nil || k.Len(0) == 0 {
+	if err != nil || w == nil || w.Loop == nil || k.CallCount(0) == 0 {
 		return nil, err
 	}
 	type shared struct{ class int }
 	type found struct {
-		rounds *Rounds
+		rounds *LoopIterations
 		err    error
 	}
 	find := func() any {
 		rounds, err := k.iterations(w)
 		return found{rounds, err}
 	}
-	if k.Uniform() {
+	if k.ClassHasEqualCounts() {
 		x := k.r.Memoize(shared{k.nclass}, find).(found)
 		return x.rounds, x.err
 	}
@@ -233,7 +233,7 @@ func (k *Rank) LoopIterations() (*Rounds, error) {
 	return x.rounds, x.err
 }
 
-func (k *Rank) iterations(w *When) (*Rounds, error) {
+func (k *Rank) iterations(w *When) (*LoopIterations, error) {
 	own, o := k.runs(w)
 	if own != nil {
 		return own, nil
@@ -254,16 +254,16 @@ func (k *Rank) iterations(w *When) (*Rounds, error) {
 		return nil, nil
 	}
 	theirs, _ := of.runs(w)
-	return o.AlignRounds(of, theirs)
+	return o.AlignLoopIterations(of, theirs)
 }
 
 // runs returns the iterations of the loop in w as found in the rank's own calls, nil if they are not there. It also
 // returns the numbering of the call sites of the rank's first thread.
-func (k *Rank) runs(w *When) (*Rounds, *SiteNumbering) {
+func (k *Rank) runs(w *When) (*LoopIterations, *SiteNumbering) {
 	o, at := k.SiteNumbering(0), w.Loop.BeginsAt
 	sites := k.tables.sites.List
-	if at.Function < 0 || at.Function >= len(k.r.Schema()) || at.Site >= len(sites) {
+	if at.FunctionIndex < 0 || at.FunctionIndex >= len(k.r.Schema()) || at.SiteNumber >= len(sites) {
 		return nil, o
 	}
-	return o.Rounds(o.site(k.r.Schema()[at.Function], sites[at.Site]), w.Loop.Iterations), o
+	return o.LoopIterations(o.site(k.r.Schema()[at.FunctionIndex], sites[at.SiteNumber]), w.Loop.Iterations), o
 }

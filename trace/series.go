@@ -101,12 +101,12 @@ func (k *Rank) newSeries() (*timeline.SeriesTimes, error) {
 	if err != nil {
 		return nil, k.seriesFailed(err)
 	}
-	if p.Streams() != k.Streams() {
-		return nil, k.seriesFailed(fmt.Errorf("times of %d streams, there are %d", p.Streams(), k.Streams()))
+	if p.StreamCount() != k.Streams() {
+		return nil, k.seriesFailed(fmt.Errorf("times of %d streams, there are %d", p.StreamCount(), k.Streams()))
 	}
 	for s := range k.Streams() {
-		if p.Len(s) != k.Len(s) {
-			return nil, k.seriesFailed(fmt.Errorf("stream %d: times of %d calls, there are %d", s, p.Len(s), k.Len(s)))
+		if p.CallCount(s) != k.CallCount(s) {
+			return nil, k.seriesFailed(fmt.Errorf("stream %d: times of %d calls, there are %d", s, p.CallCount(s), k.CallCount(s)))
 		}
 	}
 	out := &timeline.SeriesTimes{Reader: p, Streams: k.streams, WrapError: k.seriesFailed}
@@ -120,7 +120,7 @@ func (k *Rank) newSeries() (*timeline.SeriesTimes, error) {
 	for t := range sigs {
 		x := &k.class.Terminals[t]
 		names[t] = k.r.byID[x.Group.FunctionID].Name
-		sigs[t] = series.CallIdentity{Call: uint64(x.Group.FunctionID), Site: uint64(x.Site), Vals: k.Signature(t)}
+		sigs[t] = series.CallIdentity{FunctionID: uint64(x.Group.FunctionID), SiteID: uint64(x.Site), Vals: k.Signature(t)}
 	}
 	out.KindOfTerminal, out.KindDefinitions = series.CallKindsOf(o, p.TicksPerNs, names, sigs)
 	return out, nil
@@ -155,15 +155,15 @@ func (k *Rank) checkSeries() error {
 // RawTimes is the times of consecutive calls of a thread as they were recorded, in ticks of the rank's clock. Codecs
 // of times take them as input.
 type RawTimes struct {
-	CallKinds       []uint32 // by call: number of its kind, from 0; calls of one kind are likely to take similar times
-	Gaps, Durations []uint64
-	StartJumps      map[int]int64 // by call: its begin minus the begin that its gap implies, in ticks, if not 0
+	CallKinds               []uint32 // by call: number of its kind, from 0; calls of one kind are likely to take similar times
+	GapTicks, DurationTicks []uint64
+	StartJumpTicks          map[int]int64 // by call: its begin minus the begin that its gap implies, in ticks, if not 0
 
 	KindGroups    []uint32 // by kind: kinds of one function have the same group
 	KindFunctions []string // by kind: name of its function
 
-	TicksPerNs float64
-	StartNs    int64 // ns since 1970 by the rank's wall clock at tick 0
+	TicksPerNs          float64
+	TickZeroWallClockNs int64 // ns since 1970 by the rank's wall clock at tick 0
 }
 
 // RawTimes yields the times of a stream's calls in order, in the blocks of the file. It yields an error if the trace
@@ -184,24 +184,24 @@ func (k *Rank) RawTimes(stream int) iter.Seq2[*RawTimes, error] {
 			functions[kind] = k.r.byID[k.class.Terminals[t].Group.FunctionID].Name
 		}
 		cursor := k.streams[stream].Cursor()
-		for i := range s.Blocks(stream) {
+		for i := range s.BlockCount(stream) {
 			x, err := s.DecodeBlock(stream, i)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			raw := &RawTimes{KindGroups: s.KindDefinitions.FunctionOfKind, KindFunctions: functions, TicksPerNs: s.TicksPerNs, StartNs: s.StartNs}
+			raw := &RawTimes{KindGroups: s.KindDefinitions.FunctionOfKind, KindFunctions: functions, TicksPerNs: s.TicksPerNs, TickZeroWallClockNs: s.StartNs}
 			for n, e := range x.Entries {
-				if e.Jump != 0 {
-					if raw.StartJumps == nil {
-						raw.StartJumps = make(map[int]int64)
+				if e.BeginOffset != 0 {
+					if raw.StartJumpTicks == nil {
+						raw.StartJumpTicks = make(map[int]int64)
 					}
-					raw.StartJumps[n] = e.Jump
+					raw.StartJumpTicks[n] = e.BeginOffset
 				}
 				t, _ := cursor.Next()
 				raw.CallKinds = append(raw.CallKinds, s.KindOfTerminal[t])
-				raw.Gaps = append(raw.Gaps, e.Gap)
-				raw.Durations = append(raw.Durations, e.Duration)
+				raw.GapTicks = append(raw.GapTicks, e.Gap)
+				raw.DurationTicks = append(raw.DurationTicks, e.Duration)
 			}
 			if !yield(raw, nil) {
 				return

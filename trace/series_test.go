@@ -13,12 +13,12 @@ import (
 )
 
 // sampleTimes makes up the times of n calls; the 5th came after a pause.
-func sampleTimes(n int) []timing.CallEntry {
-	list := make([]timing.CallEntry, n)
+func sampleTimes(n int) []timing.CallTicks {
+	list := make([]timing.CallTicks, n)
 	for i := range list {
-		list[i] = timing.CallEntry{Duration: uint64(100 + 7*i%31), Gap: uint64(10 + i%3)}
+		list[i] = timing.CallTicks{Duration: uint64(100 + 7*i%31), Gap: uint64(10 + i%3)}
 		if i == 5 {
-			list[i].Jump = 5000
+			list[i].BeginOffset = 5000
 		}
 	}
 	return list
@@ -39,8 +39,8 @@ func sampleSeriesOf(t testing.TB, c *sections.Content) *sections.Series {
 		}
 		for _, g := range class.Streams {
 			cursor := g.Cursor()
-			calls := func(yield func([]timing.CallEntry, error) bool) { yield(sampleTimes(int(g.Len())), nil) }
-			err := w.WriteStream(iter.Seq2[[]timing.CallEntry, error](calls), func(n int) series.SimilarCallKinds {
+			calls := func(yield func([]timing.CallTicks, error) bool) { yield(sampleTimes(int(g.Len())), nil) }
+			err := w.WriteStream(iter.Seq2[[]timing.CallTicks, error](calls), func(n int) series.SimilarCallKinds {
 				// Each terminal is a kind and a function of its own.
 				k := series.SimilarCallKinds{KindOfCall: make([]uint32, n), FunctionOfKind: []uint32{0, 1, 2, 3, 4, 5, 6, 7}}
 				for i := range k.KindOfCall {
@@ -74,7 +74,7 @@ func TestTimedSeries(t *testing.T) {
 			t.Fatal(err)
 		}
 		for stream := range k.Streams() {
-			want := sampleTimes(int(k.Len(stream)))
+			want := sampleTimes(int(k.CallCount(stream)))
 			at := int64(0)
 			for c, err := range k.TimedCalls(stream) {
 				if err != nil {
@@ -85,12 +85,12 @@ func TestTimedSeries(t *testing.T) {
 				begin, at = e.Advance(at)
 				half := func(ticks uint64) Sample { return Sample{Ns: (ticks + 1) / 2, Kind: ExactSample} }
 				got := c.Timing
-				got.RecorderNs, got.AsidesBeforeGap = 0, false                                                             // see TestAsides
-				if got != (Timing{Duration: half(e.Duration), Gap: half(e.Gap)}) || c.Start != int64(rank)-5+(begin+1)/2 { // rank 0 begins at 0
-					t.Fatalf("rank %d, call %d: %+v at %d, want %+v", rank, c.Index, c.Timing, c.Start, e)
+				got.RecorderNs, got.AsidesBeforeGap = 0, false                                                               // see TestAsides
+				if got != (Timing{Duration: half(e.Duration), Gap: half(e.Gap)}) || c.StartNs != int64(rank)-5+(begin+1)/2 { // rank 0 begins at 0
+					t.Fatalf("rank %d, call %d: %+v at %d, want %+v", rank, c.Index, c.Timing, c.StartNs, e)
 				}
 				for sought, err := range k.TimedCallsFrom(stream, c.Index) {
-					if err != nil || sought.Start != c.Start || sought.Timing != c.Timing {
+					if err != nil || sought.StartNs != c.StartNs || sought.Timing != c.Timing {
 						t.Fatalf("call %d sought: %+v, error %v", c.Index, sought.Timing, err)
 					}
 					break
@@ -99,7 +99,7 @@ func TestTimedSeries(t *testing.T) {
 		}
 	}
 	// No call of any ends after the run does, and the first begins with it.
-	end, err := r.End()
+	end, err := r.EndNs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,14 +108,14 @@ func TestTimedSeries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if start, err := k.Start(); err != nil || start != int64(rank) {
+		if start, err := k.StartNs(); err != nil || start != int64(rank) {
 			t.Errorf("rank %d starts at %d, %v", rank, start, err)
 		}
-		own, err := k.End()
+		own, err := k.EndNs()
 		for stream := range k.Streams() {
 			for c, err := range k.TimedCalls(stream) {
-				if err != nil || c.End() > own || own > end {
-					t.Fatalf("rank %d, call %d ends at %d, the rank at %d, the run at %d; %v", rank, c.Index, c.End(), own, end, err)
+				if err != nil || c.EndNs() > own || own > end {
+					t.Fatalf("rank %d, call %d ends at %d, the rank at %d, the run at %d; %v", rank, c.Index, c.EndNs(), own, end, err)
 				}
 			}
 		}
@@ -165,7 +165,7 @@ func TestDamagedSeries(t *testing.T) {
 func TestReadAhead(t *testing.T) {
 	c := sample(t)
 	b := grammar.NewBuilder()
-	for range 3*series.BlockCalls + 10 {
+	for range 3*series.CallsPerBlock + 10 {
 		b.Append(7)
 	}
 	c.Classes[0].Streams[1] = b.Grammar()
@@ -182,11 +182,11 @@ func TestReadAhead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const perBlock = 7 * series.BlockCalls / 2 // of sampleTimes: three or four bytes a call
+	const perBlock = 7 * series.CallsPerBlock / 2 // of sampleTimes: three or four bytes a call
 	for _, x := range []struct {
 		limit, blocks int
 		from          uint64
-	}{{0, 0, 0}, {perBlock, 1, 0}, {2 * perBlock, 3, series.BlockCalls - 1}, {1 << 20, 3, 5}, {1 << 20, 1, 2*series.BlockCalls + 1}} {
+	}{{0, 0, 0}, {perBlock, 1, 0}, {2 * perBlock, 3, series.CallsPerBlock - 1}, {1 << 20, 3, 5}, {1 << 20, 1, 2*series.CallsPerBlock + 1}} {
 		w, err := k.TimedWalk(1, x.from)
 		if err != nil {
 			t.Fatal(err)
@@ -194,15 +194,15 @@ func TestReadAhead(t *testing.T) {
 		if err := w.ReadAhead(x.limit); err != nil {
 			t.Fatal(err)
 		}
-		if n := w.line.(*timeline.SeriesLine).BlocksAhead(); n != x.blocks {
+		if n := w.line.(*timeline.SeriesTimeIterator).BlocksAhead(); n != x.blocks {
 			t.Errorf("%+v: %d blocks are decoded", x, n)
 		}
 		for c, err := range k.TimedCallsFrom(1, x.from) {
 			if err != nil || !w.Next() {
 				t.Fatalf("%+v: ends early, errors %v and %v", x, err, w.Err())
 			}
-			if got := w.Timed(); got.Timing != c.Timing || got.Start != c.Start || got.End() != c.End() || got.Index != c.Index {
-				t.Fatalf("%+v: call %d: %+v at %d, want %+v at %d", x, c.Index, got.Timing, got.Start, c.Timing, c.Start)
+			if got := w.Timed(); got.Timing != c.Timing || got.StartNs != c.StartNs || got.EndNs() != c.EndNs() || got.Index != c.Index {
+				t.Fatalf("%+v: call %d: %+v at %d, want %+v at %d", x, c.Index, got.Timing, got.StartNs, c.Timing, c.StartNs)
 			}
 		}
 		if w.Next() || w.Err() != nil {

@@ -14,8 +14,8 @@ import (
 // in columns. Sends from the first function take 10 ns, those from the second 1000 ns with one tag.
 func withStacks(t testing.TB) *sections.Content {
 	t.Helper()
-	send, _ := mpi.Lookup("MPI_Send")
-	barrier, _ := mpi.Lookup("MPI_Barrier")
+	send, _ := mpi.CallNamed("MPI_Send")
+	barrier, _ := mpi.CallNamed("MPI_Barrier")
 	app := func(offset uint64) Site { return Site{Module: "/usr/bin/app", BuildID: "abcd", Offset: offset} }
 	c := &sections.Content{
 		Ranks:       2,
@@ -24,7 +24,7 @@ func withStacks(t testing.TB) *sections.Content {
 	}
 	class := sections.Class{Ranks: column.ColumnOf(0, 1)}
 	terminal := func(call uint16, site uint64, ns uint64, vals ...column.Column) {
-		x := sections.Terminal{Call: call, Site: site, Values: vals}
+		x := sections.Terminal{FunctionID: call, Site: site, Values: vals}
 		x.Times = Times{Duration: Stat{Count: 20, Sum: 20 * ns, Min: ns, Max: ns}, Gap: Stat{Count: 20, Sum: 20 * 5, Min: 5, Max: 5}}
 		class.Terminals = append(class.Terminals.(sections.TerminalList), x)
 	}
@@ -46,8 +46,8 @@ func withStacks(t testing.TB) *sections.Content {
 		if k == 0 {
 			sum = sends[0].Times.Duration.Sum + sends[1].Times.Duration.Sum + sends[2].Times.Duration.Sum + sends[3].Times.Duration.Sum
 		}
-		sends[n].Times.DurationTotals = Spread{Ranks: 2, Sum: sum, Min: sum/2 - 100, Max: sum/2 + 100, MaxRank: 1}
-		sends[n].Times.DurationTotals.SetDeviation(100)
+		sends[n].Times.SiteDurationTotals = Spread{Ranks: 2, Sum: sum, Min: sum/2 - 100, Max: sum/2 + 100, MaxRank: 1}
+		sends[n].Times.SiteDurationTotals.SetDeviation(100)
 	}
 	b := grammar.NewBuilder()
 	for range 10 {
@@ -58,7 +58,7 @@ func withStacks(t testing.TB) *sections.Content {
 	class.Streams = []*grammar.Grammar{b.Grammar()}
 	c.Classes = []sections.Class{class}
 	for range 2 {
-		c.Processes.Append(Process{Host: "n", PID: 1, End: "finished", Threads: 1, StartNs: 1e18, SpanNs: 1e9, Calls: 50})
+		c.Processes.Append(Process{Host: "n", PID: 1, EndState: "finished", Threads: 1, InitWallClockNs: 1e18, FirstThreadNs: 1e9, Calls: 50})
 	}
 	return c
 }
@@ -103,7 +103,7 @@ func TestStacks(t *testing.T) {
 	sum := uint64(0)
 	for n := range times[:4] {
 		sum += times[n].Duration.Sum
-		if got, want := times[n].DurationTotals.Ranks, 2; n == 0 && got != want {
+		if got, want := times[n].SiteDurationTotals.Ranks, 2; n == 0 && got != want {
 			t.Errorf("totals of %d ranks", got)
 		}
 	}

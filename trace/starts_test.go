@@ -65,11 +65,11 @@ func checkStarts(t *testing.T, mode timing.Mode, tracks []*track.Track, times []
 		if err != nil {
 			t.Fatal(err)
 		}
-		begin, err := k.Start()
+		begin, err := k.StartNs()
 		if err != nil || rank == 0 && begin != 0 {
 			t.Fatalf("rank %d begins at %d; %v", rank, begin, err)
 		}
-		end, err := k.End()
+		end, err := k.EndNs()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,29 +79,29 @@ func checkStarts(t *testing.T, mode timing.Mode, tracks []*track.Track, times []
 				t.Fatal(err)
 			}
 			at += int64(times[rank][c.Index][0])
-			off := max(c.Start-at, at-c.Start)
-			if c.StartErrorBound > math.MaxInt64 || off > int64(c.StartErrorBound) {
-				t.Fatalf("rank %d: call %d begins at %d, which is within %d of %d, but is at %d", rank, c.Index, c.Start, c.StartErrorBound, c.Start, at)
+			off := max(c.StartNs-at, at-c.StartNs)
+			if c.StartErrorBoundNs > math.MaxInt64 || off > int64(c.StartErrorBoundNs) {
+				t.Fatalf("rank %d: call %d begins at %d, which is within %d of %d, but is at %d", rank, c.Index, c.StartNs, c.StartErrorBoundNs, c.StartNs, at)
 			}
-			if c.Start < last || c.End() < c.Start || c.End() > end {
-				t.Fatalf("rank %d: call %d is from %d to %d, the one before ended at %d, the rank ends at %d", rank, c.Index, c.Start, c.End(), last, end)
+			if c.StartNs < last || c.EndNs() < c.StartNs || c.EndNs() > end {
+				t.Fatalf("rank %d: call %d is from %d to %d, the one before ended at %d, the rank ends at %d", rank, c.Index, c.StartNs, c.EndNs(), last, end)
 			}
-			if exact := mode == timing.ModeLossless; exact != (c.StartErrorBound == 0) {
-				t.Fatalf("call %d is within %d of its start", c.Index, c.StartErrorBound)
+			if exact := mode == timing.ModeLossless; exact != (c.StartErrorBoundNs == 0) {
+				t.Fatalf("call %d is within %d of its start", c.Index, c.StartErrorBoundNs)
 			}
-			last, worst = c.End(), max(worst, uint64(off))
+			last, worst = c.EndNs(), max(worst, uint64(off))
 			if at += int64(times[rank][c.Index][1]); c.Index%every != 1 {
 				continue
 			}
 			for sought, err := range k.TimedCallsFrom(0, c.Index) {
-				if err != nil || sought.Start != c.Start || sought.Timing != c.Timing || sought.StartErrorBound != c.StartErrorBound {
-					t.Fatalf("call %d sought: %+v at %d within %d, walked: %+v at %d within %d; %v", c.Index, sought.Timing, sought.Start, sought.StartErrorBound, c.Timing, c.Start, c.StartErrorBound, err)
+				if err != nil || sought.StartNs != c.StartNs || sought.Timing != c.Timing || sought.StartErrorBoundNs != c.StartErrorBoundNs {
+					t.Fatalf("call %d sought: %+v at %d within %d, walked: %+v at %d within %d; %v", c.Index, sought.Timing, sought.StartNs, sought.StartErrorBoundNs, c.Timing, c.StartNs, c.StartErrorBoundNs, err)
 				}
 				break
 			}
-			m, err := k.MomentAt(0, c.Start)
-			if err != nil || m.Call.Call == nil || m.Call.Index < c.Index || m.Call.Start != c.Start || m.TimeKind != c.Timing.Duration.Kind {
-				t.Fatalf("at %d: %+v, want call %d; %v", c.Start, m, c.Index, err)
+			m, err := k.MomentAt(0, c.StartNs)
+			if err != nil || m.LastBegunCall.Call == nil || m.LastBegunCall.Index < c.Index || m.LastBegunCall.StartNs != c.StartNs || m.TimeKind != c.Timing.Duration.Kind {
+				t.Fatalf("at %d: %+v, want call %d; %v", c.StartNs, m, c.Index, err)
 			}
 		}
 		// Of 400 ms and more.

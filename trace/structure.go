@@ -28,7 +28,7 @@ type Node struct {
 	RuleCopy int    // if Rule is set: in a structure from Leaves the number of the rule's copy, else equal to Rule
 
 	g    *grammar.Grammar
-	tree *grammar.Unfolded // in a structure from Leaves: which leaves grammar g has; nil: g is the stream's grammar
+	tree *grammar.UnfoldedGrammar // in a structure from Leaves: which leaves grammar g has; nil: g is the stream's grammar
 }
 
 // Structure returns the structure of a stream: a node for its outermost sequence. It does not expand the stream.
@@ -36,16 +36,16 @@ func (k *Rank) Structure(stream int) Node {
 	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: k.streams[stream]}
 }
 
-// A Sequence is a grammar without its methods: spoor's own packages unseal it, other importers can only pass it on.
-type Sequence grammar.Sealed
+// A OpaqueGrammar is a grammar without its methods: spoor's own packages unseal it, other importers can only pass it on.
+type OpaqueGrammar grammar.OpaqueGrammar
 
 // StructureOf returns the structure of a sequence: a node for its outermost rule.
-func StructureOf(s Sequence) Node {
-	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: grammar.Sealed(s).Grammar()}
+func StructureOf(s OpaqueGrammar) Node {
+	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: grammar.OpaqueGrammar(s).Grammar()}
 }
 
-// Sequence returns the whole sequence that the node is a part of.
-func (n Node) Sequence() Sequence { return Sequence(grammar.Seal(n.g)) }
+// WholeGrammar returns the whole sequence that the node is a part of.
+func (n Node) WholeGrammar() OpaqueGrammar { return OpaqueGrammar(grammar.WrapOpaque(n.g)) }
 
 // RuleUses returns, by rule, how many nodes below n are uses of it. The content of a rule is visited once, and a loop
 // counts as one use.
@@ -147,13 +147,13 @@ func (k *Rank) Occurrences(stream int, wanted func(terminal int) bool) *Occurren
 	})}
 }
 
-// BeforeFirstTerminal is used instead of the previous call's terminal for a stream's first call.
-const BeforeFirstTerminal = grammar.BeforeFirst
+// NoPreviousTerminal is used instead of the previous call's terminal for a stream's first call.
+const NoPreviousTerminal = grammar.BeforeFirst
 
 // OccurrencesAfter selects the calls of a stream for which wanted returns true, given the terminals of the stream's
 // previous call and of the call itself.
 func (k *Rank) OccurrencesAfter(stream int, wanted func(before, terminal int) bool) *Occurrences {
-	return &Occurrences{k.bare[stream]().FindFollowers(wanted)}
+	return &Occurrences{k.bare[stream]().FindSuccessorPairs(wanted)}
 }
 
 // Transitions returns, by pair of terminals, how often a call of the second directly follows one of the first in a
@@ -169,8 +169,8 @@ func (k *Rank) PrefixWeights(stream int, weight func(terminal int) int64) func(i
 // Total returns the number of occurrences.
 func (o *Occurrences) Total() uint64 { return uint64(o.of.Total()) }
 
-// Before returns the number of occurrences before an index in the stream.
-func (o *Occurrences) Before(index uint64) uint64 { return uint64(o.of.Before(index)) }
+// CountBefore returns the number of occurrences before an index in the stream.
+func (o *Occurrences) CountBefore(index uint64) uint64 { return uint64(o.of.Before(index)) }
 
 // Nth returns the index in the stream and the terminal of occurrence n, counted from 0.
 func (o *Occurrences) Nth(n uint64) (index uint64, terminal int) {
@@ -195,6 +195,6 @@ func (k *Rank) FirstPositions(stream int) []uint64 {
 	return k.bare[stream]().FirstPositions(k.Terminals())
 }
 
-// Uniform reports whether all ranks of the class run their loops equally often,
+// ClassHasEqualCounts reports whether all ranks of the class run their loops equally often,
 // so that counts and positions of terminals are the same on all of them.
-func (k *Rank) Uniform() bool { return len(k.class.VaryingCounts) == 0 }
+func (k *Rank) ClassHasEqualCounts() bool { return len(k.class.VaryingSymbols) == 0 }

@@ -30,7 +30,7 @@ func (x *Columns) summedOf(f *Function, terminal int) *summed {
 		return nil
 	}
 	s := &summed{}
-	for _, displs := range sections.DisplacementSpans(f, spans) {
+	for _, displs := range sections.CountAndDisplSpans(f, spans) {
 		s.arrays = append(s.arrays, *displs)
 	}
 	if len(s.arrays) == 0 {

@@ -29,7 +29,7 @@ func running(from int64, counts []int64) []int64 {
 // without leaves displacements out where they are sums.
 func without(counts, displs []int64) []int64 {
 	displs = slices.Clone(displs)
-	signature.LeaveOutSums(counts, displs)
+	signature.OmitSummedDispls(counts, displs)
 	return displs
 }
 
@@ -136,7 +136,7 @@ func TestSums(t *testing.T) {
 			}
 		}
 		for terminal := range 7 {
-			for v := range x.Width(terminal) {
+			for v := range x.ValueCount(terminal) {
 				x.Each(terminal, v, func(member int, got int64) {
 					if want := x.At(terminal, v, member); got != want {
 						t.Errorf("call %d: value %d of member %d is %d, want %d", terminal, v, member, got, want)

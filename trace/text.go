@@ -72,15 +72,15 @@ func (c *Call) appendText(b []byte, gaps *[]gap, some []int) []byte {
 		b = append(b, " of "...)
 		b = strconv.AppendInt(b, n.Size, 10)
 		b = append(b, ", leader "...)
-		b = strconv.AppendInt(b, n.Leader, 10)
+		b = strconv.AppendInt(b, n.LeaderWorldRank, 10)
 		if n.RemoteSize > 0 {
 			b = append(b, ", remote size "...)
 			b = strconv.AppendInt(b, n.RemoteSize, 10)
 			b = append(b, ", remote leader "...)
-			b = strconv.AppendInt(b, n.RemoteLeader, 10)
+			b = strconv.AppendInt(b, n.RemoteLeaderWorldRank, 10)
 		}
 		b = append(b, ", ordinal "...)
-		b = strconv.AppendInt(b, n.Ordinal, 10)
+		b = strconv.AppendInt(b, n.EqualCreationsBefore, 10)
 	}
 	if n := c.NewType; n != nil {
 		b = append(b, " # size "...)
@@ -95,7 +95,7 @@ func (c *Call) appendText(b []byte, gaps *[]gap, some []int) []byte {
 
 // appendOutcome appends the return value of a call to a function of POSIX or C, and the name of errno if it failed.
 func (c *Call) appendOutcome(b []byte) []byte {
-	if c.Return == NeverReturned || c.Return == LeftByJump {
+	if c.Return == ReturnCodeNeverReturned || c.Return == ReturnCodeLeftByJump {
 		return append(b, c.ReturnName()...)
 	}
 	switch {
@@ -114,10 +114,10 @@ func (c *Call) appendOutcome(b []byte) []byte {
 
 // ReturnName renders the call's return code: its name in the MPI standard (of errno in POSIX), else the number.
 func (c *Call) ReturnName() string {
-	if c.Return == NeverReturned {
+	if c.Return == ReturnCodeNeverReturned {
 		return "never returned"
 	}
-	if c.Return == LeftByJump {
+	if c.Return == ReturnCodeLeftByJump {
 		return "left by a jump"
 	}
 	kind := mpi.KindError
@@ -144,7 +144,7 @@ func (v *Value) appendText(b []byte, kind mpi.Kind) []byte {
 			return strconv.AppendInt(b, v.Num, 8)
 		}
 		return strconv.AppendInt(b, v.Num, 10)
-	case TypeHandle, TypeObject:
+	case TypeHandle, TypeMPITObject:
 		return v.appendHandle(b, kind)
 	case TypeRequest:
 		return v.appendRequest(b)
@@ -184,7 +184,7 @@ var arrayNames = [...]string{
 }
 
 func (v *Value) appendHandle(b []byte, kind mpi.Kind) []byte {
-	if id, ok := v.Num-FirstLocal, v.Num >= FirstLocal; ok {
+	if id, ok := v.Num-FirstCreatedHandle, v.Num >= FirstCreatedHandle; ok {
 		return strconv.AppendInt(append(b, kind.Name()...), id, 10)
 	}
 	if name := mpi.ConstantName(kind, v.Num); name != "" {
@@ -205,7 +205,7 @@ func (v *Value) appendRequest(b []byte) []byte {
 		return strconv.AppendInt(append(b, "request"...), v.RequestID, 10)
 	case RequestPersistent:
 		return strconv.AppendInt(append(b, "persistent"...), v.RequestID, 10)
-	case RequestForeign:
+	case RequestOfOtherThread:
 		b = strconv.AppendInt(append(b, "thread"...), int64(v.RequestThread), 10)
 		return strconv.AppendInt(append(b, ".request-"...), v.RequestID, 10)
 	}
@@ -234,17 +234,17 @@ func (v *Value) appendFunction(b []byte) []byte {
 
 func (s *StatusValue) appendText(b []byte) []byte {
 	switch s.Form {
-	case StatusAbsent:
+	case StatusFormAbsent:
 		return append(b, '-')
-	case StatusEmpty:
+	case StatusFormEmpty:
 		return append(b, "empty"...)
-	case StatusIgnored:
+	case StatusFormIgnored:
 		b = append(b, "ignored"...)
-	case StatusPosted:
+	case StatusFormImplied:
 		return append(b, "as posted"...)
-	case StatusPostedIgnored:
+	case StatusFormImpliedIgnored:
 		return append(b, "ignored, as posted"...)
-	case StatusSend:
+	case StatusFormOfSend:
 		b = append(b, "sent"...)
 		if s.Cancelled {
 			b = append(b, "{cancelled}"...)
@@ -256,10 +256,10 @@ func (s *StatusValue) appendText(b []byte) []byte {
 	b = append(b, ", tag="...)
 	b = appendNamed(b, mpi.KindTag, s.Tag)
 	b = append(b, ", bytes="...)
-	if s.Count < 0 {
+	if s.ReceivedBytes < 0 {
 		b = append(b, "MPI_UNDEFINED"...)
 	} else {
-		b = strconv.AppendInt(b, s.Count, 10)
+		b = strconv.AppendInt(b, s.ReceivedBytes, 10)
 	}
 	if s.Cancelled {
 		b = append(b, ", cancelled"...)
@@ -306,8 +306,8 @@ func (c *Call) AppendJSON(b []byte) []byte {
 			}
 		}
 	}
-	if c.ThreadFunction != nil {
-		b = appendQuoted(append(b, `,"made_for":`...), c.ThreadFunction.String())
+	if c.ThreadStartFunction != nil {
+		b = appendQuoted(append(b, `,"made_for":`...), c.ThreadStartFunction.String())
 	}
 	if c.Phase != "" {
 		b = appendQuoted(append(b, `,"phase":`...), c.Phase)
@@ -337,14 +337,14 @@ func (c *Call) AppendJSON(b []byte) []byte {
 	}
 	b = append(b, `},"return":`...)
 	switch {
-	case c.Func.Has(AttrPosix) && c.Return != NeverReturned && c.Return != LeftByJump:
+	case c.Func.Has(AttrPosix) && c.Return != ReturnCodeNeverReturned && c.Return != ReturnCodeLeftByJump:
 		b = c.Result.appendJSON(b, c.Func.ReturnKind)
 		if c.Return != 0 {
 			b = appendQuoted(append(b, `,"errno":`...), c.ReturnName())
 		}
 	case c.Result.Type != TypeNone && c.Return == 0:
 		b = c.Result.appendJSON(b, c.Func.ReturnKind)
-	case c.Return == NeverReturned:
+	case c.Return == ReturnCodeNeverReturned:
 		b = append(b, "null"...)
 	default:
 		b = appendQuoted(b, c.ReturnName())
@@ -369,7 +369,7 @@ func (c *Call) appendNewJSON(b []byte) []byte {
 	}
 	if n := c.NewComm; n != nil {
 		fields("newcomm", []string{"ordinal", "leader", "rank", "size", "remote_leader", "remote_size", "members_hash"},
-			n.Ordinal, n.Leader, n.Rank, n.Size, n.RemoteLeader, n.RemoteSize, n.MembersHash)
+			n.EqualCreationsBefore, n.LeaderWorldRank, n.Rank, n.Size, n.RemoteLeaderWorldRank, n.RemoteSize, n.MembersHash)
 	}
 	if n := c.NewType; n != nil {
 		fields("newtype", []string{"size", "lb", "extent", "true_lb", "true_extent"},
@@ -411,13 +411,13 @@ func (v *Value) appendJSON(b []byte, kind mpi.Kind) []byte {
 
 func (s *StatusValue) appendJSON(b []byte) []byte {
 	switch s.Form {
-	case StatusAbsent:
+	case StatusFormAbsent:
 		return append(b, "null"...)
-	case StatusEmpty:
+	case StatusFormEmpty:
 		return append(b, `"empty"`...)
-	case StatusSend:
+	case StatusFormOfSend:
 		b = append(b, `{"sent":true`...)
-	case StatusPosted, StatusPostedIgnored:
+	case StatusFormImplied, StatusFormImpliedIgnored:
 		b = append(b, `{"posted":true`...)
 	default:
 		b = append(b, `{"source":`...)
@@ -425,9 +425,9 @@ func (s *StatusValue) appendJSON(b []byte) []byte {
 		b = append(b, `,"tag":`...)
 		b = appendNamedJSON(b, mpi.KindTag, s.Tag)
 		b = append(b, `,"bytes":`...)
-		b = strconv.AppendInt(b, s.Count, 10)
+		b = strconv.AppendInt(b, s.ReceivedBytes, 10)
 	}
-	if s.Form == StatusIgnored || s.Form == StatusPostedIgnored {
+	if s.Form == StatusFormIgnored || s.Form == StatusFormImpliedIgnored {
 		b = append(b, `,"ignored":true`...)
 	}
 	if s.Cancelled {

@@ -12,8 +12,8 @@ func TestThinned(t *testing.T) {
 	c := sample(t)
 	good := []MergedSizes{
 		{
-			Functions: []uint16{40}, Precision: 95, UnmergedCalls: 3, Distribution: Distribution{Least: Extreme{Rank: 1}, Most: Extreme{Value: 900},
-				Bins: []Bin{{Low: 80, High: 84, Value: 82, Count: 5}}},
+			Functions: []uint16{40}, PrecisionPercent: 95, UnmergedCalls: 3, Distribution: Distribution{Least: Extreme{Rank: 1}, Most: Extreme{Value: 900},
+				Bins: []Bin{{Low: 80, High: 84, ReplacingValue: 82, Count: 5}}},
 		},
 		{Tags: []int64{3, 7}, Distribution: Distribution{Least: Extreme{Value: 8}, Most: Extreme{Value: 8}}},
 	}
@@ -30,7 +30,7 @@ func TestThinned(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(list, good) {
 		t.Fatalf("%+v, error %v", list, err)
 	}
-	if !list[1].HasTag(7) || list[1].HasTag(5) || list[0].HasTag(7) || list[0].Bin(82) == nil || list[0].Bin(84) != nil {
+	if !list[1].HasTag(7) || list[1].HasTag(5) || list[0].HasTag(7) || list[0].BinOfReplacingValue(82) == nil || list[0].BinOfReplacingValue(84) != nil {
 		t.Errorf("what is in %+v", list)
 	}
 }

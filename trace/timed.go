@@ -14,7 +14,7 @@ import (
 type TimedCall struct {
 	*Call
 	Timing Timing
-	// Start is when the call began, in nanoseconds on the run's time line: since rank 0's first call, on rank 0's
+	// StartNs is when the call began, in nanoseconds on the run's time line: since rank 0's first call, on rank 0's
 	// clock (see Rank.Clock). If the trace has the time of each call, Start is exact, and comparable between ranks
 	// up to the error of the clocks.
 	//
@@ -23,17 +23,17 @@ type TimedCall struct {
 	// has section when (see Reader.When), calls of a first thread are right to within one of its columns. All calls of
 	// a rank may be shifted relative to other ranks, too: the table of processes has the end of a rank to a
 	// millisecond, and its duration to 0.1 % (3 % on thousands of ranks).
-	Start int64
-	// StartErrorBound is the largest error of Start, in ns, relative to the rank's first call; math.MaxUint64 if
+	StartNs int64
+	// StartErrorBoundNs is the largest error of Start, in ns, relative to the rank's first call; math.MaxUint64 if
 	// unknown. If the ranks' iterations were not simultaneous, calls placed by the columns of When may be wrong by
 	// more.
-	StartErrorBound uint64
-	end             int64
+	StartErrorBoundNs uint64
+	end               int64
 }
 
-// End returns when the call returned, in ns on the time line. It may differ from Start plus duration, as the rank's
+// EndNs returns when the call returned, in ns on the time line. It may differ from Start plus duration, as the rank's
 // clock may not be as fast as rank 0's, and as means are scaled to the run's duration.
-func (c *TimedCall) End() int64 { return c.end }
+func (c *TimedCall) EndNs() int64 { return c.end }
 
 // TimedCalls yields the calls of a stream in program order with their times. It ends after an error.
 func (k *Rank) TimedCalls(stream int) iter.Seq2[TimedCall, error] { return k.TimedCallsFrom(stream, 0) }
@@ -61,7 +61,7 @@ func (k *Rank) TimedCallsFrom(stream int, index uint64) iter.Seq2[TimedCall, err
 // next sets the call's times to those of the next call of line, an iterator over the same stream.
 func (c *TimedCall) next(line timeline.CallTimeIterator) error {
 	t, w, err := line.Next(c.Terminal)
-	c.Timing, c.Start, c.end, c.StartErrorBound = t, w.Start, w.End, w.StartErrorBound
+	c.Timing, c.StartNs, c.end, c.StartErrorBoundNs = t, w.StartNs, w.EndNs, w.MaxStartErrorNs
 	return err
 }
 
@@ -88,7 +88,7 @@ func (k *Rank) TimedTerminalsFrom(stream int, index uint64) iter.Seq2[TimedTermi
 				return
 			}
 			t, w, err := line.Next(int(n))
-			if !yield(TimedTerminal{at, int(n), t, w.Start, w.End}, err) || err != nil {
+			if !yield(TimedTerminal{at, int(n), t, w.StartNs, w.EndNs}, err) || err != nil {
 				return
 			}
 		}
@@ -100,7 +100,7 @@ type TimedTerminal struct {
 	Index    uint64
 	Terminal int
 	Timing   Timing
-	Start    int64
+	StartNs  int64
 	end      int64
 }
 
@@ -110,8 +110,8 @@ func NewTimedTerminal(index uint64, terminal int, gap, start, end int64) TimedTe
 	return TimedTerminal{index, terminal, Timing{Duration: own(end - start), Gap: own(gap)}, start, end}
 }
 
-// End returns when the call returned, in ns on the time line, as TimedCall.End does.
-func (t *TimedTerminal) End() int64 { return t.end }
+// EndNs returns when the call returned, in ns on the time line, as TimedCall.EndNs does.
+func (t *TimedTerminal) EndNs() int64 { return t.end }
 
 // TimeKind returns how accurate the times of calls are, judged by the first call that has a time.
 func (r *Reader) TimeKind() (SampleKind, error) {
@@ -142,8 +142,8 @@ func (r *Reader) TimeKind() (SampleKind, error) {
 	return NoSample, nil
 }
 
-// Start returns when the rank's first call began, in ns on the time line: since rank 0's first call, on rank 0's clock.
-func (k *Rank) Start() (int64, error) {
+// StartNs returns when the rank's first call began, in ns on the time line: since rank 0's first call, on rank 0's clock.
+func (k *Rank) StartNs() (int64, error) {
 	l, err := k.line()
 	if err != nil {
 		return 0, err
@@ -152,9 +152,9 @@ func (k *Rank) Start() (int64, error) {
 	return l.ToRunTime(ns), err
 }
 
-// End returns when the rank's run ended, in ns on the time line. None of its calls ends later.
-func (k *Rank) End() (int64, error) {
-	end, err := k.Start()
+// EndNs returns when the rank's run ended, in ns on the time line. None of its calls ends later.
+func (k *Rank) EndNs() (int64, error) {
+	end, err := k.StartNs()
 	if err != nil {
 		return 0, err
 	}
@@ -168,7 +168,7 @@ func (k *Rank) End() (int64, error) {
 		return 0, err
 	}
 	for stream := range k.Streams() {
-		n := k.Len(stream)
+		n := k.CallCount(stream)
 		if n == 0 || s == nil && stream == 0 {
 			continue // a first thread's time line from means ends when the process does
 		}
@@ -180,13 +180,13 @@ func (k *Rank) End() (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		end = max(end, last.End)
+		end = max(end, last.EndNs)
 	}
 	return end, nil
 }
 
-// End returns when the last rank's run ended, in ns on the time line.
-func (r *Reader) End() (int64, error) {
+// EndNs returns when the last rank's run ended, in ns on the time line.
+func (r *Reader) EndNs() (int64, error) {
 	_, end, err := r.TimeExtent()
 	return end, err
 }
@@ -198,11 +198,11 @@ func (r *Reader) TimeExtent() (first, end int64, err error) {
 		if err != nil {
 			return 0, 0, err
 		}
-		start, err := k.Start()
+		start, err := k.StartNs()
 		if err != nil {
 			return 0, 0, err
 		}
-		last, err := k.End()
+		last, err := k.EndNs()
 		if err != nil {
 			return 0, 0, err
 		}
@@ -229,9 +229,9 @@ func (k *Rank) timeline(stream int, index uint64) (timeline.CallTimeIterator, er
 		return nil, err
 	}
 	if open == nil {
-		return timeline.NewMeanLine(m, index), nil
+		return timeline.NewMeanTimeIterator(m, index), nil
 	}
-	return timeline.NewBlockLine(m, open, k.streams[stream], index), nil
+	return timeline.NewBlockTimeIterator(m, open, k.streams[stream], index), nil
 }
 
 func (k *Rank) seriesLine(s *timeline.SeriesTimes, stream int, index uint64) (timeline.CallTimeIterator, error) {
@@ -243,7 +243,7 @@ func (k *Rank) seriesLine(s *timeline.SeriesTimes, stream int, index uint64) (ti
 	if err != nil {
 		return nil, err
 	}
-	return s.OpenLine(stream, index, asides, at)
+	return s.OpenTimeIterator(stream, index, asides, at)
 }
 
 // samples returns a function that returns, for an index in a stream, an iterator over the durations and gaps of its
@@ -258,14 +258,14 @@ func (k *Rank) samples(m *timeline.MeanTimes, stream int) (func(index uint64) ti
 		if m.Leaves != nil {
 			h.Arrivals = k.Leaves(stream).arrivals(k)
 		}
-		return func(index uint64) timeline.TimeSampler { return timeline.NewHistLine(m, h, index) }, nil
+		return func(index uint64) timeline.TimeSampler { return timeline.NewHistSampler(m, h, index) }, nil
 	}
 	if slices.ContainsFunc(m.LeafTimes, func(t LeafTimes) bool { return t.Entries > 0 }) {
 		leaves := k.Leaves(stream)
 		return func(index uint64) timeline.TimeSampler {
 			visits := leaves.Cursor(k)
 			visits.Skip(index)
-			return timeline.NewEntryLine(m, index, visits.c)
+			return timeline.NewLoopEntrySampler(m, index, visits.c)
 		}, nil
 	}
 	return nil, nil

@@ -17,7 +17,7 @@ func TestTimedMeans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start, err := k.Start()
+	start, err := k.StartNs()
 	if err != nil || start != 0 {
 		t.Fatalf("start %d, error %v", start, err)
 	}
@@ -31,24 +31,24 @@ func TestTimedMeans(t *testing.T) {
 		if d.Ns != 100 || g.Ns != 10 || d.Kind != MeanSample || g.Kind != MeanSample {
 			t.Fatalf("call %d: took %v after %v", c.Index, d, g)
 		}
-		if c.Start < end {
-			t.Fatalf("call %d starts at %d, the one before ended at %d", c.Index, c.Start, end)
+		if c.StartNs < end {
+			t.Fatalf("call %d starts at %d, the one before ended at %d", c.Index, c.StartNs, end)
 		}
-		end = c.End()
+		end = c.EndNs()
 		all = append(all, c)
 	}
-	if n := k.Len(0); uint64(len(all)) != n {
+	if n := k.CallCount(0); uint64(len(all)) != n {
 		t.Fatalf("%d calls of %d", len(all), n)
 	}
-	if end > p.SpanNs {
-		t.Errorf("last call ends at %d, the rank at %d", end, p.SpanNs)
+	if end > p.FirstThreadNs {
+		t.Errorf("last call ends at %d, the rank at %d", end, p.FirstThreadNs)
 	}
 	i := 100
 	for c, err := range k.TimedCallsFrom(0, 100) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Index != all[i].Index || c.Start != all[i].Start || c.Timing != all[i].Timing {
+		if c.Index != all[i].Index || c.StartNs != all[i].StartNs || c.Timing != all[i].Timing {
 			t.Fatalf("call %d sought: %+v, walked: %+v", i, c, all[i])
 		}
 		i++
@@ -58,7 +58,7 @@ func TestTimedMeans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Index != all[i].Index || c.Terminal != all[i].Terminal || c.Start != all[i].Start || c.Timing != all[i].Timing {
+		if c.Index != all[i].Index || c.Terminal != all[i].Terminal || c.StartNs != all[i].StartNs || c.Timing != all[i].Timing {
 			t.Fatalf("call %d alone: %+v, with parameters: %+v", i, c, all[i])
 		}
 		i++

@@ -23,7 +23,7 @@ func (r *Reader) RequireTimes() error {
 }
 
 // timed are the IDs of the sections that a trace without section times must not have.
-var timed = []byte{container.SectionSeries, container.SectionClocks, container.SectionLeafTimes, container.SectionTotals, container.SectionAsides, container.SectionSharedTimes, container.SectionWaits, container.SectionWhen, container.SectionFirstCalls}
+var timed = []byte{container.SectionSeries, container.SectionClocks, container.SectionLeafTimes, container.SectionTotals, container.SectionAsides, container.SectionUnknownLeafTimes, container.SectionWaits, container.SectionWhen, container.SectionFirstCallTimes}
 
 // checkTimeless returns an error if a trace without section times has times in other sections.
 func (r *Reader) checkTimeless() error {
@@ -40,7 +40,7 @@ func (r *Reader) checkTimeless() error {
 		return err
 	}
 	for rank, x := range p.All() {
-		if x.StartNs != 0 || x.SpanNs != 0 || x.MPINs != 0 {
+		if x.InitWallClockNs != 0 || x.FirstThreadNs != 0 || x.AllThreadsMPINs != 0 {
 			return r.failed(container.SectionProcess, fmt.Errorf("times of rank %d, but there is no section %q: %w", rank, container.SectionNames[container.SectionTimes], ErrFormat))
 		}
 	}

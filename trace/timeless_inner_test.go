@@ -18,7 +18,7 @@ func TestTimesOfTimeless(t *testing.T) {
 		}
 		c := sample(t)
 		c.NoTimes = true
-		raw, err := sections.RawSections(c, wire.PackedSize, true)
+		raw, err := sections.RawSections(c, wire.EstimatePackedSize, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,11 +27,11 @@ func TestTimesOfTimeless(t *testing.T) {
 	}
 	c := sample(t)
 	c.NoTimes = true
-	raw, err := sections.RawSections(c, wire.PackedSize, true)
+	raw, err := sections.RawSections(c, wire.EstimatePackedSize, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw[container.SectionProcess] = c.Processes.AppendSection(nil, sections.RankTotals{})
+	raw[container.SectionProcess] = c.Processes.AppendSection(nil, sections.RankMPITimes{})
 	checkFails(t, raw, "process")
 }
 

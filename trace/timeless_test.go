@@ -60,7 +60,7 @@ func TestTimeless(t *testing.T) {
 			if _, err := k.MomentAt(0, 1); !errors.Is(err, trace.ErrNoTimes) {
 				t.Errorf("%s: At: %v", name, err)
 			}
-			if p, err := k.Process(); err != nil || p.SpanNs != 0 || p.StartNs != 0 || p.MPINs != 0 || p.Host == "" {
+			if p, err := k.Process(); err != nil || p.FirstThreadNs != 0 || p.InitWallClockNs != 0 || p.AllThreadsMPINs != 0 || p.Host == "" {
 				t.Errorf("%s: process %+v, %v", name, p, err)
 			}
 			if _, err := r.StorageCosts(); err != nil {

@@ -44,18 +44,18 @@ func (r *Reader) decodeTotals(section byte, class int, blob []byte, leaves bool)
 }
 
 // ranked returns, by rank, its time inside MPI as section totals has it, and whether it is there.
-func (r *Reader) ranked() (sections.RankTotals, error) {
+func (r *Reader) ranked() (sections.RankMPITimes, error) {
 	all, err := r.totals()
 	if err != nil {
-		return sections.RankTotals{}, err
+		return sections.RankMPITimes{}, err
 	}
-	out := sections.NewRankTotals(r.ranks.Ranks)
+	out := sections.NewRankMPITimes(r.ranks.Ranks)
 	for class, members := range r.lists() {
 		if all[class] == nil {
 			continue
 		}
 		for at, rank := range members {
-			out.Ns[rank], _ = all[class].Total(timing.DurationKind, at)
+			out.Ns[rank], _ = all[class].RankTotalNs(timing.DurationKind, at)
 			out.Known[rank] = true
 		}
 	}
@@ -63,11 +63,11 @@ func (r *Reader) ranked() (sections.RankTotals, error) {
 }
 
 // A BoundedTime is a time in nanoseconds. The true time differs from Ns by at most ErrorBound.
-type BoundedTime struct{ Ns, ErrorBound float64 }
+type BoundedTime struct{ Ns, ErrorBoundNs float64 }
 
-// Known reports whether the trace has the time of the rank itself, to about a percent. If not, Ns is estimated from the
+// IsOfRank reports whether the trace has the time of the rank itself, to about a percent. If not, Ns is estimated from the
 // mean over the ranks of its class.
-func (t BoundedTime) Known() bool { return t.ErrorBound <= 0.0102*t.Ns || t.ErrorBound <= 8 }
+func (t BoundedTime) IsOfRank() bool { return t.ErrorBoundNs <= 0.0102*t.Ns || t.ErrorBoundNs <= 8 }
 
 // Totals is a rank's time outside of MPI (Gap) and in MPI (Duration), over all of its threads.
 type Totals struct {
@@ -124,12 +124,12 @@ func (r *Reader) readClassTotals(class int) (*ClassTotals, error) {
 	first, _ := sections.SumGroups(sections.NumberGroups(c.Groups()), func(n int) Times { return times[n] })
 	for _, t := range first {
 		s := classSite{terminal: t, number: -1}
-		s.spreads[timing.GapKind], s.spreads[timing.DurationKind] = times[t].GapTotals, times[t].DurationTotals
+		s.spreads[timing.GapKind], s.spreads[timing.DurationKind] = times[t].SiteGapTotals, times[t].SiteDurationTotals
 		out.sites = append(out.sites, s)
 	}
 	if out.known != nil {
 		n := 0
-		for number, t := range out.known.KnownSites() {
+		for number, t := range out.known.KnownSiteTerminals() {
 			for n < len(out.sites) && out.sites[n].terminal < t {
 				n++
 			}
@@ -206,21 +206,21 @@ func (c *ClassTotals) fill(kind, index int, total *BoundedTime, sites func(i int
 	for i := range c.sites {
 		s, x := &c.sites[i].spreads[kind], sites(i)
 		x.Ns = s.Mean()
-		if x.ErrorBound = SumError * x.Ns; c.ranks > 1 {
-			x.ErrorBound += farthest(x.Ns, s)
+		if x.ErrorBoundNs = MaxRelativeSumError * x.Ns; c.ranks > 1 {
+			x.ErrorBoundNs += farthest(x.Ns, s)
 		}
 		total.Ns += x.Ns
-		total.ErrorBound += x.ErrorBound
+		total.ErrorBoundNs += x.ErrorBoundNs
 	}
 	if c.known == nil {
 		return
 	}
-	total.Ns, total.ErrorBound = c.known.Total(kind, index)
-	left, off, others := total.Ns, total.ErrorBound, 0.0
+	total.Ns, total.ErrorBoundNs = c.known.RankTotalNs(kind, index)
+	left, off, others := total.Ns, total.ErrorBoundNs, 0.0
 	own := make([]bool, len(c.sites))
 	for i := range c.sites {
 		if n := c.sites[i].number; n >= 0 {
-			if ns, within, ok := c.known.SiteTotal(n, kind, index); ok {
+			if ns, within, ok := c.known.RankSiteTotalNs(n, kind, index); ok {
 				*sites(i), own[i] = BoundedTime{between(ns, &c.sites[i].spreads[kind]), within}, true
 				left, off = left-ns, off+within
 				continue
@@ -241,7 +241,7 @@ func (c *ClassTotals) fill(kind, index int, total *BoundedTime, sites func(i int
 		}
 		s, x := &c.sites[i].spreads[kind], sites(i)
 		x.Ns = min(max(float64(s.Min), min(float64(s.Max), x.Ns*f)), most)
-		x.ErrorBound = min(SumError*x.Ns+farthest(x.Ns, s), max(x.Ns, most-x.Ns)+1)
+		x.ErrorBoundNs = min(MaxRelativeSumError*x.Ns+farthest(x.Ns, s), max(x.Ns, most-x.Ns)+1)
 	}
 }
 
@@ -271,12 +271,12 @@ func (r *Reader) checkTotals(class int, times []Times) error {
 		var ns, off float64
 		for i := range r.members[class] {
 			v, within := of(i)
-			if v >= timing.LogStep(timing.MaxLogStep).Ns()*0.99 {
+			if v >= timing.LogTime(timing.MaxLogTime).Ns()*0.99 {
 				return nil // the highest value of the logarithmic scale includes all longer times
 			}
 			ns, off = ns+v, off+within
 		}
-		off += SumError*float64(sum) + float64(calls)/2 + 1
+		off += MaxRelativeSumError*float64(sum) + float64(calls)/2 + 1
 		if d := float64(sum) - ns; d > off || -d > off {
 			return r.failed(container.SectionTotals, fmt.Errorf("class %d: %s of the ranks are %.0f ns by sum, %d ns are known: %w", class, what, ns, sum, ErrFormat))
 		}
@@ -297,19 +297,19 @@ func (r *Reader) checkTotals(class int, times []Times) error {
 		sums[timing.DurationKind] += times[t].Duration.Sum
 	}
 	for kind, what := range [...]string{timing.GapKind: "gaps", timing.DurationKind: "durations"} {
-		if err := holds(what, sums[kind], made, func(i int) (float64, float64) { return c.Total(kind, i) }); err != nil {
+		if err := holds(what, sums[kind], made, func(i int) (float64, float64) { return c.RankTotalNs(kind, i) }); err != nil {
 			return err
 		}
-		for n, t := range c.KnownSites() {
-			sum := times[t].GapTotals.Sum
+		for n, t := range c.KnownSiteTerminals() {
+			sum := times[t].SiteGapTotals.Sum
 			if kind == timing.DurationKind {
-				sum = times[t].DurationTotals.Sum
+				sum = times[t].SiteDurationTotals.Sum
 			}
-			if _, _, ok := c.SiteTotal(n, kind, 0); !ok {
+			if _, _, ok := c.RankSiteTotalNs(n, kind, 0); !ok {
 				continue
 			}
 			err := holds(fmt.Sprintf("%s of terminal %d", what, t), sum, calls[site[t]], func(i int) (float64, float64) {
-				ns, within, _ := c.SiteTotal(n, kind, i)
+				ns, within, _ := c.RankSiteTotalNs(n, kind, i)
 				return ns, within
 			})
 			if err != nil {

@@ -36,7 +36,7 @@ func reopened(t testing.TB, c *sections.Content) *Reader {
 func sample(t testing.TB) *sections.Content {
 	t.Helper()
 	id := func(name string) uint16 {
-		c, ok := mpi.Lookup(name)
+		c, ok := mpi.CallNamed(name)
 		if !ok {
 			t.Fatalf("no call %s", name)
 		}
@@ -44,7 +44,7 @@ func sample(t testing.TB) *sections.Content {
 	}
 	const hello, callback = 0x7777777777777777, 0x5555555555555555
 	two := func(name string, site uint64, vals ...any) sections.Terminal {
-		term := sections.Terminal{Call: id(name), Site: site}
+		term := sections.Terminal{FunctionID: id(name), Site: site}
 		for _, v := range vals {
 			switch v := v.(type) {
 			case int:
@@ -56,7 +56,7 @@ func sample(t testing.TB) *sections.Content {
 		return term
 	}
 	c := &sections.Content{
-		Meta:    map[string]string{MetaCommand: "./app -n 4", MetaMPI: "mpich"},
+		Meta:    map[string]string{MetaCommand: "./app -n 4", MetaMPIFlavour: "mpich"},
 		Ranks:   4,
 		Strings: map[uint64]string{hello: "hello \"world\""},
 		Sites: map[uint64]Site{
@@ -102,11 +102,11 @@ func sample(t testing.TB) *sections.Content {
 		steps.Append(i % 10 / 9)
 	}
 	pair.Lanes = []signature.LaneColumns{{
-		Terminal: 3, Values: []int{2, 6}, Steps: steps.Grammar(),
+		Terminal: 3, ValueIndices: []int{2, 6}, Steps: steps.Grammar(),
 		StepColumns: [][]column.Column{{column.ColumnOf(8, 8), column.ColumnOf(1, -1)}, {column.ColumnOf(-72, -72), column.ColumnOf(5, 5)}},
 	}}
 	single := sections.Class{Ranks: column.ColumnOf(1), Terminals: sections.TerminalList{{
-		Call: id("MPI_Init"), Values: []column.Column{column.ColumnOf(0)},
+		FunctionID: id("MPI_Init"), Values: []column.Column{column.ColumnOf(0)},
 		Times: Times{Duration: stat(1, 5, 5, 5)},
 	}}}
 	only := grammar.NewBuilder()
@@ -115,7 +115,7 @@ func sample(t testing.TB) *sections.Content {
 	c.Classes = []sections.Class{pair, single}
 	calls := int64(pair.Streams[0].Len() + pair.Streams[1].Len())
 	for rank, n := range []int64{calls, 1, calls, 0} {
-		p := Process{Host: "n" + string(rune('0'+rank/2)), PID: 100 + rank, End: "finished", Threads: 1, StartNs: 1e18, SpanNs: 1e9, Calls: n}
+		p := Process{Host: "n" + string(rune('0'+rank/2)), PID: 100 + rank, EndState: "finished", Threads: 1, InitWallClockNs: 1e18, FirstThreadNs: 1e9, Calls: n}
 		if rank == 3 {
 			p = Process{}
 		}
@@ -235,7 +235,7 @@ func TestCallsFrom(t *testing.T) {
 			t.Fatalf("call %d: %s", walked.Index, d)
 		}
 	}
-	if _, err := k.Call(0, k.Len(0)); err == nil {
+	if _, err := k.Call(0, k.CallCount(0)); err == nil {
 		t.Error("there is a call behind the last")
 	}
 }
@@ -386,7 +386,7 @@ func TestEncodeRefuses(t *testing.T) {
 			c.Classes[0].Terminals.(sections.TerminalList)[2].Values[1] = column.ColumnOf(1)
 		},
 		"terminals":        func(c *sections.Content) { c.Classes[0].Terminals = c.Classes[0].Terminals.(sections.TerminalList)[:3] },
-		"unknown function": func(c *sections.Content) { c.Classes[1].Terminals.(sections.TerminalList)[0].Call = 60000 },
+		"unknown function": func(c *sections.Content) { c.Classes[1].Terminals.(sections.TerminalList)[0].FunctionID = 60000 },
 		"odd values": func(c *sections.Content) {
 			c.Classes[1].Terminals.(sections.TerminalList)[0].Values = append(c.Classes[1].Terminals.(sections.TerminalList)[0].Values, column.ColumnOf(1))
 		},

@@ -22,7 +22,7 @@ func (k *Rank) track() (*track.Track, error) {
 	t := k.tables
 	out := &track.Track{
 		Rank: k.number, Signatures: make([]signature.Signature, k.Terminals()), Times: make([]track.Times, k.Terminals()),
-		Strings: maps.Clone(t.strings), Sites: make(map[uint64]track.Site), CallerSite: make(map[uint64]uint64), WithoutStack: make(map[uint64]uint64),
+		Strings: maps.Clone(t.strings), Sites: make(map[uint64]track.Site), CallerSite: make(map[uint64]uint64), SiteWithoutStack: make(map[uint64]uint64),
 	}
 	for _, g := range k.streams {
 		out.Streams = append(out.Streams, track.Stream{Grammar: g})
@@ -39,7 +39,7 @@ func (k *Rank) track() (*track.Track, error) {
 		}
 		out.Sites[uint64(i)] = track.Site{Module: s.Module, BuildID: s.BuildID, Offset: s.Offset}
 		if o := t.sites.CallerOf[i]; o != 0 {
-			out.CallerSite[uint64(i)], out.WithoutStack[uint64(i)] = uint64(o), alone[s.WithoutCallers()]
+			out.CallerSite[uint64(i)], out.SiteWithoutStack[uint64(i)] = uint64(o), alone[s.WithoutCallers()]
 		}
 	}
 	for h, s := range t.sites.ByHash { // function pointers, which occur as values of parameters
@@ -47,9 +47,9 @@ func (k *Rank) track() (*track.Track, error) {
 	}
 	for i := range out.Signatures {
 		x := &k.class.Terminals[i]
-		out.Signatures[i] = signature.Signature{Call: x.Group.FunctionID, Site: uint64(x.Site), Values: k.Signature(i)}
+		out.Signatures[i] = signature.Signature{FunctionID: x.Group.FunctionID, Site: uint64(x.Site), Values: k.Signature(i)}
 		if l := k.Lane(i); l != nil {
-			out.Lanes = append(out.Lanes, signature.Lane{Terminal: i, Values: l.of.Values, Steps: l.of.Steps, StepValues: l.of.StepValues})
+			out.Lanes = append(out.Lanes, signature.Lane{Terminal: i, ValueIndices: l.of.ValueIndices, Steps: l.of.Steps, StepValues: l.of.StepValues})
 		}
 	}
 	handovers := make([][]Handover, k.Streams())
@@ -64,6 +64,6 @@ func (k *Rank) track() (*track.Track, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Process = track.Process{Host: p.Host, PID: p.PID, End: p.End, LostCalls: p.LostCalls, Threads: p.Threads}
+	out.Process = track.Process{Host: p.Host, PID: p.PID, EndState: p.EndState, LostCalls: p.LostCalls, Threads: p.Threads}
 	return out, nil
 }

@@ -24,7 +24,7 @@ func readCall(f *Function, spans []signature.Span, vals []int64, find *lookup, r
 	}
 	for i := range spans {
 		s := &spans[i]
-		if s.Param == signature.ParamMade {
+		if s.Param == signature.ParamNewObject {
 			c.made(vals[s.First:s.End])
 			continue
 		}
@@ -48,7 +48,7 @@ func readCall(f *Function, spans []signature.Span, vals []int64, find *lookup, r
 
 // made sets NewComm or NewType from w, the values that a signature has for a new communicator or datatype.
 func (c *Call) made(w []int64) {
-	if len(w) == signature.CommWords {
+	if len(w) == signature.NewCommWords {
 		c.NewComm = &NewComm{w[0], w[1], w[2], w[3], w[4], w[5], w[6]}
 	} else {
 		c.NewType = &NewType{w[0], w[1], w[2], w[3], w[4]}
@@ -62,7 +62,7 @@ func (l *lookup) value(p *ParamDef, s *signature.Span, vals []int64) (Value, boo
 		return l.scalar(p, s, vals), true
 	}
 	v := Value{Type: TypeArray, Num: vals[s.First]}
-	if s.HasSumsLeftOut(vals) || v.Num <= 0 {
+	if s.HasOmittedDispls(vals) || v.Num <= 0 {
 		return v, v.Num >= ArrayStatusesIgnore || v.Num == ArrayFromEarlierCall
 	}
 	v.Elems = make([]Value, 0, v.Num)
@@ -78,11 +78,11 @@ func (l *lookup) value(p *ParamDef, s *signature.Span, vals []int64) (Value, boo
 
 func (l *lookup) scalar(p *ParamDef, s *signature.Span, vals []int64) Value {
 	v := Value{Type: p.Type, Num: vals[s.First]}
-	if s.IsOutput && v.Num == signature.UnknownNumber && p.Type == TypeInt {
+	if s.IsOutput && v.Num == signature.UnknownOutput && p.Type == TypeInt {
 		return Value{}
 	}
 	switch p.Type {
-	case TypeNone, TypeInt, TypeTime, TypeHandle, TypeObject: // nothing to do: Num already has the value
+	case TypeNone, TypeInt, TypeTime, TypeHandle, TypeMPITObject: // nothing to do: Num already has the value
 	case TypeRequest:
 		v.RequestForm, v.RequestID, v.RequestThread = requestForm(v.Num)
 	case TypeAddress:
@@ -105,9 +105,9 @@ func (l *lookup) scalar(p *ParamDef, s *signature.Span, vals []int64) Value {
 }
 
 // location decodes the number by which signatures name a segment: its class, device and ID. Offset remains 0.
-func location(segment int64) Location {
+func location(segment int64) SymbolicAddress {
 	id, device, class := signature.UnpackSegName(segment)
-	return Location{Class: AddressClass(class), Device: int(device), ID: id}
+	return SymbolicAddress{Class: AddressClass(class), Device: int(device), ID: id}
 }
 
 func (l *lookup) text(v *Value) {
@@ -127,12 +127,12 @@ func statusOf(s *signature.Span, vals []int64) *StatusValue {
 	x := &StatusValue{Form: StatusForm(w[0])}
 	switch {
 	case s.IsFilledStatus(vals):
-		x.Source, x.Tag, x.Count = w[signature.StatusSource], w[signature.StatusTag], w[signature.StatusCount]
-		x.Cancelled = w[signature.StatusCancelled] != 0
-		if len(w) > signature.StatusError {
-			x.Error, x.HasError = w[signature.StatusError], true
+		x.Source, x.Tag, x.ReceivedBytes = w[signature.StatusSourcePosition], w[signature.StatusTagPosition], w[signature.StatusCountPosition]
+		x.Cancelled = w[signature.StatusCancelledPosition] != 0
+		if len(w) > signature.StatusErrorPosition {
+			x.Error, x.HasError = w[signature.StatusErrorPosition], true
 		}
-	case x.Form == StatusSend:
+	case x.Form == StatusFormOfSend:
 		x.Cancelled = w[1] != 0
 	}
 	return x
@@ -162,7 +162,7 @@ func valueNames(f *Function, vals []int64) []string {
 	for i := range spans {
 		s := &spans[i]
 		switch {
-		case s.Param == signature.ParamMade:
+		case s.Param == signature.ParamNewObject:
 			name(s, "what was made")
 			continue
 		case s.Param == signature.ParamResult:
@@ -198,7 +198,7 @@ func requestForm(n int64) (form RequestForm, id int64, thread int) {
 		return RequestUnknown, 0, 0
 	case n < 0:
 		n = -2 - n
-		return RequestForeign, n>>threadBits + 1, int(n & (1<<threadBits - 1))
+		return RequestOfOtherThread, n>>threadBits + 1, int(n & (1<<threadBits - 1))
 	case n&1 != 0:
 		return RequestPersistent, n >> 1, 0
 	}

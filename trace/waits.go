@@ -25,10 +25,10 @@ func (r *Reader) readWaits() (w *Waits, err error) {
 
 // waitBounds returns how many functions, sites and ranks the trace has. In sections waits and when, numbers of these
 // that are too high are errors.
-func (r *Reader) waitBounds() (n sections.WaitBounds, err error) {
+func (r *Reader) waitBounds() (n sections.DecodingLimits, err error) {
 	t, err := r.tables()
 	if err == nil {
-		n = sections.WaitBounds{Ranks: r.Ranks(), Functions: len(r.schema), Sites: len(t.sites.List) - 1, Kinds: waitKinds}
+		n = sections.DecodingLimits{Ranks: r.Ranks(), Functions: len(r.schema), Sites: len(t.sites.List) - 1, Kinds: waitKinds}
 	}
 	return n, err
 }
@@ -45,7 +45,7 @@ func AddWaits(path string, w *Waits) error {
 
 func addSection(path string, id int, b []byte) error {
 	err := rewrite(path, func(to io.Writer, src io.ReaderAt, size int64) error {
-		return container.AddSection(to, src, size, byte(id), b)
+		return container.WriteCopyWithSection(to, src, size, byte(id), b)
 	})
 	if err != nil {
 		return fmt.Errorf("trace: %s: section %q: %w", path, container.SectionNames[id], err)

@@ -69,7 +69,7 @@ func (k *Rank) TimedWalk(stream int, index uint64) (*Walk, error) {
 // ReadAhead decodes up to limit bytes of the times of the following calls, if the trace has the time of each call. Next
 // is then as fast as in a trace with means. Callers use it when they have time to spare.
 func (w *Walk) ReadAhead(limit int) error {
-	if l, ok := w.line.(*timeline.SeriesLine); ok {
+	if l, ok := w.line.(*timeline.SeriesTimeIterator); ok {
 		return l.ReadAhead(limit)
 	}
 	return nil

@@ -23,7 +23,7 @@ func TestWalk(t *testing.T) {
 			t.Fatal(err)
 		}
 		for stream := range k.Streams() {
-			for from := uint64(0); from < k.Len(stream); from += 1 + k.Len(stream)/5 {
+			for from := uint64(0); from < k.CallCount(stream); from += 1 + k.CallCount(stream)/5 {
 				w, err := k.TimedWalk(stream, from)
 				if err != nil {
 					t.Fatal(err)

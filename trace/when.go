@@ -29,7 +29,7 @@ func (r *Reader) When() (*When, error) { return r.when() }
 func AddWhen(path string, w *When) error {
 	b := sections.AppendWhen(nil, w)
 	r := wire.NewReader(b, "section when")
-	sections.DecodeWhen(r, sections.WaitBounds{Ranks: MaxRanks, Functions: math.MaxInt32, Sites: math.MaxInt32, Kinds: waitKinds})
+	sections.DecodeWhen(r, sections.DecodingLimits{Ranks: MaxRanks, Functions: math.MaxInt32, Sites: math.MaxInt32, Kinds: waitKinds})
 	if err := r.Finish(); err != nil { // the encoded section can't be decoded, and is not written
 		return fmt.Errorf("%s: when ranks computed is left out: %w", path, err)
 	}

@@ -129,7 +129,7 @@ func row(w io.Writer, name string) error {
 		if err != nil {
 			return err
 		}
-		calls += k.Total()
+		calls += k.TotalCallCount()
 	}
 	start := time.Now()
 	p, err := proxy.GenerateProgram(r, proxy.Options{})

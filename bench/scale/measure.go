@@ -83,7 +83,7 @@ func measure(p skeleton.Program, ranks int, baseline bool, keep string) (*Result
 		return nil, fmt.Errorf("rank 0 holds %d bytes, at most %d were expected", res.Held, limit)
 	}
 	start := spent()
-	c, err := root.Content(map[string]string{trace.MetaCommand: "./" + p.Name, trace.MetaMPI: "mpich"})
+	c, err := root.Content(map[string]string{trace.MetaCommand: "./" + p.Name, trace.MetaMPIFlavour: "mpich"})
 	if err != nil {
 		return nil, err
 	}
@@ -179,8 +179,8 @@ func same(t *trace.Reader, rank int, v *vmpi.Rank) error {
 		return err
 	}
 	own := v.Track()
-	if k.Streams() != 1 || k.Len(0) != v.Calls() {
-		return fmt.Errorf("%d streams, %d calls, %d were made", k.Streams(), k.Len(0), v.Calls())
+	if k.Streams() != 1 || k.CallCount(0) != v.Calls() {
+		return fmt.Errorf("%d streams, %d calls, %d were made", k.Streams(), k.CallCount(0), v.Calls())
 	}
 	// The trace numbers the terminals of a whole class, the track those of one rank. of[terminal of the trace] is the
 	// track's terminal for the same call.
@@ -199,17 +199,17 @@ func same(t *trace.Reader, rank int, v *vmpi.Rank) error {
 			if err != nil {
 				return err
 			}
-			if s := own.Signatures[want]; c.Func.ID != s.Call || !samePlace(c.Site, own.Sites[s.Site]) {
+			if s := own.Signatures[want]; c.Func.ID != s.FunctionID || !samePlace(c.Site, own.Sites[s.Site]) {
 				return fmt.Errorf("call %d is %s at %v", at, c.Name(), c.Site)
 			}
 		default:
 			// A lane's first calls have a terminal of their own in the track, so two of its terminals may belong to one
 			// of the trace.
-			if a, b := &own.Signatures[of[terminal]], &own.Signatures[want]; a.Call != b.Call || a.Site != b.Site {
+			if a, b := &own.Signatures[of[terminal]], &own.Signatures[want]; a.FunctionID != b.FunctionID || a.Site != b.Site {
 				return fmt.Errorf("call %d is another one", at)
 			}
 		}
-		sum = vmpi.Mix(sum, own.Signatures[want].Call, vals)
+		sum = vmpi.Mix(sum, own.Signatures[want].FunctionID, vals)
 		at++
 	}
 	if sum != v.Sum() {

@@ -101,7 +101,7 @@ func measure(file, on string, messages bool) error {
 		times := time.Duration(0)
 		for times == 0 || took < least && load < 2*least {
 			start, _ := spent()
-			s, err := traced.NewSource(r, traced.Options{Machine: m, CollectivesAsMessages: messages})
+			s, err := traced.NewProgramSource(r, traced.Options{Machine: m, CollectivesAsMessages: messages})
 			if err != nil {
 				return 0, 0, nil, err
 			}
@@ -122,7 +122,7 @@ func measure(file, on string, messages bool) error {
 		}
 		return load / times, took / times, last, nil
 	}
-	load, took, all, err := run(dataflow.Options{EachRank: true, EachRound: true}, enough)
+	load, took, all, err := run(dataflow.Options{SimulateEachRank: true, SimulateEachRound: true}, enough)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (b *bench) predict(m *mpis.MPI, names []string, ranks int, noisy bool) erro
 			continue
 		}
 		l := here.PlaceRanks(ranks, machine.MappingBlock).LevelBetween(0, 1)
-		c := l.CostOfMessage(bytes, bytes > l.EagerLimit)
+		c := l.CostOfMessage(bytes, bytes > l.EagerLimitBytes)
 		time := pingTime
 		if b.short {
 			time /= 20
@@ -177,11 +177,11 @@ func (r *row) simulate(path string, here *machine.Machine) error {
 		begun = max(begun, ns)
 	}
 	r.predicted = (float64(p.EndPs)/1000 - begun) / 1e6
-	r.traced = (float64(p.TracedNs) - begun) / 1e6
+	r.traced = (float64(p.TracedRunNs) - begun) / 1e6
 	var left []string
 	for _, u := range p.Unmodelled {
-		if !strings.HasPrefix(u.Description, "MPI_Init") && u.Share >= 0.001 {
-			left = append(left, fmt.Sprintf("%s %.1f %%", u.Description, 100*u.Share))
+		if !strings.HasPrefix(u.Description, "MPI_Init") && u.RecordedShare >= 0.001 {
+			left = append(left, fmt.Sprintf("%s %.1f %%", u.Description, 100*u.RecordedShare))
 		}
 	}
 	r.left = strings.Join(left, ", ")

@@ -136,7 +136,7 @@ func (g *call) ignorable() *mpi.Param {
 func (g *call) rooms() []*mpi.Param {
 	var list []*mpi.Param
 	for _, p := range g.params {
-		if p.Dir != mpi.DirInOut || p.Kind.Form() != mpi.FormInt || p.Array {
+		if p.Dir != mpi.DirInOut || p.Kind.ValueForm() != mpi.ValueFormInt || p.Array {
 			continue
 		}
 		for _, q := range g.params {
@@ -176,26 +176,26 @@ func skipped(c *mpi.Call, p *mpi.Param) bool { return p.LargeOnly && !c.Large }
 // ctype is the C type of a parameter in the shim, which doesn't use mpi.h. Handles and opaque values have the size of
 // a pointer; pointers to handles or statuses are void pointers.
 func ctype(c *mpi.Call, p *mpi.Param) string {
-	switch p.Kind.Form() {
-	case mpi.FormInt:
+	switch p.Kind.ValueForm() {
+	case mpi.ValueFormInt:
 		base := intType(c.Width(p))
-		if !p.ByAddress() {
+		if !p.IsPassedByAddress() {
 			return base
 		}
 		return constIf(p) + base + " *"
-	case mpi.FormDouble:
+	case mpi.ValueFormDouble:
 		return "double"
-	case mpi.FormHandle:
-		if !p.ByAddress() {
+	case mpi.ValueFormHandle:
+		if !p.IsPassedByAddress() {
 			return "intptr_t"
 		}
 		return constIf(p) + "void *"
-	case mpi.FormObject:
-		if !p.ByAddress() {
+	case mpi.ValueFormToolObject:
+		if !p.IsPassedByAddress() {
 			return "void *"
 		}
 		return "void **"
-	case mpi.FormString:
+	case mpi.ValueFormString:
 		if p.Array && p.InnerLen != nil {
 			return "char ***"
 		}
@@ -203,14 +203,14 @@ func ctype(c *mpi.Call, p *mpi.Param) string {
 			return "char **"
 		}
 		return constIf(p) + "char *"
-	case mpi.FormAddress:
-		if p.Kind == mpi.KindAddress && !p.ByAddress() {
+	case mpi.ValueFormAddress:
+		if p.Kind == mpi.KindAddress && !p.IsPassedByAddress() {
 			return "int64_t"
 		}
 		return constIf(p) + "void *"
-	case mpi.FormStatus:
+	case mpi.ValueFormStatus:
 		return constIf(p) + "void *"
-	case mpi.FormFunction:
+	case mpi.ValueFormFunction:
 		return "void *"
 	}
 	switch p.Kind {

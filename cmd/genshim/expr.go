@@ -22,9 +22,9 @@ func (g *call) length(e mpi.Expr) (string, error) {
 		return "INT64_MAX", nil
 	case mpi.NumExpr:
 		return e.String(), nil
-	case mpi.LimitExpr:
+	case mpi.MPIConstantExpr:
 		return "INT64_MAX", nil // strings whose length has only an upper limit end with a NUL
-	case mpi.NullTerminated:
+	case mpi.NullTerminatedExpr:
 		return "SP_TO_NULL", nil
 	case mpi.ParamExpr:
 		return g.value(string(e))
@@ -56,11 +56,11 @@ func (g *call) value(name string) (string, error) {
 		return "", fmt.Errorf("no parameter %q", name)
 	}
 	p := &g.Params[i]
-	if p.Kind.Form() != mpi.FormInt || p.Array {
+	if p.Kind.ValueForm() != mpi.ValueFormInt || p.Array {
 		return "", fmt.Errorf("%q is no number", name)
 	}
 	v := "(int64_t)" + name
-	if p.ByAddress() {
+	if p.IsPassedByAddress() {
 		v = fmt.Sprintf("(int64_t)%s(%s)", load(g.Width(p)), name)
 	}
 	for _, room := range g.rooms() {
@@ -90,7 +90,7 @@ func (g *call) property(e *mpi.PropertyExpr) (string, error) {
 	if e.Rank != "" {
 		return fmt.Sprintf("sp_%s(%s, %s)", e.Property, e.Param, e.Rank), nil
 	}
-	if !e.Property.OfArray() {
+	if !e.Property.IsOfArray() {
 		return fmt.Sprintf("sp_%s(%s)", e.Property, e.Param), nil
 	}
 	i := g.Index(e.Param)
@@ -107,8 +107,8 @@ func (g *call) property(e *mpi.PropertyExpr) (string, error) {
 // guarded returns a C expression that is length n if array p is valid in this call, else SP_LEN_ABSENT: for example, a
 // receive buffer's counts are valid only at the root.
 func (g *call) guarded(p *mpi.Param, n string, at side) (string, error) {
-	if p.UnlessInPlace != "" {
-		n = fmt.Sprintf("%s == sp_fl.in_place ? SP_LEN_ABSENT : %s", p.UnlessInPlace, n)
+	if p.IgnoredIfInPlace != "" {
+		n = fmt.Sprintf("%s == sp_fl.in_place ? SP_LEN_ABSENT : %s", p.IgnoredIfInPlace, n)
 	}
 	if p.OnlyRoot {
 		root, comm := g.Index("root"), g.Index("comm")
@@ -117,8 +117,8 @@ func (g *call) guarded(p *mpi.Param, n string, at side) (string, error) {
 		}
 		n = fmt.Sprintf("!sp_at_root(root, comm) ? SP_LEN_ABSENT : %s", n)
 	}
-	if p.ValidIf != "" && at == leaving {
-		n = fmt.Sprintf("!sp_ld32(%s) ? SP_LEN_ABSENT : %s", p.ValidIf, n)
+	if p.ValidIfNonZero != "" && at == leaving {
+		n = fmt.Sprintf("!sp_ld32(%s) ? SP_LEN_ABSENT : %s", p.ValidIfNonZero, n)
 	}
 	return n, nil
 }

@@ -47,7 +47,7 @@ func fortranFiles(calls []*mpi.Call, files map[string][]byte) error {
 // hasFortran reports whether the call has a Fortran binding. The tool interface, conversions between the languages
 // and the queries of the ABI have none.
 func hasFortran(c *mpi.Call) bool {
-	if c.Class == mpi.ClassUnwrapped || c.Has(mpi.AttrTool) {
+	if c.WrapperClass == mpi.WrapperAbsent || c.Has(mpi.AttrTool) {
 		return false
 	}
 	return !slices.ContainsFunc([]string{"_f2c", "_c2f", "_fromint", "_toint", "_c2f08", "_f082c", "_f2f08", "_f082f"}, func(end string) bool { return strings.HasSuffix(c.Name, end) })
@@ -179,7 +179,7 @@ func fortranTables() []byte {
 	b.WriteString("#include \"flavour.h\"\n#include \"fortran.h\"\n\n")
 	b.WriteString("const struct sp_sentinel sp_f_sentinels[SP_FLAVOURS][2][SP_F_SPECIALS] = {\n")
 	for _, f := range mpi.Flavours() {
-		for i, s := range mpi.LayoutOf(f).Fortran {
+		for i, s := range mpi.LayoutOf(f).FortranSentinels {
 			fmt.Fprintf(&b, "\t[%d][%d] = {\n", f, i)
 			for _, e := range []struct {
 				name  string

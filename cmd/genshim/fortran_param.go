@@ -85,16 +85,16 @@ func (g *fortran) param(p *mpi.Param) error {
 		return g.array(p, typ)
 	}
 	f := "f_" + p.Name
-	switch p.Kind.Form() {
-	case mpi.FormString:
+	switch p.Kind.ValueForm() {
+	case mpi.ValueFormString:
 		return g.text(p, typ)
-	case mpi.FormStatus, mpi.FormFunction:
+	case mpi.ValueFormStatus, mpi.ValueFormFunction:
 		g.before("%s = %s;", typ, f)
-	case mpi.FormHandle:
+	case mpi.ValueFormHandle:
 		g.handle(p, typ)
-	case mpi.FormAddress:
+	case mpi.ValueFormAddress:
 		g.address(p, typ)
-	case mpi.FormInt:
+	case mpi.ValueFormInt:
 		g.integer(p, typ)
 	default:
 		return fmt.Errorf("no Fortran for %s", p.Kind)
@@ -112,11 +112,11 @@ func (g *fortran) integer(p *mpi.Param, typ string) {
 		value = fmt.Sprintf("sp_f_index(%s, count, form_)", f)
 	case g.Name == "MPI_Info_get_string" && p.Name == "buflen": // in C, but not in Fortran, buflen counts the final NUL
 		value += " + 1"
-	case p.ByAddress() && !g.narrowed(p):
+	case p.IsPassedByAddress() && !g.narrowed(p):
 		g.before("%s = %s;", typ, f)
 		return
 	}
-	if !p.ByAddress() {
+	if !p.IsPassedByAddress() {
 		g.before("%s = (%s)%s;", typ, intType(g.Width(p)), value)
 		return
 	}
@@ -139,7 +139,7 @@ func (g *fortran) copy(p *mpi.Param, typ, element, value string) {
 
 // narrowed reports whether the parameter has 32 bits in Fortran and 64 in C.
 func (g *fortran) narrowed(p *mpi.Param) bool {
-	return g.narrow() && (p.Kind == mpi.KindAint || p.Kind.Form() == mpi.FormAddress && p.Kind != mpi.KindBuffer)
+	return g.narrow() && (p.Kind == mpi.KindAint || p.Kind.ValueForm() == mpi.ValueFormAddress && p.Kind != mpi.KindBuffer)
 }
 
 func (g *fortran) load(p *mpi.Param) string {
@@ -151,7 +151,7 @@ func (g *fortran) load(p *mpi.Param) string {
 
 func (g *fortran) handle(p *mpi.Param, typ string) {
 	value := handleValue(p, "f_"+p.Name)
-	if !p.ByAddress() {
+	if !p.IsPassedByAddress() {
 		g.before("%s = %s;", typ, value)
 		return
 	}
@@ -220,14 +220,14 @@ func (g *fortran) array(p *mpi.Param, typ string) error {
 		return err
 	}
 	copied, direct := "", f
-	switch form := p.Kind.Form(); {
-	case form == mpi.FormStatus:
+	switch form := p.Kind.ValueForm(); {
+	case form == mpi.ValueFormStatus:
 		if p.Dir != mpi.DirIn {
 			g.then("%s = sp_f_statuses(%s, rc_);", p.Name, p.Name)
 		}
-	case form == mpi.FormString:
+	case form == mpi.ValueFormString:
 		return g.strings(p, typ, n)
-	case form == mpi.FormHandle && p.Kind != mpi.KindFile:
+	case form == mpi.ValueFormHandle && p.Kind != mpi.KindFile:
 		copied = fmt.Sprintf("sp_f_handles(&pool_, %s, %s, %s)", f, n, f2c(p.Kind))
 		if p.Kind == mpi.KindRequest {
 			g.request = p.Name
@@ -238,9 +238,9 @@ func (g *fortran) array(p *mpi.Param, typ string) error {
 		copied = fmt.Sprintf("sp_f_indices(&pool_, %s, %s, incount, form_)", f, n)
 	case g.narrowed(p):
 		copied = fmt.Sprintf("sp_f_widened(&pool_, %s, %s)", f, n)
-	case form == mpi.FormInt && (strings.Contains(p.Name, "weights") || p.Kind == mpi.KindError):
+	case form == mpi.ValueFormInt && (strings.Contains(p.Name, "weights") || p.Kind == mpi.KindError):
 		direct = fmt.Sprintf("sp_f_array(%s)", f)
-	case form != mpi.FormInt:
+	case form != mpi.ValueFormInt:
 		return fmt.Errorf("no array of %s", p.Kind)
 	}
 	switch {
@@ -267,7 +267,7 @@ func (g *fortran) strings(p *mpi.Param, typ, n string) error {
 		return fmt.Errorf("no array of strings that comes out")
 	case p.InnerLen != nil:
 		g.late = append(g.late, fmt.Sprintf("%s = sp_f_argvs(%s, %s);", typ, args, n))
-	case p.Len == mpi.Expr(mpi.NullTerminated{}):
+	case p.Len == mpi.Expr(mpi.NullTerminatedExpr{}):
 		g.late = append(g.late, fmt.Sprintf("%s = sp_f_argv(%s, (%s) == SP_TO_NULL);", typ, args, n))
 	default:
 		g.late = append(g.late, fmt.Sprintf("%s = sp_f_strings(%s, %s);", typ, args, n))

@@ -32,7 +32,7 @@ var fortranGolden = []string{
 func TestFortranGolden(t *testing.T) {
 	for _, name := range fortranGolden {
 		t.Run(name, func(t *testing.T) {
-			c, ok := mpi.Lookup(name)
+			c, ok := mpi.CallNamed(name)
 			if !ok {
 				t.Fatal("no such call")
 			}

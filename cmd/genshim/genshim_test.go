@@ -37,7 +37,7 @@ var golden = []string{
 func TestGolden(t *testing.T) {
 	for _, name := range golden {
 		t.Run(name, func(t *testing.T) {
-			c, ok := mpi.Lookup(name)
+			c, ok := mpi.CallNamed(name)
 			if !ok {
 				t.Fatal("no such call")
 			}
@@ -82,7 +82,7 @@ func TestDeterministic(t *testing.T) {
 // wrapper of a traced call can be.
 func TestHandwritten(t *testing.T) {
 	for name := range handwritten {
-		if c, ok := mpi.Lookup(name); !ok || c.Class != mpi.ClassIrregular {
+		if c, ok := mpi.CallNamed(name); !ok || c.WrapperClass != mpi.WrapperHandwritten {
 			t.Errorf("%s is written by hand, but not irregular in calls.txt", name)
 		}
 	}

@@ -67,7 +67,7 @@ var fileTypes = map[mpi.Kind]string{
 	mpi.KindFilePath: "const char *", mpi.KindString: "const char *", mpi.KindOpenFlags: "int", mpi.KindFilePermissions: "unsigned",
 	mpi.KindPosixWhence: "int", mpi.KindErrno: "int", mpi.KindZeroOrMinusOne: "int", mpi.KindInt: "int", mpi.KindSize: "size_t",
 	mpi.KindSsize: "ssize_t", mpi.KindOffT: "int64_t", mpi.KindOffTPointer: "int64_t *", mpi.KindIovecLength: "const struct iovec *",
-	mpi.KindTextLength: "const char *", mpi.KindStringResult: "char *", mpi.KindAddressOrNull: "void *", mpi.KindOpaque: "void *", mpi.KindNone: "void",
+	mpi.KindTextLengthOnly: "const char *", mpi.KindStringResult: "char *", mpi.KindAddressOrNull: "void *", mpi.KindUnrecordedAddress: "void *", mpi.KindNone: "void",
 }
 
 func newFilePage(c *mpi.Call, s *mpi.LibcFunction, index int) (*filePage, error) {
@@ -118,13 +118,13 @@ func newFilePage(c *mpi.Call, s *mpi.LibcFunction, index int) (*filePage, error)
 	if p.Prototype == "" {
 		p.Prototype, p.PointerArgs = "void", "void"
 	}
-	if c.Has(mpi.AttrOpens) || c.Has(mpi.AttrCloses) {
+	if c.Has(mpi.AttrPosixOpens) || c.Has(mpi.AttrPosixCloses) {
 		p.Handles = 1
 	}
 	p.guard(c)
 	for i := range c.Params {
 		q := &c.Params[i]
-		if q.HasIn() {
+		if q.HasEnterPart() {
 			part := put[q.Name]
 			if part == "" {
 				var err error
@@ -178,7 +178,7 @@ func (p *filePage) guard(c *mpi.Call) {
 // parameter (passed is false).
 func filePart(q *mpi.Param, passed bool) (string, error) {
 	if !passed {
-		if q.Array || q.Kind.Form() == mpi.FormString {
+		if q.Array || q.Kind.ValueForm() == mpi.ValueFormString {
 			return "", fmt.Errorf("a form has to pass %s", q.Name)
 		}
 		return "*w_++ = 0;", nil
@@ -188,7 +188,7 @@ func filePart(q *mpi.Param, passed bool) (string, error) {
 		return fmt.Sprintf("w_ = sp_put_iovec(t_, w_, %s, %s);", q.Name, q.Len), nil
 	case q.Array:
 		return "", fmt.Errorf("no array of %s", q.Kind)
-	case q.Kind.Form() == mpi.FormString:
+	case q.Kind.ValueForm() == mpi.ValueFormString:
 		return fmt.Sprintf("w_ = sp_put_string(t_, w_, %s, INT64_MAX);", q.Name), nil
 	}
 	return fmt.Sprintf("*w_++ = %s;", fileWord(q.Kind, q.Name)), nil
@@ -204,7 +204,7 @@ func fileWord(k mpi.Kind, v string) string {
 		return "sp_io_flags(" + v + ")"
 	case mpi.KindOffTPointer:
 		return "sp_io_pos_at(" + v + ")"
-	case mpi.KindTextLength, mpi.KindStringResult:
+	case mpi.KindTextLengthOnly, mpi.KindStringResult:
 		return "sp_io_length(" + v + ")"
 	case mpi.KindAddressOrNull:
 		return v + " != NULL"
@@ -219,7 +219,7 @@ func (p *filePage) result(c *mpi.Call) {
 		return
 	}
 	p.Result = fileWord(c.ReturnKind, "rc_")
-	p.Changed = c.Has(mpi.AttrMayHitEOF)
+	p.Changed = c.Has(mpi.AttrPosixMayHitEOF)
 	p.Failed = map[mpi.Failure]string{
 		mpi.FailsNever: "0", mpi.FailsNegative: "rc_ < 0", mpi.FailsNull: "!rc_", mpi.FailsMapFailed: "rc_ == MAP_FAILED", mpi.FailsBelowCount: "rc_ < n",
 	}[c.Failure()]
@@ -245,7 +245,7 @@ func (p *filePage) states(c *mpi.Call) {
 		p.After = "if (recorded_ && rc_ != MAP_FAILED) { sp_io_mapped(rc_); }"
 	case c.Name == "munmap":
 		p.Before = "sp_io_unmapped(at);"
-	case c.ReturnKind == mpi.KindFileDescriptor && !c.Has(mpi.AttrMayReturnNamed):
+	case c.ReturnKind == mpi.KindFileDescriptor && !c.Has(mpi.AttrPosixMayBeOpen):
 		p.After = fmt.Sprintf("sp_io_opened(rc_, %s);", path)
 	case c.Name == "fopen" || c.Name == "freopen" || c.Name == "tmpfile":
 		p.After = fmt.Sprintf("if (rc_) { sp_io_opened(sp_io_fileno(rc_), %s); }", path)

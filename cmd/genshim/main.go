@@ -36,7 +36,7 @@ func run(dir string) error {
 		return err
 	}
 	// The wrappers of file functions are in a folder of their own, as they become another library than libspoor.so.
-	if files[filepath.Join("io", "calls.c")], err = fileCalls(mpi.FileCalls()); err != nil {
+	if files[filepath.Join("io", "calls.c")], err = fileCalls(mpi.PosixFileCalls()); err != nil {
 		return err
 	}
 	files[filepath.Join("io", "again.h")] = reissue.FileCallsHeader()
@@ -79,7 +79,7 @@ func generate(calls []*mpi.Call) (map[string][]byte, error) {
 	// Wrappers are in one file per chapter of the standard, so that they compile in parallel.
 	chapters := map[string]*bytes.Buffer{}
 	for _, c := range calls {
-		if c.Class == mpi.ClassUnwrapped {
+		if c.WrapperClass == mpi.WrapperAbsent {
 			continue
 		}
 		text, err := newCall(c).emit()
@@ -123,7 +123,7 @@ func header(calls []*mpi.Call) []byte {
 		g := newCall(c)
 		fmt.Fprintf(&b, "#define P_%s ((%s (*)(%s))sp_real[%d])\n", c.Name, g.returnType(), g.prototype(), c.ID)
 		fmt.Fprintf(&b, "#define N_%s ((%s (*)(%s))sp_next[%d])\n", c.Name, g.returnType(), g.prototype(), c.ID)
-		if c.Class != mpi.ClassUnwrapped {
+		if c.WrapperClass != mpi.WrapperAbsent {
 			fmt.Fprintf(&b, "#define SP_ID_%s %d\n#define SP_HANDLES_%s %d\n", c.Name, c.ID, c.Name, g.handles())
 			fmt.Fprintf(&b, "%s;\n%s;\n", g.enterHead(), g.leaveHead())
 		}

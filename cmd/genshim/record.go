@@ -47,7 +47,7 @@ func (g *call) body(at side) (*body, error) {
 // fill adds the statements that write all inputs (entering) or outputs (leaving).
 func (g *call) fill(b *body, at side) error {
 	for _, p := range g.params {
-		if at == entering && !p.HasIn() || at == leaving && !p.HasOut() {
+		if at == entering && !p.HasEnterPart() || at == leaving && !p.HasLeavePart() {
 			continue
 		}
 		if err := g.part(b, p, at); err != nil {
@@ -62,34 +62,34 @@ func (g *call) fill(b *body, at side) error {
 
 // part writes the statements for one parameter; see shim/record.h and mpi/calls.txt.
 func (g *call) part(b *body, p *mpi.Param, at side) error {
-	if p.Array || p.Kind.Form() == mpi.FormString {
+	if p.Array || p.Kind.ValueForm() == mpi.ValueFormString {
 		return g.sequence(b, p, at)
 	}
-	if p.Kind.Form() == mpi.FormStatus {
+	if p.Kind.ValueForm() == mpi.ValueFormStatus {
 		form := "SP_STATUS_FILLED"
 		if p == g.ignorable() {
 			form = "ignored_ ? SP_STATUS_IGNORED : SP_STATUS_FILLED"
 		}
-		if p.ValidIf != "" && at == leaving {
-			form = fmt.Sprintf("!sp_ld32(%s) ? SP_STATUS_ABSENT : %s", p.ValidIf, form)
+		if p.ValidIfNonZero != "" && at == leaving {
+			form = fmt.Sprintf("!sp_ld32(%s) ? SP_STATUS_ABSENT : %s", p.ValidIfNonZero, form)
 		}
 		b.add(6, "w_ = sp_put_status(w_, %s, %s);", p.Name, form)
 		return nil
 	}
 	name := p.Name
-	if p.ValidIf != "" && at == leaving { // an output that the MPI didn't set is recorded as null
-		name = fmt.Sprintf("(sp_ld32(%s) ? %s : NULL)", p.ValidIf, p.Name)
+	if p.ValidIfNonZero != "" && at == leaving { // an output that the MPI didn't set is recorded as null
+		name = fmt.Sprintf("(sp_ld32(%s) ? %s : NULL)", p.ValidIfNonZero, p.Name)
 	}
 	switch {
-	case p.Kind == mpi.KindRequest && p.ByAddress():
+	case p.Kind == mpi.KindRequest && p.IsPassedByAddress():
 		b.add(2, "w_ = sp_put_request(w_, sp_ldh(%s), %s);", name, p.Name)
 	case p.Kind == mpi.KindRequest:
 		b.add(2, "w_ = sp_put_request(w_, sp_handle(%s), NULL);", name)
-	case p.Kind.Form() == mpi.FormAddress && p.Dir != mpi.DirIn && p.Kind != mpi.KindBuffer:
+	case p.Kind.ValueForm() == mpi.ValueFormAddress && p.Dir != mpi.DirIn && p.Kind != mpi.KindBuffer:
 		b.add(2, "w_ = sp_put_address_at(w_, %s);", name)
-	case p.Kind.Form() == mpi.FormAddress:
+	case p.Kind.ValueForm() == mpi.ValueFormAddress:
 		b.add(2, "w_ = sp_put_address(w_, (const void *)%s);", name)
-	case p.ByAddress():
+	case p.IsPassedByAddress():
 		b.add(1, "*w_++ = %s(%s);", g.loader(p), name)
 	default:
 		b.add(1, "*w_++ = %s;", g.word(p.Kind, name))
@@ -115,7 +115,7 @@ func (g *call) word(k mpi.Kind, value string) string {
 		return "(uint64_t)" + value
 	case k.IsHandle():
 		return "sp_handle(" + value + ")"
-	case k.Form() == mpi.FormInt:
+	case k.ValueForm() == mpi.ValueFormInt:
 		return "(uint64_t)(int64_t)" + value
 	}
 	return "(uint64_t)(uintptr_t)" + value
@@ -136,8 +136,8 @@ func (g *call) sequence(b *body, p *mpi.Param, at side) error {
 	}
 	name := b.variable(p, n)
 	put, extra := "", ""
-	switch p.Kind.Form() {
-	case mpi.FormString:
+	switch p.Kind.ValueForm() {
+	case mpi.ValueFormString:
 		switch {
 		case p.InnerLen != nil:
 			put = "string_lists"
@@ -146,17 +146,17 @@ func (g *call) sequence(b *body, p *mpi.Param, at side) error {
 		default:
 			put = "string"
 		}
-	case mpi.FormStatus:
+	case mpi.ValueFormStatus:
 		put, extra = "statuses", ", SP_STATUS_FILLED"
 		if p == g.ignorable() {
 			extra = ", ignored_ ? SP_STATUS_IGNORED : SP_STATUS_FILLED"
 		}
-	case mpi.FormHandle:
+	case mpi.ValueFormHandle:
 		put = "handles"
 		if p.Kind == mpi.KindRequest {
 			put = "requests"
 		}
-	case mpi.FormInt:
+	case mpi.ValueFormInt:
 		put = "32s"
 		if g.Width(p) == mpi.Width64 {
 			put = "64s"
@@ -173,7 +173,7 @@ func (g *call) result(b *body) {
 	switch {
 	case g.ReturnKind == mpi.KindTime:
 		b.add(1, "*w_++ = sp_ld64(&rc_);")
-	case g.ReturnKind.Form() == mpi.FormAddress:
+	case g.ReturnKind.ValueForm() == mpi.ValueFormAddress:
 		b.add(2, "w_ = sp_put_address(w_, (const void *)rc_);")
 	case g.ReturnKind == mpi.KindRequest:
 		b.add(2, "w_ = sp_put_request(w_, sp_handle(rc_), NULL);")

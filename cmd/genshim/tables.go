@@ -48,13 +48,13 @@ func tables(calls []*mpi.Call) []byte {
 func moved(b *bytes.Buffer, calls []*mpi.Call) {
 	b.WriteString("const struct sp_moved sp_moved[SP_NCALLS] = {\n")
 	for _, c := range calls {
-		i := slices.IndexFunc(c.Params, func(p mpi.Param) bool { return p.Content.Transferred })
+		i := slices.IndexFunc(c.Params, func(p mpi.Param) bool { return p.BufferContent.Transferred })
 		if i < 0 {
 			continue
 		}
-		x := &c.Params[i].Content
+		x := &c.Params[i].BufferContent
 		count, datatype := c.Index(x.Count), c.Index(x.Type)
-		if count < 0 || datatype < 0 || c.Params[count].Array || c.Params[datatype].Array || x.Partitions != "" || x.OwnElement {
+		if count < 0 || datatype < 0 || c.Params[count].Array || c.Params[datatype].Array || x.Partitions != "" || x.IsOwnElementOnly {
 			continue
 		}
 		times, root := "SP_ONCE", -1
@@ -94,7 +94,7 @@ func layout(b *bytes.Buffer, f mpi.Flavour) {
 	s := l.Status
 	fmt.Fprintf(b, "\t[%d] = {\n\t\t.name = \"%s\",\n\t\t.handle_size = %d,\n", f, f, l.HandleSize(mpi.KindComm))
 	fmt.Fprintf(b, "\t\t.status_size = %d, .st_source = %d, .st_tag = %d, .st_error = %d, .st_count = %d,\n",
-		s.Size, s.Source, s.Tag, s.Error, s.Count)
+		s.SizeBytes, s.SourceOffset, s.TagOffset, s.ErrorOffset, s.CountForm)
 	for _, c := range [][2]string{
 		{"any_source", "MPI_ANY_SOURCE"}, {"any_tag", "MPI_ANY_TAG"}, {"proc_null", "MPI_PROC_NULL"}, {"root", "MPI_ROOT"},
 		{"undefined", "MPI_UNDEFINED"}, {"err_in_status", "MPI_ERR_IN_STATUS"}, {"unsupported", "MPI_ERR_UNSUPPORTED_OPERATION"},
@@ -106,9 +106,9 @@ func layout(b *bytes.Buffer, f mpi.Flavour) {
 		field string
 		value mpi.Sentinel
 	}{
-		{"bottom", l.C.Bottom}, {"in_place", l.C.InPlace}, {"buffer_automatic", l.C.BufferAutomatic},
-		{"status_ignore", l.C.StatusIgnore}, {"statuses_ignore", l.C.StatusesIgnore},
-		{"unweighted", l.C.Unweighted}, {"weights_empty", l.C.WeightsEmpty},
+		{"bottom", l.CSentinels.Bottom}, {"in_place", l.CSentinels.InPlace}, {"buffer_automatic", l.CSentinels.BufferAutomatic},
+		{"status_ignore", l.CSentinels.StatusIgnore}, {"statuses_ignore", l.CSentinels.StatusesIgnore},
+		{"unweighted", l.CSentinels.Unweighted}, {"weights_empty", l.CSentinels.WeightsEmpty},
 	} {
 		fmt.Fprintf(b, "\t\t.%s = {%d, %d, \"%s\"},\n", s.field, s.value.Form, s.value.Value, s.value.Symbol)
 	}

@@ -27,11 +27,11 @@ func notPast(r *trace.Reader, ns int64) error {
 		if err != nil {
 			return err
 		}
-		if end, err := k.End(); err != nil || ns <= end {
+		if end, err := k.EndNs(); err != nil || ns <= end {
 			return err
 		}
 	}
-	end, err := r.End()
+	end, err := r.EndNs()
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (d *dumper) moments(k *trace.Rank) error {
 		if err != nil {
 			return err
 		}
-		if m.Call.Call == nil {
+		if m.LastBegunCall.Call == nil {
 			err = d.nothing(k, stream)
 		} else {
 			err = d.moment(&m)
@@ -76,14 +76,14 @@ func (d *dumper) nothing(k *trace.Rank, stream int) error {
 }
 
 var stateNames = map[trace.State]string{
-	trace.StateInCall: "inside", trace.StateOutside: "outside MPI", trace.StateInRecorder: "in spoor, which recorded", trace.StateTracingOff: "not traced",
+	trace.StateInCall: "inside", trace.StateOutsideMPI: "outside MPI", trace.StateInRecorder: "in spoor, which recorded", trace.StateTracingOff: "not traced",
 }
 
 func (d *dumper) moment(m *trace.Moment) error {
-	c := &m.Call
+	c := &m.LastBegunCall
 	if d.o.json {
 		b := c.AppendJSON(d.line[:0])
-		b = fmt.Appendf(b[:len(b)-1], `,"inside":%t,"state":%q,"since_ns":%d`, m.State == trace.StateInCall, m.State, m.Since)
+		b = fmt.Appendf(b[:len(b)-1], `,"inside":%t,"state":%q,"since_ns":%d`, m.State == trace.StateInCall, m.State, m.StateStartNs)
 		b = fmt.Appendf(appendStartJSON(b, c), `,"duration_ns":%d,"times":%q}`+"\n", c.Timing.Duration.Ns, m.TimeKind)
 		d.line = b
 		_, err := d.out.Write(b)
@@ -95,7 +95,7 @@ func (d *dumper) moment(m *trace.Moment) error {
 	if m.TimeKind < trace.ExactSample {
 		about = "about "
 	}
-	b = fmt.Appendf(b, " | %s for %s%s", stateNames[m.State], about, show.FormatDuration(float64(d.at-m.Since)))
+	b = fmt.Appendf(b, " | %s for %s%s", stateNames[m.State], about, show.FormatDuration(float64(d.at-m.StateStartNs)))
 	if about != "" {
 		b = appendStart(append(b, "; it began at "...), c)
 	}

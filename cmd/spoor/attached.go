@@ -9,20 +9,20 @@ import (
 // An attachedValue is a value attached to a call under a name.
 type attachedValue struct {
 	trace.AttachedValue
-	alike trace.ValueStat // statistics over all calls of the terminal, unless the call's own value is known
+	alike trace.AttachedStat // statistics over all calls of the terminal, unless the call's own value is known
 }
 
 // attachedLine reads the values attached to a thread's calls, one call after the other.
 type attachedLine struct {
 	k     *trace.Rank
-	line  *trace.ValueCursor
-	known map[int]map[string]trace.ValueStat // statistics of attached values, by terminal and name
+	line  *trace.AttachedValueCursor
+	known map[int]map[string]trace.AttachedStat // statistics of attached values, by terminal and name
 	list  []attachedValue
 }
 
 func newAttachedLine(k *trace.Rank, stream int) (*attachedLine, error) {
-	line, err := k.ValueCursor(stream)
-	return &attachedLine{k: k, line: line, known: make(map[int]map[string]trace.ValueStat)}, err
+	line, err := k.AttachedValueCursor(stream)
+	return &attachedLine{k: k, line: line, known: make(map[int]map[string]trace.AttachedStat)}, err
 }
 
 // of returns the values attached to call c, sorted by name. Calls must be passed in the order of the thread.
@@ -36,7 +36,7 @@ func (a *attachedLine) of(c *trace.Call) ([]attachedValue, error) {
 		x := attachedValue{AttachedValue: v}
 		if !v.IsExact {
 			if _, ok := a.known[c.Terminal]; !ok {
-				if a.known[c.Terminal], err = a.k.AttachedStatsOf(c.Terminal); err != nil {
+				if a.known[c.Terminal], err = a.k.ClassAttachedStatsOf(c.Terminal); err != nil {
 					return nil, err
 				}
 			}
@@ -56,7 +56,7 @@ func appendValues(b []byte, list []attachedValue) []byte {
 		}
 		b = append(append(b, v.Name...), ' ')
 		if v.IsExact {
-			b = strconv.AppendInt(b, v.Number, 10)
+			b = strconv.AppendInt(b, v.ExactSum, 10)
 			if v.Count != 1 {
 				b = append(strconv.AppendFloat(append(b, " in "...), v.Count, 'f', -1, 64), " numbers"...)
 			}
@@ -85,7 +85,7 @@ func appendValuesJSON(b []byte, list []attachedValue) []byte {
 		b = strconv.AppendQuote(b, v.Name)
 		if v.IsExact {
 			b = strconv.AppendFloat(append(b, `:{"own":true,"count":`...), v.Count, 'f', -1, 64)
-			b = strconv.AppendInt(append(b, `,"sum":`...), v.Number, 10)
+			b = strconv.AppendInt(append(b, `,"sum":`...), v.ExactSum, 10)
 		} else {
 			b = strconv.AppendFloat(append(b, `:{"own":false,"mean":`...), v.Mean(), 'g', -1, 64)
 			if v.IsEstimate {

@@ -106,7 +106,7 @@ func bringHome(cmd *cobra.Command, scratch, dir string) error {
 	if alive := waitForEnd(dirs); len(alive) > 0 {
 		complain(cmd, fmt.Errorf("%s: %s; what they record stays in %s", hostname(), stillRun(len(alive)), scratch))
 	}
-	n, err := recover.CollectFinished(scratch, dir)
+	n, err := recover.MoveEndedProcesses(scratch, dir)
 	if err == nil || n > 0 {
 		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s brought to %s\n", hostname(), show.FormatPlural(n, "process"), shortPath(dir))
 	}
@@ -124,7 +124,7 @@ func epilog(stderr io.Writer) {
 	scratch, out := os.Getenv("SPOOR_SCRATCH"), os.Getenv(homeOf)
 	dirs, marks, err := recover.LocalRecords(scratch)
 	isDead := func(dir string) bool { return !recover.IsAliveIn(dir) }
-	hasEnded := func(a recover.ArrivalMark) bool { return !a.Alive }
+	hasEnded := func(a recover.InitFinalizeMark) bool { return !a.Alive }
 	if err != nil || out == "" || !slices.ContainsFunc(dirs, isDead) && !slices.ContainsFunc(marks, hasEnded) || anotherTask(dirs, marks) {
 		return
 	}
@@ -134,21 +134,21 @@ func epilog(stderr io.Writer) {
 	if !ok || len(waitForEnd(dirs)) > 0 || !exists(scratch) {
 		return // the process with the lock, or a task that still runs, moves the records
 	}
-	home, err := recover.MakePartialFolder(out, scratch, launch.StepNodes()...)
+	home, err := recover.MakePartialFolder(out, scratch, launch.EpilogStepNodes()...)
 	if err == nil {
-		_, err = recover.CollectFinished(scratch, home)
+		_, err = recover.MoveEndedProcesses(scratch, home)
 	}
 	if said := filepath.Join(scratch, ".said"); err != nil && os.Mkdir(said, 0o700) == nil {
-		fmt.Fprintf(stderr, "spoor: %s: what ranks recorded stays in %s: can't bring it to %s.partial: %v\n", hostname(), scratch, out, deliver.FileSystemReason(err))
+		fmt.Fprintf(stderr, "spoor: %s: what ranks recorded stays in %s: can't bring it to %s.partial: %v\n", hostname(), scratch, out, deliver.CauseWithoutTempNames(err))
 	}
 }
 
 // anotherTask reports whether a process that left records or an arrival mark on this host is a running task of the same
 // Slurm step. Then that task's epilog moves the records. Waiting for it here would be useless: Slurm kills epilogs
 // together with running tasks.
-func anotherTask(dirs []string, marks []recover.ArrivalMark) bool {
+func anotherTask(dirs []string, marks []recover.InitFinalizeMark) bool {
 	task := func(pid int) bool { return deliver.Parent(pid) == os.Getppid() }
-	return slices.ContainsFunc(marks, func(a recover.ArrivalMark) bool { return a.Alive && task(a.PID) }) ||
+	return slices.ContainsFunc(marks, func(a recover.InitFinalizeMark) bool { return a.Alive && task(a.PID) }) ||
 		slices.ContainsFunc(dirs, func(dir string) bool {
 			c, err := capture.ReadContext(dir)
 			return err == nil && recover.IsAlive(c) && task(c.PID)
@@ -169,7 +169,7 @@ func bringTime() time.Duration {
 func bringCommand(e ending, scratch, dir string, nodes []string, within bool) []string {
 	program := []string{ownPath(), "bring", scratch, dir}
 	switch {
-	case !launch.InSlurm(e.args):
+	case !launch.StartsThroughSlurm(e.args):
 		return launch.ReplaceCommand(e.launcher, e.args, program)
 	case len(nodes) == 0:
 		return nil
@@ -180,10 +180,10 @@ func bringCommand(e ending, scratch, dir string, nodes []string, within bool) []
 // nodesBeside lists the Slurm nodes whose records may be missing: the nodes for which home, the folder beside the
 // trace, has links. Without links, they are all nodes of this job except hosts.
 func nodesBeside(e ending, home, scratch string, hosts []string) []string {
-	if !launch.InSlurm(e.args) {
+	if !launch.StartsThroughSlurm(e.args) {
 		return nil
 	}
-	if nodes := recover.LinkedHosts(home, scratch); len(nodes) > 0 {
+	if nodes := recover.PendingHosts(home, scratch); len(nodes) > 0 {
 		return nodes
 	}
 	return slices.DeleteFunc(launch.JobNodes(), func(node string) bool {

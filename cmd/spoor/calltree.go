@@ -81,12 +81,12 @@ More: docs/calltree.md`,
 			if err := o.check(cmd); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("min-time") || cmd.Flags().Changed("sort") && slices.Contains(profile.CallerSortOrders, o.sort) && profile.IsTimeOrder(o.sort) {
+			if cmd.Flags().Changed("min-time") || cmd.Flags().Changed("sort") && slices.Contains(profile.CallerSortKeys, o.sort) && profile.IsTimeSortKey(o.sort) {
 				if err := r.RequireTimes(); err != nil {
 					return err
 				}
 			} else if !cmd.Flags().Changed("sort") {
-				o.sort = profile.DefaultSort(r)
+				o.sort = profile.DefaultSortKey(r)
 			}
 			if o.functions {
 				return runCallers(cmd, r, o)
@@ -101,7 +101,7 @@ More: docs/calltree.md`,
 	jsonFlag(f, &o.json)
 	debugPathFlag(f, &o.paths)
 	f.BoolVar(&o.functions, "functions", false, "functions that lead to MPI calls, from main down, over all ranks")
-	f.StringVar(&o.sort, "sort", "time", "`column`: sort functions by "+strings.Join(profile.CallerSortOrders, ", "))
+	f.StringVar(&o.sort, "sort", "time", "`column`: sort functions by "+strings.Join(profile.CallerSortKeys, ", "))
 	f.BoolVar(&o.csv, "csv", false, "print a CSV row for each call path")
 	inGroup(f, "Functions", "functions", "sort", "csv")
 	window.add(f)
@@ -149,8 +149,8 @@ func (o *calltreeOptions) check(cmd *cobra.Command) error {
 
 // runCallers prints the functions whose calls lead to MPI, as a tree.
 func runCallers(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
-	if !slices.Contains(profile.CallerSortOrders, o.sort) {
-		return &usageError{cmd, fmt.Errorf("--sort %s: the columns are %s", o.sort, strings.Join(profile.CallerSortOrders, ", "))}
+	if !slices.Contains(profile.CallerSortKeys, o.sort) {
+		return &usageError{cmd, fmt.Errorf("--sort %s: the columns are %s", o.sort, strings.Join(profile.CallerSortKeys, ", "))}
 	}
 	view, err := o.view(cmd)
 	if err != nil {
@@ -164,7 +164,7 @@ func runCallers(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 	if err != nil {
 		return err
 	}
-	c := f.Callers()
+	c := f.CallerTree()
 	c.SortBy(o.sort)
 	defer where.complain(cmd)
 	return o.print(cmd, c, func(w io.Writer) { c.Text(w, view) }, func(w io.Writer, _ show.View) error { c.CSV(w); return nil })
@@ -172,7 +172,7 @@ func runCallers(cmd *cobra.Command, r *trace.Reader, o calltreeOptions) error {
 
 // view returns the layout that the flags select.
 func (o *shape) view(cmd *cobra.Command) (profile.View, error) {
-	v := profile.View{MinTimeNs: -1, LoopDepth: o.depth, Width: o.width}
+	v := profile.View{MinTimeNs: -1, ExpandedLoopDepth: o.depth, Width: o.width}
 	if o.minTime != "" {
 		d, err := parseTime(o.minTime)
 		if err != nil {

@@ -81,7 +81,7 @@ func checkFile(path string) (c checked) {
 	}
 	defer r.Close()
 	c.Ranks = r.Ranks()
-	if c.Looked, c.err = trace.CheckRanks(r); c.err != nil {
+	if c.Looked, c.err = trace.CheckCountingRanks(r); c.err != nil {
 		return c
 	}
 	if _, c.err = handles.TableOf(r).Comms(); c.err != nil {
@@ -94,7 +94,7 @@ func checkFile(path string) (c checked) {
 	}
 	for _, p := range procs.All() {
 		c.Calls += p.Calls
-		if p.End != "" {
+		if p.EndState != "" {
 			c.tracks++
 		}
 	}

@@ -124,7 +124,7 @@ func runsOf(cmd *cobra.Command, args []string, path string, paths []string, wind
 	if d, err = database.Open(filepath.Join(dir, "runs.db")); err != nil {
 		return nil, nil, nil, err
 	}
-	d.SetName("these traces")
+	d.SetDisplayName("these traces")
 	done = func() { d.Close(); os.RemoveAll(dir) }
 	where := newPlaces(paths)
 	added, failed, err := addTraces(cmd, d, args, database.Options{NamePlace: where.called}, "", where, window)
@@ -170,7 +170,7 @@ func compareRuns(cmd *cobra.Command, o compareOptions, args []string) (worse boo
 		return false, err
 	}
 	for _, c := range list {
-		for _, text := range c.Worse(o.threshold) {
+		for _, text := range c.Regressions(o.threshold) {
 			worse = true
 			fmt.Fprintf(cmd.ErrOrStderr(), "spoor: compare: %s: %s\n", c.B.Path, text)
 		}
@@ -225,7 +225,7 @@ func scalabilityTable(list []*database.Comparison) show.Table[comparedRun] {
 	}
 	return show.Table[run]{Rows: rows, Columns: show.Columns[run]{
 		{Name: "ranks", Doc: "of the run", Value: func(x run) any { return x.run.Ranks }},
-		{Name: "time", Unit: show.UnitNs, Doc: "of the slowest rank", Value: func(x run) any { return unless0(x.s.SpanNs) }},
+		{Name: "time", Unit: show.UnitNs, Doc: "of the slowest rank", Value: func(x run) any { return unless0(x.s.MaxRankSpanNs) }},
 		{Name: "speedup", Unit: show.UnitRatio, Doc: "the first run's time over this one's", Value: func(x run) any { return unless0(x.s.Speedup) }},
 		share("global", "computation × parallel efficiency", func(s *database.Scalability) float64 { return s.Global() }),
 		share("parallel", "parallel efficiency", func(s *database.Scalability) float64 { return s.Parallel }),

@@ -119,7 +119,7 @@ func writeCalls(r *trace.Reader, dir string, run int64, where *places) error {
 		return err
 	}
 	defer os.RemoveAll(made)
-	s, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, Messages: true, Values: true})
+	s, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, NumberMessages: true, ReadAttachedValues: true})
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func runTable(list []database.RunSummary) show.Table[database.RunSummary] {
 		{Name: "run", Doc: "number", Value: func(x run) any { return x.ID }},
 		{Name: "started", Doc: "in UTC", Value: func(x run) any { return wallClock(x.StartNs) }},
 		{Name: "ranks", Doc: "number of ranks", Value: func(x run) any { return x.Ranks }},
-		{Name: "time", Unit: show.UnitNs, Doc: "of the rank that took longest", Value: func(x run) any { return timed(x, x.SpanNs) }},
+		{Name: "time", Unit: show.UnitNs, Doc: "of the rank that took longest", Value: func(x run) any { return timed(x, x.MaxRankSpanNs) }},
 		{Name: "in MPI", Unit: show.UnitNs, Doc: "of a rank, on average", Value: func(x run) any { return timed(x, float64(x.MPINs)/float64(max(1, x.Ranks))) }},
 		{Name: "calls", Unit: show.UnitCount, Doc: "number of calls", Value: func(x run) any { return x.Calls }},
 		{Name: "command, tags", Unit: show.UnitWord, Doc: "what ran", Value: func(x run) any {
@@ -344,14 +344,14 @@ func printWhole(w io.Writer, c *database.Comparison) {
 			fmt.Fprintf(w, "run time: %s → %s, %s\n", show.FormatDuration(p.A), show.FormatDuration(p.B), show.PercentChange(p.A, p.B))
 		}
 	}
-	_, most := c.Waits()
+	_, most := c.LargestWaitGrowth()
 	if most != nil {
 		fmt.Fprintf(w, "waiting grew most in %s: from %s to %s\n", most.Site.String(), show.FormatDuration(most.Number(0, "waited_ns")), show.FormatDuration(most.Number(1, "waited_ns")))
 	}
 	for _, x := range []struct {
 		name string
 		only []string
-	}{{"A", c.OnlyA}, {"B", c.OnlyB}} {
+	}{{"A", c.FindingsOnlyInA}, {"B", c.FindingsOnlyInB}} {
 		for _, text := range x.only[:min(len(x.only), mostOnly)] {
 			fmt.Fprintf(w, "only in %s: %s\n", x.name, text)
 		}
@@ -430,7 +430,7 @@ func newDBCalltree() *cobra.Command {
 			}
 			others := 0
 			if !o.all {
-				largest := slices.MaxFunc(list, func(a, b *profile.Profile) int { return len(a.Ranks) - len(b.Ranks) })
+				largest := slices.MaxFunc(list, func(a, b *profile.Profile) int { return len(a.ClassRanks) - len(b.ClassRanks) })
 				others = len(list) - 1
 				list = []*profile.Profile{largest}
 			}

@@ -25,7 +25,7 @@ type diffOptions struct {
 }
 
 func newDiff() *cobra.Command {
-	o := diffOptions{Options: diff.Options{ContextCalls: 3}}
+	o := diffOptions{Options: diff.Options{PrecedingCallCount: 3}}
 	cmd := &cobra.Command{
 		Use:   "diff [flags] TRACE TRACE",
 		Short: "Find the first call that differs between two traces, rank by rank",
@@ -51,10 +51,10 @@ More: docs/compare.md`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.CompareSites, "sites", false, "compare call sites and callbacks as well")
-	f.BoolVar(&o.AnyAddress, "any-address", false, "ignore addresses, which change from build to build")
-	f.BoolVar(&o.AllowRenamed, "renamed", false, "allow other addresses, file names and attribute keys if they correspond")
-	f.BoolVar(&o.AnyOrder, "any-order", false, "allow requests and wildcard receives to complete in another order, and other numbers of failed tests")
-	f.IntVarP(&o.ContextCalls, "context", "", o.ContextCalls, "show `N` calls before a difference")
+	f.BoolVar(&o.IgnoreAddresses, "any-address", false, "ignore addresses, which change from build to build")
+	f.BoolVar(&o.AllowRenamedValues, "renamed", false, "allow other addresses, file names and attribute keys if they correspond")
+	f.BoolVar(&o.AllowAnyCompletionOrder, "any-order", false, "allow requests and wildcard receives to complete in another order, and other numbers of failed tests")
+	f.IntVarP(&o.PrecedingCallCount, "context", "", o.PrecedingCallCount, "show `N` calls before a difference")
 	f.BoolVarP(&o.all, "all-ranks", "a", false, "show every rank that differs")
 	f.BoolVar(&o.json, "json", false, "print a JSON line for each rank that differs")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print nothing")
@@ -124,15 +124,15 @@ func (o *diffOptions) fit(a, b *trace.Reader) (list []diff.Warning, err error) {
 	for _, r := range []*trace.Reader{a, b} {
 		if extrapolate.IsExtrapolated(r) {
 			o.AllowMovedBlocks = true
-			list = append(list, diff.Warning{Trace: r.Name(), Text: "is extrapolated: its blocks of memory may have other names"})
+			list = append(list, diff.Warning{TraceName: r.Name(), Text: "is extrapolated: its blocks of memory may have other names"})
 		}
-		more, err := diff.Warnings(r)
+		more, err := diff.ReductionWarnings(r)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, more...)
 	}
-	more, err := o.FitSites(a, b)
+	more, err := o.SetIgnoreCallers(a, b)
 	return append(list, more...), err
 }
 
@@ -173,16 +173,16 @@ func (p *diffPrinter) end() {
 }
 
 func printDifference(w io.Writer, d *diff.Difference) {
-	if d.Text != "" {
-		fmt.Fprintf(w, "rank %d: %s\n", d.Rank, d.Text)
+	if d.NonCallText != "" {
+		fmt.Fprintf(w, "rank %d: %s\n", d.Rank, d.NonCallText)
 		return
 	}
 	thread := ""
 	if d.Stream > 0 {
 		thread = fmt.Sprintf(", thread %d", d.Stream)
 	}
-	fmt.Fprintf(w, "rank %d%s, call %d:\n", d.Rank, thread, d.Index)
-	for _, c := range d.Context {
+	fmt.Fprintf(w, "rank %d%s, call %d:\n", d.Rank, thread, d.CallIndex)
+	for _, c := range d.PrecedingCallsA {
 		fmt.Fprintf(w, "  %s\n", c.Text())
 	}
 	fmt.Fprintf(w, "- %s\n+ %s\n", callOrEnd(d.CallA), callOrEnd(d.CallB))

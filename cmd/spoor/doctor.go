@@ -60,7 +60,7 @@ More: docs/doctor.md`,
 				if h.Program, err = launch.InspectProgram(lookPath(args[0])); err != nil {
 					return err
 				}
-				h.Program.Symbols()
+				h.Program.InspectSymbols()
 			}
 			if err := o.print(cmd, h, h.print, nil); err != nil {
 				return err
@@ -171,8 +171,8 @@ func (h *machineReport) print(w io.Writer) {
 
 func (h *machineReport) printProgram(w io.Writer, r *launch.Inspection) {
 	fmt.Fprintf(w, "\nprogram    %s (%s)\n", r.Path, r.Kind)
-	if r.Script != "" {
-		fmt.Fprintf(w, "runs under %s\n", r.Script)
+	if r.ScriptInterpreter != "" {
+		fmt.Fprintf(w, "runs under %s\n", r.ScriptInterpreter)
 	}
 	for _, m := range r.MPI {
 		fmt.Fprintf(w, "loads      %s (%s)\n", m.Path, m.Family)
@@ -186,8 +186,8 @@ func (h *machineReport) printProgram(w io.Writer, r *launch.Inspection) {
 	for _, s := range r.Sanitizers {
 		fmt.Fprintf(w, "sanitizer  %s\n", s)
 	}
-	if r.CountingLoops > 0 {
-		fmt.Fprintf(w, "iterations %s count them: spoor run --plugin $(spoor papers pass --plugin)\n", show.FormatPlural(r.CountingLoops, "loop"))
+	if r.InstrumentedLoops > 0 {
+		fmt.Fprintf(w, "iterations %s count them: spoor run --plugin $(spoor papers pass --plugin)\n", show.FormatPlural(r.InstrumentedLoops, "loop"))
 	}
 	for _, m := range r.Missing {
 		fmt.Fprintf(w, "not found  %s\n", m)
@@ -228,7 +228,7 @@ func showCode(cmd *cobra.Command, path string, paths []string, form output) erro
 	defer m.Close()
 	s := symbolise.New(symbolise.Options{SearchFolders: paths})
 	o := tree.NewOutline(m, s)
-	for _, note := range append(s.Notes(), o.Notes...) {
+	for _, note := range append(s.ImprecisionNotes(), o.Notes...) {
 		complain(cmd, errors.New(note))
 	}
 	return form.print(cmd, o, o.WriteText, nil)

@@ -42,7 +42,7 @@ var chapters = map[string]string{
 
 type coverage struct {
 	chapter string
-	counts  [3]int // number of the chapter's functions, by mpi.Class
+	counts  [3]int // number of the chapter's functions, by mpi.WrapperClass
 }
 
 func printCoverage(w io.Writer) {
@@ -52,8 +52,8 @@ func printCoverage(w io.Writer) {
 	for _, c := range mpi.Calls() {
 		chapter, _, _ := strings.Cut(c.Section, ".")
 		k := once.GetOrAppend(index, chapter, &list, func() *coverage { return &coverage{chapter: chapter} })
-		k.counts[c.Class]++
-		total.counts[c.Class]++
+		k.counts[c.WrapperClass]++
+		total.counts[c.WrapperClass]++
 	}
 	// mpi.Calls isn't in the order of chapters: deprecated functions come next to their replacements.
 	slices.SortFunc(list, func(a, b *coverage) int {
@@ -61,11 +61,11 @@ func printCoverage(w io.Writer) {
 	})
 	total.chapter = "all"
 	show.WriteText(w, append(list, &total), 0, func(c *show.Row, k *coverage) {
-		regular, irregular, unwrapped := k.counts[mpi.ClassRegular], k.counts[mpi.ClassIrregular], k.counts[mpi.ClassUnwrapped]
+		regular, irregular, unwrapped := k.counts[mpi.WrapperGenerated], k.counts[mpi.WrapperHandwritten], k.counts[mpi.WrapperAbsent]
 		c.Value("functions", regular+irregular+unwrapped).Value("regular", regular).Value("irregular", irregular).Value("unwrapped", unwrapped)
 		c.Text("chapter", strings.TrimSpace(k.chapter+" "+chapters[k.chapter]))
 	})
-	if total.counts[mpi.ClassUnwrapped] > 0 {
+	if total.counts[mpi.WrapperAbsent] > 0 {
 		fmt.Fprintf(w, "\nnot traced:\n")
 		printReasons(w)
 	}
@@ -76,13 +76,13 @@ func printReasons(w io.Writer) {
 	var order []string
 	names := make(map[string][]string)
 	for _, c := range mpi.Calls() {
-		if c.Class != mpi.ClassUnwrapped {
+		if c.WrapperClass != mpi.WrapperAbsent {
 			continue
 		}
-		if names[c.Reason] == nil {
-			order = append(order, c.Reason)
+		if names[c.UnwrappedReason] == nil {
+			order = append(order, c.UnwrappedReason)
 		}
-		names[c.Reason] = append(names[c.Reason], c.Name)
+		names[c.UnwrappedReason] = append(names[c.UnwrappedReason], c.Name)
 	}
 	for _, reason := range order {
 		fmt.Fprintf(w, "  %s\n      %s\n", strings.Join(names[reason], ", "), reason)
@@ -96,7 +96,7 @@ func printAllCalls(w io.Writer) {
 			section = c.Section
 			fmt.Fprintf(w, "%s %s\n", c.Section, c.SectionTitle)
 		}
-		line := fmt.Sprintf("  %-34s %-10s %s", c.Name, c.Class, cmp.Or(c.Reason, c.Attrs.String()))
+		line := fmt.Sprintf("  %-34s %-10s %s", c.Name, c.WrapperClass, cmp.Or(c.UnwrappedReason, c.Attrs.String()))
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
 }
@@ -130,7 +130,7 @@ func callList(calls []*mpi.Call) []jsonCall {
 
 func describe(c *mpi.Call) jsonCall {
 	j := jsonCall{
-		ID: c.ID, Name: c.Name, Section: c.Section + " " + c.SectionTitle, Class: c.Class.String(), Reason: c.Reason,
+		ID: c.ID, Name: c.Name, Section: c.Section + " " + c.SectionTitle, Class: c.WrapperClass.String(), Reason: c.UnwrappedReason,
 		Attrs: strings.Fields(c.Attrs.String()), Returns: c.ReturnKind.Name(), Params: []jsonParam{},
 	}
 	for i := range c.Params {
@@ -158,11 +158,11 @@ func remark(p *mpi.Param) string {
 	if p.OnlyRoot {
 		list = append(list, "significant at the root only")
 	}
-	if p.ValidIf != "" {
-		list = append(list, "valid if "+p.ValidIf+" comes out true")
+	if p.ValidIfNonZero != "" {
+		list = append(list, "valid if "+p.ValidIfNonZero+" comes out true")
 	}
-	if p.UnlessInPlace != "" {
-		list = append(list, "not significant if "+p.UnlessInPlace+" is MPI_IN_PLACE")
+	if p.IgnoredIfInPlace != "" {
+		list = append(list, "not significant if "+p.IgnoredIfInPlace+" is MPI_IN_PLACE")
 	}
 	return strings.Join(list, "; ")
 }

@@ -30,7 +30,7 @@ func drawnOf(r *trace.Reader, where *places) ([]drawnRounds, error) {
 	}
 	out := make([]drawnRounds, len(list))
 	for i, x := range list {
-		out[i] = drawnRounds{Precision: x.Precision, Seed: seed, Runs: x.LoopRuns, distribution: distributionOf(x.Least, x.Most, x.Bins)}
+		out[i] = drawnRounds{Precision: x.PrecisionPercent, Seed: seed, Runs: x.LoopRuns, distribution: distributionOf(x.Least, x.Most, x.Bins)}
 	}
 	for class := range r.Classes() {
 		k, err := r.Rank(r.Members(class)[0])
@@ -38,7 +38,7 @@ func drawnOf(r *trace.Reader, where *places) ([]drawnRounds, error) {
 			return nil, err
 		}
 		for t := range k.Terminals() {
-			family := k.SyntheticLoopsOf(t)
+			family := k.SyntheticLoopsIndex(t)
 			if family < 0 || out[family].Of != "" {
 				continue
 			}
@@ -107,7 +107,7 @@ func drawnMessagesOf(list []trace.SyntheticMessages) (out []drawnMessages) {
 	for i := range list {
 		p := &list[i]
 		out = append(out, drawnMessages{
-			Seed: p.Seed, Intervals: p.Intervals, Rounds: p.ExchangeRounds, Different: p.DistinctExchanges, Ring: p.WrapsAround, Messages: p.RankDistances.Count(),
+			Seed: p.Seed, Intervals: p.Intervals, Rounds: p.ExchangeCount, Different: p.DistinctExchanges, Ring: p.WrapsAround, Messages: p.RankDistances.Count(),
 			Relative: of(&p.RankDistances), Sizes: of(&p.Sizes), Tags: of(&p.Tags), Numbers: of(&p.MessagesPerInterval),
 		})
 	}
@@ -124,7 +124,7 @@ type mergedBin struct {
 func distributionOf(least, most trace.Extreme, bins []trace.Bin) distribution {
 	out := distribution{Least: least.Value, LeastRank: least.Rank, Most: most.Value, MostRank: most.Rank}
 	for _, b := range bins {
-		out.Bins = append(out.Bins, mergedBin{b.Low, b.Value, b.High, b.Count})
+		out.Bins = append(out.Bins, mergedBin{b.Low, b.ReplacingValue, b.High, b.Count})
 	}
 	return out
 }

@@ -94,7 +94,7 @@ type dumper struct {
 	line       []byte
 	places     *places
 	names      *handles.ObjectNames   // names that the current rank gave to MPI objects
-	marks      *reduce.SizeMarks      // merged sizes and synthetic messages in the current rank's calls
+	marks      *reduce.CallReductions // merged sizes and synthetic messages in the current rank's calls
 	drawn      []trace.SyntheticLoops // families of loops with synthetic trip counts
 	k          *trace.Rank            // the current rank if drawn isn't nil, else nil
 	values     []attachedValue        // values attached to the current call
@@ -193,7 +193,7 @@ func (d *dumper) counted(cmd *cobra.Command, ranks []int) (*progress, error) {
 		}
 		for stream := range k.Streams() {
 			if d.o.stream < 0 || d.o.stream == stream {
-				calls += k.Len(stream)
+				calls += k.CallCount(stream)
 			}
 		}
 	}
@@ -248,12 +248,12 @@ func (d *dumper) rank(k *trace.Rank) error {
 	if d.k = nil; d.drawn != nil {
 		d.k = k
 	}
-	if d.marks, err = reduce.SizeMarksOf(d.r, k); err != nil {
+	if d.marks, err = reduce.CallReductionsOf(d.r, k); err != nil {
 		return err
 	}
 	var times []trace.Times
 	if d.o.times {
-		if times, err = k.Times(); err != nil {
+		if times, err = k.ClassTimes(); err != nil {
 			return err
 		}
 	}
@@ -304,16 +304,16 @@ func (d *dumper) appendText(b []byte, c *trace.Call) []byte {
 // calls yields the wanted calls of a thread, with times if the flags ask for them.
 func (d *dumper) calls(k *trace.Rank, stream int, wanted []bool) iter.Seq2[trace.TimedCall, error] {
 	return func(yield func(trace.TimedCall, error) bool) {
-		spans := []ops.Span{{First: 0, End: k.Len(stream)}}
+		spans := []ops.CallRange{{First: 0, End: k.CallCount(stream)}}
 		if !d.window.IsWholeRun() {
 			var err error
-			if spans, err = d.window.SpansOf(d.r, k, stream); err != nil {
+			if spans, err = d.window.CallRangesOf(d.r, k, stream); err != nil {
 				yield(trace.TimedCall{}, err)
 				return
 			}
 		}
 		found := k.Occurrences(stream, func(t int) bool { return wanted[t] })
-		if found.Total()*dense >= k.Len(stream) {
+		if found.Total()*dense >= k.CallCount(stream) {
 			found = nil // wanted calls are frequent, so walking through all calls is cheaper than looking each up
 		}
 		for _, s := range spans {
@@ -330,9 +330,9 @@ const dense = 16
 
 // part yields the wanted calls in a span of a thread's calls. It returns false if yield did, which ends the loop. found
 // has the positions of wanted calls; nil: part walks through all calls of the span.
-func (d *dumper) part(k *trace.Rank, stream int, s ops.Span, wanted []bool, found *trace.Occurrences, yield func(trace.TimedCall, error) bool) bool {
+func (d *dumper) part(k *trace.Rank, stream int, s ops.CallRange, wanted []bool, found *trace.Occurrences, yield func(trace.TimedCall, error) bool) bool {
 	if found != nil {
-		for n, end := found.Before(s.First), found.Before(s.End); n < end; n++ {
+		for n, end := found.CountBefore(s.First), found.CountBefore(s.End); n < end; n++ {
 			at, _ := found.Nth(n)
 			for c, err := range d.from(k, stream, at) {
 				if !yield(c, err) {
@@ -454,8 +454,8 @@ func (d *dumper) print(c *trace.TimedCall, times []trace.Times) error {
 			}
 			b = append(b, "}}"...)
 		}
-		if d.k != nil && d.k.SyntheticLoopsOf(c.Terminal) >= 0 {
-			x := &d.drawn[d.k.SyntheticLoopsOf(c.Terminal)]
+		if d.k != nil && d.k.SyntheticLoopsIndex(c.Terminal) >= 0 {
+			x := &d.drawn[d.k.SyntheticLoopsIndex(c.Terminal)]
 			b = fmt.Appendf(b[:len(b)-1], `,"rounds_drawn":[%d,%d]}`, x.Least.Value, x.Most.Value)
 		}
 		if p := d.marks.SyntheticMessage(c.Call); p != nil {
@@ -503,21 +503,21 @@ func (d *dumper) named(c *trace.Call) (names map[string]string) {
 
 // appendStart writes when a call began, and by how much that may be wrong.
 func appendStart(b []byte, c *trace.TimedCall) []byte {
-	if c.StartErrorBound == 0 {
-		return append(b, moment(c.Start)...)
+	if c.StartErrorBoundNs == 0 {
+		return append(b, moment(c.StartNs)...)
 	}
-	b = append(append(b, "about "...), moment(c.Start)...)
-	if c.StartErrorBound < math.MaxInt64 {
-		b = append(append(b, ", within "...), show.FormatDuration(float64(c.StartErrorBound))...)
+	b = append(append(b, "about "...), moment(c.StartNs)...)
+	if c.StartErrorBoundNs < math.MaxInt64 {
+		b = append(append(b, ", within "...), show.FormatDuration(float64(c.StartErrorBoundNs))...)
 	}
 	return b
 }
 
 // appendStartJSON writes when a call began, and by how much that may be wrong, as members of a JSON object.
 func appendStartJSON(b []byte, c *trace.TimedCall) []byte {
-	b = fmt.Appendf(b, `,"start_ns":%d`, c.Start)
-	if c.StartErrorBound < math.MaxInt64 {
-		b = fmt.Appendf(b, `,"start_within_ns":%d`, c.StartErrorBound)
+	b = fmt.Appendf(b, `,"start_ns":%d`, c.StartNs)
+	if c.StartErrorBoundNs < math.MaxInt64 {
+		b = fmt.Appendf(b, `,"start_within_ns":%d`, c.StartErrorBoundNs)
 	}
 	return b
 }
@@ -540,8 +540,8 @@ func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []by
 			b = fmt.Appendf(b, " # %s %q", handle, names[handle])
 		}
 	}
-	if c.ThreadFunction != nil {
-		b = append(append(b, " # thread of "...), d.places.thread(*c.ThreadFunction)...)
+	if c.ThreadStartFunction != nil {
+		b = append(append(b, " # thread of "...), d.places.thread(*c.ThreadStartFunction)...)
 	}
 	if c.Phase != "" {
 		b = fmt.Appendf(b, " # begins phase %q", c.Phase)
@@ -550,7 +550,7 @@ func (d *dumper) appendExtras(b []byte, c *trace.Call, times []trace.Times) []by
 		b = fmt.Appendf(b, " # %s was %d..%d", m.Param, m.Low, m.High)
 	}
 	if d.k != nil {
-		b = append(b, drawnMark(d.drawn, d.k.SyntheticLoopsOf(c.Terminal))...)
+		b = append(b, drawnMark(d.drawn, d.k.SyntheticLoopsIndex(c.Terminal))...)
 	}
 	b = append(b, reduce.SyntheticMessageText(d.marks.SyntheticMessage(c))...)
 	if d.o.sites {

@@ -55,7 +55,7 @@ More: docs/efficiency.md`,
 			}
 			p := newProgress(cmd.ErrOrStderr(), "adding up times", r.Ranks())
 			rep, err := efficiency.Analyse(r, efficiency.Options{
-				AllFunctions: all, WithoutInit: inside, NameSite: where.text, SiteNaming: named,
+				AllFunctions: all, ExcludeInitFinalize: inside, NameSite: where.text, SiteNaming: named,
 				Progress: func(done, total int) { p.done, p.total = done-1, total; p.step() },
 			})
 			p.end()
@@ -85,15 +85,15 @@ func efficiencyTable(rep *efficiency.Report) show.Table[efficiency.CallSite] {
 	type call = efficiency.CallSite
 	whole := max(1, float64(rep.Efficiency.RuntimeNs)*float64(rep.Ranks))
 	return show.Table[call]{Rows: rep.Calls, Columns: show.Columns[call]{
-		{Name: "lost", Unit: show.UnitNs, Doc: "what ranks waited, in sum", Value: func(x call) any { return x.CostNs }},
-		{Name: "of run", Unit: show.UnitFraction, Doc: "its share of all ranks' run time", Value: func(x call) any { return x.CostNs / whole }},
+		{Name: "lost", Unit: show.UnitNs, Doc: "what ranks waited, in sum", Value: func(x call) any { return x.EstimatedWaitNs }},
+		{Name: "of run", Unit: show.UnitFraction, Doc: "its share of all ranks' run time", Value: func(x call) any { return x.EstimatedWaitNs / whole }},
 		{Name: "calls", Unit: show.UnitCount, Doc: "number of calls", Value: func(x call) any { return x.Count }},
-		{Name: "ranks", Unit: show.UnitCount, Doc: "ranks that make them", Value: func(x call) any { return x.Duration.Ranks }},
-		{Name: "mean", Unit: show.UnitNs, Doc: "total of a rank, on average", Value: func(x call) any { return x.Duration.Mean }},
-		{Name: "least", Unit: show.UnitNs, Doc: "smallest total of a rank", Value: func(x call) any { return x.Duration.Min.Ns }},
-		{Name: "least rank", Doc: "rank that has it", Value: func(x call) any { return x.Duration.Min.Rank }},
-		{Name: "most", Unit: show.UnitNs, Doc: "largest total of a rank", Value: func(x call) any { return x.Duration.Max.Ns }},
-		{Name: "most rank", Doc: "rank that has it", Value: func(x call) any { return x.Duration.Max.Rank }},
+		{Name: "ranks", Unit: show.UnitCount, Doc: "ranks that make them", Value: func(x call) any { return x.RankDurations.Ranks }},
+		{Name: "mean", Unit: show.UnitNs, Doc: "total of a rank, on average", Value: func(x call) any { return x.RankDurations.MeanNs }},
+		{Name: "least", Unit: show.UnitNs, Doc: "smallest total of a rank", Value: func(x call) any { return x.RankDurations.Min.Ns }},
+		{Name: "least rank", Doc: "rank that has it", Value: func(x call) any { return x.RankDurations.Min.Rank }},
+		{Name: "most", Unit: show.UnitNs, Doc: "largest total of a rank", Value: func(x call) any { return x.RankDurations.Max.Ns }},
+		{Name: "most rank", Doc: "rank that has it", Value: func(x call) any { return x.RankDurations.Max.Rank }},
 		{Name: "function", Unit: show.UnitWord, Doc: "MPI function", Value: func(x call) any { return x.Function }},
 		{Name: "place", Unit: show.UnitWord, Doc: "call site", Value: func(x call) any { return x.Place }},
 	}}
@@ -119,20 +119,20 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width 
 	}
 	fmt.Fprintln(w)
 	v := imbalanceView{w: w, width: width, hosts: manyHosts(rep)}
-	v.distribution("useful", &rep.Useful, "")
-	v.distribution("in MPI", &rep.MPI, "")
-	if rep.Init.Mean > 0 { // the trace of a part of a run may lack MPI_Init
-		v.distribution("MPI_Init", &rep.Init, "  ")
+	v.distribution("useful", &rep.UsefulTime, "")
+	v.distribution("in MPI", &rep.MPITime, "")
+	if rep.InitTime.MeanNs > 0 { // the trace of a part of a run may lack MPI_Init
+		v.distribution("MPI_Init", &rep.InitTime, "  ")
 	}
 	if rep.FinalizeKnown() {
-		v.distribution("MPI_Finalize", &rep.Finalize, "  ")
+		v.distribution("MPI_Finalize", &rep.FinalizeTime, "  ")
 	}
 	if rep.MaxThreads > 1 {
 		fmt.Fprintf(w, "times are those of up to %d threads a rank, each from its first call to its last, scaled to the run time of the rank\n", rep.MaxThreads)
 	}
 	fmt.Fprintf(w, "\ntimes of calls: %s\n", timingText(rep))
-	calls, rest := show.WithinLimit(rep.Calls, top, func(c efficiency.CallSite) float64 {
-		return c.CostNs / max(1, float64(e.RuntimeNs)*float64(rep.Ranks))
+	calls, rest := show.SplitAtLimit(rep.Calls, top, func(c efficiency.CallSite) float64 {
+		return c.EstimatedWaitNs / max(1, float64(e.RuntimeNs)*float64(rep.Ranks))
 	})
 	for i := range calls {
 		c := &calls[i]
@@ -145,16 +145,16 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width 
 			calls += fmt.Sprintf(" at %d addresses", c.AddressCount)
 		}
 		places := append([]string{c.Place}, c.OtherPlaces...)
-		line := fmt.Sprintf("%s at %s: %s, %s %s", c.Function, strings.Join(places, " and "), calls, show.FormatDuration(c.CostNs), what)
+		line := fmt.Sprintf("%s at %s: %s, %s %s", c.Function, strings.Join(places, " and "), calls, show.FormatDuration(c.EstimatedWaitNs), what)
 		fmt.Fprintf(w, "\n%s\n", show.ShortenPlaces(line, places...))
-		once := c.Count == uint64(c.Duration.Ranks) && c.Duration.Exact // one call per rank: single times equal the sums
-		v.distribution("calls, total of a rank:", &c.Duration, "  ")
+		once := c.Count == uint64(c.RankDurations.Ranks) && c.RankDurations.Exact // one call per rank: single times equal the sums
+		v.distribution("calls, total of a rank:", &c.RankDurations, "  ")
 		if !once {
-			v.sample(c.SingleCalls)
+			v.sample(c.CallDurations)
 		}
-		v.distribution("gaps, total of a rank:", &c.Gap, "  ")
+		v.distribution("gaps, total of a rank:", &c.RankGaps, "  ")
 		if !once {
-			v.sample(c.SingleGaps)
+			v.sample(c.CallGaps)
 		}
 	}
 	if len(calls) < len(rep.Calls) {
@@ -167,7 +167,7 @@ func printEfficiency(w io.Writer, rep *efficiency.Report, top show.Limit, width 
 func shareText(s efficiency.BoundedShare) string {
 	text := show.Percentage(s.Value, 1)
 	switch off := (s.High - s.Low) / 2; {
-	case !s.Known():
+	case !s.IsPrecise():
 		return fmt.Sprintf("not known better than %s to %s", show.Percentage(s.Low, 1), show.Percentage(s.High, 1))
 	case off >= 0.0005:
 		return fmt.Sprintf("%s ± %.1f", text, 100*off)
@@ -195,9 +195,9 @@ type imbalanceView struct {
 }
 
 func manyHosts(rep *efficiency.Report) bool {
-	all := []efficiency.Distribution{rep.Useful, rep.MPI}
+	all := []efficiency.RankTimeDistribution{rep.UsefulTime, rep.MPITime}
 	for i := range rep.Calls {
-		all = append(all, rep.Calls[i].Duration, rep.Calls[i].Gap)
+		all = append(all, rep.Calls[i].RankDurations, rep.Calls[i].RankGaps)
 	}
 	for i := range all {
 		if all[i].Min.Host != all[0].Min.Host || all[i].Max.Host != all[0].Min.Host {
@@ -220,15 +220,15 @@ func (v *imbalanceView) line(text, bars string) {
 const toAPercent = 0.0105
 
 // distribution writes the distribution of a time over ranks.
-func (v *imbalanceView) distribution(name string, d *efficiency.Distribution, indent string) {
+func (v *imbalanceView) distribution(name string, d *efficiency.RankTimeDistribution, indent string) {
 	if d.Ranks == 0 {
 		return
 	}
-	text := fmt.Sprintf("%s%-7s %s mean, %s to %s", indent, name, show.FormatDuration(d.Mean), v.extreme(d.Min), v.extreme(d.Max))
+	text := fmt.Sprintf("%s%-7s %s mean, %s to %s", indent, name, show.FormatDuration(d.MeanNs), v.extreme(d.Min), v.extreme(d.Max))
 	if d.ErrorNs >= 1 && d.ErrorNs > toAPercent*d.Max.Ns {
 		text += ", each within " + show.FormatDuration(d.ErrorNs)
 	}
-	v.line(text, bars(d.Bins))
+	v.line(text, bars(d.RankHistogram))
 	if len(d.Groups) == 2 {
 		a, b := d.Groups[0], d.Groups[1]
 		fmt.Fprintf(v.w, "%s        two groups: %s, and %s\n", indent, groupText(a), groupText(b))
@@ -247,19 +247,19 @@ func (v *imbalanceView) sample(s *efficiency.CallTimeDistribution) {
 	if s == nil {
 		return
 	}
-	v.line(fmt.Sprintf("          each %s mean, %s to %s", show.FormatDuration(s.Mean), v.extreme(s.Min), v.extreme(s.Max)), bars(s.Histogram))
+	v.line(fmt.Sprintf("          each %s mean, %s to %s", show.FormatDuration(s.MeanNs), v.extreme(s.Min), v.extreme(s.Max)), bars(s.LogHistogram))
 	if len(s.Groups) == 2 {
 		text := func(g efficiency.CallTimeGroup) string {
-			return fmt.Sprintf("%d at %s", g.Calls, show.FormatDuration(g.Mean))
+			return fmt.Sprintf("%d at %s", g.Calls, show.FormatDuration(g.MeanNs))
 		}
 		a, b := s.Groups[0], s.Groups[1]
 		fmt.Fprintf(v.w, "               two groups: %s, and %s, from %s\n", text(a), text(b), v.extreme(b.Min))
 	}
 }
 
-func groupText(g efficiency.Group) string {
+func groupText(g efficiency.RankTimeGroup) string {
 	text := fmt.Sprintf("%s at %s", show.FormatPlural(g.Ranks, "rank"), show.FormatDuration(g.MeanNs))
-	if g.Estimated {
+	if g.IsRankCountEstimated {
 		text = "about " + text
 	}
 	if len(g.SomeRanks) == 0 {
@@ -304,7 +304,7 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 		return
 	}
 	hosts := slices.ContainsFunc(list, func(r efficiency.RankTotals) bool { return r.Host != list[0].Host })
-	cols := efficiency.SpentColumns(list)
+	cols := efficiency.SiteTimeColumns(list)
 	room := (width - 3*rankWidth) / rankWidth
 	if hosts {
 		room -= 2
@@ -322,7 +322,7 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 		guessed = true
 		return "~" + text
 	}
-	time := func(t efficiency.RankTime) string { return known(show.FormatDuration(t.Ns), t.Known) }
+	time := func(t efficiency.RankTime) string { return known(show.FormatDuration(t.Ns), t.IsOfRank) }
 	show.WriteText(w, list, 0, func(c *show.Row, r efficiency.RankTotals) {
 		c.Value("rank", r.Rank)
 		if hosts {
@@ -331,9 +331,9 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 		c.Value("compute", time(r.Compute)).Value("in MPI", time(r.MPI))
 		for _, name := range values {
 			text := "-"
-			for _, v := range r.Values {
+			for _, v := range r.AttachedSums {
 				if v.Function == "" && v.Name == name {
-					text = known(strconv.FormatFloat(v.Sum, 'g', 4, 64), v.Known)
+					text = known(strconv.FormatFloat(v.Sum, 'g', 4, 64), v.IsOfRank)
 				}
 			}
 			c.Value(name, text)
@@ -362,7 +362,7 @@ func printRanks(w io.Writer, list []efficiency.RankTotals, top, width int) {
 // valueNames lists the names of values attached on any rank.
 func valueNames(list []efficiency.RankTotals) (names []string) {
 	for i := range list {
-		for _, v := range list[i].Values {
+		for _, v := range list[i].AttachedSums {
 			if v.Function == "" && !slices.Contains(names, v.Name) {
 				names = append(names, v.Name)
 			}
@@ -395,17 +395,17 @@ func rankTable(list []efficiency.RankTotals) (all show.Table[rankQuantity], perR
 		{Name: "what", Unit: show.UnitWord, Doc: "compute, mpi, or the name of an attached value", Value: func(q rankQuantity) any { return q.what }},
 		{Name: "function", Unit: show.UnitWord, Doc: "MPI function; empty for the rank's total", Value: func(q rankQuantity) any { return q.function }},
 		{Name: "site", Unit: show.UnitWord, Doc: "call site", Value: func(q rankQuantity) any { return q.site }},
-		{Name: "value", Unit: show.UnitDecimal, Doc: "ns, or the sum of the attached value", Value: func(q rankQuantity) any { return q.value.Ns }},
-		{Name: "within", Unit: show.UnitDecimal, Doc: "the truth is at most this far away", Value: func(q rankQuantity) any { return q.value.ErrorNs }},
-		{Name: "known", Doc: "the rank's own; else its part in what ranks like it spent", Value: func(q rankQuantity) any { return q.value.Known }},
+		{Name: "value", Unit: show.UnitRounded, Doc: "ns, or the sum of the attached value", Value: func(q rankQuantity) any { return q.value.Ns }},
+		{Name: "within", Unit: show.UnitRounded, Doc: "the truth is at most this far away", Value: func(q rankQuantity) any { return q.value.ErrorNs }},
+		{Name: "known", Doc: "the rank's own; else its part in what ranks like it spent", Value: func(q rankQuantity) any { return q.value.IsOfRank }},
 	}
 	for _, r := range list {
 		rows := []rankQuantity{{r.Rank, r.Host, "compute", "", "", r.Compute}, {r.Rank, r.Host, "mpi", "", "", r.MPI}}
 		for _, s := range r.Sites {
 			rows = append(rows, rankQuantity{r.Rank, r.Host, "compute", s.Function, s.Place, s.Compute}, rankQuantity{r.Rank, r.Host, "mpi", s.Function, s.Place, s.MPI})
 		}
-		for _, v := range r.Values {
-			rows = append(rows, rankQuantity{r.Rank, r.Host, v.Name, v.Function, v.Place, efficiency.RankTime{Ns: v.Sum, ErrorNs: v.Error, Known: v.Known}})
+		for _, v := range r.AttachedSums {
+			rows = append(rows, rankQuantity{r.Rank, r.Host, v.Name, v.Function, v.Place, efficiency.RankTime{Ns: v.Sum, ErrorNs: v.Error, IsOfRank: v.IsOfRank}})
 		}
 		all.Rows = append(all.Rows, rows...)
 		perRank = append(perRank, rankAnswer{r, show.Table[rankQuantity]{Rows: rows, Columns: all.Columns}})

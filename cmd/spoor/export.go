@@ -119,13 +119,13 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 	if f.whole && o.ranks+o.from+o.until+o.phase != "" {
 		return &usageError{cmd, fmt.Errorf("--to %s takes all ranks from the beginning to the end: in a replay of a part, ranks would wait for what is missing", o.to)}
 	}
-	opts.Values, opts.Messages, opts.PerMember = f.values, f.messages, f.shares
+	opts.ReadAttachedValues, opts.NumberMessages, opts.FindBytesPerMember = f.values, f.messages, f.shares
 	o.out = cmp.Or(o.out, traceName(strings.TrimSuffix(filepath.Base(r.Name()), ".spoor"))+f.ending)
 	if err := mayWrite(o.out, o.force); err != nil {
 		return err
 	}
 	var p *progress
-	opts.Progress = func(calls uint64) { p.steps(int(calls)) }
+	opts.AddProgress = func(calls uint64) { p.steps(int(calls)) }
 	s, err := ops.NewSource(r, opts)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func runExport(cmd *cobra.Command, o exportOptions, r *trace.Reader) error {
 		})
 	}
 	for _, x := range losses {
-		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: left out: %s %s\n", show.FormatGrouped(x.Count), x.What)
+		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: export: left out: %s %s\n", show.FormatGrouped(x.Count), x.Reason)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s; times: %s\n", o.out, show.FormatPlural(s.CallsRead, "call"), show.FormatPlural(len(s.Ranks), "rank"), show.FormatBytes(bytes), about.Metadata["TIMES"])
 	return nil
@@ -207,7 +207,7 @@ func (o *exportOptions) source(r *trace.Reader) (x ops.Options, err error) {
 func aboutRun(s *ops.Source) map[string]string {
 	about := make(map[string]string)
 	for key, name := range map[string]string{
-		trace.MetaCommand: "COMMAND", trace.MetaLibrary: "MPI", trace.MetaOptions: "OPTIONS", trace.MetaTimingError: "TIMING_ERROR", trace.MetaClock: "CLOCK",
+		trace.MetaCommand: "COMMAND", trace.MetaMPILibraryVersion: "MPI", trace.MetaRecorderOptions: "OPTIONS", trace.MetaTimingError: "TIMING_ERROR", trace.MetaClock: "CLOCK",
 	} {
 		if text := s.Reader.Meta()[key]; text != "" {
 			about[name] = text
@@ -286,7 +286,7 @@ func writeParquet(s *ops.Source, dir string, about convert.Options) error {
 }
 
 func writeParaver(s *ops.Source, dir string, about convert.Options) error {
-	x, err := convert.NewParaver(s, dir, about)
+	x, err := convert.NewParaverWriter(s, dir, about)
 	return through(s, x, err)
 }
 
@@ -305,7 +305,7 @@ func writeDimemas(s *ops.Source, path string, about convert.Options) error {
 }
 
 func writeSMPI(s *ops.Source, dir string, _ convert.Options) error {
-	x, err := convert.NewSMPI(s, dir)
+	x, err := convert.NewSMPIWriter(s, dir)
 	return through(s, x, err)
 }
 
@@ -319,7 +319,7 @@ func marks(s *ops.Source, where *places) (list []convert.TimeMark, err error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := when.NewIterations(s.Reader)
+	x, err := when.NewIterationFinder(s.Reader)
 	if err != nil {
 		return nil, err
 	}

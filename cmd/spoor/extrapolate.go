@@ -55,7 +55,7 @@ More: docs/extrapolate.md`,
 				return err
 			}
 			if explain && !asJSON {
-				explainSlots(cmd, m.Slots())
+				explainSlots(cmd, m.FittedValues())
 			}
 			c, err := m.Extrapolate(ranks, o)
 			refusal := (*extrapolate.Refusal)(nil)
@@ -81,10 +81,10 @@ More: docs/extrapolate.md`,
 			if asJSON {
 				answer := map[string]any{"trace": out, "ranks": ranks, "calls": callsIn(r), "bytes": size, "assumed": m.Assumptions(ranks)}
 				if explain {
-					answer["slots"] = m.Slots()
+					answer["slots"] = m.FittedValues()
 				}
 				if refusal != nil {
-					answer["refused"] = refusal.ReasonBySlot
+					answer["refused"] = refusal.ReasonByValue
 				}
 				return writeJSON(cmd.OutOrStdout(), answer)
 			}
@@ -99,7 +99,7 @@ More: docs/extrapolate.md`,
 	f.IntVar(&ranks, "ranks", 0, "`N`: the number of ranks of the wanted run")
 	f.BoolVar(&explain, "explain", false, "print how values depend on the rank and the number of ranks")
 	f.BoolVar(&o.AllowPartial, "partial", false, "write the trace without the calls whose values can't be determined")
-	f.BoolVar(&o.TimesFarBeyond, "far", false, "give times also beyond 16 times the largest number of ranks of the traces")
+	f.BoolVar(&o.AllowDistantTimes, "far", false, "give times also beyond 16 times the largest number of ranks of the traces")
 	f.StringVarP(&out, "output", "o", "", "write to this `file` (default NAME.N.spoor)")
 	forceFlag(f, &force)
 	debugPathFlag(f, &paths)
@@ -135,7 +135,7 @@ func closeTraces(list []*trace.Reader) {
 
 // explainSlots prints, for each value of a call that isn't the same everywhere, the formula found for it or why it
 // can't be extrapolated. It also prints how many values are the same everywhere.
-func explainSlots(cmd *cobra.Command, slots []extrapolate.Slot) {
+func explainSlots(cmd *cobra.Command, slots []extrapolate.FittedValue) {
 	same := 0
 	for _, s := range slots {
 		switch {

@@ -42,10 +42,10 @@ type gatheringRank struct {
 
 // gatheringsOf groups arrival marks, which processes leave while they are in such a call, by call and job. processes
 // are those with records: they have left MPI_Init. spawns is the number of processes that MPI_Comm_spawn waits for.
-func gatheringsOf(list []recover.ArrivalMark, processes []*recover.Process, spawns int, now time.Time) []gathering {
+func gatheringsOf(list []recover.InitFinalizeMark, processes []*recover.Process, spawns int, now time.Time) []gathering {
 	type key struct{ function, job string }
 	var order []key
-	of := make(map[key][]recover.ArrivalMark)
+	of := make(map[key][]recover.InitFinalizeMark)
 	for _, a := range list {
 		k := key{strings.TrimSuffix(a.Call, "_thread"), a.Job}
 		if of[k] == nil {
@@ -68,7 +68,7 @@ func gatheringsOf(list []recover.ArrivalMark, processes []*recover.Process, spaw
 	return out
 }
 
-func gathered(function string, list []recover.ArrivalMark, processes []*recover.Process, now time.Time) gathering {
+func gathered(function string, list []recover.InitFinalizeMark, processes []*recover.Process, now time.Time) gathering {
 	g := gathering{Function: function, Hosts: []gatheringHost{}, Ranks: []gatheringRank{}}
 	come, inside := make(map[int]bool), make(map[string]bool)
 	host := func(name string, expected int) {
@@ -186,13 +186,13 @@ func spawnsOf(rep *hang.Report) (n int) {
 
 // sayInside prints in which of these calls processes of a job were when the job ended, and removes their arrival marks.
 func sayInside(stderr io.Writer, out, scratch string) {
-	var list []recover.ArrivalMark
+	var list []recover.InitFinalizeMark
 	for try := 0; try < 20; try++ {
-		list = recover.ReadArrivals(scratch)
+		list = recover.ReadInitFinalizeMarks(scratch)
 		if home := recover.PartialFolder(out, scratch); home != "" {
-			list = append(list, recover.ReadArrivals(home)...)
+			list = append(list, recover.ReadInitFinalizeMarks(home)...)
 		}
-		if !slices.ContainsFunc(list, func(a recover.ArrivalMark) bool { return a.Alive }) {
+		if !slices.ContainsFunc(list, func(a recover.InitFinalizeMark) bool { return a.Alive }) {
 			break
 		}
 		time.Sleep(50 * time.Millisecond) // processes that still live may be about to end, as their launcher has

@@ -63,7 +63,7 @@ func runHistogram(cmd *cobra.Command, r *trace.Reader, o *histogramOptions) erro
 	named, sited, both, sites := false, false, false, 0
 	p := newProgress(cmd.ErrOrStderr(), "counting times", r.Ranks())
 	rep, err := profile.HistogramsOf(r, profile.HistogramOptions{
-		Rank: o.rank, ByPrevious: o.paths, Name: where.text,
+		OnlyRank: o.rank, ByPrecedingCall: o.paths, NameSite: where.text,
 		Wanted: func(s *profile.HistogramSite) bool {
 			byName, bySite := matchesName(o.calls, s.Function), o.site == "" || where.matches(o.site, s.Number, s.Site)
 			named, sited, both, sites = named || byName, sited || bySite, both || byName && bySite, s.Number
@@ -135,10 +135,10 @@ func printHistograms(w io.Writer, rep *profile.Histograms, o *histogramOptions, 
 			a := &s.CallsAfterEach[j]
 			_, spread := what(&a.CallHistograms)
 			head := "first of a thread"
-			if a.SiteNumber > 0 {
-				head = fmt.Sprintf("after [%d] %s at %s", a.SiteNumber, a.Function, a.Place)
+			if a.PrecedingSiteNumber > 0 {
+				head = fmt.Sprintf("after [%d] %s at %s", a.PrecedingSiteNumber, a.PrecedingFunction, a.PrecedingPlace)
 			}
-			fmt.Fprintf(w, "\n%s\n", show.ShortenPlaces(fmt.Sprintf("  %s: %s", head, show.FormatPlural(spread.Count, "call")), a.Place))
+			fmt.Fprintf(w, "\n%s\n", show.ShortenPlaces(fmt.Sprintf("  %s: %s", head, show.FormatPlural(spread.Count, "call")), a.PrecedingPlace))
 			printSpread(w, spread, "    ", width)
 		}
 	}
@@ -157,8 +157,8 @@ func printSpread(w io.Writer, s *profile.Histogram, indent string, width int) {
 		rows = append(slices.Clone(rows), s.HistogramBin)
 	}
 	for i, line := range show.TextLines(rows, func(c *show.Row, b profile.HistogramBin) {
-		c.Ns("from", b.Min).Value("rank", rankText(b.MinRank)).Ns("to", b.Max).Value("rank", rankText(b.MaxRank))
-		c.Count("calls", b.Count).Ns("mean", b.Mean).Ns("deviation", b.Deviation)
+		c.Ns("from", b.MinNs).Value("rank", rankText(b.MinRank)).Ns("to", b.MaxNs).Value("rank", rankText(b.MaxRank))
+		c.Count("calls", b.Count).Ns("mean", b.MeanNs).Ns("deviation", b.DeviationNs)
 	}) {
 		bar := ""
 		switch {
@@ -213,12 +213,12 @@ func histogramCSV(w io.Writer, rep *profile.Histograms) {
 			}
 			table("", &s.CallHistograms)
 			for j := range s.CallsAfterEach {
-				table(strconv.Itoa(s.CallsAfterEach[j].SiteNumber), &s.CallsAfterEach[j].CallHistograms)
+				table(strconv.Itoa(s.CallsAfterEach[j].PrecedingSiteNumber), &s.CallsAfterEach[j].CallHistograms)
 			}
 		}
 	}, func(c *show.Row, r row) {
 		c.Value("number", r.site.Number).Text("function", r.site.Function).Text("site", r.site.Place).Text("after", r.after).Text("what", r.what)
-		c.Value("least_ns", r.Min).Value("least_rank", r.MinRank).Value("most_ns", r.Max).Value("most_rank", r.MaxRank)
-		c.Value("calls", r.Count).Decimal("mean_ns", r.Mean, 1).Decimal("deviation_ns", r.Deviation, 1)
+		c.Value("least_ns", r.MinNs).Value("least_rank", r.MinRank).Value("most_ns", r.MaxNs).Value("most_rank", r.MaxRank)
+		c.Value("calls", r.Count).Decimal("mean_ns", r.MeanNs, 1).Decimal("deviation_ns", r.DeviationNs, 1)
 	})
 }

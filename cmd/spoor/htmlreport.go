@@ -85,7 +85,7 @@ func serve(cmd *cobra.Command, r *trace.Reader, o page.Options, p *progress, por
 	if port < 0 || port > 65535 {
 		return &usageError{cmd, fmt.Errorf("--serve %d: want a port, 0 to 65535", port)}
 	}
-	o.Live = true
+	o.UsesViewer = true
 	d, err := page.CollectData(r, o)
 	p.end()
 	if err != nil {
@@ -114,7 +114,7 @@ func reportOptions(cmd *cobra.Command, r *trace.Reader, paths []string) (page.Op
 	var mu sync.Mutex
 	p := newProgress(cmd.ErrOrStderr(), "", 0)
 	code, err := where.code(r)
-	return page.Options{Named: named, Code: code, Progress: func(what string, done, total int) {
+	return page.Options{SiteNaming: named, Code: code, Progress: func(what string, done, total int) {
 		mu.Lock()
 		defer mu.Unlock()
 		p.what, p.done, p.total = what, done-1, total

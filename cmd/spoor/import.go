@@ -52,7 +52,7 @@ func runImport(cmd *cobra.Command, o importOptions, path string) error {
 		return &usageError{cmd, fmt.Errorf("--from %q: otf2 is what can be read", o.from)}
 	}
 	mode := timing.Mode(o.timing)
-	if mode.Lossy() || mode.Histograms() || !slices.Contains(timing.Modes, mode) {
+	if mode.IsLossy() || mode.HasHistograms() || !slices.Contains(timing.Modes, mode) {
 		return &usageError{cmd, fmt.Errorf("--timing %q: one of %s, %s, %s", o.timing, timing.ModeLossless, timing.ModeStats, timing.ModeNone)}
 	}
 	o.out = cmp.Or(o.out, importName(path))

@@ -183,7 +183,7 @@ func (x *infoAnswer) print(out io.Writer) {
 // printRun writes the lines about the trace file, the program, its MPI and the recorder.
 func (w fields) printRun(s *sums.Summary) {
 	w.add("trace", "%s, %s", s.File, show.FormatBytes(s.FileBytes))
-	w.add("command", "%s", show.WithoutMiddle(cmp.Or(s.Command, "unknown")))
+	w.add("command", "%s", show.ElideMiddle(cmp.Or(s.Command, "unknown")))
 	library, _, _ := strings.Cut(s.Library, "\n")
 	family := "unknown"
 	if flavour, ok := mpi.FlavourNamed(s.MPI); ok {
@@ -194,10 +194,10 @@ func (w fields) printRun(s *sums.Summary) {
 		options := slices.DeleteFunc(strings.Fields(s.Options), func(word string) bool { return word == fmt.Sprint("SPOOR_STACK=", defaultStack) })
 		w.add("recorder", "spoor %s", joinNonEmpty(", ", s.Producer, strings.Join(options, " ")))
 	}
-	for _, l := range s.Layers {
+	for _, l := range s.WrapperLibraries {
 		w.add("layer", "%s wraps MPI functions, too", l)
 	}
-	w.addIf("imported", "from %s", s.Imported)
+	w.addIf("imported", "from %s", s.ImportFormat)
 	for _, name := range slices.Sorted(maps.Keys(s.Tags)) {
 		w.add("tag", "%s=%s", name, s.Tags[name])
 	}
@@ -236,7 +236,7 @@ func clocksText(s *sums.Summary) string {
 		drift = fmt.Sprintf(format, c.DriftPPM)
 	}
 	return fmt.Sprintf("%d, up to %s apart, %s, compared within %s", c.Count, show.FormatDuration(float64(c.MaxDifferenceNs)), drift,
-		show.FormatDuration(float64(c.ErrorNs)))
+		show.FormatDuration(float64(c.MaxErrorNs)))
 }
 
 // printCalls writes the lines about calls: their number, the loops they lie in, and the duration of iterations.
@@ -307,13 +307,13 @@ func timeText(s *sums.Summary) string {
 		of, each = " of its threads' time", "a rank, all its threads together"
 	}
 	time := show.FormatDuration(float64(s.EndNs))
-	if s.FirstNs < -s.EndNs/1000 {
-		time += fmt.Sprintf(" since rank 0's first call (the first came %s before)", show.FormatDuration(float64(-s.FirstNs)))
+	if s.FirstCallNs < -s.EndNs/1000 {
+		time += fmt.Sprintf(" since rank 0's first call (the first came %s before)", show.FormatDuration(float64(-s.FirstCallNs)))
 	}
-	text := fmt.Sprintf("%s, in MPI %s%s (%s to %s %s)", time, show.Percentage(float64(s.MPINs), float64(s.ThreadNs)), of,
+	text := fmt.Sprintf("%s, in MPI %s%s (%s to %s %s)", time, show.Percentage(float64(s.MPINs), float64(s.TotalThreadNs)), of,
 		show.FormatDuration(float64(s.MinRankMPINs)), show.FormatDuration(float64(s.MaxRankMPINs)), each)
-	if s.FilesNs > 0 {
-		text += fmt.Sprintf(", in files %s (%s)", show.Percentage(float64(s.FilesNs), float64(s.ThreadNs)), show.FormatDuration(float64(s.FilesNs)))
+	if s.PosixIONs > 0 {
+		text += fmt.Sprintf(", in files %s (%s)", show.Percentage(float64(s.PosixIONs), float64(s.TotalThreadNs)), show.FormatDuration(float64(s.PosixIONs)))
 	}
 	return text
 }
@@ -321,17 +321,17 @@ func timeText(s *sums.Summary) string {
 // spoorText describes how much of the ranks' time the recorder took, and for what.
 func spoorText(s *sums.Summary) string {
 	var list []string
-	n := float64(max(1, s.Ranks-s.RanksByEnd[sums.Missing]))
+	n := float64(max(1, s.Ranks-s.RanksByEnd[sums.EndMissing]))
 	if s.RecorderNs > 0 {
-		whole := float64(s.TotalNs + s.RecorderNs + s.TracingOffNs)
+		whole := float64(s.TotalSpanNs + s.RecorderNs + s.TracingOffNs)
 		parts := show.FormatDuration(float64(s.RecorderStartNs)/n) + " to start"
 		if rest := s.RecorderNs - s.RecorderStartNs; rest > 0 {
 			parts += fmt.Sprintf(", %s to take in records", show.FormatDuration(float64(rest)/n))
 		}
 		list = append(list, fmt.Sprintf("%s a rank during the run, %s of its time (%s)", show.FormatDuration(float64(s.RecorderNs)/n), show.Percentage(float64(s.RecorderNs), whole), parts))
 	}
-	if s.MergeNs > 0 { // the time of the merge isn't part of RecorderNs
-		text := show.FormatDuration(float64(s.MergeNs)) + " in MPI_Finalize, after the program's last call"
+	if s.RecorderFinalizeNs > 0 { // the time of the merge isn't part of RecorderNs
+		text := show.FormatDuration(float64(s.RecorderFinalizeNs)) + " in MPI_Finalize, after the program's last call"
 		if len(list) > 0 {
 			text = list[0] + ", and " + text
 		}
@@ -347,7 +347,7 @@ func spoorText(s *sums.Summary) string {
 func printCosts(w io.Writer, s *sums.Summary, top int) {
 	fmt.Fprintln(w)
 	show.WriteText(w, s.Costs, top, func(c *show.Row, x sums.StorageCost) {
-		c.Decimal("bytes", x.CompressedShare, 1).Count("for", x.Occurrences).Text("section", x.Section)
+		c.Decimal("bytes", x.CompressedBytes, 1).Count("for", x.Occurrences).Text("section", x.Section)
 		c.Text("call", cmp.Or(x.Function, "-")).Text("value", x.Parameter).Text("stored as", x.Form)
 	})
 }
@@ -358,10 +358,10 @@ func joinNonEmpty(sep string, list ...string) string {
 
 func ranksText(s *sums.Summary) string {
 	text := show.FormatGrouped(s.Ranks)
-	if n := s.RanksByEnd[sums.Unfinished]; n > 0 {
+	if n := s.RanksByEnd[sums.EndUnfinished]; n > 0 {
 		text += fmt.Sprintf("; %s did not reach MPI_Finalize", show.FormatGrouped(n))
 	}
-	if n := s.RanksByEnd[sums.Missing]; n > 0 {
+	if n := s.RanksByEnd[sums.EndMissing]; n > 0 {
 		text += fmt.Sprintf("; %s left no track", show.FormatGrouped(n))
 	}
 	return text
@@ -396,16 +396,16 @@ func density(s *sums.Summary) string {
 func printFunctions(w io.Writer, s *sums.Summary, top show.Limit) {
 	fmt.Fprintln(w)
 	of := "of MPI"
-	if s.FilesNs > 0 {
+	if s.PosixIONs > 0 {
 		of = "of calls"
 	}
 	top.UserChosen = top.UserChosen || s.Timeless
-	share := func(f sums.FunctionSummary) float64 { return float64(f.Ns) / max(1, float64(s.ThreadNs)) }
+	share := func(f sums.FunctionSummary) float64 { return float64(f.Ns) / max(1, float64(s.TotalThreadNs)) }
 	show.PrintWithinLimit(w, s.Functions, top, share, func(c *show.Row, f sums.FunctionSummary) {
 		c.Count("calls", f.Calls)
 		if !s.Timeless {
-			c.Ns("time", f.Ns).Share(of, f.Ns, s.MPINs+s.FilesNs).Ns("mean", float64(f.Ns)/float64(max(1, f.Calls)))
-			c.Ns("deviation", f.DevNs).Ns("min", f.MinNs).Ns("max", f.MaxNs).Value("on rank", f.MaxRank)
+			c.Ns("time", f.Ns).Share(of, f.Ns, s.MPINs+s.PosixIONs).Ns("mean", float64(f.Ns)/float64(max(1, f.Calls)))
+			c.Ns("deviation", f.DeviationNs).Ns("min", f.MinNs).Ns("max", f.MaxNs).Value("on rank", f.MaxRank)
 		}
 		c.Text("function", f.Name)
 	})

@@ -36,7 +36,7 @@ More: docs/io.md`,
   spoor io app.spoor --json | jq '.files[] | [.path, .total.writes.bytes]'`,
 		Args: aTrace,
 		RunE: window.of(func(cmd *cobra.Command, r *trace.Reader) error {
-			rep, err := files.Analyse(r, files.Options{NoGrouping: each, IncludeSystem: system})
+			rep, err := files.Analyse(r, files.Options{SeparateRankFiles: each, IncludeSystem: system})
 			if err != nil {
 				return err
 			}
@@ -85,7 +85,7 @@ func rowsOf(f *files.File) (rows []fileRow) {
 func fileColumns(timed bool) show.Columns[fileRow] {
 	share := func(n func(r fileRow) uint64) func(r fileRow) any {
 		return func(r fileRow) any {
-			all := r.Sequential + r.Strided + r.Random
+			all := r.SequentialAccesses + r.StridedAccesses + r.RandomAccesses
 			if all == 0 {
 				return nil
 			}
@@ -101,30 +101,30 @@ func fileColumns(timed bool) show.Columns[fileRow] {
 		}
 	}
 	return show.Columns[fileRow]{
-		{Name: "ranks", KeyOverride: "shared_by", MinWidth: 1, Doc: "ranks that worked on it", Value: func(r fileRow) any { return r.who }},
-		{Name: "opens", MinWidth: 1, Doc: "how often it was opened", Value: func(r fileRow) any { return r.Opens }},
-		{Name: "reads", MinWidth: 1, Doc: "calls that read", Value: func(r fileRow) any { return r.Reads.Calls }},
-		{Name: "read", Unit: show.UnitSize, MinWidth: 1, Doc: "bytes read", Value: func(r fileRow) any { return r.Reads.Bytes }},
-		{Name: "writes", MinWidth: 1, Doc: "calls that wrote", Value: func(r fileRow) any { return r.Writes.Calls }},
-		{Name: "written", Unit: show.UnitSize, MinWidth: 1, Doc: "bytes written", Value: func(r fileRow) any { return r.Writes.Bytes }},
-		{Name: "seq", Unit: show.UnitFraction, MinWidth: 1, Doc: "accesses where the last one ended", Value: share(func(r fileRow) uint64 { return r.Sequential })},
-		{Name: "strided", Unit: show.UnitFraction, MinWidth: 1, Doc: "at the distance of the one before", Value: share(func(r fileRow) uint64 { return r.Strided })},
-		{Name: "random", Unit: show.UnitFraction, MinWidth: 1, Doc: "elsewhere", Value: share(func(r fileRow) uint64 { return r.Random })},
-		{Name: "off 4 KB", Unit: show.UnitFraction, MinWidth: 1, Doc: "not at a multiple of 4 KB", Value: share(func(r fileRow) uint64 { return r.Unaligned })},
-		{Name: "meta", MinWidth: 1, Doc: "other calls, such as opening", Value: func(r fileRow) any { return r.MetaCalls }},
-		{Name: "in data", Unit: show.UnitNs, MinWidth: 1, Doc: "time of reading and writing", Value: time(func(r fileRow) float64 { return r.TransferNs })},
-		{Name: "in meta", Unit: show.UnitNs, MinWidth: 1, Doc: "time of other calls", Value: time(func(r fileRow) float64 { return r.MetaNs })},
-		{Name: "bandwidth", Unit: show.UnitBytesPerSecond, MinWidth: 1, Doc: "of reading and writing", Value: func(r fileRow) any {
+		{Name: "ranks", KeyOverride: "shared_by", MinTerminalWidth: 1, Doc: "ranks that worked on it", Value: func(r fileRow) any { return r.who }},
+		{Name: "opens", MinTerminalWidth: 1, Doc: "how often it was opened", Value: func(r fileRow) any { return r.Opens }},
+		{Name: "reads", MinTerminalWidth: 1, Doc: "calls that read", Value: func(r fileRow) any { return r.Reads.Calls }},
+		{Name: "read", Unit: show.UnitSize, MinTerminalWidth: 1, Doc: "bytes read", Value: func(r fileRow) any { return r.Reads.Bytes }},
+		{Name: "writes", MinTerminalWidth: 1, Doc: "calls that wrote", Value: func(r fileRow) any { return r.Writes.Calls }},
+		{Name: "written", Unit: show.UnitSize, MinTerminalWidth: 1, Doc: "bytes written", Value: func(r fileRow) any { return r.Writes.Bytes }},
+		{Name: "seq", Unit: show.UnitFraction, MinTerminalWidth: 1, Doc: "accesses where the last one ended", Value: share(func(r fileRow) uint64 { return r.SequentialAccesses })},
+		{Name: "strided", Unit: show.UnitFraction, MinTerminalWidth: 1, Doc: "at the distance of the one before", Value: share(func(r fileRow) uint64 { return r.StridedAccesses })},
+		{Name: "random", Unit: show.UnitFraction, MinTerminalWidth: 1, Doc: "elsewhere", Value: share(func(r fileRow) uint64 { return r.RandomAccesses })},
+		{Name: "off 4 KB", Unit: show.UnitFraction, MinTerminalWidth: 1, Doc: "not at a multiple of 4 KB", Value: share(func(r fileRow) uint64 { return r.UnalignedAccesses })},
+		{Name: "meta", MinTerminalWidth: 1, Doc: "other calls, such as opening", Value: func(r fileRow) any { return r.MetaCalls }},
+		{Name: "in data", Unit: show.UnitNs, MinTerminalWidth: 1, Doc: "time of reading and writing", Value: time(func(r fileRow) float64 { return r.TransferNs })},
+		{Name: "in meta", Unit: show.UnitNs, MinTerminalWidth: 1, Doc: "time of other calls", Value: time(func(r fileRow) float64 { return r.MetaNs })},
+		{Name: "bandwidth", Unit: show.UnitBytesPerSecond, MinTerminalWidth: 1, Doc: "of reading and writing", Value: func(r fileRow) any {
 			if !timed || r.bandwidth <= 0 {
 				return nil
 			}
 			return r.bandwidth
 		}},
 		{Name: "extent", Unit: show.UnitSize, Doc: "furthest byte", Value: func(r fileRow) any { return r.FurthestByte }},
-		{Name: "failed", Doc: "calls that failed", Value: func(r fileRow) any { return r.Failed }},
-		{Name: "library calls", Doc: "calls that the MPI library made for itself", Value: func(r fileRow) any { return r.LibraryCalls }},
-		{Name: "by", MinWidth: 1, Doc: "interface", Value: func(r fileRow) any { return r.by }},
-		{Name: "file", Unit: show.UnitWord, MinWidth: 1, Doc: "path", Value: func(r fileRow) any { return r.name }},
+		{Name: "failed", Doc: "calls that failed", Value: func(r fileRow) any { return r.FailedCalls }},
+		{Name: "library calls", Doc: "calls that the MPI library made for itself", Value: func(r fileRow) any { return r.MPILibraryCalls }},
+		{Name: "by", MinTerminalWidth: 1, Doc: "interface", Value: func(r fileRow) any { return r.by }},
+		{Name: "file", Unit: show.UnitWord, MinTerminalWidth: 1, Doc: "path", Value: func(r fileRow) any { return r.name }},
 	}
 }
 
@@ -161,9 +161,9 @@ func printFiles(w io.Writer, rep *files.Report, v show.View, ranks, timed bool) 
 		columns[0].KeyOverride = who
 	}
 	if !plain {
-		columns = slices.DeleteFunc(columns, func(c show.Column[fileRow]) bool { return c.MinWidth == 0 || c.Name == "by" && !several })
+		columns = slices.DeleteFunc(columns, func(c show.Column[fileRow]) bool { return c.MinTerminalWidth == 0 || c.Name == "by" && !several })
 	}
-	if err := show.PrintRows(w, rows, v, columns.Cells); err != nil {
+	if err := show.PrintRows(w, rows, v, columns.AddCells); err != nil {
 		return err
 	}
 	show.WriteOmitted(w, more)
@@ -183,7 +183,7 @@ func printSlowest(w io.Writer, rep *files.Report, timed bool) {
 	var slow files.SlowestCall
 	failed := uint64(0)
 	for _, f := range rep.Files {
-		failed += f.Total.Failed
+		failed += f.Total.FailedCalls
 		if s := f.Total.Slowest; s.Ns > slow.Ns {
 			slow = s
 		}
@@ -234,5 +234,5 @@ func filesJSON(rep *files.Report, timed bool) any {
 		LeftFiles int                  `json:"left_out_files"`
 		LeftCalls uint64               `json:"left_out_calls"`
 		Files     show.Table[fileJSON] `json:"files"`
-	}{files.SizeBounds, rep.TimesKind.String(), rep.Folder, rep.OmittedFiles, rep.OmittedCalls, show.Table[fileJSON]{Rows: rows, Columns: columns}}
+	}{files.AccessSizeBounds, rep.TimesKind.String(), rep.StartFolder, rep.OmittedFiles, rep.OmittedCalls, show.Table[fileJSON]{Rows: rows, Columns: columns}}
 }

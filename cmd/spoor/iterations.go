@@ -48,20 +48,20 @@ func iterationTable(rows []when.RowTimes) show.Table[when.RowTimes] {
 	ns := func(name, doc string, of func(p when.RowTimes) int64) show.Column[when.RowTimes] {
 		return show.Column[when.RowTimes]{Name: name, Unit: show.UnitNs, Doc: doc, Value: func(p when.RowTimes) any { return of(p) }}
 	}
-	state := func(i int) func(p when.RowTimes) int64 { return func(p when.RowTimes) int64 { return p.Ns[i] } }
+	state := func(i int) func(p when.RowTimes) int64 { return func(p when.RowTimes) int64 { return p.NsByState[i] } }
 	return show.Table[when.RowTimes]{Rows: rows, Columns: show.Columns[when.RowTimes]{
 		{Name: "ranks", Unit: show.UnitWord, Doc: "a rank, or some in the mean", Value: func(p when.RowTimes) any {
 			if p.Ranks == 1 {
-				return fmt.Sprint(p.First)
+				return fmt.Sprint(p.FirstRank)
 			}
-			return fmt.Sprintf("%d-%d", p.First, p.First+p.Ranks-1)
+			return fmt.Sprintf("%d-%d", p.FirstRank, p.FirstRank+p.Ranks-1)
 		}},
-		ns("computing", "outside of MPI, with a processor", state(trace.WhenComputing)),
-		ns("waiting", "for other ranks", state(trace.WhenWaiting)),
+		ns("computing", "outside of MPI, with a processor", state(trace.WhenStateComputing)),
+		ns("waiting", "for other ranks", state(trace.WhenStateWaiting)),
 		ns("in MPI", "otherwise", func(p when.RowTimes) int64 { return p.MPINs }),
-		ns("files", "in calls on files", state(trace.WhenFiles)),
-		ns("no processor", "ready to compute", state(trace.WhenReady)),
-		ns("other", "in the recorder, or while tracing was off", state(trace.WhenOther)),
+		ns("files", "in calls on files", state(trace.WhenStateFileIO)),
+		ns("no processor", "ready to compute", state(trace.WhenStateRunnable)),
+		ns("other", "in the recorder, or while tracing was off", state(trace.WhenStateAside)),
 	}}
 }
 
@@ -88,13 +88,13 @@ func printIterations(cmd *cobra.Command, r *trace.Reader, o *output, where *plac
 		WithinNs int64                     `json:"within_ns"` // largest error of the times in rows
 		Rows     show.Table[when.RowTimes] `json:"rows"`
 		Findings []efficiency.Finding      `json:"findings"`
-	}{first, end, whole, int64(end-first) * x.IterationNs(0.5), x.LevelNs, table, here}, func(w io.Writer) {
+	}{first, end, whole, int64(end-first) * x.IterationQuantileNs(0.5), x.LevelNs, table, here}, func(w io.Writer) {
 		which := fmt.Sprintf("iteration %d", first)
 		if end-first > 1 {
 			which = fmt.Sprintf("iterations %d to %d", first, end-1)
 		}
 		fmt.Fprintf(w, "%s of %s: %s; %s in the median\n", which, show.FormatGrouped(x.Loop.Iterations), show.FormatDuration(float64(whole)),
-			show.FormatDuration(float64(int64(end-first)*x.IterationNs(0.5))))
+			show.FormatDuration(float64(int64(end-first)*x.IterationQuantileNs(0.5))))
 		together := ""
 		if x.IterationsPerColumn > 1 {
 			together = fmt.Sprintf(", kept for %d iterations at a time", x.IterationsPerColumn)
@@ -126,5 +126,5 @@ func iterationsText(x *trace.When) string {
 	if worst.Count > 1 {
 		which += " to " + show.FormatGrouped(worst.First+worst.Count-1)
 	}
-	return fmt.Sprintf("%s; slowest %s, %s", strings.Join(parts, ", "), which, show.FormatDuration(float64(worst.Ns)))
+	return fmt.Sprintf("%s; slowest %s, %s", strings.Join(parts, ", "), which, show.FormatDuration(float64(worst.MeanNs)))
 }

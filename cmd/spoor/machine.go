@@ -160,10 +160,10 @@ func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	if result.Noise != "" {
-		return errors.New(result.Noise)
+	if result.NoiseErrorText != "" {
+		return errors.New(result.NoiseErrorText)
 	}
-	m, err := machine.ParseMachine("measured", []byte(result.Machine))
+	m, err := machine.ParseMachine("measured", []byte(result.MachineText))
 	if err != nil {
 		return err
 	}
@@ -172,18 +172,18 @@ func measureMachine(cmd *cobra.Command, o machineOptions, args []string) error {
 			fmt.Fprintln(cmd.ErrOrStderr(), "spoor: what tracing costs")
 		}
 		task = machine.MeasureTask{MaxMessageBytes: o.most, TracedCalls: talks}
-		if m.TracingCost, err = recorderCost(filepath.Join(dir, "t.spoor"), result.LocalNs, measure); err != nil {
+		if m.TracingCost, err = recorderCost(filepath.Join(dir, "t.spoor"), result.LocalCallNs, measure); err != nil {
 			return err
 		}
 	}
-	m.Name = cmp.Or(o.name, result.Seats[0].Host)
+	m.Name = cmp.Or(o.name, result.RankBindings[0].Host)
 	library, _, _ := strings.Cut(strings.Join(strings.Fields(result.Library), " "), ", package")
 	if strings.HasPrefix(library, "Open MPI") {
-		m.Algorithms = machine.OpenMPIAlgorithms
+		m.CollectiveAlgorithms = machine.OpenMPIAlgorithms
 	}
 	m.FiguresSource = fmt.Sprintf("spoor machine measure %s, %s", strings.Join(args, " "), time.Now().UTC().Format(time.DateOnly))
-	comment := fmt.Sprintf("Measured on %s with %s.", result.Seats[0].Host, units72(library))
-	return writeWhole(o.out, true, func(w io.Writer) error { _, err := w.Write(m.Text(comment)); return err })
+	comment := fmt.Sprintf("Measured on %s with %s.", result.RankBindings[0].Host, units72(library))
+	return writeWhole(o.out, true, func(w io.Writer) error { _, err := w.Write(m.FileText(comment)); return err })
 }
 
 // fileIn makes an empty file with a new name in a folder, and returns its path.

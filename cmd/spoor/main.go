@@ -91,7 +91,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "spoor: %s%s\nusage: %s\nsee: %s --help\n", verbPrefix(usage.cmd), show.WithoutMiddle(err.Error()), usage.cmd.UseLine(), usage.cmd.CommandPath())
+		fmt.Fprintf(stderr, "spoor: %s%s\nusage: %s\nsee: %s --help\n", verbPrefix(usage.cmd), show.ElideMiddle(err.Error()), usage.cmd.UseLine(), usage.cmd.CommandPath())
 		return 2
 	}
 	complain(cmd, err)
@@ -266,5 +266,5 @@ func verbs() []verbGroup {
 // complain prints an error as a message. It doesn't end the verb.
 func complain(cmd *cobra.Command, err error) {
 	// Errors of package trace name the file, so the package's name is left out.
-	fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s%s\n", verbPrefix(cmd), show.WithoutMiddle(strings.TrimPrefix(err.Error(), "trace: ")))
+	fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s%s\n", verbPrefix(cmd), show.ElideMiddle(strings.TrimPrefix(err.Error(), "trace: ")))
 }

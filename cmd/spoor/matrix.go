@@ -62,7 +62,7 @@ const textRows = 16
 
 func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(o.out), "."))
-	if o.out == "" || sections.SpecialFile(o.out) != "" { // a device or FIFO has no suffix that says the format
+	if o.out == "" || sections.SpecialFileKind(o.out) != "" { // a device or FIFO has no suffix that says the format
 		format = "txt"
 		if o.json {
 			format = "json"
@@ -100,7 +100,7 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 		u = matrix.MeasureMessages
 	}
 	if fits {
-		m = m.FitWidth(u, terminalWidth(cmd))
+		m = m.FitTextWidth(u, terminalWidth(cmd))
 	}
 	write := func(w io.Writer) error { return writeMatrix(w, m, u, format, o) }
 	if o.out == "" {
@@ -112,7 +112,7 @@ func runMatrix(cmd *cobra.Command, r *trace.Reader, o matrixOptions) error {
 // writeWhole has write make a file. The file appears under its name only when it is complete; devices and FIFOs are
 // written directly.
 func writeWhole(path string, force bool, write func(io.Writer) error) error {
-	switch sections.SpecialFile(path) {
+	switch sections.SpecialFileKind(path) {
 	case "device", "FIFO":
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
@@ -173,8 +173,8 @@ func printMatrix(out io.Writer, m *matrix.Matrix, u matrix.Measure, o matrixOpti
 	if m.UnsizedMessages > 0 {
 		fmt.Fprintf(out, "%s of datatypes whose size is not known count with no bytes\n", show.FormatPlural(m.UnsizedMessages, "message"))
 	}
-	if m.UnknownCalls > 0 {
-		fmt.Fprintf(out, "left out: %s whose partners are not known\n", show.FormatPlural(m.UnknownCalls, "call"))
+	if m.UnknownPartnerCalls > 0 {
+		fmt.Fprintf(out, "left out: %s whose partners are not known\n", show.FormatPlural(m.UnknownPartnerCalls, "call"))
 	}
 }
 
@@ -219,17 +219,17 @@ type matrixEntry struct {
 func jsonMatrix(m *matrix.Matrix, o matrixOptions) matrixJSON {
 	j := matrixJSON{
 		Counted: o.counted(), Ranks: m.Ranks, Bin: m.RanksPerRow, Total: m.Total, Elsewhere: m.ToElsewhere, Unsized: m.UnsizedMessages,
-		Unknown: m.UnknownCalls, Sizes: []sizesJSON{}, Cells: []matrixEntry{},
+		Unknown: m.UnknownPartnerCalls, Sizes: []sizesJSON{}, Cells: []matrixEntry{},
 	}
-	for i, c := range m.Sizes {
+	for i, c := range m.SizeHistogram {
 		if c.Messages > 0 {
-			least, most := matrix.BucketRange(i)
+			least, most := matrix.SizeBinRange(i)
 			j.Sizes = append(j.Sizes, sizesJSON{least, most, c})
 		}
 	}
 	for i, row := range m.Rows() {
 		for _, e := range row {
-			j.Cells = append(j.Cells, matrixEntry{i, e.To, e.Cell})
+			j.Cells = append(j.Cells, matrixEntry{i, e.Column, e.Cell})
 		}
 	}
 	return j

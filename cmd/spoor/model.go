@@ -129,7 +129,7 @@ func (o *reduceOptions) file(stderr io.Writer, path, out string, force bool) (na
 
 // ordered reports whether the reduction changed calls such as MPI_Waitsome so that requests complete in the order in
 // which they are passed.
-func ordered(x *reduce.ReducedTrace) bool { return x.Content.Meta[trace.MetaNote+".order"] != "" }
+func ordered(x *reduce.ReducedTrace) bool { return x.Content.Meta[trace.MetaNotePrefix+".order"] != "" }
 
 // thinnedText summarises which sizes a reduction merged, and which trip counts and messages it made synthetic.
 func thinnedText(x *reduce.ReducedTrace) string {
@@ -143,14 +143,14 @@ func thinnedText(x *reduce.ReducedTrace) string {
 		to += len(t.Bins)
 	}
 	if sizes > 0 {
-		parts = append(parts, fmt.Sprintf("%s became %d (tolerance %s)", show.FormatPlural(sizes, "size"), to, toleranceText(x.Content.MergedSizes[0].Precision)))
+		parts = append(parts, fmt.Sprintf("%s became %d (tolerance %s)", show.FormatPlural(sizes, "size"), to, toleranceText(x.Content.MergedSizes[0].PrecisionPercent)))
 	}
 	if d := x.Content.SyntheticLoops; d != nil {
 		for _, f := range d.Families {
 			runs += f.LoopRuns
 			bins += len(f.Bins)
 		}
-		parts = append(parts, fmt.Sprintf("trip counts of %s of loops are synthetic, of %d values (tolerance %s, seed %d)", show.FormatPlural(runs, "run"), bins, toleranceText(d.Families[0].Precision), d.Seed))
+		parts = append(parts, fmt.Sprintf("trip counts of %s of loops are synthetic, of %d values (tolerance %s, seed %d)", show.FormatPlural(runs, "run"), bins, toleranceText(d.Families[0].PrecisionPercent), d.Seed))
 	}
 	if list := x.Content.SyntheticMessages; list != nil {
 		intervals, messages := uint64(0), uint64(0)

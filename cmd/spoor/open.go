@@ -25,7 +25,7 @@ func openTrace(path string) (*trace.Reader, error) {
 		return nil, fmt.Errorf("%s: a directory, not a trace", path)
 	}
 	r, err := trace.Open(path)
-	if err == nil && r.Meta()[extrapolate.LeftOutKey] != "" {
+	if err == nil && r.Meta()[extrapolate.OmittedCallsKey] != "" {
 		fmt.Fprintf(os.Stderr, "spoor: %s lacks calls that could not be determined: sums are too small; spoor info says which\n", path)
 	}
 	return r, err

@@ -66,7 +66,7 @@ func TestPages(t *testing.T) {
 func columnsTable() string {
 	var b strings.Builder
 	b.WriteString("| column | meaning |\n|---|---|\n")
-	for _, h := range sites.MeasureColumns(sites.KnownFacts{Times: true, Waits: true}).Headings() {
+	for _, h := range sites.MeasureColumns(sites.KnownFacts{HasTimes: true, HasWaits: true}).Headings() {
 		fmt.Fprintf(&b, "| %s | %s |\n", h.Name, h.Doc)
 	}
 	return b.String()

@@ -123,7 +123,7 @@ func runRSD(cmd *cobra.Command, r *trace.Reader, o *rsdOptions) error {
 	} else {
 		nests, err = rsd.BySites(r, whole)
 	}
-	if errors.Is(err, rsd.ErrWide) {
+	if errors.Is(err, rsd.ErrTooFewLoops) {
 		return fmt.Errorf("%s: %w: try a higher --tolerance, or --align sites", r.Name(), err)
 	} else if err != nil {
 		return err
@@ -156,7 +156,7 @@ type synthesis struct {
 	tripCounts, partners, order bool
 	seed                        uint64
 
-	who     *partners.Drawer
+	who     *partners.PartnerDrawer
 	ordered bool // --order was given, but changes nothing: requests complete in that order already
 }
 
@@ -202,7 +202,7 @@ func (s *synthesis) add(r *trace.Reader, o *reduce.Options, progress func(ranks 
 	if s.tripCounts {
 		precision := o.PrecisionPercent
 		o.NewTripCountDrawer = func(r *trace.Reader) reduce.TripCountDrawer {
-			return rounds.New(r, rounds.Options{Precision: precision, Seed: s.seed})
+			return rounds.New(r, rounds.Options{PrecisionPercent: precision, Seed: s.seed})
 		}
 	}
 	from := r
@@ -230,13 +230,13 @@ func (s *synthesis) stays(x *reduce.ReducedTrace) (list []string) {
 	if s.ordered {
 		list = append(list, "the order of requests stays: it is that of their arrays, or another call lies between")
 	}
-	if d, ok := x.TripCountDrawer.(*rounds.Drawer); ok {
-		if text := keptText(d.Kept(), "of", "run"); text != "" {
+	if d, ok := x.TripCountDrawer.(*rounds.TripCountDrawer); ok {
+		if text := keptText(d.KeptReasons(), "of", "run"); text != "" {
 			list = append(list, "trip counts that stay: "+text)
 		}
 	}
 	if s.who != nil {
-		kept := s.who.Kept()
+		kept := s.who.KeptReasons()
 		if x.PartnersNotWorthwhile {
 			kept = append(kept, reduce.KeptReason{Why: "the trace would be no smaller"})
 		}
@@ -351,7 +351,7 @@ func writeCoded(cmd *cobra.Command, r *trace.Reader, o *codecOptions) error {
 	if o.Mode = timing.Mode(o.codecs[0]); !slices.Contains(timing.Modes, o.Mode) {
 		return &usageError{cmd, fmt.Errorf("--codec %s is for comparison; traces have no times in it", o.Mode)}
 	}
-	if len(o.errors) > 0 && !o.Mode.Lossy() {
+	if len(o.errors) > 0 && !o.Mode.IsLossy() {
 		return &usageError{cmd, fmt.Errorf("--error: %s is exact", o.Mode)}
 	}
 	p := newProgress(cmd.ErrOrStderr(), "ranks coded", r.Ranks())
@@ -511,7 +511,7 @@ func scheduleOf(path string) (*goal.Schedule, error) {
 		return nil, err
 	}
 	defer r.Close()
-	calls, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, PerMember: true})
+	calls, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, FindBytesPerMember: true})
 	if err != nil {
 		return nil, err
 	}

@@ -91,7 +91,9 @@ func (p *places) function(frame trace.Site) string {
 	return ""
 }
 
-func (p *places) of(s trace.Site) symbolise.Place { return p.s.CallAt(s.Module, s.BuildID, s.Offset) }
+func (p *places) of(s trace.Site) symbolise.Place {
+	return p.s.PlaceOfReturnOffset(s.Module, s.BuildID, s.Offset)
+}
 
 // called returns the place of a call in a call stack: of an MPI function, or of a function around it. The place
 // includes functions that are missing in the stack because of tail calls.
@@ -162,7 +164,7 @@ func (p *places) tree(r *trace.Reader) (o calltree.Options, err error) {
 // complain prints why places have no function or line (e.g. a changed binary), and why loops aren't those of the
 // machine code.
 func (p *places) complain(cmd *cobra.Command) {
-	for _, note := range p.s.Notes() {
+	for _, note := range p.s.ImprecisionNotes() {
 		complain(cmd, errors.New(note))
 	}
 	if p.late {

@@ -127,7 +127,7 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 		return err
 	}
 	if !o.byRank {
-		if err := known(show.SortRows(f.Rows, o.sort, f.Columns().Cells)); err != nil {
+		if err := known(show.SortRows(f.Rows, o.sort, f.Columns().AddCells)); err != nil {
 			return wrongColumn(cmd, err)
 		}
 		o.sort = ""
@@ -138,14 +138,14 @@ func runFlat(cmd *cobra.Command, r *trace.Reader, o profileOptions) error {
 			if !o.top.UserChosen {
 				v.MaxRows = 0
 			}
-			return known(show.Table[sums.RankSums]{Rows: f.PerRank, Columns: f.RankColumns()}.Print(w, v))
+			return known(show.Table[sums.RankSums]{Rows: f.RankRows, Columns: f.RankColumns()}.Print(w, v))
 		})
 	}
 	return o.print(cmd, f, func(w io.Writer) { f.Text(w, o.top, terminalWidth(cmd)) }, func(w io.Writer, v show.View) error {
 		if !v.CSV {
 			f.WriteHead(w)
 		}
-		return known(show.PrintRows(w, f.Rows, v, f.Columns().Cells))
+		return known(show.PrintRows(w, f.Rows, v, f.Columns().AddCells))
 	})
 }
 

@@ -77,9 +77,9 @@ More: docs/proxy.md`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.dir, "output", "o", "", "write to this `folder` (default NAME-proxy)")
-	f.StringVar(&o.Compute, "compute", "none", "`how`: let the time between calls pass: sleep, spin or none")
+	f.StringVar(&o.GapAction, "compute", "none", "`how`: let the time between calls pass: sleep, spin or none")
 	f.StringVar(&o.times, "compute-times", "histogram", "`kind` of time before a call: random, from its histogram; mean of its call path; or all, call by call")
-	f.BoolVar(&o.RecordedOrder, "recorded-order", false, "complete requests in the recorded order, also where that follows no rule")
+	f.BoolVar(&o.KeepRecordedOrder, "recorded-order", false, "complete requests in the recorded order, also where that follows no rule")
 	f.BoolVar(&o.AllowPartial, "partial", false, "leave out calls that cannot be made again; for a dead program, go as far as it came")
 	f.StringVar(&o.mpi, "mpi", "", "write it for this `MPI`: mpich, openmpi, abi (default: that of the trace)")
 	loopsFlag(f, &o.loops)
@@ -91,14 +91,14 @@ More: docs/proxy.md`,
 }
 
 // computeTimes maps the values of --compute-times to how a proxy computes the time between calls.
-var computeTimes = map[string]proxy.GapModel{"histogram": proxy.GapsDrawn, "mean": proxy.GapsMean, "all": proxy.GapsFollowed}
+var computeTimes = map[string]proxy.GapModel{"histogram": proxy.GapsDrawn, "mean": proxy.GapsMean, "all": proxy.GapsRecorded}
 
 func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
 	r := list[0]
 	if err := o.check(cmd.Flags()); err != nil {
 		return &usageError{cmd, err}
 	}
-	if f := cmd.Flags(); f.Changed("compute-times") || o.Compute != "none" {
+	if f := cmd.Flags(); f.Changed("compute-times") || o.GapAction != "none" {
 		if err := r.RequireTimes(); err != nil {
 			return err
 		}
@@ -133,13 +133,13 @@ func runProxy(cmd *cobra.Command, o proxyOptions, list []*trace.Reader) error {
 
 // check checks the flags, and sets GapModel from --compute-times.
 func (o *proxyOptions) check(f *pflag.FlagSet) error {
-	if o.scale && (o.loops != loopsFromCode || o.AllowPartial || o.RecordedOrder || f.Changed("compute-times")) {
+	if o.scale && (o.loops != loopsFromCode || o.AllowPartial || o.KeepRecordedOrder || f.Changed("compute-times")) {
 		return errors.New("--scalable goes without --loops-from, --compute-times, --partial and --recorded-order")
 	}
-	switch o.Compute {
+	switch o.GapAction {
 	case "sleep", "spin", "none":
 	default:
-		return fmt.Errorf("--compute %s: sleep, spin or none", o.Compute)
+		return fmt.Errorf("--compute %s: sleep, spin or none", o.GapAction)
 	}
 	if err := checkLoops(o.loops); err != nil {
 		return err
@@ -205,7 +205,7 @@ func (o *proxyOptions) generate(list []*trace.Reader) (*proxy.Program, error) {
 func (o *proxyOptions) print(cmd *cobra.Command, p *proxy.Program, ranks int) error {
 	out := cmd.OutOrStdout()
 	if o.json && o.scale {
-		return writeJSON(out, map[string]any{"folder": o.dir, "lines": p.Lines, "parameters": p.TableValues})
+		return writeJSON(out, map[string]any{"folder": o.dir, "lines": p.Lines, "parameters": p.UndeterminedValues})
 	}
 	if o.json {
 		return writeJSON(out, map[string]any{
@@ -217,7 +217,7 @@ func (o *proxyOptions) print(cmd *cobra.Command, p *proxy.Program, ranks int) er
 	}
 	if o.scale {
 		fmt.Fprintf(out, "%s: proxy.c with %s, %s that the traces don't determine; make -C %s && mpiexec -n N %s\n", o.dir, show.FormatPlural(p.Lines, "line"),
-			show.FormatPlural(p.TableValues, "value"), o.dir, filepath.Join(o.dir, "proxy"))
+			show.FormatPlural(p.UndeterminedValues, "value"), o.dir, filepath.Join(o.dir, "proxy"))
 		return nil
 	}
 	fmt.Fprintf(out, "%s: proxy.c with %s, %s; make -C %s && mpiexec -n %d %s\n", o.dir, show.FormatPlural(p.Lines, "line"),

@@ -162,7 +162,7 @@ func writeWorld(w *recover.World, name string, force bool, of []string) (recover
 		return recovered{}, err
 	}
 	for tag, value := range deliver.TagsByName(of) {
-		c.Meta[trace.MetaTag+tag] = value
+		c.Meta[trace.MetaRunTagPrefix+tag] = value
 	}
 	if err := sections.WriteFile(name, c, force); err != nil {
 		return recovered{}, err
@@ -206,10 +206,10 @@ func ended(e *recover.Ending) string {
 	if e.Alive {
 		return "still running"
 	}
-	if e.End == sums.Unfinished {
+	if e.EndState == sums.EndUnfinished {
 		return "ended without MPI_Finalize"
 	}
-	return e.End
+	return e.EndState
 }
 
 func printEnding(w io.Writer, e *recover.Ending) {
@@ -217,12 +217,12 @@ func printEnding(w io.Writer, e *recover.Ending) {
 	if e.Host != "" {
 		fmt.Fprintf(w, " on %s, process %d", e.Host, e.PID)
 	}
-	if e.End == sums.Unfinished && e.SpanNs > 0 {
+	if e.EndState == sums.EndUnfinished && e.SpanNs > 0 {
 		fmt.Fprintf(w, ", %s after its first call", show.FormatDuration(float64(e.SpanNs)))
 	}
 	fmt.Fprintln(w)
 	for _, l := range e.Threads {
-		if e.End == sums.Finished {
+		if e.EndState == sums.EndFinished {
 			break
 		}
 		where := "after"
@@ -247,7 +247,7 @@ func printTally(w io.Writer, list []recover.Ending) {
 	for i := range list {
 		e := &list[i]
 		key := ended(e)
-		if e.End == sums.Unfinished && len(e.Threads) > 0 {
+		if e.EndState == sums.EndUnfinished && len(e.Threads) > 0 {
 			l := e.Threads[0]
 			where := " after "
 			if l.NotReturned {

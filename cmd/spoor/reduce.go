@@ -170,13 +170,13 @@ type mergedSizes struct {
 func mergedOf(list []trace.MergedSizes) []mergedSizes {
 	out := []mergedSizes{}
 	for _, t := range list {
-		m := mergedSizes{Precision: t.Precision, Kept: t.UnmergedCalls, distribution: distributionOf(t.Least, t.Most, t.Bins)}
+		m := mergedSizes{Precision: t.PrecisionPercent, Kept: t.UnmergedCalls, distribution: distributionOf(t.Least, t.Most, t.Bins)}
 		for _, b := range t.Bins {
 			m.Merged += b.Count
 		}
 		var names []string
 		for _, id := range t.Functions {
-			if c, ok := mpi.ByID(id); ok {
+			if c, ok := mpi.CallByID(id); ok {
 				names = append(names, c.Name)
 			}
 		}

@@ -53,7 +53,7 @@ const (
 func newReplay() *cobra.Command { return newReplayOf(recordedReceives) }
 
 func newReplayOf(receives string) *cobra.Command {
-	o := replayOptions{speed: 1, pace: string(replay.PaceLine), timeout: 5 * time.Minute, receives: receives, mostCalls: 20_000_000}
+	o := replayOptions{speed: 1, pace: string(replay.PaceOriginalTimes), timeout: 5 * time.Minute, receives: receives, mostCalls: 20_000_000}
 	cmd := &cobra.Command{
 		Use:   "replay [flags] [TRACE]",
 		Short: "Run the MPI calls of a trace again on a real MPI, with the same timing",
@@ -126,7 +126,7 @@ func runReplay(cmd *cobra.Command, o replayOptions, path string) error {
 		return err
 	}
 	j := &replayJob{replayOptions: o, path: path, r: r}
-	if j.runner, err = findRunner(o, r.Meta()[trace.MetaMPI]); err != nil {
+	if j.runner, err = findRunner(o, r.Meta()[trace.MetaMPIFlavour]); err != nil {
 		return err
 	}
 	if j.replayer, j.dir, err = findReplayer(); err != nil {
@@ -166,7 +166,7 @@ func (o *replayOptions) fit(cmd *cobra.Command, r *trace.Reader) error {
 		}
 		o.noCompute = true
 	}
-	program, library, err := reissue.HasFiles(r)
+	program, library, err := reissue.HasFileCalls(r)
 	switch {
 	case err != nil:
 		return err
@@ -182,7 +182,7 @@ func (o *replayOptions) fit(cmd *cobra.Command, r *trace.Reader) error {
 
 // asRecorded reports whether each send of the replay is received by the same call as in the trace. That may not be so
 // if receives are derived, or if the traced program didn't end.
-func (j *replayJob) asRecorded() bool { return !j.cfg.Derived && !j.partial }
+func (j *replayJob) asRecorded() bool { return !j.cfg.DeriveReceives && !j.partial }
 
 // checkTrace returns an error if a trace can't be replayed.
 func (j *replayJob) checkTrace(stderr io.Writer) error {
@@ -196,12 +196,12 @@ func (j *replayJob) checkTrace(stderr io.Writer) error {
 	}
 	if len(obstacles) > 0 {
 		err := refuse(stderr, obstacles)
-		if slices.ContainsFunc(obstacles, reissue.Obstacle.AtEnd) {
+		if slices.ContainsFunc(obstacles, reissue.Obstacle.IsAtStreamEnd) {
 			err = fmt.Errorf("%w; --partial goes as far as the program came", err)
 		}
 		return err
 	}
-	if j.cfg.Derived {
+	if j.cfg.DeriveReceives {
 		if err := j.checkOrder(j.r, target); err != nil {
 			return err
 		}
@@ -234,10 +234,10 @@ func (j *replayJob) obstacles(target reissue.TargetMPI) ([]reissue.Obstacle, err
 		if j.cfg.StreamEnds, err = reissue.FindStreamEnds(j.r); err != nil {
 			return nil, fmt.Errorf("%s: %w", j.path, err)
 		}
-		list = slices.DeleteFunc(list, reissue.Obstacle.AtEnd)
+		list = slices.DeleteFunc(list, reissue.Obstacle.IsAtStreamEnd)
 	}
-	if j.cfg.Derived {
-		more, err := replay.DeriveObstacles(j.r)
+	if j.cfg.DeriveReceives {
+		more, err := replay.DerivedReceiveObstacles(j.r)
 		if err != nil {
 			return nil, err
 		}
@@ -253,7 +253,7 @@ func (j *replayJob) run(cmd *cobra.Command) (wall time.Duration, err error) {
 		return 0, err
 	}
 	vars := []launch.EnvVar{{Name: replay.ConfigVariable, Value: file}}
-	args := j.runner.Args(j.r.Ranks(), j.replayer)
+	args := j.runner.CommandLine(j.r.Ranks(), j.replayer)
 	began := time.Now()
 	code, err := startReplay(cmd, j.replayOptions, j.runner.Launcher, args, vars)
 	wall = time.Since(began)
@@ -261,7 +261,7 @@ func (j *replayJob) run(cmd *cobra.Command) (wall time.Duration, err error) {
 		return wall, err
 	}
 	if j.asRecorded() {
-		if err := hang.CheckMissingCalls(j.r, true, nil); errors.Is(err, hang.ErrMissing) {
+		if err := hang.CheckMissingCalls(j.r, true, nil); errors.Is(err, hang.ErrMissingCalls) {
 			return wall, fmt.Errorf("%s: %w; the replay ended with code %d", j.path, err, code)
 		}
 	}
@@ -279,8 +279,8 @@ func (o replayOptions) checkOrder(r *trace.Reader, target reissue.TargetMPI) err
 		return fmt.Errorf("each rank would go through all %s calls; --most-calls %d allows it", show.FormatGrouped(calls), calls)
 	}
 	s, err := replay.SummariseOrder(r)
-	if err == nil && s.Largest > math.MaxInt32 && !target.HasFunction(replay.LargeReceiveName) {
-		err = fmt.Errorf("the largest message has %d bytes, and this MPI has no %s", s.Largest, replay.LargeReceiveName)
+	if err == nil && s.MaxMessageBytes > math.MaxInt32 && !target.HasFunction(replay.LargeReceiveName) {
+		err = fmt.Errorf("the largest message has %d bytes, and this MPI has no %s", s.MaxMessageBytes, replay.LargeReceiveName)
 	}
 	if err != nil {
 		return fmt.Errorf("receives can't be derived: %w", err)
@@ -294,7 +294,7 @@ func totalCalls(r *trace.Reader) (calls uint64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		calls += k.Total()
+		calls += k.TotalCallCount()
 	}
 	return calls, nil
 }
@@ -359,7 +359,7 @@ func (o replayOptions) config(path, dir string, runner *launch.Runner) (*replay.
 		return nil, err
 	}
 	cfg := &replay.ReplayConfig{
-		Trace: abs, Libraries: runner.Libraries, Reports: dir, Timeout: o.timeout, Derived: o.receives == derivedReceives,
+		Trace: abs, Libraries: runner.Libraries, ReportFolder: dir, Timeout: o.timeout, DeriveReceives: o.receives == derivedReceives,
 		Options: replay.Options{Speed: o.speed, NoCompute: o.noCompute, Pace: replay.Pace(o.pace)},
 	}
 	switch {
@@ -381,9 +381,9 @@ func (o replayOptions) config(path, dir string, runner *launch.Runner) (*replay.
 // probe asks spoor-replay which MPI it runs on, and which of the functions that the trace calls the MPI has.
 func probe(replayer, dir string, cfg replay.ReplayConfig, r *trace.Reader) (reissue.TargetMPI, error) {
 	for _, f := range r.Schema() {
-		cfg.Probe = append(cfg.Probe, f.Name)
+		cfg.ProbedFunctions = append(cfg.ProbedFunctions, f.Name)
 	}
-	cfg.Probe = append(cfg.Probe, replay.LargeReceiveName)
+	cfg.ProbedFunctions = append(cfg.ProbedFunctions, replay.LargeReceiveName)
 	file := filepath.Join(dir, "probe")
 	if err := cfg.Write(file); err != nil {
 		return reissue.TargetMPI{}, err

@@ -83,10 +83,10 @@ func readReports(r *trace.Reader, dir string) (*replayReport, error) {
 			return nil, fmt.Errorf("report of rank %d: %w", rank, err)
 		}
 		p := procs.At(rank)
-		span, of := p.SpanNs+p.TracingOffNs(), spent[rank]
+		span, of := p.FirstThreadNs+p.FirstThreadTracingOffNs(), spent[rank]
 		x.Original = replayTimes{
 			Wall: span, MPI: int64(of.MPI.Ns), MPIWithin: int64(of.MPI.ErrorNs), Compute: int64(of.Compute.Ns), ComputeWithin: int64(of.Compute.ErrorNs),
-			Known: of.MPI.Known && of.Compute.Known,
+			Known: of.MPI.IsOfRank && of.Compute.IsOfRank,
 		}
 		rep.Original = max(rep.Original, span)
 		rep.Ranks = append(rep.Ranks, x)

@@ -227,8 +227,8 @@ func writeSomewhere(stderr io.Writer, processes []*recover.Process, o runOptions
 		list, e := writeWorlds(processes, filepath.Join(dir, filepath.Base(out)), false, o.tags)
 		if e == nil {
 			for _, r := range list {
-				fmt.Fprintf(stderr, "spoor: can't write %s: %v; the trace is %s\n", out, deliver.FileSystemReason(err), r.Trace)
-				fmt.Fprintf(stderr, "spoor: bring it home: %s\n", deliver.BringCommand(r.Trace, filepath.Join(filepath.Dir(out), filepath.Base(r.Trace))))
+				fmt.Fprintf(stderr, "spoor: can't write %s: %v; the trace is %s\n", out, deliver.CauseWithoutTempNames(err), r.Trace)
+				fmt.Fprintf(stderr, "spoor: bring it home: %s\n", deliver.MoveTraceCommand(r.Trace, filepath.Join(filepath.Dir(out), filepath.Base(r.Trace))))
 			}
 			return list, nil
 		}
@@ -256,7 +256,7 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 	e.release()
 	if err != nil {
 		fmt.Fprintf(stderr, "spoor: no whole trace: %s %s\n", what, scratch)
-		fmt.Fprintf(stderr, "spoor: which can't be moved to %s: %v\n", shortPath(partial), deliver.FileSystemReason(err))
+		fmt.Fprintf(stderr, "spoor: which can't be moved to %s: %v\n", shortPath(partial), deliver.CauseWithoutTempNames(err))
 		from := []string{scratch}
 		home := recover.PartialFolder(out, scratch)
 		if list, err := recover.ProcessDirs(home); err == nil && len(list) > 0 {
@@ -277,7 +277,7 @@ func complainLeft(stderr io.Writer, dirs []string, out, scratch string, e ending
 		fmt.Fprintf(stderr, "spoor: %s: %s; what they record stays in %s, where %s leads to\n", stillRun(len(alive)), shortList(alive), scratch, name)
 	}
 	if elsewhere == 0 {
-		recover.LinkHosts(partial, scratch)
+		recover.SetPendingHosts(partial, scratch)
 	} else {
 		sayElsewhere(stderr, elsewhere, hostsOf(dirs), partial, scratch, e)
 	}
@@ -293,7 +293,7 @@ const epilogTime = 3 * time.Second
 // sayElsewhere has the launcher collect the records of ranks on other hosts; elsewhere is the number of these ranks. If
 // some remain there, it prints the command that collects them.
 func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scratch string, e ending) {
-	for begin := time.Now(); elsewhere > 0 && launch.SetEpilog(e.args, "") != nil && time.Since(begin) < epilogTime; time.Sleep(50 * time.Millisecond) {
+	for begin := time.Now(); elsewhere > 0 && launch.EpilogVariables(e.args, "") != nil && time.Since(begin) < epilogTime; time.Sleep(50 * time.Millisecond) {
 		if dirs, err := recover.ProcessDirs(partial); err == nil { // Slurm's epilogs may have moved more records here
 			elsewhere = min(elsewhere, ranksElsewhere(dirs))
 		}
@@ -319,13 +319,13 @@ func sayElsewhere(stderr io.Writer, elsewhere int, hosts []string, partial, scra
 		}
 	}
 	if elsewhere == 0 {
-		recover.LinkHosts(partial, scratch)
+		recover.SetPendingHosts(partial, scratch)
 		return
 	}
 	if nodes == nil {
-		recover.LinkHosts(partial, scratch, otherHosts)
+		recover.SetPendingHosts(partial, scratch, otherHosts)
 	} else {
-		recover.LinkHosts(partial, scratch, nodes...)
+		recover.SetPendingHosts(partial, scratch, nodes...)
 	}
 	fmt.Fprintf(stderr, "spoor: %s left nothing here; if they ran on other nodes, copy what is in %s there into %s\n", show.FormatPlural(elsewhere, "rank"), scratch, name)
 	if line = bringCommand(e, scratch, partial, nodes, false); line != nil {
@@ -437,7 +437,7 @@ func explainNothing(stderr io.Writer, e ending, files bool) {
 		why = []string{"the command sets LD_PRELOAD for the ranks, which takes the recorder out of them; set it for spoor, which passes it on: " +
 			"LD_PRELOAD=" + show.QuoteCommand([]string{libraries}) + " spoor run ..."}
 	}
-	if option := launch.WhatKeepsEnvironment(e.args); option != "" && e.code == 0 {
+	if option := launch.WhatBlocksEnvironment(e.args); option != "" && e.code == 0 {
 		why = []string{option + " keeps the environment, and with it the recorder, from the ranks; give srun --export=ALL, or try: srun ... spoor run " + e.program}
 	}
 	fmt.Fprintf(stderr, "spoor: nothing was recorded of %s\n", e.program)

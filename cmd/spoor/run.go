@@ -119,16 +119,16 @@ func (o *runOptions) parseTiming() error {
 	switch size, err := parseBytes(o.when); {
 	case o.when == "":
 	case o.when == string(timing.WaitsNever):
-		o.timing.WhenBytes = timing.WhenOff
+		o.timing.WhenSectionBytes = timing.WhenSectionOff
 	case err != nil || size < leastWhen:
 		return fmt.Errorf("--when %s: want a size from %d bytes on, such as 16K, or never", o.when, leastWhen)
 	default:
-		o.timing.WhenBytes = size
+		o.timing.WhenSectionBytes = size
 	}
 	switch b := o.timing.Bins; {
 	case b != 0 && !o.timing.Mode.HasBins():
 		return fmt.Errorf("--bins: only the mode hist has bins, not %s", o.mode)
-	case len(o.errors) > 0 && !o.timing.Mode.Lossy():
+	case len(o.errors) > 0 && !o.timing.Mode.IsLossy():
 		return fmt.Errorf("--error: mode %s has no error; it is for place", o.mode)
 	}
 	return checkBins(&o.timing)
@@ -149,12 +149,12 @@ func checkBins(o *timing.Options) error {
 // function.
 func parseErrors(o *timing.Options, list []string) error {
 	for _, text := range list {
-		if err := o.AddError(text); err != nil {
+		if err := o.AddErrorBound(text); err != nil {
 			return fmt.Errorf("--error: %w", err)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(o.Errors)) {
-		if _, ok := mpi.Lookup(name); !ok {
+	for _, name := range slices.Sorted(maps.Keys(o.FunctionErrorBounds)) {
+		if _, ok := mpi.CallNamed(name); !ok {
 			return fmt.Errorf("--error: MPI has no function %q; spoor profile lists those of a trace", name)
 		}
 	}

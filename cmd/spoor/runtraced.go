@@ -102,7 +102,7 @@ func (o *runOptions) findPlugin() (err error) {
 // splitCommand finds the launcher in a command line, which may come after another command (e.g. timeout 5m mpirun ...).
 func splitCommand(args []string) *tracedJob {
 	j := &tracedJob{args: args, launcher: launch.IdentifyLauncher(args[0])}
-	if n := launch.WrapperWords(args); j.launcher == launch.NoLauncher && 0 < n && n < len(args) {
+	if n := launch.WrapperWordCount(args); j.launcher == launch.NoLauncher && 0 < n && n < len(args) {
 		if inner := launch.IdentifyLauncher(args[n]); inner != launch.NoLauncher {
 			j.before, j.args, j.launcher = args[:n:n], args[n:], inner
 		}
@@ -117,7 +117,7 @@ func (j *tracedJob) prepare(cmd *cobra.Command, o runOptions) (err error) {
 	}
 	if j.launcher == launch.NoLauncher && !o.quiet && isExecutable(j.args[0], o.io.whose != "") {
 		fmt.Fprintf(cmd.ErrOrStderr(), "spoor: %s is not a launcher I know: running it as it is, one rank; did you mean: spoor run mpirun -n 4 %s\n",
-			show.WithoutMiddle(j.args[0]), show.WithoutMiddle(strings.Join(j.args, " ")))
+			show.ElideMiddle(j.args[0]), show.ElideMiddle(strings.Join(j.args, " ")))
 	}
 	if j.out, err = outputPath(o, j.program); err != nil {
 		return err
@@ -166,13 +166,13 @@ func (j *tracedJob) run(cmd *cobra.Command, o runOptions) error {
 func (j *tracedJob) command(o runOptions) (argv, env []string) {
 	vars := append(rankVars(o, j.shim, o.made(j.out), j.scratch), sanitizerVars(j.program)...)
 	if host, err := os.Hostname(); err == nil {
-		vars = append(vars, launch.EnvVar{Name: deliver.ProbedVariable, Value: host})
+		vars = append(vars, launch.EnvVar{Name: deliver.ProbedHostVariable, Value: host})
 	}
 	if j.launcher == launch.NoLauncher && o.io.whose != "" { // a program without MPI may be traced for its files
 		vars = append(vars, launch.EnvVar{Name: "SPOOR_SERIAL", Value: strconv.Itoa(os.Getpid())})
 	}
 	argv, env = launch.CommandLine(j.launcher, j.args, vars)
-	if set := launch.SetEpilog(j.args, ownPath()); set != nil {
+	if set := launch.EpilogVariables(j.args, ownPath()); set != nil {
 		for _, v := range append(set, launch.EnvVar{Name: "SPOOR_SCRATCH", Value: j.scratch}, launch.EnvVar{Name: homeOf, Value: j.out}) {
 			env = append(env, v.Name+"="+v.Value)
 		}

@@ -31,7 +31,7 @@ func history(cmd *cobra.Command, o compareOptions) (worse bool, err error) {
 		return false, fmt.Errorf("%s: no runs with a tag %q", o.database, q.Tag)
 	}
 	err = o.print(cmd, tracks, func(w io.Writer) { printTracks(w, q, tracks) }, nil)
-	return slices.ContainsFunc(tracks, func(t database.RunHistory) bool { return t.FirstWorse != "" }), err
+	return slices.ContainsFunc(tracks, func(t database.RunHistory) bool { return t.FirstWorseTagValue != "" }), err
 }
 
 func printTracks(w io.Writer, q database.TrendQuery, tracks []database.RunHistory) {
@@ -42,11 +42,11 @@ func printTracks(w io.Writer, q database.TrendQuery, tracks []database.RunHistor
 		fmt.Fprintf(w, "%s on %s of %s: %s\n", t.Command, show.FormatPlural(t.Ranks, "rank"), t.Machine, q.Metric)
 		show.WriteText(w, t.Steps, 0, func(c *show.Row, s database.HistoryStep) {
 			verdict := map[string]string{database.VerdictMore: "MORE", database.VerdictLess: "LESS"}[s.Verdict]
-			c.Value("runs", s.Runs).Value("median", quantity(q.Metric, s.Median)).Value("deviation", quantity(q.Metric, s.Deviation))
-			c.Value("change", fmt.Sprintf("%+.1f %%", 100*s.Change)).Value("", verdict).Text(q.Tag, s.Value)
+			c.Value("runs", s.Runs).Value("median", quantity(q.Metric, s.Median)).Value("deviation", quantity(q.Metric, s.ScaledMAD))
+			c.Value("change", fmt.Sprintf("%+.1f %%", 100*s.RelativeChange)).Value("", verdict).Text(q.Tag, s.TagValue)
 		})
-		if t.FirstWorse != "" {
-			fmt.Fprintf(w, "worse from %s=%s on\n", q.Tag, t.FirstWorse)
+		if t.FirstWorseTagValue != "" {
+			fmt.Fprintf(w, "worse from %s=%s on\n", q.Tag, t.FirstWorseTagValue)
 		}
 	}
 }
@@ -107,44 +107,44 @@ const errorless = 0.005
 // scalingTable returns a table with a row for each call site: times of a rank, and the law by which they grow.
 func scalingTable(s *database.Scaling) show.Table[database.SiteGrowth] {
 	type growth = database.SiteGrowth
-	last := s.Ranks[len(s.Ranks)-1]
+	last := s.RankCounts[len(s.RankCounts)-1]
 	var list show.Columns[growth]
 	at := func(ranks int, value func(g growth) any) {
 		list = append(list, show.Column[growth]{Name: "at " + show.FormatGrouped(ranks), Unit: show.UnitNs, Doc: "time of a rank at this number of ranks", Value: value})
 	}
 	measured := func(ranks int) {
 		at(ranks, func(g growth) any {
-			if !slices.Contains(g.Ranks, float64(ranks)) {
+			if !slices.Contains(g.RankCounts, float64(ranks)) {
 				return nil
 			}
-			return g.ValueAt(float64(ranks))
+			return g.MeasuredNsAt(float64(ranks))
 		})
 	}
 	if !s.HasLaws {
-		for _, n := range s.Ranks {
+		for _, n := range s.RankCounts {
 			measured(n)
 		}
 	} else {
 		measured(last)
-		at(s.PredictedRanks, func(g growth) any { return g.Predicted })
+		at(s.PredictedRanks, func(g growth) any { return g.PredictedNsPerRank })
 		list = append(list,
-			show.Column[growth]{Name: "share", Unit: show.UnitFraction, Doc: "its part in the predicted time of all call sites", Value: func(g growth) any { return g.Share }},
-			show.Column[growth]{Name: "times", Doc: "predicted over measured time", Value: func(g growth) any { return g.Factor }, Text: func(g growth) string { return fmt.Sprintf("%.3g", g.Factor) }},
+			show.Column[growth]{Name: "share", Unit: show.UnitFraction, Doc: "its part in the predicted time of all call sites", Value: func(g growth) any { return g.PredictedShare }},
+			show.Column[growth]{Name: "times", Doc: "predicted over measured time", Value: func(g growth) any { return g.PredictedFactor }, Text: func(g growth) string { return fmt.Sprintf("%.3g", g.PredictedFactor) }},
 			show.Column[growth]{Name: "grows as", Doc: "the law", Value: func(g growth) any { return g.GrowthOrder }},
-			show.Column[growth]{Name: "error", Unit: show.UnitFraction, Doc: "how far predictions of measured times were off", Value: func(g growth) any { return g.GrowthLaw.Error }, Text: func(g growth) string { return fmt.Sprintf("%.1f %%", 100*g.GrowthLaw.Error) }})
+			show.Column[growth]{Name: "error", Unit: show.UnitFraction, Doc: "how far predictions of measured times were off", Value: func(g growth) any { return g.GrowthLaw.LeaveOneOutError }, Text: func(g growth) string { return fmt.Sprintf("%.1f %%", 100*g.GrowthLaw.LeaveOneOutError) }})
 	}
 	if s.HasLaws {
 		of := func(name, doc string, value func(g *growth) *database.PredictedValue, text func(v float64) string) {
 			list = append(list, show.Column[growth]{Name: name, Doc: doc, Value: func(g growth) any { return value(&g).Value }, Text: func(g growth) string {
 				x := value(&g)
-				if x.Error < errorless {
+				if x.LeaveOneOutError < errorless {
 					return text(x.Value)
 				}
-				return fmt.Sprintf("%s ± %.0f %%", text(x.Value), 100*x.Error)
+				return fmt.Sprintf("%s ± %.0f %%", text(x.Value), 100*x.LeaveOneOutError)
 			}})
 		}
-		of("calls", "of a rank, at the number of ranks ahead", func(g *growth) *database.PredictedValue { return &g.Calls }, func(v float64) string { return fmt.Sprintf("%.4g", v) })
-		of("bytes", "that a rank sends in them", func(g *growth) *database.PredictedValue { return &g.Bytes }, func(v float64) string { return show.FormatBytes(int64(v)) })
+		of("calls", "of a rank, at the number of ranks ahead", func(g *growth) *database.PredictedValue { return &g.PredictedCallsPerRank }, func(v float64) string { return fmt.Sprintf("%.4g", v) })
+		of("bytes", "that a rank sends in them", func(g *growth) *database.PredictedValue { return &g.PredictedBytesPerRank }, func(v float64) string { return show.FormatBytes(int64(v)) })
 	}
 	list = append(list, show.Column[growth]{Name: "function, call site", Unit: show.UnitWord, Doc: "where", Value: func(g growth) any { return g.Site.String() }})
 	return show.Table[growth]{Rows: s.Sites, Columns: list}
@@ -153,7 +153,7 @@ func scalingTable(s *database.Scaling) show.Table[database.SiteGrowth] {
 // printScaling writes the table of call sites. Except in CSV, it also writes a title, and why some sites have no law.
 func printScaling(w io.Writer, s *database.Scaling, table show.Table[database.SiteGrowth], v show.View) error {
 	if !v.CSV {
-		fmt.Fprintf(w, "%s: time of a rank in each call site, %s of ranks from %d to %d\n", s.App, show.FormatPlural(len(s.Ranks), "number"), s.Ranks[0], s.Ranks[len(s.Ranks)-1])
+		fmt.Fprintf(w, "%s: time of a rank in each call site, %s of ranks from %d to %d\n", s.App, show.FormatPlural(len(s.RankCounts), "number"), s.RankCounts[0], s.RankCounts[len(s.RankCounts)-1])
 	}
 	if err := table.Print(w, v); err != nil {
 		return err

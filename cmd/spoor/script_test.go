@@ -88,7 +88,7 @@ func mktrace(args []string, timeless bool) error {
 		return err
 	}
 	c, err := s.Content(map[string]string{
-		trace.MetaCommand: "./solver 'in put'", trace.MetaMPI: "mpich", trace.MetaLibrary: "MPICH Version:\t4.0.2",
+		trace.MetaCommand: "./solver 'in put'", trace.MetaMPIFlavour: "mpich", trace.MetaMPILibraryVersion: "MPICH Version:\t4.0.2",
 		trace.MetaStart: "1700000000000000000", trace.MetaProducer: "0.0.0",
 	})
 	if err != nil {
@@ -102,7 +102,7 @@ func mktrace(args []string, timeless bool) error {
 // without SHARE, that finding it out would have taken three seconds.
 func mkwaits(args []string) error {
 	if len(args) == 1 {
-		return trace.AddWaits(args[0], &trace.Waits{Status: trace.WaitsTooLong, EstimatedCostNs: 3e9})
+		return trace.AddWaits(args[0], &trace.Waits{Status: trace.WaitsAnalysisTooLong, EstimatedAnalysisNs: 3e9})
 	}
 	share, err := strconv.ParseFloat(args[1], 64)
 	if err != nil {
@@ -121,15 +121,15 @@ func mkwaits(args []string) error {
 	if err != nil {
 		return err
 	}
-	w := &trace.Waits{MaxThreads: 1, RunNs: 1e6, MPINs: 8e5}
+	w := &trace.Waits{MaxThreads: 1, ThreadRunNs: 1e6, MPINs: 8e5}
 	for t := range k.Terminals() {
 		c := k.CallWithoutParams(t)
 		if c.Name() == "MPI_Allreduce" && w.Sites == nil {
-			at := trace.WaitPlace{Function: slices.Index(r.Schema(), c.Func), Site: slices.Index(sites, c.Site) + 1}
+			at := trace.FunctionSiteNumbers{FunctionIndex: slices.Index(r.Schema(), c.Func), SiteNumber: slices.Index(sites, c.Site) + 1}
 			w.Sites = []trace.WaitSite{{
-				WaitPlace: at, Kind: int(waits.WaitAtNxN), Count: 9, WaitedNs: int64(1e6 * share), WaitingRanks: 3, AwaitedRanks: 1,
+				FunctionSiteNumbers: at, Kind: int(waits.WaitAtNxN), Count: 9, WaitedNs: int64(1e6 * share), WaitingRanks: 3, AwaitedRanks: 1,
 				Ranks: []trace.WaitRankNs{{Rank: 0, Ns: int64(5e5 * share)}, {Rank: 1, Ns: int64(25e4 * share)}, {Rank: 2, Ns: int64(25e4 * share)}}, LateRanks: []trace.WaitRankNs{{Rank: 3, Ns: int64(1e6 * share)}},
-				Causes: []trace.WaitCause{{WaitPlace: at, WaitShare: 1, ComputeShare: 0.9}},
+				Causes: []trace.WaitCause{{FunctionSiteNumbers: at, WaitShare: 1, ComputeShare: 0.9}},
 			}}
 		}
 	}
@@ -142,25 +142,25 @@ func mkwhen(args []string) error {
 	if err != nil {
 		return err
 	}
-	none := trace.WaitPlace{Function: -1}
+	none := trace.FunctionSiteNumbers{FunctionIndex: -1}
 	w := &trace.When{Loop: &trace.WhenLoop{BeginsAt: none, Iterations: 10}, ColumnsPerIteration: 1, IterationsPerColumn: 1, LevelNs: 1e6}
 	w.Findings = []trace.WhenFinding{{
-		Kind: int(when.KindSlow), FirstIteration: uint64(slow), Ranks: []int{2}, RankCount: 1, BeforeNs: 10e6, AfterNs: 50e6, LongerNs: 40e6, CostNs: 40e6, Place: none,
+		Kind: int(when.KindSlow), FirstIteration: uint64(slow), Ranks: []int{2}, RankCount: 1, BeforeNs: 10e6, AfterNs: 50e6, LongerNs: 40e6, CostNs: 40e6, EndingCall: none,
 	}}
 	for i := range 10 {
-		w.WidthNs = append(w.WidthNs, 10e6)
+		w.ColumnWidthNs = append(w.ColumnWidthNs, 10e6)
 		if i == slow {
-			w.WidthNs[i] = 50e6
+			w.ColumnWidthNs[i] = 50e6
 		}
 	}
 	for rank := range 4 {
-		row := trace.WhenRow{First: rank, Ranks: 1}
-		for state, usual := range [trace.WhenStates]int64{8, 1, 0, 0, 0} {
+		row := trace.WhenRow{FirstRank: rank, RankCount: 1}
+		for state, usual := range [trace.WhenStateCount]int64{8, 1, 0, 0, 0} {
 			levels := make([]int64, 10)
-			if rank == 2 && state == trace.WhenComputing || rank != 2 && state == trace.WhenWaiting {
+			if rank == 2 && state == trace.WhenStateComputing || rank != 2 && state == trace.WhenStateWaiting {
 				levels[slow] = 40
 			}
-			row.Planes[state] = trace.WhenPlane{Base: usual * trace.WhenBaseUnitsPerLevel, LevelCounts: levels}
+			row.StateTimes[state] = trace.WhenStateTimes{LoopBaseUnits: usual * trace.WhenBaseUnitsPerLevel, LevelCounts: levels}
 		}
 		w.Rows = append(w.Rows, row)
 	}
@@ -334,7 +334,7 @@ func threads(r *tracktest.Recorder, _ int) {
 // own makes a communicator of its own and names it.
 func own(r *tracktest.Recorder, _ int) {
 	r.Begin()
-	comm := int64(trace.FirstLocal)
+	comm := int64(trace.FirstCreatedHandle)
 	r.Call("MPI_Comm_dup", 3, tracktest.World, comm, 0, 0, int64(r.Rank), int64(r.Size), -1, 0, 0)
 	r.Call("MPI_Comm_set_name", 4, comm, r.String("my \"own\""))
 	r.Call("MPI_Barrier", 5, comm)

@@ -64,7 +64,7 @@ func (s *traceSimulation) options(cmd *cobra.Command, path string, r *trace.Read
 	if cmd.Flags().Changed("cpu") && !(s.cpu > 0 && s.cpu <= 1e6) {
 		return o, fmt.Errorf("--cpu is %v: the speed of a core relative to the traced machine's, more than 0", s.cpu)
 	}
-	o = traced.Options{CPUSpeedup: s.cpu, EachRank: s.whole, EachRound: s.whole, CollectivesAsMessages: s.messages}
+	o = traced.Options{CPUSpeedup: s.cpu, SimulateEachRank: s.whole, SimulateEachRound: s.whole, CollectivesAsMessages: s.messages}
 	if o.Mapping, err = machine.ParseMapping(s.mapping); err != nil {
 		if o.NodeOfRank, err = readNodes(s.mapping, r.Ranks(), err); err != nil {
 			return o, err
@@ -79,9 +79,9 @@ func (s *traceSimulation) options(cmd *cobra.Command, path string, r *trace.Read
 	}
 	switch s.gaps {
 	case "", "mean":
-		o.MeanGaps = s.gaps == "mean"
+		o.UseMeanGaps = s.gaps == "mean"
 	case "all", "median":
-		o.MedianGaps = s.gaps == "median"
+		o.UseMedianGaps = s.gaps == "median"
 		kind, err := r.TimeKind()
 		if err != nil {
 			return o, err
@@ -142,7 +142,7 @@ func simulateTrace(cmd *cobra.Command, path string, s traceSimulation) error {
 	}
 	var vary traced.PropertyRange
 	if s.vary != "" {
-		if vary, err = traced.ParseRange(s.vary); err != nil {
+		if vary, err = traced.ParsePropertyRange(s.vary); err != nil {
 			return err
 		}
 	}
@@ -211,7 +211,7 @@ func loadMachines(names []string) (list []*machine.Machine, err error) {
 func firstStreamCalls(r *trace.Reader) (calls int) {
 	for rank := range r.Ranks() {
 		if k, err := r.Rank(rank); err == nil && k.Streams() > 0 {
-			calls += int(min(k.Len(0), math.MaxInt32))
+			calls += int(min(k.CallCount(0), math.MaxInt32))
 		}
 	}
 	return calls
@@ -251,7 +251,7 @@ func compareMachines(r *trace.Reader, o traced.Options, list []*machine.Machine)
 // onOneMachine makes all predictions for one machine that the flags ask for. done ends the progress display.
 func (s *traceSimulation) onOneMachine(cmd *cobra.Command, path string, r *trace.Reader, o traced.Options, done func()) (a simulationAnswer, err error) {
 	var sites *profile.CallSiteTable
-	o.WithSiteTimes = s.sites
+	o.WithTerminalTimes = s.sites
 	p, err := s.predict(cmd, path, r, o, done)
 	if err == nil && s.sites {
 		sites, err = s.predictedSites(cmd, r, p)
@@ -272,7 +272,7 @@ func (s *traceSimulation) onOneMachine(cmd *cobra.Command, path string, r *trace
 // explainFailure adds the file's name to a simulation's error. If calls that others wait for are missing in the trace,
 // it also adds which.
 func explainFailure(err error, path string, r *trace.Reader) error {
-	if lacks := hang.CheckMissingCalls(r, true, nil); errors.Is(lacks, hang.ErrMissing) {
+	if lacks := hang.CheckMissingCalls(r, true, nil); errors.Is(lacks, hang.ErrMissingCalls) {
 		err = fmt.Errorf("%w (%w)", lacks, err)
 	}
 	if !strings.Contains(err.Error(), path) {
@@ -292,11 +292,11 @@ func (s *traceSimulation) predictedSites(cmd *cobra.Command, r *trace.Reader, p 
 		return nil, err
 	}
 	f.AddPrediction(func(class, terminal int) sites.Prediction {
-		if terminal >= len(p.SiteTimes[class]) {
+		if terminal >= len(p.TerminalTimes[class]) {
 			return sites.Prediction{}
 		}
-		t := &p.SiteTimes[class][terminal]
-		return sites.Prediction{Ns: float64(t.Overhead+t.Wait+t.Transfer+t.Recorded) / 1000, ComputeNs: float64(t.Compute) / 1000}
+		t := &p.TerminalTimes[class][terminal]
+		return sites.Prediction{Ns: float64(t.OverheadPs+t.WaitPs+t.TransferPs+t.RecordedPs) / 1000, ComputeNs: float64(t.ComputePs) / 1000}
 	})
 	where.complain(cmd)
 	return f, nil
@@ -388,7 +388,7 @@ func (s *traceSimulation) predicted(r *trace.Reader, o traced.Options) (*traced.
 // retimed predicts the run, and makes the content of a trace with the predicted times. The content is valid until done
 // is called.
 func retimed(r *trace.Reader, o traced.Options) (c *sections.Content, p *traced.Prediction, done func(), err error) {
-	times, err := trackwriter.NewRetimed(r)
+	times, err := trackwriter.NewRetimedTrace(r)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -397,13 +397,13 @@ func retimed(r *trace.Reader, o traced.Options) (c *sections.Content, p *traced.
 			times.Close()
 		}
 	}()
-	o.EachCall = times.AddCallTimes
+	o.OnEachCall = times.AddCallTimes
 	if p, err = traced.Predict(r, o); err != nil {
 		return nil, nil, nil, err
 	}
 	c, err = times.Content(map[string]string{
 		trace.MetaProducer: show.Version, trace.MetaClock: "simulated",
-		trace.MetaNote + ".simulate": fmt.Sprintf("times are a prediction for machine %s (%s), from the trace %s", p.Machine, p.FiguresSource, r.Name()),
+		trace.MetaNotePrefix + ".simulate": fmt.Sprintf("times are a prediction for machine %s (%s), from the trace %s", p.Machine, p.FiguresSource, r.Name()),
 	})
 	return c, p, times.Close, err
 }
@@ -424,24 +424,24 @@ func predictEach(r *trace.Reader, o traced.Options, list []*machine.Machine) ([]
 
 func printPredictions(w io.Writer, all []*traced.Prediction) {
 	show.WriteText(w, all, 0, func(c *show.Row, p *traced.Prediction) { predictionCells(c, "machine", p.Machine, p) })
-	fmt.Fprintf(w, "traced: %s; times of parts are means of the ranks\n", show.FormatDuration(float64(all[0].TracedNs)))
+	fmt.Fprintf(w, "traced: %s; times of parts are means of the ranks\n", show.FormatDuration(float64(all[0].TracedRunNs)))
 }
 
 // predictionCells writes the cells of a prediction's row, whose first column, what, has name.
 func predictionCells(c *show.Row, what, name string, p *traced.Prediction) {
 	c.Value(what, name).Ns("time", float64(p.EndPs)/1000)
-	if p.TracedNs > 0 {
-		c.Share("of traced", float64(p.EndPs)/1000/float64(p.TracedNs), 1)
+	if p.TracedRunNs > 0 {
+		c.Share("of traced", float64(p.EndPs)/1000/float64(p.TracedRunNs), 1)
 	} else {
 		c.Value("of traced", "")
 	}
-	t := p.Mean()
+	t := p.MeanRankTime()
 	timeCells(c, &t)
 }
 
 // timeCells writes a cell for each part of a rank's predicted time: compute, overhead, wait, transfer, as recorded.
 func timeCells(c *show.Row, t *dataflow.RankTime) {
-	c.Value("compute", ps(t.Compute)).Value("overhead", ps(t.Overhead)).Value("wait", ps(t.Wait)).Value("transfer", ps(t.Transfer)).Value("as recorded", ps(t.Recorded))
+	c.Value("compute", ps(t.ComputePs)).Value("overhead", ps(t.OverheadPs)).Value("wait", ps(t.WaitPs)).Value("transfer", ps(t.TransferPs)).Value("as recorded", ps(t.RecordedPs))
 }
 
 func printSweep(out io.Writer, x traced.PropertyRange, rows []traced.VariedPrediction) {
@@ -449,7 +449,7 @@ func printSweep(out io.Writer, x traced.PropertyRange, rows []traced.VariedPredi
 		predictionCells(c, x.Property, fmt.Sprintf("× %.4g", v.Factor), v.Prediction)
 	})
 	p := rows[0].Prediction
-	fmt.Fprintf(out, "machine %s; traced: %s; times of parts are means of the ranks\n", p.Machine, show.FormatDuration(float64(p.TracedNs)))
+	fmt.Fprintf(out, "machine %s; traced: %s; times of parts are means of the ranks\n", p.Machine, show.FormatDuration(float64(p.TracedRunNs)))
 }
 
 // keepPrediction stores a prediction in a database together with the traced run, which it adds if it isn't there yet.
@@ -471,7 +471,7 @@ func keepPrediction(cmd *cobra.Command, to, path string, r *trace.Reader, p *tra
 	if added {
 		where.complain(cmd)
 	}
-	return d.Predict(run, p)
+	return d.StorePrediction(run, p)
 }
 
 // ps formats a time given in picoseconds.
@@ -487,7 +487,7 @@ func printPrediction(w io.Writer, p *traced.Prediction, top show.Limit) {
 		}
 	}
 	fmt.Fprintf(w, "ranks      %s, %s; gaps: %s; %s\n", show.FormatPlural(len(p.Ranks), "rank"), p.Mapping, p.GapsKind, cores)
-	fmt.Fprintf(w, "time       %s predicted, %s traced\n\n", ps(p.EndPs), show.FormatDuration(float64(p.TracedNs)))
+	fmt.Fprintf(w, "time       %s predicted, %s traced\n\n", ps(p.EndPs), show.FormatDuration(float64(p.TracedRunNs)))
 	type line struct {
 		name string
 		dataflow.RankTime
@@ -497,13 +497,13 @@ func printPrediction(w io.Writer, p *traced.Prediction, top show.Limit) {
 	for i, t := range shown {
 		lines = append(lines, line{strconv.Itoa(i), t})
 	}
-	show.WriteText(w, append(lines, line{"mean", p.Mean()}), 0, func(c *show.Row, x line) {
-		c.Value("rank", x.name).Value("end", ps(x.End))
+	show.WriteText(w, append(lines, line{"mean", p.MeanRankTime()}), 0, func(c *show.Row, x line) {
+		c.Value("rank", x.name).Value("end", ps(x.EndPs))
 		timeCells(c, &x.RankTime)
 	})
 	show.WriteOmitted(w, more)
 	if p.ShortCuts.SkippedRounds > 0 {
-		fmt.Fprintf(w, "%s of the main loop repeat the %s before them: passed over\n", show.FormatPlural(int(p.ShortCuts.SkippedRounds), "iteration"), show.FormatGrouped(p.ShortCuts.RepeatedRounds))
+		fmt.Fprintf(w, "%s of the main loop repeat the %s before them: passed over\n", show.FormatPlural(int(p.ShortCuts.SkippedRounds), "iteration"), show.FormatGrouped(p.ShortCuts.PeriodRounds))
 	}
 	if n := len(p.Ranks) - p.ShortCuts.SimulatedRanks; n > 0 {
 		fmt.Fprintf(w, "%s do what others do: %s simulated\n", show.FormatPlural(n, "rank"), show.FormatGrouped(uint64(p.ShortCuts.SimulatedRanks)))
@@ -523,11 +523,11 @@ func printPrediction(w io.Writer, p *traced.Prediction, top show.Limit) {
 		if u.KeepsRecordedTime {
 			took = "as recorded"
 		}
-		if u.Ns == 0 {
+		if u.RecordedNs == 0 {
 			fmt.Fprintf(w, "  %s: %s\n", u.Description, show.FormatGrouped(u.Calls))
 			continue
 		}
-		fmt.Fprintf(w, "  %7s  %s: %s, %s, %s\n", show.Percentage(u.Share, 1), u.Description, show.FormatPlural(u.Calls, "call"), show.FormatDuration(u.Ns), took)
+		fmt.Fprintf(w, "  %7s  %s: %s, %s, %s\n", show.Percentage(u.RecordedShare, 1), u.Description, show.FormatPlural(u.Calls, "call"), show.FormatDuration(u.RecordedNs), took)
 	}
 }
 
@@ -542,16 +542,16 @@ func printSensitivity(w io.Writer, p *traced.Prediction) {
 	})
 	s := p.Sensitivity
 	fmt.Fprintf(w, "\ntransfer efficiency %s, serialisation efficiency %s, load balance %s\n",
-		show.Percentage(s.Transfer, 1), show.Percentage(s.Serialisation, 1), show.Percentage(s.LoadBalance, 1))
+		show.Percentage(s.TransferEfficiency, 1), show.Percentage(s.SerialisationEfficiency, 1), show.Percentage(s.LoadBalance, 1))
 }
 
 func printPath(w io.Writer, p *traced.CriticalPath, top show.Limit) {
-	fmt.Fprintf(w, "\ncritical path: %s on rank %d at the end, %s over what ranks waited for\n", ps(p.EndPs), p.Rank, show.FormatPlural(p.Hops, "hop"))
+	fmt.Fprintf(w, "\ncritical path: %s on rank %d at the end, %s over what ranks waited for\n", ps(p.EndPs), p.EndRank, show.FormatPlural(p.Hops, "hop"))
 	cells := func(c *show.Row, x *traced.PathTimes) {
-		c.Share("share", x.Sum(), p.EndPs).Value("compute", ps(x.Compute)).Value("overhead", ps(x.Overhead))
-		c.Value("transfer", ps(x.Transfer)).Value("as recorded", ps(x.Recorded))
+		c.Share("share", x.SumPs(), p.EndPs).Value("compute", ps(x.ComputePs)).Value("overhead", ps(x.OverheadPs))
+		c.Value("transfer", ps(x.TransferPs)).Value("as recorded", ps(x.RecordedPs))
 	}
-	share := func(x *traced.PathTimes) float64 { return float64(x.Sum()) / max(1, float64(p.EndPs)) }
+	share := func(x *traced.PathTimes) float64 { return float64(x.SumPs()) / max(1, float64(p.EndPs)) }
 	show.PrintWithinLimit(w, p.Sites, top, func(x traced.PathSite) float64 { return share(&x.PathTimes) }, func(c *show.Row, x traced.PathSite) {
 		cells(c, &x.PathTimes)
 		c.Text("call", x.Function+" "+x.Place)
@@ -559,7 +559,7 @@ func printPath(w io.Writer, p *traced.CriticalPath, top show.Limit) {
 	if len(p.Loops) > 0 {
 		fmt.Fprintln(w, "\nby loop:")
 		show.PrintWithinLimit(w, p.Loops, top, func(x traced.PathLoop) float64 { return share(&x.PathTimes) }, func(c *show.Row, x traced.PathLoop) {
-			c.Share("", x.Sum(), p.EndPs).Text("", strings.Repeat("  ", x.Depth)+x.Loop.String())
+			c.Share("", x.SumPs(), p.EndPs).Text("", strings.Repeat("  ", x.Depth)+x.Loop.String())
 		})
 	}
 	fmt.Fprintln(w)

@@ -44,7 +44,7 @@ func (d *dumper) structure(k *trace.Rank) error {
 	var times []trace.Times
 	if d.o.times {
 		var err error
-		if times, err = k.Times(); err != nil {
+		if times, err = k.ClassTimes(); err != nil {
 			return err
 		}
 	}
@@ -107,7 +107,7 @@ func (d *dumper) variation(k *trace.Rank) (*variation, error) {
 		v.params[t], first[t] = []string{}, k.Signature(t)
 	}
 	for stream := range k.Streams() {
-		v.lengths = append(v.lengths, extremes{k.Len(stream), k.Len(stream)})
+		v.lengths = append(v.lengths, extremes{k.CallCount(stream), k.CallCount(stream)})
 	}
 	for _, rank := range v.members {
 		other, err := d.r.Rank(rank)
@@ -115,7 +115,7 @@ func (d *dumper) variation(k *trace.Rank) (*variation, error) {
 			return nil, err
 		}
 		for stream := range other.Streams() {
-			v.lengths[stream] = v.lengths[stream].with(other.Len(stream))
+			v.lengths[stream] = v.lengths[stream].with(other.CallCount(stream))
 			v.repetitions(stream, other.Structure(stream), make(map[int]bool))
 		}
 		for t := range first {
@@ -283,7 +283,7 @@ func (d *dumper) structureJSON(k *trace.Rank, stream int, v *variation) error {
 	}
 	walk(k.Structure(stream))
 	var err error
-	if s.Calls, err = k.Distinct(); err != nil {
+	if s.Calls, err = k.DistinctCalls(); err != nil {
 		return err
 	}
 	for t := range s.Calls {

@@ -66,7 +66,7 @@ More: docs/waits.md`,
 			if err != nil {
 				return err
 			}
-			var loops waits.Loops
+			var loops waits.LoopFinder
 			if path && kind.OfTheCallItself() { // else the path is the one that ranks found at the end of the run
 				tree, err := where.tree(r)
 				if err != nil {
@@ -82,7 +82,7 @@ More: docs/waits.md`,
 				WithPath: path,
 				Loops:    loops,
 			}
-			rep, kept, err := waits.AnalyseOrUseKept(r, options, exact)
+			rep, kept, err := waits.AnalyseOrUseStored(r, options, exact)
 			if p != nil {
 				p.end()
 			}
@@ -133,18 +133,18 @@ func waitTable(rep *waits.Report) show.Table[waits.Site] {
 	type site = waits.Site
 	return show.Table[site]{Rows: rep.Sites, Columns: show.Columns[site]{
 		{Name: "waited", Unit: show.UnitNs, Doc: "time in which ranks waited", Value: func(s site) any { return s.WaitedNs }},
-		{Name: "of run", Unit: show.UnitFraction, Doc: "its share of all ranks' time", Value: func(s site) any { return float64(s.WaitedNs) / float64(max(1, rep.RunNs)) }},
+		{Name: "of run", Unit: show.UnitFraction, Doc: "its share of all ranks' time", Value: func(s site) any { return float64(s.WaitedNs) / float64(max(1, rep.ThreadRunNs)) }},
 		{Name: "calls", Unit: show.UnitCount, OldJSONKey: "count", Doc: "calls that waited", Value: func(s site) any { return s.WaitCount }},
-		{Name: "ranks", KeyOverride: "waiting", Unit: show.UnitCount, Doc: "ranks that waited", Value: func(s site) any { return s.WaitingCount }},
+		{Name: "ranks", KeyOverride: "waiting", Unit: show.UnitCount, Doc: "ranks that waited", Value: func(s site) any { return s.WaitingRankCount }},
 		{Name: "late ranks", KeyOverride: "awaited", Unit: show.UnitCount, Doc: "ranks that they waited for", Value: func(s site) any { return s.LateRankCount }},
 		{Name: "late rank", Doc: "rank that they waited longest for, if that is more than half", Value: func(s site) any {
-			if rank := s.LateRank(); rank >= 0 {
+			if rank := s.MainLateRank(); rank >= 0 {
 				return rank
 			}
 			return nil
 		}},
 		{Name: "late computed", Unit: show.UnitFraction, Doc: "share of the time in which the late ranks computed", Value: func(s site) any {
-			if share, known := s.ComputedShare(); known {
+			if share, known := s.LateComputeShare(); known {
 				return share
 			}
 			return nil
@@ -160,13 +160,13 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 		fmt.Fprintln(w, "no rank left a track")
 		return
 	}
-	part := func(ns int64) string { return show.Percentage(float64(ns), float64(rep.RunNs)) }
+	part := func(ns int64) string { return show.Percentage(float64(ns), float64(rep.ThreadRunNs)) }
 	who := show.FormatPlural(rep.Ranks, "rank")
 	if rep.MaxThreads > 1 {
 		who += fmt.Sprintf(" with up to %d threads", rep.MaxThreads)
 	}
 	fmt.Fprintf(w, "%s: %s together, %s of that in MPI, %s waiting for others\n", who,
-		show.FormatDuration(float64(rep.RunNs)), part(rep.MPINs), part(rep.WaitedNs))
+		show.FormatDuration(float64(rep.ThreadRunNs)), part(rep.MPINs), part(rep.WaitedNs))
 	if rep.OnlyRanks != nil {
 		fmt.Fprintln(w, "numbers of calls, and who was late, are those of all ranks that waited at the same place")
 	}
@@ -186,18 +186,18 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 		fmt.Fprintln(w)
 	}
 	show.WriteText(w, rep.Kinds, 0, func(c *show.Row, k waits.KindSum) {
-		c.Share("", k.WaitedNs, rep.RunNs).Ns("", k.WaitedNs).Text("", k.Kind.String()).Text("", show.FormatPlural(k.Count, "call"))
+		c.Share("", k.WaitedNs, rep.ThreadRunNs).Ns("", k.WaitedNs).Text("", k.Kind.String()).Text("", show.FormatPlural(k.Count, "call"))
 	})
-	sites, rest := show.WithinLimit(rep.Sites, top, func(s waits.Site) float64 { return float64(s.WaitedNs) / max(1, float64(rep.RunNs)) })
+	sites, rest := show.SplitAtLimit(rep.Sites, top, func(s waits.Site) float64 { return float64(s.WaitedNs) / max(1, float64(rep.ThreadRunNs)) })
 	var places []string
 	for _, s := range sites {
 		places = append(places, s.Place)
 	}
-	names := show.PlaceShortener(places)
+	names := show.NewPlaceShortener(places)
 	for _, s := range sites {
 		line := fmt.Sprintf("%s  %s  %s: %s at %s, %s", part(s.WaitedNs), show.FormatDuration(float64(s.WaitedNs)), s.Kind, s.Function, s.Place, show.FormatPlural(s.WaitCount, "call"))
 		fmt.Fprintf(w, "\n%s\n", names.ShortenLine(line, s.Place))
-		fmt.Fprintf(w, "    waited  %s\n", waitingRanks(s.Ranks, s.WaitingCount, s.WaitedNs))
+		fmt.Fprintf(w, "    waited  %s\n", waitingRanks(s.Ranks, s.WaitingRankCount, s.WaitedNs))
 		fmt.Fprintf(w, "    for     %s\n", waitingRanks(s.LateRanks, s.LateRankCount, s.WaitedNs))
 		for j, c := range s.Causes {
 			if j == mostCauses {
@@ -205,7 +205,7 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 				break
 			}
 			fmt.Fprintln(w, names.ShortenLine(fmt.Sprintf("            late for %s at %s by %s; computed %s of that", c.Function, c.Place,
-				show.FormatDuration(float64(c.WaitedNs)), show.Percentage(float64(c.ComputeNs), float64(c.WaitedNs))), c.Place))
+				show.FormatDuration(float64(c.WaitedNs)), show.Percentage(float64(c.LateComputeNs), float64(c.WaitedNs))), c.Place))
 		}
 	}
 	if len(sites) < len(rep.Sites) {
@@ -216,16 +216,16 @@ func printWaits(w io.Writer, rep *waits.Report, top show.Limit) {
 		printWaitsOfRanks(w, rep, top.Rows)
 	}
 	var unclear []string
-	for _, f := range rep.Unexplained {
-		if f.Ns*100 >= rep.MPINs {
-			unclear = append(unclear, fmt.Sprintf("%s %s", f.Function, show.FormatDuration(float64(f.Ns))))
+	for _, f := range rep.UnanalysedFunctions {
+		if f.CallNs*100 >= rep.MPINs {
+			unclear = append(unclear, fmt.Sprintf("%s %s", f.Function, show.FormatDuration(float64(f.CallNs))))
 		}
 	}
 	if len(unclear) > 0 {
 		fmt.Fprintf(w, "\nnot looked at: %s\n", strings.Join(unclear, ", "))
 	}
 	for _, l := range rep.Omissions {
-		fmt.Fprintf(w, "left out: %s %s\n", show.FormatGrouped(l.Count), l.What)
+		fmt.Fprintf(w, "left out: %s %s\n", show.FormatGrouped(l.Count), l.Reason)
 	}
 }
 
@@ -260,12 +260,12 @@ func waitingRanks(list []waits.RankNs, ranks int, all int64) string {
 func printWaitsOfRanks(w io.Writer, rep *waits.Report, top int) {
 	list := slices.Clone(rep.ByRank)
 	slices.SortStableFunc(list, func(a, b waits.RankSum) int {
-		return int(max(-1, min(1, max(b.CausedNs, b.WaitedNs)-max(a.CausedNs, a.WaitedNs))))
+		return int(max(-1, min(1, max(b.CausedWaitNs, b.WaitedNs)-max(a.CausedWaitNs, a.WaitedNs))))
 	})
 	list, _ = show.TopRows(list, top)
 	fmt.Fprintln(w)
 	show.WriteText(w, list, 0, func(c *show.Row, r waits.RankSum) {
-		c.Value("rank", r.Rank).Ns("in MPI", r.MPINs).Ns("waited", r.WaitedNs).Ns("others waited for it", r.CausedNs)
+		c.Value("rank", r.Rank).Ns("in MPI", r.MPINs).Ns("waited", r.WaitedNs).Ns("others waited for it", r.CausedWaitNs)
 	})
 }
 
@@ -282,15 +282,15 @@ func printCriticalPath(w io.Writer, rep *waits.Report, top show.Limit) {
 	}
 	ns := func(v int64) string { return show.FormatDuration(float64(v)) }
 	part := func(v int64) string { return show.Percentage(float64(v), float64(p.LengthNs)) }
-	fmt.Fprintf(w, "critical path: %s, ends on rank %d, %s from rank to rank; %s outside of MPI", ns(p.LengthNs), p.Rank, show.FormatPlural(uint64(p.Hops), "step"), part(p.OutsideNs))
-	if p.RecorderNs > 0 {
-		fmt.Fprintf(w, ", %s spoor's or not traced", part(p.RecorderNs))
+	fmt.Fprintf(w, "critical path: %s, ends on rank %d, %s from rank to rank; %s outside of MPI", ns(p.LengthNs), p.EndRank, show.FormatPlural(uint64(p.Hops), "step"), part(p.OutsideMPINs))
+	if p.AsideNs > 0 {
+		fmt.Fprintf(w, ", %s spoor's or not traced", part(p.AsideNs))
 	}
 	fmt.Fprint(w, "\n\n")
 	share := func(v int64) float64 { return float64(v) / max(1, float64(p.LengthNs)) }
 	show.PrintWithinLimit(w, p.Sites, top, func(s waits.PathSite) float64 { return share(s.ComputeNs + s.MPINs) }, func(c *show.Row, s waits.PathSite) {
-		c.Share("of path", s.ComputeNs+s.MPINs, p.LengthNs).Ns("computed before", s.ComputeNs).Ns("in the call", s.MPINs).Ns("mean of ranks", s.MeanNs)
-		c.Ns("beyond", s.ImbalanceNs).Value("most on rank", s.Rank).Text("call", s.Function+" at "+s.Place)
+		c.Share("of path", s.ComputeNs+s.MPINs, p.LengthNs).Ns("computed before", s.ComputeNs).Ns("in the call", s.MPINs).Ns("mean of ranks", s.MeanOverRanksNs)
+		c.Ns("beyond", s.ImbalanceNs).Value("most on rank", s.MaxRank).Text("call", s.Function+" at "+s.Place)
 	})
 	if len(p.Loops) > 0 {
 		fmt.Fprintln(w)

@@ -136,7 +136,7 @@ func (o *whereOptions) job(args []string) (string, error) {
 	var list []string
 	for _, j := range jobs {
 		name, pid := j.Name()
-		list = append(list, fmt.Sprintf("  spoor where %d   %s, %s here, in %s", pid, name, show.FormatPlural(max(len(j.Contexts), len(j.Arrivals)), "rank"), j.Dir))
+		list = append(list, fmt.Sprintf("  spoor where %d   %s, %s here, in %s", pid, name, show.FormatPlural(max(len(j.RunningContexts), len(j.InitFinalizeMarks)), "rank"), j.Dir))
 	}
 	return "", fmt.Errorf("%d jobs run on this machine; which one?\n%s", len(jobs), strings.Join(list, "\n"))
 }
@@ -163,9 +163,9 @@ func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string)
 		defer done()
 		args = append(slices.Clone(args), folder)
 	}
-	var arrivals []recover.ArrivalMark
+	var arrivals []recover.InitFinalizeMark
 	for _, arg := range args {
-		arrivals = append(arrivals, recover.ReadArrivals(arg)...)
+		arrivals = append(arrivals, recover.ReadInitFinalizeMarks(arg)...)
 	}
 	dirs, err := processDirs(cmd, args, len(arrivals) > 0 || len(args) > 1, func(string, []string) string { return "" })
 	if err != nil {
@@ -173,7 +173,7 @@ func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string)
 	}
 	slices.Sort(dirs)
 	dirs = slices.Compact(dirs)
-	alive = slices.ContainsFunc(arrivals, func(a recover.ArrivalMark) bool { return a.Alive })
+	alive = slices.ContainsFunc(arrivals, func(a recover.InitFinalizeMark) bool { return a.Alive })
 	for _, d := range dirs {
 		alive = alive || recover.IsAliveIn(d)
 	}
@@ -217,7 +217,7 @@ func whereDirs(cmd *cobra.Command, to io.Writer, o *whereOptions, args []string)
 	if o.settle > 0 && alive { // processes may have entered or left MPI_Init or MPI_Finalize since arrivals was read
 		arrivals = arrivals[:0]
 		for _, arg := range args {
-			arrivals = append(arrivals, recover.ReadArrivals(arg)...)
+			arrivals = append(arrivals, recover.ReadInitFinalizeMarks(arg)...)
 		}
 	}
 	return alive, o.tell(cmd, to, list, func(spawns int) []gathering { return gatheringsOf(arrivals, processes, spawns, time.Now()) }, args[0])
@@ -278,14 +278,14 @@ func complainElsewhere(cmd *cobra.Command, dir string, links []recover.RemoteFol
 // A look is the state of a process at the first of the two times at which it is looked at.
 type look struct {
 	calls int64 // number of calls that the process had entered, as madeBy counts them
-	held  byte  // what recover.StoppedState returned for the process
+	held  byte  // what recover.ProcStateIfStopped returned for the process
 }
 
 func looksAt(list []*recover.Process) map[string]look {
 	looks := make(map[string]look)
 	for _, p := range list {
 		if p.Track != nil {
-			looks[p.Dir] = look{madeBy(p), recover.StoppedState(p.Context)}
+			looks[p.Dir] = look{madeBy(p), recover.ProcStateIfStopped(p.Context)}
 		}
 	}
 	return looks
@@ -295,8 +295,8 @@ func looksAt(list []*recover.Process) map[string]look {
 // of local state.
 func madeBy(p *recover.Process) (n int64) {
 	for _, s := range p.Track.Streams {
-		for i, count := range s.Grammar.Counts(len(p.Track.Signatures)) {
-			if c, ok := mpi.ByID(p.Track.Signatures[i].Call); count > 0 && ok && hang.MayBeAwaited(c) {
+		for i, count := range s.Grammar.TerminalCounts(len(p.Track.Signatures)) {
+			if c, ok := mpi.CallByID(p.Track.Signatures[i].FunctionID); count > 0 && ok && hang.MayBeAwaited(c) {
 				n += int64(count)
 			}
 		}
@@ -304,17 +304,17 @@ func madeBy(p *recover.Process) (n int64) {
 	return n
 }
 
-// held returns why a process can't run, for a state that recover.StoppedState returned; "": it can. Many processes wait
+// held returns why a process can't run, for a state that recover.ProcStateIfStopped returned; "": it can. Many processes wait
 // for a disk for a moment, so a wait for one counts only if it was also seen at the first look. twice reports whether
 // there was one.
 func held(state byte, first look, twice bool) string {
 	switch {
 	case state == 'T':
-		return hang.ProcessStopped
+		return hang.HeldByStopSignal
 	case state == 't':
-		return hang.ProcessTraced
+		return hang.HeldByDebugger
 	case state == 'D' && (!twice || first.held == 'D'):
-		return hang.ProcessInDeviceWait
+		return hang.HeldByDeviceWait
 	}
 	return ""
 }
@@ -325,10 +325,10 @@ func processesOf(w *recover.World, before map[string]look) func(rank int) hang.P
 	list := make(map[int]hang.Process)
 	any := false
 	for _, p := range w.Processes {
-		x := hang.Process{Host: p.Context.Host, PID: p.Context.PID, Alive: recover.IsAlive(p.Context), Damaged: p.Damage != nil}
+		x := hang.Process{Host: p.Context.Host, PID: p.Context.PID, Alive: recover.IsAlive(p.Context), HasUnreadableRecords: p.Damage != nil}
 		any = any || x.Alive
 		first, twice := before[p.Dir]
-		if x.HeldBy = held(recover.StoppedState(p.Context), first, twice); twice && p.Track != nil && x.HeldBy == "" {
+		if x.HeldBy = held(recover.ProcStateIfStopped(p.Context), first, twice); twice && p.Track != nil && x.HeldBy == "" {
 			x.MadeCalls = madeBy(p) != first.calls
 		}
 		list[p.Context.Rank] = x
@@ -383,7 +383,7 @@ func (o *whereOptions) tell(cmd *cobra.Command, to io.Writer, list []world, gath
 			return err
 		}
 		progress := newProgress(cmd.ErrOrStderr(), "calls looked at", callsIn(w.r))
-		rep, err := hang.Analyse(w.r, hang.Options{Name: where.call, Thread: where.thread, Process: w.process, Progress: func(n uint64) { progress.steps(int(n)) }})
+		rep, err := hang.Analyse(w.r, hang.Options{NameSite: where.call, NameThread: where.thread, ProcessOfRank: w.process, Progress: func(n uint64) { progress.steps(int(n)) }})
 		progress.end()
 		if err != nil {
 			return err
@@ -446,7 +446,7 @@ func watchHang(cmd *cobra.Command, scratch, out string, patience time.Duration) 
 			case <-look.C:
 			}
 			dirs, err := recover.ProcessDirs(scratch)
-			inside := recover.ReadArrivals(scratch)
+			inside := recover.ReadInitFinalizeMarks(scratch)
 			if err != nil || len(dirs)+len(inside) == 0 {
 				since, told = time.Now(), false
 				continue

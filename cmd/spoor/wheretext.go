@@ -16,7 +16,7 @@ func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 	fmt.Fprintf(w, "%s: %s, %s: %s\n", name, show.FormatPlural(r.Ranks, "rank"), show.FormatPlural(countCalls(r), "call"), verdictText(r))
 	v := whereView{w, whereRoom(all), roundsOf(r)}
 	v.cycles(r.Cycles)
-	if r.Verdict == hang.VerdictWaiting || r.Verdict == hang.VerdictPartial || r.Verdict == hang.VerdictStuck || r.Verdict == hang.VerdictDeadlock {
+	if r.Verdict == hang.VerdictWaiting || r.Verdict == hang.VerdictMissingRecords || r.Verdict == hang.VerdictStuck || r.Verdict == hang.VerdictDeadlock {
 		v.awaited(r)
 	}
 	v.section("where the ranks are", len(r.States), func(i int) { v.state(&r.States[i]) })
@@ -26,17 +26,17 @@ func printWhere(w io.Writer, name string, r *hang.Report, all bool) {
 	v.section("collective calls that don't match", len(r.Mismatches), func(i int) { v.mismatch(&r.Mismatches[i]) })
 	v.section("receives that have no message", len(r.Receives), func(i int) {
 		x := &r.Receives[i]
-		fmt.Fprintln(w, show.ShortenPlaces(fmt.Sprintf("  rank %d: from %s, %s%s: %s at %s", x.Rank, sourceText(x.Source), tagText(x.Tag), onText(x.Comm), x.Function, x.Place), x.Place))
+		fmt.Fprintln(w, show.ShortenPlaces(fmt.Sprintf("  rank %d: from %s, %s%s: %s at %s", x.Rank, sourceText(x.SourceWorldRank), tagText(x.Tag), onText(x.Comm), x.Function, x.Place), x.Place))
 	})
 	v.section("messages that no receive takes", len(r.Messages), func(i int) {
 		x := &r.Messages[i]
 		fmt.Fprintln(w, show.ShortenPlaces(fmt.Sprintf("  %d from rank %d to rank %d, %s%s: %s at %s", x.Count, x.From, x.To, tagText(x.Tag), onText(x.Comm), x.Function, x.Place), x.Place))
 	})
-	if len(r.Unsure) > 0 {
-		fmt.Fprintf(w, "\nnot all is known that %s did: taken as able to go on\n", theseRanks(r.Unsure))
+	if len(r.RanksWithUnknownCalls) > 0 {
+		fmt.Fprintf(w, "\nnot all is known that %s did: taken as able to go on\n", theseRanks(r.RanksWithUnknownCalls))
 	}
 	v.section("what the trace does not have", len(r.Losses), func(i int) {
-		fmt.Fprintf(w, "  %d %s\n", r.Losses[i].Count, r.Losses[i].What)
+		fmt.Fprintf(w, "  %d %s\n", r.Losses[i].Count, r.Losses[i].Reason)
 	})
 }
 
@@ -74,7 +74,7 @@ func verdictText(r *hang.Report) string {
 		return show.FormatPlural(stuck, "rank") + " can't go on: nobody is left to do what they wait for"
 	case hang.VerdictLivelock:
 		return fmt.Sprintf("livelock, %s can't go on unless those that ask do something else", show.FormatPlural(stuck, "rank"))
-	case hang.VerdictPartial:
+	case hang.VerdictMissingRecords:
 		unknown := 0
 		for i := range r.States {
 			if r.States[i].Kind == hang.StateUnknown {
@@ -99,8 +99,8 @@ func waitingText(r *hang.Report) string {
 		}
 	}
 	var ranks []int
-	for i := range r.Awaited {
-		ranks = append(ranks, r.Awaited[i].Rank)
+	for i := range r.WaitChainEnds {
+		ranks = append(ranks, r.WaitChainEnds[i].Rank)
 	}
 	slices.Sort(ranks)
 	wait := "wait"
@@ -124,11 +124,11 @@ func roundsOf(r *hang.Report) map[string]bool {
 	first, several := make(map[string]uint64), make(map[string]bool)
 	for i := range r.States {
 		s := &r.States[i]
-		if n, seen := first[s.Comm]; seen && n != s.CollectiveIndex {
+		if n, seen := first[s.Comm]; seen && n != s.CollectiveNumber {
 			several[s.Comm] = true
 		}
-		if s.CollectiveIndex > 0 {
-			first[s.Comm] = s.CollectiveIndex
+		if s.CollectiveNumber > 0 {
+			first[s.Comm] = s.CollectiveNumber
 		}
 	}
 	return several
@@ -137,19 +137,19 @@ func roundsOf(r *hang.Report) map[string]bool {
 // more returns a text with what placeText leaves out: which collective call of the communicator it is, and why the
 // ranks' processes can't run.
 func (v *whereView) more(s *hang.RankGroupState, ranks []hang.RankState) (text string) {
-	if s.CollectiveIndex > 0 && v.rounds[s.Comm] {
-		text = fmt.Sprintf(", collective call %s on %s", show.FormatGrouped(s.CollectiveIndex), s.Comm)
+	if s.CollectiveNumber > 0 && v.rounds[s.Comm] {
+		text = fmt.Sprintf(", collective call %s on %s", show.FormatGrouped(s.CollectiveNumber), s.Comm)
 	}
 	process := "their processes are"
 	if len(ranks) == 1 {
 		process = fmt.Sprintf("its process %d is", ranks[0].PID)
 	}
 	switch s.HeldBy {
-	case hang.ProcessStopped:
+	case hang.HeldByStopSignal:
 		text += "; " + process + " stopped by a signal"
-	case hang.ProcessTraced:
+	case hang.HeldByDebugger:
 		text += "; " + process + " held by a debugger"
-	case hang.ProcessInDeviceWait:
+	case hang.HeldByDeviceWait:
 		text += "; " + process + " waiting for a disk or another device"
 	}
 	return text
@@ -183,7 +183,7 @@ func (v *whereView) cycles(list []hang.Cycle) {
 				break
 			}
 			l := &c.Links[k]
-			fmt.Fprintln(v.w, show.ShortenPlaces(fmt.Sprintf("  rank %d waits for %s: %s at %s%s", l.Rank, l.WaitsForText, l.Function, l.Place, forText(l.OpenNs, l.OpenNs)), l.Place))
+			fmt.Fprintln(v.w, show.ShortenPlaces(fmt.Sprintf("  rank %d waits for %s: %s at %s%s", l.Rank, l.WaitsForText, l.Function, l.Place, forText(l.TimeInCallNs, l.TimeInCallNs)), l.Place))
 		}
 	}
 }
@@ -204,8 +204,8 @@ func (v *whereView) ring(ranks []int) string {
 
 // awaited prints the ranks that wait for no rank themselves, but for which others wait in the end.
 func (v *whereView) awaited(r *hang.Report) {
-	v.section("whom they wait for in the end", len(r.Awaited), func(i int) {
-		a := &r.Awaited[i]
+	v.section("whom they wait for in the end", len(r.WaitChainEnds), func(i int) {
+		a := &r.WaitChainEnds[i]
 		how, place := "", ""
 		for k := range r.States {
 			for n := range r.States[k].Ranks {
@@ -233,13 +233,13 @@ func theseRanks(list []int) string {
 // state prints a group of ranks that are in one state: where they are, since when, and what they wait for.
 func (v *whereView) state(s *hang.RankGroupState) {
 	var ranks []int
-	least, most := s.Ranks[0].SinceNs, s.Ranks[0].SinceNs
+	least, most := s.Ranks[0].TimeInStateNs, s.Ranks[0].TimeInStateNs
 	for i := range s.Ranks {
 		ranks = append(ranks, s.Ranks[i].Rank)
-		least, most = min(least, s.Ranks[i].SinceNs), max(most, s.Ranks[i].SinceNs)
+		least, most = min(least, s.Ranks[i].TimeInStateNs), max(most, s.Ranks[i].TimeInStateNs)
 	}
 	mean := s.Ranks[0]
-	mean.SinceNs = least
+	mean.TimeInStateNs = least
 	stuck := ""
 	if s.Stuck {
 		stuck = ", stuck"
@@ -278,13 +278,13 @@ func (v *whereView) state(s *hang.RankGroupState) {
 
 // placeText returns a text that says in, or after, which call a rank is, and for how long.
 func placeText(s *hang.RankGroupState, r *hang.RankState) string {
-	at, long := s.Function+" at "+s.Place, forText(r.SinceNs, r.SinceNs)
+	at, long := s.Function+" at "+s.Place, forText(r.TimeInStateNs, r.TimeInStateNs)
 	switch {
 	case s.Kind == hang.StateUnknown:
 		return "no records here"
 	case s.Function == "":
 		return "before its first call"
-	case s.Kind == hang.StateOutside:
+	case s.Kind == hang.StateOutsideMPI:
 		return "outside of MPI" + long + ", after " + at
 	case s.Kind == hang.StatePolling && r.Polls > 0:
 		return fmt.Sprintf("asks in vain, %s times: %s", show.FormatGrouped(r.Polls), at)
@@ -294,7 +294,7 @@ func placeText(s *hang.RankGroupState, r *hang.RankState) string {
 		return "at the end: " + at
 	case s.Kind == hang.StateEnded:
 		return "its process is gone, without MPI_Finalize; last " + at
-	case s.Kind == hang.StateMoving:
+	case s.Kind == hang.StateMakingCalls:
 		return "at work: made calls while it was looked at; last " + at
 	}
 	return "in " + at + long
@@ -333,12 +333,12 @@ func onText(comm string) string {
 
 // mismatch prints a collective call in which members call different functions, or name different roots.
 func (v *whereView) mismatch(m *hang.Mismatch) {
-	fmt.Fprintf(v.w, "  call %s on %s\n", show.FormatGrouped(m.Index+1), m.Comm)
+	fmt.Fprintf(v.w, "  call %s on %s\n", show.FormatGrouped(m.CollectiveIndex+1), m.Comm)
 	for i := range m.Calls {
 		c := &m.Calls[i]
 		root := ""
-		if c.Root >= 0 {
-			root = fmt.Sprintf(" with root %d", c.Root)
+		if c.RootInComm >= 0 {
+			root = fmt.Sprintf(" with root %d", c.RootInComm)
 		}
 		fmt.Fprintln(v.w, show.ShortenPlaces(fmt.Sprintf("    %s: %s%s at %s", theseRanks(c.Ranks), c.Function, root, c.Place), c.Place))
 	}

@@ -14,7 +14,7 @@ import (
 // An AttachedSum is the sum of values attached to the calls of a node under one name.
 type AttachedSum struct {
 	Name string `json:"name"`
-	trace.LeafValue
+	trace.LeafAttachedSum
 }
 
 func (a *AttachedSum) String() string {
@@ -25,17 +25,17 @@ func (a *AttachedSum) String() string {
 	return a.Name + " " + about + FormatMean(a.Mean())
 }
 
-// CountedRounds renders a loop's iterations as the program counted them; "" without a count, or if it equals the
+// RoundsByProgramText renders a loop's iterations as the program counted them; "" without a count, or if it equals the
 // number found from the calls.
-func (n *Node) CountedRounds() string {
-	if n.ProgramCount == nil {
+func (n *Node) RoundsByProgramText() string {
+	if n.RoundsByProgram == nil {
 		return ""
 	}
-	rounds, about := uint64(n.ProgramCount.Sum+0.5), ""
-	if rounds == n.Rounds && !n.RoundsAtLeast && !n.Unsure {
+	rounds, about := uint64(n.RoundsByProgram.Sum+0.5), ""
+	if rounds == n.Rounds && !n.RoundsAreLowerBound && !n.EntriesAreLowerBound {
 		return ""
 	}
-	if n.ProgramCount.IsEstimate {
+	if n.RoundsByProgram.IsEstimate {
 		about = "~"
 	}
 	return about + show.FormatGrouped(rounds)
@@ -61,7 +61,7 @@ func addAttached(list, more []AttachedSum, times float64) []AttachedSum {
 		}
 		if c >= 0 {
 			x.Name = more[0].Name
-			v := more[0].LeafValue
+			v := more[0].LeafAttachedSum
 			v.Count, v.Sum, v.ErrorBound = v.Count*times, v.Sum*times, v.ErrorBound*times
 			x.Add(v)
 			more = more[1:]
@@ -125,12 +125,12 @@ func FormatMean(x float64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
-// AttachedSums are sums of attached values by number of a call site, then by name.
-type AttachedSums map[int]map[string]trace.ValueStat
+// AttachedSumsBySite are sums of attached values by number of a call site, then by name.
+type AttachedSumsBySite map[int]map[string]trace.AttachedStat
 
 // Add adds the values of a class's terminals. place is, by terminal, the number of its call site. The first terminal of
 // a call site has the values of all of its terminals.
-func (s AttachedSums) Add(r *trace.Reader, class int, place []int) error {
+func (s AttachedSumsBySite) Add(r *trace.Reader, class int, place []int) error {
 	all, err := r.AttachedStats(class)
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (s AttachedSums) Add(r *trace.Reader, class int, place []int) error {
 				continue
 			}
 			at := place[t]
-			values := once.GetOrMake(s, at, func() map[string]trace.ValueStat { return make(map[string]trace.ValueStat) })
+			values := once.GetOrMake(s, at, func() map[string]trace.AttachedStat { return make(map[string]trace.AttachedStat) })
 			sum := values[name]
 			sum.Merge(stat)
 			values[name] = sum
@@ -150,8 +150,8 @@ func (s AttachedSums) Add(r *trace.Reader, class int, place []int) error {
 	return nil
 }
 
-// ByPlace returns the values of a call site, ordered by name.
-func (s AttachedSums) ByPlace(place int) []AttachedSummary {
+// BySite returns the values of a call site, ordered by name.
+func (s AttachedSumsBySite) BySite(place int) []AttachedSummary {
 	var list []AttachedSummary
 	for _, name := range slices.Sorted(maps.Keys(s[place])) {
 		v := s[place][name]

@@ -69,7 +69,7 @@ type Tree struct {
 	Command         string   `json:"command"`
 	WorldRanks      int      `json:"world"` // ranks of the run
 	Class           int      `json:"class"`
-	Ranks           []int    `json:"ranks"`    // ranks of the class, which share the structure
+	ClassRanks      []int    `json:"ranks"`    // ranks of the class, which share the structure
 	Rank            int      `json:"rank"`     // the rank whose counts and bytes the tree has
 	TripCountsVary  bool     `json:"varies"`   // trip counts differ between the ranks
 	TimesKind       string   `json:"times"`    // mean: of the class; exact or bounded: from each call's own; unknown: the trace has none
@@ -77,10 +77,10 @@ type Tree struct {
 	Sites           []Site   `json:"sites"`
 	Threads         []Thread `json:"threads"`
 	FromMachineCode bool     `json:"code,omitempty"` // functions and loops are those of the program's machine code
-	// StackLimit is the number of recorded frames of a stack, if some calls could not be placed because they have
+	// ExceededStackLimit is the number of recorded frames of a stack, if some calls could not be placed because they have
 	// more; else 0.
-	StackLimit int `json:"stacks_cut_short,omitempty"`
-	terminals  int
+	ExceededStackLimit int `json:"stacks_cut_short,omitempty"`
+	terminals          int
 }
 
 // Timeless reports whether the trace has no times.
@@ -93,12 +93,12 @@ type Thread struct {
 	StartFunction string  `json:"made_for,omitempty"` // the thread's start functions; "": unknown
 	Total         Sums    `json:"total"`
 	Body          []*Node `json:"body"`
-	// SharedTimes is the number of calls in the structure that share a mean with equal calls elsewhere in it, as the
+	// SharedMeanCalls is the number of calls in the structure that share a mean with equal calls elsewhere in it, as the
 	// trace does not separate their times.
-	SharedTimes int `json:"shared_times,omitempty"`
-	// UnexplainedSteps is how often a call followed another although the machine code has no path between them, as
+	SharedMeanCalls int `json:"shared_times,omitempty"`
+	// NoPathTransitions is how often a call followed another although the machine code has no path between them, as
 	// far as the code is known.
-	UnexplainedSteps uint64 `json:"lost_steps,omitempty"`
+	NoPathTransitions uint64 `json:"lost_steps,omitempty"`
 }
 
 // A Node is a call, a loop, a function that calls were made in if the trace has stacks, or a part. A part occurs in
@@ -110,10 +110,10 @@ type Thread struct {
 // separately.
 type Node struct {
 	Kind          string   `json:"kind"`            // call, loop, function, part, recursion or elsewhere
-	Site          int      `json:"site,omitempty"`  // of a call: number in Tree.Sites, from 1
+	SiteNumber    int      `json:"site,omitempty"`  // of a call: number in Tree.Sites, from 1
 	PeerFormulas  string   `json:"peers,omitempty"` // for a call: source, destination or root, as functions of the rank
 	VaryingValues []string `json:"lanes,omitempty"` // for a call: values that change each time, such as "tag 0..99 by 1"
-	Part          int      `json:"part,omitempty"`  // of a part: number within the thread, from 1
+	PartNumber    int      `json:"part,omitempty"`  // of a part: number within the thread, from 1
 	Entries       uint64   `json:"entered"`         // how often the loop is entered, or the part reached
 	Rounds        uint64   `json:"rounds"`          // iterations of all entries
 	LeastRounds   uint64   `json:"least"`           // least iterations of an entry
@@ -125,31 +125,31 @@ type Node struct {
 	// EntryComputeNs is, for a loop or a call that follows itself, the mean compute time before its first call. The
 	// mean is over entries that do not also enter an outer loop. nil: unknown.
 	EntryComputeNs *float64 `json:"entry_compute_ns,omitempty"`
-	// FurtherComputeNs is the mean compute time before that first call in further iterations, if another loop begins
+	// LaterIterationComputeNs is the mean compute time before that first call in further iterations, if another loop begins
 	// with the same call; else nil.
-	FurtherComputeNs *float64 `json:"further_compute_ns,omitempty"`
+	LaterIterationComputeNs *float64 `json:"further_compute_ns,omitempty"`
 	// Of a call or loop: compute time before its very first call and, of a call, the duration of that call, if far
 	// longer than for later ones. EntryComputeNs then excludes it.
 	FirstComputeNs *float64 `json:"first_compute_ns,omitempty"`
 	FirstCallNs    *float64 `json:"first_mpi_ns,omitempty"`
 	Body           []*Node  `json:"body,omitempty"`
 	// Branches are nodes of the body on exclusive paths: an iteration reaches the nodes of at most one path.
-	Branches []code.Branch `json:"branches,omitempty"`
-	BranchNs float64       `json:"-"` // for a node of kind way, an arm of a branch: ns of all arms of the branch
+	Branches  []code.Branch `json:"branches,omitempty"`
+	AllArmsNs float64       `json:"-"` // for a node of kind way, an arm of a branch: ns of all arms of the branch
 
 	// Function is a function's name. Only machine code shows how often it was called.
 	Function    string `json:"function,omitempty"`
 	CallerPlace string `json:"from,omitempty"` // of a function: place of its call in the calling function
 
 	Place string `json:"place,omitempty"` // for a loop or call, from machine code: file and line, or offset
-	// RoundsAtLeast says that, for a loop, iterations without MPI calls are possible and not counted. For a recursion
+	// RoundsAreLowerBound says that, for a loop, iterations without MPI calls are possible and not counted. For a recursion
 	// it says that some stacks were truncated in it.
-	RoundsAtLeast bool `json:"at_least,omitempty"`
-	// Unsure says that a loop may have been entered more often, with fewer iterations each time.
-	Unsure bool `json:"unsure,omitempty"`
-	// ProgramCount is the number of a loop's iterations over all entries, if a program compiled with the compiler pass
+	RoundsAreLowerBound bool `json:"at_least,omitempty"`
+	// EntriesAreLowerBound says that a loop may have been entered more often, with fewer iterations each time.
+	EntriesAreLowerBound bool `json:"unsure,omitempty"`
+	// RoundsByProgram is the number of a loop's iterations over all entries, if a program compiled with the compiler pass
 	// of papers/ counted them itself.
-	ProgramCount *AttachedSum `json:"counted,omitempty"`
+	RoundsByProgram *AttachedSum `json:"counted,omitempty"`
 
 	Terminals []int  `json:"-"` // of a call: the terminals of the calls in it
 	offset    uint64 // of a loop from machine code: offset in the module
@@ -177,7 +177,7 @@ func (n *Node) shown(from, to int, branches []code.Branch) (out []*Node) {
 			from, branch, text = w.EndItem, branch+way.Sums.TotalNs(), "or"
 		}
 		for _, way := range out[first:] {
-			way.BranchNs = branch
+			way.AllArmsNs = branch
 		}
 	}
 	return append(out, n.Body[from:to]...)
@@ -203,7 +203,7 @@ type Site struct {
 	Frames    []symbolise.Frame `json:"frames"`
 	Text      string            `json:"-"`
 	ShortText string            `json:"-"` // Text without the function, for calls within function nodes
-	Path      []Step            `json:"-"`
+	Path      []CallPathStep    `json:"-"`
 	HasStack  bool              `json:"-"`                // the frames around it were recorded
 	Values    []AttachedSummary `json:"values,omitempty"` // attached to the calls of all ranks of the class
 }
@@ -238,7 +238,7 @@ func Build(r *trace.Reader, rank int, o Options) (*Tree, error) {
 		return nil, err
 	}
 	b := &builder{k: k, x: x, Options: o, peers: make(map[int]string), p: &Tree{
-		Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], WorldRanks: r.Ranks(), Class: k.Class(), Ranks: x.Ranks(), Rank: rank,
+		Trace: r.Name(), Command: r.Meta()[trace.MetaCommand], WorldRanks: r.Ranks(), Class: k.Class(), ClassRanks: x.Ranks(), Rank: rank,
 		TripCountsVary: x.CountsVary(), TimesKind: "mean",
 	}}
 	if b.ranks, err = b.timed(r); err != nil {
@@ -277,15 +277,15 @@ const maxTimed = 1 << 22
 // have at most maxTimed calls. If the trace keeps only means, the rank itself is enough, as they are of the whole
 // class.
 func (b *builder) timed(r *trace.Reader) ([]*trace.Rank, error) {
-	ranks, calls := []*trace.Rank{b.k}, b.k.Total()
+	ranks, calls := []*trace.Rank{b.k}, b.k.TotalCallCount()
 	if b.StructureOnly {
 		return ranks, nil
 	}
-	if kept, err := b.k.TimesKept(); err != nil || !kept {
-		b.p.TimedRanks = b.p.Ranks
+	if kept, err := b.k.HasTimeOfEachCall(); err != nil || !kept {
+		b.p.TimedRanks = b.p.ClassRanks
 		return ranks, err
 	}
-	for _, n := range b.p.Ranks {
+	for _, n := range b.p.ClassRanks {
 		if b.OwnTimes || calls > maxTimed {
 			break
 		}
@@ -296,7 +296,7 @@ func (b *builder) timed(r *trace.Reader) ([]*trace.Rank, error) {
 		if err != nil {
 			return nil, err
 		}
-		if calls += k.Total(); calls <= maxTimed {
+		if calls += k.TotalCallCount(); calls <= maxTimed {
 			ranks = append(ranks, k)
 		}
 	}
@@ -348,17 +348,17 @@ func (b *builder) times(stream int) error {
 		}
 		if x := &sums[leaf]; x.Calls > 0 {
 			b.total += (x.SumGapNs + x.SumDurationNs) / float64(len(b.ranks))
-			if x.SharedTimes {
+			if x.IsShareOfSum {
 				b.shared++
 			}
 			b.each[leaf].ComputeNs = x.SumGapNs / float64(x.Calls)
 			c := b.k.CallWithoutParams(t)
 			b.each[leaf].AddTime(c.Func, x.SumDurationNs/float64(x.Calls))
 			b.entry[leaf] = b.each[leaf].ComputeNs
-			b.first[leaf].compute, b.first[leaf].mpi = x.MeanFirst(uint64(len(b.ranks)))
+			b.first[leaf].compute, b.first[leaf].mpi = x.MeanFirstCallNs(uint64(len(b.ranks)))
 			if x.Entries > 0 {
 				later := *x
-				if later.RemoveFirst(); later.Entries == 0 {
+				if later.RemoveSlowFirst(); later.Entries == 0 {
 					later = *x
 				}
 				b.entry[leaf] = later.SumEntryGapNs / float64(later.Entries)
@@ -366,9 +366,9 @@ func (b *builder) times(stream int) error {
 					e := x.EnteringAtLeast(loops + 1)
 					further := math.NaN()
 					if len(x.OuterEntries) > 0 {
-						further = later.MeanGapBefore(loops)
+						further = later.MeanGapEntering(loops)
 					}
-					b.enters[leaf] = append(b.enters[leaf], entries{float64(e.Calls) / float64(x.Calls), later.MeanGapBefore(loops + 1), further})
+					b.enters[leaf] = append(b.enters[leaf], entries{float64(e.Calls) / float64(x.Calls), later.MeanGapEntering(loops + 1), further})
 				}
 			} else if b.p.TimesKind == trace.MeanSample.String() || b.p.Timeless() {
 				b.entry[leaf] = math.NaN()
@@ -427,7 +427,7 @@ func (b *builder) terminals(r *trace.Reader) error {
 				Path: b.Locate.Path(c.Name(), c.Site), HasStack: c.Site.Caller != nil,
 			})
 			known[key] = len(b.p.Sites)
-			def, _ := mpi.ByID(c.Func.ID)
+			def, _ := mpi.CallByID(c.Func.ID)
 			b.polls = append(b.polls, def.Has(mpi.AttrPolls))
 		}
 		b.site[t], b.amount[t].Calls = known[key], 1
@@ -435,12 +435,12 @@ func (b *builder) terminals(r *trace.Reader) error {
 	if b.StructureOnly {
 		return nil
 	}
-	values := make(AttachedSums)
+	values := make(AttachedSumsBySite)
 	if err := values.Add(r, b.k.Class(), b.site); err != nil {
 		return err
 	}
 	for i := range b.p.Sites {
-		b.p.Sites[i].Values = values.ByPlace(i + 1)
+		b.p.Sites[i].Values = values.BySite(i + 1)
 	}
 	amounts, err := ops.NewClassAmounts(r, b.k.Class())
 	if err != nil {
@@ -452,7 +452,7 @@ func (b *builder) terminals(r *trace.Reader) error {
 	}
 	for t := range n {
 		if counts[t] > 0 {
-			b.amount[t].BytesOut, b.amount[t].BytesIn = totals[t].Out/counts[t], totals[t].In/counts[t]
+			b.amount[t].BytesOut, b.amount[t].BytesIn = totals[t].BytesOut/counts[t], totals[t].BytesIn/counts[t]
 		}
 	}
 	return nil
@@ -462,7 +462,7 @@ func (b *builder) isPoll(site int) bool { return b.polls[site-1] }
 
 func (b *builder) thread(stream int) {
 	f := newFolder(b.label, b.isPoll)
-	t := Thread{Number: stream, StartFunction: b.of[stream], Body: []*Node{}, SharedTimes: b.shared}
+	t := Thread{Number: stream, StartFunction: b.of[stream], Body: []*Node{}, SharedMeanCalls: b.shared}
 	b.parts, b.known = make(map[int]int), make(map[*node]Sums)
 	for _, n := range f.fold(b.leaves.Structure()) {
 		t.Body = append(t.Body, b.node(item{n, 1}, &t.Total))
@@ -488,11 +488,11 @@ func (b *builder) node(x item, sum *Sums) *Node {
 		out.RoundsStep = run.trips.each()
 		leaf := run.body[0]
 		b.call(out, leaf.n.terms, leaf.times*x.times)
-		out.EntryComputeNs, out.FurtherComputeNs = b.entered(run)
+		out.EntryComputeNs, out.LaterIterationComputeNs = b.entered(run)
 		b.firstOf(out, run.lead, x.times, out.EntryComputeNs)
 	case n.kind == loopKind:
 		out.Kind = "loop"
-		out.EntryComputeNs, out.FurtherComputeNs = b.entered(n)
+		out.EntryComputeNs, out.LaterIterationComputeNs = b.entered(n)
 		b.firstOf(out, n.lead, x.times, out.EntryComputeNs)
 		out.Entries, out.Rounds, out.LeastRounds, out.MostRounds, out.RoundsStep = n.entered*x.times, n.rounds*x.times, n.least, n.most, n.trips.each()
 		b.nodes(out, n.body, x.times)
@@ -505,7 +505,7 @@ func (b *builder) node(x item, sum *Sums) *Node {
 			number = len(b.parts) + 1
 			b.parts[n.shape] = number
 		}
-		if out.Part = number; again {
+		if out.PartNumber = number; again {
 			out.Sums = b.sums(n).Scaled(x.times)
 			break
 		}
@@ -559,7 +559,7 @@ func (b *builder) entered(n *node) (entry, further *float64) {
 // call sets the fields of a call node. list is the calls in one occurrence of the node; times is the number of
 // occurrences.
 func (b *builder) call(out *Node, list terms, times uint64) {
-	out.Site = b.label[list[0].leaf]
+	out.SiteNumber = b.label[list[0].leaf]
 	for _, t := range list {
 		out.Terminals = append(out.Terminals, b.leaves.Terminal(t.leaf))
 		sum := b.each[t.leaf].Scaled(t.count * times)

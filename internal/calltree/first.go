@@ -83,8 +83,8 @@ func (n *Node) entered() string {
 		text = ", first entered after " + show.FormatDuration(*n.FirstComputeNs) + ", later " + show.FormatDuration(*n.EntryComputeNs)
 		then = "; then "
 	}
-	if n.FurtherComputeNs != nil {
-		text += then + show.FormatDuration(*n.FurtherComputeNs)
+	if n.LaterIterationComputeNs != nil {
+		text += then + show.FormatDuration(*n.LaterIterationComputeNs)
 	} else if calls := first.Sums.Calls; calls > n.Entries && first.Sums.ComputeNs > entries {
 		text += then + show.FormatDuration((first.Sums.ComputeNs-entries)/float64(calls-n.Entries))
 	}

@@ -55,7 +55,7 @@ func shapeOfCalls(t *testing.T, different int, sites []int) string {
 		outline(&b, n, label)
 		tally(item{n, 1}, got)
 	}
-	if want := k.Counts(0); !slices.Equal(got, want) {
+	if want := k.TerminalCounts(0); !slices.Equal(got, want) {
 		t.Errorf("%v: counts %v, want %v", sites, got, want)
 	}
 	return b.String()
@@ -223,7 +223,7 @@ func TestSums(t *testing.T) {
 			if p.TripCountsVary {
 				continue
 			}
-			n := float64(len(p.Ranks))
+			n := float64(len(p.ClassRanks))
 			got := p.Threads[0].Total
 			if got.Calls != want.Calls/uint64(n) || !near(got.MPINs, want.MPINs/n) || !near(got.ComputeNs, want.ComputeNs/n) {
 				t.Errorf("%s: rank %d: %+v, want %+v / %v", name, rank, got, want, n)

@@ -25,7 +25,7 @@ func newPlacer(r *trace.Reader, k *trace.Rank, c *trace.Code) (*placer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &placer{frames: frames, code: c, ways: tree.NewTransitionFinder(c), vertex: tree.Vertices(k, c)}, nil
+	return &placer{frames: frames, code: c, ways: tree.NewTransitionFinder(c), vertex: tree.VertexByTerminal(k, c)}, nil
 }
 
 // cutShort reports whether a call's stack has the largest number of recorded frames, so that it may be truncated.
@@ -89,7 +89,7 @@ func count(top *Node) {
 	look(top)
 	for where, list := range loops {
 		if len(list) == 1 {
-			list[0].ProgramCount = counted[where]
+			list[0].RoundsByProgram = counted[where]
 		}
 	}
 }
@@ -108,7 +108,7 @@ func alike(c *trace.Code) []bool {
 		if v.Kind == trace.LoopVertex || v.Line == 0 || v.Parent < 0 {
 			continue
 		}
-		key := text{v.Parent, v.Kind, v.Name, v.LocationText()}
+		key := text{v.Parent, v.Kind, v.Name, v.SourceLocationText()}
 		if j, seen := first[key]; !seen {
 			first[key] = i
 		} else if c.Vertices[j].Offset != v.Offset {
@@ -135,10 +135,10 @@ func (b *builder) placed(stream int) Thread {
 	x.fill(x.top)
 	b.parts, b.known, b.shapes = make(map[int]int), make(map[*node]Sums), make(map[string]int)
 	b.recursive(x.nodes)
-	b.branch(x.nodes, x.counts.UnexplainedSteps == 0, x.counts.TakenIterations)
+	b.branch(x.nodes, x.counts.UnexplainedSteps == 0, x.counts.VertexIterations)
 	count(x.top)
 	return Thread{
-		Number: stream, StartFunction: b.of[stream], SharedTimes: b.shared, UnexplainedSteps: x.counts.UnexplainedSteps,
+		Number: stream, StartFunction: b.of[stream], SharedMeanCalls: b.shared, NoPathTransitions: x.counts.UnexplainedSteps,
 		Body: append([]*Node{}, x.top.Body...), Total: x.top.Sums,
 	}
 }
@@ -171,7 +171,7 @@ type placing struct {
 // addVertex adds the counts of a vertex to its node.
 func (x *placing) addVertex(i int) {
 	v, n := &x.code.Vertices[i], &x.counts.VertexRounds[i]
-	if n.Entered == 0 {
+	if n.Entries == 0 {
 		return
 	}
 	if v.RecursionOf >= 0 {
@@ -184,10 +184,10 @@ func (x *placing) addVertex(i int) {
 	} else {
 		node.RoundsStep = 0 // two vertices share the node
 	}
-	node.Entries += n.Entered
+	node.Entries += n.Entries
 	node.Rounds += n.Rounds
 	node.LeastRounds, node.MostRounds = min(node.LeastRounds, n.LeastRounds), max(node.MostRounds, n.MostRounds)
-	node.RoundsAtLeast, node.Unsure = node.RoundsAtLeast || v.RoundsAtLeast, node.Unsure || v.EntriesUnsure
+	node.RoundsAreLowerBound, node.EntriesAreLowerBound = node.RoundsAreLowerBound || v.RoundsAreLowerBound, node.EntriesAreLowerBound || v.EntriesAreLowerBound
 	x.nodes[i], x.bodies[i] = node, node
 	switch v.Kind {
 	case trace.LoopVertex:
@@ -196,8 +196,8 @@ func (x *placing) addVertex(i int) {
 		node.Kind = "call"
 	default:
 		node.Kind, node.Function, node.CallerPlace, node.Place = "function", v.Name, node.Place, ""
-		if a := &x.counts.Recursions[i]; a.Rounds > a.Entered {
-			inner := &Node{Kind: "recursion", Entries: a.Entered, Rounds: a.Rounds, LeastRounds: a.LeastRounds, MostRounds: a.MostRounds, RoundsStep: a.RoundsStep, RoundsAtLeast: x.deeper[i]}
+		if a := &x.counts.VertexRecursions[i]; a.Rounds > a.Entries {
+			inner := &Node{Kind: "recursion", Entries: a.Entries, Rounds: a.Rounds, LeastRounds: a.LeastRounds, MostRounds: a.MostRounds, RoundsStep: a.RoundsStep, RoundsAreLowerBound: x.deeper[i]}
 			node.Body = append(node.Body, inner)
 			x.bodies[i] = inner
 		}
@@ -212,7 +212,7 @@ func (x *placing) nodeOf(i int) *Node {
 		in = x.bodies[v.Parent]
 	}
 	return once.GetOrMake(x.byKey, nodeKey{in, v.Kind, v.Name, v.File, v.Line, v.Offset}, func() *Node {
-		where := v.LocationText()
+		where := v.SourceLocationText()
 		if x.alike[i] {
 			where += fmt.Sprintf(" +0x%x", v.Offset)
 		}
@@ -239,7 +239,7 @@ func (x *placing) addCalls() {
 			elsewhere[x.label[leaf]] = n
 			others = append(others, n)
 			if x.cutShort(terminal) {
-				x.p.StackLimit = x.placer.frames
+				x.p.ExceededStackLimit = x.placer.frames
 			}
 		}
 		x.lists[n] = append(x.lists[n], term{leaf, count})
@@ -290,7 +290,7 @@ func (x *placing) enter(n *Node) {
 			sum /= calls
 			n.EntryComputeNs = &sum
 			if further /= calls; !math.IsNaN(further) {
-				n.FurtherComputeNs = &further
+				n.LaterIterationComputeNs = &further
 			}
 		}
 	}
@@ -328,9 +328,9 @@ func (b *builder) branch(nodes []*Node, counted bool, taken []code.IterationPatt
 		if n.Branches != nil {
 			n.Branches = code.Branches(len(n.Body), func(i, j int) bool { return apart[[2]*Node{n.Body[i], n.Body[j]}] })
 		}
-		if counted && n.Kind == "loop" && !n.RoundsAtLeast {
+		if counted && n.Kind == "loop" && !n.RoundsAreLowerBound {
 			n.taken(n.Branches, n.Rounds, true)
-			if !n.Unsure {
+			if !n.EntriesAreLowerBound {
 				n.iterations(in)
 			}
 		}
@@ -393,7 +393,7 @@ func (n *Node) iterations(in map[*Node]code.IterationPattern) {
 				w := &b.Arms[i]
 				for k := w.FirstItem; k < w.EndItem; k++ {
 					covered[k] = true
-					if at := in[n.Body[k]]; w.TakenIterations == nil && at.Count > 0 && !at.Irregular && at.Count*n.Entries == w.TakenCount {
+					if at := in[n.Body[k]]; w.TakenIterations == nil && at.Count > 0 && !at.IsIrregular && at.Count*n.Entries == w.TakenCount {
 						w.TakenIterations = &at
 					}
 				}
@@ -406,7 +406,7 @@ func (n *Node) iterations(in map[*Node]code.IterationPattern) {
 		at, from := in[n.Body[i]], i
 		for i++; i < len(n.Body) && !covered[i] && in[n.Body[i]] == at; i++ {
 		}
-		if taken := at.Count * n.Entries; !covered[from] && n.Body[from].Kind != "loop" && !at.Irregular && 0 < taken && taken < n.Rounds {
+		if taken := at.Count * n.Entries; !covered[from] && n.Body[from].Kind != "loop" && !at.IsIrregular && 0 < taken && taken < n.Rounds {
 			n.Branches = append(n.Branches, code.Branch{Arms: []code.BranchArm{{FirstItem: from, EndItem: i, TakenCount: taken, TakenIterations: &at}}})
 		}
 	}

@@ -10,29 +10,29 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Step is a function on the call path from main to a call, and the position in it from which the path continues:
+// A CallPathStep is a function on the call path from main to a call, and the position in it from which the path continues:
 // line, or offset.
-type Step struct {
+type CallPathStep struct {
 	Name  string
 	Place string
 }
 
 // Path returns the functions around a call site, outermost first, from recorded frames and inlined functions.
-func (w Locator) Path(function string, s trace.Site) []Step {
-	var list []Step
+func (w Locator) Path(function string, s trace.Site) []CallPathStep {
+	var list []CallPathStep
 	for _, place := range slices.Backward(w.Places(function, s)) {
 		if len(place.Frames) == 0 {
-			list = append(list, Step{filepath.Base(place.Module), fmt.Sprintf("+0x%x", place.Offset)})
+			list = append(list, CallPathStep{filepath.Base(place.Module), fmt.Sprintf("+0x%x", place.Offset)})
 		}
 		for k := len(place.Frames) - 1; k >= 0; k-- {
 			f := &place.Frames[k]
-			step := Step{f.Name(), at(f)}
+			step := CallPathStep{f.Name(), at(f)}
 			if f.Function == "<module>" && f.File != "" {
 				// python -m runs the main module by _run_code, so that module isn't imported.
 				if step.Name = module(f.File); len(list) > 0 && list[len(list)-1].Name != "_run_code" {
-					step.Name = symbolise.ImportPrefix + imported(f.File)
+					step.Name = symbolise.PythonImportPrefix + imported(f.File)
 				}
-				if n := len(list); n > 0 && strings.HasPrefix(list[n-1].Name, symbolise.ImportPrefix) { // nested imports belong to the outermost
+				if n := len(list); n > 0 && strings.HasPrefix(list[n-1].Name, symbolise.PythonImportPrefix) { // nested imports belong to the outermost
 					step.Name = list[n-1].Name
 					list = list[:n-1]
 				}
@@ -59,18 +59,18 @@ func imported(file string) string {
 }
 
 func at(f *symbolise.Frame) string {
-	if f.Line > 0 || f.File != "" && f.Inlined {
+	if f.Line > 0 || f.File != "" && f.IsInlined {
 		text := f.Text()
 		return text[len(f.Name())+1:]
 	}
-	if f.TailCall && f.OffsetInFunction == 0 || f.Start|f.OffsetInFunction == 0 { // the position in the function is unknown
+	if f.IsTailCaller && f.OffsetInFunction == 0 || f.FunctionStart|f.OffsetInFunction == 0 { // the position in the function is unknown
 		return ""
 	}
 	return fmt.Sprintf("+0x%x", f.OffsetInFunction)
 }
 
 // common returns how many steps two paths share from main on.
-func common(a, b []Step) int {
+func common(a, b []CallPathStep) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n].Name == b[n].Name && (n == 0 || a[n-1].Place == b[n-1].Place) {
 		n++
@@ -82,18 +82,18 @@ func common(a, b []Step) int {
 // one call of a function is placed inside of it: the trace cannot show whether the loop is around the call instead.
 type grouper struct {
 	sites []Site
-	parts map[int][]Step // by number of a part: the common path of its calls
+	parts map[int][]CallPathStep // by number of a part: the common path of its calls
 }
 
 // shared returns the common path of all calls below a node.
-func (g *grouper) shared(n *Node) []Step {
+func (g *grouper) shared(n *Node) []CallPathStep {
 	switch {
-	case n.Site > 0:
-		return g.sites[n.Site-1].Path
-	case n.Part > 0 && g.parts[n.Part] != nil:
-		return g.parts[n.Part]
+	case n.SiteNumber > 0:
+		return g.sites[n.SiteNumber-1].Path
+	case n.PartNumber > 0 && g.parts[n.PartNumber] != nil:
+		return g.parts[n.PartNumber]
 	}
-	var all []Step
+	var all []CallPathStep
 	for i, c := range n.Body {
 		if below := g.shared(c); i == 0 {
 			all = below
@@ -101,8 +101,8 @@ func (g *grouper) shared(n *Node) []Step {
 			all = all[:common(all, below)]
 		}
 	}
-	if n.Part > 0 {
-		g.parts[n.Part] = all
+	if n.PartNumber > 0 {
+		g.parts[n.PartNumber] = all
 	}
 	return all
 }
@@ -152,6 +152,6 @@ func (p *Tree) grouped(body []*Node) []*Node {
 			x.ShortText = x.Path[len(x.Path)-1].Place
 		}
 	}
-	g := grouper{p.Sites, make(map[int][]Step)}
+	g := grouper{p.Sites, make(map[int][]CallPathStep)}
 	return g.group(body, 0)
 }

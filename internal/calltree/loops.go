@@ -85,8 +85,8 @@ func (w *around) node(n *Node, function string, chain []int) {
 		chain = append(chain[:len(chain):len(chain)], w.loop(n, function, chain))
 	case "part":
 		if n.Body != nil {
-			w.parts[n.Part] = n
-		} else if first := w.parts[n.Part]; first != nil {
+			w.parts[n.PartNumber] = n
+		} else if first := w.parts[n.PartNumber]; first != nil {
 			n = first
 		}
 	}
@@ -106,11 +106,11 @@ func (w *around) node(n *Node, function string, chain []int) {
 
 // loop returns the index of a loop, given the indices of the loops around it.
 func (w *around) loop(n *Node, function string, chain []int) int {
-	x := show.Loop{Function: function, Place: n.Place, FirstCall: w.first(n), Depth: len(chain), OuterLoop: -1}
+	x := show.Loop{Function: function, Place: n.Place, FirstCall: w.first(n), Depth: len(chain), OuterLoopIndex: -1}
 	if len(chain) > 0 {
-		x.OuterLoop = chain[len(chain)-1]
+		x.OuterLoopIndex = chain[len(chain)-1]
 	}
-	key := loopKey{x.OuterLoop, function, n.Place, n.offset, ""}
+	key := loopKey{x.OuterLoopIndex, function, n.Place, n.offset, ""}
 	if n.Place == "" {
 		key.first = x.FirstCall
 	}
@@ -124,12 +124,12 @@ func (w *around) loop(n *Node, function string, chain []int) int {
 
 // first returns the name of the first call in a node.
 func (w *around) first(n *Node) string {
-	if n.Site > 0 {
-		s := &w.t.Sites[n.Site-1]
+	if n.SiteNumber > 0 {
+		s := &w.t.Sites[n.SiteNumber-1]
 		return s.Function + " " + s.Text
 	}
 	if n.Kind == "part" && n.Body == nil {
-		if n = w.parts[n.Part]; n == nil {
+		if n = w.parts[n.PartNumber]; n == nil {
 			return ""
 		}
 	}

@@ -22,7 +22,7 @@ type ObservedOrder struct {
 type LoopOrder struct {
 	Items    []int // all items, in the program's order
 	Position []int // by item: its index in Items
-	Loops    []PlaceInterval
+	Loops    []PositionInterval
 	// InnermostLoop is, by position in Items, the index of the innermost loop that contains it. OuterLoop is, by index
 	// of a loop, the index of the next enclosing loop. Both are NoLoop if there is no such loop.
 	InnermostLoop, OuterLoop []int
@@ -31,11 +31,11 @@ type LoopOrder struct {
 // NoLoop is the index that means "no loop".
 const NoLoop = -1
 
-// A PlaceInterval is a range of positions in LoopOrder.Items, from First to Last inclusive.
-type PlaceInterval struct{ First, Last int }
+// A PositionInterval is a range of positions in LoopOrder.Items, from First to Last inclusive.
+type PositionInterval struct{ First, Last int }
 
 // Has reports whether the interval contains a position.
-func (i PlaceInterval) Has(place int) bool { return i.First <= place && place <= i.Last }
+func (i PositionInterval) Has(place int) bool { return i.First <= place && place <= i.Last }
 
 // FindLoopOrder computes the order of items and the loops.
 func FindLoopOrder(items int, courses []ObservedOrder) *LoopOrder {
@@ -108,15 +108,15 @@ func (s siteSet) add(o siteSet) {
 
 // A span is a candidate for a loop, with the positions of all items of the ranks that observed it.
 type span struct {
-	PlaceInterval
+	PositionInterval
 	has siteSet
 }
 
 // loops computes the loops from steps back. Overlapping loops are merged. A loop within another one is separate
 // only if some rank that steps back in it has items of the outer loop outside of it; otherwise its ranks merely
 // lack those items.
-func (o *LoopOrder) loops(courses []ObservedOrder) (out []PlaceInterval) {
-	by := make(map[PlaceInterval]*span)
+func (o *LoopOrder) loops(courses []ObservedOrder) (out []PositionInterval) {
+	by := make(map[PositionInterval]*span)
 	var list []*span
 	for _, c := range courses {
 		own := make(siteSet, len(o.Items)/64+1)
@@ -126,7 +126,7 @@ func (o *LoopOrder) loops(courses []ObservedOrder) (out []PlaceInterval) {
 		}
 		for s := range c.Transitions {
 			if from, to := o.Position[s.From], o.Position[s.To]; to <= from {
-				i := PlaceInterval{to, from}
+				i := PositionInterval{to, from}
 				once.GetOrAppend(by, i, &list, func() *span { return &span{i, make(siteSet, len(own))} }).has.add(own)
 			}
 		}
@@ -150,9 +150,9 @@ func (o *LoopOrder) loops(courses []ObservedOrder) (out []PlaceInterval) {
 		}
 	}
 	for _, s := range list {
-		out = append(out, s.PlaceInterval)
+		out = append(out, s.PositionInterval)
 	}
-	slices.SortFunc(out, func(a, b PlaceInterval) int {
+	slices.SortFunc(out, func(a, b PositionInterval) int {
 		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(b.Last, a.Last))
 	})
 	return out
@@ -163,7 +163,7 @@ func (s *span) partOf(b *span) bool {
 	switch {
 	case s.Last < b.First || b.Last < s.First:
 		return false
-	case s.PlaceInterval == b.PlaceInterval || b.First > s.First || s.Last > b.Last:
+	case s.PositionInterval == b.PositionInterval || b.First > s.First || s.Last > b.Last:
 		return true
 	}
 	for p := b.First; p <= b.Last; p++ {

@@ -82,7 +82,7 @@ func (b *builder) recursive(nodes []*Node) {
 
 // told reports whether all loops in a node have calls and known iterations.
 func (n *Node) told() bool {
-	return !n.Unsure && n.Sums.Calls > 0 && !slices.ContainsFunc(n.Body, func(x *Node) bool { return !x.told() })
+	return !n.EntriesAreLowerBound && n.Sums.Calls > 0 && !slices.ContainsFunc(n.Body, func(x *Node) bool { return !x.told() })
 }
 
 // folded returns the structure of a recursive function from the order of calls: of one call of it, if all are
@@ -110,20 +110,20 @@ func (b *builder) folded(r *recursive) []*Node {
 
 // below adds function nodes to a body. They are below the functions named in around, which contain all of the body.
 func (p *Tree) below(body []*Node, around []string) []*Node {
-	g := grouper{p.Sites, make(map[int][]Step)}
+	g := grouper{p.Sites, make(map[int][]CallPathStep)}
 	depth := -1
 	var look func(list []*Node)
 	look = func(list []*Node) {
 		for _, n := range list {
-			if n.Site == 0 {
+			if n.SiteNumber == 0 {
 				look(n.Body)
 				continue
 			}
-			path := p.Sites[n.Site-1].Path
+			path := p.Sites[n.SiteNumber-1].Path
 			if depth < 0 {
 				depth = 0
 				for _, name := range around {
-					k := slices.IndexFunc(path[depth:], func(s Step) bool { return s.Name == name })
+					k := slices.IndexFunc(path[depth:], func(s CallPathStep) bool { return s.Name == name })
 					depth += k + 1
 				}
 			}

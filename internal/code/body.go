@@ -29,14 +29,14 @@ type BasicBlock struct {
 // A Call is a call, or a tail call: a jump that ends a function like a call. The callee of a tail call returns to
 // this function's caller, and call stacks do not show this function.
 type Call struct {
-	Addr      uint64    // of the instruction
-	Return    uint64    // return address: the address after the instruction
-	Block     int       // index of its block
-	Symbol    string    // name of the callee, "" if unknown
-	Callee    *Function // nil if it is in another binary or unknown
-	Tail      bool      // it is a tail call
-	Resolved  bool      // the binary determines the callee; false: a call through a pointer
-	MayReturn bool      // the callee may return
+	Addr         uint64    // of the instruction
+	ReturnAddr   uint64    // return address: the address after the instruction
+	Block        int       // index of its block
+	CalleeSymbol string    // name of the callee, "" if unknown
+	Callee       *Function // nil if it is in another binary or unknown
+	IsTail       bool      // it is a tail call
+	IsResolved   bool      // the binary determines the callee; false: a call through a pointer
+	MayReturn    bool      // the callee may return
 }
 
 // maxBlocks is the largest number of blocks of a function.
@@ -195,8 +195,8 @@ func (x *bodyBuilder) analyse() {
 // call returns the description of a call.
 func (f *Function) call(v *move) Call {
 	g, name := f.image.callee(v)
-	c := Call{Addr: v.addr, Return: v.end, Callee: g, Symbol: name, Resolved: g != nil || name != "", MayReturn: true}
-	c.Tail = v.kind != insn.KindCall && v.kind != insn.KindIndirectCall
+	c := Call{Addr: v.addr, ReturnAddr: v.end, Callee: g, CalleeSymbol: name, IsResolved: g != nil || name != "", MayReturn: true}
+	c.IsTail = v.kind != insn.KindCall && v.kind != insn.KindIndirectCall
 	if g != nil {
 		c.MayReturn = g.MayReturn()
 	}
@@ -247,11 +247,11 @@ func (b *Body) goOn(f *Function, from int) {
 	}
 }
 
-// Call returns the call with a return address; nil if there is no such call. Tail calls have no return address.
-func (b *Body) Call(address uint64) *Call {
-	i := sort.Search(len(b.Calls), func(i int) bool { return b.Calls[i].Return >= address })
-	for ; i < len(b.Calls) && b.Calls[i].Return == address; i++ {
-		if !b.Calls[i].Tail {
+// CallByReturnAddr returns the call with a return address; nil if there is no such call. Tail calls have no return address.
+func (b *Body) CallByReturnAddr(address uint64) *Call {
+	i := sort.Search(len(b.Calls), func(i int) bool { return b.Calls[i].ReturnAddr >= address })
+	for ; i < len(b.Calls) && b.Calls[i].ReturnAddr == address; i++ {
+		if !b.Calls[i].IsTail {
 			return &b.Calls[i]
 		}
 	}

@@ -122,7 +122,7 @@ func (b *Body) ExclusiveItems(loop int, list []BodyItem) func(i, j int) bool {
 		return never
 	}
 	for i := range b.Calls {
-		switch b.Calls[i].Symbol { // such functions may return a second time
+		switch b.Calls[i].CalleeSymbol { // such functions may return a second time
 		case "setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp", "getcontext", "vfork":
 			return never
 		}

@@ -80,19 +80,19 @@ func checkLoops(t *testing.T, path string) {
 			t.Errorf("%s: %d jumps lost, %d places undecoded", f.Symbol(), b.UnresolvedJumps, b.UndecodedCount)
 		}
 		for _, c := range b.Calls {
-			if !says(c.Symbol) {
+			if !says(c.CalleeSymbol) {
 				continue
 			}
-			delete(names, c.Symbol)
+			delete(names, c.CalleeSymbol)
 			if b.Graph.ReversePostorder[c.Block] == NoIndex {
-				t.Errorf("%s: nothing leads to the call of %s", f.Symbol(), c.Symbol)
+				t.Errorf("%s: nothing leads to the call of %s", f.Symbol(), c.CalleeSymbol)
 			}
 			loops := 0
 			if l := b.Graph.InnermostLoop[c.Block]; l != NoIndex {
 				loops = b.Graph.Loops[l].NestingDepth + 1
 			}
-			if want := int(c.Symbol[2] - '0'); loops < want || loops > want && c.Symbol[:2] == "in" {
-				t.Errorf("%s calls %s in %d loops", f.Symbol(), c.Symbol, loops)
+			if want := int(c.CalleeSymbol[2] - '0'); loops < want || loops > want && c.CalleeSymbol[:2] == "in" {
+				t.Errorf("%s calls %s in %d loops", f.Symbol(), c.CalleeSymbol, loops)
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func TestFunctions(t *testing.T) {
 		t.Error("rarely isn't found by addresses in it")
 	}
 	_, b := named(t, m, "tail")
-	if c := b.Calls[len(b.Calls)-1]; c.Symbol != "in0_last" || !c.Tail {
+	if c := b.Calls[len(b.Calls)-1]; c.CalleeSymbol != "in0_last" || !c.IsTail {
 		t.Errorf("tail ends in %+v", c)
 	}
 	_, b = named(t, m, "middle")
@@ -212,7 +212,7 @@ func TestNoBinary(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), path) {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if errors.Is(err, ErrArchitecture) != (c.name == "risc") {
+		if errors.Is(err, ErrUnsupportedArch) != (c.name == "risc") {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

@@ -10,20 +10,20 @@ import (
 	"github.com/spoor-hpc/spoor/internal/once"
 )
 
-// A Counter is a number that each iteration of a loop changes by the same step, on every path, and that calls
+// A LoopCounter is a number that each iteration of a loop changes by the same step, on every path, and that calls
 // preserve: a callee-saved register, or a word of the function's frame.
-type Counter struct {
-	Register     string // "" if it is in the frame
-	Offset       int64  // of a word of the frame, relative to the frame's address (CFA)
-	Step         int64
-	CounterGroup int   // which of the loop's counters it is derived from: a loop may have several
-	AddedSoFar   int64 // what the iteration has added to the counter up to the call
+type LoopCounter struct {
+	Register         string // "" if it is in the frame
+	CFAOffset        int64  // of a word of the frame, relative to the frame's address (CFA)
+	Step             int64
+	BaseCounterIndex int   // which of the loop's counters it is derived from: a loop may have several
+	AddedBeforeCall  int64 // what the iteration has added to the counter up to the call
 }
 
 // Comparable reports whether the difference of two readings of a loop's counters, each less its AddedSoFar,
 // gives the number of iterations between two calls.
-func (k Counter) Comparable(o Counter) bool {
-	return k.Step != 0 && k.Step == o.Step && k.CounterGroup == o.CounterGroup
+func (k LoopCounter) Comparable(o LoopCounter) bool {
+	return k.Step != 0 && k.Step == o.Step && k.BaseCounterIndex == o.BaseCounterIndex
 }
 
 // counters is the analysis of a function's places: its registers and words of its frame.
@@ -86,7 +86,7 @@ func (f *Function) newCounters(b *Body) *counters {
 		for at := x.Lo; at < x.Hi; {
 			inst, ok := m.Next(code[at-x.Lo:x.Hi-x.Lo], at)
 			if !ok {
-				at += uint64(m.Step())
+				at += uint64(m.InstructionAlignment())
 				continue
 			}
 			at = inst.End()
@@ -100,7 +100,7 @@ func (f *Function) newCounters(b *Body) *counters {
 	for _, ops := range c.ops {
 		for k := range ops {
 			for _, p := range []*int{&ops[k].to, &ops[k].from} {
-				if i := *p - len(c.conv.Names); i >= 0 && c.taken[i] {
+				if i := *p - len(c.conv.RegisterNames); i >= 0 && c.taken[i] {
 					*p = -1
 				}
 			}
@@ -112,7 +112,7 @@ func (f *Function) newCounters(b *Body) *counters {
 // frames determines where registers hold addresses of the frame.
 func (c *counters) frames(b *Body) {
 	known := make([]bool, len(b.Blocks))
-	c.at[c.order[0]][c.conv.StackPointer] = address{true, -c.conv.Pushed}
+	c.at[c.order[0]][c.conv.StackPointer] = address{true, -c.conv.CFAOffsetAtEntry}
 	known[c.order[0]] = true
 	for again := true; again; {
 		again = false
@@ -143,20 +143,20 @@ func (c *counters) follow(s *registerOffsets, o *op, e *insn.Effect) {
 		changed = ^(c.conv.CalleeSaved | 1<<c.conv.StackPointer)
 	}
 	var v address
-	if e.IsMoveOrAdd && !e.Source.Memory && s[e.Source.Reg].known {
+	if e.IsMoveOrAdd && !e.Source.IsMemory && s[e.Source.Reg].known {
 		v = address{true, s[e.Source.Reg].at + e.AddedConstant}
 	}
 	for ; changed != 0; changed &= changed - 1 {
 		s[bits.TrailingZeros32(changed)] = address{}
 	}
-	if e.IsMoveOrAdd && !e.Destination.Memory {
+	if e.IsMoveOrAdd && !e.Destination.IsMemory {
 		s[e.Destination.Reg] = v
 	}
 }
 
 // offset returns the offset of a word in the frame that an instruction names.
 func (s *registerOffsets) offset(p insn.Operand) (int64, bool) {
-	if !p.Memory || p.Reg >= len(s) || !s[p.Reg].known {
+	if !p.IsMemory || p.Reg >= len(s) || !s[p.Reg].known {
 		return 0, false
 	}
 	return s[p.Reg].at + p.Disp, true
@@ -165,7 +165,7 @@ func (s *registerOffsets) offset(p insn.Operand) (int64, bool) {
 // resolve numbers the words of the frame that instructions move or add constants to. It determines what else changes
 // them.
 func (c *counters) resolve() {
-	registers := len(c.conv.Names)
+	registers := len(c.conv.RegisterNames)
 	walk := func(see func(o *op, e *insn.Effect, s *registerOffsets)) {
 		for _, i := range c.order {
 			s := c.at[i]
@@ -191,7 +191,7 @@ func (c *counters) resolve() {
 		}
 	}
 	number := func(p insn.Operand, s *registerOffsets) int {
-		if !p.Memory {
+		if !p.IsMemory {
 			return p.Reg
 		}
 		if at, ok := s.offset(p); ok {
@@ -205,8 +205,8 @@ func (c *counters) resolve() {
 		where, at, written := e.StoredAt, int64(0), e.StoresOther
 		if e.IsMoveOrAdd {
 			o.to, o.from = number(e.Destination, s), number(e.Source, s)
-			where, written = e.Destination, e.Destination.Memory
-			if v := s[e.Source.Reg]; !e.Source.Memory && v.known && e.Destination.Reg != c.conv.StackPointer {
+			where, written = e.Destination, e.Destination.IsMemory
+			if v := s[e.Source.Reg]; !e.Source.IsMemory && v.known && e.Destination.Reg != c.conv.StackPointer {
 				take(v.at + e.AddedConstant) // a pointer to a word of the frame, or a copy of such a pointer
 			}
 		}
@@ -228,7 +228,7 @@ func (c *counters) resolve() {
 // run updates the contents of places, s, for the instructions of a block, up to the call at address until if it is
 // there.
 func (c *counters) run(s []held, block int, until uint64) {
-	registers := len(c.conv.Names)
+	registers := len(c.conv.RegisterNames)
 	for k := range c.ops[block] {
 		o := &c.ops[block][k]
 		if o.addr == until {
@@ -266,7 +266,7 @@ type loopState struct {
 func (c *counters) loop(b *Body, loop int) *loopState {
 	x := &loopState{at: make(map[int][]held), steps: make(map[int]int64)}
 	l := &b.Graph.Loops[loop]
-	n := len(c.conv.Names) + len(c.words)
+	n := len(c.conv.RegisterNames) + len(c.words)
 	if l.Irreducible || len(c.order)*n > maxCounted {
 		return x
 	}
@@ -283,7 +283,7 @@ func (c *counters) loop(b *Body, loop int) *loopState {
 	}
 	first := make([]held, n)
 	for i := range first {
-		if first[i].of = int32(i); i >= len(c.conv.Names) && c.taken[i-len(c.conv.Names)] {
+		if first[i].of = int32(i); i >= len(c.conv.RegisterNames) && c.taken[i-len(c.conv.RegisterNames)] {
 			first[i].of = -1
 		}
 	}
@@ -334,34 +334,34 @@ func meet(s, t []held) (_ []held, changed bool) {
 	return s, changed
 }
 
-// Counter returns where a loop's iterations can be read at a call in it; false if there is no such place.
-func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
+// LoopCounter returns where a loop's iterations can be read at a call in it; false if there is no such place.
+func (f *Function) LoopCounter(loop int, call *Call) (LoopCounter, bool) {
 	b, err := f.Body()
-	if err != nil || call.Tail {
-		return Counter{}, false
+	if err != nil || call.IsTail {
+		return LoopCounter{}, false
 	}
 	c := f.countersOf(b)
 	x := once.GetOrMake(c.loops, loop, func() *loopState { return c.loop(b, loop) })
 	if x.at[call.Block] == nil || len(x.steps) == 0 {
-		return Counter{}, false
+		return LoopCounter{}, false
 	}
 	s := slices.Clone(x.at[call.Block])
 	c.run(s, call.Block, call.Addr)
-	var best Counter
+	var best LoopCounter
 	for i, v := range s {
 		if v.of < 0 || x.steps[int(v.of)] == 0 {
 			continue
 		}
-		k := Counter{Step: x.steps[int(v.of)], CounterGroup: int(v.of), AddedSoFar: v.add}
-		if n := len(c.conv.Names); i >= n {
-			k.Offset = c.words[i-n]
+		k := LoopCounter{Step: x.steps[int(v.of)], BaseCounterIndex: int(v.of), AddedBeforeCall: v.add}
+		if n := len(c.conv.RegisterNames); i >= n {
+			k.CFAOffset = c.words[i-n]
 		} else if c.conv.CalleeSaved>>i&1 == 0 {
 			continue
 		} else {
-			k.Register = c.conv.Names[i]
+			k.Register = c.conv.RegisterNames[i]
 		}
 		// Of several counters take the same one at all calls, if possible.
-		if best.Step == 0 || cmp.Or(cmp.Compare(max(k.Step, -k.Step), max(best.Step, -best.Step)), cmp.Compare(k.CounterGroup, best.CounterGroup)) < 0 {
+		if best.Step == 0 || cmp.Or(cmp.Compare(max(k.Step, -k.Step), max(best.Step, -best.Step)), cmp.Compare(k.BaseCounterIndex, best.BaseCounterIndex)) < 0 {
 			best = k
 		}
 	}
@@ -369,15 +369,15 @@ func (f *Function) Counter(loop int, call *Call) (Counter, bool) {
 }
 
 // String renders a counter's place and step.
-func (k Counter) String() string {
-	where := cmp.Or(k.Register, fmt.Sprintf("CFA%+d", k.Offset))
+func (k LoopCounter) String() string {
+	where := cmp.Or(k.Register, fmt.Sprintf("CFA%+d", k.CFAOffset))
 	return fmt.Sprintf("%s, %+d", where, k.Step)
 }
 
-// CounterNesting returns how many loops further out a loop is that continues with the same counter: everything in the
+// SameCounterLoopDistance returns how many loops further out a loop is that continues with the same counter: everything in the
 // outer loop that changes it, in the inner loop or beside it, adds the same step. Compilers divide loops in this
 // way, for example if a condition holds only in the first iterations. 0: there is no such loop.
-func (f *Function) CounterNesting(loop int) int {
+func (f *Function) SameCounterLoopDistance(loop int) int {
 	b, err := f.Body()
 	if err != nil {
 		return 0
@@ -405,7 +405,7 @@ func (c *counters) shared(b *Body, loop, outer int) bool {
 		inner, beside bool
 		other         bool
 	}
-	all := make([]writes, len(c.conv.Names)+len(c.words))
+	all := make([]writes, len(c.conv.RegisterNames)+len(c.words))
 	for _, i := range c.order {
 		if !within(i, outer) {
 			continue
@@ -418,7 +418,7 @@ func (c *counters) shared(b *Body, loop, outer int) bool {
 			if o.call {
 				changed |= ^(c.conv.CalleeSaved | 1<<c.conv.StackPointer)
 			}
-			for changed &= 1<<len(c.conv.Names) - 1; changed != 0; changed &= changed - 1 {
+			for changed &= 1<<len(c.conv.RegisterNames) - 1; changed != 0; changed &= changed - 1 {
 				if p := bits.TrailingZeros32(changed); !steps || p != o.to {
 					all[p].other = true
 				}

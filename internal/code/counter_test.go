@@ -22,9 +22,9 @@ type probed struct {
 }
 
 // value is what a counter had.
-func (p *probed) value(t *testing.T, k Counter, stackAt int64) uint64 {
+func (p *probed) value(t *testing.T, k LoopCounter, stackAt int64) uint64 {
 	if k.Register == "" {
-		at := k.Offset - stackAt
+		at := k.CFAOffset - stackAt
 		word := p.Stack[at/8]
 		if at%8 != 0 {
 			word = word>>32 | p.Stack[at/8+1]<<32
@@ -79,7 +79,7 @@ func checkCounters(t *testing.T, compiler, level string) {
 	last := make(map[uint64]*probed) // by call
 	type seen struct {
 		r *probed
-		k Counter
+		k LoopCounter
 		v uint64
 	}
 	loops := make(map[[2]uint64]seen) // by function and loop
@@ -93,7 +93,7 @@ func checkCounters(t *testing.T, compiler, level string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		call := b.Call(back)
+		call := b.CallByReturnAddr(back)
 		if call == nil {
 			t.Fatalf("%s: no call", f.Symbol())
 		}
@@ -101,7 +101,7 @@ func checkCounters(t *testing.T, compiler, level string) {
 		last[back] = r
 		name := f.Symbol()
 		for l, depth := b.Graph.InnermostLoop[call.Block], 0; l != NoIndex; l, depth = b.Graph.Loops[l].Parent, depth+1 {
-			k, ok := f.Counter(l, call)
+			k, ok := f.LoopCounter(l, call)
 			if before == nil {
 				if !ok && strings.HasPrefix(name, "count_") || ok && strings.HasPrefix(name, "none_") {
 					t.Errorf("%s: loop %d around: %+v", name, depth, k)
@@ -111,7 +111,7 @@ func checkCounters(t *testing.T, compiler, level string) {
 				continue
 			}
 			rounds := r.Inner - before.Inner
-			value := r.value(t, k, m.counters.stackAt(call)) - uint64(k.AddedSoFar)
+			value := r.value(t, k, m.counters.stackAt(call)) - uint64(k.AddedBeforeCall)
 			at := [2]uint64{f.Start(), uint64(l)}
 			// A compiler that puts rounds behind each other has others than the program.
 			if x, ok := loops[at]; ok && strings.HasPrefix(name, "count_") && k.Comparable(x.k) && x.r.SP == r.SP && x.r.Back != r.Back {
@@ -177,10 +177,10 @@ func TestCountersOfArm64(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i := range b.Calls {
-					if call := &b.Calls[i]; call.Symbol == "probe" && b.IsReachable(call) {
+					if call := &b.Calls[i]; call.CalleeSymbol == "probe" && b.IsReachable(call) {
 						calls++
 						for l := b.Graph.InnermostLoop[call.Block]; l != NoIndex; l = b.Graph.Loops[l].Parent {
-							k, ok := f.Counter(l, call)
+							k, ok := f.LoopCounter(l, call)
 							if !ok && strings.HasPrefix(f.Symbol(), "count_") || ok && strings.HasPrefix(f.Symbol(), "none_") {
 								t.Errorf("%s at %#x: %+v", f.Symbol(), call.Addr, k)
 							}

@@ -42,7 +42,7 @@ func (f *Function) partAt(addr uint64) *codeRange {
 }
 
 func (p *codeRange) unwinding() *UnwindEntry {
-	return &UnwindEntry{Lo: p.lo, Hi: p.hi, LandingTable: p.except, StartsWithFrameSetup: p.inside}
+	return &UnwindEntry{Lo: p.lo, Hi: p.hi, LandingTableAddr: p.except, HasFrameAtStart: p.inside}
 }
 
 // begin is the function that begins with a part.

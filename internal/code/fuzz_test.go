@@ -42,7 +42,7 @@ func FuzzImage(f *testing.F) {
 					t.Fatalf("call %+v", c)
 				}
 				for l := b.Graph.InnermostLoop[c.Block]; l != NoIndex; l = b.Graph.Loops[l].Parent {
-					if k, ok := fn.Counter(l, &c); ok != (k.Step != 0) {
+					if k, ok := fn.LoopCounter(l, &c); ok != (k.Step != 0) {
 						t.Fatalf("%v: %v", k, ok)
 					}
 				}
@@ -73,7 +73,7 @@ func TestTiny(t *testing.T) {
 			if b.Graph.InnermostLoop[c.Block] != NoIndex {
 				looped++
 			}
-			last = c.Symbol
+			last = c.CalleeSymbol
 		}
 	}
 	if looped != 6 || last == "" {

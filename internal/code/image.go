@@ -24,8 +24,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/code/insn"
 )
 
-// ErrArchitecture is wrapped by errors about binaries for unsupported processors.
-var ErrArchitecture = errors.New("its machine code isn't understood, only that of x86-64 and arm64")
+// ErrUnsupportedArch is wrapped by errors about binaries for unsupported processors.
+var ErrUnsupportedArch = errors.New("its machine code isn't understood, only that of x86-64 and arm64")
 
 // An architecture is the differences between supported processors.
 type architecture struct {
@@ -127,7 +127,7 @@ func newImage(r io.ReaderAt) (*Image, error) {
 	}
 	arch, known := architectures[e.Machine]
 	if !known || e.Class != elf.ELFCLASS64 || e.Data != elf.ELFDATA2LSB {
-		return nil, fmt.Errorf("%s, %s, %s: %w", e.Machine, e.Class, e.Data, ErrArchitecture)
+		return nil, fmt.Errorf("%s, %s, %s: %w", e.Machine, e.Class, e.Data, ErrUnsupportedArch)
 	}
 	if e.Type != elf.ET_EXEC && e.Type != elf.ET_DYN {
 		return nil, fmt.Errorf("%s: only what is linked can be looked at", e.Type)
@@ -237,7 +237,7 @@ func (m *Image) findParts(dynamic, local []elf.Symbol) {
 	var list []*codeRange
 	for _, f := range UnwindEntries(m.elf) {
 		if m.executable(f.Lo) && !m.stubs(f.Lo) {
-			p := &codeRange{lo: f.Lo, hi: f.Hi, except: f.LandingTable, inside: f.StartsWithFrameSetup}
+			p := &codeRange{lo: f.Lo, hi: f.Hi, except: f.LandingTableAddr, inside: f.HasFrameAtStart}
 			list, m.byLo[f.Lo] = append(list, p), p
 		}
 	}
@@ -316,7 +316,7 @@ func (m *Image) stub(addr uint64) string {
 		}
 		switch {
 		case x.Kind == insn.KindIndirectJump && x.IndirectTarget.Origin == insn.TargetFromSlot:
-			return m.slots[x.IndirectTarget.Slot]
+			return m.slots[x.IndirectTarget.SlotAddr]
 		case x.Kind != insn.KindPlain:
 			return ""
 		}

@@ -9,16 +9,16 @@ import (
 // IterationPattern are equally spaced iterations of a loop, counted from 0. With Count 0 there are none. With
 // Irregular they are not equally spaced.
 type IterationPattern struct {
-	First     uint64 `json:"first"`
-	Last      uint64 `json:"last"`
-	Stride    uint64 `json:"stride,omitempty"`
-	Count     uint64 `json:"count"`
-	Irregular bool   `json:"-"`
+	First       uint64 `json:"first"`
+	Last        uint64 `json:"last"`
+	Stride      uint64 `json:"stride,omitempty"`
+	Count       uint64 `json:"count"`
+	IsIrregular bool   `json:"-"`
 }
 
-// ShiftedBack returns the same iterations, with `by` added to each number, as counting begins that much earlier.
-func (i IterationPattern) ShiftedBack(by uint64) IterationPattern {
-	if i.Count > 0 && !i.Irregular {
+// ShiftedBy returns the same iterations, with `by` added to each number, as counting begins that much earlier.
+func (i IterationPattern) ShiftedBy(by uint64) IterationPattern {
+	if i.Count > 0 && !i.IsIrregular {
 		i.First, i.Last = i.First+by, i.Last+by
 	}
 	return i
@@ -31,12 +31,12 @@ func (i IterationPattern) Append(next IterationPattern) IterationPattern {
 		return i
 	case i.Count == 0:
 		return next
-	case i.Irregular || next.Irregular:
-		return IterationPattern{Count: i.Count + next.Count, Irregular: true}
+	case i.IsIrregular || next.IsIrregular:
+		return IterationPattern{Count: i.Count + next.Count, IsIrregular: true}
 	}
 	stride := next.First - i.Last
 	if i.Count > 1 && i.Stride != stride || next.Count > 1 && next.Stride != stride || stride == 0 {
-		return IterationPattern{Count: i.Count + next.Count, Irregular: true}
+		return IterationPattern{Count: i.Count + next.Count, IsIrregular: true}
 	}
 	return IterationPattern{First: i.First, Last: next.Last, Stride: stride, Count: i.Count + next.Count}
 }

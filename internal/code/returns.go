@@ -163,10 +163,10 @@ func (m *Image) callee(v *move) (*Function, string) {
 		if v.via.Origin != insn.TargetFromSlot {
 			return nil, ""
 		}
-		if name := m.slots[v.via.Slot]; name != "" {
-			return m.Exported(name), name
+		if name := m.slots[v.via.SlotAddr]; name != "" {
+			return m.ExportedFunction(name), name
 		}
-		if to, ok := m.moved[v.via.Slot]; ok {
+		if to, ok := m.moved[v.via.SlotAddr]; ok {
 			return m.function(to)
 		}
 		return nil, ""
@@ -179,15 +179,15 @@ func (m *Image) function(addr uint64) (*Function, string) {
 		return f, f.first.name
 	}
 	if name, known := m.stubNames[addr]; known {
-		return m.Exported(name), name
+		return m.ExportedFunction(name), name
 	}
 	name := m.stub(addr)
 	m.stubNames[addr] = name
-	return m.Exported(name), name
+	return m.ExportedFunction(name), name
 }
 
-// Exported is the function that the image exports under a name; nil if none.
-func (m *Image) Exported(name string) *Function {
+// ExportedFunction is the function that the image exports under a name; nil if none.
+func (m *Image) ExportedFunction(name string) *Function {
 	if addr, ok := m.exports[name]; ok && name != "" {
 		return m.at(addr)
 	}

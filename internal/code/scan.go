@@ -36,7 +36,7 @@ func (m *Image) scan(p *codeRange) {
 		x, ok := m.machine.Next(code[at:], p.lo+at)
 		if !ok {
 			p.bad++
-			at += uint64(m.machine.Step())
+			at += uint64(m.machine.InstructionAlignment())
 			continue
 		}
 		at += uint64(x.Len)

@@ -14,24 +14,24 @@ import (
 
 // MaxPlaces bounds the places of a path, and MaxLoops the loops among them: deeper stacks have no path.
 const (
-	MaxPlaces = 256
-	MaxLoops  = 32
+	MaxPathPlaces = 256
+	MaxPathLoops  = 32
 )
 
 // A PathPlace is a loop or a call on a path.
 type PathPlace struct {
 	// PrefixID identifies the place with all places before it: if two paths share an ID, they are equal up to it.
-	PrefixID  uint32
-	Loop      bool
-	Frame     int     // index of its frame, from 0, the innermost
-	CodeOrder uint64  // position within its function
-	Counter   Counter // of a loop; Step is 0 if no counter was found
+	PrefixID           uint32
+	IsLoop             bool
+	FrameIndex         int         // index of its frame, from 0, the innermost
+	PositionInFunction uint64      // position within its function
+	Counter            LoopCounter // of a loop; Step is 0 if no counter was found
 }
 
 // A Frame is a return address in a binary, as it is linked.
 type Frame struct {
-	Image   *Image
-	Address uint64
+	Image      *Image
+	ReturnAddr uint64
 }
 
 // A key identifies a place among those that can follow the place with PrefixID before.
@@ -43,12 +43,12 @@ type key struct {
 	loop   bool
 }
 
-// A PathPlanner makes paths and assigns IDs to their places. The zero value is ready. It is for one goroutine.
-type PathPlanner struct {
+// A PathBuilder makes paths and assigns IDs to their places. The zero value is ready. It is for one goroutine.
+type PathBuilder struct {
 	ids map[key]uint32
 }
 
-func (p *PathPlanner) id(k key) uint32 {
+func (p *PathBuilder) id(k key) uint32 {
 	n, known := p.ids[k]
 	if !known {
 		if p.ids == nil {
@@ -61,13 +61,13 @@ func (p *PathPlanner) id(k key) uint32 {
 }
 
 // Path returns the path of a call stack, innermost frame first; nil if a frame is not at a known call.
-func (p *PathPlanner) Path(frames []Frame) []PathPlace {
+func (p *PathBuilder) Path(frames []Frame) []PathPlace {
 	functions := make([]*Function, len(frames))
 	for i, f := range frames {
 		if f.Image == nil {
 			return nil
 		}
-		if functions[i] = f.Image.FunctionAt(f.Address - 1); functions[i] == nil {
+		if functions[i] = f.Image.FunctionAt(f.ReturnAddr - 1); functions[i] == nil {
 			return nil
 		}
 	}
@@ -83,7 +83,7 @@ func (p *PathPlanner) Path(frames []Frame) []PathPlace {
 		if err != nil {
 			return nil
 		}
-		c := b.Call(frames[i].Address)
+		c := b.CallByReturnAddr(frames[i].ReturnAddr)
 		if c == nil || !b.IsReachable(c) {
 			return nil
 		}
@@ -91,23 +91,23 @@ func (p *PathPlanner) Path(frames []Frame) []PathPlace {
 		for l := b.Graph.InnermostLoop[c.Block]; l != NoIndex; l = b.Graph.Loops[l].Parent {
 			around = append(around, l)
 		}
-		if loops += len(around); loops > MaxLoops || len(path)+len(around) >= MaxPlaces {
+		if loops += len(around); loops > MaxPathLoops || len(path)+len(around) >= MaxPathPlaces {
 			return nil
 		}
 		for _, l := range slices.Backward(around) {
 			header := b.Graph.Loops[l].Header
 			at := b.Blocks[header].Lo
-			k, ok := f.Counter(l, c)
-			if !ok || k.Step != int64(int32(k.Step)) || k.AddedSoFar != int64(int32(k.AddedSoFar)) || k.Offset != int64(int32(k.Offset)) || k.Step == math.MinInt32 {
-				k = Counter{}
+			k, ok := f.LoopCounter(l, c)
+			if !ok || k.Step != int64(int32(k.Step)) || k.AddedBeforeCall != int64(int32(k.AddedBeforeCall)) || k.CFAOffset != int64(int32(k.CFAOffset)) || k.Step == math.MinInt32 {
+				k = LoopCounter{}
 			}
-			add(key{in: f, at: at, loop: true}, PathPlace{Loop: true, Frame: i, CodeOrder: order(b.Graph.ReversePostorder[header], at), Counter: k})
+			add(key{in: f, at: at, loop: true}, PathPlace{IsLoop: true, FrameIndex: i, PositionInFunction: order(b.Graph.ReversePostorder[header], at), Counter: k})
 		}
 		var to *Function
 		if i > 0 {
 			to = functions[i-1]
 		}
-		add(key{in: f, at: c.Addr, to: to}, PathPlace{Frame: i, CodeOrder: order(b.Graph.ReversePostorder[c.Block], c.Addr)})
+		add(key{in: f, at: c.Addr, to: to}, PathPlace{FrameIndex: i, PositionInFunction: order(b.Graph.ReversePostorder[c.Block], c.Addr)})
 	}
 	return path
 }
@@ -117,8 +117,8 @@ func order(block int, addr uint64) uint64 { return uint64(block)<<44 | addr&(1<<
 
 // A PathComparison is the common part of the paths of two consecutive calls.
 type PathComparison struct {
-	// Loops is, for each loop around both calls, outermost first, whether its counter shows if another iteration began.
-	Loops []bool
+	// LoopAdvanced is, for each loop around both calls, outermost first, whether its counter shows if another iteration began.
+	LoopAdvanced []bool
 	// NewIteration: the second call does not follow the first in the order of the code, so that some loop began another
 	// iteration, the innermost if nothing else is known; else control went forward.
 	NewIteration bool
@@ -130,10 +130,10 @@ func ComparePaths(a, b []PathPlace) PathComparison {
 	for k < len(a) && k < len(b) && a[k].PrefixID == b[k].PrefixID {
 		k++
 	}
-	c := PathComparison{NewIteration: k == len(a) || k == len(b) || a[k].CodeOrder >= b[k].CodeOrder}
+	c := PathComparison{NewIteration: k == len(a) || k == len(b) || a[k].PositionInFunction >= b[k].PositionInFunction}
 	for i := range k {
-		if a[i].Loop {
-			c.Loops = append(c.Loops, a[i].Counter.Comparable(b[i].Counter))
+		if a[i].IsLoop {
+			c.LoopAdvanced = append(c.LoopAdvanced, a[i].Counter.Comparable(b[i].Counter))
 		}
 	}
 	return c

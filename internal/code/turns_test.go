@@ -21,7 +21,7 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer image.Close()
-	var p PathPlanner
+	var p PathBuilder
 	pairs, inLoops := 0, 0
 	for _, f := range image.Functions() {
 		b, err := f.Body()
@@ -30,11 +30,11 @@ func TestCompare(t *testing.T) {
 		}
 		var calls []*Call
 		for i := range b.Calls {
-			if c := &b.Calls[i]; !c.Tail && b.IsReachable(c) {
+			if c := &b.Calls[i]; !c.IsTail && b.IsReachable(c) {
 				calls = append(calls, c)
 			}
 		}
-		path := func(c *Call) []PathPlace { return p.Path([]Frame{{image, c.Return}}) }
+		path := func(c *Call) []PathPlace { return p.Path([]Frame{{image, c.ReturnAddr}}) }
 		for _, x := range calls {
 			if path(x) == nil {
 				t.Fatalf("%#x: no path", x.Addr)
@@ -46,8 +46,8 @@ func TestCompare(t *testing.T) {
 					n++
 				}
 				c := ComparePaths(path(x), path(y))
-				if len(c.Loops) != n {
-					t.Errorf("%#x and %#x: %d loops in common, not %d", x.Addr, y.Addr, len(c.Loops), n)
+				if len(c.LoopAdvanced) != n {
+					t.Errorf("%#x and %#x: %d loops in common, not %d", x.Addr, y.Addr, len(c.LoopAdvanced), n)
 				}
 				if x == y && !c.NewIteration {
 					t.Errorf("%#x: a call leads forward to itself", x.Addr)

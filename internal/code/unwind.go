@@ -38,11 +38,11 @@ const maxFunctions = 1 << 22
 // Addresses are link-time addresses.
 type UnwindEntry struct {
 	Lo, Hi uint64
-	// LandingTable is the address of its table of landing pads, 0 if it has none.
-	LandingTable uint64
-	// StartsWithFrameSetup reports whether a frame is already set up at its begin: it is jumped to from inside a function,
+	// LandingTableAddr is the address of its table of landing pads, 0 if it has none.
+	LandingTableAddr uint64
+	// HasFrameAtStart reports whether a frame is already set up at its begin: it is jumped to from inside a function,
 	// not called.
-	StartsWithFrameSetup bool
+	HasFrameAtStart bool
 }
 
 // UnwindEntries returns the functions in .eh_frame, by ascending addresses, one for each start. It skips invalid
@@ -129,11 +129,11 @@ func (t *table) function(at, end uint64, c common) (f UnwindEntry, ok bool) {
 		}
 		// A stored 0 means that there is no table, also where addresses are relative to the place that they are stored at.
 		if v, after, ok := t.pointer(next, next+length, c.except); ok && v != 0 && (c.except&0x70 != encPCRel || v != t.base+next) && after <= end {
-			f.LandingTable = v
+			f.LandingTableAddr = v
 		}
 		at = next + length
 	}
-	f.StartsWithFrameSetup = t.inside(at, end)
+	f.HasFrameAtStart = t.inside(at, end)
 	return f, true
 }
 
@@ -291,7 +291,7 @@ type LandingSite struct{ Lo, Hi, Pad uint64 }
 // LandingSites reads the table of landing pads of f, from data that begins at f.LandingTable. Entries without a landing
 // pad are left out, and so are all from the first invalid one on.
 func (f *UnwindEntry) LandingSites(data []byte, order binary.ByteOrder) []LandingSite {
-	t := table{data: data, base: f.LandingTable, order: order, wide: true}
+	t := table{data: data, base: f.LandingTableAddr, order: order, wide: true}
 	end := uint64(len(data))
 	if end < 3 {
 		return nil

@@ -28,13 +28,13 @@ func TestUnwindEntries(t *testing.T) {
 	}
 	at += 8
 	list = fresh(coldPart, true).functions()
-	if want := []UnwindEntry{{Lo: at + 0x10, Hi: at + 0x36, LandingTable: at + 9 + 0x100, StartsWithFrameSetup: true}}; !slices.Equal(list, want) {
+	if want := []UnwindEntry{{Lo: at + 0x10, Hi: at + 0x36, LandingTableAddr: at + 9 + 0x100, HasFrameAtStart: true}}; !slices.Equal(list, want) {
 		t.Errorf("%+v, want %+v", list, want)
 	}
 }
 
 func TestCallSites(t *testing.T) {
-	f := UnwindEntry{Lo: 0x1000, Hi: 0x1040, LandingTable: 0x3000}
+	f := UnwindEntry{Lo: 0x1000, Hi: 0x1040, LandingTableAddr: 0x3000}
 	want := []LandingSite{{0x1005, 0x1008, 0x1020}, {0x100a, 0x100f, 0x1024}}
 	if got := f.LandingSites([]byte(landingPads), binary.LittleEndian); !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
@@ -65,7 +65,7 @@ func FuzzCallSites(f *testing.F) {
 	f.Add([]byte(landingPads))
 	f.Add([]byte("\x1b\xff\x0f\x00\x00\xff\x01\x04\x05\x03\x20\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		fn := UnwindEntry{Lo: 0x1000, Hi: 0x1040, LandingTable: 0x3000}
+		fn := UnwindEntry{Lo: 0x1000, Hi: 0x1040, LandingTableAddr: 0x3000}
 		if list := fn.LandingSites(data, binary.LittleEndian); len(list) > len(data) {
 			t.Fatalf("%d entries in %d bytes", len(list), len(data))
 		}

@@ -101,10 +101,10 @@ func micro(b []byte, ns int64) []byte {
 // Enter writes a call, and the beginnings of its messages.
 func (x *ChromeWriter) Enter(c *ops.Call) error {
 	b := x.begin("X", c.Rank, c.Stream)
-	b = micro(append(b, `,"ts":`...), c.Start)
-	b = micro(append(b, `,"dur":`...), c.End-c.Start)
+	b = micro(append(b, `,"ts":`...), c.StartNs)
+	b = micro(append(b, `,"dur":`...), c.EndNs-c.StartNs)
 	b = append(append(b, `,"name":`...), x.text(c.Func.Name)...)
-	b = append(append(b, `,"args":{"call site":`...), x.site(c.Place)...)
+	b = append(append(b, `,"args":{"call site":`...), x.site(c.SiteIndex)...)
 	x.details = EventDetails(c, x.details[:0])
 	for _, d := range x.details {
 		b = append(append(append(b, ','), x.text(d.Name)...), ':')
@@ -119,7 +119,7 @@ func (x *ChromeWriter) Enter(c *ops.Call) error {
 	}
 	for i := range c.Acts {
 		if a := &c.Acts[i]; a.Kind == ops.ActSend || a.Kind == ops.ActSendBegin {
-			if err := x.flow("s", c, c.Start, a.Message); err != nil {
+			if err := x.flow("s", c, c.StartNs, a.MessageNumber); err != nil {
 				return err
 			}
 		}
@@ -131,7 +131,7 @@ func (x *ChromeWriter) Enter(c *ops.Call) error {
 func (x *ChromeWriter) Leave(c *ops.Call) error {
 	for i := range c.Acts {
 		if a := &c.Acts[i]; a.Kind == ops.ActRecv || a.Kind == ops.ActRecvEnd {
-			if err := x.flow("f", c, max(c.Start, c.End-1), a.Message); err != nil { // the flow must end within the call
+			if err := x.flow("f", c, max(c.StartNs, c.EndNs-1), a.MessageNumber); err != nil { // the flow must end within the call
 				return err
 			}
 		}
@@ -158,7 +158,7 @@ func (x *ChromeWriter) text(s string) []byte {
 }
 
 func (x *ChromeWriter) site(place int) []byte {
-	return ops.GetForPlace(x.s, &x.sites, place, func(s trace.Site) []byte {
+	return ops.GetForSite(x.s, &x.sites, place, func(s trace.Site) []byte {
 		file, line := x.o.SourceLine(s)
 		if line > 0 {
 			file += ":" + strconv.Itoa(line)

@@ -40,16 +40,16 @@ func EventDetails(c *ops.Call, list []EventDetail) []EventDetail {
 		a := &c.Acts[i]
 		switch a.Kind {
 		case ops.ActSend, ops.ActSendBegin:
-			number("to", int64(a.World()))
+			number("to", int64(a.PeerWorldRank()))
 			number("send tag", a.Tag)
 			number("bytes sent", int64(a.SentBytes))
 		case ops.ActRecv:
-			number("from", int64(a.World()))
+			number("from", int64(a.PeerWorldRank()))
 			number("receive tag", a.Tag)
 			number("bytes received", int64(a.ReceivedBytes))
 		case ops.ActRecvBegin:
-			if a.Peer >= 0 {
-				number("from", int64(a.World()))
+			if a.PeerInComm >= 0 {
+				number("from", int64(a.PeerWorldRank()))
 			}
 			number("bytes wanted", int64(a.ReceivedBytes))
 		case ops.ActCollective, ops.ActCollectiveBegin, ops.ActPut, ops.ActGet, ops.ActAtomic, ops.ActRead, ops.ActReadBegin, ops.ActWrite, ops.ActWriteBegin:
@@ -57,7 +57,7 @@ func EventDetails(c *ops.Call, list []EventDetail) []EventDetail {
 				number("root", int64(a.Root))
 			}
 			if a.Window != nil {
-				number("target", int64(a.Comm.WorldRank(a.Peer)))
+				number("target", int64(a.Comm.WorldRank(a.PeerInComm)))
 				list = append(list, EventDetail{Name: "window", Text: a.Window.String()})
 			}
 			if a.File != nil {
@@ -65,7 +65,7 @@ func EventDetails(c *ops.Call, list []EventDetail) []EventDetail {
 			}
 			number("bytes sent", int64(a.SentBytes))
 			number("bytes received", int64(a.ReceivedBytes))
-		case ops.ActSendEnd, ops.ActCollectiveEnd, ops.ActTransferDone, ops.ActReadEnd, ops.ActWriteEnd:
+		case ops.ActSendEnd, ops.ActCollectiveEnd, ops.ActRMAEndByRequest, ops.ActReadEnd, ops.ActWriteEnd:
 			completed++
 		case ops.ActRecvEnd:
 			completed++

@@ -39,15 +39,15 @@ const (
 
 // operations are Dimemas's numbers of collectives. Nonblocking ones have the number of the blocking variant, since
 // versions of Dimemas number them differently.
-var operations = map[meaning.Operation]int{
-	meaning.OperationBarrier: 0, meaning.OperationBcast: 1, meaning.OperationGather: 2, meaning.OperationGatherv: 3, meaning.OperationScatter: 4, meaning.OperationScatterv: 5, meaning.OperationAllgather: 6, meaning.OperationAllgatherv: 7, meaning.OperationAlltoall: 8, meaning.OperationAlltoallv: 9,
-	meaning.OperationAlltoallw: 9, meaning.OperationReduce: 10, meaning.OperationAllreduce: 11, meaning.OperationReduceScatter: 12, meaning.OperationReduceScatterBlock: 12, meaning.OperationScan: 14, meaning.OperationExscan: 14,
+var operations = map[meaning.CollectiveOperation]int{
+	meaning.CollectiveBarrier: 0, meaning.CollectiveBcast: 1, meaning.CollectiveGather: 2, meaning.CollectiveGatherv: 3, meaning.CollectiveScatter: 4, meaning.CollectiveScatterv: 5, meaning.CollectiveAllgather: 6, meaning.CollectiveAllgatherv: 7, meaning.CollectiveAlltoall: 8, meaning.CollectiveAlltoallv: 9,
+	meaning.CollectiveAlltoallw: 9, meaning.CollectiveReduce: 10, meaning.CollectiveAllreduce: 11, meaning.CollectiveReduceScatter: 12, meaning.CollectiveReduceScatterBlock: 12, meaning.CollectiveScan: 14, meaning.CollectiveExscan: 14,
 }
 
 // A DimemasWriter writes a trace for the simulator Dimemas. It is an ops.Sink. The trace must have all ranks, as the
 // simulator would wait for a missing task.
 type DimemasWriter struct {
-	RankSequence
+	RankOperationWriter
 	line []byte
 
 	offsets int64   // position of the header's field with the offset of the list of tasks
@@ -63,7 +63,7 @@ const firstOwn = 1 << 24
 func NewDimemasWriter(s *ops.Source, f *os.File, name string) (*DimemasWriter, error) {
 	w := &DimemasWriter{comms: make(map[int]bool)}
 	var err error
-	if w.RankSequence, err = NewRankSequence(s, "simulation", w.nothing); err != nil {
+	if w.RankOperationWriter, err = NewRankOperationWriter(s, "simulation", w.nothing); err != nil {
 		return nil, err
 	}
 	w.Out = NewPatchedFile(f)
@@ -150,7 +150,7 @@ func (w *DimemasWriter) nothing(length int64) []byte {
 
 // Enter writes the computation before a call, and the call's actions.
 func (w *DimemasWriter) Enter(c *ops.Call) error {
-	gap, ok := w.ComputedNs(c, "a task is one sequence of records")
+	gap, ok := w.ComputeNsBeforeCall(c, "a task is one sequence of records")
 	if !ok {
 		return w.Out.Err()
 	}
@@ -176,7 +176,7 @@ func (w *DimemasWriter) act(x *ops.Act) {
 		w.CancelReceive(x.ID)
 	case ops.ActCollective, ops.ActCollectiveBegin:
 		w.collective(x)
-	case ops.ActFence, ops.ActWindowMade, ops.ActWindowFreed:
+	case ops.ActWinFence, ops.ActWindowMade, ops.ActWindowFreed:
 		if w.comms[x.Comm.Number] {
 			w.record(globalOp, 0, int64(x.Comm.Number+1), 0, 0, 0, 0, 0)
 		}
@@ -225,7 +225,7 @@ func (w *DimemasWriter) late(peer, bytes, tag, comm int64) []byte {
 }
 
 func (w *DimemasWriter) collective(x *ops.Act) {
-	number, ok := operations[ops.OperationOf(x.StartedBy)]
+	number, ok := operations[ops.CollectiveOperationOf(x.StartedBy)]
 	switch {
 	case !ok:
 		w.Source.Losses.Add("collectives along a topology (MPI_Neighbor_…)", 1)

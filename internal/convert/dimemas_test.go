@@ -97,8 +97,8 @@ func computed(t *testing.T, r *trace.Reader, rank int) (seconds float64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seconds += float64(max(0, c.Start-last)) / 1e9
-		last = max(last, c.End())
+		seconds += float64(max(0, c.StartNs-last)) / 1e9
+		last = max(last, c.EndNs())
 	}
 	return seconds
 }

@@ -27,8 +27,8 @@ const inMemory = 8 << 20
 // ParaverBaseName is the name of the three files of a Paraver trace, without suffix.
 const ParaverBaseName = "trace"
 
-// A Paraver writes a trace for Paraver into a folder. It is an ops.Sink and needs ops.Options.Messages.
-type Paraver struct {
+// A ParaverWriter writes a trace for Paraver into a folder. It is an ops.Sink and needs ops.Options.Messages.
+type ParaverWriter struct {
 	s     *ops.Source
 	dir   string
 	o     Options
@@ -61,21 +61,21 @@ type thread struct {
 	open   []*function
 }
 
-// NewParaver starts writing into an existing folder. Temporary files are beside that folder.
-func NewParaver(s *ops.Source, dir string, o Options) (*Paraver, error) {
+// NewParaverWriter starts writing into an existing folder. Temporary files are beside that folder.
+func NewParaverWriter(s *ops.Source, dir string, o Options) (*ParaverWriter, error) {
 	n, err := newNodes(s.Reader)
 	if err != nil {
 		return nil, err
 	}
 	beside := filepath.Dir(dir)
-	return &Paraver{
+	return &ParaverWriter{
 		s: s, dir: dir, o: o, nodes: n, steps: newSteps(beside, n.all(), inMemory), messages: newSorter(beside, inMemory), ends: newSorter(beside, inMemory),
 		functions: make(map[uint16]*function), enters: make(map[call]int),
 	}, nil
 }
 
 // Begin starts a timeline for each of a rank's threads.
-func (w *Paraver) Begin(k *trace.Rank) error {
+func (w *ParaverWriter) Begin(k *trace.Rank) error {
 	w.threads, w.posted = make([]thread, k.Streams()), make(map[uint64]int64)
 	for i := range w.threads {
 		t := &timeline{name: w.nodes.who(k.Number(), i)}
@@ -86,7 +86,7 @@ func (w *Paraver) Begin(k *trace.Rank) error {
 }
 
 // End writes the last events of the rank's threads. After a thread's last call no state is written, as it is unknown.
-func (w *Paraver) End(*trace.Rank) error {
+func (w *ParaverWriter) End(*trace.Rank) error {
 	for i := range w.threads {
 		t := &w.threads[i]
 		if t.event != noEvent {
@@ -102,7 +102,7 @@ func (w *Paraver) End(*trace.Rank) error {
 }
 
 // step writes the thread's pending event, and its Paraver state from t.since to now.
-func (w *Paraver) step(t *thread, now int64) error {
+func (w *ParaverWriter) step(t *thread, now int64) error {
 	w.last = max(w.last, now)
 	if t.since < 0 {
 		t.since, t.begin = now, now
@@ -121,16 +121,16 @@ func (w *Paraver) step(t *thread, now int64) error {
 }
 
 // happens makes an event with this text the pending one, at the beginning of the thread's current state.
-func (w *Paraver) happens(t *thread, text []byte) {
+func (w *ParaverWriter) happens(t *thread, text []byte) {
 	if t.event = w.steps.event(text); t.event == ownEvent {
 		t.text = append(t.text[:0], text...)
 	}
 }
 
 // Enter writes the beginning of a call.
-func (w *Paraver) Enter(c *ops.Call) error {
+func (w *ParaverWriter) Enter(c *ops.Call) error {
 	t := &w.threads[c.Stream]
-	if err := w.step(t, c.Start); err != nil {
+	if err := w.step(t, c.StartNs); err != nil {
 		return err
 	}
 	f := w.function(c.Func)
@@ -145,9 +145,9 @@ func (w *Paraver) Enter(c *ops.Call) error {
 }
 
 // Leave writes the end of a call, and the return to the calling call if there is one.
-func (w *Paraver) Leave(c *ops.Call) error {
+func (w *ParaverWriter) Leave(c *ops.Call) error {
 	t := &w.threads[c.Stream]
-	if err := w.step(t, c.End); err != nil {
+	if err := w.step(t, c.EndNs); err != nil {
 		return err
 	}
 	f := w.function(c.Func)
@@ -168,14 +168,14 @@ func (w *Paraver) Leave(c *ops.Call) error {
 }
 
 // entered makes the event at the beginning of a call: function, call site, bytes of collectives and attached values.
-func (w *Paraver) entered(t *thread, c *ops.Call, f *function) {
-	at := call{f.value, c.Place}
+func (w *ParaverWriter) entered(t *thread, c *ops.Call, f *function) {
+	at := call{f.value, c.SiteIndex}
 	if n, ok := w.enters[at]; ok && !says(c) {
 		t.event = n
 		return
 	}
 	b := field(field(w.buffer[:0], int64(f.event)), int64(f.value))
-	b = field(field(b, lineType), int64(c.Place+1)) // from 1, as 0 means that the call ended
+	b = field(field(b, lineType), int64(c.SiteIndex+1)) // from 1, as 0 means that the call ended
 	for i := range c.Acts {
 		x := &c.Acts[i]
 		if !collects(x) {
@@ -215,12 +215,12 @@ func collects(x *ops.Act) bool {
 	return x.Kind == ops.ActCollective || x.Kind == ops.ActCollectiveBegin
 }
 
-func (w *Paraver) function(f *trace.Function) *function {
+func (w *ParaverWriter) function(f *trace.Function) *function {
 	return once.GetOrMake(w.functions, f.ID, func() *function { return describe(f) })
 }
 
 // value returns the event type for the values that programs attach under a name.
-func (w *Paraver) value(name string) int {
+func (w *ParaverWriter) value(name string) int {
 	n := slices.Index(w.values, name)
 	if n < 0 {
 		n = len(w.values)
@@ -230,18 +230,18 @@ func (w *Paraver) value(name string) int {
 }
 
 // act stores sends and receives for join. It counts actions for which Paraver has no record as losses.
-func (w *Paraver) act(t *thread, c *ops.Call, x *ops.Act) error {
+func (w *ParaverWriter) act(t *thread, c *ops.Call, x *ops.Act) error {
 	switch x.Kind {
 	case ops.ActSend, ops.ActSendBegin:
-		return w.end(x, messageEnd{sent, t.number, c.Start, c.Start, x.SentBytes, x.Tag})
+		return w.end(x, messageEnd{sent, t.number, c.StartNs, c.StartNs, x.SentBytes, x.Tag})
 	case ops.ActRecvBegin:
-		w.posted[x.ID] = c.Start
+		w.posted[x.ID] = c.StartNs
 	case ops.ActRecv:
-		return w.end(x, messageEnd{received, t.number, c.Start, c.End, x.ReceivedBytes, x.Tag})
+		return w.end(x, messageEnd{received, t.number, c.StartNs, c.EndNs, x.ReceivedBytes, x.Tag})
 	case ops.ActRecvEnd:
 		at := w.posted[x.ID]
 		delete(w.posted, x.ID)
-		return w.end(x, messageEnd{received, t.number, at, c.End, x.ReceivedBytes, x.Tag})
+		return w.end(x, messageEnd{received, t.number, at, c.EndNs, x.ReceivedBytes, x.Tag})
 	case ops.ActCancelled:
 		delete(w.posted, x.ID)
 	case ops.ActPut, ops.ActGet, ops.ActAtomic:
@@ -253,14 +253,14 @@ func (w *Paraver) act(t *thread, c *ops.Call, x *ops.Act) error {
 }
 
 // end stores a send or receive, for join.
-func (w *Paraver) end(x *ops.Act, e messageEnd) error {
+func (w *ParaverWriter) end(x *ops.Act, e messageEnd) error {
 	w.buffer = e.append(w.buffer[:0])
-	return w.ends.add(x.Message, w.buffer)
+	return w.ends.add(x.MessageNumber, w.buffer)
 }
 
 // join pairs sends with receives by Act.Message, and stores the pairs sorted by the time of the send. A send or receive
 // without its other end is counted as lost.
-func (w *Paraver) join() error {
+func (w *ParaverWriter) join() error {
 	var first messageEnd
 	var number uint64
 	open := false
@@ -290,7 +290,7 @@ func (w *Paraver) join() error {
 }
 
 // Close writes the three files of the Paraver trace.
-func (w *Paraver) Close() error {
+func (w *ParaverWriter) Close() error {
 	if err := w.join(); err != nil {
 		return err
 	}
@@ -314,7 +314,7 @@ func (w *Paraver) Close() error {
 }
 
 // print writes the .prv file: the header, then states, events and messages in the order of time.
-func (w *Paraver) print(out io.Writer) (err error) {
+func (w *ParaverWriter) print(out io.Writer) (err error) {
 	p := printer{out: out, s: w.steps, text: w.header(nil), marks: w.o.Marks}
 	if p.steps, err = w.steps.merged(); err != nil {
 		return err

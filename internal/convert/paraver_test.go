@@ -18,7 +18,7 @@ import (
 
 func writtenParaver(t *testing.T, r *trace.Reader, o ops.Options) (*paravertest.Trace, ops.Losses) {
 	t.Helper()
-	o.Messages = true
+	o.NumberMessages = true
 	s, err := ops.NewSource(r, o)
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +27,7 @@ func writtenParaver(t *testing.T, r *trace.Reader, o ops.Options) (*paravertest.
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	w, err := NewParaver(s, dir, Options{SourceLine: func(trace.Site) (string, int) { return "ring.c", 7 }, Metadata: map[string]string{"COMMAND": "ring"}})
+	w, err := NewParaverWriter(s, dir, Options{SourceLine: func(trace.Site) (string, int) { return "ring.c", 7 }, Metadata: map[string]string{"COMMAND": "ring"}})
 	if err != nil {
 		t.Fatal(err)
 	}

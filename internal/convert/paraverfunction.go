@@ -108,7 +108,7 @@ func describe(f *trace.Function) *function {
 		x.event = oneSided
 	case ops.HasAttr(f, mpi.AttrBarrier):
 		x.event, x.state = collective, synchronising
-	case m != nil && m.Pattern.Collective():
+	case m != nil && m.Pattern.IsCollective():
 		x.event, x.state = collective, inGroup
 	case m != nil && m.Pattern == meaning.PatternReceive:
 		x.event, x.state = pointToPoint, waitMessage

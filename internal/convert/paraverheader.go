@@ -101,7 +101,7 @@ func (n *nodes) all() (total int) {
 }
 
 // header appends the first line of the .prv file, and a line with the members of each communicator.
-func (w *Paraver) header(b []byte) []byte {
+func (w *ParaverWriter) header(b []byte) []byte {
 	n := w.nodes
 	b = fmt.Appendf(b, "#Paraver (%s):%d_ns:%d(", n.started.UTC().Format("02/01/06 at 15:04"), w.last, len(n.names))
 	for i, ranks := range n.ranks {
@@ -134,7 +134,7 @@ func (w *Paraver) header(b []byte) []byte {
 }
 
 // labels writes the .pcf file: names of states, event types and event values.
-func (w *Paraver) labels() error {
+func (w *ParaverWriter) labels() error {
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(w.o.Metadata)) {
 		fmt.Fprintf(&b, "#%s: %s\n", strings.ToLower(key), strings.Join(strings.Fields(w.o.Metadata[key]), " "))
@@ -199,7 +199,7 @@ EVENT_TYPE
 VALUES
 0      End
 `, sentType, receivedType, rootType, commType, lineType)
-	for i, s := range w.s.Places {
+	for i, s := range w.s.Sites {
 		file, line := w.o.SourceLine(s)
 		if line > 0 {
 			fmt.Fprintf(&b, "%d      %d (%s)\n", i+1, line, file)

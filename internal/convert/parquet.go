@@ -63,11 +63,11 @@ func NewParquetWriter(dir string) (*ParquetWriter, error) {
 		var names []string
 		for _, c := range t.Columns {
 			node := parquet.Encoded(parquet.Int(64), &parquet.DeltaBinaryPacked)
-			if c.Text {
+			if c.IsText {
 				node = parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
 			}
 			node = parquet.Compressed(node, compression)
-			if c.Nullable {
+			if c.IsNullable {
 				node = parquet.Optional(node)
 			}
 			root[c.Name] = node
@@ -105,16 +105,16 @@ func (x *ParquetWriter) Row(table int, row []CellValue) error {
 		c := &p.columns[i]
 		var value parquet.Value
 		switch v := &row[i]; {
-		case v.Null && !c.Nullable:
+		case v.Null && !c.IsNullable:
 			return fmt.Errorf("parquet: %s without %s", Tables[table].Name, c.Name)
 		case v.Null:
 			value = c.null
-		case c.Text:
+		case c.IsText:
 			value = parquet.ByteArrayValue(unsafe.Slice(unsafe.StringData(v.Text), len(v.Text))) // the library doesn't modify it
 		default:
 			value = parquet.Int64Value(v.Number)
 		}
-		if c.Nullable && !row[i].Null {
+		if c.IsNullable && !row[i].Null {
 			value = value.Level(0, 1, c.at)
 		}
 		p.filling.columns[c.at][p.filling.rows] = value

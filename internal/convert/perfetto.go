@@ -176,7 +176,7 @@ func (x *PerfettoWriter) Begin(k *trace.Rank) error {
 // Enter begins a slice for a call, and flows for the messages that the call sends.
 func (x *PerfettoWriter) Enter(c *ops.Call) error {
 	b := varintField(varintField(x.event[:0], eventType, sliceBegin), eventTrack, track(c.Rank, c.Stream+1))
-	b = varintField(varintField(b, eventName, x.function(c.Func)), eventLocation, x.site(c.Place))
+	b = varintField(varintField(b, eventName, x.function(c.Func)), eventLocation, x.site(c.SiteIndex))
 	x.details = EventDetails(c, x.details[:0])
 	for _, d := range x.details {
 		x.other = varintField(x.other[:0], annotationName, intern(x, x.names, d.Name, internedDetail, d.Name))
@@ -189,11 +189,11 @@ func (x *PerfettoWriter) Enter(c *ops.Call) error {
 	}
 	for i := range c.Acts {
 		if a := &c.Acts[i]; a.Kind == ops.ActSend || a.Kind == ops.ActSendBegin {
-			b = fixedField(b, eventFlow, a.Message)
+			b = fixedField(b, eventFlow, a.MessageNumber)
 		}
 	}
 	x.event = b
-	return x.packet(packetEvent, c.Start, usesState)
+	return x.packet(packetEvent, c.StartNs, usesState)
 }
 
 // Leave ends the slice of a call, and the flows of the messages that arrived in the call.
@@ -201,11 +201,11 @@ func (x *PerfettoWriter) Leave(c *ops.Call) error {
 	b := varintField(varintField(x.event[:0], eventType, sliceEnd), eventTrack, track(c.Rank, c.Stream+1))
 	for i := range c.Acts {
 		if a := &c.Acts[i]; a.Kind == ops.ActRecv || a.Kind == ops.ActRecvEnd {
-			b = fixedField(b, eventFlowEnd, a.Message)
+			b = fixedField(b, eventFlowEnd, a.MessageNumber)
 		}
 	}
 	x.event = b
-	return x.packet(packetEvent, c.End, usesState)
+	return x.packet(packetEvent, c.EndNs, usesState)
 }
 
 func (x *PerfettoWriter) function(f *trace.Function) uint64 {
@@ -226,7 +226,7 @@ func intern[T comparable](x *PerfettoWriter, known map[T]uint64, thing T, kind p
 // site returns the number of a call site's source location in interned data, from 1. place is an index in
 // ops.Source.Places.
 func (x *PerfettoWriter) site(place int) uint64 {
-	return ops.GetForPlace(x.s, &x.sites, place, func(s trace.Site) uint64 {
+	return ops.GetForSite(x.s, &x.sites, place, func(s trace.Site) uint64 {
 		id := uint64(len(x.sites) + 1)
 		file, line := x.o.SourceLine(s)
 		m := textField(varintField(nil, 1, id), locationFile, file)

@@ -8,9 +8,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A RankSequence is a rank's computations and operations in order, the input of replay simulators. The writers for SMPI
+// A RankOperationWriter is a rank's computations and operations in order, the input of replay simulators. The writers for SMPI
 // and Dimemas embed it.
-type RankSequence struct {
+type RankOperationWriter struct {
 	Source *ops.Source
 	Out    *PatchedFile
 	Rank   int
@@ -44,60 +44,60 @@ type posted struct {
 	wild       bool
 }
 
-// NewRankSequence checks that the trace has all ranks: the simulator would wait for a missing one. what names the
+// NewRankOperationWriter checks that the trace has all ranks: the simulator would wait for a missing one. what names the
 // output in the error message (e.g. "replay").
-func NewRankSequence(s *ops.Source, what string, blank func(length int64) []byte) (RankSequence, error) {
+func NewRankOperationWriter(s *ops.Source, what string, blank func(length int64) []byte) (RankOperationWriter, error) {
 	for rank := range s.Reader.Ranks() {
 		if s.Reader.ClassOf(rank) < 0 {
-			return RankSequence{}, fmt.Errorf("rank %d left no track, and the others would wait for it in a %s", rank, what)
+			return RankOperationWriter{}, fmt.Errorf("rank %d left no track, and the others would wait for it in a %s", rank, what)
 		}
 	}
-	return RankSequence{Source: s, blank: blank, tags: make(map[Channel]int)}, nil
+	return RankOperationWriter{Source: s, blank: blank, tags: make(map[Channel]int)}, nil
 }
 
 // StartRank begins the sequence of a rank, at time 0 without pending receives.
-func (q *RankSequence) StartRank(k *trace.Rank) {
+func (q *RankOperationWriter) StartRank(k *trace.Rank) {
 	q.Rank, q.last, q.posted = k.Number(), 0, make(map[uint64]posted)
 }
 
 // FinishRank overwrites the records of receives that are still pending with blank ones.
-func (q *RankSequence) FinishRank() {
+func (q *RankOperationWriter) FinishRank() {
 	for id := range q.posted {
 		q.CancelReceive(id)
 	}
 }
 
-// ComputedNs returns how long the first thread computed before a call. For calls of other threads, which the formats
+// ComputeNsBeforeCall returns how long the first thread computed before a call. For calls of other threads, which the formats
 // can't represent, ok is false. They are counted as lost, for the reason given by parameter is.
-func (q *RankSequence) ComputedNs(c *ops.Call, is string) (ns int64, ok bool) {
+func (q *RankOperationWriter) ComputeNsBeforeCall(c *ops.Call, is string) (ns int64, ok bool) {
 	if c.Stream > 0 {
 		q.Source.Losses.Add("calls of threads but the first: "+is+", which waits for ever if they exchanged messages", 1)
 		return 0, false
 	}
-	ns = max(0, c.Start-q.last)
-	q.last = max(q.last, c.Start)
+	ns = max(0, c.StartNs-q.last)
+	q.last = max(q.last, c.StartNs)
 	return ns, true
 }
 
 // Leave notes the end of a call of the first thread. The next computation begins there.
-func (q *RankSequence) Leave(c *ops.Call) error {
+func (q *RankOperationWriter) Leave(c *ops.Call) error {
 	if c.Stream == 0 {
-		q.last = max(q.last, c.End)
+		q.last = max(q.last, c.EndNs)
 	}
 	return nil
 }
 
 // ChannelNumber returns a small number for a channel, the same on all ranks.
-func (q *RankSequence) ChannelNumber(t Channel) int64 {
+func (q *RankOperationWriter) ChannelNumber(t Channel) int64 {
 	n, _ := once.NumberOf(q.tags, t)
 	return int64(n)
 }
 
 // PostReceive writes the record of a nonblocking receive. For a wildcard it writes a blank record of room bytes, which
 // FillReceive overwrites.
-func (q *RankSequence) PostReceive(x *ops.Act, room int64, write func(peer int64)) {
+func (q *RankOperationWriter) PostReceive(x *ops.Act, room int64, write func(peer int64)) {
 	p := posted{at: q.Out.Position()}
-	if peer := int64(x.World()); peer >= 0 && x.Tag >= 0 {
+	if peer := int64(x.PeerWorldRank()); peer >= 0 && x.Tag >= 0 {
 		write(peer)
 	} else {
 		p.wild = true
@@ -108,7 +108,7 @@ func (q *RankSequence) PostReceive(x *ops.Act, room int64, write func(peer int64
 }
 
 // FillReceive ends a pending receive. If its record was left blank for a wildcard, it is overwritten by record.
-func (q *RankSequence) FillReceive(x *ops.Act, record func() []byte) {
+func (q *RankOperationWriter) FillReceive(x *ops.Act, record func() []byte) {
 	if p, ok := q.posted[x.ID]; ok {
 		if p.wild {
 			q.Out.Patch(p.at, record())
@@ -119,7 +119,7 @@ func (q *RankSequence) FillReceive(x *ops.Act, record func() []byte) {
 
 // CancelReceive overwrites the record of a pending receive that never got a message by a blank one. It returns false if
 // no receive with this Act.ID is pending.
-func (q *RankSequence) CancelReceive(id uint64) bool {
+func (q *RankOperationWriter) CancelReceive(id uint64) bool {
 	p, ok := q.posted[id]
 	if ok {
 		q.Out.Patch(p.at, q.blank(p.length))
@@ -129,7 +129,7 @@ func (q *RankSequence) CancelReceive(id uint64) bool {
 }
 
 // CountUnsupported counts a one-sided or file operation as lost, as simulators lack it.
-func (q *RankSequence) CountUnsupported(x *ops.Act) {
+func (q *RankOperationWriter) CountUnsupported(x *ops.Act) {
 	switch x.Kind {
 	case ops.ActPut, ops.ActGet, ops.ActAtomic:
 		q.Source.Losses.Add("one-sided transfers", 1)
@@ -139,8 +139,8 @@ func (q *RankSequence) CountUnsupported(x *ops.Act) {
 }
 
 // Peer returns the other rank of a message. A rank of another world is counted as lost.
-func (q *RankSequence) Peer(x *ops.Act) (rank int64, ok bool) {
-	if rank = int64(x.World()); rank < 0 {
+func (q *RankOperationWriter) Peer(x *ops.Act) (rank int64, ok bool) {
+	if rank = int64(x.PeerWorldRank()); rank < 0 {
 		q.Source.Losses.Add("messages to or from processes of another world", 1)
 	}
 	return rank, rank >= 0

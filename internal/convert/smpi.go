@@ -21,10 +21,10 @@ import (
 // SMPIIndexFile is the name of the file that lists the ranks' files, in order of ranks.
 const SMPIIndexFile = "index"
 
-// A SMPI writes a trace for SMPI into a folder. It is an ops.Sink and needs ops.Options.Shares. The trace must have all
+// A SMPIWriter writes a trace for SMPI into a folder. It is an ops.Sink and needs ops.Options.Shares. The trace must have all
 // ranks, as the simulator would wait for a missing one.
-type SMPI struct {
-	RankSequence
+type SMPIWriter struct {
+	RankOperationWriter
 	dir   string
 	names []string
 	world map[*handles.Comm]bool // by communicator: whether it has exactly the ranks of MPI_COMM_WORLD, in order
@@ -44,16 +44,16 @@ const (
 // blankOf is the length in bytes of the line reserved for a wildcard receive, whose numbers are filled in later.
 const blankOf = 64
 
-// NewSMPI begins to write into a folder that is there.
-func NewSMPI(s *ops.Source, dir string) (*SMPI, error) {
-	w := &SMPI{dir: dir, world: make(map[*handles.Comm]bool)}
+// NewSMPIWriter begins to write into a folder that is there.
+func NewSMPIWriter(s *ops.Source, dir string) (*SMPIWriter, error) {
+	w := &SMPIWriter{dir: dir, world: make(map[*handles.Comm]bool)}
 	var err error
-	w.RankSequence, err = NewRankSequence(s, "replay", func(length int64) []byte { return padded(w.text("compute", 0), length) })
+	w.RankOperationWriter, err = NewRankOperationWriter(s, "replay", func(length int64) []byte { return padded(w.text("compute", 0), length) })
 	return w, err
 }
 
 // Begin opens the file of a rank.
-func (w *SMPI) Begin(k *trace.Rank) error {
+func (w *SMPIWriter) Begin(k *trace.Rank) error {
 	name := fmt.Sprintf("rank%d.txt", k.Number())
 	f, err := os.Create(filepath.Join(w.dir, name))
 	if err != nil {
@@ -68,14 +68,14 @@ func (w *SMPI) Begin(k *trace.Rank) error {
 }
 
 // End closes the rank's file.
-func (w *SMPI) End(*trace.Rank) error {
+func (w *SMPIWriter) End(*trace.Rank) error {
 	w.FinishRank()
 	w.action("finalize")
 	return w.Out.Close()
 }
 
 // Close writes the list of the ranks' files.
-func (w *SMPI) Close() error {
+func (w *SMPIWriter) Close() error {
 	var b []byte
 	for _, name := range w.names {
 		b = append(append(b, name...), '\n')
@@ -84,9 +84,9 @@ func (w *SMPI) Close() error {
 }
 
 // action writes a line of the current rank's file: an action's name and its parameters.
-func (w *SMPI) action(name string, numbers ...int64) { w.Out.Append(w.text(name, numbers...)) }
+func (w *SMPIWriter) action(name string, numbers ...int64) { w.Out.Append(w.text(name, numbers...)) }
 
-func (w *SMPI) text(name string, numbers ...int64) []byte {
+func (w *SMPIWriter) text(name string, numbers ...int64) []byte {
 	b := strconv.AppendInt(w.line[:0], int64(w.Rank), 10)
 	b = append(append(b, ' '), name...)
 	for _, n := range numbers {
@@ -106,8 +106,8 @@ func padded(line []byte, length int64) []byte {
 }
 
 // Enter writes what was computed before a call, and what the call did.
-func (w *SMPI) Enter(c *ops.Call) error {
-	gap, ok := w.ComputedNs(c, "a rank is one sequence of actions")
+func (w *SMPIWriter) Enter(c *ops.Call) error {
+	gap, ok := w.ComputeNsBeforeCall(c, "a rank is one sequence of actions")
 	if gap > 0 && w.Source.Reader.HasTimes() {
 		w.action("compute", gap)
 	}
@@ -120,12 +120,12 @@ func (w *SMPI) Enter(c *ops.Call) error {
 }
 
 // exchange writes a call that sends and receives at once, as MPI_Sendrecv. It returns false for other calls.
-func (w *SMPI) exchange(c *ops.Call) bool {
+func (w *SMPIWriter) exchange(c *ops.Call) bool {
 	if len(c.Acts) != 2 || c.Acts[0].Kind != ops.ActSend || c.Acts[1].Kind != ops.ActRecv {
 		return false
 	}
 	out, in := &c.Acts[0], &c.Acts[1]
-	from, to := in.World(), out.World()
+	from, to := in.PeerWorldRank(), out.PeerWorldRank()
 	if from < 0 || to < 0 {
 		return false
 	}
@@ -138,9 +138,9 @@ func (w *SMPI) exchange(c *ops.Call) bool {
 // sizeOf returns the size to write for a message: at least 1, as SMPI reads 0 as "ask the sender".
 func sizeOf(bytes uint64) int64 { return int64(max(1, bytes)) }
 
-func (w *SMPI) tag(op *ops.Operation) int64 { return w.ChannelNumber(ChannelOf(op)) }
+func (w *SMPIWriter) tag(op *ops.Operation) int64 { return w.ChannelNumber(ChannelOf(op)) }
 
-func (w *SMPI) act(x *ops.Act) {
+func (w *SMPIWriter) act(x *ops.Act) {
 	switch x.Kind {
 	case ops.ActSend, ops.ActSendBegin, ops.ActSendEnd, ops.ActRecv, ops.ActRecvBegin, ops.ActRecvEnd:
 		w.message(x)
@@ -150,7 +150,7 @@ func (w *SMPI) act(x *ops.Act) {
 		}
 	case ops.ActCollective, ops.ActCollectiveBegin, ops.ActCollectiveEnd:
 		w.collective(x)
-	case ops.ActFence, ops.ActWindowMade, ops.ActWindowFreed:
+	case ops.ActWinFence, ops.ActWindowMade, ops.ActWindowFreed:
 		w.barrier(x.Comm)
 	default:
 		w.CountUnsupported(x)
@@ -159,7 +159,7 @@ func (w *SMPI) act(x *ops.Act) {
 
 // message writes the actions for a send, a receive, or the end of either. SMPI's waits name no request: they complete
 // the oldest pending one of the same ranks and tag.
-func (w *SMPI) message(x *ops.Act) {
+func (w *SMPIWriter) message(x *ops.Act) {
 	switch {
 	case x.Kind == ops.ActRecvBegin:
 		w.PostReceive(x, blankOf, func(peer int64) { w.action("irecv", peer, w.tag(&x.Operation), sizeOf(x.ReceivedBytes)) })

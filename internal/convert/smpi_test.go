@@ -18,12 +18,12 @@ import (
 // written exports a trace and returns its actions.
 func written(t *testing.T, r *trace.Reader) ([][]action, ops.Losses) {
 	t.Helper()
-	s, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, PerMember: true})
+	s, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, FindBytesPerMember: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	w, err := NewSMPI(s, dir)
+	w, err := NewSMPIWriter(s, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ var functions = []string{
 
 // operation is what a rank knows of a collective in which rank i sends amount(i, j) bytes to rank j.
 func operation(name string, me, size, root int, amount func(i, j int) uint64) (op ops.Operation, p meaning.Pattern) {
-	def, _ := mpi.Lookup(name)
+	def, _ := mpi.CallNamed(name)
 	op = ops.Operation{PerMember: &ops.Transfers{}, StartedBy: &trace.Function{Name: name, ID: def.ID}, Root: root}
 	if m := meaning.DataMovementOf(name); m != nil {
 		p = m.Pattern
@@ -118,20 +118,20 @@ func operation(name string, me, size, root int, amount func(i, j int) uint64) (o
 		op.SentBytes, op.ReceivedBytes = all, same
 	case "MPI_Gatherv":
 		if op.SentBytes = amount(me, root); me == root {
-			op.PerMember.In.ByMember, op.ReceivedBytes = sum(func(i int) uint64 { return amount(i, root) })
+			op.PerMember.In.BytesByMember, op.ReceivedBytes = sum(func(i int) uint64 { return amount(i, root) })
 		}
 	case "MPI_Scatterv":
 		if op.ReceivedBytes = amount(root, me); me == root {
-			op.PerMember.Out.ByMember, op.SentBytes = sum(func(i int) uint64 { return amount(root, i) })
+			op.PerMember.Out.BytesByMember, op.SentBytes = sum(func(i int) uint64 { return amount(root, i) })
 		}
 	case "MPI_Allgatherv":
 		op.SentBytes = amount(me, 0)
-		op.PerMember.In.ByMember, op.ReceivedBytes = sum(func(i int) uint64 { return amount(i, 0) })
+		op.PerMember.In.BytesByMember, op.ReceivedBytes = sum(func(i int) uint64 { return amount(i, 0) })
 	case "MPI_Alltoallv", "MPI_Alltoallw":
-		op.PerMember.Out.ByMember, op.SentBytes = sum(func(i int) uint64 { return amount(me, i) })
-		op.PerMember.In.ByMember, op.ReceivedBytes = sum(func(i int) uint64 { return amount(i, me) })
+		op.PerMember.Out.BytesByMember, op.SentBytes = sum(func(i int) uint64 { return amount(me, i) })
+		op.PerMember.In.BytesByMember, op.ReceivedBytes = sum(func(i int) uint64 { return amount(i, me) })
 	case "MPI_Reduce_scatter":
-		op.PerMember.Out.ByMember, op.SentBytes = sum(func(i int) uint64 { return amount(0, i) })
+		op.PerMember.Out.BytesByMember, op.SentBytes = sum(func(i int) uint64 { return amount(0, i) })
 		op.ReceivedBytes = amount(0, me)
 	}
 	return op, p

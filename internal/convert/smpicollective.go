@@ -22,7 +22,7 @@ type sendReceive struct {
 }
 
 // own returns the rank that the current rank has in a communicator, -1 if it is not a member.
-func (w *SMPI) own(c *handles.Comm) int {
+func (w *SMPIWriter) own(c *handles.Comm) int {
 	switch {
 	case c.Number < 0:
 		return 0
@@ -44,7 +44,7 @@ func (w *SMPI) own(c *handles.Comm) int {
 }
 
 // everybody reports whether a communicator has exactly the ranks of MPI_COMM_WORLD, in order.
-func (w *SMPI) everybody(c *handles.Comm) bool {
+func (w *SMPIWriter) everybody(c *handles.Comm) bool {
 	if c.Number < 0 {
 		return false
 	}
@@ -58,7 +58,7 @@ func (w *SMPI) everybody(c *handles.Comm) bool {
 }
 
 // barrier writes a barrier of all members of a communicator.
-func (w *SMPI) barrier(c *handles.Comm) {
+func (w *SMPIWriter) barrier(c *handles.Comm) {
 	if w.everybody(c) {
 		w.action("barrier")
 		return
@@ -67,7 +67,7 @@ func (w *SMPI) barrier(c *handles.Comm) {
 	w.inOrder(c)
 }
 
-func (w *SMPI) collective(x *ops.Act) {
+func (w *SMPIWriter) collective(x *ops.Act) {
 	p := meaning.PatternNone // stays so for a barrier, which moves no data
 	if m := meaning.DataMovementOf(x.StartedBy.Name); m != nil {
 		p = m.Pattern
@@ -105,33 +105,33 @@ func (w *SMPI) collective(x *ops.Act) {
 
 // known writes a blocking collective of all ranks as the action that SMPI has for it. It returns false if SMPI has
 // none.
-func (w *SMPI) known(p meaning.Pattern, x *ops.Act) bool {
+func (w *SMPIWriter) known(p meaning.Pattern, x *ops.Act) bool {
 	whole := int64(max(x.SentBytes, x.ReceivedBytes))
 	root, n := int64(x.Root), int64(x.Comm.Size)
-	switch operation := ops.OperationOf(x.StartedBy); {
+	switch operation := ops.CollectiveOperationOf(x.StartedBy); {
 	case p == meaning.PatternNone:
 		w.action("barrier")
-	case operation == meaning.OperationBcast:
+	case operation == meaning.CollectiveBcast:
 		w.action("bcast", whole, root)
-	case operation == meaning.OperationReduce:
+	case operation == meaning.CollectiveReduce:
 		w.action("reduce", whole, 0, root)
-	case operation == meaning.OperationAllreduce:
+	case operation == meaning.CollectiveAllreduce:
 		w.action("allreduce", whole, 0)
-	case operation == meaning.OperationGather:
+	case operation == meaning.CollectiveGather:
 		part := int64(x.SentBytes)
 		if int64(x.Root) == int64(w.own(x.Comm)) {
 			part = int64(x.ReceivedBytes) / n
 		}
 		w.action("gather", part, part, root)
-	case operation == meaning.OperationScatter:
+	case operation == meaning.CollectiveScatter:
 		part := int64(x.ReceivedBytes)
 		if int64(x.Root) == int64(w.own(x.Comm)) {
 			part = int64(x.SentBytes) / n
 		}
 		w.action("scatter", part, part, root)
-	case operation == meaning.OperationAllgather:
+	case operation == meaning.CollectiveAllgather:
 		w.action("allgather", int64(x.ReceivedBytes)/n, int64(x.ReceivedBytes)/n)
-	case operation == meaning.OperationAlltoall:
+	case operation == meaning.CollectiveAlltoall:
 		w.action("alltoall", int64(x.SentBytes)/n, int64(x.SentBytes)/n)
 	default:
 		return false
@@ -141,7 +141,7 @@ func (w *SMPI) known(p meaning.Pattern, x *ops.Act) bool {
 
 // inOrder writes w.steps one after the other. A step's receive is posted before its send, so that members that send to
 // each other don't deadlock.
-func (w *SMPI) inOrder(c *handles.Comm) {
+func (w *SMPIWriter) inOrder(c *handles.Comm) {
 	t := w.ChannelNumber(Channel{Comm: c.Number, Tag: collectiveTag})
 	for _, s := range w.steps {
 		to, from := int64(c.WorldRank(s.to)), int64(c.WorldRank(s.from))
@@ -159,7 +159,7 @@ func (w *SMPI) inOrder(c *handles.Comm) {
 }
 
 // begin writes the nonblocking sends and receives of w.steps, which don't depend on each other.
-func (w *SMPI) begin(c *handles.Comm) {
+func (w *SMPIWriter) begin(c *handles.Comm) {
 	t := w.ChannelNumber(Channel{Comm: c.Number, Tag: flatTag})
 	for _, s := range w.steps {
 		if s.from >= 0 {
@@ -174,7 +174,7 @@ func (w *SMPI) begin(c *handles.Comm) {
 }
 
 // end writes the waits for the messages that begin wrote.
-func (w *SMPI) end(c *handles.Comm) {
+func (w *SMPIWriter) end(c *handles.Comm) {
 	t := w.ChannelNumber(Channel{Comm: c.Number, Tag: flatTag})
 	for _, s := range w.steps {
 		if s.from >= 0 {
@@ -191,12 +191,12 @@ func (w *SMPI) end(c *handles.Comm) {
 func steps(list []sendReceive, p meaning.Pattern, op *ops.Operation, g commView, flat bool) []sendReceive {
 	whole := max(op.SentBytes, op.ReceivedBytes)
 	same := func(bytes uint64) func(int) uint64 { return func(int) uint64 { return bytes } }
-	out, in := share(op.PerMember.Out.ByMember), share(op.PerMember.In.ByMember)
-	operation := ops.OperationOf(op.StartedBy)
+	out, in := share(op.PerMember.Out.BytesByMember), share(op.PerMember.In.BytesByMember)
+	operation := ops.CollectiveOperationOf(op.StartedBy)
 	atRoot := op.Root == g.me
 	n := uint64(g.size)
 	switch {
-	case p == meaning.PatternNone || operation == meaning.OperationAllreduce:
+	case p == meaning.PatternNone || operation == meaning.CollectiveAllreduce:
 		if p == meaning.PatternNone {
 			whole = 1
 		}
@@ -208,12 +208,12 @@ func steps(list []sendReceive, p meaning.Pattern, op *ops.Operation, g commView,
 		return downTree(list, g, op.Root, whole)
 	case p == meaning.PatternFromRoot:
 		return star(list, g, op.Root, false, same(whole))
-	case operation == meaning.OperationReduce && !flat:
+	case operation == meaning.CollectiveReduce && !flat:
 		return upTree(list, g, op.Root, whole)
 	case p == meaning.PatternToRoot:
 		part := same(whole) // in a reduction all members send equally many bytes
 		switch {
-		case operation == meaning.OperationReduce:
+		case operation == meaning.CollectiveReduce:
 		case !atRoot:
 			part = same(op.SentBytes)
 		case in != nil:
@@ -230,7 +230,7 @@ func steps(list []sendReceive, p meaning.Pattern, op *ops.Operation, g commView,
 			part = same(op.SentBytes / n)
 		}
 		return star(list, g, op.Root, false, part)
-	case operation == meaning.OperationAllgather || operation == meaning.OperationAllgatherv:
+	case operation == meaning.CollectiveAllgather || operation == meaning.CollectiveAllgatherv:
 		if in == nil {
 			in = same(op.ReceivedBytes / n)
 		}

@@ -26,8 +26,8 @@ type Table struct {
 
 // A Column has whole numbers or texts; optional columns may be null.
 type Column struct {
-	Name           string
-	Text, Nullable bool
+	Name               string
+	IsText, IsNullable bool
 }
 
 // Indices in Tables.
@@ -115,17 +115,17 @@ func (w *TableWriter) end(table int) error {
 
 // Enter writes the rows of a call, of its actions and of its attached values.
 func (w *TableWriter) Enter(c *ops.Call) error {
-	where := ops.GetForPlace(w.s, &w.sites, c.Place, func(s trace.Site) sourceLine {
+	where := ops.GetForSite(w.s, &w.sites, c.SiteIndex, func(s trace.Site) sourceLine {
 		file, line := w.o.SourceLine(s)
 		return sourceLine{file, line}
 	})
 	w.which(c)
 	w.text(c.Func.Name)
-	w.number(c.Start)
-	w.number(c.End - c.Start)
+	w.number(c.StartNs)
+	w.number(c.EndNs - c.StartNs)
 	w.text(where.file)
 	w.known(int64(where.line), where.line > 0)
-	w.known(c.Return, c.Return > trace.LeftByJump)
+	w.known(c.Return, c.Return > trace.ReturnCodeLeftByJump)
 	if err := w.end(TableCalls); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (w *TableWriter) Enter(c *ops.Call) error {
 		w.which(c)
 		w.text(v.Name)
 		if v.IsExact {
-			w.number(v.Number)
+			w.number(v.ExactSum)
 			w.number(1)
 		} else {
 			w.number(int64(math.Round(v.Sum)))
@@ -165,9 +165,9 @@ func (w *TableWriter) operation(c *ops.Call, a *ops.Act) error {
 	peer, tagged, rooted := false, false, false
 	switch a.Kind {
 	case ops.ActSend, ops.ActSendBegin, ops.ActSendEnd, ops.ActRecv, ops.ActRecvBegin, ops.ActRecvEnd:
-		peer, tagged = a.Peer >= 0, a.Tag >= 0
-	case ops.ActPut, ops.ActGet, ops.ActAtomic, ops.ActTransferEnd, ops.ActTransferDone, ops.ActLock, ops.ActUnlock:
-		peer = a.Peer >= 0
+		peer, tagged = a.PeerInComm >= 0, a.Tag >= 0
+	case ops.ActPut, ops.ActGet, ops.ActAtomic, ops.ActRMAEndBySync, ops.ActRMAEndByRequest, ops.ActWinLock, ops.ActWinUnlock:
+		peer = a.PeerInComm >= 0
 	case ops.ActCollective, ops.ActCollectiveBegin, ops.ActCollectiveEnd:
 		rooted = a.Root >= 0
 	}
@@ -175,10 +175,10 @@ func (w *TableWriter) operation(c *ops.Call, a *ops.Act) error {
 	if a.Comm != nil {
 		w.row[len(w.row)-1].Number = int64(a.Comm.Number)
 	}
-	w.known(int64(a.Peer), peer)
+	w.known(int64(a.PeerInComm), peer)
 	world := -1
 	if peer {
-		world = a.World()
+		world = a.PeerWorldRank()
 	}
 	w.known(int64(world), world >= 0)
 	w.known(a.Tag, tagged)
@@ -186,7 +186,7 @@ func (w *TableWriter) operation(c *ops.Call, a *ops.Act) error {
 	w.number(int64(a.SentBytes))
 	w.number(int64(a.ReceivedBytes))
 	w.known(int64(a.ID), a.ID > 0)
-	w.known(int64(a.Message), a.Message > 0)
+	w.known(int64(a.MessageNumber), a.MessageNumber > 0)
 	w.known(0, a.Window != nil)
 	if a.Window != nil {
 		w.row[len(w.row)-1].Number = int64(a.Window.Number)
@@ -279,7 +279,7 @@ func (x *CSVWriter) Row(table int, row []CellValue) error {
 		}
 		switch v := &row[i]; {
 		case v.Null:
-		case columns[i].Text:
+		case columns[i].IsText:
 			line = appendField(line, v.Text)
 		default:
 			line = strconv.AppendInt(line, v.Number, 10)

@@ -61,7 +61,7 @@ func (d *DB) Add(path string, r *trace.Reader, o Options) (id int64, added bool,
 		}
 		id = w.run(f, sum, abs)
 		w.parts(id, f)
-		w.tags(id, trace.TagsOf(r.Meta()))
+		w.tags(id, trace.RunTagsOf(r.Meta()))
 	}
 	w.tags(id, o.Tags)
 	if w.err == nil {
@@ -124,13 +124,13 @@ func (w *writer) run(f *facts, sum, path string) int64 {
 	}
 	var usual, slow any
 	if f.when != nil && f.when.Loop != nil {
-		usual, slow = f.when.IterationNs(0.5), f.when.IterationNs(0.99)
+		usual, slow = f.when.IterationQuantileNs(0.5), f.when.IterationQuantileNs(0.99)
 	}
 	return w.insert("run", "sha256", "path", "command", "app", "mpi", "library", "recorder", "options", "machine", "hosts", "started_ns", "ranks", "threads",
 		"calls", "bytes_out", "bytes_in", "has_times", "end_ns", "span_ns", "total_ns", "mpi_ns", "parallel", "load_balance", "communication",
 		"classes", "file_bytes", "problems", "waited_ns", "iteration_ns", "slow_iteration_ns")(
 		sum, path, s.Command, app(s.Command), s.MPI, strings.Join(strings.Fields(library), " "), s.Producer, s.Options, machine(s.Hosts), len(s.Hosts),
-		s.StartNs, s.Ranks, s.MaxThreads, s.Calls, f.out, f.in, !s.Timeless, s.EndNs, s.SpanNs, s.TotalNs, s.MPINs,
+		s.StartNs, s.Ranks, s.MaxThreads, s.Calls, f.out, f.in, !s.Timeless, s.EndNs, s.SpanNs, s.TotalSpanNs, s.MPINs,
 		f.parallel, f.balance, f.communication, len(s.Classes), s.FileBytes, strings.Join(s.Problems, "\n"), waited, usual, slow)
 }
 
@@ -138,7 +138,7 @@ func (w *writer) run(f *facts, sum, path string) int64 {
 func (w *writer) iterations(run int64, f *facts) {
 	iteration := w.insert("iteration", "run", "iteration", "iterations", "ns")
 	for _, x := range f.when.IterationTimes() {
-		iteration(run, x.First, x.Count, x.Ns)
+		iteration(run, x.First, x.Count, x.MeanNs)
 	}
 	finding := w.insert("finding", "run", "number", "kind", "iteration", "every", "ranks", "rank", "before_ns", "after_ns", "cost_ns", "text")
 	for i := range f.when.Findings {
@@ -161,13 +161,13 @@ func (w *writer) waiting(run int64, f *facts, ids []int64) {
 			continue
 		}
 		var late, computed any
-		if rank := s.LateRank(); rank >= 0 {
+		if rank := s.MainLateRank(); rank >= 0 {
 			late = rank
 		}
-		if share, ok := s.ComputedShare(); ok {
+		if share, ok := s.LateComputeShare(); ok {
 			computed = share
 		}
-		insert(run, ids[n], s.Kind.String(), s.WaitCount, s.WaitedNs, s.WaitingCount, late, computed)
+		insert(run, ids[n], s.Kind.String(), s.WaitCount, s.WaitedNs, s.WaitingRankCount, late, computed)
 	}
 }
 
@@ -206,7 +206,7 @@ func (w *writer) parts(run int64, f *facts) {
 	}
 	function := w.insert("function", "run", "name", "calls", "ns", "min_ns", "max_ns", "deviation_ns")
 	for _, x := range f.summary.Functions {
-		function(run, x.Name, x.Calls, x.Ns, x.MinNs, x.MaxNs, x.DevNs)
+		function(run, x.Name, x.Calls, x.Ns, x.MinNs, x.MaxNs, x.DeviationNs)
 	}
 	ids := w.sites(f)
 	callsite := w.insert("callsite", "run", "class", "site", "line", "module_offset", "build_id", "ranks", "calls", "ns", "min_ns", "max_ns", "deviation_ns",
@@ -217,9 +217,9 @@ func (w *writer) parts(run int64, f *facts) {
 		s := &f.sites[f.rows[i]]
 		id := ids[f.rows[i]]
 		callsite(run, x.Class, id, s.lineOrNull(), s.at.Offset, s.at.BuildID, len(f.table.Classes[x.Class].Members), x.Calls, x.Duration.Sum, x.Duration.Min, x.Duration.Max,
-			x.Duration.Deviation(), x.Gap.Sum, x.Bytes.Out, x.Bytes.In)
-		for _, name := range slices.Sorted(maps.Keys(x.Values)) {
-			v := x.Values[name]
+			x.Duration.Deviation(), x.Gap.Sum, x.Bytes.BytesOut, x.Bytes.BytesIn)
+		for _, name := range slices.Sorted(maps.Keys(x.AttachedStats)) {
+			v := x.AttachedStats[name]
 			value(run, x.Class, id, name, v.Count, v.Sum, v.Min, v.Max)
 		}
 	}
@@ -266,7 +266,7 @@ func (w *writer) parts(run int64, f *facts) {
 		for i, row := range m.Rows() {
 			from, _ := m.RankRange(i)
 			for _, e := range row {
-				to, _ := m.RankRange(e.To)
+				to, _ := m.RankRange(e.Column)
 				traffic(run, m.kind, from, to, m.RanksPerRow, e.Messages, e.Bytes)
 			}
 		}
@@ -299,8 +299,8 @@ func (w *writer) tags(run int64, tags map[string]string) {
 	}
 }
 
-// Predict stores a predicted time of a run. It replaces an earlier prediction for the same machine.
-func (d *DB) Predict(run int64, p *traced.Prediction) error {
+// StorePrediction stores a predicted time of a run. It replaces an earlier prediction for the same machine.
+func (d *DB) StorePrediction(run int64, p *traced.Prediction) error {
 	tx, err := d.db.Begin()
 	if err != nil {
 		return d.failed(err)
@@ -309,14 +309,14 @@ func (d *DB) Predict(run int64, p *traced.Prediction) error {
 	ns := func(ps int64) float64 { return float64(ps) / 1000 }
 	share := 0.0
 	for _, u := range p.Unmodelled {
-		share += u.Share
+		share += u.RecordedShare
 	}
-	mean := p.Mean()
+	mean := p.MeanRankTime()
 	w := &writer{tx: tx}
 	w.insert("prediction", "run", "machine", "mapping", "cpu", "gaps", "source", "end_ns", "traced_ns", "compute_ns", "overhead_ns", "wait_ns", "transfer_ns",
 		"recorded_ns", "not_modelled")(
-		run, p.Machine, p.Mapping, p.CPUSpeedup, p.GapsKind, p.FiguresSource, ns(p.EndPs), p.TracedNs, ns(mean.Compute), ns(mean.Overhead), ns(mean.Wait), ns(mean.Transfer),
-		ns(mean.Recorded), share)
+		run, p.Machine, p.Mapping, p.CPUSpeedup, p.GapsKind, p.FiguresSource, ns(p.EndPs), p.TracedRunNs, ns(mean.ComputePs), ns(mean.OverheadPs), ns(mean.WaitPs), ns(mean.TransferPs),
+		ns(mean.RecordedPs), share)
 	if w.err == nil {
 		w.err = tx.Commit()
 	}

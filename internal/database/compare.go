@@ -72,19 +72,19 @@ var shownInPairs = []string{"calls", "time_ns", "waited_ns", "bytes_out"}
 // Columns returns the columns of a comparison's table of call sites: each quantity in both runs, and the change of the
 // site's time.
 func (c *Comparison) Columns() (list show.Columns[SitePair]) {
-	waits, _ := c.Waits()
-	for _, m := range sites.MeasureColumns(sites.KnownFacts{Times: c.A.HasTimes && c.B.HasTimes, Waits: waits}) {
+	waits, _ := c.LargestWaitGrowth()
+	for _, m := range sites.MeasureColumns(sites.KnownFacts{HasTimes: c.A.HasTimes && c.B.HasTimes, HasWaits: waits}) {
 		key, room := m.Key(), 0
 		if slices.Contains(shownInPairs, key) {
 			room = 1
 		}
 		for run, name := range []string{" A", " B"} {
 			list = append(list, show.Column[SitePair]{
-				Name: m.Name + name, Unit: m.Unit, Doc: m.Doc, MinWidth: room, Value: func(p SitePair) any { return p.Value(run, key) },
+				Name: m.Name + name, Unit: m.Unit, Doc: m.Doc, MinTerminalWidth: room, Value: func(p SitePair) any { return p.Value(run, key) },
 			})
 		}
 		if key == "time_ns" {
-			list = append(list, show.Column[SitePair]{Name: "change", MinWidth: 1, Doc: "of the time, as a share of that of A",
+			list = append(list, show.Column[SitePair]{Name: "change", MinTerminalWidth: 1, Doc: "of the time, as a share of that of A",
 				Value: func(p SitePair) any {
 					if p.Number(0, key) == 0 {
 						return nil
@@ -94,18 +94,18 @@ func (c *Comparison) Columns() (list show.Columns[SitePair]) {
 				Text: func(p SitePair) string { return show.PercentChange(p.Number(0, key), p.Number(1, key)) }})
 		}
 	}
-	return append(list, show.Column[SitePair]{Name: "function, call site", Unit: show.UnitWord, MinWidth: 1, Value: func(p SitePair) any { return p.Site.String() }})
+	return append(list, show.Column[SitePair]{Name: "function, call site", Unit: show.UnitWord, MinTerminalWidth: 1, Value: func(p SitePair) any { return p.Site.String() }})
 }
 
 // A Site is a call site, identified without addresses, so that it is the same in all builds of a program.
 type Site struct {
-	ID          int64  `json:"id"`
-	Function    string `json:"function"`
-	Module      string `json:"module"`
-	Symbol      string `json:"symbol"`
-	File        string `json:"file"`
-	PlaceNumber int    `json:"place"`
-	Line        int    `json:"line,omitempty"` // source line in the last of the runs that were queried
+	ID              int64  `json:"id"`
+	Function        string `json:"function"`
+	Module          string `json:"module"`
+	Symbol          string `json:"symbol"`
+	File            string `json:"file"`
+	IndexInFunction int    `json:"place"`
+	Line            int    `json:"line,omitempty"` // source line in the last of the runs that were queried
 }
 
 // String returns the site as text: function, calling functions, source file and line, and a number from 1. Sites that
@@ -118,7 +118,7 @@ func (s *Site) String() string {
 			at += ":" + strconv.Itoa(s.Line)
 		}
 	}
-	return fmt.Sprintf("%s, %s, call %d", s.Function, at, s.PlaceNumber+1)
+	return fmt.Sprintf("%s, %s, call %d", s.Function, at, s.IndexInFunction+1)
 }
 
 // A Comparison is what differs between two runs.
@@ -128,12 +128,12 @@ type Comparison struct {
 	Totals []TotalPair `json:"whole"`
 	Sites  []SitePair  `json:"sites"` // the largest difference in time_ns first
 	// findings on iterations that only run A has, in the words of spoor info; the most expensive first
-	OnlyA []string `json:"only_a"`
-	OnlyB []string `json:"only_b"`
+	FindingsOnlyInA []string `json:"only_a"`
+	FindingsOnlyInB []string `json:"only_b"`
 }
 
-// Waits reports whether both runs have wait states, and the call site whose waiting grew most; nil: none.
-func (c *Comparison) Waits() (known bool, most *SitePair) {
+// LargestWaitGrowth reports whether both runs have wait states, and the call site whose waiting grew most; nil: none.
+func (c *Comparison) LargestWaitGrowth() (known bool, most *SitePair) {
 	i := slices.IndexFunc(c.Totals, func(p TotalPair) bool { return p.Name == "waited_ns" })
 	if i < 0 || !c.Totals[i].KnownA || !c.Totals[i].KnownB {
 		return false, nil
@@ -176,7 +176,7 @@ func (d *DB) Compare(a, b Run) (*Comparison, error) {
 		c.Totals = append(c.Totals, p)
 	}
 	var err error
-	if c.OnlyA, c.OnlyB, err = d.iterations(a.ID, b.ID); err != nil {
+	if c.FindingsOnlyInA, c.FindingsOnlyInB, err = d.iterations(a.ID, b.ID); err != nil {
 		return nil, d.failed(err)
 	}
 	have, err := d.measured()
@@ -189,7 +189,7 @@ func (d *DB) Compare(a, b Run) (*Comparison, error) {
 		if err := d.each(ask, []any{id}, func(rows *sql.Rows) error {
 			var s Site
 			values := make([]any, len(have))
-			to := []any{&s.ID, &s.Function, &s.Module, &s.Symbol, &s.File, &s.PlaceNumber, &s.Line}
+			to := []any{&s.ID, &s.Function, &s.Module, &s.Symbol, &s.File, &s.IndexInFunction, &s.Line}
 			for n := range values {
 				to = append(to, &values[n])
 			}
@@ -246,7 +246,7 @@ func (d *DB) iterations(a, b int64) (onlyA, onlyB []string, err error) {
 		out := []string{}
 		for _, f := range own {
 			if !slices.ContainsFunc(others, func(g finding) bool {
-				if f.kind == when.KindDelayed.String() { // a delay happens at a random iteration
+				if f.kind == when.KindWaitingForCPU.String() { // a delay happens at a random iteration
 					return f.kind == g.kind
 				}
 				return f.kind == g.kind && f.every == g.every && math.Abs(float64(f.iteration-g.iteration)) <= near && (f.of == 0) == (g.of == 0) &&
@@ -262,7 +262,7 @@ func (d *DB) iterations(a, b int64) (onlyA, onlyB []string, err error) {
 
 // Scalability is the POP project's efficiencies of a run, relative to a reference run. Unknown values are 0.
 type Scalability struct {
-	SpanNs        float64 // run time of the rank that ran longest, in ns
+	MaxRankSpanNs float64 // run time of the rank that ran longest, in ns
 	Speedup       float64 // SpanNs of the reference run divided by that of this run
 	Parallel      float64
 	LoadBalance   float64
@@ -280,9 +280,9 @@ func (c *Comparison) Scalability() (a, b Scalability) {
 		values[p.Name] = [2]float64{p.A, p.B}
 	}
 	of := func(i int) Scalability {
-		s := Scalability{SpanNs: values["span_ns"][i], Parallel: values["parallel"][i], LoadBalance: values["load_balance"][i], Communication: values["communication"][i]}
-		if s.SpanNs > 0 {
-			s.Speedup = values["span_ns"][0] / s.SpanNs
+		s := Scalability{MaxRankSpanNs: values["span_ns"][i], Parallel: values["parallel"][i], LoadBalance: values["load_balance"][i], Communication: values["communication"][i]}
+		if s.MaxRankSpanNs > 0 {
+			s.Speedup = values["span_ns"][0] / s.MaxRankSpanNs
 		}
 		useful := func(i int) float64 { return values["parallel"][i] * values["span_ns"][i] * values["ranks"][i] }
 		if useful(i) > 0 {
@@ -293,9 +293,9 @@ func (c *Comparison) Scalability() (a, b Scalability) {
 	return of(0), of(1)
 }
 
-// Worse lists what got worse from run A to run B by more than the threshold, a share. It compares efficiencies, and the
+// Regressions lists what got worse from run A to run B by more than the threshold, a share. It compares efficiencies, and the
 // span if both runs have equally many ranks.
-func (c *Comparison) Worse(threshold float64) (list []string) {
+func (c *Comparison) Regressions(threshold float64) (list []string) {
 	for _, p := range c.Totals {
 		if !p.KnownA || !p.KnownB || p.A <= 0 {
 			continue

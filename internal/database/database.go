@@ -65,8 +65,8 @@ func Open(path string) (*DB, error) {
 	return d, nil
 }
 
-// SetName sets the name of the database in messages: users don't know the name of a temporary file.
-func (d *DB) SetName(name string) { d.path = name }
+// SetDisplayName sets the name of the database in messages: users don't know the name of a temporary file.
+func (d *DB) SetDisplayName(name string) { d.path = name }
 
 // OpenReadOnly opens an existing database for reading. It fails for tables of another version.
 func OpenReadOnly(path string) (*DB, error) {
@@ -185,10 +185,10 @@ func (d *DB) Find(text string) (Run, error) {
 // A RunSummary is a run with its tags and durations.
 type RunSummary struct {
 	Run
-	Calls  int64             `json:"calls"`
-	SpanNs int64             `json:"span_ns"`
-	MPINs  int64             `json:"mpi_ns"`
-	Tags   map[string]string `json:"tags"`
+	Calls         int64             `json:"calls"`
+	MaxRankSpanNs int64             `json:"span_ns"`
+	MPINs         int64             `json:"mpi_ns"`
+	Tags          map[string]string `json:"tags"`
 }
 
 // List returns all runs, in the order in which they started.
@@ -201,7 +201,7 @@ func (d *DB) List() ([]RunSummary, error) {
 	}
 	for rows.Next() {
 		x := RunSummary{Tags: make(map[string]string)}
-		if err := rows.Scan(append(x.fields(), &x.Calls, &x.SpanNs, &x.MPINs)...); err != nil {
+		if err := rows.Scan(append(x.fields(), &x.Calls, &x.MaxRankSpanNs, &x.MPINs)...); err != nil {
 			rows.Close()
 			return nil, d.failed(err)
 		}

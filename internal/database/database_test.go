@@ -188,7 +188,7 @@ func TestProfiles(t *testing.T) {
 func written(t *testing.T, p *profile.Profile) string {
 	t.Helper()
 	var b strings.Builder
-	p.Text(&b, profile.View{Width: 120, MinTimeNs: 0, LoopDepth: -1})
+	p.Text(&b, profile.View{Width: 120, MinTimeNs: 0, ExpandedLoopDepth: -1})
 	text, err := json.Marshal(p.Threads)
 	if err != nil {
 		t.Fatal(err)
@@ -205,10 +205,10 @@ func TestPredict(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []traced.Prediction{
-		{Machine: "slow", EndPs: 9_000_000}, {Machine: "fast", EndPs: 5_000_000, Ranks: []dataflow.RankTime{{Wait: 4000}, {Wait: 8000}}},
-		{Machine: "slow", EndPs: 7_500_000, Unmodelled: []traced.Unmodelled{{Share: 0.25}, {Share: 0.125}}},
+		{Machine: "slow", EndPs: 9_000_000}, {Machine: "fast", EndPs: 5_000_000, Ranks: []dataflow.RankTime{{WaitPs: 4000}, {WaitPs: 8000}}},
+		{Machine: "slow", EndPs: 7_500_000, Unmodelled: []traced.Unmodelled{{RecordedShare: 0.25}, {RecordedShare: 0.125}}},
 	} {
-		if err := d.Predict(id, &p); err != nil {
+		if err := d.StorePrediction(id, &p); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -216,7 +216,7 @@ func TestPredict(t *testing.T) {
 		(select wait_ns from prediction where machine = 'fast') from prediction`)); diff != "" {
 		t.Error(diff)
 	}
-	if err := d.Predict(77, &traced.Prediction{Machine: "slow"}); err == nil {
+	if err := d.StorePrediction(77, &traced.Prediction{Machine: "slow"}); err == nil {
 		t.Error("a prediction of no run")
 	}
 }
@@ -226,12 +226,12 @@ func TestValues(t *testing.T) {
 	tracks := tracktest.RunAll(4, tracktest.Stencil(3))
 	want := int64(0)
 	for _, x := range tracks {
-		list := make([]model.ValueStat, len(x.Signatures))
+		list := make([]model.AttachedStat, len(x.Signatures))
 		for i := range list {
 			list[i].Add(int64(10 * (i + 1)))
 			want += int64(10 * (i + 1))
 		}
-		x.Values = map[string][]model.ValueStat{"cycles": list}
+		x.AttachedStats = map[string][]model.AttachedStat{"cycles": list}
 	}
 	path := filepath.Join(t.TempDir(), "a.spoor")
 	if err := os.WriteFile(path, mergetest.File(t, tracks, nil), 0o666); err != nil {
@@ -310,7 +310,7 @@ func TestSites(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 		if s.Function == "MPI_Allreduce" {
-			places[s.Symbol+" "+s.File+" "+string(rune('0'+s.PlaceNumber))] = true
+			places[s.Symbol+" "+s.File+" "+string(rune('0'+s.IndexInFunction))] = true
 		}
 	}
 	if diff := cmp.Diff(map[string]bool{"solve solve.c 0": true, "solve solve.c 1": true, "report report.c 0": true}, places); diff != "" {
@@ -327,7 +327,7 @@ func (d *DB) made(t *testing.T, app, commit string, ranks, started int, mpi floa
 	}
 	w := &writer{tx: tx}
 	f := &facts{index: make(map[trace.FunctionSite]int), summary: &sums.Summary{Command: app + " -x", Ranks: ranks, StartNs: int64(started), MPINs: int64(mpi)}}
-	f.table, f.known.Times = &sums.Table{}, true
+	f.table, f.known.HasTimes = &sums.Table{}, true
 	for name, ns := range of {
 		at, sum := trace.FunctionSite{Function: name}, trace.Stat{Count: 1, Sum: uint64(ns * float64(ranks))}
 		f.table.Rows = append(f.table.Rows, sums.ClassRow{FunctionSite: at, CallSums: sums.CallSums{Calls: 1, Duration: sum}})
@@ -362,13 +362,13 @@ func TestRegress(t *testing.T) {
 	if err != nil || len(tracks) != 2 {
 		t.Fatalf("%+v, %v", tracks, err)
 	}
-	if got := verdicts(tracks[0].Steps); tracks[0].Ranks != 4 || tracks[0].FirstWorse != "c" || cmp.Diff([]string{"a same", "b same", "c more", "d less"}, got) != "" {
+	if got := verdicts(tracks[0].Steps); tracks[0].Ranks != 4 || tracks[0].FirstWorseTagValue != "c" || cmp.Diff([]string{"a same", "b same", "c more", "d less"}, got) != "" {
 		t.Errorf("%+v", tracks[0])
 	}
 	if s := tracks[0].Steps[2]; s.Median != 140e6 || s.Runs != 3 {
 		t.Errorf("%+v", s)
 	}
-	if tracks[1].Ranks != 8 || tracks[1].FirstWorse != "" {
+	if tracks[1].Ranks != 8 || tracks[1].FirstWorseTagValue != "" {
 		t.Errorf("%+v", tracks[1])
 	}
 	if tracks, err := d.RunHistories(TrendQuery{Tag: "commit", Metric: "mpi_ns", Threshold: 0.1}); err != nil || len(tracks) != 3 {
@@ -386,7 +386,7 @@ func TestScale(t *testing.T) {
 		x := float64(p)
 		d.made(t, "solver", "a", p, i, 0, map[string]float64{"MPI_Allreduce": 100000, "MPI_Alltoall": 50 * x * x, "MPI_Send": 1e6 / x})
 	}
-	if few, err := d.FitGrowth("", 0); err != nil || few.HasLaws || len(few.Sites) != 3 || few.Sites[0].Site.Function != "MPI_Allreduce" || few.Sites[2].ValueAt(9) != 50*9*9 {
+	if few, err := d.FitGrowth("", 0); err != nil || few.HasLaws || len(few.Sites) != 3 || few.Sites[0].Site.Function != "MPI_Allreduce" || few.Sites[2].MeasuredNsAt(9) != 50*9*9 {
 		t.Errorf("four numbers of ranks: %+v, %v", few, err)
 	}
 	d.made(t, "solver", "a", 36, 9, 0, map[string]float64{"MPI_Allreduce": 100000, "MPI_Alltoall": 50 * 36 * 36, "MPI_Send": 1e6 / 36, "MPI_Bcast": 7})
@@ -401,11 +401,11 @@ func TestScale(t *testing.T) {
 	if diff := cmp.Diff([]string{"MPI_Alltoall p^2", "MPI_Allreduce 1", "MPI_Send p^-1"}, got); diff != "" {
 		t.Error(diff)
 	}
-	if g := s.Sites[0]; g.Predicted < 50*360*360*0.999 || g.Predicted > 50*360*360*1.001 || g.Share < 0.97 {
+	if g := s.Sites[0]; g.PredictedNsPerRank < 50*360*360*0.999 || g.PredictedNsPerRank > 50*360*360*1.001 || g.PredictedShare < 0.97 {
 		t.Errorf("%+v", g)
 	}
 	// Each function is called once in each run: 1/p times by a rank.
-	if s, err = d.FitGrowth("", 100); err != nil || s.PredictedRanks != 100 || math.Abs(s.Sites[0].Calls.Value-0.01) > 1e-6 || s.Sites[0].Bytes.Value != 0 {
+	if s, err = d.FitGrowth("", 100); err != nil || s.PredictedRanks != 100 || math.Abs(s.Sites[0].PredictedCallsPerRank.Value-0.01) > 1e-6 || s.Sites[0].PredictedBytesPerRank.Value != 0 {
 		t.Errorf("at 100 ranks: %+v, %v", s, err)
 	}
 	d.made(t, "other", "a", 4, 20, 0, nil)

@@ -78,12 +78,12 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 	if f.table, err = sums.SumCalls(r, sums.Options{WithBytes: true, Representative: named.Representative}); err != nil {
 		return nil, err
 	}
-	f.known.Times = r.HasTimes()
+	f.known.HasTimes = r.HasTimes()
 	for i := range f.table.Ranks {
 		x := &f.table.Ranks[i]
 		f.out += x.BytesOut
 		f.in += x.BytesIn
-		f.known.TimeNs += x.ThreadTimeNs
+		f.known.TotalTimeNs += x.ThreadTimeNs
 	}
 	f.index = make(map[trace.FunctionSite]int)
 	for i := range f.table.Rows {
@@ -139,7 +139,7 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 		if f.waits, err = waits.FromTraceOrAnalyse(r, f.summary.Calls, func(string, trace.Site) string { return "" }); err != nil {
 			return nil, err
 		}
-		f.known.Waits = f.waits != nil
+		f.known.HasWaits = f.waits != nil
 		if f.when, err = when.FromTraceOrAnalyse(r, f.summary.Calls); err != nil {
 			return nil, err
 		}
@@ -155,7 +155,7 @@ func gather(r *trace.Reader, o Options) (*facts, error) {
 			return nil, err
 		}
 		share := func(s efficiency.BoundedShare) any {
-			if !s.Known() {
+			if !s.IsPrecise() {
 				return nil
 			}
 			return s.Value
@@ -189,7 +189,7 @@ func (f *facts) numbered(class int) (list []int, err error) {
 		return nil, err
 	}
 	seen := make(map[trace.FunctionSite]bool)
-	for t, row := range c.RowOf {
+	for t, row := range c.RowByTerminal {
 		called := k.CallWithoutParams(t)
 		if at := called.FunctionSite(); !seen[at] {
 			seen[at] = true

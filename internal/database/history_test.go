@@ -8,7 +8,7 @@ import (
 
 func verdicts(list []HistoryStep) (text []string) {
 	for _, s := range list {
-		text = append(text, s.Value+" "+s.Verdict)
+		text = append(text, s.TagValue+" "+s.Verdict)
 	}
 	return text
 }

@@ -27,8 +27,8 @@ type RunHistory struct {
 	Ranks   int    `json:"ranks"`
 	// one for each value of the tag, in the order in which the first run of each started
 	Steps []HistoryStep `json:"steps"`
-	// FirstWorse is the tag's value at the first step that is worse than the steps before it; "": none.
-	FirstWorse string `json:"first_worse"`
+	// FirstWorseTagValue is the tag's value at the first step that is worse than the steps before it; "": none.
+	FirstWorseTagValue string `json:"first_worse"`
 }
 
 // A TrendQuery is the parameters of spoor compare --history.
@@ -78,12 +78,12 @@ func (d *DB) RunHistories(q TrendQuery) ([]RunHistory, error) {
 			i = len(tracks)
 			tracks, series = append(tracks, t), append(series, nil)
 		}
-		at := slices.IndexFunc(series[i], func(s StepValues) bool { return s.Value == value })
+		at := slices.IndexFunc(series[i], func(s StepValues) bool { return s.TagValue == value })
 		if at < 0 {
 			at = len(series[i])
-			series[i] = append(series[i], StepValues{Value: value})
+			series[i] = append(series[i], StepValues{TagValue: value})
 		}
-		series[i][at].Values = append(series[i][at].Values, metric)
+		series[i][at].MetricValues = append(series[i][at].MetricValues, metric)
 	}
 	worse := VerdictMore
 	if fewerIsWorse(q.Metric) {
@@ -93,7 +93,7 @@ func (d *DB) RunHistories(q TrendQuery) ([]RunHistory, error) {
 		t := &tracks[i]
 		t.Steps = FindTrend(series[i], q.Threshold)
 		if at := slices.IndexFunc(t.Steps, func(s HistoryStep) bool { return s.Verdict == worse }); at >= 0 {
-			t.FirstWorse = t.Steps[at].Value
+			t.FirstWorseTagValue = t.Steps[at].TagValue
 		}
 	}
 	return tracks, d.failed(rows.Err())
@@ -101,13 +101,13 @@ func (d *DB) RunHistories(q TrendQuery) ([]RunHistory, error) {
 
 // A HistoryStep is all runs of a history with one value of the tag.
 type HistoryStep struct {
-	Value     string  `json:"value"` // value of the tag
+	TagValue  string  `json:"value"` // value of the tag
 	Runs      int     `json:"runs"`
 	Median    float64 `json:"median"`
-	Deviation float64 `json:"deviation"` // 1.4826 times the median distance of the runs' values from Median
-	// Change is the relative difference of Median from the median of all runs since the last change.
-	Change  float64 `json:"change"`
-	Verdict string  `json:"verdict"` // one of VerdictSame, VerdictMore, VerdictLess
+	ScaledMAD float64 `json:"deviation"` // 1.4826 times the median distance of the runs' values from Median
+	// RelativeChange is the relative difference of Median from the median of all runs since the last change.
+	RelativeChange float64 `json:"change"`
+	Verdict        string  `json:"verdict"` // one of VerdictSame, VerdictMore, VerdictLess
 }
 
 // Values of HistoryStep.Verdict: the metric is about the same, larger or smaller.
@@ -119,8 +119,8 @@ const (
 
 // A StepValues is a tag's value, and the metric of each run with it in the order of their starts.
 type StepValues struct {
-	Value  string
-	Values []float64
+	TagValue     string
+	MetricValues []float64
 }
 
 // sigmas is how many deviations a difference must exceed to count as a change: smaller differences may be random.
@@ -132,18 +132,18 @@ func FindTrend(list []StepValues, threshold float64) []HistoryStep {
 	steps := make([]HistoryStep, 0, len(list))
 	var before []float64
 	for _, s := range list {
-		x := HistoryStep{Value: s.Value, Runs: len(s.Values), Verdict: VerdictSame}
-		x.Median, x.Deviation = medianDeviation(s.Values)
+		x := HistoryStep{TagValue: s.TagValue, Runs: len(s.MetricValues), Verdict: VerdictSame}
+		x.Median, x.ScaledMAD = medianDeviation(s.MetricValues)
 		if len(before) > 0 {
 			base, deviation := medianDeviation(before)
 			off := x.Median - base
 			switch {
 			case base != 0:
-				x.Change = off / base
+				x.RelativeChange = off / base
 			case off != 0:
-				x.Change = math.Copysign(1, off)
+				x.RelativeChange = math.Copysign(1, off)
 			}
-			if math.Abs(x.Change) > threshold && math.Abs(off) > sigmas*max(deviation, x.Deviation) {
+			if math.Abs(x.RelativeChange) > threshold && math.Abs(off) > sigmas*max(deviation, x.ScaledMAD) {
 				x.Verdict = VerdictMore
 				if off < 0 {
 					x.Verdict = VerdictLess
@@ -151,7 +151,7 @@ func FindTrend(list []StepValues, threshold float64) []HistoryStep {
 				before = nil
 			}
 		}
-		before = append(before, s.Values...)
+		before = append(before, s.MetricValues...)
 		steps = append(steps, x)
 	}
 	return steps

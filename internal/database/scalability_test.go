@@ -32,14 +32,14 @@ func TestScalability(t *testing.T) {
 	if want := a.Global() * b.Speedup * 2 / 8; math.Abs(b.Global()-want) > 1e-12 {
 		t.Errorf("global efficiency %g, the speedup says %g", b.Global(), want)
 	}
-	if list := c.Worse(0.3); len(list) != 2 || !strings.HasPrefix(list[0], "parallel got worse: -37.5 %") || !strings.HasPrefix(list[1], "load_balance got worse: -37.5 %") {
+	if list := c.Regressions(0.3); len(list) != 2 || !strings.HasPrefix(list[0], "parallel got worse: -37.5 %") || !strings.HasPrefix(list[1], "load_balance got worse: -37.5 %") {
 		t.Errorf("worse by more than 30 %%: %q", list)
 	}
-	if list := c.Worse(0.4); len(list) != 0 {
+	if list := c.Regressions(0.4); len(list) != 0 {
 		t.Errorf("worse by more than 40 %%: %q", list)
 	}
 	same := compared(map[string]float64{"ranks": 2, "span_ns": 1000}, map[string]float64{"ranks": 2, "span_ns": 1100})
-	if list := same.Worse(0.05); len(list) != 1 || !strings.HasPrefix(list[0], "span_ns got worse: +10.0 %") {
+	if list := same.Regressions(0.05); len(list) != 1 || !strings.HasPrefix(list[0], "span_ns got worse: +10.0 %") {
 		t.Errorf("a tenth longer on as many ranks: %q", list)
 	}
 }

@@ -12,43 +12,43 @@ import (
 
 // A SiteGrowth is how the time of one call site grows with the number of ranks.
 type SiteGrowth struct {
-	Site  Site      `json:"site"`
-	Ranks []float64 `json:"ranks"`
+	Site       Site      `json:"site"`
+	RankCounts []float64 `json:"ranks"`
 	// by index in Ranks: mean time of a rank at the site, in ns; of several runs the median
-	MeasuredValues []float64 `json:"ns_per_rank"`
+	MeasuredNsPerRank []float64 `json:"ns_per_rank"`
 	// GrowthLaw and the fields below are set if Scaling.HasLaws is.
 	GrowthLaw   stats.Law `json:"law,omitzero"`
 	GrowthOrder string    `json:"grows,omitzero"`
-	// Predicted is the law's time of a rank at Scaling.PredictedRanks, in ns. Share is its part of the sum over all
+	// PredictedNsPerRank is the law's time of a rank at Scaling.PredictedRanks, in ns. Share is its part of the sum over all
 	// sites.
-	Predicted float64 `json:"ahead_ns_per_rank,omitzero"`
-	Share     float64 `json:"ahead_share,omitzero"`
-	// Factor is Predicted divided by the measured value at the largest number of ranks.
-	Factor float64 `json:"ahead_times,omitzero"`
-	// Calls and Bytes are predictions for one rank: its calls at the site, and the bytes sent in them. Each has a law
+	PredictedNsPerRank float64 `json:"ahead_ns_per_rank,omitzero"`
+	PredictedShare     float64 `json:"ahead_share,omitzero"`
+	// PredictedFactor is Predicted divided by the measured value at the largest number of ranks.
+	PredictedFactor float64 `json:"ahead_times,omitzero"`
+	// PredictedCallsPerRank and Bytes are predictions for one rank: its calls at the site, and the bytes sent in them. Each has a law
 	// of its own.
-	Calls PredictedValue `json:"ahead_calls_per_rank,omitzero"`
-	Bytes PredictedValue `json:"ahead_bytes_per_rank,omitzero"`
+	PredictedCallsPerRank PredictedValue `json:"ahead_calls_per_rank,omitzero"`
+	PredictedBytesPerRank PredictedValue `json:"ahead_bytes_per_rank,omitzero"`
 }
 
 // A PredictedValue is a growth law's value at Scaling.PredictedRanks, and the law's leave-one-out error.
 type PredictedValue struct {
-	Value float64 `json:"value"`
-	Error float64 `json:"error"`
+	Value            float64 `json:"value"`
+	LeaveOneOutError float64 `json:"error"`
 }
 
-// ValueAt returns the measured time of a rank, in ns, in runs on this number of ranks. It is 0 if there is no such run.
-func (g *SiteGrowth) ValueAt(ranks float64) float64 {
-	if i, ok := slices.BinarySearch(g.Ranks, ranks); ok {
-		return g.MeasuredValues[i]
+// MeasuredNsAt returns the measured time of a rank, in ns, in runs on this number of ranks. It is 0 if there is no such run.
+func (g *SiteGrowth) MeasuredNsAt(ranks float64) float64 {
+	if i, ok := slices.BinarySearch(g.RankCounts, ranks); ok {
+		return g.MeasuredNsPerRank[i]
 	}
 	return 0
 }
 
 // A Scaling is how a program's time at its MPI call sites grows with the number of ranks.
 type Scaling struct {
-	App   string `json:"app"`
-	Ranks []int  `json:"ranks"` // numbers of ranks that runs had, ascending
+	App        string `json:"app"`
+	RankCounts []int  `json:"ranks"` // numbers of ranks that runs had, ascending
 	// there are enough numbers of ranks to fit growth laws; else sites have only measured values
 	HasLaws        bool `json:"laws"`
 	PredictedRanks int  `json:"ahead"` // number of ranks that predictions are for
@@ -90,7 +90,7 @@ func (d *DB) FitGrowth(app string, ahead int) (*Scaling, error) {
 		var x Site
 		var ranks int
 		var ns, calls, bytes float64
-		if err := rows.Scan(&ranks, &x.ID, &x.Function, &x.Module, &x.Symbol, &x.File, &x.PlaceNumber, &x.Line, &ns, &calls, &bytes); err != nil {
+		if err := rows.Scan(&ranks, &x.ID, &x.Function, &x.Module, &x.Symbol, &x.File, &x.IndexInFunction, &x.Line, &ns, &calls, &bytes); err != nil {
 			return nil, d.failed(err)
 		}
 		of := once.GetOrMake(values, x.ID, func() map[int]*measured { return make(map[int]*measured) })
@@ -102,12 +102,12 @@ func (d *DB) FitGrowth(app string, ahead int) (*Scaling, error) {
 	if err := rows.Err(); err != nil {
 		return nil, d.failed(err)
 	}
-	s.Ranks = slices.Sorted(maps.Keys(seen))
-	if len(s.Ranks) == 0 {
+	s.RankCounts = slices.Sorted(maps.Keys(seen))
+	if len(s.RankCounts) == 0 {
 		return nil, fmt.Errorf("%s: no runs of %s with times", d.path, app)
 	}
-	s.HasLaws = len(s.Ranks) >= stats.MinLawPoints
-	s.PredictedRanks = cmp.Or(ahead, 10*s.Ranks[len(s.Ranks)-1])
+	s.HasLaws = len(s.RankCounts) >= stats.MinLawPoints
+	s.PredictedRanks = cmp.Or(ahead, 10*s.RankCounts[len(s.RankCounts)-1])
 	total := 0.0
 	for _, id := range slices.Sorted(maps.Keys(values)) {
 		of := values[id]
@@ -119,41 +119,41 @@ func (d *DB) FitGrowth(app string, ahead int) (*Scaling, error) {
 		var calls, bytes []float64
 		for _, ranks := range slices.Sorted(maps.Keys(of)) {
 			m := of[ranks]
-			g.Ranks, g.MeasuredValues = append(g.Ranks, float64(ranks)), append(g.MeasuredValues, stats.Median(m.ns))
+			g.RankCounts, g.MeasuredNsPerRank = append(g.RankCounts, float64(ranks)), append(g.MeasuredNsPerRank, stats.Median(m.ns))
 			calls, bytes = append(calls, stats.Median(m.calls)), append(bytes, stats.Median(m.bytes))
 		}
 		if !s.HasLaws {
 			s.Sites = append(s.Sites, g)
 			continue
 		}
-		if g.GrowthLaw, err = stats.FitLaw(g.Ranks, g.MeasuredValues); err != nil {
+		if g.GrowthLaw, err = stats.FitLaw(g.RankCounts, g.MeasuredNsPerRank); err != nil {
 			return nil, err
 		}
-		g.GrowthOrder, g.Predicted = g.GrowthLaw.GrowthOrder(), g.GrowthLaw.ValueAt(float64(s.PredictedRanks))
+		g.GrowthOrder, g.PredictedNsPerRank = g.GrowthLaw.GrowthOrder(), g.GrowthLaw.ValueAt(float64(s.PredictedRanks))
 		for _, x := range []struct {
 			to     *PredictedValue
 			values []float64
-		}{{&g.Calls, calls}, {&g.Bytes, bytes}} {
-			law, err := stats.FitLaw(g.Ranks, x.values)
+		}{{&g.PredictedCallsPerRank, calls}, {&g.PredictedBytesPerRank, bytes}} {
+			law, err := stats.FitLaw(g.RankCounts, x.values)
 			if err != nil {
 				return nil, err
 			}
-			*x.to = PredictedValue{max(0, law.ValueAt(float64(s.PredictedRanks))), law.Error}
+			*x.to = PredictedValue{max(0, law.ValueAt(float64(s.PredictedRanks))), law.LeaveOneOutError}
 		}
-		if last := g.MeasuredValues[len(g.MeasuredValues)-1]; last > 0 {
-			g.Factor = g.Predicted / last
+		if last := g.MeasuredNsPerRank[len(g.MeasuredNsPerRank)-1]; last > 0 {
+			g.PredictedFactor = g.PredictedNsPerRank / last
 		}
-		total += g.Predicted
+		total += g.PredictedNsPerRank
 		s.Sites = append(s.Sites, g)
 	}
 	for i := range s.Sites {
 		if total > 0 {
-			s.Sites[i].Share = s.Sites[i].Predicted / total
+			s.Sites[i].PredictedShare = s.Sites[i].PredictedNsPerRank / total
 		}
 	}
-	last := float64(s.Ranks[len(s.Ranks)-1])
+	last := float64(s.RankCounts[len(s.RankCounts)-1])
 	slices.SortStableFunc(s.Sites, func(a, b SiteGrowth) int {
-		return cmp.Or(cmp.Compare(b.Predicted, a.Predicted), cmp.Compare(b.ValueAt(last), a.ValueAt(last)))
+		return cmp.Or(cmp.Compare(b.PredictedNsPerRank, a.PredictedNsPerRank), cmp.Compare(b.MeasuredNsAt(last), a.MeasuredNsAt(last)))
 	})
 	return s, nil
 }

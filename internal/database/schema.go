@@ -286,7 +286,7 @@ var upgrades = map[int]string{
 }
 
 // measures are all columns that call sites can have, some of them only in traces with times or waits.
-var measures = sites.MeasureColumns(sites.KnownFacts{Times: true, Waits: true})
+var measures = sites.MeasureColumns(sites.KnownFacts{HasTimes: true, HasWaits: true})
 
 // typeOf returns the SQL type of a column with values in a unit.
 func typeOf(u show.Unit) string {

@@ -28,7 +28,7 @@ func (w *writer) shape(run int64, p *profile.Profile, sites []int64) {
 	}
 	for i := range p.Threads {
 		t := &p.Threads[i]
-		thread(run, p.Class, t.Number, p.Rank, p.TripCountsVary, p.TimesKind, len(p.TimedRanks), t.SharedTimes, t.Total.Calls, t.Total.ComputeNs, t.Total.InCallsNs(),
+		thread(run, p.Class, t.Number, p.Rank, p.TripCountsVary, p.TimesKind, len(p.TimedRanks), t.SharedMeanCalls, t.Total.Calls, t.Total.ComputeNs, t.Total.InCallsNs(),
 			t.Total.BytesOut, t.Total.BytesIn)
 	}
 	w.number = 0
@@ -48,16 +48,16 @@ func (w *writer) nodes(run int64, p *profile.Profile, sites []int64) {
 				w.number++
 				of := w.number
 				var at, part any
-				if n.Site > 0 {
-					at = sites[n.Site-1]
+				if n.SiteNumber > 0 {
+					at = sites[n.SiteNumber-1]
 				}
-				if n.Part > 0 {
-					part = n.Part
+				if n.PartNumber > 0 {
+					part = n.PartNumber
 				}
 				s := &n.Sums
 				node(run, p.Class, of, t.Number, parent, n.Kind, at, part, n.Entries, n.Rounds, n.LeastRounds, n.MostRounds, n.RoundsStep, s.Calls, s.ComputeNs, s.InCallsNs(),
-					s.BytesOut, s.BytesIn, n.EntryComputeNs, n.FurtherComputeNs, n.FirstComputeNs, n.FirstCallNs, text(n.PeerFormulas), w.json(n.VaryingValues), w.json(s.Values), text(n.Function), text(n.CallerPlace),
-					p.FromMachineCode, text(n.Place), n.RoundsAtLeast, n.Unsure, w.json(n.Branches))
+					s.BytesOut, s.BytesIn, n.EntryComputeNs, n.LaterIterationComputeNs, n.FirstComputeNs, n.FirstCallNs, text(n.PeerFormulas), w.json(n.VaryingValues), w.json(s.Values), text(n.Function), text(n.CallerPlace),
+					p.FromMachineCode, text(n.Place), n.RoundsAreLowerBound, n.EntriesAreLowerBound, w.json(n.Branches))
 				body(n.Body, of)
 			}
 		}
@@ -153,7 +153,7 @@ func (x *restored) rank(rows *sql.Rows) error {
 	p := once.GetOrAppend(x.of, class, &x.list, func() *profile.Profile {
 		return &profile.Profile{Tree: &calltree.Tree{Trace: x.run.Path, Command: x.run.Command, WorldRanks: x.run.Ranks, Class: class, Threads: []calltree.Thread{}}}
 	})
-	p.Ranks = append(p.Ranks, rank)
+	p.ClassRanks = append(p.ClassRanks, rank)
 	return nil
 }
 
@@ -173,12 +173,12 @@ func (x *restored) thread(rows *sql.Rows) error {
 	var class, of int
 	var t calltree.Thread
 	var p calltree.Tree
-	if err := rows.Scan(&class, &t.Number, &p.Rank, &p.TripCountsVary, &p.TimesKind, &of, &t.SharedTimes, &t.Total.Calls, &t.Total.ComputeNs, &t.Total.MPINs,
+	if err := rows.Scan(&class, &t.Number, &p.Rank, &p.TripCountsVary, &p.TimesKind, &of, &t.SharedMeanCalls, &t.Total.Calls, &t.Total.ComputeNs, &t.Total.MPINs,
 		&t.Total.BytesOut, &t.Total.BytesIn); err != nil {
 		return err
 	}
 	to := x.of[class]
-	to.Rank, to.TripCountsVary, to.TimesKind, to.TimedRanks = p.Rank, p.TripCountsVary, p.TimesKind, to.Ranks[:min(of, len(to.Ranks))]
+	to.Rank, to.TripCountsVary, to.TimesKind, to.TimedRanks = p.Rank, p.TripCountsVary, p.TimesKind, to.ClassRanks[:min(of, len(to.ClassRanks))]
 	to.Threads = append(to.Threads, t)
 	return nil
 }
@@ -191,15 +191,15 @@ func (x *restored) node(rows *sql.Rows) error {
 	n := &calltree.Node{}
 	s := &n.Sums
 	if err := rows.Scan(&class, &number, &thread, &parent, &n.Kind, &site, &part, &n.Entries, &n.Rounds, &n.LeastRounds, &n.MostRounds, &n.RoundsStep, &s.Calls, &s.ComputeNs,
-		&s.MPINs, &s.BytesOut, &s.BytesIn, &n.EntryComputeNs, &n.FurtherComputeNs, &n.FirstComputeNs, &n.FirstCallNs, &n.PeerFormulas, &lanes, &attached, &n.Function, &n.CallerPlace, &coded, &n.Place, &n.RoundsAtLeast, &n.Unsure, &branches); err != nil {
+		&s.MPINs, &s.BytesOut, &s.BytesIn, &n.EntryComputeNs, &n.LaterIterationComputeNs, &n.FirstComputeNs, &n.FirstCallNs, &n.PeerFormulas, &lanes, &attached, &n.Function, &n.CallerPlace, &coded, &n.Place, &n.RoundsAreLowerBound, &n.EntriesAreLowerBound, &branches); err != nil {
 		return err
 	}
 	x.of[class].FromMachineCode = coded
 	if site != nil {
-		n.Site = x.numbers[[2]int64{int64(class), *site}]
+		n.SiteNumber = x.numbers[[2]int64{int64(class), *site}]
 	}
 	if part != nil {
-		n.Part = int(*part)
+		n.PartNumber = int(*part)
 	}
 	for _, list := range []struct {
 		from []byte

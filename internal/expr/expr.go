@@ -16,25 +16,25 @@ type Variable uint8
 
 // The variables of formulas.
 const (
-	Ranks         Variable = iota // number of ranks in MPI_COMM_WORLD
-	Rank                          // rank in MPI_COMM_WORLD
-	LoopIteration                 // iteration, from 0, of the innermost loop whose trip count differs between runs
-	LoopLength                    // trip count of the loop that LoopIteration is about
+	VariableRankCount     Variable = iota // number of ranks in MPI_COMM_WORLD
+	VariableRank                          // rank in MPI_COMM_WORLD
+	VariableLoopIteration                 // iteration, from 0, of the innermost loop whose trip count differs between runs
+	VariableLoopTripCount                 // trip count of the loop that LoopIteration is about
 	// iteration, from 0, of the next outer loop whose trip count differs between runs
-	OuterIteration
-	ListElement        // index in a list, from 0
-	ListLength         // length of the list that ListElement is about
-	EqualLoopIteration // iteration, from 0, of a loop whose trip count is equal in all runs
-	VariableCount      // number of variables
+	VariableOuterIteration
+	VariableListIndex      // index in a list, from 0
+	VariableListLength     // length of the list that ListElement is about
+	VariableFixedIteration // iteration, from 0, of a loop whose trip count is equal in all runs
+	NumVariables           // number of variables
 )
 
 // names are the variables' names in the text of formulas.
-var names = [VariableCount]string{"ranks", "rank", "i", "n", "j", "k", "m", "t"}
+var names = [NumVariables]string{"ranks", "rank", "i", "n", "j", "k", "m", "t"}
 
 func (v Variable) String() string { return names[v] }
 
 // A VariableValues has the value of each variable.
-type VariableValues [VariableCount]int64
+type VariableValues [NumVariables]int64
 
 // NoValue is the value of a formula that is undefined.
 const NoValue = math.MinInt64
@@ -94,7 +94,7 @@ func NamedNumber(name string, n int64) *Expr { return &Expr{n: n, name: name} }
 // VariableExpr returns the formula that is a variable.
 func VariableExpr(v Variable) *Expr { return variables[v] }
 
-var variables = func() (list [VariableCount]*Expr) {
+var variables = func() (list [NumVariables]*Expr) {
 	for v := range list {
 		list[v] = &Expr{op: opVariable, n: int64(v)}
 	}
@@ -274,18 +274,18 @@ func (e *Expr) UsesVariable(list ...Variable) bool {
 // parts.
 var shares = []string{"share", "floor_share", "rest_share", "late_share", "chunk", "floor_div", "ceil_div"}
 
-// ContainsShare reports whether the formula calls one of the functions by, which divide a total. Without names it looks
+// CallsShareFunction reports whether the formula calls one of the functions by, which divide a total. Without names it looks
 // for all such functions.
-func (e *Expr) ContainsShare(by ...string) bool {
+func (e *Expr) CallsShareFunction(by ...string) bool {
 	if len(by) == 0 {
 		by = shares
 	}
 	return !e.Walk(func(e *Expr) bool { return e.op != opCall || !slices.Contains(by, e.call.fn.name) })
 }
 
-// SharedTotal returns the total that the formula divides, if the formula is a call of one of shares and the total a
+// DividedTotal returns the total that the formula divides, if the formula is a call of one of shares and the total a
 // number.
-func (e *Expr) SharedTotal() (int64, bool) {
+func (e *Expr) DividedTotal() (int64, bool) {
 	if e.op != opCall || !slices.Contains(shares, e.call.fn.name) {
 		return 0, false
 	}

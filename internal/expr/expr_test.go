@@ -19,7 +19,7 @@ func drawn(r *rand.Rand, depth int) *Expr {
 		if r.IntN(2) == 0 {
 			return Number(r.Int64N(200) - 60)
 		}
-		return VariableExpr(Variable(r.IntN(int(VariableCount))))
+		return VariableExpr(Variable(r.IntN(int(NumVariables))))
 	}
 	below := func() *Expr { return drawn(r, depth-1) }
 	switch o := op(r.IntN(int(opNot) + 4)); {
@@ -57,9 +57,9 @@ func drawn(r *rand.Rand, depth int) *Expr {
 }
 
 func someEnv(r *rand.Rand) *VariableValues {
-	at := &VariableValues{Ranks: 1 + r.Int64N(100)}
-	at[Rank] = r.Int64N(at[Ranks])
-	for v := LoopIteration; v < VariableCount; v++ {
+	at := &VariableValues{VariableRankCount: 1 + r.Int64N(100)}
+	at[VariableRank] = r.Int64N(at[VariableRankCount])
+	for v := VariableLoopIteration; v < NumVariables; v++ {
 		at[v] = r.Int64N(40)
 	}
 	return at
@@ -71,7 +71,7 @@ func TestText(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var program strings.Builder
 	program.WriteString("#include <stdint.h>\n#include <stdio.h>\nint64_t mod(int64_t a, int64_t m) { a %= m; return a < 0 ? a + m : a; }\n")
-	fmt.Fprintf(&program, "static int64_t env[%d];\n", VariableCount)
+	fmt.Fprintf(&program, "static int64_t env[%d];\n", NumVariables)
 	program.WriteString("#define ranks env[0]\n#define rank env[1]\n" + CHeader() + "int64_t sides[GRIDS][3];\n\nint main(void)\n{\n")
 	style := CStyle{
 		Variable: func(v Variable) string { return fmt.Sprintf("env[%d]", v) },

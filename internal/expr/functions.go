@@ -113,15 +113,15 @@ var natives = []*function{
 			if !ofGrid(a, b) {
 				return NoValue
 			}
-			return grids[a].Sides(at[Ranks])[b]
+			return grids[a].Sides(at[VariableRankCount])[b]
 		}},
 	{name: "coordinate_of", parameters: []string{"g", "d", "r"},
 		c: "return r < ranks ? (d == 0 ? r : d == 1 ? r / side(g, 0) : r / side(g, 0) / side(g, 1)) % side(g, d) : NOTHING;",
 		native: func(at *VariableValues, a, b, c int64) int64 {
-			if c >= at[Ranks] || !ofGrid(a, b) {
+			if c >= at[VariableRankCount] || !ofGrid(a, b) {
 				return NoValue
 			}
-			s := grids[a].Sides(at[Ranks])
+			s := grids[a].Sides(at[VariableRankCount])
 			for d := range b {
 				c /= s[d]
 			}
@@ -186,11 +186,11 @@ func balanced(n int64) int64 {
 // A Grid is a rule that arranges any number of ranks in two or three dimensions. The first coordinate varies fastest.
 // In a grid of two dimensions the third side is 1.
 type Grid struct {
-	Name         string
-	Dimensions   int
-	IsReordering bool // another grid of Grids has the same sides in another order
-	sides        []*Expr
-	known        [1 << 12]atomic.Pointer[[3]int64]
+	Name              string
+	Dimensions        int
+	IsAxisPermutation bool // another grid of Grids has the same sides in another order
+	sides             []*Expr
+	known             [1 << 12]atomic.Pointer[[3]int64]
 }
 
 // Grids returns the predefined grids. In formulas a grid's name has its index in this list as value.
@@ -209,7 +209,7 @@ func (g *Grid) Sides(ranks int64) *[3]int64 {
 	}
 	s := [3]int64{1, 1, 1}
 	for d, side := range g.sides {
-		s[d], _ = side.Eval(&VariableValues{Ranks: ranks})
+		s[d], _ = side.Eval(&VariableValues{VariableRankCount: ranks})
 	}
 	if known {
 		g.known[ranks].Store(&s)
@@ -254,7 +254,7 @@ var define = sync.OnceFunc(func() {
 		{"GRID_3D_BALANCED_LONGEST_FIRST", true, []string{"ranks / " + shortest + " / " + other, other, shortest}},
 	} {
 		numbers[g.name] = int64(len(grids))
-		made := &Grid{Name: g.name, Dimensions: len(g.sides), IsReordering: g.reordered}
+		made := &Grid{Name: g.name, Dimensions: len(g.sides), IsAxisPermutation: g.reordered}
 		for _, s := range g.sides {
 			e, err := parse(s, nil)
 			if err != nil {

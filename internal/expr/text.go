@@ -58,8 +58,8 @@ func (s CStyle) complete() CStyle {
 	return s
 }
 
-// Operand returns the formula in C, in parentheses if it binds less tightly than a sum.
-func (e *Expr) Operand(s CStyle) string {
+// CTextAsOperand returns the formula in C, in parentheses if it binds less tightly than a sum.
+func (e *Expr) CTextAsOperand(s CStyle) string {
 	w := writer{style: s.complete()}
 	w.expr(e, signs[opPlus].bind)
 	return w.b.String()

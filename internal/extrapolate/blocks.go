@@ -28,8 +28,8 @@ const (
 
 // axesOf returns the axes that apply to values with these observations.
 func axesOf(obs []env) (out []*axis) {
-	list := slices.ContainsFunc(obs, func(e env) bool { return e[expr.ListElement] > 0 })
-	loop := slices.ContainsFunc(obs, func(e env) bool { return e[expr.LoopIteration] > 0 })
+	list := slices.ContainsFunc(obs, func(e env) bool { return e[expr.VariableListIndex] > 0 })
+	loop := slices.ContainsFunc(obs, func(e env) bool { return e[expr.VariableLoopIteration] > 0 })
 	for i := range axes {
 		if w := axes[i].where; w == anywhere || w == inList && list || w == inLoop && loop {
 			out = append(out, &axes[i])
@@ -292,7 +292,7 @@ func added(of []*axis, obs []env, vals []int64) (out []addition) {
 	var seen []map[[3]int64]int64
 	for i := range obs {
 		e := &obs[i]
-		k, fresh := once.NumberOf(index, e[expr.Ranks])
+		k, fresh := once.NumberOf(index, e[expr.VariableRankCount])
 		if fresh {
 			out, seen = append(out, addition{}), append(seen, make(map[[3]int64]int64))
 			for _, p := range of {

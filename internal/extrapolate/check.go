@@ -28,7 +28,7 @@ func check(c *sections.Content) error {
 		return err
 	case len(rep.Receives) > 0:
 		m := rep.Receives[0]
-		return fmt.Errorf("the result does not match: rank %d waits in %s for a message from rank %d that nobody sends", m.Rank, m.Function, m.Source)
+		return fmt.Errorf("the result does not match: rank %d waits in %s for a message from rank %d that nobody sends", m.Rank, m.Function, m.SourceWorldRank)
 	case len(rep.Messages) > 0:
 		m := rep.Messages[0]
 		return fmt.Errorf("the result does not match: rank %d receives no message that rank %d sends by %s", m.To, m.From, m.Function)
@@ -40,7 +40,7 @@ func check(c *sections.Content) error {
 
 // readerOf returns a reader of the content of an extrapolated trace.
 func readerOf(c *sections.Content) (*trace.Reader, error) {
-	file, err := sections.EncodeFileUntimed(c)
+	file, err := sections.EncodeFileWithoutSeries(c)
 	if err != nil {
 		return nil, err
 	}
@@ -65,9 +65,9 @@ func (t *messageSink) Enter(c *ops.Call) error {
 	for i := range c.Acts {
 		switch a := &c.Acts[i]; a.Kind {
 		case ops.ActSend, ops.ActSendBegin:
-			t.sent(t.rank, a.Channel(t.rank, a.World()), a)
+			t.sent(t.rank, a.Channel(t.rank, a.PeerWorldRank()), a)
 		case ops.ActRecv, ops.ActRecvEnd:
-			t.received(t.rank, a.Channel(a.World(), t.rank), a)
+			t.received(t.rank, a.Channel(a.PeerWorldRank(), t.rank), a)
 		}
 	}
 	return nil
@@ -75,7 +75,7 @@ func (t *messageSink) Enter(c *ops.Call) error {
 
 // messages passes each message of a trace to sent at its send, and to received at its receive.
 func messages(r *trace.Reader, sent, received func(rank int, c ops.Channel, a *ops.Act)) error {
-	o, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, IgnoreTimes: true, Messages: true})
+	o, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, IgnoreTimes: true, NumberMessages: true})
 	if err != nil {
 		return err
 	}
@@ -93,11 +93,11 @@ func sameSizes(r *trace.Reader) error {
 	of := make(map[pair]sizes)
 	const odd = 0x9e3779b97f4a7c15 // weights sizes by the message's number, so that differences don't cancel out
 	if err := messages(r, func(_ int, c ops.Channel, a *ops.Act) {
-		s := of[pair{c.From, c.To}]
-		of[pair{c.From, c.To}] = sizes{s.sent + a.SentBytes, s.received, s.off + (a.Message*odd|1)*a.SentBytes}
+		s := of[pair{c.FromWorldRank, c.ToWorldRank}]
+		of[pair{c.FromWorldRank, c.ToWorldRank}] = sizes{s.sent + a.SentBytes, s.received, s.off + (a.MessageNumber*odd|1)*a.SentBytes}
 	}, func(_ int, c ops.Channel, a *ops.Act) {
-		s := of[pair{c.From, c.To}]
-		of[pair{c.From, c.To}] = sizes{s.sent, s.received + a.ReceivedBytes, s.off - (a.Message*odd|1)*a.ReceivedBytes}
+		s := of[pair{c.FromWorldRank, c.ToWorldRank}]
+		of[pair{c.FromWorldRank, c.ToWorldRank}] = sizes{s.sent, s.received + a.ReceivedBytes, s.off - (a.MessageNumber*odd|1)*a.ReceivedBytes}
 	}); err != nil {
 		return err
 	}
@@ -159,13 +159,13 @@ func (s *unsaid) lookUp(c *sections.Content) error {
 		}
 		if s.of[rank][n] == unseen {
 			s.of[rank][n] = -1
-			asking[a.Message] = append(asking[a.Message], kind{rank, n})
+			asking[a.MessageNumber] = append(asking[a.MessageNumber], kind{rank, n})
 		}
 	}); err != nil {
 		return err
 	}
 	return messages(r, func(_ int, _ ops.Channel, a *ops.Act) {
-		for _, k := range asking[a.Message] {
+		for _, k := range asking[a.MessageNumber] {
 			s.of[k.rank][k.n] = int64(a.SentBytes)
 		}
 	}, func(int, ops.Channel, *ops.Act) {})

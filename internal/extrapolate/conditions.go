@@ -142,7 +142,7 @@ func splits(obs []env, vals []int64) (out []form) {
 				if !ok {
 					continue
 				}
-				weak := !x.likely(said[0]) || !y.likely(said[1]) || !t.UsesVariable(expr.Rank, expr.LoopIteration) && (x.few(o[0], v[0]) || y.few(o[1], v[1]))
+				weak := !x.likely(said[0]) || !y.likely(said[1]) || !t.UsesVariable(expr.VariableRank, expr.VariableLoopIteration) && (x.few(o[0], v[0]) || y.few(o[1], v[1]))
 				out = append(out, form{Expr: expr.Conditional(t.Expr, y.Expr, x.Expr), grid: grid, weak: weak})
 			}
 		}
@@ -155,10 +155,10 @@ func splits(obs []env, vals []int64) (out []form) {
 func (f *form) few(obs []env, vals []int64) bool {
 	runs := make(map[int64]int64)
 	for i, e := range obs {
-		if v, known := runs[e[expr.Ranks]]; known && v != vals[i] {
+		if v, known := runs[e[expr.VariableRankCount]]; known && v != vals[i] {
 			return false
 		}
-		runs[e[expr.Ranks]] = vals[i]
+		runs[e[expr.VariableRankCount]] = vals[i]
 	}
 	_, number := f.Constant()
 	return !bare[f.String()] && (len(runs) < 2 || !number && len(runs) < 3)

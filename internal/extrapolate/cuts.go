@@ -68,9 +68,9 @@ func (p *place) labels(cells int) (list []string) {
 	for i, f := range p.fields {
 		name, parts := "return code", []string(nil)
 		switch {
-		case f.param == signature.ParamMade && p.function.Has(trace.AttrCreatesComm):
+		case f.param == signature.ParamNewObject && p.function.Has(trace.AttrCreatesComm):
 			name, parts = "new communicator", commNames
-		case f.param == signature.ParamMade:
+		case f.param == signature.ParamNewObject:
 			name, parts = "new datatype", typeNames
 		case f.param >= 0 && f.param < len(p.function.Params):
 			def := &p.function.Params[f.param]

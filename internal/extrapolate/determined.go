@@ -20,15 +20,15 @@ func (e *contradiction) Error() string { return e.function + " does not do what 
 // determines, or nil if it determines no value.
 func (x *reading) determined(t int, c *trace.Call, spans []signature.Span, vals []int64) (func(s *signature.Span) bool, error) {
 	f := c.Func
-	has := handles.DeterminesResults(f)
+	has := handles.HasDeterminableResults(f)
 	if vals[0] != 0 || f.ResultType != trace.TypeNone || !has && !handles.ChangesHandles(f) {
 		return nil, nil
 	}
 	a := &handles.Arguments{Func: f, In: make(map[string][]int64), Out: make(map[string][]int64)}
 	for i := range spans {
 		switch s := &spans[i]; {
-		case s.Param == signature.ParamMade:
-			a.MadeValues = vals[s.First:s.End]
+		case s.Param == signature.ParamNewObject:
+			a.NewObjectValues = vals[s.First:s.End]
 		case s.Param == signature.ParamResult:
 		case s.IsOutput:
 			a.Out[f.Params[s.Param].Name] = vals[s.First:s.End]
@@ -43,7 +43,7 @@ func (x *reading) determined(t int, c *trace.Call, spans []signature.Span, vals 
 	}
 	if handles.DependsOnColors(f) {
 		x.objects.CountCreation(a)
-		if a.MadeValues == nil {
+		if a.NewObjectValues == nil {
 			return nil, nil
 		}
 		n, err := x.newComm(t, c)
@@ -51,14 +51,14 @@ func (x *reading) determined(t int, c *trace.Call, spans []signature.Span, vals 
 			return nil, err
 		}
 		x.objects.ApplyResults(a, handles.NewCommResults(n.Members(), int(c.NewComm.Rank)))
-		return func(s *signature.Span) bool { return s.Param == signature.ParamMade }, nil
+		return func(s *signature.Span) bool { return s.Param == signature.ParamNewObject }, nil
 	}
 	r, err := x.objects.Determine(a)
 	if err != nil {
 		return nil, &contradiction{f.Name}
 	}
-	made := x.objects.MadeValues(a, r)
-	same := slices.Equal(made, a.MadeValues)
+	made := x.objects.NextNewObjectValues(a, r)
+	same := slices.Equal(made, a.NewObjectValues)
 	for name, v := range r.Out {
 		same = same && slices.Equal(v, a.Out[name])
 	}
@@ -67,7 +67,7 @@ func (x *reading) determined(t int, c *trace.Call, spans []signature.Span, vals 
 	}
 	x.objects.ApplyResults(a, r)
 	return func(s *signature.Span) bool {
-		return s.Param == signature.ParamMade || s.Param >= 0 && s.IsOutput && r.Out[f.Params[s.Param].Name] != nil
+		return s.Param == signature.ParamNewObject || s.Param >= 0 && s.IsOutput && r.Out[f.Params[s.Param].Name] != nil
 	}, nil
 }
 
@@ -115,7 +115,7 @@ func (p *program) checkSplits() error {
 	colors := make(map[string]bool)
 	for n, list := range p.splits {
 		slices.SortFunc(list, func(a, b splitter) int { return cmp.Compare(a.rank, b.rank) })
-		color := fmt.Sprint(n.Parent.ID(), n.Ordinal, list[0].color)
+		color := fmt.Sprint(n.Parent.ID(), n.EqualCreationsBefore, list[0].color)
 		ok := len(list) == n.Size && !colors[color]
 		colors[color] = true
 		for i, s := range list {
@@ -149,7 +149,7 @@ type colored struct {
 // colors evaluates the colours and keys that all ranks pass in a call of MPI_Comm_split.
 func (x *maker) colors(p *place, g *group, e env) *colored {
 	color, key := g.cells[p.cellOf("color")].one, g.cells[p.cellOf("key")].one
-	at := splitKey{g, e[expr.LoopIteration], e[expr.OuterIteration], e[expr.LoopLength]}
+	at := splitKey{g, e[expr.VariableLoopIteration], e[expr.VariableOuterIteration], e[expr.VariableLoopTripCount]}
 	if d := max(g.there.turn, color.turn, key.turn); d > 0 {
 		at.i = int64(x.at[d])
 	}
@@ -161,7 +161,7 @@ func (x *maker) colors(p *place, g *group, e env) *colored {
 	c := &colored{make([]bool, x.ranks), make([]int64, x.ranks), make([]int64, x.ranks), nil}
 	x.all.splits[at] = c
 	for rank := range x.ranks {
-		e[expr.Rank] = rank
+		e[expr.VariableRank] = rank
 		v, err := x.value(&g.there, &e)
 		if c.taking[rank] = v != 0; err == nil && v != 0 {
 			c.color[rank], err = x.value(&color, &e)
@@ -221,8 +221,8 @@ func (x *maker) determine(p *place, c *made, raw []int64) ([]int64, error) {
 		}
 		n := q.values(raw[at:])
 		switch v := raw[at : at+n]; {
-		case q.param == signature.ParamMade:
-			a.MadeValues = v
+		case q.param == signature.ParamNewObject:
+			a.NewObjectValues = v
 		case q.param < 0:
 		case q.out:
 			a.Out[f.Params[q.param].Name] = v
@@ -234,7 +234,7 @@ func (x *maker) determine(p *place, c *made, raw []int64) ([]int64, error) {
 	if raw[0] != 0 {
 		return raw, nil
 	}
-	if !handles.DeterminesResults(f) || x.m.fitted[f.Name] || handles.DependsOnColors(f) && len(open) == 0 {
+	if !handles.HasDeterminableResults(f) || x.m.fitted[f.Name] || handles.DependsOnColors(f) && len(open) == 0 {
 		x.objects.CountCreation(a)
 		x.objects.ApplyResults(a, handles.Results{})
 		return raw, nil
@@ -252,13 +252,13 @@ func (x *maker) determine(p *place, c *made, raw []int64) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.MadeValues = x.objects.MadeValues(a, r)
-	out := make([]int64, 0, len(raw)+len(a.MadeValues))
+	a.NewObjectValues = x.objects.NextNewObjectValues(a, r)
+	out := make([]int64, 0, len(raw)+len(a.NewObjectValues))
 	from := 0
 	for k := 0; k < len(open); k += 2 {
 		q := &p.fields[open[k]]
-		v := a.MadeValues
-		if q.param != signature.ParamMade {
+		v := a.NewObjectValues
+		if q.param != signature.ParamNewObject {
 			v = r.Out[f.Params[q.param].Name]
 		}
 		if v == nil {

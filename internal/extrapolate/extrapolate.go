@@ -32,27 +32,27 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// LeftOutKey is the metadata key under which a partial trace describes the calls that it lacks.
-const LeftOutKey = noted + ".lacks"
+// OmittedCallsKey is the metadata key under which a partial trace describes the calls that it lacks.
+const OmittedCallsKey = noted + ".lacks"
 
 // noted is the metadata key under which an extrapolated trace says from which runs it was made.
-const noted = trace.MetaNote + ".extrapolated"
+const noted = trace.MetaNotePrefix + ".extrapolated"
 
 // IsExtrapolated reports whether a trace is extrapolated.
 func IsExtrapolated(r *trace.Reader) bool { return r.Meta()[noted] != "" }
 
 // A Refusal is the error that some values of an extrapolated run can't be determined.
 type Refusal struct {
-	TargetRanks  int
-	ReasonBySlot map[string]string // by name of the value
+	TargetRanks   int
+	ReasonByValue map[string]string // by name of the value
 	// numbers of ranks whose traces would determine most of these values; empty: more traces don't help
-	HelpfulRanks []int
+	HelpfulRankCounts []int
 }
 
 func (r *Refusal) Error() string {
-	text := fmt.Sprintf("%s of a run on %d ranks can't be determined from these traces:\n  %s", show.FormatPlural(len(r.ReasonBySlot), "value"), r.TargetRanks, strings.Join(r.list(8), "\n  "))
-	if len(r.HelpfulRanks) > 0 {
-		text += fmt.Sprintf("\ntraces on %s ranks would decide more", strings.Trim(strings.ReplaceAll(fmt.Sprint(r.HelpfulRanks), " ", ", "), "[]"))
+	text := fmt.Sprintf("%s of a run on %d ranks can't be determined from these traces:\n  %s", show.FormatPlural(len(r.ReasonByValue), "value"), r.TargetRanks, strings.Join(r.list(8), "\n  "))
+	if len(r.HelpfulRankCounts) > 0 {
+		text += fmt.Sprintf("\ntraces on %s ranks would decide more", strings.Trim(strings.ReplaceAll(fmt.Sprint(r.HelpfulRankCounts), " ", ", "), "[]"))
 	}
 	return text
 }
@@ -60,7 +60,7 @@ func (r *Refusal) Error() string {
 // list describes up to most refused values, each with its reason. Values that differ only in the iteration are one.
 func (r *Refusal) list(most int) (list []string) {
 	count := make(map[string]int)
-	for _, slot := range slices.Sorted(maps.Keys(r.ReasonBySlot)) {
+	for _, slot := range slices.Sorted(maps.Keys(r.ReasonByValue)) {
 		text := iteration.ReplaceAllString(slot, "")
 		if count[text]++; count[text] == 1 {
 			list = append(list, slot)
@@ -70,9 +70,9 @@ func (r *Refusal) list(most int) (list []string) {
 	list = list[:min(len(list), most)]
 	for i, slot := range list {
 		text := iteration.ReplaceAllString(slot, "")
-		list[i] = text + ": " + r.ReasonBySlot[slot]
+		list[i] = text + ": " + r.ReasonByValue[slot]
 		if n := count[text]; n > 1 {
-			list[i] = fmt.Sprintf("%s, in %d iterations that differ: %s", text, n, r.ReasonBySlot[slot])
+			list[i] = fmt.Sprintf("%s, in %d iterations that differ: %s", text, n, r.ReasonByValue[slot])
 		}
 	}
 	if more > 0 {
@@ -133,7 +133,7 @@ func learned(list []*trace.Reader, name func(trace.Site) string, fitted map[stri
 			return nil, fmt.Errorf("two traces are of %d ranks", r.Ranks())
 		}
 		for note := range r.Meta() {
-			if what := strings.TrimPrefix(note, trace.MetaNote+"."); slices.Contains(changed, what) {
+			if what := strings.TrimPrefix(note, trace.MetaNotePrefix+"."); slices.Contains(changed, what) {
 				return nil, fmt.Errorf("%s: its calls are not those of a run (%s)", r.Name(), r.Meta()[note])
 			}
 		}
@@ -160,8 +160,8 @@ func learned(list []*trace.Reader, name func(trace.Site) string, fitted map[stri
 			}
 			if x, err := k.Process(); err != nil {
 				return nil, err
-			} else if x.End != track.Finished || x.LostCalls > 0 {
-				return nil, fmt.Errorf("%s: not all calls of rank %d are known: it %s, and %s were lost", r.Name(), rank, x.End, show.FormatPlural(x.LostCalls, "call"))
+			} else if x.EndState != track.EndFinished || x.LostCalls > 0 {
+				return nil, fmt.Errorf("%s: not all calls of rank %d are known: it %s, and %s were lost", r.Name(), rank, x.EndState, show.FormatPlural(x.LostCalls, "call"))
 			}
 			c, steps, err := p.rank(k)
 			if err != nil {
@@ -241,8 +241,8 @@ func (p *program) take(k *trace.Rank) error {
 
 // Options are what Extrapolate may leave out or guess.
 type Options struct {
-	AllowPartial   bool // leave out calls that can't be determined
-	TimesFarBeyond bool // give times beyond 16 times the largest traced number of ranks, too
+	AllowPartial      bool // leave out calls that can't be determined
+	AllowDistantTimes bool // give times beyond 16 times the largest traced number of ranks, too
 }
 
 // Extrapolate returns the trace on a number of ranks. The error is a *Refusal if some of it can't be determined. A
@@ -250,7 +250,7 @@ type Options struct {
 // count as lost.
 func (x *Model) Extrapolate(ranks int, o Options) (*sections.Content, error) {
 	x.second = nil
-	whole := Options{TimesFarBeyond: o.TimesFarBeyond}
+	whole := Options{AllowDistantTimes: o.AllowDistantTimes}
 	c, err := x.at(ranks, whole)
 	refusal := (*Refusal)(nil)
 	if !errors.As(err, &refusal) {
@@ -293,7 +293,7 @@ const sideBySide = 16
 
 // content makes the content of the trace. all is what the makers of its ranks share.
 func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
-	times, off := x.m.durations(ranks, all.TimesFarBeyond)
+	times, off := x.m.durations(ranks, all.AllowDistantTimes)
 	mode, about := timing.ModeStats, fmt.Sprintf("times of call sites are fitted, and off by %.0f %% where each run is left out in turn", 100*off)
 	if times == nil {
 		mode, about = timing.ModeNone, "times are not known"
@@ -332,7 +332,7 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 				}
 			}
 			if err == nil && (len(refused) == 0 || all.AllowPartial) {
-				err = to.Add(k.out, track.Process{Host: q.Host, PID: q.PID, End: q.End, SpanNs: int64(k.now), LostCalls: k.left})
+				err = to.Add(k.out, track.Process{Host: q.Host, PID: q.PID, EndState: q.EndState, SpanNs: int64(k.now), LostCalls: k.left})
 			}
 			k.out.Close()
 			left += k.left
@@ -358,7 +358,7 @@ func (x *Model) content(ranks int, all *together) (*sections.Content, error) {
 	if !all.AllowPartial {
 		return nil, e
 	}
-	meta[LeftOutKey] = fmt.Sprintf("it lacks %s at least, which can't be determined: %s", show.FormatPlural(left, "call"), strings.Join(e.list(2), "; "))
+	meta[OmittedCallsKey] = fmt.Sprintf("it lacks %s at least, which can't be determined: %s", show.FormatPlural(left, "call"), strings.Join(e.list(2), "; "))
 	c, err := to.Content(meta)
 	return c, cmp.Or[error](err, e)
 }
@@ -372,9 +372,9 @@ func (x *Model) refusal(ranks int, refused map[string]refusal) *Refusal {
 	if maps.DeleteFunc(refused, follows); len(refused) == 0 {
 		refused = all
 	}
-	e := &Refusal{TargetRanks: ranks, ReasonBySlot: make(map[string]string), HelpfulRanks: x.next(ranks, refused)}
+	e := &Refusal{TargetRanks: ranks, ReasonByValue: make(map[string]string), HelpfulRankCounts: x.next(ranks, refused)}
 	for slot, r := range refused {
-		e.ReasonBySlot[slot] = r.why
+		e.ReasonByValue[slot] = r.why
 	}
 	return e
 }
@@ -431,7 +431,7 @@ func (r *refusal) differ(ranks int64) bool {
 	for rank := range ranks {
 		first, said := int64(0), false
 		for i := range r.forms {
-			e := env{expr.Ranks: ranks, expr.Rank: rank}
+			e := env{expr.VariableRankCount: ranks, expr.VariableRank: rank}
 			v, ok := r.forms[i].Eval(&e)
 			if ok && (said && v != first || r.vanishes && r.forms[i].vanishes(&e, v)) {
 				return true
@@ -444,8 +444,8 @@ func (r *refusal) differ(ranks int64) bool {
 	return false
 }
 
-// A Slot describes one fitted value: whether a call is made, a trip count, or a value of a call.
-type Slot struct {
+// A FittedValue describes one fitted value: whether a call is made, a trip count, or a value of a call.
+type FittedValue struct {
 	Name string `json:"slot"`
 	// all equally simple formulas that fit; "?": an address that may be any
 	FittingForms []string `json:"forms"`
@@ -453,12 +453,12 @@ type Slot struct {
 	RefusalReason string `json:"wrong,omitempty"`
 }
 
-// Slots describes all fitted values in the order of the program. Values that differ only in the iteration are one.
-func (x *Model) Slots() (list []Slot) {
+// FittedValues describes all fitted values in the order of the program. Values that differ only in the iteration are one.
+func (x *Model) FittedValues() (list []FittedValue) {
 	known := make(map[string]int)
 	var count []int
 	for _, f := range x.m.slots {
-		s := Slot{Name: iteration.ReplaceAllString(f.text, ""), FittingForms: []string{}, RefusalReason: f.wrong}
+		s := FittedValue{Name: iteration.ReplaceAllString(f.text, ""), FittingForms: []string{}, RefusalReason: f.wrong}
 		for i := range f.forms {
 			s.FittingForms = append(s.FittingForms, f.guarding(f.forms[i].Expr).String())
 		}

@@ -69,7 +69,7 @@ func TestTimes(t *testing.T) {
 		}
 	}
 	for _, far := range []bool{false, true} {
-		if c, err := m.Extrapolate(36*farthest+36*4+9, Options{TimesFarBeyond: far}); err != nil || c.NoTimes == far { // a square
+		if c, err := m.Extrapolate(36*farthest+36*4+9, Options{AllowDistantTimes: far}); err != nil || c.NoTimes == far { // a square
 			t.Errorf("times far beyond what was run: want %v, %v", far, err)
 		}
 	}
@@ -134,7 +134,7 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refusal *Refusal
-	if _, err = m.Extrapolate(20, Options{}); !errors.As(err, &refusal) || len(refusal.ReasonBySlot) != 1 || len(refusal.HelpfulRanks) != 0 {
+	if _, err = m.Extrapolate(20, Options{}); !errors.As(err, &refusal) || len(refusal.ReasonByValue) != 1 || len(refusal.HelpfulRankCounts) != 0 {
 		t.Errorf("a count without a form: %v", err)
 	}
 	// On powers of two the partner half the ranks away is the rank with the highest bit the other way.
@@ -148,7 +148,7 @@ func TestRefusals(t *testing.T) {
 	if m, err = Learn(known(t, half, 4, 8, 16), nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = m.Extrapolate(24, Options{}); !errors.As(err, &refusal) || !slices.ContainsFunc(refusal.HelpfulRanks, func(n int) bool { return n&(n-1) != 0 }) {
+	if _, err = m.Extrapolate(24, Options{}); !errors.As(err, &refusal) || !slices.ContainsFunc(refusal.HelpfulRankCounts, func(n int) bool { return n&(n-1) != 0 }) {
 		t.Errorf("how 64 is shared by 24 ranks is not seen on powers of two, but: %v", err)
 	}
 }
@@ -174,7 +174,7 @@ func TestChance(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := m.Extrapolate(x.wanted, Options{}); err == nil {
-			t.Errorf("there is a trace on %d ranks from ones on %v: %v", x.wanted, x.known, m.Slots())
+			t.Errorf("there is a trace on %d ranks from ones on %v: %v", x.wanted, x.known, m.FittedValues())
 		}
 	}
 }
@@ -199,7 +199,7 @@ func TestSizes(t *testing.T) {
 
 // Values that are refused alike in several iterations are one line, with their number.
 func TestRefusalText(t *testing.T) {
-	r := Refusal{TargetRanks: 20, ReasonBySlot: map[string]string{
+	r := Refusal{TargetRanks: 20, ReasonByValue: map[string]string{
 		"dest of MPI_Send at a.c:1 in iteration [0 0]": "no form fits",
 		"dest of MPI_Send at a.c:1 in iteration [0 1]": "no form fits",
 		"tag of MPI_Send at a.c:1":                     "no form fits",
@@ -236,7 +236,7 @@ func TestContradiction(t *testing.T) {
 func TestFaces(t *testing.T) {
 	program := func(r *tracktest.Recorder) {
 		share := func(total int64, d int) int64 {
-			v, _ := expr.MustParse("share(%d, side(GRID_3D_BALANCED, %d), coordinate(GRID_3D_BALANCED, %[2]d))", total, d).Eval(&env{expr.Ranks: int64(r.Size), expr.Rank: int64(r.Rank)})
+			v, _ := expr.MustParse("share(%d, side(GRID_3D_BALANCED, %d), coordinate(GRID_3D_BALANCED, %[2]d))", total, d).Eval(&env{expr.VariableRankCount: int64(r.Size), expr.VariableRank: int64(r.Rank)})
 			return v
 		}
 		r.Begin()

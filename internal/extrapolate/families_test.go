@@ -88,9 +88,9 @@ func TestFamilies(t *testing.T) {
 				}
 				for rank := range n {
 					for i := range steps {
-						e := env{expr.Ranks: n, expr.Rank: rank}
+						e := env{expr.VariableRankCount: n, expr.VariableRank: rank}
 						if f.steps != nil {
-							e[expr.LoopIteration], e[expr.LoopLength] = i, steps
+							e[expr.VariableLoopIteration], e[expr.VariableLoopTripCount] = i, steps
 						}
 						if v := f.of(n, rank, i); v >= 0 {
 							obs, vals = append(obs, e), append(vals, v)
@@ -109,7 +109,7 @@ func TestFamilies(t *testing.T) {
 		obs, vals = seen(f.at)
 		for i := range obs {
 			if v, err := got.value(&obs[i]); err != nil || v != vals[i] {
-				t.Errorf("%s: %d, %v on rank %d of %d in iteration %d, want %d by %v", f.name, v, err, obs[i][expr.Rank], obs[i][expr.Ranks], obs[i][expr.LoopIteration], vals[i], got.forms)
+				t.Errorf("%s: %d, %v on rank %d of %d in iteration %d, want %d by %v", f.name, v, err, obs[i][expr.VariableRank], obs[i][expr.VariableRankCount], obs[i][expr.VariableLoopIteration], vals[i], got.forms)
 				break
 			}
 		}

@@ -48,11 +48,11 @@ func (f *fitted) value(e *env) (int64, error) {
 	case err != nil:
 		return 0, err
 	case said < 0:
-		return 0, fmt.Errorf("%s says nothing of rank %d", f.forms[0], e[expr.Rank])
+		return 0, fmt.Errorf("%s says nothing of rank %d", f.forms[0], e[expr.VariableRank])
 	case f.skips && first == 0 && f.least > 0:
-		return 0, &vanishing{e[expr.Rank], f.forms[said], false}
+		return 0, &vanishing{e[expr.VariableRank], f.forms[said], false}
 	case f.forms[said].less && f.forms[said].evenAt(e):
-		return 0, &vanishing{e[expr.Rank], f.forms[said], true}
+		return 0, &vanishing{e[expr.VariableRank], f.forms[said], true}
 	}
 	return first, nil
 }
@@ -68,7 +68,7 @@ func (f *fitted) agreed(e *env, even bool) (first int64, said int, err error) {
 		case ok && said < 0:
 			first, said = v, i
 		case ok && v != first:
-			return 0, said, fmt.Errorf("rank %d has %d by %s, %d by %s", e[expr.Rank], first, f.forms[said], v, f.forms[i])
+			return 0, said, fmt.Errorf("rank %d has %d by %s, %d by %s", e[expr.VariableRank], first, f.forms[said], v, f.forms[i])
 		}
 	}
 	return first, said, nil
@@ -109,7 +109,7 @@ const bitsMore = 2
 func evidence(obs []env, vals []int64) (bits float64) {
 	counts := make(map[int64]map[int64]float64)
 	for i, e := range obs {
-		once.GetOrMake(counts, e[expr.Ranks], func() map[int64]float64 { return make(map[int64]float64) })[vals[i]]++
+		once.GetOrMake(counts, e[expr.VariableRankCount], func() map[int64]float64 { return make(map[int64]float64) })[vals[i]]++
 	}
 	logFactorial := func(n float64) float64 {
 		g, _ := math.Lgamma(n + 1)
@@ -181,7 +181,7 @@ func singly(obs []env, vals []int64) []form {
 
 // highestOf is the highest rank in the observations.
 func highestOf(obs []env) int64 {
-	return slices.MaxFunc(obs, func(a, b env) int { return cmp.Compare(a[expr.Rank], b[expr.Rank]) })[expr.Rank]
+	return slices.MaxFunc(obs, func(a, b env) int { return cmp.Compare(a[expr.VariableRank], b[expr.VariableRank]) })[expr.VariableRank]
 }
 
 // simply finds forms with one term and without a test that selects. Forms about groups of consecutive ranks are left
@@ -252,10 +252,10 @@ func lines(terms []form, obs []env, vals []int64) (out []form) {
 func ofRank(obs []env, vals []int64, highest int64) bool {
 	seen := make([]int, highest+1) // by rank: index of its first observation plus 1; 0: none
 	for i, e := range obs {
-		if k := seen[e[expr.Rank]]; k > 0 && vals[k-1] != vals[i] {
+		if k := seen[e[expr.VariableRank]]; k > 0 && vals[k-1] != vals[i] {
 			return false
 		}
-		seen[e[expr.Rank]] = i + 1
+		seen[e[expr.VariableRank]] = i + 1
 	}
 	return true
 }
@@ -432,9 +432,9 @@ func shares2(obs []env, vals []int64) (out []form) {
 func planes(obs []env, vals []int64) (out []form) {
 	same, of := true, make(map[int64]int64)
 	for i, e := range obs {
-		v, known := of[e[expr.Ranks]]
+		v, known := of[e[expr.VariableRankCount]]
 		same = same && (!known || v == vals[i])
-		of[e[expr.Ranks]] = vals[i]
+		of[e[expr.VariableRankCount]] = vals[i]
 	}
 	if same || slices.Contains(vals, asked) {
 		return nil

@@ -49,10 +49,10 @@ const (
 // withinOf returns the contexts that occur in observations.
 func withinOf(obs []env) (w within) {
 	for i := range obs {
-		if obs[i][expr.LoopLength] > 0 {
+		if obs[i][expr.VariableLoopTripCount] > 0 {
 			w |= loops
 		}
-		if obs[i][expr.ListLength] > 0 {
+		if obs[i][expr.VariableListLength] > 0 {
 			w |= lists
 		}
 	}
@@ -382,10 +382,10 @@ var makeLists = sync.OnceFunc(func() {
 	for _, list := range [][]form{atoms, terms, tests, sizes, digits} {
 		for i := range list {
 			list[i].number = len(listed)
-			if list[i].UsesVariable(expr.LoopIteration, expr.LoopLength, expr.OuterIteration) {
+			if list[i].UsesVariable(expr.VariableLoopIteration, expr.VariableLoopTripCount, expr.VariableOuterIteration) {
 				list[i].within |= loops
 			}
-			if list[i].UsesVariable(expr.ListElement, expr.ListLength) {
+			if list[i].UsesVariable(expr.VariableListIndex, expr.VariableListLength) {
 				list[i].within |= lists
 			}
 			listed = append(listed, &list[i])

@@ -27,14 +27,14 @@ func (g *guard) String() string { return fmt.Sprintf("%s of %s iterations", g.co
 
 // iterations lists the iterations in which the condition holds on a rank; false if there are too many.
 func (g *guard) iterations(ranks, rank int64) (list []int32, ok bool) {
-	e := env{expr.Ranks: ranks, expr.Rank: rank}
+	e := env{expr.VariableRankCount: ranks, expr.VariableRank: rank}
 	bound, ok := g.bound.Eval(&e)
 	if !ok || bound > mostMade {
 		return nil, false
 	}
-	e[expr.LoopLength] = bound
+	e[expr.VariableLoopTripCount] = bound
 	for i := range bound {
-		e[expr.LoopIteration] = i
+		e[expr.VariableLoopIteration] = i
 		if v, ok := g.condition.Eval(&e); ok && v != 0 {
 			list = append(list, int32(i))
 		}
@@ -154,7 +154,7 @@ type guardCandidate struct {
 // shared reports whether the guard's condition contains a share of a total or an overlap of shares: the program divides
 // this total elsewhere, too.
 func (c *guardCandidate) shared() bool {
-	return c.condition.ContainsShare() || c.condition.ContainsShare("overlap")
+	return c.condition.CallsShareFunction() || c.condition.CallsShareFunction("overlap")
 }
 
 // families returns the package's families. To the first it adds loops over the ranks that have a share of a total, and
@@ -164,13 +164,13 @@ func (m *pattern) families() []family {
 	f.bounds, f.conditions = slices.Clone(f.bounds), slices.Clone(f.conditions)
 	totals := make(map[int64]bool)
 	for _, q := range m.sharedOut() {
-		if total, ok := q.SharedTotal(); ok && !totals[total] {
+		if total, ok := q.DividedTotal(); ok && !totals[total] {
 			totals[total] = true
 			f.bounds = append(f.bounds, constant(total))
 		}
 		for _, of := range []*expr.Expr{expr.MustParse("i"), expr.MustParse("i + 1")} {
 			share := q.Replace(func(v expr.Variable) *expr.Expr {
-				if v == expr.Rank {
+				if v == expr.VariableRank {
 					return of
 				}
 				return expr.VariableExpr(v)
@@ -190,7 +190,7 @@ func (m *pattern) sharedOut() (list []form) {
 				break
 			}
 			t.forms[i].Walk(func(e *expr.Expr) bool {
-				if _, ok := e.SharedTotal(); ok && e.UsesVariable(expr.Rank) && !e.UsesVariable(expr.LoopIteration, expr.LoopLength, expr.OuterIteration, expr.ListElement, expr.ListLength, expr.EqualLoopIteration) {
+				if _, ok := e.DividedTotal(); ok && e.UsesVariable(expr.VariableRank) && !e.UsesVariable(expr.VariableLoopIteration, expr.VariableLoopTripCount, expr.VariableOuterIteration, expr.VariableListIndex, expr.VariableListLength, expr.VariableFixedIteration) {
 					seen[e.String()] = &form{Expr: e, grid: t.forms[i].grid}
 				}
 				return true
@@ -233,9 +233,9 @@ func (f *family) of(pairs bool, obs []env, vals []int64) (out []guardCandidate) 
 			list := make([]uint64, len(obs))
 			for k := range obs {
 				e := obs[k]
-				e[expr.LoopLength] = long[k]
+				e[expr.VariableLoopTripCount] = long[k]
 				for i := range long[k] {
-					e[expr.LoopIteration] = i
+					e[expr.VariableLoopIteration] = i
 					if v, ok := x.Eval(&e); ok && v != 0 {
 						list[k] |= 1 << i
 					}
@@ -286,7 +286,7 @@ func (f *family) of(pairs bool, obs []env, vals []int64) (out []guardCandidate) 
 func (m *pattern) iterationsOf(l *node) (obs []env, vals []int64) {
 	for i := range m.rows[l.number] {
 		r := &m.rows[l.number][i]
-		obs, vals = append(obs, env{expr.Ranks: int64(m.runs[r.run].ranks), expr.Rank: int64(r.rank)}), append(vals, int64(r.what))
+		obs, vals = append(obs, env{expr.VariableRankCount: int64(m.runs[r.run].ranks), expr.VariableRank: int64(r.rank)}), append(vals, int64(r.what))
 	}
 	return obs, vals
 }
@@ -435,7 +435,7 @@ func (m *pattern) byChance(list []family, pairs bool, obs []env, vals []int64, c
 	var less []env
 	var lessVals []int64
 	for i := range obs {
-		if obs[i][expr.Ranks] < largest {
+		if obs[i][expr.VariableRankCount] < largest {
 			less, lessVals = append(less, obs[i]), append(lessVals, vals[i])
 		}
 	}
@@ -504,7 +504,7 @@ func (m *pattern) restore(l *node, g *guard) {
 	rows := slices.Clone(m.rows[l.number])
 	for i := range rows {
 		r := &rows[i]
-		v, _ := g.bound.Eval(&env{expr.Ranks: int64(m.runs[r.run].ranks), expr.Rank: int64(r.rank)})
+		v, _ := g.bound.Eval(&env{expr.VariableRankCount: int64(m.runs[r.run].ranks), expr.VariableRank: int64(r.rank)})
 		r.what = int32(v)
 	}
 	m.rows[l.number] = rows

@@ -155,7 +155,7 @@ func (x *maker) node(n *node, depth int) error {
 		return nil
 	}
 	p := &x.m.places[n.place]
-	id := madeKey{n.number, int32(e[expr.LoopIteration]), int32(e[expr.OuterIteration]), key}
+	id := madeKey{n.number, int32(e[expr.VariableLoopIteration]), int32(e[expr.VariableOuterIteration]), key}
 	if d := x.m.turned[n.number]; d > 0 {
 		id.i = x.at[d]
 	}
@@ -195,20 +195,20 @@ func (p *place) names(f field) bool {
 
 // value evaluates a fitted value for the variables e. It is 0 where the guard of the loop around it does not hold.
 func (x *maker) value(f *fitted, e *env) (int64, error) {
-	if f.guard != nil && !x.passes(f.guard, f.guarded, e[expr.Rank]) {
+	if f.guard != nil && !x.passes(f.guard, f.guarded, e[expr.VariableRank]) {
 		return 0, nil
 	}
 	if f.turn == 0 {
 		return f.value(e)
 	}
 	at := *e
-	at[expr.EqualLoopIteration] = int64(x.at[f.turn])
+	at[expr.VariableFixedIteration] = int64(x.at[f.turn])
 	return f.value(&at)
 }
 
 // passes reports whether the condition of a guard holds on a rank, in the current iteration of the loop at a depth.
 func (x *maker) passes(g *guard, depth int, rank int64) bool {
-	e := env{expr.Ranks: x.ranks, expr.Rank: rank, expr.LoopIteration: int64(x.at[depth]), expr.LoopLength: int64(x.long[depth])}
+	e := env{expr.VariableRankCount: x.ranks, expr.VariableRank: rank, expr.VariableLoopIteration: int64(x.at[depth]), expr.VariableLoopTripCount: int64(x.long[depth])}
 	v, ok := g.condition.Eval(&e)
 	return ok && v != 0
 }
@@ -251,7 +251,7 @@ func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 			}
 		}
 		at := e
-		at[expr.ListLength] = n
+		at[expr.VariableListLength] = n
 		if c.sum.factor != 0 && known {
 			if from := starts[c.sum.cell]; out[from] == n {
 				sum := int64(0)
@@ -262,7 +262,7 @@ func (x *maker) values(p *place, g *group, e env) (out []int64, known bool) {
 				continue
 			}
 		}
-		for at[expr.ListElement] = 0; c.any != nil && known && at[expr.ListElement] < n; at[expr.ListElement]++ {
+		for at[expr.VariableListIndex] = 0; c.any != nil && known && at[expr.VariableListIndex] < n; at[expr.VariableListIndex]++ {
 			for w := range c.any {
 				take(&c.any[w], &at)
 			}
@@ -279,7 +279,7 @@ func (x *maker) address(p *place, g *group, cell int, e env) []int64 {
 		return []int64{segment, offset}
 	}
 	x.anywhere++
-	return []int64{signature.PackSegName(model.FirstUncomparableAddress+int64(cell), 0, signature.SegUnknown), 0}
+	return []int64{signature.PackSegName(model.FirstUncomparableAddress+int64(cell), 0, signature.SegClassUnknown), 0}
 }
 
 // allPending is a value in place of a number of requests: all that are pending.
@@ -354,7 +354,7 @@ func (x *maker) time(place int32, terminal uint32) {
 		return
 	}
 	d := x.times[place]
-	x.out.SetTimes(0, terminal, x.now+d.gap, x.now+d.gap+d.inside)
+	x.out.SetLastCallTimes(0, terminal, x.now+d.gap, x.now+d.gap+d.inside)
 	x.now += d.gap + d.inside
 }
 
@@ -446,9 +446,9 @@ func (x *maker) raw(p *place, c *made) (out []int64, done []int, err error) {
 				}
 				s := x.pending[i].status
 				switch s[0] {
-				case signature.StatusFilled, signature.StatusIgnored:
+				case signature.StatusFormFilled, signature.StatusFormIgnored:
 					out = append(out, s...)
-				case signature.StatusOfSend:
+				case signature.StatusFormOfSend:
 					out = append(out, s[0], s[4])
 				default:
 					out = append(out, s[0])

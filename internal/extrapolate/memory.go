@@ -38,14 +38,14 @@ func (p *place) buffers() map[int]bool {
 // that in the largest run's first call, so that different segments of a call keep different names.
 func (m *pattern) oneName(obs []env, vals []int64) {
 	largest := int64(m.runs[len(m.runs)-1].ranks)
-	first := slices.IndexFunc(obs, func(e env) bool { return e[expr.Ranks] == largest })
+	first := slices.IndexFunc(obs, func(e env) bool { return e[expr.VariableRankCount] == largest })
 	if first < 0 || alike(vals) {
 		return
 	}
 	// uniform is, by number of ranks, the first name seen.
 	heap, unknown, same, uniform := false, false, true, make(map[int64]int64)
 	for i, e := range obs {
-		same = same && once.GetOrMake(uniform, e[expr.Ranks], func() int64 { return vals[i] }) == vals[i]
+		same = same && once.GetOrMake(uniform, e[expr.VariableRankCount], func() int64 { return vals[i] }) == vals[i]
 		switch trace.AddressClass(signature.SegClassOf(vals[i])) {
 		case trace.AddressHeap:
 			heap = true

@@ -143,13 +143,13 @@ func (m *pattern) fixed(n *node) (mask uint, open []int) {
 }
 
 func (m *pattern) env(n *node, open []int, ranks int64, rank int, index [maxDepth + 1]int32, count func(l *node) int32) env {
-	e := env{expr.Ranks: ranks, expr.Rank: int64(rank)}
+	e := env{expr.VariableRankCount: ranks, expr.VariableRank: int64(rank)}
 	if len(open) > 0 {
-		e[expr.LoopIteration] = int64(index[open[0]])
-		e[expr.LoopLength] = int64(count(n.around[open[0]]))
+		e[expr.VariableLoopIteration] = int64(index[open[0]])
+		e[expr.VariableLoopTripCount] = int64(count(n.around[open[0]]))
 	}
 	if len(open) > 1 {
-		e[expr.OuterIteration] = int64(index[open[1]])
+		e[expr.VariableOuterIteration] = int64(index[open[1]])
 	}
 	return e
 }
@@ -359,14 +359,14 @@ func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 		f := &t.forms[i]
 		f.exact = f.DivisibilityCondition()
 		f.even = len(t.forms) > 1 && !slices.ContainsFunc(obs, func(e env) bool { return !f.evenAt(&e) })
-		t.even = t.even || f.even && f.ContainsShare()
-		f.less = f.ContainsShare("chunk") && !slices.ContainsFunc(obs, func(e env) bool { return f.evenAt(&e) })
+		t.even = t.even || f.even && f.CallsShareFunction()
+		f.less = f.CallsShareFunction("chunk") && !slices.ContainsFunc(obs, func(e env) bool { return f.evenAt(&e) })
 	}
 	largest := int64(m.runs[len(m.runs)-1].ranks)
 	var less, most []env
 	var lessVals, mostVals []int64
 	for i, e := range obs {
-		if e[expr.Ranks] == largest {
+		if e[expr.VariableRankCount] == largest {
 			most, mostVals = append(most, e), append(mostVals, vals[i])
 		} else {
 			less, lessVals = append(less, e), append(lessVals, vals[i])
@@ -381,7 +381,7 @@ func (m *pattern) judge(t *tried, fit func(obs []env, vals []int64) []form) {
 	check := fitted{tried: &tried{forms: fit(less, lessVals)}}
 	for i := range most {
 		if v, err := check.value(&most[i]); err == nil && v != mostVals[i] {
-			t.wrong = fmt.Sprintf("from the smaller runs rank %d of %d would have %d, it has %d", most[i][expr.Rank], largest, v, mostVals[i])
+			t.wrong = fmt.Sprintf("from the smaller runs rank %d of %d would have %d, it has %d", most[i][expr.VariableRank], largest, v, mostVals[i])
 			t.refused = observed{obs, vals}
 			return
 		}
@@ -506,7 +506,7 @@ func (m *pattern) cells(n *node, g *group, where string, calls []env, values [][
 				for i := range cuts {
 					for k := range int(cuts[i][c].one) {
 						e := calls[i]
-						e[expr.ListElement], e[expr.ListLength] = int64(k), cuts[i][c].one
+						e[expr.VariableListIndex], e[expr.VariableListLength] = int64(k), cuts[i][c].one
 						obs, list = append(obs, e), append(list, cuts[i][c].list[k*width+w])
 					}
 				}

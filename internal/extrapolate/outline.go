@@ -87,7 +87,7 @@ func (w *way) turn(a, b int) (turn, error) {
 	if t, ok := w.known[[2]int{a, b}]; ok {
 		return t, nil
 	}
-	if a >= 0 && w.ways.Transition(a, b) == trace.UnknownTransition {
+	if a >= 0 && w.ways.Transition(a, b) == trace.UnknownIteratedLoop {
 		return turn{}, errNoWay
 	}
 	kept, round := w.ways.CommonVertices(a, b)

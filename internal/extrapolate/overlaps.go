@@ -22,7 +22,7 @@ func overlapsOf(total int64, other expr.Variable) (out []overlap) {
 	block := func(start string, parts, at *expr.Expr) (low, high *expr.Expr) {
 		return expr.CallFunction(start, expr.Number(total), parts, at), expr.CallFunction(start, expr.Number(total), parts, expr.Sum(at, expr.Number(1)))
 	}
-	whole := expr.VariableExpr(expr.Ranks)
+	whole := expr.VariableExpr(expr.VariableRankCount)
 	for i, text := range distributions {
 		parts := expr.MustParse("%s", text)
 		for turned := range 2 {
@@ -38,11 +38,11 @@ func overlapsOf(total int64, other expr.Variable) (out []overlap) {
 					if i == 0 && a == b {
 						continue
 					}
-					low, high := block(spreadings[a].start, own, expr.VariableExpr(expr.Rank))
+					low, high := block(spreadings[a].start, own, expr.VariableExpr(expr.VariableRank))
 					from, to := block(spreadings[b].start, others, expr.VariableExpr(other))
 					e := expr.CallFunction("overlap", low, high, from, to)
 					if turned > 0 {
-						e = expr.Conditional(expr.Less(expr.VariableExpr(expr.Rank), own), e, expr.Number(0))
+						e = expr.Conditional(expr.Less(expr.VariableExpr(expr.VariableRank), own), e, expr.Number(0))
 					} else if i > 0 {
 						e = expr.Conditional(expr.Less(expr.VariableExpr(other), others), e, expr.Number(0))
 					}
@@ -62,7 +62,7 @@ func common(obs []env, vals []int64) (sum, all int64, ok bool) {
 		if vals[i] < 0 {
 			return 0, 0, false
 		}
-		sums[e[expr.Ranks]] += vals[i]
+		sums[e[expr.VariableRankCount]] += vals[i]
 	}
 	for _, sum = range sums {
 		break
@@ -78,10 +78,10 @@ func common(obs []env, vals []int64) (sum, all int64, ok bool) {
 
 // overlaps looks for forms m times an overlap, in lists and in loops over other ranks.
 func overlaps(obs []env, vals []int64) (out []form) {
-	other := expr.ListElement
+	other := expr.VariableListIndex
 	switch withinOf(obs) {
 	case loops:
-		other = expr.LoopIteration
+		other = expr.VariableLoopIteration
 	case lists:
 	default:
 		return nil
@@ -125,7 +125,7 @@ func (m *pattern) overlapping(l *node) (out []family) {
 				if err != nil {
 					return nil
 				}
-				obs, vals = append(obs, env{expr.Ranks: int64(m.runs[r.run].ranks)}), append(vals, cuts[cell].one)
+				obs, vals = append(obs, env{expr.VariableRankCount: int64(m.runs[r.run].ranks)}), append(vals, cuts[cell].one)
 			}
 			if len(vals) == 0 || alike(vals) {
 				continue
@@ -139,7 +139,7 @@ func (m *pattern) overlapping(l *node) (out []family) {
 					continue
 				}
 				known[sum/factor] = true
-				for _, o := range overlapsOf(sum/factor, expr.LoopIteration) {
+				for _, o := range overlapsOf(sum/factor, expr.VariableLoopIteration) {
 					out = append(out, family{
 						bounds:     []form{{Expr: o.others, grid: gridless}},
 						conditions: []form{{Expr: expr.Greater(o.Expr, expr.Number(0)), grid: gridless}},

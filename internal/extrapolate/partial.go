@@ -49,7 +49,7 @@ func (p *place) namesOwn(values []int64) bool {
 	for _, f := range p.fields {
 		n := f.values(values[at:])
 		if f.param >= 0 && f.param < len(p.function.Params) && p.function.Params[f.param].Type == trace.TypeHandle &&
-			slices.ContainsFunc(values[at:at+n], func(v int64) bool { return v >= trace.FirstLocal }) {
+			slices.ContainsFunc(values[at:at+n], func(v int64) bool { return v >= trace.FirstCreatedHandle }) {
 			return true
 		}
 		at += n

@@ -40,7 +40,7 @@ func TestSizesOfSends(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(m.Slots(), func(s Slot) bool { return len(s.FittingForms) == 0 }) {
+	if !slices.ContainsFunc(m.FittedValues(), func(s FittedValue) bool { return len(s.FittingForms) == 0 }) {
 		t.Error("there is a form for what receivers get: the test shows nothing")
 	}
 	r := extrapolated(t, m, 12)
@@ -95,7 +95,7 @@ func TestFirstZero(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refusal *Refusal
-	if _, err = m.Extrapolate(16, Options{}); !errors.As(err, &refusal) || len(refusal.HelpfulRanks) != 1 || refusal.HelpfulRanks[0] != 11 {
+	if _, err = m.Extrapolate(16, Options{}); !errors.As(err, &refusal) || len(refusal.HelpfulRankCounts) != 1 || refusal.HelpfulRankCounts[0] != 11 {
 		t.Errorf("on 16 ranks six have nothing: %v", err)
 	}
 	for d, err := range diff.CompareTraces(extrapolated(t, m, 10), mergetest.Run(t, 10, program), diff.Options{}) {
@@ -157,8 +157,8 @@ func TestPartial(t *testing.T) {
 		},
 		"a communicator": {
 			func(r *tracktest.Recorder) {
-				r.Call("MPI_Comm_free", 4, trace.FirstLocal+unknown(r))
-				r.Call("MPI_Barrier", 5, trace.FirstLocal)
+				r.Call("MPI_Comm_free", 4, trace.FirstCreatedHandle+unknown(r))
+				r.Call("MPI_Barrier", 5, trace.FirstCreatedHandle)
 				r.Call("MPI_Barrier", 6, tracktest.World)
 			},
 			func(r *tracktest.Recorder) { r.Call("MPI_Barrier", 6, tracktest.World) }, 2,
@@ -203,7 +203,7 @@ func TestPartial(t *testing.T) {
 					t.Errorf("rank %d lacks %d calls, want %d", rank, p.LostCalls, x.lost)
 				}
 			}
-			if r.Meta()[LeftOutKey] == "" {
+			if r.Meta()[OmittedCallsKey] == "" {
 				t.Error("it does not say what it lacks")
 			}
 			if list, err := reissue.Obstacles(r, reissue.TargetMPI{}); err != nil || len(list) == 0 {

@@ -23,7 +23,7 @@ func (m *pattern) byPartner(s *fitted, names []string, cuts [][]cut, g *group) {
 		}
 		there := slices.Clone(obs)
 		for i := range there {
-			there[i][expr.Rank] = cuts[i][c].one
+			there[i][expr.VariableRank] = cuts[i][c].one
 		}
 		t := &tried{obs: there, vals: vals}
 		if m.judge(t, plainly); len(t.forms) == 0 || t.wrong != "" {
@@ -37,7 +37,7 @@ func (m *pattern) byPartner(s *fitted, names []string, cuts [][]cut, g *group) {
 					continue
 				}
 				forms = append(forms, form{Expr: f.Replace(func(v expr.Variable) *expr.Expr {
-					if v == expr.Rank {
+					if v == expr.VariableRank {
 						return p.Expr
 					}
 					return expr.VariableExpr(v)

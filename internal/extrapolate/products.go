@@ -19,7 +19,7 @@ func (m *pattern) quantities() (list []form) {
 			}
 			for k := range t.forms[i].of {
 				// A formula of rank and number of ranks alone.
-				if q := &t.forms[i].of[k]; !q.UsesVariable(expr.LoopIteration, expr.LoopLength, expr.OuterIteration, expr.ListElement, expr.ListLength, expr.EqualLoopIteration) {
+				if q := &t.forms[i].of[k]; !q.UsesVariable(expr.VariableLoopIteration, expr.VariableLoopTripCount, expr.VariableOuterIteration, expr.VariableListIndex, expr.VariableListLength, expr.VariableFixedIteration) {
 					seen[q.String()] = q
 				}
 			}

@@ -45,14 +45,14 @@ func (x *Model) GenerateProxy(o proxy.Options) (*proxy.Program, error) {
 	}
 	s.RequestDistances = w.bound(memory.distance)
 	for _, p := range slices.SortedFunc(maps.Keys(memory.low), reissue.MemorySegment.Compare) {
-		s.Memory = append(s.Memory, proxy.ScalableMemory{Place: p, Low: slices.Min(memory.low[p].vals), High: w.bound(memory.high[p])})
+		s.Memory = append(s.Memory, proxy.ScalableMemory{Place: p, LowOffset: slices.Min(memory.low[p].vals), HighOffsets: w.bound(memory.high[p])})
 	}
 	for _, r := range m.runs {
-		s.TracedRanks = append(s.TracedRanks, r.ranks)
+		s.TracedRankCounts = append(s.TracedRankCounts, r.ranks)
 	}
 	p, err := s.Program()
-	if err == nil && p.TableRows > mostRows {
-		return nil, fmt.Errorf("no forms fit %d values: the program would be a list of them", p.TableRows)
+	if err == nil && p.UndeterminedTableRows > mostRows {
+		return nil, fmt.Errorf("no forms fit %d values: the program would be a list of them", p.UndeterminedTableRows)
 	}
 	return p, err
 }
@@ -67,7 +67,7 @@ type bounds struct {
 }
 
 func (b *bounds) add(ranks, rank int, v int64) {
-	b.obs, b.vals = append(b.obs, env{expr.Ranks: int64(ranks), expr.Rank: int64(rank)}), append(b.vals, v)
+	b.obs, b.vals = append(b.obs, env{expr.VariableRankCount: int64(ranks), expr.VariableRank: int64(rank)}), append(b.vals, v)
 }
 
 // needs are the bounds of resources: low and high are offsets in a memory segment, distance counts requests.
@@ -79,7 +79,7 @@ type needs struct {
 // plans returns the resources that all ranks need to make their calls. The error lists calls that can't be made
 // again.
 func (m *pattern) plans(target reissue.TargetMPI) (*reissue.ResourcePlan, *needs, error) {
-	target.KeepRecordedNumbers = true
+	target.KeepMPIChosenNumbers = true
 	all, n := &reissue.ResourcePlan{}, &needs{make(map[reissue.MemorySegment]*bounds), make(map[reissue.MemorySegment]*bounds), &bounds{}}
 	var slots [256]int
 	for i, run := range m.runs {
@@ -201,7 +201,7 @@ func (w *programmer) prepare(n *node) error {
 			if err != nil {
 				return err
 			}
-			shape, err := proxy.CallShape(place.function, vals, anyLength)
+			shape, err := proxy.LineInvariantValues(place.function, vals, anyLength)
 			if err != nil {
 				return err
 			}
@@ -295,7 +295,7 @@ func (w *programmer) call(n *node, k *kind) (*proxy.ScalableCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &proxy.ScalableCall{Call: k.call, TracedValues: k.vals, Formulas: make(map[int]*expr.Expr), ListFormulas: make(map[int]proxy.FormulaList), RequestFormulas: make(map[int]proxy.RequestFormulas), RequestMaker: -1}
+	c := &proxy.ScalableCall{Call: k.call, TracedValues: k.vals, Formulas: make(map[int]*expr.Expr), ArrayFormulas: make(map[int]proxy.ArrayFormula), RequestFormulas: make(map[int]proxy.RequestFormulas), RequestMakerNumber: -1}
 	put := func(at int, e *expr.Expr) {
 		if _, number := e.Constant(); !number {
 			c.Formulas[at] = e
@@ -311,12 +311,12 @@ func (w *programmer) call(n *node, k *kind) (*proxy.ScalableCall, error) {
 		case words:
 			switch {
 			case p.makes(f):
-				c.RequestMaker = int(n.place)
+				c.RequestMakerNumber = int(n.place)
 			case p.names(f):
 				if of := one(cell); of.IsNumber(-1) {
 					put(s.First, one(cell+1))
 				} else {
-					c.RequestFormulas[f.param] = proxy.RequestFormulas{MakingCalls: []*expr.Expr{of}, MadeSince: []*expr.Expr{one(cell + 1)}}
+					c.RequestFormulas[f.param] = proxy.RequestFormulas{MakingCalls: []*expr.Expr{of}, RequestsMadeSince: []*expr.Expr{one(cell + 1)}}
 				}
 			default:
 				for j := range f.width {
@@ -379,20 +379,20 @@ func (w *programmer) list(n *node, k *kind, c *proxy.ScalableCall, f field, at, 
 	value := func(e, word int) *expr.Expr { return over(w, n, anyLength, k.groups, element(e, word)) }
 	switch {
 	case f.kind == requests && anyLength:
-		c.RequestFormulas[f.param] = proxy.RequestFormulas{IsArray: true, Length: length, MakingCalls: []*expr.Expr{value(0, 0)}, MadeSince: []*expr.Expr{value(0, 1)}}
+		c.RequestFormulas[f.param] = proxy.RequestFormulas{IsArray: true, Length: length, MakingCalls: []*expr.Expr{value(0, 0)}, RequestsMadeSince: []*expr.Expr{value(0, 1)}}
 	case f.kind == requests:
 		r := proxy.RequestFormulas{IsArray: true}
 		for e := range max(elements, 0) {
-			r.MakingCalls, r.MadeSince = append(r.MakingCalls, value(e, 0)), append(r.MadeSince, value(e, 1))
+			r.MakingCalls, r.RequestsMadeSince = append(r.MakingCalls, value(e, 0)), append(r.RequestsMadeSince, value(e, 1))
 		}
 		c.RequestFormulas[f.param] = r
 	case anyLength && f.width == 1 && sums.factor != 0:
 		of := over(w, n, true, k.groups, func(g *group) (fitted, bool) { return g.cells[sums.cell].any[0], true })
-		c.ListFormulas[at] = proxy.FormulaList{Length: length, Element: scaled(sums.factor, proxy.SumBefore(of), 0)}
+		c.ArrayFormulas[at] = proxy.ArrayFormula{Length: length, Element: scaled(sums.factor, proxy.PrefixSumExpr(of), 0)}
 	case anyLength && f.width == 1:
-		c.ListFormulas[at] = proxy.FormulaList{Length: length, Element: value(0, 0)}
+		c.ArrayFormulas[at] = proxy.ArrayFormula{Length: length, Element: value(0, 0)}
 	case anyLength && f.out:
-		c.ListFormulas[at] = proxy.FormulaList{Length: length, Element: expr.Number(0)}
+		c.ArrayFormulas[at] = proxy.ArrayFormula{Length: length, Element: expr.Number(0)}
 	case anyLength:
 		return errors.New("lists of this kind have several lengths")
 	default:
@@ -411,15 +411,15 @@ func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]i
 	mask, open := w.m.fixed(n)
 	actual := func(v expr.Variable) *expr.Expr {
 		switch {
-		case v == expr.Rank || v == expr.Ranks || inList && (v == expr.ListElement || v == expr.ListLength):
+		case v == expr.VariableRank || v == expr.VariableRankCount || inList && (v == expr.VariableListIndex || v == expr.VariableListLength):
 			return expr.VariableExpr(v)
-		case v == expr.EqualLoopIteration:
+		case v == expr.VariableFixedIteration:
 			return proxy.LoopIterationExpr(innermost(mask))
-		case v == expr.LoopIteration && len(open) > 0:
+		case v == expr.VariableLoopIteration && len(open) > 0:
 			return proxy.LoopIterationExpr(open[0])
-		case v == expr.LoopLength && len(open) > 0:
-			return proxy.LoopLengthExpr(open[0])
-		case v == expr.OuterIteration && len(open) > 1:
+		case v == expr.VariableLoopTripCount && len(open) > 0:
+			return proxy.LoopTripCountExpr(open[0])
+		case v == expr.VariableOuterIteration && len(open) > 1:
 			return proxy.LoopIterationExpr(open[1])
 		}
 		return expr.Number(0)

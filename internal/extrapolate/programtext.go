@@ -39,10 +39,10 @@ func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 	if f.guard != nil {
 		guard := f.guard.condition.Replace(func(v expr.Variable) *expr.Expr {
 			switch v {
-			case expr.LoopIteration:
+			case expr.VariableLoopIteration:
 				return proxy.LoopIterationExpr(f.guarded)
-			case expr.LoopLength:
-				return proxy.LoopLengthExpr(f.guarded)
+			case expr.VariableLoopTripCount:
+				return proxy.LoopTripCountExpr(f.guarded)
 			}
 			return expr.VariableExpr(v)
 		})
@@ -51,7 +51,9 @@ func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 	}
 	forms := f.forms
 	if !inLoop { // outside of loops the iteration is 0: prefer forms without it
-		if list := slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return f.UsesVariable(expr.LoopIteration, expr.LoopLength, expr.OuterIteration) }); len(list) > 0 {
+		if list := slices.DeleteFunc(slices.Clone(forms), func(f form) bool {
+			return f.UsesVariable(expr.VariableLoopIteration, expr.VariableLoopTripCount, expr.VariableOuterIteration)
+		}); len(list) > 0 {
 			forms = list
 		}
 	}
@@ -71,7 +73,7 @@ func (w *programmer) formula(f fitted, inLoop bool) *expr.Expr {
 		case len(forms) == 0:
 			return w.lookUp(f)
 		case f.wrong != "":
-			return w.s.TracedRanksOnly(f.text, f.wrong, forms[0].Expr)
+			return w.s.TracedRankCountsOnly(f.text, f.wrong, forms[0].Expr)
 		}
 		var even []*expr.Expr
 		for i := range forms {
@@ -111,7 +113,7 @@ func formulasOf(forms []form) (list []*expr.Expr) {
 
 // lookUp returns a lookup in a table of the observed values, for a value without a form.
 func (w *programmer) lookUp(f fitted) *expr.Expr {
-	columns := []expr.Variable{expr.Ranks, expr.Rank, expr.LoopIteration, expr.LoopLength, expr.OuterIteration, expr.ListElement, expr.ListLength}
+	columns := []expr.Variable{expr.VariableRankCount, expr.VariableRank, expr.VariableLoopIteration, expr.VariableLoopTripCount, expr.VariableOuterIteration, expr.VariableListIndex, expr.VariableListLength}
 	table := func() (rows [][]int64, ok bool) {
 		known := make(map[string]int64)
 		for i := range f.obs {
@@ -145,7 +147,7 @@ func (w *programmer) lookUp(f fitted) *expr.Expr {
 func (w *programmer) bound(b *bounds) (list []*expr.Expr) {
 	for _, e := range formulasOf(w.m.fit("", b.obs, b.vals).forms) {
 		list = append(list, e.Replace(func(v expr.Variable) *expr.Expr {
-			if v == expr.Rank || v == expr.Ranks {
+			if v == expr.VariableRank || v == expr.VariableRankCount {
 				return expr.VariableExpr(v)
 			}
 			return expr.Number(0)

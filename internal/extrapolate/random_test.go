@@ -66,7 +66,7 @@ func drawn(r *rand.Rand) form {
 			}
 			f = form{Expr: expr.Conditional(t.Expr, x.Expr, y.Expr), grid: grid}
 		}
-		if !f.UsesVariable(expr.ListElement, expr.ListLength, expr.OuterIteration) {
+		if !f.UsesVariable(expr.VariableListIndex, expr.VariableListLength, expr.VariableOuterIteration) {
 			return f
 		}
 	}
@@ -74,15 +74,15 @@ func drawn(r *rand.Rand) form {
 
 // seenOn are the places of runs on numbers of ranks: in a loop of steps iterations if the form has one.
 func seenOn(f *form, steps int64, sizes ...int64) (obs []env) {
-	if !f.UsesVariable(expr.LoopIteration, expr.LoopLength) {
+	if !f.UsesVariable(expr.VariableLoopIteration, expr.VariableLoopTripCount) {
 		steps = 1
 	}
 	for _, n := range sizes {
 		for rank := range n {
 			for i := range steps {
-				e := env{expr.Ranks: n, expr.Rank: rank}
+				e := env{expr.VariableRankCount: n, expr.VariableRank: rank}
 				if steps > 1 {
-					e[expr.LoopIteration], e[expr.LoopLength] = i, steps
+					e[expr.VariableLoopIteration], e[expr.VariableLoopTripCount] = i, steps
 				}
 				obs = append(obs, e)
 			}
@@ -135,7 +135,7 @@ func TestRandomForms(t *testing.T) {
 			want, there := f.Eval(&e)
 			v, err := got.value(&e)
 			if known = known && err == nil; err == nil && there && v != want && !shorter {
-				t.Errorf("%s on %v ranks: %d on rank %d of %d, want %d by %v", f, sizes, v, e[expr.Rank], e[expr.Ranks], want, got.forms)
+				t.Errorf("%s on %v ranks: %d on rank %d of %d, want %d by %v", f, sizes, v, e[expr.VariableRank], e[expr.VariableRankCount], want, got.forms)
 				break
 			}
 		}

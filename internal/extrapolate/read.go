@@ -100,7 +100,7 @@ type sample struct {
 
 func newProgram(name func(trace.Site) string) *program {
 	return &program{
-		tables: &track.Track{Strings: make(map[uint64]string), Sites: make(map[uint64]track.Site), CallerSite: make(map[uint64]uint64), WithoutStack: make(map[uint64]uint64)},
+		tables: &track.Track{Strings: make(map[uint64]string), Sites: make(map[uint64]track.Site), CallerSite: make(map[uint64]uint64), SiteWithoutStack: make(map[uint64]uint64)},
 		sites:  make(map[string]uint64), callOf: make(map[call]uint32), placeOf: make(map[string]int32), valuesOf: make(map[string]int32),
 		samples: make(map[[2]int32]sample), name: name, names: make(map[uint64]string), splits: make(map[*handles.Comm][]splitter),
 		outline: &outline{nodes: make([]outlined, 1), of: make(map[outlineKey]int32)},
@@ -130,7 +130,7 @@ func (p *program) site(s *trace.Site) uint64 {
 	if s.Caller != nil {
 		p.tables.CallerSite[n] = p.site(s.Caller)
 		alone := s.WithoutCallers()
-		p.tables.WithoutStack[n] = p.site(&alone)
+		p.tables.SiteWithoutStack[n] = p.site(&alone)
 	}
 	return n
 }
@@ -314,7 +314,7 @@ func (x *reading) turn(c *call, terminal int) error {
 		return errNoWay
 	}
 	if x.vertices == nil {
-		x.vertices = tree.Vertices(x.k, w.code)
+		x.vertices = tree.VertexByTerminal(x.k, w.code)
 	}
 	v := x.vertices[terminal]
 	if v < 0 {
@@ -346,7 +346,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		return err
 	}
 	posting := signature.PostedRequest{}
-	of, ok := mpi.ByID(c.Func.ID)
+	of, ok := mpi.CallByID(c.Func.ID)
 	if ok {
 		l := signature.LayoutOf(of)
 		if posting = l.PostedRequest(spans, vals); posting.Kind == signature.RequestPersistent {
@@ -355,7 +355,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 			}
 			x.posted[posting.ID] = posting.Envelope
 		}
-		whole, ok := l.FillInStatuses(nil, spans, vals, x.receive)
+		whole, ok := l.AppendRestoringStatuses(nil, spans, vals, x.receive)
 		if !ok {
 			return errRequest
 		}
@@ -378,7 +378,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 		p := &spans[i]
 		v := vals[p.First:p.End]
 		var def *trace.ParamDef
-		if p.Param != signature.ParamMade {
+		if p.Param != signature.ParamNewObject {
 			def = sections.ParamOf(c.Func, p)
 		}
 		switch {
@@ -405,7 +405,7 @@ func (x *reading) call(t int, c *trace.Call, vals []int64) error {
 			if def != nil && def.Type == trace.TypeStatus && p.Dims == 0 && len(v) == statusWords && c.Return == 0 {
 				// The cancelled bit was not queried, so that it says nothing.
 				if !p.IsOutput || ok && meaning.WaitBehaviourOf(of).Probes {
-					out[len(out)-len(v)+signature.StatusCancelled] = 0
+					out[len(out)-len(v)+signature.StatusCancelledPosition] = 0
 				}
 				told(receiveOf(c), out[len(out)-len(v):])
 			}
@@ -572,7 +572,7 @@ func (x *reading) derived(s *signature.Span, vals []int64, named []*request) boo
 	}
 	for i, v := range list {
 		full := make([]int64, statusWords)
-		if v[0] == signature.StatusOfSend {
+		if v[0] == signature.StatusFormOfSend {
 			full[0], full[4] = v[0], v[1]
 		} else {
 			copy(full, v)

@@ -37,7 +37,7 @@ func (m *pattern) turns(n *node, depth int) (*turns, error) {
 			at = append(at, at[0]+cycle.every)
 		}
 		for _, i := range at {
-			e := env{expr.Ranks: int64(m.runs[r.run].ranks), expr.Rank: int64(r.rank), expr.EqualLoopIteration: int64(i)}
+			e := env{expr.VariableRankCount: int64(m.runs[r.run].ranks), expr.VariableRank: int64(r.rank), expr.VariableFixedIteration: int64(i)}
 			all, there = append(all, e), append(there, 0)
 			if r.what < 0 {
 				continue
@@ -97,14 +97,14 @@ type rotation struct{ number, own form }
 
 // turn is the index whose turn it is in an iteration; iteration 0 is the turn of index more.
 func (r *rotation) turn(more int64) *expr.Expr {
-	return expr.Remainder(scaled(1, expr.VariableExpr(expr.EqualLoopIteration), more), r.number.Expr)
+	return expr.Remainder(scaled(1, expr.VariableExpr(expr.VariableFixedIteration), more), r.number.Expr)
 }
 
 // remainders lists the forms iteration or iteration + 1, modulo the number of ranks of a rotation. Of two grids with
 // the same sides in different order only one is used.
 func remainders() (out []form) {
 	for _, r := range rotations {
-		if g := r.number.grid; g >= 0 && expr.Grids()[g].IsReordering {
+		if g := r.number.grid; g >= 0 && expr.Grids()[g].IsAxisPermutation {
 			continue
 		}
 		for more := range int64(2) {

@@ -16,7 +16,7 @@ func fittedTo(of func(ranks, rank int64) int64, sizes ...int64) fitted {
 	for _, n := range sizes {
 		m.runs = append(m.runs, &run{ranks: int(n)})
 		for rank := range n {
-			obs, vals = append(obs, env{expr.Ranks: n, expr.Rank: rank}), append(vals, of(n, rank))
+			obs, vals = append(obs, env{expr.VariableRankCount: n, expr.VariableRank: rank}), append(vals, of(n, rank))
 		}
 	}
 	return m.fit("it", obs, vals)
@@ -29,7 +29,7 @@ func TestEqualShares(t *testing.T) {
 		total := 144 * (1 + r.Int64N(60)) * []int64{1, 5, 25, 11}[r.IntN(4)]
 		f := fittedTo(func(ranks, _ int64) int64 { return total / ranks }, 4, 6, 8, 9, 12, 16)
 		for _, n := range []int64{24, 25, 30, 32, 36, 55} {
-			v, err := f.value(&env{expr.Ranks: n, expr.Rank: 3})
+			v, err := f.value(&env{expr.VariableRankCount: n, expr.VariableRank: 3})
 			if total%n == 0 && (err != nil || v != total/n) {
 				t.Errorf("%d on %d ranks: %d, %v", total, n, v, err)
 			}
@@ -43,10 +43,10 @@ func TestEqualShares(t *testing.T) {
 // Blocks of which the last is shorter in all runs are not known where all are equal: programs ask for that.
 func TestLastBlock(t *testing.T) {
 	f := fittedTo(func(ranks, rank int64) int64 { return expr.FunctionNamed("chunk")(350, ranks, rank) }, 4, 6, 8, 9, 12, 16)
-	if v, err := f.value(&env{expr.Ranks: 24, expr.Rank: 23}); err != nil || v != 5 {
+	if v, err := f.value(&env{expr.VariableRankCount: 24, expr.VariableRank: 23}); err != nil || v != 5 {
 		t.Errorf("the last of 24 has %d, %v, want 5", v, err)
 	}
-	if v, err := f.value(&env{expr.Ranks: 25, expr.Rank: 3}); err == nil {
+	if v, err := f.value(&env{expr.VariableRankCount: 25, expr.VariableRank: 3}); err == nil {
 		t.Errorf("equal blocks are %d, want none", v)
 	}
 }

@@ -28,13 +28,13 @@ func receiveOf(c *trace.Call) *signature.ReceiveEnvelope {
 // told replaces the source, tag and size in a status by the marker asked, where they follow from the receive e. In an
 // empty status it replaces all three.
 func told(e *signature.ReceiveEnvelope, status []int64) {
-	if e == nil || len(status) <= signature.StatusCount {
+	if e == nil || len(status) <= signature.StatusCountPosition {
 		return
 	}
 	has := filled(status)
 	for k, v := range [...]int64{e.Source, e.Tag, e.Bytes} {
 		sized := k < 2 || v >= 0
-		if at := &status[signature.StatusSource+k]; !has || sized && *at == v {
+		if at := &status[signature.StatusSourcePosition+k]; !has || sized && *at == v {
 			*at = asked
 		}
 	}
@@ -42,19 +42,19 @@ func told(e *signature.ReceiveEnvelope, status []int64) {
 
 // filled reports whether a status describes the message that arrived.
 func filled(status []int64) bool {
-	return status[0] == signature.StatusFilled || status[0] == signature.StatusIgnored
+	return status[0] == signature.StatusFormFilled || status[0] == signature.StatusFormIgnored
 }
 
 // asking puts the values that follow from the receive back where a status has the marker asked. A receive from
 // MPI_PROC_NULL gets nothing, whatever the MPI writes as source and tag.
 func asking(e signature.ReceiveEnvelope, status []int64) {
 	if !filled(status) {
-		clear(status[signature.StatusSource : signature.StatusCount+1])
+		clear(status[signature.StatusSourcePosition : signature.StatusCountPosition+1])
 		return
 	}
 	for k, v := range [...]int64{e.Source, e.Tag, max(e.Bytes, 0)} {
-		at := signature.StatusSource + k
-		if status[at] == asked || e.Bytes >= 0 && at == signature.StatusCount {
+		at := signature.StatusSourcePosition + k
+		if status[at] == asked || e.Bytes >= 0 && at == signature.StatusCountPosition {
 			status[at] = v
 		}
 	}
@@ -115,7 +115,7 @@ func (p *place) fromSomebody(calls []env, values [][]int64, bytes []int64) (obs 
 // bytesAt returns the position of the received size in a call's values; -1: none.
 func (p *place) bytesAt(values int) int {
 	if status, _, _, ok := p.statusAt(values); ok {
-		return status + signature.StatusCount
+		return status + signature.StatusCountPosition
 	}
 	return -1
 }

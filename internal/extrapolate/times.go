@@ -26,7 +26,7 @@ func (p *program) timed(run int, k *trace.Rank, steps []step) error {
 	for len(p.times) <= run {
 		p.times = append(p.times, make(map[int32]*sums))
 	}
-	times, err := k.Times()
+	times, err := k.ClassTimes()
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (m *pattern) law(place int32, of func(x *sums) float64) (law stats.Law, las
 	}
 	law, err := stats.FitLaw(at, values)
 	if err != nil { // too few different numbers of ranks for a law
-		return stats.Law{C0: values[len(values)-1]}, last
+		return stats.Law{Constant: values[len(values)-1]}, last
 	}
 	return law, last
 }
@@ -74,8 +74,8 @@ func (m *pattern) durations(ranks int, far bool) (list []duration, off float64) 
 	var weight float64
 	fit := func(place int32, of func(x *sums) float64) uint64 {
 		law, last := m.law(place, of)
-		if law.Error > 0 {
-			off += min(law.Error, 2) * last
+		if law.LeaveOneOutError > 0 {
+			off += min(law.LeaveOneOutError, 2) * last
 		}
 		weight += last
 		return uint64(math.Round(law.ValueAt(float64(ranks))))

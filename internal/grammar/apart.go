@@ -2,9 +2,9 @@ package grammar
 
 import "slices"
 
-// SplitTerminal returns a grammar of the sequence with the terminal at a position replaced. Symbols that contain
+// ReplaceTerminalAt returns a grammar of the sequence with the terminal at a position replaced. Symbols that contain
 // the position lose a repetition, and their rules are copied; g does not change.
-func (g *Grammar) SplitTerminal(position uint64, terminal int32) *Grammar {
+func (g *Grammar) ReplaceTerminalAt(position uint64, terminal int32) *Grammar {
 	length, err := g.lengths()
 	if err != nil || position >= length[0] {
 		return g

@@ -26,7 +26,7 @@ func TestApart(t *testing.T) {
 		want := slices.Collect(g.All())
 		before := g.AppendBinary(nil)
 		at := rng.IntN(len(want))
-		h := g.SplitTerminal(uint64(at), 77)
+		h := g.ReplaceTerminalAt(uint64(at), 77)
 		want[at] = 77
 		if err := h.Check(); err != nil {
 			t.Fatal(err)
@@ -37,7 +37,7 @@ func TestApart(t *testing.T) {
 		if !slices.Equal(g.AppendBinary(nil), before) {
 			t.Fatal("the grammar itself is changed")
 		}
-		if h = g.SplitTerminal(uint64(len(want)), 77); h != g {
+		if h = g.ReplaceTerminalAt(uint64(len(want)), 77); h != g {
 			t.Fatal("a position after the end changes something")
 		}
 	}

@@ -73,7 +73,7 @@ const deepest = 128
 
 // Arrivals returns the arrivals at each leaf, by leaf. counts is the original grammar, or one that differs from it in
 // counts only. For leaves in instances that several uses share, it returns no arrivals.
-func (t *Unfolded) Arrivals(counts *Grammar) [][]Arrival {
+func (t *UnfoldedGrammar) Arrivals(counts *Grammar) [][]Arrival {
 	out := make([][]Arrival, len(t.OriginalTerminal))
 	if len(t.OriginalRule) == 0 {
 		return out
@@ -92,7 +92,7 @@ func (t *Unfolded) Arrivals(counts *Grammar) [][]Arrival {
 }
 
 type arriving struct {
-	t      *Unfolded
+	t      *UnfoldedGrammar
 	counts *Grammar
 	out    [][]Arrival
 	uses   []int

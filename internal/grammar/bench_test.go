@@ -154,7 +154,7 @@ func BenchmarkAppend(b *testing.B) {
 					g.Append(seq[i%streamLen])
 				}
 				b.ReportMetric(float64(symbols(g.Grammar())), "symbols")
-				b.ReportMetric(float64(g.Size()), "bytes")
+				b.ReportMetric(float64(g.HeldBytes()), "bytes")
 			})
 		}
 	}

@@ -273,8 +273,8 @@ func CodeGrammars(c *wire.Coder, list *[]*Grammar, n int) {
 	}
 }
 
-// CodeCountedGrammars writes or reads grammars and their number.
-func CodeCountedGrammars(c *wire.Coder, list *[]*Grammar) {
+// CodeGrammarList writes or reads grammars and their number.
+func CodeGrammarList(c *wire.Coder, list *[]*Grammar) {
 	n := len(*list)
 	c.Count(&n, 1)
 	CodeGrammars(c, list, n)

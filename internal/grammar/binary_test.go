@@ -112,7 +112,7 @@ func TestDecodeDeep(t *testing.T) {
 	if err != nil || n != len(src) || len(g.Rules) != depth+1 {
 		t.Fatal(n, err)
 	}
-	if g.Len() != 1 || g.Counts(1)[0] != 1 || len(g.Terminals()) != 1 || g.Cursor().Len() != 1 {
+	if g.Len() != 1 || g.TerminalCounts(1)[0] != 1 || len(g.Terminals()) != 1 || g.Cursor().Len() != 1 {
 		t.Fatal("wrong")
 	}
 	b := ContinueGrammar(g)

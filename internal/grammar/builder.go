@@ -183,8 +183,8 @@ func (b *Builder) collect(sym uint32, n uint64) {
 	b.mode, b.sym, b.left = collecting, sym, unlimited-n
 }
 
-// Size returns the memory used in bytes.
-func (b *Builder) Size() int {
+// HeldBytes returns the memory used in bytes.
+func (b *Builder) HeldBytes() int {
 	return cap(b.nodes)*nodeSize + cap(b.rules)*ruleSize + (cap(b.index.slots)+cap(b.index.ends.slots)+cap(b.index.begins.slots))*slotSize +
 		cap(b.dirty)*4 + cap(b.path)*frameSize + (cap(b.replay)+cap(b.undone))*symbolSize
 }

@@ -207,7 +207,7 @@ func TestNestedLoopsStaySmall(t *testing.T) {
 		if g.Len() != b.Len() || b.Len() != 100*(2+100*(150+1+20)) {
 			t.Errorf("plain %v: length %d", b.plain, g.Len())
 		}
-		if size := b.Size(); size > 8<<10 {
+		if size := b.HeldBytes(); size > 8<<10 {
 			t.Errorf("plain %v: %d bytes held", b.plain, size)
 		}
 	}

@@ -21,13 +21,13 @@ import (
 
 // A SyntheticLoop is a repeated symbol of a class's streams with a synthetic count.
 type SyntheticLoop struct {
-	SymbolNumber int
-	Family       int
-	KeyOfRank    []int64 // by rank of the class: ranks with equal keys run the loop together, with equal counts
+	RepeatedSymbol int
+	Family         int
+	DrawKeyOfRank  []int64 // by rank of the class: ranks with equal keys run the loop together, with equal counts
 }
 
-// A SyntheticCounts is the distributions and the loops for synthetic trip counts.
-type SyntheticCounts struct {
+// A SyntheticTripCounts is the distributions and the loops for synthetic trip counts.
+type SyntheticTripCounts struct {
 	Seed     uint64
 	Families []model.SyntheticLoops
 	Loops    [][]SyntheticLoop // by class: its loops with synthetic counts
@@ -50,11 +50,11 @@ const mostNested = 1 << 10
 
 // An UnrolledStreams is streams in which each run of a loop with synthetic trip counts is separate.
 type UnrolledStreams struct {
-	Streams []*Grammar
-	Varying []int // indices, as of EachRepeated, of the repeated symbols whose counts differ between ranks
-	// OriginalNumbers is, by index in Varying, the symbol's index in UnrollStreams' varying; -1: its counts are
+	Streams        []*Grammar
+	VaryingSymbols []int // indices, as of EachRepeated, of the repeated symbols whose counts differ between ranks
+	// OriginalSymbols is, by index in Varying, the symbol's index in UnrollStreams' varying; -1: its counts are
 	// synthetic. DrawnCounts has, by index in Varying and rank of the class, the synthetic counts; nil for others.
-	OriginalNumbers []int
+	OriginalSymbols []int
 	DrawnCounts     [][]int64
 }
 
@@ -62,7 +62,7 @@ var errUneven = errors.New("a loop around one whose rounds are drawn has not as 
 
 // UnrollStreams draws the trip counts of a class's loops. varying is the indices of repeated symbols whose recorded counts
 // differ between ranks.
-func (d *SyntheticCounts) UnrollStreams(streams []*Grammar, varying []int, loops []SyntheticLoop, ranks int) (*UnrolledStreams, error) {
+func (d *SyntheticTripCounts) UnrollStreams(streams []*Grammar, varying []int, loops []SyntheticLoop, ranks int) (*UnrolledStreams, error) {
 	u := &unroller{loops: loops, varying: varying, ranks: ranks, out: &UnrolledStreams{}}
 	for _, g := range streams {
 		x, err := u.stream(g)
@@ -72,13 +72,13 @@ func (d *SyntheticCounts) UnrollStreams(streams []*Grammar, varying []int, loops
 		u.out.Streams = append(u.out.Streams, x)
 	}
 	if u.next != len(loops) {
-		return nil, fmt.Errorf("loop of repeated symbol %d, there are %d", loops[u.next].SymbolNumber, u.number)
+		return nil, fmt.Errorf("loop of repeated symbol %d, there are %d", loops[u.next].RepeatedSymbol, u.number)
 	}
 	return u.out, d.draw(u)
 }
 
-// SyntheticFamilies returns, for each terminal of a class, the family of synthetic loops around it, from 1; 0: none.
-func SyntheticFamilies(streams []*Grammar, loops []SyntheticLoop, terminals int) []int {
+// LoopFamiliesOfTerminals returns, for each terminal of a class, the family of synthetic loops around it, from 1; 0: none.
+func LoopFamiliesOfTerminals(streams []*Grammar, loops []SyntheticLoop, terminals int) []int {
 	out := make([]int, terminals)
 	next := 0
 	for _, g := range streams {
@@ -101,7 +101,7 @@ func SyntheticFamilies(streams []*Grammar, loops []SyntheticLoop, terminals int)
 				if s.Count < 2 {
 					continue
 				}
-				if len(loops) > 0 && loops[0].SymbolNumber == next {
+				if len(loops) > 0 && loops[0].RepeatedSymbol == next {
 					family, loops = loops[0].Family+1, loops[1:]
 					within(s)
 				}
@@ -173,7 +173,7 @@ func (x *streamUnroller) mark() error {
 				continue
 			}
 			m := &rule.marks[i]
-			if x.next < len(x.loops) && x.loops[x.next].SymbolNumber == x.number {
+			if x.next < len(x.loops) && x.loops[x.next].RepeatedSymbol == x.number {
 				x.next++
 				m.loop = x.next
 				rule.expanded = true
@@ -287,16 +287,16 @@ func (u *unroller) symbol(m unrollMark, s Symbol) error {
 		if u.runs = append(u.runs, m.loop-1); len(u.runs) > MaxDrawsPerRank(u.ranks) {
 			return errMany
 		}
-		u.out.Varying, u.out.OriginalNumbers = append(u.out.Varying, u.made), append(u.out.OriginalNumbers, -1)
+		u.out.VaryingSymbols, u.out.OriginalSymbols = append(u.out.VaryingSymbols, u.made), append(u.out.OriginalSymbols, -1)
 	case m.varying > 0:
-		u.out.Varying, u.out.OriginalNumbers = append(u.out.Varying, u.made), append(u.out.OriginalNumbers, m.varying-1)
+		u.out.VaryingSymbols, u.out.OriginalSymbols = append(u.out.VaryingSymbols, u.made), append(u.out.OriginalSymbols, m.varying-1)
 	}
 	u.made++
 	return nil
 }
 
 // draw draws the synthetic trip counts of the unrolled loops, as u.out.DrawnCounts.
-func (d *SyntheticCounts) draw(u *unroller) error {
+func (d *SyntheticTripCounts) draw(u *unroller) error {
 	drawn := make([][]int64, len(u.runs))
 	for i := range drawn {
 		drawn[i] = make([]int64, u.ranks)
@@ -314,16 +314,16 @@ func (d *SyntheticCounts) draw(u *unroller) error {
 		runs := make(map[of][]int)
 		for i, l := range u.runs {
 			loop := &u.loops[l]
-			if loop.Family >= len(d.Families) || len(loop.KeyOfRank) != u.ranks {
-				return fmt.Errorf("loop %d is of family %d of %d, with keys of %d ranks of %d", l, loop.Family, len(d.Families), len(loop.KeyOfRank), u.ranks)
+			if loop.Family >= len(d.Families) || len(loop.DrawKeyOfRank) != u.ranks {
+				return fmt.Errorf("loop %d is of family %d of %d, with keys of %d ranks of %d", l, loop.Family, len(d.Families), len(loop.DrawKeyOfRank), u.ranks)
 			}
-			k := of{loop.Family, loop.KeyOfRank[rank]}
+			k := of{loop.Family, loop.DrawKeyOfRank[rank]}
 			runs[k] = append(runs[k], i)
 		}
 		for k, list := range runs {
 			b := bundle{k, len(list)}
 			if known[b] == nil {
-				known[b] = d.DrawRounds(k.family, k.key, len(list))
+				known[b] = d.DrawTripCounts(k.family, k.key, len(list))
 			}
 			for i, run := range list {
 				drawn[run][rank] = known[b][i]
@@ -331,7 +331,7 @@ func (d *SyntheticCounts) draw(u *unroller) error {
 		}
 	}
 	next := 0
-	for _, from := range u.out.OriginalNumbers {
+	for _, from := range u.out.OriginalSymbols {
 		var list []int64
 		if from < 0 {
 			list = drawn[next]
@@ -342,10 +342,10 @@ func (d *SyntheticCounts) draw(u *unroller) error {
 	return nil
 }
 
-// DrawRounds draws the trip counts of a family's loops, one for each of the runs that have this key. It divides the
+// DrawTripCounts draws the trip counts of a family's loops, one for each of the runs that have this key. It divides the
 // family's distribution into as many equal parts as there are runs. The runs get a count from one part each, in random
 // order.
-func (d *SyntheticCounts) DrawRounds(family int, key int64, runs int) []int64 {
+func (d *SyntheticTripCounts) DrawTripCounts(family int, key int64, runs int) []int64 {
 	x := &d.Families[family]
 	total := uint64(0)
 	for i := range x.Bins {
@@ -375,7 +375,7 @@ func (d *SyntheticCounts) DrawRounds(family int, key int64, runs int) []int64 {
 			below += float64(x.Bins[bin].Count)
 			bin++
 		}
-		out[p.run] = x.Bins[bin].Value
+		out[p.run] = x.Bins[bin].ReplacingValue
 	}
 	return out
 }

@@ -11,7 +11,7 @@ import (
 func family(values ...int64) model.SyntheticLoops {
 	var x model.SyntheticLoops
 	for _, v := range values {
-		x.Bins = append(x.Bins, model.Bin{Low: v, High: v, Value: v, Count: 3})
+		x.Bins = append(x.Bins, model.Bin{Low: v, High: v, ReplacingValue: v, Count: 3})
 	}
 	return x
 }
@@ -19,12 +19,12 @@ func family(values ...int64) model.SyntheticLoops {
 // TestRounds: numbers are a key's and a seed's own, and each set of them is spread as the distribution is.
 func TestRounds(t *testing.T) {
 	values := []int64{1, 2, 5, 9}
-	d := &SyntheticCounts{Seed: 7, Families: []model.SyntheticLoops{family(values...), family(values...)}}
+	d := &SyntheticTripCounts{Seed: 7, Families: []model.SyntheticLoops{family(values...), family(values...)}}
 	all := make(map[string]int)
 	for f := range d.Families {
 		for key := range int64(20) {
-			list := d.DrawRounds(f, key, 40)
-			if !slices.Equal(list, d.DrawRounds(f, key, 40)) {
+			list := d.DrawTripCounts(f, key, 40)
+			if !slices.Equal(list, d.DrawTripCounts(f, key, 40)) {
 				t.Fatalf("key %d draws others each time", key)
 			}
 			all[fmt.Sprint(list)]++
@@ -57,7 +57,7 @@ func loops() *Grammar {
 }
 
 func TestUnroll(t *testing.T) {
-	d := &SyntheticCounts{Families: []model.SyntheticLoops{family(7)}}
+	d := &SyntheticTripCounts{Families: []model.SyntheticLoops{family(7)}}
 	u, err := d.UnrollStreams([]*Grammar{loops()}, []int{2}, []SyntheticLoop{{1, 0, []int64{4, 4}}}, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestUnroll(t *testing.T) {
 		t.Errorf("%v, want %v", g.Rules, want.Rules)
 	}
 	n := 0
-	for i, from := range u.OriginalNumbers {
+	for i, from := range u.OriginalSymbols {
 		if from == 0 {
 			if u.DrawnCounts[i] != nil {
 				t.Errorf("%d varies and is drawn", i)
@@ -82,17 +82,17 @@ func TestUnroll(t *testing.T) {
 			t.Errorf("run %d: %v", i, u.DrawnCounts[i])
 		}
 	}
-	if n != 5 || len(u.OriginalNumbers) != 10 {
-		t.Errorf("%d runs drawn, %v", n, u.OriginalNumbers)
+	if n != 5 || len(u.OriginalSymbols) != 10 {
+		t.Errorf("%d runs drawn, %v", n, u.OriginalSymbols)
 	}
-	if of := SyntheticFamilies([]*Grammar{loops()}, []SyntheticLoop{{1, 0, nil}}, 4); !slices.Equal(of, []int{0, 1, 0, 0}) {
+	if of := LoopFamiliesOfTerminals([]*Grammar{loops()}, []SyntheticLoop{{1, 0, nil}}, 4); !slices.Equal(of, []int{0, 1, 0, 0}) {
 		t.Errorf("families %v", of)
 	}
 }
 
 // TestBounds: what would be too much, or isn't one thing for all ranks, is refused.
 func TestBounds(t *testing.T) {
-	d := &SyntheticCounts{Families: []model.SyntheticLoops{family(7)}}
+	d := &SyntheticTripCounts{Families: []model.SyntheticLoops{family(7)}}
 	g := loops()
 	g.Rules[0][1].Count = 1 << 40
 	deep := &Grammar{Rules: [][]Symbol{{{TerminalOrRule: -1, Count: 1}}}}

@@ -211,8 +211,8 @@ func (g *Grammar) IsNumberedFrom(next uint32) (after uint32, ok bool) {
 	return next, ok
 }
 
-// Counts returns how often each of the terminals 0 to n-1 occurs in the sequence. Terminals from n on are ignored.
-func (g *Grammar) Counts(n int) []uint64 {
+// TerminalCounts returns how often each of the terminals 0 to n-1 occurs in the sequence. Terminals from n on are ignored.
+func (g *Grammar) TerminalCounts(n int) []uint64 {
 	counts := make([]uint64, n)
 	// In reverse, each rule comes after all rules that use it.
 	order := g.RuleOrder()
@@ -236,12 +236,12 @@ func (g *Grammar) Counts(n int) []uint64 {
 // must be below 1<<31.
 func (g *Grammar) Renumber(f func(uint32) uint32) *Grammar {
 	h := g.Clone()
-	h.Rename(f)
+	h.RenumberInPlace(f)
 	return h
 }
 
-// Rename is Renumber that changes g.
-func (g *Grammar) Rename(f func(uint32) uint32) {
+// RenumberInPlace is Renumber that changes g.
+func (g *Grammar) RenumberInPlace(f func(uint32) uint32) {
 	for _, body := range g.Rules {
 		for i, s := range body {
 			if s.TerminalOrRule >= 0 {

@@ -46,7 +46,7 @@ func TestQueries(t *testing.T) {
 				first = append(first, s)
 			}
 		}
-		if got := g.Counts(2); !slices.Equal(got, counts) {
+		if got := g.TerminalCounts(2); !slices.Equal(got, counts) {
 			t.Fatalf("Counts: %v, want %v", got, counts)
 		}
 		if got := g.Terminals(); !slices.Equal(got, first) {

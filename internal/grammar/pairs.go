@@ -1,8 +1,8 @@
 package grammar
 
-// FollowerSearch counts selected pairs of consecutive terminals in a sequence, without expanding it. It is safe for
+// SuccessorPairs counts selected pairs of consecutive terminals in a sequence, without expanding it. It is safe for
 // use by several goroutines at once.
-type FollowerSearch struct {
+type SuccessorPairs struct {
 	g      *Grammar
 	sums   *WeightSums
 	wanted func(before, terminal int) bool
@@ -16,9 +16,9 @@ type pairsRule struct {
 	ends        []uint64
 }
 
-// FindFollowers selects pairs of a terminal and its predecessor, which is BeforeFirst for the first terminal.
-func (s *WeightSums) FindFollowers(wanted func(before, terminal int) bool) *FollowerSearch {
-	p := &FollowerSearch{g: s.g, sums: s, wanted: wanted, rules: make([]pairsRule, len(s.rules))}
+// FindSuccessorPairs selects pairs of a terminal and its predecessor, which is BeforeFirst for the first terminal.
+func (s *WeightSums) FindSuccessorPairs(wanted func(before, terminal int) bool) *SuccessorPairs {
+	p := &SuccessorPairs{g: s.g, sums: s, wanted: wanted, rules: make([]pairsRule, len(s.rules))}
 	for _, id := range s.order {
 		body, r := s.g.Rules[id], &p.rules[id]
 		r.ends = make([]uint64, len(body))
@@ -42,7 +42,7 @@ func (s *WeightSums) FindFollowers(wanted func(before, terminal int) bool) *Foll
 }
 
 // of returns first and last terminal of a symbol's expansion, and the number of pairs in it.
-func (p *FollowerSearch) of(id int32) (first, last int, inner uint64) {
+func (p *SuccessorPairs) of(id int32) (first, last int, inner uint64) {
 	if id >= 0 {
 		return int(id), int(id), 0
 	}
@@ -59,7 +59,7 @@ func (r *pairsRule) total() uint64 {
 
 // again is 1 if last and first, with which the expansion of the repeated symbol sym ends and begins, are a selected
 // pair; else 0.
-func (p *FollowerSearch) again(sym Symbol, first, last int) uint64 {
+func (p *SuccessorPairs) again(sym Symbol, first, last int) uint64 {
 	if sym.Count > 1 && p.wanted(last, first) {
 		return 1
 	}
@@ -67,7 +67,7 @@ func (p *FollowerSearch) again(sym Symbol, first, last int) uint64 {
 }
 
 // atStart is 1 if BeforeFirst and the sequence's first terminal are a selected pair, else 0.
-func (p *FollowerSearch) atStart() uint64 {
+func (p *SuccessorPairs) atStart() uint64 {
 	if p.sums.Len() > 0 && p.wanted(BeforeFirst, p.rules[0].first) {
 		return 1
 	}
@@ -75,7 +75,7 @@ func (p *FollowerSearch) atStart() uint64 {
 }
 
 // Total returns the number of selected pairs in the sequence.
-func (p *FollowerSearch) Total() int64 {
+func (p *SuccessorPairs) Total() int64 {
 	if p.sums.Len() == 0 {
 		return 0
 	}
@@ -83,7 +83,7 @@ func (p *FollowerSearch) Total() int64 {
 }
 
 // Before returns the number of selected pairs whose second terminal is among the first pos terminals of the sequence.
-func (p *FollowerSearch) Before(pos uint64) int64 {
+func (p *SuccessorPairs) Before(pos uint64) int64 {
 	if pos >= p.sums.Len() {
 		return p.Total()
 	}
@@ -117,7 +117,7 @@ func (p *FollowerSearch) Before(pos uint64) int64 {
 }
 
 // Nth returns the position and value of the second terminal of the n-th selected pair, from 0. n must be below Total.
-func (p *FollowerSearch) Nth(n int64) (pos uint64, terminal uint32) {
+func (p *SuccessorPairs) Nth(n int64) (pos uint64, terminal uint32) {
 	k := uint64(n)
 	if p.atStart() > 0 {
 		if k == 0 {

@@ -27,7 +27,7 @@ func TestPairs(t *testing.T) {
 		mask := rapid.Uint32().Draw(t, "wanted")
 		wanted := func(before, terminal int) bool { return mask>>((before+1)*4+terminal)&1 != 0 }
 		s := NewWeightSums(b.Grammar(), func(uint32) int64 { return 0 })
-		p, counts := s.FindFollowers(wanted), make(map[[2]int]uint64)
+		p, counts := s.FindSuccessorPairs(wanted), make(map[[2]int]uint64)
 		n, before := int64(0), BeforeFirst
 		for i, x := range seq {
 			if got := p.Before(uint64(i)); got != n {

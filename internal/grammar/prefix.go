@@ -16,17 +16,17 @@ type WeightSums struct {
 	rules  []sumsRule
 	order  []int32 // reachable rules, each after those in its body
 
-	// Steps, if not nil, counts the comparisons of searches, for tests. A WeightSums with Steps is for one
+	// SearchComparisons, if not nil, counts the comparisons of searches, for tests. A WeightSums with Steps is for one
 	// goroutine only.
-	Steps *int
+	SearchComparisons *int
 }
 
 // first is sort.Search, with its comparisons counted in Steps.
 func (s *WeightSums) first(n int, is func(i int) bool) int {
-	if s.Steps == nil {
+	if s.SearchComparisons == nil {
 		return first(n, is)
 	}
-	return sort.Search(n, func(i int) bool { *s.Steps++; return is(i) })
+	return sort.Search(n, func(i int) bool { *s.SearchComparisons++; return is(i) })
 }
 
 func first(n int, is func(i int) bool) int { return sort.Search(n, is) }

@@ -27,7 +27,7 @@ func FindProgression(body []Symbol) (width, rounds int) {
 			// symbols.
 			continue
 		}
-		if n := CountEqualRounds(body, w); n >= MinProgressionRounds {
+		if n := CountProgressionRounds(body, w); n >= MinProgressionRounds {
 			return w, n
 		}
 	}
@@ -49,8 +49,8 @@ func isRow(round, next []Symbol) bool {
 	return true
 }
 
-// CountEqualRounds returns how many rounds of width symbols at the beginning of body continue as the first two do.
-func CountEqualRounds(body []Symbol, width int) int {
+// CountProgressionRounds returns how many rounds of width symbols at the beginning of body continue as the first two do.
+func CountProgressionRounds(body []Symbol, width int) int {
 	n := 2 * width
 	for n < len(body) && goesOn(body[n-2*width], body[n-width], body[n]) {
 		n++

@@ -16,16 +16,16 @@ type Splitter struct {
 	marks map[int32][]KindCounts // by rule with a long body: the counts before every markEach-th symbol
 	count KindCounts             // result of the last call of CountKinds
 
-	// MaxSteps, if not 0, limits the number of parts: each time that Parts has taken this many steps, it doubles the
+	// StepsBeforeDoubling, if not 0, limits the number of parts: each time that Parts has taken this many steps, it doubles the
 	// weight of the parts that follow.
-	MaxSteps int
+	StepsBeforeDoubling int
 }
 
 // A KindCounts is, by kind, the number of terminals of the kind, and the sum of what the Splitter's each returns for
 // them.
 type KindCounts struct {
-	Calls []uint64
-	Sums  []int64
+	TerminalCounts []uint64
+	Sums           []int64
 }
 
 const (
@@ -42,7 +42,7 @@ func NewSplitter(s *WeightSums, kind []int, kinds int, each func(terminal uint32
 // A WeightPart is a range of consecutive terminals.
 type WeightPart struct {
 	WeightBefore, Weight int64 // weight of all terminals before the part, and of the part
-	Single               bool  // the part is one terminal
+	IsSingleTerminal     bool  // the part is one terminal
 	Terminal             uint32
 
 	rule     int32
@@ -67,7 +67,7 @@ func (p *Splitter) Parts(most int64) iter.Seq[WeightPart] {
 		before := int64(0)
 		steps := 0
 		for len(stack) > 0 {
-			if steps++; p.MaxSteps > 0 && steps%p.MaxSteps == 0 && most < 1<<61 {
+			if steps++; p.StepsBeforeDoubling > 0 && steps%p.StepsBeforeDoubling == 0 && most < 1<<61 {
 				most *= 2
 			}
 			x := &stack[len(stack)-1]
@@ -82,7 +82,7 @@ func (p *Splitter) Parts(most int64) iter.Seq[WeightPart] {
 				if to := s.reach(x.rule, x.at, most); to > x.at {
 					w := s.between(x.rule, x.at, to)
 					single := to == x.at+1 && sym.TerminalOrRule >= 0 && sym.Count == 1
-					if !yield(WeightPart{WeightBefore: before, Weight: w, Single: single, Terminal: uint32(max(sym.TerminalOrRule, 0)), rule: x.rule, from: x.at, to: to}) {
+					if !yield(WeightPart{WeightBefore: before, Weight: w, IsSingleTerminal: single, Terminal: uint32(max(sym.TerminalOrRule, 0)), rule: x.rule, from: x.at, to: to}) {
 						return
 					}
 					before += w
@@ -106,7 +106,7 @@ func (p *Splitter) Parts(most int64) iter.Seq[WeightPart] {
 			w := one * int64(n)
 			part := WeightPart{WeightBefore: before, Weight: w, rule: x.rule, from: at, to: at + 1, times: n}
 			if sym.TerminalOrRule >= 0 && n == 1 {
-				part.Single, part.Terminal = true, uint32(sym.TerminalOrRule)
+				part.IsSingleTerminal, part.Terminal = true, uint32(sym.TerminalOrRule)
 			}
 			if !yield(part) {
 				return
@@ -153,10 +153,10 @@ func (s *WeightSums) reach(rule int32, from int, most int64) int {
 // CountKinds returns the counts of a part. The result is valid until the next call.
 func (p *Splitter) CountKinds(part WeightPart) *KindCounts {
 	c := &p.count
-	if c.Calls == nil {
+	if c.TerminalCounts == nil {
 		*c = p.zero()
 	}
-	clear(c.Calls)
+	clear(c.TerminalCounts)
 	clear(c.Sums)
 	if part.times > 0 {
 		p.add(c, p.s.g.Rules[part.rule][part.from].TerminalOrRule, part.times)
@@ -171,15 +171,15 @@ func (p *Splitter) zero() KindCounts {
 }
 
 func (c *KindCounts) add(d *KindCounts, times uint64) {
-	for k, n := range d.Calls {
-		c.Calls[k] += n * times
+	for k, n := range d.TerminalCounts {
+		c.TerminalCounts[k] += n * times
 		c.Sums[k] += d.Sums[k] * int64(times)
 	}
 }
 
 func (c *KindCounts) subtract(d *KindCounts) {
-	for k, n := range d.Calls {
-		c.Calls[k] -= n
+	for k, n := range d.TerminalCounts {
+		c.TerminalCounts[k] -= n
 		c.Sums[k] -= d.Sums[k]
 	}
 }
@@ -188,7 +188,7 @@ func (c *KindCounts) subtract(d *KindCounts) {
 func (p *Splitter) add(c *KindCounts, id int32, times uint64) {
 	if id >= 0 {
 		k := p.kind[id]
-		c.Calls[k] += times
+		c.TerminalCounts[k] += times
 		c.Sums[k] += p.each(uint32(id)) * int64(times)
 		return
 	}

@@ -29,22 +29,22 @@ func TestSplitAgainstExpansion(t *testing.T) {
 		all := slices.Collect(g.All())
 		at, before := 0, int64(0)
 		for part := range p.Parts(most) {
-			if part.WeightBefore != before || part.Weight > most && !part.Single {
+			if part.WeightBefore != before || part.Weight > most && !part.IsSingleTerminal {
 				t.Fatalf("part %+v after %d", part, before)
 			}
 			c := p.CountKinds(part)
-			n := int(c.Calls[0] + c.Calls[1] + c.Calls[2])
+			n := int(c.TerminalCounts[0] + c.TerminalCounts[1] + c.TerminalCounts[2])
 			want := p.zero()
 			weight := int64(0)
 			for _, x := range all[at : at+n] {
-				want.Calls[kind[x]]++
+				want.TerminalCounts[kind[x]]++
 				want.Sums[kind[x]] += weights[x] / 2
 				weight += weights[x]
 			}
-			if part.Single && (n != 1 || all[at] != part.Terminal) {
+			if part.IsSingleTerminal && (n != 1 || all[at] != part.Terminal) {
 				t.Fatalf("part %+v of %d calls", part, n)
 			}
-			if weight != part.Weight || !slices.Equal(want.Calls, c.Calls) || !slices.Equal(want.Sums, c.Sums) {
+			if weight != part.Weight || !slices.Equal(want.TerminalCounts, c.TerminalCounts) || !slices.Equal(want.Sums, c.Sums) {
 				t.Fatalf("part %+v has %+v, want %+v of weight %d", part, c, want, weight)
 			}
 			at, before = at+n, before+weight
@@ -70,10 +70,10 @@ func TestSplitLongBodies(t *testing.T) {
 			got := uint64(0)
 			for part := range p.Parts(most) {
 				c := p.CountKinds(part)
-				if c.Sums[0] != 2*part.Weight || int64(c.Calls[0]) != part.Weight {
+				if c.Sums[0] != 2*part.Weight || int64(c.TerminalCounts[0]) != part.Weight {
 					t.Fatalf("%d symbols: part %+v has %+v", n, part, c)
 				}
-				got += c.Calls[0]
+				got += c.TerminalCounts[0]
 			}
 			if got != want {
 				t.Errorf("%d symbols in parts of %d: %d calls, want %d", n, most, got, want)
@@ -98,7 +98,7 @@ func TestSplitIsBounded(t *testing.T) {
 	count := func(most int64) (parts int, calls uint64) {
 		for part := range p.Parts(most) {
 			parts++
-			calls += p.CountKinds(part).Calls[0]
+			calls += p.CountKinds(part).TerminalCounts[0]
 		}
 		return parts, calls
 	}
@@ -106,7 +106,7 @@ func TestSplitIsBounded(t *testing.T) {
 	if n < 1000 || n > 10000 || calls != s.Len() {
 		t.Errorf("%d parts of %d calls, there are %d", n, calls, s.Len())
 	}
-	p.MaxSteps = 1000
+	p.StepsBeforeDoubling = 1000
 	if n, calls := count(1); n > 60000 || calls != s.Len() {
 		t.Errorf("%d parts of %d calls, there are %d", n, calls, s.Len())
 	}

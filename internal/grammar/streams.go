@@ -2,9 +2,9 @@ package grammar
 
 import "fmt"
 
-// EachRepeated yields the symbols with a count above 1, in order of streams, rules and positions. n numbers them from
+// EachRepeatedSymbol yields the symbols with a count above 1, in order of streams, rules and positions. n numbers them from
 // 0. It returns how many there are.
-func EachRepeated(streams []*Grammar, yield func(n int, s *Symbol)) int {
+func EachRepeatedSymbol(streams []*Grammar, yield func(n int, s *Symbol)) int {
 	n := 0
 	for _, g := range streams {
 		for _, body := range g.Rules {
@@ -19,9 +19,9 @@ func EachRepeated(streams []*Grammar, yield func(n int, s *Symbol)) int {
 	return n
 }
 
-// CountRepeated counts the symbols with a count above 1.
-func CountRepeated(streams []*Grammar) int {
-	return EachRepeated(streams, func(int, *Symbol) {})
+// CountRepeatedSymbols counts the symbols with a count above 1.
+func CountRepeatedSymbols(streams []*Grammar) int {
+	return EachRepeatedSymbol(streams, func(int, *Symbol) {})
 }
 
 // WithRepetitionCounts returns copies of streams with other counts of some repeated symbols. The symbol with the number
@@ -32,7 +32,7 @@ func WithRepetitionCounts(streams []*Grammar, which []int, count func(i int) int
 		list[i] = g.Clone()
 	}
 	next, bad := 0, int64(1)
-	EachRepeated(list, func(n int, s *Symbol) {
+	EachRepeatedSymbol(list, func(n int, s *Symbol) {
 		if next < len(which) && which[next] == n {
 			c := count(next)
 			if c < 1 {
@@ -71,7 +71,7 @@ func CountTerminals(streams []*Grammar) (int, bool) {
 func CountOccurrences(streams []*Grammar, terminals int) []uint64 {
 	sum := make([]uint64, terminals)
 	for _, g := range streams {
-		for i, n := range g.Counts(terminals) {
+		for i, n := range g.TerminalCounts(terminals) {
 			sum[i] += n
 		}
 	}

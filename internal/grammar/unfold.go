@@ -14,10 +14,10 @@ import (
 // UnfoldLimit is the limit of the Unfold whose numbers of leaves files refer to.
 const UnfoldLimit = 1 << 14
 
-// An Unfolded is a grammar in which each use of a rule has its own copy, as far as the limit allows: further uses
+// An UnfoldedGrammar is a grammar in which each use of a rule has its own copy, as far as the limit allows: further uses
 // share one. A copy of a rule is an instance, and a terminal at one position of an instance is a leaf. Instances
 // and leaves have new numbers.
-type Unfolded struct {
+type UnfoldedGrammar struct {
 	// Grammar generates the sequence of leaves.
 	Grammar *Grammar
 	// OriginalRule is by instance: the original rule.
@@ -28,8 +28,8 @@ type Unfolded struct {
 
 // Unfold separates the uses of a grammar's rules. All copies together have at most limit symbols, not counting
 // shared instances. Outer rules are unfolded first, so that only deeply nested uses are shared.
-func Unfold(g *Grammar, limit int) *Unfolded {
-	t := &Unfolded{Grammar: new(Grammar)}
+func Unfold(g *Grammar, limit int) *UnfoldedGrammar {
+	t := &UnfoldedGrammar{Grammar: new(Grammar)}
 	shared := make([]int32, len(g.Rules)) // by rule: the instance that uses without a copy share
 	uses := make([]int, len(g.Rules))
 	for _, body := range g.Rules {
@@ -108,7 +108,7 @@ type visitFrame struct {
 
 // Walk yields the sequence as visits. counts is the original grammar, or one
 // that differs from it in counts only.
-func (t *Unfolded) Walk(counts *Grammar) iter.Seq[LeafVisit] {
+func (t *UnfoldedGrammar) Walk(counts *Grammar) iter.Seq[LeafVisit] {
 	return func(yield func(LeafVisit) bool) {
 		c := t.Cursor(counts)
 		for {
@@ -121,14 +121,14 @@ func (t *Unfolded) Walk(counts *Grammar) iter.Seq[LeafVisit] {
 
 // An UnfoldedCursor iterates over a sequence visit by visit, for callers that cannot use Walk.
 type UnfoldedCursor struct {
-	t      *Unfolded
+	t      *UnfoldedGrammar
 	counts *Grammar
 	path   []visitFrame
 	length []uint64 // by instance, in visits; nil until needed
 }
 
 // Cursor returns a cursor before the first visit. counts is as for Walk.
-func (t *Unfolded) Cursor(counts *Grammar) *UnfoldedCursor {
+func (t *UnfoldedGrammar) Cursor(counts *Grammar) *UnfoldedCursor {
 	c := &UnfoldedCursor{t: t, counts: counts}
 	if len(t.OriginalRule) > 0 {
 		c.path = make([]visitFrame, 1, 16)
@@ -255,12 +255,12 @@ func (c *UnfoldedCursor) RoundsLeft(r model.OuterLoop) (rounds uint64, between b
 }
 
 // count returns how often a symbol of an instance is repeated.
-func (t *Unfolded) count(counts *Grammar, instance int32, at int) uint64 {
+func (t *UnfoldedGrammar) count(counts *Grammar, instance int32, at int) uint64 {
 	return counts.Rules[t.OriginalRule[instance]][at].Count
 }
 
 // lengths returns the number of visits in each instance.
-func (t *Unfolded) lengths(counts *Grammar) []uint64 {
+func (t *UnfoldedGrammar) lengths(counts *Grammar) []uint64 {
 	list := make([]uint64, len(t.OriginalRule))
 	for _, n := range t.Grammar.RuleOrder() {
 		for at, s := range t.Grammar.Rules[n] {
@@ -274,11 +274,11 @@ func (t *Unfolded) lengths(counts *Grammar) []uint64 {
 	return list
 }
 
-// A Sealed is a grammar without its methods, for passing it through a package whose API must not expose grammars.
-type Sealed struct{ g *Grammar }
+// A OpaqueGrammar is a grammar without its methods, for passing it through a package whose API must not expose grammars.
+type OpaqueGrammar struct{ g *Grammar }
 
-// Seal wraps a grammar.
-func Seal(g *Grammar) Sealed { return Sealed{g} }
+// WrapOpaque wraps a grammar.
+func WrapOpaque(g *Grammar) OpaqueGrammar { return OpaqueGrammar{g} }
 
 // Grammar returns the grammar that h wraps.
-func (h Sealed) Grammar() *Grammar { return h.g }
+func (h OpaqueGrammar) Grammar() *Grammar { return h.g }

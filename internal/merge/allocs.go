@@ -16,13 +16,13 @@ type allocSets struct {
 }
 
 func leafAllocs(l *track.AllocEvents, rank int) (v allocSets) {
-	if l == nil || len(l.List) == 0 {
+	if l == nil || len(l.DistinctEvents) == 0 {
 		return v
 	}
-	set := &sections.AllocEvents{Ranks: column.ColumnOf(int64(rank)), Streams: l.Streams, Truncated: l.Truncated}
-	for _, x := range l.List {
+	set := &sections.AllocEvents{Ranks: column.ColumnOf(int64(rank)), Streams: l.EventGrammars, Truncated: l.Truncated}
+	for _, x := range l.DistinctEvents {
 		set.List = append(set.List, sections.AllocColumns{
-			Free: x.Free, Calls: column.ColumnOf(int64(x.Calls)), Segment: column.ColumnOf(x.PackedSegment), Size: column.ColumnOf(int64(x.Size)),
+			IsFree: x.IsFree, CallsSincePrevious: column.ColumnOf(int64(x.CallsSincePrevious)), Segment: column.ColumnOf(x.PackedSegment), Size: column.ColumnOf(int64(x.Size)),
 		})
 	}
 	v.add(set, string(set.Shape()))
@@ -49,7 +49,7 @@ func (v *allocSets) join(o *allocSets) {
 		mine.Ranks.Concat(set.Ranks)
 		for n := range set.List {
 			a, b := &mine.List[n], &set.List[n]
-			a.Calls.Concat(b.Calls)
+			a.CallsSincePrevious.Concat(b.CallsSincePrevious)
 			a.Segment.Concat(b.Segment)
 			a.Size.Concat(b.Size)
 		}

@@ -25,7 +25,7 @@ func TestAllocs(t *testing.T) {
 			r.AllocEvent(0, free, id<<8|1, size)
 		}
 		see := func(at int, free bool, id int64, size uint64) {
-			want[r.Rank] = append(want[r.Rank], seen{uint64(at), trace.AllocEvent{Free: free, Segment: trace.Location{Class: trace.AddressHeap, ID: id}, Size: size}})
+			want[r.Rank] = append(want[r.Rank], seen{uint64(at), trace.AllocEvent{IsFree: free, Segment: trace.SymbolicAddress{Class: trace.AddressHeap, ID: id}, Size: size}})
 		}
 		size, n := uint64(4096+8*r.Rank), 2+r.Rank%3
 		for i := range rounds {
@@ -76,7 +76,7 @@ func TestAllocs(t *testing.T) {
 		}
 		var got []seen
 		for at, l := range allocs.All(0) {
-			l.Calls = 0
+			l.CallsSincePrevious = 0
 			got = append(got, seen{at, l})
 		}
 		if d := cmp.Diff(want[rank], got); d != "" {

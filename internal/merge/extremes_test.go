@@ -40,7 +40,7 @@ func TestExtremesAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, x := range times {
-		total := x.DurationTotals
+		total := x.SiteDurationTotals
 		if total.Max < x.Duration.Max {
 			t.Errorf("terminal %d: most of a rank %d, of a call %d", i, total.Max, x.Duration.Max)
 		}

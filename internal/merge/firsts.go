@@ -14,7 +14,7 @@ const mostLeaves = 1 << 10
 
 // firsts returns the leaves of one terminal whose first call on each rank took far longer than the later ones. It
 // recognises one-time work, before a loop's first iteration or in a first call, because it is a phase of its own.
-func (p *placing) firsts(courses []course) (list []sections.FirstTimes) {
+func (p *placing) firsts(courses []course) (list []sections.FirstCallMeanTimes) {
 	leaves := p.byTerminal[courses[0].terminal]
 	if !p.longFirst(courses) || len(leaves) > mostLeaves {
 		return nil
@@ -29,7 +29,7 @@ func (p *placing) firsts(courses []course) (list []sections.FirstTimes) {
 		gap, late := p.apart(x.gap, x.gap)
 		duration, slow := p.apart(x.duration, durations(courses)...)
 		if late || slow {
-			list = append(list, sections.FirstTimes{Leaf: first.Leaf, Gap: gap, Duration: duration})
+			list = append(list, sections.FirstCallMeanTimes{Leaf: first.Leaf, MeanGap: gap, MeanDuration: duration})
 		}
 	}
 	return list

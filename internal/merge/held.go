@@ -34,7 +34,7 @@ func (s *MergedBlock) HeldBytes() int {
 		n += columnsHeld([]column.Column{set.Ranks})
 		for i := range set.List {
 			l := &set.List[i]
-			n += columnsHeld([]column.Column{l.Calls, l.Segment, l.Size})
+			n += columnsHeld([]column.Column{l.CallsSincePrevious, l.Segment, l.Size})
 		}
 		for _, g := range set.Streams {
 			n += grammarHeld(g)

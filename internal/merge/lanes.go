@@ -93,14 +93,14 @@ func (c *class) laneContent(out *sections.Class, sh *classShape) {
 	if len(sh.lanes) == 0 {
 		return
 	}
-	own := grammar.CountRepeated(sh.streams)
-	out.Counts, out.LaneStepCounts = c.counts[:own:own], c.counts[own:]
+	own := grammar.CountRepeatedSymbols(sh.streams)
+	out.RepetitionCounts, out.LaneRepetitionCounts = c.counts[:own:own], c.counts[own:]
 	next := 0
 	for _, of := range sh.lanes {
-		l := signature.LaneColumns{Terminal: of.terminal, Values: of.values, Steps: of.steps}
+		l := signature.LaneColumns{Terminal: of.terminal, ValueIndices: of.values, Steps: of.steps}
 		for range of.kinds {
-			l.StepColumns = append(l.StepColumns, c.steps[next:next+len(l.Values)])
-			next += len(l.Values)
+			l.StepColumns = append(l.StepColumns, c.steps[next:next+len(l.ValueIndices)])
+			next += len(l.ValueIndices)
 		}
 		out.Lanes = append(out.Lanes, l)
 	}
@@ -167,7 +167,7 @@ func (c *class) evenParts() []*class {
 	for i := range parts {
 		calls[i] = make([]uint64, len(left))
 		for _, g := range parts[i].repeated() {
-			for t, n := range g.Counts(len(sh.summary)) {
+			for t, n := range g.TerminalCounts(len(sh.summary)) {
 				calls[i][sh.summary[t]] += n * uint64(len(parts[i].members))
 				sum[sh.summary[t]] += n * uint64(len(parts[i].members))
 			}
@@ -289,7 +289,7 @@ func (u *laneRemover) class(streams []*grammar.Grammar) *class {
 	for t := range u.lane {
 		u.like[u.sh.like(int(t))] = true
 	}
-	t := track.Track{WithoutStack: u.sh.inner()}
+	t := track.Track{SiteWithoutStack: u.sh.inner()}
 	for _, g := range streams {
 		b := grammar.NewBuilder()
 		for old := range g.All() {
@@ -301,7 +301,7 @@ func (u *laneRemover) class(streams []*grammar.Grammar) *class {
 	}
 	for _, x := range u.terminals {
 		k := u.sh.skeleton(int(x.old))
-		t.Signatures = append(t.Signatures, signature.Signature{Call: k.call, Site: k.site, Values: make([]int64, k.width)})
+		t.Signatures = append(t.Signatures, signature.Signature{FunctionID: k.call, Site: k.site, Values: make([]int64, k.width)})
 	}
 	d := &class{ranks: u.c.ranks, totals: u.c.totals, ranked: u.c.ranked, valued: u.c.valued, attached: u.c.attached, split: true}
 	d.setShape(&t)

@@ -36,7 +36,7 @@ func (c *class) placeValues(out *sections.Class, sh *classShape) {
 			v.streams[i].queries, v.streams[i].some, v.streams[i].first = maxQueries, true, v.first[i]
 		}
 	}
-	out.LeafValues = v.ofClass()
+	out.LeafAttachedSums = v.ofClass()
 	v.ofRanks(out)
 }
 
@@ -52,7 +52,7 @@ type valuePlaces struct {
 
 // ofClass returns the values attached at leaves, by name, for leaves whose mean differs from that of their call
 // site.
-func (v *valuePlaces) ofClass() (out map[string][]sections.LeafValue) {
+func (v *valuePlaces) ofClass() (out map[string][]sections.LeafAttachedSum) {
 	room := maxPlacedValues
 	for named := range alike(v.c.courses, func(x, y *course) bool { return x.name == y.name }) {
 		name := named[0].name
@@ -60,14 +60,14 @@ func (v *valuePlaces) ofClass() (out map[string][]sections.LeafValue) {
 		if name == "" || all == nil {
 			continue
 		}
-		bySite := make(map[int][]sections.LeafValue)
+		bySite := make(map[int][]sections.LeafAttachedSum)
 		for courses := range alike(named, (*course).sameTerminal) {
 			if p := v.streams[courses[0].stream]; p != nil {
 				site := v.site[courses[0].terminal]
 				bySite[site] = append(bySite[site], p.values(courses)...)
 			}
 		}
-		var list []sections.LeafValue
+		var list []sections.LeafAttachedSum
 		for site, leaves := range bySite {
 			mean, uneven := all[site].Mean(), false
 			for _, x := range leaves {
@@ -83,9 +83,9 @@ func (v *valuePlaces) ofClass() (out map[string][]sections.LeafValue) {
 			continue
 		}
 		room -= len(list)
-		slices.SortFunc(list, func(a, b sections.LeafValue) int { return a.Leaf - b.Leaf })
+		slices.SortFunc(list, func(a, b sections.LeafAttachedSum) int { return a.Leaf - b.Leaf })
 		if out == nil {
-			out = make(map[string][]sections.LeafValue)
+			out = make(map[string][]sections.LeafAttachedSum)
 		}
 		out[name] = list
 	}
@@ -93,7 +93,7 @@ func (v *valuePlaces) ofClass() (out map[string][]sections.LeafValue) {
 }
 
 // values returns the values attached at the leaves of one terminal; nil if unknown.
-func (p *placing) values(courses []course) (list []sections.LeafValue) {
+func (p *placing) values(courses []course) (list []sections.LeafAttachedSum) {
 	leaves := p.byTerminal[courses[0].terminal]
 	ways, _ := p.waysTo(leaves)
 	below, above, count := make(map[at]*callShare), make(map[at]*callShare), make(map[at]*callShare)
@@ -109,7 +109,7 @@ func (p *placing) values(courses []course) (list []sections.LeafValue) {
 		for i := range p.arrivals[leaf] {
 			calls += float64(p.arrivals[leaf][i].Count()) * p.ranks
 		}
-		x := sections.LeafValue{Leaf: p.first + leaf, Calls: uint64(calls)}
+		x := sections.LeafAttachedSum{Leaf: p.first + leaf, Calls: uint64(calls)}
 		if n := count[at{leaf, 0}]; n != nil {
 			x.NumberCount = uint64(math.Round(n.time))
 			x.Sum = int64(math.Round(above[at{leaf, 0}].time - below[at{leaf, 0}].time))
@@ -210,10 +210,10 @@ func (v *valuePlaces) columns(out *sections.Class, name string, bySite map[int][
 			continue
 		}
 		for _, leaf := range leaves {
-			x := timing.SiteTotals{FirstTerminal: len(v.site) + leaf, Gap: make([]timing.LogStep, len(sums[leaf])), Duration: make([]timing.LogStep, len(sums[leaf]))}
+			x := timing.SiteTotals{FirstTerminal: len(v.site) + leaf, Gap: make([]timing.LogTime, len(sums[leaf])), Duration: make([]timing.LogTime, len(sums[leaf]))}
 			for rank, sum := range sums[leaf] {
 				below, above := parts(sum)
-				x.Gap[rank], x.Duration[rank] = timing.LogStepOf(below), timing.LogStepOf(above)
+				x.Gap[rank], x.Duration[rank] = timing.LogTimeOf(below), timing.LogTimeOf(above)
 			}
 			cols.Sites = append(cols.Sites, x)
 		}
@@ -226,7 +226,7 @@ var errAttached = errors.New("signatures and attached values differ in number")
 
 // attachments are statistics of the values that plugins and counters attached to calls, by name of the values and
 // number of the calls' site (see skeletons.sites). Refining a class does not change them.
-type attachments map[string][]model.ValueStat
+type attachments map[string][]model.AttachedStat
 
 func (a attachments) merge(o attachments) attachments {
 	for name, list := range o {
@@ -247,16 +247,16 @@ func (a attachments) merge(o attachments) attachments {
 
 // leafAttached takes over the attached values of a single rank's track.
 func (c *class) leafAttached(tr *track.Track) error {
-	if len(tr.Values) == 0 {
+	if len(tr.AttachedStats) == 0 {
 		return nil
 	}
 	of, n := c.shape().sites()
-	c.attached = make(attachments, len(tr.Values))
-	for name, list := range tr.Values {
+	c.attached = make(attachments, len(tr.AttachedStats))
+	for name, list := range tr.AttachedStats {
 		if len(list) != len(of) {
 			return errAttached
 		}
-		sums := make([]model.ValueStat, n)
+		sums := make([]model.AttachedStat, n)
 		for i, s := range list {
 			sums[of[i]].Merge(s)
 		}
@@ -266,14 +266,14 @@ func (c *class) leafAttached(tr *track.Track) error {
 }
 
 // inFile returns the statistics by name and terminal: the first terminal of each site has those of the site.
-func (a attachments) inFile(sh *classShape) map[string][]model.ValueStat {
+func (a attachments) inFile(sh *classShape) map[string][]model.AttachedStat {
 	if len(a) == 0 {
 		return nil
 	}
 	of, _ := sh.sites()
-	m := make(map[string][]model.ValueStat, len(a))
+	m := make(map[string][]model.AttachedStat, len(a))
 	for name, list := range a {
-		out := make([]model.ValueStat, len(of))
+		out := make([]model.AttachedStat, len(of))
 		next := 0
 		for i, n := range of {
 			if n == next {
@@ -293,7 +293,7 @@ func (a *attachments) code(c *wire.Coder, sites int) {
 		c.String(name)
 		list := (*a)[*name]
 		if c.Reader != nil {
-			list = make([]model.ValueStat, sites)
+			list = make([]model.AttachedStat, sites)
 		}
 		for i := range list {
 			if s := &list[i]; !c.Failed() {

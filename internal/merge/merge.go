@@ -32,13 +32,13 @@ import (
 // A fault in some rank's track or message leaves out that rank's subtree and is noted in the state's Problems. An
 // error means that this rank cannot continue.
 func Merge(t Transport, tr *track.Track) (*MergedBlock, error) {
-	s, _, err := MergeThenGather(t, tr, nil)
+	s, _, err := MergeAndPlanGathering(t, tr, nil)
 	return s, err
 }
 
-// MergeThenGather is Merge, followed by preparations to collect the times of calls; see SeriesGathering. trouble is
+// MergeAndPlanGathering is Merge, followed by preparations to collect the times of calls; see SeriesGathering. trouble is
 // the reason for a missing track, if known.
-func MergeThenGather(t Transport, tr *track.Track, trouble error) (*MergedBlock, *SeriesGathering, error) {
+func MergeAndPlanGathering(t Transport, tr *track.Track, trouble error) (*MergedBlock, *SeriesGathering, error) {
 	g := &SeriesGathering{HasOwnTimes: tr != nil && tr.TimeLog != nil}
 	s, err := merge(t, tr, trouble, g)
 	return s, g, err

@@ -91,7 +91,7 @@ func same(t require, b []byte, tracks []*track.Track) {
 			if stack != (c.Site.Caller != nil) || stack && !samePlace(*c.Site.Caller, tr.Sites[around]) {
 				t.Fatalf("rank %d: terminal %d: called from %v", rank, i, c.Site.Caller)
 			}
-			if c.Func.ID != sig.Call || !samePlace(c.Site.WithoutCallers(), tr.Sites[sig.Site]) {
+			if c.Func.ID != sig.FunctionID || !samePlace(c.Site.WithoutCallers(), tr.Sites[sig.Site]) {
 				t.Fatalf("rank %d: terminal %d: %s at %v", rank, i, c.Name(), c.Site)
 			}
 		}
@@ -118,17 +118,17 @@ func same(t require, b []byte, tracks []*track.Track) {
 				}
 				next++
 			}
-			if next != uint64(len(want)) || k.Len(s) != next {
+			if next != uint64(len(want)) || k.CallCount(s) != next {
 				t.Fatalf("rank %d: %d calls, want %d", rank, next, len(want))
 			}
 		}
 		p, err := k.Process()
 		away := func(a, b int64) int64 { return max(a-b, b-a) }
-		if q := tr.Process; err != nil || away(p.SpanNs, q.SpanNs) > trace.RoundingError(p.SpanNs, r.Ranks())+1 ||
-			away(p.StartNs+p.SpanNs, q.StartNs+q.SpanNs) > 5e5 {
+		if q := tr.Process; err != nil || away(p.FirstThreadNs, q.SpanNs) > trace.ProcessRoundingErrorNs(p.FirstThreadNs, r.Ranks())+1 ||
+			away(p.InitWallClockNs+p.FirstThreadNs, q.StartNs+q.SpanNs) > 5e5 {
 			t.Fatalf("rank %d: process %+v, want times %+v, error %v", rank, p, q, err)
 		}
-		if q := tr.Process; p.Host != q.Host || p.PID != 0 || p.End != q.End || p.Threads != q.Threads || p.LostCalls != q.LostCalls {
+		if q := tr.Process; p.Host != q.Host || p.PID != 0 || p.EndState != q.EndState || p.Threads != q.Threads || p.LostCalls != q.LostCalls {
 			t.Fatalf("rank %d: process %+v, want %+v, error %v", rank, p, q, err)
 		}
 	}

@@ -27,7 +27,7 @@ func (s *MergedBlock) encode() []byte {
 	if len(b) < compressFrom {
 		return b
 	}
-	frame, ok := wire.Compress(b[1:], false)
+	frame, ok := wire.CompressZstd(b[1:], false)
 	if !ok {
 		return b
 	}
@@ -35,7 +35,7 @@ func (s *MergedBlock) encode() []byte {
 }
 
 func (s *MergedBlock) appendBody(b []byte) []byte {
-	return wire.AppendCoded(b, func(c *wire.Coder) { s.code(c, nil) })
+	return wire.AppendEncoded(b, func(c *wire.Coder) { s.code(c, nil) })
 }
 
 // code codes the body of a message. When reading, it takes the shapes of classes with known keys from into, the
@@ -107,7 +107,7 @@ func (c *class) append(b []byte) []byte {
 	for i := range c.steps {
 		b = c.steps[i].AppendRuns(b)
 	}
-	return wire.AppendCoded(b, func(x *wire.Coder) { c.codeFurther(x, bounds{}) })
+	return wire.AppendEncoded(b, func(x *wire.Coder) { c.codeFurther(x, bounds{}) })
 }
 
 // bounds limits the numbers in a class that is read, by its shape.
@@ -133,7 +133,7 @@ func decode(msg []byte, into *MergedBlock) (*MergedBlock, error) {
 		if r.Err() != nil {
 			return nil, r.Err()
 		}
-		raw, err := wire.Decompress(r.Remaining(), size)
+		raw, err := wire.DecompressZstd(r.Remaining(), size)
 		if err != nil {
 			return nil, fmt.Errorf("merge message: %w", err)
 		}
@@ -167,7 +167,7 @@ func decodeClass(r *wire.Reader, s, into *MergedBlock) *class {
 	last := int64(s.first) - 1
 	for _, run := range c.ranks.Runs() {
 		end := run.At(run.Count - 1)
-		if run.Start <= last || run.Stride < 0 || !run.Monotonic() || run.Count > 1 && run.Stride == 0 ||
+		if run.Start <= last || run.Stride < 0 || !run.IsOverflowFree() || run.Count > 1 && run.Stride == 0 ||
 			end >= int64(s.first+s.ranks) {
 			r.Fail("ranks of a class out of order")
 			return nil
@@ -178,7 +178,7 @@ func decodeClass(r *wire.Reader, s, into *MergedBlock) *class {
 	for i := range c.counts {
 		c.counts[i] = column.DecodeRuns(r, n)
 		for _, run := range c.counts[i].Runs() {
-			if run.Start < 2 || run.At(run.Count-1) < 2 || !run.Monotonic() {
+			if run.Start < 2 || run.At(run.Count-1) < 2 || !run.IsOverflowFree() {
 				r.Fail("part of a stream is repeated %d times", run.Start)
 				return nil
 			}

@@ -51,7 +51,7 @@ func (c *class) placing(sh *classShape, stream, member int) *placing {
 // placed returns the leaves whose times differ from their terminal's, and the leaves whose first calls took far
 // longer than the rest. mixed are the terminals whose calls may take considerably different times at different
 // leaves, but these times are unknown.
-func (c *class) placed(sh *classShape, times sections.Terminals) (list []sections.LeafTimes, firsts []sections.FirstTimes, mixed []int) {
+func (c *class) placed(sh *classShape, times sections.Terminals) (list []sections.LeafMeanTimes, firsts []sections.FirstCallMeanTimes, mixed []int) {
 	total := c.allTime()
 	known := make(map[int]bool)
 	p := c.placing(sh, 0, 0)
@@ -63,8 +63,8 @@ func (c *class) placed(sh *classShape, times sections.Terminals) (list []section
 				firsts = append(firsts, p.firsts(list)...)
 			}
 		}
-		slices.SortFunc(firsts, func(a, b sections.FirstTimes) int { return a.Leaf - b.Leaf })
-		slices.SortFunc(p.out, func(a, b sections.LeafTimes) int { return a.Leaf - b.Leaf })
+		slices.SortFunc(firsts, func(a, b sections.FirstCallMeanTimes) int { return a.Leaf - b.Leaf })
+		slices.SortFunc(p.out, func(a, b sections.LeafMeanTimes) int { return a.Leaf - b.Leaf })
 		list = p.out
 	}
 	for t := range times.Len() {
@@ -114,7 +114,7 @@ func (c *class) allTime() float64 {
 }
 
 type placing struct {
-	tree       *grammar.Unfolded
+	tree       *grammar.UnfoldedGrammar
 	arrivals   [][]grammar.Arrival
 	byTerminal map[int][]int // by terminal: its leaves in the structure
 	site       []int
@@ -124,7 +124,7 @@ type placing struct {
 	some       bool // the courses may lack the calls of some ranks
 	queries    int
 	first      int // number of the structure's first leaf, as leaves of all threads are numbered in a row
-	out        []sections.LeafTimes
+	out        []sections.LeafMeanTimes
 }
 
 // A callShare is a leaf's share of the calls and times of courses.
@@ -171,14 +171,14 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 		}
 	}
 	gap, duration := times.Gap.Mean(), times.Duration.Mean()
-	away, own := 0.0, make([]sections.LeafTimes, 0, len(leaves))
+	away, own := 0.0, make([]sections.LeafMeanTimes, 0, len(leaves))
 	for _, leaf := range leaves {
 		g, d := gaps[at{leaf, 0}], durations[at{leaf, 0}]
 		if g == nil || d == nil || g.calls == 0 {
 			continue
 		}
-		x := sections.LeafTimes{Leaf: leaf, Gap: g.mean(), Duration: d.mean(), EntryGap: math.NaN()}
-		off := math.Abs(x.Gap-gap)*g.calls + math.Abs(x.Duration-duration)*d.calls
+		x := sections.LeafMeanTimes{Leaf: leaf, MeanGap: g.mean(), MeanDuration: d.mean(), MeanEntryGap: math.NaN()}
+		off := math.Abs(x.MeanGap-gap)*g.calls + math.Abs(x.MeanDuration-duration)*d.calls
 		var entries []float64 // by number of loops minus 1: mean gap before the calls that enter at least as many loops
 		others := g
 		for loops := 1; ; loops++ {
@@ -188,12 +188,12 @@ func (p *placing) terminal(courses []course, times model.Times) bool {
 			}
 			entries = append(entries, e.mean())
 			if miss := math.Abs(e.mean()-others.mean()) * e.calls; miss > little*p.total && miss > unlike*g.time {
-				x.EntryGap, x.OuterEntryGaps = entries[0], entries[1:]
+				x.MeanEntryGap, x.MeanOuterEntryGaps = entries[0], entries[1:]
 				off += miss
 			}
 			others = e
 		}
-		if off > unlike*(gap+duration)*g.calls || x.EntryGap == x.EntryGap {
+		if off > unlike*(gap+duration)*g.calls || x.MeanEntryGap == x.MeanEntryGap {
 			away += off
 			own = append(own, x)
 		}

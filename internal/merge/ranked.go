@@ -13,7 +13,7 @@ import (
 // ranked is the times of each rank of a class, or its sums of attached values, in steps of a percent. Each list is
 // over the ranks in order, nil if it is not kept. The first lists are the gaps and durations of all calls; those of
 // each place follow.
-type ranked [][]timing.LogStep
+type ranked [][]timing.LogTime
 
 // Indices in ranked.
 const (
@@ -40,16 +40,16 @@ func (c *class) rankwise() ranked {
 // rankedOf returns the times of a single rank at its call sites.
 func rankedOf(sites int, of func(site int) (gap, duration uint64)) ranked {
 	list := make(ranked, firstSite, firstSite+2*sites)
-	steps := make([]timing.LogStep, firstSite+2*sites)
+	steps := make([]timing.LogTime, firstSite+2*sites)
 	var all [2]uint64
 	for i := range sites {
 		gap, duration := of(i)
 		all[0], all[1] = all[0]+gap, all[1]+duration
 		at := firstSite + 2*i
-		steps[at], steps[at+1] = timing.LogStepOf(gap), timing.LogStepOf(duration)
+		steps[at], steps[at+1] = timing.LogTimeOf(gap), timing.LogTimeOf(duration)
 		list = append(list, steps[at:at+1:at+1], steps[at+1:at+2:at+2])
 	}
-	steps[allGaps], steps[allDurations] = timing.LogStepOf(all[0]), timing.LogStepOf(all[1])
+	steps[allGaps], steps[allDurations] = timing.LogTimeOf(all[0]), timing.LogTimeOf(all[1])
 	list[allGaps], list[allDurations] = steps[:1:1], steps[1:2:2]
 	return list
 }
@@ -102,7 +102,7 @@ func (r ranked) of(members []int) ranked {
 		if steps == nil {
 			continue
 		}
-		out[i] = make([]timing.LogStep, len(members))
+		out[i] = make([]timing.LogTime, len(members))
 		for at, m := range members {
 			out[i][at] = steps[m]
 		}
@@ -127,16 +127,16 @@ func (r ranked) code(c *wire.Coder, ranks, sites int) ranked {
 				c.Reader.Fail("times of %d ranks in %d bytes", ranks, c.Reader.RemainingLen())
 				return nil
 			}
-			r[i] = make([]timing.LogStep, ranks)
+			r[i] = make([]timing.LogTime, ranks)
 		}
 		last := int64(0)
 		for k, s := range r[i] {
 			step := int64(s)
-			if wire.CodeRelative(c, &step, last); step < 0 || step > timing.MaxLogStep {
+			if wire.CodeRelative(c, &step, last); step < 0 || step > timing.MaxLogTime {
 				c.RefuseIf(true, "time of step %d", step)
 				return nil
 			}
-			last, r[i][k] = step, timing.LogStep(step)
+			last, r[i][k] = step, timing.LogTime(step)
 		}
 	}
 	c.RefuseIf(r[allGaps] == nil || r[allDurations] == nil, "ranks without totals")
@@ -239,7 +239,7 @@ func (u *united) gathered(from func(*class) ranked) ranked {
 		if slices.ContainsFunc(of, func(r ranked) bool { return r[i] == nil }) {
 			continue
 		}
-		out[i] = make([]timing.LogStep, len(u.members))
+		out[i] = make([]timing.LogTime, len(u.members))
 		for at, m := range u.members {
 			out[i][at] = of[m.part][i][m.at]
 		}
@@ -272,7 +272,7 @@ func parts(sum int64) (below, above uint64) {
 func noValues(sites, ranks int) ranked {
 	r := make(ranked, firstSite+2*sites)
 	for i := range r {
-		r[i] = make([]timing.LogStep, ranks)
+		r[i] = make([]timing.LogTime, ranks)
 	}
 	return r
 }

@@ -94,7 +94,7 @@ func sameTotals(t *testing.T, name string, k *trace.Rank, tr *track.Track) {
 	of := make(map[place]*track.Times)
 	var all track.Times
 	for i := range tr.Signatures {
-		p := place{tr.Signatures[i].Call, tr.Sites[tr.Signatures[i].Site].Offset}
+		p := place{tr.Signatures[i].FunctionID, tr.Sites[tr.Signatures[i].Site].Offset}
 		if of[p] == nil {
 			of[p] = new(track.Times)
 		}
@@ -104,11 +104,11 @@ func sameTotals(t *testing.T, name string, k *trace.Rank, tr *track.Track) {
 		}
 	}
 	check := func(what string, total, part trace.BoundedTime, truth model.Stat) {
-		if math.Abs(part.Ns-float64(truth.Sum)) > part.ErrorBound+1 {
-			t.Errorf("%s, rank %d, %s: %.0f ± %.0f, truth %d", name, tr.Rank, what, part.Ns, part.ErrorBound, truth.Sum)
+		if math.Abs(part.Ns-float64(truth.Sum)) > part.ErrorBoundNs+1 {
+			t.Errorf("%s, rank %d, %s: %.0f ± %.0f, truth %d", name, tr.Rank, what, part.Ns, part.ErrorBoundNs, truth.Sum)
 		}
-		if part.ErrorBound > max(0.0102*part.Ns, 0.0102*total.Ns, 10) && (part == total || part.Ns > 0.25*(got.Gap.Ns+got.Duration.Ns)) {
-			t.Errorf("%s, rank %d, %s: known to %.0f of %.0f only, in all %.0f", name, tr.Rank, what, part.ErrorBound, part.Ns, total.Ns)
+		if part.ErrorBoundNs > max(0.0102*part.Ns, 0.0102*total.Ns, 10) && (part == total || part.Ns > 0.25*(got.Gap.Ns+got.Duration.Ns)) {
+			t.Errorf("%s, rank %d, %s: known to %.0f of %.0f only, in all %.0f", name, tr.Rank, what, part.ErrorBoundNs, part.Ns, total.Ns)
 		}
 	}
 	check("all gaps", got.Gap, got.Gap, all.Gap)
@@ -143,24 +143,24 @@ func TestRankValues(t *testing.T) {
 		}
 		want := make(map[key]float64)
 		for _, tr := range tracks {
-			tr.Values = make(map[string][]model.ValueStat)
+			tr.AttachedStats = make(map[string][]model.AttachedStat)
 			for _, value := range []string{"flops", "balance"} {
 				if value == "balance" && tr.Rank%5 == 3 {
 					continue
 				}
-				list := make([]model.ValueStat, len(tr.Signatures))
+				list := make([]model.AttachedStat, len(tr.Signatures))
 				for i := range list {
-					v := int64(1e6 * (tr.Rank + 1) * (1 + int(tr.Signatures[i].Call)%3))
-					if value == "balance" && (tr.Rank+int(tr.Signatures[i].Call))%2 == 0 {
+					v := int64(1e6 * (tr.Rank + 1) * (1 + int(tr.Signatures[i].FunctionID)%3))
+					if value == "balance" && (tr.Rank+int(tr.Signatures[i].FunctionID))%2 == 0 {
 						v = -v
 					}
 					for range tr.Times[i].Duration.Count {
 						list[i].Add(v)
-						want[key{tr.Rank, value, tr.Signatures[i].Call, tr.Sites[tr.Signatures[i].Site].Offset}] += float64(v)
+						want[key{tr.Rank, value, tr.Signatures[i].FunctionID, tr.Sites[tr.Signatures[i].Site].Offset}] += float64(v)
 						want[key{tr.Rank, value, 0, 0}] += float64(v)
 					}
 				}
-				tr.Values[value] = list
+				tr.AttachedStats[value] = list
 			}
 		}
 		r, err := readerOf(file(t, throughTree(t, tracks)))
@@ -186,7 +186,7 @@ func TestRankValues(t *testing.T) {
 				if value == "balance" {
 					slack = v.ErrorBound
 				}
-				if w := want[key{rank, value, 0, 0}]; !v.Known() || math.Abs(v.Sum-w) > slack {
+				if w := want[key{rank, value, 0, 0}]; !v.IsOfRank() || math.Abs(v.Sum-w) > slack {
 					t.Errorf("%s, rank %d, %s: %+v, want %.0f", name, rank, value, v.AttachedSum, w)
 				}
 				for _, s := range v.Sites {
@@ -194,9 +194,9 @@ func TestRankValues(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if w := want[key{rank, value, c.Func.ID, c.Site.Offset}]; s.Known() && math.Abs(s.Sum-w) > s.ErrorBound+1 {
+					if w := want[key{rank, value, c.Func.ID, c.Site.Offset}]; s.IsOfRank() && math.Abs(s.Sum-w) > s.ErrorBound+1 {
 						t.Errorf("%s, rank %d, %s of %s: %+v, want %.0f", name, rank, value, c.Name(), s.AttachedSum, w)
-					} else if s.Known() {
+					} else if s.IsOfRank() {
 						known++
 					}
 				}

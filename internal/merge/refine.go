@@ -178,7 +178,7 @@ func (s *MergedBlock) fileSize(ranks int, list ...*class) int {
 		}
 		c.Classes = append(c.Classes, out)
 	}
-	n, err := sections.EstimateCallBytes(&c)
+	n, err := sections.EstimateEncodedCallBytes(&c)
 	if err != nil {
 		return math.MaxInt
 	}

@@ -95,7 +95,7 @@ func sameCalls(t *testing.T, b []byte, tracks []*track.Track) {
 		if _, ok := next(); ok {
 			t.Fatalf("rank %d: only %d calls", rank, calls)
 		}
-		times, err := k.Times()
+		times, err := k.ClassTimes()
 		if err != nil {
 			t.Fatal(err)
 		}

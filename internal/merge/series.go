@@ -23,10 +23,10 @@ func WriteCallTimes(tr *track.Track, to io.Writer) (int64, error) {
 	}
 	names, sigs := make([]string, len(tr.Signatures)), make([]series.CallIdentity, len(tr.Signatures))
 	for t, s := range tr.Signatures {
-		if c, ok := mpi.ByID(s.Call); ok {
+		if c, ok := mpi.CallByID(s.FunctionID); ok {
 			names[t] = c.Name
 		}
-		sigs[t] = series.CallIdentity{Call: uint64(s.Call), Site: s.Site, Vals: s.Values}
+		sigs[t] = series.CallIdentity{FunctionID: uint64(s.FunctionID), SiteID: s.Site, Vals: s.Values}
 	}
 	of, kinds := series.CallKindsOf(l.Options, l.TicksPerNs, names, sigs)
 	// next returns a function that gives the kinds of a stream's next calls.
@@ -47,12 +47,12 @@ func WriteCallTimes(tr *track.Track, to io.Writer) (int64, error) {
 			return 0, err
 		}
 	}
-	if l.Values != nil {
-		if err := w.WriteNames(l.Names); err != nil {
+	if l.AttachedNumbers != nil {
+		if err := w.WriteAttachedNames(l.AttachedNames); err != nil {
 			return 0, err
 		}
 		for i := range tr.Streams {
-			if err := w.WriteAttached(i, l.Values[i], next(i)); err != nil {
+			if err := w.WriteAttached(i, l.AttachedNumbers[i], next(i)); err != nil {
 				return 0, err
 			}
 		}

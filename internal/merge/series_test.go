@@ -45,7 +45,7 @@ func gathering(t *testing.T, ranks int, program func(r *tracktest.Recorder)) {
 		var wg sync.WaitGroup
 		for i, tp := range merge.LocalTransports(ranks) {
 			wg.Go(func() {
-				s, g, err := merge.MergeThenGather(tp, tracks[i], nil)
+				s, g, err := merge.MergeAndPlanGathering(tp, tracks[i], nil)
 				if err != nil {
 					t.Errorf("rank %d: %v", i, err)
 					return

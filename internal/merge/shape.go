@@ -44,7 +44,7 @@ func (s *classShape) finish() {
 // namesFiles reports whether one of the calls passes the name of a file, uses an open file, or is a call of POSIX.
 func (s *classShape) namesFiles() bool {
 	return slices.ContainsFunc(s.kinds, func(k skeleton) bool {
-		call, ok := mpi.ByID(k.call)
+		call, ok := mpi.CallByID(k.call)
 		return ok && (call.Has(mpi.AttrPosix) || call.UsesOpenFile() || call.Index("filename") >= 0)
 	})
 }
@@ -95,8 +95,8 @@ func key(tr *track.Track) (string, *classShape, []int64) {
 	}
 	for i := range tr.Lanes {
 		l := &tr.Lanes[i]
-		sh.lanes = append(sh.lanes, laneShape{l.Terminal, l.Values, uncounted(l.Steps), len(l.StepValues)})
-		sh.steps += len(l.StepValues) * len(l.Values)
+		sh.lanes = append(sh.lanes, laneShape{l.Terminal, l.ValueIndices, uncounted(l.Steps), len(l.StepValues)})
+		sh.steps += len(l.StepValues) * len(l.ValueIndices)
 	}
 	sh.repeats = len(counts)
 	sh.skeletons = skeletonsOf(tr)
@@ -107,7 +107,7 @@ func key(tr *track.Track) (string, *classShape, []int64) {
 
 // append appends the key of a shape to b.
 func (s *classShape) append(b []byte) []byte {
-	b = s.skeletons.append(wire.AppendCoded(b, func(c *wire.Coder) { grammar.CodeCountedGrammars(c, &s.streams) }))
+	b = s.skeletons.append(wire.AppendEncoded(b, func(c *wire.Coder) { grammar.CodeGrammarList(c, &s.streams) }))
 	b = wire.AppendUvarint(b, uint64(len(s.lanes)))
 	for i := range s.lanes {
 		b = s.lanes[i].append(b)
@@ -192,10 +192,10 @@ func (s *MergedBlock) shapeOf(key string) (*classShape, error) {
 func decodeKey(key string) (*classShape, error) {
 	s := &classShape{}
 	r := wire.NewReader([]byte(key), "class key")
-	if grammar.CodeCountedGrammars(&wire.Coder{Reader: r}, &s.streams); r.Err() != nil {
+	if grammar.CodeGrammarList(&wire.Coder{Reader: r}, &s.streams); r.Err() != nil {
 		return nil, r.Err()
 	}
-	s.repeats = grammar.CountRepeated(s.streams)
+	s.repeats = grammar.CountRepeatedSymbols(s.streams)
 	n, ok := grammar.CountTerminals(s.streams)
 	if !ok {
 		return nil, errOrder
@@ -208,7 +208,7 @@ func decodeKey(key string) (*classShape, error) {
 		}
 		s.lanes = append(s.lanes, l)
 		s.steps += l.kinds * len(l.values)
-		s.repeats += grammar.CountRepeated([]*grammar.Grammar{l.steps})
+		s.repeats += grammar.CountRepeatedSymbols([]*grammar.Grammar{l.steps})
 	}
 	if err := r.Finish(); err != nil {
 		return nil, err
@@ -287,13 +287,13 @@ func (s *skeletons) addKind(n int) {
 
 // skeletonsOf returns the skeletons of a track's signatures.
 func skeletonsOf(tr *track.Track) skeletons {
-	calls := tr.Distinct()
+	calls := tr.AllDistinctCalls()
 	s := skeletons{of: make([]uint32, 0, calls.Len())}
 	for i := range calls.Len() {
 		var k skeleton
 		k.call, k.site, k.width = calls.DescribeCall(i)
-		if k.inner = k.site; len(tr.WithoutStack) > 0 {
-			if inner, ok := tr.WithoutStack[k.site]; ok {
+		if k.inner = k.site; len(tr.SiteWithoutStack) > 0 {
+			if inner, ok := tr.SiteWithoutStack[k.site]; ok {
 				k.inner = inner
 			}
 		}
@@ -382,7 +382,7 @@ func decodeSkeletons(r *wire.Reader, terminals int) skeletons {
 		switch {
 		case len(s.of) == terminals:
 		case what&1 != 0:
-			k := skeleton{call: r.Uint16(), site: r.Uint64()}
+			k := skeleton{call: r.Uvarint16(), site: r.Uint64()}
 			width := r.Int(1 << 31)
 			if k.inner, k.width = k.site, width>>1; width&1 != 0 {
 				k.inner = r.Uint64()

@@ -14,7 +14,7 @@ import (
 func withStacks(tracks []*track.Track) {
 	const outer = 1 << 60
 	for _, t := range tracks {
-		t.CallerSite, t.WithoutStack = make(map[uint64]uint64), make(map[uint64]uint64)
+		t.CallerSite, t.SiteWithoutStack = make(map[uint64]uint64), make(map[uint64]uint64)
 		hashes := slices.Sorted(maps.Keys(t.Sites))
 		for _, h := range hashes {
 			s := t.Sites[h]
@@ -22,7 +22,7 @@ func withStacks(tracks []*track.Track) {
 			around := outer + n%2
 			t.Sites[around] = track.Site{Module: s.Module, BuildID: s.BuildID, Offset: 0x10 + n%2}
 			s.Offset -= 12 * (n % 2)
-			t.Sites[h], t.CallerSite[h], t.WithoutStack[h] = s, around, outer<<1+s.Offset
+			t.Sites[h], t.CallerSite[h], t.SiteWithoutStack[h] = s, around, outer<<1+s.Offset
 		}
 	}
 }

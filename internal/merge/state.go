@@ -81,7 +81,7 @@ func leaf(tr *track.Track, rank, world int) (*MergedBlock, error) {
 	if tr.Rank != rank {
 		return nil, fmt.Errorf("track of rank %d at rank %d", tr.Rank, rank)
 	}
-	if tr.Calls == nil && len(tr.Signatures) != len(tr.Times) {
+	if tr.StoredDistinctCalls == nil && len(tr.Signatures) != len(tr.Times) {
 		return nil, errTimes
 	}
 	calls := uint64(0)
@@ -103,7 +103,7 @@ func leaf(tr *track.Track, rank, world int) (*MergedBlock, error) {
 			return nil, err
 		}
 		for _, step := range l.StepValues {
-			if len(step) != len(l.Values) {
+			if len(step) != len(l.ValueIndices) {
 				return nil, errLanes
 			}
 		}
@@ -126,7 +126,7 @@ func leaf(tr *track.Track, rank, world int) (*MergedBlock, error) {
 	}
 	c.leafSteps(tr)
 	inside := c.leafTimes(tr, rank)
-	tr.Distinct().ReleaseAll()
+	tr.AllDistinctCalls().ReleaseAll()
 	c.leafHists(tr)
 	c.leafCourses(tr)
 	if err := c.leafAttached(tr); err != nil {
@@ -140,11 +140,11 @@ func leaf(tr *track.Track, rank, world int) (*MergedBlock, error) {
 	s.allocs, s.handovers = leafAllocs(tr.Allocs, rank), leafAllocs(tr.Handovers, rank)
 	p := tr.Process
 	if !sh.namesFiles() {
-		p.Folder = ""
+		p.WorkingFolder = ""
 	}
 	s.processes.Append(sections.RoundProcess(model.Process{
-		Host: p.Host, PID: p.PID, End: p.End, LostCalls: p.LostCalls, Threads: p.Threads, Folder: string(signature.FileTemplate([]byte(p.Folder), rank)),
-		StartNs: p.StartNs, SpanNs: p.SpanNs, MPINs: inside, Calls: int64(calls), Asides: asides(p.Asides),
+		Host: p.Host, PID: p.PID, EndState: p.EndState, LostCalls: p.LostCalls, Threads: p.Threads, WorkingFolder: string(signature.FileTemplate([]byte(p.WorkingFolder), rank)),
+		InitWallClockNs: p.StartNs, FirstThreadNs: p.SpanNs, AllThreadsMPINs: inside, Calls: int64(calls), Asides: asides(p.Asides),
 	}, world))
 	return s, nil
 }
@@ -274,7 +274,7 @@ func (s *MergedBlock) Content(meta map[string]string) (*sections.Content, error)
 	}
 	s.processes.WriteFolders(c.Meta)
 	for i, p := range s.Problems {
-		c.Meta[fmt.Sprintf("%s.%d", model.MetaProblem, i)] =
+		c.Meta[fmt.Sprintf("%s.%d", model.MetaProblemPrefix, i)] =
 			fmt.Sprintf("ranks %d to %d: %s", p.FirstRank, p.FirstRank+p.Ranks-1, p.Text)
 	}
 	return c, nil
@@ -300,10 +300,10 @@ func (c *class) inFile() (sections.Class, error) {
 	if err != nil {
 		return sections.Class{}, err
 	}
-	out := sections.Class{Ranks: c.ranks, Streams: shape.streams, Counts: c.counts, Histograms: c.traceHists(), Values: c.attached.inFile(shape)}
+	out := sections.Class{Ranks: c.ranks, Streams: shape.streams, RepetitionCounts: c.counts, Histograms: c.traceHists(), AttachedStats: c.attached.inFile(shape)}
 	c.laneContent(&out, shape)
 	out.Terminals = c.terminals(shape)
-	out.LeafTimes, out.FirstTimes, out.SharedTimes = c.placed(shape, out.Terminals)
+	out.LeafMeanTimes, out.FirstCallMeanTimes, out.TerminalsWithoutLeafTimes = c.placed(shape, out.Terminals)
 	c.rankColumns(&out, shape)
 	c.placeValues(&out, shape)
 	return out, nil
@@ -338,7 +338,7 @@ func (t *fileTerminals) Len() int { return t.sh.terminals() }
 
 func (t *fileTerminals) Describe(n int, to *sections.Terminal) {
 	k := t.sh.skeleton(n)
-	*to = sections.Terminal{Call: k.call, Site: k.site, Values: t.c.values.of(to.Values[:0], &t.room, &t.sh.valueLayout, n, k.width)}
+	*to = sections.Terminal{FunctionID: k.call, Site: k.site, Values: t.c.values.of(to.Values[:0], &t.room, &t.sh.valueLayout, n, k.width)}
 }
 
 // Times returns the times of a terminal; none before the class is finished.
@@ -348,7 +348,7 @@ func (t *fileTerminals) Times(n int) (times model.Times) {
 	}
 	if t.sh.place(n) == n {
 		if s := t.sites[n]; s < len(t.c.totals) {
-			times.DurationTotals, times.GapTotals = t.c.totals[s].duration, t.c.totals[s].gap
+			times.SiteDurationTotals, times.SiteGapTotals = t.c.totals[s].duration, t.c.totals[s].gap
 		}
 	}
 	return times

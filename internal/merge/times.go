@@ -150,7 +150,7 @@ func (c *class) leafTimes(tr *track.Track, rank int) (inside int64) {
 	sh := c.shape()
 	c.times = make([]summary, sh.summaries)
 	sums := make([]struct{ duration, gap uint64 }, n)
-	calls := tr.Distinct()
+	calls := tr.AllDistinctCalls()
 	for i := range of {
 		t := calls.Times(i)
 		inside += int64(t.Duration.Sum)

@@ -28,7 +28,7 @@ func TestStatMessage(t *testing.T) {
 			}
 		}
 		var got model.Stat
-		err := wire.DecodeAll(wire.AppendCoded(nil, func(c *wire.Coder) { codeStat(c, &s) }), "stat", func(c *wire.Coder) { codeStat(c, &got) })
+		err := wire.DecodeAll(wire.AppendEncoded(nil, func(c *wire.Coder) { codeStat(c, &s) }), "stat", func(c *wire.Coder) { codeStat(c, &got) })
 		if err != nil || got != s {
 			t.Fatalf("%+v became %+v: %v", s, got, err)
 		}

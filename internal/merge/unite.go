@@ -35,13 +35,13 @@ func unite(list []*class) *united {
 	u.class = &class{split: true}
 	j := u.class
 	u.ranks(j)
-	t := track.Track{WithoutStack: u.list[0].inner()}
+	t := track.Track{SiteWithoutStack: u.list[0].inner()}
 	for _, b := range u.streams {
 		t.Streams = append(t.Streams, track.Stream{Grammar: b.Grammar()})
 	}
 	for _, from := range u.from[0] {
 		k := u.list[0].skeleton(int(from))
-		t.Signatures = append(t.Signatures, signature.Signature{Call: k.call, Site: k.site, Values: make([]int64, k.width)})
+		t.Signatures = append(t.Signatures, signature.Signature{FunctionID: k.call, Site: k.site, Values: make([]int64, k.width)})
 	}
 	j.setShape(&t)
 	j.values = u.values(j.decoded)

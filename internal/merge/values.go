@@ -26,7 +26,7 @@ type values struct {
 // columns returns all columns. For a single rank it first makes them from the values.
 func (v *values) columns() []column.Column {
 	if v.ones != nil {
-		v.cols, v.ones = column.SingleValues(v.ones), nil
+		v.cols, v.ones = column.ColumnsOfOneValue(v.ones), nil
 	}
 	return v.cols
 }
@@ -81,7 +81,7 @@ func (l *valueLayout) at(terminal, value int) int {
 func single(tr *track.Track, sh *classShape) (values, error) {
 	v := values{nums: newNumberRow(sh.width)}
 	var known column.Numbering
-	calls := tr.Distinct()
+	calls := tr.AllDistinctCalls()
 	var sig signature.Signature
 	for i := range calls.Len() {
 		if err := calls.Fill(i, &sig); err != nil {
@@ -148,7 +148,7 @@ func (v *values) of(list []column.Column, room *[]column.Run, l *valueLayout, te
 	}
 	*room = slices.Grow((*room)[:0], width)[:width]
 	for i := range *room {
-		list = append(list, column.SingleRun(&(*room)[i], v.ones[v.nums.at(l.at(terminal, i))]))
+		list = append(list, column.ColumnOfOneValue(&(*room)[i], v.ones[v.nums.at(l.at(terminal, i))]))
 	}
 	return list
 }
@@ -176,7 +176,7 @@ func (v *values) append(b []byte) []byte {
 			b = wire.AppendVarint(append(b, constant), x)
 			continue
 		}
-		if p, ok := column.PatternOf(&v.cols[i]); ok {
+		if p, ok := column.AffinePatternOf(&v.cols[i]); ok {
 			k := p.Key()
 			if known, ok := patterns[k]; ok && known.uses < maxLike {
 				b = p.AppendScale(wire.AppendUvarint(append(b, like), uint64(known.of)))

@@ -48,7 +48,7 @@ func TestLanesOfSome(t *testing.T) {
 		if i != 3*cells {
 			t.Errorf("rank %d: %d calls", rank, i)
 		}
-		times, err := k.Times()
+		times, err := k.ClassTimes()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestLanesOfSome(t *testing.T) {
 		for _, x := range times {
 			calls += x.Duration.Count
 		}
-		if want := k.Len(0) * ranks; s.Classes() == 1 && calls != want {
+		if want := k.CallCount(0) * ranks; s.Classes() == 1 && calls != want {
 			t.Errorf("times of %d calls, %d were made", calls, want)
 		}
 	}

@@ -34,7 +34,7 @@ func (s *Source) Interpreter(k *trace.Rank) (*CallInterpreter, error) {
 			s.classes[k.Class()] = class
 		}
 	}
-	a := &CallInterpreter{k: k, x: x, blocks: s.o.PerMember, around: s.o.PerMember || s.o.Messages}
+	a := &CallInterpreter{k: k, x: x, blocks: s.o.FindBytesPerMember, around: s.o.FindBytesPerMember || s.o.NumberMessages}
 	a.moves, err = class.Member(k, x)
 	return a, err
 }
@@ -86,7 +86,7 @@ func (a *CallInterpreter) does(list []Act, c *trace.Call, stream int, index uint
 	switch {
 	case !out.is && !in.is || m != nil && m.Pattern == meaning.PatternFile:
 		return list, 0
-	case m == nil || m.Pattern.Collective():
+	case m == nil || m.Pattern.IsCollective():
 		sent = kind(ActCollective, ActCollectiveBegin)
 	case m.Pattern == meaning.PatternOneSided:
 		sent = transferKind(m)
@@ -142,7 +142,7 @@ func RequestsOf(c *trace.Call) iter.Seq2[int, *trace.Value] {
 // is what each start of the request transfers.
 func (a *CallInterpreter) transfers(c *trace.Call, stream int, index uint64) (out, in transfer) {
 	m := meaning.DataMovementOf(c.Name())
-	base := Operation{StartedBy: c.Func, Root: NoRoot, Peer: -1}
+	base := Operation{StartedBy: c.Func, Root: NoRoot, PeerInComm: -1}
 	if v := input(c, "comm"); v != nil {
 		base.Comm = a.x.Comm(v, stream, index)
 	} else if m != nil && m.Pattern == meaning.PatternOneSided {
@@ -157,7 +157,7 @@ func (a *CallInterpreter) transfers(c *trace.Call, stream int, index uint64) (ou
 		in.message(c, m.In)
 	case m.Pattern == meaning.PatternOneSided:
 		out.is = number(c, "target_rank") != mpi.ProcNull
-		out.op.Peer = int(number(c, "target_rank"))
+		out.op.PeerInComm = int(number(c, "target_rank"))
 	default:
 		out.is = true
 	}
@@ -190,7 +190,7 @@ func (x *transfer) message(c *trace.Call, side *meaning.DataSide) {
 	}
 	x.is = true
 	if v := input(c, side.Peer); v != nil {
-		x.op.Peer = int(v.Num)
+		x.op.PeerInComm = int(v.Num)
 		x.is = v.Num != mpi.ProcNull
 	}
 	x.tag = slices.IndexFunc(c.Params, func(p trace.Param) bool { return p.Name() == side.Tag })

@@ -66,7 +66,7 @@ func compile(k *trace.Rank, terminal int) (*call, error) {
 			if x.Partitions != "" {
 				p.partitions = find(x.Partitions)
 			}
-			if x.InPlace {
+			if x.AbsentIfInPlace {
 				p.inPlace = find(x.Buffer)
 			}
 			return operands{find(x.Count), find(x.Type), find(x.Peer), m.IsArrayParam(x.Type)}
@@ -99,7 +99,7 @@ type view struct {
 	stream int
 	index  uint64
 
-	blocks bool // compute also Transfer.ByMember
+	blocks bool // compute also Transfer.BytesByMember
 
 	varies      bool // a value that was used differs between the ranks of the class
 	askedRank   bool // the own rank in a communicator was used
@@ -157,7 +157,7 @@ func (v *view) neighbours(handle int64) (in, out uint64) {
 }
 
 func (v *view) size(handle int64) (n uint64, known bool) {
-	if n, ok := mpi.TypeSize(handle); ok {
+	if n, ok := mpi.PredefinedTypeSize(handle); ok {
 		return uint64(n), true
 	}
 	v.askedHandle = true
@@ -197,7 +197,7 @@ func (c *call) started(get values, v *view) (a Amount) {
 		there.stream, there.index = m.Stream, m.Index
 		get := there.values(m.Call.Terminal)
 		if get(0) == 0 {
-			a.AddTimes(p.byRule(get, &there), 1)
+			a.AddMultiple(p.byRule(get, &there), 1)
 		}
 		v.varies, v.askedRank = v.varies || there.varies, v.askedRank || there.askedRank
 	}
@@ -220,10 +220,10 @@ func (c *call) byRule(get values, v *view) Amount {
 
 // A Transfer is what a call moves in one direction.
 type Transfer struct {
-	TotalBytes   uint64   // bytes of all blocks together
-	PerMember    uint64   // bytes of the block of each member or neighbor, if all blocks have one size
-	ByMember     []uint64 // by member or neighbor: bytes of its block, if blocks have a size each
-	UnknownSizes bool     // the size of some datatype is unknown or impossible; its blocks count 0 bytes
+	TotalBytes      uint64   // bytes of all blocks together
+	BytesPerMember  uint64   // bytes of the block of each member or neighbor, if all blocks have one size
+	BytesByMember   []uint64 // by member or neighbor: bytes of its block, if blocks have a size each
+	HasUnknownSizes bool     // the size of some datatype is unknown or impossible; its blocks count 0 bytes
 }
 
 // maxBytes is more than any message has. Larger sizes count as unknown, so that sums do not overflow.
@@ -235,7 +235,7 @@ func (s *Transfer) add(count int64, size uint64, known bool) uint64 {
 	case count <= 0:
 		return 0
 	case !known || size > 0 && uint64(count) > maxBytes/size:
-		s.UnknownSizes = true
+		s.HasUnknownSizes = true
 		return 0
 	}
 	s.TotalBytes += uint64(count) * size
@@ -245,11 +245,11 @@ func (s *Transfer) add(count int64, size uint64, known bool) uint64 {
 // repeat multiplies the transfer by n.
 func (s *Transfer) repeat(n int64) {
 	if n < 0 || s.TotalBytes > 0 && uint64(n) > maxBytes/s.TotalBytes {
-		s.TotalBytes, s.PerMember, s.UnknownSizes = 0, 0, true
+		s.TotalBytes, s.BytesPerMember, s.HasUnknownSizes = 0, 0, true
 		return
 	}
 	s.TotalBytes *= uint64(n)
-	s.PerMember *= uint64(n)
+	s.BytesPerMember *= uint64(n)
 }
 
 // Transfers is what a call moves in both directions.
@@ -286,23 +286,23 @@ func (c *call) shares(get values, v *view) (a Transfers) {
 		return true
 	}
 	out, in := c.means.Out, c.means.In
-	replaced := c.inPlace >= 0 && signature.SegClassOf(get(c.inPlace)) == signature.SegSpecial && get(c.inPlace+1) == trace.SpecialInPlace
+	replaced := c.inPlace >= 0 && signature.SegClassOf(get(c.inPlace)) == signature.SegClassSpecial && get(c.inPlace+1) == trace.SpecialInPlace
 	if has(out) {
-		if replaced && out.InPlace {
+		if replaced && out.AbsentIfInPlace {
 			a.Out = c.instead(get, v, comm, in, c.in)
 		} else {
 			a.Out = c.share(get, v, comm, blocksOf(c.means, out), c.out)
 		}
 	}
 	if has(in) {
-		if replaced && in.InPlace {
+		if replaced && in.AbsentIfInPlace {
 			a.In = c.instead(get, v, comm, out, c.out)
 		} else {
 			a.In = c.share(get, v, comm, blocksOf(c.means, in), c.in)
 		}
 		if c.status >= 0 {
-			if form := trace.StatusForm(get(c.status)); form == trace.StatusFilled || form == trace.StatusIgnored {
-				if n := get(c.status + signature.StatusCount); n >= 0 {
+			if form := trace.StatusForm(get(c.status)); form == trace.StatusFormFilled || form == trace.StatusFormIgnored {
+				if n := get(c.status + signature.StatusCountPosition); n >= 0 {
 					a.In.TotalBytes = uint64(n)
 				}
 			}
@@ -329,7 +329,7 @@ const (
 
 func blocksOf(m *meaning.DataMovement, x *meaning.DataSide) blocks {
 	switch {
-	case x.OwnElement:
+	case x.IsOwnElementOnly:
 		return ownBlock
 	case m.IsArrayParam(x.Count):
 		return array
@@ -360,7 +360,7 @@ func (c *call) instead(get values, v *view, comm commSize, x *meaning.DataSide, 
 // share returns what a call moves in one direction, with the operands o and this many blocks.
 func (c *call) share(get values, v *view, comm commSize, times blocks, o operands) (s Transfer) {
 	if o.datatype < 0 {
-		s.UnknownSizes = true
+		s.HasUnknownSizes = true
 		return s
 	}
 	if o.peer >= 0 && get(o.peer) == mpi.ProcNull {
@@ -369,12 +369,12 @@ func (c *call) share(get values, v *view, comm commSize, times blocks, o operand
 	switch {
 	case o.count < 0: // a function without a count moves one element
 		size, known := v.size(get(o.datatype))
-		s.PerMember = s.add(1, size, known)
+		s.BytesPerMember = s.add(1, size, known)
 		return s
 	case times == array:
 		n := int(max(0, get(o.count)))
 		if v.blocks {
-			s.ByMember = make([]uint64, n)
+			s.BytesByMember = make([]uint64, n)
 		}
 		for i := range n {
 			at := o.datatype
@@ -383,7 +383,7 @@ func (c *call) share(get values, v *view, comm commSize, times blocks, o operand
 			}
 			size, known := v.size(get(at))
 			if b := s.add(get(o.count+1+i), size, known); v.blocks {
-				s.ByMember[i] = b
+				s.BytesByMember[i] = b
 			}
 		}
 		return s
@@ -397,7 +397,7 @@ func (c *call) share(get values, v *view, comm commSize, times blocks, o operand
 		count += 1 + int(own)
 	}
 	size, known := v.size(get(o.datatype))
-	s.PerMember = s.add(get(count), size, known)
+	s.BytesPerMember = s.add(get(count), size, known)
 	n := uint64(1)
 	switch times {
 	case members:

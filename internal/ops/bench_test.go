@@ -23,7 +23,7 @@ func BenchmarkSource(b *testing.B) {
 	b.ReportAllocs()
 	calls := uint64(0)
 	for b.Loop() {
-		s, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, IgnoreTimes: true, Messages: true})
+		s, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, IgnoreTimes: true, NumberMessages: true})
 		if err != nil {
 			b.Fatal(err)
 		}

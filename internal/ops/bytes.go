@@ -12,14 +12,14 @@ import (
 
 // An Amount is how many bytes calls send and receive.
 type Amount struct {
-	Out uint64 `json:"bytes_out"`
-	In  uint64 `json:"bytes_in"`
+	BytesOut uint64 `json:"bytes_out"`
+	BytesIn  uint64 `json:"bytes_in"`
 }
 
-// AddTimes adds b, n times.
-func (a *Amount) AddTimes(b Amount, n uint64) {
-	a.Out += b.Out * n
-	a.In += b.In * n
+// AddMultiple adds b, n times.
+func (a *Amount) AddMultiple(b Amount, n uint64) {
+	a.BytesOut += b.BytesOut * n
+	a.BytesIn += b.BytesIn * n
 }
 
 // EqualAmounts is a number of calls that move the same amount.
@@ -134,9 +134,9 @@ func (c *ClassAmounts) sameHandles() (bool, error) {
 		}
 		switch {
 		case made.NewType != nil:
-			matters = append(matters, at.MadeValues+trace.NewTypeSize)
+			matters = append(matters, at.NewObjectValues+trace.NewTypeSizePosition)
 		case made.NewComm != nil:
-			matters = append(matters, at.MadeValues+trace.NewCommSize, at.MadeValues+trace.NewCommRemoteSize)
+			matters = append(matters, at.NewObjectValues+trace.NewCommSizePosition, at.NewObjectValues+trace.NewCommRemoteSizePosition)
 		default:
 			return false, nil
 		}
@@ -200,7 +200,7 @@ func (c *ClassAmounts) rank(member int) error {
 		}
 		c.counts = make([]uint64, len(c.calls))
 		for stream := range k.Streams() {
-			for t, n := range k.Counts(stream) {
+			for t, n := range k.TerminalCounts(stream) {
 				c.counts[t] += n
 			}
 		}
@@ -226,7 +226,7 @@ func (c *ClassAmounts) move(t int, m *EqualAmounts) {
 		c.totals[t], c.moved[t] = Amount{}, c.moved[t][:0]
 		return
 	}
-	c.totals[t].AddTimes(m.PerCall, m.Calls)
+	c.totals[t].AddMultiple(m.PerCall, m.Calls)
 	c.moved[t] = append(c.moved[t], *m)
 }
 
@@ -367,7 +367,7 @@ func (w *evaluator) total(t int) error {
 		pieces := 0
 		for stream := range list {
 			for _, p := range list[stream] {
-				at := view{stream: stream, index: p.Position}
+				at := view{stream: stream, index: p.ExampleIndex}
 				b := w.amount(t, &at)
 				c.move(t, &EqualAmounts{b, p.Count})
 				v.varies, v.askedRank = v.varies || at.varies, v.askedRank || at.askedRank

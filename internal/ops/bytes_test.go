@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	local  = int64(trace.FirstLocal)
+	local  = int64(trace.FirstCreatedHandle)
 	double = 0x214
 	world  = tracktest.World
 	heap   = 1
@@ -56,9 +56,9 @@ func moved(t *testing.T, r *trace.Reader, c *ops.ClassAmounts, k *trace.Rank) ma
 			}
 			for _, of := range list {
 				s := m.Amounts(of.Call.Terminal, of.Stream, of.Index, false)
-				if a := (ops.Amount{Out: s.Out.TotalBytes, In: s.In.TotalBytes}); a != (ops.Amount{}) {
+				if a := (ops.Amount{BytesOut: s.Out.TotalBytes, BytesIn: s.In.TotalBytes}); a != (ops.Amount{}) {
 					sum := sums[c.Terminal]
-					sum.AddTimes(a, 1)
+					sum.AddMultiple(a, 1)
 					sums[c.Terminal] = sum
 				}
 			}
@@ -159,10 +159,10 @@ func TestDistributedGraph(t *testing.T) {
 		if err := c.EachRank(func(member int, _ []uint64, totals []ops.Amount) error {
 			var sum ops.Amount
 			for _, a := range totals {
-				sum.AddTimes(a, 1)
+				sum.AddMultiple(a, 1)
 			}
 			rank := uint64(members[member])
-			if want := (ops.Amount{Out: 8 * (n - 1 - rank), In: 8 * rank}); sum != want {
+			if want := (ops.Amount{BytesOut: 8 * (n - 1 - rank), BytesIn: 8 * rank}); sum != want {
 				t.Errorf("rank %d: %+v, want %+v", rank, sum, want)
 			}
 			return nil
@@ -220,7 +220,7 @@ func TestAgainstExpansion(t *testing.T) {
 					}
 					length := uint64(0)
 					for stream := range k.Streams() {
-						length += k.Len(stream)
+						length += k.CallCount(stream)
 					}
 					if calls != length {
 						t.Errorf("%s: %d calls, want %d", name, calls, length)
@@ -258,7 +258,7 @@ func TestAmounts(t *testing.T) {
 					return err
 				}
 				s := sum[call.Name()]
-				s.AddTimes(a, 1)
+				s.AddMultiple(a, 1)
 				if sum[call.Name()] = s; s == (ops.Amount{}) {
 					delete(sum, call.Name())
 				}
@@ -270,13 +270,13 @@ func TestAmounts(t *testing.T) {
 		}
 	}
 	want := map[string]ops.Amount{
-		"MPI_Bcast":     {Out: 2 * 80, In: 2 * 3 * 80},
-		"MPI_Gather":    {Out: 2*4*24 + 2*4*56, In: 2*4*24 + 2*4*56},
-		"MPI_Scatter":   {Out: 2 * 4 * 56, In: 2 * 4 * 56},
-		"MPI_Reduce":    {Out: 2 * 4 * 40, In: 2 * 40},
-		"MPI_Alltoall":  {Out: 4 * 4 * 40, In: 4 * 4 * 40},
-		"MPI_Allgather": {Out: 8 * (1 + 2 + 3 + 4), In: 4 * 4 * 16},
-		"MPI_Recv":      {In: 8 * (0 + 1 + 2 + 3)},
+		"MPI_Bcast":     {BytesOut: 2 * 80, BytesIn: 2 * 3 * 80},
+		"MPI_Gather":    {BytesOut: 2*4*24 + 2*4*56, BytesIn: 2*4*24 + 2*4*56},
+		"MPI_Scatter":   {BytesOut: 2 * 4 * 56, BytesIn: 2 * 4 * 56},
+		"MPI_Reduce":    {BytesOut: 2 * 4 * 40, BytesIn: 2 * 40},
+		"MPI_Alltoall":  {BytesOut: 4 * 4 * 40, BytesIn: 4 * 4 * 40},
+		"MPI_Allgather": {BytesOut: 8 * (1 + 2 + 3 + 4), BytesIn: 4 * 4 * 16},
+		"MPI_Recv":      {BytesIn: 8 * (0 + 1 + 2 + 3)},
 	}
 	if d := cmp.Diff(want, sum); d != "" {
 		t.Error(d)

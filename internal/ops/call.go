@@ -32,13 +32,13 @@ import (
 // terminal.
 type Call struct {
 	*trace.Call
-	Start, End int64                 // ns since the first call of any rank
-	TimeKind   trace.SampleKind      // accuracy of Start and End
-	Timing     trace.Timing          // times of the call and the gap before it
-	Acts       []Act                 // in the order in which they happened
-	Meeting    Meeting               // set for a collective call, even if it failed or never returned
-	Place      int                   // index of the call site in Source.Places
-	Values     []trace.AttachedValue // attached values, if Options ask for them
+	StartNs, EndNs int64                 // ns since the first call of any rank
+	TimeKind       trace.SampleKind      // accuracy of Start and End
+	Timing         trace.Timing          // times of the call and the gap before it
+	Acts           []Act                 // in the order in which they happened
+	Meeting        Meeting               // set for a collective call, even if it failed or never returned
+	SiteIndex      int                   // index of the call site in Source.Sites
+	Values         []trace.AttachedValue // attached values, if Options ask for them
 }
 
 // An Act is one operation or completion in a call.
@@ -59,8 +59,8 @@ const (
 	ActRecv
 	ActRecvBegin // a receive is posted; Peer, Tag and ReceivedBytes are its arguments
 	ActRecvEnd
-	ActTested    // a test found the operation incomplete
-	ActCancelled // the operation ended without a message
+	ActTestedIncomplete // a test found the operation incomplete
+	ActCancelled        // the operation ended without a message
 	ActCollective
 	ActCollectiveBegin
 	ActCollectiveEnd
@@ -70,16 +70,16 @@ const (
 	ActWindowFreed
 	ActPut
 	ActGet
-	ActAtomic       // a one-sided operation that combines values; it transfers both ways if ReceivedBytes is not 0
-	ActTransferEnd  // end of an ActPut, ActGet or ActAtomic, in a call that synchronises the window
-	ActTransferDone // end of a one-sided operation with a request
-	ActFence
-	ActLock   // lock of Peer's memory, or of all members' if Peer is AllMembers
-	ActUnlock // unlock, as for ActLock
-	ActPost   // exposes memory to Group; ActStart begins access to that of Group, ActComplete ends the access, ActWait the exposure
-	ActStart
-	ActComplete
-	ActWait
+	ActAtomic          // a one-sided operation that combines values; it transfers both ways if ReceivedBytes is not 0
+	ActRMAEndBySync    // end of an ActPut, ActGet or ActAtomic, in a call that synchronises the window
+	ActRMAEndByRequest // end of a one-sided operation with a request
+	ActWinFence
+	ActWinLock   // lock of Peer's memory, or of all members' if Peer is AllMembers
+	ActWinUnlock // unlock, as for ActLock
+	ActWinPost   // exposes memory to Group; ActStart begins access to that of Group, ActComplete ends the access, ActWait the exposure
+	ActWinStart
+	ActWinComplete
+	ActWinWait
 	ActFileOpened
 	ActFileClosed
 	ActFileSought
@@ -99,7 +99,7 @@ const (
 // AllMembers in place of a Peer means all members of the communicator.
 const AllMembers = -2
 
-// Values of Operation.Root that are not ranks.
+// Values of Operation.RootWorldRank that are not ranks.
 const (
 	NoRoot       = -1 // the collective has no root
 	RootSelf     = -2 // on an intercommunicator: this process
@@ -111,29 +111,29 @@ type Operation struct {
 	ID                       uint64          // number of the operation among those of the rank that have a request, from 1; else 0
 	StartedBy                *trace.Function // the function that began it, or that made the persistent request
 	Comm                     *handles.Comm
-	Peer                     int   // rank in Comm, or in the remote group of an intercommunicator
+	PeerInComm               int   // rank in Comm, or in the remote group of an intercommunicator
 	Tag                      int64 // tag of a message
 	Root                     int   // root of a collective, as a rank like Peer; else NoRoot, RootSelf or RootThisSide
 	SentBytes, ReceivedBytes uint64
-	Message                  uint64                 // a message's number, equal at both ends; 0: not numbered
+	MessageNumber            uint64                 // a message's number, equal at both ends; 0: not numbered
 	ChannelIndex             uint64                 // index of the message in its channel, from 1; 0 without Message
 	RequestedBytes           uint64                 // of a file operation: bytes asked for
 	PerMember                *Transfers             // bytes sent to and received from each member, if Options ask for that
 	Neighbours               *handles.Neighbourhood // of a neighbourhood collective, with PerMember or Messages; nil: unknown
 	Window                   *Window
-	Group                    []int // of ActPost, ActStart, ActComplete and ActWait: world ranks
+	GroupWorldRanks          []int // of ActPost, ActStart, ActComplete and ActWait: world ranks
 	File                     *File
 	Call                     *trace.Call // of ActFileOpened, ActFileSought, ActFileViewed, ActLock: the call
 }
 
-// Exclusive reports whether the lock of an ActLock is exclusive.
-func (o *Operation) Exclusive() bool {
+// IsExclusiveLock reports whether the lock of an ActLock is exclusive.
+func (o *Operation) IsExclusiveLock() bool {
 	p := o.Call.Param("lock_type")
 	return p != nil && p.In.Num == mpi.LockExclusive
 }
 
-// World returns the world rank of Peer; -1 if unknown.
-func (o *Operation) World() int { return o.Comm.PeerWorldRank(o.Peer) }
+// PeerWorldRank returns the world rank of Peer; -1 if unknown.
+func (o *Operation) PeerWorldRank() int { return o.Comm.PeerWorldRank(o.PeerInComm) }
 
 // A Window is an MPI window. All of its ranks share one Window.
 type Window struct {
@@ -142,7 +142,7 @@ type Window struct {
 	Comm   *handles.Comm
 	Name   string // the first name that a rank set; "" if none did
 
-	Ordinal int // the number of windows and files that the communicator's ranks had made before
+	OrdinalInComm int // the number of windows and files that the communicator's ranks had made before
 }
 
 // String returns a display name of the window.
@@ -159,7 +159,7 @@ type File struct {
 	Name   string
 	Comm   *handles.Comm
 
-	Ordinal int // the number of windows and files that the communicator's ranks had made before
+	OrdinalInComm int // the number of windows and files that the communicator's ranks had made before
 }
 
 // A Sink receives calls, rank by rank. Those of a thread come in order: Enter when a call began, Leave when it had
@@ -181,12 +181,12 @@ func (NopSink) End(*trace.Rank) error   { return nil }
 
 var kindNames = [...]string{
 	ActSend: "send", ActSendBegin: "send begin", ActSendEnd: "send end", ActRecv: "receive", ActRecvBegin: "receive begin", ActRecvEnd: "receive end",
-	ActTested: "tested", ActCancelled: "cancelled", ActCollective: "collective", ActCollectiveBegin: "collective begin", ActCollectiveEnd: "collective end",
+	ActTestedIncomplete: "tested", ActCancelled: "cancelled", ActCollective: "collective", ActCollectiveBegin: "collective begin", ActCollectiveEnd: "collective end",
 	ActCommMade: "communicator made", ActCommFreed: "communicator freed", ActWindowMade: "window made", ActWindowFreed: "window freed",
-	ActPut: "put", ActGet: "get", ActAtomic: "atomic", ActTransferEnd: "transfer end", ActTransferDone: "transfer done", ActFence: "fence",
-	ActLock: "lock", ActUnlock: "unlock", ActFileOpened: "file opened", ActFileClosed: "file closed", ActFileSought: "seek", ActFileDeleted: "file deleted",
+	ActPut: "put", ActGet: "get", ActAtomic: "atomic", ActRMAEndBySync: "transfer end", ActRMAEndByRequest: "transfer done", ActWinFence: "fence",
+	ActWinLock: "lock", ActWinUnlock: "unlock", ActFileOpened: "file opened", ActFileClosed: "file closed", ActFileSought: "seek", ActFileDeleted: "file deleted",
 	ActRead: "read", ActReadBegin: "read begin", ActReadEnd: "read end", ActWrite: "write", ActWriteBegin: "write begin", ActWriteEnd: "write end",
-	ActProbed: "probed", ActNeverCompleted: "awaited", ActPost: "post", ActStart: "start", ActComplete: "complete", ActWait: "posted", ActFileViewed: "view", ActFileSynced: "sync",
+	ActProbed: "probed", ActNeverCompleted: "awaited", ActWinPost: "post", ActWinStart: "start", ActWinComplete: "complete", ActWinWait: "posted", ActFileViewed: "view", ActFileSynced: "sync",
 }
 
 func (k ActKind) String() string { return kindNames[k] }
@@ -199,8 +199,8 @@ func (l Losses) Add(name string, n uint64) { l[name] += n }
 
 // A Loss is one name with its count.
 type Loss struct {
-	What  string `json:"what"`
-	Count uint64 `json:"count"`
+	Reason string `json:"what"`
+	Count  uint64 `json:"count"`
 }
 
 // List returns the losses, the most frequent first.

@@ -50,13 +50,13 @@ func seeks(p *process, _ *thread, _ *plan, c *Call) {
 }
 
 func views(p *process, _ *thread, _ *plan, c *Call) {
-	if op, ok := p.file(c); ok && p.s.o.FineSync {
+	if op, ok := p.file(c); ok && p.s.o.PassFineSync {
 		c.add(ActFileViewed, &op)
 	}
 }
 
 func syncs(p *process, _ *thread, _ *plan, c *Call) {
-	if op, ok := p.file(c); ok && p.s.o.FineSync {
+	if op, ok := p.file(c); ok && p.s.o.PassFineSync {
 		c.add(ActFileSynced, &op)
 	}
 }

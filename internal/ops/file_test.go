@@ -30,9 +30,9 @@ func (s *sought) Leave(c *ops.Call) error {
 func TestSeeks(t *testing.T) {
 	const many = 1000
 	r := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
-		r.Call("MPI_File_open", 1, tracktest.World, r.String("data"), 9, 1, trace.FirstLocal)
+		r.Call("MPI_File_open", 1, tracktest.World, r.String("data"), 9, 1, trace.FirstCreatedHandle)
 		for i := range int64(many) {
-			r.LaneOn(0, "MPI_File_seek", 2, []int{2}, 0, trace.FirstLocal, 8*i, 600)
+			r.LaneOn(0, "MPI_File_seek", 2, []int{2}, 0, trace.FirstCreatedHandle, 8*i, 600)
 		}
 	})
 	s, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime})

@@ -5,7 +5,7 @@ type Follower struct {
 	p    *process
 	sink Sink
 	next *thread // thread of the next call; nil: no call remains
-	at   int64   // begin of the next call in ns, as Call.Start
+	at   int64   // begin of the next call in ns, as Call.StartNs
 }
 
 // Follow returns a Follower of a rank. It returns nil if the rank left no track.
@@ -33,7 +33,7 @@ func (s *Source) Follow(rank int, sink Sink) (*Follower, error) {
 	return f, nil
 }
 
-// AdvanceTo passes to the sink the calls that begin before ns, a time as in Call.Start.
+// AdvanceTo passes to the sink the calls that begin before ns, a time as in Call.StartNs.
 func (f *Follower) AdvanceTo(ns int64) error {
 	for f.next != nil && f.at < ns {
 		if err := f.p.step(f.next, f.sink); err != nil {

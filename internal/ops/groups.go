@@ -59,7 +59,7 @@ func (p *process) groupOf(base string, c *Call) (list []int, ok bool) {
 			comm = f.Comm
 		}
 	default:
-		return handles.DeriveGroup(handles.ArgumentsOf(c.Call), func(name string) ([]int, bool) { return p.group(c, name) })
+		return handles.DeriveGroup(handles.InputArgumentsOf(c.Call), func(name string) ([]int, bool) { return p.group(c, name) })
 	}
 	if comm == nil {
 		return nil, false
@@ -76,19 +76,19 @@ func opensToGroup(p *process, _ *thread, _ *plan, c *Call) {
 		return
 	}
 	list, ok := p.group(c, "group")
-	kind, epoch := ActStart, &w.started
+	kind, epoch := ActWinStart, &w.started
 	if BaseName(c.Func) == "Win_post" {
-		kind, epoch = ActPost, &w.posted
+		kind, epoch = ActWinPost, &w.posted
 	}
 	*epoch = nil
-	if !p.s.o.FineSync || !ok || slices.Contains(list, -1) {
+	if !p.s.o.PassFineSync || !ok || slices.Contains(list, -1) {
 		p.lose(lostGroup, 1)
 		return
 	}
-	if op.Group = list; list == nil {
-		op.Group = []int{}
+	if op.GroupWorldRanks = list; list == nil {
+		op.GroupWorldRanks = []int{}
 	}
-	*epoch = op.Group
+	*epoch = op.GroupWorldRanks
 	c.add(kind, &op)
 }
 
@@ -99,8 +99,8 @@ func completesGroup(p *process, _ *thread, _ *plan, c *Call) {
 		return
 	}
 	w.complete(c, AllMembers)
-	if op.Group = w.started; op.Group != nil {
-		c.add(ActComplete, &op)
+	if op.GroupWorldRanks = w.started; op.GroupWorldRanks != nil {
+		c.add(ActWinComplete, &op)
 	}
 	w.started = nil
 }
@@ -111,8 +111,8 @@ func waitsForGroup(p *process, _ *thread, _ *plan, c *Call) {
 	if flag := c.Param("flag"); w == nil || flag != nil && flag.Out.Num == 0 {
 		return
 	}
-	if op.Group = w.posted; op.Group != nil {
-		c.add(ActWait, &op)
+	if op.GroupWorldRanks = w.posted; op.GroupWorldRanks != nil {
+		c.add(ActWinWait, &op)
 	} else {
 		p.lose(lostGroup, 1)
 	}

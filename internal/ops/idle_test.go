@@ -39,7 +39,7 @@ func TestIdle(t *testing.T) {
 	}
 	all, losses := told(t, r, everything)
 	o, calls := everything, uint64(0)
-	o.IsIdle, o.Progress = idle, func(n uint64) { calls += n }
+	o.IsIdle, o.AddProgress = idle, func(n uint64) { calls += n }
 	some, fewer := told(t, r, o)
 	if diff := cmp.Diff(all.acts, some.acts) + cmp.Diff(all.sent, some.sent) + cmp.Diff(losses, fewer); diff != "" {
 		t.Error(diff)

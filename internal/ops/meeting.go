@@ -9,29 +9,29 @@ import (
 // A Meeting is a rank's part in a collective call. All members of a communicator make the same collective calls in
 // the same order, and so do all members that share a window or a file. Failed calls count, too.
 type Meeting struct {
-	Comm    *handles.Comm // nil: not all members of a communicator have to make the call, or they are unknown
-	Window  *Window       // window on which the call is collective; nil: the call is on the communicator itself
-	File    *File
-	OwnRank int    // the rank's own number in Comm; -1: unknown
-	Ordinal uint64 // number of the rank's earlier calls with the same CallOrder
+	Comm        *handles.Comm // nil: not all members of a communicator have to make the call, or they are unknown
+	Window      *Window       // window on which the call is collective; nil: the call is on the communicator itself
+	File        *File
+	OwnCommRank int    // the rank's own number in Comm; -1: unknown
+	Ordinal     uint64 // number of the rank's earlier calls with the same CallOrder
 }
 
-// A CallOrder identifies a sequence of collective calls that its members make in the same order: those on a
+// A CollectiveSequence identifies a sequence of collective calls that its members make in the same order: those on a
 // communicator, window or file.
-type CallOrder struct {
-	Comm   int // handles.Comm.ID of the communicator
-	Object int // 0: the communicator itself; 2·Ordinal + 1 of a window; 2·Ordinal + 2 of a file
+type CollectiveSequence struct {
+	CommKey    int // handles.Comm.ID of the communicator
+	ObjectCode int // 0: the communicator itself; 2·Ordinal + 1 of a window; 2·Ordinal + 2 of a file
 }
 
-// CallOrder returns the sequence that a meeting belongs to.
-func (m *Meeting) CallOrder() CallOrder {
+// CollectiveSequence returns the sequence that a meeting belongs to.
+func (m *Meeting) CollectiveSequence() CollectiveSequence {
 	switch {
 	case m.Window != nil:
-		return CallOrder{m.Comm.ID(), 2*m.Window.Ordinal + 1}
+		return CollectiveSequence{m.Comm.ID(), 2*m.Window.OrdinalInComm + 1}
 	case m.File != nil:
-		return CallOrder{m.Comm.ID(), 2*m.File.Ordinal + 2}
+		return CollectiveSequence{m.Comm.ID(), 2*m.File.OrdinalInComm + 2}
 	}
-	return CallOrder{m.Comm.ID(), 0}
+	return CollectiveSequence{m.Comm.ID(), 0}
 }
 
 // meetsOn returns the index of the parameter that determines the members of a call: a communicator, window or file.
@@ -54,9 +54,9 @@ func meetsOn(c *trace.Call) int {
 	return on
 }
 
-// CommOfAll returns the communicator whose members must all make the call at a position; nil if it is not collective, or
+// CollectiveComm returns the communicator whose members must all make the call at a position; nil if it is not collective, or
 // unknown.
-func (a *CallInterpreter) CommOfAll(c *trace.Call, stream int, index uint64) *handles.Comm {
+func (a *CallInterpreter) CollectiveComm(c *trace.Call, stream int, index uint64) *handles.Comm {
 	if meetsOn(c) < 0 {
 		return nil
 	}
@@ -85,12 +85,12 @@ func (p *process) meets(q *plan, c *Call) {
 	if m.Comm != p.own.of {
 		p.own.of, p.own.rank = m.Comm, m.Comm.RankOf(p.k.Number())
 	}
-	m.OwnRank = p.own.rank
+	m.OwnCommRank = p.own.rank
 	n := q.count
 	if n == nil {
-		if n = p.met[m.CallOrder()]; n == nil {
+		if n = p.met[m.CollectiveSequence()]; n == nil {
 			n = new(uint64)
-			p.met[m.CallOrder()] = n
+			p.met[m.CollectiveSequence()] = n
 		}
 		if m.Window == nil && m.File == nil {
 			q.count = n
@@ -120,7 +120,7 @@ func CollectiveCallsOn(comm *handles.Comm, k *trace.Rank, x *handles.Rank) (*tra
 			continue
 		}
 		for i, piece := range x.GroupOccurrences(0, c) {
-			is := x.CommOf(c, 0, piece.Position) == comm
+			is := x.CommOf(c, 0, piece.ExampleIndex) == comm
 			if i > 0 && is != wanted[t] {
 				return nil, nil
 			}

@@ -13,7 +13,7 @@ func messages(p *process, _ *thread, q *plan, c *Call) {
 	if q.out.is {
 		op := q.out.operation(c.Call)
 		if kind := ActSend; p.known(&op) {
-			p.number(&op, p.k.Number(), op.World(), false)
+			p.number(&op, p.k.Number(), op.PeerWorldRank(), false)
 			if begins {
 				kind, op.ID = ActSendBegin, p.nextID()
 			}
@@ -26,7 +26,7 @@ func messages(p *process, _ *thread, q *plan, c *Call) {
 	op := q.in.operation(c.Call)
 	if v := input(c.Call, "message"); v != nil {
 		m := p.messages[v.Num]
-		op.Comm, op.Message, op.ChannelIndex = m.comm, m.number, m.nth
+		op.Comm, op.MessageNumber, op.ChannelIndex = m.comm, m.number, m.nth
 	}
 	if !p.known(&op) {
 		return
@@ -45,12 +45,12 @@ func messages(p *process, _ *thread, q *plan, c *Call) {
 // A ReceiveSelection is the message that a receive or probe asks for.
 type ReceiveSelection struct {
 	Source, Tag *trace.Param // parameters of the call
-	Wildcard    bool         // source or tag is a wildcard, such as MPI_ANY_TAG
+	HasWildcard bool         // source or tag is a wildcard, such as MPI_ANY_TAG
 }
 
 // ReceiveSelectionOf returns the message that a call asks for; false if it asks for none, or gets it by a message handle.
 func ReceiveSelectionOf(c *trace.Call) (r ReceiveSelection, ok bool) {
-	def, _ := mpi.ByID(c.Func.ID)
+	def, _ := mpi.CallByID(c.Func.ID)
 	w := meaning.WaitBehaviourOf(def)
 	if w.Source == "" || w.Tag == "" {
 		return r, false
@@ -59,7 +59,7 @@ func ReceiveSelectionOf(c *trace.Call) (r ReceiveSelection, ok bool) {
 	if r.Source == nil || r.Tag == nil || r.Source.In.Type != trace.TypeInt || r.Tag.In.Type != trace.TypeInt {
 		return r, false
 	}
-	r.Wildcard = meaning.IsWildcard(r.Source.In.Num, r.Tag.In.Num)
+	r.HasWildcard = meaning.IsWildcard(r.Source.In.Num, r.Tag.In.Num)
 	return r, true
 }
 
@@ -76,42 +76,42 @@ func probes(p *process, _ *thread, _ *plan, c *Call) {
 	if m != nil && !takes {
 		return
 	}
-	op := Operation{StartedBy: c.Func, Comm: p.comm(c), Peer: -1, Root: NoRoot}
+	op := Operation{StartedBy: c.Func, Comm: p.comm(c), PeerInComm: -1, Root: NoRoot}
 	known := false
 	if s := scalarStatus(c.Call); s != nil && op.Comm != nil {
 		found := *s
 		found.Cancelled = false // MPICH's probes leave that field unchanged
-		known = op.took(&found) && op.Peer >= 0
+		known = op.took(&found) && op.PeerInComm >= 0
 	}
-	if known && p.s.o.Messages {
-		from, to := op.World(), p.k.Number()
+	if known && p.s.o.NumberMessages {
+		from, to := op.PeerWorldRank(), p.k.Number()
 		if takes {
 			p.number(&op, from, to, true)
 		} else {
 			by := op.Channel(from, to)
 			op.ChannelIndex = *p.got.of(by) + 1 // the next receive gets this message
-			op.Message = by.HashMessage(op.ChannelIndex)
+			op.MessageNumber = by.HashMessage(op.ChannelIndex)
 		}
-		if p.s.o.FineSync {
+		if p.s.o.PassFineSync {
 			c.add(ActProbed, &op)
 		}
 	}
 	if takes {
-		p.messages[m.Out.Num] = matched{op.Comm, op.Message, op.ChannelIndex}
+		p.messages[m.Out.Num] = matched{op.Comm, op.MessageNumber, op.ChannelIndex}
 	}
 }
 
 // took sets the peer, tag and size of a received message's operation from the status; false if no message was received.
 func (op *Operation) took(s *trace.StatusValue) bool {
-	if s == nil || s.Form != trace.StatusFilled && s.Form != trace.StatusIgnored {
+	if s == nil || s.Form != trace.StatusFormFilled && s.Form != trace.StatusFormIgnored {
 		return true
 	}
 	if s.Source == mpi.ProcNull || s.Cancelled {
 		return false
 	}
-	op.Peer, op.Tag = int(s.Source), s.Tag
-	if s.Count >= 0 {
-		op.ReceivedBytes = uint64(s.Count)
+	op.PeerInComm, op.Tag = int(s.Source), s.Tag
+	if s.ReceivedBytes >= 0 {
+		op.ReceivedBytes = uint64(s.ReceivedBytes)
 	}
 	return true
 }
@@ -121,18 +121,18 @@ func (p *process) received(op *Operation, s *trace.StatusValue) bool {
 	if !op.took(s) {
 		return false
 	}
-	if op.Peer < 0 {
+	if op.PeerInComm < 0 {
 		p.lose(lostSource, 1)
 		return false
 	}
-	p.number(op, op.World(), p.k.Number(), true)
+	p.number(op, op.PeerWorldRank(), p.k.Number(), true)
 	return true
 }
 
 // posted numbers the message that a receive is to get, unless it has a wildcard.
 func (p *process) posted(op *Operation) {
-	if op.Peer >= 0 && op.Tag >= 0 {
-		p.number(op, op.World(), p.k.Number(), true)
+	if op.PeerInComm >= 0 && op.Tag >= 0 {
+		p.number(op, op.PeerWorldRank(), p.k.Number(), true)
 	}
 }
 
@@ -161,9 +161,9 @@ func (p *process) comm(c *Call) *handles.Comm {
 
 // A Channel carries messages in order: the k-th one sent is the k-th one received.
 type Channel struct {
-	Comm     int // handles.Comm.ChannelID of the communicator
-	From, To int // world ranks of sender and receiver
-	Tag      int64
+	Comm                       int // handles.Comm.ChannelID of the communicator
+	FromWorldRank, ToWorldRank int // world ranks of sender and receiver
+	Tag                        int64
 }
 
 // Channel returns the channel of a message.
@@ -175,7 +175,7 @@ func (o *Operation) Channel(from, to int) Channel {
 // channel is the n-th that is received there, in the order in which receives were posted.
 // A receive with a wildcard is numbered when it is known what it got.
 func (p *process) number(op *Operation, from, to int, receiving bool) {
-	if !p.s.o.Messages || op.Message != 0 {
+	if !p.s.o.NumberMessages || op.MessageNumber != 0 {
 		return
 	}
 	by := op.Channel(from, to)
@@ -186,7 +186,7 @@ func (p *process) number(op *Operation, from, to int, receiving bool) {
 	n := counts.of(by)
 	*n++
 	op.ChannelIndex = *n
-	op.Message = by.HashMessage(op.ChannelIndex)
+	op.MessageNumber = by.HashMessage(op.ChannelIndex)
 }
 
 // counts is the number of messages on each channel.
@@ -200,7 +200,7 @@ type counts struct {
 
 // of returns a pointer to the number of messages on a channel so far.
 func (x *counts) of(by Channel) *uint64 {
-	last := &x.recent[uint64(by.From^by.To^int(by.Tag))%uint64(len(x.recent))]
+	last := &x.recent[uint64(by.FromWorldRank^by.ToWorldRank^int(by.Tag))%uint64(len(x.recent))]
 	if last.n == nil || last.Channel != by {
 		n := x.all[by]
 		if n == nil {
@@ -216,7 +216,7 @@ func (x *counts) of(by Channel) *uint64 {
 // a collision is about k²/2⁶⁴.
 func (c Channel) HashMessage(n uint64) uint64 {
 	h := uint64(0)
-	for _, v := range [...]uint64{n, uint64(c.Comm), uint64(c.From), uint64(c.To), uint64(c.Tag)} {
+	for _, v := range [...]uint64{n, uint64(c.Comm), uint64(c.FromWorldRank), uint64(c.ToWorldRank), uint64(c.Tag)} {
 		h ^= v
 		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 		h = (h ^ h>>27) * 0x94d049bb133111eb

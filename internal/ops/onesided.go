@@ -53,9 +53,9 @@ func (p *process) window(c *Call) (*openWindow, Operation) {
 		p.lose(lostWindow, 1)
 		return nil, Operation{}
 	}
-	op := Operation{StartedBy: c.Func, Comm: w.Comm, Window: w.Window, Peer: AllMembers, Root: NoRoot, Call: c.Call}
+	op := Operation{StartedBy: c.Func, Comm: w.Comm, Window: w.Window, PeerInComm: AllMembers, Root: NoRoot, Call: c.Call}
 	if v := input(c.Call, "rank"); v != nil {
-		op.Peer = int(v.Num)
+		op.PeerInComm = int(v.Num)
 	}
 	return w, op
 }
@@ -78,7 +78,7 @@ func oneSided(p *process, _ *thread, q *plan, c *Call) {
 	if w == nil {
 		return
 	}
-	op.Peer, op.SentBytes, op.ReceivedBytes, op.Call = q.out.op.Peer, q.out.op.SentBytes, q.out.op.ReceivedBytes, nil
+	op.PeerInComm, op.SentBytes, op.ReceivedBytes, op.Call = q.out.op.PeerInComm, q.out.op.SentBytes, q.out.op.ReceivedBytes, nil
 	op.ID = p.nextID()
 	kind := transferKind(meaning.DataMovementOf(c.Name()))
 	c.add(kind, &op)
@@ -91,11 +91,11 @@ func oneSided(p *process, _ *thread, q *plan, c *Call) {
 func (w *openWindow) complete(c *Call, peer int) {
 	rest := w.transfers[:0]
 	for _, op := range w.transfers {
-		if peer != AllMembers && peer != op.Peer {
+		if peer != AllMembers && peer != op.PeerInComm {
 			rest = append(rest, op)
 			continue
 		}
-		c.add(ActTransferEnd, &op)
+		c.add(ActRMAEndBySync, &op)
 	}
 	w.transfers = rest
 }
@@ -103,25 +103,25 @@ func (w *openWindow) complete(c *Call, peer int) {
 func fence(p *process, _ *thread, _ *plan, c *Call) {
 	if w, op := p.window(c); w != nil {
 		w.complete(c, AllMembers)
-		c.add(ActFence, &op)
+		c.add(ActWinFence, &op)
 	}
 }
 
 func flushes(p *process, _ *thread, _ *plan, c *Call) {
 	if w, op := p.window(c); w != nil {
-		w.complete(c, op.Peer)
+		w.complete(c, op.PeerInComm)
 	}
 }
 
 func locks(p *process, _ *thread, _ *plan, c *Call) {
 	if w, op := p.window(c); w != nil {
-		c.add(ActLock, &op)
+		c.add(ActWinLock, &op)
 	}
 }
 
 func unlocks(p *process, _ *thread, _ *plan, c *Call) {
 	if w, op := p.window(c); w != nil {
-		w.complete(c, op.Peer)
-		c.add(ActUnlock, &op)
+		w.complete(c, op.PeerInComm)
+		c.add(ActWinUnlock, &op)
 	}
 }

@@ -19,9 +19,9 @@ type RemoteCalls struct {
 	view *handles.Rank // meaning of the rank's handles; nil before the first use
 }
 
-// SingleRank reports whether the run had one rank that never connected to another world, so that no call involves
+// IsSingleRankRun reports whether the run had one rank that never connected to another world, so that no call involves
 // others.
-func SingleRank(r *trace.Reader) (bool, error) {
+func IsSingleRankRun(r *trace.Reader) (bool, error) {
 	if r.Ranks() > 1 {
 		return false, nil
 	}
@@ -29,7 +29,7 @@ func SingleRank(r *trace.Reader) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if p := procs.At(0); p.TracingOffNs() > 0 {
+	if p := procs.At(0); p.FirstThreadTracingOffNs() > 0 {
 		return false, nil // the rank may have connected to another world
 	}
 	comms, err := handles.TableOf(r).Comms()
@@ -74,7 +74,7 @@ func (o *RemoteCalls) in(c *trace.Call, terminal int) (bool, error) {
 	}
 	if o.view == nil {
 		var err error
-		if o.view, err = handles.TableOf(o.r).CommRank(o.k); err != nil {
+		if o.view, err = handles.TableOf(o.r).RankWithCommsOnly(o.k); err != nil {
 			return false, err
 		}
 	}
@@ -83,7 +83,7 @@ func (o *RemoteCalls) in(c *trace.Call, terminal int) (bool, error) {
 			continue
 		}
 		for _, piece := range o.view.GroupOccurrences(stream, c) {
-			if o.at(c, peers, stream, piece.Position) {
+			if o.at(c, peers, stream, piece.ExampleIndex) {
 				return true, nil
 			}
 		}

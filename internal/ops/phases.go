@@ -22,8 +22,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Span is a range of a thread's calls by position, from First up to End, without End.
-type Span struct{ First, End uint64 }
+// A CallRange is a range of a thread's calls by position, from First up to End, without End.
+type CallRange struct{ First, End uint64 }
 
 // Phases are the ranges in which a thread is in phases of one name. It is safe for concurrent use.
 type Phases struct {
@@ -41,40 +41,40 @@ func PhasesOf(k *trace.Rank, stream int, name string) (*Phases, error) {
 	return &Phases{
 		begin: k.Occurrences(stream, func(t int) bool { return marks[t].begins(name) }),
 		marks: k.Occurrences(stream, func(t int) bool { return marks[t] != mark{} }),
-		end:   k.Len(stream),
+		end:   k.CallCount(stream),
 	}, nil
 }
 
 // FirstEndingAfter returns the first phase that ends after a position; false if there is no such phase.
-func (p *Phases) FirstEndingAfter(index uint64) (Span, bool) {
+func (p *Phases) FirstEndingAfter(index uint64) (CallRange, bool) {
 	if index >= p.end {
-		return Span{}, false
+		return CallRange{}, false
 	}
-	n := p.begin.Before(index + 1)
+	n := p.begin.CountBefore(index + 1)
 	if n > 0 {
 		if s := p.span(n - 1); s.End > index {
 			return s, true
 		}
 	}
 	if n == p.begin.Total() {
-		return Span{}, false
+		return CallRange{}, false
 	}
 	return p.span(n), true
 }
 
 // span returns the range of the n-th phase of this name, from 0.
-func (p *Phases) span(n uint64) Span {
+func (p *Phases) span(n uint64) CallRange {
 	first, _ := p.begin.Nth(n)
-	s := Span{first, p.end}
-	if next := p.marks.Before(first + 1); next < p.marks.Total() {
+	s := CallRange{first, p.end}
+	if next := p.marks.CountBefore(first + 1); next < p.marks.Total() {
 		s.End, _ = p.marks.Nth(next)
 	}
 	return s
 }
 
 // All yields the phases in order.
-func (p *Phases) All() iter.Seq[Span] {
-	return func(yield func(Span) bool) {
+func (p *Phases) All() iter.Seq[CallRange] {
+	return func(yield func(CallRange) bool) {
 		for n := range p.begin.Total() {
 			if !yield(p.span(n)) {
 				return
@@ -95,7 +95,7 @@ func marksOf(k *trace.Rank) ([]mark, error) {
 	for t := range list {
 		c := k.CallWithoutParams(t)
 		list[t].name = c.Phase
-		if def, ok := mpi.Lookup(c.Name()); !ok || def.Index("level") < 0 || def.Params[def.Index("level")].Kind != mpi.KindPcontrolLevel {
+		if def, ok := mpi.CallNamed(c.Name()); !ok || def.Index("level") < 0 || def.Params[def.Index("level")].Kind != mpi.KindPcontrolLevel {
 			continue
 		}
 		c, err := k.Terminal(t)
@@ -165,7 +165,7 @@ func CheckPhase(name string, r *trace.Reader, ranks []int) error {
 // within accepts all positions.
 type within struct {
 	phases *Phases
-	at     Span
+	at     CallRange
 }
 
 // phases returns the filter of a thread; nil if all calls are wanted.
@@ -184,7 +184,7 @@ func (w *within) has(index uint64) bool {
 	if index >= w.at.End {
 		var ok bool
 		if w.at, ok = w.phases.FirstEndingAfter(index); !ok {
-			w.at = Span{First: math.MaxUint64, End: math.MaxUint64}
+			w.at = CallRange{First: math.MaxUint64, End: math.MaxUint64}
 		}
 	}
 	return w.at.First <= index

@@ -40,14 +40,14 @@ func (p *process) act(t *thread, c *Call) {
 		p.prepare(t, q, c.Call)
 	}
 	q.left--
-	c.Place = q.place
+	c.SiteIndex = q.place
 	if q.on >= 0 {
 		p.meets(q, c)
 	}
 	if q.act != nil && c.Return == 0 {
 		q.act(p, t, q, c)
-	} else if c.Return == trace.NeverReturned {
-		if p.s.o.Unfinished {
+	} else if c.Return == trace.ReturnCodeNeverReturned {
+		if p.s.o.PassUnfinished {
 			p.underWay(t, q, c)
 		}
 	} else if c.Func.Has(trace.AttrCompletes) && c.Return == mpi.ErrInStatus {
@@ -128,7 +128,7 @@ func init() {
 
 // HasAttr reports whether calls of a function have an attribute, by the table of the standard.
 func HasAttr(f *trace.Function, a mpi.Attr) bool {
-	def, _ := mpi.Lookup(f.Name)
+	def, _ := mpi.CallNamed(f.Name)
 	return def.Has(a)
 }
 
@@ -151,10 +151,10 @@ func AbandonsRequest(f *trace.Function) bool {
 	return base == "Cancel" || base == "Request_free"
 }
 
-// OperationOf returns which collective operation calls of a function are.
-func OperationOf(f *trace.Function) meaning.Operation {
-	def, _ := mpi.Lookup(f.Name)
-	return meaning.OperationOf(def)
+// CollectiveOperationOf returns which collective operation calls of a function are.
+func CollectiveOperationOf(f *trace.Function) meaning.CollectiveOperation {
+	def, _ := mpi.CallNamed(f.Name)
+	return meaning.CollectiveOperationOf(def)
 }
 
 // BaseName returns a function's name without prefixes and suffixes for its variants: "Bcast" for MPI_Bcast,

@@ -18,9 +18,9 @@ type process struct {
 	lastID   uint64
 	windows  map[int64]*openWindow // by handle, like the following maps
 	files    map[int64]*File
-	messages map[int64]matched     // messages removed by matched probes
-	made     map[int]int           // by communicator: number of windows and files that its members have made together so far
-	met      map[CallOrder]*uint64 // number of the rank's collective calls in each order so far
+	messages map[int64]matched              // messages removed by matched probes
+	made     map[int]int                    // by communicator: number of windows and files that its members have made together so far
+	met      map[CollectiveSequence]*uint64 // number of the rank's collective calls in each order so far
 	own      struct {
 		of   *handles.Comm
 		rank int
@@ -39,10 +39,10 @@ type thread struct {
 	walk   *trace.Walk
 	idle   *idle // nil: no calls are skipped
 	phases *within
-	values *trace.ValueCursor // attached values; nil: not wanted
-	more   bool               // walk is at a call that was not yet handled
-	clock  Ticker             // times of the calls; nil: those of the walk, if the trace has any
-	begins int64              // begin of the walk's call in ns, by the clock
+	values *trace.AttachedValueCursor // attached values; nil: not wanted
+	more   bool                       // walk is at a call that was not yet handled
+	clock  CallTimeIterator           // times of the calls; nil: those of the walk, if the trace has any
+	begins int64                      // begin of the walk's call in ns, by the clock
 	ends   int64
 	gap    int64
 	made   int64 // one-shot requests made so far
@@ -61,7 +61,7 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 	}
 	p := &process{
 		s: s, CallInterpreter: a, pending: make(map[requestKey]*pending), windows: make(map[int64]*openWindow),
-		files: make(map[int64]*File), messages: make(map[int64]matched), made: make(map[int]int), met: make(map[CallOrder]*uint64),
+		files: make(map[int64]*File), messages: make(map[int64]matched), made: make(map[int]int), met: make(map[CollectiveSequence]*uint64),
 		sent: counts{all: make(map[Channel]*uint64)}, got: counts{all: make(map[Channel]*uint64)},
 		part: true,
 	}
@@ -82,8 +82,8 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 		if t.walk, err = s.walk(k, stream, at); err != nil {
 			return nil, err
 		}
-		if s.o.Clock != nil {
-			t.clock = s.o.Clock(stream)
+		if s.o.CallTimes != nil {
+			t.clock = s.o.CallTimes(stream)
 		}
 		if idle != nil {
 			t.idle = newIdle(k, stream, idle)
@@ -91,8 +91,8 @@ func (s *Source) process(k *trace.Rank) (*process, error) {
 		if t.phases, err = s.phases(k, stream); err != nil {
 			return nil, err
 		}
-		if s.o.Values {
-			if t.values, err = k.ValueCursor(stream); err != nil {
+		if s.o.ReadAttachedValues {
+			if t.values, err = k.AttachedValueCursor(stream); err != nil {
 				return nil, err
 			}
 		}
@@ -165,7 +165,7 @@ func (p *process) step(t *thread, sink Sink) error {
 		return err
 	}
 	if p.since++; p.since == often {
-		p.s.o.Progress(p.since)
+		p.s.o.AddProgress(p.since)
 		p.since = 0
 	}
 	return p.advance(t)
@@ -173,7 +173,7 @@ func (p *process) step(t *thread, sink Sink) error {
 
 // finish passes the ends of all unfinished calls.
 func (p *process) finish(sink Sink) error {
-	p.s.o.Progress(p.since)
+	p.s.o.AddProgress(p.since)
 	for _, t := range p.threads {
 		if err := p.leave(t, sink, 0); err != nil {
 			return err
@@ -186,7 +186,7 @@ func (p *process) finish(sink Sink) error {
 }
 
 func (s *Source) walk(k *trace.Rank, stream int, index uint64) (*trace.Walk, error) {
-	if s.timed() && s.o.Clock == nil {
+	if s.timed() && s.o.CallTimes == nil {
 		return k.TimedWalk(stream, index)
 	}
 	return k.Walk(stream, index)
@@ -196,7 +196,7 @@ func (s *Source) walk(k *trace.Rank, stream int, index uint64) (*trace.Walk, err
 func (p *process) advance(t *thread) (err error) {
 	if t.idle != nil && t.more {
 		to, ok := t.idle.passes(t.walk.Call())
-		if ok && to == p.k.Len(t.stream) {
+		if ok && to == p.k.CallCount(t.stream) {
 			t.more = false
 			return nil
 		}
@@ -224,7 +224,7 @@ func (p *process) start(t *thread) int64 {
 	case t.clock != nil:
 		return t.begins
 	case p.s.timed():
-		return c.Start - p.s.StartNs
+		return c.StartNs - p.s.StartNs
 	}
 	return 2 * int64(c.Index)
 }
@@ -234,7 +234,7 @@ func (p *process) end(t *thread) int64 {
 	case t.clock != nil:
 		return t.ends
 	case p.s.timed():
-		return t.walk.Timed().End() - p.s.StartNs
+		return t.walk.Timed().EndNs() - p.s.StartNs
 	}
 	return p.start(t) + 1
 }
@@ -250,7 +250,7 @@ func (p *process) call(t *thread, sink Sink) error {
 	}
 	// Without exact times, a call that seems to begin early is not nested.
 	keep := len(t.open)
-	for keep > 0 && (known != trace.ExactSample || t.open[keep-1].End <= start || t.open[keep-1].End < end) {
+	for keep > 0 && (known != trace.ExactSample || t.open[keep-1].EndNs <= start || t.open[keep-1].EndNs < end) {
 		keep--
 	}
 	if err := p.leave(t, sink, keep); err != nil {
@@ -258,8 +258,8 @@ func (p *process) call(t *thread, sink Sink) error {
 	}
 	start = max(start, t.last)
 	c := t.newCall()
-	*c = Call{Call: now.Call, Start: start, End: max(start, end), TimeKind: known, Timing: timing, Acts: c.Acts[:0], Values: c.Values[:0]}
-	p.part = t.phases.has(c.Index) && p.s.wants(c.Start, c.End)
+	*c = Call{Call: now.Call, StartNs: start, EndNs: max(start, end), TimeKind: known, Timing: timing, Acts: c.Acts[:0], Values: c.Values[:0]}
+	p.part = t.phases.has(c.Index) && p.s.wants(c.StartNs, c.EndNs)
 	p.act(t, c)
 	if !p.part {
 		t.spare = append(t.spare, c)
@@ -273,7 +273,7 @@ func (p *process) call(t *thread, sink Sink) error {
 		c.Values = append(c.Values, list...)
 	}
 	p.s.CallsRead++
-	t.last = c.Start
+	t.last = c.StartNs
 	t.open = append(t.open, c)
 	return sink.Enter(c)
 }
@@ -283,8 +283,8 @@ func (p *process) leave(t *thread, sink Sink, keep int) error {
 	for len(t.open) > keep {
 		c := t.open[len(t.open)-1]
 		t.open = t.open[:len(t.open)-1]
-		t.last = max(t.last, c.End)
-		c.End = t.last
+		t.last = max(t.last, c.EndNs)
+		c.EndNs = t.last
 		if err := sink.Leave(c); err != nil {
 			return err
 		}
@@ -338,8 +338,8 @@ func (x *idle) passes(c *trace.Call) (to uint64, ok bool) {
 		return 0, false
 	}
 	x.run = 0
-	to = x.k.Len(c.Stream)
-	if n := x.others.Before(c.Index); n < x.others.Total() {
+	to = x.k.CallCount(c.Stream)
+	if n := x.others.CountBefore(c.Index); n < x.others.Total() {
 		to, _ = x.others.Nth(n)
 	}
 	return to, to > c.Index+idleShort

@@ -148,7 +148,7 @@ func (p *process) find(t *thread, v *trace.Value) (*pending, requestKey) {
 		return nil, key
 	case trace.RequestPersistent:
 		key.thread = -1
-	case trace.RequestForeign:
+	case trace.RequestOfOtherThread:
 		if v.RequestThread >= len(p.threads) {
 			break
 		}
@@ -193,7 +193,7 @@ func starts(p *process, t *thread, _ *plan, c *Call) {
 		if out.is && p.known(&out.op) {
 			out.op.ID = p.nextID()
 			if kind == ActSendBegin {
-				p.number(&out.op, p.k.Number(), out.op.World(), false)
+				p.number(&out.op, p.k.Number(), out.op.PeerWorldRank(), false)
 			}
 			c.add(kind, &out.op)
 		}
@@ -213,7 +213,7 @@ func starts(p *process, t *thread, _ *plan, c *Call) {
 type completion struct{ meaning.CompletionParams }
 
 func completionOf(c *trace.Call) completion {
-	def, _ := mpi.ByID(c.Func.ID)
+	def, _ := mpi.CallByID(c.Func.ID)
 	return completion{meaning.CompletionParamsOf(def, len(c.Params), func(i int) string { return c.Params[i].Name() })}
 }
 
@@ -285,13 +285,13 @@ func RequestsCompleted(c *trace.Call) []Completion {
 // RequestsFoundComplete returns the requests that a call completes, or finds complete without freeing them, as
 // MPI_Request_get_status does.
 func RequestsFoundComplete(c *trace.Call) (list []Completion) {
-	def, _ := mpi.ByID(c.Func.ID)
+	def, _ := mpi.CallByID(c.Func.ID)
 	if !c.Func.Has(trace.AttrCompletes) && meaning.WaitBehaviourOf(def).Choice == meaning.ChooseNoRequest {
 		return nil
 	}
 	if x := completionOf(c); x.found(c) && ended(c) {
 		x.each(c, func(request, status ValuePosition) {
-			if s := status.status(c); !s.Pending() {
+			if s := status.status(c); !s.IsPending() {
 				list = append(list, Completion{max(0, request.Elem), request.Value(c, false), s, request, status})
 			}
 		})
@@ -306,12 +306,12 @@ func ended(c *trace.Call) bool { return c.Return == 0 || c.Return == mpi.ErrInSt
 // nor selects.
 func CompletesAll(c *trace.Call) bool {
 	x := completionOf(c)
-	return max(x.Request, x.Requests) >= 0 && max(x.Flag, x.Count, x.Index, x.Indices) < 0
+	return max(x.RequestPosition, x.RequestsPosition) >= 0 && max(x.FlagPosition, x.CountPosition, x.IndexPosition, x.IndicesPosition) < 0
 }
 
 // FoundNothing reports whether a call is a test or a probe with a false flag.
 func FoundNothing(c *trace.Call) bool {
-	if def, _ := mpi.ByID(c.Func.ID); !def.Has(mpi.AttrPolls) || !ended(c) {
+	if def, _ := mpi.CallByID(c.Func.ID); !def.Has(mpi.AttrPolls) || !ended(c) {
 		return false
 	}
 	x := completionOf(c)
@@ -320,51 +320,51 @@ func FoundNothing(c *trace.Call) bool {
 
 // each visits the requests that a call completes, with their statuses. A test must have succeeded.
 func (x *completion) each(c *trace.Call, visit func(request, status ValuePosition)) {
-	if x.Request >= 0 && c.Params[x.Request].In.Type != trace.TypeNone {
-		visit(ValuePosition{x.Request, -1}, ValuePosition{x.Status, -1})
+	if x.RequestPosition >= 0 && c.Params[x.RequestPosition].In.Type != trace.TypeNone {
+		visit(ValuePosition{x.RequestPosition, -1}, ValuePosition{x.StatusPosition, -1})
 		return
 	}
-	if x.Requests < 0 {
+	if x.RequestsPosition < 0 {
 		return
 	}
-	list := c.Params[x.Requests].In.Elems
+	list := c.Params[x.RequestsPosition].In.Elems
 	one := func(n int64, status ValuePosition) {
 		if n >= 0 && n < int64(len(list)) {
-			visit(ValuePosition{x.Requests, int(n)}, status)
+			visit(ValuePosition{x.RequestsPosition, int(n)}, status)
 		}
 	}
 	switch {
-	case x.Index >= 0:
-		if at := &c.Params[x.Index].Out; at.Type == trace.TypeInt {
-			one(at.Num, ValuePosition{x.Status, -1})
+	case x.IndexPosition >= 0:
+		if at := &c.Params[x.IndexPosition].Out; at.Type == trace.TypeInt {
+			one(at.Num, ValuePosition{x.StatusPosition, -1})
 		}
-	case x.Indices >= 0:
-		some := c.Params[x.Indices].Out.Elems
+	case x.IndicesPosition >= 0:
+		some := c.Params[x.IndicesPosition].Out.Elems
 		for i := range some {
-			one(some[i].Num, ValuePosition{x.Statuses, i})
+			one(some[i].Num, ValuePosition{x.StatusesPosition, i})
 		}
 	default:
 		for i := range list {
-			one(int64(i), ValuePosition{x.Statuses, i})
+			one(int64(i), ValuePosition{x.StatusesPosition, i})
 		}
 	}
 }
 
-// CheckCompleted returns an error if a call's outputs say that it completed requests that it was not given.
-func CheckCompleted(c *trace.Call) error {
+// CheckCompletedRequests returns an error if a call's outputs say that it completed requests that it was not given.
+func CheckCompletedRequests(c *trace.Call) error {
 	x := completionOf(c)
-	if x.Requests < 0 || !ended(c) {
+	if x.RequestsPosition < 0 || !ended(c) {
 		return nil
 	}
 	var said []trace.Value
 	switch {
-	case x.Index >= 0 && x.found(c) && c.Params[x.Index].Out.Num != mpi.Undefined:
-		said = []trace.Value{c.Params[x.Index].Out}
-	case x.Indices >= 0:
-		said = c.Params[x.Indices].Out.Elems
+	case x.IndexPosition >= 0 && x.found(c) && c.Params[x.IndexPosition].Out.Num != mpi.Undefined:
+		said = []trace.Value{c.Params[x.IndexPosition].Out}
+	case x.IndicesPosition >= 0:
+		said = c.Params[x.IndicesPosition].Out.Elems
 	}
 	for i := range said {
-		if at, n := said[i].Num, len(c.Params[x.Requests].In.Elems); at < 0 || at >= int64(n) {
+		if at, n := said[i].Num, len(c.Params[x.RequestsPosition].In.Elems); at < 0 || at >= int64(n) {
 			return fmt.Errorf("request %d of %d is said to have finished", at, n)
 		}
 	}
@@ -373,10 +373,10 @@ func CheckCompleted(c *trace.Call) error {
 
 // found reports whether a test succeeded or had nothing to test; true for calls that wait.
 func (x *completion) found(c *trace.Call) bool {
-	if x.Flag >= 0 {
-		return c.Params[x.Flag].Out.Num != 0
+	if x.FlagPosition >= 0 {
+		return c.Params[x.FlagPosition].Out.Num != 0
 	}
-	return x.Count < 0 || c.Params[x.Count].Out.Num != 0
+	return x.CountPosition < 0 || c.Params[x.CountPosition].Out.Num != 0
 }
 
 func (p *process) forget(t *thread, v *trace.Value) {
@@ -389,14 +389,14 @@ func (p *process) forget(t *thread, v *trace.Value) {
 func (p *process) tested(t *thread, c *Call, v *trace.Value) {
 	if x, _ := p.find(t, v); x != nil {
 		for i := range x.n {
-			c.add(ActTested, &x.acts[i].Operation)
+			c.add(ActTestedIncomplete, &x.acts[i].Operation)
 		}
 	}
 }
 
 // completed adds to c the acts that end the operations of request v, whose status is s.
 func (p *process) completed(t *thread, c *Call, v *trace.Value, s *trace.StatusValue) {
-	if s.Pending() {
+	if s.IsPending() {
 		p.tested(t, c, v)
 		return
 	}
@@ -432,7 +432,7 @@ func (p *process) ended(c *Call, a *Act, s *trace.StatusValue) {
 	case ActCollectiveBegin:
 		c.add(ActCollectiveEnd, op)
 	case ActPut, ActGet, ActAtomic:
-		c.add(ActTransferDone, op)
+		c.add(ActRMAEndByRequest, op)
 	case ActReadBegin:
 		op.ReceivedBytes = transferred(op.ReceivedBytes, s)
 		c.add(ActReadEnd, op)
@@ -444,8 +444,8 @@ func (p *process) ended(c *Call, a *Act, s *trace.StatusValue) {
 
 // transferred returns how many bytes a file operation moved.
 func transferred(wanted uint64, s *trace.StatusValue) uint64 {
-	if s != nil && (s.Form == trace.StatusFilled || s.Form == trace.StatusIgnored) && s.Count >= 0 {
-		return uint64(s.Count)
+	if s != nil && (s.Form == trace.StatusFormFilled || s.Form == trace.StatusFormIgnored) && s.ReceivedBytes >= 0 {
+		return uint64(s.ReceivedBytes)
 	}
 	return wanted
 }

@@ -21,28 +21,28 @@ type Options struct {
 	FromNs, ToNs int64 // on the run's time line: calls that overlap this interval
 	// StartPosition returns the position in a thread at which to begin. Requests and messages from before it are unknown,
 	// and messages have no numbers. The thread ends at ToNs. nil: all threads are read from their beginning.
-	StartPosition func(rank, stream int) uint64
-	Phase         string // only calls in marked phases of that name, which positions determine, not times; "": all
-	Unfinished    bool   // pass what calls that never returned were doing, as ActSend, ActRecv and ActNeverCompleted
+	StartPosition  func(rank, stream int) uint64
+	Phase          string // only calls in marked phases of that name, which positions determine, not times; "": all
+	PassUnfinished bool   // pass what calls that never returned were doing, as ActSend, ActRecv and ActNeverCompleted
 	// IsIdle returns which calls of a function do not matter; nil: all matter. Only the first ones of a long sequence
 	// of such calls are passed. They must neither make nor complete requests.
-	IsIdle      func(f *trace.Function) func(c *trace.Call) bool
-	Values      bool               // read the values attached to calls
-	Messages    bool               // number messages, so that formats can match sends and receives
-	PerMember   bool               // set Operation.PerMember: what is exchanged with each member of a collective
-	FineSync    bool               // also pass synchronisations of windows with groups, views and syncs of files, and probes
-	IgnoreTimes bool               // act as if the trace had no times
-	Progress    func(calls uint64) // called at intervals with the number of calls read since the last time
-	Clock       CallClock          // nil: the trace's own times
-	Extent      *[2]int64          // begin of the first call and end of the last rank, on the run's time line; nil: looked up
+	IsIdle             func(f *trace.Function) func(c *trace.Call) bool
+	ReadAttachedValues bool               // read the values attached to calls
+	NumberMessages     bool               // number messages, so that formats can match sends and receives
+	FindBytesPerMember bool               // set Operation.PerMember: what is exchanged with each member of a collective
+	PassFineSync       bool               // also pass synchronisations of windows with groups, views and syncs of files, and probes
+	IgnoreTimes        bool               // act as if the trace had no times
+	AddProgress        func(calls uint64) // called at intervals with the number of calls read since the last time
+	CallTimes          StreamCallTimes    // nil: the trace's own times
+	RunExtentNs        *[2]int64          // begin of the first call and end of the last rank, on the run's time line; nil: looked up
 }
 
-// A CallClock returns the times of a stream's calls. A recorder has them although the trace may not.
-type CallClock func(stream int) Ticker
+// A StreamCallTimes returns the times of a stream's calls. A recorder has them although the trace may not.
+type StreamCallTimes func(stream int) CallTimeIterator
 
-// A Ticker iterates over the times of a stream's calls: begin and end in ns since Extent's first, and the gap
+// A CallTimeIterator iterates over the times of a stream's calls: begin and end in ns since Extent's first, and the gap
 // before the call without the recorder's time.
-type Ticker interface {
+type CallTimeIterator interface {
 	Next() (start, end, gap int64, err error)
 	Skip(calls uint64) (end int64, err error) // Skip skips at least one call; end is the latest end of the skipped calls
 }
@@ -54,7 +54,7 @@ type Source struct {
 	Ranks     []int // selected ranks; some may have left no track
 	Windows   []*Window
 	Files     []*File
-	Places    []trace.Site // call sites, in the order in which they were found
+	Sites     []trace.Site // call sites, in the order in which they were found
 	Losses    Losses
 	CallsRead uint64 // number of calls passed to sinks so far
 	StartNs   int64  // origin of Start and End, on the run's time line
@@ -77,9 +77,9 @@ func NewSource(r *trace.Reader, o Options) (*Source, error) {
 		Reader: r, Ranks: o.Ranks, Losses: make(Losses), o: o, classes: make(map[int]*ClassAmounts),
 		windows: make(map[madeBy]*Window), files: make(map[madeBy]*File), places: make(map[trace.Site]int),
 	}
-	s.times = (r.HasTimes() || o.Clock != nil) && !o.IgnoreTimes
-	if s.o.Progress == nil {
-		s.o.Progress = func(uint64) {}
+	s.times = (r.HasTimes() || o.CallTimes != nil) && !o.IgnoreTimes
+	if s.o.AddProgress == nil {
+		s.o.AddProgress = func(uint64) {}
 	}
 	if s.Ranks == nil {
 		for rank := range r.Ranks() {
@@ -93,8 +93,8 @@ func NewSource(r *trace.Reader, o Options) (*Source, error) {
 	if !s.timed() {
 		return s, nil
 	}
-	if o.Extent != nil {
-		s.StartNs, s.EndNs = o.Extent[0], o.Extent[1]-o.Extent[0]
+	if o.RunExtentNs != nil {
+		s.StartNs, s.EndNs = o.RunExtentNs[0], o.RunExtentNs[1]-o.RunExtentNs[0]
 		return s, nil
 	}
 	first, end, err := r.TimeExtent()
@@ -129,14 +129,14 @@ func (s *Source) Calls() (n uint64, err error) {
 			return 0, err
 		}
 		if k != nil {
-			n += k.Total()
+			n += k.TotalCallCount()
 		}
 	}
 	return n, nil
 }
 
-// OneThread reports whether each rank has one thread only, so that its calls come in order.
-func (s *Source) OneThread() (bool, error) {
+// HasOneThreadPerRank reports whether each rank has one thread only, so that its calls come in order.
+func (s *Source) HasOneThreadPerRank() (bool, error) {
 	for _, rank := range s.Ranks {
 		k, err := s.rank(rank)
 		if err != nil || streams(k) > 1 {
@@ -198,7 +198,7 @@ func (s *Source) RunRank(number int, sink Sink) error {
 // window returns the n-th window that a communicator's ranks made together.
 func (s *Source) window(comm *handles.Comm, n int, function string) *Window {
 	return once.GetOrAppend(s.windows, madeBy{comm.ID(), n}, &s.Windows, func() *Window {
-		return &Window{Number: len(s.Windows), MadeBy: function, Comm: comm, Ordinal: n}
+		return &Window{Number: len(s.Windows), MadeBy: function, Comm: comm, OrdinalInComm: n}
 	})
 }
 
@@ -211,15 +211,15 @@ func (s *Source) file(comm *handles.Comm, n int, name string) *File {
 func (s *Source) place(site trace.Site) int {
 	n, fresh := once.NumberOf(s.places, site)
 	if fresh {
-		s.Places = append(s.Places, site)
+		s.Sites = append(s.Sites, site)
 	}
 	return n
 }
 
-// GetForPlace returns a sink's data for the place of a call. list is by place; make creates missing elements.
-func GetForPlace[T any](s *Source, list *[]T, place int, make func(trace.Site) T) T {
+// GetForSite returns a sink's data for the place of a call. list is by place; make creates missing elements.
+func GetForSite[T any](s *Source, list *[]T, place int, make func(trace.Site) T) T {
 	for len(*list) <= place {
-		*list = append(*list, make(s.Places[len(*list)]))
+		*list = append(*list, make(s.Sites[len(*list)]))
 	}
 	return (*list)[place]
 }

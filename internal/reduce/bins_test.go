@@ -37,11 +37,11 @@ func TestBins(t *testing.T) {
 			counts[v] += x.Count
 		}
 		for _, b := range f.bins {
-			if b.Low >= b.High || !CanMerge(b.Low, b.High, precision) || b.Value < b.Low || b.Value > b.High {
+			if b.Low >= b.High || !CanMerge(b.Low, b.High, precision) || b.ReplacingValue < b.Low || b.ReplacingValue > b.High {
 				t.Fatalf("precision %d: bin %+v", precision, b)
 			}
-			if counts[b.Value] != b.Count {
-				t.Fatalf("bin %+v: %d calls have its value", b, counts[b.Value])
+			if counts[b.ReplacingValue] != b.Count {
+				t.Fatalf("bin %+v: %d calls have its value", b, counts[b.ReplacingValue])
 			}
 		}
 	})
@@ -53,7 +53,7 @@ func TestFullest(t *testing.T) {
 	for n := int64(98); n <= 102; n++ {
 		list = append(list, stats.Bin{Min: n, Max: n, Count: 10})
 	}
-	want := []trace.Bin{{Low: 98, High: 102, Value: 100, Count: 50}}
+	want := []trace.Bin{{Low: 98, High: 102, ReplacingValue: 100, Count: 50}}
 	if got := MergeSizes(list, 95, 1); !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -105,8 +105,8 @@ func of(r *trace.Reader, w Selection, ch *ValueChange, progress func(ranks int))
 		return nil, err
 	}
 	x.part.from = r
-	if ch != nil && ch.Tracks != nil {
-		if err := ch.Tracks(to.Tracks()); err != nil {
+	if ch != nil && ch.EditTracks != nil {
+		if err := ch.EditTracks(to.Tracks()); err != nil {
 			return nil, err
 		}
 	}
@@ -122,10 +122,10 @@ func of(r *trace.Reader, w Selection, ch *ValueChange, progress func(ranks int))
 
 // A ValueChange describes what ChangeValues changes in the calls of a trace.
 type ValueChange struct {
-	// Values changes the values of a call. For a terminal without a lane, it is called once for all of its calls.
-	Values func(k *trace.Rank, terminal int, vals []int64)
-	Tracks func(list []*track.Track) error // changes the tracks of all ranks before they are merged; may be nil
-	Note   string                          // description of the change
+	// EditValues changes the values of a call. For a terminal without a lane, it is called once for all of its calls.
+	EditValues func(k *trace.Rank, terminal int, vals []int64)
+	EditTracks func(list []*track.Track) error // changes the tracks of all ranks before they are merged; may be nil
+	Note       string                          // description of the change
 }
 
 // ChangeValues makes a trace of all calls with changed values. Times become means over equal calls.
@@ -138,8 +138,8 @@ type cutter struct {
 	r     *trace.Reader
 	ch    *ValueChange // change to apply to the calls' values; nil: none
 	w     Selection
-	spans [][][]ops.Span // by rank and stream: the calls that are in the part
-	kept  *exemplar      // times of every call, if the part is an iteration that has them; nil: other times
+	spans [][][]ops.CallRange // by rank and stream: the calls that are in the part
+	kept  *exemplar           // times of every call, if the part is an iteration that has them; nil: other times
 	timed bool
 	zero  int64 // beginning of the run, in ns of the time line
 	base  int64 // beginning of the run, in ns since 1970
@@ -162,8 +162,8 @@ func origin(r *trace.Reader) (zero, base int64, err error) {
 		if err != nil {
 			return 0, 0, err
 		}
-		start, err := k.Start()
-		return zero, p.StartNs - (start - zero), err
+		start, err := k.StartNs()
+		return zero, p.InitWallClockNs - (start - zero), err
 	}
 	return zero, 0, nil
 }
@@ -199,17 +199,17 @@ func (x *cutter) meta(o timing.Options) map[string]string {
 		m = make(map[string]string)
 	}
 	delete(m, trace.MetaTimingError)
-	m[trace.MetaOptions] = "timing=" + string(o.Mode)
+	m[trace.MetaRecorderOptions] = "timing=" + string(o.Mode)
 	if x.timed {
 		m[trace.MetaStart] = strconv.FormatInt(x.base, 10)
 	}
 	if x.ch != nil {
-		m[trace.MetaNote+".changed"] = x.ch.Note
+		m[trace.MetaNotePrefix+".changed"] = x.ch.Note
 		return m
 	}
-	m[trace.MetaNote+".part"] = fmt.Sprintf("a part of a trace: %s; %d calls outside it make or free objects, and stay without times", x.w.String(), x.part.ContextCalls)
+	m[trace.MetaNotePrefix+".part"] = fmt.Sprintf("a part of a trace: %s; %d calls outside it make or free objects, and stay without times", x.w.String(), x.part.ContextCalls)
 	for i, n := range x.part.Notes {
-		m[fmt.Sprintf("%s.part.%d", trace.MetaNote, i)] = n
+		m[fmt.Sprintf("%s.part.%d", trace.MetaNotePrefix, i)] = n
 	}
 	return m
 }
@@ -232,8 +232,8 @@ func (x *cutter) rank(rank int, to *trackwriter.Collector) error {
 		}
 	}
 	out := trackwriter.NewWriter(rank, uint64(begin))
-	out.KeepRequestArrays = x.ch != nil && x.ch.Tracks != nil // Tracks may remove calls and insert others
-	out.NoLanes = x.ch != nil                                 // a change applies to all calls of a terminal
+	out.KeepRequestArrays = x.ch != nil && x.ch.EditTracks != nil // Tracks may remove calls and insert others
+	out.NoLanes = x.ch != nil                                     // a change applies to all calls of a terminal
 	defer out.Close()
 	out.AddTablesOf(tables)
 	c := &rankCutter{cutter: x, k: k, out: out, begin: begin, objects: make([]bool, k.Terminals()), sites: make([]uint64, k.Terminals())}
@@ -281,7 +281,7 @@ func (x *cutter) extent(k *trace.Rank) (begin, end int64, err error) {
 		begin, end = min(begin, from), max(end, to)
 	}
 	if begin > end { // nothing of this rank is in the part
-		at, err := k.Start()
+		at, err := k.StartNs()
 		at = max(at-x.zero, 0)
 		if x.w.FromNs != nil {
 			at = max(at, *x.w.FromNs)
@@ -295,12 +295,12 @@ func (x *cutter) extent(k *trace.Rank) (begin, end int64, err error) {
 // the following call, as the computation before that is in the part. For iterations of the main loop, the computation
 // before their first call is included, except before the first iteration; the computation after their last call is
 // not.
-func (x *cutter) times(k *trace.Rank, stream int, s ops.Span) (begin, end int64, err error) {
+func (x *cutter) times(k *trace.Rank, stream int, s ops.CallRange) (begin, end int64, err error) {
 	for t, err := range x.timings(k, stream, s.First) {
 		if err != nil {
 			return 0, 0, err
 		}
-		begin = t.Start - x.zero
+		begin = t.StartNs - x.zero
 		if x.w.FromNs != nil { // the computation before the first call is included, back to the window's begin
 			begin = max(min(begin, *x.w.FromNs), begin-int64(t.Timing.Gap.Ns))
 		}
@@ -315,13 +315,13 @@ func (x *cutter) times(k *trace.Rank, stream int, s ops.Span) (begin, end int64,
 			return 0, 0, err
 		}
 		if t.Index == last {
-			end = t.End() - x.zero
+			end = t.EndNs() - x.zero
 			if x.w.Loop == MainLoop {
 				break
 			}
 			continue
 		}
-		end = max(end, t.Start-x.zero)
+		end = max(end, t.StartNs-x.zero)
 		if x.w.UntilNs != nil {
 			end = min(end, max(*x.w.UntilNs, begin))
 		}
@@ -343,11 +343,11 @@ func concernsObjects(f *trace.Function) bool {
 	}
 	for i := range f.Params {
 		p := &f.Params[i]
-		if p.HasOut && (p.Type == trace.TypeHandle || p.Type == trace.TypeObject) && !fleeting[p.Kind] {
+		if p.HasOut && (p.Type == trace.TypeHandle || p.Type == trace.TypeMPITObject) && !fleeting[p.Kind] {
 			return true
 		}
 	}
-	return f.ResultType == trace.TypeHandle || f.ResultType == trace.TypeObject
+	return f.ResultType == trace.TypeHandle || f.ResultType == trace.TypeMPITObject
 }
 
 // A rankCutter cuts one rank.

@@ -282,15 +282,15 @@ func TestRounds(t *testing.T) {
 				}
 				w := want[i]
 				if i == 0 {
-					shift = w.Start - c.Start // the time line begins with the part
+					shift = w.StartNs - c.StartNs // the time line begins with the part
 				}
 				wantGap := w.Timing.Gap.Ns
 				if i == 0 && loop != reduce.MainLoop {
 					wantGap = 0
 				}
-				if c.Text() != w.Text() || c.Timing.Duration.Ns != w.Timing.Duration.Ns || c.Timing.Gap.Ns != wantGap || c.Start != w.Start-shift {
-					t.Errorf("loop %s, rank %d, call %d: %s at %d, %d + %d, want %s at %d, %d + %d", loop, n, i, c.Text(), c.Start, c.Timing.Gap.Ns, c.Timing.Duration.Ns,
-						w.Text(), w.Start-shift, wantGap, w.Timing.Duration.Ns)
+				if c.Text() != w.Text() || c.Timing.Duration.Ns != w.Timing.Duration.Ns || c.Timing.Gap.Ns != wantGap || c.StartNs != w.StartNs-shift {
+					t.Errorf("loop %s, rank %d, call %d: %s at %d, %d + %d, want %s at %d, %d + %d", loop, n, i, c.Text(), c.StartNs, c.Timing.Gap.Ns, c.Timing.Duration.Ns,
+						w.Text(), w.StartNs-shift, wantGap, w.Timing.Duration.Ns)
 				}
 				i++
 			}
@@ -302,9 +302,9 @@ func TestRounds(t *testing.T) {
 				t.Fatal(err)
 			}
 			last := want[len(want)-1]
-			span := last.End() + int64(gap(1+2*9)) - want[0].Start // up to the call that follows
+			span := last.EndNs() + int64(gap(1+2*9)) - want[0].StartNs // up to the call that follows
 			if loop == reduce.MainLoop {
-				span = last.End() - want[0].Start + int64(gap(1+2*5)) // with what is computed before the first
+				span = last.EndNs() - want[0].StartNs + int64(gap(1+2*5)) // with what is computed before the first
 			}
 			if ns := x.WallNs(); ns < span-span/1000 || ns > span+span/1000 {
 				t.Errorf("loop %s, rank %d: its part takes %d ns, want %d", loop, n, ns, span)
@@ -328,7 +328,7 @@ func TestTimes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.End() > first+from && c.Start < first+until {
+			if c.EndNs() > first+from && c.StartNs < first+until {
 				texts = append(texts, c.Text())
 			}
 		}
@@ -399,7 +399,7 @@ func TestLoopOfLoops(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := part(t, r, reduce.Selection{Loop: reduce.MainLoop, FirstIteration: 5, EndIteration: 9})
-	if calls := rank(t, p, 0).Len(0); calls != 4*12 {
+	if calls := rank(t, p, 0).CallCount(0); calls != 4*12 {
 		t.Errorf("%d calls", calls)
 	}
 }
@@ -420,7 +420,7 @@ func TestCopiedCall(t *testing.T) {
 	for _, first := range []uint64{3, 14, rounds - 1} {
 		p := part(t, r, reduce.Selection{Loop: reduce.MainLoop, FirstIteration: first, EndIteration: first + 1})
 		for n := range 4 {
-			if calls := rank(t, p, n).Len(0); calls != 1 {
+			if calls := rank(t, p, n).CallCount(0); calls != 1 {
 				t.Errorf("rank %d: %d calls in iteration %d", n, calls, first)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 // An exemplar is the times of every call of one main-loop iteration, which ranks kept at the end of the run. times has
 // them by rank; begin is when the iteration begins, in ns of the time line.
 type exemplar struct {
-	times map[int]*trace.WhenTimes
+	times map[int]*trace.WhenCallTimes
 	begin int64
 }
 
@@ -29,7 +29,7 @@ func (x *cutter) exemplar() (*exemplar, error) {
 	if err != nil || e == nil {
 		return nil, err
 	}
-	out, ranks := &exemplar{times: make(map[int]*trace.WhenTimes)}, int64(0)
+	out, ranks := &exemplar{times: make(map[int]*trace.WhenCallTimes)}, int64(0)
 	for i := range e.Ranks {
 		out.times[e.Ranks[i].Rank] = &e.Ranks[i]
 	}
@@ -46,7 +46,7 @@ func (x *cutter) exemplar() (*exemplar, error) {
 			if err != nil {
 				return nil, err
 			}
-			start, err := k.Start()
+			start, err := k.StartNs()
 			if err != nil {
 				return nil, err
 			}
@@ -65,7 +65,7 @@ func (x *cutter) timings(k *trace.Rank, stream int, from uint64) iter.Seq2[trace
 	}
 	return func(yield func(trace.TimedTerminal, error) bool) {
 		t, first := x.kept.times[k.Number()], x.spans[k.Number()][stream][0].First
-		at, n := x.kept.begin+t.StartNs, 0
+		at, n := x.kept.begin+t.RelativeStartNs, 0
 		for terminal := range k.SequenceFrom(stream, first) {
 			if n == len(t.Gaps) {
 				return

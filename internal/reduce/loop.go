@@ -13,11 +13,11 @@ const MainLoop = "main"
 
 // rounds finds the calls of some iterations of a loop. An iteration lasts from a call that begins it to before the
 // next such call.
-func (w *Selection) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Span, found bool, err error) {
-	var x *trace.Rounds
+func (w *Selection) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.CallRange, found bool, err error) {
+	var x *trace.LoopIterations
 	if w.Loop == MainLoop {
 		if w.iterations == nil {
-			if w.iterations, err = when.NewIterations(r); err != nil {
+			if w.iterations, err = when.NewIterationFinder(r); err != nil {
 				return s, false, err
 			}
 		}
@@ -32,7 +32,7 @@ func (w *Selection) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Sp
 		return s, true, nil
 	}
 	w.found = true
-	if s = (ops.Span{First: x.Begin(w.FirstIteration), End: x.Begin(w.EndIteration)}); w.begins == nil && !x.FromOtherRanks {
+	if s = (ops.CallRange{First: x.BeginPosition(w.FirstIteration), End: x.BeginPosition(w.EndIteration)}); w.begins == nil && !x.FromOtherRanks {
 		for t := range k.SequenceFrom(stream, s.First) {
 			w.begins = k.CallWithoutParams(t)
 			break
@@ -43,7 +43,7 @@ func (w *Selection) rounds(r *trace.Reader, k *trace.Rank, stream int) (s ops.Sp
 
 // named finds the iterations that begin with the calls that a text names: a function, a call site, or a part of a
 // call site's name. It returns nil without any.
-func (w *Selection) named(k *trace.Rank, stream int) *trace.Rounds {
+func (w *Selection) named(k *trace.Rank, stream int) *trace.LoopIterations {
 	name, place, both := strings.Cut(w.Loop, "@")
 	x := k.Occurrences(stream, func(t int) bool {
 		c := k.CallWithoutParams(t)
@@ -55,11 +55,11 @@ func (w *Selection) named(k *trace.Rank, stream int) *trace.Rounds {
 	if x.Total() == 0 {
 		return nil
 	}
-	end := k.Len(stream)
+	end := k.CallCount(stream)
 	if n := x.Total(); n > 1 { // the last iteration is as long as the one before: it excludes what follows the loop
 		a, _ := x.Nth(n - 2)
 		b, _ := x.Nth(n - 1)
 		end = min(end, b+(b-a))
 	}
-	return trace.NewRounds(x, end)
+	return trace.NewLoopIterations(x, end)
 }

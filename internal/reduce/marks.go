@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/handles"
 )
 
-// SizeMarks finds merged sizes and synthetic messages in a rank's calls.
-type SizeMarks struct {
+// CallReductions finds merged sizes and synthetic messages in a rank's calls.
+type CallReductions struct {
 	k        *trace.Rank
 	list     []trace.MergedSizes
 	partners []trace.SyntheticMessages
@@ -24,8 +24,8 @@ type MergedSize struct {
 	Low, High int64
 }
 
-// SizeMarksOf returns the marks of a rank; nil if the trace has all original sizes.
-func SizeMarksOf(r *trace.Reader, k *trace.Rank) (*SizeMarks, error) {
+// CallReductionsOf returns the marks of a rank; nil if the trace has all original sizes.
+func CallReductionsOf(r *trace.Reader, k *trace.Rank) (*CallReductions, error) {
 	list, err := r.MergedSizes()
 	if err != nil {
 		return nil, err
@@ -35,16 +35,16 @@ func SizeMarksOf(r *trace.Reader, k *trace.Rank) (*SizeMarks, error) {
 		return nil, err
 	}
 	x, err := handles.TableOf(r).Rank(k)
-	return &SizeMarks{k, list, partners, x, make(map[int][]MergedSize)}, err
+	return &CallReductions{k, list, partners, x, make(map[int][]MergedSize)}, err
 }
 
 // SyntheticMessage returns the description of the synthetic messages to which a call's message belongs; nil if the
 // message is original.
-func (m *SizeMarks) SyntheticMessage(c *trace.Call) *trace.SyntheticMessages {
+func (m *CallReductions) SyntheticMessage(c *trace.Call) *trace.SyntheticMessages {
 	if m == nil {
 		return nil
 	}
-	return trace.SyntheticFamilyOf(m.partners, c)
+	return trace.SyntheticMessagesOf(m.partners, c)
 }
 
 // SyntheticMessageText is the note printed after a call with a synthetic message; "" after others.
@@ -61,7 +61,7 @@ func SyntheticMessageText(p *trace.SyntheticMessages) string {
 }
 
 // MergedSizesOf returns the merged sizes of a call.
-func (m *SizeMarks) MergedSizesOf(c *trace.Call) []MergedSize {
+func (m *CallReductions) MergedSizesOf(c *trace.Call) []MergedSize {
 	if m == nil || m.list == nil {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (m *SizeMarks) MergedSizesOf(c *trace.Call) []MergedSize {
 	return once.GetOrMake(m.known, c.Terminal, func() []MergedSize { return m.find(c) })
 }
 
-func (m *SizeMarks) find(c *trace.Call) (list []MergedSize) {
+func (m *CallReductions) find(c *trace.Call) (list []MergedSize) {
 	vals := m.k.Signature(c.Terminal) // terminals with merged sizes have no lanes
 	p, err := planOf(m.k, c.Terminal, vals, m.x.FixedTypeSize)
 	if err != nil {
@@ -97,8 +97,8 @@ func (m *SizeMarks) find(c *trace.Call) (list []MergedSize) {
 	for i := range c.Params {
 		for _, v := range []*trace.Value{&c.Params[i].In, &c.Params[i].Out} {
 			for _, v := range append([]trace.Value{*v}, v.Elems...) {
-				if s := v.Status; s != nil && (s.Form == trace.StatusFilled || s.Form == trace.StatusIgnored) {
-					mark(i, key{n: s.Tag}, s.Count, 1)
+				if s := v.Status; s != nil && (s.Form == trace.StatusFormFilled || s.Form == trace.StatusFormIgnored) {
+					mark(i, key{n: s.Tag}, s.ReceivedBytes, 1)
 				}
 			}
 		}
@@ -106,17 +106,17 @@ func (m *SizeMarks) find(c *trace.Call) (list []MergedSize) {
 	return list
 }
 
-func (m *SizeMarks) bin(k key, size int64) *trace.Bin {
+func (m *CallReductions) bin(k key, size int64) *trace.Bin {
 	for i := range m.list {
 		t := &m.list[i]
 		if k.collective {
 			for _, f := range t.Functions {
 				if int64(f) == k.n {
-					return t.Bin(size)
+					return t.BinOfReplacingValue(size)
 				}
 			}
 		} else if k == wild && t.Functions == nil || t.HasTag(k.n) {
-			return t.Bin(size)
+			return t.BinOfReplacingValue(size)
 		}
 	}
 	return nil

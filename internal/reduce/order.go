@@ -28,9 +28,9 @@ import (
 func OrderCompletions(r *trace.Reader, progress func(ranks int)) (*trace.Reader, error) {
 	changed := false
 	ch := &ValueChange{
-		Note:   "requests finish in array order, and tests in vain are left out",
-		Values: func(*trace.Rank, int, []int64) {},
-		Tracks: func(list []*track.Track) error {
+		Note:       "requests finish in array order, and tests in vain are left out",
+		EditValues: func(*trace.Rank, int, []int64) {},
+		EditTracks: func(list []*track.Track) error {
 			for _, t := range list {
 				if len(t.Streams) > 1 {
 					continue // calls of other threads may finish requests in between
@@ -52,9 +52,9 @@ func OrderCompletions(r *trace.Reader, progress func(ranks int)) (*trace.Reader,
 	if !changed {
 		return r, nil
 	}
-	note := part.Content.Meta[trace.MetaNote+".changed"]
-	delete(part.Content.Meta, trace.MetaNote+".changed")
-	part.Content.Meta[trace.MetaNote+".order"] = note
+	note := part.Content.Meta[trace.MetaNotePrefix+".changed"]
+	delete(part.Content.Meta, trace.MetaNotePrefix+".changed")
+	part.Content.Meta[trace.MetaNotePrefix+".order"] = note
 	return part.Reader(r.Name())
 }
 
@@ -90,7 +90,7 @@ func sorted(r *trace.Reader, t *track.Track) (other bool, err error) {
 	x := &sorter{t: t, b: track.NewBuilderFrom(t), calls: make([]*call, len(t.Signatures)), left: make([]uint64, len(t.Signatures))}
 	x.b.Signatures, x.b.Times = nil, nil
 	for i := range t.Signatures {
-		x.b.TerminalOf(t.Signatures[i].Call, t.Signatures[i].Site, t.Signatures[i].Values, "")
+		x.b.FindOrAddTerminal(t.Signatures[i].FunctionID, t.Signatures[i].Site, t.Signatures[i].Values, "")
 	}
 	if len(x.b.Signatures) != len(t.Signatures) {
 		return false, nil
@@ -125,7 +125,7 @@ func sorted(r *trace.Reader, t *track.Track) (other bool, err error) {
 	}
 	out, _, _ := x.b.Finish(x.b.Grammars())
 	*t = *out
-	t.ForgetPlaces()
+	t.DropCallPositions()
 	return true, nil
 }
 
@@ -142,7 +142,7 @@ func callOf(from *trace.Call, s *signature.Signature) (*call, error) {
 	}
 	for i := range list {
 		if p := &list[i]; p.Param >= 0 && p.Param < len(from.Func.Params) {
-			if name := from.Func.Params[p.Param].Name; p.IsOutput || c.spans[name].End == 0 && !p.HasSumsLeftOut(vals) {
+			if name := from.Func.Params[p.Param].Name; p.IsOutput || c.spans[name].End == 0 && !p.HasOmittedDispls(vals) {
 				c.spans[name] = *p
 			}
 		}
@@ -171,7 +171,7 @@ func callOf(from *trace.Call, s *signature.Signature) (*call, error) {
 		c.done = append(c.done, f)
 	}
 	c.requests = vals[requests.First+1 : requests.End]
-	c.key = fmt.Sprint(s.Call, s.Site, len(c.requests), all.End-all.First == 1)
+	c.key = fmt.Sprint(s.FunctionID, s.Site, len(c.requests), all.End-all.First == 1)
 	return c, nil
 }
 
@@ -254,7 +254,7 @@ func (x *sorter) call(s *signature.Signature, like *call, with map[string][]int6
 		vals = append(append(vals, s.Values[at:like.spans[name].First]...), with[name]...)
 		at = like.spans[name].End
 	}
-	n, _ := x.b.TerminalOf(s.Call, s.Site, append(vals, s.Values[at:]...), "")
+	n, _ := x.b.FindOrAddTerminal(s.FunctionID, s.Site, append(vals, s.Values[at:]...), "")
 	x.b.Stream(0).Append(n)
 	x.row = append(x.row, n)
 	if !x.t.Timeless {

@@ -104,7 +104,7 @@ func spent(t *testing.T, r *trace.Reader, rank int) (gap, duration float64, fini
 		if err != nil {
 			t.Fatal(err)
 		}
-		if def, _ := mpi.ByID(c.Func.ID); meaning.WaitBehaviourOf(def).Completes {
+		if def, _ := mpi.CallByID(c.Func.ID); meaning.WaitBehaviourOf(def).Completes {
 			finishing++
 		}
 	}
@@ -133,7 +133,7 @@ func TestOrdered(t *testing.T) {
 			if before.Classes() != pollers || after.Classes() != 1 || after.Size() > before.Size()*2/3 {
 				t.Errorf("%d classes in %d bytes, were %d in %d", after.Classes(), after.Size(), before.Classes(), before.Size())
 			}
-			for d, err := range diff.CompareTraces(before, after, diff.Options{AnyOrder: true}) {
+			for d, err := range diff.CompareTraces(before, after, diff.Options{AllowAnyCompletionOrder: true}) {
 				t.Errorf("%v, %v", d, err)
 			}
 			var sums [2][2]float64

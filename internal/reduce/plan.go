@@ -73,14 +73,14 @@ func planOf(k *trace.Rank, terminal int, vals []int64, sizes func(handle int64) 
 		}
 		return -1
 	}
-	if m := meaning.DataMovementOf(c.Name()); m != nil && (m.Pattern.Collective() || m.Pattern == meaning.PatternToPeer || m.Pattern == meaning.PatternReceive) {
+	if m := meaning.DataMovementOf(c.Name()); m != nil && (m.Pattern.IsCollective() || m.Pattern == meaning.PatternToPeer || m.Pattern == meaning.PatternReceive) {
 		function := m.BaseForm()
 		for _, side := range []*meaning.DataSide{m.Out, m.In} {
 			if side == nil || side.Count == "" || in(side.Count) < 0 {
 				continue
 			}
 			s := slot{at: in(side.Count), param: index(side.Count), tag: -1, key: key{true, int64(function.ID)}, fixed: side.Partitions != ""}
-			if !m.Pattern.Collective() {
+			if !m.Pattern.IsCollective() {
 				if s.tag = in(side.Tag); s.tag < 0 { // a message that a probe matched before
 					s.key = wild
 				}
@@ -143,9 +143,9 @@ func (p *sizePlan) statuses(f *trace.Function, at *trace.Positions, vals []int64
 		if !s.IsFilledStatus(vals) {
 			return
 		}
-		p.slots = append(p.slots, slot{at: s.First + signature.StatusCount, param: s.Param, unit: 1, told: true, tag: s.First + signature.StatusTag})
+		p.slots = append(p.slots, slot{at: s.First + signature.StatusCountPosition, param: s.Param, unit: 1, told: true, tag: s.First + signature.StatusTagPosition})
 		if !s.IsOutput {
-			told = s.First + signature.StatusTag
+			told = s.First + signature.StatusTagPosition
 		}
 	}
 	for i := range spans {

@@ -39,7 +39,7 @@ const (
 	onceBits       = 1
 )
 
-func newRequests(k *trace.Rank, stream int, spans []ops.Span) *requests {
+func newRequests(k *trace.Rank, stream int, spans []ops.CallRange) *requests {
 	r := &requests{k: k, uses: make([][]use, k.Terminals()), looked: make([]bool, k.Terminals()), several: len(spans) > 1}
 	makes := make([]bool, k.Terminals())
 	for t := range makes {
@@ -48,7 +48,7 @@ func newRequests(k *trace.Rank, stream int, spans []ops.Span) *requests {
 	r.made = k.Occurrences(stream, func(t int) bool { return makes[t] })
 	now := int64(0)
 	for _, s := range spans {
-		x := kept{int64(r.made.Before(s.First)), int64(r.made.Before(s.End)), now}
+		x := kept{int64(r.made.CountBefore(s.First)), int64(r.made.CountBefore(s.End)), now}
 		r.kept = append(r.kept, x)
 		now += x.end - x.first
 	}
@@ -82,7 +82,7 @@ func usesOf(f *trace.Function, vals []int64) (list []use) {
 		return nil
 	}
 	for _, s := range spans {
-		if s.Param == signature.ParamMade || s.Param == signature.ParamResult || f.Params[s.Param].Type != trace.TypeRequest {
+		if s.Param == signature.ParamNewObject || s.Param == signature.ParamResult || f.Params[s.Param].Type != trace.TypeRequest {
 			continue
 		}
 		for at := s.First + min(s.Dims, 1); at < s.End; at++ {
@@ -99,8 +99,8 @@ func (r *requests) moves(terminal int) bool {
 
 // renumber converts the requests of the call at a position to the part's numbers.
 func (r *requests) renumber(terminal int, at uint64, vals []int64) {
-	before := int64(r.made.Before(at))
-	after := int64(r.made.Before(at + 1))
+	before := int64(r.made.CountBefore(at))
+	after := int64(r.made.CountBefore(at + 1))
 	uses := r.of(terminal)
 	if r.k.DependsOnEarlierCalls(terminal) {
 		uses = usesOf(r.k.CallWithoutParams(terminal).Func, vals)

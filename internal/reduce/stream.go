@@ -27,14 +27,14 @@ func (c *rankCutter) stream(stream int) error {
 	}
 	if len(spans) == 0 {
 		// A thread outside of the window may make objects that other threads use.
-		return c.stay(stream, objects, 0, c.k.Len(stream), last)
+		return c.stay(stream, objects, 0, c.k.CallCount(stream), last)
 	}
 	return nil
 }
 
 // stay keeps the calls between two positions that make or free objects. They all begin and end at time when.
 func (c *rankCutter) stay(stream int, objects *trace.Occurrences, from, to uint64, when int64) error {
-	for n := objects.Before(from); n < objects.Total(); n++ {
+	for n := objects.CountBefore(from); n < objects.Total(); n++ {
 		at, terminal := objects.Nth(n)
 		if at >= to {
 			break
@@ -67,7 +67,7 @@ func (c *rankCutter) note(stream int, number uint32, start, end int64) {
 		c.count++
 	}
 	if c.timed {
-		c.out.SetTimes(stream, number, uint64(max(start, 0)), uint64(max(end, start, 0)))
+		c.out.SetLastCallTimes(stream, number, uint64(max(start, 0)), uint64(max(end, start, 0)))
 	}
 }
 
@@ -80,7 +80,7 @@ func (c *rankCutter) aside(stream int, ns int64, off bool) {
 }
 
 // span keeps the calls of a span. If again is set, another span of the stream precedes it, and ended at time last.
-func (c *rankCutter) span(stream int, s ops.Span, r *requests, again bool, last int64) (end int64, err error) {
+func (c *rankCutter) span(stream int, s ops.CallRange, r *requests, again bool, last int64) (end int64, err error) {
 	next, stop := iter.Pull2(c.timings(c.k, stream, s.First))
 	defer stop()
 	// By terminal: 1 + number in the part if all of its calls have the same values there; 0: not known, or values differ.
@@ -103,7 +103,7 @@ func (c *rankCutter) span(stream int, s ops.Span, r *requests, again bool, last 
 				r.renumber(terminal, at, vals)
 			}
 			if c.ch != nil {
-				c.ch.Values(c.k, terminal, vals)
+				c.ch.EditValues(c.k, terminal, vals)
 			}
 			if number, err = c.out.AddCall(stream, called[terminal].Func.ID, c.sites[terminal], vals); err != nil {
 				return 0, err
@@ -117,7 +117,7 @@ func (c *rankCutter) span(stream int, s ops.Span, r *requests, again bool, last 
 			if err != nil {
 				return 0, err
 			}
-			start := t.Start - c.zero
+			start := t.StartNs - c.zero
 			if at == s.First {
 				if again {
 					c.aside(stream, start-last, true)
@@ -128,7 +128,7 @@ func (c *rankCutter) span(stream int, s ops.Span, r *requests, again bool, last 
 				c.aside(stream, int64(t.Timing.RecorderNs), false)
 				c.out.AddAside(stream, t.Timing.TracingOffNs+t.Timing.RecorderNs)
 			}
-			end = t.End() - c.zero
+			end = t.EndNs() - c.zero
 			c.note(stream, number, start, end)
 		} else {
 			c.note(stream, number, 0, 0)

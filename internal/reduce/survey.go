@@ -123,7 +123,7 @@ func (s *survey) rank(k *trace.Rank) error {
 	lanes := false
 	sites := make(map[[2]any]key)
 	for stream := range k.Streams() {
-		for t, n := range k.Counts(stream) {
+		for t, n := range k.TerminalCounts(stream) {
 			counts[t] += n
 		}
 	}
@@ -200,7 +200,7 @@ func (f *sizeFamily) merge(precision int) {
 func (f *sizeFamily) value(size int64) int64 {
 	i, _ := slices.BinarySearchFunc(f.bins, size, func(b trace.Bin, size int64) int { return cmp.Compare(b.High, size) })
 	if i < len(f.bins) && f.bins[i].Low <= size {
-		return f.bins[i].Value
+		return f.bins[i].ReplacingValue
 	}
 	return size
 }

@@ -106,8 +106,8 @@ const codeEntry = 16
 // ErrOverBudget is wrapped by the error for a budget that can't be met.
 var ErrOverBudget = errors.New("too large")
 
-// ErrTripCountsKept is returned by a TripCountDrawer that cannot make trip counts synthetic in the merged tracks.
-var ErrTripCountsKept = errors.New("trip counts can't be made synthetic")
+// ErrTripCountsNotSynthetic is returned by a TripCountDrawer that cannot make trip counts synthetic in the merged tracks.
+var ErrTripCountsNotSynthetic = errors.New("trip counts can't be made synthetic")
 
 var errThinned = errors.New("was reduced before; take the trace that it was made of")
 
@@ -359,7 +359,7 @@ func (s *survey) write(list []*sizeFamily, precision int, d TripCountDrawer, pro
 	var failed error
 	ch := &ValueChange{
 		Note: fmt.Sprintf("thinned: sizes that differ by at most %d %% are one, where most was to be gained", 100-precision),
-		Values: func(k *trace.Rank, terminal int, vals []int64) {
+		EditValues: func(k *trace.Rank, terminal int, vals []int64) {
 			var err error
 			if rank == nil || rank.Number() != k.Number() {
 				rank, plans = k, make(map[int]*sizePlan)
@@ -378,7 +378,7 @@ func (s *survey) write(list []*sizeFamily, precision int, d TripCountDrawer, pro
 		},
 	}
 	if d != nil {
-		ch.Tracks = d.RewriteTracks
+		ch.EditTracks = d.RewriteTracks
 	}
 	part, err := ChangeValues(s.r, ch, progress)
 	if err != nil {
@@ -392,7 +392,7 @@ func (s *survey) write(list []*sizeFamily, precision int, d TripCountDrawer, pro
 	if d != nil {
 		if err := d.AddSyntheticLoops(part.Content); err != nil {
 			part.Close()
-			if errors.Is(err, ErrTripCountsKept) {
+			if errors.Is(err, ErrTripCountsNotSynthetic) {
 				d.Limit(0)
 				return s.write(list, precision, d, progress)
 			}
@@ -400,10 +400,10 @@ func (s *survey) write(list []*sizeFamily, precision int, d TripCountDrawer, pro
 		}
 	}
 	if part.Content.SyntheticLoops != nil {
-		part.Content.Meta[trace.MetaNote+".drawn"] = "trip counts of loops are synthetic: calls are not those of the run"
+		part.Content.Meta[trace.MetaNotePrefix+".drawn"] = "trip counts of loops are synthetic: calls are not those of the run"
 	}
 	if part.Content.MergedSizes == nil {
-		delete(part.Content.Meta, trace.MetaNote+".changed")
+		delete(part.Content.Meta, trace.MetaNotePrefix+".changed")
 	}
 	file, err := sections.EncodeFile(part.Content)
 	if err != nil {
@@ -419,7 +419,7 @@ func thinned(list []*sizeFamily) (out []trace.MergedSizes) {
 		if len(f.bins) == 0 {
 			continue
 		}
-		t := trace.MergedSizes{Precision: f.precision, UnmergedCalls: f.sizes.Count, Distribution: trace.Distribution{Least: f.sizes.Min, Most: f.sizes.Max, Bins: f.bins}}
+		t := trace.MergedSizes{PrecisionPercent: f.precision, UnmergedCalls: f.sizes.Count, Distribution: trace.Distribution{Least: f.sizes.Min, Most: f.sizes.Max, Bins: f.bins}}
 		all := false
 		for _, k := range f.ordered() {
 			switch {
@@ -501,12 +501,12 @@ func merged(list []stats.Bin, grain int64) (b trace.Bin, ok bool) {
 		sum += float64(x.Min-b.Low) * float64(x.Count)
 	}
 	mean := b.Low + int64(sum/float64(b.Count)+0.5)
-	b.Value = (mean + grain/2) / grain * grain
-	if b.Value < b.Low {
-		b.Value = (b.Low + grain - 1) / grain * grain
+	b.ReplacingValue = (mean + grain/2) / grain * grain
+	if b.ReplacingValue < b.Low {
+		b.ReplacingValue = (b.Low + grain - 1) / grain * grain
 	}
-	if b.Value > b.High {
-		b.Value = b.High / grain * grain
+	if b.ReplacingValue > b.High {
+		b.ReplacingValue = b.High / grain * grain
 	}
-	return b, b.Value >= b.Low && b.Value <= b.High
+	return b, b.ReplacingValue >= b.Low && b.ReplacingValue <= b.High
 }

@@ -147,12 +147,12 @@ func TestThin(t *testing.T) {
 						if s.Tag == 11 {
 							continue
 						}
-						if s.Count > 4*num(b, "count") {
+						if s.ReceivedBytes > 4*num(b, "count") {
 							t.Fatalf("rank %d: %s", rank, b.AppendText(nil))
 						}
-						got[[2]int{rank, int(s.Tag)}] = append(got[[2]int{rank, int(s.Tag)}], s.Count)
+						got[[2]int{rank, int(s.Tag)}] = append(got[[2]int{rank, int(s.Tag)}], s.ReceivedBytes)
 					case "MPI_Sendrecv_replace":
-						if other := num(&all[rank^1][i], "count"); num(b, "count") != other || b.Param("status").Out.Status.Count != 4*other {
+						if other := num(&all[rank^1][i], "count"); num(b, "count") != other || b.Param("status").Out.Status.ReceivedBytes != 4*other {
 							t.Fatalf("rank %d: %s, the other has %d", rank, b.AppendText(nil), other)
 						}
 					case "MPI_Alltoallv":
@@ -198,7 +198,7 @@ func TestThin(t *testing.T) {
 func TestDatatypes(t *testing.T) {
 	for _, later := range []int64{12, 16} {
 		r := mergetest.Run(t, 2, func(r *tracktest.Recorder) {
-			const own = trace.FirstLocal
+			const own = trace.FirstCreatedHandle
 			other := int64(1 - r.Rank)
 			r.Begin()
 			for half := range 2 {
@@ -230,7 +230,7 @@ func TestMarks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := reduce.SizeMarksOf(out, k)
+	m, err := reduce.CallReductionsOf(out, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestMarks(t *testing.T) {
 			t.Errorf("%s isn't marked", want)
 		}
 	}
-	if m, err := reduce.SizeMarksOf(r, k); m != nil || err != nil {
+	if m, err := reduce.CallReductionsOf(r, k); m != nil || err != nil {
 		t.Errorf("marks %v of a whole trace, error %v", m, err)
 	}
 }
@@ -306,7 +306,7 @@ func TestBudget(t *testing.T) {
 	}
 	some, _ := thinned(t, r, reduce.Options{BudgetBytes: (whole.FileBytes + least.FileBytes) / 2}).MergedSizes()
 	all, _ := thinned(t, r, reduce.Options{}).MergedSizes()
-	if len(some) == 0 || len(some) > len(all) || some[0].Precision == 0 {
+	if len(some) == 0 || len(some) > len(all) || some[0].PrecisionPercent == 0 {
 		t.Errorf("merged %+v, all would be %+v", some, all)
 	}
 	if _, err := reduce.ReduceTrace(r, reduce.Options{BudgetBytes: least.FileBytes / 2}, func(int) {}); !errors.Is(err, reduce.ErrOverBudget) {

@@ -26,9 +26,9 @@ type Selection struct {
 	// IterationSites are the calls that begin iterations, if Loop names a loop's place or function.
 	IterationSites map[trace.FunctionSite]bool
 
-	found      bool             // some thread has iterations of the loop
-	begins     *trace.Call      // the call that begins an iteration, on the first rank with the loop
-	iterations *when.Iterations // iterations of the main loop
+	found      bool                  // some thread has iterations of the loop
+	begins     *trace.Call           // the call that begins an iteration, on the first rank with the loop
+	iterations *when.IterationFinder // iterations of the main loop
 }
 
 // A SiteNamer returns the text by which users name a call site.
@@ -71,7 +71,7 @@ func (w *Selection) whichRounds() string {
 }
 
 // spans returns the selected spans by rank and stream, in rising order.
-func (w *Selection) spans(r *trace.Reader) ([][][]ops.Span, error) {
+func (w *Selection) spans(r *trace.Reader) ([][][]ops.CallRange, error) {
 	if w.FromNs != nil || w.UntilNs != nil {
 		if err := r.RequireTimes(); err != nil {
 			return nil, err
@@ -84,7 +84,7 @@ func (w *Selection) spans(r *trace.Reader) ([][][]ops.Span, error) {
 			return nil, err
 		}
 	}
-	all := make([][][]ops.Span, r.Ranks())
+	all := make([][][]ops.CallRange, r.Ranks())
 	rounds := false
 	for k, err := range r.RanksWithTrack() {
 		if err != nil {
@@ -108,8 +108,8 @@ func (w *Selection) spans(r *trace.Reader) ([][][]ops.Span, error) {
 	return all, nil
 }
 
-// SpansOf returns the selected spans of a thread, in rising order.
-func (w *Selection) SpansOf(r *trace.Reader, k *trace.Rank, stream int) ([]ops.Span, error) {
+// CallRangesOf returns the selected spans of a thread, in rising order.
+func (w *Selection) CallRangesOf(r *trace.Reader, k *trace.Rank, stream int) ([]ops.CallRange, error) {
 	zero := int64(0)
 	if w.FromNs != nil || w.UntilNs != nil {
 		var err error
@@ -128,17 +128,17 @@ func (w *Selection) SpansOf(r *trace.Reader, k *trace.Rank, stream int) ([]ops.S
 func (w *Selection) LoopFound() bool { return w.Loop == "" || w.found }
 
 // of returns the selected part of a thread, and whether the thread has the loop.
-func (w *Selection) of(r *trace.Reader, k *trace.Rank, stream int, zero int64) (list []ops.Span, found bool, err error) {
-	list = []ops.Span{{End: k.Len(stream)}}
+func (w *Selection) of(r *trace.Reader, k *trace.Rank, stream int, zero int64) (list []ops.CallRange, found bool, err error) {
+	list = []ops.CallRange{{End: k.CallCount(stream)}}
 	if w.WithoutInit {
-		list = both(list, []ops.Span{inner(k, stream)})
+		list = both(list, []ops.CallRange{inner(k, stream)})
 	}
 	if w.FromNs != nil || w.UntilNs != nil {
 		s, err := w.timed(k, stream, zero)
 		if err != nil {
 			return nil, false, err
 		}
-		list = both(list, []ops.Span{s})
+		list = both(list, []ops.CallRange{s})
 	}
 	if w.Phase != "" {
 		p, err := ops.PhasesOf(k, stream, w.Phase)
@@ -148,19 +148,19 @@ func (w *Selection) of(r *trace.Reader, k *trace.Rank, stream int, zero int64) (
 		list = both(list, slices.Collect(p.All()))
 	}
 	if w.Loop != "" {
-		var s ops.Span
+		var s ops.CallRange
 		if s, found, err = w.rounds(r, k, stream); err != nil {
 			return nil, false, err
 		}
-		list = both(list, []ops.Span{s})
+		list = both(list, []ops.CallRange{s})
 	}
 	return list, found, nil
 }
 
 // both returns the intersection of two lists of spans.
-func both(a, b []ops.Span) (out []ops.Span) {
+func both(a, b []ops.CallRange) (out []ops.CallRange) {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
-		if s := (ops.Span{First: max(a[i].First, b[j].First), End: min(a[i].End, b[j].End)}); s.First < s.End {
+		if s := (ops.CallRange{First: max(a[i].First, b[j].First), End: min(a[i].End, b[j].End)}); s.First < s.End {
 			out = append(out, s)
 		}
 		if a[i].End < b[j].End {
@@ -173,15 +173,15 @@ func both(a, b []ops.Span) (out []ops.Span) {
 }
 
 // inner returns the calls of a thread after the last MPI_Init and before the first MPI_Finalize.
-func inner(k *trace.Rank, stream int) ops.Span {
+func inner(k *trace.Rank, stream int) ops.CallRange {
 	are := func(a mpi.Attr) *trace.Occurrences {
 		return k.Occurrences(stream, func(t int) bool {
 			c := k.CallWithoutParams(t)
-			def, known := mpi.Lookup(c.Name())
+			def, known := mpi.CallNamed(c.Name())
 			return known && def.Has(a)
 		})
 	}
-	s := ops.Span{End: k.Len(stream)}
+	s := ops.CallRange{End: k.CallCount(stream)}
 	if x := are(mpi.AttrInitialises); x.Total() > 0 {
 		at, _ := x.Nth(x.Total() - 1)
 		s.First = at + 1
@@ -193,16 +193,16 @@ func inner(k *trace.Rank, stream int) ops.Span {
 }
 
 // timed finds the calls of a stream that end after FromNs and begin before UntilNs.
-func (w *Selection) timed(k *trace.Rank, stream int, zero int64) (ops.Span, error) {
-	s := ops.Span{End: k.Len(stream)}
+func (w *Selection) timed(k *trace.Rank, stream int, zero int64) (ops.CallRange, error) {
+	s := ops.CallRange{End: k.CallCount(stream)}
 	if w.FromNs != nil {
 		m, err := k.MomentAt(stream, zero+*w.FromNs)
 		if err != nil {
 			return s, err
 		}
-		if c := m.Call; c.Call != nil {
+		if c := m.LastBegunCall; c.Call != nil {
 			s.First = c.Index
-			if c.End() <= zero+*w.FromNs {
+			if c.EndNs() <= zero+*w.FromNs {
 				s.First++
 			}
 		}
@@ -213,7 +213,7 @@ func (w *Selection) timed(k *trace.Rank, stream int, zero int64) (ops.Span, erro
 			return s, err
 		}
 		s.End = 0
-		if c := m.Call; c.Call != nil {
+		if c := m.LastBegunCall; c.Call != nil {
 			s.End = c.Index + 1
 		}
 	}

@@ -17,7 +17,7 @@ type CallSiteTable struct {
 	Ranks       int             `json:"ranks"`
 }
 
-// Largest number of rows, and of ranks in CallSiteTable.PerRank.
+// Largest number of rows, and of ranks in CallSiteTable.RankRows.
 const (
 	maxFlat    = 1000
 	maxPerRank = 1024
@@ -26,7 +26,7 @@ const (
 // calls sums up the run's calls by call site.
 func calls(r *trace.Reader, o Options) (*profile.CallSiteTable, error) {
 	done := 0
-	return profile.CallSiteTableOf(r, o.Named, func() {
+	return profile.CallSiteTableOf(r, o.SiteNaming, func() {
 		done++
 		o.Progress("adding up calls", done, r.Ranks())
 	})
@@ -41,7 +41,7 @@ func flat(p *profile.CallSiteTable, waited *waits.Report) CallSiteTable {
 	rows := p.Rows[:min(len(p.Rows), maxFlat)]
 	f := CallSiteTable{
 		Columns: columns.Headings(), Rows: make([][]any, len(rows)), RowsOmitted: len(p.Rows) - len(rows),
-		Ranks: p.Ranks, PerRank: p.PerRank[:min(len(p.PerRank), maxPerRank)],
+		Ranks: p.Ranks, PerRank: p.RankRows[:min(len(p.RankRows), maxPerRank)],
 	}
 	for i, x := range rows {
 		f.Rows[i] = columns.Values(x)

@@ -15,7 +15,7 @@ type AttachedCounter struct {
 	MaxSum float64 `json:"most"`
 	Tiles  int     `json:"tiles"`
 	// A byte for each row and tile: 0 without values, else 1 + 250 × (sum − MinSum) ÷ (MaxSum − MinSum); packed.
-	Sums string `json:"sums"`
+	PackedSums string `json:"sums"`
 }
 
 // Largest number of counters, and of tiles of one counter.
@@ -44,7 +44,7 @@ func (t *Timeline) counters(r *trace.Reader, rows [][]thread) ([]AttachedCounter
 			if err != nil {
 				return nil, err
 			}
-			line, err := k.ValueCursor(x.stream)
+			line, err := k.AttachedValueCursor(x.stream)
 			if err != nil {
 				return nil, err
 			}
@@ -56,7 +56,7 @@ func (t *Timeline) counters(r *trace.Reader, rows [][]thread) ([]AttachedCounter
 				if err != nil {
 					return nil, err
 				}
-				at := row*tiles + max(0, min(tiles-1, int(float64(c.End()-t.StartNs)/width)))
+				at := row*tiles + max(0, min(tiles-1, int(float64(c.EndNs()-t.StartNs)/width)))
 				for _, v := range values {
 					if i, ok := slices.BinarySearch(names, v.Name); ok {
 						sums[i][at] += v.Sum
@@ -88,7 +88,7 @@ func (t *Timeline) counters(r *trace.Reader, rows [][]thread) ([]AttachedCounter
 				}
 			}
 		}
-		c.Sums = packed(b)
+		c.PackedSums = packed(b)
 		list = append(list, c)
 	}
 	return list, nil

@@ -25,18 +25,18 @@ type MPIIOFile struct {
 
 // A Transfer is the data moved in one direction.
 type Transfer struct {
-	Calls  uint64 `json:"calls"`
-	Bytes  uint64 `json:"bytes"`
-	Ns     int64  `json:"ns"`      // ns of all ranks in these calls
-	BusyNs int64  `json:"busy_ns"` // ns in which at least one rank was in such a call
-	Sizes  []int  `json:"sizes"`   // number of calls with 0 bytes, then, at index i, with 2^(i-1) to 2^i - 1 bytes
+	Calls         uint64 `json:"calls"`
+	Bytes         uint64 `json:"bytes"`
+	Ns            int64  `json:"ns"`      // ns of all ranks in these calls
+	AnyRankNs     int64  `json:"busy_ns"` // ns in which at least one rank was in such a call
+	SizeHistogram []int  `json:"sizes"`   // number of calls with 0 bytes, then, at index i, with 2^(i-1) to 2^i - 1 bytes
 }
 
 // Bounds of files.
 const (
 	maxFiles     = 200
 	maxFileCalls = 1 << 24 // largest number of the run's calls; with more, no files are listed
-	maxIntervals = 1 << 20 // largest number of reads, or writes, of a file; with more, Transfer.BusyNs is 0
+	maxIntervals = 1 << 20 // largest number of reads, or writes, of a file; with more, Transfer.AnyRankNs is 0
 )
 
 // interval is a time in which a rank was in a call.
@@ -68,7 +68,7 @@ func filesOf(r *trace.Reader, s *sums.Summary, o Options) (list []MPIIOFile, mor
 		return []MPIIOFile{}, 0, nil, nil
 	}
 	done := 0
-	x, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, Progress: func(n uint64) {
+	x, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, AddProgress: func(n uint64) {
 		done += int(n)
 		o.Progress("looking at files", done, int(s.Calls))
 	}})
@@ -86,7 +86,7 @@ func filesOf(r *trace.Reader, s *sums.Summary, o Options) (list []MPIIOFile, mor
 	list = []MPIIOFile{}
 	for _, f := range w.files {
 		f.Opens, f.Ranks = len(f.opened), len(f.ranks)
-		f.Read.BusyNs, f.Write.BusyNs = busy(f.reads), busy(f.writes)
+		f.Read.AnyRankNs, f.Write.AnyRankNs = busy(f.reads), busy(f.writes)
 		list = append(list, f.MPIIOFile)
 	}
 	slices.SortFunc(list, func(a, b MPIIOFile) int {
@@ -107,39 +107,39 @@ func (w *fileWatcher) Enter(c *ops.Call) error {
 			continue
 		}
 		f := once.GetOrMake(w.files, a.File.Name, func() *fileSums {
-			return &fileSums{MPIIOFile: MPIIOFile{Name: a.File.Name, StartNs: c.Start}, opened: make(map[int]bool), ranks: make(map[int]bool)}
+			return &fileSums{MPIIOFile: MPIIOFile{Name: a.File.Name, StartNs: c.StartNs}, opened: make(map[int]bool), ranks: make(map[int]bool)}
 		})
-		f.StartNs, f.EndNs = min(f.StartNs, c.Start), max(f.EndNs, c.End)
+		f.StartNs, f.EndNs = min(f.StartNs, c.StartNs), max(f.EndNs, c.EndNs)
 		f.ranks[c.Rank] = true
 		id := [2]uint64{uint64(c.Rank), a.ID}
 		switch a.Kind {
 		case ops.ActRead:
-			f.Read.add(&f.reads, a.ReceivedBytes, c.Start, c.End, c.End-c.Start)
-			w.warm(c, a, a.ReceivedBytes, c.Start)
+			f.Read.add(&f.reads, a.ReceivedBytes, c.StartNs, c.EndNs, c.EndNs-c.StartNs)
+			w.warm(c, a, a.ReceivedBytes, c.StartNs)
 		case ops.ActWrite:
-			f.Write.add(&f.writes, a.SentBytes, c.Start, c.End, c.End-c.Start)
-			w.warm(c, a, a.SentBytes, c.Start)
+			f.Write.add(&f.writes, a.SentBytes, c.StartNs, c.EndNs, c.EndNs-c.StartNs)
+			w.warm(c, a, a.SentBytes, c.StartNs)
 		case ops.ActReadBegin, ops.ActWriteBegin:
-			w.begun[id] = &interval{c.Start, c.End - c.Start}
+			w.begun[id] = &interval{c.StartNs, c.EndNs - c.StartNs}
 		case ops.ActReadEnd, ops.ActWriteEnd:
 			// A nonblocking operation between its two calls doesn't take the rank's time.
-			from, spent := c.Start, c.End-c.Start
+			from, spent := c.StartNs, c.EndNs-c.StartNs
 			if b := w.begun[id]; b != nil {
 				delete(w.begun, id)
 				from, spent = b.from, spent+b.to
 			}
 			if a.Kind == ops.ActReadEnd {
-				f.Read.add(&f.reads, a.ReceivedBytes, from, c.End, spent)
+				f.Read.add(&f.reads, a.ReceivedBytes, from, c.EndNs, spent)
 				w.warm(c, a, a.ReceivedBytes, from)
 			} else {
-				f.Write.add(&f.writes, a.SentBytes, from, c.End, spent)
+				f.Write.add(&f.writes, a.SentBytes, from, c.EndNs, spent)
 				w.warm(c, a, a.SentBytes, from)
 			}
 		default:
 			if a.Kind == ops.ActFileOpened {
 				f.opened[a.File.Number] = true
 			}
-			f.MetaNs += c.End - c.Start
+			f.MetaNs += c.EndNs - c.StartNs
 		}
 	}
 	return nil
@@ -148,7 +148,7 @@ func (w *fileWatcher) Enter(c *ops.Call) error {
 // warm adds an operation's bytes to the heat map. They are spread evenly from time from to the end of the call.
 func (w *fileWatcher) warm(c *ops.Call, a *ops.Act, bytes uint64, from int64) {
 	w.kind = min(w.kind, c.TimeKind)
-	w.heat.Add(c.Rank, a.File.Name, a.Kind == ops.ActWrite || a.Kind == ops.ActWriteEnd, int64(bytes), from, c.End)
+	w.heat.Add(c.Rank, a.File.Name, a.Kind == ops.ActWrite || a.Kind == ops.ActWriteEnd, int64(bytes), from, c.EndNs)
 }
 
 func (t *Transfer) add(list *[]interval, bytes uint64, from, to, spent int64) {
@@ -159,10 +159,10 @@ func (t *Transfer) add(list *[]interval, bytes uint64, from, to, spent int64) {
 	for b := bytes; b > 0; b >>= 1 {
 		size++
 	}
-	for len(t.Sizes) <= size {
-		t.Sizes = append(t.Sizes, 0)
+	for len(t.SizeHistogram) <= size {
+		t.SizeHistogram = append(t.SizeHistogram, 0)
 	}
-	t.Sizes[size]++
+	t.SizeHistogram[size]++
 	if len(*list) < maxIntervals {
 		*list = append(*list, interval{from, to})
 	}

@@ -13,11 +13,11 @@ import (
 
 // A PosixFile is the use of a file through POSIX and C.
 type PosixFile struct {
-	Path      string      `json:"path"`
-	Ranks     int         `json:"ranks"`
-	PerRank   bool        `json:"file_per_rank"`
-	Bandwidth float64     `json:"bandwidth"` // bytes per second of the rank with most time; 0: not known
-	Total     files.Usage `json:"total"`
+	Path                 string      `json:"path"`
+	Ranks                int         `json:"ranks"`
+	IsFilePerRank        bool        `json:"file_per_rank"`
+	SlowestRankBandwidth float64     `json:"bandwidth"` // bytes per second of the rank with most time; 0: not known
+	Total                files.Usage `json:"total"`
 }
 
 // A HeatMap is the bytes read and written over time, by rank and by file.
@@ -33,7 +33,7 @@ type HeatMap struct {
 	FilesOmitted int      `json:"more"` // number of omitted files, which have fewer bytes
 	// For each row, first of ranks, then of files, two lists: bytes read, and bytes written. A list is the number of
 	// bins with bytes, then for each such bin its distance from the previous one and its bytes; packed.
-	Cells string `json:"cells"`
+	PackedCells string `json:"cells"`
 }
 
 // Largest number of files and of bins of a HeatMap.
@@ -55,7 +55,7 @@ func span(r *trace.Reader) (from, to int64, ok bool, err error) {
 func posixOf(r *trace.Reader, s *sums.Summary, o Options) (list []PosixFile, more int, heat *HeatMap, err error) {
 	list = []PosixFile{}
 	uses := slices.ContainsFunc(s.Functions, func(f sums.FunctionSummary) bool {
-		c, ok := mpi.Lookup(f.Name)
+		c, ok := mpi.CallNamed(f.Name)
 		return ok && c.Has(mpi.AttrPosix)
 	})
 	if !uses || s.Calls > maxFileCalls {
@@ -75,7 +75,7 @@ func posixOf(r *trace.Reader, s *sums.Summary, o Options) (list []PosixFile, mor
 	rep.Files = slices.DeleteFunc(rep.Files, func(f *files.File) bool { return f.API != files.APIPosix })
 	more = max(0, len(rep.Files)-maxFiles)
 	for _, f := range rep.Files[:len(rep.Files)-more] {
-		list = append(list, PosixFile{Path: f.Path, Ranks: len(f.UseByRank), PerRank: f.PerRank, Bandwidth: f.Bandwidth(), Total: f.Total})
+		list = append(list, PosixFile{Path: f.Path, Ranks: len(f.UseByRank), IsFilePerRank: f.IsFilePerRank, SlowestRankBandwidth: f.Bandwidth(), Total: f.Total})
 	}
 	if timed {
 		heat = heatOf(h, "POSIX and C", rep.TimesKind, r.Ranks())
@@ -89,8 +89,8 @@ func heatOf(h *files.HeatMap, by string, kind trace.SampleKind, ranks int) *Heat
 		return nil
 	}
 	begin := h.FromNs
-	bins := h.Trim(maxHeatBins)
-	x := &HeatMap{API: by, TimesKind: kind.String(), StartNs: h.FromNs - begin, DurationNs: h.ToNs - h.FromNs, Bins: bins, Ranks: ranks, RanksPerRow: h.RanksPerRow, Files: h.Hottest(maxHeatFiles)}
+	bins := h.TrimToActiveTime(maxHeatBins)
+	x := &HeatMap{API: by, TimesKind: kind.String(), StartNs: h.FromNs - begin, DurationNs: h.ToNs - h.FromNs, Bins: bins, Ranks: ranks, RanksPerRow: h.RanksPerRow, Files: h.TopFilesByBytes(maxHeatFiles)}
 	x.FilesOmitted = len(h.Files) - len(x.Files)
 	var b []byte
 	for i := range h.Ranks {
@@ -99,12 +99,12 @@ func heatOf(h *files.HeatMap, by string, kind trace.SampleKind, ranks int) *Heat
 	for _, name := range x.Files {
 		b = appendHeat(b, h.Files[name])
 	}
-	x.Cells = packed(b)
+	x.PackedCells = packed(b)
 	return x
 }
 
 func appendHeat(b []byte, r *files.HeatMapRow) []byte {
-	for _, bins := range [][]float64{r.Read, r.Written} {
+	for _, bins := range [][]float64{r.ReadBytes, r.WrittenBytes} {
 		var cells []uint64
 		last := 0
 		for i, v := range bins {
@@ -122,7 +122,7 @@ func appendHeat(b []byte, r *files.HeatMapRow) []byte {
 // looked adds to the page's data how the run used files.
 func (d *Data) looked(r *trace.Reader, o Options) (err error) {
 	var heats [2]*HeatMap
-	if d.Posix, d.PosixFilesOmitted, heats[0], err = posixOf(r, d.Summary, o); err != nil {
+	if d.PosixFiles, d.PosixFilesOmitted, heats[0], err = posixOf(r, d.Summary, o); err != nil {
 		return fmt.Errorf("files of POSIX and C: %w", err)
 	}
 	if d.Files, d.FilesOmitted, heats[1], err = filesOf(r, d.Summary, o); err != nil {

@@ -14,19 +14,19 @@ type Iterations struct {
 	ColumnsPerIteration int      `json:"parts"` // columns of equal duration into which each iteration is divided
 	IterationsPerColumn uint64   `json:"each"`  // iterations that share a column; above 1 if there are many iterations
 	ColumnWidthsNs      []int64  `json:"widths"`
-	Rows                [][2]int `json:"rows"` // of each row: its first rank, and number of ranks
+	RowRankRanges       [][2]int `json:"rows"` // of each row: its first rank, and number of ranks
 	// For each row and column six times in ns: computing, waiting, in calls on files, in the recorder or untraced,
 	// ready without a processor, and the rest, in MPI; packed.
-	Cells        string     `json:"cells"`
-	SlowRanks    []SlowRank `json:"highest"`
-	ResolutionNs int64      `json:"level"` // approximate error, in ns, of the times in Cells
+	PackedCells string     `json:"cells"`
+	SlowRanks   []SlowRank `json:"highest"`
+	MaxErrorNs  int64      `json:"level"` // approximate error, in ns, of the times in Cells
 }
 
 // A SlowRank is a rank that computes, in one column, much longer than its row shows: by Ns.
 type SlowRank struct {
-	Column int   `json:"column"`
-	Rank   int   `json:"rank"`
-	Ns     int64 `json:"ns"`
+	Column   int   `json:"column"`
+	Rank     int   `json:"rank"`
+	ExcessNs int64 `json:"ns"`
 }
 
 // iterationsOf converts the data on iterations for the page; nil without such data.
@@ -39,15 +39,15 @@ func iterationsOf(r *trace.Reader, w *trace.When, o Options) (*Iterations, error
 		return nil, err
 	}
 	at := x.Site(w.Loop.BeginsAt)
-	d := &Iterations{BeginCall: at.Function + " at " + o.called(at.Function, at.Site), Count: w.Loop.Iterations, ColumnsPerIteration: w.ColumnsPerIteration, IterationsPerColumn: w.IterationsPerColumn, ResolutionNs: w.LevelNs, SlowRanks: []SlowRank{}}
-	end := len(w.WidthNs) - w.ColumnsAfterLoop
-	d.ColumnWidthsNs = w.WidthNs[w.ColumnsBeforeLoop:end]
+	d := &Iterations{BeginCall: at.Function + " at " + o.called(at.Function, at.Site), Count: w.Loop.Iterations, ColumnsPerIteration: w.ColumnsPerIteration, IterationsPerColumn: w.IterationsPerColumn, MaxErrorNs: w.LevelNs, SlowRanks: []SlowRank{}}
+	end := len(w.ColumnWidthNs) - w.ColumnsAfterLoop
+	d.ColumnWidthsNs = w.ColumnWidthNs[w.ColumnsBeforeLoop:end]
 	var cells []byte
 	for i, row := range w.Rows {
-		d.Rows = append(d.Rows, [2]int{row.First, row.Ranks})
+		d.RowRankRanges = append(d.RowRankRanges, [2]int{row.FirstRank, row.RankCount})
 		for column := w.ColumnsBeforeLoop; column < end; column++ {
-			left := w.WidthNs[column]
-			for state := range trace.WhenStates {
+			left := w.ColumnWidthNs[column]
+			for state := range trace.WhenStateCount {
 				ns := max(0, w.StateNs(i, state, column))
 				cells = appendUvarint(cells, uint64(ns))
 				left -= ns
@@ -57,17 +57,17 @@ func iterationsOf(r *trace.Reader, w *trace.When, o Options) (*Iterations, error
 	}
 	for _, h := range w.Outliers {
 		if w.InLoop(h.Column) {
-			d.SlowRanks = append(d.SlowRanks, SlowRank{h.Column - w.ColumnsBeforeLoop, h.Rank, h.Ns})
+			d.SlowRanks = append(d.SlowRanks, SlowRank{h.Column - w.ColumnsBeforeLoop, h.Rank, h.ExcessNs})
 		}
 	}
-	d.Cells = packed(cells)
+	d.PackedCells = packed(cells)
 	return d, nil
 }
 
 // A PageFinding is a finding about where the run loses time.
 type PageFinding struct {
 	efficiency.Finding
-	Seen *PagePosition `json:"seen,omitempty"` // nil: it concerns the whole run
+	ShownAt *PagePosition `json:"seen,omitempty"` // nil: it concerns the whole run
 }
 
 // PagePosition is where the page shows the iterations of a finding.
@@ -84,7 +84,7 @@ func seenIn(r *trace.Reader, w *trace.When, f *efficiency.Finding, t *Timeline) 
 	if w == nil || w.Loop == nil || f.LastIteration <= f.FirstIteration || t == nil {
 		return nil, nil
 	}
-	x, err := when.NewIterations(r)
+	x, err := when.NewIterationFinder(r)
 	if err != nil {
 		return nil, err
 	}

@@ -9,11 +9,11 @@ import (
 // KeptIteration is an iteration whose calls have their own times in the trace. It is shown with its neighbours, from
 // StartNs to EndNs.
 type KeptIteration struct {
-	Iteration uint64          `json:"iteration"`
-	Reason    string          `json:"why"`
-	StartNs   int64           `json:"from"` // ns on the timeline at which the shown window begins
-	EndNs     int64           `json:"to"`
-	Window    *TimelineWindow `json:"window,omitempty"` // nil: the timeline shows single calls anyway, or there are too many
+	Iteration       uint64          `json:"iteration"`
+	Reason          string          `json:"why"`
+	PreviousStartNs int64           `json:"from"` // ns on the timeline at which the shown window begins
+	EndNs           int64           `json:"to"`
+	Window          *TimelineWindow `json:"window,omitempty"` // nil: the timeline shows single calls anyway, or there are too many
 }
 
 // kept returns the iterations for which the trace has the time of every call, painted if they have few calls.
@@ -21,13 +21,13 @@ func (t *Timeline) kept(r *trace.Reader, w *trace.When, d *Data, o Options) ([]K
 	if w == nil || t.own || !eachAlone(t.rows) {
 		return nil, nil
 	}
-	x, err := when.NewIterations(r)
+	x, err := when.NewIterationFinder(r)
 	if err != nil {
 		return nil, err
 	}
 	var list []KeptIteration
 	for i, e := range w.Exemplars {
-		k := KeptIteration{Iteration: e.Iteration, Reason: "slow", StartNs: t.EndNs - t.StartNs}
+		k := KeptIteration{Iteration: e.Iteration, Reason: "slow", PreviousStartNs: t.EndNs - t.StartNs}
 		switch {
 		case i == 0:
 			k.Reason = "typical"
@@ -48,13 +48,13 @@ func (t *Timeline) kept(r *trace.Reader, w *trace.When, d *Data, o Options) ([]K
 			if err != nil || len(ns) < 2 {
 				return nil, err
 			}
-			k.StartNs, k.EndNs = min(k.StartNs, ns[0]-t.StartNs), max(k.EndNs, ns[1]-t.StartNs)
+			k.PreviousStartNs, k.EndNs = min(k.PreviousStartNs, ns[0]-t.StartNs), max(k.EndNs, ns[1]-t.StartNs)
 		}
 		list = append(list, k)
 	}
 	if v := NewViewer(r, d, o); v != nil && t.SingleCalls == nil && v.calls*uint64(len(list)) <= wholeCalls {
 		for i := range list {
-			if list[i].Window, err = v.Window(list[i].StartNs, list[i].EndNs); err != nil {
+			if list[i].Window, err = v.Window(list[i].PreviousStartNs, list[i].EndNs); err != nil {
 				return nil, err
 			}
 		}

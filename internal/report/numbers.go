@@ -14,7 +14,7 @@ import (
 type PerRankNumber struct {
 	Name         string `json:"name"`
 	Unit         string `json:"unit"`  // "ns", "bytes", or "" for a plain number
-	Values       string `json:"each"`  // float32 by rank, little endian, NaN where it is not known; packed
+	PackedValues string `json:"each"`  // float32 by rank, little endian, NaN where it is not known; packed
 	HasEstimates bool   `json:"guess"` // some ranks have their class's mean
 	Site         string `json:"site"`  // call site as in tables; "": the whole rank
 }
@@ -49,9 +49,9 @@ func numbers(r *trace.Reader, perRank []sums.RankSums, waited *WaitTable, o Opti
 	}
 	if r.HasTimes() {
 		total("time in MPI", "ns", func(p *sums.RankSums) float32 { return float32(p.MPINs) })
-		total("time outside of MPI", "ns", func(p *sums.RankSums) float32 { return float32(max(0, p.ThreadTimeNs-p.MPINs-p.FilesNs)) })
-		if slices.ContainsFunc(perRank, func(p sums.RankSums) bool { return p.FilesNs > 0 }) {
-			total("time in files", "ns", func(p *sums.RankSums) float32 { return float32(p.FilesNs) })
+		total("time outside of MPI", "ns", func(p *sums.RankSums) float32 { return float32(max(0, p.ThreadTimeNs-p.MPINs-p.PosixIONs)) })
+		if slices.ContainsFunc(perRank, func(p sums.RankSums) bool { return p.PosixIONs > 0 }) {
+			total("time in files", "ns", func(p *sums.RankSums) float32 { return float32(p.PosixIONs) })
 		}
 		total("run time", "ns", func(p *sums.RankSums) float32 { return float32(p.SpanNs) })
 	}
@@ -61,7 +61,7 @@ func numbers(r *trace.Reader, perRank []sums.RankSums, waited *WaitTable, o Opti
 			of   func(i int) int64
 		}{
 			{"time waited for others", func(i int) int64 { return waited.ByRank[i].WaitedNs }},
-			{"time that others waited for it", func(i int) int64 { return waited.ByRank[i].CausedNs }},
+			{"time that others waited for it", func(i int) int64 { return waited.ByRank[i].CausedWaitNs }},
 		} {
 			add(x.name, "ns", "", false, func(values []float32) {
 				for i := range waited.ByRank {
@@ -80,13 +80,13 @@ func numbers(r *trace.Reader, perRank []sums.RankSums, waited *WaitTable, o Opti
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range efficiency.SpentColumns(each) {
+	for _, c := range efficiency.SiteTimeColumns(each) {
 		name := c.Function + " at " + c.Place
 		if !c.IsTimeInCalls {
 			name += ", time before it"
 		}
 		if c.SumNs > 0 {
-			add(name, "ns", c.Place, c.Estimated, func(values []float32) {
+			add(name, "ns", c.Place, c.HasEstimatedTimes, func(values []float32) {
 				for rank, t := range c.ByRank {
 					values[rank] = float32(t.Ns)
 				}

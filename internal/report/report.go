@@ -42,10 +42,10 @@ import (
 
 // Options control the page.
 type Options struct {
-	Named    *sites.Naming                      // names call sites; nil: module and offset
-	Code     *trace.Code                        // machine code for loops; nil: loops follow from the order of calls
-	Progress func(what string, done, total int) // may be nil; called by several goroutines
-	Live     bool                               // the page requests more detail from a Viewer
+	SiteNaming *sites.Naming                      // names call sites; nil: module and offset
+	Code       *trace.Code                        // machine code for loops; nil: loops follow from the order of calls
+	Progress   func(what string, done, total int) // may be nil; called by several goroutines
+	UsesViewer bool                               // the page requests more detail from a Viewer
 }
 
 // Data is what a page shows.
@@ -68,7 +68,7 @@ type Data struct {
 	PerRankNumbers    []PerRankNumber    `json:"numbers"`
 	Files             []MPIIOFile        `json:"files"`
 	FilesOmitted      int                `json:"more_files"`
-	Posix             []PosixFile        `json:"posix"`
+	PosixFiles        []PosixFile        `json:"posix"`
 	PosixFilesOmitted int                `json:"more_posix"`
 	HeatMaps          []HeatMap          `json:"heats"`
 	Topologies        []Topology         `json:"topologies"`
@@ -90,14 +90,14 @@ func CollectData(r *trace.Reader, o Options) (*Data, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
-	if o.Named == nil {
-		o.Named = sites.NamingByAddress(calltree.LocateByOffset)
+	if o.SiteNaming == nil {
+		o.SiteNaming = sites.NamingByAddress(calltree.LocateByOffset)
 	}
 	s, err := sums.Summarise(r)
 	if err != nil {
 		return nil, err
 	}
-	d := &Data{Title: s.Command, File: filepath.Base(r.Name()), Producer: "spoor " + show.Version, Summary: s, FromServer: o.Live}
+	d := &Data{Title: s.Command, File: filepath.Base(r.Name()), Producer: "spoor " + show.Version, Summary: s, FromServer: o.UsesViewer}
 	d.Title = cmp.Or(d.Title, d.File)
 	s.File = d.File
 	// The timeline and d.EfficiencyReport both read each call with its own time, so they are made in parallel.
@@ -140,7 +140,7 @@ func CollectData(r *trace.Reader, o Options) (*Data, error) {
 // tables adds everything that needs neither the timeline nor the wait states.
 func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 	name := func(s trace.Site) string {
-		p := o.Named.Locate("", s.WithoutCallers())
+		p := o.SiteNaming.Locate("", s.WithoutCallers())
 		return p.String()
 	}
 	if r.HasTimes() {
@@ -160,7 +160,7 @@ func (d *Data) tables(r *trace.Reader, o Options) (err error) {
 	if d.calls, err = calls(r, o); err != nil {
 		return err
 	}
-	if d.Structures, err = structures(r, o.Named.Locate, o); err != nil {
+	if d.Structures, err = structures(r, o.SiteNaming.Locate, o); err != nil {
 		return fmt.Errorf("structure: %w", err)
 	}
 	if d.TrafficLayers, err = layers(r, o); err != nil {
@@ -190,7 +190,7 @@ type TrafficLayer struct {
 	ToOtherWorlds   matrix.Cell   `json:"elsewhere"`
 	UnsizedMessages uint64        `json:"unsized"`
 	UnknownCalls    uint64        `json:"unknown"`
-	Sizes           []matrix.Cell `json:"sizes"` // messages of 0 bytes, then, at index i, of 2^(i-1) to 2^i - 1 bytes
+	SizeHistogram   []matrix.Cell `json:"sizes"` // messages of 0 bytes, then, at index i, of 2^(i-1) to 2^i - 1 bytes
 	Levels          []MatrixLevel `json:"levels"`
 }
 
@@ -199,7 +199,7 @@ type TrafficLayer struct {
 type MatrixLevel struct {
 	RanksPerRow int    `json:"bin"` // ranks per row
 	RowCount    int    `json:"size"`
-	Cells       string `json:"cells"`
+	PackedCells string `json:"cells"`
 	CellCount   int    `json:"count"`
 }
 
@@ -223,15 +223,15 @@ func layers(r *trace.Reader, o Options) ([]TrafficLayer, error) {
 			return nil, err
 		}
 		l := TrafficLayer{
-			Name: kind.name, Ranks: m.Ranks, Total: m.Total, ToOtherWorlds: m.ToElsewhere, UnsizedMessages: m.UnsizedMessages, UnknownCalls: m.UnknownCalls,
+			Name: kind.name, Ranks: m.Ranks, Total: m.Total, ToOtherWorlds: m.ToElsewhere, UnsizedMessages: m.UnsizedMessages, UnknownCalls: m.UnknownPartnerCalls,
 		}
 		last := 0
-		for i, c := range m.Sizes {
+		for i, c := range m.SizeHistogram {
 			if c.Messages > 0 {
 				last = i + 1
 			}
 		}
-		l.Sizes = m.Sizes[:last]
+		l.SizeHistogram = m.SizeHistogram[:last]
 		for _, size := range []int{64, 256, 1024, m.Ranks} {
 			bin := max(1, (m.Ranks+size-1)/size)
 			if n := len(l.Levels); n > 0 && l.Levels[n-1].RanksPerRow <= bin {
@@ -251,7 +251,7 @@ func level(m *matrix.Matrix, bin int) (MatrixLevel, bool) {
 	if bin > m.RanksPerRow {
 		m = m.WithRanksPerRow(bin)
 	}
-	lv := MatrixLevel{RanksPerRow: bin, RowCount: m.Size()}
+	lv := MatrixLevel{RanksPerRow: bin, RowCount: m.RowCount()}
 	var b []byte
 	last := 0
 	for i, row := range m.Rows() {
@@ -262,11 +262,11 @@ func level(m *matrix.Matrix, bin int) (MatrixLevel, bool) {
 		last = i
 		to := 0
 		for _, e := range row {
-			b = appendUvarint(b, uint64(e.To-to), e.Messages, e.Bytes)
-			to = e.To
+			b = appendUvarint(b, uint64(e.Column-to), e.Messages, e.Bytes)
+			to = e.Column
 		}
 	}
-	lv.Cells = packed(b)
+	lv.PackedCells = packed(b)
 	return lv, true
 }
 

@@ -28,18 +28,18 @@ import (
 //	links = (row, call, row, call)… from, to; sorted, the row a call is received in as difference
 //	waits = (row, call, kind, ns, rank)… the row as difference
 type SingleCalls struct {
-	StartNs        int64    `json:"from"` // ns since the start of the timeline
-	EndNs          int64    `json:"to"`
-	FunctionNames  []string `json:"names"` // names of functions; "": the one in Timeline.Functions
-	FunctionOfName []int    `json:"of"`    // for each of FunctionNames: index in Timeline.Functions
-	Sites          []string `json:"sites"`
-	Comms          []string `json:"comms"` // communicators, with named windows and datatypes
-	Files          []string `json:"files"`
-	Forms          string   `json:"forms"`
-	Calls          string   `json:"calls"`
-	MessageLinks   string   `json:"links"`
-	Waits          string   `json:"waits"`
-	Count          int      `json:"count"`
+	StartNs            int64    `json:"from"` // ns since the start of the timeline
+	EndNs              int64    `json:"to"`
+	FunctionNames      []string `json:"names"` // names of functions; "": the one in Timeline.Functions
+	FunctionOfName     []int    `json:"of"`    // for each of FunctionNames: index in Timeline.Functions
+	Sites              []string `json:"sites"`
+	Comms              []string `json:"comms"` // communicators, with named windows and datatypes
+	Files              []string `json:"files"`
+	PackedTooltips     string   `json:"forms"`
+	PackedCalls        string   `json:"calls"`
+	PackedMessageLinks string   `json:"links"`
+	PackedWaits        string   `json:"waits"`
+	Count              int      `json:"count"`
 }
 
 // An appearance is what a call's tooltip shows. It is stored once for all calls with the same.
@@ -112,7 +112,7 @@ type collector struct {
 // singles reads the calls of a part of the run, for the threads in rows. starts, if set, gives the call of each thread
 // at which to begin; then messages are not matched.
 func (t *Timeline) singles(r *trace.Reader, rows [][]thread, from, to int64, o Options, starts func(rank, stream int) uint64) (*SingleCalls, error) {
-	opts := ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, Messages: starts == nil, StartPosition: starts}
+	opts := ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, NumberMessages: starts == nil, StartPosition: starts}
 	if from > 0 || to < t.EndNs-t.StartNs {
 		opts.FromNs, opts.ToNs = from+t.StartNs, to+t.StartNs
 	}
@@ -145,7 +145,7 @@ func (c *collector) Begin(k *trace.Rank) (err error) {
 	if c.given, err = handles.TableOf(c.s.Reader).Names(k); err != nil {
 		return err
 	}
-	c.over, err = k.End()
+	c.over, err = k.EndNs()
 	c.over -= c.start
 	return err
 }
@@ -156,14 +156,14 @@ func (c *collector) Enter(x *ops.Call) error {
 	if !ok {
 		return nil
 	}
-	start, end := x.Start+c.offset, x.End+c.offset
+	start, end := x.StartNs+c.offset, x.EndNs+c.offset
 	before := c.last[row]
 	if before < 0 {
 		before = start // first call of the row
 	}
-	for _, a := range x.Timing.Asides(x.Index, before, start) {
+	for _, a := range x.Timing.AsidesBeforeCall(x.Index, before, start) {
 		if f := c.aside[which(a)]; f >= 0 {
-			c.rows[row] = append(c.rows[row], spell{a.Start, a.Ns, c.form(appearance{name: c.name("", f), site: -1, comm: -1, file: -1, peer: -1, other: -1})})
+			c.rows[row] = append(c.rows[row], spell{a.StartNs, a.Ns, c.form(appearance{name: c.name("", f), site: -1, comm: -1, file: -1, peer: -1, other: -1})})
 		}
 	}
 	c.last[row] = end
@@ -175,14 +175,14 @@ func (c *collector) Enter(x *ops.Call) error {
 	c.rows[row] = append(c.rows[row], spell{start, end - start, c.form(f)})
 	for i := range x.Acts {
 		a := &x.Acts[i]
-		if a.Message == 0 {
+		if a.MessageNumber == 0 {
 			continue
 		}
 		switch a.Kind {
 		case ops.ActSend, ops.ActSendBegin:
-			c.sent[a.Message] = at
+			c.sent[a.MessageNumber] = at
 		case ops.ActRecv, ops.ActRecvEnd:
-			c.got[a.Message] = at
+			c.got[a.MessageNumber] = at
 		}
 	}
 	return nil
@@ -197,9 +197,9 @@ func (c *collector) describe(x *ops.Call) appearance {
 	}
 	f.site = n
 	switch x.Return {
-	case trace.NeverReturned:
+	case trace.ReturnCodeNeverReturned:
 		f.state = 1
-	case trace.LeftByJump:
+	case trace.ReturnCodeLeftByJump:
 		f.state = 2
 	}
 	c.about = ""
@@ -226,7 +226,7 @@ func (c *collector) take(f *appearance, a *ops.Act) {
 	switch a.Kind {
 	case ops.ActSend, ops.ActSendBegin:
 		f.out += a.SentBytes
-		switch to := a.World(); f.act {
+		switch to := a.PeerWorldRank(); f.act {
 		case receives:
 			f.act, f.peer, f.other = exchanges, to, f.peer
 		case sends: // one of several sends
@@ -237,8 +237,8 @@ func (c *collector) take(f *appearance, a *ops.Act) {
 	case ops.ActRecv, ops.ActRecvBegin:
 		f.in += a.ReceivedBytes
 		from := -1
-		if a.Peer >= 0 {
-			from = a.World()
+		if a.PeerInComm >= 0 {
+			from = a.PeerWorldRank()
 		}
 		switch f.act {
 		case sends:
@@ -255,7 +255,7 @@ func (c *collector) take(f *appearance, a *ops.Act) {
 		}
 		f.out, f.in = f.out+a.SentBytes, f.in+a.ReceivedBytes
 	case ops.ActPut, ops.ActGet, ops.ActAtomic:
-		f.act, f.peer = reaches, a.Comm.WorldRank(a.Peer)
+		f.act, f.peer = reaches, a.Comm.WorldRank(a.PeerInComm)
 		f.out, f.in = f.out+a.SentBytes, f.in+a.ReceivedBytes
 	case ops.ActRead, ops.ActReadBegin, ops.ActWrite, ops.ActWriteBegin, ops.ActFileOpened, ops.ActFileClosed:
 		f.act = moves
@@ -267,14 +267,14 @@ func (c *collector) take(f *appearance, a *ops.Act) {
 			}
 			f.file = n
 		}
-	case ops.ActSendEnd, ops.ActRecvEnd, ops.ActCollectiveEnd, ops.ActTransferDone, ops.ActReadEnd, ops.ActWriteEnd:
+	case ops.ActSendEnd, ops.ActRecvEnd, ops.ActCollectiveEnd, ops.ActRMAEndByRequest, ops.ActReadEnd, ops.ActWriteEnd:
 		if f.completed++; f.act == nothing {
 			f.act = completes
 		}
 		if f.act == completes && a.Kind == ops.ActRecvEnd {
 			f.in += a.ReceivedBytes
 			if f.other = -1; f.completed == 1 {
-				f.other, f.tag = a.World(), a.Tag
+				f.other, f.tag = a.PeerWorldRank(), a.Tag
 			}
 		} else if f.act == completes {
 			f.other = -1
@@ -357,7 +357,7 @@ func (c *collector) pack(waited func(row int) []waits.Wait) *SingleCalls {
 			}
 		}
 	}
-	c.single.Calls, c.single.Waits, c.single.Forms, c.single.MessageLinks = packed(calls), packed(late), packed(c.packed), packed(c.links())
+	c.single.PackedCalls, c.single.PackedWaits, c.single.PackedTooltips, c.single.PackedMessageLinks = packed(calls), packed(late), packed(c.packed), packed(c.links())
 	return &c.single
 }
 
@@ -383,10 +383,10 @@ func (c *collector) links() (b []byte) {
 
 // called returns the place of a call without callers, but with the Python line that called into a C library.
 func (o *Options) called(function string, site trace.Site) string {
-	p := o.Named.Locate(function, site.WithoutCallers())
+	p := o.SiteNaming.Locate(function, site.WithoutCallers())
 	text := p.String()
 	if line, ok := model.EnclosingSourceLine(site); ok {
-		p = o.Named.Locate("", line.WithoutCallers())
+		p = o.SiteNaming.Locate("", line.WithoutCallers())
 		text += " < " + p.String()
 	}
 	return text

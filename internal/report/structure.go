@@ -14,7 +14,7 @@ import (
 type ProgramStructure struct {
 	Ranks           int        `json:"ranks"`
 	SomeRanks       []int      `json:"some"` // up to maxNamed ranks of the class
-	Rank            int        `json:"rank"` // the rank whose counts and times are shown
+	ShownRank       int        `json:"rank"` // the rank whose counts and times are shown
 	TripCountsVary  bool       `json:"varies"`
 	Sites           []CallSite `json:"sites"`
 	Threads         []Thread   `json:"threads"`
@@ -37,29 +37,29 @@ type Thread struct {
 
 // A Node is a calltree.Node with short JSON keys, as there are many.
 type Node struct {
-	Kind          string  `json:"k"` // c call, f function, l loop, p part, r recursion, w branch alternative, e elsewhere
-	Site          int     `json:"s,omitempty"`
-	Peers         string  `json:"w,omitempty"`
-	Part          int     `json:"p,omitempty"`
-	Name          string  `json:"f,omitempty"` // a function's name; a branch alternative's "either" or "or", and how often
-	CallerPlace   string  `json:"l,omitempty"` // of a function: where the function around it in the tree calls it
-	Entries       uint64  `json:"e"`
-	Rounds        uint64  `json:"r"`
-	MinRounds     uint64  `json:"a"`
-	MaxRounds     uint64  `json:"z"`
-	RoundsStep    int64   `json:"d,omitempty"`
-	Calls         uint64  `json:"n"`
-	Compute       float64 `json:"g"`
-	MPI           float64 `json:"m"`
-	BytesOut      uint64  `json:"o,omitempty"`
-	BytesIn       uint64  `json:"i,omitempty"`
-	Place         string  `json:"q,omitempty"` // where a loop or call is in the code
-	RoundsAtLeast bool    `json:"x,omitempty"` // of a loop: Rounds is a lower bound
-	EntriesUnsure bool    `json:"u,omitempty"` // of a loop: Entries is a lower bound
-	ProgramCount  string  `json:"y,omitempty"` // iterations counted by the program itself, if the calls don't determine them
-	BranchNs      float64 `json:"h,omitempty"` // of a branch alternative: time of the whole branch
-	EntryNote     string  `json:"v,omitempty"` // of a loop or call: note on the time before its first occurrence, if that differs
-	Body          []Node  `json:"b,omitempty"`
+	Kind                 string  `json:"k"` // c call, f function, l loop, p part, r recursion, w branch alternative, e elsewhere
+	SiteIndex            int     `json:"s,omitempty"`
+	Peers                string  `json:"w,omitempty"`
+	Part                 int     `json:"p,omitempty"`
+	Name                 string  `json:"f,omitempty"` // a function's name; a branch alternative's "either" or "or", and how often
+	CallerPlace          string  `json:"l,omitempty"` // of a function: where the function around it in the tree calls it
+	Entries              uint64  `json:"e"`
+	Rounds               uint64  `json:"r"`
+	MinRounds            uint64  `json:"a"`
+	MaxRounds            uint64  `json:"z"`
+	RoundsStep           int64   `json:"d,omitempty"`
+	Calls                uint64  `json:"n"`
+	ComputeNs            float64 `json:"g"`
+	InCallsNs            float64 `json:"m"`
+	BytesOut             uint64  `json:"o,omitempty"`
+	BytesIn              uint64  `json:"i,omitempty"`
+	Place                string  `json:"q,omitempty"` // where a loop or call is in the code
+	RoundsAreLowerBound  bool    `json:"x,omitempty"` // of a loop: Rounds is a lower bound
+	EntriesAreLowerBound bool    `json:"u,omitempty"` // of a loop: Entries is a lower bound
+	RoundsByProgram      string  `json:"y,omitempty"` // iterations counted by the program itself, if the calls don't determine them
+	BranchNs             float64 `json:"h,omitempty"` // of a branch alternative: time of the whole branch
+	EntryNote            string  `json:"v,omitempty"` // of a loop or call: note on the time before its first occurrence, if that differs
+	Body                 []Node  `json:"b,omitempty"`
 }
 
 // Limits of what the page shows of structures. maxNamed is the largest length of ProgramStructure.SomeRanks.
@@ -85,7 +85,7 @@ func structures(r *trace.Reader, where calltree.Locator, o Options) ([]ProgramSt
 		if err != nil {
 			return nil, err
 		}
-		s := ProgramStructure{Ranks: len(members), SomeRanks: members[:min(len(members), maxNamed)], Rank: p.Rank, TripCountsVary: p.TripCountsVary, FromMachineCode: p.FromMachineCode}
+		s := ProgramStructure{Ranks: len(members), SomeRanks: members[:min(len(members), maxNamed)], ShownRank: p.Rank, TripCountsVary: p.TripCountsVary, FromMachineCode: p.FromMachineCode}
 		for _, x := range p.Sites {
 			s.Sites = append(s.Sites, CallSite{x.Function, x.Place()})
 		}
@@ -109,9 +109,9 @@ func (s *ProgramStructure) nodes(list []*calltree.Node, left *int) []Node {
 		}
 		*left--
 		out = append(out, Node{
-			Kind: n.Kind[:1], Site: n.Site, Peers: n.PeerFormulas, Part: n.Part, Name: n.Function, CallerPlace: n.CallerPlace, Entries: n.Entries, Rounds: n.Rounds, MinRounds: n.LeastRounds,
-			MaxRounds: n.MostRounds, RoundsStep: n.RoundsStep, Calls: n.Sums.Calls, Compute: n.Sums.ComputeNs, MPI: n.Sums.InCallsNs(), BytesOut: n.Sums.BytesOut, BytesIn: n.Sums.BytesIn,
-			Place: n.Place, RoundsAtLeast: n.RoundsAtLeast, EntriesUnsure: n.Unsure, ProgramCount: n.CountedRounds(), BranchNs: n.BranchNs, EntryNote: strings.TrimPrefix(n.EntryNote(), ", "),
+			Kind: n.Kind[:1], SiteIndex: n.SiteNumber, Peers: n.PeerFormulas, Part: n.PartNumber, Name: n.Function, CallerPlace: n.CallerPlace, Entries: n.Entries, Rounds: n.Rounds, MinRounds: n.LeastRounds,
+			MaxRounds: n.MostRounds, RoundsStep: n.RoundsStep, Calls: n.Sums.Calls, ComputeNs: n.Sums.ComputeNs, InCallsNs: n.Sums.InCallsNs(), BytesOut: n.Sums.BytesOut, BytesIn: n.Sums.BytesIn,
+			Place: n.Place, RoundsAreLowerBound: n.RoundsAreLowerBound, EntriesAreLowerBound: n.EntriesAreLowerBound, RoundsByProgram: n.RoundsByProgramText(), BranchNs: n.AllArmsNs, EntryNote: strings.TrimPrefix(n.EntryNote(), ", "),
 		})
 	}
 	for i := range out {

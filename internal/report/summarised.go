@@ -19,7 +19,7 @@ func (p *painter) folded(r *trace.Reader, x thread, row *TimelineRow) error {
 		return err
 	}
 	for _, a := range asides {
-		if f, start := p.t.pseudo[which(a)], float64(a.Start-p.t.StartNs); f >= 0 {
+		if f, start := p.t.pseudo[which(a)], float64(a.StartNs-p.t.StartNs); f >= 0 {
 			p.t.Functions[f].Ns += float64(a.Ns)
 			p.spread(f, start, start+float64(a.Ns), float64(a.Ns))
 		}
@@ -29,7 +29,7 @@ func (p *painter) folded(r *trace.Reader, x thread, row *TimelineRow) error {
 			return err
 		}
 		p.kind = min(p.kind, trace.MeanSample)
-		start, end := max(part.Start, p.t.StartNs), min(part.End, p.t.EndNs)
+		start, end := max(part.StartNs, p.t.StartNs), min(part.EndNs, p.t.EndNs)
 		for f, n := range part.CallsByKind {
 			if n == 0 {
 				continue
@@ -47,7 +47,7 @@ func (p *painter) folded(r *trace.Reader, x thread, row *TimelineRow) error {
 // within returns how many ns of the time from start to end are asides.
 func within(asides []trace.PlacedAside, start, end int64) (ns int64) {
 	for _, a := range asides {
-		ns += max(0, min(end, a.Start+a.Ns)-max(start, a.Start))
+		ns += max(0, min(end, a.StartNs+a.Ns)-max(start, a.StartNs))
 	}
 	return ns
 }
@@ -61,9 +61,9 @@ func (p *painter) spreadAround(f int, start, end int64, ns float64, asides []tra
 		}
 	}
 	for _, a := range asides {
-		if a.Start+a.Ns > start && a.Start < end {
-			put(a.Start)
-			start = max(start, a.Start+a.Ns)
+		if a.StartNs+a.Ns > start && a.StartNs < end {
+			put(a.StartNs)
+			start = max(start, a.StartNs+a.Ns)
 		}
 	}
 	put(end)

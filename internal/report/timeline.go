@@ -28,7 +28,7 @@ type Timeline struct {
 
 	Tiles               int    `json:"tiles"` // number of tiles of a row
 	PackedMainFunctions string `json:"main"`  // a byte for each row and tile: function with most time, 255: none
-	PackedBusyShares    string `json:"share"` // a byte for each row and tile: 250 × share of the time in Functions
+	PackedInCallShares  string `json:"share"` // a byte for each row and tile: 250 × share of the time in Functions
 
 	CoarseTiles          int    `json:"coarse"` // number of coarse tiles of a row in PackedFunctionShares
 	PackedFunctionShares string `json:"each"`   // a byte for each function, row and coarse tile: 250 × share of time
@@ -59,14 +59,14 @@ const (
 
 // A TimelineRow is a row of a timeline.
 type TimelineRow struct {
-	FirstRank      int       `json:"first"` // number of the row's first rank
-	LastRank       int       `json:"last"`
-	Thread         int       `json:"thread,omitempty"` // 0: the thread that initialised MPI
-	FurtherThreads bool      `json:"more,omitempty"`   // the row has this and all later threads
-	StartFunction  string    `json:"of,omitempty"`     // of a row of one thread: its start functions; "": not known
-	Host           string    `json:"host"`
-	CategoryShares []float64 `json:"share"` // share of each of Categories in the row's time; the rest is outside MPI
-	Calls          uint64    `json:"calls"`
+	FirstRank         int       `json:"first"` // number of the row's first rank
+	LastRank          int       `json:"last"`
+	Thread            int       `json:"thread,omitempty"` // 0: the thread that initialised MPI
+	HasFurtherThreads bool      `json:"more,omitempty"`   // the row has this and all later threads
+	StartFunction     string    `json:"of,omitempty"`     // of a row of one thread: its start functions; "": not known
+	Host              string    `json:"host"`
+	CategoryShares    []float64 `json:"share"` // share of each of Categories in the row's time; the rest is outside MPI
+	Calls             uint64    `json:"calls"`
 }
 
 // A TimelineFunction is a function with its own colour in a timeline.
@@ -77,8 +77,8 @@ type TimelineFunction struct {
 	Calls    uint64  `json:"calls"`
 }
 
-// Categories are kinds of functions that look the same in a timeline.
-var Categories = []string{"point-to-point", "waiting", "collective", "one-sided", "files", "other MPI", "spoor", "not traced", "never returned"}
+// FunctionCategories are kinds of functions that look the same in a timeline.
+var FunctionCategories = []string{"point-to-point", "waiting", "collective", "one-sided", "files", "other MPI", "spoor", "not traced", "never returned"}
 
 // Indices of the Categories of pseudo-functions, which are neither MPI nor the program and have no calls.
 const (
@@ -171,7 +171,7 @@ func timeline(r *trace.Reader, s *sums.Summary, o Options) (*Timeline, error) {
 		return nil, nil
 	}
 	t.TimesKind = p.kind.String()
-	t.PackedMainFunctions, t.PackedBusyShares, t.PackedFunctionShares = packed(dominant), packed(share), packed(slices.Concat(each...))
+	t.PackedMainFunctions, t.PackedInCallShares, t.PackedFunctionShares = packed(dominant), packed(share), packed(slices.Concat(each...))
 	if t.Counters, err = t.counters(r, rows); err != nil {
 		return nil, err
 	}
@@ -232,7 +232,7 @@ func (t *Timeline) choose(r *trace.Reader) ([][]thread, error) {
 		}
 		streams[k.Number()] = k.Streams()
 		t.HasThreads = t.HasThreads || k.Streams() > 1
-		calls += k.Total()
+		calls += k.TotalCallCount()
 	}
 	if t.StartNs, t.EndNs, err = r.TimeExtent(); err != nil {
 		return nil, err
@@ -251,7 +251,7 @@ func (t *Timeline) choose(r *trace.Reader) ([][]thread, error) {
 	if w, err := r.When(); err != nil {
 		return nil, err
 	} else if w != nil && !t.own {
-		t.ActivityColumns = len(w.WidthNs)
+		t.ActivityColumns = len(w.ColumnWidthNs)
 	}
 	t.folded = !t.own && calls > maxExpanded
 	if (!t.folded && calls > maxLooked || t.folded && len(streams) > maxParts/t.tiles(len(rows))) && t.RanksPerRow > 1 {
@@ -278,7 +278,7 @@ func (row *TimelineRow) name(r *trace.Reader, list []thread, o Options) error {
 	if err != nil {
 		return err
 	}
-	row.StartFunction = o.Named.Locate.StartFunctions(k, list[0].stream)
+	row.StartFunction = o.SiteNaming.Locate.StartFunctions(k, list[0].stream)
 	return nil
 }
 
@@ -299,10 +299,10 @@ func (t *Timeline) arrange(streams []int) (rows [][]thread) {
 		group := streams[first:min(first+t.RanksPerRow, len(streams))]
 		last := min(slices.Max(group), maxRows)
 		for n := range last {
-			row := TimelineRow{FirstRank: -1, Thread: n, FurtherThreads: n == last-1 && last < slices.Max(group)}
+			row := TimelineRow{FirstRank: -1, Thread: n, HasFurtherThreads: n == last-1 && last < slices.Max(group)}
 			var list []thread
 			for i, have := range group {
-				for stream := n; stream < have && (stream == n || row.FurtherThreads); stream++ {
+				for stream := n; stream < have && (stream == n || row.HasFurtherThreads); stream++ {
 					list = append(list, thread{first + i, stream})
 				}
 			}
@@ -330,7 +330,7 @@ func (p *painter) functions(r *trace.Reader, s *sums.Summary) {
 			continue
 		}
 		if i == maxFunctions {
-			p.t.Functions = append(p.t.Functions, TimelineFunction{Name: fmt.Sprintf("%d other functions", len(list)-i), Category: len(Categories) - 1})
+			p.t.Functions = append(p.t.Functions, TimelineFunction{Name: fmt.Sprintf("%d other functions", len(list)-i), Category: len(FunctionCategories) - 1})
 		}
 		p.of[byName[f.Name]] = maxFunctions
 	}
@@ -369,15 +369,15 @@ func (p *painter) thread(r *trace.Reader, x thread, row *TimelineRow) error {
 		f := &p.t.Functions[numbers[last.Terminal]]
 		if f.Calls++; last.Terminal < len(open) && open[last.Terminal] {
 			// The call never returned: it lasted until its rank ended.
-			f.Ns += float64(max(0, min(end, last.End())-last.Start))
-			paint(p.t.pseudo[unended], last.Start, min(end, over), float64(min(end, over)-last.Start))
+			f.Ns += float64(max(0, min(end, last.EndNs())-last.StartNs))
+			paint(p.t.pseudo[unended], last.StartNs, min(end, over), float64(min(end, over)-last.StartNs))
 		} else {
-			end = min(end, last.End())
-			ns := float64(end - last.Start)
-			if d := last.Timing.Duration; d.Kind.OfTheCallItself() && end == last.End() {
+			end = min(end, last.EndNs())
+			ns := float64(end - last.StartNs)
+			if d := last.Timing.Duration; d.Kind.OfTheCallItself() && end == last.EndNs() {
 				ns = float64(d.Ns) // end - last.Start may differ from a lossy duration by more than the latter's error
 			}
-			paint(numbers[last.Terminal], last.Start, end, ns)
+			paint(numbers[last.Terminal], last.StartNs, end, ns)
 		}
 		row.Calls++
 	}
@@ -387,28 +387,28 @@ func (p *painter) thread(r *trace.Reader, x thread, row *TimelineRow) error {
 		if err != nil {
 			return err
 		}
-		if m.Call.Call != nil {
-			calls = k.TimedTerminalsFrom(x.stream, m.Call.Index)
+		if m.LastBegunCall.Call != nil {
+			calls = k.TimedTerminalsFrom(x.stream, m.LastBegunCall.Index)
 		}
 	}
 	for c, err := range calls {
 		if err != nil {
 			return err
 		}
-		asides := c.Timing.Asides(c.Index, last.End(), c.Start)
+		asides := c.Timing.AsidesBeforeCall(c.Index, last.EndNs(), c.StartNs)
 		if have && len(asides) > 0 {
-			put(asides[0].Start)
+			put(asides[0].StartNs)
 		} else if have {
-			put(c.Start)
+			put(c.StartNs)
 		} else {
 			p.kind = min(p.kind, c.Timing.Duration.Kind)
 		}
 		for _, a := range asides {
 			if f := p.t.pseudo[which(a)]; f >= 0 {
-				paint(f, a.Start, a.Start+a.Ns, float64(a.Ns))
+				paint(f, a.StartNs, a.StartNs+a.Ns, float64(a.Ns))
 			}
 		}
-		if last, have = c, true; p.part && c.Start >= p.t.EndNs {
+		if last, have = c, true; p.part && c.StartNs >= p.t.EndNs {
 			return nil
 		}
 	}
@@ -456,7 +456,7 @@ func anyUnended(r *trace.Reader) (bool, error) {
 			return false, err
 		}
 		for i := range k.Terminals() {
-			if c, err := k.Terminal(i); err != nil || c.Return == trace.NeverReturned {
+			if c, err := k.Terminal(i); err != nil || c.Return == trace.ReturnCodeNeverReturned {
 				return err == nil, err
 			}
 		}
@@ -489,9 +489,9 @@ func (p *painter) unended(k *trace.Rank) (list []bool, over int64, err error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		list[i] = c.Return == trace.NeverReturned
+		list[i] = c.Return == trace.ReturnCodeNeverReturned
 	}
-	over, err = k.End()
+	over, err = k.EndNs()
 	return list, over, err
 }
 
@@ -537,7 +537,7 @@ func (p *painter) coarse(b []byte, f, ranks int) []byte {
 
 // close sets a row's CategoryShares from the sums of its tiles, and sets these to 0 for the next row.
 func (p *painter) close(row *TimelineRow, ranks int) {
-	row.CategoryShares = make([]float64, len(Categories))
+	row.CategoryShares = make([]float64, len(FunctionCategories))
 	whole := float64(p.t.EndNs-p.t.StartNs) * float64(ranks)
 	for f := range p.sums {
 		var sum float64

@@ -50,7 +50,7 @@ func TestArrangeAny(t *testing.T) {
 				t.Fatalf("row %+v of %v", r, list)
 			}
 			for _, x := range list {
-				if seen[x.rank]++; x.rank/tl.RanksPerRow != r.FirstRank/tl.RanksPerRow || x.stream < r.Thread || x.stream > r.Thread && !r.FurtherThreads {
+				if seen[x.rank]++; x.rank/tl.RanksPerRow != r.FirstRank/tl.RanksPerRow || x.stream < r.Thread || x.stream > r.Thread && !r.HasFurtherThreads {
 					t.Fatalf("row %+v has %+v", r, x)
 				}
 			}

@@ -13,11 +13,11 @@ import (
 // A Topology is a topology of the program: a Cartesian grid, which has dimensions, or a graph, which has edges. In a
 // grid the last dimension varies fastest from rank to rank.
 type Topology struct {
-	Name     string   `json:"name"`
-	Dims     []int    `json:"dims,omitempty"`
-	Periodic []bool   `json:"periodic,omitempty"`
-	Ranks    []int    `json:"ranks"`           // world rank of each of the communicator's ranks; −1: not known
-	Edges    [][2]int `json:"edges,omitempty"` // source and destination, as ranks in the communicator
+	Name       string   `json:"name"`
+	Dims       []int    `json:"dims,omitempty"`
+	Periodic   []bool   `json:"periodic,omitempty"`
+	WorldRanks []int    `json:"ranks"`           // world rank of each of the communicator's ranks; −1: not known
+	Edges      [][2]int `json:"edges,omitempty"` // source and destination, as ranks in the communicator
 }
 
 // Bounds of topologies.
@@ -64,8 +64,8 @@ func topologies(r *trace.Reader) ([]Topology, error) {
 				if err != nil {
 					return nil, err
 				}
-				if t.Ranks != nil && !slices.ContainsFunc(list, func(u Topology) bool {
-					return slices.Equal(u.Dims, t.Dims) && slices.Equal(u.Edges, t.Edges) && slices.Equal(u.Ranks, t.Ranks)
+				if t.WorldRanks != nil && !slices.ContainsFunc(list, func(u Topology) bool {
+					return slices.Equal(u.Dims, t.Dims) && slices.Equal(u.Edges, t.Edges) && slices.Equal(u.WorldRanks, t.WorldRanks)
 				}) {
 					list = append(list, t)
 				}
@@ -115,13 +115,13 @@ func (g *graphs) topology(c *trace.Call, comm *handles.Comm) (Topology, error) {
 	t := Topology{Name: cmp.Or(comm.Name, comm.MadeBy)}
 	if isGrid(c) {
 		if comm.Size <= maxGridRanks && t.dims(c, comm.Size) {
-			t.Ranks = comm.Members()
+			t.WorldRanks = comm.Members()
 		}
 		return t, nil
 	}
 	edges, err := g.edges(comm)
 	if err == nil && edges != nil {
-		t.Edges, t.Ranks = edges, comm.Members()
+		t.Edges, t.WorldRanks = edges, comm.Members()
 	}
 	return t, err
 }

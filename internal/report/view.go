@@ -104,7 +104,7 @@ func (s *Server) window(w http.ResponseWriter, r *http.Request) {
 		at[i] = v
 	}
 	part, err := s.viewer.Window(at[0], at[1])
-	if errors.Is(err, ErrNoSuchWindow) {
+	if errors.Is(err, ErrNoSuchTimelineWindow) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
@@ -135,7 +135,7 @@ type TimelineWindow struct {
 	EndNs               int64        `json:"to"`
 	Tiles               int          `json:"tiles"`
 	PackedMainFunctions string       `json:"main"`
-	PackedBusyShares    string       `json:"share"`
+	PackedInCallShares  string       `json:"share"`
 	PackedMainWaitKinds string       `json:"wait_main,omitempty"`
 	PackedWaitShares    string       `json:"wait_share,omitempty"`
 	SingleCalls         *SingleCalls `json:"single,omitempty"` // nil if the window has more than windowSingle calls
@@ -149,8 +149,8 @@ const (
 	wholeCalls   = 1 << 21 // largest number of the run's calls for which all are read to match messages
 )
 
-// ErrNoSuchWindow is returned for a part that can't be shown.
-var ErrNoSuchWindow = errors.New("no such part of the run")
+// ErrNoSuchTimelineWindow is returned for a part that can't be shown.
+var ErrNoSuchTimelineWindow = errors.New("no such part of the run")
 
 // NewViewer returns a viewer for a page made with the same options; nil if it has no timeline.
 func NewViewer(r *trace.Reader, d *Data, o Options) *Viewer {
@@ -167,14 +167,14 @@ func (v *Viewer) Window(from, to int64) (*TimelineWindow, error) {
 	defer v.mu.Unlock()
 	from, to = max(0, from), min(to, v.t.EndNs-v.t.StartNs)
 	if to <= from {
-		return nil, ErrNoSuchWindow
+		return nil, ErrNoSuchTimelineWindow
 	}
 	starts, calls, err := v.starts(from, to)
 	if err != nil {
 		return nil, err
 	}
 	if calls > windowCalls {
-		return nil, fmt.Errorf("%w: it has %d calls; zoom in", ErrNoSuchWindow, calls)
+		return nil, fmt.Errorf("%w: it has %d calls; zoom in", ErrNoSuchTimelineWindow, calls)
 	}
 	t := *v.t
 	t.StartNs, t.EndNs = v.t.StartNs+from, v.t.StartNs+to
@@ -192,7 +192,7 @@ func (v *Viewer) Window(from, to int64) (*TimelineWindow, error) {
 		main, share = p.tiles(main, share, len(list))
 		p.clear()
 	}
-	w := &TimelineWindow{StartNs: from, EndNs: to, Tiles: t.Tiles, PackedMainFunctions: packed(main), PackedBusyShares: packed(share)}
+	w := &TimelineWindow{StartNs: from, EndNs: to, Tiles: t.Tiles, PackedMainFunctions: packed(main), PackedInCallShares: packed(share)}
 	if v.t.waited != nil {
 		w.PackedMainWaitKinds, w.PackedWaitShares = v.waits(&t)
 	}
@@ -222,8 +222,8 @@ func (v *Viewer) starts(from, to int64) (func(rank, stream int) uint64, uint64, 
 				if err != nil {
 					return nil, 0, err
 				}
-				if m.Call.Call != nil {
-					index[i] = m.Call.Index
+				if m.LastBegunCall.Call != nil {
+					index[i] = m.LastBegunCall.Index
 				}
 			}
 			at[x] = index[0]

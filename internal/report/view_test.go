@@ -15,7 +15,7 @@ import (
 func serve(t *testing.T) *Server {
 	t.Helper()
 	r := mergetest.Run(t, 3, tracktest.Stencil(20))
-	o := Options{Live: true}
+	o := Options{UsesViewer: true}
 	d, err := CollectData(r, o)
 	if err != nil {
 		t.Fatal(err)

@@ -52,16 +52,16 @@ func ring(t *testing.T, ranks, rounds int) *trace.Reader {
 // A window shows what the page does of that part, with all of its calls and the messages between them.
 func TestWindow(t *testing.T) {
 	r := ring(t, 3, 300)
-	o := Options{Live: true, Named: nil}
+	o := Options{UsesViewer: true, SiteNaming: nil}
 	d, err := CollectData(r, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Named = sites.NamingByAddress(nowhere)
+	o.SiteNaming = sites.NamingByAddress(nowhere)
 	v := NewViewer(r, d, o)
 	tl := d.Timeline
 	span := tl.EndNs - tl.StartNs
-	share := unpacked(t, tl.PackedBusyShares)
+	share := unpacked(t, tl.PackedInCallShares)
 	for _, c := range [][2]int64{{0, span}, {span / 3, span / 2}, {span / 2, span/2 + 50_000}, {-5, 1000}, {span - 4000, span + 9}} {
 		w, err := v.Window(c[0], c[1])
 		if err != nil {
@@ -70,7 +70,7 @@ func TestWindow(t *testing.T) {
 		if w.StartNs != max(0, c[0]) || w.EndNs != min(span, c[1]) {
 			t.Errorf("window %v is from %d to %d", c, w.StartNs, w.EndNs)
 		}
-		got, sum := unpacked(t, w.PackedBusyShares), 0.0
+		got, sum := unpacked(t, w.PackedInCallShares), 0.0
 		for _, b := range got {
 			sum += float64(b) / parts / float64(w.Tiles) * float64(w.EndNs-w.StartNs)
 		}
@@ -90,15 +90,15 @@ func TestWindow(t *testing.T) {
 			t.Fatalf("window %v has no single calls", c)
 		}
 		whole := tl.SingleCalls
-		if c[0] == 0 && (w.SingleCalls.Count != whole.Count || w.SingleCalls.Calls != whole.Calls || w.SingleCalls.MessageLinks != whole.MessageLinks || w.SingleCalls.Waits != whole.Waits) {
+		if c[0] == 0 && (w.SingleCalls.Count != whole.Count || w.SingleCalls.PackedCalls != whole.PackedCalls || w.SingleCalls.PackedMessageLinks != whole.PackedMessageLinks || w.SingleCalls.PackedWaits != whole.PackedWaits) {
 			t.Errorf("the window of all has other calls than the page")
 		}
-		if c[0] == span/3 && (len(unpacked(t, w.SingleCalls.MessageLinks)) < 300 || w.SingleCalls.Count < 400) {
-			t.Errorf("a sixth of the run has %d calls, %d bytes of messages", w.SingleCalls.Count, len(unpacked(t, w.SingleCalls.MessageLinks)))
+		if c[0] == span/3 && (len(unpacked(t, w.SingleCalls.PackedMessageLinks)) < 300 || w.SingleCalls.Count < 400) {
+			t.Errorf("a sixth of the run has %d calls, %d bytes of messages", w.SingleCalls.Count, len(unpacked(t, w.SingleCalls.PackedMessageLinks)))
 		}
 	}
 	for _, c := range [][2]int64{{5, 5}, {7, 3}, {span + 1, span + 5}} {
-		if _, err := v.Window(c[0], c[1]); !errors.Is(err, ErrNoSuchWindow) {
+		if _, err := v.Window(c[0], c[1]); !errors.Is(err, ErrNoSuchTimelineWindow) {
 			t.Errorf("window %v: %v", c, err)
 		}
 	}
@@ -113,7 +113,7 @@ func TestWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if some.SingleCalls.Calls != all.SingleCalls.Calls || some.SingleCalls.Forms != all.SingleCalls.Forms || len(unpacked(t, some.SingleCalls.MessageLinks)) != 0 {
+	if some.SingleCalls.PackedCalls != all.SingleCalls.PackedCalls || some.SingleCalls.PackedTooltips != all.SingleCalls.PackedTooltips || len(unpacked(t, some.SingleCalls.PackedMessageLinks)) != 0 {
 		t.Errorf("%d calls from where the part begins, %d from where the run does", some.SingleCalls.Count, all.SingleCalls.Count)
 	}
 }
@@ -125,7 +125,7 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := unpacked(t, d.Timeline.SingleCalls.MessageLinks)
+	b := unpacked(t, d.Timeline.SingleCalls.PackedMessageLinks)
 	number := func() (v uint64) {
 		for shift := 0; ; shift += 7 {
 			x := b[0]

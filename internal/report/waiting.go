@@ -49,7 +49,7 @@ func (t *Timeline) waiting(r *trace.Reader, rows [][]thread, s *sums.Summary, o 
 		return nil, nil
 	}
 	names := waits.Kinds()
-	w := &waitSums{t: t, row: make(map[thread]int), each: make([][]waits.Wait, len(rows)), keep: s.Calls <= maxSingle || o.Live}
+	w := &waitSums{t: t, row: make(map[thread]int), each: make([][]waits.Wait, len(rows)), keep: s.Calls <= maxSingle || o.UsesViewer}
 	for i, list := range rows {
 		for _, x := range list {
 			w.row[x] = i
@@ -66,7 +66,7 @@ func (t *Timeline) waiting(r *trace.Reader, rows [][]thread, s *sums.Summary, o 
 	t.first = first
 	done := 0
 	rep, err := waits.Analyse(r, waits.Options{
-		WithPath: true, NameSite: o.called, Loops: calltree.NewLoops(r, calltree.Options{Locate: o.Named.Locate, Code: o.Code}),
+		WithPath: true, NameSite: o.called, Loops: calltree.NewLoops(r, calltree.Options{Locate: o.SiteNaming.Locate, Code: o.Code}),
 		Progress: func(n uint64) { done += int(n); o.Progress("finding wait states", done, int(s.Calls)) },
 		EachWait: func(x waits.Wait) { w.add(x, first-t.StartNs) },
 	})

@@ -337,9 +337,9 @@ type OmittedRows struct {
 	alone bool // all rows of the table are omitted
 }
 
-// WithinLimit returns the rows that are printed within limit l, and says which are not. share returns a row's share
+// SplitAtLimit returns the rows that are printed within limit l, and says which are not. share returns a row's share
 // of the run.
-func WithinLimit[T any](rows []T, l Limit, share func(T) float64) ([]T, OmittedRows) {
+func SplitAtLimit[T any](rows []T, l Limit, share func(T) float64) ([]T, OmittedRows) {
 	large := rows
 	if !l.UserChosen {
 		large = slices.DeleteFunc(slices.Clone(rows), func(x T) bool { return share(x) < least })
@@ -351,7 +351,7 @@ func WithinLimit[T any](rows []T, l Limit, share func(T) float64) ([]T, OmittedR
 // PrintWithinLimit writes the rows within limit l, and the number of those left out. share returns a row's share of
 // the run.
 func PrintWithinLimit[T any](w io.Writer, rows []T, l Limit, share func(T) float64, cells func(*Row, T)) {
-	shown, rest := WithinLimit(rows, l, share)
+	shown, rest := SplitAtLimit(rows, l, share)
 	WriteText(w, shown, 0, cells)
 	rest.Print(w)
 }

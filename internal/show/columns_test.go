@@ -140,7 +140,7 @@ func TestWorth(t *testing.T) {
 		{Limit{Rows: 1}, func(call) float64 { return 0.01 }, 1, "2 more: --top 0\n"},
 		{Limit{Rows: 5}, func(call) float64 { return 0.009 }, 0, "3 below 1 % of the run: --top 0\n"},
 	} {
-		shown, rest := WithinLimit(list, x.limit, x.share)
+		shown, rest := SplitAtLimit(list, x.limit, x.share)
 		var b strings.Builder
 		if rest.Print(&b); len(shown) != x.shown || b.String() != x.note {
 			t.Errorf("%+v: %d rows, %q", x.limit, len(shown), b.String())

@@ -22,7 +22,7 @@ const (
 	UnitSize           Unit = "bytes"       // a size, given in bytes
 	UnitFraction       Unit = "share"       // a part of a whole, from 0 to 1; for people as a percentage
 	UnitRatio          Unit = "ratio"       // a number with two digits after the point, for programs with three
-	UnitDecimal        Unit = "decimal"     // a number without digits after the point
+	UnitRounded        Unit = "decimal"     // a number without digits after the point
 	UnitBytesPerSecond Unit = "bytes_per_s" // bytes per second
 )
 
@@ -45,15 +45,15 @@ func (u Unit) suffix() string {
 type Column[T any] struct {
 	// Name is for people. The column's key for programs follows from it: "max rank" is max_rank, with UnitNs "time"
 	// is time_ns.
-	Name        string
-	KeyOverride string         // the key with its unit, if it does not follow from Name; else ""
-	Unit        Unit           // how values are written
-	Doc         string         // description of the column, one line
-	Value       func(T) any    // a row's value: a number, a text, a bool, or nil if not known
-	Text        func(T) string // a row's value as text for people; nil: as Unit implies
-	BlankIfZero bool           // for people the value 0 is a blank
-	MinWidth    int            // terminal width from which on the column is shown by default; 0: never
-	OldJSONKey  string         // additional key in JSON, for readers of release 1.0
+	Name             string
+	KeyOverride      string         // the key with its unit, if it does not follow from Name; else ""
+	Unit             Unit           // how values are written
+	Doc              string         // description of the column, one line
+	Value            func(T) any    // a row's value: a number, a text, a bool, or nil if not known
+	Text             func(T) string // a row's value as text for people; nil: as Unit implies
+	BlankIfZero      bool           // for people the value 0 is a blank
+	MinTerminalWidth int            // terminal width from which on the column is shown by default; 0: never
+	OldJSONKey       string         // additional key in JSON, for readers of release 1.0
 }
 
 // Key is the column's name for programs.
@@ -67,8 +67,8 @@ func (c *Column[T]) Key() string {
 // Columns are the columns of a table, from left to right.
 type Columns[T any] []Column[T]
 
-// Cells adds the cells of row x to r.
-func (list Columns[T]) Cells(r *Row, x T) {
+// AddCells adds the cells of row x to r.
+func (list Columns[T]) AddCells(r *Row, x T) {
 	for i := range list {
 		list[i].cell(r, x)
 	}
@@ -103,7 +103,7 @@ func (c *Column[T]) cell(r *Row, x T) {
 		r.Share(c.Name, v, 1)
 	case c.Unit == UnitRatio:
 		r.Number(c.Name, float(v), fmt.Sprintf("%.2f", float(v)))
-	case c.Unit == UnitDecimal:
+	case c.Unit == UnitRounded:
 		r.Decimal(c.Name, float(v), 0)
 	case c.Unit == UnitBytesPerSecond:
 		r.Rate(c.Name, v)
@@ -126,7 +126,7 @@ func (v *View) width() int {
 // FittingColumns returns the columns shown by default on a terminal with a number of columns.
 func (list Columns[T]) FittingColumns(width int) (fitting Columns[T]) {
 	for _, c := range list {
-		if c.MinWidth > 0 && c.MinWidth <= width {
+		if c.MinTerminalWidth > 0 && c.MinTerminalWidth <= width {
 			fitting = append(fitting, c)
 		}
 	}
@@ -142,13 +142,13 @@ type Table[T any] struct {
 
 // Print writes the table for a view. Without selected columns it shows those that fit the view's width.
 func (t Table[T]) Print(w io.Writer, v View) error {
-	cells := t.Columns.Cells
+	cells := t.Columns.AddCells
 	if fitting := t.Columns.FittingColumns(v.width()); !v.CSV && v.Columns == nil && len(fitting) > 0 {
 		rows := slices.Clone(t.Rows)
 		if err := SortRows(rows, v.Sort, cells); err != nil {
 			return err
 		}
-		WriteText(w, rows, v.MaxRows, fitting.Cells)
+		WriteText(w, rows, v.MaxRows, fitting.AddCells)
 		return nil
 	}
 	return PrintRows(w, t.Rows, v, cells)
@@ -228,8 +228,8 @@ type Heading struct {
 	Unit Unit   `json:"unit"`
 	Doc  string `json:"doc"`
 
-	MinWidth    int  `json:"room"`  // as Column.MinWidth
-	BlankIfZero bool `json:"blank"` // as Column.BlankIfZero
+	MinTerminalWidth int  `json:"room"`  // as Column.MinTerminalWidth
+	BlankIfZero      bool `json:"blank"` // as Column.BlankIfZero
 }
 
 // Headings describe the columns.
@@ -237,7 +237,7 @@ func (list Columns[T]) Headings() []Heading {
 	out := make([]Heading, len(list))
 	for i := range list {
 		c := &list[i]
-		out[i] = Heading{c.Key(), c.Name, c.Unit, c.Doc, c.MinWidth, c.BlankIfZero}
+		out[i] = Heading{c.Key(), c.Name, c.Unit, c.Doc, c.MinTerminalWidth, c.BlankIfZero}
 	}
 	return out
 }

@@ -20,17 +20,17 @@ func TestDeclared(t *testing.T) {
 	table := Table[declared]{
 		Rows: []declared{{"MPI_Send", 1200, "a<b", 1500}, {"MPI_Recv", 0, "", -1}},
 		Columns: Columns[declared]{
-			{Name: "time", Unit: UnitNs, MinWidth: 1, OldJSONKey: "ns", Value: func(x declared) any {
+			{Name: "time", Unit: UnitNs, MinTerminalWidth: 1, OldJSONKey: "ns", Value: func(x declared) any {
 				if x.ns < 0 {
 					return nil
 				}
 				return x.ns
 			}},
-			{Name: "max rank", MinWidth: 80, Value: func(x declared) any { return 3 }},
-			{Name: "number", KeyOverride: "calls", Unit: UnitCount, BlankIfZero: true, MinWidth: 1, Value: func(x declared) any { return x.Calls }},
+			{Name: "max rank", MinTerminalWidth: 80, Value: func(x declared) any { return 3 }},
+			{Name: "number", KeyOverride: "calls", Unit: UnitCount, BlankIfZero: true, MinTerminalWidth: 1, Value: func(x declared) any { return x.Calls }},
 			{Name: "of run", Unit: UnitFraction, Value: func(x declared) any { return 0.25 }},
 			{Name: "balance", Unit: UnitRatio, Value: func(x declared) any { return 1.5 }, Text: func(declared) string { return "≥ 1.5" }},
-			{Name: "function", Unit: UnitWord, MinWidth: 1, Value: func(x declared) any { return x.Name }},
+			{Name: "function", Unit: UnitWord, MinTerminalWidth: 1, Value: func(x declared) any { return x.Name }},
 		},
 	}
 	printed := func(v View) string {

@@ -102,7 +102,7 @@ func TestPlace(t *testing.T) {
 func TestNamed(t *testing.T) {
 	place := "boost::mpi::all_reduce<int> all_reduce.hpp:36 < main a.cc:3"
 	for width, want := range map[int]string{60: place, 30: "all_reduce all_reduce.hpp:36 …", 20: "all_reduce all_reduce.hpp:36"} {
-		if got := NewNameShortener(nil).ShortenNamed(place, width); got != want {
+		if got := NewNameShortener(nil).ShortenToFunction(place, width); got != want {
 			t.Errorf("%d: %s", width, got)
 		}
 	}
@@ -145,7 +145,7 @@ func FuzzNames(f *testing.F) {
 func TestLineOfMuchText(t *testing.T) {
 	const place = "solvers::transport<solvers::upwind<2, double>, std::allocator<double> >() templates.cc:21"
 	const text = "5.9 %      rank 0 waits for rank 1 in MPI_Allreduce at " + place + "; rank 1 is in MPI for 56.0 % of that time"
-	if got := ShortenPlaces(text, place); utf8.RuneCountInString(got) > MaxLineColumns || !strings.Contains(got, " templates.cc:21;") {
+	if got := ShortenPlaces(text, place); utf8.RuneCountInString(got) > MaxLineWidth || !strings.Contains(got, " templates.cc:21;") {
 		t.Errorf("%d columns: %s", utf8.RuneCountInString(got), got)
 	}
 }

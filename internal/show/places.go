@@ -51,9 +51,9 @@ func (n *NameShortener) ShortenPlace(place string, width int) string {
 	return n.FitWidth(name, 1) + at
 }
 
-// ShortenNamed is ShortenPlace for a line that names the function nowhere else: the function's own name stays, even if
+// ShortenToFunction is ShortenPlace for a line that names the function nowhere else: the function's own name stays, even if
 // the place then takes more columns.
-func (n *NameShortener) ShortenNamed(place string, width int) string {
+func (n *NameShortener) ShortenToFunction(place string, width int) string {
 	text := n.ShortenPlace(place, width)
 	first, _, _ := strings.Cut(place, " < ")
 	if name, at := cutPlace(first); at == " "+text {
@@ -74,11 +74,11 @@ func cutPlace(frame string) (name, at string) {
 	return frame, ""
 }
 
-// MaxLineColumns is the largest number of columns of a line with a place of the program.
-const MaxLineColumns = 120
+// MaxLineWidth is the largest number of columns of a line with a place of the program.
+const MaxLineWidth = 120
 
-// PlaceShortener returns a shortener for the function names in places that are shown together.
-func PlaceShortener(places []string) *NameShortener {
+// NewPlaceShortener returns a shortener for the function names in places that are shown together.
+func NewPlaceShortener(places []string) *NameShortener {
 	var list []string
 	for _, place := range places {
 		for frame := range strings.SplitSeq(place, " < ") {
@@ -91,13 +91,13 @@ func PlaceShortener(places []string) *NameShortener {
 
 // ShortenPlaces shortens the given places in a line of text as ShortenLine does. Only these places are compared.
 func ShortenPlaces(text string, places ...string) string {
-	return PlaceShortener(places).ShortenLine(text, places...)
+	return NewPlaceShortener(places).ShortenLine(text, places...)
 }
 
 // ShortenLine shortens the given places in a line of text so that the line fits MaxLineColumns: the longest ones, all
 // to the same length.
 func (n *NameShortener) ShortenLine(text string, places ...string) string {
-	room := MaxLineColumns - utf8.RuneCountInString(text)
+	room := MaxLineWidth - utf8.RuneCountInString(text)
 	if room >= 0 {
 		return text
 	}

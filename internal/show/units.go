@@ -111,9 +111,9 @@ const (
 	shortTail = 200
 )
 
-// WithoutMiddle returns a text without its middle if it is very long: an argument of a command may have thousands
+// ElideMiddle returns a text without its middle if it is very long: an argument of a command may have thousands
 // of characters.
-func WithoutMiddle(text string) string {
+func ElideMiddle(text string) string {
 	left := len(text) - shortHead - shortTail
 	if left <= shortTail {
 		return text
@@ -142,11 +142,11 @@ func special(r rune) bool {
 type Loop struct {
 	Function string `json:"function,omitempty"` // the function that contains the loop; "": unknown
 	// File and line of the loop, or its offset in the module; "": it was found by the order of calls.
-	Place     string `json:"place,omitempty"`
-	FirstCall string `json:"first"`  // function and place of the first call in the loop
-	Depth     int    `json:"depth"`  // number of loops around this one
-	MaxRounds uint64 `json:"rounds"` // largest number of iterations of one entry
-	OuterLoop int    `json:"-"`      // index of the enclosing loop in the list of loops; -1: none
+	Place          string `json:"place,omitempty"`
+	FirstCall      string `json:"first"`  // function and place of the first call in the loop
+	Depth          int    `json:"depth"`  // number of loops around this one
+	MaxRounds      uint64 `json:"rounds"` // largest number of iterations of one entry
+	OuterLoopIndex int    `json:"-"`      // index of the enclosing loop in the list of loops; -1: none
 }
 
 func (l *Loop) String() string {

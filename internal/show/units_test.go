@@ -65,12 +65,12 @@ func TestParseShare(t *testing.T) {
 func TestShort(t *testing.T) {
 	for _, n := range []int{0, 1000, shortHead + 2*shortTail, shortHead + 2*shortTail + 1, 100_000} {
 		text := strings.Repeat("ä", n/2) + "end"
-		short := WithoutMiddle(text)
+		short := ElideMiddle(text)
 		if len(short) > shortHead+2*shortTail+100 || !utf8.ValidString(short) || !strings.HasSuffix(short, "end") || n <= shortHead && short != text {
 			t.Errorf("%d bytes: %d, %.40q", n, len(short), short)
 		}
 	}
-	if !strings.Contains(WithoutMiddle(strings.Repeat("x", 100_000)), "left out") {
+	if !strings.Contains(ElideMiddle(strings.Repeat("x", 100_000)), "left out") {
 		t.Error("nothing says that something is left out")
 	}
 }

@@ -20,22 +20,22 @@ import (
 // A Site is all calls of one function from one call site, over all ranks. Its JSON fields are those of release 1.0;
 // AllColumns determines what is shown.
 type Site struct {
-	FunctionSite trace.FunctionSite `json:"-"`
-	Function     *trace.Function    `json:"-"`
-	Path         []calltree.Step    `json:"-"` // functions around the call site, outermost first
-	HasCallers   bool               `json:"-"` // callers of the calls were recorded
+	FunctionSite trace.FunctionSite      `json:"-"`
+	Function     *trace.Function         `json:"-"`
+	Path         []calltree.CallPathStep `json:"-"` // functions around the call site, outermost first
+	HasCallers   bool                    `json:"-"` // callers of the calls were recorded
 
-	Module    string            `json:"-"`
-	Offset    uint64            `json:"offset"`
-	Place     string            `json:"-"`
-	Frames    []symbolise.Frame `json:"frames"`
-	Addresses int               `json:"-"` // number of addresses that are this call site
+	Module       string            `json:"-"`
+	Offset       uint64            `json:"offset"`
+	Place        string            `json:"-"`
+	Frames       []symbolise.Frame `json:"frames"`
+	AddressCount int               `json:"-"` // number of addresses that are this call site
 
 	sums.CallSums
 	// Distribution of the total time in these calls over the ranks.
 	TimePerRank trace.Spread `json:"-"`
 	// The largest total of TimePerRank is a lower bound.
-	SpentIsLowerBound bool `json:"imbalance_estimated,omitempty"`
+	MaxTimeIsLowerBound bool `json:"imbalance_estimated,omitempty"`
 	// Time in which these calls waited for other ranks, sum over ranks.
 	WaitedNs       int64                      `json:"-"`
 	AttachedValues []calltree.AttachedSummary `json:"values,omitempty"` // values attached to the calls
@@ -90,12 +90,12 @@ func MergeRows(t *sums.Table, named *Naming, stacks bool) []Site {
 			}
 			all, apart := sums.AddSpreads(parts)
 			list[n].TimePerRank.Merge(all)
-			list[n].SpentIsLowerBound = list[n].SpentIsLowerBound || apart && len(t.Classes[class].Members) > 1
+			list[n].MaxTimeIsLowerBound = list[n].MaxTimeIsLowerBound || apart && len(t.Classes[class].Members) > 1
 		}
 	}
 	for n := range list {
-		for _, name := range slices.Sorted(maps.Keys(list[n].Values)) {
-			v := list[n].Values[name]
+		for _, name := range slices.Sorted(maps.Keys(list[n].AttachedStats)) {
+			v := list[n].AttachedStats[name]
 			list[n].AttachedValues = append(list[n].AttachedValues, calltree.AttachedSummary{Name: name, Count: v.Count, Sum: v.Sum, Mean: v.Mean(), Min: v.Min, Max: v.Max})
 		}
 	}
@@ -106,7 +106,7 @@ func MergeRows(t *sums.Table, named *Naming, stacks bool) []Site {
 func siteOf(x *sums.ClassRow, at trace.FunctionSite, named *Naming) Site {
 	frames, text := named.Locate.Stack(at.Function, at.Site)
 	return Site{
-		FunctionSite: at, Function: x.Function, Module: at.Site.Module, Offset: at.Site.Offset, Frames: frames, Place: text, Addresses: named.CountAddresses(at),
+		FunctionSite: at, Function: x.Function, Module: at.Site.Module, Offset: at.Site.Offset, Frames: frames, Place: text, AddressCount: named.CountAddresses(at),
 		Path: named.Locate.Path(at.Function, at.Site), HasCallers: x.FunctionSite.Site.Caller != nil,
 	}
 }

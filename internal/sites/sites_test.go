@@ -56,7 +56,7 @@ func TestByLine(t *testing.T) {
 				got = append(got, s)
 			}
 		}
-		if len(got) != c.rows || got[0].Calls != c.calls || got[0].Addresses != c.addresses || got[0].TimePerRank.Ranks != 3 {
+		if len(got) != c.rows || got[0].Calls != c.calls || got[0].AddressCount != c.addresses || got[0].TimePerRank.Ranks != 3 {
 			t.Errorf("%s: %+v", c.what, got)
 		}
 		total := uint64(0)
@@ -94,7 +94,7 @@ func allreduce(t *testing.T, r *trace.Reader) (ns uint64) {
 func TestColumns(t *testing.T) {
 	seen := make(map[string]bool)
 	var twice, silent []string
-	for _, h := range sites.AllColumns(sites.KnownFacts{Times: true, Waits: true}).Headings() {
+	for _, h := range sites.AllColumns(sites.KnownFacts{HasTimes: true, HasWaits: true}).Headings() {
 		if seen[h.Key] {
 			twice = append(twice, h.Key)
 		}

@@ -17,13 +17,13 @@ const MinLawPoints = 5
 // model normal form of Calotoiu, Hoefler, Poke and Wolf, "Using automated performance modeling to
 // find scalability bugs in complex codes" (SC13), section 3, with one term.
 type Law struct {
-	C0 float64 `json:"c0"`
-	C1 float64 `json:"c1"`
-	I  float64 `json:"exponent"`
-	J  int     `json:"log_exponent"`
-	// Error is how far off the law is for a point that it was not fitted to: the mean of
+	Constant    float64 `json:"c0"`
+	Coefficient float64 `json:"c1"`
+	Exponent    float64 `json:"exponent"`
+	LogExponent int     `json:"log_exponent"`
+	// LeaveOneOutError is how far off the law is for a point that it was not fitted to: the mean of
 	// 2|y−ŷ|/(|y|+|ŷ|) over all points, each left out in turn.
-	Error float64 `json:"leave_one_out_error"`
+	LeaveOneOutError float64 `json:"leave_one_out_error"`
 }
 
 // An exponents is the growing factor of a law: p to the power i times log₂ p to the power j.
@@ -57,31 +57,31 @@ func FitLaw(ranks, values []float64) (Law, error) {
 	if len(ranks) < MinLawPoints {
 		return Law{}, fmt.Errorf("%d numbers of ranks: a growth law needs %d at least", len(ranks), MinLawPoints)
 	}
-	constant := Law{C0: mean(values)}
-	constant.Error = leaveOneOut(ranks, values, func(_, y []float64) func(float64) float64 {
+	constant := Law{Constant: mean(values)}
+	constant.LeaveOneOutError = leaveOneOut(ranks, values, func(_, y []float64) func(float64) float64 {
 		c := mean(y)
 		return func(float64) float64 { return c }
 	})
 	var laws []Law
 	least := math.Inf(1)
 	for _, s := range shapes {
-		l := Law{I: s.i, J: s.j}
-		l.C0, l.C1 = line(ranks, values, s)
-		l.Error = leaveOneOut(ranks, values, func(x, y []float64) func(float64) float64 {
+		l := Law{Exponent: s.i, LogExponent: s.j}
+		l.Constant, l.Coefficient = line(ranks, values, s)
+		l.LeaveOneOutError = leaveOneOut(ranks, values, func(x, y []float64) func(float64) float64 {
 			c0, c1 := line(x, y, s)
 			return func(p float64) float64 { return c0 + c1*s.at(p) }
 		})
-		if math.IsNaN(l.Error) {
-			l.Error = math.Inf(1)
+		if math.IsNaN(l.LeaveOneOutError) {
+			l.LeaveOneOutError = math.Inf(1)
 		}
 		laws = append(laws, l)
-		least = min(least, l.Error)
+		least = min(least, l.LeaveOneOutError)
 	}
 	const exact = 1e-9
-	if constant.Error <= exact || least > enough*constant.Error {
+	if constant.LeaveOneOutError <= exact || least > enough*constant.LeaveOneOutError {
 		return constant, nil
 	}
-	return laws[slices.IndexFunc(laws, func(l Law) bool { return l.Error <= near*least+exact })], nil
+	return laws[slices.IndexFunc(laws, func(l Law) bool { return l.LeaveOneOutError <= near*least+exact })], nil
 }
 
 func leaveOneOut(x, y []float64, fit func(x, y []float64) func(float64) float64) float64 {
@@ -133,26 +133,26 @@ func mean(list []float64) float64 {
 
 // ValueAt returns the law's value for a number of ranks, at least 0.
 func (l Law) ValueAt(ranks float64) float64 {
-	if l.C1 == 0 {
-		return max(0, l.C0)
+	if l.Coefficient == 0 {
+		return max(0, l.Constant)
 	}
-	return max(0, l.C0+l.C1*exponents{l.I, l.J}.at(ranks))
+	return max(0, l.Constant+l.Coefficient*exponents{l.Exponent, l.LogExponent}.at(ranks))
 }
 
 // GrowthOrder is the law's order of growth: "1", "log2 p", "p^0.5 log2 p".
 func (l Law) GrowthOrder() string {
 	var words []string
-	if l.C1 != 0 && l.I != 0 {
-		if l.I == 1 {
+	if l.Coefficient != 0 && l.Exponent != 0 {
+		if l.Exponent == 1 {
 			words = append(words, "p")
 		} else {
-			words = append(words, "p^"+strconv.FormatFloat(l.I, 'g', 3, 64))
+			words = append(words, "p^"+strconv.FormatFloat(l.Exponent, 'g', 3, 64))
 		}
 	}
-	if l.C1 != 0 && l.J == 1 {
+	if l.Coefficient != 0 && l.LogExponent == 1 {
 		words = append(words, "log2 p")
-	} else if l.C1 != 0 && l.J > 1 {
-		words = append(words, "log2^"+strconv.Itoa(l.J)+" p")
+	} else if l.Coefficient != 0 && l.LogExponent > 1 {
+		words = append(words, "log2^"+strconv.Itoa(l.LogExponent)+" p")
 	}
 	if len(words) == 0 {
 		return "1"

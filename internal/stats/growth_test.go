@@ -31,8 +31,8 @@ func TestKnownLaws(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l.GrowthOrder() != c.want || l.Error > 1e-6 {
-			t.Errorf("%s: got %s with an error of %g", c.want, l.GrowthOrder(), l.Error)
+		if l.GrowthOrder() != c.want || l.LeaveOneOutError > 1e-6 {
+			t.Errorf("%s: got %s with an error of %g", c.want, l.GrowthOrder(), l.LeaveOneOutError)
 		}
 		if want, got := c.value(640), l.ValueAt(640); math.Abs(got-want) > 1e-3*want {
 			t.Errorf("%s: %g at 640 ranks, want %g", c.want, got, want)
@@ -71,7 +71,7 @@ func TestAnyPoints(t *testing.T) {
 			ranks[i] = float64(i*i + 1)
 		}
 		l, err := FitLaw(ranks, rapid.SliceOfN(rapid.Float64Range(0, 1e15), n, n).Draw(t, "values"))
-		if err != nil || math.IsNaN(l.ValueAt(1000)) || math.IsInf(l.ValueAt(1000), 0) || l.ValueAt(1000) < 0 || math.IsNaN(l.Error) {
+		if err != nil || math.IsNaN(l.ValueAt(1000)) || math.IsInf(l.ValueAt(1000), 0) || l.ValueAt(1000) < 0 || math.IsNaN(l.LeaveOneOutError) {
 			t.Fatalf("%+v: %g, %v", l, l.ValueAt(1000), err)
 		}
 	})

@@ -26,10 +26,10 @@ type Bin struct {
 // Mean returns the mean of the bin's numbers.
 func (b *Bin) Mean() float64 { return b.Sum / float64(b.Count) }
 
-// Value returns the bin as a trace stores it, with the mean rounded to an integer.
-func (b *Bin) Value() model.Bin {
+// ModelBin returns the bin as a trace stores it, with the mean rounded to an integer.
+func (b *Bin) ModelBin() model.Bin {
 	mean := int64(math.Floor(b.Mean() + 0.5))
-	return model.Bin{Low: b.Min, High: b.Max, Value: min(max(mean, b.Min), b.Max), Count: b.Count}
+	return model.Bin{Low: b.Min, High: b.Max, ReplacingValue: min(max(mean, b.Min), b.Max), Count: b.Count}
 }
 
 // NumberDistribution is a distribution of integers over ranks. Count, sum and extremes are always exact; so are all
@@ -53,11 +53,11 @@ func (n *NumberDistribution) SingleValue() (v int64, ok bool) {
 
 // Add adds a number that occurs count times on a rank.
 func (n *NumberDistribution) Add(v int64, count uint64, rank int) {
-	n.AddRange(Bin{v, v, float64(v) * float64(count), count}, rank)
+	n.AddBin(Bin{v, v, float64(v) * float64(count), count}, rank)
 }
 
-// AddRange adds b.Count numbers of a rank if only their bounds and sum are known.
-func (n *NumberDistribution) AddRange(b Bin, rank int) {
+// AddBin adds b.Count numbers of a rank if only their bounds and sum are known.
+func (n *NumberDistribution) AddBin(b Bin, rank int) {
 	if b.Count == 0 {
 		return
 	}
@@ -129,15 +129,15 @@ func (n *NumberDistribution) DistinctNumbers(most int) (list []int64, ok bool) {
 // BinCount returns the number of bins of the histogram, counting each number that is stored exactly as a bin.
 func (n *NumberDistribution) BinCount() int { return len(n.bins) + len(n.exact) }
 
-// Distribution returns the distribution as a trace stores it, with at most most bins.
-func (n *NumberDistribution) Distribution(most int) model.Distribution {
-	return model.Distribution{Least: n.Min, Most: n.Max, Bins: BinsAsStored(JoinBins(n.AllBins(), most))}
+// ModelDistribution returns the distribution as a trace stores it, with at most most bins.
+func (n *NumberDistribution) ModelDistribution(most int) model.Distribution {
+	return model.Distribution{Least: n.Min, Most: n.Max, Bins: ModelBins(JoinBins(n.AllBins(), most))}
 }
 
-// BinsAsStored returns the bins as a trace stores them.
-func BinsAsStored(list []Bin) (out []model.Bin) {
+// ModelBins returns the bins as a trace stores them.
+func ModelBins(list []Bin) (out []model.Bin) {
 	for i := range list {
-		out = append(out, list[i].Value())
+		out = append(out, list[i].ModelBin())
 	}
 	return out
 }

@@ -91,7 +91,7 @@ func compare(t *testing.T, skews []skew, of []int, delay func(from, to int) int6
 				t.Error(err)
 			}
 			if rank == 0 {
-				lines = ClockLines(first, last)
+				lines = ClocksFromEstimates(first, last)
 				c.EachRankClock(func(clock int) bool { found = append(found, clock); return true })
 			}
 		})
@@ -140,7 +140,7 @@ func TestSkewedClocks(t *testing.T) {
 				}
 				for i, l := range lines {
 					for _, at := range []int64{1e9, 2e9, 1800e9, 3600e9} {
-						want, got := skews[0].read(at), l.ToRunTime(skews[i].read(at))
+						want, got := skews[0].read(at), l.ToTimeLine(skews[i].read(at))
 						// Composing over the tree takes clocks as running at
 						// one speed for as long as the comparison lasts.
 						if off := max(got-want, want-got); off > l.ErrorNs+500 {
@@ -172,7 +172,7 @@ func TestScattered(t *testing.T) {
 	}
 	lines := compare(t, skews, of, func(int, int) int64 { return 1500 })
 	for i, l := range lines {
-		if off := l.ToRunTime(skews[i].read(77e9)) - 77e9; off > l.ErrorNs+100 || off < -l.ErrorNs-100 {
+		if off := l.ToTimeLine(skews[i].read(77e9)) - 77e9; off > l.ErrorNs+100 || off < -l.ErrorNs-100 {
 			t.Errorf("clock %d is off by %d", i, off)
 		}
 	}

@@ -123,9 +123,9 @@ func (c *SharedClocks) number(runs []rankRange) (list []rankRange) {
 
 // A ClockEstimate is the difference between a clock and rank 0's clock at one time.
 type ClockEstimate struct {
-	AtNs     int64 // reading of the clock at that time
-	OffsetNs int64 // rank 0's clock at the same time, minus AtNs
-	BoundNs  int64 // largest possible error of OffsetNs
+	ReadingNs  int64 // reading of the clock at that time
+	OffsetNs   int64 // rank 0's clock at the same time, minus AtNs
+	MaxErrorNs int64 // largest possible error of OffsetNs
 }
 
 // Estimate compares the clocks with rank 0's. All ranks call it together; now reads the rank's own clock in ns. Rank
@@ -154,7 +154,7 @@ func (c *SharedClocks) Estimate(t Transport, now func() int64) ([]ClockEstimate,
 	for i := 1; i < len(list); i++ {
 		p, _ := tree(i, len(list))
 		list[i].OffsetNs += list[p].OffsetNs
-		list[i].BoundNs += list[p].BoundNs
+		list[i].MaxErrorNs += list[p].MaxErrorNs
 	}
 	return list, nil
 }
@@ -173,14 +173,14 @@ func (c *SharedClocks) ask(t Transport, parent int, now func() int64, list []Clo
 			return err
 		}
 		trip := now() - before
-		if bound := (trip + 1) / 2; i == 0 || bound < own.BoundNs {
+		if bound := (trip + 1) / 2; i == 0 || bound < own.MaxErrorNs {
 			at := before + trip/2
 			*own = ClockEstimate{at, int64(binary.LittleEndian.Uint64(b[:])) - at, bound}
 		}
 	}
 	var data []byte
 	for _, e := range list {
-		for _, v := range []int64{e.AtNs, e.OffsetNs, e.BoundNs} {
+		for _, v := range []int64{e.ReadingNs, e.OffsetNs, e.MaxErrorNs} {
 			data = binary.LittleEndian.AppendUint64(data, uint64(v))
 		}
 	}
@@ -261,16 +261,16 @@ func recvRuns(t Transport, from int) ([]rankRange, error) {
 	return runs, nil
 }
 
-// ClockLines returns each clock's line, from two comparisons of the same clocks: at the begin and at the end of a
+// ClocksFromEstimates returns each clock's line, from two comparisons of the same clocks: at the begin and at the end of a
 // run.
-func ClockLines(first, last []ClockEstimate) []model.Clock {
+func ClocksFromEstimates(first, last []ClockEstimate) []model.Clock {
 	lines := make([]model.Clock, min(len(first), len(last)))
 	for i := range lines {
 		a, b := first[i], last[i]
 		lines[i] = model.Clock{
-			ComparedAtNs: [2]int64{a.AtNs, b.AtNs},
+			ComparedAtNs: [2]int64{a.ReadingNs, b.ReadingNs},
 			OffsetNs:     [2]int64{a.OffsetNs, b.OffsetNs},
-			ErrorNs:      max(a.BoundNs, b.BoundNs),
+			ErrorNs:      max(a.MaxErrorNs, b.MaxErrorNs),
 		}
 	}
 	if len(lines) > 0 {

@@ -41,11 +41,11 @@ var Modes = []Mode{ModeStats, ModeHist, ModeLossless, ModeCFG, ModeHistSig, Mode
 // NeedsLog reports whether a trace of this mode has the time of each call, exact or with an error bound.
 func (m Mode) NeedsLog() bool { return !slices.Contains([]Mode{ModeStats, ModeHist, ModeNone, ""}, m) }
 
-// Histograms reports whether a trace of this mode has histograms of times.
-func (m Mode) Histograms() bool { return m == ModeHist }
+// HasHistograms reports whether a trace of this mode has histograms of times.
+func (m Mode) HasHistograms() bool { return m == ModeHist }
 
-// Lossy reports whether a trace of this mode has times that may be wrong up to an error bound.
-func (m Mode) Lossy() bool { return m.NeedsLog() && m != ModeLossless }
+// IsLossy reports whether a trace of this mode has times that may be wrong up to an error bound.
+func (m Mode) IsLossy() bool { return m.NeedsLog() && m != ModeLossless }
 
 // A WaitsPolicy determines when wait states are computed at the end of a run.
 type WaitsPolicy string
@@ -60,35 +60,35 @@ const (
 // WaitsVariable is the environment variable that passes Options.Waits to the ranks; unset means WaitsAuto.
 const WaitsVariable = "SPOOR_WAITS"
 
-// WhenVariable is the environment variable that passes Options.WhenBytes to the ranks: "never", or a number of bytes.
+// WhenVariable is the environment variable that passes Options.WhenSectionBytes to the ranks: "never", or a number of bytes.
 const WhenVariable = "SPOOR_WHEN"
 
-// WhenOff as Options.WhenBytes disables section when.
-const WhenOff = -1
+// WhenSectionOff as Options.WhenSectionBytes disables section when.
+const WhenSectionOff = -1
 
 // Options determine what is recorded of times.
 type Options struct {
 	Waits WaitsPolicy // "" means WaitsNever
 	// Size in bytes of section when, for which times are kept whatever Waits is. 0: the default size, if wait states
 	// are computed. WhenOff: no such section.
-	WhenBytes int64
-	Mode      Mode // "" means ModeStats
-	Bins      int  // number of bins of a histogram; 0: the default number
+	WhenSectionBytes int64
+	Mode             Mode // "" means ModeStats
+	Bins             int  // number of bins of a histogram; 0: the default number
 	// For ModeHistSig: number of first calls of each distinct call from which its bins are determined; 0: the default
 	// number.
-	SampleCalls int
-	Error       Bound
-	Errors      map[string]Bound // by name of the MPI function: its bound, which replaces Error
+	SampleCalls         int
+	ErrorBound          Bound
+	FunctionErrorBounds map[string]Bound // by name of the MPI function: its bound, which replaces Error
 }
 
 // NeedsLog reports whether the recorder must keep the time of each call until the end of the run, for the trace, for
 // wait states or for section when.
 func (o *Options) NeedsLog() bool {
-	return o.Mode.NeedsLog() || o.Mode != ModeNone && (o.Waits != WaitsNever && o.Waits != "" || o.WhenBytes > 0)
+	return o.Mode.NeedsLog() || o.Mode != ModeNone && (o.Waits != WaitsNever && o.Waits != "" || o.WhenSectionBytes > 0)
 }
 
 // HasBins reports whether Options.Bins applies to the mode.
-func (m Mode) HasBins() bool { return m.Histograms() || m == ModeHistSig }
+func (m Mode) HasBins() bool { return m.HasHistograms() || m == ModeHistSig }
 
 // A Bound is the largest error of a time. It is Absolute or, if that is 0, the share Relative of the time.
 type Bound struct {
@@ -104,8 +104,8 @@ func (b Bound) String() string {
 	return strconv.FormatFloat(b.Relative, 'g', -1, 64)
 }
 
-// DefaultError is the default relative error of a lossy mode.
-const DefaultError = 0.1
+// DefaultRelativeError is the default relative error of a lossy mode.
+const DefaultRelativeError = 0.1
 
 // The least and the largest relative error that may be set. The codes can't represent smaller ones.
 const (
@@ -115,18 +115,18 @@ const (
 
 // Bound returns the error bound for the times of an MPI function.
 func (o *Options) Bound(function string) Bound {
-	if e, ok := o.Errors[function]; ok {
+	if e, ok := o.FunctionErrorBounds[function]; ok {
 		return e
 	}
-	if o.Error != (Bound{}) {
-		return o.Error
+	if o.ErrorBound != (Bound{}) {
+		return o.ErrorBound
 	}
-	return Bound{Relative: DefaultError}
+	return Bound{Relative: DefaultRelativeError}
 }
 
-// AddError sets an error bound as given on the command line: 0.1 or 10us for all functions, MPI_Send=0.01 or
+// AddErrorBound sets an error bound as given on the command line: 0.1 or 10us for all functions, MPI_Send=0.01 or
 // MPI_Send=1ms for one.
-func (o *Options) AddError(text string) error {
+func (o *Options) AddErrorBound(text string) error {
 	name, value, named := strings.Cut(text, "=")
 	if !named {
 		value = name
@@ -136,13 +136,13 @@ func (o *Options) AddError(text string) error {
 		return fmt.Errorf("error %q: want a share such as 5%% (from %g to %g) or a time such as 10us; FUNCTION=SHARE or FUNCTION=TIME for one function", text, leastError, float64(mostError))
 	}
 	if !named {
-		o.Error = e
+		o.ErrorBound = e
 		return nil
 	}
-	if o.Errors == nil {
-		o.Errors = make(map[string]Bound)
+	if o.FunctionErrorBounds == nil {
+		o.FunctionErrorBounds = make(map[string]Bound)
 	}
-	o.Errors[name] = e
+	o.FunctionErrorBounds[name] = e
 	return nil
 }
 
@@ -179,10 +179,10 @@ func (o *Options) Environment() (vars [][2]string) {
 		vars = append(vars, [2]string{WaitsVariable, string(cmp.Or(o.Waits, WaitsNever))})
 	}
 	switch {
-	case o.WhenBytes < 0:
+	case o.WhenSectionBytes < 0:
 		vars = append(vars, [2]string{WhenVariable, string(WaitsNever)})
-	case o.WhenBytes > 0:
-		vars = append(vars, [2]string{WhenVariable, strconv.FormatInt(o.WhenBytes, 10)})
+	case o.WhenSectionBytes > 0:
+		vars = append(vars, [2]string{WhenVariable, strconv.FormatInt(o.WhenSectionBytes, 10)})
 	}
 	if o.Bins != 0 {
 		vars = append(vars, [2]string{BinsVariable, strconv.Itoa(o.Bins)})
@@ -191,11 +191,11 @@ func (o *Options) Environment() (vars [][2]string) {
 		vars = append(vars, [2]string{SampleVariable, strconv.Itoa(o.SampleCalls)})
 	}
 	var list []string
-	if o.Error != (Bound{}) {
-		list = append(list, o.Error.String())
+	if o.ErrorBound != (Bound{}) {
+		list = append(list, o.ErrorBound.String())
 	}
-	for _, name := range slices.Sorted(maps.Keys(o.Errors)) {
-		list = append(list, name+"="+o.Errors[name].String())
+	for _, name := range slices.Sorted(maps.Keys(o.FunctionErrorBounds)) {
+		list = append(list, name+"="+o.FunctionErrorBounds[name].String())
 	}
 	if list != nil {
 		vars = append(vars, [2]string{ErrorsVariable, strings.Join(list, ",")})
@@ -220,9 +220,9 @@ func ParseOptions(get func(name string) string) (o Options, err error) {
 	switch text := get(WhenVariable); text {
 	case "":
 	case string(WaitsNever):
-		o.WhenBytes = WhenOff
+		o.WhenSectionBytes = WhenSectionOff
 	default:
-		if o.WhenBytes, err = strconv.ParseInt(text, 10, 64); err != nil || o.WhenBytes < 1 {
+		if o.WhenSectionBytes, err = strconv.ParseInt(text, 10, 64); err != nil || o.WhenSectionBytes < 1 {
 			return Options{}, fmt.Errorf("%s: %q; want bytes or never", WhenVariable, text)
 		}
 	}
@@ -240,7 +240,7 @@ func ParseOptions(get func(name string) string) (o Options, err error) {
 		if text == "" {
 			continue
 		}
-		if err := o.AddError(text); err != nil {
+		if err := o.AddErrorBound(text); err != nil {
 			return Options{}, fmt.Errorf("%s: %w", ErrorsVariable, err)
 		}
 	}

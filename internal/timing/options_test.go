@@ -14,8 +14,8 @@ func TestOptions(t *testing.T) {
 		{Mode: ModeNone, Waits: WaitsAlways},
 		{Waits: WaitsAuto, Mode: ModeHist, Bins: 12},
 		{Waits: WaitsAuto, Mode: ModeHistSig, Bins: 16, SampleCalls: 1000},
-		{Waits: WaitsAuto, Mode: ModeSZSig, Error: Bound{Relative: 0.05}, Errors: map[string]Bound{"MPI_Send": {Relative: 0.01}, "MPI_Wait": {Relative: 1e-6}}},
-		{Waits: WaitsAuto, Mode: ModePlace, Error: Bound{Absolute: 10 * time.Microsecond}, Errors: map[string]Bound{"MPI_Send": {Absolute: 1500 * time.Microsecond}, "MPI_Wait": {Relative: 0.5}}},
+		{Waits: WaitsAuto, Mode: ModeSZSig, ErrorBound: Bound{Relative: 0.05}, FunctionErrorBounds: map[string]Bound{"MPI_Send": {Relative: 0.01}, "MPI_Wait": {Relative: 1e-6}}},
+		{Waits: WaitsAuto, Mode: ModePlace, ErrorBound: Bound{Absolute: 10 * time.Microsecond}, FunctionErrorBounds: map[string]Bound{"MPI_Send": {Absolute: 1500 * time.Microsecond}, "MPI_Wait": {Relative: 0.5}}},
 	} {
 		env := make(map[string]string)
 		for _, v := range o.Environment() {
@@ -37,8 +37,8 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%v: no error", bad)
 		}
 	}
-	o := Options{Mode: ModeSZ, Errors: map[string]Bound{"MPI_Send": {Absolute: 5}}}
-	if o.Bound("MPI_Send") != (Bound{Absolute: 5}) || o.Bound("MPI_Recv") != (Bound{Relative: DefaultError}) {
+	o := Options{Mode: ModeSZ, FunctionErrorBounds: map[string]Bound{"MPI_Send": {Absolute: 5}}}
+	if o.Bound("MPI_Send") != (Bound{Absolute: 5}) || o.Bound("MPI_Recv") != (Bound{Relative: DefaultRelativeError}) {
 		t.Errorf("bounds %v and %v", o.Bound("MPI_Send"), o.Bound("MPI_Recv"))
 	}
 }

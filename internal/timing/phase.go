@@ -19,8 +19,8 @@ import (
 // On a busy machine each wait for a processor is a phase of its own. TestInterrupted has 2,400 parts of runs in which
 // one of twenty calls waited: 3 are wrong by more than 2 % with 24 phases, 699 with 8.
 const (
-	MaxPhases       = 24
-	MaxPhasesOfMany = 8
+	MaxPhases        = 24
+	ReducedMaxPhases = 8
 )
 
 // A Phase is consecutive calls with similar times: their number and the sum of their times.
@@ -31,13 +31,13 @@ type Phase struct {
 
 func (p Phase) mean() uint64 { return p.Sum / max(p.Calls, 1) }
 
-// A PhaseLine divides a sequence of calls' times into phases. A new time is added to the last phase, unless joining
+// A PhaseTracker divides a sequence of calls' times into phases. A new time is added to the last phase, unless joining
 // two other neighbours costs less: then these are joined, and the time begins a new phase.
 //
 // The cost of joining is the time that is then assigned to wrong calls: for n calls of one mean and m of another,
 // n·m/(n+m) times the difference of the means. Costs below a thousandth of all time, or a microsecond, are ignored,
 // so that noise begins no phase.
-type PhaseLine struct {
+type PhaseTracker struct {
 	now
 	rest
 }
@@ -67,20 +67,20 @@ type rest struct {
 // full reports whether the line has its largest number of phases, so that a new one requires joining two others.
 func (l *rest) full() bool {
 	if l.few {
-		return len(l.past) >= MaxPhasesOfMany-1
+		return len(l.past) >= ReducedMaxPhases-1
 	}
 	return len(l.past) >= MaxPhases-1
 }
 
-// A PhaseLinePair is a line of the gaps and a line of the durations of the same calls. A call that continues both
+// A PhaseTrackerPair is a line of the gaps and a line of the durations of the same calls. A call that continues both
 // last phases touches only the first 64 bytes.
-type PhaseLinePair struct {
+type PhaseTrackerPair struct {
 	now  [2]now
 	rest [2]rest
 }
 
 // Add adds the gap a and the duration b of a call.
-func (p *PhaseLinePair) Add(a, b uint64) {
+func (p *PhaseTrackerPair) Add(a, b uint64) {
 	if !p.now[0].add(a) {
 		p.line(0).look(a)
 	}
@@ -90,28 +90,28 @@ func (p *PhaseLinePair) Add(a, b uint64) {
 }
 
 // AddEach adds gaps and durations of calls: every step-th element of a and of b, from the first on.
-func (p *PhaseLinePair) AddEach(a, b []uint64, step int) {
+func (p *PhaseTrackerPair) AddEach(a, b []uint64, step int) {
 	p.line(0).addEach(a, step)
 	p.line(1).addEach(b, step)
 }
 
-// LimitToFew limits each line to MaxPhasesOfMany phases from now on.
-func (p *PhaseLinePair) LimitToFew() { p.rest[0].few, p.rest[1].few = true, true }
+// UseReducedMaxPhases limits each line to MaxPhasesOfMany phases from now on.
+func (p *PhaseTrackerPair) UseReducedMaxPhases() { p.rest[0].few, p.rest[1].few = true, true }
 
 // Phases returns the phases of the gaps (i = 0) or of the durations (i = 1).
-func (p *PhaseLinePair) Phases(i int) []Phase { return p.line(i).phases() }
+func (p *PhaseTrackerPair) Phases(i int) []Phase { return p.line(i).phases() }
 
 // Calls returns how many calls were added.
-func (p *PhaseLinePair) Calls() uint64 { return p.line(0).calls() }
+func (p *PhaseTrackerPair) Calls() uint64 { return p.line(0).calls() }
 
 // Code writes the exact state of both lines, or reads it into a new pair.
-func (p *PhaseLinePair) Code(c *wire.Coder) {
+func (p *PhaseTrackerPair) Code(c *wire.Coder) {
 	for i := range p.now {
 		p.line(i).code(c)
 	}
 }
 
-func (p *PhaseLinePair) line(i int) phaseLine { return phaseLine{&p.now[i], &p.rest[i]} }
+func (p *PhaseTrackerPair) line(i int) phaseLine { return phaseLine{&p.now[i], &p.rest[i]} }
 
 // phaseLine combines the two parts of a PhaseLine, which a PhaseLinePair stores separately.
 type phaseLine struct {
@@ -127,16 +127,16 @@ const (
 )
 
 // Add adds the time of a call.
-func (l *PhaseLine) Add(v uint64) {
+func (l *PhaseTracker) Add(v uint64) {
 	if !l.add(v) {
 		l.line().look(v)
 	}
 }
 
-func (l *PhaseLine) line() phaseLine { return phaseLine{&l.now, &l.rest} }
+func (l *PhaseTracker) line() phaseLine { return phaseLine{&l.now, &l.rest} }
 
 // Phases returns the phases, in order.
-func (l *PhaseLine) Phases() []Phase { return l.line().phases() }
+func (l *PhaseTracker) Phases() []Phase { return l.line().phases() }
 
 // add adds a time that is similar to those of phase last. It returns false without adding it if the time differs, or
 // if the fresh times are to be joined to phase last.
@@ -220,7 +220,7 @@ func (l phaseLine) settle(more uint64) {
 		l.slack += finest
 	}
 	if n := len(l.past); n > 0 {
-		l.cost[n-1] = PhaseCost(l.past[n-1], l.last)
+		l.cost[n-1] = PhaseJoinCost(l.past[n-1], l.last)
 	}
 	if l.full() {
 		l.slack = max(l.slack, l.cost[l.cheapest()])
@@ -240,10 +240,10 @@ func (l phaseLine) join() {
 		copy(l.past[i+1:], l.past[i+2:])
 		copy(l.cost[i:], l.cost[i+1:])
 		l.past[end] = l.last
-		l.cost[i] = PhaseCost(l.past[i], l.past[i+1])
+		l.cost[i] = PhaseJoinCost(l.past[i], l.past[i+1])
 	}
 	if i > 0 {
-		l.cost[i-1] = PhaseCost(l.past[i-1], l.past[i])
+		l.cost[i-1] = PhaseJoinCost(l.past[i-1], l.past[i])
 	}
 }
 
@@ -274,9 +274,9 @@ func (l phaseLine) calls() uint64 {
 
 func joined(a, b Phase) Phase { return Phase{a.Calls + b.Calls, a.Sum + b.Sum} }
 
-// PhaseCost returns how much time is assigned to wrong calls if phases a and b are joined. It is 0 only if their
+// PhaseJoinCost returns how much time is assigned to wrong calls if phases a and b are joined. It is 0 only if their
 // means are equal.
-func PhaseCost(a, b Phase) uint64 {
+func PhaseJoinCost(a, b Phase) uint64 {
 	n, m := float64(a.Calls), float64(b.Calls)
 	cost := math.Abs(float64(float64(a.Sum)*m)-float64(float64(b.Sum)*n)) / max(n+m, 1)
 	return uint64(math.Ceil(min(cost, 1<<63)))
@@ -288,7 +288,7 @@ func ReducePhases(list []Phase, most int, limit uint64) []Phase {
 	for len(list) > 1 {
 		at, cost := 0, ^uint64(0)
 		for i := range len(list) - 1 {
-			if c := PhaseCost(list[i], list[i+1]); c < cost {
+			if c := PhaseJoinCost(list[i], list[i+1]); c < cost {
 				at, cost = i, c
 			}
 		}
@@ -336,7 +336,7 @@ func MergePhases(a, b []Phase) []Phase {
 		}
 		out = append(out, p)
 	}
-	return ReducePhases(out, max(len(a), len(b), MaxPhasesOfMany), 0)
+	return ReducePhases(out, max(len(a), len(b), ReducedMaxPhases), 0)
 }
 
 // SumPhases returns the number of calls of all phases, and the sum of their times.
@@ -382,7 +382,7 @@ func (l phaseLine) code(c *wire.Coder) {
 		if i+1 < n {
 			next = l.past[i+1]
 		}
-		l.cost = append(l.cost, PhaseCost(p, next))
+		l.cost = append(l.cost, PhaseJoinCost(p, next))
 	}
 }
 
@@ -390,7 +390,7 @@ func (l phaseLine) code(c *wire.Coder) {
 // call's sum of negative numbers, of its sum of positive ones, and of how many numbers it has. Unlike times, numbers
 // have no noise of the clock.
 type NumberPhases struct {
-	below, above, count PhaseLine
+	below, above, count PhaseTracker
 	calls               uint64
 }
 
@@ -404,7 +404,9 @@ func NewNumberPhases(few bool) *NumberPhases {
 	return n
 }
 
-func (n *NumberPhases) lines() [3]*PhaseLine { return [3]*PhaseLine{&n.below, &n.above, &n.count} }
+func (n *NumberPhases) lines() [3]*PhaseTracker {
+	return [3]*PhaseTracker{&n.below, &n.above, &n.count}
+}
 
 // Add adds the numbers of one call: their negative and positive sum without sign, and how many they are. before is
 // the number of calls before it. Calls since the previous Add have no numbers.

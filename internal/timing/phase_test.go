@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-func lineOf(values ...uint64) *PhaseLine {
-	l := new(PhaseLine)
+func lineOf(values ...uint64) *PhaseTracker {
+	l := new(PhaseTracker)
 	for _, v := range values {
 		l.Add(v)
 	}
@@ -83,9 +83,9 @@ func TestInterrupted(t *testing.T) {
 	}{{false, runs / 100}, {true, 2 * runs}} {
 		wrong := 0
 		for range runs {
-			var p PhaseLinePair
+			var p PhaseTrackerPair
 			if c.few {
-				p.LimitToFew()
+				p.UseReducedMaxPhases()
 			}
 			truth := make([]float64, len(parts))
 			for i, part := range parts {
@@ -130,8 +130,8 @@ func TestTotals(t *testing.T) {
 		if got := SumPhases(ReducePhases(l.Phases(), 1, 0)); got != want {
 			t.Fatalf("reduced to %v, want %v", got, want)
 		}
-		var m PhaseLine
-		err := wire.DecodeAll(wire.AppendCoded(nil, l.line().code), "phases", m.line().code)
+		var m PhaseTracker
+		err := wire.DecodeAll(wire.AppendEncoded(nil, l.line().code), "phases", m.line().code)
 		if err != nil || !reflect.DeepEqual(m, *l) {
 			t.Fatal(cmp.Diff(l.Phases(), m.Phases()), err)
 		}
@@ -160,7 +160,7 @@ func BenchmarkAdd(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	values := noisy(r, 1<<16, 1000, 0.3)
 	for b.Loop() {
-		var l PhaseLine
+		var l PhaseTracker
 		for _, v := range values {
 			l.Add(v)
 		}
@@ -172,7 +172,7 @@ func BenchmarkAdd(b *testing.B) {
 func TestAddEach(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		var one, each PhaseLinePair
+		var one, each PhaseTrackerPair
 		for range 20 {
 			step := 1 + r.IntN(4)
 			mean := float64(1 + r.IntN(3000))

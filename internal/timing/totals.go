@@ -16,7 +16,7 @@ import (
 // by call site. Lists are by index of the rank in the class. It is empty if the times are unknown, or the class has
 // one rank.
 type TotalColumns struct {
-	Gap, Duration []LogStep    // time outside MPI, and time in it
+	Gap, Duration []LogTime    // time outside MPI, and time in it
 	Sites         []SiteTotals // in rising order of FirstTerminal
 }
 
@@ -24,7 +24,7 @@ type TotalColumns struct {
 // before them.
 type SiteTotals struct {
 	FirstTerminal int       // lowest terminal of that function and site
-	Gap, Duration []LogStep // nil: unknown
+	Gap, Duration []LogTime // nil: unknown
 }
 
 // The kinds of time: gaps and durations.
@@ -34,14 +34,14 @@ const (
 	kinds        = 2
 )
 
-func (c *TotalColumns) of(kind int) []LogStep {
+func (c *TotalColumns) of(kind int) []LogTime {
 	if kind == GapKind {
 		return c.Gap
 	}
 	return c.Duration
 }
 
-func (s *SiteTotals) of(kind int) []LogStep {
+func (s *SiteTotals) of(kind int) []LogTime {
 	if kind == GapKind {
 		return s.Gap
 	}
@@ -83,11 +83,11 @@ type terminalTimes struct {
 	cols     [kinds]*col // by kind; nil: unknown
 }
 
-// Total returns the time of a kind that rank i of the class spent over all calls, and its largest error, in ns.
-func (c *ClassTotals) Total(kind, i int) (ns, within float64) { return c.totals[kind].time(i) }
+// RankTotalNs returns the time of a kind that rank i of the class spent over all calls, and its largest error, in ns.
+func (c *ClassTotals) RankTotalNs(kind, i int) (ns, within float64) { return c.totals[kind].time(i) }
 
-// KnownSites returns the first terminal of each call site whose totals are known.
-func (c *ClassTotals) KnownSites() []int {
+// KnownSiteTerminals returns the first terminal of each call site whose totals are known.
+func (c *ClassTotals) KnownSiteTerminals() []int {
 	list := make([]int, len(c.sites))
 	for i := range c.sites {
 		list[i] = c.sites[i].terminal
@@ -95,9 +95,9 @@ func (c *ClassTotals) KnownSites() []int {
 	return list
 }
 
-// SiteTotal returns the time of a kind that rank i of the class spent at site n of KnownSites, and its largest error,
+// RankSiteTotalNs returns the time of a kind that rank i of the class spent at site n of KnownSites, and its largest error,
 // in ns. ok is false if the time is unknown.
-func (c *ClassTotals) SiteTotal(n, kind, i int) (ns, within float64, ok bool) {
+func (c *ClassTotals) RankSiteTotalNs(n, kind, i int) (ns, within float64, ok bool) {
 	x := c.sites[n].cols[kind]
 	if x == nil {
 		return 0, 0, false
@@ -156,8 +156,8 @@ func (c *col) predicted(i int) int64 {
 	if c.form == formPart {
 		return c.base + int64(c.of.step(i))/c.unit
 	}
-	rest := float64(c.base)*restUnit - LogStepNs(c.of.step(i))
-	return int64(LogStepOf(uint64(max(0, rest)))) / c.unit
+	rest := float64(c.base)*restUnit - LogTimeNs(c.of.step(i))
+	return int64(LogTimeOf(uint64(max(0, rest)))) / c.unit
 }
 
 // step returns the LogStep in the middle of the level of rank i, which may be a fraction.
@@ -170,7 +170,7 @@ func (c *col) step(i int) float64 {
 
 // time returns the time of rank i and its largest error, in ns.
 func (c *col) time(i int) (ns, within float64) {
-	ns = LogStepNs(c.step(i))
+	ns = LogTimeNs(c.step(i))
 	half := 0.5 * float64(c.unit) // half the width of a level, in LogSteps
 	switch {
 	case c.form == formSame && c.base%2 != 0:
@@ -246,12 +246,12 @@ func codeCol(c *wire.Coder, to **col, ranks int, of *col, follows byte) {
 	switch x.form {
 	case formSame:
 	case formSeq:
-		if column.CodeLazy(c, &x.seq, &x.levels, nil, ranks); c.Reader != nil && x.seq != nil {
-			c.RefuseIf(!x.seq.Bounds(0, MaxLogStep), "times out of range")
+		if column.CodeLazySeq(c, &x.seq, &x.levels, nil, ranks); c.Reader != nil && x.seq != nil {
+			c.RefuseIf(!x.seq.IsBoundedBy(0, MaxLogTime), "times out of range")
 		}
 	default:
 		if c.Reader != nil {
-			c.RefuseIf(x.base < -MaxLogStep || x.form == formPart && x.base > MaxLogStep || ranks > c.Reader.RemainingLen(), "times of %d ranks in %d bytes, about %d", ranks, c.Reader.RemainingLen(), x.base)
+			c.RefuseIf(x.base < -MaxLogTime || x.form == formPart && x.base > MaxLogTime || ranks > c.Reader.RemainingLen(), "times of %d ranks in %d bytes, about %d", ranks, c.Reader.RemainingLen(), x.base)
 			if c.Failed() {
 				return
 			}
@@ -276,9 +276,9 @@ func (x *col) codeHead(c *wire.Coder) {
 	c.RefuseIf(x.unit < 1 || x.unit > maxUnit, "levels of %d steps", x.unit)
 	switch x.form {
 	case formSame:
-		wire.CodeBounded(c, &x.base, 2*MaxLogStep)
+		wire.CodeBounded(c, &x.base, 2*MaxLogTime)
 	case formAbout:
-		wire.CodeBounded(c, &x.base, MaxLogStep)
+		wire.CodeBounded(c, &x.base, MaxLogTime)
 	case formPart:
 		wire.CodeIntegers(c, &x.base)
 	case formRest:
@@ -293,11 +293,11 @@ func (x *col) codeOff(c *wire.Coder) {
 		wire.CodeRelative(c, &x.off[i], last)
 		if c.Reader != nil {
 			v := x.off[i] - last
-			if c.RefuseIf(v < -2*MaxLogStep || v > 2*MaxLogStep, "rank %d: %d levels more", i, v); c.Failed() {
+			if c.RefuseIf(v < -2*MaxLogTime || v > 2*MaxLogTime, "rank %d: %d levels more", i, v); c.Failed() {
 				return
 			}
 			n := x.level(i)
-			if c.RefuseIf(n < 0 || n > MaxLogStep, "rank %d: time of level %d", i, n); c.Failed() {
+			if c.RefuseIf(n < 0 || n > MaxLogTime, "rank %d: time of level %d", i, n); c.Failed() {
 				return
 			}
 		}

@@ -24,10 +24,10 @@ func decodeAll(t interface {
 	return c
 }
 
-func stepsOf(list []float64) []LogStep {
-	out := make([]LogStep, len(list))
+func stepsOf(list []float64) []LogTime {
+	out := make([]LogTime, len(list))
 	for i, v := range list {
-		out[i] = LogStepOf(uint64(v))
+		out[i] = LogTimeOf(uint64(v))
 	}
 	return out
 }
@@ -92,16 +92,16 @@ func TestRoundTrip(t *testing.T) {
 		for i := range n {
 			all := 0.0
 			for kind := range kinds {
-				ns, within := got.Total(kind, i)
+				ns, within := got.RankTotalNs(kind, i)
 				want := min(total[kind][i], math.MaxUint64)
 				if math.Abs(ns-want) > within+1e-6*want || within > 0.0102*ns && within > 1 {
 					t.Fatalf("total of rank %d: %g within %g, truth %g", i, ns, within, want)
 				}
 				all = max(all, want)
 			}
-			for s, terminal := range got.KnownSites() {
+			for s, terminal := range got.KnownSiteTerminals() {
 				for kind := range kinds {
-					ns, within, ok := got.SiteTotal(s, kind, i)
+					ns, within, ok := got.RankSiteTotalNs(s, kind, i)
 					want := truth[terminal/3][kind][i]
 					if ok && (math.Abs(ns-want) > within+1e-6*want || within > max(0.0102*ns, 0.0011*total[kind][i], 8)) {
 						t.Fatalf("site %d of rank %d: %g within %g, truth %g of %g", terminal/3, i, ns, within, want, total[kind][i])
@@ -112,7 +112,7 @@ func TestRoundTrip(t *testing.T) {
 		if rest == 1e6 && len(got.sites) < len(c.Sites) {
 			for _, s := range c.Sites[len(got.sites):] {
 				for kind := range kinds {
-					if !slices.Contains(got.KnownSites(), s.FirstTerminal) && c.mostPart(s.of(kind), kind, -1) >= leastPart {
+					if !slices.Contains(got.KnownSiteTerminals(), s.FirstTerminal) && c.mostPart(s.of(kind), kind, -1) >= leastPart {
 						t.Fatalf("site of terminal %d is not there", s.FirstTerminal)
 					}
 				}
@@ -125,7 +125,7 @@ func TestRoundTrip(t *testing.T) {
 // and where a call site looks random, it is left out rather than doubling a file.
 func TestSizes(t *testing.T) {
 	const n = 16384
-	fill := func(f func(i int) float64) []LogStep {
+	fill := func(f func(i int) float64) []LogTime {
 		list := make([]float64, n)
 		for i := range list {
 			list[i] = f(i)
@@ -141,7 +141,7 @@ func TestSizes(t *testing.T) {
 	parity := fill(func(i int) float64 { return 1e8 + 5e7*float64(i%2) })
 	noisy := fill(noise)
 	packed := func(c *TotalColumns) int {
-		return wire.PackedSize(EncodeTotals([]*TotalColumns{c}, func() int64 { return 5000 })[0])
+		return wire.EstimatePackedSize(EncodeTotals([]*TotalColumns{c}, func() int64 { return 5000 })[0])
 	}
 	if n := packed(&TotalColumns{Gap: same, Duration: parity, Sites: []SiteTotals{{0, same, parity}, {1, parity, same}}}); n > 60 {
 		t.Errorf("regular ranks take %d bytes", n)
@@ -150,8 +150,8 @@ func TestSizes(t *testing.T) {
 	if n := packed(c); n > 60 {
 		t.Errorf("times that look random take %d bytes", n)
 	}
-	if got := decodeAll(t, EncodeTotals([]*TotalColumns{c}, func() int64 { return 5000 })[0], n, 2); len(got.KnownSites()) != 2 {
-		t.Errorf("sites %v", got.KnownSites())
+	if got := decodeAll(t, EncodeTotals([]*TotalColumns{c}, func() int64 { return 5000 })[0], n, 2); len(got.KnownSiteTerminals()) != 2 {
+		t.Errorf("sites %v", got.KnownSiteTerminals())
 	}
 }
 
@@ -178,9 +178,9 @@ func FuzzDecode(f *testing.F) {
 		}
 		for i := range 5 {
 			for kind := range kinds {
-				check(c.Total(kind, i))
-				for s := range c.KnownSites() {
-					ns, within, _ := c.SiteTotal(s, kind, i)
+				check(c.RankTotalNs(kind, i))
+				for s := range c.KnownSiteTerminals() {
+					ns, within, _ := c.RankSiteTotalNs(s, kind, i)
 					check(ns, within)
 				}
 			}

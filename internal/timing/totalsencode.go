@@ -82,7 +82,7 @@ func EncodeTotals(classes []*TotalColumns, rest func() int64) [][]byte {
 	for i := range list {
 		if x := list[i]; x != nil {
 			x.sites = slices.DeleteFunc(x.sites, func(s terminalTimes) bool { return s.cols == [kinds]*col{} })
-			out[i] = wire.AppendCoded(nil, func(c *wire.Coder) { x.code(c, 0, 0) })
+			out[i] = wire.AppendEncoded(nil, func(c *wire.Coder) { x.code(c, 0, 0) })
 		}
 	}
 	return out
@@ -93,7 +93,7 @@ type option struct {
 	class, site, kind int
 	ns                float64 // sum of the column's times over all ranks, in ns
 	unit              int64
-	steps             []LogStep
+	steps             []LogTime
 }
 
 // begin encodes the totals over all sites of gaps and of durations. The kind with the smaller sum comes first: the
@@ -144,7 +144,7 @@ func (c *TotalColumns) largest(kind int) int {
 
 // mostPart returns the largest share that a time of the column has of its rank's total. The total excludes site
 // without, unless that is -1, whose large time must not make all other sites negligible.
-func (c *TotalColumns) mostPart(steps []LogStep, kind, without int) (most float64) {
+func (c *TotalColumns) mostPart(steps []LogTime, kind, without int) (most float64) {
 	totals := c.of(kind)
 	for i, v := range steps {
 		if v == 0 {
@@ -160,9 +160,9 @@ func (c *TotalColumns) mostPart(steps []LogStep, kind, without int) (most float6
 }
 
 // alike reports whether all times of a column are equal up to one LogStep.
-func alike(steps []LogStep) bool { return slices.Max(steps)-slices.Min(steps) <= 1 }
+func alike(steps []LogTime) bool { return slices.Max(steps)-slices.Min(steps) <= 1 }
 
-func sum(steps []LogStep) (ns float64) {
+func sum(steps []LogTime) (ns float64) {
 	for _, s := range steps {
 		ns += s.Ns()
 	}
@@ -177,7 +177,7 @@ type coded struct {
 
 // shortest returns the column in the form that takes the fewest bytes. One of the forms tried is form, which predicts
 // from column of.
-func shortest(steps []LogStep, unit int64, of *col, form byte) coded {
+func shortest(steps []LogTime, unit int64, of *col, form byte) coded {
 	if alike(steps) {
 		base := int64(slices.Min(steps)) + int64(slices.Max(steps))
 		return coded{&col{form: formSame, unit: 1, base: base}, 2}
@@ -192,11 +192,11 @@ func shortest(steps []LogStep, unit int64, of *col, form byte) coded {
 	best := coded{cost: math.Inf(1)}
 	if len(c.Runs()) <= max(fewRuns, n/8) {
 		x := &col{form: formSeq, unit: unit, seq: column.SeqOf(c), levels: c}
-		best = coded{x, float64(len(wire.AppendCoded(nil, func(c *wire.Coder) { codeCol(c, &x, n, nil, 0) })))}
+		best = coded{x, float64(len(wire.AppendEncoded(nil, func(c *wire.Coder) { codeCol(c, &x, n, nil, 0) })))}
 	}
 	off := make([]int64, n)
 	try := func(x col, off []int64) {
-		cost := float64(len(wire.AppendCoded(nil, x.codeHead))) + entropy(off)
+		cost := float64(len(wire.AppendEncoded(nil, x.codeHead))) + entropy(off)
 		if cost < best.cost {
 			x.off = slices.Clone(x.off)
 			best = coded{&x, cost}

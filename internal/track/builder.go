@@ -19,7 +19,7 @@ type Builder struct {
 // NewBuilder returns a builder for a rank's track.
 func NewBuilder(rank int) *Builder {
 	return &Builder{Track: &Track{
-		Rank: rank, Strings: make(map[uint64]string), Sites: make(map[uint64]Site), CallerSite: make(map[uint64]uint64), WithoutStack: make(map[uint64]uint64),
+		Rank: rank, Strings: make(map[uint64]string), Sites: make(map[uint64]Site), CallerSite: make(map[uint64]uint64), SiteWithoutStack: make(map[uint64]uint64),
 	}, known: make(map[string]uint32)}
 }
 
@@ -30,9 +30,9 @@ func NewBuilderFrom(t *Track) *Builder {
 	return &Builder{Track: &own, known: make(map[string]uint32)}
 }
 
-// TerminalOf returns the terminal of a distinct call; known reports whether it existed before. Calls with different
+// FindOrAddTerminal returns the terminal of a distinct call; known reports whether it existed before. Calls with different
 // strings apart get different terminals. TerminalOf keeps vals.
-func (b *Builder) TerminalOf(function uint16, site uint64, vals []int64, apart string) (n uint32, known bool) {
+func (b *Builder) FindOrAddTerminal(function uint16, site uint64, vals []int64, apart string) (n uint32, known bool) {
 	b.key = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(b.key[:0], function), site)
 	b.key = binary.AppendUvarint(b.key, uint64(len(vals)))
 	for _, v := range vals {
@@ -43,7 +43,7 @@ func (b *Builder) TerminalOf(function uint16, site uint64, vals []int64, apart s
 	if !known {
 		n = uint32(len(b.Signatures))
 		b.known[string(b.key)] = n
-		b.Signatures = append(b.Signatures, signature.Signature{Call: function, Site: site, Values: vals})
+		b.Signatures = append(b.Signatures, signature.Signature{FunctionID: function, Site: site, Values: vals})
 		b.Times = append(b.Track.Times, Times{})
 	}
 	return n, known
@@ -71,16 +71,16 @@ func (b *Builder) Grammars() (list []*grammar.Grammar) {
 func (b *Builder) Finish(grammars []*grammar.Grammar) (t *Track, order []uint32, number []int) {
 	out := *b.Track
 	out.Signatures, out.Times = nil, nil
-	out.Streams, order, number = Ordered(grammars, len(b.Signatures))
+	out.Streams, order, number = RenumberTerminals(grammars, len(b.Signatures))
 	for _, n := range order {
 		out.Signatures, out.Times = append(out.Signatures, b.Signatures[n]), append(out.Times, b.Times[n])
 	}
 	return &out, order, number
 }
 
-// Ordered renumbers the terminals of grammars, all below n, by first occurrence. order is the old number of each new
+// RenumberTerminals renumbers the terminals of grammars, all below n, by first occurrence. order is the old number of each new
 // terminal. number is the new number of each old terminal, -1 if it does not occur.
-func Ordered(grammars []*grammar.Grammar, n int) (streams []Stream, order []uint32, number []int) {
+func RenumberTerminals(grammars []*grammar.Grammar, n int) (streams []Stream, order []uint32, number []int) {
 	number = make([]int, n)
 	for i := range number {
 		number[i] = -1
@@ -92,7 +92,7 @@ func Ordered(grammars []*grammar.Grammar, n int) (streams []Stream, order []uint
 				order = append(order, n)
 			}
 		}
-		g.Rename(func(n uint32) uint32 { return uint32(number[n]) })
+		g.RenumberInPlace(func(n uint32) uint32 { return uint32(number[n]) })
 		streams = append(streams, Stream{Grammar: g})
 	}
 	return streams, order, number

@@ -26,7 +26,7 @@ type pathKey struct{ terminal, from int }
 
 // A path is the times of calls with one terminal that follow a call at one place. Index 0 is gaps, 1 is durations.
 type path struct {
-	lines [2]timing.PhaseLine
+	lines [2]timing.PhaseTracker
 	hists [2]*hist.Hist
 }
 
@@ -39,16 +39,16 @@ func NewTimesByPrevious(rank int, lines, hists bool) *TimesByPrevious {
 func TimesByPreviousOf(t *Track, lines, hists bool) *TimesByPrevious {
 	p := NewTimesByPrevious(t.Rank, lines, hists)
 	for i := range t.Signatures {
-		p.SetPlace(t.Signatures[i].Call, t.Signatures[i].Site)
+		p.AddTerminalSite(t.Signatures[i].FunctionID, t.Signatures[i].Site)
 	}
 	return p
 }
 
-// Terminals returns the number of terminals whose place is set.
-func (p *TimesByPrevious) Terminals() int { return len(p.places) }
+// TerminalCount returns the number of terminals whose place is set.
+func (p *TimesByPrevious) TerminalCount() int { return len(p.places) }
 
-// SetPlace sets the place of the next terminal, in order of numbers.
-func (p *TimesByPrevious) SetPlace(call uint16, site uint64) {
+// AddTerminalSite sets the place of the next terminal, in order of numbers.
+func (p *TimesByPrevious) AddTerminalSite(call uint16, site uint64) {
 	at := [2]uint64{uint64(call), site}
 	if _, ok := p.known[at]; !ok {
 		p.known[at] = len(p.places)

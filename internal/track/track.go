@@ -25,31 +25,31 @@ import (
 type Track struct {
 	Rank int
 	// Timeless is set if no times were recorded.
-	Timeless   bool
-	Streams    []Stream
-	Signatures []signature.Signature
-	Times      []Times          // by terminal, like Signatures; all zero if Timeless
-	Calls      Calls            // if not nil: the distinct calls, instead of Signatures and Times
-	Hists      []Hist           // in rising order of Terminal and PreviousTerminal; nil if not recorded
-	Courses    []Course         // in rising order of Name, Stream, Terminal and PreviousTerminal
-	Lanes      []signature.Lane // in rising order of Terminal
-	TimeLog    *TimeLog         // times of each call for the trace; nil if the trace is not to have them
+	Timeless            bool
+	Streams             []Stream
+	Signatures          []signature.Signature
+	Times               []Times          // by terminal, like Signatures; all zero if Timeless
+	StoredDistinctCalls DistinctCalls    // if not nil: the distinct calls, instead of Signatures and Times
+	Hists               []Hist           // in rising order of Terminal and PreviousTerminal; nil if not recorded
+	Courses             []Course         // in rising order of Name, Stream, Terminal and PreviousTerminal
+	Lanes               []signature.Lane // in rising order of Terminal
+	TimeLog             *TimeLog         // times of each call for the trace; nil if the trace is not to have them
 	// Times of each call for analyses at the end of the run; nil if not recorded.
-	AnalysisLog *TimeLog
-	Values      map[string][]model.ValueStat // by name: summaries of the values attached to calls, by terminal
-	Allocs      *AllocEvents                 // begins and ends of memory segments; nil if none was recorded
+	AnalysisTimeLog *TimeLog
+	AttachedStats   map[string][]model.AttachedStat // by name: summaries of the values attached to calls, by terminal
+	Allocs          *AllocEvents                    // begins and ends of memory segments; nil if none was recorded
 	// Uses of objects that another thread made, see PackHandover; nil without any.
-	Handovers    *AllocEvents
-	Strings      map[uint64]string
-	Sites        map[uint64]Site
-	CallerSite   map[uint64]uint64 // by hash of a site: hash of the site from which its function was called
-	WithoutStack map[uint64]uint64 // by hash of a site: hash of the same site without its callers
-	Process      Process
+	Handovers        *AllocEvents
+	Strings          map[uint64]string
+	Sites            map[uint64]Site
+	CallerSite       map[uint64]uint64 // by hash of a site: hash of the site from which its function was called
+	SiteWithoutStack map[uint64]uint64 // by hash of a site: hash of the same site without its callers
+	Process          Process
 }
 
-// ForgetPlaces discards what refers to calls by their position in a stream, for a track whose calls were added or
+// DropCallPositions discards what refers to calls by their position in a stream, for a track whose calls were added or
 // removed.
-func (t *Track) ForgetPlaces() {
+func (t *Track) DropCallPositions() {
 	t.Courses, t.Handovers = nil, nil
 	t.Process.Asides = slices.DeleteFunc(slices.Clone(t.Process.Asides), func(a Aside) bool { return a.BeforeCall > 0 })
 }
@@ -63,8 +63,8 @@ func Seal(t *Track) Sealed { return Sealed{t} }
 // Track returns the track that Seal hid.
 func (h Sealed) Track() *Track { return h.t }
 
-// Calls are the distinct calls of a track if these are not all in memory: there may be millions.
-type Calls interface {
+// DistinctCalls are the distinct calls of a track if these are not all in memory: there may be millions.
+type DistinctCalls interface {
 	Len() int
 	// DescribeCall returns the id of the function and the site of distinct call n, and the number of its values.
 	DescribeCall(n int) (call uint16, site uint64, width int)
@@ -75,10 +75,10 @@ type Calls interface {
 	ReleaseAll()
 }
 
-// Distinct returns the distinct calls of a track, whether they are in memory or not.
-func (t *Track) Distinct() Calls {
-	if t.Calls != nil {
-		return t.Calls
+// AllDistinctCalls returns the distinct calls of a track, whether they are in memory or not.
+func (t *Track) AllDistinctCalls() DistinctCalls {
+	if t.StoredDistinctCalls != nil {
+		return t.StoredDistinctCalls
 	}
 	return list{t}
 }
@@ -90,12 +90,12 @@ func (l list) Len() int { return len(l.Signatures) }
 
 func (l list) DescribeCall(n int) (call uint16, site uint64, width int) {
 	s := &l.Signatures[n]
-	return s.Call, s.Site, len(s.Values)
+	return s.FunctionID, s.Site, len(s.Values)
 }
 
 func (l list) Fill(n int, s *signature.Signature) error {
 	from := &l.Signatures[n]
-	s.Call, s.Site, s.Values = from.Call, from.Site, append(s.Values[:0], from.Values...)
+	s.FunctionID, s.Site, s.Values = from.FunctionID, from.Site, append(s.Values[:0], from.Values...)
 	return nil
 }
 
@@ -134,18 +134,18 @@ func ScaleStat(s model.Stat, count uint64) model.Stat {
 
 // AllocEvents is the begins and ends of a process's memory segments, in the order of its calls.
 type AllocEvents struct {
-	List      []AllocEvent       // distinct events, in order of first occurrence over the streams
-	Streams   []*grammar.Grammar // by stream of the track: the sequence of its events, as indices in List
-	Truncated bool               // the recorder dropped further events because there were too many
+	DistinctEvents []AllocEvent       // distinct events, in order of first occurrence over the streams
+	EventGrammars  []*grammar.Grammar // by stream of the track: the sequence of its events, as indices in List
+	Truncated      bool               // the recorder dropped further events because there were too many
 }
 
 // An AllocEvent is the begin or the end of a segment. A begin is recorded just before the first call that uses the
 // segment, an end before the next call of the thread that freed it.
 type AllocEvent struct {
-	Free          bool
-	Calls         uint64 // number of the thread's calls since its previous event
-	PackedSegment int64  // id, device and class of the segment, packed as in signatures
-	Size          uint64 // size of the segment in bytes; 0 in an end
+	IsFree             bool
+	CallsSincePrevious uint64 // number of the thread's calls since its previous event
+	PackedSegment      int64  // id, device and class of the segment, packed as in signatures
+	Size               uint64 // size of the segment in bytes; 0 in an end
 }
 
 // PackHandover packs a handover into AllocEvent.PackedSegment. It means that, from this call of the thread on, a
@@ -192,27 +192,27 @@ type TimeLog struct {
 	TicksPerNs float64
 	StartNs    int64 // wall clock time when the process's clock was 0, in ns since 1970
 	// Streams yield the times of the calls of each stream, in order. They end after an error.
-	Streams []iter.Seq2[[]timing.CallEntry, error]
+	Streams []iter.Seq2[[]timing.CallTicks, error]
 	// DroppedTimes is, by stream, the calls before those whose times Streams yields; nil: there are none.
 	DroppedTimes []DroppedTimes
 	// SchedulingDelays is, by stream, the delays that the kernel reported, in order of calls; nil: it reported none.
 	SchedulingDelays [][]SchedulingDelay
-	// Values yield, by stream, the values attached to its calls, in order of calls. They refer to names by index in
+	// AttachedNumbers yield, by stream, the values attached to its calls, in order of calls. They refer to names by index in
 	// Names; nil without values. A name that could not be found is "".
-	Values []iter.Seq2[[]timing.AttachedNumber, error]
-	Names  []string
+	AttachedNumbers []iter.Seq2[[]timing.AttachedNumber, error]
+	AttachedNames   []string
 }
 
 // DroppedTimes is the calls at the beginning of a stream whose times were discarded: how many, and when the last of
 // them ended, in ticks.
 type DroppedTimes struct {
-	Calls uint64
-	Tick  int64
+	Calls       uint64
+	LastEndTick int64
 }
 
 // A SchedulingDelay is time in which a thread was runnable but had no processor: before a call, and in it.
 type SchedulingDelay struct {
-	Call                   uint64
+	CallIndex              uint64
 	BeforeCallNs, InCallNs int64
 }
 
@@ -228,21 +228,21 @@ type Site struct {
 
 // The ways in which a process ended, according to its records.
 const (
-	Finished = "finished" // the process reached MPI_Finalize
-	Crashed  = "crashed"  // its records stop before MPI_Finalize: it crashed, was killed, or called exit
+	EndFinished = "finished" // the process reached MPI_Finalize
+	EndCrashed  = "crashed"  // its records stop before MPI_Finalize: it crashed, was killed, or called exit
 )
 
 // Process describes the operating system process of a rank.
 type Process struct {
-	Host      string
-	PID       int
-	End       string // Finished or Crashed
-	LostCalls uint64 // calls that could not be recorded
-	Threads   int
-	StartNs   int64 // wall clock time of MPI_Init, in ns since 1970
-	SpanNs    int64 // time from MPI_Init to the last record, without asides
-	Asides    []Aside
-	Folder    string // working directory at the start; "": unknown
+	Host          string
+	PID           int
+	EndState      string // Finished or Crashed
+	LostCalls     uint64 // calls that could not be recorded
+	Threads       int
+	StartNs       int64 // wall clock time of MPI_Init, in ns since 1970
+	SpanNs        int64 // time from MPI_Init to the last record, without asides
+	Asides        []Aside
+	WorkingFolder string // working directory at the start; "": unknown
 }
 
 // An Aside is time of the first thread that belongs neither to its calls nor to the gaps between them.
@@ -263,20 +263,20 @@ func HandoverEvents(lists [][]model.Handover) *AllocEvents {
 		for _, h := range list {
 			id := h.Handle
 			if h.Kind != mpi.KindRequest {
-				id -= model.FirstLocal
+				id -= model.FirstCreatedHandle
 			}
 			kind := slices.Index(model.HandoverKinds[:], h.Kind)
-			x := AllocEvent{Calls: h.FirstUse - at, PackedSegment: PackHandover(kind, id, h.MakerStream), Size: h.MakerCall - made[h.MakerStream]}
+			x := AllocEvent{CallsSincePrevious: h.FirstUse - at, PackedSegment: PackHandover(kind, id, h.MakerStream), Size: h.MakerCall - made[h.MakerStream]}
 			at, made[h.MakerStream] = h.FirstUse, h.MakerCall
 			n, fresh := once.NumberOf(number, x)
 			if fresh {
-				e.List = append(e.List, x)
+				e.DistinctEvents = append(e.DistinctEvents, x)
 			}
 			b.Append(uint32(n))
 		}
-		e.Streams = append(e.Streams, b.Grammar())
+		e.EventGrammars = append(e.EventGrammars, b.Grammar())
 	}
-	if len(e.List) == 0 {
+	if len(e.DistinctEvents) == 0 {
 		return nil
 	}
 	return e

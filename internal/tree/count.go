@@ -13,7 +13,7 @@ import (
 // calls. It is not safe for concurrent use.
 type TransitionFinder struct {
 	code  *trace.Code
-	odd   map[[2]int]trace.LoopTransition
+	odd   map[[2]int]trace.IteratedLoopNumber
 	known map[[2]int][]event
 	paths map[int][]int
 }
@@ -26,9 +26,9 @@ type event struct {
 
 // NewTransitionFinder returns a TransitionFinder for the code of a trace.
 func NewTransitionFinder(c *trace.Code) *TransitionFinder {
-	w := &TransitionFinder{code: c, odd: make(map[[2]int]trace.LoopTransition), known: make(map[[2]int][]event), paths: make(map[int][]int)}
-	for _, s := range c.UnorderedTransitions {
-		w.odd[[2]int{s.From, s.To}] = s.Loop
+	w := &TransitionFinder{code: c, odd: make(map[[2]int]trace.IteratedLoopNumber), known: make(map[[2]int][]event), paths: make(map[int][]int)}
+	for _, s := range c.ExplicitTransitions {
+		w.odd[[2]int{s.FromVertex, s.ToVertex}] = s.Loop
 	}
 	return w
 }
@@ -55,22 +55,22 @@ func shared(p, q []int) int {
 
 // plain returns the transition from call a to call b if it is not listed as an exception. If b follows a in the order
 // of vertices, no loop begins an iteration. Else the innermost loop around both does.
-func (w *TransitionFinder) plain(a, b int) trace.LoopTransition {
+func (w *TransitionFinder) plain(a, b int) trace.IteratedLoopNumber {
 	p, q := w.path(a), w.path(b)
 	k := shared(p, q)
 	if k > 0 && p[k] < q[k] {
-		return trace.NoLoopTransition
+		return trace.NoIteratedLoop
 	}
 	for _, v := range p[:k] {
 		if w.code.Vertices[v].Kind == trace.LoopVertex {
 			return 1
 		}
 	}
-	return trace.UnknownTransition
+	return trace.UnknownIteratedLoop
 }
 
 // Transition returns which loop begins another iteration between consecutive calls whose vertices are a and b.
-func (w *TransitionFinder) Transition(a, b int) trace.LoopTransition {
+func (w *TransitionFinder) Transition(a, b int) trace.IteratedLoopNumber {
 	if way, ok := w.odd[[2]int{a, b}]; ok {
 		return way
 	}
@@ -90,7 +90,7 @@ func (w *TransitionFinder) CommonVertices(a, b int) (kept int, round bool) {
 	if i := w.recursion(p[:k], way); i >= 0 {
 		return i, false
 	}
-	if way > trace.NoLoopTransition {
+	if way > trace.NoIteratedLoop {
 		for i := k - 1; i >= 0; i-- {
 			if w.code.Vertices[p[i]].Kind != trace.LoopVertex {
 				continue
@@ -106,8 +106,8 @@ func (w *TransitionFinder) CommonVertices(a, b int) (kept int, round bool) {
 // recursion returns the index in around of a function that called itself between two calls; -1: none did. around is
 // the vertices around both calls. A recursion is assumed if the code has no other path from the first call to the
 // second, as calls at all depths of recursion have the same vertex.
-func (w *TransitionFinder) recursion(around []int, way trace.LoopTransition) int {
-	if way != trace.UnknownTransition {
+func (w *TransitionFinder) recursion(around []int, way trace.IteratedLoopNumber) int {
+	if way != trace.UnknownIteratedLoop {
 		return -1
 	}
 	for i, v := range slices.Backward(around) {
@@ -146,7 +146,7 @@ func (w *TransitionFinder) events(a, b int) []event {
 
 // RoundCounts are how often a vertex was entered and, if it is a loop, how many iterations it had.
 type RoundCounts struct {
-	Entered, Rounds         uint64
+	Entries, Rounds         uint64
 	LeastRounds, MostRounds uint64 // iterations of the entry with fewest, and of that with most
 	// How many more iterations each entry has than the entry before, if that is constant; 0: it is not. The first
 	// entry has LeastRounds if it is positive, MostRounds if it is negative.
@@ -270,7 +270,7 @@ func (c *counter) step(s *summary, a, b int) {
 		return
 	}
 	p, way := c.ways.path(a), c.ways.Transition(a, b)
-	if way == trace.UnknownTransition && c.ways.recursion(p[:shared(p, c.ways.path(b))], way) < 0 {
+	if way == trace.UnknownIteratedLoop && c.ways.recursion(p[:shared(p, c.ways.path(b))], way) < 0 {
 		s.lost++
 	}
 }
@@ -336,12 +336,12 @@ func (c *counter) once(n trace.Node) *summary {
 // Counts is how often the vertices of the tree ran in a thread.
 type Counts struct {
 	VertexRounds []RoundCounts
-	// Recursions is by vertex, for functions that are reached again below themselves: each outermost call is an
+	// VertexRecursions is by vertex, for functions that are reached again below themselves: each outermost call is an
 	// entry, and it has as many iterations as there are calls in all depths.
-	Recursions []RoundCounts
-	// TakenIterations is by vertex: which iterations of the loop around it reached it, if these are the same at each
+	VertexRecursions []RoundCounts
+	// VertexIterations is by vertex: which iterations of the loop around it reached it, if these are the same at each
 	// entry of the loop. It is set for vertices for which trace.Code.MaySkipIterations holds.
-	TakenIterations  []code.IterationPattern
+	VertexIterations []code.IterationPattern
 	UnexplainedSteps uint64 // number of transitions between consecutive calls for which the code has no path
 }
 
@@ -355,13 +355,13 @@ func (w *TransitionFinder) CountRuns(root trace.Node, vertex []int) Counts {
 			c.calls[a]++
 		}
 		c.loop[i] = -1
-		if w.code.MaySkipIterations(i) {
+		if w.code.IsConditionalInLoop(i) {
 			c.loop[i] = int32(w.code.Vertices[i].Parent)
 			c.within[c.loop[i]] = append(c.within[c.loop[i]], int32(i))
 		}
 	}
 	s := c.once(root)
-	out := Counts{VertexRounds: make([]RoundCounts, n), Recursions: make([]RoundCounts, n), TakenIterations: make([]code.IterationPattern, n), UnexplainedSteps: s.lost}
+	out := Counts{VertexRounds: make([]RoundCounts, n), VertexRecursions: make([]RoundCounts, n), VertexIterations: make([]code.IterationPattern, n), UnexplainedSteps: s.lost}
 	if s.first < 0 {
 		return out
 	}
@@ -369,7 +369,7 @@ func (w *TransitionFinder) CountRuns(root trace.Node, vertex []int) Counts {
 	c.step(all, -1, s.first)
 	c.join(all, s)
 	for v, t := range all.taken {
-		out.TakenIterations[v] = t.iterations()
+		out.VertexIterations[v] = t.iterations()
 	}
 	for v, r := range all.runs {
 		r.over(r.last)
@@ -378,14 +378,14 @@ func (w *TransitionFinder) CountRuns(root trace.Node, vertex []int) Counts {
 		if int(v) < n {
 			out.VertexRounds[v] = x
 		} else {
-			out.Recursions[int(v)-n] = x
+			out.VertexRecursions[int(v)-n] = x
 		}
 	}
 	return out
 }
 
-// Vertices returns the vertex of each distinct call of a rank; -1: it has none.
-func Vertices(k *trace.Rank, c *trace.Code) []int {
+// VertexByTerminal returns the vertex of each distinct call of a rank; -1: it has none.
+func VertexByTerminal(k *trace.Rank, c *trace.Code) []int {
 	list := make([]int, k.Terminals())
 	for t := range list {
 		list[t] = k.VertexOf(c, t)

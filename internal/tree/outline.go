@@ -205,10 +205,10 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 	needed := make(map[int]bool)   // loops that are in the outline
 	for i := range b.Calls {
 		c := &b.Calls[i]
-		if !c.Resolved {
+		if !c.IsResolved {
 			out.PointerCalls++
 		}
-		if mpi.FunctionOfSymbol(c.Symbol) == "" && !o.leads[c.Callee] {
+		if mpi.FunctionOfSymbol(c.CalleeSymbol) == "" && !o.leads[c.Callee] {
 			continue
 		}
 		l := b.Graph.InnermostLoop[c.Block]
@@ -240,15 +240,15 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 			}
 			calls = append(calls, it.call)
 			places = append(places, code.BodyItem{Block: it.call.Block, Addr: it.call.Addr, Loop: code.NoIndex})
-			n := OutlineNode{Kind: KindMPICall, Name: mpi.FunctionOfSymbol(it.call.Symbol), TailCall: it.call.Tail}
+			n := OutlineNode{Kind: KindMPICall, Name: mpi.FunctionOfSymbol(it.call.CalleeSymbol), TailCall: it.call.IsTail}
 			if n.Name != "" {
 				o.out.MPICallSites++
 			} else {
 				n.Kind, n.Name = KindCall, o.name(it.call.Callee)
 				callees = append(callees, it.call.Callee)
 			}
-			n.Place = o.place(it.call.Return, false).Place
-			if it.call.Tail {
+			n.Place = o.place(it.call.ReturnAddr, false).Place
+			if it.call.IsTail {
 				n.Place = o.place(it.call.Addr, true).Place
 			}
 			list = append(list, n)
@@ -267,7 +267,7 @@ func (o *outliner) show(f *code.Function, b *code.Body) (callees []*code.Functio
 // loopCounter returns the text of a counter of the loop that is valid at all of the calls; "" without one.
 func loopCounter(f *code.Function, loop int, calls []*code.Call) (text string) {
 	for i, c := range calls {
-		k, ok := f.Counter(loop, c)
+		k, ok := f.LoopCounter(loop, c)
 		if !ok || i > 0 && k.String() != text {
 			return ""
 		}
@@ -303,9 +303,9 @@ func (o *outliner) place(addr uint64, instruction bool) located {
 // frames returns the function at an address, after the functions inlined there, innermost first. instruction says
 // whether the address is that of an instruction, or is where a call returns to.
 func (o *outliner) frames(addr uint64, instruction bool) []symbolise.Frame {
-	look := o.places.CallAt
+	look := o.places.PlaceOfReturnOffset
 	if instruction {
-		look = o.places.CodeAt
+		look = o.places.PlaceOfCodeOffset
 	}
 	return look(o.image.Path, "", addr-o.image.LinkBias).Frames
 }
@@ -367,7 +367,7 @@ func common(a, b []symbolise.Frame) []symbolise.Frame {
 // Text returns the place on one line: file:line, or the offset in the binary if lines are unknown. Before it are the
 // functions inlined at the place.
 func (p *Place) Text() string {
-	return (&model.Vertex{Offset: p.Offset, File: p.File, Line: p.Line, Inlined: p.Inlined}).LocationText()
+	return (&model.Vertex{Offset: p.Offset, File: p.File, Line: p.Line, Inlined: p.Inlined}).SourceLocationText()
 }
 
 // widest is the largest column of the text output at which places begin.

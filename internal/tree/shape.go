@@ -25,9 +25,9 @@ func (l *RuleLabel) TitleText(c *trace.Code) string {
 	case v.Kind != trace.LoopVertex:
 		return v.Name + "()"
 	case l.WholeLoop:
-		return fmt.Sprintf("the loop at %s in %s()", v.LocationText(), l.FunctionName(c))
+		return fmt.Sprintf("the loop at %s in %s()", v.SourceLocationText(), l.FunctionName(c))
 	}
-	return fmt.Sprintf("a round of the loop at %s in %s()", v.LocationText(), l.FunctionName(c))
+	return fmt.Sprintf("a round of the loop at %s in %s()", v.SourceLocationText(), l.FunctionName(c))
 }
 
 // FunctionName returns the name of the function that the label's vertex is in, or is.

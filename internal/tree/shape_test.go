@@ -21,7 +21,7 @@ func TestShapeKeepsTheOrder(t *testing.T) {
 		c.Vertices = append(c.Vertices, trace.Vertex{Kind: v.kind, Parent: v.parent, Name: "f", RecursionOf: -1})
 	}
 	vertex := []int{1, 3, 5, 7, 8, 9, 10, 12, -1}
-	c.UnorderedTransitions = []trace.CallTransition{{From: 10, To: 3, Loop: trace.UnknownTransition}, {From: 5, To: 7, Loop: 2}}
+	c.ExplicitTransitions = []trace.CallTransition{{FromVertex: 10, ToVertex: 3, Loop: trace.UnknownIteratedLoop}, {FromVertex: 5, ToVertex: 7, Loop: 2}}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		list := make([]int, 1+r.IntN(120))

@@ -42,7 +42,7 @@ func (m *treeBuilder) wallsOf(f *function, block int) []uint64 {
 	f.walls[block] = nil // a recursive call in the block finds this while the block is examined
 	var list []uint64
 	for _, c := range f.callsOf(block) {
-		if mpi.FunctionOfSymbol(c.Symbol) != "" || c.Callee != nil && m.calls(m.functions[c.Callee]) {
+		if mpi.FunctionOfSymbol(c.CalleeSymbol) != "" || c.Callee != nil && m.calls(m.functions[c.Callee]) {
 			list = append(list, c.Addr)
 		}
 	}
@@ -176,7 +176,7 @@ func (m *treeBuilder) follow(f *function, loop int, round bool, from []codePosit
 // return.
 func (f *function) stops(block int) bool {
 	for _, c := range f.callsOf(block) {
-		if c.Return == f.body.Blocks[block].Hi {
+		if c.ReturnAddr == f.body.Blocks[block].Hi {
 			return !c.MayReturn
 		}
 	}
@@ -259,15 +259,15 @@ func (m *treeBuilder) step(a, b *vertex) {
 	for k < len(p)-1 && k < len(q)-1 && p[k] == q[k] {
 		k++
 	}
-	var ways []trace.LoopTransition // transitions that have a path without another MPI call, innermost loop first
-	plain := trace.UnknownTransition
+	var ways []trace.IteratedLoopNumber // transitions that have a path without another MPI call, innermost loop first
+	plain := trace.UnknownIteratedLoop
 	jumps := jumps(p[k], q[k])
 	after := p[k] != q[k] && k > 0 && (jumps || m.forward(p[k], q[k]))
 	if after {
-		plain = trace.NoLoopTransition
+		plain = trace.NoIteratedLoop
 		from := m.behind(p, k)
 		if (jumps && from != nil || m.meets(m.within(p[k-1], false, from), q[k])) && m.leads(q, k) {
-			ways = append(ways, trace.NoLoopTransition)
+			ways = append(ways, trace.NoIteratedLoop)
 		}
 	}
 	var loops []*vertex
@@ -276,14 +276,14 @@ func (m *treeBuilder) step(a, b *vertex) {
 			continue
 		}
 		loops = append(loops, p[i])
-		if plain == trace.UnknownTransition {
+		if plain == trace.UnknownIteratedLoop {
 			plain = 1
 		}
 		if m.searched >= m.most {
 			continue
 		}
 		if s := m.within(p[i], false, m.behind(p, i+1)); s.back && m.leads(q, i) {
-			ways = append(ways, trace.LoopTransition(len(loops)))
+			ways = append(ways, trace.IteratedLoopNumber(len(loops)))
 		}
 	}
 	way := plain
@@ -292,9 +292,9 @@ func (m *treeBuilder) step(a, b *vertex) {
 	} else if i := recurs(q[:k]); i >= 0 && !after {
 		itself := *q[i]
 		if itself.parent = q[i]; m.forward(&itself, q[i+1]) {
-			way = trace.NoLoopTransition // a call of a recursive function has returned between the calls
+			way = trace.NoIteratedLoop // a call of a recursive function has returned between the calls
 		} else {
-			way = trace.UnknownTransition // a recursive function has called itself: see TransitionFinder.recursion
+			way = trace.UnknownIteratedLoop // a recursive function has called itself: see TransitionFinder.recursion
 		}
 	}
 	way, ways = read(a, b, way, ways, len(loops))
@@ -313,7 +313,7 @@ func (m *treeBuilder) step(a, b *vertex) {
 	}
 	var open []*vertex
 	for _, w := range ways {
-		if w != trace.NoLoopTransition {
+		if w != trace.NoIteratedLoop {
 			open = append(open, loops[w-1])
 		}
 	}
@@ -338,10 +338,10 @@ func jumps(a, b *vertex) bool {
 		if c.Addr != a.key.at {
 			continue
 		}
-		if c.Resolved && leadsTo(&c, b) {
+		if c.IsResolved && leadsTo(&c, b) {
 			return false
 		}
-		return c.Resolved && leadsTo(&c, a) || slices.ContainsFunc(a.to.body.Calls, func(j code.Call) bool { return j.Tail && leadsTo(&j, b) })
+		return c.IsResolved && leadsTo(&c, a) || slices.ContainsFunc(a.to.body.Calls, func(j code.Call) bool { return j.IsTail && leadsTo(&j, b) })
 	}
 	return false
 }
@@ -349,9 +349,9 @@ func jumps(a, b *vertex) bool {
 // leadsTo reports whether the target of a call or jump is the function of vertex v, or its MPI function.
 func leadsTo(c *code.Call, v *vertex) bool {
 	if v.to == nil {
-		return strings.TrimPrefix(mpi.FunctionOfSymbol(c.Symbol), "P") == strings.TrimPrefix(v.key.name, "P")
+		return strings.TrimPrefix(mpi.FunctionOfSymbol(c.CalleeSymbol), "P") == strings.TrimPrefix(v.key.name, "P")
 	}
-	return c.Callee == v.to.Function || c.Callee == nil && c.Symbol != "" && v.to.image.Exported(c.Symbol) == v.to.Function
+	return c.Callee == v.to.Function || c.Callee == nil && c.CalleeSymbol != "" && v.to.image.ExportedFunction(c.CalleeSymbol) == v.to.Function
 }
 
 // recurs returns the index in path of the innermost function that calls itself recursively; -1: none. Only functions
@@ -370,21 +370,21 @@ func recurs(path []*vertex) int {
 
 // read removes the transitions between calls a and b that the recorded loop counters exclude. It also returns the
 // transition that was taken. way is the result without counters, loops the number of loops around both calls.
-func read(a, b *vertex, way trace.LoopTransition, ways []trace.LoopTransition, loops int) (trace.LoopTransition, []trace.LoopTransition) {
+func read(a, b *vertex, way trace.IteratedLoopNumber, ways []trace.IteratedLoopNumber, loops int) (trace.IteratedLoopNumber, []trace.IteratedLoopNumber) {
 	if b.turn > loops || a.read == nil || b.read == nil {
 		return way, ways // no counters were recorded, or the comparison is impossible
 	}
 	c := code.ComparePaths(a.read, b.read)
-	if len(c.Loops) != loops {
+	if len(c.LoopAdvanced) != loops {
 		return way, ways // a function without a frame is between them, whose caller may be another than recorded
 	}
-	usual := trace.NoLoopTransition
+	usual := trace.NoIteratedLoop
 	if c.NewIteration {
 		usual = 1
 	}
-	tells := func(w trace.LoopTransition) bool { return c.Loops[loops-int(w)] }
-	var left []trace.LoopTransition
-	if turn := trace.LoopTransition(b.turn); turn > 0 {
+	tells := func(w trace.IteratedLoopNumber) bool { return c.LoopAdvanced[loops-int(w)] }
+	var left []trace.IteratedLoopNumber
+	if turn := trace.IteratedLoopNumber(b.turn); turn > 0 {
 		way, left = turn, append(left, turn)
 		for _, w := range ways {
 			if w > turn && !tells(w) {

@@ -54,7 +54,7 @@ func NewTailCalls(s *symbolise.Symboliser) *TailCalls {
 // in the stack. Those missing between the site and the MPI function come first, those between it and its caller last.
 // function is "" for a frame of a caller. For a site without a stack it is the symboliser's result alone.
 func (f *TailCalls) Place(function string, s model.Site) symbolise.Place {
-	p := f.symbols.CallAt(s.Module, s.BuildID, s.Offset)
+	p := f.symbols.PlaceOfReturnOffset(s.Module, s.BuildID, s.Offset)
 	if len(p.Frames) == 0 || function != "" && s.Caller == nil {
 		return p
 	}
@@ -81,7 +81,7 @@ func alone(s model.Site) model.Site {
 func (f *TailCalls) image(s *model.Site) *code.Image {
 	k := module{s.Module, s.BuildID}
 	return once.GetOrMake(f.images, k, func() (m *code.Image) {
-		if path := f.symbols.File(k.path, k.buildID); path != "" {
+		if path := f.symbols.BinaryPath(k.path, k.buildID); path != "" {
 			m, _ = code.Open(path) // on an error the stacks remain as recorded
 		}
 		return m
@@ -105,10 +105,10 @@ type jump struct {
 // A TailCall is a function missing in a stack, and the jump with which it ended. If the function has several jumps to
 // the next one, Call is the first of these.
 type TailCall struct {
-	Image *code.Image
-	From  *code.Function
-	Call  *code.Call
-	Site  model.Site // any site in the same module, without callers
+	Image      *code.Image
+	From       *code.Function
+	Call       *code.Call
+	ModuleSite model.Site // any site in the same module, without callers
 }
 
 // PathsBetween lists the paths of jumps from the call that returns to outer to the function that contains inner. If
@@ -165,8 +165,8 @@ func (f *TailCalls) ways(k framePair) [][]jump {
 	if err != nil {
 		return nil
 	}
-	c := body.Call(ret)
-	if c == nil || !c.Resolved {
+	c := body.CallByReturnAddr(ret)
+	if c == nil || !c.IsResolved {
 		return nil
 	}
 	s := search{mpi: k.function}
@@ -180,7 +180,7 @@ func (f *TailCalls) ways(k framePair) [][]jump {
 		}
 	}
 	first, image, site := s.target(c, m, &k.outer)
-	if first == nil || first == s.to || mpi.FunctionOfSymbol(c.Symbol) != "" {
+	if first == nil || first == s.to || mpi.FunctionOfSymbol(c.CalleeSymbol) != "" {
 		return nil
 	}
 	s.follow(first, image, site, nil)
@@ -190,10 +190,10 @@ func (f *TailCalls) ways(k framePair) [][]jump {
 // target returns the function that a call or jump in image m leads to, with its own image and a site in that. site is
 // a site in m.
 func (s *search) target(c *code.Call, m *code.Image, site *model.Site) (*code.Function, *code.Image, *model.Site) {
-	if c.Callee != nil || c.Symbol == "" || s.inner == nil {
+	if c.Callee != nil || c.CalleeSymbol == "" || s.inner == nil {
 		return c.Callee, m, site
 	}
-	return s.inner.Exported(c.Symbol), s.inner, s.site
+	return s.inner.ExportedFunction(c.CalleeSymbol), s.inner, s.site
 }
 
 // reached reports whether jump c, which leads to function to, reaches what is searched for.
@@ -201,7 +201,7 @@ func (s *search) reached(c *code.Call, to *code.Function) bool {
 	if s.mpi == "" {
 		return to != nil && to == s.to
 	}
-	return strings.TrimPrefix(mpi.FunctionOfSymbol(c.Symbol), "P") == strings.TrimPrefix(s.mpi, "P")
+	return strings.TrimPrefix(mpi.FunctionOfSymbol(c.CalleeSymbol), "P") == strings.TrimPrefix(s.mpi, "P")
 }
 
 // follow tries the jumps out of function from; way is the jumps that led there.
@@ -214,7 +214,7 @@ func (s *search) follow(from *code.Function, m *code.Image, site *model.Site, wa
 	took := make(map[*code.Function]span) // by function jumped to: the range of s.ways that goes through it
 	for i := range body.Calls {
 		c := &body.Calls[i]
-		if !c.Tail || !c.Resolved || !body.IsReachable(c) {
+		if !c.IsTail || !c.IsResolved || !body.IsReachable(c) {
 			continue
 		}
 		if s.tried++; s.tried > maxTried || len(s.ways) > maxWays {
@@ -270,7 +270,7 @@ func (f *TailCalls) frames(ways [][]jump) []symbolise.Frame {
 		if len(ways) > maxWays {
 			names = append(names, "others")
 		}
-		list = []symbolise.Frame{{Function: strings.Join(names, " or "), TailCall: true}}
+		list = []symbolise.Frame{{Function: strings.Join(names, " or "), IsTailCaller: true}}
 	}
 	return list
 }
@@ -279,18 +279,18 @@ func (f *TailCalls) frames(ways [][]jump) []symbolise.Frame {
 // only the function itself.
 func (f *TailCalls) frame(j *jump) []symbolise.Frame {
 	if j.exact {
-		if frames := slices.Clone(f.symbols.CallAt(j.site.Module, j.site.BuildID, j.call.Return-j.image.LinkBias).Frames); len(frames) > 0 {
+		if frames := slices.Clone(f.symbols.PlaceOfReturnOffset(j.site.Module, j.site.BuildID, j.call.ReturnAddr-j.image.LinkBias).Frames); len(frames) > 0 {
 			for i := range frames {
-				frames[i].TailCall = true
+				frames[i].IsTailCaller = true
 			}
 			return frames
 		}
 	}
-	return []symbolise.Frame{{Function: f.name(j), Symbol: j.from.Symbol(), Start: j.from.Start(), TailCall: true}}
+	return []symbolise.Frame{{Function: f.name(j), Symbol: j.from.Symbol(), FunctionStart: j.from.Start(), IsTailCaller: true}}
 }
 
 func (f *TailCalls) name(j *jump) string {
-	frames := f.symbols.CodeAt(j.site.Module, j.site.BuildID, j.from.Start()-j.image.LinkBias).Frames
+	frames := f.symbols.PlaceOfCodeOffset(j.site.Module, j.site.BuildID, j.from.Start()-j.image.LinkBias).Frames
 	if len(frames) == 0 {
 		return symbolise.Demangle(j.from.Symbol())
 	}

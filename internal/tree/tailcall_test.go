@@ -41,13 +41,13 @@ func build(t *testing.T, flags ...string) *program {
 // site is where a function makes its first call of another, or through a pointer; around is the frame around it.
 func (p *program) site(function, callee string, around *trace.Site) trace.Site {
 	p.t.Helper()
-	b, err := p.image.Exported(function).Body()
+	b, err := p.image.ExportedFunction(function).Body()
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	for i := range b.Calls {
-		if c := &b.Calls[i]; !c.Tail && c.Symbol == callee {
-			return trace.Site{Module: p.path, Offset: c.Return - p.image.LinkBias, Caller: around}
+		if c := &b.Calls[i]; !c.IsTail && c.CalleeSymbol == callee {
+			return trace.Site{Module: p.path, Offset: c.ReturnAddr - p.image.LinkBias, Caller: around}
 		}
 	}
 	p.t.Fatalf("%s doesn't call %s", function, callee)
@@ -58,7 +58,7 @@ func texts(p symbolise.Place) string {
 	var list []string
 	for i := range p.Frames {
 		s := p.Frames[i].Text()
-		if p.Frames[i].TailCall {
+		if p.Frames[i].IsTailCaller {
 			s += " (tail)"
 		}
 		list = append(list, s)

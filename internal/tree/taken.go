@@ -22,10 +22,10 @@ type taken struct {
 // joined returns the result of two consecutive parts together: t with counts r of the loop, then u with counts q.
 func (t taken) joined(r vertexCounts, u taken, q vertexCounts) taken {
 	if r.entered == 0 {
-		u.open = t.open.Append(u.open.ShiftedBack(r.before))
+		u.open = t.open.Append(u.open.ShiftedBy(r.before))
 		return u
 	}
-	last := t.last.Append(u.open.ShiftedBack(r.last - 1))
+	last := t.last.Append(u.open.ShiftedBy(r.last - 1))
 	if q.entered == 0 {
 		t.last = last
 		return t

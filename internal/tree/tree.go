@@ -86,14 +86,14 @@ type treeBuilder struct {
 	functions map[*code.Function]*function
 	root      *vertex
 	leaves    map[callContext]*vertex
-	steps     map[[2]*vertex]trace.LoopTransition
+	steps     map[[2]*vertex]trace.IteratedLoopNumber
 	seen      [][2]*vertex // pairs of vertices whose calls are consecutive in some stream, in the order of step
 	asked     map[[2]*vertex]bool
 	frames    int                     // largest number of frames that the recorder kept of a stack, see StackLimit
 	roots     map[*code.Function]bool // outermost functions of stacks that are complete
 	cut       bool                    // some stack lacks its outermost frames
 	evaluated bool                    // some stack contains a function of an interpreter
-	planner   *code.PathPlanner       // reads recorded loop counters; nil: the recorder read none
+	planner   *code.PathBuilder       // reads recorded loop counters; nil: the recorder read none
 	searched  int                     // number of basic blocks searched so far
 	most      int                     // largest number for searched
 	searches  map[searchKey]*silent
@@ -111,8 +111,8 @@ const maxVaried = 64
 // too, if an interpreter makes calls, as loops of machine code are not the program's then. When ctx is done it
 // returns the error of ctx.
 func Build(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, error) {
-	if o.MaxBlocks == 0 {
-		o.MaxBlocks = maxSearched
+	if o.MaxSearchedBlocks == 0 {
+		o.MaxSearchedBlocks = maxSearched
 	}
 	c, _, err := made(ctx, r, s, tails, o)
 	return c, err
@@ -120,11 +120,11 @@ func Build(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails 
 
 // Options say how to make a tree.
 type Options struct {
-	// MaxBlocks limits the basic blocks that are searched for paths without an MPI call. Beyond the limit these paths
+	// MaxSearchedBlocks limits the basic blocks that are searched for paths without an MPI call. Beyond the limit these paths
 	// are unknown, and loops around the remaining calls are marked as uncertain. 0: a default that takes about a
 	// second; negative: no search.
-	MaxBlocks int
-	Progress  func(done, total int) // if set: called after each pair of consecutive calls that was searched
+	MaxSearchedBlocks int
+	Progress          func(done, total int) // if set: called after each pair of consecutive calls that was searched
 }
 
 func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, *treeBuilder, error) {
@@ -133,7 +133,7 @@ func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *
 		return nil, nil, err
 	}
 	for _, s := range sites {
-		if _, interpreted := model.SourceFunction(s.BuildID); interpreted {
+		if _, interpreted := model.SourceLineFunction(s.BuildID); interpreted {
 			return nil, nil, nil
 		}
 	}
@@ -142,11 +142,11 @@ func made(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *
 		return nil, nil, err
 	}
 	m := &treeBuilder{
-		ctx: ctx, most: o.MaxBlocks, open: make(map[[2]*vertex][]*vertex), searches: make(map[searchKey]*silent), symbols: s, tails: tails, functions: make(map[*code.Function]*function), root: &vertex{children: make(map[key]*vertex)},
-		leaves: make(map[callContext]*vertex), steps: make(map[[2]*vertex]trace.LoopTransition), asked: make(map[[2]*vertex]bool), frames: frames, roots: make(map[*code.Function]bool),
+		ctx: ctx, most: o.MaxSearchedBlocks, open: make(map[[2]*vertex][]*vertex), searches: make(map[searchKey]*silent), symbols: s, tails: tails, functions: make(map[*code.Function]*function), root: &vertex{children: make(map[key]*vertex)},
+		leaves: make(map[callContext]*vertex), steps: make(map[[2]*vertex]trace.IteratedLoopNumber), asked: make(map[[2]*vertex]bool), frames: frames, roots: make(map[*code.Function]bool),
 	}
-	if slices.Contains(strings.Fields(r.Meta()[trace.MetaOptions]), "SPOOR_LOOP_COUNTERS=1") {
-		m.planner = &code.PathPlanner{}
+	if slices.Contains(strings.Fields(r.Meta()[trace.MetaRecorderOptions]), "SPOOR_LOOP_COUNTERS=1") {
+		m.planner = &code.PathBuilder{}
 	}
 	if frames > 1 && slices.ContainsFunc(sites, func(s trace.Site) bool { return len(s.Frames()) == frames }) {
 		for class := range r.Classes() {
@@ -185,7 +185,7 @@ const MaxFrames = 64
 // StackLimit returns the largest number of frames that the recorder kept of a call's stack. It is from the recorder's
 // options or, as recovered traces lack these, the number of frames of the deepest call.
 func StackLimit(r *trace.Reader) (int, error) {
-	for word := range strings.FieldsSeq(r.Meta()[trace.MetaOptions]) {
+	for word := range strings.FieldsSeq(r.Meta()[trace.MetaRecorderOptions]) {
 		if n, ok := strings.CutPrefix(word, "SPOOR_STACK="); ok {
 			if n, err := strconv.Atoi(n); err == nil {
 				return n, nil
@@ -251,7 +251,7 @@ func (m *treeBuilder) class(r *trace.Reader, class int) error {
 			return m.ctx.Err()
 		}
 		c := k.CallWithoutParams(t)
-		site := k.SiteNumber(t)
+		site := k.SiteIndex(t)
 		if site < 0 {
 			continue // the site is not in the trace
 		}
@@ -267,7 +267,7 @@ func (m *treeBuilder) class(r *trace.Reader, class int) error {
 		}
 		leaf[t] = v
 	}
-	if k.Uniform() {
+	if k.ClassHasEqualCounts() {
 		ranks = ranks[:1]
 	}
 	each := 1 + len(ranks)/maxVaried
@@ -311,7 +311,7 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 	var path []step
 	for i, fr := range slices.Backward(frames) {
 		// A frame in an unnamed module without callers does not count, as the stack may be damaged.
-		if symbolise.IsInterpreter(fr.Module) && (fr.Module != "" || len(path) > 0) {
+		if symbolise.IsInterpreterOrJIT(fr.Module) && (fr.Module != "" || len(path) > 0) {
 			m.evaluated = true
 			return nil
 		}
@@ -333,7 +333,7 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 		if in == nil {
 			return nil
 		}
-		c := in.body.Call(address)
+		c := in.body.CallByReturnAddr(address)
 		if c == nil || !in.body.IsReachable(c) {
 			return nil
 		}
@@ -348,11 +348,11 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 			continue
 		}
 		for _, j := range ways[0] {
-			jumps := m.function(j.From, j.Image, j.Site)
+			jumps := m.function(j.From, j.Image, j.ModuleSite)
 			if jumps == nil {
 				return nil
 			}
-			path = append(path, step{in: jumps, call: j.Call, site: j.Site})
+			path = append(path, step{in: jumps, call: j.Call, site: j.ModuleSite})
 		}
 	}
 	v := m.root.child(key{kind: trace.FunctionVertex, to: path[0].in.Function})
@@ -365,7 +365,7 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 		for _, l := range slices.Backward(around) {
 			v = v.child(key{kind: trace.LoopVertex, in: p.in.Function, at: p.in.body.Blocks[p.in.body.Graph.Loops[l].Header].Lo})
 			if v.in == nil {
-				v.divided(p.in.CounterNesting(l))
+				v.divided(p.in.SameCounterLoopDistance(l))
 			}
 			v.in, v.loop, v.site = p.in, l, p.site
 		}
@@ -374,7 +374,7 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 			k = key{kind: trace.FunctionVertex, in: p.in.Function, at: p.call.Addr, to: path[i+1].in.Function}
 		}
 		v = v.child(k)
-		v.in, v.at, v.tail, v.site, v.end = p.in, codePosition{p.call.Block, p.call.Addr}, p.call.Tail, p.site, p.call.Return
+		v.in, v.at, v.tail, v.site, v.end = p.in, codePosition{p.call.Block, p.call.Addr}, p.call.IsTail, p.site, p.call.ReturnAddr
 		if i+1 < len(path) {
 			v.to = path[i+1].in
 		}
@@ -383,7 +383,7 @@ func (m *treeBuilder) place(s trace.Site, name string, turn int) *vertex {
 		read := make([]code.Frame, len(frames))
 		for i, fr := range frames {
 			image := m.tails.Image(fr)
-			read[i] = code.Frame{Image: image, Address: fr.Offset + image.LinkBias}
+			read[i] = code.Frame{Image: image, ReturnAddr: fr.Offset + image.LinkBias}
 		}
 		v.read = m.planner.Path(read)
 	}
@@ -464,14 +464,14 @@ func (m *treeBuilder) code() *trace.Code {
 			return
 		}
 		v.number = len(c.Vertices)
-		x := trace.Vertex{Kind: v.key.kind, Parent: parent, RecursionOf: -1, TailCall: v.tail, RoundsAtLeast: v.atLeast, EntriesUnsure: v.unsure}
+		x := trace.Vertex{Kind: v.key.kind, Parent: parent, RecursionOf: -1, TailCall: v.tail, RoundsAreLowerBound: v.atLeast, EntriesAreLowerBound: v.unsure}
 		hidden := make(map[*code.Function]int)
 		switch v.key.kind {
 		case trace.CallVertex:
 			x.Name = v.key.name
 			m.callPlace(&x, v)
 		case trace.LoopVertex:
-			x.RoundsAtLeast = x.RoundsAtLeast || m.within(v, false, begin(v)).back
+			x.RoundsAreLowerBound = x.RoundsAreLowerBound || m.within(v, false, begin(v)).back
 			m.setPlace(&x, LocateLoop(v.in.image, v.in.body, &v.in.body.Graph.Loops[v.loop], m.look(v.in)))
 		default:
 			x.Name = m.nameOf(v.to)
@@ -505,22 +505,22 @@ func (m *treeBuilder) code() *trace.Code {
 	}
 	for at, v := range m.leaves {
 		if v != nil {
-			c.Contexts = append(c.Contexts, trace.Context{Function: at.function, Site: at.site, Vertex: v.number})
+			c.CallSiteVertices = append(c.CallSiteVertices, trace.CallSiteVertex{FunctionID: at.function, SiteIndex: at.site, VertexIndex: v.number})
 		}
 	}
-	slices.SortFunc(c.Contexts, func(a, b trace.Context) int {
-		return cmp.Or(cmp.Compare(a.Site, b.Site), cmp.Compare(a.Function, b.Function))
+	slices.SortFunc(c.CallSiteVertices, func(a, b trace.CallSiteVertex) int {
+		return cmp.Or(cmp.Compare(a.SiteIndex, b.SiteIndex), cmp.Compare(a.FunctionID, b.FunctionID))
 	})
 	slices.SortFunc(c.ExclusivePairs, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
 	w := NewTransitionFinder(c)
 	for pair, way := range m.steps {
-		s := trace.CallTransition{From: pair[0].number, To: pair[1].number, Loop: way}
-		if w.plain(s.From, s.To) != way {
-			c.UnorderedTransitions = append(c.UnorderedTransitions, s)
+		s := trace.CallTransition{FromVertex: pair[0].number, ToVertex: pair[1].number, Loop: way}
+		if w.plain(s.FromVertex, s.ToVertex) != way {
+			c.ExplicitTransitions = append(c.ExplicitTransitions, s)
 		}
 	}
-	slices.SortFunc(c.UnorderedTransitions, func(a, b trace.CallTransition) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+	slices.SortFunc(c.ExplicitTransitions, func(a, b trace.CallTransition) int {
+		return cmp.Or(cmp.Compare(a.FromVertex, b.FromVertex), cmp.Compare(a.ToVertex, b.ToVertex))
 	})
 	return c
 }
@@ -556,9 +556,9 @@ func (v *vertex) apart() (list [][2]int) {
 // outliner.frames.
 func (m *treeBuilder) look(f *function) func(addr uint64, instruction bool) []symbolise.Frame {
 	return func(addr uint64, instruction bool) []symbolise.Frame {
-		look := m.symbols.CallAt
+		look := m.symbols.PlaceOfReturnOffset
 		if instruction {
-			look = m.symbols.CodeAt
+			look = m.symbols.PlaceOfCodeOffset
 		}
 		return look(f.site.Module, f.site.BuildID, addr-f.image.LinkBias).Frames
 	}
@@ -586,5 +586,5 @@ func (m *treeBuilder) nameOf(f *function) string {
 	if s := f.Symbol(); s != "" {
 		return symbolise.Demangle(s)
 	}
-	return (&symbolise.Frame{Start: f.Start()}).Name()
+	return (&symbolise.Frame{FunctionStart: f.Start()}).Name()
 }

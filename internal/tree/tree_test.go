@@ -71,8 +71,8 @@ func TestCountsAreThoseOfEachCall(t *testing.T) {
 							depth++
 						}
 					}
-					if !slices.ContainsFunc(c.UnorderedTransitions, func(s trace.CallTransition) bool { return s.From == v }) {
-						c.UnorderedTransitions = append(c.UnorderedTransitions, trace.CallTransition{From: v, To: v, Loop: trace.LoopTransition(rapid.IntRange(1, depth).Draw(t, "way"))})
+					if !slices.ContainsFunc(c.ExplicitTransitions, func(s trace.CallTransition) bool { return s.FromVertex == v }) {
+						c.ExplicitTransitions = append(c.ExplicitTransitions, trace.CallTransition{FromVertex: v, ToVertex: v, Loop: trace.IteratedLoopNumber(rapid.IntRange(1, depth).Draw(t, "way"))})
 					}
 				}
 			}
@@ -90,7 +90,7 @@ func TestCountsAreThoseOfEachCall(t *testing.T) {
 				}
 			}
 			g := b.Grammar()
-			counts := tree.NewTransitionFinder(c).CountRuns(trace.StructureOf(trace.Sequence(grammar.Seal(g))), of)
+			counts := tree.NewTransitionFinder(c).CountRuns(trace.StructureOf(trace.OpaqueGrammar(grammar.WrapOpaque(g))), of)
 			filled := treetest.Fill(c, calls)
 			if err := filled.Compare(&counts); err != nil {
 				t.Fatalf("%v\n%v", err, calls)
@@ -125,11 +125,11 @@ func TestRecursion(t *testing.T) {
 	for _, n := range []uint32{3, 5, 7, 8, 9, 10, 3, 10, 3, 5, 9, 10} {
 		b.Append(n)
 	}
-	counts := tree.NewTransitionFinder(c).CountRuns(trace.StructureOf(trace.Sequence(grammar.Seal(b.Grammar()))), []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
-	if got, want := counts.Recursions[2], (tree.RoundCounts{Entered: 3, Rounds: 6, LeastRounds: 1, MostRounds: 3}); got != want || counts.UnexplainedSteps > 0 {
+	counts := tree.NewTransitionFinder(c).CountRuns(trace.StructureOf(trace.OpaqueGrammar(grammar.WrapOpaque(b.Grammar()))), []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+	if got, want := counts.VertexRecursions[2], (tree.RoundCounts{Entries: 3, Rounds: 6, LeastRounds: 1, MostRounds: 3}); got != want || counts.UnexplainedSteps > 0 {
 		t.Errorf("%+v, %d lost; want %+v", got, counts.UnexplainedSteps, want)
 	}
-	if got, want := counts.VertexRounds[1], (tree.RoundCounts{Entered: 1, Rounds: 3, LeastRounds: 3, MostRounds: 3}); got != want {
+	if got, want := counts.VertexRounds[1], (tree.RoundCounts{Entries: 1, Rounds: 3, LeastRounds: 3, MostRounds: 3}); got != want {
 		t.Errorf("loop %+v, want %+v", got, want)
 	}
 }

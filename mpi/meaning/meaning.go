@@ -20,7 +20,7 @@ type DataMovement struct {
 
 // A DataSide is the data that a process passes to the MPI in a call, or the data that it gets.
 type DataSide struct {
-	mpi.Content
+	mpi.BufferContent
 	Buffer     string // name of the parameter with the data
 	Peer       string // name of the parameter with the rank at the other end; "" if there is not exactly one such rank
 	Tag        string // name of the parameter with the message's tag; "" if there is no tag
@@ -50,41 +50,41 @@ const (
 	PatternReceive   // to the calling rank from one that sends
 )
 
-// Collective reports whether all members of a communicator take part in calls of this pattern.
-func (p Pattern) Collective() bool { return p >= PatternFromRoot && p <= PatternNeighbors }
+// IsCollective reports whether all members of a communicator take part in calls of this pattern.
+func (p Pattern) IsCollective() bool { return p >= PatternFromRoot && p <= PatternNeighbors }
 
-// A Need is which members must have begun a collective call before a given member can return from it.
-type Need uint8
+// A AwaitedMembers is which members must have begun a collective call before a given member can return from it.
+type AwaitedMembers uint8
 
 // The values of Need.
 const (
-	NeedAll        Need = iota // all members
-	NeedRoot                   // the root
-	NeedLowerRanks             // all members of lower rank
-	NeedSome                   // some members; the call alone does not determine which
-	NeedNobody                 // none: the call may return before any other member has begun it
+	AwaitsAllMembers  AwaitedMembers = iota // all members
+	AwaitsRoot                              // the root
+	AwaitsLowerRanks                        // all members of lower rank
+	AwaitsSomeMembers                       // some members; the call alone does not determine which
+	AwaitsNoMember                          // none: the call may return before any other member has begun it
 )
 
-// NeedOf returns the need of a member in collective calls of a function. atRoot says whether the member is the root.
-func NeedOf(function string, atRoot bool) Need {
+// AwaitedMembersOf returns the need of a member in collective calls of a function. atRoot says whether the member is the root.
+func AwaitedMembersOf(function string, atRoot bool) AwaitedMembers {
 	m := DataMovementOf(function)
 	if m == nil {
-		return NeedAll
+		return AwaitsAllMembers
 	}
 	switch p := m.Pattern; {
 	case p == PatternFromRoot || p == PatternPartFromRoot:
 		if atRoot {
-			return NeedNobody
+			return AwaitsNoMember
 		}
-		return NeedRoot
+		return AwaitsRoot
 	case p == PatternToRoot && !atRoot:
-		return NeedNobody
+		return AwaitsNoMember
 	case p == PatternNeighbors || p == PatternFile:
-		return NeedSome
+		return AwaitsSomeMembers
 	case p == PatternToNext:
-		return NeedLowerRanks
+		return AwaitsLowerRanks
 	}
-	return NeedAll
+	return AwaitsAllMembers
 }
 
 // DataMovementOf returns the data movement of a function; nil if it moves nothing, or is unknown.
@@ -93,7 +93,7 @@ func DataMovementOf(function string) *DataMovement {
 		return x.(*DataMovement)
 	}
 	var c *DataMovement
-	if def, ok := mpi.Lookup(function); ok {
+	if def, ok := mpi.CallNamed(function); ok {
 		c = of(def)
 	}
 	known.Store(function, c)
@@ -113,11 +113,11 @@ func of(def *mpi.Call) *DataMovement {
 		return ""
 	}
 	side := func(q *mpi.Param, peer, tag string) *DataSide {
-		return &DataSide{Content: q.Content, Buffer: q.Name, OnlyRoot: q.OnlyRoot, Peer: first("target_rank", peer), Tag: first(tag, "tag")}
+		return &DataSide{BufferContent: q.BufferContent, Buffer: q.Name, OnlyRoot: q.OnlyRoot, Peer: first("target_rank", peer), Tag: first(tag, "tag")}
 	}
 	for i := range def.Params {
 		q := &def.Params[i]
-		if !q.Content.Transferred {
+		if !q.BufferContent.Transferred {
 			continue
 		}
 		if q.Dir != mpi.DirOut && c.Out == nil {
@@ -149,7 +149,7 @@ func (c *DataMovement) pattern() Pattern {
 		return PatternToPeer
 	case c.Has(mpi.AttrNeighborhood):
 		return PatternNeighbors
-	case c.Has(mpi.AttrChained):
+	case c.Has(mpi.AttrPrefixReduction):
 		return PatternToNext
 	case c.Rooted && c.In.OnlyOthers:
 		return PatternFromRoot
@@ -157,7 +157,7 @@ func (c *DataMovement) pattern() Pattern {
 		return PatternPartFromRoot
 	case c.Rooted:
 		return PatternToRoot
-	case out.Count == c.In.Count && (c.In.OwnElement || out.Comm != c.In.Comm):
+	case out.Count == c.In.Count && (c.In.IsOwnElementOnly || out.Comm != c.In.Comm):
 		return PatternPartReduced
 	case c.IsArrayParam(out.Count):
 		return PatternPartToAll

@@ -25,7 +25,7 @@ func TestPatterns(t *testing.T) {
 			t.Errorf("%s: %+v, want pattern %d", name, m, want)
 			continue
 		}
-		if def, _ := mpi.Lookup(name); m.TakesEffectAtStart != def.Has(mpi.AttrPersistent) {
+		if def, _ := mpi.CallNamed(name); m.TakesEffectAtStart != def.Has(mpi.AttrPersistent) {
 			t.Errorf("%s: later %t", name, m.TakesEffectAtStart)
 		}
 	}
@@ -76,12 +76,12 @@ func text(x *meaning.DataSide) string {
 		}
 	}
 	add(x.Partitions != "", x.Partitions)
-	add(x.OwnElement, "own")
+	add(x.IsOwnElementOnly, "own")
 	add(x.Count != "", x.Count)
 	add(true, x.Type)
 	add(x.Comm != "", x.Multiplicity.String()+"("+x.Comm+")")
 	add(x.Displs != "", "at", x.Displs)
-	add(x.InPlace, "in place")
+	add(x.AbsentIfInPlace, "in place")
 	add(x.Peer != "", "to", x.Peer)
 	add(x.OnlyRoot, "root")
 	add(x.OnlyOthers, "others")
@@ -94,13 +94,13 @@ func TestComplete(t *testing.T) {
 	for _, c := range mpi.Calls() {
 		for i := range c.Params {
 			q := &c.Params[i]
-			if q.Kind != mpi.KindBuffer || q.Content.Count != "" || q.Content.Type != "" {
+			if q.Kind != mpi.KindBuffer || q.BufferContent.Count != "" || q.BufferContent.Type != "" {
 				continue
 			}
 			switch {
 			case c.Has(mpi.AttrTool): // as long as the variable or event is
 			case strings.HasPrefix(c.Name, "MPI_File_") && strings.HasSuffix(c.Name, "_end"): // the call that began it said so
-			case c.Has(mpi.AttrFixed) || strings.HasSuffix(c.Name, "ddress"): // an address alone
+			case c.Has(mpi.AttrBindsAddress) || strings.HasSuffix(c.Name, "ddress"): // an address alone
 			case strings.HasPrefix(c.Name, "MPI_CONVERSION_FN_NULL"): // never called
 			default:
 				t.Errorf("%s: nothing is said of %s", c.Name, q.Name)

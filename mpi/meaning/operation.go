@@ -7,30 +7,30 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// An Operation is a collective operation on a communicator. All forms of a function have the same: MPI_Bcast,
+// An CollectiveOperation is a collective operation on a communicator. All forms of a function have the same: MPI_Bcast,
 // MPI_Ibcast_c and MPI_Bcast_init are OperationBcast.
-type Operation uint8
+type CollectiveOperation uint8
 
 // The operations; neighbourhood collectives are not included.
 const (
-	OperationNone Operation = iota
-	OperationBarrier
-	OperationBcast
-	OperationGather
-	OperationGatherv
-	OperationScatter
-	OperationScatterv
-	OperationAllgather
-	OperationAllgatherv
-	OperationAlltoall
-	OperationAlltoallv
-	OperationAlltoallw
-	OperationReduce
-	OperationAllreduce
-	OperationReduceScatter
-	OperationReduceScatterBlock
-	OperationScan
-	OperationExscan
+	CollectiveNone CollectiveOperation = iota
+	CollectiveBarrier
+	CollectiveBcast
+	CollectiveGather
+	CollectiveGatherv
+	CollectiveScatter
+	CollectiveScatterv
+	CollectiveAllgather
+	CollectiveAllgatherv
+	CollectiveAlltoall
+	CollectiveAlltoallv
+	CollectiveAlltoallw
+	CollectiveReduce
+	CollectiveAllreduce
+	CollectiveReduceScatter
+	CollectiveReduceScatterBlock
+	CollectiveScan
+	CollectiveExscan
 )
 
 var operationNames = [...]string{
@@ -39,16 +39,16 @@ var operationNames = [...]string{
 }
 
 // String returns the name of the operation's function without MPI_, such as "Bcast".
-func (o Operation) String() string { return operationNames[o] }
+func (o CollectiveOperation) String() string { return operationNames[o] }
 
-// OperationOf returns the operation of a function. It returns OperationNone for a function that is unknown or no such
+// CollectiveOperationOf returns the operation of a function. It returns OperationNone for a function that is unknown or no such
 // collective.
-func OperationOf(c *mpi.Call) Operation {
+func CollectiveOperationOf(c *mpi.Call) CollectiveOperation {
 	if c == nil || !c.Has(mpi.AttrCollective) {
-		return OperationNone
+		return CollectiveNone
 	}
 	if o, ok := operations.Load(c.ID); ok {
-		return o.(Operation)
+		return o.(CollectiveOperation)
 	}
 	o := operationOf(c)
 	operations.Store(c.ID, o)
@@ -57,16 +57,16 @@ func OperationOf(c *mpi.Call) Operation {
 
 var operations sync.Map // cache: Operation by id of the function
 
-func operationOf(c *mpi.Call) Operation {
+func operationOf(c *mpi.Call) CollectiveOperation {
 	if c.Has(mpi.AttrBarrier) {
-		return OperationBarrier
+		return CollectiveBarrier
 	}
 	m := DataMovementOf(c.Name)
 	if m == nil {
-		return OperationNone
+		return CollectiveNone
 	}
 	reduces := m.Index("op") >= 0
-	either := func(is bool, yes, no Operation) Operation {
+	either := func(is bool, yes, no CollectiveOperation) CollectiveOperation {
 		if is {
 			return yes
 		}
@@ -74,26 +74,26 @@ func operationOf(c *mpi.Call) Operation {
 	}
 	switch m.Pattern {
 	case PatternFromRoot:
-		return OperationBcast
+		return CollectiveBcast
 	case PatternPartFromRoot:
-		return either(m.IsArrayParam(m.Out.Count), OperationScatterv, OperationScatter)
+		return either(m.IsArrayParam(m.Out.Count), CollectiveScatterv, CollectiveScatter)
 	case PatternToRoot:
-		return either(reduces, OperationReduce, either(m.IsArrayParam(m.In.Count), OperationGatherv, OperationGather))
+		return either(reduces, CollectiveReduce, either(m.IsArrayParam(m.In.Count), CollectiveGatherv, CollectiveGather))
 	case PatternToAll:
 		switch {
 		case reduces:
-			return OperationAllreduce
+			return CollectiveAllreduce
 		case m.Out.Comm != "":
-			return OperationAlltoall
+			return CollectiveAlltoall
 		}
-		return either(m.IsArrayParam(m.In.Count), OperationAllgatherv, OperationAllgather)
+		return either(m.IsArrayParam(m.In.Count), CollectiveAllgatherv, CollectiveAllgather)
 	case PatternPartToAll:
-		return either(m.IsArrayParam(m.Out.Type), OperationAlltoallw, OperationAlltoallv)
+		return either(m.IsArrayParam(m.Out.Type), CollectiveAlltoallw, CollectiveAlltoallv)
 	case PatternPartReduced:
-		return either(m.IsArrayParam(m.In.Count), OperationReduceScatter, OperationReduceScatterBlock)
+		return either(m.IsArrayParam(m.In.Count), CollectiveReduceScatter, CollectiveReduceScatterBlock)
 	case PatternToNext:
 		// Only the name distinguishes the two: calls.txt has the same parameters for both.
-		return either(strings.Contains(strings.ToLower(c.Name), "exscan"), OperationExscan, OperationScan)
+		return either(strings.Contains(strings.ToLower(c.Name), "exscan"), CollectiveExscan, CollectiveScan)
 	}
-	return OperationNone
+	return CollectiveNone
 }

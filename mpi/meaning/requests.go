@@ -91,11 +91,11 @@ func ReceiveParams(c *mpi.Call) (source, tag, count, datatype string, ok bool) {
 // A CompletionParams is the positions of parameters of a function that completes or tests requests, from 0; -1 for a
 // parameter that the function lacks.
 type CompletionParams struct {
-	Request, Requests int
-	Flag, Count       int // flag that says whether something completed; number of completed requests
-	Index, Indices    int // index of the completed request; array of the indices of completed requests
-	Status, Statuses  int
-	Completes         bool // the function completes requests; false: it only tests, frees or cancels them
+	RequestPosition, RequestsPosition int
+	FlagPosition, CountPosition       int // flag that says whether something completed; number of completed requests
+	IndexPosition, IndicesPosition    int // index of the completed request; array of the indices of completed requests
+	StatusPosition, StatusesPosition  int
+	Completes                         bool // the function completes requests; false: it only tests, frees or cancels them
 }
 
 // CompletionParamsOf returns the positions for function c. name returns the name of each of its params parameters.
@@ -104,21 +104,21 @@ func CompletionParamsOf(c *mpi.Call, params int, name func(param int) string) Co
 	for i := range params {
 		switch name(i) {
 		case "request":
-			x.Request = i
+			x.RequestPosition = i
 		case "array_of_requests":
-			x.Requests = i
+			x.RequestsPosition = i
 		case "flag":
-			x.Flag = i
+			x.FlagPosition = i
 		case "outcount":
-			x.Count = i
+			x.CountPosition = i
 		case "index":
-			x.Index = i
+			x.IndexPosition = i
 		case "array_of_indices":
-			x.Indices = i
+			x.IndicesPosition = i
 		case "status":
-			x.Status = i
+			x.StatusPosition = i
 		case "array_of_statuses":
-			x.Statuses = i
+			x.StatusesPosition = i
 		}
 	}
 	return x

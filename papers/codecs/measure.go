@@ -19,23 +19,23 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A List is a codec's result for the gaps or the durations.
-type List struct {
-	Bytes int64 `json:"bytes"` // encoded size of the gaps alone, or of the durations alone
-	sum   float64
-	least float64
-	most  float64
+// A ListResult is a codec's result for the gaps or the durations.
+type ListResult struct {
+	EncodedBytes int64 `json:"bytes"` // encoded size of the gaps alone, or of the durations alone
+	sum          float64
+	least        float64
+	most         float64
 }
 
 // A Result is a codec's result for all blocks that were added so far.
 type Result struct {
-	Codec     string  `json:"codec"`
-	Values    int64   `json:"values"` // number of gaps and durations
-	Bytes     int64   `json:"bytes"`  // size of the gaps and durations, encoded together
-	Gaps      List    `json:"gaps"`
-	Durations List    `json:"durations"`
-	Worst     float64 `json:"max_relative_error"`
-	WorstNs   float64 `json:"max_error_ns"`
+	Codec            string     `json:"codec"`
+	Values           int64      `json:"values"` // number of gaps and durations
+	EncodedBytes     int64      `json:"bytes"`  // size of the gaps and durations, encoded together
+	Gaps             ListResult `json:"gaps"`
+	Durations        ListResult `json:"durations"`
+	MaxRelativeError float64    `json:"max_relative_error"`
+	MaxErrorNs       float64    `json:"max_error_ns"`
 
 	Encode time.Duration `json:"encode_ns"`
 	Decode time.Duration `json:"decode_ns"`
@@ -44,9 +44,9 @@ type Result struct {
 	file *os.File
 }
 
-// WriteTo makes Add also write the encoded times to a temporary file in a folder, to measure how long writing takes.
+// SetWriteFolder makes Add also write the encoded times to a temporary file in a folder, to measure how long writing takes.
 // Close removes the file.
-func (r *Result) WriteTo(folder string) (err error) {
+func (r *Result) SetWriteFolder(folder string) (err error) {
 	r.file, err = os.CreateTemp(folder, ".spoor-timing-*")
 	return err
 }
@@ -64,20 +64,22 @@ func (r *Result) Close() error {
 	return err
 }
 
-// RawBytes is the size of an uncompressed time, for ratios.
-const RawBytes = 8
+// RawBytesPerTime is the size of an uncompressed time, for ratios.
+const RawBytesPerTime = 8
 
 // Ratio is the compression ratio of gaps and durations together: uncompressed bytes per encoded byte.
-func (r *Result) Ratio() float64 { return RawBytes * float64(r.Values) / float64(max(r.Bytes, 1)) }
+func (r *Result) Ratio() float64 {
+	return RawBytesPerTime * float64(r.Values) / float64(max(r.EncodedBytes, 1))
+}
 
 // Ratio is the compression ratio of one list, which has half of the values of r.
-func (l *List) Ratio(r *Result) float64 {
-	return RawBytes * float64(r.Values) / 2 / float64(max(l.Bytes, 1))
+func (l *ListResult) Ratio(r *Result) float64 {
+	return RawBytesPerTime * float64(r.Values) / 2 / float64(max(l.EncodedBytes, 1))
 }
 
 // PSNR is the peak signal-to-noise ratio in decibels: the range of the values
 // over the root of the mean square error. It is infinite without errors.
-func (l *List) PSNR(r *Result) float64 {
+func (l *ListResult) PSNR(r *Result) float64 {
 	return 20 * math.Log10((l.most-l.least)/math.Sqrt(l.sum/(float64(r.Values)/2)))
 }
 
@@ -88,7 +90,7 @@ func (r *Result) NsPerValue(d time.Duration) float64 {
 
 // New returns a codec's result to which no block was added yet.
 func New(c series.Codec) *Result {
-	none := List{least: math.Inf(1), most: math.Inf(-1)}
+	none := ListResult{least: math.Inf(1), most: math.Inf(-1)}
 	return &Result{Codec: c.Name(), Gaps: none, Durations: none}
 }
 
@@ -104,7 +106,7 @@ func (r *Result) Add(c series.Codec, block Block) error {
 		return fmt.Errorf("%s: %w", c.Name(), err)
 	}
 	middle := processor()
-	got, err := c.Decode(data, series.ListBoth, &calls)
+	got, err := c.Decode(data, series.TimeListBoth, &calls)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Name(), err)
 	}
@@ -118,9 +120,9 @@ func (r *Result) Add(c series.Codec, block Block) error {
 		r.Write += time.Since(begin)
 	}
 	r.Values += 2 * int64(len(calls.Keys))
-	r.Bytes += int64(len(data))
+	r.EncodedBytes += int64(len(data))
 	for _, one := range []struct {
-		list      *List
+		list      *ListResult
 		batch     series.Batch
 		want, got []uint64
 	}{
@@ -130,15 +132,15 @@ func (r *Result) Add(c series.Codec, block Block) error {
 		if data, err = c.Append(data[:0], one.batch, &calls); err != nil {
 			return fmt.Errorf("%s: %w", c.Name(), err)
 		}
-		one.list.Bytes += int64(len(data))
+		one.list.EncodedBytes += int64(len(data))
 		for i, x := range one.want {
 			v := float64(x)
 			off := math.Abs(float64(one.got[i]) - v)
 			one.list.least, one.list.most = min(one.list.least, v), max(one.list.most, v)
 			one.list.sum += off * off
 			if off > 0 {
-				r.Worst = max(r.Worst, off/v) // +Inf if v is 0
-				r.WorstNs = max(r.WorstNs, off/block.TicksPerNs)
+				r.MaxRelativeError = max(r.MaxRelativeError, off/v) // +Inf if v is 0
+				r.MaxErrorNs = max(r.MaxErrorNs, off/block.TicksPerNs)
 			}
 			bound := calls.Bound
 			if calls.KeyBounds != nil {
@@ -169,8 +171,8 @@ func Blocks(k *trace.Rank, stream int, o *timing.Options) iter.Seq2[Block, error
 				return
 			}
 			b := Block{
-				Calls:      series.CallInfo{Keys: raw.CallKinds, KeyGroups: raw.KindGroups, Bins: o.Bins, SampleCalls: o.SampleCalls},
-				Batch:      series.Batch{Gaps: raw.Gaps, Durations: raw.Durations},
+				Calls:      series.CallInfo{Keys: raw.CallKinds, KindOfKey: raw.KindGroups, Bins: o.Bins, SampleCalls: o.SampleCalls},
+				Batch:      series.Batch{Gaps: raw.GapTicks, Durations: raw.DurationTicks},
 				TicksPerNs: raw.TicksPerNs,
 			}
 			for _, name := range raw.KindFunctions {

@@ -22,7 +22,7 @@ func TestResult(t *testing.T) {
 			t.Fatal(err)
 		}
 		exact := c.Name() == "raw" || c.Name() == "zstd" || c.Name() == "lossless"
-		if r.Values != 2000 || r.Worst > 0.1 || (r.Worst == 0) != exact || math.IsInf(r.Gaps.PSNR(r), 1) != exact {
+		if r.Values != 2000 || r.MaxRelativeError > 0.1 || (r.MaxRelativeError == 0) != exact || math.IsInf(r.Gaps.PSNR(r), 1) != exact {
 			t.Errorf("%+v", r)
 		}
 		if c.Name() == "raw" && (r.Ratio() != 1 || r.Gaps.Ratio(r) != 1) {
@@ -42,7 +42,7 @@ func TestWritten(t *testing.T) {
 		return list
 	}
 	r := New(series.RawCodec{})
-	if err := r.WriteTo(folder); err != nil {
+	if err := r.SetWriteFolder(folder); err != nil {
 		t.Fatal(err)
 	}
 	block := Block{series.CallInfo{Keys: []uint32{0, 0}}, series.Batch{Gaps: []uint64{5, 1000}, Durations: []uint64{1, 2}}, 1}
@@ -55,8 +55,8 @@ func TestWritten(t *testing.T) {
 	if len(list) != 1 {
 		t.Fatal(list)
 	}
-	if st, err := os.Stat(list[0]); err != nil || st.Size() != r.Bytes {
-		t.Errorf("%d bytes, want %d, error %v", st.Size(), r.Bytes, err)
+	if st, err := os.Stat(list[0]); err != nil || st.Size() != r.EncodedBytes {
+		t.Errorf("%d bytes, want %d, error %v", st.Size(), r.EncodedBytes, err)
 	}
 	if err := r.Close(); err != nil || r.Write <= 0 || files() != nil {
 		t.Errorf("written in %v, left %v, error %v", r.Write, files(), err)

@@ -17,7 +17,7 @@ import (
 // Recode rewrites a trace that has every call's exact time, with the times in another mode. Calls, summaries of times
 // and wait states stay unchanged. progress is called for each rank.
 func Recode(r *trace.Reader, o timing.Options, path string, overwrite bool, progress func()) error {
-	data, err := sections.SeriesFile()
+	data, err := sections.CreateSeriesTempFile()
 	if err != nil {
 		return err
 	}
@@ -46,19 +46,19 @@ func Recode(r *trace.Reader, o timing.Options, path string, overwrite bool, prog
 
 // describe replaces the recorded mode and error bounds in the metadata.
 func describe(meta map[string]string, o timing.Options) {
-	words := strings.Fields(meta[trace.MetaOptions])
+	words := strings.Fields(meta[trace.MetaRecorderOptions])
 	for i, w := range words {
 		if name, _, is := strings.Cut(w, "="); is && (name == "timing" || name == timing.ModeVariable) {
 			words[i] = name + "=" + string(o.Mode)
 		}
 	}
-	meta[trace.MetaOptions] = strings.Join(words, " ")
+	meta[trace.MetaRecorderOptions] = strings.Join(words, " ")
 	for _, v := range o.Environment() {
 		if v[0] == timing.ErrorsVariable {
 			meta[trace.MetaTimingError] = v[1]
 		}
 	}
-	meta[trace.MetaNote+".codec"] = fmt.Sprintf("times of calls were coded by %s after the run", o.Mode)
+	meta[trace.MetaNotePrefix+".codec"] = fmt.Sprintf("times of calls were coded by %s after the run", o.Mode)
 }
 
 // recodeRank writes the times of a rank to a file, and returns how many bytes they take.
@@ -68,18 +68,18 @@ func recodeRank(k *trace.Rank, o timing.Options, names []string, to io.Writer) (
 		return 0, err
 	}
 	tr := track.Sealed(handed).Track()
-	l := &track.TimeLog{Options: o, Names: names}
+	l := &track.TimeLog{Options: o, AttachedNames: names}
 	for stream := range k.Streams() {
 		for raw, err := range k.RawTimes(stream) {
 			if err != nil {
 				return 0, err
 			}
-			l.TicksPerNs, l.StartNs = raw.TicksPerNs, raw.StartNs
+			l.TicksPerNs, l.StartNs = raw.TicksPerNs, raw.TickZeroWallClockNs
 			break
 		}
 		l.Streams = append(l.Streams, entries(k, stream))
 		if len(names) > 0 {
-			l.Values = append(l.Values, attached(k, stream, names))
+			l.AttachedNumbers = append(l.AttachedNumbers, attached(k, stream, names))
 		}
 	}
 	if l.TicksPerNs == 0 {
@@ -89,16 +89,16 @@ func recodeRank(k *trace.Rank, o timing.Options, names []string, to io.Writer) (
 	return merge.WriteCallTimes(tr, to)
 }
 
-func entries(k *trace.Rank, stream int) iter.Seq2[[]timing.CallEntry, error] {
-	return func(yield func([]timing.CallEntry, error) bool) {
+func entries(k *trace.Rank, stream int) iter.Seq2[[]timing.CallTicks, error] {
+	return func(yield func([]timing.CallTicks, error) bool) {
 		for raw, err := range k.RawTimes(stream) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			list := make([]timing.CallEntry, len(raw.Gaps))
+			list := make([]timing.CallTicks, len(raw.GapTicks))
 			for i := range list {
-				list[i] = timing.CallEntry{Gap: raw.Gaps[i], Duration: raw.Durations[i], Jump: raw.StartJumps[i]}
+				list[i] = timing.CallTicks{Gap: raw.GapTicks[i], Duration: raw.DurationTicks[i], BeginOffset: raw.StartJumpTicks[i]}
 			}
 			if !yield(list, nil) {
 				return
@@ -115,13 +115,13 @@ func attached(k *trace.Rank, stream int, names []string) iter.Seq2[[]timing.Atta
 		number[name] = i
 	}
 	return func(yield func([]timing.AttachedNumber, error) bool) {
-		line, err := k.ValueCursor(stream)
+		line, err := k.AttachedValueCursor(stream)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		var list []timing.AttachedNumber
-		for call := range k.Len(stream) {
+		for call := range k.CallCount(stream) {
 			values, err := line.At(call)
 			if err != nil {
 				yield(nil, err)
@@ -129,9 +129,9 @@ func attached(k *trace.Rank, stream int, names []string) iter.Seq2[[]timing.Atta
 			}
 			list = list[:0]
 			for _, v := range values {
-				list = append(list, timing.AttachedNumber{Call: call, Name: number[v.Name], Value: v.Number})
+				list = append(list, timing.AttachedNumber{CallIndex: call, NameIndex: number[v.Name], Value: v.ExactSum})
 				for range int(v.Count) - 1 {
-					list = append(list, timing.AttachedNumber{Call: call, Name: number[v.Name]})
+					list = append(list, timing.AttachedNumber{CallIndex: call, NameIndex: number[v.Name]})
 				}
 			}
 			if len(list) > 0 && !yield(list, nil) {

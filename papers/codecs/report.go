@@ -21,15 +21,15 @@ func Text(w io.Writer, o *timing.Options, ranks int, results []*Result) {
 		values = r.Values
 	}
 	fmt.Fprintf(w, "%s of %s on %s, bound %s", show.FormatPlural(values, "time"), show.FormatPlural(values/2, "call"), show.FormatPlural(ranks, "rank"), o.Bound(""))
-	for _, name := range slices.Sorted(maps.Keys(o.Errors)) {
-		fmt.Fprintf(w, ", %s %s", name, o.Errors[name])
+	for _, name := range slices.Sorted(maps.Keys(o.FunctionErrorBounds)) {
+		fmt.Fprintf(w, ", %s %s", name, o.FunctionErrorBounds[name])
 	}
 	fmt.Fprint(w, "\n\n")
 	show.WriteText(w, results, 0, func(c *show.Row, r *Result) {
-		c.Text("codec", r.Codec).Count("bytes", r.Bytes).Decimal("ratio", r.Ratio(), 2)
+		c.Text("codec", r.Codec).Count("bytes", r.EncodedBytes).Decimal("ratio", r.Ratio(), 2)
 		c.Decimal("gaps", r.Gaps.Ratio(r), 2).Value("PSNR", decibels(r.Gaps.PSNR(r)))
 		c.Decimal("durations", r.Durations.Ratio(r), 2).Value("PSNR", decibels(r.Durations.PSNR(r)))
-		c.Value("max error", worstShare(r.Worst)).Ns("", r.WorstNs)
+		c.Value("max error", worstShare(r.MaxRelativeError)).Ns("", r.MaxErrorNs)
 		c.Decimal("encode ns", r.NsPerValue(r.Encode), 0).Value("MB/s", throughput(r, r.Encode))
 		c.Decimal("decode ns", r.NsPerValue(r.Decode), 0).Value("MB/s", throughput(r, r.Decode))
 		c.Ns("write", float64(r.Write))
@@ -55,7 +55,7 @@ func throughput(r *Result, d time.Duration) string {
 	if d <= 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.0f", RawBytes*float64(r.Values)/1e6/d.Seconds())
+	return fmt.Sprintf("%.0f", RawBytesPerTime*float64(r.Values)/1e6/d.Seconds())
 }
 
 // JSON returns the results for JSON output.
@@ -80,23 +80,23 @@ func JSON(r *trace.Reader, o *timing.Options, results []*Result) any {
 		DecodeMBperS float64  `json:"decode_mb_per_s"`
 		WriteNs      int64    `json:"write_ns"`
 	}
-	part := func(l *List, r *Result) list {
-		p := list{Bytes: l.Bytes, Ratio: l.Ratio(r)}
+	part := func(l *ListResult, r *Result) list {
+		p := list{Bytes: l.EncodedBytes, Ratio: l.Ratio(r)}
 		if v := l.PSNR(r); !math.IsInf(v, 0) && !math.IsNaN(v) {
 			p.PSNR = &v
 		}
 		return p
 	}
 	speed := func(r *Result, d time.Duration) float64 {
-		return RawBytes * float64(r.Values) / 1e6 / max(d.Seconds(), 1e-9)
+		return RawBytesPerTime * float64(r.Values) / 1e6 / max(d.Seconds(), 1e-9)
 	}
 	rows := []row{}
 	for _, r := range results {
-		rows = append(rows, row{r.Codec, r.Values, r.Bytes, r.Ratio(), part(&r.Gaps, r), part(&r.Durations, r), finite(r.Worst), r.WorstNs,
+		rows = append(rows, row{r.Codec, r.Values, r.EncodedBytes, r.Ratio(), part(&r.Gaps, r), part(&r.Durations, r), finite(r.MaxRelativeError), r.MaxErrorNs,
 			r.NsPerValue(r.Encode), r.NsPerValue(r.Decode), speed(r, r.Encode), speed(r, r.Decode), int64(r.Write)})
 	}
 	errors := map[string]string{}
-	for name, bound := range o.Errors {
+	for name, bound := range o.FunctionErrorBounds {
 		errors[name] = bound.String()
 	}
 	return struct {
@@ -122,7 +122,7 @@ func Measure(r *trace.Reader, ranks []int, list []series.Codec, o *timing.Option
 	for i, c := range list {
 		results[i] = New(c)
 		defer results[i].Close() // removes the temporary file if Measure returns early, after an error
-		if err := results[i].WriteTo(folder); err != nil {
+		if err := results[i].SetWriteFolder(folder); err != nil {
 			return nil, fmt.Errorf("%w; name a folder to write to by --write-to", err)
 		}
 	}

@@ -23,7 +23,7 @@ func stencil(tb testing.TB, side, rounds int, size uint64) *Schedule {
 		return op
 	}
 	for rank := range side * side {
-		b.Rank()
+		b.BeginRank()
 		x, y := rank%side, rank/side
 		at := func(dx, dy int) uint32 { return uint32((x+dx+side)%side + (y+dy+side)%side*side) }
 		before := add(Op{Kind: Calc, Size: uint64(rank % 7)})
@@ -49,7 +49,7 @@ func chain(tb testing.TB, ranks, rounds int) *Schedule {
 	tb.Helper()
 	var b Builder
 	for rank := range ranks {
-		b.Rank()
+		b.BeginRank()
 		for round := range rounds {
 			for i, o := range []Op{
 				{Kind: Calc, Size: uint64(800 + (rank+round)%9)},
@@ -137,9 +137,9 @@ func TestAllocations(t *testing.T) {
 
 func ExampleSimulate() {
 	var b Builder
-	b.Rank()
+	b.BeginRank()
 	b.Add(Op{Kind: Send, Size: 8, Peer: 1})
-	b.Rank()
+	b.BeginRank()
 	b.Add(Op{Kind: Recv, Size: 8, Peer: 0})
 	r, err := Simulate(b.Schedule(), DefaultParameters)
 	fmt.Println(r.End, err) // o, and o + L + o + 7G

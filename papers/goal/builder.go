@@ -20,8 +20,8 @@ type edge struct {
 // most is the largest number of operations, and of dependencies. 1<<32 - 1 is left for none, which means no operation.
 const most = 1<<32 - 2
 
-// Rank begins the next rank.
-func (b *Builder) Rank() {
+// BeginRank begins the next rank.
+func (b *Builder) BeginRank() {
 	b.endRank()
 	b.s.first = append(b.s.first, uint32(len(b.s.Ops)))
 }

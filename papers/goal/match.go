@@ -27,7 +27,7 @@ type channelKey struct{ rank, peer, tag uint32 }
 func (e *engine) assignChannels() {
 	wild := make([]bool, e.schedule.Ranks())
 	for i := range e.ops {
-		if o := &e.ops[i]; o.Kind == Recv && (o.Peer == Any || o.Tag == Any) {
+		if o := &e.ops[i]; o.Kind == Recv && (o.Peer == AnyPeerOrTag || o.Tag == AnyPeerOrTag) {
 			wild[e.state[i].rank] = true
 		}
 	}
@@ -45,7 +45,7 @@ func (e *engine) assignChannels() {
 		}
 		mixed := wild[k.rank]
 		if mixed {
-			k.peer, k.tag = Any, Any
+			k.peer, k.tag = AnyPeerOrTag, AnyPeerOrTag
 		}
 		n, fresh := once.NumberOf(numbers, k)
 		if fresh {
@@ -109,7 +109,7 @@ func (e *engine) fit(a, b uint32) bool {
 		a, b = b, a
 	}
 	recv, send := &e.ops[a], &e.ops[b]
-	return (recv.Peer == Any || recv.Peer == e.state[b].rank) && (recv.Tag == Any || recv.Tag == send.Tag)
+	return (recv.Peer == AnyPeerOrTag || recv.Peer == e.state[b].rank) && (recv.Tag == AnyPeerOrTag || recv.Tag == send.Tag)
 }
 
 // A rank is the first CPU of a simulated rank, its NIC, and the backlogs of events that wait for these. In

@@ -178,7 +178,7 @@ func (r *reader) beginRank() error {
 	}
 	r.open = true
 	r.ranks++
-	r.b.Rank()
+	r.b.BeginRank()
 	return nil
 }
 
@@ -257,7 +257,7 @@ func (r *reader) operationOf(label []byte) (uint32, error) {
 func (r *reader) orAny(what string, any bool, most uint64) (uint32, error) {
 	if any && r.ahead("-1") {
 		r.takeWord()
-		return Any, nil
+		return AnyPeerOrTag, nil
 	}
 	n, err := r.number(what, most)
 	return uint32(n), err

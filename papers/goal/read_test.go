@@ -135,7 +135,7 @@ func TestWrite(t *testing.T) {
 		var b Builder
 		ranks := rapid.IntRange(0, 4).Draw(t, "ranks")
 		for range ranks {
-			b.Rank()
+			b.BeginRank()
 			var ops []uint32
 			for range rapid.IntRange(0, 6).Draw(t, "ops") {
 				o := Op{
@@ -143,10 +143,10 @@ func TestWrite(t *testing.T) {
 					CPU: rapid.Byte().Draw(t, "cpu"), NIC: rapid.Byte().Draw(t, "nic"),
 				}
 				if o.Kind != Calc {
-					o.Peer, o.Tag = uint32(rapid.IntRange(0, ranks-1).Draw(t, "peer")), rapid.Uint32Range(0, Any-1).Draw(t, "tag")
+					o.Peer, o.Tag = uint32(rapid.IntRange(0, ranks-1).Draw(t, "peer")), rapid.Uint32Range(0, AnyPeerOrTag-1).Draw(t, "tag")
 				}
 				if o.Kind == Recv && rapid.Bool().Draw(t, "any") {
-					o.Peer, o.Tag = Any, Any
+					o.Peer, o.Tag = AnyPeerOrTag, AnyPeerOrTag
 				}
 				op, err := b.Add(o)
 				if err != nil {

@@ -19,8 +19,8 @@ const (
 	Calc
 )
 
-// Any as peer or tag of a receive takes messages of all ranks, or of all tags.
-const Any = ^uint32(0)
+// AnyPeerOrTag as peer or tag of a receive takes messages of all ranks, or of all tags.
+const AnyPeerOrTag = ^uint32(0)
 
 // An Op is one operation of a rank.
 type Op struct {
@@ -52,7 +52,7 @@ func (o Op) String() string {
 }
 
 func orAny(n uint32) string {
-	if n == Any {
+	if n == AnyPeerOrTag {
 		return "-1"
 	}
 	return fmt.Sprint(n)

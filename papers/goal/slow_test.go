@@ -104,7 +104,7 @@ func simulateSlowly(s *Schedule, p Parameters) ([]uint64, bool) {
 // with a wildcard; if these are on several, that with the sender's number.
 func takenIn(ops []*slowOp, send *slowOp) uint8 {
 	wild := slices.ContainsFunc(ops, func(o *slowOp) bool {
-		return o.Kind == Recv && o.rank == int(send.Peer) && (o.Peer == Any || o.Tag == Any)
+		return o.Kind == Recv && o.rank == int(send.Peer) && (o.Peer == AnyPeerOrTag || o.Tag == AnyPeerOrTag)
 	})
 	cpus := make(map[uint8]bool)
 	for _, o := range ops {
@@ -193,7 +193,7 @@ func (x *slow) happen(e *slowEvent) {
 }
 
 func takes(recv, send *slowOp) bool {
-	return (recv.Peer == Any || int(recv.Peer) == send.rank) && (recv.Tag == Any || recv.Tag == send.Tag)
+	return (recv.Peer == AnyPeerOrTag || int(recv.Peer) == send.rank) && (recv.Tag == AnyPeerOrTag || recv.Tag == send.Tag)
 }
 
 func (x *slow) met(send, recv *slowOp, time, end uint64) {
@@ -244,10 +244,10 @@ func drawSchedule(t *rapid.T) *Schedule {
 		o.Kind, o.Peer = Recv, uint32(from)
 		if wild {
 			if number(3, "any source") == 0 {
-				o.Peer = Any
+				o.Peer = AnyPeerOrTag
 			}
 			if number(3, "any tag") == 0 {
-				o.Tag = Any
+				o.Tag = AnyPeerOrTag
 			}
 		}
 		insert(to, o)
@@ -255,7 +255,7 @@ func drawSchedule(t *rapid.T) *Schedule {
 	dense := number(4, "dense")
 	var b Builder
 	for _, list := range lists {
-		b.Rank()
+		b.BeginRank()
 		for i, o := range list {
 			op, err := b.Add(o)
 			if err != nil {

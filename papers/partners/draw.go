@@ -23,14 +23,14 @@ const mostBins = 64
 // told returns a family's synthetic messages as the trace describes them.
 func (f *family) told(seed uint64) trace.SyntheticMessages {
 	return trace.SyntheticMessages{
-		Seed: seed, Intervals: uint64(len(f.intervals)), ExchangeRounds: f.rounds, DistinctExchanges: f.exchanges, WrapsAround: f.ring, SendSegment: f.memory[0], ReceiveSegment: f.memory[1],
-		RankDistances: f.relative.Distribution(mostBins), Sizes: f.sizes.Distribution(mostBins), Tags: f.tags.Distribution(mostBins), MessagesPerInterval: f.numbers.Distribution(mostBins),
+		Seed: seed, Intervals: uint64(len(f.intervals)), ExchangeCount: f.rounds, DistinctExchanges: f.exchanges, WrapsAround: f.ring, SendSegment: f.memory[0], ReceiveSegment: f.memory[1],
+		RankDistances: f.relative.ModelDistribution(mostBins), Sizes: f.sizes.ModelDistribution(mostBins), Tags: f.tags.ModelDistribution(mostBins), MessagesPerInterval: f.numbers.ModelDistribution(mostBins),
 	}
 }
 
 // draw draws the exchanges of a family, which has this number among all families. If that is impossible, it returns
 // why.
-func (f *family) draw(d *Drawer, number int) (why string) {
+func (f *family) draw(d *PartnerDrawer, number int) (why string) {
 	ranks := int64(d.r.Ranks())
 	total := f.relative.Count
 	for rank := range f.sent {
@@ -86,7 +86,7 @@ func byChance(n, mean, ranks float64) bool { return n*math.Log(n/mean)-(n-mean) 
 
 // elements rounds sizes to whole elements of the family's datatype, or to bytes.
 func (f *family) elements() {
-	if size, ok := mpi.TypeSize(f.datatype); ok && size > 0 && !f.mixed {
+	if size, ok := mpi.PredefinedTypeSize(f.datatype); ok && size > 0 && !f.mixed {
 		whole := true
 		for _, x := range f.sizes.AllBins() {
 			whole = whole && x.Min%size == 0

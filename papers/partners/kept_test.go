@@ -55,12 +55,12 @@ func TestKept(t *testing.T) {
 		}},
 		{"not all ranks are members of", func(r *tracktest.Recorder, interval int) {
 			if interval == 0 {
-				r.Call("MPI_Comm_split", 6, tracktest.World, int64(r.Rank/4), int64(r.Rank), trace.FirstLocal, 0, int64(r.Rank&^3), int64(r.Rank&3), 4, -1, 0, int64(r.Rank/4))
+				r.Call("MPI_Comm_split", 6, tracktest.World, int64(r.Rank/4), int64(r.Rank), trace.FirstCreatedHandle, 0, int64(r.Rank&^3), int64(r.Rank&3), 4, -1, 0, int64(r.Rank/4))
 			}
 			exchange(r, interval)
 			other := int64(r.Rank^interval%4) & 3
-			r.Call("MPI_Irecv", 7, 1<<8|1, 0, 1, tracktest.IntType, other, 1, trace.FirstLocal, 2)
-			r.Call("MPI_Isend", 8, 2<<8|1, 0, 1, tracktest.IntType, other, 1, trace.FirstLocal, 2)
+			r.Call("MPI_Irecv", 7, 1<<8|1, 0, 1, tracktest.IntType, other, 1, trace.FirstCreatedHandle, 2)
+			r.Call("MPI_Isend", 8, 2<<8|1, 0, 1, tracktest.IntType, other, 1, trace.FirstCreatedHandle, 2)
 			r.Waitall(9, 2)
 		}},
 		{"received in another", func(r *tracktest.Recorder, interval int) {
@@ -106,8 +106,8 @@ func TestKept(t *testing.T) {
 			if list, err := out.SyntheticMessages(); err != nil || list != nil {
 				t.Errorf("drawn %+v, error %v", list, err)
 			}
-			if !slices.ContainsFunc(d.Kept(), func(k reduce.KeptReason) bool { return strings.Contains(k.Why, x.why) && k.Count > 0 }) {
-				t.Errorf("kept: %v", d.Kept())
+			if !slices.ContainsFunc(d.KeptReasons(), func(k reduce.KeptReason) bool { return strings.Contains(k.Why, x.why) && k.Count > 0 }) {
+				t.Errorf("kept: %v", d.KeptReasons())
 			}
 		})
 	}
@@ -121,7 +121,7 @@ func TestKept(t *testing.T) {
 	})
 	d := partners.New(r, 1, func(int) {})
 	if n, err := d.Families(); err != nil || n != 1 {
-		t.Errorf("of what they have in common %d families can be drawn, error %v, kept %v", n, err, d.Kept())
+		t.Errorf("of what they have in common %d families can be drawn, error %v, kept %v", n, err, d.KeptReasons())
 	}
 }
 
@@ -154,7 +154,7 @@ func TestChance(t *testing.T) {
 		})
 		d := partners.New(r, 1, func(int) {})
 		if n, err := d.Families(); err != nil || n != x.families {
-			t.Errorf("%d messages to one rank: %d families, want %d; error %v, kept %v", x.busy, n, x.families, err, d.Kept())
+			t.Errorf("%d messages to one rank: %d families, want %d; error %v, kept %v", x.busy, n, x.families, err, d.KeptReasons())
 		}
 	}
 }

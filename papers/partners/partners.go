@@ -23,8 +23,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A Drawer makes copies of a trace in which synthetic messages replace some of the recorded ones.
-type Drawer struct {
+// A PartnerDrawer makes copies of a trace in which synthetic messages replace some of the recorded ones.
+type PartnerDrawer struct {
 	r         *trace.Reader
 	seed      uint64
 	progress  func(ranks int)
@@ -35,12 +35,12 @@ type Drawer struct {
 }
 
 // New returns a Drawer for a trace. It calls progress with 1 after each rank.
-func New(r *trace.Reader, seed uint64, progress func(ranks int)) *Drawer {
-	return &Drawer{r: r, seed: seed, progress: progress, kept: make(map[string]uint64)}
+func New(r *trace.Reader, seed uint64, progress func(ranks int)) *PartnerDrawer {
+	return &PartnerDrawer{r: r, seed: seed, progress: progress, kept: make(map[string]uint64)}
 }
 
 // Families returns the number of families of intervals whose messages can be replaced by synthetic ones.
-func (d *Drawer) Families() (int, error) {
+func (d *PartnerDrawer) Families() (int, error) {
 	if !d.looked {
 		d.looked = true
 		if err := d.survey(); err != nil {
@@ -50,11 +50,11 @@ func (d *Drawer) Families() (int, error) {
 	return len(d.families), nil
 }
 
-// Kept lists the reasons why intervals keep their recorded messages, each with the number of its intervals.
-func (d *Drawer) Kept() []reduce.KeptReason { return reduce.KeptReasons(d.kept) }
+// KeptReasons lists the reasons why intervals keep their recorded messages, each with the number of its intervals.
+func (d *PartnerDrawer) KeptReasons() []reduce.KeptReason { return reduce.KeptReasons(d.kept) }
 
 // Draw makes a trace with synthetic messages in that many families, the most expensive ones first.
-func (d *Drawer) Draw(families int) (*trace.Reader, error) {
+func (d *PartnerDrawer) Draw(families int) (*trace.Reader, error) {
 	if _, err := d.Families(); err != nil {
 		return nil, err
 	}
@@ -65,9 +65,9 @@ func (d *Drawer) Draw(families int) (*trace.Reader, error) {
 		}
 	}
 	ch := &reduce.ValueChange{
-		Note:   "partners of messages are synthetic",
-		Values: func(*trace.Rank, int, []int64) {},
-		Tracks: func(list []*track.Track) error { return w.tracks(list) },
+		Note:       "partners of messages are synthetic",
+		EditValues: func(*trace.Rank, int, []int64) {},
+		EditTracks: func(list []*track.Track) error { return w.tracks(list) },
 	}
 	part, err := reduce.ChangeValues(d.r, ch, d.progress)
 	if err != nil {
@@ -77,8 +77,8 @@ func (d *Drawer) Draw(families int) (*trace.Reader, error) {
 	for _, f := range w.families {
 		part.Content.SyntheticMessages = append(part.Content.SyntheticMessages, f.told(d.seed))
 	}
-	delete(part.Content.Meta, trace.MetaNote+".changed")
-	part.Content.Meta[trace.MetaNote+".partners"] = "partners, sizes and tags of messages are synthetic: calls are not those of the run"
+	delete(part.Content.Meta, trace.MetaNotePrefix+".changed")
+	part.Content.Meta[trace.MetaNotePrefix+".partners"] = "partners, sizes and tags of messages are synthetic: calls are not those of the run"
 	x, err := part.Reader(d.r.Name())
 	if err != nil {
 		return nil, fmt.Errorf("synthetic messages: %w", err)

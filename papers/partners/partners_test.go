@@ -43,7 +43,7 @@ func (m *sent) filled() []int64 { return []int64{1, m.from, m.tag, 4 * m.size, 0
 
 // record has a rank make its calls.
 func (p *program) record(r *tracktest.Recorder) {
-	const pair = trace.FirstLocal
+	const pair = trace.FirstCreatedHandle
 	me := int64(r.Rank)
 	r.Begin()
 	r.Call("MPI_Comm_split", 3, tracktest.World, me/2, me, pair, 0, me&^1, me&1, 2, -1, 0, me/2)
@@ -157,7 +157,7 @@ type tester interface {
 }
 
 // drawn thins a trace, with partners drawn.
-func drawn(t tester, r *trace.Reader, o reduce.Options, seed uint64) (*trace.Reader, *partners.Drawer, []byte) {
+func drawn(t tester, r *trace.Reader, o reduce.Options, seed uint64) (*trace.Reader, *partners.PartnerDrawer, []byte) {
 	t.Helper()
 	d := partners.New(r, seed, func(int) {})
 	o.PartnerDrawer = d
@@ -221,7 +221,7 @@ func TestRandomPrograms(t *testing.T) {
 		o := reduce.Options{PrecisionPercent: rapid.SampledFrom([]int{100, 90, 0}).Draw(t, "precision")}
 		if rapid.Bool().Draw(t, "rounds") {
 			o.NewTripCountDrawer = func(r *trace.Reader) reduce.TripCountDrawer {
-				return rounds.New(r, rounds.Options{Precision: o.PrecisionPercent, Seed: seed})
+				return rounds.New(r, rounds.Options{PrecisionPercent: o.PrecisionPercent, Seed: seed})
 			}
 		}
 		out, _, file := drawn(t, r, o, seed)
@@ -267,7 +267,7 @@ func TestBytes(t *testing.T) {
 		out, d, _ := drawn(t, r, reduce.Options{PrecisionPercent: 100}, seed)
 		list, err := out.SyntheticMessages()
 		if err != nil || len(list) != 1 {
-			t.Fatalf("%d families were drawn: %v, %v", len(list), d.Kept(), err)
+			t.Fatalf("%d families were drawn: %v, %v", len(list), d.KeptReasons(), err)
 		}
 		told(t, p, &list[0])
 		if off := comesToItsEnd(t, out).Off(before); off.Total < -0.05 || off.Total > 0.05 {

@@ -15,7 +15,7 @@ import (
 
 // A writer writes the exchanges of synthetic messages into the tracks of all ranks.
 type writer struct {
-	d        *Drawer
+	d        *PartnerDrawer
 	families []*family
 	of       map[int]*family // by interval: its family
 	sites    track.Track     // call sites of synthetic calls, with their callers; other fields are unused
@@ -39,7 +39,7 @@ func (w *writer) tracks(list []*track.Track) error {
 		}
 		next = max(next, n)
 	}
-	w.sites = track.Track{Sites: make(map[uint64]track.Site), CallerSite: make(map[uint64]uint64), WithoutStack: make(map[uint64]uint64)}
+	w.sites = track.Track{Sites: make(map[uint64]track.Site), CallerSite: make(map[uint64]uint64), SiteWithoutStack: make(map[uint64]uint64)}
 	for _, f := range w.families {
 		f.memory = [2]int64{next, next + 1}
 		next += 2
@@ -71,15 +71,15 @@ func segments(t *track.Track) (next int64, err error) {
 	var spans []signature.Span
 	for i := range t.Signatures {
 		s := &t.Signatures[i]
-		l := layouts[s.Call]
+		l := layouts[s.FunctionID]
 		if l == nil {
-			def, ok := mpi.ByID(s.Call)
+			def, ok := mpi.CallByID(s.FunctionID)
 			if !ok {
-				return 0, fmt.Errorf("function %d isn't known", s.Call)
+				return 0, fmt.Errorf("function %d isn't known", s.FunctionID)
 			}
 			of := signature.LayoutOf(def)
 			l = &of
-			layouts[s.Call] = l
+			layouts[s.FunctionID] = l
 		}
 		if spans, err = l.Spans(spans[:0], s.Values); err != nil {
 			return 0, err
@@ -109,8 +109,8 @@ func (w *writer) site(s *sample, t *track.Track) {
 		if x, ok := t.Sites[h]; ok {
 			w.sites.Sites[h] = x
 		}
-		if inner, ok := t.WithoutStack[h]; ok {
-			w.sites.WithoutStack[h] = inner
+		if inner, ok := t.SiteWithoutStack[h]; ok {
+			w.sites.SiteWithoutStack[h] = inner
 			if x, ok := t.Sites[inner]; ok {
 				w.sites.Sites[inner] = x
 			}
@@ -232,11 +232,11 @@ func (x *rewriting) write(of exchangeOf) (list []uint32) {
 			at += (m.bytes + 7) / 8 * 8
 			switch e := signature.EnvelopeOf(peer, m.tag, m.bytes/f.unit, f.datatype); {
 			case side == 1:
-				wait = append(wait, signature.StatusOfSend, 0)
+				wait = append(wait, signature.StatusFormOfSend, 0)
 			case e.Bytes >= 0:
-				wait = append(wait, signature.StatusPostedIgnored)
+				wait = append(wait, signature.StatusFormImpliedIgnored)
 			default:
-				wait = append(wait, signature.StatusIgnored, peer, m.tag, m.bytes, 0)
+				wait = append(wait, signature.StatusFormIgnored, peer, m.tag, m.bytes, 0)
 			}
 		}
 	}
@@ -246,8 +246,8 @@ func (x *rewriting) write(of exchangeOf) (list []uint32) {
 
 // call returns the terminal of a synthetic call.
 func (x *rewriting) call(name string, site uint64, vals []int64) uint32 {
-	def, _ := mpi.Lookup(name)
-	n, known := x.b.TerminalOf(def.ID, site, vals, "")
+	def, _ := mpi.CallNamed(name)
+	n, known := x.b.FindOrAddTerminal(def.ID, site, vals, "")
 	if !known {
 		x.counts, x.first = append(x.counts, 0), append(x.first, 0)
 		x.waits = append(x.waits, name == "MPI_Waitall")
@@ -264,8 +264,8 @@ func (x *rewriting) finish() {
 	}
 	out, _, _ := x.b.Finish(x.b.Grammars())
 	*t = *out
-	t.ForgetPlaces()
-	t.Sites, t.CallerSite, t.WithoutStack = joined(t.Sites, x.w.sites.Sites), joined(t.CallerSite, x.w.sites.CallerSite), joined(t.WithoutStack, x.w.sites.WithoutStack)
+	t.DropCallPositions()
+	t.Sites, t.CallerSite, t.SiteWithoutStack = joined(t.Sites, x.w.sites.Sites), joined(t.CallerSite, x.w.sites.CallerSite), joined(t.SiteWithoutStack, x.w.sites.SiteWithoutStack)
 }
 
 func joined[K comparable, V any](a, b map[K]V) map[K]V {
@@ -299,7 +299,7 @@ func (x *rewriting) spend(times []track.Times) {
 	for n, s := range x.t.Times {
 		duration += s.Duration.Sum - times[n].Duration.Sum
 		gap += s.Gap.Sum - times[n].Gap.Sum
-		if def, ok := mpi.ByID(x.t.Signatures[n].Call); ok && def.Has(mpi.AttrNonblocking) && x.removed[n] > 0 {
+		if def, ok := mpi.CallByID(x.t.Signatures[n].FunctionID); ok && def.Has(mpi.AttrNonblocking) && x.removed[n] > 0 {
 			postNs += s.Duration.Sum - times[n].Duration.Sum
 			posted += x.removed[n]
 		}

@@ -94,7 +94,7 @@ const (
 )
 
 // survey finds the intervals whose messages can be drawn.
-func (d *Drawer) survey() error {
+func (d *PartnerDrawer) survey() error {
 	for rank := range d.r.Ranks() {
 		switch k, err := d.r.Rank(rank); {
 		case err != nil:
@@ -192,7 +192,7 @@ func (l *interval) add(s *share) {
 }
 
 // group groups the suitable intervals into families, and records why the others are unsuitable.
-func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]int) error {
+func (d *PartnerDrawer) group(source *ops.Source, cost map[int]uint64, count map[int]int) error {
 	var sum [2]uint64
 	apart := stats.NumberDistribution{KeepAllExact: true}
 	known := make(map[string]*family)
@@ -257,7 +257,7 @@ func (d *Drawer) group(source *ops.Source, cost map[int]uint64, count map[int]in
 
 // split divides a family's intervals into groups. If they are few, each interval is a group. Otherwise, intervals with
 // similar numbers of messages form a group.
-func (f *family) split(d *Drawer) {
+func (f *family) split(d *PartnerDrawer) {
 	messages, rounds := uint64(0), uint64(0)
 	for _, n := range f.intervals {
 		l := &d.intervals[n]
@@ -302,7 +302,7 @@ func (g *group) add(rank int, s *share) {
 		f.sizes.Add(int64(x.bytes), 1, rank)
 		f.tags.Add(x.tag, 1, rank)
 		f.datatype = cmp.Or(f.datatype, x.datatype)
-		f.mixed = f.mixed || f.datatype != x.datatype || x.datatype <= 0 || x.datatype >= trace.FirstLocal
+		f.mixed = f.mixed || f.datatype != x.datatype || x.datatype <= 0 || x.datatype >= trace.FirstCreatedHandle
 		k := kind{x.tag, x.bytes == 0}
 		if len(g.kinds) >= mostTags && g.kinds[k] == nil {
 			k.tag = manyTags

@@ -136,7 +136,7 @@ func (w *walk) Enter(c *ops.Call) error {
 
 // ends reports whether a call is a collective of all ranks, and returns its communicator.
 func (w *walk) ends(c *ops.Call) (comm int, handle int64, ok bool) {
-	if def, known := mpi.Lookup(c.Name()); known && (def.Has(mpi.AttrInitialises) || def.Has(mpi.AttrFinalises)) {
+	if def, known := mpi.CallNamed(c.Name()); known && (def.Has(mpi.AttrInitialises) || def.Has(mpi.AttrFinalises)) {
 		return 0, mpi.HandleCommWorld, true
 	}
 	for i := range c.Acts {
@@ -196,7 +196,7 @@ func (w *walk) requests(c *trace.Call) {
 // concerns reports whether a call is removed if its interval gets synthetic messages. If why isn't empty, the interval
 // can't get any because of this call.
 func (w *walk) concerns(c *ops.Call) (removed bool, why string) {
-	def, known := mpi.ByID(c.Func.ID)
+	def, known := mpi.CallByID(c.Func.ID)
 	if !known {
 		return false, "calls of functions that aren't known"
 	}
@@ -238,7 +238,7 @@ func (w *walk) act(c *ops.Call, a *ops.Act) {
 	case ops.ActCancelled:
 		w.open--
 		w.keep("messages are cancelled")
-	case ops.ActCollectiveBegin, ops.ActCollectiveEnd, ops.ActReadBegin, ops.ActReadEnd, ops.ActWriteBegin, ops.ActWriteEnd, ops.ActTransferDone:
+	case ops.ActCollectiveBegin, ops.ActCollectiveEnd, ops.ActReadBegin, ops.ActReadEnd, ops.ActWriteBegin, ops.ActWriteEnd, ops.ActRMAEndByRequest:
 		w.keep("other operations that don't block are in it")
 	case ops.ActCollective:
 		w.meet(a.Comm)
@@ -252,7 +252,7 @@ func (w *walk) act(c *ops.Call, a *ops.Act) {
 	if !sends && !receives {
 		return
 	}
-	other := a.World()
+	other := a.PeerWorldRank()
 	if other < 0 {
 		w.keep(whyUnknown)
 		return
@@ -283,7 +283,7 @@ func (w *walk) act(c *ops.Call, a *ops.Act) {
 		w.keep("ranks send more messages than are looked at")
 		return
 	}
-	x := message{a.Peer - w.member(a.Comm), a.Tag, a.SentBytes, -1, c.Place, c.Index}
+	x := message{a.PeerInComm - w.member(a.Comm), a.Tag, a.SentBytes, -1, c.SiteIndex, c.Index}
 	for _, name := range []string{"datatype", "sendtype"} {
 		if p := c.Param(name); p != nil {
 			x.datatype = p.In.Num

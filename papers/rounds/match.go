@@ -21,7 +21,7 @@ func (t *traffic) bare() traffic { return traffic{each: t.each, place: t.place} 
 
 // match groups loops of different ranks that communicate with each other, if the messages of all their runs are at the
 // same positions in their channels.
-func (d *Drawer) match(p *parser) {
+func (d *TripCountDrawer) match(p *parser) {
 	ends := make(map[end][]*node)
 	for _, x := range d.ranks {
 		for _, n := range x.list {
@@ -119,7 +119,7 @@ func compareChannels(a, b channel) int {
 
 // group joins groups to families: two groups are in one family if a loop of one and a loop of the other have equal call
 // sites, also by way of further groups.
-func (d *Drawer) group() {
+func (d *TripCountDrawer) group() {
 	of := make(map[string]*family)
 	var list []*family
 	for _, x := range d.ranks {

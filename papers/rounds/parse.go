@@ -48,8 +48,8 @@ func (p *parser) weigh(x *rank) error {
 		place := places[t]
 		common := -1
 		if last >= 0 {
-			common = p.sites.Common(last, place)
-			for l := p.sites.Inner(last); l != common; l = p.sites.Outer(l) {
+			common = p.sites.CommonLoop(last, place)
+			for l := p.sites.InnermostLoop(last); l != common; l = p.sites.OuterLoop(l) {
 				end(l)
 				states[l].last = 0 // the loop has ended: its next iteration has none before it
 			}
@@ -57,13 +57,13 @@ func (p *parser) weigh(x *rank) error {
 				end(common)
 			}
 		}
-		for l := p.sites.Inner(place); l >= 0; l = p.sites.Outer(l) {
+		for l := p.sites.InnermostLoop(place); l >= 0; l = p.sites.OuterLoop(l) {
 			states[l].this = (states[l].this^uint64(t+1))*0x9e3779b97f4a7c15 + 1
 		}
 		last = place
 	}
 	if last >= 0 {
-		for l := p.sites.Inner(last); l >= 0; l = p.sites.Outer(l) {
+		for l := p.sites.InnermostLoop(last); l >= 0; l = p.sites.OuterLoop(l) {
 			end(l)
 		}
 	}
@@ -75,7 +75,7 @@ func (p *parser) weigh(x *rank) error {
 func (p *parser) choose() {
 	for l := range p.chosen {
 		p.chosen[l] = p.rounds[l] >= 2*p.apart[l]
-		for o := p.sites.Outer(l); o >= 0; o = p.sites.Outer(o) {
+		for o := p.sites.OuterLoop(l); o >= 0; o = p.sites.OuterLoop(o) {
 			if p.chosen[o] {
 				p.chosen[l] = false
 			}
@@ -86,9 +86,9 @@ func (p *parser) choose() {
 // loop returns the number of the innermost chosen loop around a place (the number of a call site in p.sites); -1 if no
 // chosen loop is around it.
 func (p *parser) loop(place int) int {
-	l := p.sites.Inner(place)
+	l := p.sites.InnermostLoop(place)
 	for l >= 0 && !p.chosen[l] {
-		l = p.sites.Outer(l)
+		l = p.sites.OuterLoop(l)
 	}
 	return l
 }
@@ -124,7 +124,7 @@ func (p *parser) parse(x *rank) error {
 		now, _ := next()
 		place := places[t]
 		loop := p.loop(place)
-		if in >= 0 && (loop != in || place <= last && p.sites.Common(last, place) == in) {
+		if in >= 0 && (loop != in || place <= last && p.sites.CommonLoop(last, place) == in) {
 			w.round()
 		}
 		if loop != in {

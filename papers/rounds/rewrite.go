@@ -17,10 +17,10 @@ const instead = 1 << 32
 
 // rewrite removes the runs of loops with synthetic trip counts from the rank's calls, and scales the times of calls to
 // their new numbers.
-func (x *rank) rewrite(d *grammar.SyntheticCounts) {
+func (x *rank) rewrite(d *grammar.SyntheticTripCounts) {
 	terminals := uint32(len(x.t.Signatures))
 	g := x.t.Streams[0].Grammar
-	calls := slices.Clone(g.Counts(len(x.t.Signatures)))
+	calls := slices.Clone(g.TerminalCounts(len(x.t.Signatures)))
 	b := grammar.NewBuilder()
 	next := g.Cursor()
 	skip := func(to uint64, keep bool) {
@@ -59,7 +59,7 @@ func (x *rank) rewrite(d *grammar.SyntheticCounts) {
 	skip(next.Len(), true)
 	now := slices.Clone(calls)
 	for k, list := range rounds {
-		for i, n := range d.DrawRounds(k.family, k.key, len(list)) {
+		for i, n := range d.DrawTripCounts(k.family, k.key, len(list)) {
 			for _, t := range list[i].body.terminal {
 				now[t] += uint64(n) - list[i].rounds
 			}
@@ -73,7 +73,7 @@ func (x *rank) rewrite(d *grammar.SyntheticCounts) {
 		s.Duration, s.Gap = track.ScaleStat(s.Duration, now[t]), track.ScaleStat(s.Gap, now[t])
 		x.ns += int64(s.Duration.Sum + s.Gap.Sum)
 	}
-	x.t.ForgetPlaces()
+	x.t.DropCallPositions()
 }
 
 // span adds to each rank's run time the time that its synthetic loops take more than the recorded ones. Ranks with
@@ -151,18 +151,18 @@ var errApart = errors.New("ranks that do the same have other loops with syntheti
 
 // class lists the loops with synthetic trip counts of class i in d.drawing. In c, the class, it replaces the
 // placeholders of their trip counts (instead + N) by 2.
-func (d *Drawer) class(i int, c *sections.Class, byRank map[int]*rank) error {
+func (d *TripCountDrawer) class(i int, c *sections.Class, byRank map[int]*rank) error {
 	ranks := c.Ranks.Values()
 	var which []int
-	for n := range grammar.CountRepeated(c.Streams) {
-		if n >= len(c.Counts) {
+	for n := range grammar.CountRepeatedSymbols(c.Streams) {
+		if n >= len(c.RepetitionCounts) {
 			break
 		}
-		vals := c.Counts[n].Values()
+		vals := c.RepetitionCounts[n].Values()
 		if slices.Max(vals) < instead {
 			continue
 		}
-		loop := grammar.SyntheticLoop{SymbolNumber: n, Family: -1}
+		loop := grammar.SyntheticLoop{RepeatedSymbol: n, Family: -1}
 		for at, v := range vals {
 			x := byRank[int(ranks[at])]
 			if v -= instead; v < 0 || x == nil || int(v) >= len(x.drawn) {
@@ -175,11 +175,11 @@ func (d *Drawer) class(i int, c *sections.Class, byRank map[int]*rank) error {
 			if loop.Family != g.of.number-1 {
 				return errApart
 			}
-			loop.KeyOfRank = append(loop.KeyOfRank, g.key)
+			loop.DrawKeyOfRank = append(loop.DrawKeyOfRank, g.key)
 		}
 		d.drawing.Loops[i] = append(d.drawing.Loops[i], loop)
 		which = append(which, n)
-		c.Counts[n] = column.Constant(2, len(vals))
+		c.RepetitionCounts[n] = column.Constant(2, len(vals))
 	}
 	if len(which) == 0 {
 		return nil
@@ -194,8 +194,8 @@ func (d *Drawer) class(i int, c *sections.Class, byRank map[int]*rank) error {
 
 // varying returns the positions of repeated symbols whose counts differ between ranks.
 func varying(c *sections.Class) (list []int) {
-	for n := range c.Counts {
-		if _, same := c.Counts[n].Uniform(); !same {
+	for n := range c.RepetitionCounts {
+		if _, same := c.RepetitionCounts[n].Uniform(); !same {
 			list = append(list, n)
 		}
 	}

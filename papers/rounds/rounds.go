@@ -30,33 +30,35 @@ import (
 
 // Options say which trip counts count as equal, and with which seed synthetic ones are drawn.
 type Options struct {
-	Precision int // percent: trip counts within 100 - Precision percent of each other count as equal
-	Seed      uint64
+	PrecisionPercent int // percent: trip counts within 100 - Precision percent of each other count as equal
+	Seed             uint64
 }
 
-// A Drawer replaces trip counts of loops by synthetic ones while a trace is made from trace r.
-type Drawer struct {
+// A TripCountDrawer replaces trip counts of loops by synthetic ones while a trace is made from trace r.
+type TripCountDrawer struct {
 	r        *trace.Reader
 	o        Options
 	most     int
 	ranks    []*rank
 	families []*family
-	drawing  *grammar.SyntheticCounts
+	drawing  *grammar.SyntheticTripCounts
 	kept     map[string]uint64
 	failed   error // why nothing could be made synthetic
 }
 
 // New returns a Drawer for a trace.
-func New(r *trace.Reader, o Options) *Drawer { return &Drawer{r: r, o: o, most: 1 << 30} }
+func New(r *trace.Reader, o Options) *TripCountDrawer {
+	return &TripCountDrawer{r: r, o: o, most: 1 << 30}
+}
 
 // Limit sets how many families of loops get synthetic trip counts in the next trace, the most expensive first.
-func (d *Drawer) Limit(families int) { d.most = families }
+func (d *TripCountDrawer) Limit(families int) { d.most = families }
 
 // Families returns the number of families of loops whose trip counts could be replaced in the last trace.
-func (d *Drawer) Families() int { return len(d.families) }
+func (d *TripCountDrawer) Families() int { return len(d.families) }
 
-// Kept lists why the last trace keeps loops whose trip counts vary, with the number of runs of these loops.
-func (d *Drawer) Kept() []reduce.KeptReason {
+// KeptReasons lists why the last trace keeps loops whose trip counts vary, with the number of runs of these loops.
+func (d *TripCountDrawer) KeptReasons() []reduce.KeptReason {
 	list := reduce.KeptReasons(d.kept)
 	if d.failed != nil {
 		list = append(list, reduce.KeptReason{Why: d.failed.Error()})
@@ -126,9 +128,9 @@ type family struct {
 }
 
 // RewriteTracks finds the loops whose trip counts can be synthetic, and rewrites the tracks of all ranks accordingly.
-func (d *Drawer) RewriteTracks(list []*track.Track) error {
+func (d *TripCountDrawer) RewriteTracks(list []*track.Track) error {
 	d.ranks, d.families, d.kept, d.drawing = nil, nil, make(map[string]uint64), nil
-	if d.o.Precision >= 100 {
+	if d.o.PrecisionPercent >= 100 {
 		return nil
 	}
 	var numbers []int
@@ -186,10 +188,10 @@ func (d *Drawer) RewriteTracks(list []*track.Track) error {
 	if len(d.families) == 0 || d.most == 0 {
 		return nil
 	}
-	d.drawing = &grammar.SyntheticCounts{Seed: d.o.Seed}
+	d.drawing = &grammar.SyntheticTripCounts{Seed: d.o.Seed}
 	for _, f := range d.families[:min(d.most, len(d.families))] {
 		f.number = len(d.drawing.Families) + 1
-		d.drawing.Families = append(d.drawing.Families, told(&f.rounds, d.o.Precision))
+		d.drawing.Families = append(d.drawing.Families, told(&f.rounds, d.o.PrecisionPercent))
 	}
 	for _, x := range d.ranks {
 		x.rewrite(d.drawing)
@@ -204,7 +206,7 @@ func (d *Drawer) RewriteTracks(list []*track.Track) error {
 func uneven(list []uint64) bool { return len(list) > 0 && slices.Min(list) != slices.Max(list) }
 
 // bound removes families with more runs than readers accept.
-func (d *Drawer) bound() {
+func (d *TripCountDrawer) bound() {
 	most := uint64(grammar.MaxDrawsPerRank(len(d.ranks)))
 	runs := make(map[*rank]uint64)
 	d.families = slices.DeleteFunc(d.families, func(f *family) bool {
@@ -239,7 +241,7 @@ func (f *family) keep(why string) {
 
 // AddSyntheticLoops replaces the placeholders of synthetic trip counts in the merged classes in c. It stores which
 // loops have them, and their distributions, as c.SyntheticLoops.
-func (d *Drawer) AddSyntheticLoops(c *sections.Content) error {
+func (d *TripCountDrawer) AddSyntheticLoops(c *sections.Content) error {
 	if d.drawing == nil {
 		return nil
 	}
@@ -251,7 +253,7 @@ func (d *Drawer) AddSyntheticLoops(c *sections.Content) error {
 	for i := range c.Classes {
 		if err := d.class(i, &c.Classes[i], byRank); err != nil {
 			d.failed = err
-			return fmt.Errorf("%w: class %d: %w", reduce.ErrTripCountsKept, i, err)
+			return fmt.Errorf("%w: class %d: %w", reduce.ErrTripCountsNotSynthetic, i, err)
 		}
 	}
 	c.SyntheticLoops = d.drawing
@@ -273,11 +275,11 @@ func told(rounds *stats.NumberDistribution, precision int) trace.SyntheticLoops 
 		if len(merged) == 0 || x.Min < merged[0].Low {
 			list = append(list, x)
 		} else if m := merged[0]; x.Min == m.Low {
-			list = append(list, stats.Bin{Min: m.Low, Max: m.High, Sum: float64(m.Value) * float64(m.Count), Count: m.Count})
+			list = append(list, stats.Bin{Min: m.Low, Max: m.High, Sum: float64(m.ReplacingValue) * float64(m.Count), Count: m.Count})
 		}
 	}
 	return trace.SyntheticLoops{
-		Precision: precision, LoopRuns: rounds.Count,
-		Distribution: trace.Distribution{Least: rounds.Min, Most: rounds.Max, Bins: stats.BinsAsStored(stats.JoinBins(list, mostBins))},
+		PrecisionPercent: precision, LoopRuns: rounds.Count,
+		Distribution: trace.Distribution{Least: rounds.Min, Most: rounds.Max, Bins: stats.ModelBins(stats.JoinBins(list, mostBins))},
 	}
 }

@@ -53,17 +53,17 @@ func solver(r *tracktest.Recorder) {
 	r.End()
 }
 
-func drawn(t *testing.T, r *trace.Reader, o reduce.Options, seed uint64) (*trace.Reader, *rounds.Drawer, []byte) {
+func drawn(t *testing.T, r *trace.Reader, o reduce.Options, seed uint64) (*trace.Reader, *rounds.TripCountDrawer, []byte) {
 	t.Helper()
 	o.NewTripCountDrawer = func(r *trace.Reader) reduce.TripCountDrawer {
-		return rounds.New(r, rounds.Options{Precision: o.PrecisionPercent, Seed: seed})
+		return rounds.New(r, rounds.Options{PrecisionPercent: o.PrecisionPercent, Seed: seed})
 	}
 	x, err := reduce.ReduceTrace(r, o, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	d, _ := x.TripCountDrawer.(*rounds.Drawer) // nil: sizes were enough
+	d, _ := x.TripCountDrawer.(*rounds.TripCountDrawer) // nil: sizes were enough
 	out, b := mergetest.Written(t, x)
 	return out, d, b
 }
@@ -85,7 +85,7 @@ func exact(t *testing.T, r, of *trace.Reader, rank int) (list []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in[fmt.Sprint(c.Site, c.Text())] = d.SyntheticLoopsOf(n) >= 0
+		in[fmt.Sprint(c.Site, c.Text())] = d.SyntheticLoopsIndex(n) >= 0
 	}
 	for n := range k.Sequence(0) {
 		c, err := k.Terminal(n)
@@ -133,9 +133,9 @@ func TestEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		if rank == 0 {
-			end = p.StartNs + p.SpanNs
+			end = p.InitWallClockNs + p.FirstThreadNs
 		}
-		if off := p.StartNs + p.SpanNs - end; off < -1e6 || off > 1e6 {
+		if off := p.InitWallClockNs + p.FirstThreadNs - end; off < -1e6 || off > 1e6 {
 			t.Errorf("rank %d ends %d ns after rank 0", rank, off)
 		}
 	}
@@ -150,7 +150,7 @@ func TestDrawn(t *testing.T) {
 				out, d, file := drawn(t, r, reduce.Options{PrecisionPercent: precision}, seed)
 				list, err := out.SyntheticLoops()
 				if err != nil || len(list) != 2 {
-					t.Fatalf("drawn %+v, error %v, kept %v", list, err, d.Kept())
+					t.Fatalf("drawn %+v, error %v, kept %v", list, err, d.KeptReasons())
 				}
 				for _, x := range list {
 					want := uint64(steps)
@@ -191,7 +191,7 @@ func calls(t *testing.T, r *trace.Reader, rank int) uint64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return k.Len(0)
+	return k.CallCount(0)
 }
 
 // TestBudget: no more is drawn than a budget takes, and nothing if sizes are enough.
@@ -279,8 +279,8 @@ func TestKept(t *testing.T) {
 			if list, err := out.SyntheticLoops(); err != nil || list != nil {
 				t.Errorf("drawn %+v, error %v", list, err)
 			}
-			if !slices.ContainsFunc(d.Kept(), func(k reduce.KeptReason) bool { return strings.Contains(k.Why, x.why) && k.Count > 0 }) {
-				t.Errorf("kept: %v", d.Kept())
+			if !slices.ContainsFunc(d.KeptReasons(), func(k reduce.KeptReason) bool { return strings.Contains(k.Why, x.why) && k.Count > 0 }) {
+				t.Errorf("kept: %v", d.KeptReasons())
 			}
 			for rank := range 2 {
 				if a, b := calls(t, r, rank), calls(t, out, rank); a != b {

@@ -104,7 +104,7 @@ func (p *parser) lose(x *rank, o op, all bool) {
 // communicator of each (channelOf). At also doesn't find what keeps a call from being repeated (why).
 func eventOf(c *trace.Call) (e event) {
 	x := &looked{Call: c, moves: meaning.DataMovementOf(c.Name())}
-	if x.def, x.known = mpi.ByID(c.Func.ID); x.known {
+	if x.def, x.known = mpi.CallByID(c.Func.ID); x.known {
 		x.wait = meaning.WaitBehaviourOf(x.def)
 	}
 	x.comm, x.hasComm = x.number("comm")
@@ -159,7 +159,7 @@ func (x *looked) isMeeting() bool {
 	if !x.Func.Has(trace.AttrCollective) || !x.hasComm {
 		return false
 	}
-	if x.moves != nil && x.moves.Pattern.Collective() && !x.moves.TakesEffectAtStart {
+	if x.moves != nil && x.moves.Pattern.IsCollective() && !x.moves.TakesEffectAtStart {
 		return true
 	}
 	return x.def.Has(mpi.AttrBarrier) && !x.def.Has(mpi.AttrPersistent)
@@ -235,13 +235,13 @@ func concernsObjects(f *trace.Function) bool {
 	for i := range f.Params {
 		p := &f.Params[i]
 		switch {
-		case p.HasOut && (p.Type == trace.TypeHandle || p.Type == trace.TypeObject):
+		case p.HasOut && (p.Type == trace.TypeHandle || p.Type == trace.TypeMPITObject):
 			return true
 		case p.Kind == mpi.KindWin || p.Kind == mpi.KindFile || p.Kind == mpi.KindMessage || p.Kind == mpi.KindSession:
 			return true
 		}
 	}
-	return f.ResultType == trace.TypeHandle || f.ResultType == trace.TypeObject
+	return f.ResultType == trace.TypeHandle || f.ResultType == trace.TypeMPITObject
 }
 
 // request records in e the requests in a value: if out is set, as made, else as completed.
@@ -343,7 +343,7 @@ func (x *rank) node(b *body, ops map[channel]*traffic) *node {
 	shape := ""
 	for _, t := range b.terminal {
 		s := &x.t.Signatures[t]
-		shape += fmt.Sprintf("%d@%x ", s.Call, s.Site)
+		shape += fmt.Sprintf("%d@%x ", s.FunctionID, s.Site)
 	}
 	key := shape
 	for _, ch := range slices.SortedFunc(maps.Keys(ops), compareChannels) {

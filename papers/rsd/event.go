@@ -10,11 +10,11 @@ import (
 
 // An Event is the calls of all ranks to one function from one call site: a regular section descriptor (RSD).
 type Event struct {
-	Func  *trace.Function
-	Site  trace.Site
-	Ranks []int
-	Calls stats.NumberDistribution // over the ranks: the number of these calls of each
-	Slots []*Slot
+	Func         *trace.Function
+	Site         trace.Site
+	Ranks        []int
+	CallsPerRank stats.NumberDistribution // over the ranks: the number of these calls of each
+	Slots        []*Slot
 	// Merged is for a reduced trace, in which one message size replaces several. By parameter, it has the least and
 	// largest of the replaced sizes.
 	Merged []reduce.MergedSize
@@ -35,7 +35,7 @@ func newEvent(c *trace.Call, size int) *Event {
 }
 
 // add adds to the event count calls of a terminal of rank k.
-func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *reduce.SizeMarks) error {
+func (e *Event) add(k *trace.Rank, terminal int, count uint64, marks *reduce.CallReductions) error {
 	c, err := k.Terminal(terminal)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (e *Event) mark(m reduce.MergedSize) {
 // called stores how many of the event's calls a rank makes. It must be called in rising order of ranks.
 func (e *Event) called(rank int, count uint64) {
 	e.Ranks = append(e.Ranks, rank)
-	e.Calls.Add(int64(count), 1, rank)
+	e.CallsPerRank.Add(int64(count), 1, rank)
 }
 
 func (e *Event) end() {

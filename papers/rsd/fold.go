@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// ErrWide is returned for a run in whose calls too few loops are found to show them.
-var ErrWide = errors.New("calls repeat in no order that would be short enough to show")
+// ErrTooFewLoops is returned for a run in whose calls too few loops are found to show them.
+var ErrTooFewLoops = errors.New("calls repeat in no order that would be short enough to show")
 
 const (
 	mostItems = 1 << 20 // largest number of items that a folder makes in total
@@ -129,7 +129,7 @@ func (f *folder) length(n trace.Node) uint64 {
 
 func (f *folder) event(out []*item, terminal int) ([]*item, error) {
 	if f.made++; f.made > mostItems {
-		return nil, ErrWide
+		return nil, ErrTooFewLoops
 	}
 	c := f.of(terminal)
 	x := &item{context: c, counts: map[int]uint64{terminal: 1}, hash: mixed(1, uint64(c))}
@@ -154,7 +154,7 @@ func (f *folder) body(n trace.Node) ([]*item, error) {
 
 func (f *folder) clone(list []*item) ([]*item, error) {
 	if f.made += len(list); f.made > mostItems {
-		return nil, ErrWide
+		return nil, ErrTooFewLoops
 	}
 	out := make([]*item, len(list))
 	for i, x := range list {

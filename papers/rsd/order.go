@@ -42,7 +42,7 @@ func byOrder(r *trace.Reader, ranks []int, thread, precision int) (*Nests, error
 	t := tolerance{precision, make(map[uint64][]uint64)}
 	if precision < 100 {
 		units, err := unitsOf(r, ranks, thread, tolerance{precision: 100}, numbers)
-		if err != nil && !errors.Is(err, ErrWide) {
+		if err != nil && !errors.Is(err, ErrTooFewLoops) {
 			return nil, err
 		}
 		for _, u := range units {
@@ -100,7 +100,7 @@ func unitsOf(r *trace.Reader, ranks []int, thread int, t tolerance, numbers *num
 			return units, fmt.Errorf("rank %d: %w", rank, err)
 		}
 		units = append(units, u)
-		if k.Uniform() {
+		if k.ClassHasEqualCounts() {
 			known[k.Class()] = u
 		}
 	}
@@ -117,11 +117,11 @@ func align(units []*unit, t tolerance, fence func(context int) bool) (all []*sha
 		}
 		a := &aligner{t, make(map[weighing]float64), make(map[splitting]*sharedItem)}
 		if all = a.merge(all, list); size(all) > mostNodes {
-			return nil, ErrWide
+			return nil, ErrTooFewLoops
 		}
 	}
 	if size(all) > mostNodes {
-		return nil, ErrWide
+		return nil, ErrTooFewLoops
 	}
 	return all, nil
 }
@@ -150,7 +150,7 @@ func (f *filler) nodes(list []*sharedItem) (out []*Node) {
 		}
 		n := &Node{}
 		if j.isLoop {
-			n.Rounds = new(stats.NumberDistribution)
+			n.TripCounts = new(stats.NumberDistribution)
 			n.Body = f.nodes(j.body)
 		}
 		for _, p := range j.parts {
@@ -168,17 +168,17 @@ func (f *filler) rank(rank int, u *unit) error {
 	if err != nil {
 		return err
 	}
-	marks, err := reduce.SizeMarksOf(f.r, k)
+	marks, err := reduce.CallReductionsOf(f.r, k)
 	if err != nil {
 		return err
 	}
 	f.out.Ranks = append(f.out.Ranks, rank)
-	f.out.Calls.Add(int64(k.Len(f.thread)), 1, rank)
+	f.out.CallsPerRank.Add(int64(k.CallCount(f.thread)), 1, rank)
 	for _, x := range u.nodes {
 		x.node.Ranks = append(x.node.Ranks, rank)
 		if x.item.loop() {
 			for n, times := range x.item.over {
-				x.node.Rounds.Add(int64(n), times, rank)
+				x.node.TripCounts.Add(int64(n), times, rank)
 			}
 			continue
 		}
@@ -202,11 +202,11 @@ func ended(list []*Node) {
 	for _, n := range list {
 		if e := n.Event; e != nil {
 			e.end()
-			n.Times = uint64(e.Calls.Sum)
+			n.Executions = uint64(e.CallsPerRank.Sum)
 		} else {
-			n.Times = n.Rounds.Count
+			n.Executions = n.TripCounts.Count
 			ended(n.Body)
 		}
-		n.Around = n.Times
+		n.PossibleExecutions = n.Executions
 	}
 }

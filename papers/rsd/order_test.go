@@ -212,10 +212,10 @@ func TestByOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		var events []*Event
-		flat(all[0].Nodes, &events, make(map[*Node]calltree.PlaceInterval))
+		flat(all[0].Nodes, &events, make(map[*Node]calltree.PositionInterval))
 		got, want := make(map[trace.Site]uint64), make(map[trace.Site]uint64)
 		for _, e := range events {
-			got[e.Site] += uint64(e.Calls.Sum)
+			got[e.Site] += uint64(e.CallsPerRank.Sum)
 		}
 		for rank := range r.Ranks() {
 			k, err := r.Rank(rank)
@@ -237,14 +237,14 @@ func TestByOrder(t *testing.T) {
 // rounds the loop around has, 0 for none.
 func rounds(t *rapid.T, list []*Node, around uint64) {
 	for _, n := range list {
-		if around > 0 && (n.Times > around || len(n.Ranks) == 1 && n.Times == 0) {
-			t.Fatalf("%d times in %d rounds", n.Times, around)
+		if around > 0 && (n.Executions > around || len(n.Ranks) == 1 && n.Executions == 0) {
+			t.Fatalf("%d times in %d rounds", n.Executions, around)
 		}
-		if around == 0 && n.Times != uint64(len(n.Ranks)) {
-			t.Fatalf("%d times on %d ranks", n.Times, len(n.Ranks))
+		if around == 0 && n.Executions != uint64(len(n.Ranks)) {
+			t.Fatalf("%d times on %d ranks", n.Executions, len(n.Ranks))
 		}
-		if n.Loop() {
-			rounds(t, n.Body, uint64(n.Rounds.Sum))
+		if n.IsLoop() {
+			rounds(t, n.Body, uint64(n.TripCounts.Sum))
 		}
 	}
 }
@@ -292,7 +292,7 @@ func TestCollectivesAligned(t *testing.T) {
 			t.Fatal(err)
 		}
 		var events []*Event
-		flat(all[0].Nodes, &events, make(map[*Node]calltree.PlaceInterval))
+		flat(all[0].Nodes, &events, make(map[*Node]calltree.PositionInterval))
 		for _, e := range events {
 			if e.Func.Has(trace.AttrCollective) && len(e.Ranks) != ranks {
 				t.Errorf("%s at %v: ranks %v", e.Func.Name, e.Site, e.Ranks)
@@ -304,7 +304,7 @@ func TestCollectivesAligned(t *testing.T) {
 // TestWide: an order without loops is refused, not written out.
 func TestWide(t *testing.T) {
 	r := mergetest.Run(t, 2, tracktest.Endless)
-	if _, err := ByOrder(r, everyRank(r), 100); !errors.Is(err, ErrWide) {
+	if _, err := ByOrder(r, everyRank(r), 100); !errors.Is(err, ErrTooFewLoops) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -342,7 +342,7 @@ func TestFences(t *testing.T) {
 		var got []string
 		for _, n := range list[0].Nodes {
 			switch {
-			case n.Loop():
+			case n.IsLoop():
 				got = append(got, fmt.Sprintf("loop(%d)", len(n.Ranks)))
 			case len(got) == 0 || n == list[0].Nodes[len(list[0].Nodes)-1]:
 				got = append(got, strings.TrimPrefix(n.Event.Func.Name, "MPI_"))

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A Span is equally spaced numbers, or equally spaced spans. Its text is start:stride:count, with :stride:count for
+// A StridedRange is equally spaced numbers, or equally spaced spans. Its text is start:stride:count, with :stride:count for
 // each further dimension, the innermost first (e.g. 0:1:3:10:2 for 0, 1, 2, 10, 11, 12).
-type Span struct {
+type StridedRange struct {
 	Start int
 	Dims  []Dim
 }
@@ -16,7 +16,7 @@ type Span struct {
 // A Dim is one dimension of a span.
 type Dim struct{ Stride, Count int }
 
-func (s Span) String() string {
+func (s StridedRange) String() string {
 	text := fmt.Sprint(s.Start)
 	for _, d := range s.Dims {
 		text += fmt.Sprintf(":%d:%d", d.Stride, d.Count)
@@ -24,8 +24,8 @@ func (s Span) String() string {
 	return text
 }
 
-// Spans returns few spans that contain exactly the numbers of a list, which must rise.
-func Spans(list []int) (out []Span) {
+// StridedRanges returns few spans that contain exactly the numbers of a list, which must rise.
+func StridedRanges(list []int) (out []StridedRange) {
 	for i := 0; i < len(list); {
 		n := 1
 		if i+1 < len(list) {
@@ -33,12 +33,12 @@ func Spans(list []int) (out []Span) {
 			for n = 2; i+n < len(list) && list[i+n]-list[i+n-1] == stride; n++ {
 			}
 			if n > 2 || stride == 1 {
-				out = append(out, Span{list[i], []Dim{{stride, n}}})
+				out = append(out, StridedRange{list[i], []Dim{{stride, n}}})
 				i += n
 				continue
 			}
 		}
-		out = append(out, Span{Start: list[i]})
+		out = append(out, StridedRange{Start: list[i]})
 		i++
 	}
 	for {
@@ -51,8 +51,8 @@ func Spans(list []int) (out []Span) {
 }
 
 // folded merges neighbouring spans that differ only in Start, by equal distances, into one span with another dimension.
-func folded(list []Span) (out []Span) {
-	alike := func(a, b Span) bool {
+func folded(list []StridedRange) (out []StridedRange) {
+	alike := func(a, b StridedRange) bool {
 		return len(a.Dims) > 0 && slices.Equal(a.Dims, b.Dims)
 	}
 	for i := 0; i < len(list); {
@@ -75,7 +75,7 @@ const mostSpans = 12
 
 // RanksText writes rising ranks as text.
 func RanksText(list []int) string {
-	spans := Spans(list)
+	spans := StridedRanges(list)
 	var parts []string
 	for i, s := range spans {
 		if i == mostSpans {

@@ -16,26 +16,26 @@ import (
 
 // Nests are the loop nests of one thread, over all ranks that have it.
 type Nests struct {
-	Thread int
-	Ranks  []int
-	Calls  stats.NumberDistribution // over the ranks: the number of calls that the thread makes on each
-	Nodes  []*Node
+	Thread       int
+	Ranks        []int
+	CallsPerRank stats.NumberDistribution // over the ranks: the number of calls that the thread makes on each
+	Nodes        []*Node
 }
 
 // A Node is an event or a loop.
 type Node struct {
-	Ranks  []int
-	Event  *Event
-	Rounds *stats.NumberDistribution // of a loop: the trip counts of all its executions; nil for an event
-	Body   []*Node
-	// Times is how often the node is run on all ranks: the event's number of calls, or of executions of the loop.
+	Ranks      []int
+	Event      *Event
+	TripCounts *stats.NumberDistribution // of a loop: the trip counts of all its executions; nil for an event
+	Body       []*Node
+	// Executions is how often the node is run on all ranks: the event's number of calls, or of executions of the loop.
 	// Around is how often it could be run: the number of iterations of the loop around it, outside of loops the number
 	// of ranks. ByOrder sets it to Times.
-	Times, Around uint64
+	Executions, PossibleExecutions uint64
 }
 
-// Loop reports whether a node is a loop.
-func (n *Node) Loop() bool { return n.Event == nil }
+// IsLoop reports whether a node is a loop.
+func (n *Node) IsLoop() bool { return n.Event == nil }
 
 // numbering gives each context a number, from 0, in order of first occurrence.
 type numbering struct {
@@ -121,7 +121,7 @@ func bySites(r *trace.Reader, ranks []int, thread int) (*Nests, error) {
 	b.events = make([]*Event, len(b.shape.Items))
 	b.loops = make([]*Node, len(b.shape.Loops))
 	for i := range b.loops {
-		b.loops[i] = &Node{Rounds: new(stats.NumberDistribution)}
+		b.loops[i] = &Node{TripCounts: new(stats.NumberDistribution)}
 	}
 	out := &Nests{Thread: thread}
 	for _, rank := range ranks {
@@ -175,7 +175,7 @@ func (b *builder) survey(rank int) error {
 	if err != nil {
 		return err
 	}
-	if b.done[class] = k.Uniform(); b.thread >= k.Streams() {
+	if b.done[class] = k.ClassHasEqualCounts(); b.thread >= k.Streams() {
 		return nil
 	}
 	list, err := b.numbers.contexts(k)
@@ -199,14 +199,14 @@ func (b *builder) rank(rank int, out *Nests) error {
 	if err != nil {
 		return err
 	}
-	marks, err := reduce.SizeMarksOf(b.r, k)
+	marks, err := reduce.CallReductionsOf(b.r, k)
 	if err != nil {
 		return err
 	}
 	out.Ranks = append(out.Ranks, rank)
-	out.Calls.Add(int64(k.Len(b.thread)), 1, rank)
+	out.CallsPerRank.Add(int64(k.CallCount(b.thread)), 1, rank)
 	calls := make(map[int]uint64) // by place
-	for t, count := range k.Counts(b.thread) {
+	for t, count := range k.TerminalCounts(b.thread) {
 		if count == 0 {
 			continue
 		}
@@ -233,7 +233,7 @@ func (b *builder) rank(rank int, out *Nests) error {
 	for l, over := range rounds {
 		b.loops[l].Ranks = append(b.loops[l].Ranks, rank)
 		for n, times := range over {
-			b.loops[l].Rounds.Add(int64(n), times, rank)
+			b.loops[l].TripCounts.Add(int64(n), times, rank)
 		}
 	}
 	return nil
@@ -251,15 +251,15 @@ func (b *builder) tree(loop, rounds int) (list []*Node) {
 		if inner == loop {
 			e := b.events[place]
 			e.end()
-			list = append(list, &Node{Ranks: e.Ranks, Event: e, Times: uint64(e.Calls.Sum), Around: uint64(rounds)})
+			list = append(list, &Node{Ranks: e.Ranks, Event: e, Executions: uint64(e.CallsPerRank.Sum), PossibleExecutions: uint64(rounds)})
 			continue
 		}
 		for b.shape.OuterLoop[inner] != loop {
 			inner = b.shape.OuterLoop[inner]
 		}
 		n := b.loops[inner]
-		n.Times, n.Around = n.Rounds.Count, uint64(rounds)
-		n.Body = b.tree(inner, int(n.Rounds.Sum))
+		n.Executions, n.PossibleExecutions = n.TripCounts.Count, uint64(rounds)
+		n.Body = b.tree(inner, int(n.TripCounts.Sum))
 		list = append(list, n)
 		place = b.shape.Loops[inner].Last
 	}
@@ -288,11 +288,11 @@ func (s *Sites) Places(k *trace.Rank) ([]int, error) {
 // Loops returns the number of loops; outer loops precede nested ones.
 func (s *Sites) Loops() int { return len(s.b.shape.Loops) }
 
-// Inner returns the innermost loop around a place, or -1.
-func (s *Sites) Inner(place int) int { return s.b.shape.InnermostLoop[place] }
+// InnermostLoop returns the innermost loop around a place, or -1.
+func (s *Sites) InnermostLoop(place int) int { return s.b.shape.InnermostLoop[place] }
 
-// Outer returns the next loop around a loop, or -1.
-func (s *Sites) Outer(loop int) int { return s.b.shape.OuterLoop[loop] }
+// OuterLoop returns the next loop around a loop, or -1.
+func (s *Sites) OuterLoop(loop int) int { return s.b.shape.OuterLoop[loop] }
 
-// Common returns the innermost loop around both places, or -1.
-func (s *Sites) Common(a, b int) int { return s.b.shape.CommonLoop(a, b) }
+// CommonLoop returns the innermost loop around both places, or -1.
+func (s *Sites) CommonLoop(a, b int) int { return s.b.shape.CommonLoop(a, b) }

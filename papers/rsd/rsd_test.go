@@ -68,15 +68,15 @@ func everyRank(r *trace.Reader) (list []int) {
 }
 
 // flat lists events in order, and the loops with the places of what is in them.
-func flat(list []*Node, events *[]*Event, loops map[*Node]calltree.PlaceInterval) {
+func flat(list []*Node, events *[]*Event, loops map[*Node]calltree.PositionInterval) {
 	for _, n := range list {
-		if !n.Loop() {
+		if !n.IsLoop() {
 			*events = append(*events, n.Event)
 			continue
 		}
 		first := len(*events)
 		flat(n.Body, events, loops)
-		loops[n] = calltree.PlaceInterval{First: first, Last: len(*events) - 1}
+		loops[n] = calltree.PositionInterval{First: first, Last: len(*events) - 1}
 	}
 }
 
@@ -93,7 +93,7 @@ func TestBySites(t *testing.T) {
 			t.Fatalf("%d threads", len(all))
 		}
 		var events []*Event
-		loops := make(map[*Node]calltree.PlaceInterval)
+		loops := make(map[*Node]calltree.PositionInterval)
 		flat(all[0].Nodes, &events, loops)
 		place := make(map[trace.Site]int)
 		for i, e := range events {
@@ -156,13 +156,13 @@ func TestBySites(t *testing.T) {
 			}
 		}
 		for i, e := range events {
-			if uint64(e.Calls.Sum) != calls[i] {
-				t.Errorf("%v: %v calls, want %d", e.Site, e.Calls.Sum, calls[i])
+			if uint64(e.CallsPerRank.Sum) != calls[i] {
+				t.Errorf("%v: %v calls, want %d", e.Site, e.CallsPerRank.Sum, calls[i])
 			}
 		}
 		for n, want := range rounds {
 			got := make(map[int64]uint64)
-			for _, b := range n.Rounds.AllBins() {
+			for _, b := range n.TripCounts.AllBins() {
 				got[b.Min] = b.Count
 			}
 			if !maps.Equal(got, want) || !slices.Equal(n.Ranks, ranks[n]) {
@@ -197,15 +197,15 @@ func TestParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	var events []*Event
-	loops := make(map[*Node]calltree.PlaceInterval)
+	loops := make(map[*Node]calltree.PositionInterval)
 	flat(all[0].Nodes, &events, loops)
 	if len(loops) != 2 {
 		t.Errorf("%d loops, want 2", len(loops))
 	}
 	for n, l := range loops {
 		want := map[bool]int64{true: 5, false: 3}[l.Last > l.First]
-		if v, same := n.Rounds.SingleValue(); !same || v != want {
-			t.Errorf("places %v: %+v, want %d rounds", l, n.Rounds, want)
+		if v, same := n.TripCounts.SingleValue(); !same || v != want {
+			t.Errorf("places %v: %+v, want %d rounds", l, n.TripCounts, want)
 		}
 	}
 }
@@ -218,14 +218,14 @@ func TestEndless(t *testing.T) {
 		t.Fatal(err)
 	}
 	var events []*Event
-	loops := make(map[*Node]calltree.PlaceInterval)
+	loops := make(map[*Node]calltree.PositionInterval)
 	flat(all[0].Nodes, &events, loops)
 	if len(loops) != 12 {
 		t.Errorf("%d loops", len(loops))
 	}
 	for n := range loops {
-		if v, same := n.Rounds.SingleValue(); !same || v != 17 {
-			t.Errorf("rounds %+v", n.Rounds)
+		if v, same := n.TripCounts.SingleValue(); !same || v != 17 {
+			t.Errorf("rounds %+v", n.TripCounts)
 		}
 	}
 }
@@ -236,7 +236,7 @@ func TestSpans(t *testing.T) {
 		list := rapid.SliceOfNDistinct(rapid.IntRange(0, 80), 1, 60, rapid.ID).Draw(t, "ranks")
 		slices.Sort(list)
 		var got []int
-		for _, s := range Spans(list) {
+		for _, s := range StridedRanges(list) {
 			part := []int{s.Start}
 			for _, d := range s.Dims {
 				var next []int

@@ -29,8 +29,8 @@ func (n *Nests) WriteText(w io.Writer, place func(trace.Site) string) {
 	if n.Thread > 0 {
 		head += fmt.Sprintf(", thread %d", n.Thread)
 	}
-	calls := show.FormatGrouped(uint64(n.Calls.Sum)) + " calls"
-	if v, same := n.Calls.SingleValue(); same && len(n.Ranks) > 1 {
+	calls := show.FormatGrouped(uint64(n.CallsPerRank.Sum)) + " calls"
+	if v, same := n.CallsPerRank.SingleValue(); same && len(n.Ranks) > 1 {
 		calls = show.FormatGrouped(v) + " calls each"
 	}
 	fmt.Fprintf(w, "%s: %s\n", head, calls)
@@ -45,16 +45,16 @@ type printer struct {
 func (p *printer) nodes(list []*Node, ranks []int, depth int) {
 	for _, n := range list {
 		line := strings.Repeat("  ", depth)
-		if n.Loop() {
-			line += "loop " + RoundsText(n.Rounds)
+		if n.IsLoop() {
+			line += "loop " + TripCountsText(n.TripCounts)
 		} else {
 			line += n.Event.Text() + " @ " + p.place(n.Event.Site)
 		}
 		if !slices.Equal(n.Ranks, ranks) {
 			line += " {" + RanksText(n.Ranks) + "}"
 		}
-		if depth > 1 && n.Times < n.Around {
-			line += fmt.Sprintf(" in %s of %s iterations", show.FormatGrouped(n.Times), show.FormatGrouped(n.Around))
+		if depth > 1 && n.Executions < n.PossibleExecutions {
+			line += fmt.Sprintf(" in %s of %s iterations", show.FormatGrouped(n.Executions), show.FormatGrouped(n.PossibleExecutions))
 		}
 		if e := n.Event; e != nil {
 			for _, m := range e.Merged {
@@ -67,8 +67,8 @@ func (p *printer) nodes(list []*Node, ranks []int, depth int) {
 	}
 }
 
-// RoundsText returns a loop's trip counts as text (e.g. 10, or 3..12, mean 7.5 of 64).
-func RoundsText(n *stats.NumberDistribution) string {
+// TripCountsText returns a loop's trip counts as text (e.g. 10, or 3..12, mean 7.5 of 64).
+func TripCountsText(n *stats.NumberDistribution) string {
 	if v, same := n.SingleValue(); same {
 		return show.FormatGrouped(v)
 	}
@@ -254,13 +254,13 @@ type (
 
 // JSON returns the nests for JSON output. place returns the text of a call site.
 func (n *Nests) JSON(place func(trace.Site) string) any {
-	return jsonNests{n.Thread, spanTexts(n.Ranks), *numbersOf(&n.Calls), nodesOf(n.Nodes, place)}
+	return jsonNests{n.Thread, spanTexts(n.Ranks), *numbersOf(&n.CallsPerRank), nodesOf(n.Nodes, place)}
 }
 
 func nodesOf(list []*Node, place func(trace.Site) string) []jsonNode {
 	out := []jsonNode{}
 	for _, n := range list {
-		x := jsonNode{Ranks: spanTexts(n.Ranks), Times: n.Times, Around: n.Around}
+		x := jsonNode{Ranks: spanTexts(n.Ranks), Times: n.Executions, Around: n.PossibleExecutions}
 		if e := n.Event; e != nil {
 			x.Call, x.Site, x.Params = e.Func.Name, place(e.Site), make(map[string]jsonSlot)
 			for _, s := range e.Slots {
@@ -283,7 +283,7 @@ func nodesOf(list []*Node, place func(trace.Site) string) []jsonNode {
 				x.Merged[m.Param] = [2]int64{m.Low, m.High}
 			}
 		} else {
-			x.Rounds, x.Body = numbersOf(n.Rounds), nodesOf(n.Body, place)
+			x.Rounds, x.Body = numbersOf(n.TripCounts), nodesOf(n.Body, place)
 		}
 		out = append(out, x)
 	}
@@ -317,7 +317,7 @@ func numbersOf(n *stats.NumberDistribution) *jsonNumbers {
 
 func spanTexts(ranks []int) []string {
 	var out []string
-	for _, s := range Spans(ranks) {
+	for _, s := range StridedRanges(ranks) {
 		out = append(out, fmt.Sprint(s))
 	}
 	return slices.Clip(out)

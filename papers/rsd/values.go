@@ -124,10 +124,10 @@ func appendValue(list []taken, name string, p part, kind mpi.Kind, v *trace.Valu
 		return append(list, taken{name: name, part: p, text: at.Text()}, number(name+".offset", offset, mpi.KindNone, v.Addr.Offset))
 	case trace.TypeStatus:
 		s := v.Status
-		if s.Form != trace.StatusFilled && s.Form != trace.StatusIgnored {
+		if s.Form != trace.StatusFormFilled && s.Form != trace.StatusFormIgnored {
 			break
 		}
-		return append(list, number(name+".source", within, mpi.KindRank, s.Source), number(name+".tag", within, mpi.KindTag, s.Tag), number(name+".bytes", within, mpi.KindNone, s.Count))
+		return append(list, number(name+".source", within, mpi.KindRank, s.Source), number(name+".tag", within, mpi.KindTag, s.Tag), number(name+".bytes", within, mpi.KindNone, s.ReceivedBytes))
 	case trace.TypeArray:
 		if v.Num < 0 {
 			break
@@ -177,7 +177,7 @@ func (s *Slot) take(v *taken, count uint64, rank int) {
 // between adds to the slot values from low to high, which count calls of a rank have. They are a lane's: they change
 // from call to call, and only their bounds are used.
 func (s *Slot) between(low, high int64, count uint64, rank int) {
-	s.Numbers.AddRange(stats.Bin{Min: low, Max: high, Sum: (float64(low) + float64(high)) / 2 * float64(count), Count: count}, rank)
+	s.Numbers.AddBin(stats.Bin{Min: low, Max: high, Sum: (float64(low) + float64(high)) / 2 * float64(count), Count: count}, rank)
 	s.sets = valueSets[int64]{many: true}
 	s.VariesByCall, s.several, s.ranks, s.vals = true, true, nil, nil
 }
@@ -192,7 +192,7 @@ func (s *Slot) fit(size int) {
 		ok = false
 	}
 	if !ok && s.kind == mpi.KindRank {
-		form, ok = column.FitKinds(s.ranks, s.vals, size, column.KindRing, column.KindXor, column.KindDigits)
+		form, ok = column.FitKinds(s.ranks, s.vals, size, column.KindRing, column.KindXor, column.KindMixedRadix)
 	}
 	if ok {
 		s.Formula = form.Text(int64(size))

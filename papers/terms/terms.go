@@ -44,7 +44,7 @@ func Write(w io.Writer, p *profile.Profile, s Style, v profile.View) {
 	n.begin(w, p)
 	for i := range p.Threads {
 		t := &p.Threads[i]
-		x := papers{p: p, n: n, terse: s == Terse, min: max(0, v.MinTimeNs), depth: v.LoopDepth}
+		x := papers{p: p, n: n, terse: s == Terse, min: max(0, v.MinTimeNs), depth: v.ExpandedLoopDepth}
 		x.top(plain(t.Body))
 		n.thread(w, p.HeadText(t), x.lines)
 	}
@@ -97,13 +97,13 @@ func (x *papers) top(nodes []*calltree.Node) {
 	for i := 0; i < len(x.parts); i++ {
 		c := x.parts[i]
 		text := x.sequence(c.Body, 1, c.Entries)
-		x.lines = append(x.lines, fmt.Sprintf("%s = %s", x.n.term("part", c.Part), text))
+		x.lines = append(x.lines, fmt.Sprintf("%s = %s", x.n.term("part", c.PartNumber), text))
 	}
 }
 
 func (x *papers) call(c *calltree.Node) (cpu, call string) {
-	name := strings.TrimPrefix(x.p.Sites[c.Site-1].Function, "MPI_")
-	return x.n.term("CPU", c.Site), x.n.term(name, c.Site)
+	name := strings.TrimPrefix(x.p.Sites[c.SiteNumber-1].Function, "MPI_")
+	return x.n.term("CPU", c.SiteNumber), x.n.term(name, c.SiteNumber)
 }
 
 // node returns a call, a loop or a group as a term. level is the number of loops around it.
@@ -129,7 +129,7 @@ func (x *papers) node(c *calltree.Node, level int) string {
 	if c.Body != nil {
 		x.parts = append(x.parts, c)
 	}
-	return x.n.term("part", c.Part)
+	return x.n.term("part", c.PartNumber)
 }
 
 func (x *papers) sequence(nodes []*calltree.Node, level int, rounds uint64) string {

@@ -22,7 +22,7 @@ func TestLaTeX(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	Write(&b, p, LaTeX, profile.View{LoopDepth: -1})
+	Write(&b, p, LaTeX, profile.View{ExpandedLoopDepth: -1})
 	text := strings.NewReplacer(`\{`, "", `\}`, "", `\$`, "", `\_`, "", `\%`, "", `\&`, "", `\#`, "", `\^`, "", `\~`, "").Replace(b.String())
 	depth, math := 0, false
 	for i, c := range text {

@@ -36,7 +36,7 @@ func sums(t *testing.T, r *trace.Reader) []map[string]sum {
 					t.Fatal(err)
 				}
 				s := list[rank][c.Name()]
-				list[rank][c.Name()] = sum{s.Calls + 1, s.Ns + c.End() - c.Start}
+				list[rank][c.Name()] = sum{s.Calls + 1, s.Ns + c.EndNs() - c.StartNs}
 			}
 		}
 	}

@@ -304,9 +304,9 @@ func TestOTF2Values(t *testing.T) {
 	if len(c.Classes) != 1 {
 		t.Fatalf("%d classes", len(c.Classes))
 	}
-	values := make([]trace.ValueStat, c.Classes[0].Terminals.Len())
-	values[1] = trace.ValueStat{Count: 2 * rounds, Sum: 5 * rounds, Min: 2, Max: 3} // of the send
-	c.Classes[0].Values = map[string][]trace.ValueStat{"joules": values}
+	values := make([]trace.AttachedStat, c.Classes[0].Terminals.Len())
+	values[1] = trace.AttachedStat{Count: 2 * rounds, Sum: 5 * rounds, Min: 2, Max: 3} // of the send
+	c.Classes[0].AttachedStats = map[string][]trace.AttachedStat{"joules": values}
 	if err := sections.WriteFile(filepath.Join(dir, "x.spoor"), c, false); err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func added(t *testing.T, x traced, calls []record) {
 					t.Fatal(err)
 				}
 				s := want[c.Name()]
-				want[c.Name()] = sum{s.Calls + 1, s.Ns + int(c.End()-c.Start)}
+				want[c.Name()] = sum{s.Calls + 1, s.Ns + int(c.EndNs()-c.StartNs)}
 			}
 		}
 	}

@@ -404,7 +404,7 @@ func value(v *trace.Value) string {
 		}
 		return "[" + strings.Join(list, ", ") + "]"
 	case trace.TypeHandle:
-		switch n, own := v.Local(); {
+		switch n, own := v.CreatedHandleNumber(); {
 		case own:
 			return fmt.Sprint("fd", n)
 		case v.Num == 1:
@@ -566,8 +566,8 @@ func TestBenchmark(t *testing.T) {
 				t.Fatalf("no %s among %d files", c.name, len(found))
 			}
 			u := &f.Total
-			if u.Writes.Calls != several*count || u.Reads.Bytes != several*count*n || u.Opens != 2*several || u.Sequential != c.sequential ||
-				u.Strided != c.strided || u.Random != 0 || u.Unaligned != 0 || u.LibraryCalls != 0 || f.SharingRanks() != several || u.FurthestByte != several*count*n {
+			if u.Writes.Calls != several*count || u.Reads.Bytes != several*count*n || u.Opens != 2*several || u.SequentialAccesses != c.sequential ||
+				u.StridedAccesses != c.strided || u.RandomAccesses != 0 || u.UnalignedAccesses != 0 || u.MPILibraryCalls != 0 || f.SharingRanks() != several || u.FurthestByte != several*count*n {
 				t.Errorf("%s, shared by %d: %+v", c.name, f.SharingRanks(), *u)
 			}
 		}
@@ -587,7 +587,7 @@ func TestBenchmark(t *testing.T) {
 			t.Fatal("nothing of the file that MPI-IO wrote")
 		}
 		sameFiles(t, m, dir, several, n, count)
-		if u := &f.Total; u.LibraryCalls == 0 || u.Writes.Bytes < several*count*n || u.Reads.Bytes == 0 {
+		if u := &f.Total; u.MPILibraryCalls == 0 || u.Writes.Bytes < several*count*n || u.Reads.Bytes == 0 {
 			t.Errorf("MPI-IO's own calls: %+v", *u)
 		}
 	})

@@ -50,9 +50,9 @@ func TestNames(t *testing.T) {
 		if with.Err != nil {
 			t.Fatal(with)
 		}
-		each, rep := report(t, out, files.Options{NoGrouping: true})
-		if rep.Folder != work {
-			t.Errorf("ranks began in %q, not in %q", rep.Folder, work)
+		each, rep := report(t, out, files.Options{SeparateRankFiles: true})
+		if rep.StartFolder != work {
+			t.Errorf("ranks began in %q, not in %q", rep.StartFolder, work)
 		}
 		var got []string
 		for _, f := range each {

@@ -77,7 +77,7 @@ func filesOf(t *testing.T, file string) map[string]*used {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	rep, err := files.Analyse(r, files.Options{NoGrouping: true})
+	rep, err := files.Analyse(r, files.Options{SeparateRankFiles: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,9 +50,9 @@ func TestNames(t *testing.T) {
 		ast.Inspect(f, func(n ast.Node) bool {
 			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 				if text, err := strconv.Unquote(lit.Value); err == nil {
-					def, known := mpi.Lookup(text)
+					def, known := mpi.CallNamed(text)
 					if !known {
-						def, known = mpi.Lookup("MPI_" + text)
+						def, known = mpi.CallNamed("MPI_" + text)
 					}
 					if known && !def.Has(mpi.AttrPosix) {
 						t.Errorf("%s:%d has %s", name, files.Position(lit.Pos()).Line, text)

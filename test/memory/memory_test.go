@@ -53,10 +53,10 @@ func TestDistinct(t *testing.T) {
 		}
 	}
 	c := newCapture(t, capture.MaxGrammarBytes)
-	defer c.Close()
+	defer c.CloseCheckpoints()
 	record(t, c, calls, func(random func(below uint64) uint64) (count, tag uint64) { return random(4096), random(1 << 30) })
 	check("recording", perCallRunning)
-	tr, err := c.LeanTrack(track.Finished)
+	tr, err := c.TrackSavingMemory(track.EndFinished)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +72,8 @@ func TestDistinct(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k.Len(0) != uint64(calls) || k.Terminals() < calls*99/100 {
-		t.Errorf("%d calls, %d distinct, want %d", k.Len(0), k.Terminals(), calls)
+	if k.CallCount(0) != uint64(calls) || k.Terminals() < calls*99/100 {
+		t.Errorf("%d calls, %d distinct, want %d", k.CallCount(0), k.Terminals(), calls)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestRandom(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(20)) // as in the engine
 	debug.FreeOSMemory()
 	c := newCapture(t, capture.LeanMaxGrammarBytes)
-	defer c.Close()
+	defer c.CloseCheckpoints()
 	w := newRing(t, c)
 	once := func() uint64 {
 		recordTo(t, c, w, calls, func(random func(below uint64) uint64) (count, tag uint64) { return random(4096), 7 })
@@ -95,7 +95,7 @@ func TestRandom(t *testing.T) {
 	if two > one+growth {
 		t.Errorf("%d bytes more for as many calls again, at most %d are expected", two-one, growth)
 	}
-	tr, err := c.LeanTrack(track.Finished)
+	tr, err := c.TrackSavingMemory(track.EndFinished)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,8 +110,8 @@ func TestRandom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k.Len(0) != 2*calls {
-		t.Errorf("%d calls, want %d", k.Len(0), 2*calls)
+	if k.CallCount(0) != 2*calls {
+		t.Errorf("%d calls, want %d", k.CallCount(0), 2*calls)
 	}
 }
 
@@ -151,7 +151,7 @@ func newRing(t *testing.T, c *capture.Capture) *event.Writer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Now = 1000
+	w.NextTicks = 1000
 	w.SetStack(0x7ff000000000, 0x7ff000100000, 0x7ff0000ff000)
 	if err := c.AttachRing(0, w.Ring); err != nil {
 		t.Fatal(err)
@@ -160,8 +160,8 @@ func newRing(t *testing.T, c *capture.Capture) *event.Writer {
 }
 
 func recordTo(t *testing.T, c *capture.Capture, w *event.Writer, calls int, next func(random func(below uint64) uint64) (count, tag uint64)) {
-	const world, char, buffer, stack = 0x44000000, 0x4c000101, 0x7ff0000fe000, event.ClassRawAddress << 56
-	call, ok := mpi.Lookup("MPI_Sendrecv")
+	const world, char, buffer, stack = 0x44000000, 0x4c000101, 0x7ff0000fe000, event.AddressClassRaw << 56
+	call, ok := mpi.CallNamed("MPI_Sendrecv")
 	if !ok {
 		t.Fatal("no MPI_Sendrecv")
 	}
@@ -175,7 +175,7 @@ func recordTo(t *testing.T, c *capture.Capture, w *event.Writer, calls int, next
 		if err := w.Enter(call.ID, 0, 0x401000, stack, buffer, count, char, 0, tag, stack, buffer+64, 4096, char, 0, tag, world); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Leave(call.ID, 0, event.StatusFilled, 0, tag, count, 0, 0); err != nil {
+		if err := w.Leave(call.ID, 0, event.StatusFormFilled, 0, tag, count, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		if i%256 == 255 || i == calls-1 {
@@ -188,7 +188,7 @@ func recordTo(t *testing.T, c *capture.Capture, w *event.Writer, calls int, next
 
 // write makes the trace of one rank, as the engine does.
 func write(t *testing.T, name string, tr *track.Track) {
-	s, _, err := merge.MergeThenGather(alone{}, tr, nil)
+	s, _, err := merge.MergeAndPlanGathering(alone{}, tr, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

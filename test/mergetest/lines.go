@@ -87,7 +87,7 @@ func drawn(t TB, r *trace.Reader) (out [][][states]float64) {
 				at = next
 			}
 		}
-		last, err := k.Start()
+		last, err := k.StartNs()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,17 +95,17 @@ func drawn(t TB, r *trace.Reader) (out [][][states]float64) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, aside := range c.Timing.Asides(c.Index, last, c.Start) {
-				paint(computing, last, aside.Start)
-				last = max(last, aside.Start+aside.Ns)
+			for _, aside := range c.Timing.AsidesBeforeCall(c.Index, last, c.StartNs) {
+				paint(computing, last, aside.StartNs)
+				last = max(last, aside.StartNs+aside.Ns)
 			}
-			paint(computing, last, c.Start)
+			paint(computing, last, c.StartNs)
 			state := inCalls
 			if c.Func.Has(trace.AttrPosix) {
 				state = inFiles
 			}
-			paint(state, max(last, c.Start), c.End())
-			last = max(last, c.End())
+			paint(state, max(last, c.StartNs), c.EndNs())
+			last = max(last, c.EndNs())
 		}
 		for i := range row {
 			row[i][other] = 1 - row[i][computing] - row[i][inCalls] - row[i][inFiles]

@@ -36,7 +36,7 @@ func Expand(r *trace.Reader, k *trace.Rank) (map[int]ops.Amount, error) {
 		types: map[int64]int64{}, comms: map[int64]comm{}, started: map[int64]ops.Amount{},
 	}
 	// A handle used before its thread makes it is the first one with its number.
-	calls, err := k.Distinct()
+	calls, err := k.DistinctCalls()
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func Expand(r *trace.Reader, k *trace.Rank) (map[int]ops.Amount, error) {
 		w.stream, w.index = stream, c.Index
 		if a := w.call(c); a != (ops.Amount{}) {
 			sum := totals[c.Terminal]
-			sum.AddTimes(a, 1)
+			sum.AddMultiple(a, 1)
 			totals[c.Terminal] = sum
 		}
 		w.make(c, true)
@@ -83,7 +83,7 @@ func next(k *trace.Rank, turns [][]handles.ThreadDependency, at []uint64) int {
 		for len(*list) > 0 && (*list)[0].LaterCall <= at[stream] && at[(*list)[0].EarlierStream] > (*list)[0].EarlierCall {
 			*list = (*list)[1:]
 		}
-		if at[stream] < k.Len(stream) && (len(*list) == 0 || (*list)[0].LaterCall > at[stream]) {
+		if at[stream] < k.CallCount(stream) && (len(*list) == 0 || (*list)[0].LaterCall > at[stream]) {
 			return stream
 		}
 	}
@@ -172,7 +172,7 @@ func (w *walk) comm(handle int64) comm {
 }
 
 func (w *walk) size(handle int64) uint64 {
-	if n, ok := mpi.TypeSize(handle); ok {
+	if n, ok := mpi.PredefinedTypeSize(handle); ok {
 		return uint64(n)
 	}
 	return uint64(max(0, w.types[handle]))
@@ -188,7 +188,7 @@ func (w *walk) call(c *trace.Call) (a ops.Amount) {
 		return w.started[in(c, "request").Num]
 	case "startall":
 		for _, v := range in(c, "array_of_requests").Elems {
-			a.AddTimes(w.started[v.Num], 1)
+			a.AddMultiple(w.started[v.Num], 1)
 		}
 		return a
 	}
@@ -222,8 +222,8 @@ func (w *walk) moved(c *trace.Call, name string) (a ops.Amount) {
 	}
 	received := func(posted uint64) uint64 {
 		if p := c.Param("status"); p != nil && p.Out.Type == trace.TypeStatus && posted > 0 {
-			if s := p.Out.Status; (s.Form == trace.StatusFilled || s.Form == trace.StatusIgnored) && s.Count >= 0 {
-				return uint64(s.Count)
+			if s := p.Out.Status; (s.Form == trace.StatusFormFilled || s.Form == trace.StatusFormIgnored) && s.ReceivedBytes >= 0 {
+				return uint64(s.ReceivedBytes)
 			}
 		}
 		return posted
@@ -249,12 +249,12 @@ func (w *walk) moved(c *trace.Call, name string) (a ops.Amount) {
 	if strings.HasPrefix(name, "file_") {
 		for _, s := range []string{"file_iread", "file_read"} {
 			if strings.HasPrefix(name, s) && !strings.HasSuffix(name, "_end") {
-				a.In = received(amount("count", "datatype", 1))
+				a.BytesIn = received(amount("count", "datatype", 1))
 			}
 		}
 		for _, s := range []string{"file_iwrite", "file_write"} {
 			if strings.HasPrefix(name, s) && !strings.HasSuffix(name, "_end") {
-				a.Out = amount("count", "datatype", 1)
+				a.BytesOut = amount("count", "datatype", 1)
 			}
 		}
 		return a
@@ -267,129 +267,129 @@ func (w *walk) moved(c *trace.Call, name string) (a ops.Amount) {
 	}
 	switch base {
 	case "send", "bsend", "ssend", "rsend":
-		a.Out = amount("count", "datatype", to("dest"))
+		a.BytesOut = amount("count", "datatype", to("dest"))
 	case "recv":
-		a.In = received(amount("count", "datatype", to("source")))
+		a.BytesIn = received(amount("count", "datatype", to("source")))
 	case "mrecv":
-		a.In = received(amount("count", "datatype", 1))
+		a.BytesIn = received(amount("count", "datatype", 1))
 	case "sendrecv":
-		a.Out, a.In = amount("sendcount", "sendtype", to("dest")), received(amount("recvcount", "recvtype", to("source")))
+		a.BytesOut, a.BytesIn = amount("sendcount", "sendtype", to("dest")), received(amount("recvcount", "recvtype", to("source")))
 	case "sendrecv_replace":
-		a.Out, a.In = amount("count", "datatype", to("dest")), received(amount("count", "datatype", to("source")))
+		a.BytesOut, a.BytesIn = amount("count", "datatype", to("dest")), received(amount("count", "datatype", to("source")))
 	case "psend":
-		a.Out = amount("count", "datatype", to("dest")*in(c, "partitions").Num)
+		a.BytesOut = amount("count", "datatype", to("dest")*in(c, "partitions").Num)
 	case "precv":
-		a.In = amount("count", "datatype", to("source")*in(c, "partitions").Num)
+		a.BytesIn = amount("count", "datatype", to("source")*in(c, "partitions").Num)
 	case "put", "rput", "accumulate", "raccumulate":
-		a.Out = amount("origin_count", "origin_datatype", to("target_rank"))
+		a.BytesOut = amount("origin_count", "origin_datatype", to("target_rank"))
 	case "get", "rget":
-		a.In = amount("origin_count", "origin_datatype", to("target_rank"))
+		a.BytesIn = amount("origin_count", "origin_datatype", to("target_rank"))
 	case "get_accumulate", "rget_accumulate":
-		a.Out = amount("origin_count", "origin_datatype", to("target_rank"))
-		a.In = amount("result_count", "result_datatype", to("target_rank"))
+		a.BytesOut = amount("origin_count", "origin_datatype", to("target_rank"))
+		a.BytesIn = amount("result_count", "result_datatype", to("target_rank"))
 	case "fetch_and_op", "compare_and_swap":
-		a.Out = w.size(in(c, "datatype").Num) * uint64(to("target_rank"))
-		a.In = a.Out
+		a.BytesOut = w.size(in(c, "datatype").Num) * uint64(to("target_rank"))
+		a.BytesIn = a.BytesOut
 	case "bcast":
 		if isRoot {
-			a.Out = amount("count", "datatype", 1)
+			a.BytesOut = amount("count", "datatype", 1)
 		} else if others {
-			a.In = amount("count", "datatype", 1)
+			a.BytesIn = amount("count", "datatype", 1)
 		}
 	case "reduce":
 		if others {
-			a.Out = amount("count", "datatype", 1)
+			a.BytesOut = amount("count", "datatype", 1)
 		}
 		if isRoot {
-			a.In = amount("count", "datatype", 1)
+			a.BytesIn = amount("count", "datatype", 1)
 		}
 	case "allreduce", "scan", "exscan":
-		a.Out = amount("count", "datatype", 1)
-		a.In = a.Out
+		a.BytesOut = amount("count", "datatype", 1)
+		a.BytesIn = a.BytesOut
 	case "reduce_scatter_block":
-		a.Out, a.In = amount("recvcount", "datatype", group), amount("recvcount", "datatype", 1)
+		a.BytesOut, a.BytesIn = amount("recvcount", "datatype", group), amount("recvcount", "datatype", 1)
 	case "reduce_scatter":
-		a.Out, a.In = sum("recvcounts", "datatype"), own("recvcounts", "datatype")
+		a.BytesOut, a.BytesIn = sum("recvcounts", "datatype"), own("recvcounts", "datatype")
 	case "gather":
 		switch {
 		case here("sendbuf"):
-			a.Out = amount("recvcount", "recvtype", 1)
+			a.BytesOut = amount("recvcount", "recvtype", 1)
 		case others:
-			a.Out = amount("sendcount", "sendtype", 1)
+			a.BytesOut = amount("sendcount", "sendtype", 1)
 		}
 		if isRoot {
-			a.In = amount("recvcount", "recvtype", group)
+			a.BytesIn = amount("recvcount", "recvtype", group)
 		}
 	case "gatherv":
 		switch {
 		case here("sendbuf"):
-			a.Out = own("recvcounts", "recvtype")
+			a.BytesOut = own("recvcounts", "recvtype")
 		case others:
-			a.Out = amount("sendcount", "sendtype", 1)
+			a.BytesOut = amount("sendcount", "sendtype", 1)
 		}
 		if isRoot {
-			a.In = sum("recvcounts", "recvtype")
+			a.BytesIn = sum("recvcounts", "recvtype")
 		}
 	case "scatter":
 		if isRoot {
-			a.Out = amount("sendcount", "sendtype", group)
+			a.BytesOut = amount("sendcount", "sendtype", group)
 		}
 		switch {
 		case here("recvbuf"):
-			a.In = amount("sendcount", "sendtype", 1)
+			a.BytesIn = amount("sendcount", "sendtype", 1)
 		case others:
-			a.In = amount("recvcount", "recvtype", 1)
+			a.BytesIn = amount("recvcount", "recvtype", 1)
 		}
 	case "scatterv":
 		if isRoot {
-			a.Out = sum("sendcounts", "sendtype")
+			a.BytesOut = sum("sendcounts", "sendtype")
 		}
 		switch {
 		case here("recvbuf"):
-			a.In = own("sendcounts", "sendtype")
+			a.BytesIn = own("sendcounts", "sendtype")
 		case others:
-			a.In = amount("recvcount", "recvtype", 1)
+			a.BytesIn = amount("recvcount", "recvtype", 1)
 		}
 	case "allgather":
-		if a.Out = amount("sendcount", "sendtype", 1); here("sendbuf") {
-			a.Out = amount("recvcount", "recvtype", 1)
+		if a.BytesOut = amount("sendcount", "sendtype", 1); here("sendbuf") {
+			a.BytesOut = amount("recvcount", "recvtype", 1)
 		}
-		a.In = amount("recvcount", "recvtype", group)
+		a.BytesIn = amount("recvcount", "recvtype", group)
 	case "allgatherv":
-		if a.Out = amount("sendcount", "sendtype", 1); here("sendbuf") {
-			a.Out = own("recvcounts", "recvtype")
+		if a.BytesOut = amount("sendcount", "sendtype", 1); here("sendbuf") {
+			a.BytesOut = own("recvcounts", "recvtype")
 		}
-		a.In = sum("recvcounts", "recvtype")
+		a.BytesIn = sum("recvcounts", "recvtype")
 	case "alltoall":
-		a.In = amount("recvcount", "recvtype", group)
-		if a.Out = amount("sendcount", "sendtype", group); here("sendbuf") {
-			a.Out = a.In
+		a.BytesIn = amount("recvcount", "recvtype", group)
+		if a.BytesOut = amount("sendcount", "sendtype", group); here("sendbuf") {
+			a.BytesOut = a.BytesIn
 		}
 	case "alltoallv", "alltoallw":
 		s := ""
 		if base == "alltoallw" {
 			s = "s"
 		}
-		a.In = sum("recvcounts", "recvtype"+s)
+		a.BytesIn = sum("recvcounts", "recvtype"+s)
 		if here("sendbuf") {
-			a.Out = a.In
+			a.BytesOut = a.BytesIn
 		} else {
-			a.Out = sum("sendcounts", "sendtype"+s)
+			a.BytesOut = sum("sendcounts", "sendtype"+s)
 		}
 	case "neighbor_allgather":
-		a.Out, a.In = amount("sendcount", "sendtype", 1), amount("recvcount", "recvtype", cm.in)
+		a.BytesOut, a.BytesIn = amount("sendcount", "sendtype", 1), amount("recvcount", "recvtype", cm.in)
 	case "neighbor_allgatherv":
-		a.Out, a.In = amount("sendcount", "sendtype", 1), sum("recvcounts", "recvtype")
+		a.BytesOut, a.BytesIn = amount("sendcount", "sendtype", 1), sum("recvcounts", "recvtype")
 	case "neighbor_alltoall":
-		a.Out, a.In = amount("sendcount", "sendtype", cm.out), amount("recvcount", "recvtype", cm.in)
+		a.BytesOut, a.BytesIn = amount("sendcount", "sendtype", cm.out), amount("recvcount", "recvtype", cm.in)
 	case "neighbor_alltoallv":
-		a.Out, a.In = sum("sendcounts", "sendtype"), sum("recvcounts", "recvtype")
+		a.BytesOut, a.BytesIn = sum("sendcounts", "sendtype"), sum("recvcounts", "recvtype")
 	case "neighbor_alltoallw":
-		a.Out, a.In = sum("sendcounts", "sendtypes"), sum("recvcounts", "recvtypes")
+		a.BytesOut, a.BytesIn = sum("sendcounts", "sendtypes"), sum("recvcounts", "recvtypes")
 	case "isendrecv":
-		a.Out, a.In = amount("sendcount", "sendtype", to("dest")), amount("recvcount", "recvtype", to("source"))
+		a.BytesOut, a.BytesIn = amount("sendcount", "sendtype", to("dest")), amount("recvcount", "recvtype", to("source"))
 	case "isendrecv_replace":
-		a.Out, a.In = amount("count", "datatype", to("dest")), amount("count", "datatype", to("source"))
+		a.BytesOut, a.BytesIn = amount("count", "datatype", to("dest")), amount("count", "datatype", to("source"))
 	}
 	return a
 }

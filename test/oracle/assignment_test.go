@@ -104,7 +104,7 @@ func logKeys(calls []*Call) []string {
 	var keys []string
 	for _, call := range calls {
 		key := call.Name
-		entry, _ := mpi.Lookup(call.Name)
+		entry, _ := mpi.CallNamed(call.Name)
 		for i := range entry.Params {
 			p := &entry.Params[i]
 			if plain(p.Kind) && !p.Array && p.Dir == mpi.DirIn && i < len(call.In) && call.In[i].Int > 0 {

@@ -26,7 +26,7 @@ func req(h, at uint64) Value { return Value{Form: Request, Raw: h, Addr: at} }
 
 func num(t trace.Type, n int64) trace.Value { return trace.Value{Type: t, Num: n} }
 func heap(id, off int64) trace.Value {
-	return trace.Value{Type: trace.TypeAddress, Addr: trace.Location{Class: trace.AddressHeap, ID: id, Offset: off}}
+	return trace.Value{Type: trace.TypeAddress, Addr: trace.SymbolicAddress{Class: trace.AddressHeap, ID: id, Offset: off}}
 }
 func once(n int64) trace.Value {
 	return trace.Value{Type: trace.TypeRequest, RequestForm: trace.RequestOneShot, RequestID: n}
@@ -41,7 +41,7 @@ type both struct {
 // parameter position; missing ones are Nothing and None.
 func pairing(t *testing.T, name string, in, out []Value, tin, tout []trace.Value) both {
 	t.Helper()
-	entry, ok := mpi.Lookup(name)
+	entry, ok := mpi.CallNamed(name)
 	if !ok {
 		t.Fatalf("no function %s", name)
 	}
@@ -67,7 +67,7 @@ func sample(t *testing.T) []both {
 	none := trace.Value{}
 	anySource, comm := num(trace.TypeInt, abi("MPI_ANY_SOURCE")), num(trace.TypeHandle, abi("MPI_COMM_WORLD"))
 	integer := num(trace.TypeHandle, abi("MPI_INT"))
-	status := trace.Value{Type: trace.TypeStatus, Status: &trace.StatusValue{Form: trace.StatusFilled, Source: 3, Tag: 7, Count: 4}}
+	status := trace.Value{Type: trace.TypeStatus, Status: &trace.StatusValue{Form: trace.StatusFormFilled, Source: 3, Tag: 7, ReceivedBytes: 4}}
 	logged := Value{Form: Status, Status: StatusValue{Source: 3, Tag: 7, Bytes: 4}}
 	irecv := func(buf uint64, at uint64, tag int64, off, n int64) both {
 		return pairing(t, "MPI_Irecv",
@@ -130,16 +130,16 @@ func TestCompareFindsErrors(t *testing.T) {
 		{"datatype", func(l []both) []both { param(&l[1], "datatype").In.Num = abi("MPI_BYTE"); return l }, "datatype in"},
 		{"offset", func(l []both) []both { param(&l[2], "buf").In.Addr.Offset = 8; return l }, "buf in"},
 		{"segment", func(l []both) []both { param(&l[2], "buf").In = heap(1, 4); return l }, "buf in"},
-		{"special address", func(l []both) []both { param(&l[2], "buf").In.Addr = trace.Location{}; return l }, "buf in"},
+		{"special address", func(l []both) []both { param(&l[2], "buf").In.Addr = trace.SymbolicAddress{}; return l }, "buf in"},
 		{"request number", func(l []both) []both { param(&l[2], "request").Out = once(0); return l }, "request out"},
 		{"requests swapped", func(l []both) []both {
 			param(&l[3], "request").In, param(&l[4], "request").In = once(0), once(1)
 			return l
 		}, "request in"},
 		{"status source", func(l []both) []both { changeStatus(&l[3]).Source = 2; return l }, "status out"},
-		{"status count", func(l []both) []both { changeStatus(&l[3]).Count = 8; return l }, "status out"},
-		{"empty status", func(l []both) []both { changeStatus(&l[3]).Form = trace.StatusEmpty; return l }, "status out"},
-		{"absent status", func(l []both) []both { changeStatus(&l[3]).Form = trace.StatusAbsent; return l }, "status out"},
+		{"status count", func(l []both) []both { changeStatus(&l[3]).ReceivedBytes = 8; return l }, "status out"},
+		{"empty status", func(l []both) []both { changeStatus(&l[3]).Form = trace.StatusFormEmpty; return l }, "status out"},
+		{"absent status", func(l []both) []both { changeStatus(&l[3]).Form = trace.StatusFormAbsent; return l }, "status out"},
 		{"handle", func(l []both) []both { param(&l[5], "comm").In.Num = 1025; return l }, "comm in"},
 		{"predefined handle", func(l []both) []both { param(&l[0], "newcomm").Out.Num = abi("MPI_COMM_SELF"); return l }, "newcomm out"},
 		{"communicator's rank", func(l []both) []both { l[0].trace.NewComm = &trace.NewComm{Rank: 0, Size: 2}; return l }, "logged rank 1 of 2"},

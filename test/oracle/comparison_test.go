@@ -127,7 +127,7 @@ func (c *comparer) relevant(calls []*Call) []*Call {
 	for _, call := range calls {
 		fortran := fortranLibrary(call.Library)
 		c.fortran = c.fortran || fortran
-		entry, known := mpi.Lookup(call.Name)
+		entry, known := mpi.CallNamed(call.Name)
 		if call.Name == "MPI_Pcontrol" && len(call.In) > 0 && call.In[0].Int != 0 {
 			muted = false // this call is the first that is recorded again
 		}
@@ -138,7 +138,7 @@ func (c *comparer) relevant(calls []*Call) []*Call {
 			c.excuse(ProfilingCall)
 		case call.Finalised:
 			c.excuse(AfterFinalize)
-		case !known || entry.Class == mpi.ClassUnwrapped:
+		case !known || entry.WrapperClass == mpi.WrapperAbsent:
 			c.excuse(NotTraced)
 		case call.Entered > finalize && call.Name != "MPI_Finalize":
 			c.excuse(InsideFinalize)
@@ -198,7 +198,7 @@ func (c *comparer) pair(part part) []event {
 		events = append(events, event{order: call.Entered, call: p, newThread: i == 0})
 		if call.Done {
 			events = append(events, event{order: call.Left, exit: true, call: p})
-		} else if t.Return != trace.NeverReturned {
+		} else if t.Return != trace.ReturnCodeNeverReturned {
 			c.wrong("stream %d call %d: %s never returned, trace has return code %d", stream, at, call.Name, t.Return)
 		}
 	}

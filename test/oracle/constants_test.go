@@ -27,7 +27,7 @@ func (n names) integer(kind mpi.Kind, raw, abi int64) string {
 			return fmt.Sprintf("logged %d, trace has %d", raw, abi)
 		}
 		return ""
-	case kind.IsBits():
+	case kind.IsBitSet():
 		return n.bits(kind, raw, abi)
 	case kind == mpi.KindError || kind == mpi.KindErrorClass:
 		raw = n.class(raw)

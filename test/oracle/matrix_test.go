@@ -26,7 +26,7 @@ func compareMatrix(t *testing.T, r *trace.Reader) {
 		return
 	}
 	rows := func(m *matrix.Matrix) (all [][]matrix.RowEntry) {
-		for i := range m.Size() {
+		for i := range m.RowCount() {
 			all = append(all, m.Row(i))
 		}
 		return all
@@ -37,7 +37,7 @@ func compareMatrix(t *testing.T, r *trace.Reader) {
 	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(matrix.Matrix{})); d != "" {
 		t.Errorf("totals of every call, and of the compressed form (-every +compressed):\n%s", d)
 	}
-	if got.UnknownCalls > 0 {
-		t.Logf("matrix: %d calls with unknown partners, %d messages of unknown size", got.UnknownCalls, got.UnsizedMessages)
+	if got.UnknownPartnerCalls > 0 {
+		t.Logf("matrix: %d calls with unknown partners, %d messages of unknown size", got.UnknownPartnerCalls, got.UnsizedMessages)
 	}
 }

@@ -75,8 +75,8 @@ func compareProfile(t *testing.T, r *trace.Reader) {
 	for _, x := range f.Rows {
 		gotPlaces[codePlace{x.FunctionSite.Function, x.Module, x.Offset}] = tally{x.Calls, x.Bytes}
 	}
-	for _, x := range f.PerRank {
-		gotRanks[x.Rank] = tally{x.Calls, ops.Amount{Out: x.BytesOut, In: x.BytesIn}}
+	for _, x := range f.RankRows {
+		gotRanks[x.Rank] = tally{x.Calls, ops.Amount{BytesOut: x.BytesOut, BytesIn: x.BytesIn}}
 	}
 	if d := cmp.Diff(places, gotPlaces); d != "" {
 		t.Errorf("places of every call, and of the compressed form (-every +compressed):\n%s", d)
@@ -88,7 +88,7 @@ func compareProfile(t *testing.T, r *trace.Reader) {
 
 func (a tally) plus(calls uint64, bytes ops.Amount) tally {
 	a.Calls += calls
-	a.Bytes.AddTimes(bytes, 1)
+	a.Bytes.AddMultiple(bytes, 1)
 	return a
 }
 

@@ -97,7 +97,7 @@ func (c *comparer) requestUsed(stream int, raw, addr uint64, v *trace.Value, use
 			match = r.identity == identity{stream: stream, id: v.RequestID}
 		case trace.RequestPersistent:
 			match = r.identity == identity{persistent: true, id: v.RequestID}
-		case trace.RequestForeign:
+		case trace.RequestOfOtherThread:
 			match = !r.persistent && r.stream != stream
 			c.excuse(ForeignNumber)
 		}
@@ -127,7 +127,7 @@ func requestText(v *trace.Value) string {
 		return fmt.Sprintf("request number %d", v.RequestID)
 	case trace.RequestPersistent:
 		return fmt.Sprintf("persistent request %d", v.RequestID)
-	case trace.RequestForeign:
+	case trace.RequestOfOtherThread:
 		return fmt.Sprintf("request %d of another thread", v.RequestID)
 	}
 	return "an unknown request"

@@ -65,7 +65,7 @@ func (c *comparer) pairsOf(kind mpi.Kind) *pairs {
 // handle tests an MPI handle or tool object.
 func (c *comparer) handle(kind mpi.Kind, raw uint64, name int64, made bool) string {
 	predefined := c.names.predefined(kind, raw)
-	if len(predefined) > 0 || name >= 0 && name < trace.FirstLocal && kind.IsHandle() {
+	if len(predefined) > 0 || name >= 0 && name < trace.FirstCreatedHandle && kind.IsHandle() {
 		for _, v := range predefined {
 			if v == name {
 				return ""
@@ -132,7 +132,7 @@ var specials = map[int64][]string{
 	trace.SpecialBufferAutomatic: {"MPI_BUFFER_AUTOMATIC"},
 }
 
-func (c *comparer) address(raw uint64, a trace.Location) string {
+func (c *comparer) address(raw uint64, a trace.SymbolicAddress) string {
 	if a.Class == trace.AddressSpecial {
 		if raw == 0 && a.Offset == trace.SpecialNull {
 			return ""

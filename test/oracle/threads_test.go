@@ -17,7 +17,7 @@ func TestAssign(t *testing.T) {
 	traced := func(names ...string) []trace.Call {
 		var list []trace.Call
 		for _, name := range names {
-			entry, ok := mpi.Lookup(name)
+			entry, ok := mpi.CallNamed(name)
 			if !ok {
 				t.Fatal(name)
 			}

@@ -228,7 +228,7 @@ func start(name string) (int64, error) {
 		return 0, err
 	}
 	process, err := k.Process()
-	return process.StartNs, err
+	return process.InitWallClockNs, err
 }
 
 func compareWorld(t *testing.T, out string, all [][]*Process, world []*Process) ([]*Report, error) {

@@ -102,7 +102,7 @@ func (c *comparer) scalar(a *arg, raw Value, v *trace.Value) string {
 		case Pointer, Handle:
 			return c.nowhere(raw, v.Num)
 		}
-	case trace.TypeHandle, trace.TypeObject:
+	case trace.TypeHandle, trace.TypeMPITObject:
 		switch raw.Form {
 		case Handle, Pointer:
 			if raw.Form == Pointer && raw.Raw == 0 && a.exit {
@@ -173,7 +173,7 @@ func (c *comparer) status(a *arg, raw Value, v *trace.Value) string {
 		return "trace has a status without contents"
 	}
 	if raw.Form == Pointer {
-		if s.Form == trace.StatusFilled && a.exit {
+		if s.Form == trace.StatusFormFilled && a.exit {
 			return fmt.Sprintf("logged %v, trace has a status of the program's", raw)
 		}
 		c.excuse(IgnoredStatus)
@@ -188,7 +188,7 @@ func (c *comparer) status(a *arg, raw Value, v *trace.Value) string {
 	if undefined := c.names.raw["MPI_UNDEFINED"]; bytes == undefined {
 		bytes = -1
 	}
-	if s.Pending() {
+	if s.IsPending() {
 		c.excuse(PendingStatus)
 		if w.Error == 0 {
 			return fmt.Sprintf("logged %+v, trace has a request under way", w)
@@ -196,22 +196,22 @@ func (c *comparer) status(a *arg, raw Value, v *trace.Value) string {
 		return ""
 	}
 	switch s.Form {
-	case trace.StatusSend:
+	case trace.StatusFormOfSend:
 		c.excuse(SendStatus)
 		if cancelled != s.Cancelled {
 			return fmt.Sprintf("logged %+v, trace has cancelled %t", w, s.Cancelled)
 		}
 		return ""
-	case trace.StatusEmpty:
+	case trace.StatusFormEmpty:
 		if c.names.integer(mpi.KindRank, w.Source, anySource) != "" || c.names.integer(mpi.KindTag, w.Tag, anyTag) != "" || bytes != 0 || cancelled {
 			return fmt.Sprintf("logged %+v, trace has an empty status", w)
 		}
 		return ""
-	case trace.StatusFilled, trace.StatusIgnored:
+	case trace.StatusFormFilled, trace.StatusFormIgnored:
 		if a.call.file || w.Cancelled != 0 && w.Cancelled != 1 {
 			c.excuse(FileStatus)
-			if bytes != s.Count {
-				return fmt.Sprintf("logged %+v, trace has count %d", w, s.Count)
+			if bytes != s.ReceivedBytes {
+				return fmt.Sprintf("logged %+v, trace has count %d", w, s.ReceivedBytes)
 			}
 			return ""
 		}
@@ -219,7 +219,7 @@ func (c *comparer) status(a *arg, raw Value, v *trace.Value) string {
 		if wrong == "" {
 			wrong = c.names.integer(mpi.KindTag, w.Tag, s.Tag)
 		}
-		if wrong == "" && (bytes != s.Count || cancelled != s.Cancelled) {
+		if wrong == "" && (bytes != s.ReceivedBytes || cancelled != s.Cancelled) {
 			wrong = "count or cancelled"
 		}
 		if wrong == "" && s.HasError {

@@ -42,8 +42,8 @@ func exchange(t *testing.T, from, to string, random *rand.Rand, value bool) bool
 	defer r.Close()
 	done := false
 	part, err := reduce.ChangeValues(r, &reduce.ValueChange{
-		Values: func(*trace.Rank, int, []int64) {},
-		Tracks: func(list []*track.Track) error {
+		EditValues: func(*trace.Rank, int, []int64) {},
+		EditTracks: func(list []*track.Track) error {
 			for range 50 {
 				k := list[random.IntN(len(list))]
 				if value {
@@ -91,7 +91,7 @@ func exchange(t *testing.T, from, to string, random *rand.Rand, value bool) bool
 					grammars = append(grammars, grammar.NewBuilder().Grammar())
 				}
 				x, _, _ := b.Finish(grammars)
-				x.ForgetPlaces()
+				x.DropCallPositions()
 				*k = *x
 				done = true
 				return nil

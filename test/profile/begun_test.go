@@ -54,7 +54,7 @@ func TestThreadsHaveNames(t *testing.T) {
 					}
 					rows += min(1, row.Thread)
 				}
-				at, err := hang.Analyse(r, hang.Options{Thread: named})
+				at, err := hang.Analyse(r, hang.Options{NameThread: named})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -160,7 +160,7 @@ func marksUnsearched(t *testing.T, dir string) {
 		t.Fatalf("%v, error %v", known, err)
 	}
 	s := symbolise.New(symbolise.Options{})
-	got, err := tree.Build(t.Context(), r, s, tree.NewTailCalls(s), tree.Options{MaxBlocks: -1})
+	got, err := tree.Build(t.Context(), r, s, tree.NewTailCalls(s), tree.Options{MaxSearchedBlocks: -1})
 	if err != nil || got == nil || len(got.Vertices) != len(known.Vertices) {
 		t.Fatalf("%+v, error %v", got, err)
 	}
@@ -170,11 +170,11 @@ func marksUnsearched(t *testing.T, dir string) {
 		if v.Kind != spoortrace.LoopVertex || filepath.Base(v.File) != "nests.c" {
 			continue // a loop of qsort's is left after one call: nothing lies between calls in it
 		}
-		if !v.RoundsAtLeast && !v.EntriesUnsure {
+		if !v.RoundsAreLowerBound && !v.EntriesAreLowerBound {
 			sure++
 		}
-		if !w.RoundsAtLeast || !w.EntriesUnsure {
-			t.Errorf("loop at %s is not marked", w.LocationText())
+		if !w.RoundsAreLowerBound || !w.EntriesAreLowerBound {
+			t.Errorf("loop at %s is not marked", w.SourceLocationText())
 		}
 	}
 	if sure == 0 {

@@ -124,14 +124,14 @@ func firstCalls(t *testing.T, m *mpis.MPI, args []string, complain func(string, 
 	for _, c := range calls {
 		switch c.Function {
 		case "MPI_Allreduce":
-			near("the first", c.Gap[0]/1e6, want[0])
-			near("later ones", c.Gap[1]/1e6, want[1])
+			near("the first", c.FirstAndLaterGapNs[0]/1e6, want[0])
+			near("later ones", c.FirstAndLaterGapNs[1]/1e6, want[1])
 		case "MPI_Bcast":
-			near("the first entry", c.Gap[0]/1e6, want[2])
-			near("later entries", c.Gap[1]/1e6, want[3])
+			near("the first entry", c.FirstAndLaterGapNs[0]/1e6, want[2])
+			near("later entries", c.FirstAndLaterGapNs[1]/1e6, want[3])
 		default:
-			near("the first operation", c.Duration[0]/1e6, want[5])
-			near("later operations", c.Duration[1]/1e6, want[6])
+			near("the first operation", c.FirstAndLaterDurationNs[0]/1e6, want[5])
+			near("later operations", c.FirstAndLaterDurationNs[1]/1e6, want[6])
 		}
 	}
 	k, err := f.Rank(0)

@@ -94,7 +94,7 @@ func traffic(t *testing.T, r *trace.Reader, rank int) map[string][]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		def, _ := mpi.ByID(c.Func.ID)
+		def, _ := mpi.CallByID(c.Func.ID)
 		is := meaning.WaitBehaviourOf(def)
 		if is.Completes || is.Probes {
 			continue

@@ -29,7 +29,7 @@ func polling(t *testing.T, m *mpis.MPI, ranks int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long, err := proxy.GenerateProgram(a, proxy.Options{RecordedOrder: true})
+	long, err := proxy.GenerateProgram(a, proxy.Options{KeepRecordedOrder: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func polling(t *testing.T, m *mpis.MPI, ranks int) {
 	}
 	// A few rounds in the order in which requests finished.
 	few := traced(t, m, t.TempDir(), "a.spoor", ranks, binary, "6")
-	if got, why := proxied(t, m, few, ranks, proxy.Options{RecordedOrder: true}); got != equal && got != anyOrder {
+	if got, why := proxied(t, m, few, ranks, proxy.Options{KeepRecordedOrder: true}); got != equal && got != anyOrder {
 		t.Errorf("in the recorded order: %s\n%s", got, why)
 	}
 }

@@ -26,9 +26,9 @@ func TestUnevenRanks(t *testing.T) {
 	}
 	for _, mode := range []string{"stats", "hist", "lossless", "place --error 0.01", "lossless, followed"} {
 		mode, followed := strings.CutSuffix(mode, ", followed")
-		o := proxy.Options{Compute: "sleep"}
+		o := proxy.Options{GapAction: "sleep"}
 		if followed {
-			o.GapModel = proxy.GapsFollowed
+			o.GapModel = proxy.GapsRecorded
 		}
 		t.Run(fmt.Sprintf("%s %s", mode, o.GapModel), func(t *testing.T) {
 			t.Setenv("PROXY_TIMES", "1")

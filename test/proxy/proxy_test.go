@@ -146,14 +146,14 @@ const (
 func compare(t *testing.T, a, b *trace.Reader) (outcome, string) {
 	t.Helper()
 	first := ""
-	for _, o := range []diff.Options{{AllowRenamed: true}, {AllowRenamed: true, AnyOrder: true}} {
+	for _, o := range []diff.Options{{AllowRenamedValues: true}, {AllowRenamedValues: true, AllowAnyCompletionOrder: true}} {
 		found := false
 		for d, err := range diff.CompareTraces(a, b, o) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			found = true
-			first = d.Text
+			first = d.NonCallText
 			if d.CallA != nil {
 				first += "\n- " + d.CallA.Text()
 			}
@@ -163,7 +163,7 @@ func compare(t *testing.T, a, b *trace.Reader) (outcome, string) {
 			break
 		}
 		switch {
-		case !found && !o.AnyOrder:
+		case !found && !o.AllowAnyCompletionOrder:
 			return equal, ""
 		case !found:
 			return anyOrder, ""

@@ -72,7 +72,7 @@ func memory(t *testing.T, a, b *trace.Reader) string {
 			if l != nil {
 				for at, x := range l.All(s) {
 					if x.Segment.Class == trace.AddressHeap {
-						list = append(list, event{at, x.Free, x.Segment.ID, x.Size})
+						list = append(list, event{at, x.IsFree, x.Segment.ID, x.Size})
 					}
 				}
 			}

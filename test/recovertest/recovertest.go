@@ -94,7 +94,7 @@ func (p *Process) ring() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.Now, w.Step = 1000, 250
+	w.NextTicks, w.TicksPerRecord = 1000, 250
 	r := recorder{w: w}
 	next := uint64((p.Rank + 1) % max(1, p.Ranks))
 	if !p.Alone {
@@ -119,7 +119,7 @@ type recorder struct {
 }
 
 func (r *recorder) enter(name string, in ...uint64) uint16 {
-	c, ok := mpi.Lookup(name)
+	c, ok := mpi.CallNamed(name)
 	if !ok {
 		r.err = fmt.Errorf("no call %s", name)
 		return 0

@@ -241,7 +241,7 @@ func calls(t *testing.T, path string) map[string]uint64 {
 			t.Fatal(err)
 		}
 		for stream := range k.Streams() {
-			for n, count := range k.Counts(stream) {
+			for n, count := range k.TerminalCounts(stream) {
 				counts[fmt.Sprint(k.Number(), k.CallWithoutParams(n).Name())] += count
 			}
 		}

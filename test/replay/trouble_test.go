@@ -174,7 +174,7 @@ func sameQuestions(t *testing.T, a, b string) string {
 			t.Fatal(err)
 		}
 		for stream := range x.Streams() {
-			if stream >= y.Streams() || x.Len(stream) != y.Len(stream) {
+			if stream >= y.Streams() || x.CallCount(stream) != y.CallCount(stream) {
 				return fmt.Sprintf("rank %d has other threads or numbers of calls", rank)
 			}
 			next, stop := iter.Pull2(y.Calls(stream))
@@ -217,8 +217,8 @@ func sameInput(v, w *trace.Value) bool {
 	case trace.TypeInt:
 		const address = 1 << 40
 		return v.Num == w.Num || v.Num > address && w.Num > address
-	case trace.TypeHandle, trace.TypeObject:
-		return v.Num == w.Num || v.Num >= trace.FirstLocal && (w.Num >= trace.FirstLocal || w.Num == trace.UnknownHandle)
+	case trace.TypeHandle, trace.TypeMPITObject:
+		return v.Num == w.Num || v.Num >= trace.FirstCreatedHandle && (w.Num >= trace.FirstCreatedHandle || w.Num == trace.UnknownHandle)
 	case trace.TypeRequest:
 		return v.RequestForm == w.RequestForm && v.RequestID == w.RequestID
 	case trace.TypeString:

@@ -13,7 +13,7 @@ import (
 
 // writers have each rank write to one file, and read its own.
 func writers(ranks int, own bool) []*track.Track {
-	const first = mpi.FirstHandleID
+	const first = mpi.FirstUserHandleID
 	tracks := tracktest.RunAll(ranks, func(r *tracktest.Recorder) {
 		r.Begin()
 		r.Call("open", 3, first, r.String("all.dat"), 0x241, 0o644)

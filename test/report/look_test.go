@@ -18,7 +18,7 @@ const longest = "LAMMPS_NS::PairLJCharmmCoulLongKokkos<Kokkos::OpenMP>::compute_
 // named is a page whose call sites have names of every length.
 func named(t *testing.T, ranks int) []byte {
 	t.Helper()
-	d, err := report.CollectData(reader(t, timed(ranks, 10), "./ring"), report.Options{Named: sites.NamingByAddress(func(_ string, s trace.Site) symbolise.Place {
+	d, err := report.CollectData(reader(t, timed(ranks, 10), "./ring"), report.Options{SiteNaming: sites.NamingByAddress(func(_ string, s trace.Site) symbolise.Place {
 		name := longest[:4+int(s.Offset*13)%(len(longest)-4)]
 		return symbolise.Place{Module: "ring", Offset: s.Offset, Precision: symbolise.PrecisionLine, Frames: []symbolise.Frame{{Function: name, File: "/src/pair_lj_charmm.cpp", Line: int(s.Offset) + 1}}}
 	})})

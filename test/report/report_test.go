@@ -34,7 +34,7 @@ const nasty = `./a.out '</script><b class=hack><script>window.hacked=1</script>'
 
 func reader(t *testing.T, tracks []*track.Track, command string) *trace.Reader {
 	t.Helper()
-	return mergetest.Open(t, tracks, map[string]string{trace.MetaMPI: "mpich", trace.MetaCommand: command, trace.MetaProblem + ".1": "<i>" + command})
+	return mergetest.Open(t, tracks, map[string]string{trace.MetaMPIFlavour: "mpich", trace.MetaCommand: command, trace.MetaProblemPrefix + ".1": "<i>" + command})
 }
 
 func skeletonOf(t *testing.T, name string, ranks int) []*track.Track {
@@ -52,7 +52,7 @@ func skeletonOf(t *testing.T, name string, ranks int) []*track.Track {
 
 func page(t *testing.T, r *trace.Reader) []byte {
 	t.Helper()
-	d, err := report.CollectData(r, report.Options{Named: sites.NamingByAddress(func(_ string, s trace.Site) symbolise.Place {
+	d, err := report.CollectData(r, report.Options{SiteNaming: sites.NamingByAddress(func(_ string, s trace.Site) symbolise.Place {
 		return symbolise.Place{Module: "/opt/</script><b class=hack>", Offset: s.Offset}
 	})})
 	if err != nil {

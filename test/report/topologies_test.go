@@ -35,7 +35,7 @@ func TestTopologies(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
-			d, err := report.CollectData(r, report.Options{Named: sites.NamingByAddress(func(string, trace.Site) symbolise.Place { return symbolise.Place{} })})
+			d, err := report.CollectData(r, report.Options{SiteNaming: sites.NamingByAddress(func(string, trace.Site) symbolise.Place { return symbolise.Place{} })})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,9 +64,9 @@ func made(ranks, side int) []report.Topology {
 		}
 	}
 	return []report.Topology{
-		{Name: "MPI_Cart_create", Dims: []int{side, side}, Periodic: []bool{true, false}, Ranks: all},
-		{Name: "MPI_Dist_graph_create_adjacent", Ranks: all, Edges: mesh},
-		{Name: "spokes", Ranks: all, Edges: star},
+		{Name: "MPI_Cart_create", Dims: []int{side, side}, Periodic: []bool{true, false}, WorldRanks: all},
+		{Name: "MPI_Dist_graph_create_adjacent", WorldRanks: all, Edges: mesh},
+		{Name: "spokes", WorldRanks: all, Edges: star},
 	}
 }
 

@@ -40,8 +40,8 @@ func TestCallsInConstructors(t *testing.T) {
 				t.Errorf("the first call is %v, %v", first, err)
 			}
 			p, err := k.Process()
-			if err != nil || p.SpanNs > int64(took) {
-				t.Errorf("a process of %v has its calls within %v, %v", took, time.Duration(p.SpanNs), err)
+			if err != nil || p.FirstThreadNs > int64(took) {
+				t.Errorf("a process of %v has its calls within %v, %v", took, time.Duration(p.FirstThreadNs), err)
 			}
 		})
 	}

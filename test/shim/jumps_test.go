@@ -51,7 +51,7 @@ func made(t *testing.T, tr *trace.Reader, stream int) []string {
 		switch {
 		case strings.Contains(name, "create"), strings.Contains(name, "_set_"), strings.HasPrefix(name, "Grequest"):
 			continue
-		case call.Return == trace.LeftByJump:
+		case call.Return == trace.ReturnCodeLeftByJump:
 			name += " left"
 		case call.Return != 0:
 			name += " " + call.ReturnName()

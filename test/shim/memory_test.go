@@ -37,12 +37,12 @@ func TestDeviceMemory(t *testing.T) {
 			if r.Err != nil || r.Stdout != "done\n" {
 				t.Fatalf("%v, printed %q\n%s", r.Err, r.Stdout, r.Stderr)
 			}
-			round := []trace.Location{
+			round := []trace.SymbolicAddress{
 				{Class: trace.AddressDevice, Device: 1, ID: 0, Offset: 64},
 				{Class: trace.AddressDevice, Device: 2, ID: 1},
 				{Class: trace.AddressDevice, Device: 1, ID: 2, Offset: 8},
 			}
-			want := append(slices.Concat(round, round), trace.Location{Class: trace.AddressDevice, Device: 2, ID: 0, Offset: 512 * 15})
+			want := append(slices.Concat(round, round), trace.SymbolicAddress{Class: trace.AddressDevice, Device: 2, ID: 0, Offset: 512 * 15})
 			if d := cmp.Diff(want, broadcastBuffers(t, file)); d != "" {
 				t.Errorf("buffers of the broadcasts (-want +got):\n%s", d)
 			}
@@ -58,9 +58,9 @@ func TestDeviceMemoryByDriver(t *testing.T) {
 	for _, x := range []struct {
 		name, library string
 		driver, flags []string
-		more          []trace.Location
+		more          []trace.SymbolicAddress
 	}{
-		{"cuda", "libcuda.so.1", nil, []string{"-DDRIVER"}, []trace.Location{
+		{"cuda", "libcuda.so.1", nil, []string{"-DDRIVER"}, []trace.SymbolicAddress{
 			{Class: trace.AddressDevice, Device: 3, ID: 2, Offset: 16}, {Class: trace.AddressDevice, Device: 3, ID: 2, Offset: 16},
 		}},
 		{"hsa", "libhsa-runtime64.so.1", []string{"-DHSA"}, nil, nil},
@@ -84,13 +84,13 @@ func TestDeviceMemoryByDriver(t *testing.T) {
 			if _, err := os.Stat(file); err != nil {
 				t.Fatalf("%v\n%s", err, r.Stderr)
 			}
-			var got []trace.Location
+			var got []trace.SymbolicAddress
 			for _, at := range broadcastBuffers(t, file) {
 				if at.Class == trace.AddressDevice {
 					got = append(got, at)
 				}
 			}
-			round := []trace.Location{
+			round := []trace.SymbolicAddress{
 				{Class: trace.AddressDevice, Device: 1, ID: 0, Offset: 5000},
 				{Class: trace.AddressDevice, Device: 2, ID: 1},
 				{Class: trace.AddressDevice, Device: 1, ID: 0, Offset: 64},
@@ -103,7 +103,7 @@ func TestDeviceMemoryByDriver(t *testing.T) {
 }
 
 // broadcastBuffers lists the buffers of rank 0's calls of MPI_Bcast.
-func broadcastBuffers(t *testing.T, file string) []trace.Location {
+func broadcastBuffers(t *testing.T, file string) []trace.SymbolicAddress {
 	t.Helper()
 	r, err := trace.Open(file)
 	if err != nil {
@@ -114,7 +114,7 @@ func broadcastBuffers(t *testing.T, file string) []trace.Location {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list []trace.Location
+	var list []trace.SymbolicAddress
 	for call, err := range rank.Calls(0) {
 		if err != nil {
 			t.Fatal(err)

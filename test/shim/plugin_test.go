@@ -34,12 +34,12 @@ func plugin(t *testing.T, m *mpis.MPI, source string, flags ...string) string {
 
 // attached sums up what a run of hooked.c attached to the calls of rank 0: by
 // function and name.
-func attached(t *testing.T, m *mpis.MPI, env ...string) (sums map[string]trace.ValueStat, said []string) {
+func attached(t *testing.T, m *mpis.MPI, env ...string) (sums map[string]trace.AttachedStat, said []string) {
 	t.Helper()
 	return attachedIn(t, m, compile(t, m.CC, "hooked.c", "hooked"), env...)
 }
 
-func attachedIn(t *testing.T, m *mpis.MPI, program string, env ...string) (sums map[string]trace.ValueStat, said []string) {
+func attachedIn(t *testing.T, m *mpis.MPI, program string, env ...string) (sums map[string]trace.AttachedStat, said []string) {
 	t.Helper()
 	shim := library(t)
 	dir, scratch := t.TempDir(), t.TempDir()
@@ -56,12 +56,12 @@ func attachedIn(t *testing.T, m *mpis.MPI, program string, env ...string) (sums 
 	if err := trace.Check(read); err != nil {
 		t.Fatal(err)
 	}
-	sums = make(map[string]trace.ValueStat)
+	sums = make(map[string]trace.AttachedStat)
 	k, err := read.Rank(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := k.AttachedStats()
+	all, err := k.ClassAttachedStats()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func attachedIn(t *testing.T, m *mpis.MPI, program string, env ...string) (sums 
 		}
 		for stream := range k.Streams() {
 			s := sums[c.Name()]
-			s.Count += k.Counts(stream)[i] * members
+			s.Count += k.TerminalCounts(stream)[i] * members
 			sums[c.Name()] = s
 		}
 		for name, list := range all {
@@ -90,18 +90,18 @@ func attachedIn(t *testing.T, m *mpis.MPI, program string, env ...string) (sums 
 
 // checkProfile holds what the flat profile says of attached values against sums
 // by function and name.
-func checkProfile(t *testing.T, r *trace.Reader, want map[string]trace.ValueStat) {
+func checkProfile(t *testing.T, r *trace.Reader, want map[string]trace.AttachedStat) {
 	t.Helper()
 	flat, err := profile.CallSiteTableOf(r, sites.NamingByAddress(func(string, trace.Site) symbolise.Place { return symbolise.Place{} }), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := make(map[string]trace.ValueStat)
+	got := make(map[string]trace.AttachedStat)
 	for i := range flat.Rows {
 		for _, v := range flat.Rows[i].AttachedValues {
 			key := flat.Rows[i].FunctionSite.Function + " " + v.Name
 			s := got[key]
-			s.Merge(trace.ValueStat{Count: v.Count, Sum: v.Sum, Min: v.Min, Max: v.Max})
+			s.Merge(trace.AttachedStat{Count: v.Count, Sum: v.Sum, Min: v.Min, Max: v.Max})
 			got[key] = s
 		}
 	}
@@ -126,7 +126,7 @@ func TestPlugin(t *testing.T) {
 			each := n / 50 // ranks in the class
 			want := func(name string, count uint64, sum, least, greatest int64) {
 				t.Helper()
-				if w := (trace.ValueStat{Count: count, Sum: sum, Min: least, Max: greatest}); got[name] != w {
+				if w := (trace.AttachedStat{Count: count, Sum: sum, Min: least, Max: greatest}); got[name] != w {
 					t.Errorf("%s: %+v, want %+v", name, got[name], w)
 				}
 			}
@@ -174,7 +174,7 @@ func TestPluginInFortran(t *testing.T) {
 			}
 			n := got["MPI_Barrier"].Count
 			each := n / 50 // ranks in the class
-			for name, want := range map[string]trace.ValueStat{
+			for name, want := range map[string]trace.AttachedStat{
 				"MPI_Barrier calls":     {Count: n, Sum: int64(n), Min: 1, Max: 1},
 				"MPI_Sendrecv received": {Count: n, Sum: int64(n), Min: 1, Max: 1},
 				"MPI_Sendrecv depth":    {Count: n},

@@ -41,20 +41,20 @@ func TestCalibrate(t *testing.T) {
 			}
 			l := &x.Levels[0]
 			const us = 1_000_000 // ps
-			if l.EagerLimit < 256 || l.EagerLimit > 32768 {
-				t.Errorf("an eager limit of %d bytes", l.EagerLimit)
+			if l.EagerLimitBytes < 256 || l.EagerLimitBytes > 32768 {
+				t.Errorf("an eager limit of %d bytes", l.EagerLimitBytes)
 			}
 			for bytes, least := range map[int64]int64{0: us / 50, 8: us / 50, 1024: us / 20, 32768: us} {
-				cost := l.CostOfMessage(bytes, bytes > l.EagerLimit)
+				cost := l.CostOfMessage(bytes, bytes > l.EagerLimitBytes)
 				if time := cost.TravelPs + cost.ReceiverCorePs; time < least || time > 200_000*us {
 					t.Errorf("%d bytes take %d ps", bytes, time)
 				}
 			}
-			if l.SendOverhead <= 0 || l.ReceiveOverhead <= 0 || len(l.SendOverheads) < 5 || len(l.RendezvousTimes) < 3 {
+			if l.SendOverheadPs <= 0 || l.ReceiveOverheadPs <= 0 || len(l.SendOverheads) < 5 || len(l.RendezvousTimes) < 3 {
 				t.Errorf("%+v", l)
 			}
 			for _, operation := range machine.MeasuredCollectives {
-				if ps, ok := x.Collective(operation, l, 2, 64); !ok || ps < us/50 {
+				if ps, ok := x.CollectiveTimePs(operation, l, 2, 64); !ok || ps < us/50 {
 					t.Errorf("MPI_%s takes %d ps", operation, ps)
 				}
 			}
@@ -64,7 +64,7 @@ func TestCalibrate(t *testing.T) {
 			if left, err := filepath.Glob(filepath.Join(dir, "spoor-calibrate*")); err != nil || len(left) > 0 {
 				t.Error("left in the folder: ", left, err)
 			}
-			if x.TracingCost.Gap <= 0 || x.TracingCost.Gap > 100*us {
+			if x.TracingCost.GapPs <= 0 || x.TracingCost.GapPs > 100*us {
 				t.Errorf("tracing costs %+v", x.TracingCost)
 			}
 		})

@@ -90,7 +90,7 @@ func TestSMPI(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := convert.NewSMPI(s, dir)
+			w, err := convert.NewSMPIWriter(s, dir)
 			if err != nil {
 				t.Fatal(err)
 			}

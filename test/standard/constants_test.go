@@ -148,15 +148,15 @@ func TestLayout(t *testing.T) {
 		}
 		expect := make(map[string]int64)
 		number := func(name, expr string, v int64) { expect[name] = v; say(name, expr) }
-		number("status", "sizeof(MPI_Status)", int64(want.Status.Size))
-		number("source", "offsetof(MPI_Status, MPI_SOURCE)", int64(want.Status.Source))
-		number("tag", "offsetof(MPI_Status, MPI_TAG)", int64(want.Status.Tag))
-		number("error", "offsetof(MPI_Status, MPI_ERROR)", int64(want.Status.Error))
-		switch want.Status.Count {
-		case mpi.CountSplit:
+		number("status", "sizeof(MPI_Status)", int64(want.Status.SizeBytes))
+		number("source", "offsetof(MPI_Status, MPI_SOURCE)", int64(want.Status.SourceOffset))
+		number("tag", "offsetof(MPI_Status, MPI_TAG)", int64(want.Status.TagOffset))
+		number("error", "offsetof(MPI_Status, MPI_ERROR)", int64(want.Status.ErrorOffset))
+		switch want.Status.CountForm {
+		case mpi.StatusCountSplit:
 			number("count", "offsetof(MPI_Status, count_lo)", 0)
 			number("cancelled", "offsetof(MPI_Status, count_hi_and_cancelled)", 4)
-		case mpi.CountWord:
+		case mpi.StatusCountWord:
 			number("cancelled", "offsetof(MPI_Status, _cancelled)", 12)
 			number("count", "offsetof(MPI_Status, _ucount)", 16)
 		}
@@ -166,7 +166,7 @@ func TestLayout(t *testing.T) {
 			kind, _ := mpi.KindNamed(h.kind)
 			number(h.kind, "sizeof(MPI_"+h.ctype+")", int64(want.HandleSize(kind)))
 		}
-		c := want.C
+		c := want.CSentinels
 		for _, s := range []struct {
 			name string
 			s    mpi.Sentinel

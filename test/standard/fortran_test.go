@@ -33,7 +33,7 @@ func TestFortranProcedures(t *testing.T) {
 	}
 	unwrapped := map[string]bool{}
 	for _, c := range mpi.Calls() {
-		if c.Class == mpi.ClassUnwrapped {
+		if c.WrapperClass == mpi.WrapperAbsent {
 			unwrapped[strings.ToLower(c.Name)] = true
 		}
 	}

@@ -127,7 +127,7 @@ func depthOf(p *mpi.Param) []int {
 			return []int{1} // an array of statuses is a pointer as well
 		}
 	}
-	if p.ByAddress() {
+	if p.IsPassedByAddress() {
 		depth++
 	}
 	if p.InnerLen != nil {
@@ -154,7 +154,7 @@ func TestPrototypes(t *testing.T) {
 			t.Fatalf("found only %d prototypes", len(header))
 		}
 		for name, proto := range header {
-			call, ok := mpi.Lookup(name)
+			call, ok := mpi.CallNamed(name)
 			if headerErrors[l.Name+" "+name] != "" {
 				continue
 			}
@@ -162,7 +162,7 @@ func TestPrototypes(t *testing.T) {
 				t.Errorf("calls.txt lacks %s", name)
 				continue
 			}
-			if call.Class == mpi.ClassUnwrapped {
+			if call.WrapperClass == mpi.WrapperAbsent {
 				continue
 			}
 			if want := bases[call.ReturnKind]; !slices.Contains(append(want, "int"), proto.returns) ||

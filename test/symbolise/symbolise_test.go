@@ -123,12 +123,12 @@ func (b *build) marks() []mark {
 func wantLines(t *testing.T, s *symbolise.Symboliser, marks []mark) {
 	t.Helper()
 	for _, m := range marks {
-		p := s.CallAt(m.site.Module, m.site.BuildID, m.site.Offset)
+		p := s.PlaceOfReturnOffset(m.site.Module, m.site.BuildID, m.site.Offset)
 		var chain []string
 		for i, f := range p.Frames {
 			chain = append(chain, f.Function)
-			if f.Inlined != (i < len(p.Frames)-1) {
-				t.Errorf("%s: inlined %v", p.String(), f.Inlined)
+			if f.IsInlined != (i < len(p.Frames)-1) {
+				t.Errorf("%s: inlined %v", p.String(), f.IsInlined)
 			}
 		}
 		if p.Precision != symbolise.PrecisionLine || strings.Join(chain, " < ") != strings.Join(m.chain, " < ") {
@@ -139,7 +139,7 @@ func wantLines(t *testing.T, s *symbolise.Symboliser, marks []mark) {
 			t.Errorf("%s: line %s, want %s", p.String(), got, m.line)
 		}
 	}
-	if notes := s.Notes(); len(notes) > 0 {
+	if notes := s.ImprecisionNotes(); len(notes) > 0 {
 		t.Errorf("notes %q", notes)
 	}
 }
@@ -149,7 +149,7 @@ func wantLines(t *testing.T, s *symbolise.Symboliser, marks []mark) {
 func wantSymbols(t *testing.T, s *symbolise.Symboliser, marks []mark, hidden func(function string) bool) {
 	t.Helper()
 	for _, m := range marks {
-		p := s.CallAt(m.site.Module, m.site.BuildID, m.site.Offset)
+		p := s.PlaceOfReturnOffset(m.site.Module, m.site.BuildID, m.site.Offset)
 		want := m.chain[len(m.chain)-1] // what was inlined is forgotten
 		if len(p.Frames) != 1 || p.Frames[0].Line != 0 || p.Frames[0].OffsetInFunction == 0 || p.Frames[0].OffsetInFunction > 4096 {
 			t.Errorf("%s: %+v", m.line, p)
@@ -192,7 +192,7 @@ func TestLinesOfOthers(t *testing.T) {
 				b.other(compiler, name, "-g", pie)
 				s := symbolise.New(symbolise.Options{})
 				for _, m := range b.marks() {
-					p := s.CallAt(m.site.Module, m.site.BuildID, m.site.Offset)
+					p := s.PlaceOfReturnOffset(m.site.Module, m.site.BuildID, m.site.Offset)
 					if p.Precision != symbolise.PrecisionLine || !strings.HasSuffix(p.Frames[0].Function, m.chain[0]) {
 						t.Errorf("%s, want %s", p.String(), m.chain[0])
 						continue
@@ -230,7 +230,7 @@ func TestSymbols(t *testing.T) {
 		b := newBuild(t)
 		b.other("g++", "sites.cc", "-g0")
 		for _, m := range b.marks() {
-			p := symbolise.New(symbolise.Options{}).CallAt(m.site.Module, m.site.BuildID, m.site.Offset)
+			p := symbolise.New(symbolise.Options{}).PlaceOfReturnOffset(m.site.Module, m.site.BuildID, m.site.Offset)
 			if p.Precision != symbolise.PrecisionSymbol || !strings.HasPrefix(p.Frames[0].Function, "grid::") {
 				t.Errorf("%s, want it in grid", p.String())
 			}
@@ -250,12 +250,12 @@ func TestStripped(t *testing.T) {
 	wantSymbols(t, s, marks, func(function string) bool { return function != "library" })
 	starts := make(map[uint64]string)
 	for _, m := range marks {
-		p := s.CallAt(m.site.Module, m.site.BuildID, m.site.Offset)
+		p := s.PlaceOfReturnOffset(m.site.Module, m.site.BuildID, m.site.Offset)
 		function := m.chain[len(m.chain)-1]
-		if other, ok := starts[p.Frames[0].Start]; ok && other != function && p.Precision == symbolise.PrecisionRegion {
-			t.Errorf("%s and %s both start at %x", function, other, p.Frames[0].Start)
+		if other, ok := starts[p.Frames[0].FunctionStart]; ok && other != function && p.Precision == symbolise.PrecisionRegion {
+			t.Errorf("%s and %s both start at %x", function, other, p.Frames[0].FunctionStart)
 		}
-		starts[p.Frames[0].Start] = function
+		starts[p.Frames[0].FunctionStart] = function
 	}
 }
 
@@ -284,7 +284,7 @@ func TestSeparate(t *testing.T) {
 		b.run("cp", ".debug/liblibrary.so.debug", "app.debug")
 		p := b.marks()[0]
 		s := symbolise.New(symbolise.Options{})
-		if p := s.CallAt(p.site.Module, p.site.BuildID, p.site.Offset); p.Precision != symbolise.PrecisionRegion {
+		if p := s.PlaceOfReturnOffset(p.site.Module, p.site.BuildID, p.site.Offset); p.Precision != symbolise.PrecisionRegion {
 			t.Errorf("believed a file with another checksum: %s", p.String())
 		}
 	})
@@ -323,12 +323,12 @@ func TestChanged(t *testing.T) {
 	b.run("rm", "liblibrary.so")
 	s := symbolise.New(symbolise.Options{})
 	for _, m := range marks {
-		if p := s.CallAt(m.site.Module, m.site.BuildID, m.site.Offset); p.Precision != symbolise.PrecisionModule || p.String() != p.ModuleOffset() {
+		if p := s.PlaceOfReturnOffset(m.site.Module, m.site.BuildID, m.site.Offset); p.Precision != symbolise.PrecisionModule || p.String() != p.ModuleOffset() {
 			t.Errorf("believed another file: %s", p.String())
 		}
 	}
-	notes := strings.Join(s.Notes(), "\n")
-	if len(s.Notes()) != 2 || !strings.Contains(notes, "app changed since the run: its build id is ") ||
+	notes := strings.Join(s.ImprecisionNotes(), "\n")
+	if len(s.ImprecisionNotes()) != 2 || !strings.Contains(notes, "app changed since the run: its build id is ") ||
 		!strings.Contains(notes, "liblibrary.so is not there") {
 		t.Errorf("notes %q", notes)
 	}
@@ -342,14 +342,14 @@ func TestCode(t *testing.T) {
 	b.c("-g")
 	s := symbolise.New(symbolise.Options{})
 	for _, m := range b.marks() {
-		f := s.CallAt(m.site.Module, m.site.BuildID, m.site.Offset).Frames
+		f := s.PlaceOfReturnOffset(m.site.Module, m.site.BuildID, m.site.Offset).Frames
 		outer := f[len(f)-1]
 		start := m.site.Offset - outer.OffsetInFunction
-		p := s.CodeAt(m.site.Module, m.site.BuildID, start)
+		p := s.PlaceOfCodeOffset(m.site.Module, m.site.BuildID, start)
 		if len(p.Frames) == 0 || p.Frames[len(p.Frames)-1].Function != outer.Function || p.Frames[0].Line == 0 {
 			t.Errorf("start of %s: %s", outer.Function, p.String())
 		}
-		if p := s.CallAt(m.site.Module, m.site.BuildID, start); len(p.Frames) > 0 && p.Frames[len(p.Frames)-1].Function == outer.Function {
+		if p := s.PlaceOfReturnOffset(m.site.Module, m.site.BuildID, start); len(p.Frames) > 0 && p.Frames[len(p.Frames)-1].Function == outer.Function {
 			t.Errorf("return to the start of %s: %s", outer.Function, p.String())
 		}
 	}

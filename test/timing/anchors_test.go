@@ -76,22 +76,22 @@ func kept(t *testing.T, own, drawn *trace.Reader, w *trace.When) {
 				if err != nil || rounds == nil {
 					t.Fatal(rounds, err)
 				}
-				for c, err := range k.TimedTerminalsFrom(0, rounds.Begin(e.Iteration)) {
+				for c, err := range k.TimedTerminalsFrom(0, rounds.BeginPosition(e.Iteration)) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if c.Index == rounds.Begin(e.Iteration+1) {
+					if c.Index == rounds.BeginPosition(e.Iteration+1) {
 						break
 					}
 					lists[i] = append(lists[i], c)
-					if m, err := k.MomentAt(0, c.End()-1); i == 1 && c.End() > c.Start && (err != nil || m.Call.Call == nil || m.Call.Index != c.Index) {
-						t.Fatalf("rank %d: call %d is drawn until %d, and at that time there is another one; %v", x.Rank, c.Index, c.End(), err)
+					if m, err := k.MomentAt(0, c.EndNs()-1); i == 1 && c.EndNs() > c.StartNs && (err != nil || m.LastBegunCall.Call == nil || m.LastBegunCall.Index != c.Index) {
+						t.Fatalf("rank %d: call %d is drawn until %d, and at that time there is another one; %v", x.Rank, c.Index, c.EndNs(), err)
 					}
 				}
 			}
 			a, b := lists[0], lists[1]
 			for i := range a {
-				for _, ns := range [2][2]int64{{a[i].Start - a[0].Start, b[i].Start - b[0].Start}, {a[i].End() - a[i].Start, b[i].End() - b[i].Start}} {
+				for _, ns := range [2][2]int64{{a[i].StartNs - a[0].StartNs, b[i].StartNs - b[0].StartNs}, {a[i].EndNs() - a[i].StartNs, b[i].EndNs() - b[i].StartNs}} {
 					if off := max(ns[0], ns[1]) - min(ns[0], ns[1]); off > ns[0]/40+int64(i)+10 {
 						t.Errorf("rank %d, iteration %d, call %d: drawn %d ns, and it was %d", x.Rank, e.Iteration, i, ns[1], ns[0])
 					}

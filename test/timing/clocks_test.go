@@ -43,12 +43,12 @@ func TestSkewedClocks(t *testing.T) {
 				continue
 			}
 			if rank == 0 {
-				last, first = append(last, c.Start), append(first, c.End())
+				last, first = append(last, c.StartNs), append(first, c.EndNs())
 			}
-			last[n], first[n] = max(last[n], c.Start), min(first[n], c.End())
+			last[n], first[n] = max(last[n], c.StartNs), min(first[n], c.EndNs())
 			n++
-			m, err := k.MomentAt(0, (c.Start+c.End())/2)
-			if err != nil || !(m.State == trace.StateInCall) || m.Call.Index != c.Index {
+			m, err := k.MomentAt(0, (c.StartNs+c.EndNs())/2)
+			if err != nil || !(m.State == trace.StateInCall) || m.LastBegunCall.Index != c.Index {
 				t.Errorf("rank %d: call %d is not found at its time but %+v, error %v", rank, c.Index, m, err)
 			}
 		}
@@ -126,7 +126,7 @@ func starts(t *testing.T, r *trace.Reader, line bool) []int64 {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, err := k.Start()
+		at, err := k.StartNs()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func starts(t *testing.T, r *trace.Reader, line bool) []int64 {
 			if err != nil {
 				t.Fatal(err)
 			}
-			at = p.StartNs
+			at = p.InitWallClockNs
 		}
 		list = append(list, at)
 	}

@@ -80,7 +80,7 @@ func (c *cell) likely(psnr, ns float64) bool {
 func TestCodecBytes(t *testing.T) {
 	a := buildKnown(t, mpis.Need(t)[0])
 	for _, m := range timing.Modes {
-		if !m.Lossy() {
+		if !m.IsLossy() {
 			continue
 		}
 		mpis.Steady(t, func(complain func(string, ...any)) { codecBytes(a, m, complain) })

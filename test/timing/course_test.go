@@ -95,11 +95,11 @@ func TestBesideLoad(t *testing.T) {
 				t.Fatalf("%v: no iterations", err)
 			}
 			for _, f := range w.Findings {
-				if seen = append(seen, f); f.Kind == int(when.KindDelayed) {
+				if seen = append(seen, f); f.Kind == int(when.KindWaitingForCPU) {
 					machine++
 				}
 			}
-			if slices.ContainsFunc(w.Findings, func(f trace.WhenFinding) bool { return f.Kind != int(when.KindDelayed) }) {
+			if slices.ContainsFunc(w.Findings, func(f trace.WhenFinding) bool { return f.Kind != int(when.KindWaitingForCPU) }) {
 				program++
 			}
 		}

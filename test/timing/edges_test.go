@@ -80,7 +80,7 @@ func TestEdges(t *testing.T) {
 				SpanNs  int64 `json:"span_ns"`
 			}
 			ask(&i, "info")
-			if a, b := float64(p.SpanNs), float64(w.RunNs); math.Abs(a-b) > 0.01*a {
+			if a, b := float64(p.SpanNs), float64(w.ThreadRunNs); math.Abs(a-b) > 0.01*a {
 				t.Errorf("the run is %.3f s of all ranks for profile, %.3f s for waits", a/1e9, b/1e9)
 			}
 			// From the first call of each rank until all have come to MPI_Finalize, but for the recorder's own time.

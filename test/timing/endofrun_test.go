@@ -77,7 +77,7 @@ func sameWhen(t *testing.T, r *trace.Reader, off bool, complain func(string, ...
 	if err != nil || got == nil {
 		t.Fatal(got, err)
 	}
-	if off && cmp.Equal(want.Loop, got.Loop) && len(want.WidthNs) == len(got.WidthNs) && len(want.Rows) == len(got.Rows) {
+	if off && cmp.Equal(want.Loop, got.Loop) && len(want.ColumnWidthNs) == len(got.ColumnWidthNs) && len(want.Rows) == len(got.Rows) {
 		return
 	}
 	if !bytes.Equal(sections.AppendWhen(nil, want), sections.AppendWhen(nil, got)) {
@@ -97,7 +97,7 @@ func sameWaits(t *testing.T, r *trace.Reader) {
 		t.Fatal(got, err)
 	}
 	near := func(a, b int64) bool { return math.Abs(float64(a-b)) <= 1000+0.012*float64(max(a, b)) }
-	if want.Messages != got.Messages || want.MaxThreads != got.MaxThreads || !near(want.RunNs, got.RunNs) || !near(want.MPINs, got.MPINs) || !near(want.WaitedNs, got.WaitedNs) {
+	if want.Messages != got.Messages || want.MaxThreads != got.MaxThreads || !near(want.ThreadRunNs, got.ThreadRunNs) || !near(want.MPINs, got.MPINs) || !near(want.WaitedNs, got.WaitedNs) {
 		t.Errorf("with all times %d messages, %d ns in MPI, %d waited; at the end of the run %d, %d, %d", want.Messages, want.MPINs, want.WaitedNs, got.Messages, got.MPINs, got.WaitedNs)
 	}
 	counts := make(map[waits.Kind]uint64)
@@ -110,11 +110,11 @@ func sameWaits(t *testing.T, r *trace.Reader) {
 		}
 	}
 	for i, w := range want.ByRank {
-		if g := got.ByRank[i]; w.Rank != g.Rank || !near(w.WaitedNs, g.WaitedNs) || !near(w.CausedNs, g.CausedNs) {
+		if g := got.ByRank[i]; w.Rank != g.Rank || !near(w.WaitedNs, g.WaitedNs) || !near(w.CausedWaitNs, g.CausedWaitNs) {
 			t.Errorf("with all times %+v, at the end of the run %+v", w, g)
 		}
 	}
-	if p, q := want.Path, got.Path; p == nil || q == nil || !near(p.LengthNs, q.LengthNs) || p.Rank != q.Rank && p.LengthNs > 1e6 {
+	if p, q := want.Path, got.Path; p == nil || q == nil || !near(p.LengthNs, q.LengthNs) || p.EndRank != q.EndRank && p.LengthNs > 1e6 {
 		t.Errorf("path: with all times %+v, at the end of the run %+v", p, q)
 	}
 }

@@ -33,12 +33,12 @@ func TestHistograms(t *testing.T) {
 				in += b.Count
 			}
 			if in != x.Gap.Count || in != x.Duration.Count {
-				t.Errorf("%s: after %s: %d in bins of %d gaps, %d durations", mode, x.Function, in, x.Gap.Count, x.Duration.Count)
+				t.Errorf("%s: after %s: %d in bins of %d gaps, %d durations", mode, x.PrecedingFunction, in, x.Gap.Count, x.Duration.Count)
 			}
 			calls += in
-			most[x.Function] = in
-			if x.Function != "MPI_Send" && float64(x.Gap.Min) < c.least {
-				t.Errorf("%s: after %s it computed %d ns", mode, x.Function, x.Gap.Min)
+			most[x.PrecedingFunction] = in
+			if x.PrecedingFunction != "MPI_Send" && float64(x.Gap.MinNs) < c.least {
+				t.Errorf("%s: after %s it computed %d ns", mode, x.PrecedingFunction, x.Gap.MinNs)
 			}
 		}
 		if calls != 800 || most["MPI_Allreduce"] != 78 || most["MPI_Send"] != 720 || most["MPI_Comm_size"] != 2 {

@@ -98,9 +98,9 @@ func inOrder(t *testing.T, r *trace.Reader, apart bool) {
 			}
 			switch c.Name() {
 			case "MPI_Ssend":
-				sends[rank] = append(sends[rank], span{c.Start, c.End()})
+				sends[rank] = append(sends[rank], span{c.StartNs, c.EndNs()})
 			case "MPI_Recv":
-				recvs[rank] = append(recvs[rank], span{c.Start, c.End()})
+				recvs[rank] = append(recvs[rank], span{c.StartNs, c.EndNs()})
 			}
 		}
 	}

@@ -69,13 +69,13 @@ func stretchOf(t *testing.T, r *trace.Reader, rank int) (s stretch) {
 			t.Fatal(err)
 		}
 		if c.Index == 0 {
-			s.first, init, s.kind = c.Start, c.End(), c.Timing.Duration.Kind
+			s.first, init, s.kind = c.StartNs, c.EndNs(), c.Timing.Duration.Kind
 		}
-		if c.Start < last || c.End() < c.Start {
-			t.Fatalf("rank %d: call %d is from %d to %d, the one before began at %d", rank, c.Index, c.Start, c.End(), last)
+		if c.StartNs < last || c.EndNs() < c.StartNs {
+			t.Fatalf("rank %d: call %d is from %d to %d, the one before began at %d", rank, c.Index, c.StartNs, c.EndNs(), last)
 		}
-		last = c.Start
-		s.end = max(s.end, c.End())
+		last = c.StartNs
+		s.end = max(s.end, c.EndNs())
 		s.gaps += float64(c.Timing.Gap.Ns)
 		s.calls += float64(c.Timing.Duration.Ns)
 		s.spoor += float64(c.Timing.RecorderNs)
@@ -84,12 +84,12 @@ func stretchOf(t *testing.T, r *trace.Reader, rank int) (s stretch) {
 		}
 		if c.Name() == "MPI_Iprobe" {
 			s.outside += float64(c.Timing.Gap.Ns)
-			s.whole = float64(c.End()-init) - s.started
+			s.whole = float64(c.EndNs()-init) - s.started
 		} else {
 			s.ends += float64(c.Timing.Gap.Ns)
 		}
 	}
-	if s.rankEnd, err = k.End(); err != nil {
+	if s.rankEnd, err = k.EndNs(); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -102,7 +102,7 @@ func about(got, want, share, abs float64) bool { return math.Abs(got-want) <= sh
 func (a *app) checkLine(r *trace.Reader, polls int) {
 	t := a.t
 	t.Helper()
-	end, err := r.End()
+	end, err := r.EndNs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func (a *app) checkAt(r *trace.Reader, end int64) {
 				t.Fatal(err)
 			}
 			if c.Timing.AsidesBeforeGap {
-				at := seconds(c.Timing.Asides(c.Index, last, c.Start)[0].Start + int64(c.Timing.RecorderNs)/2)
+				at := seconds(c.Timing.AsidesBeforeCall(c.Index, last, c.StartNs)[0].StartNs + int64(c.Timing.RecorderNs)/2)
 				var m struct {
 					Index  uint64
 					State  string
@@ -286,7 +286,7 @@ func (a *app) checkAt(r *trace.Reader, end int64) {
 				}
 				break
 			}
-			last = c.End()
+			last = c.EndNs()
 		}
 	}
 	if out := a.job.Run(mpis.Root("bin", "spoor"), "dump", "--at", seconds(end+1e6), "t.spoor"); out.Err == nil || !strings.Contains(out.Stderr, "the run ended at") {
@@ -309,7 +309,7 @@ func TestLine(t *testing.T) {
 			b := *a
 			b.t = t
 			flags := []string{"--timing", string(mode)}
-			if mode.Lossy() {
+			if mode.IsLossy() {
 				flags = append(flags, "--error", "0.005")
 			}
 			b.checkLine(b.trace(flags...), 20000)

@@ -34,7 +34,7 @@ func TestNone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p, err := k.Process(); err != nil || p.StartNs != 0 || p.SpanNs != 0 || p.MPINs != 0 || p.Calls == 0 {
+		if p, err := k.Process(); err != nil || p.InitWallClockNs != 0 || p.FirstThreadNs != 0 || p.AllThreadsMPINs != 0 || p.Calls == 0 {
 			t.Errorf("rank %d: %+v, %v", rank, p, err)
 		}
 	}

@@ -50,7 +50,7 @@ func rankTotals(t *testing.T, a *app, mode string, ranks int, complain func(stri
 				complain("%s, rank %d: %s %.0f ns, measured %.0f", mode, rank, what, got, want)
 			}
 		}
-		if w := m.barrier.work + m.reduce.work; totals.Gap.Ns < 0.98*w || !totals.Gap.Known() || !totals.Duration.Known() {
+		if w := m.barrier.work + m.reduce.work; totals.Gap.Ns < 0.98*w || !totals.Gap.IsOfRank() || !totals.Duration.IsOfRank() {
 			complain("%s, rank %d: computed %+v, measured %.0f at least", mode, rank, totals.Gap, w)
 		}
 		seen := 0
@@ -136,7 +136,7 @@ func inside(t *testing.T, a *app, mode string, measured []measured, complain fun
 		got, want, off float64
 	}{
 		{"run time", float64(rep.Efficiency.RuntimeNs), run, 3e6 + float64(rep.Efficiency.RuntimeErrorNs)},
-		{"time in MPI", rep.MPI.Mean, waited / n, 3e6},
+		{"time in MPI", rep.MPITime.MeanNs, waited / n, 3e6},
 		{"parallel efficiency", rep.Efficiency.Parallel.Value, sum / n / run, 0.01},
 		{"load balance", rep.Efficiency.LoadBalance.Value, sum / n / most, 0.01},
 		{"communication efficiency", rep.Efficiency.Communication.Value, most / run, 0.01},
@@ -149,8 +149,8 @@ func inside(t *testing.T, a *app, mode string, measured []measured, complain fun
 	if off := float64(rep.Efficiency.RuntimeErrorNs); off > 0.02*run+0.005*float64(whole.Efficiency.RuntimeNs) {
 		complain("%s: run time between MPI_Init and MPI_Finalize is known to %g ns of %g only", mode, off, run)
 	}
-	if rep.Init.Ranks != 0 || rep.Finalize.Ranks != 0 {
-		complain("%s: %+v and %+v were to be left out", mode, rep.Init, rep.Finalize)
+	if rep.InitTime.Ranks != 0 || rep.FinalizeTime.Ranks != 0 {
+		complain("%s: %+v and %+v were to be left out", mode, rep.InitTime, rep.FinalizeTime)
 	}
 }
 
@@ -170,8 +170,8 @@ func late(t *testing.T, a *app, mode string, measured []measured, complain func(
 		if c.Function != "MPI_Barrier" {
 			continue
 		}
-		g := c.Gap.Groups
-		if len(g) != 2 || fmt.Sprint(g[0].SomeRanks, g[1].SomeRanks) != "[1 3 5] [0 2 4]" || g[0].Estimated || g[1].Estimated {
+		g := c.RankGaps.Groups
+		if len(g) != 2 || fmt.Sprint(g[0].SomeRanks, g[1].SomeRanks) != "[1 3 5] [0 2 4]" || g[0].IsRankCountEstimated || g[1].IsRankCountEstimated {
 			complain("%s: groups before the barrier: %+v", mode, g)
 		}
 		return
@@ -205,8 +205,8 @@ func findsBarrier(t *testing.T, a *app, mode string, measured []measured, runtim
 	}
 	want := bound{min(late, waited-least) / float64(runtime), max(late, waited) / float64(runtime)}
 	off := 0.005
-	if timing.Mode(mode).Lossy() { // what the last one computed is a sum of single times, what all did is not
-		off += timing.DefaultError * most / float64(runtime)
+	if timing.Mode(mode).IsLossy() { // what the last one computed is a sum of single times, what all did is not
+		off += timing.DefaultRelativeError * most / float64(runtime)
 	}
 	for _, f := range info.Findings {
 		if f.Function == "MPI_Barrier" {
@@ -320,7 +320,7 @@ func (a *app) values(r *trace.Reader, rank int, want map[string]float64) {
 			t.Fatalf("rank %d: %s %+v", rank, name, v)
 		}
 		for _, x := range []trace.AttachedSum{v.AttachedSum, v.Sites[0].AttachedSum} {
-			if !x.Known() || math.Abs(x.Sum-want) > 0.0102*math.Abs(want) || math.Abs(x.Sum-want) > x.ErrorBound {
+			if !x.IsOfRank() || math.Abs(x.Sum-want) > 0.0102*math.Abs(want) || math.Abs(x.Sum-want) > x.ErrorBound {
 				t.Errorf("rank %d: %s %+v, want %.0f", rank, name, x, want)
 			}
 		}

@@ -96,19 +96,19 @@ func (c *cell) lost() {
 				s := c.truth.in(rank, x.Function)
 				totals, gaps = append(totals, s.duration), append(gaps, s.gap)
 			}
-			d := c.spent(verb+": "+x.Function, &x.Duration, totals)
-			c.spent(verb+": gaps before "+x.Function, &x.Gap, gaps)
+			d := c.spent(verb+": "+x.Function, &x.RankDurations, totals)
+			c.spent(verb+": gaps before "+x.Function, &x.RankGaps, gaps)
 			least, sum, n := totals[0], bound{}, float64(len(totals))
 			for _, b := range totals {
 				least = bound{min(least.low, b.low), min(least.high, b.high)}
 				sum.plus(b)
 			}
 			d.ns = 2 * (n*d.ns + d.share*sum.high) // of a difference
-			if x.Collective {                      // what ranks spent longer than the one that spent least
+			if x.IsCollective {                    // what ranks spent longer than the one that spent least
 				sum = bound{sum.low - n*least.high, sum.high - n*least.low}
 			}
-			if !d.holds(x.CostNs, sum) {
-				c.t.Errorf("%s: %s cost %.0f, want %v", verb, x.Function, x.CostNs, sum)
+			if !d.holds(x.EstimatedWaitNs, sum) {
+				c.t.Errorf("%s: %s cost %.0f, want %v", verb, x.Function, x.EstimatedWaitNs, sum)
 			}
 		}
 	}
@@ -186,7 +186,7 @@ func (c *cell) lostText() {
 }
 
 // spent holds a distribution over the ranks against what each spent.
-func (c *cell) spent(what string, got *efficiency.Distribution, of []bound) room {
+func (c *cell) spent(what string, got *efficiency.RankTimeDistribution, of []bound) room {
 	c.t.Helper()
 	n := float64(len(of))
 	least, most, mean := of[0], bound{}, bound{}
@@ -196,7 +196,7 @@ func (c *cell) spent(what string, got *efficiency.Distribution, of []bound) room
 		mean.plus(bound{b.low / n, b.high / n})
 	}
 	r := c.room(uint64(len(c.truth[0])))
-	if r.ns += got.ErrorNs; !c.r.HasTimes() || !r.holds(got.Mean, mean) || !r.holds(got.Min.Ns, least) || !r.holds(got.Max.Ns, most) {
+	if r.ns += got.ErrorNs; !c.r.HasTimes() || !r.holds(got.MeanNs, mean) || !r.holds(got.Min.Ns, least) || !r.holds(got.Max.Ns, most) {
 		c.t.Errorf("%s: %+v, want %v to %v, mean %v", what, *got, least, most, mean)
 	}
 	if own := of[got.Max.Rank]; !r.holds(got.Max.Ns, own) {
@@ -214,7 +214,7 @@ func (c *cell) rankTime(what string, got efficiency.RankTime, want bound, calls 
 	if r := (room{1e-3, got.ErrorNs + 5e3}); !r.holds(got.Ns, want) {
 		c.t.Errorf("%s: %+v, want %v", what, got, want)
 	}
-	if got.Known {
+	if got.IsOfRank {
 		c.same(what, got.Ns, want, calls)
 	}
 }
@@ -265,7 +265,7 @@ func (c *cell) efficiencies() {
 		c.share(verb+": load balance", rep.Efficiency.LoadBalance, useful, most)
 		c.share(verb+": communication efficiency", rep.Efficiency.Communication, most, span)
 		all := uint64(len(c.truth[0]))
-		c.same(verb+": useful time", rep.Useful.Mean, useful, all)
+		c.same(verb+": useful time", rep.UsefulTime.MeanNs, useful, all)
 		c.same(verb+": run time", float64(rep.Efficiency.RuntimeNs), span, all)
 	}
 	c.efficienciesText(useful, most, span)

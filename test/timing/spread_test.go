@@ -93,15 +93,15 @@ func (c *cell) spread(what string, got *profile.Histogram, times []bound) {
 	if c.word == drawn {
 		r = room{2e-3, 5e3} // counts, extremes and means of all calls are not
 	}
-	if got.Count != uint64(len(times)) || !r.holds(got.Mean, sum) || !r.holds(float64(got.Min), least) || !r.holds(float64(got.Max), most) {
-		c.t.Errorf("%s: %d calls from %d to %d, mean %.0f; want %d from %v to %v, mean %v", what, got.Count, got.Min, got.Max, got.Mean,
+	if got.Count != uint64(len(times)) || !r.holds(got.MeanNs, sum) || !r.holds(float64(got.MinNs), least) || !r.holds(float64(got.MaxNs), most) {
+		c.t.Errorf("%s: %d calls from %d to %d, mean %.0f; want %d from %v to %v, mean %v", what, got.Count, got.MinNs, got.MaxNs, got.MeanNs,
 			len(times), least, most, sum)
 	}
 	calls, mean := uint64(0), 0.0
 	for _, b := range got.Bins {
 		calls += b.Count
-		mean += b.Mean * float64(b.Count) / n
-		if b.Mean < float64(b.Min)-1 || b.Mean > float64(b.Max)+1 {
+		mean += b.MeanNs * float64(b.Count) / n
+		if b.MeanNs < float64(b.MinNs)-1 || b.MeanNs > float64(b.MaxNs)+1 {
 			c.t.Errorf("%s: bin %+v", what, b)
 		}
 		if !c.own() {
@@ -110,10 +110,10 @@ func (c *cell) spread(what string, got *profile.Histogram, times []bound) {
 		within, touching := uint64(0), uint64(0)
 		for _, x := range times {
 			low, high := x.low*(1-r.share)-r.ns, x.high*(1+r.share)+r.ns
-			if low >= float64(b.Min) && high <= float64(b.Max) {
+			if low >= float64(b.MinNs) && high <= float64(b.MaxNs) {
 				within++
 			}
-			if high >= float64(b.Min) && low <= float64(b.Max) {
+			if high >= float64(b.MinNs) && low <= float64(b.MaxNs) {
 				touching++
 			}
 		}

@@ -79,8 +79,8 @@ func (c *cell) structure() {
 	}
 	s := &page.Structures[0]
 	c.places("report", all, c.same, parts(inMain(s.Threads[0].Body, func(n report.Node) []report.Node { return n.Body }), func(n report.Node) bool {
-		return n.Site > 0 && s.Sites[n.Site-1].Function == "MPI_Comm_size"
-	}, func(n report.Node) part { return part{n.Compute, n.MPI} }))
+		return n.SiteIndex > 0 && s.Sites[n.SiteIndex-1].Function == "MPI_Comm_size"
+	}, func(n report.Node) part { return part{n.ComputeNs, n.InCallsNs} }))
 }
 
 // places compares what stands between fences; only what is in front of the first and behind the last is
@@ -120,7 +120,7 @@ func (c *cell) profile(rank int, want []knownSum) {
 		c.t.Errorf("profile: times are %s, of ranks %v; want %s", p.TimesKind, p.TimedRanks, kind)
 	}
 	c.places("profile --json", want, c.same, parts(inMain(p.Threads[0].Body, func(n *calltree.Node) []*calltree.Node { return n.Body }), func(n *calltree.Node) bool {
-		return n.Site > 0 && p.Sites[n.Site-1].Function == "MPI_Comm_size"
+		return n.SiteNumber > 0 && p.Sites[n.SiteNumber-1].Function == "MPI_Comm_size"
 	}, func(n *calltree.Node) part { return part{n.Sums.ComputeNs, n.Sums.MPINs} }))
 	if rank > 0 {
 		return

@@ -213,8 +213,8 @@ func (a *app) checkThreads(r *trace.Reader) {
 		if err != nil {
 			a.t.Fatal(err)
 		}
-		longest = max(longest, float64(p.SpanNs))
-		share += x.Compute.Ns / (x.Compute.Ns + x.MPI.Ns) * float64(p.SpanNs) / 2
+		longest = max(longest, float64(p.FirstThreadNs))
+		share += x.Compute.Ns / (x.Compute.Ns + x.MPI.Ns) * float64(p.FirstThreadNs) / 2
 	}
 	if e := rep.Efficiency.Parallel; math.Abs(e.Value-share/longest) > 0.02 {
 		a.t.Errorf("parallel efficiency %+v, want %v", e, share/longest)

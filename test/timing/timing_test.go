@@ -175,11 +175,11 @@ func TestAt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			start, err := k.Start()
+			start, err := k.StartNs()
 			if err != nil {
 				t.Fatal(err)
 			}
-			end, err := k.End()
+			end, err := k.EndNs()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -190,13 +190,13 @@ func TestAt(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if m.Call.Call == nil || m.Call.Index < last || m.Call.Start > ns || (m.State == trace.StateInCall) != (ns < m.Call.End()) {
+				if m.LastBegunCall.Call == nil || m.LastBegunCall.Index < last || m.LastBegunCall.StartNs > ns || (m.State == trace.StateInCall) != (ns < m.LastBegunCall.EndNs()) {
 					t.Fatalf("%s: rank %d at %d: %+v, before it call %d", mode, rank, ns, m, last)
 				}
-				last = m.Call.Index
+				last = m.LastBegunCall.Index
 			}
-			if last != k.Len(0)-1 {
-				t.Errorf("%s: rank %d: call %d of %d after the end", mode, rank, last, k.Len(0))
+			if last != k.CallCount(0)-1 {
+				t.Errorf("%s: rank %d: call %d of %d after the end", mode, rank, last, k.CallCount(0))
 			}
 		}
 	}

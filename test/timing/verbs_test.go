@@ -159,7 +159,7 @@ func knowledge(t *testing.T) map[string]map[timing.Mode]string {
 // modesOf reads the head of a column.
 func modesOf(head string) (list []timing.Mode) {
 	for _, m := range timing.Modes {
-		if strings.Contains(head, "`"+string(m)+"`") || m.Lossy() && strings.TrimSpace(head) == "lossy" {
+		if strings.Contains(head, "`"+string(m)+"`") || m.IsLossy() && strings.TrimSpace(head) == "lossy" {
 			list = append(list, m)
 		}
 	}
@@ -186,7 +186,7 @@ func TestNumbers(t *testing.T) {
 			b := a.beside(t)
 			o := timing.Options{Mode: timing.Mode(flags[0])}
 			if len(flags) > 1 {
-				if err := o.AddError(flags[2]); err != nil {
+				if err := o.AddErrorBound(flags[2]); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -248,7 +248,7 @@ func TestNumbersOfOpenCalls(t *testing.T) {
 func knownModes() (list [][]string) {
 	for _, m := range timing.Modes {
 		flags := []string{string(m)}
-		if m.Lossy() {
+		if m.IsLossy() {
 			flags = append(flags, "--error", "0.02")
 		}
 		list = append(list, flags)

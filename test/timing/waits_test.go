@@ -174,9 +174,9 @@ func waitStates(a *app, list []expected, try int, mode string, complain func(str
 	if err := json.Unmarshal([]byte(a.spoor("waits", "--json", "--top", "0", "t.spoor")), &rep); err != nil {
 		a.t.Fatal(err)
 	}
-	for _, u := range rep.Unexplained {
-		if u.Ns*100 >= rep.MPINs {
-			complain("%s: %s is not looked at, which takes %d ns of %d", mode, u.Function, u.Ns, rep.MPINs)
+	for _, u := range rep.UnanalysedFunctions {
+		if u.CallNs*100 >= rep.MPINs {
+			complain("%s: %s is not looked at, which takes %d ns of %d", mode, u.Function, u.CallNs, rep.MPINs)
 		}
 	}
 	measured := a.spells()
@@ -246,8 +246,8 @@ func waitStates(a *app, list []expected, try int, mode string, complain func(str
 		}
 		if len(best.Causes) == 0 {
 			complain("%s: %s: no cause", mode, key)
-		} else if c := best.Causes[0]; float64(c.ComputeNs) < (1-share)*want.slept-ns || c.ComputeNs > c.WaitedNs {
-			complain("%s: %s: those who were late computed %d ns of %d, and slept for %.0f", mode, key, c.ComputeNs, c.WaitedNs, want.slept)
+		} else if c := best.Causes[0]; float64(c.LateComputeNs) < (1-share)*want.slept-ns || c.LateComputeNs > c.WaitedNs {
+			complain("%s: %s: those who were late computed %d ns of %d, and slept for %.0f", mode, key, c.LateComputeNs, c.WaitedNs, want.slept)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (r *Recorder) repeat(counts []uint64) {
 
 // ran returns the run time of the first thread.
 func ran(t *track.Track) (span int64) {
-	for n, count := range t.Streams[0].Grammar.Counts(len(t.Times)) {
+	for n, count := range t.Streams[0].Grammar.TerminalCounts(len(t.Times)) {
 		span += int64((t.Times[n].Duration.Mean() + t.Times[n].Gap.Mean()) * float64(count))
 	}
 	return span
@@ -129,7 +129,7 @@ func Endless(r *Recorder) {
 	r.Order(1, Fibonacci(72))
 }
 
-const firstLocal = mpi.FirstHandleID
+const firstLocal = mpi.FirstUserHandleID
 
 // Makers is a program with about 10^15 calls per rank whose iterations make objects, and whose values depend on
 // earlier iterations: communicators, datatypes, graphs and memory in one loop, tags in another.

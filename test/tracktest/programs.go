@@ -188,10 +188,10 @@ func Timed(t *track.Track, mode timing.Mode, times func(i int) (gap, duration ui
 	t.TimeLog = nil
 	if mode.NeedsLog() {
 		t.TimeLog = &track.TimeLog{Options: timing.Options{Mode: mode}, TicksPerNs: 1, StartNs: t.Process.StartNs}
-		t.TimeLog.Streams = []iter.Seq2[[]timing.CallEntry, error]{func(yield func([]timing.CallEntry, error) bool) {
+		t.TimeLog.Streams = []iter.Seq2[[]timing.CallTicks, error]{func(yield func([]timing.CallTicks, error) bool) {
 			for k := range i {
 				gap, duration := times(k)
-				if !yield([]timing.CallEntry{{Duration: duration, Gap: gap}}, nil) {
+				if !yield([]timing.CallTicks{{Duration: duration, Gap: gap}}, nil) {
 					return
 				}
 			}

@@ -53,7 +53,7 @@ func (x *eventList) add(stream int, calls uint64, e track.AllocEvent) {
 	for len(x.streams) <= stream {
 		x.streams, x.at = append(x.streams, grammar.NewBuilder()), append(x.at, 0)
 	}
-	e.Calls = calls - x.at[stream]
+	e.CallsSincePrevious = calls - x.at[stream]
 	x.at[stream] = calls
 	n := slices.Index(x.list, e)
 	if n < 0 {
@@ -68,12 +68,12 @@ func (x *eventList) track(streams int) *track.AllocEvents {
 	if len(x.list) == 0 {
 		return nil
 	}
-	e := &track.AllocEvents{List: x.list}
+	e := &track.AllocEvents{DistinctEvents: x.list}
 	for len(x.streams) < streams {
 		x.streams = append(x.streams, grammar.NewBuilder())
 	}
 	for _, b := range x.streams {
-		e.Streams = append(e.Streams, b.Grammar())
+		e.EventGrammars = append(e.EventGrammars, b.Grammar())
 	}
 	return e
 }
@@ -112,7 +112,7 @@ func (r *Recorder) Call(name string, site int, vals ...int64) {
 
 // CallOn records a call of a stream; the values include the return code.
 func (r *Recorder) CallOn(stream int, name string, site int, vals ...int64) {
-	call, ok := mpi.Lookup(name)
+	call, ok := mpi.CallNamed(name)
 	if !ok {
 		panic(fmt.Sprintf("tracktest: no call %s", name))
 	}
@@ -121,7 +121,7 @@ func (r *Recorder) CallOn(stream int, name string, site int, vals ...int64) {
 
 // LaneOn is CallOn for a call whose values at some positions are in a lane.
 func (r *Recorder) LaneOn(stream int, name string, site int, at []int, vals ...int64) {
-	call, ok := mpi.Lookup(name)
+	call, ok := mpi.CallNamed(name)
 	if !ok {
 		panic(fmt.Sprintf("tracktest: no call %s", name))
 	}
@@ -143,7 +143,7 @@ func (r *Recorder) LaneOn(stream int, name string, site int, at []int, vals ...i
 }
 
 func (r *Recorder) record(stream int, call uint16, site int, more string, vals []int64) uint32 {
-	n, _ := r.track.TerminalOf(call, r.site(site), vals, more)
+	n, _ := r.track.FindOrAddTerminal(call, r.site(site), vals, more)
 	r.track.Stream(stream).Append(n)
 	// Times that vary a little, the same in every test run.
 	r.clock = r.clock*6364136223846793005 + 1442695040888963407
@@ -153,7 +153,7 @@ func (r *Recorder) record(stream int, call uint16, site int, more string, vals [
 
 // AllocEvent records that a segment begins, with its size, or ends.
 func (r *Recorder) AllocEvent(stream int, free bool, segment int64, size uint64) {
-	r.allocs.add(stream, r.track.Stream(stream).Len(), track.AllocEvent{Free: free, PackedSegment: segment, Size: size})
+	r.allocs.add(stream, r.track.Stream(stream).Len(), track.AllocEvent{IsFree: free, PackedSegment: segment, Size: size})
 }
 
 // Handover records that a stream's next call uses an object that another stream's call made.
@@ -189,7 +189,7 @@ func (r *Recorder) site(n int) uint64 {
 		outer := r.site(from)
 		r.from = from
 		inside := (h ^ outer*0x9fb21c651e98df25) &^ (1 << 63)
-		r.track.Sites[inside], r.track.CallerSite[inside], r.track.WithoutStack[inside] = s, outer, h
+		r.track.Sites[inside], r.track.CallerSite[inside], r.track.SiteWithoutStack[inside] = s, outer, h
 		return inside
 	}
 	if r.phase == "" {
@@ -199,8 +199,8 @@ func (r *Recorder) site(n int) uint64 {
 	f.Write([]byte(r.phase))
 	phase := f.Sum64() &^ (1 << 63)
 	inside := h ^ phase
-	r.track.Sites[phase] = track.Site{Module: r.phase, BuildID: model.PhaseBuildID}
-	r.track.Sites[inside], r.track.CallerSite[inside], r.track.WithoutStack[inside] = s, phase, h
+	r.track.Sites[phase] = track.Site{Module: r.phase, BuildID: model.PhaseFrameBuildID}
+	r.track.Sites[inside], r.track.CallerSite[inside], r.track.SiteWithoutStack[inside] = s, phase, h
 	r.phase = ""
 	return inside
 }
@@ -217,7 +217,7 @@ func (r *Recorder) Track() *track.Track {
 	counts := make([]uint64, len(r.track.Signatures))
 	for i, g := range grammars {
 		grammars[i] = r.ordered(i, g)
-		for n, count := range grammars[i].Counts(len(counts)) {
+		for n, count := range grammars[i].TerminalCounts(len(counts)) {
 			counts[n] += count
 		}
 	}
@@ -238,12 +238,12 @@ func (r *Recorder) Track() *track.Track {
 	}
 	if t.Allocs = r.allocs.track(len(t.Streams)); t.Allocs != nil {
 		for stream, g := range r.allocOrders {
-			t.Allocs.Streams[stream] = g
+			t.Allocs.EventGrammars[stream] = g
 		}
 	}
 	t.Handovers = r.handovers.track(len(t.Streams))
 	t.Process = track.Process{
-		Host: fmt.Sprintf("node%02d", r.Rank/32), PID: 4000 + r.Rank%32, End: track.Finished,
+		Host: fmt.Sprintf("node%02d", r.Rank/32), PID: 4000 + r.Rank%32, EndState: track.EndFinished,
 		Threads: len(grammars), StartNs: 1_700_000_000_000_000_000, SpanNs: 5_000_000_000 + int64(r.Rank)*977,
 	}
 	if r.orders != nil {
@@ -254,7 +254,7 @@ func (r *Recorder) Track() *track.Track {
 
 // track makes a terminal's lane with the values of its first call.
 func (l *laneValues) track(terminal, streams int, vals []int64) signature.Lane {
-	out := signature.Lane{Terminal: terminal, Values: l.at}
+	out := signature.Lane{Terminal: terminal, ValueIndices: l.at}
 	b := grammar.NewBuilder()
 	known := make(map[string]uint32)
 	var last []int64
@@ -292,9 +292,9 @@ func Calls(t *track.Track, stream int) iter.Seq2[uint32, signature.Signature] {
 		at := make(map[uint32][]int)
 		for _, l := range t.Lanes {
 			n := uint32(l.Terminal)
-			at[n] = l.Values
-			last := make([]int64, len(l.Values))
-			for i, p := range l.Values {
+			at[n] = l.ValueIndices
+			last := make([]int64, len(l.ValueIndices))
+			for i, p := range l.ValueIndices {
 				last[i] = t.Signatures[n].Values[p]
 			}
 			lanes[n] = append(lanes[n], slices.Clone(last))

@@ -54,13 +54,13 @@ func Of(r *trace.Reader) (*Traffic, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.UnknownCalls > 0 || m.UnsizedMessages > 0 {
-		return nil, fmt.Errorf("%s: %d calls with partners that aren't known, %d messages of unknown size", r.Name(), m.UnknownCalls, m.UnsizedMessages)
+	if m.UnknownPartnerCalls > 0 || m.UnsizedMessages > 0 {
+		return nil, fmt.Errorf("%s: %d calls with partners that aren't known, %d messages of unknown size", r.Name(), m.UnknownPartnerCalls, m.UnsizedMessages)
 	}
 	t := &Traffic{Pairs: make(map[Pair]matrix.Cell), Out: make([]uint64, r.Ranks()), In: make([]uint64, r.Ranks()), Left: make(map[Channel]Left)}
 	for from := range r.Ranks() {
 		for _, e := range m.Row(from) {
-			t.Pairs[Pair{from, e.To}] = e.Cell
+			t.Pairs[Pair{from, e.Column}] = e.Cell
 		}
 	}
 	for class := range r.Classes() {
@@ -71,8 +71,8 @@ func Of(r *trace.Reader) (*Traffic, error) {
 		members := r.Members(class)
 		err = c.EachRank(func(member int, _ []uint64, totals []ops.Amount) error {
 			for _, a := range totals {
-				t.Out[members[member]] += a.Out
-				t.In[members[member]] += a.In
+				t.Out[members[member]] += a.BytesOut
+				t.In[members[member]] += a.BytesIn
 			}
 			return nil
 		})

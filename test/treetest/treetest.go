@@ -54,11 +54,11 @@ func Fill(c *trace.Code, calls []int) *Filled {
 				k++
 			}
 			switch way := f.ways.Transition(calls[i-1], b); {
-			case way == trace.UnknownTransition:
+			case way == trace.UnknownIteratedLoop:
 				f.Lost++
 				f.root.rounds++
 				k = 0
-			case way > trace.NoLoopTransition:
+			case way > trace.NoIteratedLoop:
 				for k--; ; k-- {
 					if c.Vertices[q[k].number].Kind == trace.LoopVertex {
 						if way--; way == 0 {
@@ -138,14 +138,14 @@ func (f *Filled) Compare(counts *tree.Counts) error {
 		return fmt.Errorf("%d steps lost, not %d", counts.UnexplainedSteps, f.Lost)
 	}
 	for i, n := range f.nodes {
-		want := tree.RoundCounts{Entered: uint64(len(n.each)), Rounds: uint64(n.rounds)}
+		want := tree.RoundCounts{Entries: uint64(len(n.each)), Rounds: uint64(n.rounds)}
 		if n.each != nil {
 			want.LeastRounds, want.MostRounds, want.RoundsStep = uint64(slices.Min(n.each)), uint64(slices.Max(n.each)), step(n.each)
 		}
 		if got := counts.VertexRounds[i]; got != want && f.Lost == 0 {
 			return fmt.Errorf("vertex %d: %+v, not %+v", i, got, want)
 		}
-		if got, want := counts.TakenIterations[i], f.taken(n); got != want && f.Lost == 0 {
+		if got, want := counts.VertexIterations[i], f.taken(n); got != want && f.Lost == 0 {
 			return fmt.Errorf("vertex %d: in rounds %+v, not %+v", i, got, want)
 		}
 	}
@@ -193,7 +193,7 @@ func Check(path string) (placed, all int, err error) {
 		if err != nil {
 			return placed, all, err
 		}
-		vertices := tree.Vertices(k, c)
+		vertices := tree.VertexByTerminal(k, c)
 		for stream := range k.Streams() {
 			var calls []int
 			for n := range k.Sequence(stream) {
@@ -222,7 +222,7 @@ func Check(path string) (placed, all int, err error) {
 
 // taken returns the iterations of the surrounding loop in which a node occurred.
 func (f *Filled) taken(n *node) (all code.IterationPattern) {
-	if !f.code.MaySkipIterations(n.number) {
+	if !f.code.IsConditionalInLoop(n.number) {
 		return all
 	}
 	at := 0

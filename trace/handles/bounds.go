@@ -28,7 +28,7 @@ func NewHandleBounds(ranks int) *HandleBounds {
 func (b *HandleBounds) AddCreation(c *trace.Call) {
 	for i := range c.Params {
 		p := &c.Params[i]
-		if p.Out.Type != trace.TypeHandle || p.Out.Num < trace.FirstLocal {
+		if p.Out.Type != trace.TypeHandle || p.Out.Num < trace.FirstCreatedHandle {
 			continue
 		}
 		switch {
@@ -65,7 +65,7 @@ func (b *HandleBounds) Type(handle int64) trace.NewType {
 	if n, ok := b.types[handle]; ok {
 		return n
 	}
-	n, ok := mpi.TypeExtent(handle)
+	n, ok := mpi.PredefinedTypeExtent(handle)
 	if !ok {
 		n = unknownExtent
 	}

@@ -15,13 +15,13 @@ import (
 type Comm struct {
 	// Number is 0 for MPI_COMM_WORLD and -1 for MPI_COMM_SELF. Others are numbered from 1: by the lowest rank that made
 	// them, then in the order in which that rank did.
-	Number  int
-	Name    string // name that MPI_Comm_set_name set on the lowest rank that called it; "" if none did
-	MadeBy  string // function that created it; "" for a predefined one
-	Parent  *Comm  // the communicator that it was created from; nil for a predefined one, or if there was none
-	Ordinal int64  // number of equal creations before this one; see trace.NewComm
-	Size    int
-	Remote  *Comm // the other side of an intercommunicator; nil if it is in another world
+	Number               int
+	Name                 string // name that MPI_Comm_set_name set on the lowest rank that called it; "" if none did
+	MadeBy               string // function that created it; "" for a predefined one
+	Parent               *Comm  // the communicator that it was created from; nil for a predefined one, or if there was none
+	EqualCreationsBefore int64  // number of equal creations before this one; see trace.NewComm
+	Size                 int
+	Remote               *Comm // the other side of an intercommunicator; nil if it is in another world
 
 	RemoteSize int
 
@@ -241,7 +241,7 @@ func (u *uniter) comm(c *trace.Call, rank, stream int, index uint64) *Comm {
 	if n.Size < 1 || n.Size > int64(world.Size) || n.RemoteSize < 0 {
 		return nil
 	}
-	key := commKey{-1, c.Func.ID, n.Ordinal, n.Leader, n.RemoteLeader, n.MembersHash}
+	key := commKey{-1, c.Func.ID, n.EqualCreationsBefore, n.LeaderWorldRank, n.RemoteLeaderWorldRank, n.MembersHash}
 	var parent *Comm
 	if handle, ok := parentOf(c); ok {
 		parent = u.At(rank, stream, index, handle)
@@ -284,7 +284,7 @@ func parentOf(c *trace.Call) (handle int64, ok bool) {
 func (u *uniter) add(key commKey, c *trace.Call, parent *Comm) *Comm {
 	n := c.NewComm
 	comm := &Comm{
-		Number: len(u.list), MadeBy: c.Name(), Parent: parent, Ordinal: n.Ordinal, Size: int(n.Size),
+		Number: len(u.list), MadeBy: c.Name(), Parent: parent, EqualCreationsBefore: n.EqualCreationsBefore, Size: int(n.Size),
 		RemoteSize: int(n.RemoteSize), pair: -1, members: make([]int, n.Size),
 	}
 	for i := range comm.members {
@@ -293,8 +293,8 @@ func (u *uniter) add(key commKey, c *trace.Call, parent *Comm) *Comm {
 	u.known[key] = comm
 	u.list = append(u.list, comm)
 	if n.RemoteSize > 0 {
-		p := pairKey{c.Func.ID, n.Ordinal, min(n.Leader, n.RemoteLeader), max(n.Leader, n.RemoteLeader), 0}
-		side := sideKey{p, n.Leader}
+		p := pairKey{c.Func.ID, n.EqualCreationsBefore, min(n.LeaderWorldRank, n.RemoteLeaderWorldRank), max(n.LeaderWorldRank, n.RemoteLeaderWorldRank), 0}
+		side := sideKey{p, n.LeaderWorldRank}
 		p.nth = u.alike[side]
 		u.alike[side]++
 		pair, fresh := once.NumberOf(u.pairs, p)

@@ -65,8 +65,8 @@ func TestCommsOfGrid(t *testing.T) {
 			if row == nil || col == nil {
 				t.Fatalf("rank %d: no communicators in round %d", rank, i)
 			}
-			if row.Ordinal != int64(2*i) || col.Ordinal != int64(2*i+1) || row.Parent != comms.World() {
-				t.Errorf("rank %d: ordinals %d and %d in round %d", rank, row.Ordinal, col.Ordinal, i)
+			if row.EqualCreationsBefore != int64(2*i) || col.EqualCreationsBefore != int64(2*i+1) || row.Parent != comms.World() {
+				t.Errorf("rank %d: ordinals %d and %d in round %d", rank, row.EqualCreationsBefore, col.EqualCreationsBefore, i)
 			}
 			for k := range side {
 				if got, want := row.WorldRank(k), y*side+side-1-k; got != want {

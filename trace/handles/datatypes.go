@@ -28,8 +28,8 @@ func (o *HandleState) datatype(handle int64) stateType {
 	if t, ok := o.types[handle]; ok {
 		return t
 	}
-	size, ok1 := mpi.TypeSize(handle)
-	extent, ok2 := mpi.TypeExtent(handle)
+	size, ok1 := mpi.PredefinedTypeSize(handle)
+	extent, ok2 := mpi.PredefinedTypeExtent(handle)
 	if !ok1 || !ok2 || size != extent {
 		panic(ErrUnknown) // where e.g. MPI_DOUBLE_INT has its second element depends on the library
 	}

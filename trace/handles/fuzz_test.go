@@ -27,7 +27,7 @@ func FuzzHandles(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	raw, err := sections.RawSections(c, wire.PackedSize, true)
+	raw, err := sections.RawSections(c, wire.EstimatePackedSize, true)
 	if err != nil {
 		f.Fatal(err)
 	}

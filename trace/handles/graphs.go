@@ -70,7 +70,7 @@ func (t *Table) inGraph(rank, self int, m Creation) (n Neighbourhood, ok bool) {
 		return n, false
 	}
 	n.Sources, _ = asTold(g.in[self], g.order[self].in)
-	n.Destinations, n.Ordered = asTold(g.out[self], g.order[self].out)
+	n.Destinations, n.DestinationsAreOrdered = asTold(g.out[self], g.order[self].out)
 	return n, true
 }
 

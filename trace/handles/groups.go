@@ -134,9 +134,9 @@ func picked(group []int, rank int) int {
 	return group[rank]
 }
 
-// ArgumentsOf returns a call's inputs by parameter name. An array is its length and then its elements; any other input
+// InputArgumentsOf returns a call's inputs by parameter name. An array is its length and then its elements; any other input
 // is one element, Value.Num.
-func ArgumentsOf(c *trace.Call) *Arguments {
+func InputArgumentsOf(c *trace.Call) *Arguments {
 	a := &Arguments{Func: c.Func, In: make(map[string][]int64)}
 	for i := range c.Params {
 		v := &c.Params[i].In

@@ -17,7 +17,7 @@ func TestGroups(t *testing.T) {
 		world := rapid.Permutation([]int{0, 1, 2, 3, 4, 5, 6, 7}).Draw(t, "world")
 		a, b := world[:rapid.IntRange(0, 8).Draw(t, "a")], rapid.Permutation(world).Draw(t, "b")[:rapid.IntRange(0, 8).Draw(t, "size of b")]
 		of := func(name string, in map[string][]int64) ([]int, bool) {
-			def, known := mpi.Lookup(name)
+			def, known := mpi.CallNamed(name)
 			if !known {
 				t.Fatal(name)
 			}

@@ -120,7 +120,7 @@ func (t *Table) class(k *trace.Rank) *class {
 			c.setters[n] = s
 		}
 	}
-	if c.uniform = k.Uniform(); c.uniform {
+	if c.uniform = k.ClassHasEqualCounts(); c.uniform {
 		c.counts = countsOf(k)
 	}
 	t.classes[k.Class()] = c
@@ -152,7 +152,7 @@ func (t *Table) ranks(wanted func(*class) bool) iter.Seq2[*trace.Rank, error] {
 func countsOf(k *trace.Rank) [][]uint64 {
 	counts := make([][]uint64, k.Streams())
 	for s := range counts {
-		counts[s] = k.Counts(s)
+		counts[s] = k.TerminalCounts(s)
 	}
 	return counts
 }
@@ -197,7 +197,7 @@ func own(of kind, v *trace.Value) (int64, bool) {
 	if of == request {
 		return v.RequestID, v.Type == trace.TypeRequest && v.RequestForm == trace.RequestPersistent
 	}
-	return v.Num, v.Type == trace.TypeHandle && v.Num >= trace.FirstLocal
+	return v.Num, v.Type == trace.TypeHandle && v.Num >= trace.FirstCreatedHandle
 }
 
 // uses calls visit for each object that a call gets as an input, if the program created it. Of requests, it visits only

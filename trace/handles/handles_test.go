@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	local  = trace.FirstLocal
+	local  = trace.FirstCreatedHandle
 	double = 0x214
 )
 
@@ -49,7 +49,7 @@ func sizes(t *testing.T, r *trace.Reader) map[int64]uint64 {
 			continue
 		}
 		for _, p := range x.GroupOccurrences(0, c) {
-			size, ok := x.TypeSize(c.Param("datatype").In.Num, 0, p.Position)
+			size, ok := x.TypeSize(c.Param("datatype").In.Num, 0, p.ExampleIndex)
 			if !ok {
 				size = -1
 			}

@@ -67,7 +67,7 @@ func TestHandedOver(t *testing.T) {
 				t.Errorf("rank %d, call %d sends %d bytes", k.Number(), c.Index, size)
 			}
 			for _, p := range x.GroupOccurrences(1, c) {
-				if at, _ := x.TypeSize(local, 1, p.Position); p.Count != 1 && at != 8 && at != 16 {
+				if at, _ := x.TypeSize(local, 1, p.ExampleIndex); p.Count != 1 && at != 8 && at != 16 {
 					t.Errorf("rank %d: %d calls of one size, %d", k.Number(), p.Count, at)
 				}
 			}

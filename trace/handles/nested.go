@@ -9,9 +9,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A NestedFree is a call that frees an object which callbacks still use during that call (e.g. MPI_Comm_free with an
+// A FreeWithCallbackUses is a call that frees an object which callbacks still use during that call (e.g. MPI_Comm_free with an
 // attribute's delete function). It precedes the calls of the callbacks in its stream.
-type NestedFree struct {
+type FreeWithCallbackUses struct {
 	FreeCall, LastUse uint64 // indices in the stream of the freeing call, and of the last call that uses the object
 	FreeTerminal      int    // terminal of the freeing call
 }
@@ -20,18 +20,18 @@ type NestedFree struct {
 // freed.
 var haveDeleters = []mpi.Kind{mpi.KindComm, mpi.KindDatatype, mpi.KindWin}
 
-// NestedFrees returns the nested frees by stream, in the order of the freeing calls; nil if the rank registers no
+// FreesWithCallbackUses returns the nested frees by stream, in the order of the freeing calls; nil if the rank registers no
 // delete functions.
-func NestedFrees(k *trace.Rank) ([][]NestedFree, error) {
+func FreesWithCallbackUses(k *trace.Rank) ([][]FreeWithCallbackUses, error) {
 	if !deletes(k) { // a quick check: it doesn't decode the values of calls
 		return nil, nil
 	}
-	distinct, err := k.Distinct()
+	distinct, err := k.DistinctCalls()
 	if err != nil {
 		return nil, err
 	}
 	t := &turner{k: k, distinct: distinct, uses: make(map[turnKey]*trace.Occurrences), handed: make([][]trace.Handover, k.Streams())}
-	lists := make([][]NestedFree, k.Streams())
+	lists := make([][]FreeWithCallbackUses, k.Streams())
 	for stream := range lists {
 		if t.handed[stream], err = k.Handovers(stream); err != nil {
 			return nil, err
@@ -40,21 +40,21 @@ func NestedFrees(k *trace.Rank) ([][]NestedFree, error) {
 	for n, c := range distinct {
 		for i := range c.Params {
 			p := &c.Params[i]
-			if c.Return != 0 || p.Def.Dir != trace.DirFree || p.In.Type != trace.TypeHandle || p.In.Num < trace.FirstLocal || !slices.Contains(haveDeleters, p.Kind()) {
+			if c.Return != 0 || p.Def.Dir != trace.DirFree || p.In.Type != trace.TypeHandle || p.In.Num < trace.FirstCreatedHandle || !slices.Contains(haveDeleters, p.Kind()) {
 				continue
 			}
 			for stream := range lists {
 				h := &trace.Handover{Kind: p.Kind(), Handle: p.In.Num}
 				for at := range k.Occurrences(stream, func(t int) bool { return t == n }).All() {
 					if last, ok := t.lastUse(stream, h, at); ok && last > at && len(lists[stream]) < maxNested {
-						lists[stream] = append(lists[stream], NestedFree{at, last, n})
+						lists[stream] = append(lists[stream], FreeWithCallbackUses{at, last, n})
 					}
 				}
 			}
 		}
 	}
 	for _, list := range lists {
-		slices.SortFunc(list, func(a, b NestedFree) int { return cmp.Compare(a.FreeCall, b.FreeCall) })
+		slices.SortFunc(list, func(a, b FreeWithCallbackUses) int { return cmp.Compare(a.FreeCall, b.FreeCall) })
 	}
 	return lists, nil
 }

@@ -66,8 +66,8 @@ func (t *Table) Rank(k *trace.Rank) (*Rank, error) {
 	return t.view(k, func(kind) bool { return true })
 }
 
-// CommRank returns a Rank that knows only communicators, windows and files.
-func (t *Table) CommRank(k *trace.Rank) (*Rank, error) {
+// RankWithCommsOnly returns a Rank that knows only communicators, windows and files.
+func (t *Table) RankWithCommsOnly(k *trace.Rank) (*Rank, error) {
 	return t.view(k, func(of kind) bool { return of == comm || of == window || of == file })
 }
 
@@ -302,8 +302,8 @@ func (x *Rank) at(name key, stream int, index uint64) (Creation, bool) {
 // An OccurrenceGroup is occurrences of a terminal in a stream for which all handles that the call passes mean the
 // same.
 type OccurrenceGroup struct {
-	Position uint64 // an index in the stream at which the handles mean what they mean in these occurrences
-	Count    uint64
+	ExampleIndex uint64 // an index in the stream at which the handles mean what they mean in these occurrences
+	Count        uint64
 }
 
 // GroupOccurrences splits the occurrences of a terminal in a stream by what the call's handles mean.
@@ -326,7 +326,7 @@ func (x *Rank) GroupOccurrences(stream int, c *trace.Call) (list []OccurrenceGro
 		return []OccurrenceGroup{{0, total}}
 	}
 	add := func(at, count uint64) {
-		if n := len(list); n > 0 && list[n-1].Position == at {
+		if n := len(list); n > 0 && list[n-1].ExampleIndex == at {
 			list[n-1].Count += count
 		} else if count > 0 {
 			list = append(list, OccurrenceGroup{at, count})
@@ -355,9 +355,9 @@ func (x *Rank) GroupOccurrences(stream int, c *trace.Call) (list []OccurrenceGro
 	for i, at := range breaks {
 		upto := total
 		if i+1 < len(breaks) {
-			upto = o.Before(breaks[i+1])
+			upto = o.CountBefore(breaks[i+1])
 		}
-		add(at, upto-o.Before(at))
+		add(at, upto-o.CountBefore(at))
 	}
 	return list
 }
@@ -443,8 +443,8 @@ func (x *Rank) occurrences(stream, terminal int) *trace.Occurrences {
 // TypeSize returns the data size in bytes of the datatype that a handle means in the call at the given stream and
 // index; false if unknown.
 func (x *Rank) TypeSize(handle int64, stream int, index uint64) (int64, bool) {
-	if handle < trace.FirstLocal {
-		return mpi.TypeSize(handle)
+	if handle < trace.FirstCreatedHandle {
+		return mpi.PredefinedTypeSize(handle)
 	}
 	b, ok := x.at(key{datatype, handle}, stream, index)
 	if !ok || b.Call.NewType.Size < 0 {
@@ -466,7 +466,7 @@ func (x *Rank) FixedTypeSize(handle int64) int64 {
 // ExtentRatio returns the extent divided by the data size of the datatype that a handle means in the call at the given
 // stream and index. It is 1 if the datatype has no holes or is unknown.
 func (x *Rank) ExtentRatio(handle int64, stream int, index uint64) float64 {
-	if b, ok := x.at(key{datatype, handle}, stream, index); ok && handle >= trace.FirstLocal {
+	if b, ok := x.at(key{datatype, handle}, stream, index); ok && handle >= trace.FirstCreatedHandle {
 		if t := b.Call.NewType; t.Size > 0 && t.Extent > t.Size {
 			return float64(t.Extent) / float64(t.Size)
 		}

@@ -30,7 +30,7 @@ type HandleState struct {
 	comms       map[int64]*stateComm
 	groups      map[int64][]int
 	types       map[int64]stateType
-	made        symbol.Comms // counts equal creations of communicators, for NewComm.Ordinal
+	made        symbol.Comms // counts equal creations of communicators, for NewComm.EqualCreationsBefore
 
 	// SplitColors returns the colors and keys that the members of a communicator pass to the current MPI_Comm_split,
 	// and which of them get a communicator. If SplitColors is nil, the result of that call is unknown.
@@ -50,9 +50,9 @@ func NewHandleState(rank int, world []int) *HandleState {
 // Arguments are the values of a call by the names of parameters, as signatures have them: lists begin with their
 // length.
 type Arguments struct {
-	Func       *trace.Function
-	In, Out    map[string][]int64
-	MadeValues []int64 // properties of a new communicator or datatype
+	Func            *trace.Function
+	In, Out         map[string][]int64
+	NewObjectValues []int64 // properties of a new communicator or datatype
 }
 
 func (a *Arguments) one(name string) int64 {
@@ -94,8 +94,8 @@ func one(v int64) []int64 { return []int64{v} }
 // A rule returns the results of a call. If a result is unknown, it panics with ErrUnknown.
 type rule func(o *HandleState, a *Arguments) Results
 
-// DeterminesResults reports whether the standard determines the results of a function, or the objects that it creates.
-func DeterminesResults(f *trace.Function) bool { return ruleOf(f) != nil }
+// HasDeterminableResults reports whether the standard determines the results of a function, or the objects that it creates.
+func HasDeterminableResults(f *trace.Function) bool { return ruleOf(f) != nil }
 
 func ruleOf(f *trace.Function) rule {
 	return rules[strings.TrimSuffix(strings.TrimSuffix(f.Name, "_c"), "_x")]
@@ -399,14 +399,14 @@ func (o *HandleState) ApplyResults(a *Arguments, r Results) {
 			}
 		case p.Kind == mpi.KindComm && f.Has(trace.AttrCreatesComm) && r.comm != nil:
 			o.comms[v[0]] = r.comm
-		case p.Kind == mpi.KindComm && f.Has(trace.AttrCreatesComm) && len(a.MadeValues) > 3:
-			o.comms[v[0]] = &stateComm{own: int(a.MadeValues[2]), size: int(a.MadeValues[3])}
+		case p.Kind == mpi.KindComm && f.Has(trace.AttrCreatesComm) && len(a.NewObjectValues) > 3:
+			o.comms[v[0]] = &stateComm{own: int(a.NewObjectValues[2]), size: int(a.NewObjectValues[3])}
 		case p.Kind == mpi.KindDatatype && f.Has(trace.AttrCreatesType):
 			delete(o.types, v[0])
 			if r.typ != nil {
 				o.types[v[0]] = *r.typ
-			} else if len(a.MadeValues) == typeValues {
-				m := a.MadeValues
+			} else if len(a.NewObjectValues) == typeValues {
+				m := a.NewObjectValues
 				o.types[v[0]] = stateType{size: m[0], low: m[1], high: m[1] + m[2], trueLow: m[3], trueHigh: m[3] + m[4]}
 			}
 		}
@@ -432,15 +432,15 @@ func (o *HandleState) CountCreation(a *Arguments) {
 		return
 	}
 	var info symbol.CommDescription
-	if len(a.MadeValues) > len(info) {
-		copy(info[:], a.MadeValues[1:])
+	if len(a.NewObjectValues) > len(info) {
+		copy(info[:], a.NewObjectValues[1:])
 	}
 	o.made.CountCreation(a.parent(), a.Func.ID, info)
 }
 
-// MadeValues returns the properties of the communicator or datatype that a call creates, as its signature has them. It
+// NextNewObjectValues returns the properties of the communicator or datatype that a call creates, as its signature has them. It
 // returns nil if they are unknown. It counts created communicators, as CountCreation does.
-func (o *HandleState) MadeValues(a *Arguments, r Results) []int64 {
+func (o *HandleState) NextNewObjectValues(a *Arguments, r Results) []int64 {
 	switch {
 	case r.comm != nil:
 		return o.describe(a, r.comm)

@@ -12,8 +12,8 @@ const maxDepth = 64
 // A Neighbourhood is the source and destination ranks of neighbourhood collectives on a communicator, -1 beyond the
 // edge of a grid. Ordered says that Destinations is in the order in which the collectives' send buffers have the data.
 type Neighbourhood struct {
-	Sources, Destinations []int
-	Ordered               bool
+	Sources, Destinations  []int
+	DestinationsAreOrdered bool
 }
 
 // Neighbours returns the neighbours that the rank has in the communicator that a handle means in the call at the given
@@ -33,8 +33,8 @@ func (x *Rank) neighbours(m Creation, depth int) (n Neighbourhood, ok bool) {
 	}
 	self := int(c.NewComm.Rank)
 	has := func(param string) bool { return c.Param(param) != nil }
-	switch def, _ := mpi.ByID(c.Func.ID); {
-	case def.Has(mpi.AttrDuplicates):
+	switch def, _ := mpi.CallByID(c.Func.ID); {
+	case def.Has(mpi.AttrDuplicatesComm):
 		parent, ok := x.parent(m)
 		if !ok {
 			return n, false

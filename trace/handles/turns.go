@@ -65,7 +65,7 @@ func ThreadDependencies(k *trace.Rank) ([][]ThreadDependency, error) {
 		return t.lists, nil
 	}
 	var err error
-	if t.distinct, err = k.Distinct(); err != nil {
+	if t.distinct, err = k.DistinctCalls(); err != nil {
 		return nil, err
 	}
 	for stream, list := range t.handed {
@@ -120,7 +120,7 @@ func (t *turner) ends(stream, i int) {
 // lastUse returns the index of the last call of a stream that uses the object of h, which the handle means at index
 // from. It returns false if no call from there on uses it.
 func (t *turner) lastUse(stream int, h *trace.Handover, from uint64) (uint64, bool) {
-	end := t.k.Len(stream)
+	end := t.k.CallCount(stream)
 	for i := range t.handed[stream] {
 		if o := &t.handed[stream][i]; o.FirstUse > from && o.Kind == h.Kind && o.Handle == h.Handle {
 			end = min(end, o.FirstUse)
@@ -130,7 +130,7 @@ func (t *turner) lastUse(stream int, h *trace.Handover, from uint64) (uint64, bo
 		end = min(end, at)
 	}
 	o := t.calls(h, stream, all)
-	n := o.Before(end)
+	n := o.CountBefore(end)
 	if n == 0 {
 		return 0, false
 	}
@@ -142,7 +142,7 @@ func (t *turner) lastUse(stream int, h *trace.Handover, from uint64) (uint64, bo
 // without such a call.
 func (t *turner) next(h *trace.Handover, stream int, from uint64, w which) (uint64, bool) {
 	o := t.calls(h, stream, w)
-	n := o.Before(from)
+	n := o.CountBefore(from)
 	if n == o.Total() {
 		return 0, false
 	}

@@ -20,7 +20,7 @@ func TestErrorsLookLikeDrift(t *testing.T) {
 			l.OffsetNs[i] = offset(at) + random.Int64N(2*bound+1) - bound
 		}
 		for _, at := range []int64{0, apart / 3, apart / 2, apart} {
-			if off := l.ToRunTime(at) - at - offset(at); max(off, -off) > bound+2 {
+			if off := l.ToTimeLine(at) - at - offset(at); max(off, -off) > bound+2 {
 				t.Fatalf("%+v: with a drift of %g, %d is off by %d ns", l, drift, at, off)
 			}
 		}
@@ -41,7 +41,7 @@ func TestClock(t *testing.T) {
 		{ComparedAtNs: [2]int64{now, now}, OffsetNs: [2]int64{10, 20}},
 	} {
 		for _, at := range []int64{now - 1e9, now, now + 5e11, now + 2e12} {
-			if got := l.FromRunTime(l.ToRunTime(at)); got < at-2 || got > at+2 {
+			if got := l.FromTimeLine(l.ToTimeLine(at)); got < at-2 || got > at+2 {
 				t.Errorf("%+v: %d becomes %d", l, at, got)
 			}
 		}
@@ -50,15 +50,15 @@ func TestClock(t *testing.T) {
 	if d := l.Drift(); math.Abs(d-3e-4) > 1e-12 {
 		t.Errorf("drift %g", d)
 	}
-	if got := l.ToRunTime(now + 1e12); got != now+1e12+3e9+3e8 {
+	if got := l.ToTimeLine(now + 1e12); got != now+1e12+3e9+3e8 {
 		t.Errorf("end is at %d", got-now)
 	}
 	// Somebody set the clock by a minute: half of it everywhere, no drift.
 	l = Clock{ComparedAtNs: [2]int64{now, now + 1e9}, OffsetNs: [2]int64{0, 60e9}}
-	if l.Drift() != 0 || l.ToRunTime(now) != now+30e9 {
-		t.Errorf("drift %g, start %d", l.Drift(), l.ToRunTime(now)-now)
+	if l.Drift() != 0 || l.ToTimeLine(now) != now+30e9 {
+		t.Errorf("drift %g, start %d", l.Drift(), l.ToTimeLine(now)-now)
 	}
 	// Nonsense of a damaged file is answered with some number.
 	l = Clock{ComparedAtNs: [2]int64{math.MinInt64, math.MaxInt64}, OffsetNs: [2]int64{math.MaxInt64, math.MinInt64}}
-	l.FromRunTime(l.ToRunTime(math.MaxInt64))
+	l.FromTimeLine(l.ToTimeLine(math.MaxInt64))
 }

@@ -14,11 +14,11 @@ import (
 type Code struct {
 	// Vertices is in preorder: each vertex follows its parent, and those of one body are in the order of the code.
 	Vertices []Vertex
-	// Contexts is sorted by site and function. A call without an entry could not be found in the code.
-	Contexts []Context
-	// UnorderedTransitions lists the steps from one MPI call to the next that the order of vertices does not imply, see
+	// CallSiteVertices is sorted by site and function. A call without an entry could not be found in the code.
+	CallSiteVertices []CallSiteVertex
+	// ExplicitTransitions lists the steps from one MPI call to the next that the order of vertices does not imply, see
 	// CallTransition.
-	UnorderedTransitions []CallTransition
+	ExplicitTransitions []CallTransition
 	// ExclusivePairs lists pairs of vertices (indices in Vertices) of one body of which an iteration of the loop, or a
 	// call of the function, reaches at most one. The first of a pair is the lower index; pairs are sorted.
 	ExclusivePairs [][2]int
@@ -50,16 +50,16 @@ type Vertex struct {
 	// RecursionOf is the index of the enclosing vertex of the same function if this one is a recursive call, else -1.
 	RecursionOf int
 	TailCall    bool // whether it is called by a jump, so that call stacks do not show the function with the jump
-	// RoundsAtLeast says that the loop may have had further iterations without MPI calls, which are not counted.
-	RoundsAtLeast bool
-	// EntriesUnsure says that the loop may have been entered more often, with fewer iterations each time. The sum of
+	// RoundsAreLowerBound says that the loop may have had further iterations without MPI calls, which are not counted.
+	RoundsAreLowerBound bool
+	// EntriesAreLowerBound says that the loop may have been entered more often, with fewer iterations each time. The sum of
 	// its iterations is right.
-	EntriesUnsure bool
+	EntriesAreLowerBound bool
 }
 
-// LocationText returns the location as text: file:line, or the offset if lines are unknown, preceded by inlined
+// SourceLocationText returns the location as text: file:line, or the offset if lines are unknown, preceded by inlined
 // functions; "" for a thread's outermost function.
-func (v *Vertex) LocationText() string {
+func (v *Vertex) SourceLocationText() string {
 	if v.Parent < 0 {
 		return ""
 	}
@@ -70,35 +70,35 @@ func (v *Vertex) LocationText() string {
 	return strings.Join(append(slices.Clone(v.Inlined), where), " < ")
 }
 
-// A Context says which vertex an MPI function has that is called from a site.
-type Context struct {
-	Function uint16 // Function.ID of the MPI function
-	Site     int    // number of the site among the trace's sites, from 0
-	// Vertex is the index in Code.Vertices.
-	Vertex int
+// A CallSiteVertex says which vertex an MPI function has that is called from a site.
+type CallSiteVertex struct {
+	FunctionID uint16 // FunctionID.ID of the MPI function
+	SiteIndex  int    // number of the site among the trace's sites, from 0
+	// VertexIndex is the index in Code.Vertices.
+	VertexIndex int
 }
 
 // A CallTransition says which loop begins another iteration between an MPI call and the next one, where the order of
 // vertices does not imply that. It implies NoLoopTransition if the second call comes later in the code than the first.
 // Otherwise it implies another iteration of the innermost loop around both.
 type CallTransition struct {
-	From, To int // indices in Code.Vertices of the two calls
-	Loop     LoopTransition
+	FromVertex, ToVertex int // indices in Code.Vertices of the two calls
+	Loop                 IteratedLoopNumber
 }
 
-// A LoopTransition is NoLoopTransition, UnknownTransition, or the number of the loop that begins another iteration
+// A IteratedLoopNumber is NoLoopTransition, UnknownTransition, or the number of the loop that begins another iteration
 // between two calls. The loops around both calls are counted outwards from 1, the innermost.
-type LoopTransition int
+type IteratedLoopNumber int
 
 // Values of LoopTransition that are not the number of a loop.
 const (
-	NoLoopTransition  LoopTransition = 0
-	UnknownTransition LoopTransition = -1 // the code has no path between the two calls
+	NoIteratedLoop      IteratedLoopNumber = 0
+	UnknownIteratedLoop IteratedLoopNumber = -1 // the code has no path between the two calls
 )
 
 // Compare orders contexts by site and function.
-func (x Context) Compare(y Context) int {
-	return cmp.Or(cmp.Compare(x.Site, y.Site), cmp.Compare(x.Function, y.Function))
+func (x CallSiteVertex) Compare(y CallSiteVertex) int {
+	return cmp.Or(cmp.Compare(x.SiteIndex, y.SiteIndex), cmp.Compare(x.FunctionID, y.FunctionID))
 }
 
 // LoopsAround returns the number of loops that contain both of two vertices.
@@ -118,18 +118,18 @@ func (c *Code) LoopsAround(a, b int) (n int) {
 // VertexOf returns the index in Vertices of the call of an MPI function (Function.ID) from the site with a number among
 // the trace's sites. It returns -1 if the call was not found in the code.
 func (c *Code) VertexOf(function uint16, site int) int {
-	i, ok := slices.BinarySearchFunc(c.Contexts, Context{Function: function, Site: site}, Context.Compare)
+	i, ok := slices.BinarySearchFunc(c.CallSiteVertices, CallSiteVertex{FunctionID: function, SiteIndex: site}, CallSiteVertex.Compare)
 	if !ok {
 		return -1
 	}
-	return c.Contexts[i].Vertex
+	return c.CallSiteVertices[i].VertexIndex
 }
 
-// MaySkipIterations reports whether a vertex is a function or call directly in a loop, and some iterations of that loop
+// IsConditionalInLoop reports whether a vertex is a function or call directly in a loop, and some iterations of that loop
 // may not reach it. It is false for loops with RoundsAtLeast.
-func (c *Code) MaySkipIterations(v int) bool {
+func (c *Code) IsConditionalInLoop(v int) bool {
 	up := c.Vertices[v].Parent
-	if up < 0 || c.Vertices[v].Kind == LoopVertex || c.Vertices[up].Kind != LoopVertex || c.Vertices[up].RoundsAtLeast {
+	if up < 0 || c.Vertices[v].Kind == LoopVertex || c.Vertices[up].Kind != LoopVertex || c.Vertices[up].RoundsAreLowerBound {
 		return false
 	}
 	first := up + 1 // each counted iteration has an MPI call: all reach a vertex that is the only one in the body

@@ -12,7 +12,7 @@ const (
 	TypeTime                    // a time, which is not recorded
 	TypeHandle                  // Num; see Predefined and Local
 	TypeRequest                 // Num; RequestID, RequestForm and RequestThread
-	TypeObject                  // Num: number of an opaque object of the tools interface (MPI_T)
+	TypeMPITObject              // Num: number of an opaque object of the tools interface (MPI_T)
 	TypeAddress                 // Addr
 	TypeFunctionRef             // Num: hash of the function's place in its binary; Site
 	TypeString                  // Text, or Null
@@ -20,9 +20,9 @@ const (
 	TypeStatus                  // Status
 )
 
-// FirstLocal is the lowest number of a handle that the program created. Lower numbers from 0 on are predefined handles,
+// FirstCreatedHandle is the lowest number of a handle that the program created. Lower numbers from 0 on are predefined handles,
 // as the standard ABI numbers them.
-const FirstLocal = mpi.FirstHandleID
+const FirstCreatedHandle = mpi.FirstUserHandleID
 
 // A Function is a trace's description of a function that occurs in it.
 type Function struct {

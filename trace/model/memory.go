@@ -5,14 +5,14 @@ import "strconv"
 // An AllocEvent is the beginning or the end of a segment. A beginning is recorded just before the first call that
 // uses the segment, an end before the next call of the thread that freed it.
 type AllocEvent struct {
-	Free    bool
-	Calls   uint64   // number of calls that the stream began between its previous event and this one
-	Segment Location // address of the segment's first byte
-	Size    uint64   // bytes of the segment; 0 if Free is set
+	IsFree             bool
+	CallsSincePrevious uint64          // number of calls that the stream began between its previous event and this one
+	Segment            SymbolicAddress // address of the segment's first byte
+	Size               uint64          // bytes of the segment; 0 if Free is set
 }
 
-// A Location is a symbolic memory address.
-type Location struct {
+// A SymbolicAddress is a symbolic memory address.
+type SymbolicAddress struct {
 	Class  AddressClass
 	Device int   // 0: memory of the host; n+1: memory of GPU n
 	ID     int64 // number of the segment, of the program's module, of the thread, or of the unknown address
@@ -49,10 +49,10 @@ var addressNames = [...]string{
 }
 
 // Text renders a location: the segment, module or stack, and the offset in it (e.g. heap3+16).
-func (l Location) Text() string { return string(l.AppendText(nil)) }
+func (l SymbolicAddress) Text() string { return string(l.AppendText(nil)) }
 
 // AppendText appends what Text returns to b.
-func (l Location) AppendText(b []byte) []byte {
+func (l SymbolicAddress) AppendText(b []byte) []byte {
 	if l.Class == AddressSpecial {
 		switch l.Offset {
 		case SpecialNull:

@@ -8,27 +8,29 @@ type Aside struct {
 	TracingOff bool // true: tracing was switched off; false: the recorder or a plugin took the time
 }
 
-// AsidesAnywhere is the BeforeCall of an Aside whose position is unknown, as it is the sum of many short ones.
-const AsidesAnywhere = 0
+// AsidePositionUnknown is the BeforeCall of an Aside whose position is unknown, as it is the sum of many short ones.
+const AsidePositionUnknown = 0
 
-// RecorderNs returns the first thread's time in the recorder and plugins, in ns.
-func (p *Process) RecorderNs() int64 { return sumAsides(p.Asides, false) }
+// FirstThreadRecorderNs returns the first thread's time in the recorder and plugins, in ns.
+func (p *Process) FirstThreadRecorderNs() int64 { return sumAsides(p.Asides, false) }
 
-// RecorderStartNs returns how long the recorder took to start after MPI_Init, in ns. RecorderNs includes it.
-func (p *Process) RecorderStartNs() int64 {
+// RecorderStartupNs returns how long the recorder took to start after MPI_Init, in ns. RecorderNs includes it.
+func (p *Process) RecorderStartupNs() int64 {
 	for _, a := range p.Asides {
-		if !a.TracingOff && a.BeforeCall != AsidesAnywhere {
+		if !a.TracingOff && a.BeforeCall != AsidePositionUnknown {
 			return a.Ns
 		}
 	}
 	return 0
 }
 
-// TracingOffNs returns for how long tracing of the first thread was switched off, in ns.
-func (p *Process) TracingOffNs() int64 { return sumAsides(p.Asides, true) }
+// FirstThreadTracingOffNs returns for how long tracing of the first thread was switched off, in ns.
+func (p *Process) FirstThreadTracingOffNs() int64 { return sumAsides(p.Asides, true) }
 
 // WallNs returns the time from MPI_Init to the last record, asides included, in ns.
-func (p *Process) WallNs() int64 { return p.SpanNs + p.RecorderNs() + p.TracingOffNs() }
+func (p *Process) WallNs() int64 {
+	return p.FirstThreadNs + p.FirstThreadRecorderNs() + p.FirstThreadTracingOffNs()
+}
 
 // sumAsides adds up the asides in which tracing was off (off is true), or those of the recorder and plugins.
 func sumAsides(list []Aside, off bool) (sum int64) {
@@ -42,16 +44,16 @@ func sumAsides(list []Aside, off bool) (sum int64) {
 
 // A Process is the operating system process of a rank.
 type Process struct {
-	Host      string
-	PID       int
-	End       string // "finished", "crashed", or "" for a rank without a track
-	LostCalls uint64 // number of calls that could not be recorded
-	Threads   int
-	StartNs   int64  // wall clock of MPI_Init, ns since 1970
-	SpanNs    int64  // time of the first thread's calls and gaps: from MPI_Init to the last record, without Asides
-	MPINs     int64  // time inside MPI, summed over all threads
-	Calls     int64  // number of recorded calls of all threads
-	Folder    string // working folder at the start; "" if the trace has no names of files
+	Host            string
+	PID             int
+	EndState        string // "finished", "crashed", or "" for a rank without a track
+	LostCalls       uint64 // number of calls that could not be recorded
+	Threads         int
+	InitWallClockNs int64  // wall clock of MPI_Init, ns since 1970
+	FirstThreadNs   int64  // time of the first thread's calls and gaps: from MPI_Init to the last record, without Asides
+	AllThreadsMPINs int64  // time inside MPI, summed over all threads
+	Calls           int64  // number of recorded calls of all threads
+	WorkingFolder   string // working folder at the start; "" if the trace has no names of files
 	// Asides are in rising order of BeforeCall; SpanNs excludes them.
 	Asides []Aside
 }

@@ -19,17 +19,17 @@ type Site struct {
 	Caller  *Site  // call site of the enclosing function; nil: not known
 }
 
-// PhaseBuildID is the build ID of an artificial frame for a marked phase. It is around the frames of the call that
+// PhaseFrameBuildID is the build ID of an artificial frame for a marked phase. It is around the frames of the call that
 // begins the phase. Its module is the phase's name.
-const PhaseBuildID = "phase"
+const PhaseFrameBuildID = "phase"
 
-// ThreadBuildIDPrefix begins the build ID of an artificial frame for a thread's start function; the module's own build
+// ThreadFrameBuildIDPrefix begins the build ID of an artificial frame for a thread's start function; the module's own build
 // ID follows. The frame is around those of the thread's first call.
-const ThreadBuildIDPrefix = "thread "
+const ThreadFrameBuildIDPrefix = "thread "
 
-// TurnBuildID is the build ID of an artificial frame that says which loop began another iteration before a call. It is
+// TurnFrameBuildID is the build ID of an artificial frame that says which loop began another iteration before a call. It is
 // around the call's frames, and its offset is Call.Turn.
-const TurnBuildID = "turn"
+const TurnFrameBuildID = "turn"
 
 // Frames returns the frames of the site's call stack, innermost first: the site itself and its callers.
 func (s Site) Frames() []Site {
@@ -76,9 +76,9 @@ func SourceLineSite(file string, line uint32, function string) (module, buildID 
 	return file, sourceMark, uint64(line)
 }
 
-// SourceFunction reports whether a site with this build ID is a source line, and returns the line's function, "" if
+// SourceLineFunction reports whether a site with this build ID is a source line, and returns the line's function, "" if
 // unknown.
-func SourceFunction(buildID string) (function string, ok bool) {
+func SourceLineFunction(buildID string) (function string, ok bool) {
 	function, ok = strings.CutPrefix(buildID, sourceMark)
 	if !ok || function != "" && function[0] != ' ' {
 		return "", false
@@ -90,7 +90,7 @@ func SourceFunction(buildID string) (function string, ok bool) {
 // without one, or if the site is itself a source line.
 func EnclosingSourceLine(call Site) (line Site, ok bool) {
 	for i, frame := range call.Frames() {
-		if _, ok = SourceFunction(frame.BuildID); ok {
+		if _, ok = SourceLineFunction(frame.BuildID); ok {
 			return frame, i > 0
 		}
 	}

@@ -59,8 +59,8 @@ type Times struct {
 	// The distributions, over the ranks of the class, of each rank's total duration and total gap in all calls of the
 	// terminal's function and site. Of the terminals with that function and site, the first one has them. Those of the
 	// others have no ranks.
-	DurationTotals, GapTotals Spread
+	SiteDurationTotals, SiteGapTotals Spread
 }
 
-// NoPreviousPlace is the value of Histogram.PreviousPlace for a thread's first call. Other values number places.
-const NoPreviousPlace = -1
+// NoPreviousFunctionSite is the value of Histogram.PreviousFunctionSite for a thread's first call. Other values number places.
+const NoPreviousFunctionSite = -1

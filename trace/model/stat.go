@@ -36,8 +36,8 @@ func (s *Stat) Add(ns uint64) {
 	s.Squares.Hi += hi + carry
 }
 
-// AddEach puts the samples with the indices 0, step, 2·step and so on into the set.
-func (s *Stat) AddEach(samples []uint64, step int) {
+// AddEveryNth puts the samples with the indices 0, step, 2·step and so on into the set.
+func (s *Stat) AddEveryNth(samples []uint64, step int) {
 	if s.Count == 0 {
 		s.Min = samples[0]
 	}
@@ -196,9 +196,9 @@ func (s Stat) Fraction(num, den uint64) Stat {
 	return p
 }
 
-// Proportion returns the summary of a part of the samples, with this number and sum. Its variance and extremes are
+// PartWithCountAndSum returns the summary of a part of the samples, with this number and sum. Its variance and extremes are
 // those of all samples.
-func (s Stat) Proportion(count, sum uint64) Stat {
+func (s Stat) PartWithCountAndSum(count, sum uint64) Stat {
 	p := s
 	p.Count, p.Sum = count, sum
 	p.Squares = partOfSquares(s, p)
@@ -326,18 +326,18 @@ func muldiv(a, b, c uint64) uint64 {
 	return q
 }
 
-// A ValueStat is a summary of the numbers, of either sign, that a plugin or a counter attached to
+// A AttachedStat is a summary of the numbers, of either sign, that a plugin or a counter attached to
 // calls under one name. The zero value is an empty set.
-type ValueStat struct {
+type AttachedStat struct {
 	Count         uint64
 	Sum, Min, Max int64 // a sum out of range is replaced by the largest or least int64
 }
 
 // Add puts one number into the set.
-func (s *ValueStat) Add(v int64) { s.Merge(ValueStat{1, v, v, v}) }
+func (s *AttachedStat) Add(v int64) { s.Merge(AttachedStat{1, v, v, v}) }
 
 // Merge adds all numbers of t to s.
-func (s *ValueStat) Merge(t ValueStat) {
+func (s *AttachedStat) Merge(t AttachedStat) {
 	if t.Count == 0 {
 		return
 	}
@@ -358,7 +358,7 @@ func (s *ValueStat) Merge(t ValueStat) {
 }
 
 // Mean returns the average of the numbers, 0 for an empty set.
-func (s ValueStat) Mean() float64 {
+func (s AttachedStat) Mean() float64 {
 	if s.Count == 0 {
 		return 0
 	}

@@ -162,7 +162,7 @@ func TestAddEach(t *testing.T) {
 		var each, one Stat
 		for range rapid.IntRange(1, 4).Draw(t, "parts") {
 			samples, step := rapid.SliceOfN(rapid.Uint64(), 1, 20).Draw(t, "samples"), rapid.IntRange(1, 4).Draw(t, "step")
-			each.AddEach(samples, step)
+			each.AddEveryNth(samples, step)
 			for i := 0; i < len(samples); i += step {
 				one.Add(samples[i])
 			}

@@ -5,11 +5,11 @@ import "slices"
 // A MergedSizes is a family of message sizes, in bytes. Similar ones were replaced by one size to make the trace
 // smaller. The family is the sizes of messages with certain tags, or those in calls of certain collective functions.
 type MergedSizes struct {
-	Functions     []uint16 // IDs of collective functions; nil: the family is of messages
-	Tags          []int64  // tags of messages, in rising order; nil: all tags
-	Precision     int      // percent: merged sizes are within (100 − Precision) % of each other
-	UnmergedCalls uint64   // number of calls whose sizes were not replaced
-	Distribution           // Least and Most of all sizes of the family; Bins of replaced sizes only
+	Functions        []uint16 // IDs of collective functions; nil: the family is of messages
+	Tags             []int64  // tags of messages, in rising order; nil: all tags
+	PrecisionPercent int      // percent: merged sizes are within (100 − Precision) % of each other
+	UnmergedCalls    uint64   // number of calls whose sizes were not replaced
+	Distribution              // Least and Most of all sizes of the family; Bins of replaced sizes only
 }
 
 // An Extreme is the least or greatest of some values, and the lowest rank that had it.
@@ -20,9 +20,9 @@ type Extreme struct {
 
 // A Bin is a range of values (of message sizes, for instance) that one value replaces.
 type Bin struct {
-	Low, High int64  // least and greatest of the replaced values
-	Value     int64  // the value that replaces them
-	Count     uint64 // how often any of the replaced values occurred
+	Low, High      int64  // least and greatest of the replaced values
+	ReplacingValue int64  // the value that replaces them
+	Count          uint64 // how often any of the replaced values occurred
 }
 
 // HasTag reports whether the family is of messages, and includes those with this tag.
@@ -30,10 +30,10 @@ func (t *MergedSizes) HasTag(tag int64) bool {
 	return len(t.Functions) == 0 && (t.Tags == nil || slices.Contains(t.Tags, tag))
 }
 
-// Bin returns the bin whose Value is size; nil if size replaces no others in the trace.
-func (t *MergedSizes) Bin(size int64) *Bin {
+// BinOfReplacingValue returns the bin whose Value is size; nil if size replaces no others in the trace.
+func (t *MergedSizes) BinOfReplacingValue(size int64) *Bin {
 	for i := range t.Bins {
-		if t.Bins[i].Value == size {
+		if t.Bins[i].ReplacingValue == size {
 			return &t.Bins[i]
 		}
 	}
@@ -43,10 +43,10 @@ func (t *MergedSizes) Bin(size int64) *Bin {
 // A SyntheticLoops is a family of loops with synthetic trip counts: those in the trace were drawn from Distribution,
 // that of the recorded ones. Loops of different ranks that exchange messages with each other are one family.
 type SyntheticLoops struct {
-	// Precision is in percent: trip counts in a bin are within (100 − Precision) % of each other, unless that would
+	// PrecisionPercent is in percent: trip counts in a bin are within (100 − Precision) % of each other, unless that would
 	// take too many bins.
-	Precision int
-	LoopRuns  uint64 // how often the loops were executed; ranks that execute a loop together count as one
+	PrecisionPercent int
+	LoopRuns         uint64 // how often the loops were executed; ranks that execute a loop together count as one
 	Distribution
 }
 
@@ -57,7 +57,7 @@ type SyntheticLoops struct {
 type SyntheticMessages struct {
 	Seed              uint64
 	Intervals         uint64
-	ExchangeRounds    uint64 // number of exchanges in these intervals
+	ExchangeCount     uint64 // number of exchanges in these intervals
 	DistinctExchanges int    // number of different exchanges
 	WrapsAround       bool   // whether rank distances wrap around from the last rank to rank 0, as on a ring
 	// Numbers of the memory segments, the same on all ranks, that synthetic messages are sent from and received into.

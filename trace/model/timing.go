@@ -27,9 +27,9 @@ func (k SampleKind) OfTheCallItself() bool { return k == BoundedSample || k == E
 
 // A Sample is a call's duration or gap. The true time differs from Ns by at most ErrorBound nanoseconds.
 type Sample struct {
-	Ns         uint64
-	Kind       SampleKind
-	ErrorBound uint64
+	Ns           uint64
+	Kind         SampleKind
+	ErrorBoundNs uint64
 }
 
 // A Timing is how long a call took, and how long its thread was outside MPI
@@ -42,9 +42,9 @@ type Timing struct {
 	AsidesBeforeGap          bool // whether these two times lie before the gap; else they lie between gap and call
 }
 
-// Asides returns the asides between the call with this index and the thread's previous call. The call began at start,
+// AsidesBeforeCall returns the asides between the call with this index and the thread's previous call. The call began at start,
 // the previous one ended at last, in ns on the time line.
-func (t *Timing) Asides(index uint64, last, start int64) (list []PlacedAside) {
+func (t *Timing) AsidesBeforeCall(index uint64, last, start int64) (list []PlacedAside) {
 	at := start - int64(t.RecorderNs) - int64(t.TracingOffNs)
 	if t.AsidesBeforeGap {
 		at = min(at, last) // a previous end that was drawn from a histogram may lie after at
@@ -61,7 +61,7 @@ func (t *Timing) Asides(index uint64, last, start int64) (list []PlacedAside) {
 
 // A PlacedAside is an Aside with its beginning, in ns on the time line.
 type PlacedAside struct {
-	Start int64
+	StartNs int64
 	Aside
 }
 
@@ -76,14 +76,14 @@ type LeafTimes struct {
 	// OuterEntries is for the enclosing loops that begin with the leaf, too, outwards, as far as known. Element 0 is
 	// the calls that also entered the loop around the innermost one.
 	OuterEntries []LoopEntries
-	// RanksWithFirst is on how many ranks the first call at the leaf, or the gap before it, took far longer than later
+	// RanksWithSlowFirst is on how many ranks the first call at the leaf, or the gap before it, took far longer than later
 	// ones. SumFirstGapNs and SumFirstDurationNs are the sums of the gaps before these first calls and of their
 	// durations. SumGapNs and SumDurationNs include them.
-	RanksWithFirst                    uint64
+	RanksWithSlowFirst                uint64
 	SumFirstGapNs, SumFirstDurationNs float64
-	// SharedTimes says that the trace has only a sum over this and other leaves. The times here are a part of it, in
+	// IsShareOfSum says that the trace has only a sum over this and other leaves. The times here are a part of it, in
 	// proportion to the number of calls.
-	SharedTimes bool
+	IsShareOfSum bool
 }
 
 // LoopEntries is the number of calls by which a loop was entered, and the sum of the gaps before these in nanoseconds.
@@ -104,8 +104,8 @@ func (t *LeafTimes) EnteringAtLeast(loops int) LoopEntries {
 	return t.OuterEntries[loops-2]
 }
 
-// MeanGapBefore returns the mean gap, in ns, before the calls that entered exactly this number of loops.
-func (t *LeafTimes) MeanGapBefore(loops int) float64 {
+// MeanGapEntering returns the mean gap, in ns, before the calls that entered exactly this number of loops.
+func (t *LeafTimes) MeanGapEntering(loops int) float64 {
 	x := t.EnteringAtLeast(loops)
 	if known := min(loops, len(t.OuterEntries)); t.Entries > 0 && loops <= known {
 		if more := t.EnteringAtLeast(loops + 1); more.Calls < x.Calls {
@@ -123,11 +123,11 @@ func FirstCallsDiffer(first, later, all float64) bool {
 	return first >= 2*later && first-later > all/100
 }
 
-// MeanFirst returns the means, over the ranks, of the duration of the first call at the leaf and of the gap before it,
+// MeanFirstCallNs returns the means, over the ranks, of the duration of the first call at the leaf and of the gap before it,
 // in ns. ranks is the number of ranks that the times are of. A mean is 0 if unknown.
-func (t *LeafTimes) MeanFirst(ranks uint64) (gap, duration float64) {
+func (t *LeafTimes) MeanFirstCallNs(ranks uint64) (gap, duration float64) {
 	n := float64(ranks)
-	if t.RanksWithFirst == ranks {
+	if t.RanksWithSlowFirst == ranks {
 		return t.SumFirstGapNs / n, t.SumFirstDurationNs / n
 	}
 	if t.Calls == ranks {
@@ -141,9 +141,9 @@ func (t *LeafTimes) MeanFirst(ranks uint64) (gap, duration float64) {
 	return 0, 0
 }
 
-// RemoveFirst removes the first calls of ranks from the sums and counts, as far as RanksWithFirst counts them.
-func (t *LeafTimes) RemoveFirst() {
-	n := t.RanksWithFirst
+// RemoveSlowFirst removes the first calls of ranks from the sums and counts, as far as RanksWithFirst counts them.
+func (t *LeafTimes) RemoveSlowFirst() {
+	n := t.RanksWithSlowFirst
 	t.Calls, t.SumGapNs, t.SumDurationNs = t.Calls-n, max(0, t.SumGapNs-t.SumFirstGapNs), max(0, t.SumDurationNs-t.SumFirstDurationNs)
 	if t.Entries >= n { // a rank's first call at the leaf enters all loops that begin there
 		t.Entries, t.SumEntryGapNs = t.Entries-n, max(0, t.SumEntryGapNs-t.SumFirstGapNs)
@@ -154,7 +154,7 @@ func (t *LeafTimes) RemoveFirst() {
 			*x = LoopEntries{x.Calls - n, max(0, x.SumGapNs-t.SumFirstGapNs)}
 		}
 	}
-	t.RanksWithFirst, t.SumFirstGapNs, t.SumFirstDurationNs = 0, 0, 0
+	t.RanksWithSlowFirst, t.SumFirstGapNs, t.SumFirstDurationNs = 0, 0, 0
 }
 
 // Add adds the times o, which are of the same leaf on another rank.
@@ -171,10 +171,10 @@ func (t *LeafTimes) Add(o *LeafTimes) {
 		t.OuterEntries[i].Calls += x.Calls
 		t.OuterEntries[i].SumGapNs += x.SumGapNs
 	}
-	t.RanksWithFirst += o.RanksWithFirst
+	t.RanksWithSlowFirst += o.RanksWithSlowFirst
 	t.SumFirstGapNs += o.SumFirstGapNs
 	t.SumFirstDurationNs += o.SumFirstDurationNs
-	t.SharedTimes = t.SharedTimes || o.SharedTimes
+	t.IsShareOfSum = t.IsShareOfSum || o.IsShareOfSum
 }
 
 // A Clock relates a clock that ranks read to rank 0's clock, which is that of the time line. It was compared with rank
@@ -212,14 +212,14 @@ func (c Clock) base() (at, offset int64) {
 	return half(c.ComparedAtNs), half(c.OffsetNs)
 }
 
-// ToRunTime converts a reading of the clock to the time line, both in ns.
-func (c Clock) ToRunTime(ns int64) int64 {
+// ToTimeLine converts a reading of the clock to the time line, both in ns.
+func (c Clock) ToTimeLine(ns int64) int64 {
 	at, offset := c.base()
 	return ns + offset + int64(math.Round(c.Drift()*float64(ns-at)))
 }
 
-// FromRunTime converts a time of the time line to a reading of the clock: the inverse of ToRunTime.
-func (c Clock) FromRunTime(ns int64) int64 {
+// FromTimeLine converts a time of the time line to a reading of the clock: the inverse of ToRunTime.
+func (c Clock) FromTimeLine(ns int64) int64 {
 	at, offset := c.base()
 	since := ns - offset - at
 	d := c.Drift()

@@ -6,15 +6,15 @@ import (
 )
 
 func TestValueStat(t *testing.T) {
-	var s, u ValueStat
+	var s, u AttachedStat
 	for _, v := range []int64{-5, 3, 11} {
 		s.Add(v)
 	}
-	if want := (ValueStat{3, 9, -5, 11}); s != want || s.Mean() != 3 {
+	if want := (AttachedStat{3, 9, -5, 11}); s != want || s.Mean() != 3 {
 		t.Errorf("%+v, want %+v", s, want)
 	}
 	u.Merge(s)
-	u.Merge(ValueStat{})
+	u.Merge(AttachedStat{})
 	if u != s {
 		t.Errorf("%+v, want %+v", u, s)
 	}
@@ -22,7 +22,7 @@ func TestValueStat(t *testing.T) {
 	if u.Sum != math.MaxInt64 || u.Max != math.MaxInt64 || u.Count != 4 {
 		t.Errorf("too large: %+v", u)
 	}
-	u = ValueStat{}
+	u = AttachedStat{}
 	u.Add(math.MinInt64)
 	u.Add(-1)
 	if u.Sum != math.MinInt64 {

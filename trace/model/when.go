@@ -15,7 +15,7 @@ type When struct {
 	// Without a loop all columns are ColumnsBeforeLoop.
 	ColumnsBeforeLoop, ColumnsAfterLoop, ColumnsPerIteration int
 	IterationsPerColumn                                      uint64
-	WidthNs                                                  []int64 // by column: its duration, mean over the ranks
+	ColumnWidthNs                                            []int64 // by column: its duration, mean over the ranks
 	Rows                                                     []WhenRow
 	LevelNs                                                  int64 // ns of one level, the unit of WhenPlane.LevelCounts
 	Outliers                                                 []WhenOutlier
@@ -27,7 +27,7 @@ type When struct {
 // the loop, or that is a step back in the order of call sites (see trace.SiteNumbering). How far back a step has to
 // lead is not stored: it follows from Iterations, the number of calls that begin an iteration.
 type WhenLoop struct {
-	BeginsAt     WaitPlace
+	BeginsAt     FunctionSiteNumbers
 	Iterations   uint64
 	RanksWithout int // number of ranks that don't run the loop, or run another number of iterations
 }
@@ -35,36 +35,36 @@ type WhenLoop struct {
 // A WhenRow is the times of Ranks ranks from rank First on, as means over them. Ranks that differ much from their
 // neighbours also have rows of their own, after the rows of all ranks.
 type WhenRow struct {
-	First, Ranks int
-	Planes       [WhenStates]WhenPlane
+	FirstRank, RankCount int
+	StateTimes           [WhenStateCount]WhenStateTimes
 }
 
-// What a thread does: indices in WhenRow.Planes. The time that is in none of these states is in MPI without waiting.
+// What a thread does: indices in WhenRow.StateTimes. The time that is in none of these states is in MPI without waiting.
 const (
-	WhenComputing = iota
-	WhenWaiting
-	WhenFiles // in I/O calls
-	WhenOther // in the recorder, or while tracing was switched off
-	WhenReady // runnable, but without a processor
-	WhenStates
+	WhenStateComputing = iota
+	WhenStateWaiting
+	WhenStateFileIO   // in I/O calls
+	WhenStateAside    // in the recorder, or while tracing was switched off
+	WhenStateRunnable // runnable, but without a processor
+	WhenStateCount
 )
 
-// A WhenPlane is the times of a row in one state. LevelCounts is by column: the time, in levels of When.LevelNs. In
+// A WhenStateTimes is the times of a row in one state. LevelCounts is by column: the time, in levels of When.LevelNs. In
 // columns of the loop it is relative to Base, which is in tenths of a level.
-type WhenPlane struct {
-	Base        int64
-	LevelCounts []int64
+type WhenStateTimes struct {
+	LoopBaseUnits int64
+	LevelCounts   []int64
 }
 
 // A WhenOutlier is a column in which a rank computes longer than the mean of its row. Ns is by how much.
 type WhenOutlier struct {
 	Column, Rank int
-	Ns           int64
+	ExcessNs     int64
 }
 
-// WhenSlow is the WhenFinding.Kind of a single iteration that takes longer than others. Package when defines the other
+// WhenFindingSlow is the WhenFinding.Kind of a single iteration that takes longer than others. Package when defines the other
 // kinds.
-const WhenSlow = 0
+const WhenFindingSlow = 0
 
 // WhenMaxSingleIterations is the largest number of iterations of a loop that are analysed one by one.
 const WhenMaxSingleIterations = 4096
@@ -80,35 +80,35 @@ type WhenFinding struct {
 	// of the first and the last ones. For a period: of the other iterations and of the periodic ones. For a noisy rank:
 	// the usual time and the mean.
 	BeforeNs, AfterNs int64
-	LongerNs          int64     // of a slow iteration: by how many ns the slow rank computes longer than usually
-	CostNs            int64     // by how many ns the run takes longer because of the finding
-	Place             WaitPlace // function and site of the call that ends the longer computation; Function -1: unknown
+	LongerNs          int64               // of a slow iteration: by how many ns the slow rank computes longer than usually
+	CostNs            int64               // by how many ns the run takes longer because of the finding
+	EndingCall        FunctionSiteNumbers // function and site of the call that ends the longer computation; Function -1: unknown
 }
 
 // A WhenExemplar is an iteration with the times of its calls. Ranks has all ranks that run the loop, or is empty.
 type WhenExemplar struct {
 	Iteration uint64
-	Ranks     []WhenTimes
+	Ranks     []WhenCallTimes
 }
 
-// WhenTimes is the times of a rank's calls in an iteration, in ns. Gaps and Durations are by call. The first gap begins
+// WhenCallTimes is the times of a rank's calls in an iteration, in ns. Gaps and Durations are by call. The first gap begins
 // at StartNs, which is relative to the mean over the ranks of when the iteration begins.
-type WhenTimes struct {
+type WhenCallTimes struct {
 	Rank            int
-	StartNs         int64
+	RelativeStartNs int64
 	Gaps, Durations []int64
 }
 
 // InLoop reports whether a column belongs to the loop.
 func (w *When) InLoop(column int) bool {
-	return w.Loop != nil && column >= w.ColumnsBeforeLoop && column < len(w.WidthNs)-w.ColumnsAfterLoop
+	return w.Loop != nil && column >= w.ColumnsBeforeLoop && column < len(w.ColumnWidthNs)-w.ColumnsAfterLoop
 }
 
 // RowOf returns the index in Rows of a rank's row: its own one if it has one, else the one of its neighbours. It is -1
 // if no row is for the rank.
 func (w *When) RowOf(rank int) int {
 	for i := len(w.Rows) - 1; i >= 0; i-- {
-		if r := &w.Rows[i]; rank >= r.First && rank-r.First < r.Ranks {
+		if r := &w.Rows[i]; rank >= r.FirstRank && rank-r.FirstRank < r.RankCount {
 			return i
 		}
 	}
@@ -118,20 +118,20 @@ func (w *When) RowOf(rank int) int {
 // StateNs returns the time in ns, mean over the ranks of a row, that they are in a state (e.g. WhenComputing) in a
 // column. Rounding may make it slightly negative.
 func (w *When) StateNs(row, state, column int) int64 {
-	p := &w.Rows[row].Planes[state]
+	p := &w.Rows[row].StateTimes[state]
 	ns := p.LevelCounts[column] * w.LevelNs
 	if w.InLoop(column) || w.Loop == nil {
-		ns += p.Base * w.LevelNs / WhenBaseUnitsPerLevel
+		ns += p.LoopBaseUnits * w.LevelNs / WhenBaseUnitsPerLevel
 	}
 	return ns
 }
 
-// WhenBaseUnitsPerLevel is the number of units of WhenPlane.Base in a level.
+// WhenBaseUnitsPerLevel is the number of units of WhenPlane.LoopBaseUnits in a level.
 const WhenBaseUnitsPerLevel = 10
 
 // RunNs returns the duration of the run in ns, mean over the ranks.
 func (w *When) RunNs() (sum int64) {
-	for _, ns := range w.WidthNs {
+	for _, ns := range w.ColumnWidthNs {
 		sum += ns
 	}
 	return sum
@@ -152,13 +152,13 @@ func (w *When) Iterations(column int) (from, end uint64) {
 // one.
 type WhenIterations struct {
 	First, Count uint64
-	Ns           int64
+	MeanNs       int64
 }
 
 // BeginNs returns when an iteration of the loop, counted from 0, begins: in ns after the beginning of the run, mean
 // over the ranks.
 func (w *When) BeginNs(iteration uint64) (ns int64) {
-	for i, width := range w.WidthNs {
+	for i, width := range w.ColumnWidthNs {
 		if w.InLoop(i) {
 			if from, end := w.Iterations(i); iteration < end {
 				return ns + int64(float64(width)*float64(iteration-min(from, iteration))/float64(end-from))
@@ -171,13 +171,13 @@ func (w *When) BeginNs(iteration uint64) (ns int64) {
 
 // IterationTimes lists the durations of all iterations of the loop, as means over iterations that share a column.
 func (w *When) IterationTimes() (list []WhenIterations) {
-	for i, ns := range w.WidthNs {
+	for i, ns := range w.ColumnWidthNs {
 		if !w.InLoop(i) {
 			continue
 		}
 		from, end := w.Iterations(i)
 		if n := len(list); n > 0 && list[n-1].First == from {
-			list[n-1].Ns += ns
+			list[n-1].MeanNs += ns
 			continue
 		}
 		list = append(list, WhenIterations{from, end - from, ns / int64(end-from)})
@@ -185,15 +185,15 @@ func (w *When) IterationTimes() (list []WhenIterations) {
 	return list
 }
 
-// IterationNs returns a quantile of the durations of iterations, in ns: a fraction share (0 to 1) of them isn't longer.
+// IterationQuantileNs returns a quantile of the durations of iterations, in ns: a fraction share (0 to 1) of them isn't longer.
 // It returns 0 without a loop.
-func (w *When) IterationNs(share float64) int64 {
+func (w *When) IterationQuantileNs(share float64) int64 {
 	list := w.IterationTimes()
-	slices.SortFunc(list, func(a, b WhenIterations) int { return cmp.Compare(a.Ns, b.Ns) })
+	slices.SortFunc(list, func(a, b WhenIterations) int { return cmp.Compare(a.MeanNs, b.MeanNs) })
 	left := share
 	for _, x := range list {
 		if left -= float64(x.Count) / float64(w.Loop.Iterations); left <= 1e-9 {
-			return x.Ns
+			return x.MeanNs
 		}
 	}
 	return 0

@@ -65,12 +65,12 @@ func (w *World) Add(t *track.Track) bool {
 			at := t.Sites[s.Site]
 			w.name(at.Module + "\x00" + at.BuildID)
 			w.names = binary.AppendUvarint(w.names, at.Offset)
-			if call, ok := mpi.ByID(s.Call); ok {
+			if call, ok := mpi.CallByID(s.FunctionID); ok {
 				w.name(call.Name)
 			}
 		}
-		vals := relative(s.Call, s.Values, int64(t.Rank))
-		key = binary.AppendUvarint(key[:0], uint64(s.Call))
+		vals := relative(s.FunctionID, s.Values, int64(t.Rank))
+		key = binary.AppendUvarint(key[:0], uint64(s.FunctionID))
 		key = binary.AppendUvarint(key, site)
 		for _, v := range vals {
 			key = binary.AppendVarint(key, v)
@@ -178,7 +178,7 @@ func compressed(parts ...[]byte) int {
 // relative returns a call's values with partners' ranks relative to the calling rank, and without values that Pilgrim
 // doesn't record: members of new communicators and layouts of new datatypes.
 func relative(id uint16, vals []int64, rank int64) []int64 {
-	call, ok := mpi.ByID(id)
+	call, ok := mpi.CallByID(id)
 	if !ok {
 		panic("pilgrim: unknown call")
 	}
@@ -189,10 +189,10 @@ func relative(id uint16, vals []int64, rank int64) []int64 {
 		if p.LargeOnly && !call.Large {
 			continue
 		}
-		if p.HasIn() {
+		if p.HasEnterPart() {
 			r.part(p)
 		}
-		if p.HasOut() {
+		if p.HasLeavePart() {
 			r.part(p)
 		}
 	}
@@ -258,7 +258,7 @@ func (r *reader) part(p *mpi.Param) {
 // sums adds n displacements that the track leaves out because they are the sums of the counts, the n values before.
 func (r *reader) sums(n int) {
 	displs := slices.Clone(r.vals[:1+n])
-	if !signature.FillInSums(r.out[len(r.out)-1-n:], displs) {
+	if !signature.RestoreSummedDispls(r.out[len(r.out)-1-n:], displs) {
 		panic("pilgrim: no sums")
 	}
 	r.out = append(r.out, displs...)

@@ -84,7 +84,7 @@ func (v *Rank) sums(list []int64) {
 type Members struct{ Leader, Rank, Size int64 }
 
 func (v *Rank) newComm(parent Comm, m Members) Comm {
-	c := Comm{mpi.FirstHandleID + v.comms}
+	c := Comm{mpi.FirstUserHandleID + v.comms}
 	v.comms++
 	ordinal := v.splits[parent.Handle]
 	v.splits[parent.Handle]++
@@ -128,7 +128,7 @@ func (v *Rank) CartShift(site int, c Comm, direction, disp, source, dest int64) 
 
 // TypeContiguous makes and commits a datatype.
 func (v *Rank) TypeContiguous(site int, count int64, t Type) Type {
-	n := Type{mpi.FirstHandleID + v.types, count * t.Bytes}
+	n := Type{mpi.FirstUserHandleID + v.types, count * t.Bytes}
 	v.types++
 	v.begin()
 	v.put(count, t.Handle, n.Handle, n.Bytes, 0, n.Bytes, 0, n.Bytes)

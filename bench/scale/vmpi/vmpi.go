@@ -58,7 +58,7 @@ func Run(name string, rank, size int, program func(v *Rank)) *Rank {
 // RunTimed is Run that records times as spoor run does with --timing stats or hist.
 func RunTimed(name string, rank, size int, mode timing.Mode, program func(v *Rank)) *Rank {
 	v := newRank(name, rank, size)
-	if mode.Histograms() {
+	if mode.HasHistograms() {
 		v.paths = track.NewTimesByPrevious(rank, false, true)
 	}
 	program(v)
@@ -68,7 +68,7 @@ func RunTimed(name string, rank, size int, mode timing.Mode, program func(v *Ran
 func newRank(name string, rank, size int) *Rank {
 	v := &Rank{
 		Rank: rank, Size: size, name: name, grammar: grammar.NewBuilder(), prev: signature.NoTerminal,
-		key: make(signature.Key, signature.KeyHeader, 64), splits: make(map[int64]int64),
+		key: make(signature.Key, signature.KeyHeaderWords, 64), splits: make(map[int64]int64),
 		clock: uint64(rank)*0x9e3779b97f4a7c15 + 1, sites: make(map[uint64]track.Site), hashes: make(map[int]uint64),
 	}
 	v.load = 58 + noise(rank)>>50%13
@@ -92,7 +92,7 @@ func Mix(sum uint64, call uint16, vals []int64) uint64 {
 
 // id returns the number that mpi/calls.txt gives an MPI function.
 func id(name string) uint16 {
-	c, ok := mpi.Lookup(name)
+	c, ok := mpi.CallNamed(name)
 	if !ok {
 		panic(fmt.Sprintf("vmpi: no call %s", name))
 	}
@@ -101,7 +101,7 @@ func id(name string) uint16 {
 
 // begin starts the values of a call with its return code, success.
 func (v *Rank) begin() {
-	v.key, v.lane, v.left, v.posted = append(v.key[:signature.KeyHeader], 0), v.lane[:0], v.left[:0], v.posted[:0]
+	v.key, v.lane, v.left, v.posted = append(v.key[:signature.KeyHeaderWords], 0), v.lane[:0], v.left[:0], v.posted[:0]
 	v.passed, v.ended = 0, v.ended[:0]
 }
 
@@ -128,13 +128,13 @@ func (v *Rank) end(call uint16, site int) {
 	v.sum = Mix(v.sum, call, v.key.Values())
 	for _, at := range v.left {
 		n := 1 + int(v.key[at])
-		signature.LeaveOutSums(v.key[at-n:at], v.key[at:at+n])
+		signature.OmitSummedDispls(v.key[at-n:at], v.key[at:at+n])
 	}
 	v.leaveOut()
 	if v.passed > 0 {
 		v.leaveRequests()
 	}
-	n := v.sigs.NumberInLane(v.prev, 0, v.key, func(signature.Key) []int32 { return v.lane })
+	n := v.sigs.LookUpOrInsertInLane(v.prev, 0, v.key, func(signature.Key) []int32 { return v.lane })
 	v.prev = n
 	v.grammar.Append(n)
 	v.calls++
@@ -146,19 +146,19 @@ func (v *Rank) end(call uint16, site int) {
 	if v.paths == nil {
 		return
 	}
-	for m := v.paths.Terminals(); m <= int(n); m++ {
+	for m := v.paths.TerminalCount(); m <= int(n); m++ {
 		k := v.sigs.Key(uint32(m))
-		v.paths.SetPlace(k.Call(), k.Site())
+		v.paths.AddTerminalSite(k.FunctionID(), k.Site())
 	}
 	v.paths.Add(n, gap, duration)
 }
 
 // leaveOut removes from key the parts of statuses that follow from their receives, as a recorder does.
 func (v *Rank) leaveOut() {
-	const rest = signature.StatusCancelled
+	const rest = signature.StatusCancelledPosition
 	for i, at := range v.posted {
 		at -= i * rest
-		v.key[at] += signature.StatusPosted - signature.StatusFilled
+		v.key[at] += signature.StatusFormImplied - signature.StatusFormFilled
 		v.cut(at, rest)
 	}
 }
@@ -187,9 +187,9 @@ func (v *Rank) leaveRequests() {
 		r, _ := signature.RequestOfName(name, v.made)
 		requests = append(requests, r)
 	}
-	leftOut := v.leaves.CanLeaveOut(requests, v.made)
-	v.leaves.PassArray(requests, v.made, leftOut)
-	v.leaves.EndCall(signature.EndedRequests{Known: true, Indices: v.ended})
+	leftOut := v.leaves.CanOmitArray(requests, v.made)
+	v.leaves.SetPassedArray(requests, v.made, leftOut)
+	v.leaves.EndCall(signature.EndedRequests{AreKnown: true, Indices: v.ended})
 	if leftOut {
 		v.key[v.passed] = signature.LengthFromEarlierCall
 		v.cut(v.passed, n)
@@ -217,7 +217,7 @@ func (v *Rank) Track() *track.Track {
 	folding := v.sigs.Promote([]*grammar.Grammar{v.grammar.Grammar()})
 	var order []uint32
 	var number []int
-	t.Streams, order, number = track.Ordered(folding.Streams, v.sigs.Len())
+	t.Streams, order, number = track.RenumberTerminals(folding.Streams, v.sigs.Len())
 	for i, n := range order {
 		k := v.sigs.Key(n)
 		vals := slices.Clone(k.Values())
@@ -225,7 +225,7 @@ func (v *Rank) Track() *track.Track {
 			l, _ := folding.LaneOf(n, i, vals, nil)
 			t.Lanes = append(t.Lanes, l)
 		}
-		t.Signatures = append(t.Signatures, signature.Signature{Call: k.Call(), Site: k.Site(), Values: vals})
+		t.Signatures = append(t.Signatures, signature.Signature{FunctionID: k.FunctionID(), Site: k.Site(), Values: vals})
 		s := *v.sigs.Times(n)
 		for _, m := range folding.PlainSignatures(n) {
 			number[m] = i
@@ -241,7 +241,7 @@ func (v *Rank) Track() *track.Track {
 	random := noise(v.Rank)
 	start, end := int64(random>>33), int64(60_000_000_000+random>>20&0xfffff)
 	t.Process = track.Process{
-		Host: fmt.Sprintf("node%04d", v.Rank/64), PID: 20000 + v.Rank%64*3 + int(random>>10&1), End: track.Finished, Threads: 1,
+		Host: fmt.Sprintf("node%04d", v.Rank/64), PID: 20000 + v.Rank%64*3 + int(random>>10&1), EndState: track.EndFinished, Threads: 1,
 		StartNs: 1_700_000_000_000_000_000 + start, SpanNs: end - start,
 	}
 	return t
@@ -328,11 +328,11 @@ func (v *Rank) create(recv bool, st Status, says signature.ReceiveEnvelope) Requ
 func (v *Rank) status(recv bool, st Status, says signature.ReceiveEnvelope, ignored bool) {
 	switch {
 	case !recv:
-		v.put(signature.StatusOfSend, 0)
+		v.put(signature.StatusFormOfSend, 0)
 	default:
-		form := int64(signature.StatusFilled)
+		form := int64(signature.StatusFormFilled)
 		if ignored {
-			form = signature.StatusIgnored
+			form = signature.StatusFormIgnored
 		}
 		if says.PredictsStatus(st.Source, st.Tag, st.Bytes, 0) {
 			v.posted = append(v.posted, len(v.key))

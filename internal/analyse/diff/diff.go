@@ -16,30 +16,30 @@ import (
 
 // Options say what counts as a difference.
 type Options struct {
-	CompareSites     bool   // call sites, and addresses of callback functions, must be equal
-	IgnoreCallers    bool   // sites are compared without their callers, as only one of the traces has call stacks
-	AnyAddress       bool   // addresses are not compared
-	AllowRenamed     bool   // addresses, file names and attribute keys may differ if they map one to one
-	AllowMovedBlocks bool   // memory blocks may differ if they map one to one; unfollowed blocks are all equal
-	AnyOrder         bool   // requests may finish in another order, and tests may find nothing more or less often
-	ContextCalls     int    // number of calls before the difference that Difference.Context has
-	Progress         func() // called after each rank; may be nil
+	CompareSites            bool   // call sites, and addresses of callback functions, must be equal
+	IgnoreCallers           bool   // sites are compared without their callers, as only one of the traces has call stacks
+	IgnoreAddresses         bool   // addresses are not compared
+	AllowRenamedValues      bool   // addresses, file names and attribute keys may differ if they map one to one
+	AllowMovedBlocks        bool   // memory blocks may differ if they map one to one; unfollowed blocks are all equal
+	AllowAnyCompletionOrder bool   // requests may finish in another order, and tests may find nothing more or less often
+	PrecedingCallCount      int    // number of calls before the difference that Difference.PrecedingCallsA has
+	Progress                func() // called after each rank; may be nil
 
 	names *renaming
 }
 
 // corresponds reports whether different addresses are no difference if they map one to one between the traces.
-func (o *Options) corresponds() bool { return o.AllowRenamed || o.AllowMovedBlocks }
+func (o *Options) corresponds() bool { return o.AllowRenamedValues || o.AllowMovedBlocks }
 
 // A Difference is the first difference of a rank between two traces.
 type Difference struct {
-	Rank    int           `json:"rank"`
-	Text    string        `json:"what,omitempty"` // what differs if it isn't a call; "": see the fields below
-	Stream  int           `json:"thread"`
-	Index   uint64        `json:"index"`
-	CallA   *trace.Call   `json:"first"`            // the first trace's differing call; nil: its stream has ended
-	CallB   *trace.Call   `json:"second"`           // the second trace's differing call; nil: its stream has ended
-	Context []*trace.Call `json:"before,omitempty"` // the calls of the first trace before CallA
+	Rank            int           `json:"rank"`
+	NonCallText     string        `json:"what,omitempty"` // what differs if it isn't a call; "": see the fields below
+	Stream          int           `json:"thread"`
+	CallIndex       uint64        `json:"index"`
+	CallA           *trace.Call   `json:"first"`            // the first trace's differing call; nil: its stream has ended
+	CallB           *trace.Call   `json:"second"`           // the second trace's differing call; nil: its stream has ended
+	PrecedingCallsA []*trace.Call `json:"before,omitempty"` // the calls of the first trace before CallA
 }
 
 // HasStacks reports whether any call of a trace was recorded with a call stack, not only its call site's address.
@@ -97,9 +97,9 @@ func (c *comparison) rank(rank int) (*Difference, error) {
 	case a == nil && b == nil:
 		return nil, nil
 	case a == nil:
-		return &Difference{Rank: rank, Text: "only the second trace has this rank"}, nil
+		return &Difference{Rank: rank, NonCallText: "only the second trace has this rank"}, nil
 	case b == nil:
-		return &Difference{Rank: rank, Text: "only the first trace has this rank"}, nil
+		return &Difference{Rank: rank, NonCallText: "only the first trace has this rank"}, nil
 	}
 	m := newMatcher(a, b, c.o)
 	same, err := c.sameDistinct(a, b, m)
@@ -111,7 +111,7 @@ func (c *comparison) rank(rank int) (*Difference, error) {
 			m = newMatcher(a, b, c.o)
 		}
 		compare := c.stream
-		if c.o.AnyOrder {
+		if c.o.AllowAnyCompletionOrder {
 			compare = c.anyOrder
 		}
 		for stream := range max(a.Streams(), b.Streams()) {
@@ -199,8 +199,8 @@ func (c *comparison) stream(a, b *trace.Rank, stream int, m *matcher) (*Differen
 				continue
 			}
 		}
-		d := &Difference{Rank: a.Number(), Stream: stream, Index: index, CallA: x, CallB: y}
-		d.Context, err = before(a, stream, index, c.o.ContextCalls)
+		d := &Difference{Rank: a.Number(), Stream: stream, CallIndex: index, CallA: x, CallB: y}
+		d.PrecedingCallsA, err = before(a, stream, index, c.o.PrecedingCallCount)
 		return d, err
 	}
 }
@@ -238,7 +238,7 @@ const maxWalked = 1 << 32
 // error if the number of calls left to compare one by one is above maxWalked.
 func (c *comparison) ahead(a, b *trace.Rank, stream int) (uint64, error) {
 	common := uint64(0)
-	if !c.o.corresponds() && !c.o.AnyOrder && stream < a.Streams() && stream < b.Streams() {
+	if !c.o.corresponds() && !c.o.AllowAnyCompletionOrder && stream < a.Streams() && stream < b.Streams() {
 		n, err := c.numbers(a, b)
 		if err != nil {
 			return 0, err
@@ -248,8 +248,8 @@ func (c *comparison) ahead(a, b *trace.Rank, stream int) (uint64, error) {
 	if stream >= a.Streams() || stream >= b.Streams() {
 		return common, nil
 	}
-	left := min(a.Len(stream), b.Len(stream)) - common
-	if left > maxWalked && (c.o.corresponds() || c.o.AnyOrder || c.lanes(a, b)) {
+	left := min(a.CallCount(stream), b.CallCount(stream)) - common
+	if left > maxWalked && (c.o.corresponds() || c.o.AllowAnyCompletionOrder || c.lanes(a, b)) {
 		return 0, fmt.Errorf("rank %d: thread %d: the structures differ, and %d calls are too many to compare one by one", a.Number(), stream, left)
 	}
 	return common, nil

@@ -41,7 +41,7 @@ func TestStructureIsNotCompared(t *testing.T) {
 		t.Errorf("differ: %+v", list[0])
 	}
 	list := compare(t, a, b, diff.Options{CompareSites: true})
-	if len(list) != 3 || list[0].Index != 2 {
+	if len(list) != 3 || list[0].CallIndex != 2 {
 		t.Errorf("with sites: %+v", list)
 	}
 }
@@ -81,7 +81,7 @@ func TestAddressesMayBeLeftOut(t *testing.T) {
 	if list := compare(t, a, b, diff.Options{}); len(list) != 1 {
 		t.Errorf("%d differences", len(list))
 	}
-	if list := compare(t, a, b, diff.Options{AnyAddress: true}); len(list) != 0 {
+	if list := compare(t, a, b, diff.Options{IgnoreAddresses: true}); len(list) != 0 {
 		t.Errorf("differ but for addresses: %+v", list[0])
 	}
 }
@@ -94,19 +94,19 @@ func TestAddressesAmongDisplacements(t *testing.T) {
 		}
 	}
 	here, there, near := mergetest.Run(t, 1, program(0x5555_0000_1000)), mergetest.Run(t, 1, program(0x7fff_0000_2000)), mergetest.Run(t, 1, program(8))
-	if list := compare(t, here, there, diff.Options{AnyAddress: true}); len(list) != 0 {
+	if list := compare(t, here, there, diff.Options{IgnoreAddresses: true}); len(list) != 0 {
 		t.Errorf("differ but for addresses: %+v", list[0])
 	}
-	if list := compare(t, here, there, diff.Options{AllowRenamed: true}); len(list) != 0 {
+	if list := compare(t, here, there, diff.Options{AllowRenamedValues: true}); len(list) != 0 {
 		t.Errorf("differ but for what addresses are called: %+v", list[0])
 	}
-	if len(compare(t, here, there, diff.Options{})) == 0 || len(compare(t, here, near, diff.Options{AnyAddress: true})) == 0 {
+	if len(compare(t, here, there, diff.Options{})) == 0 || len(compare(t, here, near, diff.Options{IgnoreAddresses: true})) == 0 {
 		t.Error("other displacements are the same")
 	}
 	two := func(a, b int64) *trace.Reader {
 		return mergetest.Run(t, 1, func(r *tracktest.Recorder) { program(a)(r); program(b)(r) })
 	}
-	if len(compare(t, two(0x5555_0000_1000, 0x5555_0000_2000), two(0x7fff_0000_1000, 0x7fff_0000_1000), diff.Options{AllowRenamed: true})) == 0 {
+	if len(compare(t, two(0x5555_0000_1000, 0x5555_0000_2000), two(0x7fff_0000_1000, 0x7fff_0000_1000), diff.Options{AllowRenamedValues: true})) == 0 {
 		t.Error("one address stands for two")
 	}
 }
@@ -115,8 +115,8 @@ func TestAddressesAmongDisplacements(t *testing.T) {
 func TestLengthsAndThreads(t *testing.T) {
 	short := mergetest.Run(t, 1, func(r *tracktest.Recorder) { r.Begin(); r.End() })
 	long := mergetest.Run(t, 1, func(r *tracktest.Recorder) { r.Begin(); r.End(); r.Send(1, 1, 0, 1) })
-	list := compare(t, short, long, diff.Options{ContextCalls: 1})
-	if len(list) != 1 || list[0].Index != 2 || list[0].CallA != nil || list[0].CallB.Name() != "MPI_Send" || len(list[0].Context) != 1 {
+	list := compare(t, short, long, diff.Options{PrecedingCallCount: 1})
+	if len(list) != 1 || list[0].CallIndex != 2 || list[0].CallA != nil || list[0].CallB.Name() != "MPI_Send" || len(list[0].PrecedingCallsA) != 1 {
 		t.Errorf("longer stream: %+v", list)
 	}
 	threads := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
@@ -124,8 +124,8 @@ func TestLengthsAndThreads(t *testing.T) {
 		r.End()
 		r.CallOn(1, "MPI_Barrier", 3, 0, tracktest.World)
 	})
-	list = compare(t, threads, short, diff.Options{ContextCalls: 1})
-	if len(list) != 1 || list[0].Stream != 1 || list[0].Index != 0 || list[0].CallB != nil {
+	list = compare(t, threads, short, diff.Options{PrecedingCallCount: 1})
+	if len(list) != 1 || list[0].Stream != 1 || list[0].CallIndex != 0 || list[0].CallB != nil {
 		t.Errorf("another thread: %+v", list)
 	}
 }
@@ -150,7 +150,7 @@ func TestFirstDifference(t *testing.T) {
 		}
 		got := map[int]uint64{}
 		for _, d := range compare(t, traces[0], traces[1], diff.Options{}) {
-			got[d.Rank] = d.Index
+			got[d.Rank] = d.CallIndex
 		}
 		for rank := range 2 {
 			a, b := lists[0][rank], lists[1][rank]

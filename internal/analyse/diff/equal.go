@@ -26,7 +26,7 @@ func newMatcher(a, b *trace.Rank, o Options) *matcher {
 	m := &matcher{a: a, b: b, o: o, match: make([]int32, a.Terminals()), miss: make(map[[2]int]bool)}
 	if o.corresponds() {
 		m.names = newRenaming()
-		m.names.files, m.names.anywhere = o.AllowRenamed, o.AllowMovedBlocks && !o.AllowRenamed
+		m.names.files, m.names.anywhere = o.AllowRenamedValues, o.AllowMovedBlocks && !o.AllowRenamedValues
 		m.o.names = m.names
 	}
 	return m
@@ -112,7 +112,7 @@ func (m *matcher) equalButMessage(x, y *trace.Call, named bool) bool {
 	asked, ok := ops.ReceiveSelectionOf(x)
 	if got, known := ops.ReceiveSelectionOf(&c); named && ok && known {
 		got.Source.In, got.Tag.In = asked.Source.In, asked.Tag.In
-		proportional(x.Param("count"), c.Param("count"), p.Out.Status.Count, q.Out.Status.Count)
+		proportional(x.Param("count"), c.Param("count"), p.Out.Status.ReceivedBytes, q.Out.Status.ReceivedBytes)
 	}
 	return m.equalCopies(x, &c)
 }
@@ -129,14 +129,14 @@ func (m *matcher) equalButAsked(x, y *trace.Call, last [2]*trace.StatusValue) bo
 	c.Param("status").In = p.In
 	for i := range c.Params {
 		if r := &c.Params[i]; r.In.Type == trace.TypeNone && i < len(x.Params) {
-			proportional(&x.Params[i], r, p.In.Status.Count, q.In.Status.Count)
+			proportional(&x.Params[i], r, p.In.Status.ReceivedBytes, q.In.Status.ReceivedBytes)
 		}
 	}
 	return m.equalCopies(x, &c)
 }
 
 func sameMessage(s, t *trace.StatusValue) bool {
-	return s != nil && t != nil && s.Source == t.Source && s.Tag == t.Tag && s.Count == t.Count
+	return s != nil && t != nil && s.Source == t.Source && s.Tag == t.Tag && s.ReceivedBytes == t.ReceivedBytes
 }
 
 // proportional sets q's number of elements to p's if elements have the same size in both messages: both numbers are in
@@ -165,11 +165,11 @@ func (m *matcher) equalCopies(x, y *trace.Call) bool {
 // sameResult compares the fields of statuses that function f sets; the others keep their earlier values. File
 // operations set only the count, and probes don't set the cancelled bit.
 func sameResult(f *trace.Function, s, t *trace.StatusValue) bool {
-	switch def, _ := mpi.ByID(f.ID); {
+	switch def, _ := mpi.CallByID(f.ID); {
 	case def.UsesOpenFile():
-		return s.Form == t.Form && s.Count == t.Count
+		return s.Form == t.Form && s.ReceivedBytes == t.ReceivedBytes
 	case meaning.WaitBehaviourOf(def).Probes:
-		return s.Form == t.Form && s.Source == t.Source && s.Tag == t.Tag && s.Count == t.Count
+		return s.Form == t.Form && s.Source == t.Source && s.Tag == t.Tag && s.ReceivedBytes == t.ReceivedBytes
 	}
 	return *s == *t
 }
@@ -193,7 +193,7 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 		return false
 	}
 	// If addresses may differ, so may the results of MPI_Aint_add and MPI_Aint_diff, which are computed from them.
-	if !o.equalValues(&x.Result, &y.Result) && !(o.AnyAddress && strings.HasPrefix(x.Name(), "MPI_Aint_")) && !(o.corresponds() && betweenSegments(x)) {
+	if !o.equalValues(&x.Result, &y.Result) && !(o.IgnoreAddresses && strings.HasPrefix(x.Name(), "MPI_Aint_")) && !(o.corresponds() && betweenSegments(x)) {
 		return false
 	}
 	for i := range x.Params {
@@ -206,12 +206,12 @@ func (o *Options) equalCalls(x, y *trace.Call) bool {
 		}
 		// The cancelled bit isn't compared, as the function that set one of the statuses may not have set it.
 		if s, t := p.In.Status, q.In.Status; o.AllowMovedBlocks && s != nil && t != nil {
-			if s.Form != t.Form || s.Source != t.Source || s.Tag != t.Tag || s.Count != t.Count {
+			if s.Form != t.Form || s.Source != t.Source || s.Tag != t.Tag || s.ReceivedBytes != t.ReceivedBytes {
 				return false
 			}
 			continue
 		}
-		if o.AllowRenamed && ofMPI(x, p) && ofMPI(y, q) || o.AllowMovedBlocks && unread(x, p) && unread(y, q) {
+		if o.AllowRenamedValues && ofMPI(x, p) && ofMPI(y, q) || o.AllowMovedBlocks && unread(x, p) && unread(y, q) {
 			continue
 		}
 		if p.Name() != q.Name() || !o.equalPart(p, &p.In, &q.In) || !o.equalPart(p, &p.Out, &q.Out) {
@@ -240,7 +240,7 @@ func betweenSegments(c *trace.Call) bool {
 // equalTypes reports whether two new datatypes are equal, as far as the trace describes them. If addresses may differ,
 // so may the lower bound and extent of a datatype that is made of addresses.
 func (o *Options) equalTypes(x, y *trace.NewType) bool {
-	if (o.AnyAddress || o.corresponds()) && x != nil && y != nil && isAddress(x.TrueLowerBound) && isAddress(y.TrueLowerBound) {
+	if (o.IgnoreAddresses || o.corresponds()) && x != nil && y != nil && isAddress(x.TrueLowerBound) && isAddress(y.TrueLowerBound) {
 		return x.Size == y.Size
 	}
 	return equalPointers(x, y)
@@ -291,22 +291,22 @@ func (o *Options) equalValues(v, w *trace.Value) bool {
 		// The number of a callback function depends on its address in the binary.
 		return !o.CompareSites && (v.Num == 0) == (w.Num == 0) || v.Num == w.Num || v.Site != nil && equalPointers(v.Site, w.Site)
 	case trace.TypeAddress:
-		return o.AnyAddress || o.names != nil && o.names.address(&v.Addr, &w.Addr) || o.names == nil && v.Addr == w.Addr
+		return o.IgnoreAddresses || o.names != nil && o.names.address(&v.Addr, &w.Addr) || o.names == nil && v.Addr == w.Addr
 	case trace.TypeString:
 		return v.Null == w.Null && v.Text == w.Text
 	case trace.TypeStatus:
-		if s, t := v.Status, w.Status; o.AllowRenamed && s.Pending() && t != nil && t.HasError {
-			return t.Pending() // the request hasn't completed, so the other fields hold what they held before
+		if s, t := v.Status, w.Status; o.AllowRenamedValues && s.IsPending() && t != nil && t.HasError {
+			return t.IsPending() // the request hasn't completed, so the other fields hold what they held before
 		}
 		return equalPointers(v.Status, w.Status)
 	case trace.TypeRequest:
 		return v.RequestForm == w.RequestForm && v.RequestID == w.RequestID
 	case trace.TypeInt:
 		return v.Num == w.Num || isAddress(v.Num) && isAddress(w.Num) &&
-			(o.AnyAddress || o.names != nil && o.names.name(name{kind: mpi.KindAddress, num: v.Num}, name{kind: mpi.KindAddress, num: w.Num}))
+			(o.IgnoreAddresses || o.names != nil && o.names.name(name{kind: mpi.KindAddress, num: v.Num}, name{kind: mpi.KindAddress, num: w.Num}))
 	case trace.TypeArray:
 		return v.Num == w.Num && slices.EqualFunc(v.Elems, w.Elems, func(a, b trace.Value) bool { return o.equalValues(&a, &b) })
-	case trace.TypeNone, trace.TypeTime, trace.TypeHandle, trace.TypeObject:
+	case trace.TypeNone, trace.TypeTime, trace.TypeHandle, trace.TypeMPITObject:
 		return v.Num == w.Num
 	}
 	panic(fmt.Sprintf("diff: values of type %d can't be compared", v.Type)) // no parameter has values of another type
@@ -367,7 +367,7 @@ func (r *renaming) end(keep bool) {
 	r.trial = r.trial[:0]
 }
 
-func (r *renaming) address(v, w *trace.Location) bool {
+func (r *renaming) address(v, w *trace.SymbolicAddress) bool {
 	if v.Class == trace.AddressSpecial || w.Class == trace.AddressSpecial {
 		return *v == *w
 	}
@@ -407,12 +407,12 @@ func unread(c *trace.Call, p *trace.Param) bool {
 
 // nowhere reports whether all that a trace has of an address is that it lies in no known segment. Such addresses can't
 // even be compared for equality.
-func nowhere(v *trace.Location) bool {
+func nowhere(v *trace.SymbolicAddress) bool {
 	return v.Class == trace.AddressUnknown && v.ID >= model.FirstUncomparableAddress
 }
 
 // block reports whether an address is, or may be, in memory that the program allocated.
-func block(v *trace.Location) bool {
+func block(v *trace.SymbolicAddress) bool {
 	return v.Class == trace.AddressHeap || v.Class == trace.AddressUnknown
 }
 

@@ -38,7 +38,7 @@ func (f finish) compare(g finish) int {
 
 // completes reports whether AnyOrder excludes a call from the comparison one by one: it completes requests, or tests.
 func completes(c *trace.Call) bool {
-	def, _ := mpi.ByID(c.Func.ID)
+	def, _ := mpi.CallByID(c.Func.ID)
 	if !def.Has(mpi.AttrPolls) {
 		return meaning.WaitBehaviourOf(def).Completes
 	}
@@ -81,10 +81,10 @@ func (t *tally) takesAny(c *trace.Call, second bool) bool {
 		return t.found[side(second)][m.In.Num]
 	}
 	r, ok := ops.ReceiveSelectionOf(c)
-	if s := t.last[side(second)]; ok && !r.Wildcard && s != nil && t.probe[side(second)] {
+	if s := t.last[side(second)]; ok && !r.HasWildcard && s != nil && t.probe[side(second)] {
 		return r.Source.In.Num == s.Source && r.Tag.In.Num == s.Tag
 	}
-	return r.Wildcard
+	return r.HasWildcard
 }
 
 // made records which persistent requests a call starts, and whether it makes the request or message handle of a
@@ -110,7 +110,7 @@ func (t *tally) made(c *trace.Call, second bool) {
 // sees records the message that a blocking wildcard receive (wild) got or a wildcard probe found. After a probe, it
 // also records whether a receive that names the found message may follow.
 func (t *tally) sees(c *trace.Call, second, wild bool) {
-	def, _ := mpi.ByID(c.Func.ID)
+	def, _ := mpi.CallByID(c.Func.ID)
 	is := meaning.WaitBehaviourOf(def)
 	p := c.Param("status")
 	if !is.Probes && !(is.Receives && is.Blocks) || p == nil || p.Out.Status == nil || p.Out.Status.Source == mpi.ProcNull || ops.FoundNothing(c) {
@@ -135,7 +135,7 @@ func set[T comparable](members map[T]bool, x T, is bool) {
 
 // earlier is an order of the statuses of messages, for sorting.
 func earlier(s, t trace.StatusValue) int {
-	return cmp.Or(cmp.Compare(s.Source, t.Source), cmp.Compare(s.Tag, t.Tag), cmp.Compare(s.Count, t.Count))
+	return cmp.Or(cmp.Compare(s.Source, t.Source), cmp.Compare(s.Tag, t.Tag), cmp.Compare(s.ReceivedBytes, t.ReceivedBytes))
 }
 
 func side(second bool) int {
@@ -147,10 +147,10 @@ func side(second bool) int {
 
 // message counts a message with status s that a wildcard receive of the first or second trace got.
 func (t *tally) message(s *trace.StatusValue, second bool) {
-	if s == nil || s.Form == trace.StatusAbsent {
+	if s == nil || s.Form == trace.StatusFormAbsent {
 		return
 	}
-	m := trace.StatusValue{Source: s.Source, Tag: s.Tag, Count: s.Count, Cancelled: s.Cancelled}
+	m := trace.StatusValue{Source: s.Source, Tag: s.Tag, ReceivedBytes: s.ReceivedBytes, Cancelled: s.Cancelled}
 	if t.came[m] += 1 - 2*side(second); t.came[m] == 0 {
 		delete(t.came, m)
 	}
@@ -198,12 +198,14 @@ func (t *tally) add(c *trace.Call, second bool) {
 
 // sameStatus reports whether two statuses are equal in all fields that both traces have.
 func sameStatus(s, t *trace.StatusValue) bool {
-	if s == nil || t == nil || s.Form == trace.StatusAbsent || t.Form == trace.StatusAbsent {
+	if s == nil || t == nil || s.Form == trace.StatusFormAbsent || t.Form == trace.StatusFormAbsent {
 		return true
 	}
-	known := func(s *trace.StatusValue) bool { return s.Form == trace.StatusFilled || s.Form == trace.StatusIgnored }
+	known := func(s *trace.StatusValue) bool {
+		return s.Form == trace.StatusFormFilled || s.Form == trace.StatusFormIgnored
+	}
 	if known(s) && known(t) {
-		return s.Source == t.Source && s.Tag == t.Tag && s.Count == t.Count && s.Cancelled == t.Cancelled
+		return s.Source == t.Source && s.Tag == t.Tag && s.ReceivedBytes == t.ReceivedBytes && s.Cancelled == t.Cancelled
 	}
 	return s.Cancelled == t.Cancelled
 }
@@ -239,13 +241,13 @@ func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Differ
 		}
 		d := &Difference{Rank: a.Number(), Stream: stream, CallA: x, CallB: y}
 		if x != nil {
-			d.Index = x.Index
-			d.Context, err = before(a, stream, x.Index, c.o.ContextCalls)
+			d.CallIndex = x.Index
+			d.PrecedingCallsA, err = before(a, stream, x.Index, c.o.PrecedingCallCount)
 		}
 		return d, err
 	}
 	if what := t.rest(); what != "" {
-		return &Difference{Rank: a.Number(), Stream: stream, Text: what}, nil
+		return &Difference{Rank: a.Number(), Stream: stream, NonCallText: what}, nil
 	}
 	return nil, nil
 }
@@ -300,7 +302,7 @@ func (t *tally) rest() string {
 		return "a request finished with another status: " + t.bad.Text()
 	case len(t.came) > 0:
 		s := slices.MinFunc(slices.Collect(maps.Keys(t.came)), earlier)
-		return fmt.Sprintf("only in the %s trace a message of %d bytes from rank %d came to a receive of any", only(t.came[s] < 0), s.Count, s.Source)
+		return fmt.Sprintf("only in the %s trace a message of %d bytes from rank %d came to a receive of any", only(t.came[s] < 0), s.ReceivedBytes, s.Source)
 	case len(t.open) > 0:
 		f := slices.MinFunc(slices.Collect(maps.Keys(t.open)), finish.compare)
 		what := "request"

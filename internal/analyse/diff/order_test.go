@@ -31,12 +31,12 @@ func TestAnyOrder(t *testing.T) {
 	if list := compare(t, a, b, diff.Options{}); len(list) != 1 {
 		t.Errorf("another order is no difference: %v", list)
 	}
-	if list := compare(t, a, b, diff.Options{AnyOrder: true}); len(list) != 0 {
+	if list := compare(t, a, b, diff.Options{AllowAnyCompletionOrder: true}); len(list) != 0 {
 		t.Errorf("another order is a difference: %+v", list[0])
 	}
 	once := mergetest.Run(t, 1, waits(1))
-	list := compare(t, a, once, diff.Options{AnyOrder: true})
-	if len(list) != 1 || list[0].Text != "only the first trace finished request0" {
+	list := compare(t, a, once, diff.Options{AllowAnyCompletionOrder: true})
+	if len(list) != 1 || list[0].NonCallText != "only the first trace finished request0" {
 		t.Errorf("a request that isn't finished: %+v", list)
 	}
 	other := mergetest.Run(t, 1, func(r *tracktest.Recorder) {
@@ -46,8 +46,8 @@ func TestAnyOrder(t *testing.T) {
 		r.Call("MPI_Wait", 3, 4, 1, 0, 10, 12, 0)
 		r.Allreduce(4, 1)
 	})
-	list = compare(t, a, other, diff.Options{AnyOrder: true})
-	if len(list) != 1 || !strings.HasPrefix(list[0].Text, "a request finished with another status: ") {
+	list = compare(t, a, other, diff.Options{AllowAnyCompletionOrder: true})
+	if len(list) != 1 || !strings.HasPrefix(list[0].NonCallText, "a request finished with another status: ") {
 		t.Errorf("another status: %+v", list)
 	}
 }
@@ -63,7 +63,7 @@ func TestVainTests(t *testing.T) {
 		}
 	}
 	a, b := mergetest.Run(t, 1, polls(3)), mergetest.Run(t, 1, polls(8))
-	if len(compare(t, a, b, diff.Options{})) != 1 || len(compare(t, a, b, diff.Options{AnyOrder: true})) != 0 {
+	if len(compare(t, a, b, diff.Options{})) != 1 || len(compare(t, a, b, diff.Options{AllowAnyCompletionOrder: true})) != 0 {
 		t.Error("how often a test fails counts, or it doesn't though asked for")
 	}
 }
@@ -94,7 +94,7 @@ func TestProbedOrder(t *testing.T) {
 		{"other sizes of receives", loop(2, y, x, x), false},
 	} {
 		b := mergetest.Run(t, 1, c.b)
-		if list := compare(t, a, b, diff.Options{AnyOrder: true}); (len(list) == 0) != c.equal {
+		if list := compare(t, a, b, diff.Options{AllowAnyCompletionOrder: true}); (len(list) == 0) != c.equal {
 			t.Errorf("%s: %+v", c.name, list)
 		}
 	}
@@ -116,10 +116,10 @@ func TestInactive(t *testing.T) {
 		}
 	}
 	a, b, none := mergetest.Run(t, 1, polls(1)), mergetest.Run(t, 1, polls(3)), mergetest.Run(t, 1, polls(0))
-	if list := compare(t, a, b, diff.Options{AnyOrder: true}); len(list) != 0 {
+	if list := compare(t, a, b, diff.Options{AllowAnyCompletionOrder: true}); len(list) != 0 {
 		t.Errorf("tests of what is over: %+v", list[0])
 	}
-	if list := compare(t, a, none, diff.Options{AnyOrder: true}); len(list) != 1 {
+	if list := compare(t, a, none, diff.Options{AllowAnyCompletionOrder: true}); len(list) != 1 {
 		t.Errorf("never finished: %+v", list)
 	}
 }
@@ -136,7 +136,7 @@ func TestAttributesOfMPI(t *testing.T) {
 		equal bool
 	}{{tagUB, true}, {own, false}} {
 		a, b := mergetest.Run(t, 1, ask(x.key, 3<<8|5, 0)), mergetest.Run(t, 1, ask(x.key, 0, 0))
-		if got := len(compare(t, a, b, diff.Options{AllowRenamed: true})) == 0; got != x.equal {
+		if got := len(compare(t, a, b, diff.Options{AllowRenamedValues: true})) == 0; got != x.equal {
 			t.Errorf("key %d, equal: %t, expected %t", x.key, got, x.equal)
 		}
 	}
@@ -162,10 +162,10 @@ func TestRenamed(t *testing.T) {
 		equal bool
 	}{{at(0, 0, false), true}, {at(7, 64, false), true}, {at(7, 64, true), false}} {
 		b := mergetest.Run(t, 1, x.b)
-		if got := len(compare(t, a, b, diff.Options{AllowRenamed: true})) == 0; got != x.equal {
+		if got := len(compare(t, a, b, diff.Options{AllowRenamedValues: true})) == 0; got != x.equal {
 			t.Errorf("equal: %t, expected %t", got, x.equal)
 		}
-		if got := len(compare(t, b, a, diff.Options{AllowRenamed: true})) == 0; got != x.equal {
+		if got := len(compare(t, b, a, diff.Options{AllowRenamedValues: true})) == 0; got != x.equal {
 			t.Errorf("the other way, equal: %t, expected %t", got, x.equal)
 		}
 	}
@@ -205,7 +205,7 @@ func TestMemory(t *testing.T) {
 // is that no difference, and another message is one all the same, the same one each time.
 func TestWildcards(t *testing.T) {
 	const anySource, anyTag, procNull = mpi.AnySource, mpi.AnyTag, mpi.ProcNull
-	const made = trace.FirstLocal
+	const made = trace.FirstCreatedHandle
 	status := func(from int64) []int64 { return []int64{1, from, 7, 16, 0} }
 	with := func(vals []int64, more ...int64) []int64 { return append(slices.Clone(vals), more...) }
 	send := []int64{0, 0, 4, 0x209, procNull, 3}
@@ -261,13 +261,13 @@ func TestWildcards(t *testing.T) {
 		if list := compare(t, a, b, diff.Options{}); len(list) != 1 {
 			t.Errorf("%s: another order is no difference: %v", name, list)
 		}
-		if list := compare(t, a, b, diff.Options{AnyOrder: true}); len(list) != 0 {
+		if list := compare(t, a, b, diff.Options{AllowAnyCompletionOrder: true}); len(list) != 0 {
 			t.Errorf("%s: another order is a difference: %+v", name, list[0])
 		}
 		said := make(map[string]bool)
 		for range 20 {
-			for _, d := range compare(t, a, run(6, 4, 5), diff.Options{AnyOrder: true}) {
-				said[d.Text] = true
+			for _, d := range compare(t, a, run(6, 4, 5), diff.Options{AllowAnyCompletionOrder: true}) {
+				said[d.NonCallText] = true
 			}
 		}
 		if len(said) != 1 {

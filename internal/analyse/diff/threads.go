@@ -22,7 +22,7 @@ const (
 // threads reports whether ranks with several threads are equal, except that their threads have other numbers.
 func (c *comparison) threads(a, b *trace.Rank) (bool, error) {
 	n := a.Streams()
-	if n < 2 || n != b.Streams() || n > maxThreads || c.o.AnyOrder {
+	if n < 2 || n != b.Streams() || n > maxThreads || c.o.AllowAnyCompletionOrder {
 		return false, nil
 	}
 	t := &threadMatcher{c: c, a: a, b: b, names: newRenaming(), left: maxTried}
@@ -63,15 +63,15 @@ type threadMatcher struct {
 // equal reports whether thread i of rank a makes the same calls as thread j of rank b. If so, the numbers of their
 // handles and requests correspond from then on.
 func (t *threadMatcher) equal(i, j int) (bool, error) {
-	if t.a.Len(i) != t.b.Len(j) {
+	if t.a.CallCount(i) != t.b.CallCount(j) {
 		return false, nil
 	}
-	trial := &renaming{names: maps.Clone(t.names.names), old: maps.Clone(t.names.old), threads: true, files: t.c.o.AllowRenamed}
+	trial := &renaming{names: maps.Clone(t.names.names), old: maps.Clone(t.names.old), threads: true, files: t.c.o.AllowRenamedValues}
 	if !trial.name(name{kind: threadNumber, num: int64(i)}, name{kind: threadNumber, num: int64(j)}) {
 		return false, nil
 	}
 	o := t.c.o
-	o.names, o.AnyAddress = trial, true
+	o.names, o.IgnoreAddresses = trial, true
 	next, stop := iter.Pull2(t.b.Calls(j))
 	defer stop()
 	for x, err := range t.a.Calls(i) {
@@ -111,11 +111,11 @@ func (r *renaming) own(kind mpi.Kind, v, w *trace.Value, made bool) (equal, ok b
 		same = r.again
 	}
 	switch {
-	case v.Type == trace.TypeHandle && v.Num >= trace.FirstLocal && w.Num >= trace.FirstLocal:
+	case v.Type == trace.TypeHandle && v.Num >= trace.FirstCreatedHandle && w.Num >= trace.FirstCreatedHandle:
 		return same(name{kind: kind, num: v.Num}, name{kind: kind, num: w.Num}), true
 	case v.Type == trace.TypeRequest && v.RequestForm == w.RequestForm && v.RequestForm == trace.RequestPersistent:
 		return same(name{kind: mpi.KindRequest, num: v.RequestID}, name{kind: mpi.KindRequest, num: w.RequestID}), true
-	case v.Type == trace.TypeRequest && v.RequestForm == w.RequestForm && v.RequestForm == trace.RequestForeign:
+	case v.Type == trace.TypeRequest && v.RequestForm == w.RequestForm && v.RequestForm == trace.RequestOfOtherThread:
 		// Another thread made the request. RequestID says how many requests that thread has made since, which differs
 		// from run to run.
 		return r.name(name{kind: threadNumber, num: int64(v.RequestThread)}, name{kind: threadNumber, num: int64(w.RequestThread)}), true

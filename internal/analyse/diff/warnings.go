@@ -4,14 +4,14 @@ import "github.com/spoor-hpc/spoor/trace"
 
 // A Warning is a reason, found in one trace, why two traces may differ although their runs did not.
 type Warning struct {
-	Trace string // the trace's name
-	Text  string // the rest of a sentence that begins with the trace's name
+	TraceName string // the trace's name
+	Text      string // the rest of a sentence that begins with the trace's name
 }
 
-func (w Warning) String() string { return w.Trace + " " + w.Text }
+func (w Warning) String() string { return w.TraceName + " " + w.Text }
 
-// Warnings lists in what a trace differs from its run because it was reduced.
-func Warnings(r *trace.Reader) (list []Warning, err error) {
+// ReductionWarnings lists in what a trace differs from its run because it was reduced.
+func ReductionWarnings(r *trace.Reader) (list []Warning, err error) {
 	warn := func(is bool, text string) {
 		if is {
 			list = append(list, Warning{r.Name(), text})
@@ -35,8 +35,8 @@ func Warnings(r *trace.Reader) (list []Warning, err error) {
 	return list, nil
 }
 
-// FitSites sets IgnoreCallers if only one of the traces has call stacks, and then returns a warning.
-func (o *Options) FitSites(a, b *trace.Reader) (list []Warning, err error) {
+// SetIgnoreCallers sets IgnoreCallers if only one of the traces has call stacks, and then returns a warning.
+func (o *Options) SetIgnoreCallers(a, b *trace.Reader) (list []Warning, err error) {
 	if !o.CompareSites {
 		return nil, nil
 	}

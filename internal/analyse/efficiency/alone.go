@@ -12,7 +12,7 @@ import (
 // completes requests is one of them only if no call of the class makes a request that involves another rank.
 func aloneIn(r *trace.Reader, members []int) ([]bool, error) {
 	var all []bool
-	none, err := ops.SingleRank(r)
+	none, err := ops.IsSingleRankRun(r)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func aloneIn(r *trace.Reader, members []int) ([]bool, error) {
 
 // passesRequest reports whether a function returns requests or message handles (make), or is passed such (not make).
 func passesRequest(f *trace.Function, make bool) bool {
-	def, _ := mpi.ByID(f.ID)
+	def, _ := mpi.CallByID(f.ID)
 	return def != nil && slices.ContainsFunc(def.Params, func(p mpi.Param) bool {
 		return (p.Kind == mpi.KindRequest || p.Kind == mpi.KindMessage) && (p.Dir == mpi.DirOut) == make
 	})

@@ -15,7 +15,7 @@ import (
 
 // At which call sites nobody but the rank itself takes part, in runs of one rank and of several.
 func TestAlone(t *testing.T) {
-	const own = trace.FirstLocal
+	const own = trace.FirstCreatedHandle
 	irecv := func(r *tracktest.Recorder, site int, source, comm int64) {
 		r.Call("MPI_Irecv", site, 1, 8*source, 1, tracktest.IntType, source, 0, comm, 2)
 	}
@@ -105,7 +105,7 @@ func TestAlone(t *testing.T) {
 				got := map[int]bool{}
 				for i := range rep.Calls {
 					c := &rep.Calls[i]
-					if !c.Collective && !c.CompletesRequests {
+					if !c.IsCollective && !c.CompletesRequests {
 						continue
 					}
 					var site int

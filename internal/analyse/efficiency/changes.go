@@ -25,7 +25,7 @@ func IterationFindings(r *trace.Reader, w *trace.When, called func(function stri
 	var list []Finding
 	for i := range w.Findings {
 		f := &w.Findings[i]
-		out := Finding{Share: float64(f.CostNs) / float64(max(1, w.RunNs())), Text: changeText(w, f, r.Ranks()), Rank: -1, Evidence: "iterations"}
+		out := Finding{Share: float64(f.CostNs) / float64(max(1, w.RunNs())), Text: changeText(w, f, r.Ranks()), Rank: -1, EvidenceKind: "iterations"}
 		if f.RankCount == 1 {
 			out.Rank = f.Ranks[0]
 		}
@@ -37,8 +37,8 @@ func IterationFindings(r *trace.Reader, w *trace.When, called func(function stri
 		case when.KindPeriod:
 			out.LastIteration = f.FirstIteration + 2*f.Period
 		}
-		if f.Place.Function >= 0 {
-			at := x.Site(f.Place)
+		if f.EndingCall.FunctionIndex >= 0 {
+			at := x.Site(f.EndingCall)
 			out.Function, out.Place = at.Function, called(at.Function, at.Site)
 			out.Text += fmt.Sprintf(", before %s at %s", out.Function, out.Place)
 		}
@@ -57,17 +57,17 @@ func FirstCallFindings(r *trace.Reader, rep *Report, called func(function string
 	whole := float64(rep.Efficiency.RuntimeNs) * float64(rep.Ranks)
 	for i := range calls {
 		c := &calls[i]
-		f := Finding{Function: c.Function, Place: called(c.Function, c.Site), Rank: -1, Evidence: "first"}
-		first, later := show.FormatDuration(c.Gap[0]), show.FormatDuration(c.Gap[1])
-		what, n := "calls of", c.Calls
+		f := Finding{Function: c.Function, Place: called(c.Function, c.Site), Rank: -1, EvidenceKind: "first"}
+		first, later := show.FormatDuration(c.FirstAndLaterGapNs[0]), show.FormatDuration(c.FirstAndLaterGapNs[1])
+		what, n := "calls of", c.MaxCallsPerRank
 		if c.LoopEntries > 1 {
 			what, n = "entries of the loop that begins with", c.LoopEntries
 		}
 		before := f
-		before.Share = (c.Gap[0] - c.Gap[1]) * float64(c.Ranks) / max(1, whole)
+		before.Share = (c.FirstAndLaterGapNs[0] - c.FirstAndLaterGapNs[1]) * float64(c.Ranks) / max(1, whole)
 		before.Text = fmt.Sprintf("ranks compute %s before the first of %s %s %s at %s, %s before later ones", first, show.FormatGrouped(n), what, f.Function, f.Place, later)
-		f.Share = (c.Duration[0] - c.Duration[1]) * float64(c.Ranks) / max(1, whole)
-		f.Text = fmt.Sprintf("the first of %s calls of %s at %s takes %s, later ones %s", show.FormatGrouped(c.Calls), f.Function, f.Place, show.FormatDuration(c.Duration[0]), show.FormatDuration(c.Duration[1]))
+		f.Share = (c.FirstAndLaterDurationNs[0] - c.FirstAndLaterDurationNs[1]) * float64(c.Ranks) / max(1, whole)
+		f.Text = fmt.Sprintf("the first of %s calls of %s at %s takes %s, later ones %s", show.FormatGrouped(c.MaxCallsPerRank), f.Function, f.Place, show.FormatDuration(c.FirstAndLaterDurationNs[0]), show.FormatDuration(c.FirstAndLaterDurationNs[1]))
 		list = append(list, before, f)
 	}
 	return list, err
@@ -113,7 +113,7 @@ func changeText(w *trace.When, f *trace.WhenFinding, ranks int) string {
 			return fmt.Sprintf("%s takes %s instead of %s", every, after, before)
 		}
 		return fmt.Sprintf("in %s %s %s %s instead of %s", every, who, verb, after, before)
-	case when.KindDelayed:
+	case when.KindWaitingForCPU:
 		s := fmt.Sprintf("the machine: %s was ready to run and had no processor for %s in iteration %d of %d", who, show.FormatDuration(float64(f.LongerNs)), f.FirstIteration, w.Loop.Iterations)
 		if float64(f.LongerNs) < mostOfDelays*float64(f.CostNs) {
 			s += fmt.Sprintf("; in all that costs the run %s", show.FormatDuration(float64(f.CostNs)))

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// A Distribution is how the times of ranks are distributed, in ns. A rank's time is a sum over calls or gaps.
-type Distribution struct {
-	Ranks     int     `json:"ranks"`
-	Mean      float64 `json:"mean_ns"`
-	Deviation float64 `json:"deviation_ns"`
-	Min       Extreme `json:"least"`
-	Max       Extreme `json:"most"`
+// A RankTimeDistribution is how the times of ranks are distributed, in ns. A rank's time is a sum over calls or gaps.
+type RankTimeDistribution struct {
+	Ranks       int     `json:"ranks"`
+	MeanNs      float64 `json:"mean_ns"`
+	DeviationNs float64 `json:"deviation_ns"`
+	Min         Extreme `json:"least"`
+	Max         Extreme `json:"most"`
 	// Exact reports that each rank's time is known exactly. Else times are known to within ErrorNs, or, if that is 0,
 	// each rank counts in Bins and Groups with the mean of its class.
-	Exact  bool    `json:"exact"`
-	Bins   []int   `json:"bins,omitempty"`   // histogram: number of ranks in each of 16 equal steps from Min to Max
-	Groups []Group `json:"groups,omitempty"` // the two groups that the ranks form; nil: they form none
+	Exact         bool            `json:"exact"`
+	RankHistogram []int           `json:"bins,omitempty"`   // histogram: number of ranks in each of 16 equal steps from Min to Max
+	Groups        []RankTimeGroup `json:"groups,omitempty"` // the two groups that the ranks form; nil: they form none
 	// ErrorNs is the largest error of a rank's time; 0: times are exact, or their errors aren't known.
 	ErrorNs float64 `json:"within_ns,omitempty"`
 }
@@ -29,16 +29,16 @@ type Extreme struct {
 	Host string  `json:"host"`
 }
 
-// A Group is one of two groups of ranks: the times within a group are similar.
-type Group struct {
+// A RankTimeGroup is one of two groups of ranks: the times within a group are similar.
+type RankTimeGroup struct {
 	Ranks     int     `json:"ranks"`
 	MeanNs    float64 `json:"mean_ns"`
 	MinNs     float64 `json:"least_ns"`
 	MaxNs     float64 `json:"most_ns"`
 	SomeRanks []int   `json:"some_ranks"` // ranks of the group that are known, at most maxNamed, in rising order
 
-	// Estimated reports that the number of ranks was computed from the mean, deviation and extremes of a class.
-	Estimated bool `json:"estimated,omitempty"`
+	// IsRankCountEstimated reports that the number of ranks was computed from the mean, deviation and extremes of a class.
+	IsRankCountEstimated bool `json:"estimated,omitempty"`
 }
 
 // maxNamed is how many ranks of a group are listed at most.
@@ -69,7 +69,7 @@ func single(ns float64, rank int) rankGroup {
 }
 
 // exact returns the distribution of times that are known exactly. hosts returns the host of a rank.
-func exact(list []rankNs, hosts func(int) string) Distribution {
+func exact(list []rankNs, hosts func(int) string) RankTimeDistribution {
 	parts := make([]rankGroup, len(list))
 	for i, s := range list {
 		parts[i] = single(s.ns, s.rank)
@@ -78,8 +78,8 @@ func exact(list []rankNs, hosts func(int) string) Distribution {
 }
 
 // combine returns the distribution over the ranks of all parts. hosts returns the host of a rank.
-func combine(parts []rankGroup, hosts func(int) string) Distribution {
-	var d Distribution
+func combine(parts []rankGroup, hosts func(int) string) RankTimeDistribution {
+	var d RankTimeDistribution
 	if len(parts) == 0 {
 		return d
 	}
@@ -98,17 +98,17 @@ func combine(parts []rankGroup, hosts func(int) string) Distribution {
 			most = p.most
 		}
 	}
-	d.Mean = sum / float64(d.Ranks)
+	d.MeanNs = sum / float64(d.Ranks)
 	var variance float64
 	for _, p := range parts {
-		variance += float64(p.ranks) * (square(p.mean-d.Mean) + square(p.deviation))
+		variance += float64(p.ranks) * (square(p.mean-d.MeanNs) + square(p.deviation))
 	}
-	d.Deviation = math.Sqrt(variance / float64(d.Ranks))
+	d.DeviationNs = math.Sqrt(variance / float64(d.Ranks))
 	d.Min = Extreme{least.ns, least.rank, hosts(least.rank)}
 	d.Max = Extreme{most.ns, most.rank, hosts(most.rank)}
 	d.Exact = each && d.ErrorNs < 1
 	if each || len(parts) > 1 {
-		d.Bins = histogram(parts, least.ns, most.ns)
+		d.RankHistogram = histogram(parts, least.ns, most.ns)
 		if g := groups(parts); g != nil && g[1].MeanNs-g[0].MeanNs >= leastApart {
 			d.Groups = g
 		}
@@ -141,7 +141,7 @@ const (
 
 // groups splits ranks into two groups; nil: they don't form two. It splits the sorted times where the variance within
 // the two groups is least, which is the best clustering in one dimension.
-func groups(parts []rankGroup) []Group {
+func groups(parts []rankGroup) []RankTimeGroup {
 	list := slices.Clone(parts)
 	slices.SortStableFunc(list, func(a, b rankGroup) int {
 		return cmp.Or(cmp.Compare(a.mean, b.mean), cmp.Compare(a.least.rank, b.least.rank))
@@ -181,11 +181,11 @@ func groups(parts []rankGroup) []Group {
 	if b.MeanNs-a.MeanNs < difference*b.MeanNs || apart < max(a.MaxNs-a.MinNs, b.MaxNs-b.MinNs)/2 {
 		return nil
 	}
-	return []Group{a, b}
+	return []RankTimeGroup{a, b}
 }
 
-func group(list []rankGroup) Group {
-	g := Group{MinNs: list[0].mean, MaxNs: list[len(list)-1].mean}
+func group(list []rankGroup) RankTimeGroup {
+	g := RankTimeGroup{MinNs: list[0].mean, MaxNs: list[len(list)-1].mean}
 	var sum float64
 	for _, p := range list {
 		g.Ranks += p.ranks
@@ -194,7 +194,7 @@ func group(list []rankGroup) Group {
 		case p.ranks == 1:
 			g.SomeRanks = append(g.SomeRanks, p.least.rank)
 		case p.lone:
-			g.Estimated = true
+			g.IsRankCountEstimated = true
 			g.SomeRanks = append(g.SomeRanks, p.known)
 		}
 	}

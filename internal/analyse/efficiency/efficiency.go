@@ -39,21 +39,21 @@ type Report struct {
 	MissingRanks int    `json:"missing,omitempty"` // number of ranks without a track
 	TimesKind    string `json:"timing"`            // how times of calls are known: exact, bounded, by class, none
 
-	Efficiency Efficiency   `json:"efficiency"`
-	Useful     Distribution `json:"useful_time"` // each rank's time outside MPI
-	MPI        Distribution `json:"mpi_time"`    // each rank's time in MPI
-	Init       Distribution `json:"init"`        // each rank's time in MPI_Init; zero with Options.WithoutInit
-	Finalize   Distribution `json:"finalize"`    // each rank's time in MPI_Finalize; zero with Options.WithoutInit
-	MaxThreads int          `json:"threads"`     // largest number of threads of a rank
-	ThreadNs   float64      `json:"thread_ns"`   // sum of all threads' times from first to last call
-	Calls      []CallSite   `json:"calls"`       // in falling order of CostNs
+	Efficiency   Efficiency           `json:"efficiency"`
+	UsefulTime   RankTimeDistribution `json:"useful_time"` // each rank's time outside MPI
+	MPITime      RankTimeDistribution `json:"mpi_time"`    // each rank's time in MPI
+	InitTime     RankTimeDistribution `json:"init"`        // each rank's time in MPI_Init; zero with Options.ExcludeInitFinalize
+	FinalizeTime RankTimeDistribution `json:"finalize"`    // each rank's time in MPI_Finalize; zero with Options.ExcludeInitFinalize
+	MaxThreads   int                  `json:"threads"`     // largest number of threads of a rank
+	ThreadRunNs  float64              `json:"thread_ns"`   // sum of all threads' times from first to last call
+	Calls        []CallSite           `json:"calls"`       // in falling order of CostNs
 
 	spent *collector
 }
 
 // FinalizeKnown reports whether the trace has the duration of MPI_Finalize. A recorded trace doesn't: it was written
 // inside of MPI_Finalize, which has duration 0 in it. An imported trace may have it.
-func (r *Report) FinalizeKnown() bool { return r.Finalize.Mean*100 > r.Init.Mean }
+func (r *Report) FinalizeKnown() bool { return r.FinalizeTime.MeanNs*100 > r.InitTime.MeanNs }
 
 // Efficiency has the topmost of the efficiencies that the POP project defines; see the package.
 type Efficiency struct {
@@ -67,47 +67,47 @@ type Efficiency struct {
 // A CallSite is the calls of a function from one place, on all ranks that made them. If ranks make the same collective
 // call from different places, these are one CallSite.
 type CallSite struct {
-	Function          string       `json:"function"`
-	Site              trace.Site   `json:"-"`
-	Place             string       `json:"site"`
-	OtherPlaces       []string     `json:"other_sites,omitempty"` // further places of the same collective call
-	Collective        bool         `json:"collective"`
-	CompletesRequests bool         `json:"completion"`      // the calls wait for requests or a message: MPI_Wait
-	IsLocal           bool         `json:"alone,omitempty"` // no other rank takes part in the calls
-	Count             uint64       `json:"calls"`
-	AddressCount      int          `json:"addresses"` // number of addresses; several if the compiler copied the call
-	Duration          Distribution `json:"duration"`  // sum of the durations of a rank's calls
-	Gap               Distribution `json:"gap"`       // sum of the gaps before a rank's calls
-	CostNs            float64      `json:"cost_ns"`   // time that ranks waited in the calls, estimated; see cost
+	Function          string               `json:"function"`
+	Site              trace.Site           `json:"-"`
+	Place             string               `json:"site"`
+	OtherPlaces       []string             `json:"other_sites,omitempty"` // further places of the same collective call
+	IsCollective      bool                 `json:"collective"`
+	CompletesRequests bool                 `json:"completion"`      // the calls wait for requests or a message: MPI_Wait
+	IsLocal           bool                 `json:"alone,omitempty"` // no other rank takes part in the calls
+	Count             uint64               `json:"calls"`
+	AddressCount      int                  `json:"addresses"` // number of addresses; several if the compiler copied the call
+	RankDurations     RankTimeDistribution `json:"duration"`  // sum of the durations of a rank's calls
+	RankGaps          RankTimeDistribution `json:"gap"`       // sum of the gaps before a rank's calls
+	EstimatedWaitNs   float64              `json:"cost_ns"`   // time that ranks waited in the calls, estimated; see cost
 
-	// SingleCalls and SingleGaps are the distributions of the durations of single calls, and of the gaps before them;
+	// CallDurations and SingleGaps are the distributions of the durations of single calls, and of the gaps before them;
 	// nil if the trace has neither histograms nor times of single calls.
-	SingleCalls *CallTimeDistribution `json:"single_duration,omitempty"`
-	SingleGaps  *CallTimeDistribution `json:"single_gap,omitempty"`
+	CallDurations *CallTimeDistribution `json:"single_duration,omitempty"`
+	CallGaps      *CallTimeDistribution `json:"single_gap,omitempty"`
 }
 
-// LostNs estimates how long ranks waited in the calls, in sum. The rank that spent least time in them arrived last and
+// ExcessOverMinNs estimates how long ranks waited in the calls, in sum. The rank that spent least time in them arrived last and
 // didn't wait; LostNs is how much longer all others were in them.
-func (c *CallSite) LostNs() float64 {
-	return max(0, c.Duration.Mean-float64(c.Duration.Min.Ns)) * float64(c.Duration.Ranks)
+func (c *CallSite) ExcessOverMinNs() float64 {
+	return max(0, c.RankDurations.MeanNs-float64(c.RankDurations.Min.Ns)) * float64(c.RankDurations.Ranks)
 }
 
 // cost estimates how long ranks waited in the calls, in ns. For calls that wait for requests or messages, it is their
 // whole time, as the late partner is in other calls. For all others, it is LostNs.
 func (c *CallSite) cost() float64 {
 	if c.CompletesRequests && !c.IsLocal {
-		return c.Duration.Mean * float64(c.Duration.Ranks)
+		return c.RankDurations.MeanNs * float64(c.RankDurations.Ranks)
 	}
-	return c.LostNs()
+	return c.ExcessOverMinNs()
 }
 
 // Options say which calls are analysed, and how call sites are named.
 type Options struct {
-	AllFunctions bool                    // calls of all functions, not only of functions in which ranks wait
-	WithoutInit  bool                    // times and efficiencies leave out MPI_Init and MPI_Finalize
-	NameSite     func(trace.Site) string // names a call site; nil: by module and offset
-	SiteNaming   *sites.Naming           // decides which addresses are one call site; nil: each address is one
-	Progress     func(done, ranks int)   // called with numbers of ranks, or of classes, that are done; may be nil
+	AllFunctions        bool                    // calls of all functions, not only of functions in which ranks wait
+	ExcludeInitFinalize bool                    // times and efficiencies leave out MPI_Init and MPI_Finalize
+	NameSite            func(trace.Site) string // names a call site; nil: by module and offset
+	SiteNaming          *sites.Naming           // decides which addresses are one call site; nil: each address is one
+	Progress            func(done, ranks int)   // called with numbers of ranks, or of classes, that are done; may be nil
 }
 
 // Analyse computes a trace's efficiencies, and the times of ranks at call sites.
@@ -126,14 +126,14 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	hosts := func(rank int) string { return procs.At(rank).Host }
 	u := &collector{of: make(map[int]*rankSpent)}
 	for rank, p := range procs.All() {
-		if p.End == "" {
+		if p.EndState == "" {
 			rep.MissingRanks++
 			continue
 		}
 		rep.Ranks++
 		u.list = append(u.list, &rankSpent{
-			rank: rank, useful: known(max(0, float64(p.SpanNs-p.MPINs))), mpi: known(float64(p.MPINs)),
-			runtime: float64(p.SpanNs), off: float64(trace.RoundingError(p.SpanNs, r.Ranks())), threads: p.Threads,
+			rank: rank, useful: known(max(0, float64(p.FirstThreadNs-p.AllThreadsMPINs))), mpi: known(float64(p.AllThreadsMPINs)),
+			runtime: float64(p.FirstThreadNs), off: float64(trace.ProcessRoundingErrorNs(p.FirstThreadNs, r.Ranks())), threads: p.Threads,
 		})
 		u.of[rank] = u.list[len(u.list)-1]
 	}
@@ -156,7 +156,7 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	}
 	rep.whole(o, hosts)
 	slices.SortStableFunc(rep.Calls, func(a, b CallSite) int {
-		return cmp.Or(cmp.Compare(b.CostNs, a.CostNs), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Site.Offset, b.Site.Offset))
+		return cmp.Or(cmp.Compare(b.EstimatedWaitNs, a.EstimatedWaitNs), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Site.Offset, b.Site.Offset))
 	})
 	return rep, nil
 }
@@ -205,14 +205,14 @@ func (r *Report) finish(p *entries, o Options, hosts func(int) string) {
 		}
 		c := CallSite{
 			Function: key.Function, Site: key.Site, Place: o.NameSite(key.Site),
-			Collective: e.collective, CompletesRequests: e.completion, IsLocal: e.alone, Count: e.count, AddressCount: o.SiteNaming.CountAddresses(key),
+			IsCollective: e.collective, CompletesRequests: e.completion, IsLocal: e.alone, Count: e.count, AddressCount: o.SiteNaming.CountAddresses(key),
 		}
 		for _, other := range p.others(key) {
 			c.OtherPlaces = append(c.OtherPlaces, o.NameSite(other.Site))
 		}
-		c.Duration, c.Gap = combine(e.duration, hosts), combine(e.gaps, hosts)
-		c.CostNs = c.cost()
-		c.SingleCalls, c.SingleGaps = sampleOf(e.single, hosts), sampleOf(e.singleGap, hosts)
+		c.RankDurations, c.RankGaps = combine(e.duration, hosts), combine(e.gaps, hosts)
+		c.EstimatedWaitNs = c.cost()
+		c.CallDurations, c.CallGaps = sampleOf(e.single, hosts), sampleOf(e.singleGap, hosts)
 		r.Calls = append(r.Calls, c)
 	}
 }
@@ -224,7 +224,7 @@ func (o *Options) wanted(f *trace.Function) bool {
 
 // blocks reports whether a function waits until another rank has sent, received or done something for its caller.
 func blocks(f *trace.Function) bool {
-	def, _ := mpi.ByID(f.ID)
+	def, _ := mpi.CallByID(f.ID)
 	return meaning.WaitBehaviourOf(def).Blocks
 }
 
@@ -311,7 +311,7 @@ func (r *Report) classes(t *trace.Reader, o Options, hosts func(int) string) err
 	if err != nil {
 		return err
 	}
-	if _, err := sums.SumCalls(t, sums.Options{Representative: o.SiteNaming.Representative, EachClass: func(table *sums.Table, class int, times []trace.Times) error {
+	if _, err := sums.SumCalls(t, sums.Options{Representative: o.SiteNaming.Representative, OnClassDone: func(table *sums.Table, class int, times []trace.Times) error {
 		o.Progress(class+1, t.Classes())
 		return r.class(table, class, times, p, &o)
 	}}); err != nil {
@@ -350,7 +350,7 @@ func (r *Report) class(table *sums.Table, class int, times []trace.Times, p *ent
 	of := make(map[*entry]*parts)
 	var order []*entry
 	entries := make(map[int]*entry) // by row of table; nil: the row's function isn't analysed
-	for terminal, row := range c.RowOf {
+	for terminal, row := range c.RowByTerminal {
 		e, seen := entries[row]
 		if call := k.CallWithoutParams(terminal); !seen && o.wanted(call.Func) {
 			e = p.at(call)

@@ -47,8 +47,8 @@ func TestEfficiencies(t *testing.T) {
 	if b := e.LoadBalance; math.Abs(b.Value-500.0/800) > 0.003 || b.Low > 500.0/800 || b.High < 500.0/800 || math.Abs(e.Communication.Value-0.8) > 0.004 || !near(e.Parallel.Value, 0.5) {
 		t.Errorf("efficiencies %+v", e)
 	}
-	u := rep.Useful
-	if u.Max.Rank != 2 || u.Max.Host != "node1" || math.Abs(u.Max.Ns-800<<20) > u.ErrorNs || u.Min.Rank == 2 || u.ErrorNs > 0.02*u.Mean {
+	u := rep.UsefulTime
+	if u.Max.Rank != 2 || u.Max.Host != "node1" || math.Abs(u.Max.Ns-800<<20) > u.ErrorNs || u.Min.Rank == 2 || u.ErrorNs > 0.02*u.MeanNs {
 		t.Errorf("useful time %+v", u)
 	}
 	if len(u.Groups) != 2 || u.Groups[0].Ranks != 3 || u.Groups[1].Ranks != 1 || u.Groups[1].SomeRanks[0] != 2 {
@@ -57,8 +57,8 @@ func TestEfficiencies(t *testing.T) {
 	var names []string
 	for _, c := range rep.Calls {
 		names = append(names, c.Function)
-		if c.Count != 4 || c.Duration.Ranks != 4 {
-			t.Errorf("%s: %d calls of %d ranks", c.Function, c.Count, c.Duration.Ranks)
+		if c.Count != 4 || c.RankDurations.Ranks != 4 {
+			t.Errorf("%s: %d calls of %d ranks", c.Function, c.Count, c.RankDurations.Ranks)
 		}
 	}
 	if len(names) != 2 { // MPI_Allreduce, MPI_Finalize
@@ -101,9 +101,9 @@ func TestLittleUsefulTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		mean := sum / float64(n)
-		u, e := rep.Useful, rep.Efficiency
-		if !near(u.Mean, mean) {
-			t.Errorf("%d ranks: useful %v, want %v", n, u.Mean, mean)
+		u, e := rep.UsefulTime, rep.Efficiency
+		if !near(u.MeanNs, mean) {
+			t.Errorf("%d ranks: useful %v, want %v", n, u.MeanNs, mean)
 		}
 		for name, x := range map[string]struct {
 			got  BoundedShare
@@ -115,7 +115,7 @@ func TestLittleUsefulTime(t *testing.T) {
 			if off := 1e-3 * x.want; x.want < x.got.Low-off || x.want > x.got.High+off || math.Abs(x.want-x.got.Value) > 0.05*x.want {
 				t.Errorf("%d ranks: %s %+v, want %v", n, name, x.got, x.want)
 			}
-			if n == 4 && !x.got.Known() {
+			if n == 4 && !x.got.IsPrecise() {
 				t.Errorf("%d ranks: %s %+v is as good as unknown", n, name, x.got)
 			}
 		}
@@ -151,8 +151,8 @@ func TestThreadsCountTogether(t *testing.T) {
 	if e := rep.Efficiency; !near(e.Parallel.Value, 0.4) || !near(e.LoadBalance.Value, 1) || rep.MaxThreads != 4 {
 		t.Errorf("%d threads: %+v", rep.MaxThreads, e)
 	}
-	if !near(rep.MPI.Mean, 600_000_000) || !near(rep.Useful.Mean, 400_000_000) {
-		t.Errorf("useful %+v, in MPI %+v", rep.Useful, rep.MPI)
+	if !near(rep.MPITime.MeanNs, 600_000_000) || !near(rep.UsefulTime.MeanNs, 400_000_000) {
+		t.Errorf("useful %+v, in MPI %+v", rep.UsefulTime, rep.MPITime)
 	}
 }
 
@@ -188,8 +188,8 @@ func TestClasses(t *testing.T) {
 			if c.Function != "MPI_Allreduce" {
 				continue
 			}
-			d := c.Duration
-			if c.Count != 40 || !near(d.Mean, mean) || d.Exact != (name == "alone") {
+			d := c.RankDurations
+			if c.Count != 40 || !near(d.MeanNs, mean) || d.Exact != (name == "alone") {
 				t.Errorf("%s: %+v, want mean %v", name, c, mean)
 			}
 			for _, e := range []Extreme{d.Min, d.Max} {
@@ -201,7 +201,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-func dist(vals ...float64) Distribution {
+func dist(vals ...float64) RankTimeDistribution {
 	list := make([]rankNs, len(vals))
 	for i, v := range vals {
 		list[i] = rankNs{v, i}
@@ -244,14 +244,14 @@ func TestGroups(t *testing.T) {
 func TestDistributions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dist(rapid.SliceOfN(rapid.Float64Range(0, 1e12), 1, 50).Draw(t, "times")...)
-		if d.Min.Ns > d.Mean*1.000001+1e-9 || d.Mean > d.Max.Ns*1.000001+1e-9 || math.IsNaN(d.Deviation) || d.Deviation < 0 {
+		if d.Min.Ns > d.MeanNs*1.000001+1e-9 || d.MeanNs > d.Max.Ns*1.000001+1e-9 || math.IsNaN(d.DeviationNs) || d.DeviationNs < 0 {
 			t.Fatalf("%+v", d)
 		}
 		sum := 0
-		for _, n := range d.Bins {
+		for _, n := range d.RankHistogram {
 			sum += n
 		}
-		if d.Bins != nil && sum != d.Ranks {
+		if d.RankHistogram != nil && sum != d.Ranks {
 			t.Fatalf("%d ranks in bins of %d", sum, d.Ranks)
 		}
 		if len(d.Groups) == 2 && d.Groups[0].Ranks+d.Groups[1].Ranks != d.Ranks {

@@ -23,9 +23,9 @@ type Finding struct {
 	Function string  `json:"function,omitempty"`
 	Place    string  `json:"site,omitempty"`
 	Rank     int     `json:"rank"` // the rank to look at; -1: the finding is about several
-	// Evidence is what shows the finding: "path" (the critical path), "waiting", "iterations", or "first" (the first
+	// EvidenceKind is what shows the finding: "path" (the critical path), "waiting", "iterations", or "first" (the first
 	// call of a call site); "": the times of calls.
-	Evidence       string `json:"evidence,omitempty"`
+	EvidenceKind   string `json:"evidence,omitempty"`
 	FirstIteration uint64 `json:"-"` // the first iteration that shows it
 	LastIteration  uint64 `json:"-"` // the last iteration that shows it clearly; 0: the whole run shows it
 
@@ -59,8 +59,8 @@ func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 		}
 	}
 	more := func(rank int) bool {
-		x := &rep.Useful
-		return x.Ranks > 1 && x.Mean > 0 && x.Max.Rank == rank && x.Max.Ns-x.ErrorNs > apart*(x.Mean+x.ErrorNs)
+		x := &rep.UsefulTime
+		return x.Ranks > 1 && x.MeanNs > 0 && x.Max.Rank == rank && x.Max.Ns-x.ErrorNs > apart*(x.MeanNs+x.ErrorNs)
 	}
 	told := make(map[int]bool) // ranks that a finding on waits already names as late because they compute
 	var waiting []wait
@@ -68,36 +68,36 @@ func Findings(rep *Report, waited *waits.Report, others ...Finding) []Finding {
 		waiting = waitsOf(waited)
 	}
 	known := func(function string) bool {
-		return waited != nil && !slices.ContainsFunc(waited.Unexplained, func(u waits.Unexplained) bool { return u.Function == function })
+		return waited != nil && !slices.ContainsFunc(waited.UnanalysedFunctions, func(u waits.UnanalysedFunction) bool { return u.Function == function })
 	}
 	for i := range waiting {
 		w := &waiting[i]
 		if w.Share >= least && w.computes && w.Rank >= 0 && more(w.Rank) {
-			w.Text += fmt.Sprintf("; in the whole run it computes %.1f × the mean", rep.Useful.Max.Ns/rep.Useful.Mean)
+			w.Text += fmt.Sprintf("; in the whole run it computes %.1f × the mean", rep.UsefulTime.Max.Ns/rep.UsefulTime.MeanNs)
 			told[w.Rank] = true
 		}
 		add(w.Finding)
 	}
-	if x := &rep.Useful; more(x.Max.Rank) && !told[x.Max.Rank] {
-		add(Finding{(x.Max.Ns - x.Mean) / runtime, fmt.Sprintf("rank %d computes %.1f × as long as ranks do on average: %s against %s",
-			x.Max.Rank, x.Max.Ns/x.Mean, show.FormatDuration(x.Max.Ns), show.FormatDuration(x.Mean)), "", "", x.Max.Rank, "", 0, 0, ""})
+	if x := &rep.UsefulTime; more(x.Max.Rank) && !told[x.Max.Rank] {
+		add(Finding{(x.Max.Ns - x.MeanNs) / runtime, fmt.Sprintf("rank %d computes %.1f × as long as ranks do on average: %s against %s",
+			x.Max.Rank, x.Max.Ns/x.MeanNs, show.FormatDuration(x.Max.Ns), show.FormatDuration(x.MeanNs)), "", "", x.Max.Rank, "", 0, 0, ""})
 	}
-	start := "MPI_Init takes " + show.FormatDuration(rep.Init.Mean) + " per rank"
+	start := "MPI_Init takes " + show.FormatDuration(rep.InitTime.MeanNs) + " per rank"
 	if rep.FinalizeKnown() {
-		start += ", MPI_Finalize " + show.FormatDuration(rep.Finalize.Mean)
+		start += ", MPI_Finalize " + show.FormatDuration(rep.FinalizeTime.MeanNs)
 	}
-	add(Finding{(rep.Init.Mean + rep.Finalize.Mean) / runtime, start, "MPI_Init", "", -1, "", 0, 0, ""})
+	add(Finding{(rep.InitTime.MeanNs + rep.FinalizeTime.MeanNs) / runtime, start, "MPI_Init", "", -1, "", 0, 0, ""})
 	for i := range rep.Calls {
 		c := &rep.Calls[i]
-		if def, known := mpi.Lookup(c.Function); known && (def.Has(mpi.AttrInitialises) || def.Has(mpi.AttrFinalises)) {
+		if def, known := mpi.CallNamed(c.Function); known && (def.Has(mpi.AttrInitialises) || def.Has(mpi.AttrFinalises)) {
 			continue
 		}
 		if slices.ContainsFunc(waiting, func(w wait) bool { return w.Share >= least && w.of(c) }) {
 			continue
 		}
-		f := call(c, max(whole, rep.ThreadNs), known(c.Function))
+		f := call(c, max(whole, rep.ThreadRunNs), known(c.Function))
 		if !slices.ContainsFunc(others, func(o Finding) bool {
-			return o.Evidence == "first" && o.Function == f.Function && o.Place == f.Place && o.Share > f.Share/2
+			return o.EvidenceKind == "first" && o.Function == f.Function && o.Place == f.Place && o.Share > f.Share/2
 		}) {
 			add(f)
 		}
@@ -130,9 +130,9 @@ func critical(p *waits.CriticalPath, runtime float64) Finding {
 	}
 	return Finding{
 		float64(worst.ImbalanceNs) / max(1, float64(p.LengthNs), runtime), // the path may cover only the end of the run
-		fmt.Sprintf("critical path: rank %d "+what+" %s at %s, %s more than the average rank", worst.Rank,
+		fmt.Sprintf("critical path: rank %d "+what+" %s at %s, %s more than the average rank", worst.MaxRank,
 			show.FormatDuration(float64(worst.ComputeNs+worst.MPINs)), worst.Function, worst.Place, show.FormatDuration(float64(worst.ImbalanceNs))),
-		worst.Function, worst.Place, worst.Rank, "path", 0, 0, "",
+		worst.Function, worst.Place, worst.MaxRank, "path", 0, 0, "",
 	}
 }
 
@@ -160,14 +160,14 @@ func (w *wait) late(function, place string) bool {
 func waitsOf(rep *waits.Report) (list []wait) {
 	for i := range rep.Sites {
 		s := &rep.Sites[i]
-		share := float64(s.WaitedNs) / float64(max(1, rep.RunNs))
+		share := float64(s.WaitedNs) / float64(max(1, rep.ThreadRunNs))
 		if j := slices.IndexFunc(list, func(w wait) bool { return w.Function == s.Function && w.Place == s.Place }); j >= 0 {
 			list[j].Share += share
 			continue
 		}
-		w := wait{at: s.FunctionSite.WithoutCallers(), Finding: Finding{Share: share, Function: s.Function, Place: s.Place, Evidence: "waiting"}}
-		n, of, late, computes, is := s.WaitingCount, "each other", "the late ranks", "compute", "are"
-		if w.Rank = s.LateRank(); w.Rank >= 0 {
+		w := wait{at: s.FunctionSite.WithoutCallers(), Finding: Finding{Share: share, Function: s.Function, Place: s.Place, EvidenceKind: "waiting"}}
+		n, of, late, computes, is := s.WaitingRankCount, "each other", "the late ranks", "compute", "are"
+		if w.Rank = s.MainLateRank(); w.Rank >= 0 {
 			n = min(n, rep.Ranks-1) // the late rank isn't one of them, even if it has waited at other times
 			of = fmt.Sprintf("rank %d", w.Rank)
 			late, computes, is = of, "computes", "is"
@@ -181,7 +181,7 @@ func waitsOf(rep *waits.Report) (list []wait) {
 			of = "several others"
 		}
 		w.Text += fmt.Sprintf(" for %s in %s at %s", of, s.Function, s.Place)
-		if computed, ok := s.ComputedShare(); ok {
+		if computed, ok := s.LateComputeShare(); ok {
 			w.cause = s.Causes[0]
 			if w.computes = computed >= 0.5; w.computes {
 				w.Text += fmt.Sprintf("; %s %s %s of that time", late, computes, show.Percentage(computed, 1))
@@ -202,15 +202,15 @@ func waitsOf(rep *waits.Report) (list []wait) {
 // waits are known from elsewhere, so the finding doesn't guess at them.
 func call(c *CallSite, whole float64, known bool) Finding {
 	f := Finding{Function: c.Function, Place: c.Place, Rank: -1}
-	total := c.Duration.Mean * float64(c.Duration.Ranks)
-	lost, gap := c.LostNs(), &c.Gap
-	if c.Collective && !c.IsLocal && !known && lost > total/2 {
+	total := c.RankDurations.MeanNs * float64(c.RankDurations.Ranks)
+	lost, gap := c.ExcessOverMinNs(), &c.RankGaps
+	if c.IsCollective && !c.IsLocal && !known && lost > total/2 {
 		f.Share = lost / whole
-		f.Text = fmt.Sprintf("ranks wait for each other in %s at %s, %s a rank on average", c.Function, c.Place, show.FormatDuration(c.Duration.Mean))
-		if gap.Ranks > 1 && gap.Max.Ns > apart*gap.Mean && gap.Max.Rank == c.Duration.Min.Rank {
+		f.Text = fmt.Sprintf("ranks wait for each other in %s at %s, %s a rank on average", c.Function, c.Place, show.FormatDuration(c.RankDurations.MeanNs))
+		if gap.Ranks > 1 && gap.Max.Ns > apart*gap.MeanNs && gap.Max.Rank == c.RankDurations.Min.Rank {
 			f.Rank = gap.Max.Rank
 			f.Text = fmt.Sprintf("ranks wait in %s at %s for rank %d, which computes %.1f × as long before it as ranks do on average",
-				c.Function, c.Place, f.Rank, gap.Max.Ns/gap.Mean)
+				c.Function, c.Place, f.Rank, gap.Max.Ns/gap.MeanNs)
 		}
 		return f
 	}
@@ -220,9 +220,9 @@ func call(c *CallSite, whole float64, known bool) Finding {
 		what = "wait"
 	}
 	f.Text = fmt.Sprintf("ranks %s in %s at %s: %s of %s on average", what, c.Function, c.Place, show.FormatPlural(c.Count, "call"), show.FormatDuration(total/float64(max(1, c.Count))))
-	if d := &c.Duration; d.Ranks > 1 && d.Max.Ns > apart*d.Mean {
+	if d := &c.RankDurations; d.Ranks > 1 && d.Max.Ns > apart*d.MeanNs {
 		f.Rank = d.Max.Rank
-		f.Text += fmt.Sprintf(", rank %d %.1f × the mean", f.Rank, d.Max.Ns/d.Mean)
+		f.Text += fmt.Sprintf(", rank %d %.1f × the mean", f.Rank, d.Max.Ns/d.MeanNs)
 	}
 	return f
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // findingsSpread is how a time lies over four ranks, of which the last has most or least.
-func findingsSpread(others, last float64) Distribution {
-	d := Distribution{Ranks: 4, Mean: (3*others + last) / 4, Exact: true}
+func findingsSpread(others, last float64) RankTimeDistribution {
+	d := RankTimeDistribution{Ranks: 4, MeanNs: (3*others + last) / 4, Exact: true}
 	low, high := Extreme{Ns: others, Rank: 0}, Extreme{Ns: last, Rank: 3}
 	if last < others {
 		low, high = high, low
@@ -21,29 +21,29 @@ func findingsSpread(others, last float64) Distribution {
 }
 
 func report(calls ...CallSite) *Report {
-	return &Report{Ranks: 4, TimesKind: "exact", Efficiency: Efficiency{RuntimeNs: 1000}, Useful: findingsSpread(500, 500), Calls: calls}
+	return &Report{Ranks: 4, TimesKind: "exact", Efficiency: Efficiency{RuntimeNs: 1000}, UsefulTime: findingsSpread(500, 500), Calls: calls}
 }
 
 func TestFindings(t *testing.T) {
-	wait := CallSite{Function: "MPI_Allreduce", Place: "step f.c:7", Collective: true, Count: 40, Duration: findingsSpread(200, 8), Gap: findingsSpread(300, 500)}
+	wait := CallSite{Function: "MPI_Allreduce", Place: "step f.c:7", IsCollective: true, Count: 40, RankDurations: findingsSpread(200, 8), RankGaps: findingsSpread(300, 500)}
 	even := wait
-	even.Gap = findingsSpread(400, 400)
-	send := CallSite{Function: "MPI_Send", Place: "halo f.c:3", Count: 10, Duration: findingsSpread(100, 300)}
-	busy := CallSite{Function: "MPI_Waitall", Place: "halo f.c:4", CompletesRequests: true, Count: 10, Duration: findingsSpread(100, 100)}
-	small := CallSite{Function: "MPI_Wait", Place: "f", CompletesRequests: true, Count: 1, Duration: findingsSpread(49, 49)}
+	even.RankGaps = findingsSpread(400, 400)
+	send := CallSite{Function: "MPI_Send", Place: "halo f.c:3", Count: 10, RankDurations: findingsSpread(100, 300)}
+	busy := CallSite{Function: "MPI_Waitall", Place: "halo f.c:4", CompletesRequests: true, Count: 10, RankDurations: findingsSpread(100, 100)}
+	small := CallSite{Function: "MPI_Wait", Place: "f", CompletesRequests: true, Count: 1, RankDurations: findingsSpread(49, 49)}
 	lone, loneWait := wait, busy
 	lone.IsLocal, loneWait.IsLocal = true, true
 	unequal := report()
-	unequal.Useful = findingsSpread(400, 800)
+	unequal.UsefulTime = findingsSpread(400, 800)
 	unsure := report()
-	unsure.Useful = findingsSpread(400, 800)
-	unsure.Useful.ErrorNs = 200
+	unsure.UsefulTime = findingsSpread(400, 800)
+	unsure.UsefulTime.ErrorNs = 200
 	start := report()
-	start.Init, start.Finalize = findingsSpread(300, 300), findingsSpread(100, 100)
+	start.InitTime, start.FinalizeTime = findingsSpread(300, 300), findingsSpread(100, 100)
 	recorded := report()
-	recorded.Init, recorded.Finalize = findingsSpread(398, 398), findingsSpread(2, 2)
+	recorded.InitTime, recorded.FinalizeTime = findingsSpread(398, 398), findingsSpread(2, 2)
 	threads := report(busy)
-	threads.MaxThreads, threads.ThreadNs = 2, 5000
+	threads.MaxThreads, threads.ThreadRunNs = 2, 5000
 	timeless := report(wait)
 	timeless.TimesKind = "none"
 	for _, c := range []struct {
@@ -86,12 +86,12 @@ func TestFindings(t *testing.T) {
 
 func TestFindingsOfPath(t *testing.T) {
 	path := &waits.CriticalPath{LengthNs: 1000, Sites: []waits.PathSite{
-		{Function: "MPI_Recv", Place: "a", ComputeNs: 500, MPINs: 10, MeanNs: 490, ImbalanceNs: 20, Rank: 0},
-		{Function: "MPI_Send", Place: "b f.c:9", ComputeNs: 300, MPINs: 20, MeanNs: 100, ImbalanceNs: 220, Rank: 2},
+		{Function: "MPI_Recv", Place: "a", ComputeNs: 500, MPINs: 10, MeanOverRanksNs: 490, ImbalanceNs: 20, MaxRank: 0},
+		{Function: "MPI_Send", Place: "b f.c:9", ComputeNs: 300, MPINs: 20, MeanOverRanksNs: 100, ImbalanceNs: 220, MaxRank: 2},
 	}}
 	want := "critical path: rank 2 computes 320 ns before MPI_Send at b f.c:9, 220 ns more than the average rank"
 	got := Findings(report(), &waits.Report{Path: path})
-	if len(got) != 1 || got[0].Text != want || got[0].Rank != 2 || got[0].Share != 0.22 || got[0].Evidence != "path" {
+	if len(got) != 1 || got[0].Text != want || got[0].Rank != 2 || got[0].Share != 0.22 || got[0].EvidenceKind != "path" {
 		t.Errorf("%+v, want %q", got, want)
 	}
 	path.Sites = path.Sites[:1]
@@ -109,31 +109,31 @@ func findingsKnown() *waits.Report {
 		}
 		return list
 	}
-	return &waits.Report{Ranks: 4, RunNs: 4000, Sites: []waits.Site{
+	return &waits.Report{Ranks: 4, ThreadRunNs: 4000, Sites: []waits.Site{
 		{
-			Function: "MPI_Barrier", Place: "f.c:7", FunctionSite: at, WaitedNs: 800, WaitingCount: 4, LateRankCount: 2, Ranks: four(300, 300, 180, 20),
-			LateRanks: []waits.RankNs{{Rank: 3, WaitedNs: 780}, {Rank: 1, WaitedNs: 20}}, Causes: []waits.Cause{{Function: "MPI_Barrier", Place: "f.c:7", WaitedNs: 800, ComputeNs: 720}},
+			Function: "MPI_Barrier", Place: "f.c:7", FunctionSite: at, WaitedNs: 800, WaitingRankCount: 4, LateRankCount: 2, Ranks: four(300, 300, 180, 20),
+			LateRanks: []waits.RankNs{{Rank: 3, WaitedNs: 780}, {Rank: 1, WaitedNs: 20}}, Causes: []waits.Cause{{Function: "MPI_Barrier", Place: "f.c:7", WaitedNs: 800, LateComputeNs: 720}},
 		},
 		{
-			Function: "MPI_Wait", Place: "f.c:9", Kind: waits.LateSender, WaitedNs: 300, WaitingCount: 1, LateRankCount: 1, Ranks: []waits.RankNs{{Rank: 2, WaitedNs: 300}},
-			LateRanks: four(300), Causes: []waits.Cause{{Function: "MPI_Send", Place: "f.c:8", WaitedNs: 300, ComputeNs: 30}},
+			Function: "MPI_Wait", Place: "f.c:9", Kind: waits.LateSender, WaitedNs: 300, WaitingRankCount: 1, LateRankCount: 1, Ranks: []waits.RankNs{{Rank: 2, WaitedNs: 300}},
+			LateRanks: four(300), Causes: []waits.Cause{{Function: "MPI_Send", Place: "f.c:8", WaitedNs: 300, LateComputeNs: 30}},
 		},
-		{Function: "MPI_Wait", Place: "f.c:9", Kind: waits.WrongOrder, WaitedNs: 100, WaitingCount: 1, LateRankCount: 1, LateRanks: four(100)},
+		{Function: "MPI_Wait", Place: "f.c:9", Kind: waits.WrongOrder, WaitedNs: 100, WaitingRankCount: 1, LateRankCount: 1, LateRanks: four(100)},
 		{
-			Function: "MPI_Recv", Place: "f.c:5", WaitedNs: 240, WaitingCount: 4, LateRankCount: 4, Ranks: four(60, 60, 60, 60), LateRanks: four(60, 60, 60, 60),
-			Causes: []waits.Cause{{Function: "MPI_Send", Place: "f.c:4", WaitedNs: 240, ComputeNs: 60}},
+			Function: "MPI_Recv", Place: "f.c:5", WaitedNs: 240, WaitingRankCount: 4, LateRankCount: 4, Ranks: four(60, 60, 60, 60), LateRanks: four(60, 60, 60, 60),
+			Causes: []waits.Cause{{Function: "MPI_Send", Place: "f.c:4", WaitedNs: 240, LateComputeNs: 60}},
 		},
-		{Function: "MPI_Recv", Place: "f.c:1", WaitedNs: 199, WaitingCount: 4, LateRankCount: 4},
+		{Function: "MPI_Recv", Place: "f.c:1", WaitedNs: 199, WaitingRankCount: 4, LateRankCount: 4},
 	}}
 }
 
 // What is known of waiting stands in place of what sums of times say of the same calls, ranks and places of the path.
 func TestFindingsOfWaits(t *testing.T) {
-	barrier := CallSite{Function: "MPI_Barrier", Place: "f.c:7", Site: trace.Site{Module: "a", Offset: 7}, Collective: true, Count: 40, Duration: findingsSpread(200, 8), Gap: findingsSpread(300, 500)}
-	rep := report(barrier, CallSite{Function: "MPI_Bcast", Place: "f.c:6", Collective: true, Count: 40, Duration: findingsSpread(200, 8), Gap: findingsSpread(300, 300)})
-	rep.Useful = findingsSpread(400, 800)
+	barrier := CallSite{Function: "MPI_Barrier", Place: "f.c:7", Site: trace.Site{Module: "a", Offset: 7}, IsCollective: true, Count: 40, RankDurations: findingsSpread(200, 8), RankGaps: findingsSpread(300, 500)}
+	rep := report(barrier, CallSite{Function: "MPI_Bcast", Place: "f.c:6", IsCollective: true, Count: 40, RankDurations: findingsSpread(200, 8), RankGaps: findingsSpread(300, 300)})
+	rep.UsefulTime = findingsSpread(400, 800)
 	w := findingsKnown()
-	w.Path = &waits.CriticalPath{LengthNs: 500, Sites: []waits.PathSite{{Function: "MPI_Barrier", Place: "f.c:7", ComputeNs: 450, MeanNs: 50, ImbalanceNs: 400, Rank: 3}}}
+	w.Path = &waits.CriticalPath{LengthNs: 500, Sites: []waits.PathSite{{Function: "MPI_Barrier", Place: "f.c:7", ComputeNs: 450, MeanOverRanksNs: 50, ImbalanceNs: 400, MaxRank: 3}}}
 	want := []struct {
 		share float64
 		rank  int
@@ -153,12 +153,12 @@ func TestFindingsOfWaits(t *testing.T) {
 	if len(got) != len(want) {
 		t.Errorf("more: %+v", got[len(want):])
 	}
-	w.Unexplained = []waits.Unexplained{{Function: "MPI_Bcast"}}
+	w.UnanalysedFunctions = []waits.UnanalysedFunction{{Function: "MPI_Bcast"}}
 	if got := Findings(rep, w); got[1].Text != "ranks wait for each other in MPI_Bcast at f.c:6, 152 ns a rank on average" {
 		t.Errorf("%+v, want what sums of times say of a function of which waits aren't known", got)
 	}
-	w.Path.Sites[0].Rank = 2 // another rank: the path says something else, here of half of the run
-	if got := Findings(rep, w); got[0].Evidence != "path" || got[0].Share != 0.4 {
+	w.Path.Sites[0].MaxRank = 2 // another rank: the path says something else, here of half of the run
+	if got := Findings(rep, w); got[0].EvidenceKind != "path" || got[0].Share != 0.4 {
 		t.Errorf("%+v, want the path", got)
 	}
 }

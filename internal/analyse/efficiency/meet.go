@@ -86,7 +86,7 @@ func (m *meetings) class(class int) error {
 	}
 	firsts := k.FirstPositions(0)
 	done := make(map[trace.FunctionSite]bool)
-	for t, n := range k.Counts(0) {
+	for t, n := range k.TerminalCounts(0) {
 		called := k.CallWithoutParams(t)
 		key := m.o.siteOf(called)
 		if n == 0 || done[key] || !m.of[class][key] || !some(key) {
@@ -105,7 +105,7 @@ func (m *meetings) class(class int) error {
 		if own == nil || err != nil {
 			return err
 		}
-		nth := own.Before(firsts[t])
+		nth := own.CountBefore(firsts[t])
 		seen := map[int]bool{class: true}
 		for _, rank := range comm.Members() {
 			if rank < 0 {

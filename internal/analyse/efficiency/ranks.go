@@ -12,8 +12,8 @@ import (
 type RankTime struct {
 	Ns      float64 `json:"ns"`
 	ErrorNs float64 `json:"within_ns"`
-	// Known reports that the time is the rank's own. Else it is the rank's share of its class's time.
-	Known bool `json:"known"`
+	// IsOfRank reports that the time is the rank's own. Else it is the rank's share of its class's time.
+	IsOfRank bool `json:"known"`
 }
 
 // RankSite is the time that a rank spent in its calls from one call site (MPI), and in the gaps before them (Compute).
@@ -31,22 +31,22 @@ func (s *RankSite) at() trace.FunctionSite {
 
 // RankTotals is what a rank spent outside of MPI (Compute) and in MPI, summed over its threads.
 type RankTotals struct {
-	Rank    int         `json:"rank"`
-	Host    string      `json:"host"`
-	Compute RankTime    `json:"compute"`
-	MPI     RankTime    `json:"mpi"`
-	Sites   []RankSite  `json:"sites"` // call sites, in falling order of the time that all ranks spent there
-	Values  []RankValue `json:"values,omitempty"`
+	Rank         int               `json:"rank"`
+	Host         string            `json:"host"`
+	Compute      RankTime          `json:"compute"`
+	MPI          RankTime          `json:"mpi"`
+	Sites        []RankSite        `json:"sites"` // call sites, in falling order of the time that all ranks spent there
+	AttachedSums []RankAttachedSum `json:"values,omitempty"`
 }
 
-// A RankValue is the sum of the values of one name that a plugin or a counter attached to a rank's calls.
-type RankValue struct {
+// A RankAttachedSum is the sum of the values of one name that a plugin or a counter attached to a rank's calls.
+type RankAttachedSum struct {
 	Name     string  `json:"name"`
 	Function string  `json:"function,omitempty"` // "": the sum is over the calls of all functions
 	Place    string  `json:"site,omitempty"`
 	Sum      float64 `json:"sum"`
 	Error    float64 `json:"within"` // largest error of Sum; 0 if it is exact or if the error isn't known
-	Known    bool    `json:"known"`
+	IsOfRank bool    `json:"known"`
 }
 
 // TotalsByRank returns the times of each rank that has a track, in whichever way the trace keeps times.
@@ -95,7 +95,7 @@ func TotalsByRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 				Sites: make([]RankSite, len(order)),
 			}
 			for n, p := range order {
-				row.Sites[n] = RankSite{Function: p.Function, Site: p.Site, Place: names[p], Compute: RankTime{Known: true}, MPI: RankTime{Known: true}}
+				row.Sites[n] = RankSite{Function: p.Function, Site: p.Site, Place: names[p], Compute: RankTime{IsOfRank: true}, MPI: RankTime{IsOfRank: true}}
 			}
 			for n, s := range totals.Sites {
 				to := &row.Sites[of[n]]
@@ -103,7 +103,7 @@ func TotalsByRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 				to.MPI.add(rankTime(s.Duration))
 				sums[order[of[n]]] += s.Gap.Ns + s.Duration.Ns
 			}
-			if row.Values, err = rankValues(t, rank, o); err != nil {
+			if row.AttachedSums, err = rankValues(t, rank, o); err != nil {
 				return nil, err
 			}
 			list = append(list, row)
@@ -119,17 +119,17 @@ func TotalsByRank(t *trace.Reader, o Options) ([]RankTotals, error) {
 	return list, nil
 }
 
-func rankTime(t trace.BoundedTime) RankTime { return RankTime{t.Ns, t.ErrorBound, t.Known()} }
+func rankTime(t trace.BoundedTime) RankTime { return RankTime{t.Ns, t.ErrorBoundNs, t.IsOfRank()} }
 
 func (t *RankTime) add(o RankTime) {
 	t.Ns += o.Ns
 	t.ErrorNs += o.ErrorNs
-	t.Known = t.Known && o.Known
+	t.IsOfRank = t.IsOfRank && o.IsOfRank
 }
 
 // rankValues lists the sums of a rank's attached values. For each name, the sum over all calls comes first, then the
 // sums by call site.
-func rankValues(t *trace.Reader, rank int, o Options) ([]RankValue, error) {
+func rankValues(t *trace.Reader, rank int, o Options) ([]RankAttachedSum, error) {
 	names, err := t.AttachedNames()
 	if err != nil || len(names) == 0 {
 		return nil, err
@@ -142,10 +142,10 @@ func rankValues(t *trace.Reader, rank int, o Options) ([]RankValue, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []RankValue
+	var list []RankAttachedSum
 	add := func(name, function, place string, v trace.AttachedSum) {
-		x := RankValue{Name: name, Function: function, Place: place, Sum: v.Sum, Known: v.Known()}
-		if x.Known {
+		x := RankAttachedSum{Name: name, Function: function, Place: place, Sum: v.Sum, IsOfRank: v.IsOfRank()}
+		if x.IsOfRank {
 			x.Error = v.ErrorBound
 		}
 		list = append(list, x)
@@ -164,23 +164,23 @@ func rankValues(t *trace.Reader, rank int, o Options) ([]RankValue, error) {
 	return list, nil
 }
 
-// A SpentColumn is the time that each rank spent in the calls from one call site, or in the gaps before them.
-type SpentColumn struct {
-	Function, Place string
-	IsTimeInCalls   bool // the time is in the calls; else in the gaps before them
-	SumNs           float64
-	Estimated       bool // some ranks' times are their shares of their classes' times
-	ByRank          map[int]RankTime
+// A SiteTimeColumn is the time that each rank spent in the calls from one call site, or in the gaps before them.
+type SiteTimeColumn struct {
+	Function, Place   string
+	IsTimeInCalls     bool // the time is in the calls; else in the gaps before them
+	SumNs             float64
+	HasEstimatedTimes bool // some ranks' times are their shares of their classes' times
+	ByRank            map[int]RankTime
 }
 
-// SpentColumns lists two columns for each call site, the column with the largest sum first. Call sites with the same
+// SiteTimeColumns lists two columns for each call site, the column with the largest sum first. Call sites with the same
 // name are one.
-func SpentColumns(list []RankTotals) (cols []*SpentColumn) {
+func SiteTimeColumns(list []RankTotals) (cols []*SiteTimeColumn) {
 	type key struct {
 		function, place string
 		mpi             bool
 	}
-	known := make(map[key]*SpentColumn)
+	known := make(map[key]*SiteTimeColumn)
 	for i := range list {
 		for j := range list[i].Sites {
 			s := &list[i].Sites[j]
@@ -190,16 +190,16 @@ func SpentColumns(list []RankTotals) (cols []*SpentColumn) {
 					t = s.MPI
 				}
 				k := key{s.Function, s.Place, mpi}
-				c := once.GetOrAppend(known, k, &cols, func() *SpentColumn {
-					return &SpentColumn{Function: s.Function, Place: s.Place, IsTimeInCalls: mpi, ByRank: make(map[int]RankTime)}
+				c := once.GetOrAppend(known, k, &cols, func() *SiteTimeColumn {
+					return &SiteTimeColumn{Function: s.Function, Place: s.Place, IsTimeInCalls: mpi, ByRank: make(map[int]RankTime)}
 				})
 				before := c.ByRank[list[i].Rank]
-				c.ByRank[list[i].Rank] = RankTime{Ns: before.Ns + t.Ns, ErrorNs: before.ErrorNs + t.ErrorNs, Known: t.Known}
+				c.ByRank[list[i].Rank] = RankTime{Ns: before.Ns + t.Ns, ErrorNs: before.ErrorNs + t.ErrorNs, IsOfRank: t.IsOfRank}
 				c.SumNs += t.Ns
-				c.Estimated = c.Estimated || !t.Known
+				c.HasEstimatedTimes = c.HasEstimatedTimes || !t.IsOfRank
 			}
 		}
 	}
-	slices.SortStableFunc(cols, func(a, b *SpentColumn) int { return cmp.Compare(b.SumNs, a.SumNs) })
+	slices.SortStableFunc(cols, func(a, b *SiteTimeColumn) int { return cmp.Compare(b.SumNs, a.SumNs) })
 	return cols
 }

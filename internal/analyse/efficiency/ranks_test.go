@@ -62,15 +62,15 @@ func TestGroupsAtBarrier(t *testing.T) {
 	if len(names) < 2 || names[0] != "MPI_Waitall" || names[1] != "MPI_Barrier" {
 		t.Fatalf("calls %v", names)
 	}
-	if c := rep.Calls[0]; !c.CompletesRequests || !near(c.CostNs, 16*10*300e6) {
-		t.Errorf("waited %v", c.CostNs)
+	if c := rep.Calls[0]; !c.CompletesRequests || !near(c.EstimatedWaitNs, 16*10*300e6) {
+		t.Errorf("waited %v", c.EstimatedWaitNs)
 	}
 	b := rep.Calls[1]
-	if b.CompletesRequests || b.CostNs <= 0 || b.CostNs != b.LostNs() {
-		t.Errorf("lost %v of %v", b.CostNs, b.LostNs())
+	if b.CompletesRequests || b.EstimatedWaitNs <= 0 || b.EstimatedWaitNs != b.ExcessOverMinNs() {
+		t.Errorf("lost %v of %v", b.EstimatedWaitNs, b.ExcessOverMinNs())
 	}
-	for what, d := range map[string]Distribution{"[1 3 5 7 9 11 13 15] [0 2 4 6 8 10 12 14]": b.Gap, "[0 2 4 6 8 10 12 14] [1 3 5 7 9 11 13 15]": b.Duration} {
-		if g := d.Groups; len(g) != 2 || g[0].Estimated || g[1].Estimated || fmt.Sprint(g[0].SomeRanks, g[1].SomeRanks) != what {
+	for what, d := range map[string]RankTimeDistribution{"[1 3 5 7 9 11 13 15] [0 2 4 6 8 10 12 14]": b.RankGaps, "[0 2 4 6 8 10 12 14] [1 3 5 7 9 11 13 15]": b.RankDurations} {
+		if g := d.Groups; len(g) != 2 || g[0].IsRankCountEstimated || g[1].IsRankCountEstimated || fmt.Sprint(g[0].SomeRanks, g[1].SomeRanks) != what {
 			t.Errorf("groups %+v, want %s", g, what)
 		}
 	}
@@ -87,27 +87,27 @@ func TestEachRank(t *testing.T) {
 		truth := make(map[string]track.Times)
 		var all track.Times
 		for k, s := range tracks[i].Signatures {
-			x := truth[nameOf(s.Call)]
+			x := truth[nameOf(s.FunctionID)]
 			for _, to := range []*track.Times{&x, &all} {
 				to.Gap.Merge(tracks[i].Times[k].Gap)
 				to.Duration.Merge(tracks[i].Times[k].Duration)
 			}
-			truth[nameOf(s.Call)] = x
+			truth[nameOf(s.FunctionID)] = x
 		}
 		same := func(what string, got RankTime, sum uint64) {
-			if math.Abs(got.Ns-float64(sum)) > got.ErrorNs+1 || got.Known && got.ErrorNs > 0.0102*got.Ns+8 {
+			if math.Abs(got.Ns-float64(sum)) > got.ErrorNs+1 || got.IsOfRank && got.ErrorNs > 0.0102*got.Ns+8 {
 				t.Errorf("rank %d, %s: %+v, want %d", i, what, got, sum)
 			}
 		}
 		same("compute", r.Compute, all.Gap.Sum)
 		same("in MPI", r.MPI, all.Duration.Sum)
-		if r.Rank != i || !r.Compute.Known || !r.MPI.Known || r.Sites[0].Function != "MPI_Waitall" || len(r.Sites) != 6 {
+		if r.Rank != i || !r.Compute.IsOfRank || !r.MPI.IsOfRank || r.Sites[0].Function != "MPI_Waitall" || len(r.Sites) != 6 {
 			t.Errorf("rank %d: %+v", i, r)
 		}
 		for _, s := range r.Sites {
 			same(s.Function, s.Compute, truth[s.Function].Gap.Sum)
 			same(s.Function, s.MPI, truth[s.Function].Duration.Sum)
-			if s.Function == "MPI_Barrier" && !(s.Compute.Known && s.MPI.Known) {
+			if s.Function == "MPI_Barrier" && !(s.Compute.IsOfRank && s.MPI.IsOfRank) {
 				t.Errorf("rank %d: barrier %+v", i, s)
 			}
 		}
@@ -115,6 +115,6 @@ func TestEachRank(t *testing.T) {
 }
 
 func nameOf(call uint16) string {
-	c, _ := mpi.ByID(call)
+	c, _ := mpi.CallByID(call)
 	return c.Name
 }

@@ -10,30 +10,30 @@ import (
 // A CallTimeDistribution is the distribution of the times of all ranks' single calls: the histogram of Ratn et al.,
 // Preserving Time in Large-Scale Communication Traces, section 5.7.
 type CallTimeDistribution struct {
-	Calls     uint64          `json:"calls"`
-	Mean      float64         `json:"mean_ns"`
-	Min       Extreme         `json:"least"`
-	Max       Extreme         `json:"most"`
-	Histogram []uint64        `json:"steps"` // number of calls in 16 intervals from Min to Max, equal in the logarithm
-	Bins      []CallTimeBin   `json:"bins"`
-	Groups    []CallTimeGroup `json:"groups,omitempty"` // the two groups that the calls form; nil: they form none
+	Calls        uint64          `json:"calls"`
+	MeanNs       float64         `json:"mean_ns"`
+	Min          Extreme         `json:"least"`
+	Max          Extreme         `json:"most"`
+	LogHistogram []uint64        `json:"steps"` // number of calls in 16 intervals from Min to Max, equal in the logarithm
+	Bins         []CallTimeBin   `json:"bins"`
+	Groups       []CallTimeGroup `json:"groups,omitempty"` // the two groups that the calls form; nil: they form none
 }
 
 // A CallTimeBin is a bin of a histogram: the number of calls with similar times, their extremes, and the ranks that had
 // these.
 type CallTimeBin struct {
-	Calls uint64  `json:"calls"`
-	Mean  float64 `json:"mean_ns"`
-	Min   Extreme `json:"least"`
-	Max   Extreme `json:"most"`
+	Calls  uint64  `json:"calls"`
+	MeanNs float64 `json:"mean_ns"`
+	Min    Extreme `json:"least"`
+	Max    Extreme `json:"most"`
 }
 
 // A CallTimeGroup is one of the two groups of calls that a CallTimeDistribution has.
 type CallTimeGroup struct {
-	Calls uint64  `json:"calls"`
-	Mean  float64 `json:"mean_ns"`
-	Min   Extreme `json:"least"`
-	Max   Extreme `json:"most"`
+	Calls  uint64  `json:"calls"`
+	MeanNs float64 `json:"mean_ns"`
+	Min    Extreme `json:"least"`
+	Max    Extreme `json:"most"`
 }
 
 // ownBins is the number of bins of a histogram made from a trace that has a time for each call.
@@ -56,7 +56,7 @@ func sampleOf(h *hist.Hist, hosts func(int) string) *CallTimeDistribution {
 		return x
 	}
 	all := h.Total()
-	s := &CallTimeDistribution{Calls: all.Count, Mean: all.Mean, Min: extreme(all.Min, all.MinRank), Max: extreme(all.Max, all.MaxRank)}
+	s := &CallTimeDistribution{Calls: all.Count, MeanNs: all.Mean, Min: extreme(all.Min, all.MinRank), Max: extreme(all.Max, all.MaxRank)}
 	var parts []rankGroup
 	for _, b := range h.Bins() {
 		s.Bins = append(s.Bins, CallTimeBin{b.Count, b.Mean, extreme(b.Min, b.MinRank), extreme(b.Max, b.MaxRank)})
@@ -68,7 +68,7 @@ func sampleOf(h *hist.Hist, hosts func(int) string) *CallTimeDistribution {
 	if two := groups(parts); two != nil && float64(min(two[0].Ranks, two[1].Ranks)) >= fewestCalls*float64(s.Calls) {
 		at := 0
 		for _, g := range two {
-			x := CallTimeGroup{Calls: uint64(g.Ranks), Mean: g.MeanNs}
+			x := CallTimeGroup{Calls: uint64(g.Ranks), MeanNs: g.MeanNs}
 			for n := 0; n < g.Ranks; at++ {
 				b := &s.Bins[at]
 				if n == 0 {
@@ -80,7 +80,7 @@ func sampleOf(h *hist.Hist, hosts func(int) string) *CallTimeDistribution {
 			s.Groups = append(s.Groups, x)
 		}
 	}
-	s.Histogram = steps(h, all)
+	s.LogHistogram = steps(h, all)
 	return s
 }
 
@@ -128,7 +128,7 @@ func (p rankGroup) parts(totals trace.Spread, members []int) []rankGroup {
 	}
 	if n <= 3 {
 		// The trace has the extremes as distances from the mean, rounded to six significant bits.
-		off := trace.SumError * p.mean
+		off := trace.MaxRelativeSumError * p.mean
 		low, high := off+(p.mean-p.least.ns)/64, off+(p.most.ns-p.mean)/64
 		list := []rankGroup{single(p.least.ns, p.least.rank), single(p.most.ns, p.most.rank)}
 		list[0].within, list[1].within = low, high

@@ -52,7 +52,7 @@ func TestTotalsOfClasses(t *testing.T) {
 	} {
 		p, s, members := spreadOf(c.totals...)
 		d := combine(p.parts(s, members), here)
-		if d.Exact || d.ErrorNs > 0 != c.each || d.ErrorNs > 6 || d.Ranks != len(c.totals) || !near(d.Mean, s.Mean()) || !near(d.Deviation, s.Deviation()) {
+		if d.Exact || d.ErrorNs > 0 != c.each || d.ErrorNs > 6 || d.Ranks != len(c.totals) || !near(d.MeanNs, s.Mean()) || !near(d.DeviationNs, s.Deviation()) {
 			t.Errorf("%s: %+v of mean %v, deviation %v", name, d, s.Mean(), s.Deviation())
 		}
 		if uint64(d.Min.Ns) != s.Min || uint64(d.Max.Ns) != s.Max {
@@ -61,7 +61,7 @@ func TestTotalsOfClasses(t *testing.T) {
 		var got [2]int
 		for i, g := range d.Groups {
 			got[i] = g.Ranks
-			if got[i] > 1 && !g.Estimated {
+			if got[i] > 1 && !g.IsRankCountEstimated {
 				t.Errorf("%s: group %+v as if it were known", name, g)
 			}
 		}
@@ -107,11 +107,11 @@ func TestSample(t *testing.T) {
 		t.Errorf("extremes %+v", s)
 	}
 	sum := uint64(0)
-	for _, n := range s.Histogram {
+	for _, n := range s.LogHistogram {
 		sum += n
 	}
-	if sum != 120 || s.Histogram[0] != 90 {
-		t.Errorf("steps %v", s.Histogram)
+	if sum != 120 || s.LogHistogram[0] != 90 {
+		t.Errorf("steps %v", s.LogHistogram)
 	}
 	// One outlier is no group.
 	h = hist.New(5, 0)
@@ -146,18 +146,18 @@ func TestHistograms(t *testing.T) {
 				d.Add(1000 + 2*uint64(rank)*i)
 				g.Add(7)
 			}
-			tr.Hists = []track.Hist{{Terminal: 1, PreviousTerminal: trace.NoPreviousPlace, Duration: d, Gap: g}}
+			tr.Hists = []track.Hist{{Terminal: 1, PreviousTerminal: trace.NoPreviousFunctionSite, Duration: d, Gap: g}}
 		}
 		rep, err := Analyse(mergetest.Open(t, tracks, nil), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := rep.Calls[0]
-		if c.Function != "MPI_Allreduce" || (c.SingleCalls != nil) != with || (c.SingleGaps != nil) != with {
+		if c.Function != "MPI_Allreduce" || (c.CallDurations != nil) != with || (c.CallGaps != nil) != with {
 			t.Fatalf("%s: %+v", name, c)
 		}
-		if with && (c.SingleCalls.Calls != 8 || c.SingleCalls.Max.Rank != 3 || c.SingleCalls.Max.Ns != 1006) {
-			t.Errorf("%s: %+v", name, c.SingleCalls)
+		if with && (c.CallDurations.Calls != 8 || c.CallDurations.Max.Rank != 3 || c.CallDurations.Max.Ns != 1006) {
+			t.Errorf("%s: %+v", name, c.CallDurations)
 		}
 	}
 }

@@ -30,8 +30,8 @@ func (o *ownTotals) add(ranks []*trace.Totals, site int) {
 
 func (x *rankTimes) add(i int, t trace.BoundedTime) {
 	x.ns[i] += t.Ns
-	x.within[i] += t.ErrorBound
-	x.unknown = x.unknown || !t.Known()
+	x.within[i] += t.ErrorBoundNs
+	x.unknown = x.unknown || !t.IsOfRank()
 }
 
 // parts returns the distribution of a class's total times. It consists of the ranks' own totals if these are known. If

@@ -20,7 +20,7 @@ func (s estimate) within(low, high float64) estimate {
 
 // around narrows an estimate to the bounds of t, which is the same time known from elsewhere.
 func (s estimate) around(t trace.BoundedTime) estimate {
-	return s.within(max(0, t.Ns-t.ErrorBound), t.Ns+t.ErrorBound)
+	return s.within(max(0, t.Ns-t.ErrorBoundNs), t.Ns+t.ErrorBoundNs)
 }
 
 func (s estimate) plus(o estimate) estimate {
@@ -34,7 +34,7 @@ func (s estimate) less(o estimate) estimate {
 func (s estimate) width() float64 { return s.high - s.low }
 
 func (s *estimate) addTotal(t trace.BoundedTime) {
-	*s = s.plus(estimate{max(0, t.Ns-t.ErrorBound), t.Ns, t.Ns + t.ErrorBound})
+	*s = s.plus(estimate{max(0, t.Ns-t.ErrorBoundNs), t.Ns, t.Ns + t.ErrorBoundNs})
 }
 
 // sharper returns the one of two estimates whose bounds are closer.
@@ -60,8 +60,8 @@ func classSpent(times []trace.Times, members []int, own []*trace.Totals, procs *
 		at[int32(rank)] = i
 	}
 	ranks := procs.Len()
-	useful := classSpans(times, len(members), at, func(t *trace.Times) (trace.Stat, trace.Spread) { return t.Gap, t.GapTotals })
-	mpi := classSpans(times, len(members), at, func(t *trace.Times) (trace.Stat, trace.Spread) { return t.Duration, t.DurationTotals })
+	useful := classSpans(times, len(members), at, func(t *trace.Times) (trace.Stat, trace.Spread) { return t.Gap, t.SiteGapTotals })
+	mpi := classSpans(times, len(members), at, func(t *trace.Times) (trace.Stat, trace.Spread) { return t.Duration, t.SiteDurationTotals })
 	var sumUseful, sumMPI float64
 	for i := range times {
 		sumUseful += float64(times[i].Gap.Sum)
@@ -74,11 +74,11 @@ func classSpent(times []trace.Times, members []int, own []*trace.Totals, procs *
 		}
 		useful[i] = useful[i].around(own[i].Gap)
 		mpi[i] = mpi[i].around(own[i].Duration)
-		e := float64(trace.RoundingError(p.MPINs, ranks))
-		mpi[i] = mpi[i].within(float64(p.MPINs)-e, float64(p.MPINs)+e)
+		e := float64(trace.ProcessRoundingErrorNs(p.AllThreadsMPINs, ranks))
+		mpi[i] = mpi[i].within(float64(p.AllThreadsMPINs)-e, float64(p.AllThreadsMPINs)+e)
 		if p.Threads <= 1 {
 			// With one thread, the time outside of MPI is the run time without the time in MPI.
-			d, e := float64(p.SpanNs-p.MPINs), float64(trace.RoundingError(p.SpanNs, ranks))+e
+			d, e := float64(p.FirstThreadNs-p.AllThreadsMPINs), float64(trace.ProcessRoundingErrorNs(p.FirstThreadNs, ranks))+e
 			useful[i] = useful[i].within(d-e, d+e)
 		}
 	}
@@ -97,8 +97,8 @@ func classSpans(times []trace.Times, n int, at map[int32]int, of func(*trace.Tim
 	for t := range times {
 		stat, totals := of(&times[t])
 		if n == 1 {
-			list[0].low += float64(stat.Sum) * (1 - trace.SumError)
-			list[0].high += float64(stat.Sum) * (1 + trace.SumError)
+			list[0].low += float64(stat.Sum) * (1 - trace.MaxRelativeSumError)
+			list[0].high += float64(stat.Sum) * (1 + trace.MaxRelativeSumError)
 			continue
 		}
 		if totals.Ranks != n {
@@ -151,9 +151,9 @@ type BoundedShare struct {
 	High  float64 `json:"high"`
 }
 
-// Known reports whether a share is precise enough to print: its error is at most 0.02, or at most a quarter of the
+// IsPrecise reports whether a share is precise enough to print: its error is at most 0.02, or at most a quarter of the
 // share and of 1 minus the share.
-func (s BoundedShare) Known() bool {
+func (s BoundedShare) IsPrecise() bool {
 	off := (s.High - s.Low) / 2
 	return off <= 0.02 || off <= min(s.Value, 1-s.Value)/4
 }
@@ -239,7 +239,7 @@ func ends(k *trace.Rank) (init, finalize []bool) {
 	init, finalize = make([]bool, k.Terminals()), make([]bool, k.Terminals())
 	for t := range init {
 		c := k.CallWithoutParams(t)
-		def, _ := mpi.ByID(c.Func.ID)
+		def, _ := mpi.CallByID(c.Func.ID)
 		init[t], finalize[t] = def.Has(mpi.AttrInitialises), def.Has(mpi.AttrFinalises)
 	}
 	return init, finalize
@@ -259,7 +259,7 @@ func (u *collector) class(r *trace.Reader, k *trace.Rank, times []trace.Times, m
 			parts *[]rankGroup
 		}{{init[t], &u.init}, {finalize[t], &u.finalize}} {
 			if x.is && times[t].Duration.Count > 0 {
-				*x.parts = append(*x.parts, spread(times[t].Duration, []trace.Spread{times[t].DurationTotals}, members)...)
+				*x.parts = append(*x.parts, spread(times[t].Duration, []trace.Spread{times[t].SiteDurationTotals}, members)...)
 			}
 		}
 	}
@@ -313,9 +313,9 @@ func (o *ownTimes) settle(t *trace.Totals) {
 }
 
 func (s *estimate) add(x trace.Sample) {
-	s.low += float64(x.Ns) - math.Min(float64(x.ErrorBound), float64(x.Ns))
+	s.low += float64(x.Ns) - math.Min(float64(x.ErrorBoundNs), float64(x.Ns))
 	s.mid += float64(x.Ns)
-	s.high += float64(x.Ns) + float64(x.ErrorBound)
+	s.high += float64(x.Ns) + float64(x.ErrorBoundNs)
 }
 
 // whole computes the efficiencies, and the distributions over ranks, from all ranks' times.
@@ -324,7 +324,7 @@ func (r *Report) whole(o Options, hosts func(int) string) {
 	own := len(r.spent.init) == 0
 	for i, x := range r.spent.list {
 		r.MaxThreads = max(r.MaxThreads, x.threads)
-		r.ThreadNs += x.useful.mid + x.mpi.mid
+		r.ThreadRunNs += x.useful.mid + x.mpi.mid
 		if own {
 			r.spent.init = append(r.spent.init, single(x.init.mid, x.rank))
 			r.spent.finalize = append(r.spent.finalize, single(x.finalize.mid, x.rank))
@@ -334,19 +334,19 @@ func (r *Report) whole(o Options, hosts func(int) string) {
 		if y.threads > 1 {
 			y.perThread()
 		}
-		if o.WithoutInit {
+		if o.ExcludeInitFinalize {
 			y.inside()
 		}
 	}
-	if !o.WithoutInit {
-		r.Init, r.Finalize = combine(r.spent.init, hosts), combine(r.spent.finalize, hosts)
+	if !o.ExcludeInitFinalize {
+		r.InitTime, r.FinalizeTime = combine(r.spent.init, hosts), combine(r.spent.finalize, hosts)
 	}
 	for i := range list {
 		r.Efficiency.RuntimeNs = max(r.Efficiency.RuntimeNs, int64(list[i].runtime))
 	}
 	r.efficiency(list)
-	r.Useful = overRanks(list, func(x *rankSpent) estimate { return x.useful }, hosts)
-	r.MPI = overRanks(list, func(x *rankSpent) estimate { return x.mpi }, hosts)
+	r.UsefulTime = overRanks(list, func(x *rankSpent) estimate { return x.useful }, hosts)
+	r.MPITime = overRanks(list, func(x *rankSpent) estimate { return x.mpi }, hosts)
 }
 
 // perThread scales the times of a rank with several threads, which are sums over threads, so that useful and mpi add up
@@ -362,7 +362,7 @@ func (x *rankSpent) perThread() {
 }
 
 // overRanks returns the distribution over ranks of the times that of selects. hosts returns the host of a rank.
-func overRanks(ranks []rankSpent, of func(*rankSpent) estimate, hosts func(int) string) Distribution {
+func overRanks(ranks []rankSpent, of func(*rankSpent) estimate, hosts func(int) string) RankTimeDistribution {
 	list := make([]rankNs, len(ranks))
 	within := 0.0
 	for i := range ranks {
@@ -375,7 +375,7 @@ func overRanks(ranks []rankSpent, of func(*rankSpent) estimate, hosts func(int) 
 	if within >= 1 {
 		d.Exact = false
 		if within > d.Max.Ns-d.Min.Ns {
-			d.Bins, d.Groups = nil, nil
+			d.RankHistogram, d.Groups = nil, nil
 		}
 	}
 	return d

@@ -14,34 +14,34 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// UnknownName is printed as the name of files that no recorded call has opened.
-const UnknownName = "(not seen being opened)"
+// UnknownFileName is printed as the name of files that no recorded call has opened.
+const UnknownFileName = "(not seen being opened)"
 
-// AlignmentUnit is the size in bytes whose multiples count as aligned offsets.
-const AlignmentUnit = 4096
+// AlignmentBytes is the size in bytes whose multiples count as aligned offsets.
+const AlignmentBytes = 4096
 
-// SizeBounds are upper bounds, in bytes and exclusive, of the bins of histograms of access sizes. A further bin has all
+// AccessSizeBounds are upper bounds, in bytes and exclusive, of the bins of histograms of access sizes. A further bin has all
 // larger sizes.
-var SizeBounds = []int64{100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30}
+var AccessSizeBounds = []int64{100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30}
 
 // A Usage is what one rank, or several together, did with one or more files.
 type Usage struct {
-	Opens        uint64    `json:"opens"` // number of successful calls that open a file
-	Reads        Transfers `json:"reads"`
-	Writes       Transfers `json:"writes"`
-	MetaCalls    uint64    `json:"meta_calls"`    // number of calls that are neither reads nor writes, e.g. opening
-	Failed       uint64    `json:"failed"`        // number of failed calls
-	LibraryCalls uint64    `json:"library_calls"` // number of calls that the MPI library made for itself
+	Opens           uint64    `json:"opens"` // number of successful calls that open a file
+	Reads           Transfers `json:"reads"`
+	Writes          Transfers `json:"writes"`
+	MetaCalls       uint64    `json:"meta_calls"`    // number of calls that are neither reads nor writes, e.g. opening
+	FailedCalls     uint64    `json:"failed"`        // number of failed calls
+	MPILibraryCalls uint64    `json:"library_calls"` // number of calls that the MPI library made for itself
 
 	TransferNs float64 `json:"data_ns"` // time in reads and writes
 	MetaNs     float64 `json:"meta_ns"` // time in all other calls
 
 	// Numbers of accesses whose offset in the file is known. Each is sequential, strided or random.
-	Sequential   uint64 `json:"sequential"` // begin where the previous access of the open file ended, or are the first
-	Strided      uint64 `json:"strided"`    // begin as far from the previous access as that from the one before it
-	Random       uint64 `json:"random"`     // all others
-	Unaligned    uint64 `json:"unaligned"`  // don't begin at a multiple of AlignmentUnit
-	FurthestByte int64  `json:"extent"`     // largest offset of the end of an access, in bytes
+	SequentialAccesses uint64 `json:"sequential"` // begin where the previous access of the open file ended, or are the first
+	StridedAccesses    uint64 `json:"strided"`    // begin as far from the previous access as that from the one before it
+	RandomAccesses     uint64 `json:"random"`     // all others
+	UnalignedAccesses  uint64 `json:"unaligned"`  // don't begin at a multiple of AlignmentUnit
+	FurthestByte       int64  `json:"extent"`     // largest offset of the end of an access, in bytes
 
 	FirstNs, LastNs int64       `json:"-"` // start of the first and end of the last call, on the time line
 	Slowest         SlowestCall `json:"slowest"`
@@ -49,10 +49,10 @@ type Usage struct {
 
 // Transfers is the calls that read data, or those that wrote data: their numbers, bytes and time.
 type Transfers struct {
-	Calls uint64   `json:"calls"`
-	Bytes int64    `json:"bytes"`
-	Ns    float64  `json:"ns"`
-	Sizes []uint64 `json:"sizes,omitempty"` // histogram: number of calls below each of SizeBounds, and of larger ones
+	Calls         uint64   `json:"calls"`
+	Bytes         int64    `json:"bytes"`
+	Ns            float64  `json:"ns"`
+	SizeHistogram []uint64 `json:"sizes,omitempty"` // histogram: number of calls below each of SizeBounds, and of larger ones
 }
 
 // SlowestCall is the call on a file that took longest, as text, with its rank and duration.
@@ -71,16 +71,16 @@ const (
 // A File is what all ranks did with a file through one interface. If each rank has a file of its own, whose name
 // contains the rank's number, these are one File.
 type File struct {
-	Path      string         `json:"path"` // name or pattern (out.%d), relative to Report.Folder if in there
-	API       string         `json:"by"`
-	PerRank   bool           `json:"file_per_rank,omitempty"`
-	Total     Usage          `json:"total"`
-	UseByRank map[int]*Usage `json:"-"`
+	Path          string         `json:"path"` // name or pattern (out.%d), relative to Report.StartFolder if in there
+	API           string         `json:"by"`
+	IsFilePerRank bool           `json:"file_per_rank,omitempty"`
+	Total         Usage          `json:"total"`
+	UseByRank     map[int]*Usage `json:"-"`
 }
 
 // SharingRanks returns how many ranks used one file together: 1 if each has a file of its own.
 func (f *File) SharingRanks() int {
-	if f.PerRank {
+	if f.IsFilePerRank {
 		return 1
 	}
 	return len(f.UseByRank)
@@ -101,9 +101,9 @@ func (f *File) Bandwidth() float64 {
 
 // Report is what Analyse found: how the ranks used files.
 type Report struct {
-	Folder    string           // the folder in which all ranks were started; "" if they differ or are not known
-	Files     []*File          // the file on which ranks spent most time first
-	TimesKind trace.SampleKind // how accurate the least accurate of the times is
+	StartFolder string           // the folder in which all ranks were started; "" if they differ or are not known
+	Files       []*File          // the file on which ranks spent most time first
+	TimesKind   trace.SampleKind // how accurate the least accurate of the times is
 
 	// Numbers of the files, and of calls on them, that are left out without Options.IncludeSystem.
 	OmittedFiles int
@@ -112,9 +112,9 @@ type Report struct {
 
 // Options say what the report includes.
 type Options struct {
-	NoGrouping    bool     // names that differ only in the number of the rank that uses the file are a File each
-	IncludeSystem bool     // the report includes files in the system's folders, and modules that interpreters import
-	Heat          *HeatMap // Analyse adds reads and writes through POSIX, if the trace has times; may be nil
+	SeparateRankFiles bool     // names that differ only in the number of the rank that uses the file are a File each
+	IncludeSystem     bool     // the report includes files in the system's folders, and modules that interpreters import
+	Heat              *HeatMap // Analyse adds reads and writes through POSIX, if the trace has times; may be nil
 }
 
 // An id identifies a File by the file's name and the interface (API).
@@ -133,7 +133,7 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 		return nil, err
 	}
 	if slices.IndexFunc(folders, func(f string) bool { return f != folders[0] }) < 0 {
-		rep.Folder = folders[0]
+		rep.StartFolder = folders[0]
 	}
 	files := make(map[id]*File)
 	err = eachRank(r, folders, func(f *follower) {
@@ -148,7 +148,7 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 	if !o.IncludeSystem {
 		rep.leaveOut(files, folders)
 	}
-	names := rep.name(files, o.NoGrouping)
+	names := rep.name(files, o.SeparateRankFiles)
 	byName := make(map[id]*File)
 	for k, f := range files {
 		at := id{names[k], k.by}
@@ -158,7 +158,7 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 			}
 			continue
 		}
-		f.Path, f.PerRank = names[k], names[k] != below(rep.Folder, k.name)
+		f.Path, f.IsFilePerRank = names[k], names[k] != below(rep.StartFolder, k.name)
 		byName[at] = f
 	}
 	for _, f := range byName {
@@ -192,7 +192,7 @@ func startFolders(r *trace.Reader) ([]string, error) {
 	}
 	list := make([]string, 0, r.Ranks())
 	for _, p := range procs.All() {
-		list = append(list, p.Folder)
+		list = append(list, p.WorkingFolder)
 	}
 	return list, nil
 }
@@ -229,7 +229,7 @@ func (rep *Report) leaveOut(files map[id]*File, folders []string) {
 			writes += u.Writes.Calls
 			system = system && isSystems(k.name, folders[rank])
 		}
-		if !system && (writes > 0 || !isImport(below(rep.Folder, k.name))) {
+		if !system && (writes > 0 || !isImport(below(rep.StartFolder, k.name))) {
 			continue
 		}
 		left[k.name] = true
@@ -245,7 +245,7 @@ func (rep *Report) name(files map[id]*File, each bool) map[id]string {
 	names := make(map[id]string, len(files))
 	users := make(map[string]int) // by name: the rank that used the file; -1: several did
 	for k, f := range files {
-		names[k] = below(rep.Folder, k.name)
+		names[k] = below(rep.StartFolder, k.name)
 		for rank := range f.UseByRank {
 			if of, ok := users[names[k]]; ok && of != rank {
 				rank = -1
@@ -280,14 +280,14 @@ func (u *Usage) add(o *Usage) {
 	u.Reads.add(&o.Reads)
 	u.Writes.add(&o.Writes)
 	u.MetaCalls += o.MetaCalls
-	u.Failed += o.Failed
-	u.LibraryCalls += o.LibraryCalls
+	u.FailedCalls += o.FailedCalls
+	u.MPILibraryCalls += o.MPILibraryCalls
 	u.TransferNs += o.TransferNs
 	u.MetaNs += o.MetaNs
-	u.Sequential += o.Sequential
-	u.Strided += o.Strided
-	u.Random += o.Random
-	u.Unaligned += o.Unaligned
+	u.SequentialAccesses += o.SequentialAccesses
+	u.StridedAccesses += o.StridedAccesses
+	u.RandomAccesses += o.RandomAccesses
+	u.UnalignedAccesses += o.UnalignedAccesses
 	u.FurthestByte = max(u.FurthestByte, o.FurthestByte)
 	if o.Slowest.Ns > u.Slowest.Ns || o.Slowest.Ns == u.Slowest.Ns && o.Slowest.Rank < u.Slowest.Rank {
 		u.Slowest = o.Slowest
@@ -298,22 +298,22 @@ func (m *Transfers) add(o *Transfers) {
 	m.Calls += o.Calls
 	m.Bytes += o.Bytes
 	m.Ns += o.Ns
-	for i, n := range o.Sizes {
+	for i, n := range o.SizeHistogram {
 		m.bins()[i] += n
 	}
 }
 
 func (m *Transfers) bins() []uint64 {
-	if m.Sizes == nil {
-		m.Sizes = make([]uint64, len(SizeBounds)+1)
+	if m.SizeHistogram == nil {
+		m.SizeHistogram = make([]uint64, len(AccessSizeBounds)+1)
 	}
-	return m.Sizes
+	return m.SizeHistogram
 }
 
 func (m *Transfers) count(bytes int64, ns float64) {
 	m.Calls++
 	m.Bytes += bytes
 	m.Ns += ns
-	i, _ := slices.BinarySearch(SizeBounds, bytes+1)
+	i, _ := slices.BinarySearch(AccessSizeBounds, bytes+1)
 	m.bins()[i]++
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spoor-hpc/spoor/test/tracktest"
 )
 
-const first = mpi.FirstHandleID
+const first = mpi.FirstUserHandleID
 
 // own is the value of a path in which the rank's number is told apart.
 func own(r *tracktest.Recorder, path string) int64 {
@@ -51,7 +51,7 @@ func TestCompute(t *testing.T) {
 	const ranks = 3
 	r := mergetest.Run(t, ranks, program)
 	for _, each := range []bool{false, true} {
-		rep, err := Analyse(r, Options{NoGrouping: each})
+		rep, err := Analyse(r, Options{SeparateRankFiles: each})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,28 +64,28 @@ func TestCompute(t *testing.T) {
 			want = "out.00002"
 		}
 		f := files[want]
-		if f == nil || f.PerRank == each {
+		if f == nil || f.IsFilePerRank == each {
 			t.Fatalf("each %v: files %v", each, files)
 		}
 		u := f.UseByRank[2]
-		if u.Opens != 1 || u.Writes.Calls != 12 || u.Writes.Bytes != 10*4096+100 || u.MetaCalls != 3 || u.Failed != 0 {
+		if u.Opens != 1 || u.Writes.Calls != 12 || u.Writes.Bytes != 10*4096+100 || u.MetaCalls != 3 || u.FailedCalls != 0 {
 			t.Errorf("own file: %+v", *u)
 		}
 		// the first, and the two after the seek: the second of these follows
-		if u.Sequential != 2 || u.Strided != 9 || u.Random != 1 || u.Unaligned != 2 || u.FurthestByte != 9*8192+4096 {
-			t.Errorf("own file: %d sequential, %d strided, %d random, %d unaligned, to %d", u.Sequential, u.Strided, u.Random, u.Unaligned, u.FurthestByte)
+		if u.SequentialAccesses != 2 || u.StridedAccesses != 9 || u.RandomAccesses != 1 || u.UnalignedAccesses != 2 || u.FurthestByte != 9*8192+4096 {
+			t.Errorf("own file: %d sequential, %d strided, %d random, %d unaligned, to %d", u.SequentialAccesses, u.StridedAccesses, u.RandomAccesses, u.UnalignedAccesses, u.FurthestByte)
 		}
-		if u.Writes.Sizes[0] != 2 || u.Writes.Sizes[2] != 10 {
-			t.Errorf("sizes %v", u.Writes.Sizes)
+		if u.Writes.SizeHistogram[0] != 2 || u.Writes.SizeHistogram[2] != 10 {
+			t.Errorf("sizes %v", u.Writes.SizeHistogram)
 		}
-		if n := files["none"]; n == nil || n.Total.Failed != ranks || n.Total.Opens != 0 {
+		if n := files["none"]; n == nil || n.Total.FailedCalls != ranks || n.Total.Opens != 0 {
 			t.Errorf("a file that isn't there: %+v", n)
 		}
 		all := files["all.txt"]
-		if all.SharingRanks() != ranks || all.PerRank {
+		if all.SharingRanks() != ranks || all.IsFilePerRank {
 			t.Errorf("all.txt is shared by %d", all.SharingRanks())
 		}
-		if u := all.UseByRank[0]; u.Reads.Calls != 5 || u.Reads.Bytes != 3000+17+30 || u.MetaCalls != 4 || u.Random != 3 || u.Sequential != 2 {
+		if u := all.UseByRank[0]; u.Reads.Calls != 5 || u.Reads.Bytes != 3000+17+30 || u.MetaCalls != 4 || u.RandomAccesses != 3 || u.SequentialAccesses != 2 {
 			t.Errorf("all.txt: %+v", *u)
 		}
 		if o := files["STDOUT_FILENO"]; o == nil || o.Total.Writes.Bytes != 9*ranks {
@@ -142,8 +142,8 @@ func TestBins(t *testing.T) {
 	}{{0, 0}, {99, 0}, {100, 1}, {1023, 1}, {1024, 2}, {1 << 30, 9}, {math.MaxInt64 - 1, 9}} {
 		var m Transfers
 		m.count(c.bytes, 0)
-		if m.Sizes[c.bin] != 1 {
-			t.Errorf("%d bytes: %v", c.bytes, m.Sizes)
+		if m.SizeHistogram[c.bin] != 1 {
+			t.Errorf("%d bytes: %v", c.bytes, m.SizeHistogram)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func (f *follower) follow(r *trace.Reader) error {
 	for {
 		var first *thread
 		for _, t := range list {
-			if t.ok && (first == nil || t.call.Start < first.call.Start) {
+			if t.ok && (first == nil || t.call.StartNs < first.call.StartNs) {
 				first = t
 			}
 		}
@@ -115,7 +115,7 @@ func untimed(k *trace.Rank, stream int) iter.Seq2[trace.TimedCall, error] {
 
 func (f *follower) def(fn *trace.Function) *mpi.Call {
 	return once.GetOrMake(f.defs, fn, func() *mpi.Call {
-		d, _ := mpi.Lookup(fn.Name)
+		d, _ := mpi.CallNamed(fn.Name)
 		return d
 	})
 }
@@ -149,7 +149,7 @@ func (f *follower) resolve(c *trace.TimedCall, p *trace.Param) string {
 	}
 	name := p.In.Text
 	if p.Name() == "filename" {
-		name = mpi.FileName(name)
+		name = mpi.StripFileSystemPrefix(name)
 	}
 	if name == "" { // "" with a folder's descriptor means the folder itself
 		return from
@@ -173,7 +173,7 @@ func (f *follower) handle(c *trace.TimedCall, p *trace.Param, v *trace.Value) *o
 	}
 	o := m[v.Num]
 	if o == nil {
-		name := UnknownName
+		name := UnknownFileName
 		if v.Predefined() {
 			name = v.Render(p.Kind())
 		}
@@ -214,7 +214,7 @@ const (
 
 func (f *follower) call(c *trace.TimedCall) {
 	def := f.def(c.Func)
-	returned := c.Return != trace.NeverReturned && c.Return != trace.LeftByJump
+	returned := c.Return != trace.ReturnCodeNeverReturned && c.Return != trace.ReturnCodeLeftByJump
 	o := f.subject(c)
 	var u *Usage
 	name := ""
@@ -258,7 +258,7 @@ func (f *follower) call(c *trace.TimedCall) {
 		to.count(m.bytes, part)
 		if m.o != nil {
 			if f.moved != nil && c.Func.Has(trace.AttrPosix) {
-				f.moved(m.o.name, m.written, m.bytes, c.Start, c.End())
+				f.moved(m.o.name, m.written, m.bytes, c.StartNs, c.EndNs())
 			}
 			m.o.access(m)
 		}
@@ -268,18 +268,18 @@ func (f *follower) call(c *trace.TimedCall) {
 // note updates a Usage with what counts for calls of any kind: first and last time, slowest call, failures, and calls
 // that the MPI library made.
 func (f *follower) note(c *trace.TimedCall, u *Usage) {
-	if u.FirstNs == 0 && u.LastNs == 0 || c.Start < u.FirstNs {
-		u.FirstNs = c.Start
+	if u.FirstNs == 0 && u.LastNs == 0 || c.StartNs < u.FirstNs {
+		u.FirstNs = c.StartNs
 	}
-	u.LastNs = max(u.LastNs, c.End())
+	u.LastNs = max(u.LastNs, c.EndNs())
 	if ns := float64(c.Timing.Duration.Ns); ns > u.Slowest.Ns {
 		u.Slowest = SlowestCall{f.rank, c.Text(), ns}
 	}
 	if c.Return != 0 {
-		u.Failed++
+		u.FailedCalls++
 	}
-	if reissue.IsLibrary(c.Site.Module) {
-		u.LibraryCalls++
+	if reissue.IsMPILibrary(c.Site.Module) {
+		u.MPILibraryCalls++
 	}
 }
 
@@ -292,7 +292,7 @@ func (f *follower) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, 
 		return f.copied(c), true
 	case strings.HasPrefix(def.Name, "aio_") || def.Name == "lio_listio":
 		return f.queued(c, def, o)
-	case !def.Has(mpi.AttrReads) && !def.Has(mpi.AttrWrites):
+	case !def.Has(mpi.AttrPosixReads) && !def.Has(mpi.AttrPosixWrites):
 		return nil, false
 	case o == nil || c.Result.Type == trace.TypeNone:
 		return nil, false
@@ -311,7 +311,7 @@ func (f *follower) moves(c *trace.TimedCall, def *mpi.Call, o *opened) ([]move, 
 	if !ok {
 		at = noPlace
 	}
-	return []move{{o, o.use, def.Has(mpi.AttrWrites), n, at}}, true
+	return []move{{o, o.use, def.Has(mpi.AttrPosixWrites), n, at}}, true
 }
 
 // copied lists the read and the write of a call that copies from one descriptor to another (e.g. sendfile).
@@ -386,23 +386,23 @@ func (o *opened) access(m *move) {
 		return
 	}
 	u := o.use
-	if at%AlignmentUnit != 0 {
-		u.Unaligned++
+	if at%AlignmentBytes != 0 {
+		u.UnalignedAccesses++
 	}
 	u.FurthestByte = max(u.FurthestByte, at+m.bytes)
 	step := at - o.last
 	switch {
 	case !o.began || at == o.end:
-		u.Sequential++
+		u.SequentialAccesses++
 	case step == o.step:
-		u.Strided++
+		u.StridedAccesses++
 		if o.alone {
-			u.Strided++
-			u.Random--
+			u.StridedAccesses++
+			u.RandomAccesses--
 		}
 		o.alone = false
 	default:
-		u.Random++
+		u.RandomAccesses++
 		o.alone, o.step = true, step
 	}
 	if o.began && at == o.end {
@@ -424,7 +424,7 @@ func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, name str
 		if path.IsAbs(o.name) {
 			f.folder = o.name
 		}
-	case def.Has(mpi.AttrOpens):
+	case def.Has(mpi.AttrPosixOpens):
 		if c.Return != 0 {
 			return
 		}
@@ -434,7 +434,7 @@ func (f *follower) change(c *trace.TimedCall, def *mpi.Call, o *opened, name str
 		}
 		f.open[def.ReturnKind][c.Result.Num] = o
 	case o == nil || c.Return != 0:
-	case def.Has(mpi.AttrCloses):
+	case def.Has(mpi.AttrPosixCloses):
 		for i := range c.Params {
 			if m := f.open[c.Params[i].Kind()]; m != nil {
 				delete(m, c.Params[i].In.Num)

@@ -23,7 +23,7 @@ type HeatMap struct {
 }
 
 // A HeatMapRow is numbers of bytes read and written in each interval of time; nil: none.
-type HeatMapRow struct{ Read, Written []float64 }
+type HeatMapRow struct{ ReadBytes, WrittenBytes []float64 }
 
 // NewHeatMap returns an empty map for a number of ranks and for a part of the time line, in ns.
 func NewHeatMap(ranks int, from, to int64) *HeatMap {
@@ -49,9 +49,9 @@ func (h *HeatMap) Add(rank int, file string, written bool, bytes, start, end int
 }
 
 func (r *HeatMapRow) add(h *HeatMap, written bool, bytes, start, end int64) {
-	bins := &r.Read
+	bins := &r.ReadBytes
 	if written {
-		bins = &r.Written
+		bins = &r.WrittenBytes
 	}
 	if *bins == nil {
 		*bins = make([]float64, heatBins)
@@ -70,9 +70,9 @@ func (r *HeatMapRow) add(h *HeatMap, written bool, bytes, start, end int64) {
 	}
 }
 
-// Trim cuts a map to the time in which data was read or written. It joins consecutive intervals so that at most most
+// TrimToActiveTime cuts a map to the time in which data was read or written. It joins consecutive intervals so that at most most
 // are left, and returns their number.
-func (h *HeatMap) Trim(most int) int {
+func (h *HeatMap) TrimToActiveTime(most int) int {
 	first, last := heatBins, -1
 	rows := make([]*HeatMapRow, 0, len(h.Ranks)+len(h.Files))
 	for i := range h.Ranks {
@@ -81,7 +81,7 @@ func (h *HeatMap) Trim(most int) int {
 	rows = slices.AppendSeq(rows, maps.Values(h.Files))
 	for _, r := range rows {
 		for i := range heatBins {
-			if r.Read != nil && r.Read[i] > 0 || r.Written != nil && r.Written[i] > 0 {
+			if r.ReadBytes != nil && r.ReadBytes[i] > 0 || r.WrittenBytes != nil && r.WrittenBytes[i] > 0 {
 				first, last = min(first, i), max(last, i)
 			}
 		}
@@ -92,7 +92,7 @@ func (h *HeatMap) Trim(most int) int {
 	each := (last - first + most) / most
 	bins := (last-first)/each + 1
 	for _, r := range rows {
-		r.Read, r.Written = cut(r.Read, first, each, bins), cut(r.Written, first, each, bins)
+		r.ReadBytes, r.WrittenBytes = cut(r.ReadBytes, first, each, bins), cut(r.WrittenBytes, first, each, bins)
 	}
 	width := float64(h.ToNs-h.FromNs) / heatBins
 	h.FromNs += int64(float64(first) * width)
@@ -115,10 +115,10 @@ func cut(list []float64, first, each, bins int) []float64 {
 	return out
 }
 
-// Bytes returns the number of bytes read and written in all intervals of a row.
-func (r *HeatMapRow) Bytes() float64 {
+// TotalBytes returns the number of bytes read and written in all intervals of a row.
+func (r *HeatMapRow) TotalBytes() float64 {
 	sum := 0.0
-	for _, bins := range [][]float64{r.Read, r.Written} {
+	for _, bins := range [][]float64{r.ReadBytes, r.WrittenBytes} {
 		for _, v := range bins {
 			sum += v
 		}
@@ -126,12 +126,12 @@ func (r *HeatMapRow) Bytes() float64 {
 	return sum
 }
 
-// Hottest lists the names of up to most files with the most bytes read and written, in falling order.
-func (h *HeatMap) Hottest(most int) []string {
+// TopFilesByBytes lists the names of up to most files with the most bytes read and written, in falling order.
+func (h *HeatMap) TopFilesByBytes(most int) []string {
 	bytes := make(map[string]float64, len(h.Files))
 	var names []string
 	for name, r := range h.Files {
-		bytes[name] = r.Bytes()
+		bytes[name] = r.TotalBytes()
 		names = append(names, name)
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(bytes[b], bytes[a]), cmp.Compare(a, b)) })

@@ -19,30 +19,30 @@ func TestHeat(t *testing.T) {
 		t.Fatalf("%d ranks a row, %d rows, %d files", h.RanksPerRow, len(h.Ranks), len(h.Files))
 	}
 	for i := 500; i < 504; i++ {
-		if h.Files["a"].Read[i] != 25 || h.Ranks[0].Read[i] != 25 {
-			t.Errorf("part %d: %g", i, h.Files["a"].Read[i])
+		if h.Files["a"].ReadBytes[i] != 25 || h.Ranks[0].ReadBytes[i] != 25 {
+			t.Errorf("part %d: %g", i, h.Files["a"].ReadBytes[i])
 		}
 	}
 	b := h.Files["b"]
-	if math.Abs(b.Written[900]-15) > 1e-9 || math.Abs(b.Written[901]-15) > 1e-9 || b.Written[0] != 7 || b.Read[heatBins-1] != 9 {
-		t.Errorf("b: %g, %g, %g, %g", b.Written[900], b.Written[901], b.Written[0], b.Read[heatBins-1])
+	if math.Abs(b.WrittenBytes[900]-15) > 1e-9 || math.Abs(b.WrittenBytes[901]-15) > 1e-9 || b.WrittenBytes[0] != 7 || b.ReadBytes[heatBins-1] != 9 {
+		t.Errorf("b: %g, %g, %g, %g", b.WrittenBytes[900], b.WrittenBytes[901], b.WrittenBytes[0], b.ReadBytes[heatBins-1])
 	}
-	if got := h.Hottest(1); len(got) != 1 || got[0] != "a" {
+	if got := h.TopFilesByBytes(1); len(got) != 1 || got[0] != "a" {
 		t.Errorf("hottest is %q", got)
 	}
 
 	h = NewHeatMap(2, 0, heatBins*10)
 	h.Add(0, "x", true, 1000, 5000, 9990)
 	h.Add(1, "x", false, 50, 7000, 7000)
-	bins := h.Trim(100)
+	bins := h.TrimToActiveTime(100)
 	if bins > 100 || bins < 80 || h.FromNs != 5000 || h.ToNs < 9990 || h.ToNs > 9990+100 {
 		t.Errorf("%d parts from %d to %d", bins, h.FromNs, h.ToNs)
 	}
 	x := h.Files["x"]
-	if len(x.Written) != bins || math.Abs(x.Bytes()-1050) > 1e-6 || math.Abs(h.Ranks[0].Bytes()-1000) > 1e-6 {
-		t.Errorf("%d parts with %g bytes", len(x.Written), x.Bytes())
+	if len(x.WrittenBytes) != bins || math.Abs(x.TotalBytes()-1050) > 1e-6 || math.Abs(h.Ranks[0].TotalBytes()-1000) > 1e-6 {
+		t.Errorf("%d parts with %g bytes", len(x.WrittenBytes), x.TotalBytes())
 	}
-	if n := NewHeatMap(1, 0, 10).Trim(5); n != 0 {
+	if n := NewHeatMap(1, 0, 10).TrimToActiveTime(5); n != 0 {
 		t.Errorf("%d parts of nothing", n)
 	}
 }
@@ -55,10 +55,10 @@ func TestHeatOfTrace(t *testing.T) {
 	}
 	out, all := h.Files["out.%05d"], h.Files["all.txt"]
 	near := func(bytes, want float64) bool { return math.Abs(bytes-want) < 1e-6*want } // parts of calls are added up
-	if out == nil || all == nil || !near(out.Bytes(), 3*(10*4096+100)) || !near(all.Bytes(), 3*(3000+17+30)) || out.Read != nil {
+	if out == nil || all == nil || !near(out.TotalBytes(), 3*(10*4096+100)) || !near(all.TotalBytes(), 3*(3000+17+30)) || out.ReadBytes != nil {
 		t.Errorf("out.%%05d %+v, all.txt %+v", out, all)
 	}
-	if !near(h.Ranks[1].Bytes(), 10*4096+100+3000+17+30+9) {
-		t.Errorf("rank 1: %g bytes", h.Ranks[1].Bytes())
+	if !near(h.Ranks[1].TotalBytes(), 10*4096+100+3000+17+30+9) {
+		t.Errorf("rank 1: %g bytes", h.Ranks[1].TotalBytes())
 	}
 }

@@ -25,7 +25,7 @@ type mpiIO struct {
 func newMPIIO(r *trace.Reader, k *trace.Rank) (*mpiIO, error) {
 	uses := false
 	for _, f := range r.Schema() {
-		def, _ := mpi.Lookup(f.Name)
+		def, _ := mpi.CallNamed(f.Name)
 		uses = uses || isMPIIO(def)
 	}
 	if !uses {

@@ -10,9 +10,9 @@ import (
 // An Analysis is what follows from a Snapshot: which ranks are stuck, and why.
 type Analysis struct {
 	*Graph
-	// PeerArrived reports for each of Snapshot.Operations whether the ranks that it needs have done their part, so that
+	// OperationWillComplete reports for each of Snapshot.Operations whether the ranks that it needs have done their part, so that
 	// it will complete.
-	PeerArrived []bool
+	OperationWillComplete []bool
 	// Unreceived are sent messages that no receive takes.
 	Unreceived []unreceived
 	// Mismatches are collective calls in which members of a communicator call different functions, or pass different
@@ -57,15 +57,15 @@ type arrival struct {
 // Analyse determines which ranks of the snapshot are stuck, and why.
 func (s *Snapshot) Analyse() *Analysis {
 	m := s.match()
-	a := &Analysis{PeerArrived: m.matched, Unreceived: m.unreceived(), s: s, meeting: make(map[meeting]*arrival), others: make(map[int]*Condition)}
+	a := &Analysis{OperationWillComplete: m.matched, Unreceived: m.unreceived(), s: s, meeting: make(map[meeting]*arrival), others: make(map[int]*Condition)}
 	for i := range s.Operations {
 		if o := &s.Operations[i]; o.Kind == OperationCollective {
-			a.PeerArrived[i] = a.collective(o) == nil
+			a.OperationWillComplete[i] = a.collective(o) == nil
 		}
 	}
 	nodes := make([]RankNode, len(s.Ranks))
 	for i := range s.Ranks {
-		nodes[i] = RankNode{Ended: s.Ranks[i].Ended, WaitsFor: a.condition(&s.Ranks[i])}
+		nodes[i] = RankNode{Ended: s.Ranks[i].EndedOrFinalizing, WaitsFor: a.condition(&s.Ranks[i])}
 	}
 	a.Graph = NewGraph(nodes)
 	a.mismatches()
@@ -104,7 +104,7 @@ func (a *Analysis) wait(w *ThreadWait) *Condition {
 	c := &Condition{AnySuffices: w.AnySuffices}
 	for _, i := range w.Operations {
 		switch {
-		case !a.PeerArrived[i]:
+		case !a.OperationWillComplete[i]:
 			c.Conditions = append(c.Conditions, a.operation(&a.s.Operations[i]))
 		case w.AnySuffices:
 			return nil
@@ -124,22 +124,22 @@ func (a *Analysis) operation(o *Operation) *Condition {
 	switch {
 	case o.Kind == OperationCollective:
 		return a.collective(o)
-	case o.Peer != AnySource:
-		return &Condition{Ranks: []int{o.Peer}}
+	case o.PeerWorldRank != AnySource:
+		return &Condition{Ranks: []int{o.PeerWorldRank}}
 	}
-	c := a.others[o.Comm]
+	c := a.others[o.GroupIndex]
 	if c == nil {
 		// A receive from any source waits for any member. The receiver itself is one of them, as another of its threads
 		// could send. If the receiver is stuck, none of its threads can.
 		c = &Condition{AnySuffices: true}
-		for _, r := range a.s.Groups[o.Comm].Members {
+		for _, r := range a.s.Groups[o.GroupIndex].Members {
 			if r >= 0 {
 				c.Ranks = append(c.Ranks, r)
 			} else {
 				c.Conditions = append(c.Conditions, &Condition{}) // an unknown member may still send: always met
 			}
 		}
-		a.others[o.Comm] = c
+		a.others[o.GroupIndex] = c
 	}
 	return c
 }
@@ -147,19 +147,19 @@ func (a *Analysis) operation(o *Operation) *Condition {
 // collective returns what a rank in a collective operation waits for; nil if it waits for no rank.
 func (a *Analysis) collective(o *Operation) *Condition {
 	x := a.arrival(o)
-	if len(x.missing)+len(x.held) == 0 || len(x.missing) == 0 && a.s.Ranks[o.Rank].Stopped {
+	if len(x.missing)+len(x.held) == 0 || len(x.missing) == 0 && a.s.Ranks[o.Rank].IsProcessHeld {
 		return nil
 	}
 	switch o.AwaitedMembers {
-	case meaning.NeedRoot:
-		if x.absent[o.Root] {
-			return &Condition{Ranks: []int{o.Root}}
+	case meaning.AwaitsRoot:
+		if x.absent[o.RootWorldRank] {
+			return &Condition{Ranks: []int{o.RootWorldRank}}
 		}
 		return x.somebody
-	case meaning.NeedSome, meaning.NeedNobody:
+	case meaning.AwaitsSomeMembers, meaning.AwaitsNoMember:
 		return x.somebody
-	case meaning.NeedLowerRanks:
-		members := a.s.Groups[o.Comm].Members
+	case meaning.AwaitsLowerRanks:
+		members := a.s.Groups[o.GroupIndex].Members
 		c := &Condition{}
 		for _, r := range members[:max(0, slices.Index(members, o.Rank))] {
 			if x.absent[r] {
@@ -176,8 +176,8 @@ func (a *Analysis) collective(o *Operation) *Condition {
 
 // arrival finds which ranks a collective operation still needs.
 func (a *Analysis) arrival(o *Operation) *arrival {
-	g := &a.s.Groups[o.Comm]
-	key := meeting{comm: o.Comm, position: o.CollectiveIndex}
+	g := &a.s.Groups[o.GroupIndex]
+	key := meeting{comm: o.GroupIndex, position: o.CollectiveIndex}
 	own := slices.Index(g.Members, o.Rank)
 	called, known := CollectiveCall{}, false
 	if own >= 0 && own < len(g.CollectiveProgress) {
@@ -206,7 +206,7 @@ func (a *Analysis) arrival(o *Operation) *arrival {
 	}
 	if len(x.missing) == 0 { // all have entered the operation: only processes that can't run delay it
 		for i := range a.s.Operations {
-			if p := &a.s.Operations[i]; p.Kind == OperationCollective && p.Comm == o.Comm && p.CollectiveIndex == o.CollectiveIndex && a.s.Ranks[p.Rank].Stopped {
+			if p := &a.s.Operations[i]; p.Kind == OperationCollective && p.GroupIndex == o.GroupIndex && p.CollectiveIndex == o.CollectiveIndex && a.s.Ranks[p.Rank].IsProcessHeld {
 				x.held = append(x.held, p.Rank)
 				x.absent[p.Rank] = true
 			}
@@ -227,8 +227,8 @@ func (a *Analysis) mismatches() {
 		}
 		low, high := ^uint64(0), uint64(0)
 		for i := range g.CollectiveProgress {
-			if p := &g.CollectiveProgress[i]; len(p.Last) > 0 {
-				low = min(low, p.Count-uint64(len(p.Last)))
+			if p := &g.CollectiveProgress[i]; len(p.LatestCalls) > 0 {
+				low = min(low, p.Count-uint64(len(p.LatestCalls)))
 				high = max(high, p.Count)
 			}
 		}

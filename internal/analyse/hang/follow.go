@@ -18,8 +18,8 @@ type follower struct {
 	ops.NopSink
 	s           *ops.Source
 	snap        Snapshot
-	groups      map[ops.CallOrder]int
-	recent      ops.CallOrder // the key of groups used last, and in recentGroup its value: saves looking it up again
+	groups      map[ops.CollectiveSequence]int
+	recent      ops.CollectiveSequence // the key of groups used last, and in recentGroup its value: saves looking it up again
 	recentGroup int
 	counts      map[Channel]*MessageCount
 	last        [16]struct { // entries of counts used last, which saves looking them up again
@@ -66,7 +66,7 @@ type kind struct {
 func (n *rankState) kind(c *ops.Call) *kind {
 	x := &n.kinds[c.Terminal]
 	if !x.known {
-		def, _ := mpi.Lookup(c.Func.Name)
+		def, _ := mpi.CallNamed(c.Func.Name)
 		nonblocking := c.Func.Has(trace.AttrNonblocking)
 		plain := c.Func.Name
 		if def != nil {
@@ -112,7 +112,7 @@ type thread struct {
 func newFollower(s *ops.Source, ranks int) *follower {
 	return &follower{
 		s: s, snap: Snapshot{Ranks: make([]RankWait, ranks), Messages: make(map[Channel]MessageCount)},
-		groups: make(map[ops.CallOrder]int), counts: make(map[Channel]*MessageCount), number: make(map[trace.FunctionSite]int), ranks: make([]*rankState, ranks),
+		groups: make(map[ops.CollectiveSequence]int), counts: make(map[Channel]*MessageCount), number: make(map[trace.FunctionSite]int), ranks: make([]*rankState, ranks),
 	}
 }
 
@@ -129,14 +129,14 @@ func (f *follower) Begin(k *trace.Rank) error {
 
 func (f *follower) End(*trace.Rank) error {
 	f.now.places, f.now.kinds = nil, nil
-	f.now.k.DropDistinct()
+	f.now.k.DropDistinctCalls()
 	f.now.unsure = f.now.unsure || f.lost() > f.now.losses
 	return nil
 }
 
 func (f *follower) Enter(c *ops.Call) error {
 	t, x := f.now.threads[c.Stream], f.now.kind(c)
-	open := c.Return == trace.NeverReturned
+	open := c.Return == trace.ReturnCodeNeverReturned
 	if c.Return != 0 && !open && x.moves {
 		f.now.unsure = true // a failed call may or may not have sent or received its message
 	}
@@ -198,7 +198,7 @@ func (f *follower) act(c *ops.Call, t *thread, a *ops.Act, open bool, collective
 			f.count(b.channel()).Sent--
 		}
 		delete(f.now.pending, a.ID)
-	case ops.ActSendEnd, ops.ActCollectiveEnd, ops.ActTransferDone, ops.ActReadEnd, ops.ActWriteEnd:
+	case ops.ActSendEnd, ops.ActCollectiveEnd, ops.ActRMAEndByRequest, ops.ActReadEnd, ops.ActWriteEnd:
 		delete(f.now.pending, a.ID)
 	case ops.ActPut, ops.ActGet, ops.ActAtomic, ops.ActReadBegin, ops.ActWriteBegin:
 		if a.ID > 0 {
@@ -210,7 +210,7 @@ func (f *follower) act(c *ops.Call, t *thread, a *ops.Act, open bool, collective
 }
 
 func (b *begun) channel() Channel {
-	return Channel{Comm: b.Comm, From: b.Rank, To: b.Peer, Tag: b.Tag}
+	return Channel{GroupIndex: b.GroupIndex, From: b.Rank, To: b.PeerWorldRank, Tag: b.Tag}
 }
 
 func (n *rankState) hold(id uint64, b *begun) {
@@ -222,11 +222,11 @@ func (n *rankState) hold(id uint64, b *begun) {
 // send counts a sent message on its channel, and returns the operation.
 func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 	b := &begun{place: f.place(c), bytes: a.SentBytes}
-	to := a.World()
+	to := a.PeerWorldRank()
 	if to < 0 {
 		return b
 	}
-	b.Operation = Operation{Kind: OperationSend, Rank: c.Rank, Comm: f.channelGroup(a.Comm), Peer: to, Tag: a.Tag}
+	b.Operation = Operation{Kind: OperationSend, Rank: c.Rank, GroupIndex: f.channelGroup(a.Comm), PeerWorldRank: to, Tag: a.Tag}
 	// All sends but buffered ones may wait for the receiver.
 	b.known = !ops.HasAttr(a.StartedBy, mpi.AttrBuffered)
 	n := f.count(b.channel())
@@ -237,15 +237,15 @@ func (f *follower) send(c *ops.Call, a *ops.Act) *begun {
 
 // receive returns the operation of a receive, with the source and tag that the program asked for, perhaps wildcards.
 func (f *follower) receive(c *ops.Call, a *ops.Act) *begun {
-	return f.wanted(OperationReceive, c, a.Comm, int64(a.Peer), a.Tag)
+	return f.wanted(OperationReceive, c, a.Comm, int64(a.PeerInComm), a.Tag)
 }
 
 func (f *follower) wanted(kind OperationKind, c *ops.Call, comm *handles.Comm, source, tag int64) *begun {
 	b := &begun{place: f.place(c), known: true}
-	b.Operation = Operation{Kind: kind, Rank: c.Rank, Comm: f.channelGroup(comm), Peer: AnySource, Tag: tag}
+	b.Operation = Operation{Kind: kind, Rank: c.Rank, GroupIndex: f.channelGroup(comm), PeerWorldRank: AnySource, Tag: tag}
 	if source >= 0 {
-		b.Peer = comm.PeerWorldRank(int(source))
-		b.known = b.Peer >= 0
+		b.PeerWorldRank = comm.PeerWorldRank(int(source))
+		b.known = b.PeerWorldRank >= 0
 	}
 	if tag < 0 {
 		b.Tag = AnyTag
@@ -264,8 +264,8 @@ func (f *follower) count(by Channel) *MessageCount {
 
 // got counts a message, on its channel, that a completed receive took.
 func (f *follower) got(a *ops.Act) {
-	if from := a.World(); from >= 0 {
-		ch := Channel{Comm: f.channelGroup(a.Comm), From: from, To: f.now.k.Number(), Tag: a.Tag}
+	if from := a.PeerWorldRank(); from >= 0 {
+		ch := Channel{GroupIndex: f.channelGroup(a.Comm), From: from, To: f.now.k.Number(), Tag: a.Tag}
 		f.count(ch).Received++
 	}
 }
@@ -276,7 +276,7 @@ func (f *follower) poll(c *ops.Call, t *thread, x *kind) {
 	case x.idle == nil || !x.idle(c.Call):
 		t.polls, t.polled = 0, nil
 		return
-	case !x.polls || c.Return == trace.NeverReturned:
+	case !x.polls || c.Return == trace.ReturnCodeNeverReturned:
 		return
 	}
 	var asked []*begun
@@ -307,14 +307,14 @@ func MayBeAwaited(c *mpi.Call) bool {
 // idle returns a function that reports whether a call of f changed nothing, as it polled in vain or queried local
 // state. It returns nil if each call of f changes something.
 func idle(f *trace.Function) func(c *trace.Call) bool {
-	def, ok := mpi.Lookup(f.Name)
+	def, ok := mpi.CallNamed(f.Name)
 	switch {
 	case !ok || !def.Has(mpi.AttrPolls) && MayBeAwaited(def):
 		return nil
 	case !def.Has(mpi.AttrPolls):
 		return func(c *trace.Call) bool { return c.Return == 0 }
 	}
-	return func(c *trace.Call) bool { return c.Return == trace.NeverReturned || ops.FoundNothing(c) }
+	return func(c *trace.Call) bool { return c.Return == trace.ReturnCodeNeverReturned || ops.FoundNothing(c) }
 }
 
 // pollsAtEnd returns how many polls a stream made after its last call that changed something.
@@ -334,7 +334,7 @@ func pollsAtEnd(k *trace.Rank, stream int) (n uint64, err error) {
 		last, _ = o.Nth(o.Total() - 1)
 	}
 	o := k.Occurrences(stream, func(t int) bool { return asks[t] })
-	return o.Total() - o.Before(last), nil
+	return o.Total() - o.CountBefore(last), nil
 }
 
 // probe returns the operation of a probe; nil if its communicator's members aren't known, or its source is

@@ -167,8 +167,8 @@ func (g *Graph) AwaitedRanks(rank int) []int {
 	return list
 }
 
-// Dependents lists, in rising order, the ranks that wait for a rank: directly, or for ranks that do.
-func (g *Graph) Dependents(rank int) []int {
+// TransitiveDependents lists, in rising order, the ranks that wait for a rank: directly, or for ranks that do.
+func (g *Graph) TransitiveDependents(rank int) []int {
 	waiting := g.predecessors()
 	seen := make([]bool, g.size())
 	next := []int{rank}

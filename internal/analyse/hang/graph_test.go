@@ -59,7 +59,7 @@ func TestGraph(t *testing.T) {
 
 func TestDependents(t *testing.T) {
 	g := NewGraph([]RankNode{{WaitsFor: all(2)}, {WaitsFor: all(0, 3)}, {}, {}})
-	if got := fmt.Sprint(g.Dependents(2), g.Dependents(3), g.Dependents(1), g.AwaitedRanks(1)); got != "[0 1] [1] [] [0 3]" {
+	if got := fmt.Sprint(g.TransitiveDependents(2), g.TransitiveDependents(3), g.TransitiveDependents(1), g.AwaitedRanks(1)); got != "[0 1] [1] [] [0 3]" {
 		t.Error(got)
 	}
 	// Of a stuck rank only what keeps it stuck is told.

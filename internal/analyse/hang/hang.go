@@ -18,42 +18,42 @@ import (
 
 // Options hold information that the trace lacks.
 type Options struct {
-	Name     func(trace.Site) string // names a call site; nil: by module and offset
-	Thread   func(trace.Site) string // names a thread's function, from an address in it; nil: Name does
-	Progress func(calls uint64)      // called now and then with the number of calls read since; may be nil
-	Process  func(rank int) Process  // returns a rank's operating system process; nil: nothing is known of processes
+	NameSite      func(trace.Site) string // names a call site; nil: by module and offset
+	NameThread    func(trace.Site) string // names a thread's function, from an address in it; nil: Name does
+	Progress      func(calls uint64)      // called now and then with the number of calls read since; may be nil
+	ProcessOfRank func(rank int) Process  // returns a rank's operating system process; nil: nothing is known of processes
 }
 
 // A Process is what is known of the operating system's process of a rank.
 type Process struct {
-	Host      string
-	PID       int
-	Alive     bool   // the process exists
-	Ended     bool   // the process has ended, although others of its MPI_COMM_WORLD run
-	MadeCalls bool   // the process made calls between the two times at which it was looked at
-	HeldBy    string // why the process can't run: one of the constants below; "": it can
-	Damaged   bool   // some of the process's records could not be read
+	Host                 string
+	PID                  int
+	Alive                bool   // the process exists
+	Ended                bool   // the process has ended, although others of its MPI_COMM_WORLD run
+	MadeCalls            bool   // the process made calls between the two times at which it was looked at
+	HeldBy               string // why the process can't run: one of the constants below; "": it can
+	HasUnreadableRecords bool   // some of the process's records could not be read
 }
 
 // Values of Process.HeldBy.
 const (
-	ProcessStopped      = "stopped" // a signal stopped the process
-	ProcessTraced       = "traced"  // a debugger holds the process
-	ProcessInDeviceWait = "device"  // the process waits in the kernel, mostly for a disk
+	HeldByStopSignal = "stopped" // a signal stopped the process
+	HeldByDebugger   = "traced"  // a debugger holds the process
+	HeldByDeviceWait = "device"  // the process waits in the kernel, mostly for a disk
 )
 
 // A Report is the state of all ranks of an MPI_COMM_WORLD: where they are, and why they wait.
 type Report struct {
-	Verdict    Verdict              `json:"verdict"`
-	Ranks      int                  `json:"ranks"`
-	Cycles     []Cycle              `json:"cycles"`     // rings of ranks that wait for each other
-	States     []RankGroupState     `json:"states"`     // groups of ranks in equal states
-	Awaited    []Awaited            `json:"awaited"`    // ranks that wait for no rank, but that others wait for
-	Receives   []UnmatchedReceive   `json:"receives"`   // receives and probes for which there is no message
-	Messages   []UnreceivedMessages `json:"messages"`   // sent messages that no receive takes
-	Mismatches []Mismatch           `json:"mismatches"` // collective calls in which the members of a communicator differ
-	Unsure     []int                `json:"unsure"`     // ranks with calls that aren't known: count as able to go on
-	Losses     []ops.Loss           `json:"losses"`     // calls that the trace lacks
+	Verdict               Verdict              `json:"verdict"`
+	Ranks                 int                  `json:"ranks"`
+	Cycles                []Cycle              `json:"cycles"`     // rings of ranks that wait for each other
+	States                []RankGroupState     `json:"states"`     // groups of ranks in equal states
+	WaitChainEnds         []WaitChainEnd       `json:"awaited"`    // ranks that wait for no rank, but that others wait for
+	Receives              []UnmatchedReceive   `json:"receives"`   // receives and probes for which there is no message
+	Messages              []UnreceivedMessages `json:"messages"`   // sent messages that no receive takes
+	Mismatches            []Mismatch           `json:"mismatches"` // collective calls in which the members of a communicator differ
+	RanksWithUnknownCalls []int                `json:"unsure"`     // ranks with calls that aren't known: count as able to go on
+	Losses                []ops.Loss           `json:"losses"`     // calls that the trace lacks
 }
 
 // A Verdict is the state of an MPI_COMM_WORLD as a whole.
@@ -62,13 +62,13 @@ type Verdict string
 // The verdicts. If several hold, the world has the first of these, in this order: ended, deadlock, stuck, livelock,
 // partial, waiting.
 const (
-	VerdictEnded       Verdict = "ended"       // all ranks have reached MPI_Finalize
-	VerdictDeadlock    Verdict = "deadlock"    // some ranks wait for each other in a ring
-	VerdictStuck       Verdict = "stuck"       // some ranks wait for what no rank will do any more
-	VerdictLivelock    Verdict = "livelock"    // some ranks poll for something that only waiting ranks could do
-	VerdictWaiting     Verdict = "waiting"     // some ranks wait for others that can go on
-	VerdictProgressing Verdict = "progressing" // no rank waits for another
-	VerdictPartial     Verdict = "partial"     // not known: some ranks, for which others may wait, left no records here
+	VerdictEnded          Verdict = "ended"       // all ranks have reached MPI_Finalize
+	VerdictDeadlock       Verdict = "deadlock"    // some ranks wait for each other in a ring
+	VerdictStuck          Verdict = "stuck"       // some ranks wait for what no rank will do any more
+	VerdictLivelock       Verdict = "livelock"    // some ranks poll for something that only waiting ranks could do
+	VerdictWaiting        Verdict = "waiting"     // some ranks wait for others that can go on
+	VerdictProgressing    Verdict = "progressing" // no rank waits for another
+	VerdictMissingRecords Verdict = "partial"     // not known: some ranks, for which others may wait, left no records here
 )
 
 // A Cycle is a ring of ranks: each waits for the next, and the last for the first.
@@ -83,33 +83,33 @@ type CycleLink struct {
 	Function     string `json:"function"`
 	Place        string `json:"place"`
 	WaitsForText string `json:"for"`
-	OpenNs       int64  `json:"open_ns"` // how long the rank has been in the call; 0: not known
+	TimeInCallNs int64  `json:"open_ns"` // how long the rank has been in the call; 0: not known
 }
 
 // A RankGroupState is a state, and the ranks that are in it.
 type RankGroupState struct {
-	Kind            string      `json:"state"` // one of the State… constants
-	Function        string      `json:"function"`
-	Place           string      `json:"place"`
-	WaitsForText    string      `json:"for"` // what the ranks wait for; "": nothing, or not all for the same
-	Stuck           bool        `json:"stuck"`
-	HeldBy          string      `json:"held,omitempty"`     // why their processes can't run, as in Process.HeldBy
-	CollectiveIndex uint64      `json:"round,omitempty"`    // number of the collective call on Comm, from 1; 0: in none
-	Comm            string      `json:"comm,omitempty"`     // name of the collective call's communicator
-	ThreadFunction  string      `json:"made_for,omitempty"` // if this is a thread's state: the function that it runs
-	Ranks           []RankState `json:"ranks"`
+	Kind             string      `json:"state"` // one of the State… constants
+	Function         string      `json:"function"`
+	Place            string      `json:"place"`
+	WaitsForText     string      `json:"for"` // what the ranks wait for; "": nothing, or not all for the same
+	Stuck            bool        `json:"stuck"`
+	HeldBy           string      `json:"held,omitempty"`     // why their processes can't run, as in Process.HeldBy
+	CollectiveNumber uint64      `json:"round,omitempty"`    // number of the collective call on Comm, from 1; 0: in none
+	Comm             string      `json:"comm,omitempty"`     // name of the collective call's communicator
+	ThreadFunction   string      `json:"made_for,omitempty"` // if this is a thread's state: the function that it runs
+	Ranks            []RankState `json:"ranks"`
 }
 
 // The values of RankGroupState.Kind.
 const (
-	StateBlocked   = "blocked"   // in a call that waits for other ranks
-	StateInside    = "inside"    // in a call that, as far as is known, waits for no other rank
-	StatePolling   = "polling"   // polling for something that has not happened
-	StateOutside   = "outside"   // outside of MPI, after its last call
-	StateFinalized = "finalized" // in MPI_Finalize, or after it
-	StateEnded     = "ended"     // ended without MPI_Finalize, while other ranks run
-	StateMoving    = "moving"    // at work: made calls between the two times at which its process was looked at
-	StateUnknown   = "unknown"   // not known, as the rank left no records here
+	StateBlocked     = "blocked"   // in a call that waits for other ranks
+	StateInLocalCall = "inside"    // in a call that, as far as is known, waits for no other rank
+	StatePolling     = "polling"   // polling for something that has not happened
+	StateOutsideMPI  = "outside"   // outside of MPI, after its last call
+	StateFinalized   = "finalized" // in MPI_Finalize, or after it
+	StateEnded       = "ended"     // ended without MPI_Finalize, while other ranks run
+	StateMakingCalls = "moving"    // at work: made calls between the two times at which its process was looked at
+	StateUnknown     = "unknown"   // not known, as the rank left no records here
 )
 
 // A RankState is in which call one rank is, since when, and for which ranks it waits.
@@ -118,29 +118,29 @@ type RankState struct {
 	Host             string           `json:"host,omitempty"`
 	PID              int              `json:"pid,omitempty"`
 	Calls            int64            `json:"calls"`
-	SinceNs          int64            `json:"since_ns"` // how long it has been in this state; 0: not known
+	TimeInStateNs    int64            `json:"since_ns"` // how long it has been in this state; 0: not known
 	Polls            uint64           `json:"polls,omitempty"`
 	WaitsFor         []int            `json:"waits_for"`
 	WaitsForText     string           `json:"for"`
-	Call             string           `json:"call"`              // the last call with its parameters, as text
+	LastCallText     string           `json:"call"`              // the last call with its parameters, as text
 	SpawnedProcesses int              `json:"spawns,omitempty"`  // number of processes that MPI_Comm_spawn starts
 	Threads          []RankGroupState `json:"threads,omitempty"` // states of the threads, if the rank has several
 }
 
-// Awaited is a rank that waits for no rank itself, and the ranks that wait for it, directly or for ranks that do.
-type Awaited struct {
+// WaitChainEnd is a rank that waits for no rank itself, and the ranks that wait for it, directly or for ranks that do.
+type WaitChainEnd struct {
 	Rank         int   `json:"rank"`
 	WaitingRanks []int `json:"by"`
 }
 
 // An UnmatchedReceive is a receive or probe for which there is no message.
 type UnmatchedReceive struct {
-	Rank     int    `json:"rank"`
-	Function string `json:"function"`
-	Place    string `json:"place"`
-	Source   int    `json:"source"` // world rank asked for; -1: MPI_ANY_SOURCE
-	Tag      int64  `json:"tag"`    // tag asked for; -1: MPI_ANY_TAG
-	Comm     string `json:"comm"`
+	Rank            int    `json:"rank"`
+	Function        string `json:"function"`
+	Place           string `json:"place"`
+	SourceWorldRank int    `json:"source"` // world rank asked for; -1: MPI_ANY_SOURCE
+	Tag             int64  `json:"tag"`    // tag asked for; -1: MPI_ANY_TAG
+	Comm            string `json:"comm"`
 }
 
 // UnreceivedMessages are the sent messages of one channel (communicator, sender, receiver, tag) that no receive takes.
@@ -156,29 +156,29 @@ type UnreceivedMessages struct {
 
 // A Mismatch is a collective call on a communicator in which members differ: in function or root.
 type Mismatch struct {
-	Comm  string           `json:"comm"`
-	Index uint64           `json:"index"` // number of collective calls on the communicator before this one
-	Calls []MismatchedCall `json:"calls"`
+	Comm            string           `json:"comm"`
+	CollectiveIndex uint64           `json:"index"` // number of collective calls on the communicator before this one
+	Calls           []MismatchedCall `json:"calls"`
 }
 
 // A MismatchedCall is one of the different calls of a Mismatch, with the world ranks that made it.
 type MismatchedCall struct {
-	Function string `json:"function"`
-	Root     int    `json:"root"` // rank in the communicator; -1: the call has no root
-	Place    string `json:"place"`
-	Ranks    []int  `json:"ranks"`
+	Function   string `json:"function"`
+	RootInComm int    `json:"root"` // rank in the communicator; -1: the call has no root
+	Place      string `json:"place"`
+	Ranks      []int  `json:"ranks"`
 }
 
 // Analyse determines the state of all ranks at the end of a trace: in which calls they are, and whether they can go on.
 func Analyse(r *trace.Reader, o Options) (*Report, error) {
-	if o.Name == nil {
-		o.Name = func(s trace.Site) string { return fmt.Sprintf("%s+0x%x", s.Module, s.Offset) }
+	if o.NameSite == nil {
+		o.NameSite = func(s trace.Site) string { return fmt.Sprintf("%s+0x%x", s.Module, s.Offset) }
 	}
-	if o.Thread == nil {
-		o.Thread = o.Name
+	if o.NameThread == nil {
+		o.NameThread = o.NameSite
 	}
-	if o.Process == nil {
-		o.Process = func(int) Process { return Process{} }
+	if o.ProcessOfRank == nil {
+		o.ProcessOfRank = func(int) Process { return Process{} }
 	}
 	f, err := follow(r, o.Progress)
 	if err != nil {
@@ -193,11 +193,11 @@ func Analyse(r *trace.Reader, o Options) (*Report, error) {
 
 // follow goes through all calls of a trace with a follower, and returns it.
 func follow(r *trace.Reader, progress func(calls uint64)) (*follower, error) {
-	o := ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, Unfinished: true, IsIdle: idle, Progress: progress}
+	o := ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, PassUnfinished: true, IsIdle: idle, AddProgress: progress}
 	s, err := ops.NewSource(r, o)
 	if err == nil {
 		// Only if a rank has several threads are times needed, for the order of their calls.
-		if o.IgnoreTimes, err = s.OneThread(); o.IgnoreTimes && err == nil {
+		if o.IgnoreTimes, err = s.HasOneThreadPerRank(); o.IgnoreTimes && err == nil {
 			s, err = ops.NewSource(r, o)
 		}
 	}
@@ -228,11 +228,11 @@ func (v *view) unmet() []UnmatchedReceive {
 	list := []UnmatchedReceive{}
 	for i := range v.snap.Operations {
 		o := &v.snap.Operations[i]
-		if o.Kind != OperationReceive && o.Kind != OperationProbe || v.analysis.PeerArrived[i] {
+		if o.Kind != OperationReceive && o.Kind != OperationProbe || v.analysis.OperationWillComplete[i] {
 			continue
 		}
 		p := v.places[v.placeOfOperation[i]]
-		list = append(list, UnmatchedReceive{o.Rank, p.Function, v.o.Name(p.Site), o.Peer, o.Tag, v.names[o.Comm].String()})
+		list = append(list, UnmatchedReceive{o.Rank, p.Function, v.o.NameSite(p.Site), o.PeerWorldRank, o.Tag, v.names[o.GroupIndex].String()})
 	}
 	return list
 }
@@ -255,8 +255,8 @@ type MessageCount struct {
 
 // A RankWait is what one rank waits for.
 type RankWait struct {
-	Ended   bool // the rank has ended or is in MPI_Finalize
-	Stopped bool // the rank's process can't run
+	EndedOrFinalizing bool // the rank has ended or is in MPI_Finalize
+	IsProcessHeld     bool // the rank's process can't run
 	// Threads are the threads that wait. The rank as a whole waits only if OtherThreadBusy is false.
 	Threads         []ThreadWait
 	OtherThreadBusy bool // some thread is outside of MPI, or in a call that doesn't wait
@@ -277,39 +277,39 @@ type ProcessGroup struct {
 
 // CollectiveProgress is the collective calls that one member of a ProcessGroup has entered.
 type CollectiveProgress struct {
-	Count uint64           // number of calls entered
-	Last  []CollectiveCall // the latest of these calls, in order; older ones aren't kept
+	Count       uint64           // number of calls entered
+	LatestCalls []CollectiveCall // the latest of these calls, in order; older ones aren't kept
 }
 
 // A CollectiveCall is what members of a ProcessGroup must have in common in a collective call.
 type CollectiveCall struct {
-	Function string
-	Root     int // rank in the communicator; -1: the function has no root
-	UserData int // not compared: who makes a Snapshot may store something here
+	Function   string
+	RootInComm int // rank in the communicator; -1: the function has no root
+	UserData   int // not compared: who makes a Snapshot may store something here
 }
 
 // Matches reports whether the calls of two members can belong to the same collective operation.
 func (c CollectiveCall) Matches(d CollectiveCall) bool {
-	return c.Function == d.Function && c.Root == d.Root
+	return c.Function == d.Function && c.RootInComm == d.RootInComm
 }
 
 // at returns the call that the member made after position others, and whether that call is kept.
 func (p *CollectiveProgress) at(position uint64) (CollectiveCall, bool) {
-	first := p.Count - uint64(len(p.Last))
+	first := p.Count - uint64(len(p.LatestCalls))
 	if position < first || position >= p.Count {
 		return CollectiveCall{}, false
 	}
-	return p.Last[position-first], true
+	return p.LatestCalls[position-first], true
 }
 
 // A Channel is all messages with the same communicator, sender, receiver and tag. They don't overtake each other.
 type Channel struct {
-	Comm     int // index in Snapshot.Groups
-	From, To int // world ranks of sender and receiver
-	Tag      int64
+	GroupIndex int // index in Snapshot.Groups
+	From, To   int // world ranks of sender and receiver
+	Tag        int64
 }
 
-// Values of Operation.Peer and Operation.Tag for MPI_ANY_SOURCE and MPI_ANY_TAG.
+// Values of Operation.PeerInComm and Operation.Tag for MPI_ANY_SOURCE and MPI_ANY_TAG.
 const (
 	AnySource = -1
 	AnyTag    = -1
@@ -328,19 +328,19 @@ const (
 
 // An Operation is a send, receive, probe or collective operation that one rank has begun and not completed.
 type Operation struct {
-	Kind OperationKind
-	Rank int // world rank that began the operation
-	Comm int // index in Snapshot.Groups
+	Kind       OperationKind
+	Rank       int // world rank that began the operation
+	GroupIndex int // index in Snapshot.Groups
 
 	// Of sends, receives and probes.
-	Peer          int    // world rank of the other side, or AnySource
+	PeerWorldRank int    // world rank of the other side, or AnySource
 	Tag           int64  // tag, or AnyTag
 	MessageNumber uint64 // a send's message is the MessageNumber-th of its channel, from 1
 
 	// Of collective operations.
-	CollectiveIndex uint64       // number of the group's collective calls before this one
-	AwaitedMembers  meaning.Need // which members the caller waits for
-	Root            int          // world rank of the root; -1: none, or not known
+	CollectiveIndex uint64                 // number of the group's collective calls before this one
+	AwaitedMembers  meaning.AwaitedMembers // which members the caller waits for
+	RootWorldRank   int                    // world rank of the root; -1: none, or not known
 }
 
-func (o *Operation) channel() Channel { return Channel{o.Comm, o.Rank, o.Peer, o.Tag} }
+func (o *Operation) channel() Channel { return Channel{o.GroupIndex, o.Rank, o.PeerWorldRank, o.Tag} }

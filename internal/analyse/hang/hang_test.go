@@ -19,7 +19,7 @@ const (
 	world     = tracktest.World
 	anySource = -1
 	anyTag    = -2
-	own       = int64(trace.FirstLocal) // the first communicator that a program makes
+	own       = int64(trace.FirstCreatedHandle) // the first communicator that a program makes
 	hour      = 3600 * 1_000_000_000
 )
 
@@ -27,7 +27,7 @@ const (
 type rank struct{ *tracktest.Recorder }
 
 func (r rank) open(name string, site int, vals ...int64) {
-	r.CallOn(0, name, site, append([]int64{trace.NeverReturned}, vals...)...)
+	r.CallOn(0, name, site, append([]int64{trace.ReturnCodeNeverReturned}, vals...)...)
 }
 
 var buffer = []int64{1, 0}
@@ -72,17 +72,17 @@ func run(t *testing.T, ranks int, lasted uint64, program func(r rank)) *trace.Re
 		program(rank{r})
 	})
 	for _, tr := range tracks {
-		end := track.Crashed
+		end := track.EndCrashed
 		for n := range tr.Signatures {
-			if tr.Signatures[n].Values[0] == trace.NeverReturned {
+			if tr.Signatures[n].Values[0] == trace.ReturnCodeNeverReturned {
 				tr.Times[n].Duration = model.Stat{}
 				tr.Times[n].Duration.Add(lasted)
 			}
-			if c, _ := mpi.ByID(tr.Signatures[n].Call); c.Name == "MPI_Finalize" {
-				end = track.Finished
+			if c, _ := mpi.CallByID(tr.Signatures[n].FunctionID); c.Name == "MPI_Finalize" {
+				end = track.EndFinished
 			}
 		}
-		tr.Process.End = end
+		tr.Process.EndState = end
 	}
 	return mergetest.Open(t, tracks, nil)
 }
@@ -251,7 +251,7 @@ func TestKinds(t *testing.T) {
 		}, hang.VerdictProgressing, "[]", ""},
 		"two threads, no way out": {2, func(r rank) {
 			r.recv(int64(1-r.Rank), 7)
-			r.CallOn(1, "MPI_Recv", 30, trace.NeverReturned, 1, 0, 4, tracktest.IntType, int64(1-r.Rank), 8, world)
+			r.CallOn(1, "MPI_Recv", 30, trace.ReturnCodeNeverReturned, 1, 0, 4, tracktest.IntType, int64(1-r.Rank), 8, world)
 		}, hang.VerdictDeadlock, "[[0 1]]", "a message from rank 1, tag 7"},
 		"a persistent receive": {2, func(r rank) {
 			r.Call("MPI_Recv_init", 30, 1, 0, 4, tracktest.IntType, int64(1-r.Rank), 7, world, 1)
@@ -284,7 +284,7 @@ func TestKinds(t *testing.T) {
 		}, hang.VerdictEnded, "[]", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rep, err := hang.Analyse(run(t, x.ranks, hour, x.program), hang.Options{Name: func(s trace.Site) string { return fmt.Sprintf("+0x%x", s.Offset) }})
+			rep, err := hang.Analyse(run(t, x.ranks, hour, x.program), hang.Options{NameSite: func(s trace.Site) string { return fmt.Sprintf("+0x%x", s.Offset) }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -311,13 +311,13 @@ func said(r *hang.Report) string {
 		}
 	}
 	for _, m := range r.Mismatches {
-		fmt.Fprintf(&b, "mismatch at %d: %v\n", m.Index, m.Calls)
+		fmt.Fprintf(&b, "mismatch at %d: %v\n", m.CollectiveIndex, m.Calls)
 	}
 	for _, m := range r.Messages {
 		fmt.Fprintf(&b, "left over: %d from %d to %d, tag %d\n", m.Count, m.From, m.To, m.Tag)
 	}
-	fmt.Fprintf(&b, "not sure of %v\n", r.Unsure)
-	for _, a := range r.Awaited {
+	fmt.Fprintf(&b, "not sure of %v\n", r.RanksWithUnknownCalls)
+	for _, a := range r.WaitChainEnds {
 		fmt.Fprintf(&b, "%d wait for %d\n", len(a.WaitingRanks), a.Rank)
 	}
 	return b.String()
@@ -351,10 +351,10 @@ func TestProcesses(t *testing.T) {
 		"computes": {program, hang.Process{Alive: true}, hang.VerdictWaiting},
 		"is gone":  {program, hang.Process{Ended: true}, hang.VerdictStuck},
 		"waits":    {receives, hang.Process{Alive: true}, hang.VerdictDeadlock},
-		"is torn":  {receives, hang.Process{Damaged: true}, hang.VerdictWaiting},
+		"is torn":  {receives, hang.Process{HasUnreadableRecords: true}, hang.VerdictWaiting},
 		"moves":    {receives, hang.Process{Alive: true, MadeCalls: true}, hang.VerdictWaiting},
 	} {
-		rep, err := hang.Analyse(run(t, 2, hour, x.program), hang.Options{Process: func(rank int) hang.Process {
+		rep, err := hang.Analyse(run(t, 2, hour, x.program), hang.Options{ProcessOfRank: func(rank int) hang.Process {
 			if rank == 1 {
 				return x.process
 			}
@@ -371,9 +371,9 @@ func TestHeld(t *testing.T) {
 	barriers := func(r rank) { r.barrier(world) }
 	for held, want := range map[string]struct {
 		verdict hang.Verdict
-		awaited []hang.Awaited
-	}{"": {hang.VerdictProgressing, []hang.Awaited{}}, hang.ProcessStopped: {hang.VerdictWaiting, []hang.Awaited{{Rank: 2, WaitingRanks: []int{0, 1}}}}} {
-		rep, err := hang.Analyse(run(t, 3, hour, barriers), hang.Options{Process: func(rank int) (p hang.Process) {
+		awaited []hang.WaitChainEnd
+	}{"": {hang.VerdictProgressing, []hang.WaitChainEnd{}}, hang.HeldByStopSignal: {hang.VerdictWaiting, []hang.WaitChainEnd{{Rank: 2, WaitingRanks: []int{0, 1}}}}} {
+		rep, err := hang.Analyse(run(t, 3, hour, barriers), hang.Options{ProcessOfRank: func(rank int) (p hang.Process) {
 			if p.Alive = true; rank == 2 {
 				p.HeldBy = held
 			}
@@ -382,10 +382,10 @@ func TestHeld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rep.Verdict != want.verdict || !reflect.DeepEqual(rep.Awaited, want.awaited) {
-			t.Errorf("held %q: %s, awaited %v, want %v", held, rep.Verdict, rep.Awaited, want)
+		if rep.Verdict != want.verdict || !reflect.DeepEqual(rep.WaitChainEnds, want.awaited) {
+			t.Errorf("held %q: %s, awaited %v, want %v", held, rep.Verdict, rep.WaitChainEnds, want)
 		}
-		if s := rep.States[0]; s.CollectiveIndex != 1 || s.Comm != "MPI_COMM_WORLD" || (s.WaitsForText == "rank 2 to go on in MPI_Barrier on MPI_COMM_WORLD") != (held != "") {
+		if s := rep.States[0]; s.CollectiveNumber != 1 || s.Comm != "MPI_COMM_WORLD" || (s.WaitsForText == "rank 2 to go on in MPI_Barrier on MPI_COMM_WORLD") != (held != "") {
 			t.Errorf("held %q: %+v", held, s)
 		}
 	}

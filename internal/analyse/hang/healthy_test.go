@@ -116,17 +116,17 @@ func (p *course) killed(t mergetest.TB) *trace.Reader {
 				r.CallOn(0, s.call.Name(), i%50, s.vals...)
 			case i == p.at[r.Rank] && p.open[r.Rank]:
 				vals := slices.Clone(s.vals[:s.inputs])
-				vals[0] = trace.NeverReturned
+				vals[0] = trace.ReturnCodeNeverReturned
 				r.CallOn(0, s.call.Name(), i%50, vals...)
 			}
 		}
 	})
 	for rank, tr := range tracks {
 		if p.at[rank] < len(p.steps[rank]) {
-			tr.Process.End = track.Crashed
+			tr.Process.EndState = track.EndCrashed
 		}
 		for n := range tr.Signatures {
-			if c, _ := mpi.ByID(tr.Signatures[n].Call); tr.Signatures[n].Values[0] == trace.NeverReturned && c.Name != "MPI_Send" { // which needs nobody here
+			if c, _ := mpi.CallByID(tr.Signatures[n].FunctionID); tr.Signatures[n].Values[0] == trace.ReturnCodeNeverReturned && c.Name != "MPI_Send" { // which needs nobody here
 				tr.Times[n].Duration = model.Stat{}
 				tr.Times[n].Duration.Add(hour)
 			}

@@ -59,7 +59,7 @@ func (v *view) look() error {
 	patient := Snapshot{Messages: v.snap.Messages}
 	for rank := range v.last {
 		e := &v.last[rank]
-		e.process, e.kind = v.o.Process(rank), StateUnknown
+		e.process, e.kind = v.o.ProcessOfRank(rank), StateUnknown
 		w := RankWait{OtherThreadBusy: true}
 		p := w
 		if n := v.ranks[rank]; n != nil {
@@ -68,7 +68,7 @@ func (v *view) look() error {
 			}
 			w, p = e.waits()
 		}
-		w.Stopped, p.Stopped = e.process.HeldBy != "", e.process.HeldBy != ""
+		w.IsProcessHeld, p.IsProcessHeld = e.process.HeldBy != "", e.process.HeldBy != ""
 		v.snap.Ranks[rank] = w
 		patient.Ranks = append(patient.Ranks, p)
 	}
@@ -83,8 +83,8 @@ func (v *view) look() error {
 func (e *rankEnd) waits() (strict, patient RankWait) {
 	switch e.kind {
 	case StateFinalized, StateEnded:
-		return RankWait{Ended: true}, RankWait{Ended: true}
-	case StateMoving:
+		return RankWait{EndedOrFinalizing: true}, RankWait{EndedOrFinalizing: true}
+	case StateMakingCalls:
 		return RankWait{OtherThreadBusy: true}, RankWait{OtherThreadBusy: true}
 	}
 	if e.unsure {
@@ -114,21 +114,21 @@ func (v *view) lookAt(n *rankState, e *rankEnd) error {
 	}
 	e.known, e.calls = true, about.Calls
 	off := slices.ContainsFunc(about.Asides, func(a trace.Aside) bool { return a.TracingOff })
-	e.unsure = n.unsure || off || about.LostCalls > 0 || e.process.Damaged
+	e.unsure = n.unsure || off || about.LostCalls > 0 || e.process.HasUnreadableRecords
 	number := v.operations(n)
-	finished := about.End == "finished"
+	finished := about.EndState == "finished"
 	for stream := range n.threads {
 		x, err := v.thread(n, stream, number)
 		if err != nil {
 			return err
 		}
 		for _, s := range n.k.StartFunctions(stream) {
-			x.of = strings.TrimPrefix(x.of+", "+v.o.Thread(s), ", ")
+			x.of = strings.TrimPrefix(x.of+", "+v.o.NameThread(s), ", ")
 		}
 		finished = finished || x.call != nil && ops.HasAttr(x.call.Func, mpi.AttrFinalises)
 		e.threads = append(e.threads, x)
 	}
-	n.k.DropDistinct()
+	n.k.DropDistinctCalls()
 	e.shown = slices.IndexFunc(e.threads, func(t threadEnd) bool { return t.blocked })
 	e.shown = max(0, e.shown)
 	e.kind = e.threads[e.shown].kind
@@ -138,7 +138,7 @@ func (v *view) lookAt(n *rankState, e *rankEnd) error {
 	case e.process.Ended:
 		e.kind = StateEnded
 	case e.process.MadeCalls:
-		e.kind = StateMoving
+		e.kind = StateMakingCalls
 	}
 	return nil
 }
@@ -178,16 +178,16 @@ func (v *view) operations(n *rankState) map[*begun]int {
 // thread determines the state of one thread of rank n. number has the indices of the rank's operations in
 // Snapshot.Operations.
 func (v *view) thread(n *rankState, stream int, number map[*begun]int) (x threadEnd, err error) {
-	length := n.k.Len(stream)
+	length := n.k.CallCount(stream)
 	if length == 0 {
-		x.kind = StateOutside
+		x.kind = StateOutsideMPI
 		return x, nil
 	}
 	if x.call, err = n.k.Call(stream, length-1); err != nil {
 		return x, err
 	}
 	x.place = v.placeOf(x.call)
-	open := x.call.Return == trace.NeverReturned
+	open := x.call.Return == trace.ReturnCodeNeverReturned
 	if v.r.HasTimes() {
 		for c, err := range n.k.TimedCallsFrom(stream, length-1) {
 			if err != nil {
@@ -196,7 +196,7 @@ func (v *view) thread(n *rankState, stream int, number map[*begun]int) (x thread
 			if open {
 				x.since = int64(c.Timing.Duration.Ns)
 			} else {
-				x.since = max(0, v.end-c.End())
+				x.since = max(0, v.end-c.EndNs())
 			}
 			break
 		}
@@ -227,22 +227,22 @@ func (v *view) thread(n *rankState, stream int, number map[*begun]int) (x thread
 			}
 		}
 	case !open:
-		x.kind = StateOutside
+		x.kind = StateOutsideMPI
 	default:
-		x.kind = StateInside
+		x.kind = StateInLocalCall
 		v.blocks(n, t, &x, number)
 	}
 	return x, nil
 }
 
 func isPoll(c *trace.Call) bool {
-	def, _ := mpi.Lookup(c.Func.Name)
+	def, _ := mpi.CallNamed(c.Func.Name)
 	return def.Has(mpi.AttrPolls)
 }
 
 // blocks determines what a thread's open call waits for, and whether it blocks the thread.
 func (v *view) blocks(n *rankState, t *thread, x *threadEnd, number map[*begun]int) {
-	def, _ := mpi.Lookup(x.call.Func.Name)
+	def, _ := mpi.CallNamed(x.call.Func.Name)
 	if w := meaning.WaitBehaviourOf(def); w.Blocks {
 		x.wait.AnySuffices = w.Choice == meaning.ChooseAnyRequest || w.Choice == meaning.ChooseSomeRequests
 	}

@@ -31,7 +31,7 @@ func (s *Snapshot) match() *matching {
 		incoming: make(map[inbox][]Channel), matched: make([]bool, len(s.Operations))}
 	for c, n := range s.Messages {
 		if n.Sent > n.Received {
-			at := inbox{c.Comm, c.To}
+			at := inbox{c.GroupIndex, c.To}
 			m.incoming[at] = append(m.incoming[at], c)
 		}
 	}
@@ -40,7 +40,7 @@ func (s *Snapshot) match() *matching {
 	}
 	demand := make(map[Channel]int) // number of receives without wildcards that have no message assigned yet
 	for i := range s.Operations {
-		if o := &s.Operations[i]; o.Kind == OperationReceive && o.Peer != AnySource && o.Tag != AnyTag {
+		if o := &s.Operations[i]; o.Kind == OperationReceive && o.PeerWorldRank != AnySource && o.Tag != AnyTag {
 			demand[o.from()]++
 		}
 	}
@@ -49,7 +49,7 @@ func (s *Snapshot) match() *matching {
 		if o.Kind != OperationReceive {
 			continue
 		}
-		if o.Peer != AnySource && o.Tag != AnyTag {
+		if o.PeerWorldRank != AnySource && o.Tag != AnyTag {
 			demand[o.from()]--
 		}
 		list, best := m.find(o, demand)
@@ -78,7 +78,7 @@ func (s *Snapshot) match() *matching {
 }
 
 // from returns the channel from which a receive without wildcards takes a message.
-func (o *Operation) from() Channel { return Channel{o.Comm, o.Peer, o.Rank, o.Tag} }
+func (o *Operation) from() Channel { return Channel{o.GroupIndex, o.PeerWorldRank, o.Rank, o.Tag} }
 
 func (m *matching) surplus(c Channel) int {
 	n := m.s.Messages[c]
@@ -88,15 +88,15 @@ func (m *matching) surplus(c Channel) int {
 // find returns the channels that have a message for a receive or probe. best is the channel with most messages that no
 // other receive needs.
 func (m *matching) find(o *Operation, demand map[Channel]int) (list []Channel, best Channel) {
-	if o.Peer != AnySource && o.Tag != AnyTag {
+	if o.PeerWorldRank != AnySource && o.Tag != AnyTag {
 		if c := o.from(); m.surplus(c) > 0 {
 			return []Channel{c}, c
 		}
 		return nil, best
 	}
 	spare := 0
-	for _, c := range m.incoming[inbox{o.Comm, o.Rank}] {
-		if o.Peer != AnySource && o.Peer != c.From || o.Tag != AnyTag && o.Tag != c.Tag || m.surplus(c) <= 0 {
+	for _, c := range m.incoming[inbox{o.GroupIndex, o.Rank}] {
+		if o.PeerWorldRank != AnySource && o.PeerWorldRank != c.From || o.Tag != AnyTag && o.Tag != c.Tag || m.surplus(c) <= 0 {
 			continue
 		}
 		if n := m.surplus(c) - int(m.likely[c]) - demand[c]; len(list) == 0 || n > spare {
@@ -124,7 +124,7 @@ func (m *matching) unreceived() []unreceived {
 		}
 	}
 	slices.SortFunc(list, func(a, b unreceived) int {
-		return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.From, b.From), cmp.Compare(a.Comm, b.Comm), cmp.Compare(a.Tag, b.Tag))
+		return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.From, b.From), cmp.Compare(a.GroupIndex, b.GroupIndex), cmp.Compare(a.Tag, b.Tag))
 	})
 	return list
 }
@@ -139,7 +139,7 @@ func (f *follower) group(c *handles.Comm) int { return f.circle(&ops.Meeting{Com
 // circle returns the index in Snapshot.Groups of the ranks that make a collective call together. It adds a group for a
 // new communicator, window or file.
 func (f *follower) circle(m *ops.Meeting) int {
-	by := m.CallOrder()
+	by := m.CollectiveSequence()
 	if by == f.recent && len(f.names) > 0 {
 		return f.recentGroup
 	}
@@ -183,7 +183,7 @@ const keep = 8
 // returns nil if the members aren't known, or for an intercommunicator.
 func (f *follower) collective(c *ops.Call) *begun {
 	m := &c.Meeting
-	if m.Comm == nil || m.Comm.RemoteSize > 0 || m.OwnRank < 0 {
+	if m.Comm == nil || m.Comm.RemoteSize > 0 || m.OwnCommRank < 0 {
 		return nil
 	}
 	n := f.circle(m)
@@ -196,16 +196,16 @@ func (f *follower) collective(c *ops.Call) *begun {
 	if x.root >= 0 {
 		root = int(c.Params[x.root].In.Num)
 	}
-	p := &g.CollectiveProgress[m.OwnRank]
+	p := &g.CollectiveProgress[m.OwnCommRank]
 	b := &begun{place: f.place(c), known: true}
-	b.Operation = Operation{Kind: OperationCollective, Rank: c.Rank, Comm: n, CollectiveIndex: m.Ordinal, AwaitedMembers: meaning.NeedOf(c.Func.Name, root == m.OwnRank), Root: -1}
+	b.Operation = Operation{Kind: OperationCollective, Rank: c.Rank, GroupIndex: n, CollectiveIndex: m.Ordinal, AwaitedMembers: meaning.AwaitedMembersOf(c.Func.Name, root == m.OwnCommRank), RootWorldRank: -1}
 	if root >= 0 && root < len(g.Members) {
-		b.Root = g.Members[root]
+		b.RootWorldRank = g.Members[root]
 	}
-	if len(p.Last) == 2*keep {
-		p.Last = p.Last[:copy(p.Last, p.Last[keep:])]
+	if len(p.LatestCalls) == 2*keep {
+		p.LatestCalls = p.LatestCalls[:copy(p.LatestCalls, p.LatestCalls[keep:])]
 	}
-	p.Last = append(p.Last, CollectiveCall{Function: x.plain, Root: root, UserData: b.place})
+	p.LatestCalls = append(p.LatestCalls, CollectiveCall{Function: x.plain, RootInComm: root, UserData: b.place})
 	p.Count = m.Ordinal + 1
 	return b
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// ErrMissing is returned if a trace lacks calls that its ranks made: tracing was off, or spoor can't record the
+// ErrMissingCalls is returned if a trace lacks calls that its ranks made: tracing was off, or spoor can't record the
 // calls.
-var ErrMissing = errors.New("calls are missing from this trace")
+var ErrMissingCalls = errors.New("calls are missing from this trace")
 
 // CheckMissingCalls returns an ErrMissing if calls are missing from a trace, else nil. The error lists the evidence:
 // messages received but never sent, collective calls that some members made less often than others, and ranks without a
@@ -32,7 +32,7 @@ func CheckMissingCalls(r *trace.Reader, afterDeadlock bool, progress func(calls 
 	}
 	m := missing{follower: f, ended: make([]bool, r.Ranks())}
 	for rank, p := range procs.All() {
-		m.ended[rank] = p.End == track.Finished
+		m.ended[rank] = p.EndState == track.EndFinished
 		if f.ranks[rank] != nil && p.LostCalls > 0 {
 			f.ranks[rank].unsure = true
 		}
@@ -47,7 +47,7 @@ func CheckMissingCalls(r *trace.Reader, afterDeadlock bool, progress func(calls 
 	if n := len(list) - most; n > 1 {
 		list = append(list[:most], fmt.Sprintf("%d more of that kind", n))
 	}
-	return fmt.Errorf("%w: %s", ErrMissing, strings.Join(list, "; "))
+	return fmt.Errorf("%w: %s", ErrMissingCalls, strings.Join(list, "; "))
 }
 
 // missing looks for missing calls in what the follower knows after all calls of all ranks.
@@ -90,11 +90,11 @@ func (m *missing) messages(unreceived bool) (list []string) {
 		}
 	}
 	slices.SortFunc(odd, func(a, b count) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Tag, b.Tag), cmp.Compare(a.Comm, b.Comm))
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Tag, b.Tag), cmp.Compare(a.GroupIndex, b.GroupIndex))
 	})
 	for _, x := range odd {
 		list = append(list, fmt.Sprintf("rank %d sent %s with tag %d to rank %d on %s, which received %d",
-			x.From, show.FormatPlural(x.Sent, "message"), x.Tag, x.To, m.names[x.Comm], x.Received))
+			x.From, show.FormatPlural(x.Sent, "message"), x.Tag, x.To, m.names[x.GroupIndex], x.Received))
 	}
 	return list
 }

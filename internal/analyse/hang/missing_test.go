@@ -78,7 +78,7 @@ func TestMissing(t *testing.T) {
 			tracks := tracktest.RunAll(3, c.program)
 			for _, tr := range tracks {
 				if c.name == "a program that did not end" {
-					tr.Process.End = "crashed"
+					tr.Process.EndState = "crashed"
 				}
 			}
 			err := hang.CheckMissingCalls(mergetest.Open(t, tracks, nil), after, nil)
@@ -88,7 +88,7 @@ func TestMissing(t *testing.T) {
 				}
 				continue
 			}
-			if !errors.Is(err, hang.ErrMissing) || err.Error() != hang.ErrMissing.Error()+": "+want {
+			if !errors.Is(err, hang.ErrMissingCalls) || err.Error() != hang.ErrMissingCalls.Error()+": "+want {
 				t.Errorf("%s: %v, want %s", c.name, err, want)
 			}
 		}

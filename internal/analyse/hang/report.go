@@ -17,13 +17,13 @@ func sortedKeys[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
 
 // report makes the Report of what the view found.
 func (v *view) report() *Report {
-	r := &Report{Ranks: len(v.last), Receives: v.unmet(), Messages: v.messages(), Mismatches: v.mismatches(), Awaited: v.awaited()}
+	r := &Report{Ranks: len(v.last), Receives: v.unmet(), Messages: v.messages(), Mismatches: v.mismatches(), WaitChainEnds: v.awaited()}
 	delete(v.s.Losses, ops.LossUnfinished) // calls that never returned are no losses here: the report is about them
 	r.Losses = v.s.Losses.List()
-	r.Unsure = []int{}
+	r.RanksWithUnknownCalls = []int{}
 	for rank := range v.last {
 		if v.last[rank].unsure {
-			r.Unsure = append(r.Unsure, rank)
+			r.RanksWithUnknownCalls = append(r.RanksWithUnknownCalls, rank)
 		}
 	}
 	r.Verdict = v.verdict()
@@ -56,7 +56,7 @@ func (v *view) verdict() Verdict {
 	case livelock:
 		return VerdictLivelock
 	case unknown:
-		return VerdictPartial
+		return VerdictMissingRecords
 	case waits:
 		return VerdictWaiting
 	}
@@ -79,10 +79,10 @@ func (v *view) cycles(a *Analysis) []Cycle {
 // link says in which call a rank of a cycle waits for the next, and for what.
 func (v *view) link(a *Analysis, rank, next int) CycleLink {
 	t := v.last[rank].threads[v.last[rank].shown]
-	l := CycleLink{Rank: rank, OpenNs: t.since}
+	l := CycleLink{Rank: rank, TimeInCallNs: t.since}
 	if t.call != nil {
 		p := v.places[t.place]
-		l.Function, l.Place = p.Function, v.o.Name(p.Site)
+		l.Function, l.Place = p.Function, v.o.NameSite(p.Site)
 	}
 	l.WaitsForText = v.wanted(a, &t, next)
 	return l
@@ -93,7 +93,7 @@ func (v *view) wanted(a *Analysis, t *threadEnd, of int) string {
 	var list []string
 	for _, i := range t.wait.Operations {
 		o := &v.snap.Operations[i]
-		if a.PeerArrived[i] || of >= 0 && !v.concerns(o, of) {
+		if a.OperationWillComplete[i] || of >= 0 && !v.concerns(o, of) {
 			continue
 		}
 		if text := v.describe(i, o); !slices.Contains(list, text) {
@@ -113,20 +113,20 @@ func (v *view) wanted(a *Analysis, t *threadEnd, of int) string {
 
 // concerns reports whether an operation may be waiting for a rank.
 func (v *view) concerns(o *Operation, rank int) bool {
-	return o.Kind == OperationCollective || o.Peer == rank || o.Peer == AnySource
+	return o.Kind == OperationCollective || o.PeerWorldRank == rank || o.PeerWorldRank == AnySource
 }
 
 // describe returns in words what an operation waits for. i is its index in Snapshot.Operations.
 func (v *view) describe(i int, o *Operation) string {
-	tag, from := fmt.Sprintf("tag %d", o.Tag), fmt.Sprintf("rank %d", o.Peer)
+	tag, from := fmt.Sprintf("tag %d", o.Tag), fmt.Sprintf("rank %d", o.PeerWorldRank)
 	if o.Tag == AnyTag {
 		tag = "any tag"
 	}
-	if o.Peer == AnySource {
+	if o.PeerWorldRank == AnySource {
 		from = "any rank"
 	}
 	on := ""
-	if name := v.names[o.Comm].String(); name != v.s.Comms.World().String() {
+	if name := v.names[o.GroupIndex].String(); name != v.s.Comms.World().String() {
 		on = ", " + name
 	}
 	switch o.Kind {
@@ -141,7 +141,7 @@ func (v *view) describe(i int, o *Operation) string {
 // meeting names the ranks that a collective operation waits for. i is its index in Snapshot.Operations.
 func (v *view) meeting(i int, o *Operation) string {
 	missing, held := v.analysis.MissingRanks(i)
-	on := v.names[o.Comm].String()
+	on := v.names[o.GroupIndex].String()
 	function := v.places[v.placeOfOperation[i]].Function
 	if len(missing) == 0 && len(held) > 0 {
 		ranks := "ranks"
@@ -177,17 +177,17 @@ func (v *view) states(a *Analysis) []RankGroupState {
 			t = &e.threads[e.shown]
 			k.place = t.place
 			if t.in != nil {
-				k.comm, k.round = t.in.Comm, t.in.CollectiveIndex+1
+				k.comm, k.round = t.in.GroupIndex, t.in.CollectiveIndex+1
 			}
 		}
 		n, fresh := once.NumberOf(index, k)
 		if fresh {
-			s := RankGroupState{Kind: e.kind, Stuck: k.stuck, HeldBy: k.held, CollectiveIndex: k.round}
+			s := RankGroupState{Kind: e.kind, Stuck: k.stuck, HeldBy: k.held, CollectiveNumber: k.round}
 			if k.comm >= 0 {
 				s.Comm = v.names[k.comm].String()
 			}
 			if k.place >= 0 {
-				s.Function, s.Place = v.places[k.place].Function, v.o.Name(v.places[k.place].Site)
+				s.Function, s.Place = v.places[k.place].Function, v.o.NameSite(v.places[k.place].Site)
 			}
 			list = append(list, s)
 		}
@@ -220,7 +220,7 @@ func (v *view) rank(a *Analysis, rank int, t *threadEnd) RankState {
 	e := &v.last[rank]
 	s := RankState{Rank: rank, Host: e.process.Host, PID: e.process.PID, Calls: e.calls, WaitsFor: []int{}}
 	if t != nil {
-		s.SinceNs, s.Polls, s.Call, s.SpawnedProcesses = t.since, t.polls, t.call.Text(), spawns(t.call)
+		s.TimeInStateNs, s.Polls, s.LastCallText, s.SpawnedProcesses = t.since, t.polls, t.call.Text(), spawns(t.call)
 		if t.blocked || t.kind == StatePolling {
 			s.WaitsForText = v.wanted(a, t, -1)
 		}
@@ -233,7 +233,7 @@ func (v *view) rank(a *Analysis, rank int, t *threadEnd) RankState {
 	for i := range e.threads {
 		if x := &e.threads[i]; len(e.threads) > 1 && x.call != nil {
 			p := v.places[x.place]
-			s.Threads = append(s.Threads, RankGroupState{Kind: x.kind, Function: p.Function, Place: v.o.Name(p.Site), WaitsForText: v.wanted(a, x, -1), ThreadFunction: x.of})
+			s.Threads = append(s.Threads, RankGroupState{Kind: x.kind, Function: p.Function, Place: v.o.NameSite(p.Site), WaitsForText: v.wanted(a, x, -1), ThreadFunction: x.of})
 		}
 	}
 	return s
@@ -241,7 +241,7 @@ func (v *view) rank(a *Analysis, rank int, t *threadEnd) RankState {
 
 // spawns returns the number of processes that an open MPI_Comm_spawn is to start. Only the root's call has it; else 0.
 func spawns(c *trace.Call) (n int) {
-	if c.Return != trace.NeverReturned {
+	if c.Return != trace.ReturnCodeNeverReturned {
 		return 0
 	}
 	if p := c.Param("maxprocs"); p != nil && p.In.Type == trace.TypeInt {
@@ -256,17 +256,17 @@ func spawns(c *trace.Call) (n int) {
 }
 
 // awaited lists the ranks that wait for no rank themselves, but for which others wait, most awaited first.
-func (v *view) awaited() []Awaited {
-	list := []Awaited{}
+func (v *view) awaited() []WaitChainEnd {
+	list := []WaitChainEnd{}
 	for rank := range v.last {
 		if v.analysis.IsWaiting(rank) {
 			continue
 		}
-		if by := v.analysis.Dependents(rank); len(by) > 0 {
-			list = append(list, Awaited{rank, by})
+		if by := v.analysis.TransitiveDependents(rank); len(by) > 0 {
+			list = append(list, WaitChainEnd{rank, by})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Awaited) int { return cmp.Compare(len(b.WaitingRanks), len(a.WaitingRanks)) })
+	slices.SortStableFunc(list, func(a, b WaitChainEnd) int { return cmp.Compare(len(b.WaitingRanks), len(a.WaitingRanks)) })
 	return list
 }
 
@@ -274,10 +274,10 @@ func (v *view) awaited() []Awaited {
 func (v *view) messages() []UnreceivedMessages {
 	list := []UnreceivedMessages{}
 	for _, m := range v.analysis.Unreceived {
-		x := UnreceivedMessages{From: m.From, To: m.To, Tag: m.Tag, Comm: v.names[m.Comm].String(), Count: m.Count}
+		x := UnreceivedMessages{From: m.From, To: m.To, Tag: m.Tag, Comm: v.names[m.GroupIndex].String(), Count: m.Count}
 		if n := v.snap.Messages[m.Channel]; n.Sent > 0 {
 			p := v.places[n.place]
-			x.Function, x.Place = p.Function, v.o.Name(p.Site)
+			x.Function, x.Place = p.Function, v.o.NameSite(p.Site)
 		}
 		list = append(list, x)
 	}
@@ -292,9 +292,9 @@ func (v *view) mismatches() []Mismatch {
 		}) {
 			continue // the mismatch may be due to a call that is missing in the trace
 		}
-		x := Mismatch{Comm: v.names[m.Comm].String(), Index: m.Position}
+		x := Mismatch{Comm: v.names[m.Comm].String(), CollectiveIndex: m.Position}
 		for _, c := range m.Calls {
-			x.Calls = append(x.Calls, MismatchedCall{c.Function, c.Root, v.o.Name(v.places[c.UserData].Site), c.Ranks})
+			x.Calls = append(x.Calls, MismatchedCall{c.Function, c.RootInComm, v.o.NameSite(v.places[c.UserData].Site), c.Ranks})
 		}
 		list = append(list, x)
 	}

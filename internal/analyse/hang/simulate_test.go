@@ -178,16 +178,16 @@ func (w *world) snapshot() *Snapshot {
 		s.Groups[0].Members = append(s.Groups[0].Members, r)
 		p := CollectiveProgress{Count: uint64(w.entered[r])}
 		for _, root := range w.roots[r] {
-			p.Last = append(p.Last, call(root))
+			p.LatestCalls = append(p.LatestCalls, call(root))
 		}
 		s.Groups[0].CollectiveProgress = append(s.Groups[0].CollectiveProgress, p)
 	}
 	number := make(map[*envelope]int)
 	add := func(e *envelope, kind OperationKind) int {
 		number[e] = len(s.Operations)
-		o := Operation{Kind: kind, Rank: e.from, Peer: e.to, Tag: int64(e.tag), MessageNumber: e.serial}
+		o := Operation{Kind: kind, Rank: e.from, PeerWorldRank: e.to, Tag: int64(e.tag), MessageNumber: e.serial}
 		if kind != OperationSend {
-			o.Rank, o.Peer = e.to, e.from
+			o.Rank, o.PeerWorldRank = e.to, e.from
 		}
 		s.Operations = append(s.Operations, o)
 		return number[e]
@@ -198,7 +198,7 @@ func (w *world) snapshot() *Snapshot {
 			add(e, map[bool]OperationKind{true: OperationReceive}[e.receive])
 		}
 		if w.pc[r] == len(w.programs[r]) {
-			rank.Ended = true
+			rank.EndedOrFinalizing = true
 			continue
 		}
 		if !w.inside[r] {
@@ -218,9 +218,9 @@ func (w *world) snapshot() *Snapshot {
 				wait.Operations = append(wait.Operations, number[e])
 			}
 		case simBarrier, simBcast:
-			o := Operation{Kind: OperationCollective, Rank: r, CollectiveIndex: uint64(w.entered[r] - 1), Root: i.peer}
+			o := Operation{Kind: OperationCollective, Rank: r, CollectiveIndex: uint64(w.entered[r] - 1), RootWorldRank: i.peer}
 			if i.kind == simBcast {
-				o.AwaitedMembers = map[bool]meaning.Need{true: meaning.NeedSome, false: meaning.NeedRoot}[i.peer == r]
+				o.AwaitedMembers = map[bool]meaning.AwaitedMembers{true: meaning.AwaitsSomeMembers, false: meaning.AwaitsRoot}[i.peer == r]
 			}
 			wait.Operations = append(wait.Operations, len(s.Operations))
 			s.Operations = append(s.Operations, o)
@@ -232,9 +232,9 @@ func (w *world) snapshot() *Snapshot {
 
 func call(root int) CollectiveCall {
 	if root < 0 {
-		return CollectiveCall{Function: "MPI_Barrier", Root: -1}
+		return CollectiveCall{Function: "MPI_Barrier", RootInComm: -1}
 	}
-	return CollectiveCall{Function: "MPI_Bcast", Root: root}
+	return CollectiveCall{Function: "MPI_Bcast", RootInComm: root}
 }
 
 func drawPrograms(t *rapid.T) (programs [][]instruction, sure bool) {

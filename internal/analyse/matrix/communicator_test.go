@@ -48,8 +48,8 @@ func TestComms(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if m.Total.Bytes != m.Sizes[4].Bytes+m.Sizes[5].Bytes {
-		t.Errorf("sizes are %v, the total is %v", m.Sizes, m.Total)
+	if m.Total.Bytes != m.SizeHistogram[4].Bytes+m.SizeHistogram[5].Bytes {
+		t.Errorf("sizes are %v, the total is %v", m.SizeHistogram, m.Total)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestNeighbours(t *testing.T) {
 			if e.Cell != (Cell{1, 16}) {
 				t.Errorf("row %d has %+v", i, e)
 			}
-			got = append(got, e.To)
+			got = append(got, e.Column)
 		}
 		row := i / 3 * 3
 		want := []int{(i + 3) % 6, row + (i+1)%3, row + (i+2)%3}
@@ -122,14 +122,14 @@ func TestDistributedGraph(t *testing.T) {
 		}
 		got := make(map[int]Cell)
 		for _, e := range m.Row(i) {
-			got[e.To] = e.Cell
+			got[e.Column] = e.Cell
 		}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("rank %d (-want +got):\n%s", i, d)
 		}
 	}
-	if m.UnknownCalls != 3 {
-		t.Errorf("%d calls with unknown partners, want the three whose order is", m.UnknownCalls)
+	if m.UnknownPartnerCalls != 3 {
+		t.Errorf("%d calls with unknown partners, want the three whose order is", m.UnknownPartnerCalls)
 	}
 	// Where one rank's call is missing, nobody knows its edges.
 	lost := run(t, 6, func(r *tracktest.Recorder) {
@@ -137,7 +137,7 @@ func TestDistributedGraph(t *testing.T) {
 			distributed(r)
 		}
 	})
-	if m := compute(t, lost, everything); m.Total.Messages != 0 || m.UnknownCalls == 0 {
-		t.Errorf("edges of a missing rank: %+v, %d unknown", m.Total, m.UnknownCalls)
+	if m := compute(t, lost, everything); m.Total.Messages != 0 || m.UnknownPartnerCalls == 0 {
+		t.Errorf("edges of a missing rank: %+v, %d unknown", m.Total, m.UnknownPartnerCalls)
 	}
 }

@@ -33,7 +33,7 @@ func Compute(r *trace.Reader, opts Options) (*Matrix, error) {
 				}
 				for _, p := range w.x.GroupOccurrences(stream, c) {
 					w.count = p.Count
-					w.call(c, stream, p.Position)
+					w.call(c, stream, p.ExampleIndex)
 				}
 			}
 		}
@@ -96,7 +96,7 @@ func build(r *trace.Reader, opts Options, walk func(*worker, *trace.Rank) error)
 	opts.RanksPerRow = max(opts.RanksPerRow, 1)
 	m := &Matrix{Ranks: r.Ranks(), RanksPerRow: opts.RanksPerRow}
 	b := &builder{
-		m: m, opts: &opts, comms: comms, sums: make([]map[int]Cell, m.Size()),
+		m: m, opts: &opts, comms: comms, sums: make([]map[int]Cell, m.RowCount()),
 		fans: make(map[*handles.Comm]*fan), lists: make(map[int][]int),
 	}
 	var next, done atomic.Int64
@@ -106,7 +106,7 @@ func build(r *trace.Reader, opts Options, walk func(*worker, *trace.Rank) error)
 		group.Go(func() {
 			w := &worker{b: b}
 			var err error
-			if w.source, err = ops.NewSource(r, ops.Options{IgnoreTimes: true, PerMember: true}); err != nil {
+			if w.source, err = ops.NewSource(r, ops.Options{IgnoreTimes: true, FindBytesPerMember: true}); err != nil {
 				errs <- err
 				return
 			}
@@ -205,15 +205,15 @@ func (b *builder) merge(sum *Matrix) {
 	b.m.ToElsewhere.add(sum.ToElsewhere)
 	b.m.Total.add(sum.Total)
 	b.m.UnsizedMessages += sum.UnsizedMessages
-	b.m.UnknownCalls += sum.UnknownCalls
-	for i, c := range sum.Sizes {
-		b.m.Sizes[i].add(c)
+	b.m.UnknownPartnerCalls += sum.UnknownPartnerCalls
+	for i, c := range sum.SizeHistogram {
+		b.m.SizeHistogram[i].add(c)
 	}
 }
 
 func (b *builder) finish() *Matrix {
 	m := b.m
-	m.rows = make([][]RowEntry, m.Size())
+	m.rows = make([][]RowEntry, m.RowCount())
 	for i, sum := range b.sums {
 		m.rows[i] = entries(sum)
 		b.sums[i] = nil
@@ -258,7 +258,7 @@ func (w *worker) sized(n uint64, bytes uint64, sized bool) Cell {
 		return c
 	}
 	c.Bytes = n * bytes
-	w.sum.Sizes[bits.Len64(bytes)].add(c)
+	w.sum.SizeHistogram[bits.Len64(bytes)].add(c)
 	return c
 }
 
@@ -328,4 +328,4 @@ func (w *worker) collect(c *handles.Comm, self int, bytes uint64, sized bool) {
 	f.in[self].add(one)
 }
 
-func (w *worker) unknown() { w.sum.UnknownCalls += w.count }
+func (w *worker) unknown() { w.sum.UnknownPartnerCalls += w.count }

@@ -40,7 +40,7 @@ func (c Cell) zero() bool { return c == Cell{} }
 
 // A RowEntry is a cell of a row, with its column: the receivers.
 type RowEntry struct {
-	To int
+	Column int
 	Cell
 }
 
@@ -58,30 +58,30 @@ type Matrix struct {
 	Ranks       int // number of ranks of MPI_COMM_WORLD
 	RanksPerRow int // number of consecutive ranks that share a row, and a column
 
-	Total           Cell   // sum of all cells
-	ToElsewhere     Cell   // messages to ranks that are not in this world, or not known; in no cell
-	UnsizedMessages uint64 // number of messages whose size isn't known, which count with 0 bytes
-	UnknownCalls    uint64 // number of calls that are left out, as their partners aren't known
+	Total               Cell   // sum of all cells
+	ToElsewhere         Cell   // messages to ranks that are not in this world, or not known; in no cell
+	UnsizedMessages     uint64 // number of messages whose size isn't known, which count with 0 bytes
+	UnknownPartnerCalls uint64 // number of calls that are left out, as their partners aren't known
 
-	Sizes [NumBuckets]Cell // histogram of message sizes; see BucketRange
+	SizeHistogram [NumSizeBins]Cell // histogram of message sizes; see BucketRange
 
 	rows [][]RowEntry // by row: cells that aren't zero, in the order of columns, without those of fans
 	fans []*fan       // traffic from all members of communicators to all others
 }
 
-// NumBuckets is the number of bins of the histogram of message sizes.
-const NumBuckets = 65
+// NumSizeBins is the number of bins of the histogram of message sizes.
+const NumSizeBins = 65
 
-// BucketRange returns the least and the largest message size, in bytes, of bin i of Matrix.Sizes.
-func BucketRange(i int) (least, most uint64) {
+// SizeBinRange returns the least and the largest message size, in bytes, of bin i of Matrix.SizeHistogram.
+func SizeBinRange(i int) (least, most uint64) {
 	if i == 0 {
 		return 0, 0
 	}
 	return 1 << (i - 1), 1<<i - 1
 }
 
-// Size returns the number of rows and columns.
-func (m *Matrix) Size() int { return (m.Ranks + m.RanksPerRow - 1) / m.RanksPerRow }
+// RowCount returns the number of rows and columns.
+func (m *Matrix) RowCount() int { return (m.Ranks + m.RanksPerRow - 1) / m.RanksPerRow }
 
 // RankRange returns the ranks that share row or column i: from first up to, but without, end.
 func (m *Matrix) RankRange(i int) (first, end int) {
@@ -104,7 +104,7 @@ func (m *Matrix) Row(i int) []RowEntry {
 	first, end := m.RankRange(i)
 	sum := make(map[int]Cell)
 	for _, e := range m.rows[i] {
-		sum[e.To] = e.Cell
+		sum[e.Column] = e.Cell
 	}
 	for _, f := range m.fans {
 		f.row(m, first, end, sum)
@@ -199,7 +199,7 @@ func (f *fan) total() (all, elsewhere Cell) {
 // Rows yields the number and the cells of each row in which not all cells are zero.
 func (m *Matrix) Rows() iter.Seq2[int, []RowEntry] {
 	return func(yield func(int, []RowEntry) bool) {
-		for i := range m.Size() {
+		for i := range m.RowCount() {
 			if row := m.Row(i); len(row) > 0 && !yield(i, row) {
 				return
 			}
@@ -219,13 +219,13 @@ func entries(sum map[int]Cell) []RowEntry {
 
 // Dense returns the matrix as rows of all cells, zero ones included.
 func (m *Matrix) Dense() [][]Cell {
-	n := m.Size()
+	n := m.RowCount()
 	all := make([]Cell, n*n)
 	rows := make([][]Cell, n)
 	for i := range rows {
 		rows[i] = all[i*n : (i+1)*n]
 		for _, e := range m.Row(i) {
-			rows[i][e.To] = e.Cell
+			rows[i][e.Column] = e.Cell
 		}
 	}
 	return rows
@@ -237,14 +237,14 @@ func (m *Matrix) WithRanksPerRow(bin int) *Matrix {
 	n := *m
 	n.RanksPerRow = bin
 	each := bin / m.RanksPerRow
-	n.rows = make([][]RowEntry, n.Size())
+	n.rows = make([][]RowEntry, n.RowCount())
 	for i := range n.rows {
 		sum := make(map[int]Cell)
 		for k := i * each; k < min((i+1)*each, len(m.rows)); k++ {
 			for _, e := range m.rows[k] {
-				c := sum[e.To/each]
+				c := sum[e.Column/each]
 				c.add(e.Cell)
-				sum[e.To/each] = c
+				sum[e.Column/each] = c
 			}
 		}
 		n.rows[i] = entries(sum)

@@ -19,7 +19,7 @@ var everything = Options{PointToPoint: true, Collectives: true, RMA: true}
 
 func reader(t testing.TB, tracks []*track.Track) *trace.Reader {
 	t.Helper()
-	return mergetest.Open(t, tracks, map[string]string{trace.MetaMPI: "mpich"})
+	return mergetest.Open(t, tracks, map[string]string{trace.MetaMPIFlavour: "mpich"})
 }
 
 func run(t testing.TB, ranks int, program func(r *tracktest.Recorder)) *trace.Reader {
@@ -99,7 +99,7 @@ func TestSkeletons(t *testing.T) {
 }
 
 const (
-	own    = trace.FirstLocal
+	own    = trace.FirstCreatedHandle
 	double = 0x214
 	heap   = 1
 )
@@ -170,7 +170,7 @@ func TestPersistent(t *testing.T) {
 	for i := range 4 {
 		row := make(map[int]Cell)
 		for _, e := range m.Row(i) {
-			row[e.To] = e.Cell
+			row[e.Column] = e.Cell
 		}
 		want := map[int]Cell{(i + 1) % 4: {30, 5 * 3 * (3*8 + 3*16)}, (i + 3) % 4: {6, 6 * 4 * 10 * 8}}
 		if d := cmp.Diff(want, row); d != "" {
@@ -196,7 +196,7 @@ func TestWindows(t *testing.T) {
 	for i := range 4 {
 		row := make(map[int]Cell)
 		for _, e := range m.Row(i) {
-			row[e.To] = e.Cell
+			row[e.Column] = e.Cell
 		}
 		want := map[int]Cell{(i + 1) % 4: {6, 3 * 88}, (i + 3) % 4: {6, 3 * 48}}
 		if d := cmp.Diff(want, row); d != "" {
@@ -209,7 +209,7 @@ func TestWindows(t *testing.T) {
 func TestFit(t *testing.T) {
 	m := compute(t, run(t, 9, tracktest.Stencil(10)), everything)
 	for width, bin := range map[int]int{200: 1, 80: 2, 60: 4, 20: 8} {
-		f := m.FitWidth(MeasureBytes, width)
+		f := m.FitTextWidth(MeasureBytes, width)
 		if f.RanksPerRow != bin || f.Total != m.Total {
 			t.Errorf("%d columns: bins of %d, want %d", width, f.RanksPerRow, bin)
 		}

@@ -26,7 +26,7 @@ type layout struct {
 }
 
 func (m *Matrix) layout(u Measure) layout {
-	n := max(1, m.Size())
+	n := max(1, m.RowCount())
 	l := layout{left: 64, top: 52}
 	l.cell = max(1, min(40, 640/n))
 	l.side = n * l.cell
@@ -68,7 +68,7 @@ func (m *Matrix) TitleText(u Measure) string {
 // WritePNG writes the matrix as a heat map in PNG, with a colour scale.
 func (m *Matrix) WritePNG(w io.Writer, u Measure) error {
 	l := m.layout(u)
-	least, most := m.MinMaxCell(u)
+	least, most := m.NonzeroMinMax(u)
 	s := scale{least, most}
 	img := image.NewRGBA(image.Rect(0, 0, l.width, l.height))
 	fill(img, img.Bounds(), color.RGBA{255, 255, 255, 255})
@@ -80,12 +80,12 @@ func (m *Matrix) WritePNG(w io.Writer, u Measure) error {
 	for i, row := range m.Rows() {
 		for _, e := range row {
 			if v := u.Value(e.Cell); v > 0 {
-				at := image.Pt(l.left+e.To*l.cell, l.top+i*l.cell)
+				at := image.Pt(l.left+e.Column*l.cell, l.top+i*l.cell)
 				fill(img, image.Rectangle{at, at.Add(image.Pt(l.cell, l.cell))}, shade(s.of(v)))
 			}
 		}
 	}
-	for i := 0; i < m.Size(); i += l.every {
+	for i := 0; i < m.RowCount(); i += l.every {
 		first, _ := m.RankRange(i)
 		text := strconv.Itoa(first)
 		at := i*l.cell + l.cell/2

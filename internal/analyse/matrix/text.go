@@ -61,10 +61,10 @@ func (m *Matrix) label(i int) string {
 	return fmt.Sprintf("%d-%d", first, end-1)
 }
 
-// FitWidth returns the matrix with so large a RanksPerRow that its text is at most width characters wide, or that two
+// FitTextWidth returns the matrix with so large a RanksPerRow that its text is at most width characters wide, or that two
 // rows are left.
-func (m *Matrix) FitWidth(u Measure, width int) *Matrix {
-	for m.Size() > 2 {
+func (m *Matrix) FitTextWidth(u Measure, width int) *Matrix {
+	for m.RowCount() > 2 {
 		var b strings.Builder
 		m.WriteText(&b, u)
 		first, _, _ := strings.Cut(b.String(), "\n")
@@ -93,7 +93,7 @@ func (m *Matrix) WriteText(w io.Writer, u Measure) {
 		cells []uint64
 		sum   uint64
 	}
-	sums := line{"sum", make([]uint64, m.Size()), 0}
+	sums := line{"sum", make([]uint64, m.RowCount()), 0}
 	var lines []line
 	for i, row := range m.Dense() {
 		x := line{label: m.label(i)}
@@ -131,7 +131,7 @@ func (m *Matrix) WriteCSV(w io.Writer) {
 	show.WriteCSV(w, func(add func(pair)) {
 		for i, row := range m.Rows() {
 			for _, e := range row {
-				add(pair{i, e.To, e.Cell})
+				add(pair{i, e.Column, e.Cell})
 			}
 		}
 	}, func(c *show.Row, p pair) {
@@ -151,8 +151,8 @@ func (m *Matrix) WriteCSV(w io.Writer) {
 // A scale maps numbers to shades by their logarithm: least, the least number above zero, to 0, and most to 1.
 type scale struct{ least, most uint64 }
 
-// MinMaxCell returns the least number above zero, and the largest number, that measure u has in any cell.
-func (m *Matrix) MinMaxCell(u Measure) (least, most uint64) {
+// NonzeroMinMax returns the least number above zero, and the largest number, that measure u has in any cell.
+func (m *Matrix) NonzeroMinMax(u Measure) (least, most uint64) {
 	for _, row := range m.Rows() {
 		for _, e := range row {
 			v := u.Value(e.Cell)

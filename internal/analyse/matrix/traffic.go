@@ -51,7 +51,7 @@ func (o *Options) pattern(p meaning.Pattern) bool {
 	case p == meaning.PatternOneSided:
 		return o.RMA
 	}
-	return o.Collectives && p.Collective()
+	return o.Collectives && p.IsCollective()
 }
 
 // call passes a call's messages to the visitor. Of calls that failed or never returned, no messages are known.
@@ -71,15 +71,15 @@ func (t *traffic) call(c *trace.Call, stream int, index uint64) {
 		}
 		switch s := a.PerMember; a.Kind {
 		case ops.ActSend, ops.ActSendBegin:
-			t.out.send(a.World(), s.Out.PerMember, !s.Out.UnknownSizes)
+			t.out.send(a.PeerWorldRank(), s.Out.BytesPerMember, !s.Out.HasUnknownSizes)
 		case ops.ActPut:
-			t.out.send(a.World(), s.Out.PerMember, !s.Out.UnknownSizes)
+			t.out.send(a.PeerWorldRank(), s.Out.BytesPerMember, !s.Out.HasUnknownSizes)
 		case ops.ActGet:
-			t.out.receive(a.World(), s.In.PerMember, !s.In.UnknownSizes)
+			t.out.receive(a.PeerWorldRank(), s.In.BytesPerMember, !s.In.HasUnknownSizes)
 		case ops.ActAtomic:
-			t.out.send(a.World(), s.Out.PerMember, !s.Out.UnknownSizes)
+			t.out.send(a.PeerWorldRank(), s.Out.BytesPerMember, !s.Out.HasUnknownSizes)
 			if meaning.DataMovementOf(a.StartedBy.Name).In != nil {
-				t.out.receive(a.World(), s.In.PerMember, !s.In.UnknownSizes)
+				t.out.receive(a.PeerWorldRank(), s.In.BytesPerMember, !s.In.HasUnknownSizes)
 			}
 		case ops.ActCollective, ops.ActCollectiveBegin:
 			t.collective(&a.Operation)
@@ -99,19 +99,19 @@ func (t *traffic) collective(op *ops.Operation) {
 		}
 	case p == meaning.PatternToRoot:
 		if !atRoot {
-			t.out.send(comm.PeerWorldRank(op.Root), out.PerMember, !out.UnknownSizes)
+			t.out.send(comm.PeerWorldRank(op.Root), out.BytesPerMember, !out.HasUnknownSizes)
 		}
 	case p == meaning.PatternToAll || p == meaning.PatternPartToAll:
 		t.blocks(comm, self, out)
 	case p == meaning.PatternPartReduced:
-		each := out.PerMember
-		if self >= 0 && self < len(out.ByMember) {
-			each = out.ByMember[self]
+		each := out.BytesPerMember
+		if self >= 0 && self < len(out.BytesByMember) {
+			each = out.BytesByMember[self]
 		}
-		t.out.collect(comm, self, each, !out.UnknownSizes)
+		t.out.collect(comm, self, each, !out.HasUnknownSizes)
 	case p == meaning.PatternToNext:
 		if self >= 0 && self+1 < comm.Size {
-			t.out.send(comm.WorldRank(self+1), out.PerMember, !out.UnknownSizes)
+			t.out.send(comm.WorldRank(self+1), out.BytesPerMember, !out.HasUnknownSizes)
 		}
 	case p == meaning.PatternNeighbors:
 		t.neighbours(op)
@@ -122,14 +122,14 @@ func (t *traffic) collective(op *ops.Operation) {
 // (MPI_Alltoallv). Of the latter, empty ones don't count.
 func (t *traffic) blocks(comm *handles.Comm, self int, out *ops.Transfer) {
 	switch {
-	case out.ByMember == nil:
-		t.out.spread(comm, self, out.PerMember, !out.UnknownSizes)
+	case out.BytesByMember == nil:
+		t.out.spread(comm, self, out.BytesPerMember, !out.HasUnknownSizes)
 		return
-	case out.UnknownSizes: // messages with different sizes that aren't known
+	case out.HasUnknownSizes: // messages with different sizes that aren't known
 		t.out.unknown()
 		return
 	}
-	for i, b := range out.ByMember {
+	for i, b := range out.BytesByMember {
 		if b > 0 && (comm.RemoteSize > 0 || i != self) {
 			t.out.send(comm.PeerWorldRank(i), b, true)
 		}
@@ -139,8 +139,8 @@ func (t *traffic) blocks(comm *handles.Comm, self int, out *ops.Transfer) {
 // neighbours passes the visitor a message to each neighbour of the rank in the communicator's topology.
 func (t *traffic) neighbours(op *ops.Operation) {
 	n, out := op.Neighbours, &op.PerMember.Out
-	differs := func(b uint64) bool { return b != out.ByMember[0] }
-	if n == nil || !n.Ordered && slices.ContainsFunc(out.ByMember, differs) || out.ByMember != nil && len(out.ByMember) < len(n.Destinations) {
+	differs := func(b uint64) bool { return b != out.BytesByMember[0] }
+	if n == nil || !n.DestinationsAreOrdered && slices.ContainsFunc(out.BytesByMember, differs) || out.BytesByMember != nil && len(out.BytesByMember) < len(n.Destinations) {
 		t.out.unknown()
 		return
 	}
@@ -148,10 +148,10 @@ func (t *traffic) neighbours(op *ops.Operation) {
 		if rank < 0 {
 			continue // no neighbour: the rank is at the edge of a grid
 		}
-		each := out.PerMember
-		if out.ByMember != nil {
-			each = out.ByMember[i]
+		each := out.BytesPerMember
+		if out.BytesByMember != nil {
+			each = out.BytesByMember[i]
 		}
-		t.out.send(op.Comm.WorldRank(rank), each, !out.UnknownSizes)
+		t.out.send(op.Comm.WorldRank(rank), each, !out.HasUnknownSizes)
 	}
 }

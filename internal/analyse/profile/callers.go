@@ -12,31 +12,31 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Callers is the calls of all ranks as a tree: the functions that lead to MPI calls, from main down, with sums of
+// CallerTree is the calls of all ranks as a tree: the functions that lead to MPI calls, from main down, with sums of
 // times.
-type Callers struct {
-	Trace    string           `json:"trace"`
-	Command  string           `json:"command"`
-	Ranks    int              `json:"ranks"`
-	SpanNs   int64            `json:"span_ns"`            // sum over the ranks of the time from first call to last
-	Timeless bool             `json:"no_times,omitempty"` // the trace has no times
-	Stacks   bool             `json:"stacks"`             // some calls were recorded with a call stack
-	Sites    []calltree.Site  `json:"sites"`
-	Total    calltree.Sums    `json:"total"`
-	Body     []*calltree.Node `json:"body"` // outermost functions and calls; the tree has no loops
+type CallerTree struct {
+	Trace       string           `json:"trace"`
+	Command     string           `json:"command"`
+	Ranks       int              `json:"ranks"`
+	TotalSpanNs int64            `json:"span_ns"`            // sum over the ranks of the time from first call to last
+	Timeless    bool             `json:"no_times,omitempty"` // the trace has no times
+	HasStacks   bool             `json:"stacks"`             // some calls were recorded with a call stack
+	Sites       []calltree.Site  `json:"sites"`
+	Total       calltree.Sums    `json:"total"`
+	Body        []*calltree.Node `json:"body"` // outermost functions and calls; the tree has no loops
 }
 
-// Callers builds the tree of functions from the table's rows. Functions with the same name and the same callers are one
+// CallerTree builds the tree of functions from the table's rows. Functions with the same name and the same callers are one
 // node, even if they are called from different lines.
-func (f *CallSiteTable) Callers() *Callers {
-	c := &Callers{Trace: f.Trace, Command: f.Command, Ranks: f.Ranks, SpanNs: f.SpanNs, Timeless: f.Timeless, Body: []*calltree.Node{}}
+func (f *CallSiteTable) CallerTree() *CallerTree {
+	c := &CallerTree{Trace: f.Trace, Command: f.Command, Ranks: f.Ranks, TotalSpanNs: f.TotalSpanNs, Timeless: f.Timeless, Body: []*calltree.Node{}}
 	leaves := make(map[*calltree.Node][]*calltree.Node)
 	for i := range f.Rows {
 		x := &f.Rows[i]
-		sums := calltree.Sums{Calls: x.Calls, ComputeNs: float64(x.Gap.Sum), BytesOut: x.Bytes.Out, BytesIn: x.Bytes.In, Values: attachedOf(x.AttachedValues)}
+		sums := calltree.Sums{Calls: x.Calls, ComputeNs: float64(x.Gap.Sum), BytesOut: x.Bytes.BytesOut, BytesIn: x.Bytes.BytesIn, Values: attachedOf(x.AttachedValues)}
 		sums.AddTime(x.Function, float64(x.Duration.Sum))
 		c.Total.Add(&sums)
-		c.Stacks = c.Stacks || x.HasCallers
+		c.HasStacks = c.HasStacks || x.HasCallers
 		body := &c.Body
 		var in *calltree.Node
 		for _, s := range x.Path {
@@ -54,7 +54,7 @@ func (f *CallSiteTable) Callers() *Callers {
 			text = x.Path[len(x.Path)-1].Place
 		}
 		k := slices.IndexFunc(leaves[in], func(n *calltree.Node) bool {
-			s := &c.Sites[n.Site-1]
+			s := &c.Sites[n.SiteNumber-1]
 			return s.Function == x.FunctionSite.Function && s.Module == x.Module && s.Offset == x.Offset
 		})
 		if k >= 0 { // the node exists: an earlier row is the same call, with another line in one of its callers
@@ -64,7 +64,7 @@ func (f *CallSiteTable) Callers() *Callers {
 			continue
 		}
 		c.Sites = append(c.Sites, calltree.Site{Function: x.FunctionSite.Function, Module: x.Module, Offset: x.Offset, Frames: x.Frames, Text: x.Place, ShortText: text, Path: x.Path})
-		n := &calltree.Node{Kind: "call", Site: len(c.Sites), Entries: x.Calls, Rounds: x.Calls, LeastRounds: 1, MostRounds: 1, Sums: sums}
+		n := &calltree.Node{Kind: "call", SiteNumber: len(c.Sites), Entries: x.Calls, Rounds: x.Calls, LeastRounds: 1, MostRounds: 1, Sums: sums}
 		leaves[in] = append(leaves[in], n)
 		*body = append(*body, n)
 	}
@@ -80,13 +80,13 @@ var callerSorts = map[string]func(n *calltree.Node) float64{
 	"mean":    func(n *calltree.Node) float64 { return n.Sums.InCallsNs() / float64(max(1, n.Sums.Calls)) },
 }
 
-// CallerSortOrders are the names of the orders in which SortBy can sort.
-var CallerSortOrders = []string{"time", "mpi", "calls", "mean", "bytes", "compute"}
+// CallerSortKeys are the names of the orders in which SortBy can sort.
+var CallerSortKeys = []string{"time", "mpi", "calls", "mean", "bytes", "compute"}
 
 // SortBy sorts the nodes in each node's body by a number (e.g. "time"), largest first.
-func (c *Callers) SortBy(by string) { c.sort(c.Body, callerSorts[by]) }
+func (c *CallerTree) SortBy(by string) { c.sort(c.Body, callerSorts[by]) }
 
-func (c *Callers) sort(list []*calltree.Node, key func(*calltree.Node) float64) {
+func (c *CallerTree) sort(list []*calltree.Node, key func(*calltree.Node) float64) {
 	slices.SortStableFunc(list, func(a, b *calltree.Node) int {
 		return cmp.Or(cmp.Compare(key(b), key(a)), strings.Compare(c.name(a), c.name(b)))
 	})
@@ -96,16 +96,16 @@ func (c *Callers) sort(list []*calltree.Node, key func(*calltree.Node) float64) 
 }
 
 // name returns a node's function; if the node is a call, with its line.
-func (c *Callers) name(n *calltree.Node) string {
-	if n.Site == 0 {
+func (c *CallerTree) name(n *calltree.Node) string {
+	if n.SiteNumber == 0 {
 		return n.Function
 	}
-	s := &c.Sites[n.Site-1]
+	s := &c.Sites[n.SiteNumber-1]
 	return strings.TrimSpace(s.Function + " " + s.ShortText)
 }
 
 // Text writes the tree as text, with layout v.
-func (c *Callers) Text(w io.Writer, v View) {
+func (c *CallerTree) Text(w io.Writer, v View) {
 	head := fmt.Sprintf("%s: %s, %s calls, %s computing, %s", c.Trace, show.FormatPlural(c.Ranks, "rank"), show.FormatGrouped(c.Total.Calls),
 		show.FormatDuration(c.Total.ComputeNs), c.Total.InCallsText())
 	p := &Profile{&calltree.Tree{Sites: c.Sites}}
@@ -114,14 +114,14 @@ func (c *Callers) Text(w io.Writer, v View) {
 		head = fmt.Sprintf("%s: %s, %s calls, %v", c.Trace, show.FormatPlural(c.Ranks, "rank"), show.FormatGrouped(c.Total.Calls), trace.ErrNoTimes)
 	}
 	p.lines(w, head, c.Body, c.Total.TotalNs(), v)
-	if !c.Stacks {
+	if !c.HasStacks {
 		fmt.Fprintln(w, "\nCalls were recorded without their stacks; spoor run without --stack 0 has them.")
 	}
 }
 
 // CSV writes a row for each call of the tree. The column "path" has the functions that led to it, separated by
 // semicolons. Times are in ns.
-func (c *Callers) CSV(w io.Writer) {
+func (c *CallerTree) CSV(w io.Writer) {
 	type line struct {
 		path, function, module string
 		offset                 uint64
@@ -131,11 +131,11 @@ func (c *Callers) CSV(w io.Writer) {
 		var walk func(list []*calltree.Node, path []string)
 		walk = func(list []*calltree.Node, path []string) {
 			for _, n := range list {
-				if n.Site == 0 {
+				if n.SiteNumber == 0 {
 					walk(n.Body, append(path[:len(path):len(path)], n.Function))
 					continue
 				}
-				s := &c.Sites[n.Site-1]
+				s := &c.Sites[n.SiteNumber-1]
 				add(line{strings.Join(append(path[:len(path):len(path)], c.name(n)), ";"), s.Function, s.Module, s.Offset, n.Sums})
 			}
 		}

@@ -96,7 +96,7 @@ func chained(functions []string) string {
 		if i > 0 {
 			b.WriteString(" > ")
 		}
-		if b.WriteString(f); f != "…" && f != symbolise.InterpretedCode && !strings.HasPrefix(f, symbolise.ImportPrefix) {
+		if b.WriteString(f); f != "…" && f != symbolise.InterpretedFrameName && !strings.HasPrefix(f, symbolise.PythonImportPrefix) {
 			b.WriteString("()")
 		}
 	}

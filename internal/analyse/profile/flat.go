@@ -19,7 +19,7 @@ type CallSiteTable struct {
 	Command      string `json:"command"`
 	Ranks        int    `json:"ranks"` // number of ranks in the table: those with a track
 	Calls        uint64 `json:"calls"`
-	SpanNs       int64  `json:"span_ns"`            // sum over the ranks of the time from first call to last
+	TotalSpanNs  int64  `json:"span_ns"`            // sum over the ranks of the time from first call to last
 	ThreadTimeNs int64  `json:"time_ns"`            // as SpanNs, but also summed over the threads of a rank
 	MPINs        uint64 `json:"mpi_ns"`             // time in the rows' MPI calls
 	FilesNs      uint64 `json:"files_ns,omitempty"` // time in the rows' calls on files
@@ -29,8 +29,8 @@ type CallSiteTable struct {
 	// WaitedNs is the sum over ranks of the time that they waited for other ranks; nil: not known.
 	WaitedNs *int64 `json:"waited_ns,omitempty"`
 
-	Rows    []sites.Site    `json:"-"`
-	PerRank []sums.RankSums `json:"-"`
+	Rows     []sites.Site    `json:"-"`
+	RankRows []sums.RankSums `json:"-"`
 
 	table  *sums.Table
 	named  *sites.Naming
@@ -41,7 +41,7 @@ type CallSiteTable struct {
 func (f *CallSiteTable) Columns() show.Columns[sites.Site] { return sites.AllColumns(f.known()) }
 
 func (f *CallSiteTable) known() sites.KnownFacts {
-	return sites.KnownFacts{TimeNs: f.ThreadTimeNs, Times: !f.Timeless, Waits: f.WaitedNs != nil}
+	return sites.KnownFacts{TotalTimeNs: f.ThreadTimeNs, HasTimes: !f.Timeless, HasWaits: f.WaitedNs != nil}
 }
 
 // MarshalJSON writes the table with the values of all columns for each row.
@@ -51,7 +51,7 @@ func (f *CallSiteTable) MarshalJSON() ([]byte, error) {
 		*plain
 		Rows    show.Table[sites.Site]    `json:"sites"`
 		PerRank show.Table[sums.RankSums] `json:"per_rank"`
-	}{(*plain)(f), show.Table[sites.Site]{Rows: f.Rows, Columns: f.Columns()}, show.Table[sums.RankSums]{Rows: f.PerRank, Columns: f.RankColumns()}})
+	}{(*plain)(f), show.Table[sites.Site]{Rows: f.Rows, Columns: f.Columns()}, show.Table[sums.RankSums]{Rows: f.RankRows, Columns: f.RankColumns()}})
 }
 
 // AddPrediction adds predicted times to the rows. times returns the predicted times of a terminal of a class: sums over
@@ -63,7 +63,7 @@ func (f *CallSiteTable) AddPrediction(times func(class, terminal int) sites.Pred
 		rows[f.Rows[i].FunctionSite] = f.Rows[i].Predicted
 	}
 	for class, c := range f.table.Classes {
-		for terminal, row := range c.RowOf {
+		for terminal, row := range c.RowByTerminal {
 			x := times(class, terminal)
 			p := rows[f.keyOf(f.table.Rows[row].FunctionSite)]
 			p.Ns += x.Ns
@@ -89,21 +89,21 @@ func (f *CallSiteTable) AddWaits(rep *waits.Report) {
 // CallSiteTableOf makes the table of a trace. Call sites that the naming treats as one share a row. step is called
 // after each rank.
 func CallSiteTableOf(r *trace.Reader, named *sites.Naming, step func()) (*CallSiteTable, error) {
-	return flatOf(r, named, false, sums.Options{RankDone: step})
+	return flatOf(r, named, false, sums.Options{OnRankDone: step})
 }
 
 // CallSiteTableOfRanks returns a function that makes the table of the calls of given ranks, which must be in rising
 // order.
 func CallSiteTableOfRanks(ranks []int) func(r *trace.Reader, named *sites.Naming, step func()) (*CallSiteTable, error) {
 	return func(r *trace.Reader, named *sites.Naming, step func()) (*CallSiteTable, error) {
-		return flatOf(r, named, false, sums.Options{Ranks: ranks, RankDone: step})
+		return flatOf(r, named, false, sums.Options{Ranks: ranks, OnRankDone: step})
 	}
 }
 
 // CallStackTable makes a table with a row for each call stack, for Callers. A rank's own times are known only by call
 // site. The rows of one call site share them in proportion to their numbers of calls.
 func CallStackTable(r *trace.Reader, named *sites.Naming, step func()) (*CallSiteTable, error) {
-	return flatOf(r, named, true, sums.Options{RankDone: step})
+	return flatOf(r, named, true, sums.Options{OnRankDone: step})
 }
 
 func flatOf(r *trace.Reader, named *sites.Naming, stacks bool, o sums.Options) (*CallSiteTable, error) {
@@ -126,22 +126,22 @@ func flatOf(r *trace.Reader, named *sites.Naming, stacks bool, o sums.Options) (
 		}
 	}
 	f.Rows = slices.DeleteFunc(f.Rows, func(x sites.Site) bool { return x.Calls == 0 })
-	f.PerRank = slices.DeleteFunc(table.Ranks, func(x sums.RankSums) bool {
+	f.RankRows = slices.DeleteFunc(table.Ranks, func(x sums.RankSums) bool {
 		return x.Class < 0 || o.Ranks != nil && !slices.Contains(o.Ranks, x.Rank)
 	})
-	f.Ranks = len(f.PerRank)
-	for i := range f.PerRank {
-		f.SpanNs += f.PerRank[i].SpanNs
-		f.ThreadTimeNs += f.PerRank[i].ThreadTimeNs
+	f.Ranks = len(f.RankRows)
+	for i := range f.RankRows {
+		f.TotalSpanNs += f.RankRows[i].SpanNs
+		f.ThreadTimeNs += f.RankRows[i].ThreadTimeNs
 	}
 	return f, nil
 }
 
-// IsTimeOrder reports whether rows in a sort order, named as for --sort, are sorted by a time.
-func IsTimeOrder(sort string) bool { return !slices.Contains([]string{"calls", "bytes"}, sort) }
+// IsTimeSortKey reports whether rows in a sort order, named as for --sort, are sorted by a time.
+func IsTimeSortKey(sort string) bool { return !slices.Contains([]string{"calls", "bytes"}, sort) }
 
-// DefaultSort returns the sort order that a trace's tables have by default: by time, or by calls without times.
-func DefaultSort(r *trace.Reader) string {
+// DefaultSortKey returns the sort order that a trace's tables have by default: by time, or by calls without times.
+func DefaultSortKey(r *trace.Reader) string {
 	if !r.HasTimes() {
 		return "calls"
 	}

@@ -45,13 +45,13 @@ func TestFlatCounts(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := want[c.Site.Offset]
-			s.out, s.in = s.out+a.Out, s.in+a.In
+			s.out, s.in = s.out+a.BytesOut, s.in+a.BytesIn
 			want[c.Site.Offset] = s
 		}
 	}
 	got := make(map[uint64]sum)
 	for _, row := range f.Rows {
-		got[row.Offset] = sum{row.Calls, row.Bytes.Out, row.Bytes.In}
+		got[row.Offset] = sum{row.Calls, row.Bytes.BytesOut, row.Bytes.BytesIn}
 	}
 	if len(got) != len(want) {
 		t.Errorf("%d places, want %d", len(got), len(want))

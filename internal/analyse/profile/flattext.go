@@ -33,7 +33,7 @@ func (f *CallSiteTable) WriteHead(out io.Writer) {
 // times, rows with less than 1 % of the time are among the others.
 func (f *CallSiteTable) WithinLimit(l show.Limit) ([]sites.Site, show.OmittedRows) {
 	l.UserChosen = l.UserChosen || f.Timeless
-	return show.WithinLimit(f.Rows, l, func(x sites.Site) float64 { return float64(x.Duration.Sum) / max(1, float64(f.ThreadTimeNs)) })
+	return show.SplitAtLimit(f.Rows, l, func(x sites.Site) float64 { return float64(x.Duration.Sum) / max(1, float64(f.ThreadTimeNs)) })
 }
 
 // Text writes the table as text, with the rows that limit top allows. It has the columns for which width (in
@@ -45,15 +45,15 @@ func (f *CallSiteTable) Text(out io.Writer, top show.Limit, width int) {
 	for i := range shown {
 		places = append(places, shown[i].Place)
 	}
-	names := show.PlaceShortener(places)
+	names := show.NewPlaceShortener(places)
 	columns := append(sites.MeasureColumns(f.known()).FittingColumns(width), sites.NameColumns()[0])
-	for i, line := range show.TextLines(shown, columns.Cells) {
+	for i, line := range show.TextLines(shown, columns.AddCells) {
 		if i == 0 { // line 0 has the columns' names
 			fmt.Fprintln(out, cut(line+" and place", width))
 			continue
 		}
 		x := &shown[i-1]
-		line += " " + names.ShortenNamed(x.Place, width-utf8.RuneCountInString(line)-1)
+		line += " " + names.ShortenToFunction(x.Place, width-utf8.RuneCountInString(line)-1)
 		fmt.Fprintln(out, cut(line, width))
 		for _, v := range x.AttachedValues {
 			fmt.Fprintln(out, cut(fmt.Sprintf("          %s: mean %s, %d to %d", v.Name, calltree.FormatMean(v.Mean), v.Min, v.Max), width))
@@ -67,7 +67,7 @@ func (f *CallSiteTable) Text(out io.Writer, top show.Limit, width int) {
 
 // extremes writes, in one line, which rank spent the least share of its time in MPI and which the largest.
 func (f *CallSiteTable) extremes(w io.Writer) {
-	if len(f.PerRank) == 0 {
+	if len(f.RankRows) == 0 {
 		return
 	}
 	part := func(t *sums.RankSums) float64 {
@@ -76,9 +76,9 @@ func (f *CallSiteTable) extremes(w io.Writer) {
 		}
 		return float64(t.MPINs) / float64(t.ThreadTimeNs)
 	}
-	least, most := &f.PerRank[0], &f.PerRank[0]
-	for i := range f.PerRank {
-		if t := &f.PerRank[i]; part(t) < part(least) {
+	least, most := &f.RankRows[0], &f.RankRows[0]
+	for i := range f.RankRows {
+		if t := &f.RankRows[i]; part(t) < part(least) {
 			least = t
 		} else if part(t) > part(most) {
 			most = t
@@ -96,7 +96,7 @@ func (f *CallSiteTable) extremes(w io.Writer) {
 
 // ofThreads returns " of threads", with which ThreadTimeNs is printed if ranks have several threads, else "".
 func (f *CallSiteTable) ofThreads() string {
-	if f.ThreadTimeNs == f.SpanNs {
+	if f.ThreadTimeNs == f.TotalSpanNs {
 		return ""
 	}
 	return " of threads"
@@ -111,7 +111,7 @@ func (f *CallSiteTable) RankColumns() show.Columns[sums.RankSums] {
 			show.Column[sums.RankSums]{Name: "in MPI", Unit: show.UnitNs, Value: func(x sums.RankSums) any { return x.MPINs }},
 			show.Column[sums.RankSums]{Name: "of it", Unit: show.UnitFraction, Value: func(x sums.RankSums) any { return float64(x.MPINs) / float64(max(1, x.ThreadTimeNs)) }})
 		if f.FilesNs > 0 {
-			list = append(list, show.Column[sums.RankSums]{Name: "in files", Unit: show.UnitNs, Value: func(x sums.RankSums) any { return x.FilesNs }})
+			list = append(list, show.Column[sums.RankSums]{Name: "in files", Unit: show.UnitNs, Value: func(x sums.RankSums) any { return x.PosixIONs }})
 		}
 	}
 	return append(list,

@@ -30,15 +30,15 @@ type HistogramSite struct {
 	Place    string     `json:"site"`
 	Site     trace.Site `json:"-"`
 	CallHistograms
-	// CallsAfterEach is the calls split by the preceding call of their thread; nil unless HistogramOptions.ByPrevious.
+	// CallsAfterEach is the calls split by the preceding call of their thread; nil unless HistogramOptions.ByPrecedingCall.
 	CallsAfterEach []CallsAfter `json:"after,omitempty"`
 }
 
 // A CallsAfter is the calls of a site that directly follow calls of another site in their thread.
 type CallsAfter struct {
-	SiteNumber int    `json:"number"` // Number of the preceding HistogramSite; 0: the first calls of threads
-	Function   string `json:"function,omitempty"`
-	Place      string `json:"site,omitempty"`
+	PrecedingSiteNumber int    `json:"number"` // Number of the preceding HistogramSite; 0: the first calls of threads
+	PrecedingFunction   string `json:"function,omitempty"`
+	PrecedingPlace      string `json:"site,omitempty"`
 	CallHistograms
 }
 
@@ -56,22 +56,22 @@ type Histogram struct {
 
 // A HistogramBin counts times from Min to Max, both included. MinRank and MaxRank are the ranks that had these two.
 type HistogramBin struct {
-	Count     uint64  `json:"calls"`
-	Min       uint64  `json:"least_ns"`
-	Max       uint64  `json:"most_ns"`
-	MinRank   int     `json:"least_rank"`
-	MaxRank   int     `json:"most_rank"`
-	Mean      float64 `json:"mean_ns"`
-	Deviation float64 `json:"deviation_ns"`
+	Count       uint64  `json:"calls"`
+	MinNs       uint64  `json:"least_ns"`
+	MaxNs       uint64  `json:"most_ns"`
+	MinRank     int     `json:"least_rank"`
+	MaxRank     int     `json:"most_rank"`
+	MeanNs      float64 `json:"mean_ns"`
+	DeviationNs float64 `json:"deviation_ns"`
 }
 
 // HistogramOptions select what histograms are made of.
 type HistogramOptions struct {
 	Wanted func(s *HistogramSite) bool // selects call sites; nil: all
-	// Rank is the only rank whose calls count (with histograms by class: all ranks of its class). Negative: all ranks.
-	Rank       int
-	ByPrevious bool                    // also make histograms by preceding call: HistogramSite.CallsAfterEach
-	Name       func(trace.Site) string // names a call site; nil: module and offset
+	// OnlyRank is the only rank whose calls count (with histograms by class: all ranks of its class). Negative: all ranks.
+	OnlyRank        int
+	ByPrecedingCall bool                    // also make histograms by preceding call: HistogramSite.CallsAfterEach
+	NameSite        func(trace.Site) string // names a call site; nil: module and offset
 	// Progress is called with the number of ranks or classes done, and with their total. It may be nil.
 	Progress func(done, ranks int)
 }
@@ -116,7 +116,7 @@ func HistogramsOf(r *trace.Reader, o HistogramOptions) (*Histograms, error) {
 // means calls that nothing precedes: the first of each thread.
 const (
 	anywhere = -2
-	start    = trace.NoPreviousPlace
+	start    = trace.NoPreviousFunctionSite
 )
 
 // A key is the indices, in collector.sites, of a call site and of the preceding call's site.
@@ -128,15 +128,15 @@ type collector struct {
 	sites  []HistogramSite
 	wanted []bool
 	of     map[trace.FunctionSite]int
-	ranks  []int   // the ranks that HistogramOptions.Rank selects
+	ranks  []int   // the ranks that HistogramOptions.OnlyRank selects
 	class  [][]int // by class and terminal: index in sites of the call's site
 	tables map[key]*CallHistograms
 }
 
 // newCollector numbers all call sites of a trace, wanted or not.
 func newCollector(r *trace.Reader, o HistogramOptions) (*collector, error) {
-	if o.Name == nil {
-		o.Name = func(s trace.Site) string { return s.String() }
+	if o.NameSite == nil {
+		o.NameSite = func(s trace.Site) string { return s.String() }
 	}
 	c := &collector{o: o, of: make(map[trace.FunctionSite]int), class: make([][]int, r.Classes()), tables: make(map[key]*CallHistograms)}
 	for class := range r.Classes() {
@@ -154,7 +154,7 @@ func newCollector(r *trace.Reader, o HistogramOptions) (*collector, error) {
 		}
 		c.class[class] = list
 	}
-	if o.Rank < 0 {
+	if o.OnlyRank < 0 {
 		for rank := range r.Ranks() {
 			if r.ClassOf(rank) >= 0 {
 				c.ranks = append(c.ranks, rank)
@@ -162,10 +162,10 @@ func newCollector(r *trace.Reader, o HistogramOptions) (*collector, error) {
 		}
 		return c, nil
 	}
-	if _, err := r.Rank(o.Rank); err != nil {
+	if _, err := r.Rank(o.OnlyRank); err != nil {
 		return nil, err
 	}
-	c.ranks = []int{o.Rank}
+	c.ranks = []int{o.OnlyRank}
 	return c, nil
 }
 
@@ -173,7 +173,7 @@ func (c *collector) site(call *trace.Call) int {
 	p := call.FunctionSite().WithoutCallers() // histograms are by call site, over all callers
 	n, fresh := once.NumberOf(c.of, p)
 	if fresh {
-		s := HistogramSite{Number: n + 1, Function: p.Function, Place: c.o.Name(p.Site), Site: p.Site}
+		s := HistogramSite{Number: n + 1, Function: p.Function, Place: c.o.NameSite(p.Site), Site: p.Site}
 		c.sites = append(c.sites, s)
 		c.wanted = append(c.wanted, c.o.Wanted == nil || c.o.Wanted(&s))
 	}
@@ -195,7 +195,7 @@ func (c *collector) histograms(r *trace.Reader, rep *Histograms) error {
 	some := false
 	for class, sites := range c.class {
 		members := r.Members(class)
-		if c.o.Rank >= 0 && r.ClassOf(c.o.Rank) != class {
+		if c.o.OnlyRank >= 0 && r.ClassOf(c.o.OnlyRank) != class {
 			continue
 		}
 		rep.Ranks = append(rep.Ranks, members...)
@@ -216,11 +216,11 @@ func (c *collector) histograms(r *trace.Reader, rep *Histograms) error {
 			}
 			add(key{site, anywhere}, h)
 			switch {
-			case !c.o.ByPrevious:
-			case h.PreviousPlace == trace.NoPreviousPlace:
+			case !c.o.ByPrecedingCall:
+			case h.PreviousFunctionSite == trace.NoPreviousFunctionSite:
 				add(key{site, start}, h)
 			default:
-				add(key{site, before[h.PreviousPlace]}, h)
+				add(key{site, before[h.PreviousFunctionSite]}, h)
 			}
 		}
 		c.o.Progress(class+1, len(c.class))
@@ -238,7 +238,7 @@ func (c *collector) histograms(r *trace.Reader, rep *Histograms) error {
 // before returns, by number of a place in a class, the index of the place's call site in c.sites. Places are numbered
 // as in trace.Histogram.PreviousPlace.
 func (c *collector) before(r *trace.Reader, class int) ([]int, error) {
-	of, err := r.TerminalPlaces(class)
+	of, err := r.TerminalFunctionSites(class)
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +287,7 @@ func (c *collector) series(r *trace.Reader, rep *Histograms) error {
 				site := sites[call.Terminal]
 				if c.wanted[site] {
 					add(key{site, anywhere}, rank, &call.Timing)
-					if c.o.ByPrevious {
+					if c.o.ByPrecedingCall {
 						add(key{site, from}, rank, &call.Timing)
 					}
 				}
@@ -320,11 +320,11 @@ func (c *collector) finish() []HistogramSite {
 	slices.SortStableFunc(list, func(a, b HistogramSite) int { return cmp.Compare(b.time(), a.time()) })
 	for _, s := range list {
 		slices.SortFunc(s.CallsAfterEach, func(a, b CallsAfter) int {
-			return cmp.Or(cmp.Compare(b.time(), a.time()), cmp.Compare(a.SiteNumber, b.SiteNumber))
+			return cmp.Or(cmp.Compare(b.time(), a.time()), cmp.Compare(a.PrecedingSiteNumber, b.PrecedingSiteNumber))
 		})
 	}
 	return list
 }
 
 // time is the sum of all calls' durations.
-func (t *CallHistograms) time() float64 { return t.Duration.Mean * float64(t.Duration.Count) }
+func (t *CallHistograms) time() float64 { return t.Duration.MeanNs * float64(t.Duration.Count) }

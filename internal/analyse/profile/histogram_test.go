@@ -79,22 +79,22 @@ func (t truth) within(least, most uint64) truth {
 
 // bin works everything out anew, the deviation in a second round.
 func (t truth) bin() (b HistogramBin) {
-	b.Min = math.MaxUint64
+	b.MinNs = math.MaxUint64
 	for _, x := range t {
-		if x.ns < b.Min {
-			b.Min, b.MinRank = x.ns, x.rank
+		if x.ns < b.MinNs {
+			b.MinNs, b.MinRank = x.ns, x.rank
 		}
-		if b.Count == 0 || x.ns > b.Max {
-			b.Max, b.MaxRank = x.ns, x.rank
+		if b.Count == 0 || x.ns > b.MaxNs {
+			b.MaxNs, b.MaxRank = x.ns, x.rank
 		}
 		b.Count++
-		b.Mean += float64(x.ns)
+		b.MeanNs += float64(x.ns)
 	}
-	b.Mean /= float64(b.Count)
+	b.MeanNs /= float64(b.Count)
 	for _, x := range t {
-		b.Deviation += (float64(x.ns) - b.Mean) * (float64(x.ns) - b.Mean)
+		b.DeviationNs += (float64(x.ns) - b.MeanNs) * (float64(x.ns) - b.MeanNs)
 	}
-	b.Deviation = math.Sqrt(b.Deviation / float64(b.Count))
+	b.DeviationNs = math.Sqrt(b.DeviationNs / float64(b.Count))
 	return b
 }
 
@@ -102,8 +102,8 @@ func near(a, b, off float64) bool { return math.Abs(a-b) <= off*math.Abs(b)+1e-6
 
 // like holds bins against each other; means and deviations may be off by a share.
 func like(a, b HistogramBin, mean, deviation float64) bool {
-	return a.Count == b.Count && a.Min == b.Min && a.Max == b.Max && a.MinRank == b.MinRank && a.MaxRank == b.MaxRank &&
-		near(a.Mean, b.Mean, mean) && near(a.Deviation, b.Deviation, deviation)
+	return a.Count == b.Count && a.MinNs == b.MinNs && a.MaxNs == b.MaxNs && a.MinRank == b.MinRank && a.MaxRank == b.MaxRank &&
+		near(a.MeanNs, b.MeanNs, mean) && near(a.DeviationNs, b.DeviationNs, deviation)
 }
 
 // check holds a spread against all times that are in it.
@@ -119,12 +119,12 @@ func (t truth) check(tb testing.TB, name string, s *Histogram, exact bool) {
 	sum := uint64(0)
 	for i, b := range s.Bins {
 		sum += b.Count
-		inside := t.within(b.Min, b.Max)
+		inside := t.within(b.MinNs, b.MaxNs)
 		// Of recorded histograms bins were cut where half of their calls were thought to be.
-		if upto := len(t.within(0, b.Max)); exact && upto != int(sum) || math.Abs(float64(upto)-float64(sum)) > 0.1*float64(len(t)) {
-			tb.Errorf("%s: %d calls up to %d, want %d", name, sum, b.Max, upto)
+		if upto := len(t.within(0, b.MaxNs)); exact && upto != int(sum) || math.Abs(float64(upto)-float64(sum)) > 0.1*float64(len(t)) {
+			tb.Errorf("%s: %d calls up to %d, want %d", name, sum, b.MaxNs, upto)
 		}
-		if i > 0 && b.Min <= s.Bins[i-1].Max {
+		if i > 0 && b.MinNs <= s.Bins[i-1].MaxNs {
 			tb.Errorf("%s: bins %+v and %+v", name, s.Bins[i-1], b)
 		}
 		if exact && (len(inside) == 0 || !like(b, inside.bin(), mean, deviation)) {
@@ -134,7 +134,7 @@ func (t truth) check(tb testing.TB, name string, s *Histogram, exact bool) {
 	if sum != uint64(len(t)) || len(s.Bins) > MaxHistogramBins || len(t) > 10 && len(s.Bins) < 4 {
 		tb.Errorf("%s: %d calls in %d bins, want %d", name, sum, len(s.Bins), len(t))
 	}
-	if n := len(s.Bins); s.Bins[0].Min != s.Min || s.Bins[n-1].Max != s.Max ||
+	if n := len(s.Bins); s.Bins[0].MinNs != s.MinNs || s.Bins[n-1].MaxNs != s.MaxNs ||
 		s.Bins[0].MinRank != s.MinRank || s.Bins[n-1].MaxRank != s.MaxRank {
 		tb.Errorf("%s: bins from %+v to %+v of %+v", name, s.Bins[0], s.Bins[n-1], s.HistogramBin)
 	}
@@ -183,7 +183,7 @@ func TestSpreads(t *testing.T) {
 		{timing.ModeHist, false, 1, "histogram", []int{0, 1, 2}}, // its class
 		{timing.ModeHist, false, 3, "histogram", []int{3}},
 	} {
-		rep, err := HistogramsOf(open(t, c.mode), HistogramOptions{Rank: c.rank, ByPrevious: c.paths})
+		rep, err := HistogramsOf(open(t, c.mode), HistogramOptions{OnlyRank: c.rank, ByPrecedingCall: c.paths})
 		if err != nil {
 			t.Fatal(c.mode, err)
 		}
@@ -205,12 +205,12 @@ func TestSpreads(t *testing.T) {
 			apart := 0
 			for j := range s.CallsAfterEach {
 				a := &s.CallsAfterEach[j]
-				gaps, durations := truths(s.Number-1, a.SiteNumber-1, c.single...)
-				if a.SiteNumber > 0 && a.Function != siteNames[a.SiteNumber-1] {
+				gaps, durations := truths(s.Number-1, a.PrecedingSiteNumber-1, c.single...)
+				if a.PrecedingSiteNumber > 0 && a.PrecedingFunction != siteNames[a.PrecedingSiteNumber-1] {
 					t.Errorf("%s: %+v", c.mode, a)
 				}
-				durations.check(t, string(c.mode)+" "+s.Function+" after "+a.Function, &a.Duration, exact)
-				gaps.check(t, string(c.mode)+" gaps of "+s.Function+" after "+a.Function, &a.Gap, exact)
+				durations.check(t, string(c.mode)+" "+s.Function+" after "+a.PrecedingFunction, &a.Duration, exact)
+				gaps.check(t, string(c.mode)+" gaps of "+s.Function+" after "+a.PrecedingFunction, &a.Gap, exact)
 				apart += len(durations)
 			}
 			if want := c.paths; want && apart != len(durations) || !want && apart > 0 {
@@ -222,11 +222,11 @@ func TestSpreads(t *testing.T) {
 
 // What isn't wanted isn't there, and what a trace doesn't have is an error.
 func TestOptions(t *testing.T) {
-	rep, err := HistogramsOf(open(t, timing.ModeLossless), HistogramOptions{Rank: -1, ByPrevious: true, Wanted: func(s *HistogramSite) bool { return s.Number == 2 }})
+	rep, err := HistogramsOf(open(t, timing.ModeLossless), HistogramOptions{OnlyRank: -1, ByPrecedingCall: true, Wanted: func(s *HistogramSite) bool { return s.Number == 2 }})
 	if err != nil || len(rep.Sites) != 1 || rep.Sites[0].Function != "MPI_Send" || len(rep.Sites[0].CallsAfterEach) != 3 {
 		t.Errorf("%v of %+v", err, rep)
 	}
-	if _, err := HistogramsOf(open(t, timing.ModeStats), HistogramOptions{Rank: -1}); !errors.Is(err, ErrNoHistograms) {
+	if _, err := HistogramsOf(open(t, timing.ModeStats), HistogramOptions{OnlyRank: -1}); !errors.Is(err, ErrNoHistograms) {
 		t.Errorf("of statistics: %v", err)
 	}
 }
@@ -247,8 +247,8 @@ func TestTally(t *testing.T) {
 		sum := uint64(0)
 		for i, b := range s.Bins {
 			sum += b.Count
-			in := all.within(b.Min, b.Max)
-			if len(in) == 0 || !like(b, in.bin(), 1e-9, 1e-6) || i > 0 && b.Min <= s.Bins[i-1].Max {
+			in := all.within(b.MinNs, b.MaxNs)
+			if len(in) == 0 || !like(b, in.bin(), 1e-9, 1e-6) || i > 0 && b.MinNs <= s.Bins[i-1].MaxNs {
 				rt.Fatalf("bin %+v of %v", b, in)
 			}
 		}

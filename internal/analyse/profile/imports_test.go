@@ -10,7 +10,7 @@ import (
 // An import is one row unless something in it takes a hundredth of the run, or all rows are asked for.
 func TestImportsInOneRow(t *testing.T) {
 	call := func(ns float64) *calltree.Node {
-		return &calltree.Node{Kind: "call", Site: 1, Entries: 1, Rounds: 1, LeastRounds: 1, MostRounds: 1, Sums: calltree.Sums{Calls: 1, MPINs: ns}}
+		return &calltree.Node{Kind: "call", SiteNumber: 1, Entries: 1, Rounds: 1, LeastRounds: 1, MostRounds: 1, Sums: calltree.Sums{Calls: 1, MPINs: ns}}
 	}
 	imported := func(name string, ns float64) *calltree.Node {
 		return &calltree.Node{Kind: "function", Function: name, CallerPlace: "main.py:3", Sums: calltree.Sums{Calls: 2, MPINs: 2 * ns}, Body: []*calltree.Node{call(ns), call(ns)}}
@@ -24,7 +24,7 @@ func TestImportsInOneRow(t *testing.T) {
 			"step() main.py:3", "MPI_Barrier main.py:9", "MPI_Barrier main.py:9", "MPI_Barrier main.py:9"},
 	} {
 		var b strings.Builder
-		p.lines(&b, "title", body, 1e6+44000, View{Width: 100, MinTimeNs: least, LoopDepth: -1})
+		p.lines(&b, "title", body, 1e6+44000, View{Width: 100, MinTimeNs: least, ExpandedLoopDepth: -1})
 		var got []string
 		for line := range strings.Lines(b.String()) {
 			words := strings.Fields(line)

@@ -21,7 +21,7 @@ func RankProfile(r *trace.Reader, rank int, o calltree.Options) (*Profile, error
 // countedText returns the iteration count that the program's own counter gives for a loop, if it differs from the
 // trace's.
 func countedText(n *calltree.Node) string {
-	if text := n.CountedRounds(); text != "" {
+	if text := n.RoundsByProgramText(); text != "" {
 		return ", " + text + " counted"
 	}
 	return ""
@@ -29,7 +29,7 @@ func countedText(n *calltree.Node) string {
 
 func attachedOf(list []calltree.AttachedSummary) (out []calltree.AttachedSum) {
 	for _, v := range list {
-		out = append(out, calltree.AttachedSum{Name: v.Name, LeafValue: trace.LeafValue{Count: float64(v.Count), Sum: float64(v.Sum)}})
+		out = append(out, calltree.AttachedSum{Name: v.Name, LeafAttachedSum: trace.LeafAttachedSum{Count: float64(v.Count), Sum: float64(v.Sum)}})
 	}
 	return out
 }

@@ -21,11 +21,11 @@ func TestFlatOfRanks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(f.PerRank) != len(list) || f.Ranks != len(list) {
+		if len(f.RankRows) != len(list) || f.Ranks != len(list) {
 			t.Errorf("of ranks %v: %d ranks", list, f.Ranks)
 		}
 		calls := uint64(0)
-		for _, x := range f.PerRank {
+		for _, x := range f.RankRows {
 			calls += x.Calls
 		}
 		if calls != f.Calls {
@@ -33,7 +33,7 @@ func TestFlatOfRanks(t *testing.T) {
 		}
 		for _, x := range f.Rows {
 			s := into[x.Offset]
-			into[x.Offset] = sum{s.calls + x.Calls, s.out + x.Bytes.Out, s.in + x.Bytes.In, s.ns + x.Duration.Sum}
+			into[x.Offset] = sum{s.calls + x.Calls, s.out + x.Bytes.BytesOut, s.in + x.Bytes.BytesIn, s.ns + x.Duration.Sum}
 			if x.Duration.Count != x.Calls || x.TimePerRank.Ranks > len(list) {
 				t.Errorf("of ranks %v at %#x: times of %d calls of %d ranks", list, x.Offset, x.Duration.Count, x.TimePerRank.Ranks)
 			}

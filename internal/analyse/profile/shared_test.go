@@ -29,11 +29,11 @@ func TestSharedTimes(t *testing.T) {
 		}, []int{2, 2}}, // these tracks do not say how times went on
 		"pooled": {func(r *tracktest.Recorder) {
 			r.Begin()
-			for i := range trace.MinPool {
+			for i := range trace.MinPoolSize {
 				r.Send(4, int64(100+i*i), 0, 0)
 			}
 			r.End()
-		}, []int{trace.MinPool}},
+		}, []int{trace.MinPoolSize}},
 	} {
 		r := mergetest.Open(t, tracktest.RunAll(2, c.program), nil)
 		p, err := RankProfile(r, 0, calltree.Options{Locate: nowhere})
@@ -42,8 +42,8 @@ func TestSharedTimes(t *testing.T) {
 		}
 		var got []int
 		for _, thread := range p.Threads {
-			got = append(got, thread.SharedTimes)
-			if said := strings.Contains(p.HeadText(&thread), "the mean of equal calls"); said != (thread.SharedTimes > 0) {
+			got = append(got, thread.SharedMeanCalls)
+			if said := strings.Contains(p.HeadText(&thread), "the mean of equal calls"); said != (thread.SharedMeanCalls > 0) {
 				t.Errorf("%s: %s", name, p.HeadText(&thread))
 			}
 		}

@@ -21,8 +21,8 @@ type View struct {
 	Width int // columns of the terminal
 	// MinTimeNs is the time in ns below which neighbouring nodes share a line. Negative: a limit with which a thread's
 	// lines fit.
-	MinTimeNs float64
-	LoopDepth int // number of nested loops that are shown open; deeper ones are one line; negative: no limit
+	MinTimeNs         float64
+	ExpandedLoopDepth int // number of nested loops that are shown open; deeper ones are one line; negative: no limit
 }
 
 // fitting is the number of lines of a thread to which a negative View.MinTimeNs limits the text, if possible.
@@ -58,14 +58,14 @@ func (p *Profile) Text(w io.Writer, v View) {
 // lines writes nodes and their subtrees as a table below a title line. total is the thread's time in ns.
 func (p *Profile) lines(w io.Writer, title string, body []*calltree.Node, total float64, v View) {
 	hidden := v.MinTimeNs
-	lister := rows{p: p, callers: p.Threads == nil, depth: v.LoopDepth}
+	lister := rows{p: p, callers: p.Threads == nil, depth: v.ExpandedLoopDepth}
 	if hidden >= 0 {
 		lister.min = hidden
 		lister.body(body, 0, 0)
 	} else {
 		for _, share := range []float64{0, 0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05} {
 			hidden = share * total
-			lister = rows{p: p, callers: p.Threads == nil, depth: v.LoopDepth, min: hidden, imports: total / 100}
+			lister = rows{p: p, callers: p.Threads == nil, depth: v.ExpandedLoopDepth, min: hidden, imports: total / 100}
 			if lister.body(body, 0, 0); len(lister.list) <= fitting {
 				break
 			}
@@ -97,10 +97,10 @@ func (p *Profile) legend(w io.Writer, body []*calltree.Node) {
 		mark func(*calltree.Node) bool
 		text string
 	}{
-		{func(n *calltree.Node) bool { return n.RoundsAtLeast && n.Kind == "recursion" }, "≥ of recursive calls: stacks that were cut short are not counted."},
+		{func(n *calltree.Node) bool { return n.RoundsAreLowerBound && n.Kind == "recursion" }, "≥ of recursive calls: stacks that were cut short are not counted."},
 		{func(n *calltree.Node) bool { return p.FromMachineCode && n.Kind == "loop" && n.Place == "" }, "loops without a place: by the order of calls, as their function calls itself."},
-		{func(n *calltree.Node) bool { return n.RoundsAtLeast && n.Kind == "loop" }, "≥: the code has iterations in which MPI is not called; these are not counted."},
-		{func(n *calltree.Node) bool { return n.Unsure }, "(?): perhaps entered more often, with fewer iterations each time: the calls do not show which of several loops iterated."},
+		{func(n *calltree.Node) bool { return n.RoundsAreLowerBound && n.Kind == "loop" }, "≥: the code has iterations in which MPI is not called; these are not counted."},
+		{func(n *calltree.Node) bool { return n.EntriesAreLowerBound }, "(?): perhaps entered more often, with fewer iterations each time: the calls do not show which of several loops iterated."},
 		{func(n *calltree.Node) bool { return len(n.Branches) > 0 }, "either, or, if: alternatives in the code, and in how many iterations their calls were made, and which, counted from 0."},
 		{func(n *calltree.Node) bool { return countedText(n) != "" }, "counted: by the program itself, all iterations of the loop together."},
 		{func(n *calltree.Node) bool { return n.Kind == "elsewhere" }, p.elsewhere()},
@@ -114,11 +114,11 @@ func (p *Profile) legend(w io.Writer, body []*calltree.Node) {
 // elsewhere returns the legend for calls whose place in the code is not known.
 func (p *Profile) elsewhere() string {
 	text := "elsewhere: calls whose place in the code isn't known"
-	if p.StackLimit > 0 {
-		text += fmt.Sprintf("; of some only %d frames of the stack", p.StackLimit)
+	if p.ExceededStackLimit > 0 {
+		text += fmt.Sprintf("; of some only %d frames of the stack", p.ExceededStackLimit)
 	}
-	if p.StackLimit > 0 && p.StackLimit < tree.MaxFrames {
-		text += fmt.Sprintf(", spoor run --stack %d keeps more", min(tree.MaxFrames, max(32, 2*p.StackLimit)))
+	if p.ExceededStackLimit > 0 && p.ExceededStackLimit < tree.MaxFrames {
+		text += fmt.Sprintf(", spoor run --stack %d keeps more", min(tree.MaxFrames, max(32, 2*p.ExceededStackLimit)))
 	}
 	return text + "."
 }
@@ -126,7 +126,7 @@ func (p *Profile) elsewhere() string {
 // HeadText returns the head line of a thread's profile.
 func (p *Profile) HeadText(t *calltree.Thread) string {
 	who := fmt.Sprintf("rank %d", p.Rank)
-	if n := len(p.Ranks); n > 1 {
+	if n := len(p.ClassRanks); n > 1 {
 		who += fmt.Sprintf(", as all %s ranks of class %d", show.FormatGrouped(uint64(n)), p.Class)
 		if n == p.WorldRanks {
 			who = fmt.Sprintf("rank %d, as all ranks", p.Rank)
@@ -142,8 +142,8 @@ func (p *Profile) HeadText(t *calltree.Thread) string {
 		}
 	}
 	switch {
-	case len(p.Ranks) == 1, p.Timeless():
-	case len(p.TimedRanks) == len(p.Ranks):
+	case len(p.ClassRanks) == 1, p.Timeless():
+	case len(p.TimedRanks) == len(p.ClassRanks):
 		who += ", mean times"
 	case len(p.TimedRanks) == 1:
 		who += ", own times"
@@ -153,8 +153,8 @@ func (p *Profile) HeadText(t *calltree.Thread) string {
 	if p.TimesKind == "bounded" {
 		who += " within their bounds"
 	}
-	if t.SharedTimes > 0 {
-		who += fmt.Sprintf(" (at %s the mean of equal calls)", show.FormatPlural(t.SharedTimes, "place"))
+	if t.SharedMeanCalls > 0 {
+		who += fmt.Sprintf(" (at %s the mean of equal calls)", show.FormatPlural(t.SharedMeanCalls, "place"))
 	}
 	if p.Timeless() {
 		return fmt.Sprintf("%s: %s calls, %v", who, show.FormatGrouped(t.Total.Calls), trace.ErrNoTimes)
@@ -188,7 +188,7 @@ func (r *rows) body(nodes []*calltree.Node, level, loops int) {
 		small = nil
 	}
 	for _, n := range nodes {
-		if max(n.Sums.TotalNs(), n.BranchNs) < r.min {
+		if max(n.Sums.TotalNs(), n.AllArmsNs) < r.min {
 			small = append(small, n)
 			continue
 		}
@@ -226,8 +226,8 @@ func (r *rows) names(nodes []*calltree.Node) string {
 
 // functions adds the numbers of calls in a node's subtree to calls, by function.
 func (r *rows) functions(n *calltree.Node, calls map[string]uint64) {
-	if n.Site > 0 {
-		calls[r.p.Sites[n.Site-1].Function] += n.Sums.Calls
+	if n.SiteNumber > 0 {
+		calls[r.p.Sites[n.SiteNumber-1].Function] += n.Sums.Calls
 	}
 	for _, c := range n.Body {
 		r.functions(c, calls)
@@ -244,7 +244,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 	open := false
 	switch n.Kind {
 	case "call":
-		site := &r.p.Sites[n.Site-1]
+		site := &r.p.Sites[n.SiteNumber-1]
 		if n.MostRounds > 1 {
 			x.text += TripCountText(n) + " × "
 		}
@@ -266,7 +266,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		if n.Place != "" {
 			x.site = n.Place
 		}
-		if x.site == symbolise.InterpretedCode { // the row above names the code
+		if x.site == symbolise.InterpretedFrameName { // the row above names the code
 			x.site = ""
 		}
 	case "function":
@@ -305,7 +305,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 	case "loop":
 		x.text += TripCountText(n) + " times"
 		x.onset(n, level)
-		if n.LeastRounds == 1 && n.MostRounds == 1 && !n.RoundsAtLeast && !n.Unsure {
+		if n.LeastRounds == 1 && n.MostRounds == 1 && !n.RoundsAreLowerBound && !n.EntriesAreLowerBound {
 			x.text = indent(level) + "once"
 		}
 		nested := 1
@@ -334,7 +334,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		open = true
 	case "part":
 		loops++
-		if x.text += fmt.Sprintf("part %d", n.Part); n.Body == nil {
+		if x.text += fmt.Sprintf("part %d", n.PartNumber); n.Body == nil {
 			x.text += ", see above"
 		}
 		x.per = n.Entries
@@ -342,7 +342,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 	}
 	large := func(c *calltree.Node) bool { return c.Sums.TotalNs() >= r.min }
 	closed := open && n.Kind != "way" && (r.depth >= 0 && loops > r.depth || len(n.Body) > 1 && !slices.ContainsFunc(n.Body, large))
-	if r.imports > 0 && open && !closed && strings.HasPrefix(n.Function, symbolise.ImportPrefix) {
+	if r.imports > 0 && open && !closed && strings.HasPrefix(n.Function, symbolise.PythonImportPrefix) {
 		closed = !slices.ContainsFunc(n.Body, func(c *calltree.Node) bool { return c.Sums.TotalNs() >= r.imports })
 		r.closed = r.closed || closed
 	}
@@ -368,10 +368,10 @@ func (x *row) onset(n *calltree.Node, level int) {
 // TripCountText returns a loop's trip count as text (e.g. "≥ 10–12").
 func TripCountText(n *calltree.Node) string {
 	text := rounds(n)
-	if n.RoundsAtLeast {
+	if n.RoundsAreLowerBound {
 		text = "≥ " + text
 	}
-	if n.Unsure {
+	if n.EntriesAreLowerBound {
 		text += " (?)"
 	}
 	return text

@@ -56,7 +56,7 @@ func (w *rankAnalysis) settle(b *blocked) {
 	w.WaitedNs += b.waited
 	w.add(b, b.kind, 1)
 	w.each(b.as(b.kind, b.waited))
-	w.rider.Waited(int(b.stream), b.at, b.waited)
+	w.rider.AddWait(int(b.stream), b.at, b.waited)
 	if w.hops != nil {
 		w.hops.add(b)
 	}

@@ -95,7 +95,7 @@ func readBlock(r *wire.Reader, from, to int, take func(c ops.Channel, nth uint64
 			r.Fail("channel %d of %d", n, len(of))
 			return
 		case n == uint64(len(of)):
-			of = append(of, inBlock{Channel: ops.Channel{Comm: int(r.Varint()), From: from, To: to, Tag: r.Varint()}, next: 1})
+			of = append(of, inBlock{Channel: ops.Channel{Comm: int(r.Varint()), FromWorldRank: from, ToWorldRank: to, Tag: r.Varint()}, next: 1})
 		}
 		o := &of[n]
 		if flags&otherNumber != 0 {

@@ -17,7 +17,7 @@ func AllAt(r *trace.Reader, logs []*track.TimeLog, always bool) (*trace.Waits, e
 // allAt returns rank 0's answer and the errors by rank.
 func allAt(ranks []Transport, r *trace.Reader, logs []*track.TimeLog, always bool, failed func()) (out *trace.Waits, errs []error) {
 	errs = together(ranks, func(t Transport) error {
-		w, err := AnalyseRun(t, RunEnd{Trace: r, Log: logs[t.Rank()], Unlimited: always})
+		w, err := AnalyseRun(t, RunEndInput{Trace: r, Log: logs[t.Rank()], NoTimeLimit: always})
 		if t.Rank() == 0 {
 			out = w
 		}

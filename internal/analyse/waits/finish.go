@@ -14,12 +14,12 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A RunEnd is a rank's input for the analysis at the end of a run.
-type RunEnd struct {
-	Trace     *trace.Reader  // all ranks' trace, without times of single calls; nil: it can't be read
-	Log       *track.TimeLog // times of the rank's own calls; nil: none
-	Unlimited bool           // without a limit on the analysis's time
-	Visitor   CallVisitor    // sees each call and wait; nil: none
+// A RunEndInput is a rank's input for the analysis at the end of a run.
+type RunEndInput struct {
+	Trace       *trace.Reader  // all ranks' trace, without times of single calls; nil: it can't be read
+	Log         *track.TimeLog // times of the rank's own calls; nil: none
+	NoTimeLimit bool           // without a limit on the analysis's time
+	Visitor     CallVisitor    // sees each call and wait; nil: none
 }
 
 // Estimated costs of the analysis, in ns: callNs for a call, talkNs for one step of the exchange after a window. freeNs
@@ -40,7 +40,7 @@ const mostHops = 100_000
 // AnalyseRun finds out who waited for whom, over a transport that all ranks use at once. Rank 0 gets the trace's
 // section of waits, other ranks nil. If the analysis is left out or fails, other ranks may get a section, too: it has
 // only a Status, which says why. An error is the transport's.
-func AnalyseRun(t Transport, f RunEnd) (*trace.Waits, error) {
+func AnalyseRun(t Transport, f RunEndInput) (*trace.Waits, error) {
 	w := newLocal(t, nil, nil)
 	w.hops = &hops{of: make(map[int32][]hop)}
 	if f.Visitor != nil {
@@ -57,7 +57,7 @@ func AnalyseRun(t Transport, f RunEnd) (*trace.Waits, error) {
 		return nil, err
 	}
 	if all.left != trace.WaitsKnown {
-		return &trace.Waits{Status: all.left, EstimatedCostNs: all.needs}, nil
+		return &trace.Waits{Status: all.left, EstimatedAnalysisNs: all.needs}, nil
 	}
 	w.try(func() error { return w.begin(&f, k, &all) })
 	if all.torn {
@@ -75,7 +75,7 @@ func AnalyseRun(t Transport, f RunEnd) (*trace.Waits, error) {
 	}
 	err = w.run(windows)
 	if errors.Is(err, errElsewhere) || err != nil && err == w.broken {
-		return &trace.Waits{Status: trace.WaitsFailed}, nil
+		return &trace.Waits{Status: trace.WaitsAnalysisFailed}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func BroadcastFromRoot(t Transport, what []byte) ([]byte, error) {
 
 // ready opens the rank's trace, and sets in own what the rank contributes to the agreement. It returns nil for a rank
 // without a track.
-func (w *rankAnalysis) ready(f *RunEnd, own *agreement) (*trace.Rank, error) {
+func (w *rankAnalysis) ready(f *RunEndInput, own *agreement) (*trace.Rank, error) {
 	if f.Trace == nil {
 		return nil, errors.New("the trace can't be read")
 	}
@@ -120,15 +120,15 @@ func (w *rankAnalysis) ready(f *RunEnd, own *agreement) (*trace.Rank, error) {
 	if err != nil {
 		return nil, err
 	}
-	own.calls = k.Total()
+	own.calls = k.TotalCallCount()
 	for stream := range k.Streams() { // times from the log: the table of processes has rounded ones
-		if k.Len(stream) > 0 {
+		if k.CallCount(stream) > 0 {
 			skipped := skippedOf(f.Log, stream).Calls
-			if skipped >= k.Len(stream) {
+			if skipped >= k.CallCount(stream) {
 				own.left = trace.WaitsTooManyCalls
 				return k, nil
 			}
-			next := newTicker(f.Log, stream, skipped+1, clock.ToRunTime)
+			next := newTicker(f.Log, stream, skipped+1, clock.ToTimeLine)
 			start := int64(0)
 			for range skipped + 1 {
 				if start, _, _, err = next.Next(); err != nil {
@@ -141,14 +141,14 @@ func (w *rankAnalysis) ready(f *RunEnd, own *agreement) (*trace.Rank, error) {
 			}
 		}
 	}
-	own.began = clock.ToRunTime(p.StartNs)
+	own.began = clock.ToTimeLine(p.InitWallClockNs)
 	own.last = own.began + p.WallNs()
 	if own.torn, err = missing(f.Trace); err != nil {
 		return nil, err
 	}
 	own.needs = int64(own.calls)*callNs + int64(own.calls/rankWindow+1)*talkNs*int64(bits.Len(uint(w.Size())))
-	if !f.Unlimited && own.needs > max(freeNs, p.WallNs()/runShare) {
-		own.left = trace.WaitsTooLong
+	if !f.NoTimeLimit && own.needs > max(freeNs, p.WallNs()/runShare) {
+		own.left = trace.WaitsAnalysisTooLong
 	}
 	return k, nil
 }
@@ -177,18 +177,18 @@ func (p *agreement) code(c *wire.Coder) {
 // agree combines the agreements of all ranks.
 func (w *rankAnalysis) agree(own agreement) (agreement, error) {
 	if w.broken != nil {
-		own.left = trace.WaitsFailed
+		own.left = trace.WaitsAnalysisFailed
 	}
-	b, err := w.Reduce(w.world, w.Rank(), wire.AppendCoded(nil, own.code), func(a, b []byte) []byte {
+	b, err := w.Reduce(w.world, w.Rank(), wire.AppendEncoded(nil, own.code), func(a, b []byte) []byte {
 		x, err := readPlan(a)
 		y, err2 := readPlan(b)
 		if err != nil || err2 != nil {
-			x.left = trace.WaitsFailed
+			x.left = trace.WaitsAnalysisFailed
 		}
 		x.left, x.torn = max(x.left, y.left), x.torn || y.torn
 		x.needs, x.calls, x.first, x.last = max(x.needs, y.needs), max(x.calls, y.calls), min(x.first, y.first), max(x.last, y.last)
 		x.began, x.since = min(x.began, y.began), max(x.since, y.since)
-		return wire.AppendCoded(nil, x.code)
+		return wire.AppendEncoded(nil, x.code)
 	})
 	if err != nil {
 		return agreement{}, err
@@ -199,24 +199,24 @@ func (w *rankAnalysis) agree(own agreement) (agreement, error) {
 func readPlan(b []byte) (p agreement, err error) { return p, wire.DecodeAll(b, "plan", p.code) }
 
 // begin prepares the pass over the rank's calls.
-func (w *rankAnalysis) begin(f *RunEnd, k *trace.Rank, all *agreement) (err error) {
+func (w *rankAnalysis) begin(f *RunEndInput, k *trace.Rank, all *agreement) (err error) {
 	if w.places, err = NewPlaces(f.Trace); err != nil {
 		return err
 	}
-	o := ops.Options{Ranks: []int{w.Rank()}, FromNs: ops.MinTime, ToNs: ops.MaxTime, Messages: true, FineSync: true, Extent: &[2]int64{all.first, all.last}}
+	o := ops.Options{Ranks: []int{w.Rank()}, FromNs: ops.MinTime, ToNs: ops.MaxTime, NumberMessages: true, PassFineSync: true, RunExtentNs: &[2]int64{all.first, all.last}}
 	if k != nil {
 		clock, err := k.Clock()
 		if err != nil {
 			return err
 		}
-		o.Clock = func(stream int) ops.Ticker {
-			return newTicker(f.Log, stream, k.Len(stream), func(ns int64) int64 { return clock.ToRunTime(ns) - all.first })
+		o.CallTimes = func(stream int) ops.CallTimeIterator {
+			return newTicker(f.Log, stream, k.CallCount(stream), func(ns int64) int64 { return clock.ToTimeLine(ns) - all.first })
 		}
 	} else {
 		o.IgnoreTimes = true
 	}
 	w.rider.SetZero(all.first)
-	if w.clock = o.Clock; all.since != math.MinInt64 {
+	if w.clock = o.CallTimes; all.since != math.MinInt64 {
 		w.since = all.since - all.first
 	}
 	if w.s, err = ops.NewSource(f.Trace, o); err != nil {
@@ -229,7 +229,7 @@ func (w *rankAnalysis) begin(f *RunEnd, k *trace.Rank, all *agreement) (err erro
 
 // Clock returns the times of a rank's calls on the run's time line, counted from zero; nil if some times are missing.
 // zero is about the begin of the run, and the same on all ranks.
-func (f *RunEnd) Clock(rank int) (clock ops.CallClock, zero int64, err error) {
+func (f *RunEndInput) Clock(rank int) (clock ops.StreamCallTimes, zero int64, err error) {
 	if f.Trace == nil || f.Log == nil {
 		return nil, 0, nil
 	}
@@ -258,11 +258,11 @@ func (f *RunEnd) Clock(rank int) (clock ops.CallClock, zero int64, err error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		zero = c.ToRunTime(p.StartNs)
+		zero = c.ToTimeLine(p.InitWallClockNs)
 		break
 	}
-	return func(stream int) ops.Ticker {
-		return newTicker(f.Log, stream, k.Len(stream), func(ns int64) int64 { return own.ToRunTime(ns) - zero })
+	return func(stream int) ops.CallTimeIterator {
+		return newTicker(f.Log, stream, k.CallCount(stream), func(ns int64) int64 { return own.ToTimeLine(ns) - zero })
 	}, zero, nil
 }
 
@@ -399,7 +399,7 @@ func (w *rankAnalysis) conclude(path *CriticalPath, onPath *pathSums) (*trace.Wa
 	if err != nil || w.Rank() > 0 {
 		return nil, err
 	}
-	out := &trace.Waits{Status: trace.WaitsFailed}
+	out := &trace.Waits{Status: trace.WaitsAnalysisFailed}
 	w.try(func() error {
 		x, err := readFound(all)
 		if err == nil {
@@ -418,9 +418,9 @@ type found struct {
 }
 
 func (f found) append(b []byte) []byte {
-	path := wire.AppendCoded(nil, f.path.code)
+	path := wire.AppendEncoded(nil, f.path.code)
 	b = wire.AppendUvarint(b, uint64(len(path)))
-	return wire.AppendCoded(append(b, path...), f.sums.code)
+	return wire.AppendEncoded(append(b, path...), f.sums.code)
 }
 
 func readFound(b []byte) (f found, err error) {
@@ -440,7 +440,7 @@ func readFound(b []byte) (f found, err error) {
 //
 //	way = (rank, stream, start, end, hops, (time - previous time, rank, stream)…)…
 func (y *way) append(b []byte) []byte {
-	return wire.AppendCoded(b, func(c *wire.Coder) {
+	return wire.AppendEncoded(b, func(c *wire.Coder) {
 		for _, t := range slices.SortedFunc(maps.Keys(y.spans), compareThreads) {
 			y.code(c, t)
 		}
@@ -471,7 +471,7 @@ func (y *way) code(c *wire.Coder, t thread) {
 
 // appendStretches and readStretches encode and decode the intervals of the critical path on each thread.
 func appendStretches(b []byte, on map[thread][]pathInterval) []byte {
-	return wire.AppendCoded(b, func(c *wire.Coder) {
+	return wire.AppendEncoded(b, func(c *wire.Coder) {
 		for _, t := range slices.SortedFunc(maps.Keys(on), compareThreads) {
 			codeStretches(c, on, t)
 		}

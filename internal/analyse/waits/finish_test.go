@@ -29,7 +29,7 @@ func keptAs(t interface {
 }, want, got *waits.Report) {
 	t.Helper()
 	if want.Messages != got.Messages || want.BackwardMessages != got.BackwardMessages || want.MaxThreads != got.MaxThreads || !near(want.ClockErrorNs, got.ClockErrorNs) ||
-		!near(want.RunNs, got.RunNs) || !near(want.MPINs, got.MPINs) || !near(want.WaitedNs, got.WaitedNs) || len(want.Sites) < len(got.Sites) {
+		!near(want.ThreadRunNs, got.ThreadRunNs) || !near(want.MPINs, got.MPINs) || !near(want.WaitedNs, got.WaitedNs) || len(want.Sites) < len(got.Sites) {
 		t.Errorf("want %+v\ngot %+v", want, got)
 		return
 	}
@@ -45,13 +45,13 @@ func keptAs(t interface {
 	}
 	for i, w := range want.Sites {
 		if i >= len(got.Sites) {
-			if w.WaitedNs*1000 > want.RunNs {
+			if w.WaitedNs*1000 > want.ThreadRunNs {
 				t.Errorf("left out: %+v", w)
 			}
 			continue
 		}
 		g := got.Sites[i]
-		if w.Function != g.Function || w.Place != g.Place || w.Kind != g.Kind || w.WaitCount != g.WaitCount || w.WaitingCount != g.WaitingCount || w.LateRankCount != g.LateRankCount || !near(w.WaitedNs, g.WaitedNs) {
+		if w.Function != g.Function || w.Place != g.Place || w.Kind != g.Kind || w.WaitCount != g.WaitCount || w.WaitingRankCount != g.WaitingRankCount || w.LateRankCount != g.LateRankCount || !near(w.WaitedNs, g.WaitedNs) {
 			t.Errorf("want %+v\ngot %+v", w, g)
 			continue
 		}
@@ -67,18 +67,18 @@ func keptAs(t interface {
 		}
 	}
 	for i, w := range want.ByRank {
-		if g := got.ByRank[i]; w.Rank != g.Rank || !near(w.RunNs, g.RunNs) || !near(w.MPINs, g.MPINs) || !near(w.WaitedNs, g.WaitedNs) || !near(w.CausedNs, g.CausedNs) {
+		if g := got.ByRank[i]; w.Rank != g.Rank || !near(w.ThreadRunNs, g.ThreadRunNs) || !near(w.MPINs, g.MPINs) || !near(w.WaitedNs, g.WaitedNs) || !near(w.CausedWaitNs, g.CausedWaitNs) {
 			t.Errorf("rank: want %+v, got %+v", w, g)
 		}
 	}
 	p, q := want.Path, got.Path
-	if p == nil || q == nil || !near(p.LengthNs, q.LengthNs) || p.Hops != q.Hops || p.Rank != q.Rank || !near(p.OutsideNs, q.OutsideNs) {
+	if p == nil || q == nil || !near(p.LengthNs, q.LengthNs) || p.Hops != q.Hops || p.EndRank != q.EndRank || !near(p.OutsideMPINs, q.OutsideMPINs) {
 		t.Errorf("path: want %+v, got %+v", p, q)
 		return
 	}
 	for _, s := range q.Sites {
 		w := p.Sites[slices.IndexFunc(p.Sites, func(w waits.PathSite) bool { return w.Function == s.Function })]
-		if !near(w.ComputeNs+w.MPINs, s.ComputeNs+s.MPINs) || !near(w.MeanNs, s.MeanNs) {
+		if !near(w.ComputeNs+w.MPINs, s.ComputeNs+s.MPINs) || !near(w.MeanOverRanksNs, s.MeanOverRanksNs) {
 			t.Errorf("path: want %+v, got %+v", w, s)
 		}
 	}
@@ -160,18 +160,18 @@ func TestLastPart(t *testing.T) {
 	})
 	logs := make([]*track.TimeLog, 2)
 	for rank, tr := range tracks {
-		entry := func(i int) timing.CallEntry { // the receive begins first, and ends with the send
+		entry := func(i int) timing.CallTicks { // the receive begins first, and ends with the send
 			if rank == 0 {
-				return timing.CallEntry{Gap: wait + short, Duration: 4 * short}
+				return timing.CallTicks{Gap: wait + short, Duration: 4 * short}
 			}
-			return timing.CallEntry{Gap: short, Duration: wait + 4*short}
+			return timing.CallTicks{Gap: short, Duration: wait + 4*short}
 		}
 		tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) { return entry(i).Gap, entry(i).Duration })
 		skip := gone - 2*rank // ranks have given up different numbers of calls
-		logs[rank] = &track.TimeLog{TicksPerNs: 1, StartNs: tr.Process.StartNs, DroppedTimes: []track.DroppedTimes{{Calls: uint64(skip), Tick: int64(skip) * (wait + 5*short)}}}
-		logs[rank].Streams = []iter.Seq2[[]timing.CallEntry, error]{func(yield func([]timing.CallEntry, error) bool) {
+		logs[rank] = &track.TimeLog{TicksPerNs: 1, StartNs: tr.Process.StartNs, DroppedTimes: []track.DroppedTimes{{Calls: uint64(skip), LastEndTick: int64(skip) * (wait + 5*short)}}}
+		logs[rank].Streams = []iter.Seq2[[]timing.CallTicks, error]{func(yield func([]timing.CallTicks, error) bool) {
 			for i := skip; i < rounds; i++ {
-				if !yield([]timing.CallEntry{entry(i)}, nil) {
+				if !yield([]timing.CallTicks{entry(i)}, nil) {
 					return
 				}
 			}
@@ -217,13 +217,13 @@ func TestSoon(t *testing.T) {
 	defer waits.Many(10)()
 	called := func(string, trace.Site) string { return "" }
 	for _, each := range []bool{false, true} {
-		rep, kept, err := waits.AnalyseOrUseKept(opened(t, name), waits.Options{NameSite: called}, each)
+		rep, kept, err := waits.AnalyseOrUseStored(opened(t, name), waits.Options{NameSite: called}, each)
 		if err != nil || kept == each || rep.WaitedNs == 0 || (rep.TimesKind == "exact") != each {
 			t.Errorf("each %t: %v, %t, %+v", each, err, kept, rep)
 		}
 	}
 	waits.Many(1000)
-	if _, kept, err := waits.AnalyseOrUseKept(opened(t, name), waits.Options{NameSite: called}, false); err != nil || kept {
+	if _, kept, err := waits.AnalyseOrUseStored(opened(t, name), waits.Options{NameSite: called}, false); err != nil || kept {
 		t.Errorf("few calls: %t, %v", kept, err)
 	}
 }

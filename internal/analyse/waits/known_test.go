@@ -57,8 +57,8 @@ func TestLateRankPolls(t *testing.T) {
 		}
 		r.Send(4, 4, 1, 7)
 	}, times, func(*track.Track) {})
-	if c := rep.Sites[0].Causes[0]; rep.ByRank[1].WaitedNs != 10*polls || c.ComputeNs != 6*polls {
-		t.Errorf("waited %d ns, of which the late one computed %d; want %d, %d", rep.ByRank[1].WaitedNs, c.ComputeNs, 10*polls, 6*polls)
+	if c := rep.Sites[0].Causes[0]; rep.ByRank[1].WaitedNs != 10*polls || c.LateComputeNs != 6*polls {
+		t.Errorf("waited %d ns, of which the late one computed %d; want %d, %d", rep.ByRank[1].WaitedNs, c.LateComputeNs, 10*polls, 6*polls)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestSwitchedOff(t *testing.T) {
 			tr.Process.LostCalls = 1
 		}
 	})
-	want := []ops.Loss{{What: "messages that could not be matched: their two ends were not recorded equally often", Count: 11}}
+	want := []ops.Loss{{Reason: "messages that could not be matched: their two ends were not recorded equally often", Count: 11}}
 	if diff := cmp.Diff(want, rep.Omissions); diff != "" || rep.Messages != 2 || rep.BackwardMessages != 0 {
 		t.Errorf("%d messages matched, %d backwards; %s", rep.Messages, rep.BackwardMessages, diff)
 	}

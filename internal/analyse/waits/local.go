@@ -43,7 +43,7 @@ type rankAnalysis struct {
 	alone      []bool  // by terminal: its calls wait for no other rank
 	ownNs      []int64 // by terminal: time in its calls, and before them outside of MPI and the recorder
 	threads    []*history
-	clock      ops.CallClock        // reads the times of calls from the rank's log; nil: they come from the trace
+	clock      ops.StreamCallTimes  // reads the times of calls from the rank's log; nil: they come from the trace
 	since      int64                // the analysis starts with calls that begin at this time
 	part       float64              // share of the run that is analysed
 	torn       map[ops.Channel]bool // channels whose sends and receives don't match one to one
@@ -132,24 +132,24 @@ func (w *rankAnalysis) placeOf(c *ops.Call) callSite {
 
 // Enter processes a call.
 func (w *rankAnalysis) Enter(c *ops.Call) error {
-	if c.Start < w.since {
+	if c.StartNs < w.since {
 		w.skip(c)
 		return nil
 	}
-	if !w.began || c.Start < w.first {
-		w.began, w.first = true, c.Start
+	if !w.began || c.StartNs < w.first {
+		w.began, w.first = true, c.StartNs
 	}
-	w.last, w.now = max(w.last, c.End), c.Start
+	w.last, w.now = max(w.last, c.EndNs), c.StartNs
 	w.calls++
 	t := &w.Threads[c.Stream]
 	if w.threads[c.Stream].n == 0 {
-		t.start = c.Start
+		t.start = c.StartNs
 	}
-	t.end = max(t.end, c.End)
-	w.rider.AddCall(c.Stream, c.Terminal, c.Start, c.End, int64(c.Timing.Gap.Ns))
+	t.end = max(t.end, c.EndNs)
+	w.rider.AddCall(c.Stream, c.Terminal, c.StartNs, c.EndNs, int64(c.Timing.Gap.Ns))
 	at := w.placeOf(c)
-	free := w.threads[c.Stream].free(c.Start)
-	w.MPINs += w.threads[c.Stream].add(c.Start, c.End, at)
+	free := w.threads[c.Stream].free(c.StartNs)
+	w.MPINs += w.threads[c.Stream].add(c.StartNs, c.EndNs, at)
 	w.ownNs[c.Terminal] += int64(c.Timing.Gap.Ns + c.Timing.Duration.Ns)
 	edge, isEdge := w.edge(c.Func)
 	together := len(c.Acts) == 0 && c.Meeting.Comm != nil && c.Return == 0
@@ -157,12 +157,12 @@ func (w *rankAnalysis) Enter(c *ops.Call) error {
 		w.unclear(c)
 		return nil
 	}
-	here := arrival{c.Start, slack * int64(c.Timing.Duration.ErrorBound+c.Timing.Gap.ErrorBound), int32(w.Rank()), int32(c.Stream), at}
+	here := arrival{c.StartNs, slack * int64(c.Timing.Duration.ErrorBoundNs+c.Timing.Gap.ErrorBoundNs), int32(w.Rank()), int32(c.Stream), at}
 	b := w.spare // reused: most calls turn out at once to wait for nothing
 	if b == nil {
 		b = &blocked{}
 	}
-	*b = blocked{arrival: here, end: c.End}
+	*b = blocked{arrival: here, end: c.EndNs}
 	for i := range c.Acts {
 		w.act(c, &c.Acts[i], here, free, b)
 	}
@@ -190,7 +190,7 @@ func (w *rankAnalysis) Enter(c *ops.Call) error {
 // unclear adds the duration of a call that the analysis can't interpret to Other, unless the call waits for no rank.
 func (w *rankAnalysis) unclear(c *ops.Call) {
 	if !w.alone[c.Terminal] {
-		w.Other[c.Name()] += c.End - c.Start
+		w.Other[c.Name()] += c.EndNs - c.StartNs
 	}
 }
 
@@ -201,10 +201,10 @@ func (w *rankAnalysis) skip(c *ops.Call) {
 		switch x := &c.Acts[i]; {
 		case isSignalled(x):
 			w.signalsOf(c, x)
-		case x.Kind == ops.ActLock && x.Peer != ops.AllMembers:
-			w.held[regionOf(x, x.World())] = x.Exclusive()
-		case x.Kind == ops.ActUnlock && x.Peer != ops.AllMembers:
-			delete(w.held, regionOf(x, x.World()))
+		case x.Kind == ops.ActWinLock && x.PeerInComm != ops.AllMembers:
+			w.held[regionOf(x, x.PeerWorldRank())] = x.IsExclusiveLock()
+		case x.Kind == ops.ActWinUnlock && x.PeerInComm != ops.AllMembers:
+			delete(w.held, regionOf(x, x.PeerWorldRank()))
 		case meets(x.Kind) && c.Func.Has(trace.AttrStarts):
 			w.started[x.Comm.ID()]++
 		}
@@ -218,7 +218,7 @@ func (w *rankAnalysis) act(c *ops.Call, x *ops.Act, here arrival, free int64, b 
 	}
 	switch x.Kind {
 	case ops.ActSend, ops.ActSendBegin:
-		if to := x.World(); x.Message != 0 && to >= 0 && !w.isTorn(x, w.Rank(), to) {
+		if to := x.PeerWorldRank(); x.MessageNumber != 0 && to >= 0 && !w.isTorn(x, w.Rank(), to) {
 			m := w.sends(x, to, here)
 			if x.Kind == ops.ActSend {
 				w.completesSend(m, b)
@@ -238,16 +238,16 @@ func (w *rankAnalysis) act(c *ops.Call, x *ops.Act, here arrival, free int64, b 
 		if delete(w.posted, x.ID); !ok {
 			posted = here
 		}
-		if from := x.World(); x.Message != 0 && from >= 0 && !w.isTorn(x, from, w.Rank()) {
+		if from := x.PeerWorldRank(); x.MessageNumber != 0 && from >= 0 && !w.isTorn(x, from, w.Rank()) {
 			w.receives(x, from, posted, b)
 		}
 	case ops.ActProbed:
-		if from := x.World(); !ops.IsLocal(c.Call) && from >= 0 && from != w.Rank() && !w.isTorn(x, from, w.Rank()) {
-			w.awaits(x.Message, awaiting{call: b, kind: LateSender}, false)
+		if from := x.PeerWorldRank(); !ops.IsLocal(c.Call) && from >= 0 && from != w.Rank() && !w.isTorn(x, from, w.Rank()) {
+			w.awaits(x.MessageNumber, awaiting{call: b, kind: LateSender}, false)
 		}
-	case ops.ActLock, ops.ActUnlock, ops.ActTransferDone:
+	case ops.ActWinLock, ops.ActWinUnlock, ops.ActRMAEndByRequest:
 		w.lock(c, x, here, b)
-	case ops.ActTransferEnd:
+	case ops.ActRMAEndBySync:
 		if ops.IsPassiveTarget(c.Func) {
 			w.lock(c, x, here, b)
 		}
@@ -274,27 +274,27 @@ func (w *rankAnalysis) meets(c *ops.Call, act *ops.Act, here arrival, free int64
 	m, key := c.Meeting, meetingKey{}
 	if c.Func.Has(trace.AttrStarts) {
 		comm := act.Comm.ID()
-		m = ops.Meeting{Comm: act.Comm, OwnRank: act.Comm.RankOf(w.Rank()), Ordinal: w.started[comm]}
+		m = ops.Meeting{Comm: act.Comm, OwnCommRank: act.Comm.RankOf(w.Rank()), Ordinal: w.started[comm]}
 		w.started[comm]++
 		key.started = true
 	}
 	made := m.Comm == nil && act.Kind == ops.ActCommMade // all ranks that will be members of the new communicator take part
 	if made {
-		m = ops.Meeting{Comm: act.Comm, OwnRank: act.Comm.RankOf(w.Rank())}
+		m = ops.Meeting{Comm: act.Comm, OwnCommRank: act.Comm.RankOf(w.Rank())}
 	}
-	if m.Comm == nil || m.OwnRank < 0 || m.Comm.Size+m.Comm.RemoteSize < 2 {
+	if m.Comm == nil || m.OwnCommRank < 0 || m.Comm.Size+m.Comm.RemoteSize < 2 {
 		return
 	}
 	g := w.in[m.Comm.ID()]
 	if g == nil {
 		return
 	}
-	if key.CallOrder, key.number = m.CallOrder(), m.Ordinal; made {
-		key.Object = math.MinInt32
+	if key.CollectiveSequence, key.number = m.CollectiveSequence(), m.Ordinal; made {
+		key.ObjectCode = math.MinInt32
 	}
-	x := &meeting{group: g, key: key, self: m.OwnRank, when: here, free: free, awaited: m.Comm.Size, comes: true}
+	x := &meeting{group: g, key: key, self: m.OwnCommRank, when: here, free: free, awaited: m.Comm.Size, comes: true}
 	if f := orFunction(act.StartedBy, c.Func); m.Comm.Remote == nil {
-		x.need = needs(f, m.OwnRank, act.Root)
+		x.need = needs(f, m.OwnCommRank, act.Root)
 	} else {
 		x.across(f, m.Comm.Remote, act.Root)
 		g.pending = append(g.pending, x.other)
@@ -332,7 +332,7 @@ func (w *rankAnalysis) meetsAll(kind Kind, here arrival, free int64, b *blocked)
 	if b.known = true; g == nil {
 		return
 	}
-	key := meetingKey{CallOrder: ops.CallOrder{Comm: world.ID(), Object: -int(kind)}}
+	key := meetingKey{CollectiveSequence: ops.CollectiveSequence{CommKey: world.ID(), ObjectCode: -int(kind)}}
 	x := &meeting{group: g, key: key, self: w.Rank(), when: here, free: free, need: need{kind: kind}, awaited: len(g.members), comes: true}
 	g.pending = append(g.pending, x)
 	x.ends(w, b)

@@ -15,7 +15,7 @@ type windowMemory struct {
 }
 
 func regionOf(x *ops.Act, rank int) windowMemory {
-	return windowMemory{x.Comm.ID(), x.Window.Ordinal, rank}
+	return windowMemory{x.Comm.ID(), x.Window.OrdinalInComm, rank}
 }
 
 // A visit is a call that may wait for the owner of memory, as the owner knows it.
@@ -58,24 +58,24 @@ func (w *rankAnalysis) visits(what int, x *ops.Act, rank int, here arrival, b *b
 
 // give returns the next signal with a meaning, what, to the owner of memory in a window.
 func (w *rankAnalysis) give(x *ops.Act, what, to int) signal {
-	return w.numbered(ops.Channel{Comm: x.Comm.ID(), From: w.Rank(), To: to, Tag: signalTag(what, x.Window.Ordinal)}, true)
+	return w.numbered(ops.Channel{Comm: x.Comm.ID(), FromWorldRank: w.Rank(), ToWorldRank: to, Tag: signalTag(what, x.Window.OrdinalInComm)}, true)
 }
 
 // lock processes an act that locks or unlocks memory, or completes transfers.
 func (w *rankAnalysis) lock(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 	b.known = true
-	members := []int{x.Peer}
-	if x.Peer == ops.AllMembers {
+	members := []int{x.PeerInComm}
+	if x.PeerInComm == ops.AllMembers {
 		if members = x.Comm.Members(); len(members) > maxDirect {
-			w.Other[c.Name()] += c.End - c.Start // too many ranks to inform
+			w.Other[c.Name()] += c.EndNs - c.StartNs // too many ranks to inform
 			return
 		}
 	} else {
-		members[0] = x.World()
+		members[0] = x.PeerWorldRank()
 	}
-	if x.Kind != ops.ActLock {
+	if x.Kind != ops.ActWinLock {
 		for _, rank := range members {
-			if x.Kind == ops.ActUnlock && rank >= 0 {
+			if x.Kind == ops.ActWinUnlock && rank >= 0 {
 				what := givesShared
 				if w.held[regionOf(x, rank)] {
 					what = givesAlone
@@ -85,18 +85,18 @@ func (w *rankAnalysis) lock(c *ops.Call, x *ops.Act, here arrival, b *blocked) {
 				blockFor(w.tell, rank).add(s.Channel, s.nth, here, 0)
 			}
 			// MPI_Win_unlock_all waits only for owners with transfers, whose ends are acts of their own
-			if x.Kind != ops.ActUnlock || x.Peer != ops.AllMembers {
+			if x.Kind != ops.ActWinUnlock || x.PeerInComm != ops.AllMembers {
 				w.visits(visits, x, rank, here, b)
 			}
 		}
 		return
 	}
 	what := locksShared
-	if x.Exclusive() {
+	if x.IsExclusiveLock() {
 		what = locksAlone
 	}
 	for _, rank := range members {
-		w.held[regionOf(x, rank)] = x.Exclusive()
+		w.held[regionOf(x, rank)] = x.IsExclusiveLock()
 		w.visits(what, x, rank, here, b)
 	}
 }
@@ -126,7 +126,7 @@ func (w *rankAnalysis) answerVisits(until int64) {
 				left, first = append(left, v), min(first, v.when.at)
 				continue
 			}
-			out := blockFor(w.answers, v.From)
+			out := blockFor(w.answers, v.FromWorldRank)
 			since := v.when.at
 			if r, ok := at.last(&v); ok {
 				since = r.at
@@ -155,7 +155,7 @@ func (m *visitable) last(v *visit) (a arrival, ok bool) {
 		return a, false
 	}
 	for _, r := range m.releases {
-		if (r.alone || what == locksAlone) && int(r.rank) != v.From && r.at > v.when.at && r.at < v.end+v.when.within+r.within && (!ok || r.at > a.at || r.at == a.at && r.rank < a.rank) {
+		if (r.alone || what == locksAlone) && int(r.rank) != v.FromWorldRank && r.at > v.when.at && r.at < v.end+v.when.within+r.within && (!ok || r.at > a.at || r.at == a.at && r.rank < a.rank) {
 			a, ok = r.arrival, true
 		}
 	}
@@ -166,7 +166,7 @@ func (m *visitable) last(v *visit) (a arrival, ok bool) {
 // must have been outside when the call began. From since on, it must have kept the call waiting for longer than the
 // call then still took.
 func (w *rankAnalysis) busy(v *visit, since int64) (a arrival, ok bool) {
-	if v.From == w.Rank() {
+	if v.FromWorldRank == w.Rank() {
 		return a, false
 	}
 	for stream, h := range w.threads {

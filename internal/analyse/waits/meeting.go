@@ -17,13 +17,13 @@ import (
 
 // A meetingKey identifies a collective operation of a group.
 type meetingKey struct {
-	ops.CallOrder
+	ops.CollectiveSequence
 	started bool // the operation was begun by starting a persistent request, which is counted separately
 	number  uint64
 }
 
 func (k meetingKey) compare(o meetingKey) int {
-	return cmp.Or(cmp.Compare(k.Comm, o.Comm), cmp.Compare(k.Object, o.Object), cmp.Compare(flag(k.started), flag(o.started)), cmp.Compare(k.number, o.number))
+	return cmp.Or(cmp.Compare(k.CommKey, o.CommKey), cmp.Compare(k.ObjectCode, o.ObjectCode), cmp.Compare(flag(k.started), flag(o.started)), cmp.Compare(k.number, o.number))
 }
 
 func flag(b bool) int {
@@ -100,17 +100,17 @@ type need struct {
 func needs(f *trace.Function, member, root int) need {
 	m := meaning.DataMovementOf(f.Name)
 	n := need{root: member == root}
-	switch meaning.NeedOf(f.Name, n.root) {
-	case meaning.NeedRoot:
+	switch meaning.AwaitedMembersOf(f.Name, n.root) {
+	case meaning.AwaitsRoot:
 		n.kind = LateRoot
 		return n
-	case meaning.NeedLowerRanks:
+	case meaning.AwaitsLowerRanks:
 		n.kind, n.none = EarlyScan, member == 0
 		return n
-	case meaning.NeedNobody:
+	case meaning.AwaitsNoMember:
 		n.none = true
 		return n
-	case meaning.NeedSome:
+	case meaning.AwaitsSomeMembers:
 		if m.Pattern != meaning.PatternFile {
 			n.none, n.unknown = true, true
 			return n
@@ -137,7 +137,7 @@ func (x *meeting) across(f *trace.Function, remote *handles.Comm, root int) {
 		self = root
 	}
 	other := *x
-	other.key.Comm, other.awaited, other.comes = remote.ID(), remote.Size, false
+	other.key.CommKey, other.awaited, other.comes = remote.ID(), remote.Size, false
 	other.need = needs(f, self, root)
 	other.need.none = other.need.none || root == ops.RootThisSide
 	x.need, x.other = other.need, &other
@@ -323,7 +323,7 @@ const (
 
 func appendComings(b []byte, list []coming) []byte {
 	before := &coming{}
-	return wire.AppendCoded(b, func(c *wire.Coder) {
+	return wire.AppendEncoded(b, func(c *wire.Coder) {
 		for i := range list {
 			list[i].code(c, before, i == 0)
 			before = &list[i]
@@ -361,8 +361,8 @@ func (x *coming) code(c *wire.Coder, before *coming, first bool) {
 		x.key.started = flags&isStarted != 0
 	}
 	if flags&nextInCircle == 0 {
-		wire.CodeRelative(c, &x.key.Comm, 0)
-		wire.CodeRelative(c, &x.key.Object, 0)
+		wire.CodeRelative(c, &x.key.CommKey, 0)
+		wire.CodeRelative(c, &x.key.ObjectCode, 0)
 		wire.CodeUints(c, &x.key.number)
 	}
 	wire.CodeBounded(c, &x.came, math.MaxInt32)
@@ -394,7 +394,7 @@ func (x *comer) code(c *wire.Coder, at int64, same bool) {
 // meets reports whether acts of a kind are operations of all members of a communicator, window or file.
 func meets(kind ops.ActKind) bool {
 	switch kind {
-	case ops.ActCollective, ops.ActCollectiveBegin, ops.ActCommMade, ops.ActCommFreed, ops.ActWindowMade, ops.ActFence, ops.ActWindowFreed, ops.ActFileOpened, ops.ActFileClosed,
+	case ops.ActCollective, ops.ActCollectiveBegin, ops.ActCommMade, ops.ActCommFreed, ops.ActWindowMade, ops.ActWinFence, ops.ActWindowFreed, ops.ActFileOpened, ops.ActFileClosed,
 		ops.ActFileSought, ops.ActFileViewed, ops.ActFileSynced, ops.ActRead, ops.ActReadBegin, ops.ActWrite, ops.ActWriteBegin:
 		return true
 	}

@@ -33,7 +33,7 @@ type incoming struct {
 // sends records that the rank sends a message to another rank, and queues a report to that rank.
 func (w *rankAnalysis) sends(x *ops.Act, to int, from arrival) *outgoing {
 	m := &outgoing{synchronous: synchronous(x.StartedBy)}
-	w.sent[x.Message] = m
+	w.sent[x.MessageNumber] = m
 	blockFor(w.tell, to).add(x.Channel(w.Rank(), to), x.ChannelIndex, from, 0)
 	return m
 }
@@ -49,13 +49,13 @@ func (w *rankAnalysis) completesSend(m *outgoing, b *blocked) {
 
 // receives records that a posted receive got a message, and the call in which its rank waited for it.
 func (w *rankAnalysis) receives(x *ops.Act, from int, posted arrival, b *blocked) {
-	m := once.GetOrMake(w.got, x.Message, func() *incoming { return &incoming{} })
+	m := once.GetOrMake(w.got, x.MessageNumber, func() *incoming { return &incoming{} })
 	w.turn++
 	m.isGot, m.posted, m.call, m.turn, m.channel, m.nth = true, posted, b, w.turn, x.Channel(from, w.Rank()), x.ChannelIndex
 	w.order.takes(b)
 	b.opens()
 	if m.isSent {
-		w.matched(x.Message, m)
+		w.matched(x.MessageNumber, m)
 	}
 }
 
@@ -71,7 +71,7 @@ func (w *rankAnalysis) matched(number uint64, m *incoming) {
 	if m.posted.at > m.sent.at {
 		flags = isLate
 	}
-	blockFor(w.answers, m.channel.From).add(m.channel, m.nth, m.posted, flags)
+	blockFor(w.answers, m.channel.FromWorldRank).add(m.channel, m.nth, m.posted, flags)
 	w.order.knows(w, m.turn, m.sent.at)
 	b.waitsFor(LateSender, m.sent, -1, m.turn)
 	delete(w.got, number)

@@ -17,14 +17,14 @@ import (
 // the thread that ended last. Where a thread had waited, it continues on the late thread, from that thread's arrival.
 // Its intervals add up to the run time. Times are in ns.
 type CriticalPath struct {
-	LengthNs   int64      `json:"run_ns"`
-	OutsideNs  int64      `json:"outside_ns"` // part of LengthNs outside of MPI
-	RecorderNs int64      `json:"spoor_ns"`   // part of LengthNs in the recorder, or with tracing off
-	Hops       int        `json:"hops"`
-	Rank       int        `json:"rank"`  // the rank on which the path ends
-	Sites      []PathSite `json:"sites"` // longest time first
-	Loops      []PathLoop `json:"loops"` // longest time first
-	Ranks      []PathRank `json:"ranks"` // longest time first, without ranks that the path never touches
+	LengthNs     int64      `json:"run_ns"`
+	OutsideMPINs int64      `json:"outside_ns"` // part of LengthNs outside of MPI
+	AsideNs      int64      `json:"spoor_ns"`   // part of LengthNs in the recorder, or with tracing off
+	Hops         int        `json:"hops"`
+	EndRank      int        `json:"rank"`  // the rank on which the path ends
+	Sites        []PathSite `json:"sites"` // longest time first
+	Loops        []PathLoop `json:"loops"` // longest time first
+	Ranks        []PathRank `json:"ranks"` // longest time first, without ranks that the path never touches
 }
 
 // A PathLoop is the path's time in a loop of the program, nested loops included. Calls outside of loops are a
@@ -41,11 +41,11 @@ type PathSite struct {
 	Place     string `json:"place"`
 	ComputeNs int64  `json:"compute_ns"`
 	MPINs     int64  `json:"mpi_ns"`
-	// MeanNs is the mean of all ranks' time at this site, without waiting. ImbalanceNs is the path's time beyond that:
+	// MeanOverRanksNs is the mean of all ranks' time at this site, without waiting. ImbalanceNs is the path's time beyond that:
 	// with balanced work the run would end that much earlier, if nothing else delayed it.
-	MeanNs      int64 `json:"mean_ns"`
-	ImbalanceNs int64 `json:"imbalance_ns"`
-	Rank        int   `json:"rank"` // the rank with the largest part of ComputeNs + MPINs
+	MeanOverRanksNs int64 `json:"mean_ns"`
+	ImbalanceNs     int64 `json:"imbalance_ns"`
+	MaxRank         int   `json:"rank"` // the rank with the largest part of ComputeNs + MPINs
 }
 
 // A PathRank is a rank's time on the path.
@@ -178,7 +178,7 @@ func (y *way) stretches(p *CriticalPath) map[thread][]pathInterval {
 		return nil
 	}
 	first = max(first, y.since)
-	p.LengthNs, p.Rank = end-first, int(s.rank)
+	p.LengthNs, p.EndRank = end-first, int(s.rank)
 	on := make(map[thread][]pathInterval)
 	for to := end; to > first; {
 		list := y.hops[s]
@@ -284,11 +284,11 @@ func (w *rankAnalysis) steps(stream int, before func() int64) iter.Seq2[pathCall
 				yield(pathCall{}, err)
 				return
 			}
-			s := pathCall{c.Terminal, c.Start - offset, c.End() - offset, nil}
+			s := pathCall{c.Terminal, c.StartNs - offset, c.EndNs() - offset, nil}
 			if c.Timing.RecorderNs > 0 || c.Timing.TracingOffNs > 0 {
-				s.asides = c.Timing.Asides(c.Index, before()+offset, c.Start)
+				s.asides = c.Timing.AsidesBeforeCall(c.Index, before()+offset, c.StartNs)
 				for i := range s.asides {
-					s.asides[i].Start -= offset
+					s.asides[i].StartNs -= offset
 				}
 			}
 			if !yield(s, nil) {
@@ -309,7 +309,7 @@ func (w *rankAnalysis) clockSteps(stream int, before func() int64, yield func(pa
 			break
 		}
 		if at := before(); s.start-gap > at {
-			s.asides = []trace.PlacedAside{{Start: at, Aside: trace.Aside{Ns: s.start - gap - at}}}
+			s.asides = []trace.PlacedAside{{StartNs: at, Aside: trace.Aside{Ns: s.start - gap - at}}}
 		}
 		if !yield(s, nil) {
 			return
@@ -349,7 +349,7 @@ func (x *pathSums) thread(w *rankAnalysis, of thread, list []pathInterval, chain
 		if len(list) > 0 {
 			gap, call := on(before, c.start), on(max(before, c.start), c.end)
 			for _, aside := range c.asides {
-				own := on(aside.Start, aside.Start+aside.Ns)
+				own := on(aside.StartNs, aside.StartNs+aside.Ns)
 				x.spoor += min(own, gap)
 				gap -= min(own, gap)
 			}
@@ -374,13 +374,13 @@ func (x *pathSums) report(p *CriticalPath, rep *Report, waited map[callSite]int6
 		place := of.at(at)
 		y := PathSite{
 			Function: place.Function, Place: called(place.Function, place.Site), ComputeNs: s.compute, MPINs: s.mpi,
-			MeanNs: rep.mean(s, waited[at]), Rank: int(s.rank),
+			MeanOverRanksNs: rep.mean(s, waited[at]), MaxRank: int(s.rank),
 		}
-		y.ImbalanceNs = max(0, s.compute+s.mpi-y.MeanNs)
-		p.OutsideNs += s.compute
+		y.ImbalanceNs = max(0, s.compute+s.mpi-y.MeanOverRanksNs)
+		p.OutsideMPINs += s.compute
 		p.Sites = append(p.Sites, y)
 	}
-	p.RecorderNs = x.spoor
+	p.AsideNs = x.spoor
 	p.Ranks = append(p.Ranks, x.ranks...)
 	slices.SortFunc(p.Sites, func(x, y PathSite) int {
 		return cmp.Or(cmp.Compare(y.ComputeNs+y.MPINs, x.ComputeNs+x.MPINs), cmp.Compare(x.Function, y.Function), cmp.Compare(x.Place, y.Place))
@@ -403,12 +403,12 @@ func (p *CriticalPath) unite() {
 		}
 		into := &list[i]
 		if s.ComputeNs+s.MPINs > most[i] {
-			most[i], into.Rank = s.ComputeNs+s.MPINs, s.Rank
+			most[i], into.MaxRank = s.ComputeNs+s.MPINs, s.MaxRank
 		}
 		into.ComputeNs += s.ComputeNs
 		into.MPINs += s.MPINs
-		into.MeanNs += s.MeanNs
-		into.ImbalanceNs = max(0, into.ComputeNs+into.MPINs-into.MeanNs)
+		into.MeanOverRanksNs += s.MeanOverRanksNs
+		into.ImbalanceNs = max(0, into.ComputeNs+into.MPINs-into.MeanOverRanksNs)
 	}
 	p.Sites = list
 	slices.SortStableFunc(p.Sites, func(x, y PathSite) int { return cmp.Compare(y.ComputeNs+y.MPINs, x.ComputeNs+x.MPINs) })
@@ -425,14 +425,14 @@ func (x *pathSums) inLoops(chain []int, compute, mpi int64) {
 		chain = []int{-1}
 	}
 	for _, n := range chain {
-		l := once.GetOrMake(x.loops, n, func() *PathLoop { return &PathLoop{Loop: show.Loop{OuterLoop: -1}} })
+		l := once.GetOrMake(x.loops, n, func() *PathLoop { return &PathLoop{Loop: show.Loop{OuterLoopIndex: -1}} })
 		l.ComputeNs += compute
 		l.MPINs += mpi
 	}
 }
 
 // byLoop lists the loops on the path, longest time first.
-func byLoop(in map[int]*PathLoop, loops Loops) []PathLoop {
+func byLoop(in map[int]*PathLoop, loops LoopFinder) []PathLoop {
 	list := []PathLoop{}
 	for _, n := range sorted(in) {
 		l := *in[n]

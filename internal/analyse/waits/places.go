@@ -37,12 +37,12 @@ func (x *Places) place(f *trace.Function, s trace.Site) callSite {
 }
 
 // PlaceOf returns a call's place in the form that traces store.
-func (x *Places) PlaceOf(f *trace.Function, s trace.Site) trace.WaitPlace {
+func (x *Places) PlaceOf(f *trace.Function, s trace.Site) trace.FunctionSiteNumbers {
 	return x.wait(x.place(f, s))
 }
 
 // Site returns the function and call site of a place.
-func (x *Places) Site(p trace.WaitPlace) trace.FunctionSite { return x.at(x.placeAt(p)) }
+func (x *Places) Site(p trace.FunctionSiteNumbers) trace.FunctionSite { return x.at(x.placeAt(p)) }
 
 func (x *Places) at(p callSite) (at trace.FunctionSite) {
 	if n := int(p >> placeBits); n < len(x.schema) {

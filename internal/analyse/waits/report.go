@@ -19,20 +19,20 @@ type Report struct {
 	OnlyRanks []int  `json:"of_ranks,omitempty"` // the ranks selected by RestrictTo; nil: all
 	TimesKind string `json:"times"`              // accuracy of the times (e.g. exact)
 	// AnalysedShare is the analysed share of the run, up to the run's end. 1: all of it.
-	AnalysedShare    float64       `json:"part"`
-	MaxThreads       int           `json:"threads"` // largest number of threads of a rank
-	RunNs            int64         `json:"run_ns"`  // sum over threads, each from its first call to the end of its last
-	MPINs            int64         `json:"mpi_ns"`
-	WaitedNs         int64         `json:"waited_ns"`
-	Messages         uint64        `json:"messages"`  // messages with both ends known
-	BackwardMessages uint64        `json:"backwards"` // messages whose times say that they were received before they were sent
-	ClockErrorNs     int64         `json:"off_ns"`    // largest time by which a message seems received before it was sent: the error of clocks
-	Kinds            []KindSum     `json:"kinds"`
-	Sites            []Site        `json:"sites"`
-	ByRank           []RankSum     `json:"by_rank"`
-	Unexplained      []Unexplained `json:"not_looked_at"` // longest time first
-	Omissions        []ops.Loss    `json:"left_out"`
-	Path             *CriticalPath `json:"path,omitempty"` // nil: not asked for, or there are too many waits
+	AnalysedShare       float64              `json:"part"`
+	MaxThreads          int                  `json:"threads"` // largest number of threads of a rank
+	ThreadRunNs         int64                `json:"run_ns"`  // sum over threads, each from its first call to the end of its last
+	MPINs               int64                `json:"mpi_ns"`
+	WaitedNs            int64                `json:"waited_ns"`
+	Messages            uint64               `json:"messages"`  // messages with both ends known
+	BackwardMessages    uint64               `json:"backwards"` // messages whose times say that they were received before they were sent
+	ClockErrorNs        int64                `json:"off_ns"`    // largest time by which a message seems received before it was sent: the error of clocks
+	Kinds               []KindSum            `json:"kinds"`
+	Sites               []Site               `json:"sites"`
+	ByRank              []RankSum            `json:"by_rank"`
+	UnanalysedFunctions []UnanalysedFunction `json:"not_looked_at"` // longest time first
+	Omissions           []ops.Loss           `json:"left_out"`
+	Path                *CriticalPath        `json:"path,omitempty"` // nil: not asked for, or there are too many waits
 }
 
 // A KindSum is the number of waits of one kind, and their total time.
@@ -53,9 +53,9 @@ type Site struct {
 	Ranks        []RankNs           `json:"ranks"`  // ranks that waited, longest time first
 	Causes       []Cause            `json:"causes"` // calls in which late ranks arrived, longest wait first
 	LateRanks    []RankNs           `json:"late"`   // ranks that arrived last, longest wait first
-	// WaitingCount is the number of ranks that waited. Ranks lists all of them unless the analysis ran at the end of a
+	// WaitingRankCount is the number of ranks that waited. Ranks lists all of them unless the analysis ran at the end of a
 	// run.
-	WaitingCount int `json:"waiting"`
+	WaitingRankCount int `json:"waiting"`
 	// LateRankCount is the number of late ranks. LateRanks lists all of them unless the analysis ran at the end of a
 	// run.
 	LateRankCount    int `json:"awaited"`
@@ -63,29 +63,29 @@ type Site struct {
 	LateRanksOmitted int `json:"late_left_out"`  // number of ranks missing in LateRanks
 }
 
-// LateRank is the rank with more than half of the waiting time due to it; -1: none.
-func (s *Site) LateRank() int {
+// MainLateRank is the rank with more than half of the waiting time due to it; -1: none.
+func (s *Site) MainLateRank() int {
 	if len(s.LateRanks) > 0 && 2*s.LateRanks[0].WaitedNs > s.WaitedNs {
 		return s.LateRanks[0].Rank
 	}
 	return -1
 }
 
-// ComputedShare is the share of the waiting time in which late ranks computed. known is false if no cause is known.
-func (s *Site) ComputedShare() (share float64, known bool) {
+// LateComputeShare is the share of the waiting time in which late ranks computed. known is false if no cause is known.
+func (s *Site) LateComputeShare() (share float64, known bool) {
 	var waited, compute int64
 	for _, c := range s.Causes {
-		waited, compute = waited+c.WaitedNs, compute+c.ComputeNs
+		waited, compute = waited+c.WaitedNs, compute+c.LateComputeNs
 	}
 	return float64(compute) / float64(max(1, waited)), waited > 0
 }
 
 // A Cause is a call at which ranks arrived late.
 type Cause struct {
-	Function  string `json:"function"`
-	Place     string `json:"place"`
-	WaitedNs  int64  `json:"waited_ns"`
-	ComputeNs int64  `json:"compute_ns"` // part of WaitedNs during which the late rank was outside of MPI
+	Function      string `json:"function"`
+	Place         string `json:"place"`
+	WaitedNs      int64  `json:"waited_ns"`
+	LateComputeNs int64  `json:"compute_ns"` // part of WaitedNs during which the late rank was outside of MPI
 }
 
 // A RankNs is a rank with the time that it waited, or that others waited for it.
@@ -96,24 +96,24 @@ type RankNs struct {
 
 // A RankSum is the time that a rank waited, and the time that others waited for it.
 type RankSum struct {
-	Rank     int   `json:"rank"`
-	RunNs    int64 `json:"run_ns"`
-	MPINs    int64 `json:"mpi_ns"`
-	WaitedNs int64 `json:"waited_ns"`
-	CausedNs int64 `json:"caused_ns"`
+	Rank         int   `json:"rank"`
+	ThreadRunNs  int64 `json:"run_ns"`
+	MPINs        int64 `json:"mpi_ns"`
+	WaitedNs     int64 `json:"waited_ns"`
+	CausedWaitNs int64 `json:"caused_ns"`
 }
 
-// Unexplained is the time in a function that the analysis doesn't interpret.
-type Unexplained struct {
+// UnanalysedFunction is the time in a function that the analysis doesn't interpret.
+type UnanalysedFunction struct {
 	Function string `json:"function"`
-	Ns       int64  `json:"ns"`
+	CallNs   int64  `json:"ns"`
 }
 
 // report makes the report from the sums of all ranks.
 func (s *sums) report(ranks int, x *Places, called func(function string, s trace.Site) string) *Report {
 	rep := &Report{
 		Ranks: ranks, AnalysedShare: 1, MaxThreads: s.threads, Messages: s.Messages, BackwardMessages: s.Backwards, ClockErrorNs: s.OffNs, Omissions: s.losses.List(),
-		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, Unexplained: []Unexplained{},
+		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, UnanalysedFunctions: []UnanalysedFunction{},
 	}
 	name := func(p callSite) (function, text string) {
 		at := x.at(p)
@@ -130,7 +130,7 @@ func (s *sums) report(ranks int, x *Places, called func(function string, s trace
 		sums[key.kind].Count += r.count
 		sums[key.kind].WaitedNs += r.waited
 		site := Site{Kind: key.kind, WaitCount: r.count, WaitedNs: r.waited, Ranks: most(r.ranks), LateRanks: most(r.late)}
-		site.WaitingCount, site.LateRankCount = len(site.Ranks), len(site.LateRanks)
+		site.WaitingRankCount, site.LateRankCount = len(site.Ranks), len(site.LateRanks)
 		site.Function, site.Place = name(key.place)
 		site.FunctionSite = x.at(key.place)
 		for _, at := range sorted(r.causes) {
@@ -138,7 +138,7 @@ func (s *sums) report(ranks int, x *Places, called func(function string, s trace
 			if c.waited <= 0 {
 				continue
 			}
-			x := Cause{WaitedNs: c.waited, ComputeNs: c.compute}
+			x := Cause{WaitedNs: c.waited, LateComputeNs: c.compute}
 			x.Function, x.Place = name(at)
 			site.Causes = append(site.Causes, x)
 		}
@@ -147,15 +147,15 @@ func (s *sums) report(ranks int, x *Places, called func(function string, s trace
 	}
 	rep.addKinds(sums[:])
 	for _, r := range s.ranks {
-		r.CausedNs = s.caused[int32(r.Rank)]
+		r.CausedWaitNs = s.caused[int32(r.Rank)]
 		rep.ByRank = append(rep.ByRank, r)
-		rep.RunNs += r.RunNs
+		rep.ThreadRunNs += r.ThreadRunNs
 		rep.MPINs += r.MPINs
 	}
 	for _, f := range sorted(s.Other) {
-		rep.Unexplained = append(rep.Unexplained, Unexplained{f, s.Other[f]})
+		rep.UnanalysedFunctions = append(rep.UnanalysedFunctions, UnanalysedFunction{f, s.Other[f]})
 	}
-	slices.SortStableFunc(rep.Unexplained, func(x, y Unexplained) int { return cmp.Compare(y.Ns, x.Ns) })
+	slices.SortStableFunc(rep.UnanalysedFunctions, func(x, y UnanalysedFunction) int { return cmp.Compare(y.CallNs, x.CallNs) })
 	return rep
 }
 
@@ -172,25 +172,25 @@ func (rep *Report) EachSite(yield func(at trace.FunctionSite, ns int64) bool) {
 // remain those of all ranks that waited at these sites.
 func (rep *Report) RestrictTo(ranks []int) {
 	chosen := func(rank int) bool { return slices.Contains(ranks, rank) }
-	rep.OnlyRanks, rep.Ranks, rep.RunNs, rep.MPINs, rep.WaitedNs, rep.Kinds = ranks, 0, 0, 0, 0, []KindSum{}
+	rep.OnlyRanks, rep.Ranks, rep.ThreadRunNs, rep.MPINs, rep.WaitedNs, rep.Kinds = ranks, 0, 0, 0, 0, []KindSum{}
 	rep.ByRank = slices.DeleteFunc(rep.ByRank, func(r RankSum) bool { return !chosen(r.Rank) })
 	for _, r := range rep.ByRank {
-		rep.Ranks, rep.RunNs, rep.MPINs = rep.Ranks+1, rep.RunNs+r.RunNs, rep.MPINs+r.MPINs
+		rep.Ranks, rep.ThreadRunNs, rep.MPINs = rep.Ranks+1, rep.ThreadRunNs+r.ThreadRunNs, rep.MPINs+r.MPINs
 	}
 	var sums [kinds]KindSum
 	for i := range rep.Sites {
 		s := &rep.Sites[i]
 		s.Ranks = slices.DeleteFunc(s.Ranks, func(r RankNs) bool { return !chosen(r.Rank) })
-		s.WaitedNs, s.WaitingCount = 0, len(s.Ranks)
+		s.WaitedNs, s.WaitingRankCount = 0, len(s.Ranks)
 		for _, r := range s.Ranks {
 			s.WaitedNs += r.WaitedNs
 		}
-		if s.WaitingCount > 0 {
+		if s.WaitingRankCount > 0 {
 			sums[s.Kind].Count += s.WaitCount
 			sums[s.Kind].WaitedNs += s.WaitedNs
 		}
 	}
-	rep.Sites = slices.DeleteFunc(rep.Sites, func(s Site) bool { return s.WaitingCount == 0 })
+	rep.Sites = slices.DeleteFunc(rep.Sites, func(s Site) bool { return s.WaitingRankCount == 0 })
 	slices.SortStableFunc(rep.Sites, func(x, y Site) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
 	rep.addKinds(sums[:])
 }
@@ -218,7 +218,7 @@ func (rep *Report) MergeSites() {
 		into.WaitCount += s.WaitCount
 		into.WaitedNs += s.WaitedNs
 		into.Ranks, into.LateRanks = united(into.Ranks, s.Ranks), united(into.LateRanks, s.LateRanks)
-		into.WaitingCount, into.LateRankCount = max(into.WaitingCount, s.WaitingCount, len(into.Ranks)), max(into.LateRankCount, s.LateRankCount, len(into.LateRanks))
+		into.WaitingRankCount, into.LateRankCount = max(into.WaitingRankCount, s.WaitingRankCount, len(into.Ranks)), max(into.LateRankCount, s.LateRankCount, len(into.LateRanks))
 		into.add(s.Causes)
 	}
 	rep.Sites = list
@@ -237,7 +237,7 @@ func (s *Site) add(list []Cause) {
 			continue
 		}
 		s.Causes[j].WaitedNs += c.WaitedNs
-		s.Causes[j].ComputeNs += c.ComputeNs
+		s.Causes[j].LateComputeNs += c.LateComputeNs
 	}
 	slices.SortStableFunc(s.Causes, func(x, y Cause) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
 }

@@ -57,7 +57,7 @@ func isSignalled(x *ops.Act) bool {
 	switch x.Kind {
 	case ops.ActCollective, ops.ActCollectiveBegin:
 		return x.Neighbours != nil
-	case ops.ActPost, ops.ActStart, ops.ActComplete, ops.ActWait:
+	case ops.ActWinPost, ops.ActWinStart, ops.ActWinComplete, ops.ActWinWait:
 		return true
 	}
 	return false
@@ -74,22 +74,22 @@ func (w *rankAnalysis) signalsOf(c *ops.Call, x *ops.Act) []signal {
 			if with < 0 || with == w.Rank() {
 				continue
 			}
-			c := ops.Channel{Comm: x.Comm.ID(), From: with, To: w.Rank(), Tag: signalTag(what, object)}
+			c := ops.Channel{Comm: x.Comm.ID(), FromWorldRank: with, ToWorldRank: w.Rank(), Tag: signalTag(what, object)}
 			if gives {
-				c.From, c.To = c.To, c.From
+				c.FromWorldRank, c.ToWorldRank = c.ToWorldRank, c.FromWorldRank
 			}
 			w.signals = append(w.signals, w.numbered(c, gives))
 		}
 	}
 	switch x.Kind {
-	case ops.ActPost:
-		each(hasPosted, x.Window.Ordinal, true, x.Group, same)
-	case ops.ActStart:
-		each(hasPosted, x.Window.Ordinal, false, x.Group, same)
-	case ops.ActComplete:
-		each(hasCompleted, x.Window.Ordinal, true, x.Group, same)
-	case ops.ActWait:
-		each(hasCompleted, x.Window.Ordinal, false, x.Group, same)
+	case ops.ActWinPost:
+		each(hasPosted, x.Window.OrdinalInComm, true, x.GroupWorldRanks, same)
+	case ops.ActWinStart:
+		each(hasPosted, x.Window.OrdinalInComm, false, x.GroupWorldRanks, same)
+	case ops.ActWinComplete:
+		each(hasCompleted, x.Window.OrdinalInComm, true, x.GroupWorldRanks, same)
+	case ops.ActWinWait:
+		each(hasCompleted, x.Window.OrdinalInComm, false, x.GroupWorldRanks, same)
 	default:
 		what := isNeighbour
 		if c.Func.Has(trace.AttrStarts) {
@@ -107,7 +107,7 @@ func (w *rankAnalysis) signal(c *ops.Call, x *ops.Act, here arrival, b *blocked)
 	list := w.signalsOf(c, x)
 	for i := range list {
 		if s := &list[i]; s.gives {
-			blockFor(w.tell, s.To).add(s.Channel, s.nth, here, 0)
+			blockFor(w.tell, s.ToWorldRank).add(s.Channel, s.nth, here, 0)
 		}
 	}
 	m := &meeting{need: need{kind: LateSender}}
@@ -120,19 +120,19 @@ func (w *rankAnalysis) signal(c *ops.Call, x *ops.Act, here arrival, b *blocked)
 	case ops.ActCollectiveBegin:
 		w.joined[x.ID] = m
 		return
-	case ops.ActStart: // MPI_Win_start waits, or the call that ends the access does
+	case ops.ActWinStart: // MPI_Win_start waits, or the call that ends the access does
 		m.need = need{kind: LatePost, may: true}
 		w.accesses[x.Window] = m
-	case ops.ActWait:
+	case ops.ActWinWait:
 		m.need.kind = LateComplete
-	case ops.ActComplete:
+	case ops.ActWinComplete:
 		if m = w.accesses[x.Window]; m == nil {
 			return
 		}
 		delete(w.accesses, x.Window)
 	}
 	for _, number := range m.from {
-		w.awaits(number, awaiting{b, m.need.kind, m.need.may}, x.Kind != ops.ActStart)
+		w.awaits(number, awaiting{b, m.need.kind, m.need.may}, x.Kind != ops.ActWinStart)
 	}
 }
 

@@ -28,7 +28,7 @@ const (
 func (s *sums) kept(x *Places, path *CriticalPath, on *pathSums) *trace.Waits {
 	w := &trace.Waits{MaxThreads: s.threads, Messages: s.Messages, BackwardMessages: s.Backwards, ClockErrorNs: s.OffNs}
 	for _, r := range s.ranks {
-		w.RunNs += r.RunNs
+		w.ThreadRunNs += r.ThreadRunNs
 		w.MPINs += r.MPINs
 	}
 	keys := slices.SortedFunc(maps.Keys(s.rows), func(x, y rowKey) int {
@@ -40,13 +40,13 @@ func (s *sums) kept(x *Places, path *CriticalPath, on *pathSums) *trace.Waits {
 		if r.count == 0 {
 			continue
 		}
-		if n := len(w.Sites); n == mostSites || n >= fewSites && r.waited*leastPart < w.RunNs {
+		if n := len(w.Sites); n == mostSites || n >= fewSites && r.waited*leastPart < w.ThreadRunNs {
 			o := &rest[key.kind]
 			o.Count += r.count
 			o.WaitedNs += r.waited
 			continue
 		}
-		site := trace.WaitSite{WaitPlace: x.wait(key.place), Kind: int(key.kind), Count: r.count, WaitedNs: r.waited}
+		site := trace.WaitSite{FunctionSiteNumbers: x.wait(key.place), Kind: int(key.kind), Count: r.count, WaitedNs: r.waited}
 		site.WaitingRanks, site.Ranks = ofRanks(r.ranks)
 		site.AwaitedRanks, site.LateRanks = ofRanks(r.late)
 		causes := slices.SortedFunc(maps.Keys(r.causes), func(a, b callSite) int {
@@ -55,7 +55,7 @@ func (s *sums) kept(x *Places, path *CriticalPath, on *pathSums) *trace.Waits {
 		for _, at := range causes[:min(len(causes), mostCauses)] {
 			if c := r.causes[at]; c.waited > 0 {
 				site.Causes = append(site.Causes, trace.WaitCause{
-					WaitPlace: x.wait(at), WaitShare: float64(c.waited) / float64(r.waited), ComputeShare: float64(c.compute) / float64(c.waited),
+					FunctionSiteNumbers: x.wait(at), WaitShare: float64(c.waited) / float64(r.waited), ComputeShare: float64(c.compute) / float64(c.waited),
 				})
 			}
 		}
@@ -63,26 +63,26 @@ func (s *sums) kept(x *Places, path *CriticalPath, on *pathSums) *trace.Waits {
 	}
 	for kind, o := range rest {
 		if o.Count > 0 {
-			o.WaitPlace, o.Kind = trace.WaitPlace{Function: -1}, kind
+			o.FunctionSiteNumbers, o.Kind = trace.FunctionSiteNumbers{FunctionIndex: -1}, kind
 			w.Sites = append(w.Sites, o)
 		}
 	}
 	for _, r := range s.ranks {
-		w.ByRank = append(w.ByRank, trace.WaitRank{Rank: r.Rank, RunNs: r.RunNs, MPINs: r.MPINs, WaitedNs: r.WaitedNs, CausedNs: s.caused[int32(r.Rank)]})
+		w.ByRank = append(w.ByRank, trace.WaitRank{Rank: r.Rank, ThreadRunNs: r.ThreadRunNs, MPINs: r.MPINs, WaitedNs: r.WaitedNs, CausedWaitNs: s.caused[int32(r.Rank)]})
 	}
 	if len(w.ByRank) > mostRanks {
-		most := func(r trace.WaitRank) int64 { return max(r.WaitedNs, r.CausedNs) }
+		most := func(r trace.WaitRank) int64 { return max(r.WaitedNs, r.CausedWaitNs) }
 		slices.SortStableFunc(w.ByRank, func(a, b trace.WaitRank) int { return cmp.Compare(most(b), most(a)) })
 		w.ByRank = w.ByRank[:mostRanks]
 		slices.SortFunc(w.ByRank, func(a, b trace.WaitRank) int { return cmp.Compare(a.Rank, b.Rank) })
 	}
 	for i, f := range x.schema {
 		if ns := s.Other[f.Name]; ns*leastOther >= w.MPINs && ns > 0 {
-			w.Unexplained = append(w.Unexplained, trace.UnexplainedWaits{Function: i, Ns: ns})
+			w.UnanalysedFunctions = append(w.UnanalysedFunctions, trace.UnanalysedFunction{FunctionIndex: i, CallNs: ns})
 		}
 	}
 	for _, l := range s.losses.List() {
-		w.Omissions = append(w.Omissions, trace.WaitOmission{What: l.What, Count: l.Count})
+		w.Omissions = append(w.Omissions, trace.WaitOmission{Reason: l.Reason, Count: l.Count})
 	}
 	if path != nil && on != nil {
 		w.Path = keptPath(x, path, on, s.waited(), len(s.ranks))
@@ -95,7 +95,7 @@ const leastOther = 200
 
 func keptPath(x *Places, path *CriticalPath, on *pathSums, waited map[callSite]int64, ranks int) *trace.CriticalPath {
 	rep := Report{ByRank: make([]RankSum, ranks)}
-	p := &trace.CriticalPath{LengthNs: path.LengthNs, RecorderNs: on.spoor, Hops: path.Hops, Rank: path.Rank}
+	p := &trace.CriticalPath{LengthNs: path.LengthNs, AsideNs: on.spoor, Hops: path.Hops, EndRank: path.EndRank}
 	for _, at := range slices.SortedFunc(maps.Keys(on.sites), func(a, b callSite) int {
 		s, t := on.sites[a], on.sites[b]
 		return cmp.Or(cmp.Compare(t.compute+t.mpi, s.compute+s.mpi), cmp.Compare(a, b))
@@ -104,9 +104,9 @@ func keptPath(x *Places, path *CriticalPath, on *pathSums, waited map[callSite]i
 		if s.compute+s.mpi == 0 {
 			continue
 		}
-		p.OutsideNs += s.compute
+		p.OutsideMPINs += s.compute
 		if n := len(p.Sites); n < fewSites || n < mostPathSites && (s.compute+s.mpi)*leastPart >= path.LengthNs {
-			p.Sites = append(p.Sites, trace.CriticalPathSite{WaitPlace: x.wait(at), ComputeNs: s.compute, MPINs: s.mpi, MeanNs: rep.mean(s, waited[at]), Rank: max(0, int(s.rank))})
+			p.Sites = append(p.Sites, trace.CriticalPathSite{FunctionSiteNumbers: x.wait(at), ComputeNs: s.compute, MPINs: s.mpi, MeanOverRanksNs: rep.mean(s, waited[at]), MaxRank: max(0, int(s.rank))})
 		}
 	}
 	list := slices.Clone(on.ranks)
@@ -118,13 +118,13 @@ func keptPath(x *Places, path *CriticalPath, on *pathSums, waited map[callSite]i
 }
 
 // wait returns a call site in the form that traces store.
-func (x *Places) wait(p callSite) trace.WaitPlace {
-	return trace.WaitPlace{Function: int(p >> placeBits), Site: int(p & (1<<placeBits - 1))}
+func (x *Places) wait(p callSite) trace.FunctionSiteNumbers {
+	return trace.FunctionSiteNumbers{FunctionIndex: int(p >> placeBits), SiteNumber: int(p & (1<<placeBits - 1))}
 }
 
 // placeAt is the inverse of wait.
-func (x *Places) placeAt(p trace.WaitPlace) callSite {
-	return callSite(p.Function)<<placeBits | callSite(p.Site)
+func (x *Places) placeAt(p trace.FunctionSiteNumbers) callSite {
+	return callSite(p.FunctionIndex)<<placeBits | callSite(p.SiteNumber)
 }
 
 func ofRanks(of map[int32]int64) (n int, list []trace.WaitRankNs) {
@@ -139,12 +139,12 @@ func ofRanks(of map[int32]int64) (n int, list []trace.WaitRankNs) {
 // ErrNoWaits is returned for a trace without wait states.
 var ErrNoWaits = errors.New("the trace has no wait states")
 
-// ReasonText says why a trace has no wait states, and what the user can do.
-func ReasonText(w *trace.Waits) string {
+// MissingReasonText says why a trace has no wait states, and what the user can do.
+func MissingReasonText(w *trace.Waits) string {
 	again := "to have them, record with --waits always"
 	switch w.Status {
-	case trace.WaitsTooLong:
-		return fmt.Sprintf("computing them at the end of the run would have taken about %s; %s", show.FormatDuration(float64(w.EstimatedCostNs)), again)
+	case trace.WaitsAnalysisTooLong:
+		return fmt.Sprintf("computing them at the end of the run would have taken about %s; %s", show.FormatDuration(float64(w.EstimatedAnalysisNs)), again)
 	case trace.WaitsTooManyCalls:
 		return "a rank made more calls than it could keep times for; record with --timing lossless, or a shorter run"
 	case trace.WaitsTooManyDistinct:
@@ -159,7 +159,7 @@ func MissingReason(r *trace.Reader) (string, error) {
 	if err != nil || w == nil || w.Status == trace.WaitsKnown {
 		return "", err
 	}
-	return ReasonText(w), nil
+	return MissingReasonText(w), nil
 }
 
 // FromTrace makes the report from the wait states that a trace stores; nil if it stores none. called is
@@ -170,22 +170,22 @@ func FromTrace(r *trace.Reader, called func(function string, s trace.Site) strin
 		return nil, err
 	}
 	if w.Status != trace.WaitsKnown {
-		return nil, fmt.Errorf("%w: %s", ErrNoWaits, ReasonText(w))
+		return nil, fmt.Errorf("%w: %s", ErrNoWaits, MissingReasonText(w))
 	}
 	x, err := NewPlaces(r)
 	if err != nil {
 		return nil, err
 	}
-	name := func(p trace.WaitPlace) (function, text string) {
-		if p.Function < 0 {
+	name := func(p trace.FunctionSiteNumbers) (function, text string) {
+		if p.FunctionIndex < 0 {
 			return "", ""
 		}
 		at := x.at(x.placeAt(p))
 		return at.Function, called(at.Function, at.Site)
 	}
 	rep := &Report{
-		Ranks: r.Ranks(), AnalysedShare: w.AnalysedShare, TimesKind: "within 1 %", MaxThreads: w.MaxThreads, RunNs: w.RunNs, MPINs: w.MPINs, Messages: w.Messages, BackwardMessages: w.BackwardMessages, ClockErrorNs: w.ClockErrorNs,
-		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, Unexplained: []Unexplained{}, Omissions: []ops.Loss{},
+		Ranks: r.Ranks(), AnalysedShare: w.AnalysedShare, TimesKind: "within 1 %", MaxThreads: w.MaxThreads, ThreadRunNs: w.ThreadRunNs, MPINs: w.MPINs, Messages: w.Messages, BackwardMessages: w.BackwardMessages, ClockErrorNs: w.ClockErrorNs,
+		Kinds: []KindSum{}, Sites: []Site{}, ByRank: []RankSum{}, UnanalysedFunctions: []UnanalysedFunction{}, Omissions: []ops.Loss{},
 	}
 	var sums [kinds]KindSum
 	for i := range w.Sites {
@@ -195,7 +195,7 @@ func FromTrace(r *trace.Reader, called func(function string, s trace.Site) strin
 		}
 		sums[s.Kind].Count += s.Count
 		sums[s.Kind].WaitedNs += s.WaitedNs
-		if s.Function < 0 {
+		if s.FunctionIndex < 0 {
 			continue
 		}
 		part := func(share float64) int64 { return int64(share * float64(s.WaitedNs)) }
@@ -205,12 +205,12 @@ func FromTrace(r *trace.Reader, called func(function string, s trace.Site) strin
 			}
 			return out
 		}
-		site := Site{Kind: Kind(s.Kind), WaitCount: s.Count, WaitedNs: s.WaitedNs, Ranks: of(s.Ranks), LateRanks: of(s.LateRanks), WaitingCount: s.WaitingRanks, LateRankCount: s.AwaitedRanks, RanksOmitted: max(0, s.WaitingRanks-len(s.Ranks)), LateRanksOmitted: max(0, s.AwaitedRanks-len(s.LateRanks))}
-		site.Function, site.Place = name(s.WaitPlace)
-		site.FunctionSite = x.at(x.placeAt(s.WaitPlace))
+		site := Site{Kind: Kind(s.Kind), WaitCount: s.Count, WaitedNs: s.WaitedNs, Ranks: of(s.Ranks), LateRanks: of(s.LateRanks), WaitingRankCount: s.WaitingRanks, LateRankCount: s.AwaitedRanks, RanksOmitted: max(0, s.WaitingRanks-len(s.Ranks)), LateRanksOmitted: max(0, s.AwaitedRanks-len(s.LateRanks))}
+		site.Function, site.Place = name(s.FunctionSiteNumbers)
+		site.FunctionSite = x.at(x.placeAt(s.FunctionSiteNumbers))
 		for _, c := range s.Causes {
-			y := Cause{WaitedNs: part(c.WaitShare), ComputeNs: int64(c.ComputeShare * float64(part(c.WaitShare)))}
-			y.Function, y.Place = name(c.WaitPlace)
+			y := Cause{WaitedNs: part(c.WaitShare), LateComputeNs: int64(c.ComputeShare * float64(part(c.WaitShare)))}
+			y.Function, y.Place = name(c.FunctionSiteNumbers)
 			site.Causes = append(site.Causes, y)
 		}
 		rep.Sites = append(rep.Sites, site)
@@ -219,18 +219,18 @@ func FromTrace(r *trace.Reader, called func(function string, s trace.Site) strin
 	for _, b := range w.ByRank {
 		rep.ByRank = append(rep.ByRank, RankSum(b))
 	}
-	for _, o := range w.Unexplained {
-		rep.Unexplained = append(rep.Unexplained, Unexplained{x.schema[o.Function].Name, o.Ns})
+	for _, o := range w.UnanalysedFunctions {
+		rep.UnanalysedFunctions = append(rep.UnanalysedFunctions, UnanalysedFunction{x.schema[o.FunctionIndex].Name, o.CallNs})
 	}
-	slices.SortStableFunc(rep.Unexplained, func(x, y Unexplained) int { return cmp.Compare(y.Ns, x.Ns) })
+	slices.SortStableFunc(rep.UnanalysedFunctions, func(x, y UnanalysedFunction) int { return cmp.Compare(y.CallNs, x.CallNs) })
 	for _, l := range w.Omissions {
 		rep.Omissions = append(rep.Omissions, ops.Loss(l))
 	}
 	if p := w.Path; p != nil {
-		rep.Path = &CriticalPath{LengthNs: p.LengthNs, OutsideNs: p.OutsideNs, RecorderNs: p.RecorderNs, Hops: p.Hops, Rank: p.Rank, Sites: []PathSite{}, Loops: []PathLoop{}, Ranks: []PathRank{}}
+		rep.Path = &CriticalPath{LengthNs: p.LengthNs, OutsideMPINs: p.OutsideMPINs, AsideNs: p.AsideNs, Hops: p.Hops, EndRank: p.EndRank, Sites: []PathSite{}, Loops: []PathLoop{}, Ranks: []PathRank{}}
 		for _, s := range p.Sites {
-			y := PathSite{ComputeNs: s.ComputeNs, MPINs: s.MPINs, MeanNs: s.MeanNs, ImbalanceNs: max(0, s.ComputeNs+s.MPINs-s.MeanNs), Rank: s.Rank}
-			y.Function, y.Place = name(s.WaitPlace)
+			y := PathSite{ComputeNs: s.ComputeNs, MPINs: s.MPINs, MeanOverRanksNs: s.MeanOverRanksNs, ImbalanceNs: max(0, s.ComputeNs+s.MPINs-s.MeanOverRanksNs), MaxRank: s.MaxRank}
+			y.Function, y.Place = name(s.FunctionSiteNumbers)
 			rep.Path.Sites = append(rep.Path.Sites, y)
 		}
 		for _, s := range p.Ranks {
@@ -243,9 +243,9 @@ func FromTrace(r *trace.Reader, called func(function string, s trace.Site) strin
 // many is the number of calls above which Analyse takes more than a few seconds.
 var many int64 = 2_000_000
 
-// AnalyseOrUseKept calls Analyse. For a whole run of many calls it returns FromTrace instead, unless each call is
+// AnalyseOrUseStored calls Analyse. For a whole run of many calls it returns FromTrace instead, unless each call is
 // wanted; kept reports that.
-func AnalyseOrUseKept(r *trace.Reader, o Options, each bool) (rep *Report, kept bool, err error) {
+func AnalyseOrUseStored(r *trace.Reader, o Options, each bool) (rep *Report, kept bool, err error) {
 	procs, err := r.Processes()
 	if err != nil {
 		return nil, false, err

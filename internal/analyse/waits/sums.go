@@ -80,7 +80,7 @@ func (w *rankAnalysis) own() *sums {
 	}
 	// Neither spoor's own time nor time with tracing off is run time.
 	if p, err := w.k.Process(); err == nil && w.part == 1 {
-		run = max(0, run-p.RecorderNs()-p.TracingOffNs())
+		run = max(0, run-p.FirstThreadRecorderNs()-p.FirstThreadTracingOffNs())
 	}
 	s.threads = len(s.Threads)
 	s.ranks = []RankSum{{w.Rank(), run, s.MPINs, s.WaitedNs, 0}}
@@ -189,7 +189,7 @@ func (s *sums) code(c *wire.Coder) {
 	wire.CodeNaturals(c, &s.threads)
 	wire.CodeList(c, &s.ranks, 4, func(_ int, r *RankSum) {
 		wire.CodeNaturals(c, &r.Rank)
-		wire.CodeNaturals(c, &r.RunNs, &r.MPINs, &r.WaitedNs)
+		wire.CodeNaturals(c, &r.ThreadRunNs, &r.MPINs, &r.WaitedNs)
 	})
 }
 

@@ -28,7 +28,7 @@ func TestThreadsTogether(t *testing.T) {
 		w := trackwriter.NewWriter(int(rank), 0)
 		defer w.Close()
 		call := func(thread int, name string, site uint64, start, end uint64, vals ...int64) {
-			def, ok := mpi.Lookup(name)
+			def, ok := mpi.CallNamed(name)
 			if !ok {
 				t.Fatal(name)
 			}
@@ -36,7 +36,7 @@ func TestThreadsTogether(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.SetTimes(thread, n, start, end)
+			w.SetLastCallTimes(thread, n, start, end)
 		}
 		const bytes = 2
 		for thread := range 2 {
@@ -51,7 +51,7 @@ func TestThreadsTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr.Process = track.Process{SpanNs: run - 100, End: "MPI_Finalize"}
+		tr.Process = track.Process{SpanNs: run - 100, EndState: "MPI_Finalize"}
 		tracks = append(tracks, tr)
 	}
 	r := mergetest.Open(t, tracks, nil)
@@ -65,8 +65,8 @@ func TestThreadsTogether(t *testing.T) {
 	if rep.MaxThreads != 2 || rep.WaitedNs != 2*late {
 		t.Errorf("%d threads wait for %d, want 2 and %d", rep.MaxThreads, rep.WaitedNs, 2*late)
 	}
-	if want := int64(2*(run-100) - 1 + 2*(run-100-late) - 1); rep.RunNs != want {
-		t.Errorf("all threads were there for %d, want %d", rep.RunNs, want)
+	if want := int64(2*(run-100) - 1 + 2*(run-100-late) - 1); rep.ThreadRunNs != want {
+		t.Errorf("all threads were there for %d, want %d", rep.ThreadRunNs, want)
 	}
 	all, err := efficiency.Analyse(r, efficiency.Options{AllFunctions: true})
 	if err != nil {
@@ -77,15 +77,15 @@ func TestThreadsTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	near := func(got int64, want float64) bool { return math.Abs(float64(got)-want) <= want/100 }
-	if of := flat.PerRank[0]; !near(of.ThreadTimeNs, 2*(run-100)) || of.MPINs > of.ThreadTimeNs || !near(flat.SpanNs, 2*(run-100)) || !near(flat.ThreadTimeNs, all.ThreadNs) {
-		t.Errorf("of the profile: rank 0 %+v, all %d of threads, %d of ranks; want %v", of, flat.ThreadTimeNs, flat.SpanNs, all.ThreadNs)
+	if of := flat.RankRows[0]; !near(of.ThreadTimeNs, 2*(run-100)) || of.MPINs > of.ThreadTimeNs || !near(flat.TotalSpanNs, 2*(run-100)) || !near(flat.ThreadTimeNs, all.ThreadRunNs) {
+		t.Errorf("of the profile: rank 0 %+v, all %d of threads, %d of ranks; want %v", of, flat.ThreadTimeNs, flat.TotalSpanNs, all.ThreadRunNs)
 	}
 	received := float64(2*(run-100) - 1)
-	if whole := 2 * float64(all.Efficiency.RuntimeNs); all.ThreadNs < 1.2*whole {
-		t.Errorf("threads were there for %v, ranks for %v", all.ThreadNs, whole)
+	if whole := 2 * float64(all.Efficiency.RuntimeNs); all.ThreadRunNs < 1.2*whole {
+		t.Errorf("threads were there for %v, ranks for %v", all.ThreadRunNs, whole)
 	}
 	list := efficiency.Findings(all, nil)
-	if i := slices.IndexFunc(list, func(f efficiency.Finding) bool { return f.Function == "MPI_Recv" }); i < 0 || math.Abs(list[i].Share-received/all.ThreadNs) > 1e-9 {
-		t.Errorf("%+v, want %v of %v", list, received, all.ThreadNs)
+	if i := slices.IndexFunc(list, func(f efficiency.Finding) bool { return f.Function == "MPI_Recv" }); i < 0 || math.Abs(list[i].Share-received/all.ThreadRunNs) > 1e-9 {
+		t.Errorf("%+v, want %v of %v", list, received, all.ThreadRunNs)
 	}
 }

@@ -18,14 +18,14 @@ type ticker struct {
 	skipped track.DroppedTimes
 	tick    int64 // end of the latest call, in ticks of the log's clock
 	on      func(ns int64) int64
-	next    func() ([]timing.CallEntry, error, bool)
+	next    func() ([]timing.CallTicks, error, bool)
 	stop    func()
-	entries []timing.CallEntry
+	entries []timing.CallTicks
 }
 
 func newTicker(log *track.TimeLog, stream int, calls uint64, on func(ns int64) int64) *ticker {
 	skipped := skippedOf(log, stream)
-	x := &ticker{log: log, stream: stream, left: calls, skipped: skipped, tick: skipped.Tick, on: on}
+	x := &ticker{log: log, stream: stream, left: calls, skipped: skipped, tick: skipped.LastEndTick, on: on}
 	x.next, x.stop = iter.Pull2(log.Streams[stream])
 	return x
 }

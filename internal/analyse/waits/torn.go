@@ -26,7 +26,7 @@ func missing(r *trace.Reader) (bool, error) {
 		return false, err
 	}
 	for _, p := range list.All() {
-		if p.TracingOffNs() > 0 || p.LostCalls > 0 {
+		if p.FirstThreadTracingOffNs() > 0 || p.LostCalls > 0 {
 			return true, nil
 		}
 	}
@@ -38,7 +38,7 @@ func missing(r *trace.Reader) (bool, error) {
 func (w *rankAnalysis) findTorn(r *trace.Reader) error {
 	more := make(balance)
 	w.try(func() error {
-		s, err := ops.NewSource(r, ops.Options{IgnoreTimes: true, Messages: true, FineSync: true, FromNs: ops.MinTime, ToNs: ops.MaxTime, Ranks: []int{w.Rank()}})
+		s, err := ops.NewSource(r, ops.Options{IgnoreTimes: true, NumberMessages: true, PassFineSync: true, FromNs: ops.MinTime, ToNs: ops.MaxTime, Ranks: []int{w.Rank()}})
 		if err != nil {
 			return err
 		}
@@ -46,8 +46,8 @@ func (w *rankAnalysis) findTorn(r *trace.Reader) error {
 	})
 	out := make(map[int][]byte)
 	for c, n := range more {
-		with := c.From + c.To - w.Rank()
-		b := wire.AppendUvarint(wire.AppendUvarint(out[with], uint64(c.From)), uint64(c.To))
+		with := c.FromWorldRank + c.ToWorldRank - w.Rank()
+		b := wire.AppendUvarint(wire.AppendUvarint(out[with], uint64(c.FromWorldRank)), uint64(c.ToWorldRank))
 		out[with] = wire.AppendVarint(wire.AppendVarint(wire.AppendVarint(b, int64(c.Comm)), c.Tag), n)
 	}
 	in, err := w.exchange(out)
@@ -60,7 +60,7 @@ func (w *rankAnalysis) findTorn(r *trace.Reader) error {
 				r.Skip(r.RemainingLen())
 				return
 			}
-			c := ops.Channel{From: r.Int(w.Size() - 1), To: r.Int(w.Size() - 1), Comm: int(r.Varint()), Tag: r.Varint()}
+			c := ops.Channel{FromWorldRank: r.Int(w.Size() - 1), ToWorldRank: r.Int(w.Size() - 1), Comm: int(r.Varint()), Tag: r.Varint()}
 			more[c] += r.Varint()
 		})
 	})
@@ -87,11 +87,11 @@ type balancing struct {
 func (t *balancing) Enter(c *ops.Call) error {
 	for i := range c.Acts {
 		switch x := &c.Acts[i]; {
-		case x.Message == 0 || x.World() < 0:
+		case x.MessageNumber == 0 || x.PeerWorldRank() < 0:
 		case x.Kind == ops.ActSend || x.Kind == ops.ActSendBegin:
-			t.more[x.Channel(t.rank, x.World())]++
+			t.more[x.Channel(t.rank, x.PeerWorldRank())]++
 		case x.Kind == ops.ActRecv || x.Kind == ops.ActRecvEnd:
-			t.more[x.Channel(x.World(), t.rank)]--
+			t.more[x.Channel(x.PeerWorldRank(), t.rank)]--
 		}
 	}
 	return nil

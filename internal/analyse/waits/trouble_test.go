@@ -77,10 +77,10 @@ func TestBrokenLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := range k.Len(0) {
+		for n := range k.CallCount(0) {
 			for _, panics := range []bool{false, true} {
 				broken := *logs[1]
-				broken.Streams = []iter.Seq2[[]timing.CallEntry, error]{func(yield func([]timing.CallEntry, error) bool) {
+				broken.Streams = []iter.Seq2[[]timing.CallTicks, error]{func(yield func([]timing.CallTicks, error) bool) {
 					left := n
 					for e, err := range whole {
 						if left == 0 {
@@ -96,7 +96,7 @@ func TestBrokenLog(t *testing.T) {
 					}
 				}}
 				out, err := AllAt(r, append(append([]*track.TimeLog{logs[0]}, &broken), logs[2:]...), true)
-				if out == nil || out.Status != trace.WaitsFailed || err != nil {
+				if out == nil || out.Status != trace.WaitsAnalysisFailed || err != nil {
 					t.Errorf("%d ranks, call %d: %+v, %v", ranks, n, out, err)
 				}
 			}

@@ -75,7 +75,7 @@ type Options struct {
 	Progress func(calls uint64)                         // called now and then with the number of further calls that were read; may be nil
 	EachWait func(w Wait)                               // called for every wait; may be nil
 	WithPath bool                                       // find the critical path, too
-	Loops    Loops                                      // finds the loops around the path's calls; nil: not wanted
+	Loops    LoopFinder                                 // finds the loops around the path's calls; nil: not wanted
 	Visitor  func(rank int) CallVisitor                 // returns a visitor for a rank's calls; may be nil, but must not return nil
 }
 
@@ -83,7 +83,7 @@ type Options struct {
 type CallVisitor interface {
 	SetZero(from int64)                                  // sets the time on the run's time line that call times count from
 	AddCall(stream, terminal int, start, end, gap int64) // is called for each call; calls of a thread come in order
-	Waited(stream int, from, ns int64)                   // is called when a call's wait is known; from is the call's beginning
+	AddWait(stream int, from, ns int64)                  // is called when a call's wait is known; from is the call's beginning
 }
 
 // alone is the visitor of a rank without one: it does nothing.
@@ -91,10 +91,10 @@ type alone struct{}
 
 func (alone) SetZero(int64)                   {}
 func (alone) AddCall(_, _ int, _, _, _ int64) {}
-func (alone) Waited(int, int64, int64)        {}
+func (alone) AddWait(int, int64, int64)       {}
 
-// Loops finds the loops around calls, as calltree.Loops does.
-type Loops interface {
+// LoopFinder finds the loops around calls, as calltree.Loops does.
+type LoopFinder interface {
 	// LoopsAround returns the numbers of the loops around each distinct call of a rank's thread: by terminal, outermost
 	// first.
 	LoopsAround(rank, stream int) ([][]int, error)
@@ -165,7 +165,7 @@ func of(r *trace.Reader, kind trace.SampleKind, o Options) (*Report, error) {
 	list, calls := make([]*rankAnalysis, len(ranks)), uint64(0)
 	for rank, t := range ranks {
 		s, err := ops.NewSource(r, ops.Options{
-			Ranks: []int{rank}, FromNs: ops.MinTime, ToNs: ops.MaxTime, Messages: true, FineSync: true, Progress: locked(o.Progress), Extent: &[2]int64{first, end},
+			Ranks: []int{rank}, FromNs: ops.MinTime, ToNs: ops.MaxTime, NumberMessages: true, PassFineSync: true, AddProgress: locked(o.Progress), RunExtentNs: &[2]int64{first, end},
 		})
 		if err != nil {
 			return nil, err

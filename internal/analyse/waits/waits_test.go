@@ -228,11 +228,11 @@ func TestRandom(t *testing.T) {
 			got.Kinds[k.Kind] = k
 		}
 		for _, r := range rep.ByRank {
-			got.Waited[r.Rank], got.Caused[r.Rank] = r.WaitedNs, r.CausedNs
+			got.Waited[r.Rank], got.Caused[r.Rank] = r.WaitedNs, r.CausedWaitNs
 		}
 		for _, s := range rep.Sites {
 			for _, c := range s.Causes {
-				got.Compute += c.ComputeNs
+				got.Compute += c.LateComputeNs
 			}
 		}
 		if diff := cmp.Diff(slow(list), got); diff != "" {

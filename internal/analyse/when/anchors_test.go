@@ -39,13 +39,13 @@ func TestLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := Analyse(all)
+		w, err := AnalyseUnlessStored(all)
 		if err != nil {
 			t.Fatal(err)
 		}
 		before, off := mergetest.Unlike(t, all, mergetest.WithoutTimes(t, file, nil))
 		place, share := mergetest.Unlike(t, all, mergetest.WithoutTimes(t, file, w))
-		t.Logf("%s, %d ranks, noise %d, %d columns: %.1f %% drawn elsewhere, shares %.2f %% off; without: %.1f %%, %.2f %%", x.name, x.ranks, x.noise, len(w.WidthNs), 100*place, 100*share, 100*before, 100*off)
+		t.Logf("%s, %d ranks, noise %d, %d columns: %.1f %% drawn elsewhere, shares %.2f %% off; without: %.1f %%, %.2f %%", x.name, x.ranks, x.noise, len(w.ColumnWidthNs), 100*place, 100*share, 100*before, 100*off)
 		if 100*place > x.place || share > 0.01 {
 			t.Errorf("%s, %d ranks: %.1f %% of the time is drawn elsewhere, shares of computing are %.2f %% off", x.name, x.ranks, 100*place, 100*share)
 		}
@@ -91,7 +91,7 @@ func TestAnchoredLine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := Analyse(all)
+		w, err := AnalyseUnlessStored(all)
 		if err != nil || w.Loop == nil {
 			t.Fatal(w.Loop, err)
 		}
@@ -106,32 +106,32 @@ func TestAnchoredLine(t *testing.T) {
 }
 
 func isAnchored(t *testing.T, k *trace.Rank) {
-	end, err := k.End()
+	end, err := k.EndNs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	last, err := k.Start()
+	last, err := k.StartNs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	calls := make([]float64, k.Terminals()) // ns, by terminal
 	for c, err := range k.TimedCalls(0) {
-		if err != nil || c.Start < last || c.End() < c.Start || c.End() > end+1 {
-			t.Fatalf("rank %d: call %d is from %d to %d, the one before ended at %d, the rank ends at %d; %v", k.Number(), c.Index, c.Start, c.End(), last, end, err)
+		if err != nil || c.StartNs < last || c.EndNs() < c.StartNs || c.EndNs() > end+1 {
+			t.Fatalf("rank %d: call %d is from %d to %d, the one before ended at %d, the rank ends at %d; %v", k.Number(), c.Index, c.StartNs, c.EndNs(), last, end, err)
 		}
-		calls[c.Terminal] += float64(c.End() - c.Start)
-		if last = c.End(); c.Index%29 > 0 {
+		calls[c.Terminal] += float64(c.EndNs() - c.StartNs)
+		if last = c.EndNs(); c.Index%29 > 0 {
 			continue
 		}
 		for sought, err := range k.TimedCallsFrom(0, c.Index) {
-			if err != nil || sought.Start != c.Start || sought.End() != c.End() || sought.Timing != c.Timing || sought.StartErrorBound != c.StartErrorBound {
-				t.Fatalf("call %d sought: %d to %d, walked: %d to %d; %v", c.Index, sought.Start, sought.End(), c.Start, c.End(), err)
+			if err != nil || sought.StartNs != c.StartNs || sought.EndNs() != c.EndNs() || sought.Timing != c.Timing || sought.StartErrorBoundNs != c.StartErrorBoundNs {
+				t.Fatalf("call %d sought: %d to %d, walked: %d to %d; %v", c.Index, sought.StartNs, sought.EndNs(), c.StartNs, c.EndNs(), err)
 			}
 			break
 		}
-		m, err := k.MomentAt(0, c.Start)
-		if err != nil || m.Call.Call == nil || m.Call.Index < c.Index || m.Call.Start != c.Start {
-			t.Fatalf("at %d: %+v, want call %d; %v", c.Start, m, c.Index, err)
+		m, err := k.MomentAt(0, c.StartNs)
+		if err != nil || m.LastBegunCall.Call == nil || m.LastBegunCall.Index < c.Index || m.LastBegunCall.StartNs != c.StartNs {
+			t.Fatalf("at %d: %+v, want call %d; %v", c.StartNs, m, c.Index, err)
 		}
 	}
 	if float64(end-last) > 1e-3*float64(end) {
@@ -144,10 +144,10 @@ func isAnchored(t *testing.T, k *trace.Rank) {
 	in := make([]float64, len(calls))
 	at := int64(math.MinInt64)
 	for p, err := range k.StreamParts(0, end/200, kinds, len(kinds)) {
-		if err != nil || p.Start < at || p.End < p.Start {
-			t.Fatalf("a part from %d to %d after %d; %v", p.Start, p.End, at, err)
+		if err != nil || p.StartNs < at || p.EndNs < p.StartNs {
+			t.Fatalf("a part from %d to %d after %d; %v", p.StartNs, p.EndNs, at, err)
 		}
-		at = p.End
+		at = p.EndNs
 		for i, ns := range p.NsByKind {
 			in[i] += ns
 		}

@@ -26,7 +26,7 @@ type proposal struct {
 	change
 	ranks []int // the first ranks that found the change, at most mostRanksOf
 	of    int
-	place trace.WaitPlace
+	place trace.FunctionSiteNumbers
 }
 
 // same reports whether the changes of two ranks count as one: they have equal kinds, periods and directions, and
@@ -45,7 +45,7 @@ func (p *proposal) explains(c *change) bool {
 type lateRank struct {
 	slot, rank int
 	ns         int64
-	place      trace.WaitPlace
+	place      trace.FunctionSiteNumbers
 }
 
 // changed is the changes that ranks found in their iterations.
@@ -66,9 +66,9 @@ func (f *changed) code(c *wire.Coder) {
 			*v = float64(n)
 		}
 	}
-	place := func(p *trace.WaitPlace) {
-		wire.CodeAbove(c, &p.Function, -1, math.MaxInt32)
-		wire.CodeNaturals(c, &p.Site)
+	place := func(p *trace.FunctionSiteNumbers) {
+		wire.CodeAbove(c, &p.FunctionIndex, -1, math.MaxInt32)
+		wire.CodeNaturals(c, &p.SiteNumber)
 	}
 	wire.CodeNaturals(c, &f.slots)
 	ns(&f.noise)
@@ -169,7 +169,7 @@ func (x *rows) code(c *wire.Coder) {
 	wire.CodeList(c, &x.own, 3+states, func(_ int, r *row) { r.code(c) })
 	wire.CodeList(c, &x.highest, 3, func(_ int, h *trace.WhenOutlier) {
 		wire.CodeNaturals(c, &h.Column, &h.Rank)
-		wire.CodeNaturals(c, &h.Ns)
+		wire.CodeNaturals(c, &h.ExcessNs)
 	})
 	wire.CodeNaturals(c, &x.unlike)
 }
@@ -181,7 +181,7 @@ func (x *rows) join(o *rows) {
 	x.own = x.own[:min(len(x.own), ownRows)]
 	x.highest = append(x.highest, o.highest...)
 	slices.SortStableFunc(x.highest, func(a, b trace.WhenOutlier) int {
-		return cmp.Or(cmp.Compare(a.Column, b.Column), cmp.Compare(b.Ns, a.Ns))
+		return cmp.Or(cmp.Compare(a.Column, b.Column), cmp.Compare(b.ExcessNs, a.ExcessNs))
 	})
 	x.highest = slices.CompactFunc(x.highest, func(a, b trace.WhenOutlier) bool { return a.Column == b.Column })
 	x.unlike += o.unlike
@@ -262,7 +262,7 @@ func (x *RankAnalysis) changed() (f changed) {
 	}
 	for _, c := range slow(v, apart, typical) {
 		if c.cost >= leastShare*run && len(f.alone) < mostKept {
-			f.alone = append(f.alone, lateRank{c.from, x.Rank(), int64(c.cost), trace.WaitPlace{Function: -1}})
+			f.alone = append(f.alone, lateRank{c.from, x.Rank(), int64(c.cost), trace.FunctionSiteNumbers{FunctionIndex: -1}})
 		}
 	}
 	excess, _ := over(v, normal(v, apart))
@@ -274,21 +274,21 @@ func (x *RankAnalysis) changed() (f changed) {
 	waited := x.canvas.series(x.canvas.states[waiting])
 	for i := range v { // a rank that waits loses nothing by having no processor
 		if ns := x.before[i] + max(0, x.within[i]-waited[i]); ns > 0 {
-			f.delayed = append(f.delayed, lateRank{i, x.Rank(), ns, trace.WaitPlace{Function: -1}})
+			f.delayed = append(f.delayed, lateRank{i, x.Rank(), ns, trace.FunctionSiteNumbers{FunctionIndex: -1}})
 		}
 	}
 	return f
 }
 
-func (x *RankAnalysis) placeOf(e excess) trace.WaitPlace {
+func (x *RankAnalysis) placeOf(e excess) trace.FunctionSiteNumbers {
 	if e.ns <= 0 {
-		return trace.WaitPlace{Function: -1}
+		return trace.FunctionSiteNumbers{FunctionIndex: -1}
 	}
 	return x.order.places[e.site]
 }
 
 // mostly returns the call before which the rank's excess of computation, summed over the changed slots, is largest.
-func (x *RankAnalysis) mostly(c *change) trace.WaitPlace {
+func (x *RankAnalysis) mostly(c *change) trace.FunctionSiteNumbers {
 	sums := make(map[int]float64)
 	best := excess{}
 	for i, e := range x.most {
@@ -323,7 +323,7 @@ func (x *RankAnalysis) findings(f *changed) []trace.WhenFinding {
 	add := func(c *change) *trace.WhenFinding {
 		slot := func(ns float64) int64 { return int64(math.Round(ns / float64(each))) }
 		out = append(out, trace.WhenFinding{
-			Kind: int(c.kind), FirstIteration: uint64(c.from) * each, Period: uint64(c.every) * each, Place: trace.WaitPlace{Function: -1},
+			Kind: int(c.kind), FirstIteration: uint64(c.from) * each, Period: uint64(c.every) * each, EndingCall: trace.FunctionSiteNumbers{FunctionIndex: -1},
 			BeforeNs: slot(c.before), AfterNs: slot(c.after), CostNs: int64(c.cost),
 		})
 		return &out[len(out)-1]
@@ -335,7 +335,7 @@ func (x *RankAnalysis) findings(f *changed) []trace.WhenFinding {
 			continue
 		}
 		w := add(&p.change)
-		w.Ranks, w.RankCount, w.Place = p.ranks, p.of, p.place
+		w.Ranks, w.RankCount, w.EndingCall = p.ranks, p.of, p.place
 	}
 	program, delayed := undelayed(v, x.shapes, f.delayed)
 	if delayed.cost >= leastShare*run {
@@ -368,7 +368,7 @@ func (x *RankAnalysis) findings(f *changed) []trace.WhenFinding {
 		}
 		if w := add(&c); of {
 			told[late.slot] = true
-			w.Ranks, w.RankCount, w.LongerNs, w.Place = []int{late.rank}, 1, late.ns, late.place
+			w.Ranks, w.RankCount, w.LongerNs, w.EndingCall = []int{late.rank}, 1, late.ns, late.place
 		}
 	}
 	slices.SortStableFunc(out, func(a, b trace.WhenFinding) int { return cmp.Compare(b.CostNs, a.CostNs) })
@@ -407,7 +407,7 @@ func undelayed(v []float64, shapes []int, list []lateRank) (out []float64, d del
 	}
 	usual := normal(without, shapes)
 	out = slices.Clone(v)
-	d.kind = KindDelayed
+	d.kind = KindWaitingForCPU
 	for _, l := range list {
 		i := l.slot
 		out[i] = max(without[i], min(v[i], usual[i]))
@@ -463,7 +463,7 @@ func (x *RankAnalysis) rows() (*rows, error) {
 		for i, ns := range own.times[computing] {
 			d := ns - sum.times[computing][i]
 			if own.unlike += max(d, -d); d > 0 {
-				all.highest = append(all.highest, trace.WhenOutlier{Column: i, Rank: x.Rank(), Ns: d})
+				all.highest = append(all.highest, trace.WhenOutlier{Column: i, Rank: x.Rank(), ExcessNs: d})
 			}
 		}
 		if all.unlike = own.unlike; float64(own.unlike) > unlikeOfRun*x.run() {

@@ -22,7 +22,7 @@ func TestDelays(t *testing.T) {
 	logs[2].SchedulingDelays = [][]track.SchedulingDelay{nil}
 	for _, i := range []uint64{12, 25} {
 		first := 1 + i*callsARound
-		logs[2].SchedulingDelays[0] = append(logs[2].SchedulingDelays[0], track.SchedulingDelay{Call: first, BeforeCallNs: 15 * typicalNs}, track.SchedulingDelay{Call: first + 3, BeforeCallNs: 5 * typicalNs})
+		logs[2].SchedulingDelays[0] = append(logs[2].SchedulingDelays[0], track.SchedulingDelay{CallIndex: first, BeforeCallNs: 15 * typicalNs}, track.SchedulingDelay{CallIndex: first + 3, BeforeCallNs: 5 * typicalNs})
 	}
 	_, got, err := AnalyseLogs(r, logs)
 	if err != nil {
@@ -32,7 +32,7 @@ func TestDelays(t *testing.T) {
 	for _, f := range got.Findings {
 		kinds[Kind(f.Kind)] = f
 	}
-	if d := kinds[KindDelayed]; len(got.Findings) != 2 || !oneRank(d, 2) || d.FirstIteration != 12 && d.FirstIteration != 25 || d.LongerNs < 19*typicalNs || d.CostNs < 36*typicalNs ||
+	if d := kinds[KindWaitingForCPU]; len(got.Findings) != 2 || !oneRank(d, 2) || d.FirstIteration != 12 && d.FirstIteration != 25 || d.LongerNs < 19*typicalNs || d.CostNs < 36*typicalNs ||
 		d.CostNs > 44*typicalNs {
 		t.Errorf("%+v", got.Findings)
 	}
@@ -40,8 +40,8 @@ func TestDelays(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	ready := int64(0)
-	for column := range got.WidthNs {
-		ready += got.StateNs(2, trace.WhenReady, column)
+	for column := range got.ColumnWidthNs {
+		ready += got.StateNs(2, trace.WhenStateRunnable, column)
 	}
 	if ready < 36*typicalNs || ready > 44*typicalNs {
 		t.Errorf("the picture has rank 2 without a processor for %d ns", ready)

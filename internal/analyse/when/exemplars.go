@@ -22,15 +22,15 @@ const (
 // exemplars are the times of all ranks in some iterations.
 type exemplars struct {
 	iterations []uint64
-	times      [][]trace.WhenTimes // by index in iterations: the times of the ranks that run them, in order
+	times      [][]trace.WhenCallTimes // by index in iterations: the times of the ranks that run them, in order
 }
 
 func (e *exemplars) code(c *wire.Coder) {
 	wire.CodeList(c, &e.iterations, 1, func(_ int, i *uint64) { wire.CodeUints(c, i) })
-	wire.CodeList(c, &e.times, 1, func(_ int, list *[]trace.WhenTimes) {
-		wire.CodeList(c, list, 3, func(_ int, t *trace.WhenTimes) {
+	wire.CodeList(c, &e.times, 1, func(_ int, list *[]trace.WhenCallTimes) {
+		wire.CodeList(c, list, 3, func(_ int, t *trace.WhenCallTimes) {
 			wire.CodeNaturals(c, &t.Rank)
-			wire.CodeIntegers(c, &t.StartNs)
+			wire.CodeIntegers(c, &t.RelativeStartNs)
 			wire.CodeList(c, &t.Gaps, 1, func(_ int, ns *int64) { wire.CodeIntegers(c, ns) })
 			wire.CodeList(c, &t.Durations, 1, func(_ int, ns *int64) { wire.CodeIntegers(c, ns) })
 		})
@@ -107,7 +107,7 @@ func (x *RankAnalysis) exemplars(w *trace.When) error {
 
 // timesOf reads the times of the rank's own calls in the iterations of e.
 func (x *RankAnalysis) timesOf(e *exemplars) error {
-	e.times = make([][]trace.WhenTimes, len(e.iterations))
+	e.times = make([][]trace.WhenCallTimes, len(e.iterations))
 	if x.rounds == nil || x.means == nil || len(e.iterations) == 0 {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (x *RankAnalysis) timesOf(e *exemplars) error {
 	next, passed, end := x.clock(0), uint64(0), int64(math.MinInt64)
 	for _, i := range order {
 		n := e.iterations[i]
-		from, to := x.rounds.Begin(n), x.rounds.Begin(n+1)
+		from, to := x.rounds.BeginPosition(n), x.rounds.BeginPosition(n+1)
 		if to-from > exemplarCalls || from >= to {
 			continue
 		}
@@ -131,7 +131,7 @@ func (x *RankAnalysis) timesOf(e *exemplars) error {
 			}
 			end, passed = max(end, until), from
 		}
-		t := trace.WhenTimes{Rank: x.Rank()}
+		t := trace.WhenCallTimes{Rank: x.Rank()}
 		for ; passed < to; passed++ {
 			start, until, _, err := next.Next()
 			if err != nil {
@@ -141,13 +141,13 @@ func (x *RankAnalysis) timesOf(e *exemplars) error {
 				if n == 0 || end == math.MinInt64 { // the computation before the loop isn't the first iteration's
 					end = start
 				}
-				t.StartNs = end - x.means[1+n/each]
+				t.RelativeStartNs = end - x.means[1+n/each]
 			}
 			t.Gaps = append(t.Gaps, max(0, start-end))
 			t.Durations = append(t.Durations, max(0, until-max(start, end)))
 			end = max(end, until)
 		}
-		e.times[i] = []trace.WhenTimes{t}
+		e.times[i] = []trace.WhenCallTimes{t}
 	}
 	return nil
 }
@@ -158,14 +158,14 @@ func (x *RankAnalysis) keep(w *trace.When, e *exemplars) {
 	if x.size > 0 {
 		most = int(x.size / exemplarsOfOption)
 	}
-	without := wire.PackedSize(sections.AppendWhen(nil, w))
+	without := wire.EstimatePackedSize(sections.AppendWhen(nil, w))
 	for i, iteration := range e.iterations {
 		list := e.times[i]
 		if len(list) < x.loop.Ranks {
 			continue
 		}
 		w.Exemplars = append(w.Exemplars, trace.WhenExemplar{Iteration: iteration, Ranks: list})
-		if wire.PackedSize(sections.AppendWhen(nil, w))-without > most {
+		if wire.EstimatePackedSize(sections.AppendWhen(nil, w))-without > most {
 			w.Exemplars = w.Exemplars[:len(w.Exemplars)-1]
 		}
 	}

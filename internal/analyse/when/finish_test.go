@@ -40,7 +40,7 @@ func TestEndOfRun(t *testing.T) {
 		ranks := []int{1, 2, 7, 9, 17, 70}[seed]
 		m := noisyRun(rand.New(rand.NewPCG(seed, 5)), ranks, 60, 1)
 		m[ranks-1][40] += 20 * typicalNs
-		want, err := Analyse(m.trace(t))
+		want, err := AnalyseUnlessStored(m.trace(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestWithoutWaits(t *testing.T) {
 	r, logs := logged(t, m)
 	var got *trace.When
 	err := waits.RunRanks(4, func(tr waits.Transport) error {
-		f := waits.RunEnd{Trace: r, Log: logs[tr.Rank()]}
+		f := waits.RunEndInput{Trace: r, Log: logs[tr.Rank()]}
 		clock, _, err := f.Clock(tr.Rank())
 		if err != nil {
 			return err
@@ -82,8 +82,8 @@ func TestWithoutWaits(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	for i := range got.Rows {
-		for column := range got.WidthNs {
-			if ns := got.StateNs(i, trace.WhenWaiting, column); ns != 0 {
+		for column := range got.ColumnWidthNs {
+			if ns := got.StateNs(i, trace.WhenStateWaiting, column); ns != 0 {
 				t.Fatalf("row %d waits %d ns", i, ns)
 			}
 		}
@@ -124,7 +124,7 @@ func TestBrokenTransport(t *testing.T) {
 					f.Transport = tr
 					own = f
 				}
-				_, _, err := AnalyseRun(own, waits.RunEnd{Trace: r, Log: logs[tr.Rank()]}, timing.Options{Waits: timing.WaitsAlways})
+				_, _, err := AnalyseRun(own, waits.RunEndInput{Trace: r, Log: logs[tr.Rank()]}, timing.Options{Waits: timing.WaitsAlways})
 				return err
 			})
 			if f.left >= 0 {
@@ -152,10 +152,10 @@ func TestBrokenLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, passes := range []int{0, 1, 2} { // that go well
-		for n := range k.Len(0) {
+		for n := range k.CallCount(0) {
 			for _, panics := range []bool{false, true} {
 				broken, seen := *logs[1], 0
-				broken.Streams = []iter.Seq2[[]timing.CallEntry, error]{func(yield func([]timing.CallEntry, error) bool) {
+				broken.Streams = []iter.Seq2[[]timing.CallTicks, error]{func(yield func([]timing.CallTicks, error) bool) {
 					left := n
 					seen++
 					for e, err := range whole {
@@ -207,7 +207,7 @@ func TestManyRanks(t *testing.T) {
 		err := waits.RunRanks(x.ranks, func(tr waits.Transport) error {
 			c := &counting{tr, &atomic.Int64{}, &atomic.Int64{}}
 			list[tr.Rank()] = c
-			f := waits.RunEnd{Trace: r, Log: logs[tr.Rank()]}
+			f := waits.RunEndInput{Trace: r, Log: logs[tr.Rank()]}
 			clock, _, err := f.Clock(tr.Rank())
 			if err != nil {
 				return err
@@ -230,14 +230,14 @@ func TestManyRanks(t *testing.T) {
 		for _, c := range list {
 			bytes, messages = max(bytes, c.bytes.Load()), max(messages, c.messages.Load())
 		}
-		size := int64(wire.PackedSize(sections.AppendWhen(nil, found)))
+		size := int64(wire.EstimatePackedSize(sections.AppendWhen(nil, found)))
 		t.Logf("%d ranks: at most %d bytes and %d messages to one; %d bytes of the trace", x.ranks, bytes, messages, size)
 		if bytes > x.bytes || messages > x.messages || size > x.section {
 			t.Errorf("%d ranks: %d bytes and %d messages to one, want %d and %d; %d bytes of the trace, want %d", x.ranks, bytes, messages, x.bytes, x.messages, size, x.section)
 		}
 		last := found.Rows[len(found.Rows)-1]
-		if x.ranks > mostRows && (last.First != x.ranks/2 || last.Ranks != 1) {
-			t.Errorf("%d ranks: the last row is of %d from %d on, not of the one that computes longer", x.ranks, last.Ranks, last.First)
+		if x.ranks > mostRows && (last.FirstRank != x.ranks/2 || last.RankCount != 1) {
+			t.Errorf("%d ranks: the last row is of %d from %d on, not of the one that computes longer", x.ranks, last.RankCount, last.FirstRank)
 		}
 	}
 }

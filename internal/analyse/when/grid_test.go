@@ -45,7 +45,7 @@ func TestCellsBySlowPainting(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					paint(computing, call.Start-int64(call.Timing.Gap.Ns), call.Start)
+					paint(computing, call.StartNs-int64(call.Timing.Gap.Ns), call.StartNs)
 				}
 			}
 			_, err := waits.Analyse(r, waits.Options{
@@ -84,12 +84,12 @@ func TestPicture(t *testing.T) {
 		m := noisyRun(rand.New(rand.NewPCG(3, 4)), x.ranks, x.rounds, x.noise)
 		truths[1].plant(m)
 		r := m.trace(t)
-		w, err := Analyse(r)
+		w, err := AnalyseUnlessStored(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		size := wire.PackedSize(sections.AppendWhen(nil, w))
-		t.Logf("%d ranks, %d rounds, noise %d: %d columns, %d rows, %d bytes, %d findings", x.ranks, x.rounds, x.noise, len(w.WidthNs), len(w.Rows), size, len(w.Findings))
+		size := wire.EstimatePackedSize(sections.AppendWhen(nil, w))
+		t.Logf("%d ranks, %d rounds, noise %d: %d columns, %d rows, %d bytes, %d findings", x.ranks, x.rounds, x.noise, len(w.ColumnWidthNs), len(w.Rows), size, len(w.Findings))
 		if size > x.bytes {
 			t.Errorf("%d bytes", size)
 		}
@@ -102,17 +102,17 @@ func TestPicture(t *testing.T) {
 		}
 		for i, row := range w.Rows {
 			want, got := 0.0, int64(0)
-			for _, v := range m[row.First : row.First+row.Ranks] {
+			for _, v := range m[row.FirstRank : row.FirstRank+row.RankCount] {
 				for _, ns := range v {
-					want += ns / float64(row.Ranks)
+					want += ns / float64(row.RankCount)
 				}
 			}
-			for column := range w.WidthNs {
-				got += w.StateNs(i, trace.WhenComputing, column)
+			for column := range w.ColumnWidthNs {
+				got += w.StateNs(i, trace.WhenStateComputing, column)
 			}
 			// What comes before the first call of the loop is no iteration's, but it is computed all the same.
 			if d := float64(got) - want; d > float64(w.LevelNs) || d < -float64(w.LevelNs)-0.002*want {
-				t.Errorf("%d ranks from %d on compute %d ns, want %.0f within %d", row.Ranks, row.First, got, want, w.LevelNs)
+				t.Errorf("%d ranks from %d on compute %d ns, want %.0f within %d", row.RankCount, row.FirstRank, got, want, w.LevelNs)
 			}
 		}
 	}

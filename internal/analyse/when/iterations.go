@@ -5,23 +5,23 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Iterations finds the iterations of a trace's loop. If the trace stores the run's iterations, it uses their loop. It
+// IterationFinder finds the iterations of a trace's loop. If the trace stores the run's iterations, it uses their loop. It
 // is not safe for concurrent use.
-type Iterations struct {
+type IterationFinder struct {
 	r     *trace.Reader
 	x     *waits.Places
 	loops map[int]*Loop              // by stream
 	of    map[[2]int]*RankIterations // by class and stream, for classes whose ranks all have the same iterations
 }
 
-// NewIterations prepares the search in a trace.
-func NewIterations(r *trace.Reader) (*Iterations, error) {
+// NewIterationFinder prepares the search in a trace.
+func NewIterationFinder(r *trace.Reader) (*IterationFinder, error) {
 	x, err := waits.NewPlaces(r)
-	return &Iterations{r, x, make(map[int]*Loop), make(map[[2]int]*RankIterations)}, err
+	return &IterationFinder{r, x, make(map[int]*Loop), make(map[[2]int]*RankIterations)}, err
 }
 
 // IterationsOf returns the iterations of a rank's thread; nil if the thread has none.
-func (i *Iterations) IterationsOf(k *trace.Rank, stream int) (*RankIterations, error) {
+func (i *IterationFinder) IterationsOf(k *trace.Rank, stream int) (*RankIterations, error) {
 	w, err := i.r.When()
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (i *Iterations) IterationsOf(k *trace.Rank, stream int) (*RankIterations, e
 		i.loops[stream] = loop
 	}
 	at := [2]int{k.Class(), stream}
-	if known, ok := i.of[at]; ok && k.Uniform() {
+	if known, ok := i.of[at]; ok && k.ClassHasEqualCounts() {
 		return known, nil
 	}
 	o := orderOf(k, stream, i.x)
@@ -58,7 +58,7 @@ func (i *Iterations) IterationsOf(k *trace.Rank, stream int) (*RankIterations, e
 // BeginTimes returns when iterations begin on the first thread of a rank, and that rank's number. With rank -1 it
 // takes the first rank that has iterations. It returns nil without any. The number after the last iteration
 // means the loop's end.
-func (i *Iterations) BeginTimes(rank int, iterations ...uint64) (of int, ns []int64, err error) {
+func (i *IterationFinder) BeginTimes(rank int, iterations ...uint64) (of int, ns []int64, err error) {
 	for k, err := range i.r.RanksWithTrack() {
 		if err != nil {
 			return 0, nil, err
@@ -75,11 +75,11 @@ func (i *Iterations) BeginTimes(rank int, iterations ...uint64) (of int, ns []in
 		}
 		for _, n := range iterations {
 			// An iteration begins where the preceding call ends: the computation before its first call is part of it.
-			for c, err := range k.TimedCallsFrom(0, max(1, rounds.Begin(n))-1) {
+			for c, err := range k.TimedCallsFrom(0, max(1, rounds.BeginPosition(n))-1) {
 				if err != nil {
 					return 0, nil, err
 				}
-				ns = append(ns, c.End())
+				ns = append(ns, c.EndNs())
 				break
 			}
 		}
@@ -89,17 +89,17 @@ func (i *Iterations) BeginTimes(rank int, iterations ...uint64) (of int, ns []in
 }
 
 // find returns the loop that most ranks have in a thread.
-func (i *Iterations) find(stream int) (*Loop, error) {
+func (i *IterationFinder) find(stream int) (*Loop, error) {
 	all, ranks, lists := make(votes), 0, make(map[int]map[key]vote)
 	for k, err := range i.r.RanksWithTrack() {
 		if err != nil {
 			return nil, err
 		}
-		if k.Streams() <= stream || k.Len(stream) == 0 {
+		if k.Streams() <= stream || k.CallCount(stream) == 0 {
 			continue
 		}
 		list := lists[k.Class()]
-		if list == nil || !k.Uniform() {
+		if list == nil || !k.ClassHasEqualCounts() {
 			mean, err := means(i.r, k.Class())
 			if err != nil {
 				return nil, err

@@ -12,7 +12,7 @@ import (
 
 // A Loop is a loop that ranks run in a thread. Its iterations begin with calls from one site.
 type Loop struct {
-	Begins     trace.WaitPlace // the call that begins an iteration on most ranks
+	BeginPlace trace.FunctionSiteNumbers // the call that begins an iteration on most ranks
 	Iterations uint64
 	Ranks      int // number of ranks that run it
 	FirstRank  int // the lowest of these ranks
@@ -36,12 +36,12 @@ type siteOrder struct {
 	stream int
 	x      *waits.Places
 	number []int // by terminal: the number of its site
-	places []trace.WaitPlace
+	places []trace.FunctionSiteNumbers
 }
 
 func orderOf(k *trace.Rank, stream int, x *waits.Places) *siteOrder {
 	o := &siteOrder{SiteNumbering: k.SiteNumbering(stream), k: k, stream: stream, x: x}
-	o.number = o.SiteOf
+	o.number = o.SiteOfTerminal
 	for _, t := range o.FirstTerminals {
 		c := k.CallWithoutParams(t)
 		o.places = append(o.places, x.PlaceOf(c.Func, c.Site))
@@ -96,14 +96,14 @@ func (o *siteOrder) cycles(mean []float64) []cycle {
 		c := &list[i]
 		if i == 0 || list[i-1].to != c.to {
 			leaves = o.k.OccurrencesAfter(o.stream, func(before, t int) bool {
-				return before != trace.BeforeFirstTerminal && o.number[before] >= c.to && o.number[t] < c.to
+				return before != trace.NoPreviousTerminal && o.number[before] >= c.to && o.number[t] < c.to
 			})
 		}
 		outer := cycle{to: c.to, from: math.MaxInt}
 		if i+1 < len(list) && list[i+1].to == c.to {
 			outer.from = list[i+1].from
 		}
-		c.share = c.time(o.k.OccurrencesAfter(o.stream, c.begins(o)), o.k.OccurrencesAfter(o.stream, outer.begins(o)), leaves, weigh, o.k.Len(o.stream)) / total
+		c.share = c.time(o.k.OccurrencesAfter(o.stream, c.begins(o)), o.k.OccurrencesAfter(o.stream, outer.begins(o)), leaves, weigh, o.k.CallCount(o.stream)) / total
 	}
 	slices.SortStableFunc(list, func(a, b cycle) int { return cmp.Compare(b.share, a.share) })
 	// Cycles to the same site with equally many iterations are the same loop.
@@ -129,9 +129,9 @@ func (c *cycle) time(begins, outer, leaves *trace.Occurrences, weigh func(uint64
 		to := calls
 		if at+1 < c.rounds {
 			to, _ = begins.Nth(at + 1)
-			last[i] = outer.Before(to+1) > outer.Before(to)
+			last[i] = outer.CountBefore(to+1) > outer.CountBefore(to)
 		}
-		if l := leaves.Before(from + 1); l < leaves.Total() {
+		if l := leaves.CountBefore(from + 1); l < leaves.Total() {
 			end, _ := leaves.Nth(l)
 			to = min(to, end)
 		}
@@ -150,12 +150,12 @@ func (c *cycle) time(begins, outer, leaves *trace.Occurrences, weigh func(uint64
 
 // A key identifies a loop across ranks: by the call that begins an iteration, and the number of iterations.
 type key struct {
-	at     trace.WaitPlace
+	at     trace.FunctionSiteNumbers
 	rounds uint64
 }
 
 func (k key) compare(o key) int {
-	return cmp.Or(cmp.Compare(k.rounds, o.rounds), cmp.Compare(k.at.Function, o.at.Function), cmp.Compare(k.at.Site, o.at.Site))
+	return cmp.Or(cmp.Compare(k.rounds, o.rounds), cmp.Compare(k.at.FunctionIndex, o.at.FunctionIndex), cmp.Compare(k.at.SiteNumber, o.at.SiteNumber))
 }
 
 // A vote is the number of ranks that have a loop, the lowest of them, and the sum of the loop's shares of their times.
@@ -244,9 +244,9 @@ func finer(a, b uint64) bool {
 }
 
 // RankIterations are the iterations of a loop on one rank.
-type RankIterations = trace.Rounds
+type RankIterations = trace.LoopIterations
 
 // rounds returns the iterations of a loop; nil if the rank runs it from another site or with a different trip count.
 func (o *siteOrder) rounds(l *Loop) *RankIterations {
-	return o.Rounds(slices.Index(o.places, l.Begins), l.Iterations)
+	return o.LoopIterations(slices.Index(o.places, l.BeginPlace), l.Iterations)
 }

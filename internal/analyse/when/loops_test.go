@@ -198,12 +198,12 @@ func TestLoops(t *testing.T) {
 					t.Fatalf("rank %d: %+v, %v", o.k.Number(), rounds, err)
 				}
 				for i, at := range x.at {
-					if got := rounds.Begin(uint64(i)); got != at {
+					if got := rounds.BeginPosition(uint64(i)); got != at {
 						t.Errorf("rank %d: iteration %d begins at %d, want %d", o.k.Number(), i, got, at)
 					}
 				}
-				if end := o.k.Len(0) - 1; rounds.Begin(x.want) != end {
-					t.Errorf("rank %d: the last iteration ends at %d, want %d", o.k.Number(), rounds.Begin(x.want), end)
+				if end := o.k.CallCount(0) - 1; rounds.BeginPosition(x.want) != end {
+					t.Errorf("rank %d: the last iteration ends at %d, want %d", o.k.Number(), rounds.BeginPosition(x.want), end)
 				}
 			}
 		})

@@ -10,9 +10,9 @@ import (
 
 // A RowTimes is the mean times, in ns, of the ranks of one row of the picture, summed over some iterations.
 type RowTimes struct {
-	First, Ranks int // lowest rank, and number of ranks
-	Ns           [trace.WhenStates]int64
-	MPINs        int64 // in MPI without waiting
+	FirstRank, Ranks int // lowest rank, and number of ranks
+	NsByState        [trace.WhenStateCount]int64
+	MPINs            int64 // in MPI without waiting
 }
 
 // SumRows adds up the iterations from number from up to, but without, number end. A column that also covers other
@@ -20,9 +20,9 @@ type RowTimes struct {
 func SumRows(w *trace.When, from, end uint64) (rows []RowTimes, whole int64) {
 	rows = make([]RowTimes, len(w.Rows))
 	for i := range rows {
-		rows[i].First, rows[i].Ranks = w.Rows[i].First, w.Rows[i].Ranks
+		rows[i].FirstRank, rows[i].Ranks = w.Rows[i].FirstRank, w.Rows[i].RankCount
 	}
-	for column, width := range w.WidthNs {
+	for column, width := range w.ColumnWidthNs {
 		if !w.InLoop(column) {
 			continue
 		}
@@ -35,9 +35,9 @@ func SumRows(w *trace.When, from, end uint64) (rows []RowTimes, whole int64) {
 		whole += of(width)
 		for i := range rows {
 			left := width
-			for state := range trace.WhenStates {
+			for state := range trace.WhenStateCount {
 				ns := max(0, w.StateNs(i, state, column))
-				rows[i].Ns[state] += of(ns)
+				rows[i].NsByState[state] += of(ns)
 				left -= ns
 			}
 			rows[i].MPINs += of(max(0, left))
@@ -49,7 +49,7 @@ func SumRows(w *trace.When, from, end uint64) (rows []RowTimes, whole int64) {
 // FindingConcernsIterations reports whether a finding is about any of the iterations from up to, but without, end.
 func FindingConcernsIterations(f *trace.WhenFinding, from, end uint64) bool {
 	switch Kind(f.Kind) {
-	case KindSlow, KindDelayed:
+	case KindSlow, KindWaitingForCPU:
 		return from <= f.FirstIteration && f.FirstIteration < end
 	case KindPeriod:
 		if f.FirstIteration >= end {
@@ -84,7 +84,7 @@ func IterationSegments(w *trace.When) (list []IterationSegment) {
 		var each []float64
 		for _, x := range lasting {
 			if n := min(x.First+x.Count, edges[i+1]); x.First < edges[i+1] && n > from {
-				each = append(each, float64(x.Ns))
+				each = append(each, float64(x.MeanNs))
 			}
 		}
 		if len(each) > 0 {
@@ -96,7 +96,7 @@ func IterationSegments(w *trace.When) (list []IterationSegment) {
 
 // SlowestIterations returns the iterations of the picture's column with the longest time per iteration.
 func SlowestIterations(w *trace.When) trace.WhenIterations {
-	return slices.MaxFunc(w.IterationTimes(), func(a, b trace.WhenIterations) int { return cmp.Compare(a.Ns, b.Ns) })
+	return slices.MaxFunc(w.IterationTimes(), func(a, b trace.WhenIterations) int { return cmp.Compare(a.MeanNs, b.MeanNs) })
 }
 
 // ExemplarIn returns the stored times of single calls in the iterations from up to, but without, end. It returns nil

@@ -62,7 +62,7 @@ func (x *RankAnalysis) picture(all *rows) *trace.When {
 		if changesOf(w)*bitsOfChange > 8*most {
 			continue
 		}
-		if packed++; packed > mostPacked || wire.PackedSize(sections.AppendWhen(nil, w)) <= most {
+		if packed++; packed > mostPacked || wire.EstimatePackedSize(sections.AppendWhen(nil, w)) <= most {
 			return w
 		}
 	}
@@ -72,9 +72,9 @@ func (x *RankAnalysis) picture(all *rows) *trace.When {
 // changesOf counts the levels and widths of a picture that differ from the preceding ones.
 func changesOf(w *trace.When) (n int) {
 	for i := range w.Rows {
-		for p := range w.Rows[i].Planes {
+		for p := range w.Rows[i].StateTimes {
 			before := int64(0)
-			for _, l := range w.Rows[i].Planes[p].LevelCounts {
+			for _, l := range w.Rows[i].StateTimes[p].LevelCounts {
 				if l != before {
 					n++
 				}
@@ -82,8 +82,8 @@ func changesOf(w *trace.When) (n int) {
 			}
 		}
 	}
-	for i, ns := range w.WidthNs {
-		if i > 0 && ns != w.WidthNs[i-1] {
+	for i, ns := range w.ColumnWidthNs {
+		if i > 0 && ns != w.ColumnWidthNs[i-1] {
 			n++
 		}
 	}
@@ -97,24 +97,24 @@ func (x *RankAnalysis) draw(all *rows, g *grid, c columns, widths []int64, r run
 	p, begins := g.coarser(c, r.columns)
 	w := &p
 	if x.loop != nil {
-		w.Loop = &trace.WhenLoop{BeginsAt: x.loop.Begins, Iterations: x.loop.Iterations, RanksWithout: x.Size() - x.loop.Ranks}
+		w.Loop = &trace.WhenLoop{BeginsAt: x.loop.BeginPlace, Iterations: x.loop.Iterations, RanksWithout: x.Size() - x.loop.Ranks}
 	}
-	w.WidthNs = stepped(merged(widths, begins))
+	w.ColumnWidthNs = stepped(merged(widths, begins))
 	var inside []float64
-	for i, ns := range w.WidthNs {
+	for i, ns := range w.ColumnWidthNs {
 		if w.InLoop(i) || w.Loop == nil {
 			inside = append(inside, float64(ns))
 		}
 	}
-	w.LevelNs = max(1, int64(math.Round(timing.LogStepOf(uint64(median(inside)/float64(r.levels))).Ns())))
+	w.LevelNs = max(1, int64(math.Round(timing.LogTimeOf(uint64(median(inside)/float64(r.levels))).Ns())))
 	groups := all.groups
 	if n := len(groups); n > r.rows {
 		groups = togetherOf(groups, (n+r.rows-1)/r.rows)
 	}
 	for _, row := range append(slices.Clone(groups), all.own...) {
-		out := trace.WhenRow{First: row.first, Ranks: row.ranks}
-		for s := range out.Planes {
-			out.Planes[s] = plane(w, merged(row.times[s], begins))
+		out := trace.WhenRow{FirstRank: row.first, RankCount: row.ranks}
+		for s := range out.StateTimes {
+			out.StateTimes[s] = plane(w, merged(row.times[s], begins))
 		}
 		w.Rows = append(w.Rows, out)
 	}
@@ -163,7 +163,7 @@ func stepped(widths []int64) []int64 {
 	for i, ns := range widths {
 		want := float64(ns) + carried
 		if math.Abs(want-before) > stays*percent*before {
-			before = sections.ColumnWidth(want)
+			before = sections.RoundWhenColumnWidth(want)
 		}
 		carried = want - before
 		widths[i] = int64(before)
@@ -172,7 +172,7 @@ func stepped(widths []int64) []int64 {
 }
 
 // plane converts times in ns, by column, to levels.
-func plane(w *trace.When, times []int64) (p trace.WhenPlane) {
+func plane(w *trace.When, times []int64) (p trace.WhenStateTimes) {
 	var usual []float64
 	for i, ns := range times {
 		if w.InLoop(i) || w.Loop == nil {
@@ -180,12 +180,12 @@ func plane(w *trace.When, times []int64) (p trace.WhenPlane) {
 		}
 	}
 	unit := float64(w.LevelNs)
-	p.Base = int64(math.Round(median(usual) * trace.WhenBaseUnitsPerLevel / unit))
+	p.LoopBaseUnits = int64(math.Round(median(usual) * trace.WhenBaseUnitsPerLevel / unit))
 	carried, level := 0.0, int64(0)
 	for i, ns := range times {
 		want := float64(ns) + carried
 		if w.InLoop(i) || w.Loop == nil {
-			want -= float64(p.Base) * unit / trace.WhenBaseUnitsPerLevel
+			want -= float64(p.LoopBaseUnits) * unit / trace.WhenBaseUnitsPerLevel
 		}
 		if math.Abs(want-float64(level)*unit) > stays*unit {
 			level = int64(math.Round(want / unit))
@@ -198,10 +198,10 @@ func plane(w *trace.When, times []int64) (p trace.WhenPlane) {
 
 // highest lists the columns in which some rank computes far longer than its row shows.
 func highest(w *trace.When, all *rows, groups []row, begins []int) (out []trace.WhenOutlier) {
-	best := make([]trace.WhenOutlier, len(w.WidthNs))
+	best := make([]trace.WhenOutlier, len(w.ColumnWidthNs))
 	note := func(column, rank int, ns int64) {
-		if ns > best[column].Ns {
-			best[column] = trace.WhenOutlier{Column: column, Rank: rank, Ns: ns}
+		if ns > best[column].ExcessNs {
+			best[column] = trace.WhenOutlier{Column: column, Rank: rank, ExcessNs: ns}
 		}
 	}
 	column := func(finest int) int {
@@ -213,7 +213,7 @@ func highest(w *trace.When, all *rows, groups []row, begins []int) (out []trace.
 	}
 	for _, h := range all.highest {
 		if !slices.ContainsFunc(all.own, func(r row) bool { return r.first == h.Rank }) {
-			note(column(h.Column), h.Rank, h.Ns)
+			note(column(h.Column), h.Rank, h.ExcessNs)
 		}
 	}
 	if len(groups) < len(all.groups) {
@@ -231,7 +231,7 @@ func highest(w *trace.When, all *rows, groups []row, begins []int) (out []trace.
 		}
 	}
 	for _, h := range best {
-		if h.Ns = h.Ns / w.LevelNs * w.LevelNs; h.Ns >= farAbove*w.LevelNs {
+		if h.ExcessNs = h.ExcessNs / w.LevelNs * w.LevelNs; h.ExcessNs >= farAbove*w.LevelNs {
 			out = append(out, h)
 		}
 	}

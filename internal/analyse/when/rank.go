@@ -24,7 +24,7 @@ type RankAnalysis struct {
 	all    []int // the ranks of the run, from 0
 	r      *trace.Reader
 	places *waits.Places
-	clock  ops.CallClock
+	clock  ops.StreamCallTimes
 	broken error
 
 	k      *trace.Rank // nil: the rank left no track
@@ -81,7 +81,7 @@ func (x *RankAnalysis) try(f func() error) {
 func (x *RankAnalysis) message(code func(c *wire.Coder)) []byte {
 	b := []byte{0}
 	x.try(func() error {
-		b = wire.AppendCoded(b, code)
+		b = wire.AppendEncoded(b, code)
 		return nil
 	})
 	if x.broken != nil {
@@ -146,7 +146,7 @@ func (v *votes) code(c *wire.Coder) {
 		list = sortedVotes(*v)
 	}
 	wire.CodeList(c, &list, 6, func(_ int, k *key) {
-		wire.CodeNaturals(c, &k.at.Function, &k.at.Site)
+		wire.CodeNaturals(c, &k.at.FunctionIndex, &k.at.SiteNumber)
 		wire.CodeUints(c, &k.rounds)
 		x := (*v)[*k]
 		wire.CodeNaturals(c, &x.ranks, &x.first)
@@ -216,12 +216,12 @@ func (s *spans) join(o *spans) {
 // BeginRankAnalysis finds the loop of the run, and when this rank's iterations begin. r is the trace, whose times of
 // single calls are not needed. clock has the times of the rank's calls; nil: they are not known. All ranks begin
 // together. An error means that ranks can't communicate; Conclude reports all other errors.
-func BeginRankAnalysis(t waits.Transport, r *trace.Reader, clock ops.CallClock) (*RankAnalysis, error) {
+func BeginRankAnalysis(t waits.Transport, r *trace.Reader, clock ops.StreamCallTimes) (*RankAnalysis, error) {
 	return begin(t, r, clock, nil)
 }
 
 // begin does what BeginRankAnalysis does; failed is an earlier error.
-func begin(t waits.Transport, r *trace.Reader, clock ops.CallClock, failed error) (*RankAnalysis, error) {
+func begin(t waits.Transport, r *trace.Reader, clock ops.StreamCallTimes, failed error) (*RankAnalysis, error) {
 	x := &RankAnalysis{Messenger: waits.Messenger{Transport: t}, all: waits.AllRanks(t.Size()), r: r, clock: clock}
 	own := make(votes)
 	x.try(func() (err error) {
@@ -233,7 +233,7 @@ func begin(t waits.Transport, r *trace.Reader, clock ops.CallClock, failed error
 		}
 		k, err := r.Rank(x.Rank())
 		switch {
-		case errors.Is(err, trace.ErrNoTrack) || err == nil && k.Len(0) == 0:
+		case errors.Is(err, trace.ErrNoTrack) || err == nil && k.CallCount(0) == 0:
 			return nil
 		case err == nil && clock == nil:
 			err = ErrNoSingleTimes
@@ -243,11 +243,11 @@ func begin(t waits.Transport, r *trace.Reader, clock ops.CallClock, failed error
 		}
 		x.k = k
 		x.order = orderOf(x.k, 0, x.places)
-		times, err := x.k.Times()
+		times, err := x.k.ClassTimes()
 		if err != nil {
 			return err
 		}
-		counts := x.k.Counts(0)
+		counts := x.k.TerminalCounts(0)
 		x.gaps, x.files = make([]float64, len(times)), make([]bool, len(times))
 		for i := range times {
 			x.files[i] = x.k.CallWithoutParams(i).Func.Has(trace.AttrPosix)
@@ -328,7 +328,7 @@ func roundsOf(r *trace.Reader, o *siteOrder, l *Loop) (*RankIterations, error) {
 	if theirs == nil {
 		return nil, nil
 	}
-	return o.AlignRounds(of, theirs)
+	return o.AlignLoopIterations(of, theirs)
 }
 
 // times reads when the thread begins and ends, when its slots begin, and when the last one ends.
@@ -337,11 +337,11 @@ func (x *RankAnalysis) times(rounds *RankIterations) (start int64, slots []int64
 	if rounds != nil {
 		g := newGrid(x.loop, 0, 0, 0)
 		for i := range g.slots {
-			at = append(at, rounds.Begin(uint64(i)*g.each))
+			at = append(at, rounds.BeginPosition(uint64(i)*g.each))
 		}
-		at = append(at, rounds.End)
+		at = append(at, rounds.EndPosition)
 	}
-	next, n, passed := x.clock(0), x.k.Len(0), uint64(0)
+	next, n, passed := x.clock(0), x.k.CallCount(0), uint64(0)
 	pass := func(to uint64) error { // advances to a call
 		if to = min(to, n); to <= passed {
 			return nil
@@ -386,7 +386,7 @@ func (x *RankAnalysis) shapesOf(rounds *RankIterations) []int {
 	g := newGrid(x.loop, 0, 0, 0)
 	list, known := make([]int, g.slots), make(map[int64]int)
 	for i := range list {
-		list[i], _ = once.NumberOf(known, sum(rounds.Begin(uint64(i+1)*g.each))-sum(rounds.Begin(uint64(i)*g.each)))
+		list[i], _ = once.NumberOf(known, sum(rounds.BeginPosition(uint64(i+1)*g.each))-sum(rounds.BeginPosition(uint64(i)*g.each)))
 	}
 	return list
 }
@@ -403,7 +403,7 @@ func (x *RankAnalysis) AddCall(stream, terminal int, start, end, gap int64) {
 	}
 	start, end = start+x.origin, end+x.origin
 	var without int64
-	if x.calls++; len(x.delays) > 0 && x.delays[0].Call < x.calls {
+	if x.calls++; len(x.delays) > 0 && x.delays[0].CallIndex < x.calls {
 		without = x.delayed(start, end, gap)
 	}
 	if start > x.last {
@@ -427,7 +427,7 @@ func (x *RankAnalysis) AddCall(stream, terminal int, start, end, gap int64) {
 // delayed returns how long the thread had no processor before a call.
 func (x *RankAnalysis) delayed(start, end, gap int64) int64 {
 	d := x.delays[0]
-	if x.delays = x.delays[1:]; d.Call+1 < x.calls {
+	if x.delays = x.delays[1:]; d.CallIndex+1 < x.calls {
 		return 0
 	}
 	ns := min(gap, d.BeforeCallNs)
@@ -440,8 +440,8 @@ func (x *RankAnalysis) delayed(start, end, gap int64) int64 {
 	return ns
 }
 
-// Waited processes the time that a call waited, from its beginning on.
-func (x *RankAnalysis) Waited(stream int, from, ns int64) {
+// AddWait processes the time that a call waited, from its beginning on.
+func (x *RankAnalysis) AddWait(stream int, from, ns int64) {
 	if c := x.canvas; stream == 0 && c != nil {
 		c.paint(waiting, from+x.origin, from+x.origin+ns)
 	}

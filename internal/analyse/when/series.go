@@ -11,12 +11,12 @@ type Kind int
 
 // The kinds of findings.
 const (
-	KindSlow    Kind = iota // single iterations take longer
-	KindStep                // all iterations after a point take longer, or all before
-	KindDrift               // iterations take longer and longer, or less and less time
-	KindPeriod              // every n-th iteration takes longer
-	KindNoisy               // one rank's iterations vary more than the others'
-	KindDelayed             // ranks were able to compute, but had no processor
+	KindSlow          Kind = iota // single iterations take longer
+	KindStep                      // all iterations after a point take longer, or all before
+	KindDrift                     // iterations take longer and longer, or less and less time
+	KindPeriod                    // every n-th iteration takes longer
+	KindNoisy                     // one rank's iterations vary more than the others'
+	KindWaitingForCPU             // ranks were able to compute, but had no processor
 	kinds
 )
 

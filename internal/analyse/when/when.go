@@ -21,9 +21,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// Analyse returns the result that the trace stores. Without one it analyses the trace if that has a time for every
+// AnalyseUnlessStored returns the result that the trace stores. Without one it analyses the trace if that has a time for every
 // call; else it returns nil.
-func Analyse(r *trace.Reader) (*trace.When, error) {
+func AnalyseUnlessStored(r *trace.Reader) (*trace.When, error) {
 	if w, err := r.When(); w != nil || err != nil || !r.HasTimes() {
 		return w, err
 	}
@@ -56,12 +56,12 @@ func FromTraceOrAnalyse(r *trace.Reader, calls int64) (*trace.When, error) {
 	if w, err := r.When(); w != nil || err != nil || calls > few {
 		return w, err
 	}
-	return Analyse(r)
+	return AnalyseUnlessStored(r)
 }
 
 // clocksOf returns the times of a trace's calls, by rank.
-func clocksOf(r *trace.Reader) ([]ops.CallClock, error) {
-	list := make([]ops.CallClock, r.Ranks())
+func clocksOf(r *trace.Reader) ([]ops.StreamCallTimes, error) {
+	list := make([]ops.StreamCallTimes, r.Ranks())
 	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return nil, err
@@ -71,14 +71,14 @@ func clocksOf(r *trace.Reader) ([]ops.CallClock, error) {
 	return list, nil
 }
 
-func clockOf(k *trace.Rank) ops.CallClock {
-	return func(stream int) ops.Ticker {
+func clockOf(k *trace.Rank) ops.StreamCallTimes {
+	return func(stream int) ops.CallTimeIterator {
 		next, stop := iter.Pull2(k.TimedTerminals(stream))
-		return &timings{k.Number(), k.Len(stream), next, stop}
+		return &timings{k.Number(), k.CallCount(stream), next, stop}
 	}
 }
 
-// timings is the times of a trace's thread, an ops.Ticker.
+// timings is the times of a trace's thread, an ops.CallTimeIterator.
 type timings struct {
 	rank int
 	left uint64
@@ -95,7 +95,7 @@ func (x *timings) Next() (start, end, gap int64, err error) {
 	if !ok {
 		err = errors.Join(err, fmt.Errorf("rank %d: no times left", x.rank))
 	}
-	return t.Start, t.End(), int64(t.Timing.Gap.Ns), err
+	return t.StartNs, t.EndNs(), int64(t.Timing.Gap.Ns), err
 }
 
 // Skip advances over calls. It returns the latest end of these calls.
@@ -112,7 +112,7 @@ func (x *timings) Skip(calls uint64) (int64, error) {
 }
 
 // every runs the analysis with a goroutine for each rank. pass must report the calls of all ranks to riders, by rank.
-func every(r *trace.Reader, clocks []ops.CallClock, pass func(riders []waits.CallVisitor) error) (w *trace.When, err error) {
+func every(r *trace.Reader, clocks []ops.StreamCallTimes, pass func(riders []waits.CallVisitor) error) (w *trace.When, err error) {
 	list, riders := make([]*RankAnalysis, r.Ranks()), make([]waits.CallVisitor, r.Ranks())
 	err = waits.RunRanks(len(list), func(t waits.Transport) (err error) {
 		i := t.Rank()
@@ -142,9 +142,9 @@ func every(r *trace.Reader, clocks []ops.CallClock, pass func(riders []waits.Cal
 // ranks call it at once, over one transport. Rank 0 gets the results for the trace. w is nil if it was not asked for;
 // if there are no wait states, its Status says why. found is nil if it was not asked for, the ranks lack times, or a
 // rank has failed. The error is of the transport.
-func AnalyseRun(t waits.Transport, f waits.RunEnd, o timing.Options) (w *trace.Waits, found *trace.When, err error) {
-	f.Unlimited = o.Waits == timing.WaitsAlways
-	if o.WhenBytes < 0 {
+func AnalyseRun(t waits.Transport, f waits.RunEndInput, o timing.Options) (w *trace.Waits, found *trace.When, err error) {
+	f.NoTimeLimit = o.Waits == timing.WaitsAlways
+	if o.WhenSectionBytes < 0 {
 		w, err = waits.AnalyseRun(t, f)
 		return w, nil, err
 	}
@@ -157,7 +157,7 @@ func AnalyseRun(t waits.Transport, f waits.RunEnd, o timing.Options) (w *trace.W
 	if f.Log != nil && len(f.Log.SchedulingDelays) > 0 {
 		x.delays = f.Log.SchedulingDelays[0]
 	}
-	x.size = o.WhenBytes
+	x.size = o.WhenSectionBytes
 	f.Visitor = x
 	if o.Waits == timing.WaitsNever {
 		x.WalkCalls()
@@ -167,7 +167,7 @@ func AnalyseRun(t waits.Transport, f waits.RunEnd, o timing.Options) (w *trace.W
 	if w != nil {
 		switch w.Status {
 		case trace.WaitsKnown:
-		case trace.WaitsTooLong: // a missing wait analysis doesn't exclude this one, which takes far less time
+		case trace.WaitsAnalysisTooLong: // a missing wait analysis doesn't exclude this one, which takes far less time
 			x.WalkCalls()
 		default:
 			x.try(func() error { return errElsewhere })
@@ -182,7 +182,7 @@ func AnalyseRun(t waits.Transport, f waits.RunEnd, o timing.Options) (w *trace.W
 // AnalyseLogs runs AnalyseRun for all ranks in one process, without a time limit. logs is their times, by rank.
 func AnalyseLogs(r *trace.Reader, logs []*track.TimeLog) (w *trace.Waits, found *trace.When, err error) {
 	err = waits.RunRanks(r.Ranks(), func(t waits.Transport) error {
-		a, b, err := AnalyseRun(t, waits.RunEnd{Trace: r, Log: logs[t.Rank()]}, timing.Options{Waits: timing.WaitsAlways})
+		a, b, err := AnalyseRun(t, waits.RunEndInput{Trace: r, Log: logs[t.Rank()]}, timing.Options{Waits: timing.WaitsAlways})
 		if t.Rank() == 0 {
 			w, found = a, b
 		}

@@ -47,7 +47,7 @@ func NewA64() Decoder {
 	return m
 }
 
-func (m *a64Machine) Step() int { return a64Size }
+func (m *a64Machine) InstructionAlignment() int { return a64Size }
 
 func (m *a64Machine) Reset() {
 	m.regs, m.last, m.before = [32]a64Value{}, [32]uint64{}, [32]a64Value{}
@@ -88,7 +88,7 @@ func (m *a64Machine) Next(code []byte, addr uint64) (*Instruction, bool) {
 	case w&0xfe000000 == 0xd6000000: // branch to a register's value
 		m.register(w)
 	case w&0xffe0001f == 0xd4200000, w&0xffe0001f == 0xd4400000, w&0xffff0000 == 0: // BRK, HLT, UDF
-		x.Kind = KindStop
+		x.Kind = KindTrap
 	default:
 		m.follow(w, addr)
 	}
@@ -127,7 +127,7 @@ func (m *a64Machine) register(w uint32) {
 	}
 	switch v := m.regs[w>>5&31]; v.kind {
 	case pointer:
-		x.IndirectTarget = IndirectTarget{Origin: TargetFromSlot, Slot: v.addr}
+		x.IndirectTarget = IndirectTarget{Origin: TargetFromSlot, SlotAddr: v.addr}
 	case entry, target:
 		x.IndirectTarget = IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: v.addr, EntryBytes: v.size, SignedEntries: v.signed, Base: v.base, Shift: v.shift}}
 		if m.bound > 0 && m.count-m.boundAt <= recent {
@@ -311,7 +311,7 @@ var a64Names = sync.OnceValue(func() (list []string) {
 
 // Convention returns the calling convention of the AAPCS64: x19 to x29 are callee-saved.
 func (m *a64Machine) Convention() CallingConvention {
-	return CallingConvention{StackPointer: a64Zero, CalleeSaved: 0x7ff << 19, Names: a64Names()}
+	return CallingConvention{StackPointer: a64Zero, CalleeSaved: 0x7ff << 19, RegisterNames: a64Names()}
 }
 
 func (m *a64Machine) Effect() Effect {
@@ -325,7 +325,7 @@ func (m *a64Machine) Effect() Effect {
 		n <<= 12
 	}
 	changed := m.changed()
-	at := func(disp int64) Operand { return Operand{Reg: int(rn), Memory: true, Disp: disp} }
+	at := func(disp int64) Operand { return Operand{Reg: int(rn), IsMemory: true, Disp: disp} }
 	load := w>>22&3 != 0
 	switch scale := w >> 30; {
 	case w&0x1f800000 == 0x11000000: // ADD and SUB, a constant

@@ -35,8 +35,8 @@ func TestNext(t *testing.T) {
 		{0xd71f0811, "braa x0, x17", KindIndirectJump, 0},
 		{0xd65f03c0, "ret", KindReturn, 0},
 		{0xd65f0bff, "retaa", KindReturn, 0},
-		{0xd4200020, "brk #1", KindStop, 0},
-		{0x00000000, "udf #0", KindStop, 0},
+		{0xd4200020, "brk #1", KindTrap, 0},
+		{0x00000000, "udf #0", KindTrap, 0},
 		{0xd4000001, "svc #0", KindPlain, 0},
 		{0xa9bf7bfd, "stp x29, x30, [sp, #-16]!", KindPlain, 0},
 		{0x58000040, "ldr x0, +8", KindPlain, 0},
@@ -60,7 +60,7 @@ func TestA64Via(t *testing.T) {
 		want IndirectTarget
 	}{
 		{"the linker's table: bti c; adrp x16; ldr x17, [x16, #24]; add x16, x16, #24; br x17",
-			words(0xd503245f, 0xb0000010, 0xf9400e11, 0x91006210, 0xd61f0220), IndirectTarget{Origin: TargetFromSlot, Slot: 0x2018}},
+			words(0xd503245f, 0xb0000010, 0xf9400e11, 0x91006210, 0xd61f0220), IndirectTarget{Origin: TargetFromSlot, SlotAddr: 0x2018}},
 		{"GCC's switch: cmp w0, #5; b.hi; adrp x1; add x1, x1, #16; ldrb w1, [x1, w0, uxtw]; adr x0, +12; add x1, x0, w1, sxtb #2; br x1",
 			words(0x7100141f, 0x54000108, 0xb0000001, 0x91004021, 0x38604821, 0x10000060, 0x8b218801, 0xd61f0020),
 			IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: 0x2010, EntryBytes: 1, SignedEntries: true, Base: 0x1020, Shift: 2, EntryCount: 6}}},

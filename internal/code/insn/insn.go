@@ -13,7 +13,7 @@ const (
 	KindReturn                   // to the caller
 	KindIndirectJump             // to the target that IndirectTarget describes
 	KindIndirectCall             // to the target that IndirectTarget describes, and from there to the next
-	KindStop                     // nowhere: a trap
+	KindTrap                     // nowhere: a trap
 )
 
 // An Instruction is a decoded instruction.
@@ -41,9 +41,9 @@ const (
 
 // IndirectTarget is how one indirect jump or call gets its target.
 type IndirectTarget struct {
-	Origin TargetOrigin
-	Slot   uint64 // of a TargetFromSlot: address of the pointer
-	Table  JumpTable
+	Origin   TargetOrigin
+	SlotAddr uint64 // of a TargetFromSlot: address of the pointer
+	Table    JumpTable
 }
 
 // A JumpTable is a jump table: entry k leads to Base + entry << Shift.
@@ -68,15 +68,15 @@ type Decoder interface {
 	Effect() Effect
 	// Convention returns what calls preserve.
 	Convention() CallingConvention
-	// Step is the distance between places at which instructions may begin.
-	Step() int
+	// InstructionAlignment is the distance between places at which instructions may begin.
+	InstructionAlignment() int
 }
 
 // An Operand is a register, or the memory at a register's value plus an offset.
 type Operand struct {
-	Reg    int // as the architecture numbers it
-	Memory bool
-	Disp   int64
+	Reg      int // as the architecture numbers it
+	IsMemory bool
+	Disp     int64
 }
 
 // An Effect is what an instruction does to registers and memory, as far as it moves values or adds constants. The
@@ -96,10 +96,10 @@ type Effect struct {
 
 // A CallingConvention is what an architecture's calls preserve.
 type CallingConvention struct {
-	StackPointer int      // the stack pointer's number
-	Pushed       int64    // bytes between the stack pointer where a function begins and its frame's address
-	CalleeSaved  uint32   // registers that a function gives back as they were, a bit for each
-	Names        []string // of registers
+	StackPointer     int      // the stack pointer's number
+	CFAOffsetAtEntry int64    // bytes between the stack pointer where a function begins and its frame's address
+	CalleeSaved      uint32   // registers that a function gives back as they were, a bit for each
+	RegisterNames    []string // of registers
 }
 
 func register[R int | byte | uint32](r R) Operand { return Operand{Reg: int(r)} }

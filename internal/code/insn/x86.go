@@ -275,7 +275,7 @@ func (x *operation) lead() {
 		case op == 0xc2, op == 0xc3, op == 0xca, op == 0xcb, op == 0xcf:
 			x.Kind = KindReturn
 		case op == 0xcc, op == 0xf4:
-			x.Kind = KindStop
+			x.Kind = KindTrap
 		case op == 0xff && (x.middle == 2 || x.middle == 3):
 			x.Kind = KindIndirectCall
 		case op == 0xff && (x.middle == 4 || x.middle == 5):
@@ -286,7 +286,7 @@ func (x *operation) lead() {
 		case op&0xf0 == 0x80:
 			x.Kind = KindBranch
 		case op == 0x0b, op == 0xb9, op == 0xff:
-			x.Kind = KindStop
+			x.Kind = KindTrap
 		}
 	}
 	if x.Kind == KindBranch || x.Kind == KindJump || x.Kind == KindCall {

@@ -33,7 +33,7 @@ func NewX86() Decoder {
 	return m
 }
 
-func (m *x86Machine) Step() int { return 1 }
+func (m *x86Machine) InstructionAlignment() int { return 1 }
 
 func (m *x86Machine) Reset() {
 	m.regs, m.last, m.before = [16]x86Value{}, [16]uint64{}, [16]x86Value{}
@@ -107,7 +107,7 @@ func (m *x86Machine) via() {
 	v := m.operandValue(8, false)
 	switch v.kind {
 	case pointer:
-		x.IndirectTarget = IndirectTarget{Origin: TargetFromSlot, Slot: v.addr}
+		x.IndirectTarget = IndirectTarget{Origin: TargetFromSlot, SlotAddr: v.addr}
 	case entry, target:
 		x.IndirectTarget = IndirectTarget{Origin: TargetFromTable, Table: JumpTable{Addr: v.addr, EntryBytes: int(v.size), SignedEntries: !v.plain, Base: v.base}}
 		if v.kind == entry && v.size < 8 {
@@ -393,7 +393,7 @@ var x86Names = []string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", 
 
 // Convention returns the calling convention of the System V ABI.
 func (m *x86Machine) Convention() CallingConvention {
-	return CallingConvention{StackPointer: x86Stack, Pushed: 8, CalleeSaved: 1<<3 | 1<<5 | 1<<12 | 1<<13 | 1<<14 | 1<<15, Names: x86Names}
+	return CallingConvention{StackPointer: x86Stack, CFAOffsetAtEntry: 8, CalleeSaved: 1<<3 | 1<<5 | 1<<12 | 1<<13 | 1<<14 | 1<<15, RegisterNames: x86Names}
 }
 
 // operandPlace is where ModRM's operand is; false if it depends on more than one register.
@@ -401,7 +401,7 @@ func (x *operation) operandPlace() (Operand, bool) {
 	if !x.memory {
 		return register(x.rm), true
 	}
-	return Operand{Reg: int(x.base), Memory: true, Disp: int64(x.disp)}, x.base != noReg && x.index == noReg
+	return Operand{Reg: int(x.base), IsMemory: true, Disp: int64(x.disp)}, x.base != noReg && x.index == noReg
 }
 
 func (m *x86Machine) Effect() Effect {
@@ -425,7 +425,7 @@ func (m *x86Machine) Effect() Effect {
 	case x.memory && x.base != noReg && x.stores():
 		e.StoresOther = true
 	}
-	e.StoredAt = Operand{Reg: int(x.base), Memory: true, Disp: int64(x.disp)}
+	e.StoredAt = Operand{Reg: int(x.base), IsMemory: true, Disp: int64(x.disp)}
 	return e
 }
 

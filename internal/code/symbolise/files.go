@@ -54,9 +54,9 @@ func (o *Options) open(path, id string) (*module, string) {
 	return nil, ""
 }
 
-// File returns the binary of a module in the traced version; "" if it is missing or was rebuilt since. With an
+// BinaryPath returns the binary of a module in the traced version; "" if it is missing or was rebuilt since. With an
 // empty build id any version is accepted.
-func (s *Symboliser) File(path, buildID string) string {
+func (s *Symboliser) BinaryPath(path, buildID string) string {
 	for _, name := range s.options.candidates(path) {
 		b, err := openImage(name)
 		if err != nil {

@@ -212,10 +212,10 @@ func (l *lines) chain(u *unit, f function, pc uint64) []Frame {
 	r.Seek(f.at)
 	e, err := r.Next()
 	if err != nil || e == nil {
-		return []Frame{{Start: f.lo}}
+		return []Frame{{FunctionStart: f.lo}}
 	}
 	outer := l.frame(e)
-	outer.Start = f.lo
+	outer.FunctionStart = f.lo
 	frames := []Frame{outer} // outermost first
 	for e.Children {
 		inner := l.child(r, pc)
@@ -234,7 +234,7 @@ func (l *lines) chain(u *unit, f function, pc uint64) []Frame {
 			caller.File = u.files[n].Name
 		}
 		inlined := l.frame(e)
-		inlined.Inlined = true
+		inlined.IsInlined = true
 		frames = append(frames, inlined)
 	}
 	slices.Reverse(frames)

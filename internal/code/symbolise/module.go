@@ -199,9 +199,9 @@ func (m *module) lookup(offset uint64, isReturn bool) ([]Frame, Precision) {
 					outer.Function = Demangle(s.name)
 				}
 				outer.Symbol = cmp.Or(outer.Symbol, s.name)
-				outer.Start, outer.OffsetInFunction = s.lo, addr-s.lo
-			} else if outer.Start != 0 {
-				outer.OffsetInFunction = addr - outer.Start
+				outer.FunctionStart, outer.OffsetInFunction = s.lo, addr-s.lo
+			} else if outer.FunctionStart != 0 {
+				outer.OffsetInFunction = addr - outer.FunctionStart
 			}
 			if frames[0].Line > 0 {
 				return frames, PrecisionLine
@@ -210,10 +210,10 @@ func (m *module) lookup(offset uint64, isReturn bool) ([]Frame, Precision) {
 		}
 	}
 	if named {
-		return []Frame{{Function: Demangle(s.name), Symbol: s.name, Start: s.lo, OffsetInFunction: addr - s.lo}}, PrecisionSymbol
+		return []Frame{{Function: Demangle(s.name), Symbol: s.name, FunctionStart: s.lo, OffsetInFunction: addr - s.lo}}, PrecisionSymbol
 	}
 	if r, ok := m.region(pc); ok {
-		return []Frame{{Start: r.lo, OffsetInFunction: addr - r.lo}}, PrecisionRegion
+		return []Frame{{FunctionStart: r.lo, OffsetInFunction: addr - r.lo}}, PrecisionRegion
 	}
 	return nil, PrecisionModule
 }

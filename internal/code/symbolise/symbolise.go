@@ -42,22 +42,22 @@ type Frame struct {
 	Symbol           string `json:"symbol,omitempty"`   // the linker's name; may be empty
 	File             string `json:"file,omitempty"`     // full path as the compiler saw it, or ""
 	Line             int    `json:"line,omitempty"`     // 0 if not known
-	Start            uint64 `json:"start,omitempty"`    // link-time address of the function, 0 if not known
+	FunctionStart    uint64 `json:"start,omitempty"`    // link-time address of the function, 0 if not known
 	OffsetInFunction uint64 `json:"offset,omitempty"`   // distance of the place from Start, for frames that are not inlined
-	Inlined          bool   `json:"inlined,omitempty"`  // the compiler inlined the function into the next frame's
-	// TailCall: the call stack lacks the function, because it jumped to the function of the frame before.
-	TailCall bool `json:"tail,omitempty"`
+	IsInlined        bool   `json:"inlined,omitempty"`  // the compiler inlined the function into the next frame's
+	// IsTailCaller: the call stack lacks the function, because it jumped to the function of the frame before.
+	IsTailCaller bool `json:"tail,omitempty"`
 }
 
 // A Place is a place in code. Frames lists the function that it is in and,
 // before it, those that were inlined there, innermost first; it is empty if
 // only the module is known.
 type Place struct {
-	Module    string // path
-	Offset    uint64 // from the module's load base
-	Precision Precision
-	Frames    []Frame
-	Ambiguous bool // another place prints the same but for the offset: see MarkAmbiguous
+	Module      string // path
+	Offset      uint64 // from the module's load base
+	Precision   Precision
+	Frames      []Frame
+	IsAmbiguous bool // another place prints the same but for the offset: see MarkAmbiguous
 }
 
 // Options are additional folders to search.
@@ -90,14 +90,14 @@ func New(o Options) *Symboliser {
 	return &Symboliser{options: o, modules: make(map[moduleKey]*module), places: make(map[placeKey]Place)}
 }
 
-// CallAt looks up a call by its return address, given as an offset from the address of the file's first byte. With
+// PlaceOfReturnOffset looks up a call by its return address, given as an offset from the address of the file's first byte. With
 // an empty buildID any version of the file is accepted.
-func (s *Symboliser) CallAt(path, buildID string, offset uint64) Place {
+func (s *Symboliser) PlaceOfReturnOffset(path, buildID string, offset uint64) Place {
 	return s.find(placeKey{moduleKey{path, buildID}, offset, false})
 }
 
-// CodeAt looks up a function or an instruction by its own address.
-func (s *Symboliser) CodeAt(path, buildID string, offset uint64) Place {
+// PlaceOfCodeOffset looks up a function or an instruction by its own address.
+func (s *Symboliser) PlaceOfCodeOffset(path, buildID string, offset uint64) Place {
 	return s.find(placeKey{moduleKey{path, buildID}, offset, true})
 }
 
@@ -113,8 +113,8 @@ type ReturnSite struct {
 func (s *Symboliser) MarkAmbiguous(list []ReturnSite) {
 	first := make(map[[2]string]ReturnSite)
 	for _, c := range list {
-		p := s.CallAt(c.Path, c.BuildID, c.Offset)
-		p.Ambiguous = false
+		p := s.PlaceOfReturnOffset(c.Path, c.BuildID, c.Offset)
+		p.IsAmbiguous = false
 		key := [2]string{c.Callee, p.String()}
 		other, seen := first[key]
 		if !seen {
@@ -127,16 +127,16 @@ func (s *Symboliser) MarkAmbiguous(list []ReturnSite) {
 		for _, x := range []ReturnSite{other, c} {
 			k := placeKey{moduleKey{x.Path, x.BuildID}, x.Offset, false}
 			p := s.places[k]
-			p.Ambiguous = true
+			p.IsAmbiguous = true
 			s.places[k] = p
 		}
 		s.mu.Unlock()
 	}
 }
 
-// Notes lists the reasons why some places are known only roughly: modules that are missing, or were rebuilt since
+// ImprecisionNotes lists the reasons why some places are known only roughly: modules that are missing, or were rebuilt since
 // the run.
-func (s *Symboliser) Notes() []string {
+func (s *Symboliser) ImprecisionNotes() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.notes...)
@@ -200,17 +200,17 @@ func (p *Place) IsStub() bool {
 	return f.stub() || f.Function == "runtime.main" || f.Function == "runtime.goexit"
 }
 
-// InterpretedCode is the name of the one frame that replaces those of an interpreter, or of code made at run time.
-const InterpretedCode = "interpreted code"
+// InterpretedFrameName is the name of the one frame that replaces those of an interpreter, or of code made at run time.
+const InterpretedFrameName = "interpreted code"
 
-// ImportPrefix begins the name of frames in which a Python program imports a module.
-const ImportPrefix = "import "
+// PythonImportPrefix begins the name of frames in which a Python program imports a module.
+const PythonImportPrefix = "import "
 
 // interpreters are the programs and libraries that run Python, R and Julia: their functions are not those of the program.
 var interpreters = regexp.MustCompile(`(^|/)(python3[.0-9]*|libpython3[^/]*\.so[.0-9]*|mpi4py/MPI\.[^/]*\.so|libR\.so|R/bin/exec/R|libjulia[^/]*\.so[.0-9]*|lib/julia/sys\.so|julia)$`)
 
-// IsInterpreter reports whether code is an interpreter's, or was made at run time: that is in no file.
-func IsInterpreter(module string) bool {
+// IsInterpreterOrJIT reports whether code is an interpreter's, or was made at run time: that is in no file.
+func IsInterpreterOrJIT(module string) bool {
 	switch base := module[strings.LastIndexByte(module, '/')+1:]; {
 	case base == "":
 		return true
@@ -222,13 +222,13 @@ func IsInterpreter(module string) bool {
 
 // MergeInterpreted replaces consecutive places in an interpreter by one.
 func MergeInterpreted(stack []Place) []Place {
-	if len(stack) < 2 || !slices.ContainsFunc(stack, func(p Place) bool { return IsInterpreter(p.Module) }) {
+	if len(stack) < 2 || !slices.ContainsFunc(stack, func(p Place) bool { return IsInterpreterOrJIT(p.Module) }) {
 		return stack
 	}
 	var out []Place
 	for _, p := range stack {
-		if IsInterpreter(p.Module) {
-			p = Place{Frames: []Frame{{Function: InterpretedCode}}, Precision: PrecisionLine}
+		if IsInterpreterOrJIT(p.Module) {
+			p = Place{Frames: []Frame{{Function: InterpretedFrameName}}, Precision: PrecisionLine}
 			if n := len(out); n > 0 && len(out[n-1].Frames) == 1 && out[n-1].Frames[0] == p.Frames[0] {
 				continue
 			}
@@ -265,7 +265,7 @@ func (p *Place) String() string {
 		b.WriteString(p.Frames[i].Text())
 	}
 	switch {
-	case p.Precision < PrecisionLine && p.Ambiguous:
+	case p.Precision < PrecisionLine && p.IsAmbiguous:
 		fmt.Fprintf(&b, " (%s)", p.ModuleOffset())
 	case p.Precision < PrecisionLine:
 		fmt.Fprintf(&b, " (%s)", filepath.Base(p.Module))
@@ -278,7 +278,7 @@ func (p *Place) String() string {
 // DistinguishingOffset is the place's offset in the module, which distinguishes it from another place that prints the
 // same; "" if no other does.
 func (p *Place) DistinguishingOffset() string {
-	if !p.Ambiguous {
+	if !p.IsAmbiguous {
 		return ""
 	}
 	return fmt.Sprintf(" +0x%x", p.Offset)
@@ -290,9 +290,9 @@ func (f *Frame) Text() string {
 	switch {
 	case f.Line > 0:
 		return fmt.Sprintf("%s %s:%d", name, filepath.Base(f.File), f.Line)
-	case f.File != "" && f.Inlined:
+	case f.File != "" && f.IsInlined:
 		return fmt.Sprintf("%s %s", name, filepath.Base(f.File))
-	case f.TailCall && f.OffsetInFunction == 0, f.Start|f.OffsetInFunction == 0: // the place in the function isn't known
+	case f.IsTailCaller && f.OffsetInFunction == 0, f.FunctionStart|f.OffsetInFunction == 0: // the place in the function isn't known
 		return name
 	}
 	return fmt.Sprintf("%s+0x%x", name, f.OffsetInFunction)
@@ -303,12 +303,12 @@ func (f *Frame) Name() string {
 	if f.Function != "" {
 		return f.Function
 	}
-	return fmt.Sprintf("fn@0x%x", f.Start)
+	return fmt.Sprintf("fn@0x%x", f.FunctionStart)
 }
 
 // sourceLine returns the place of a site that is a line of source code instead of an address.
 func sourceLine(path, buildID string, offset uint64) (Place, bool) {
-	function, ok := model.SourceFunction(buildID)
+	function, ok := model.SourceLineFunction(buildID)
 	if !ok {
 		return Place{}, false
 	}

@@ -76,15 +76,15 @@ func TestNoFile(t *testing.T) {
 	s := New(Options{})
 	for _, path := range []string{text, dir, filepath.Join(dir, "nothing"), "/opt/[vdso]"} {
 		for range 2 {
-			if p := s.CallAt(path, "aa", 17); p.Precision != PrecisionModule || p.String() != filepath.Base(path)+"+0x11" {
+			if p := s.PlaceOfReturnOffset(path, "aa", 17); p.Precision != PrecisionModule || p.String() != filepath.Base(path)+"+0x11" {
 				t.Errorf("%s: %s", path, p.String())
 			}
 		}
 	}
-	if p := s.CallAt("", "", 0); p.String() != "?" {
+	if p := s.PlaceOfReturnOffset("", "", 0); p.String() != "?" {
 		t.Errorf("nowhere: %s", p.String())
 	}
-	if notes := s.Notes(); len(notes) != 4 || !strings.Contains(notes[2], "is not there") {
+	if notes := s.ImprecisionNotes(); len(notes) != 4 || !strings.Contains(notes[2], "is not there") {
 		t.Errorf("notes %q", notes)
 	}
 }

@@ -71,7 +71,7 @@ func (a *Archive) anchor() error {
 	if err != nil {
 		return err
 	}
-	if len(b) < 7 || b[0] != BeginChunk || string(b[2:7]) != "OTF2\x00" {
+	if len(b) < 7 || b[0] != BufferChunkHeader || string(b[2:7]) != "OTF2\x00" {
 		return errors.New("no anchor file of an OTF2 trace")
 	}
 	order, err := orderOf(b[1])

@@ -55,8 +55,8 @@ func create(path string, size int, timed bool) (*file, error) {
 
 // begin starts a chunk.
 func (x *file) begin() {
-	x.chunk = append(x.chunk[:0], BeginChunk, LittleEndian)
-	x.chunk = append(x.chunk, make([]byte, ChunkHead-2)...)
+	x.chunk = append(x.chunk[:0], BufferChunkHeader, LittleEndian)
+	x.chunk = append(x.chunk, make([]byte, ChunkHeaderBytes-2)...)
 	x.first, x.stamped = x.records+1, false
 }
 
@@ -79,7 +79,7 @@ func (x *file) write(time uint64) error {
 		x.begin()
 	}
 	if x.timed && (!x.stamped || time != x.time) {
-		x.chunk = binary.LittleEndian.AppendUint64(append(x.chunk, Timestamp), time)
+		x.chunk = binary.LittleEndian.AppendUint64(append(x.chunk, BufferTimestamp), time)
 		x.time, x.stamped = time, true
 	}
 	x.chunk = append(x.chunk, x.record...)
@@ -89,7 +89,7 @@ func (x *file) write(time uint64) error {
 
 func (x *file) close() error {
 	x.finish()
-	x.chunk = append(x.chunk, EndFile, EndBuffer)
+	x.chunk = append(x.chunk, BufferEndOfFile, BufferEndOfBuffer)
 	_, err := x.w.Write(x.chunk)
 	if err == nil {
 		err = x.w.Flush()
@@ -196,7 +196,7 @@ func (x *file) measure(at int) {
 func (x *file) u8(v byte) { x.record = append(x.record, v) }
 
 func (x *file) u32(v uint32) {
-	if v == Undefined {
+	if v == UndefinedRef {
 		x.u8(255)
 		return
 	}
@@ -259,21 +259,21 @@ func (c *chunked) close() error { return c.f.Close() }
 // load reads the chunk at base.
 func (c *chunked) load() error {
 	n := min(c.size, c.end-c.base)
-	if n < ChunkHead {
+	if n < ChunkHeaderBytes {
 		return fmt.Errorf("%s: byte %d: a chunk is missing", c.name, c.base)
 	}
 	b := c.buf[:n]
 	if _, err := c.f.ReadAt(b, c.base); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if b[0] != BeginChunk {
+	if b[0] != BufferChunkHeader {
 		return fmt.Errorf("%s: byte %d: no chunk begins here (%#x)", c.name, c.base, b[0])
 	}
 	order, err := orderOf(b[1])
 	if err != nil {
 		return fmt.Errorf("%s: byte %d: %w", c.name, c.base+1, err)
 	}
-	c.byteReader = byteReader{b: b, at: ChunkHead, order: order}
+	c.byteReader = byteReader{b: b, at: ChunkHeaderBytes, order: order}
 	return nil
 }
 
@@ -284,17 +284,17 @@ func (c *chunked) next() (id byte, ok bool, err error) {
 			if c.base+int64(len(c.b)) >= c.end {
 				return 0, false, c.wrong(errShort)
 			}
-			id = EndChunk
+			id = BufferEndOfChunk
 		} else {
 			id = c.u8()
 		}
 		switch id {
-		case EndChunk:
+		case BufferEndOfChunk:
 			c.base += c.size
 			if err := c.load(); err != nil {
 				return 0, false, err
 			}
-		case EndBuffer, EndFile:
+		case BufferEndOfBuffer, BufferEndOfFile:
 			c.ended = true
 		default:
 			return id, true, nil

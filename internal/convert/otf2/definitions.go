@@ -6,21 +6,21 @@ import (
 
 // Definitions are the objects that events refer to. If an id is defined twice, the first definition counts.
 type Definitions struct {
-	Clock     Clock
-	Strings   map[uint32]string
-	Groups    []Group // in the order of the file
-	Locations []Location
-	Processes []LocationGroup
-	Nodes     map[uint32]Node
-	Regions   map[uint32]Region
-	Comms     []Comm // in the order of the file, intercommunicators too
-	Windows   map[uint32]Window
-	Sources   map[uint32]Source
-	Contexts  map[uint32]Context
-	Files     map[uint32]uint32 // by file id: id of the string with the file's name
-	Handles   map[uint32]Handle
-	Metrics   map[uint32][]Metric // by id of a metric class or instance
-	members   map[uint32]Metric
+	Clock               Clock
+	Strings             map[uint32]string
+	Groups              []Group // in the order of the file
+	Locations           []Location
+	LocationGroups      []LocationGroup
+	SystemTreeNodes     map[uint32]SystemTreeNode
+	Regions             map[uint32]Region
+	Comms               []Comm // in the order of the file, intercommunicators too
+	Windows             map[uint32]Window
+	SourceCodeLocations map[uint32]SourceCodeLocation
+	CallingContexts     map[uint32]CallingContext
+	Files               map[uint32]uint32 // by file id: id of the string with the file's name
+	IoHandles           map[uint32]IoHandle
+	Metrics             map[uint32][]Metric // by id of a metric class or instance
+	members             map[uint32]Metric
 }
 
 // A Metric is a measured quantity.
@@ -31,9 +31,9 @@ type Metric struct {
 
 // Modes of metrics.
 const (
-	MetricAccumulated = 0 // counted since the beginning of the run
-	MetricAbsolute    = 1 // the quantity at the time of the measurement
-	MetricRelative    = 2 // counted since the previous measurement
+	MetricModeAccumulated = 0 // counted since the beginning of the run
+	MetricModeAbsolute    = 1 // the quantity at the time of the measurement
+	MetricModeRelative    = 2 // counted since the previous measurement
 )
 
 // Clock converts times to ns.
@@ -41,7 +41,7 @@ type Clock struct {
 	Resolution  uint64 // ticks per second
 	Offset      uint64 // ticks at the beginning of the trace
 	TraceLength uint64
-	StartedNs   uint64 // ns since 1970 at Offset; all ones: unknown
+	StartUnixNs uint64 // ns since 1970 at Offset; all ones: unknown
 }
 
 // A Group is a set of numbers: of locations if its type is CommLocations, else of indices into that group.
@@ -67,8 +67,8 @@ type LocationGroup struct {
 	Node     uint32
 }
 
-// A Node is a host, or a group of hosts. Name and Class are ids of strings, Parent is the id of the Node around it.
-type Node struct{ Name, Class, Parent uint32 }
+// A SystemTreeNode is a host, or a group of hosts. Name and Class are ids of strings, Parent is the id of the Node around it.
+type SystemTreeNode struct{ Name, Class, Parent uint32 }
 
 // A Region is a function. Name and File are ids of strings.
 type Region struct {
@@ -80,28 +80,28 @@ type Region struct {
 // A Comm is a communicator. Name is the id of a string, Group that of a Group, Parent that of a Comm.
 type Comm struct {
 	ID, Name, Group, Parent uint32
-	Remote                  uint32 // group of the other side; Undefined for an intracommunicator
+	RemoteGroup             uint32 // group of the other side; Undefined for an intracommunicator
 }
 
 // A Window is memory for one-sided communication. Name is the id of a string, Comm that of a Comm.
 type Window struct{ Name, Comm uint32 }
 
-// A Source is a line of source code. File is the id of a string.
-type Source struct{ File, Line uint32 }
+// A SourceCodeLocation is a line of source code. File is the id of a string.
+type SourceCodeLocation struct{ File, Line uint32 }
 
-// A Context is a region with the place that it was called from: ids of a Region, a Source and the Context around it.
-type Context struct{ Region, Source, Parent uint32 }
+// A CallingContext is a region with the place that it was called from: ids of a Region, a Source and the Context around it.
+type CallingContext struct{ Region, SourceCodeLocation, Parent uint32 }
 
-// A Handle is a file that was opened. Name is the id of a string, File that of a file, Comm that of a Comm.
-type Handle struct{ Name, File, Comm uint32 }
+// A IoHandle is a file that was opened. Name is the id of a string, File that of a file, Comm that of a Comm.
+type IoHandle struct{ Name, File, Comm uint32 }
 
 // String returns a string that was defined, "" if none was.
 func (d *Definitions) String(id uint32) string { return d.Strings[id] }
 
 func (d *Definitions) make() {
-	d.Strings, d.Nodes, d.Regions = make(map[uint32]string), make(map[uint32]Node), make(map[uint32]Region)
-	d.Windows, d.Sources, d.Contexts = make(map[uint32]Window), make(map[uint32]Source), make(map[uint32]Context)
-	d.Files, d.Handles = make(map[uint32]uint32), make(map[uint32]Handle)
+	d.Strings, d.SystemTreeNodes, d.Regions = make(map[uint32]string), make(map[uint32]SystemTreeNode), make(map[uint32]Region)
+	d.Windows, d.SourceCodeLocations, d.CallingContexts = make(map[uint32]Window), make(map[uint32]SourceCodeLocation), make(map[uint32]CallingContext)
+	d.Files, d.IoHandles = make(map[uint32]uint32), make(map[uint32]IoHandle)
 	d.Metrics, d.members = make(map[uint32][]Metric), make(map[uint32]Metric)
 }
 
@@ -142,7 +142,7 @@ func (d *Definitions) define(id byte, r *byteReader) {
 	case DefClock:
 		d.Clock = Clock{r.u64(), r.u64(), r.u64(), 1<<64 - 1}
 		if r.at < len(r.b) { // format 2 had no date
-			d.Clock.StartedNs = r.u64()
+			d.Clock.StartUnixNs = r.u64()
 		}
 		return
 	case DefLocation:
@@ -162,9 +162,9 @@ func (d *Definitions) define(id byte, r *byteReader) {
 	case DefString:
 		first(d.Strings, self, r.text())
 	case DefSystemTreeNode:
-		first(d.Nodes, self, Node{r.u32(), r.u32(), r.u32()})
+		first(d.SystemTreeNodes, self, SystemTreeNode{r.u32(), r.u32(), r.u32()})
 	case DefLocationGroup:
-		d.Processes = append(d.Processes, LocationGroup{self, r.u32(), r.u8(), r.u32()})
+		d.LocationGroups = append(d.LocationGroups, LocationGroup{self, r.u32(), r.u8(), r.u32()})
 	case DefRegion:
 		x := Region{Name: r.u32()}
 		r.u32() // description
@@ -180,25 +180,25 @@ func (d *Definitions) define(id byte, r *byteReader) {
 	case DefGroup:
 		d.group(self, r)
 	case DefComm:
-		d.Comms = append(d.Comms, Comm{self, r.u32(), r.u32(), r.u32(), Undefined})
+		d.Comms = append(d.Comms, Comm{self, r.u32(), r.u32(), r.u32(), UndefinedRef})
 	case DefInterComm:
-		x := Comm{ID: self, Name: r.u32(), Group: r.u32(), Remote: r.u32()}
+		x := Comm{ID: self, Name: r.u32(), Group: r.u32(), RemoteGroup: r.u32()}
 		x.Parent = r.u32()
 		d.Comms = append(d.Comms, x)
 	case DefRmaWin:
 		first(d.Windows, self, Window{r.u32(), r.u32()})
 	case DefSourceCodeLocation:
-		first(d.Sources, self, Source{r.u32(), r.u32()})
+		first(d.SourceCodeLocations, self, SourceCodeLocation{r.u32(), r.u32()})
 	case DefCallingContext:
-		first(d.Contexts, self, Context{r.u32(), r.u32(), r.u32()})
+		first(d.CallingContexts, self, CallingContext{r.u32(), r.u32(), r.u32()})
 	case DefIoRegularFile, DefIoDirectory:
 		first(d.Files, self, r.u32())
 	case DefIoHandle:
-		x := Handle{Name: r.u32(), File: r.u32()}
+		x := IoHandle{Name: r.u32(), File: r.u32()}
 		r.u8()
 		r.u32()
 		x.Comm = r.u32()
-		first(d.Handles, self, x)
+		first(d.IoHandles, self, x)
 	case DefMetricMember:
 		x := Metric{Name: d.Strings[r.u32()]}
 		r.u32() // description

@@ -15,8 +15,8 @@ package otf2
 
 // Ids of definition records.
 const (
-	LocalMappingTable = 5 // in the definitions of a location
-	LocalClockOffset  = 6
+	LocalDefMappingTable = 5 // in the definitions of a location
+	LocalDefClockOffset  = 6
 
 	DefClock              = 5
 	DefParadigm           = 6
@@ -134,7 +134,7 @@ const (
 
 // Numbers with a meaning in definitions and events.
 const (
-	Undefined = 1<<32 - 1 // a reference to nothing
+	UndefinedRef = 1<<32 - 1 // a reference to nothing
 
 	ParadigmUnknown = 0 // written by tools that don't determine the paradigm
 	ParadigmMPI     = 4
@@ -143,42 +143,42 @@ const (
 	TypeString         = 11
 	TypeSourceLocation = 20
 
-	GroupProcess = 1 // type of a location group: a process
-	CPUThread    = 1 // type of a location: a thread on a CPU
+	LocationGroupTypeProcess = 1 // type of a location group: a process
+	LocationTypeCPUThread    = 1 // type of a location: a thread on a CPU
 
-	CommLocations = 4 // types of groups
-	CommGroup     = 5
-	CommSelf      = 6
+	GroupTypeCommLocations = 4 // types of groups
+	GroupTypeCommGroup     = 5
+	GroupTypeCommSelf      = 6
 
-	CreateHandle  = 17 // numbers of collective operations that make and free windows
-	DestroyHandle = 18
-	CreateMemory  = 21
-	DestroyMemory = 22
+	CollectiveCreateHandle  = 17 // numbers of collective operations that make and free windows
+	CollectiveDestroyHandle = 18
+	CollectiveCreateMemory  = 21
+	CollectiveDestroyMemory = 22
 
 	LockExclusive = 0
 
-	RecordingOff = 2 // value in a record MeasurementOnOff
+	MeasurementOff = 2 // value in a record MeasurementOnOff
 
-	FileReadOnly  = 0 // access modes of files
-	FileWriteOnly = 1
-	FileReadWrite = 2
+	IoAccessReadOnly  = 0 // access modes of files
+	IoAccessWriteOnly = 1
+	IoAccessReadWrite = 2
 )
 
 // Values for the root of a collective on an intercommunicator that are not ranks.
 const (
-	RootSelf     = Undefined - 1
-	RootThisSide = Undefined - 2
+	CollectiveRootSelf      = UndefinedRef - 1
+	CollectiveRootThisGroup = UndefinedRef - 2
 )
 
 // How files are made of chunks, see chunks.go.
 const (
-	LittleEndian  = 'B'
-	BigEndian     = '#'
-	EndChunk      = 0
-	EndBuffer     = 1
-	EndFile       = 2
-	BeginChunk    = 3
-	Timestamp     = 5
-	AttributeList = 6
-	ChunkHead     = 18
+	LittleEndian        = 'B'
+	BigEndian           = '#'
+	BufferEndOfChunk    = 0
+	BufferEndOfBuffer   = 1
+	BufferEndOfFile     = 2
+	BufferChunkHeader   = 3
+	BufferTimestamp     = 5
+	BufferAttributeList = 6
+	ChunkHeaderBytes    = 18
 )

@@ -7,16 +7,16 @@ import (
 
 // An Event is one record of a location's events.
 type Event struct {
-	ID           uint8
-	Time         uint64    // ticks of the common clock
-	Values       [6]uint64 // the record's values, in order; references are of the global definitions
-	Source       uint32    // of an Enter: the call site, if an attribute has it
-	MetricValues []float64 // of an EvMetric; valid until the next event is read
-	StringRefs   []uint32  // of an EvProgramBegin: program and arguments; valid until the next event is read
+	ID                uint8
+	TimeTicks         uint64    // ticks of the common clock
+	Values            [6]uint64 // the record's values, in order; references are of the global definitions
+	CallSiteLocation  uint32    // of an Enter: the call site, if an attribute has it
+	MetricValues      []float64 // of an EvMetric; valid until the next event is read
+	ProgramStringRefs []uint32  // of an EvProgramBegin: program and arguments; valid until the next event is read
 }
 
-// Events reads the events of one location in order.
-type Events struct {
+// EventReader reads the events of one location in order.
+type EventReader struct {
 	Event
 	c     *chunked
 	local *local
@@ -26,7 +26,7 @@ type Events struct {
 }
 
 // Events opens the events of a location.
-func (a *Archive) Events(location uint64) (*Events, error) {
+func (a *Archive) Events(location uint64) (*EventReader, error) {
 	l, err := a.local(location)
 	if err != nil {
 		return nil, err
@@ -35,21 +35,21 @@ func (a *Archive) Events(location uint64) (*Events, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Events{c: c, local: l, d: &a.Definitions}, nil
+	return &EventReader{c: c, local: l, d: &a.Definitions}, nil
 }
 
 // Close ends the reading.
-func (e *Events) Close() error { return e.c.close() }
+func (e *EventReader) Close() error { return e.c.close() }
 
 // Err returns why Next returned false; nil at the end.
-func (e *Events) Err() error { return e.err }
+func (e *EventReader) Err() error { return e.err }
 
 // Next reads the next event.
-func (e *Events) Next() bool {
+func (e *EventReader) Next() bool {
 	if e.err != nil {
 		return false
 	}
-	e.Source = Undefined
+	e.CallSiteLocation = UndefinedRef
 	for {
 		id, ok, err := e.c.next()
 		if err != nil || !ok {
@@ -57,13 +57,13 @@ func (e *Events) Next() bool {
 			return false
 		}
 		switch id {
-		case Timestamp:
+		case BufferTimestamp:
 			t := e.c.full64()
 			if t < e.time {
 				e.c.fail(errors.New("time goes backwards"))
 			}
 			e.time = t
-		case AttributeList:
+		case BufferAttributeList:
 			n := e.c.length()
 			r := byteReader{b: e.c.take(n), order: e.c.order}
 			e.attributes(&r)
@@ -73,7 +73,7 @@ func (e *Events) Next() bool {
 		default:
 			e.record(id)
 			if e.c.err == nil {
-				e.Time = e.local.correct(e.time)
+				e.TimeTicks = e.local.correct(e.time)
 				return true
 			}
 		}
@@ -84,7 +84,7 @@ func (e *Events) Next() bool {
 	}
 }
 
-func (e *Events) record(id byte) {
+func (e *EventReader) record(id byte) {
 	e.ID, e.Values = id, [6]uint64{}
 	layout := RecordLayouts[id].Layout
 	r := &e.c.byteReader
@@ -105,7 +105,7 @@ func (e *Events) record(id byte) {
 	e.fields(layout[1:], r)
 }
 
-func (e *Events) fields(layout string, r *byteReader) {
+func (e *EventReader) fields(layout string, r *byteReader) {
 	for i := range len(layout) {
 		v := &e.Values[i]
 		switch k := layout[i]; k {
@@ -126,7 +126,7 @@ func (e *Events) fields(layout string, r *byteReader) {
 }
 
 // metric reads the values of a measurement.
-func (e *Events) metric(r *byteReader) {
+func (e *EventReader) metric(r *byteReader) {
 	e.MetricValues = e.MetricValues[:0]
 	for n := r.u8(); n > 0 && r.err == nil; n-- {
 		kind := r.u8()
@@ -135,15 +135,15 @@ func (e *Events) metric(r *byteReader) {
 }
 
 // program reads which program began, and its arguments.
-func (e *Events) program(r *byteReader) {
-	e.StringRefs = append(e.StringRefs[:0], uint32(e.Values[0]))
+func (e *EventReader) program(r *byteReader) {
+	e.ProgramStringRefs = append(e.ProgramStringRefs[:0], uint32(e.Values[0]))
 	for n := e.Values[1]; n > 0 && r.err == nil; n-- {
-		e.StringRefs = append(e.StringRefs, e.local.global(mapString, r.u32()))
+		e.ProgramStringRefs = append(e.ProgramStringRefs, e.local.global(mapString, r.u32()))
 	}
 }
 
 // attributes looks for a call site among the next event's attributes.
-func (e *Events) attributes(r *byteReader) {
+func (e *EventReader) attributes(r *byteReader) {
 	for n := r.u32(); n > 0 && r.err == nil; n-- {
 		r.u32() // attribute
 		switch kind := r.u8(); kind {
@@ -158,7 +158,7 @@ func (e *Events) attributes(r *byteReader) {
 		case 4, 8, 13:
 			r.u64()
 		case TypeSourceLocation:
-			e.Source = e.local.global(mapSource, r.u32())
+			e.CallSiteLocation = e.local.global(mapSource, r.u32())
 		default:
 			r.u32()
 		}

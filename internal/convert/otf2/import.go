@@ -63,7 +63,7 @@ func Read(path string, o ImportOptions) (*Import, error) {
 
 func (w *world) write(all *outcomes, o ImportOptions) (x *Import, err error) {
 	began := int64(0)
-	if b := w.a.Clock.StartedNs; b != math.MaxUint64 && b < 1<<62 {
+	if b := w.a.Clock.StartUnixNs; b != math.MaxUint64 && b < 1<<62 {
 		began = int64(b)
 		if w.first >= w.a.Clock.Offset {
 			began += int64(w.ns(w.first - w.a.Clock.Offset))
@@ -110,7 +110,7 @@ func (w *world) track(k *rank, all *outcomes, began int64, to *trackwriter.Colle
 	if k.last > k.first {
 		span = int64(w.ns(k.last - k.first))
 	}
-	return to.Add(out, track.Process{Host: k.host, End: w.end(k), StartNs: began + int64(first), SpanNs: span})
+	return to.Add(out, track.Process{Host: k.host, EndState: w.end(k), StartNs: began + int64(first), SpanNs: span})
 }
 
 // end returns how a rank ended. If no rank has MPI_Init or MPI_Finalize, the tool (such as EZTrace) does not record
@@ -118,15 +118,15 @@ func (w *world) track(k *rank, all *outcomes, began int64, to *trackwriter.Colle
 func (w *world) end(k *rank) string {
 	switch {
 	case k.finished:
-		return track.Finished
+		return track.EndFinished
 	case slices.Contains(k.off, true): // the end may be unrecorded, like all else
 		w.notes.Add("ranks without MPI_Finalize, as recording was switched off: taken for finished", 1)
-		return track.Finished
+		return track.EndFinished
 	case k.calls > 0 && !w.bounds:
 		w.notes.Add("ranks without MPI_Init or MPI_Finalize: taken for finished", 1)
-		return track.Finished
+		return track.EndFinished
 	}
-	return track.Crashed
+	return track.EndCrashed
 }
 
 func (w *world) meta(began int64, o ImportOptions) map[string]string {
@@ -134,20 +134,20 @@ func (w *world) meta(began int64, o ImportOptions) map[string]string {
 	command := cmp.Or(a.Properties["SPOOR::COMMAND"], w.command, a.Description, filepath.Base(filepath.Dir(a.Path)))
 	m := map[string]string{
 		model.MetaCommand: command, model.MetaProducer: o.Producer, model.MetaStart: strconv.FormatInt(began, 10),
-		model.MetaImported: "otf2", model.MetaOptions: "timing=" + string(o.Timing.Mode),
+		model.MetaImportFormat: "otf2", model.MetaRecorderOptions: "timing=" + string(o.Timing.Mode),
 	}
 	if lib := a.Properties["SPOOR::MPI"]; lib != "" {
-		m[model.MetaLibrary] = lib
+		m[model.MetaMPILibraryVersion] = lib
 	}
 	if a.Creator != "" {
-		m[model.MetaImported] += ", written by " + a.Creator
+		m[model.MetaImportFormat] += ", written by " + a.Creator
 	}
 	names := slices.Sorted(maps.Keys(w.notes))
 	if t := a.Properties["SPOOR::TIMES"]; t != "" && t != "exact" {
-		m[model.MetaNote+".times"] = "times are not those of the calls, but as they were exported: " + t
+		m[model.MetaNotePrefix+".times"] = "times are not those of the calls, but as they were exported: " + t
 	}
 	for i, n := range names {
-		m[fmt.Sprintf("%s.import.%d", model.MetaNote, i)] = fmt.Sprintf("%d: %s", w.notes[n], n)
+		m[fmt.Sprintf("%s.import.%d", model.MetaNotePrefix, i)] = fmt.Sprintf("%d: %s", w.notes[n], n)
 	}
 	return m
 }

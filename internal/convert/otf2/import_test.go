@@ -93,7 +93,7 @@ func TestEZTrace(t *testing.T) {
 		if diff := cmp.Diff([][]matrix.Cell{{{}, first, {}}, {{}, {}, ring}, {ring, {}, {}}}, m.Dense()); diff != "" {
 			t.Error(diff)
 		}
-		if len(x.Notes) == 0 || !strings.HasPrefix(r.Meta()[trace.MetaImported], "otf2") || r.HasTimes() != (mode != timing.ModeNone) {
+		if len(x.Notes) == 0 || !strings.HasPrefix(r.Meta()[trace.MetaImportFormat], "otf2") || r.HasTimes() != (mode != timing.ModeNone) {
 			t.Errorf("%v, %v, times: %t", x.Notes, r.Meta(), r.HasTimes())
 		}
 		comms, err := handles.TableOf(r).Comms()
@@ -140,7 +140,7 @@ func TestGrid(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.NewComm != nil {
-				made = append(made, [2]int{int(c.NewComm.Size), int(c.NewComm.Leader)})
+				made = append(made, [2]int{int(c.NewComm.Size), int(c.NewComm.LeaderWorldRank)})
 			}
 			for _, name := range []string{"dest", "source"} {
 				if p := c.Param(name); p != nil && p.In.Num == mpi.ProcNull {
@@ -176,11 +176,11 @@ func TestEnds(t *testing.T) {
 		told bool
 		want string
 	}{
-		{rank{calls: 2, begins: true, finished: true}, true, track.Finished},
-		{rank{calls: 1, begins: true}, true, track.Crashed},
-		{rank{calls: 1}, true, track.Crashed},
-		{rank{calls: 1}, false, track.Finished},
-		{rank{}, false, track.Crashed},
+		{rank{calls: 2, begins: true, finished: true}, true, track.EndFinished},
+		{rank{calls: 1, begins: true}, true, track.EndCrashed},
+		{rank{calls: 1}, true, track.EndCrashed},
+		{rank{calls: 1}, false, track.EndFinished},
+		{rank{}, false, track.EndCrashed},
 	} {
 		w := &world{bounds: x.told, notes: make(ops.Losses)}
 		if got := w.end(&x.k); got != x.want || (len(w.notes) > 0) != (x.k.calls > 0 && !x.told) {
@@ -337,7 +337,7 @@ func TestScoreP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		line, err := k.ValueCursor(0)
+		line, err := k.AttachedValueCursor(0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -378,7 +378,7 @@ func TestUnknownRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, id := range ids { // each: length 9, and a number that is too large for a reference
-			b = slices.Insert(b, ChunkHead, append([]byte{id, 9, 8}, bytes.Repeat([]byte{0xee}, 8)...)...)
+			b = slices.Insert(b, ChunkHeaderBytes, append([]byte{id, 9, 8}, bytes.Repeat([]byte{0xee}, 8)...)...)
 		}
 		if err := os.WriteFile(path, b, 0o666); err != nil {
 			t.Fatal(err)
@@ -450,8 +450,8 @@ func TestOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	for rank, p := range procs.All() {
-		if p.End != track.Finished {
-			t.Errorf("rank %d: %s", rank, p.End)
+		if p.EndState != track.EndFinished {
+			t.Errorf("rank %d: %s", rank, p.EndState)
 		}
 	}
 	if n := x.Notes["times that recording was switched off: calls of MPI in between are missing, and count as computing"]; n != 4 {
@@ -513,11 +513,11 @@ func TestEachRecord(t *testing.T) {
 	}
 	for id := range 256 {
 		switch id {
-		case EndChunk, EndBuffer, EndFile, BeginChunk, Timestamp, AttributeList,
+		case BufferEndOfChunk, BufferEndOfBuffer, BufferEndOfFile, BufferChunkHeader, BufferTimestamp, BufferAttributeList,
 			EvEnter, EvLeave, EvCallingContextEnter, EvCallingContextLeave:
 			continue
 		}
-		for where, at := range map[string]int{"outside": ChunkHead, "in a barrier": barrier + 3} {
+		for where, at := range map[string]int{"outside": ChunkHeaderBytes, "in a barrier": barrier + 3} {
 			name := RecordName(byte(id)) + " " + where
 			if err := os.WriteFile(path, slices.Insert(slices.Clone(b), at, encoded(byte(id))...), 0o666); err != nil {
 				t.Fatal(err)

@@ -58,9 +58,9 @@ func (f *callValues) values() []int64 {
 	vals := make([]int64, 1, 24)
 	if !f.ended {
 		vals[0] = neverReturned
-	} else if f.layout.Result != signature.WidthNone {
-		if vals = append(vals, signature.UnknownNumber); f.call.ReturnKind.Form() != mpi.FormInt {
-			vals[1] = unknown(&signature.ParamLayout{Width: f.layout.Result}, f.call.ReturnKind, f.empty)[0]
+	} else if f.layout.ResultWidth != signature.WidthNone {
+		if vals = append(vals, signature.UnknownOutput); f.call.ReturnKind.ValueForm() != mpi.ValueFormInt {
+			vals[1] = unknown(&signature.ParamLayout{Width: f.layout.ResultWidth}, f.call.ReturnKind, f.empty)[0]
 		}
 	}
 	n := 0
@@ -71,10 +71,10 @@ func (f *callValues) values() []int64 {
 		}
 		part := &f.layout.Params[n]
 		n++
-		if part.In {
+		if part.IsInput {
 			vals = append(vals, f.value(f.in, p, part)...)
 		}
-		if part.Out && f.ended {
+		if part.IsOutput && f.ended {
 			vals = append(vals, f.result(p, part)...)
 		}
 	}
@@ -89,15 +89,15 @@ func (f *callValues) value(of map[string][]int64, p *mpi.Param, part *signature.
 		return v
 	}
 	if part.Dims == 0 && part.Width == signature.WidthAddress && strings.HasPrefix(p.Name, "recv") {
-		return []int64{signature.PackSegName(1, 0, signature.SegUnknown), 0} // the two buffers of a call must differ
+		return []int64{signature.PackSegName(1, 0, signature.SegClassUnknown), 0} // the two buffers of a call must differ
 	}
 	return unknown(part, p.Kind, f.empty)
 }
 
 // result returns the output value of a parameter. An unknown number is not 0, as 0 is a possible value.
 func (f *callValues) result(p *mpi.Param, part *signature.ParamLayout) []int64 {
-	if _, told := f.out[p.Name]; !told && part.Dims == 0 && part.Width == 1 && p.Kind.Form() == mpi.FormInt {
-		return []int64{signature.UnknownNumber}
+	if _, told := f.out[p.Name]; !told && part.Dims == 0 && part.Width == 1 && p.Kind.ValueForm() == mpi.ValueFormInt {
+		return []int64{signature.UnknownOutput}
 	}
 	return f.value(f.out, p, part)
 }
@@ -110,16 +110,16 @@ func unknown(part *signature.ParamLayout, kind mpi.Kind, empty int64) []int64 {
 	case part.Width == signature.WidthNone:
 		return nil
 	case part.Width == signature.WidthAddress:
-		return []int64{signature.PackSegName(0, 0, signature.SegUnknown), 0}
+		return []int64{signature.PackSegName(0, 0, signature.SegClassUnknown), 0}
 	case part.Width == signature.WidthStatus:
-		return []int64{signature.StatusAbsent}
+		return []int64{signature.StatusFormAbsent}
 	case kind.IsHandle():
 		return []int64{symbol.UnknownHandle}
 	}
-	switch kind.Form() {
-	case mpi.FormString:
+	switch kind.ValueForm() {
+	case mpi.ValueFormString:
 		return []int64{empty}
-	case mpi.FormInt, mpi.FormDouble, mpi.FormObject, mpi.FormFunction:
+	case mpi.ValueFormInt, mpi.ValueFormDouble, mpi.ValueFormToolObject, mpi.ValueFormFunction:
 		return []int64{0}
 	}
 	panic(fmt.Sprintf("imported: no unknown value of kind %s", kind))

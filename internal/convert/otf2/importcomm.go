@@ -42,7 +42,7 @@ func (w *world) findComms() error {
 	for _, g := range w.a.Groups {
 		switch {
 		case !ofMPI(g): // the tool's own or a GPU's: its members are not ranks
-		case g.Type == CommLocations:
+		case g.Type == GroupTypeCommLocations:
 			if order == nil {
 				order = g.Members
 			}
@@ -63,7 +63,7 @@ func (w *world) findComms() error {
 			}
 			list = append(list, int(m))
 		}
-		return list, g.Type == CommSelf, nil
+		return list, g.Type == GroupTypeCommSelf, nil
 	}
 	others := make(map[uint32]bool)
 	for _, g := range w.a.Groups {
@@ -77,8 +77,8 @@ func (w *world) findComms() error {
 		}
 		c := &comm{order: i, users: make(map[int]bool), maker: make(map[int]int), ids: []uint32{def.ID}}
 		members, self, err := ranks(def.Group)
-		if err == nil && def.Remote != Undefined {
-			c.remote, _, err = ranks(def.Remote)
+		if err == nil && def.RemoteGroup != UndefinedRef {
+			c.remote, _, err = ranks(def.RemoteGroup)
 		}
 		if err != nil {
 			return fmt.Errorf("communicator %d: %w", def.ID, err)
@@ -87,9 +87,9 @@ func (w *world) findComms() error {
 		switch {
 		case self:
 			c.handle = mpi.HandleCommSelf
-		case !world && (!named || w.a.String(def.Name) == "MPI_COMM_WORLD") && c.remote == nil && def.Parent == Undefined && len(members) == len(w.ranks) && inOrder(members):
+		case !world && (!named || w.a.String(def.Name) == "MPI_COMM_WORLD") && c.remote == nil && def.Parent == UndefinedRef && len(members) == len(w.ranks) && inOrder(members):
 			c.handle, world = mpi.HandleCommWorld, true
-		case len(members) == 0 || def.Remote != Undefined && len(c.remote) == 0:
+		case len(members) == 0 || def.RemoteGroup != UndefinedRef && len(c.remote) == 0:
 			continue
 		}
 		c.key = fmt.Sprint(members, c.remote)
@@ -202,7 +202,7 @@ func (w *world) assign() {
 		for i, m := range k.makers {
 			c := w.byID[m.comm]
 			switch _, twice := c.made(k.number); {
-			case m.comm == Undefined:
+			case m.comm == UndefinedRef:
 				x.call[i] = m.call
 			case c != nil && c.handle == 0 && !twice:
 				c.maker[k.number] = i

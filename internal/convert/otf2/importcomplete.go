@@ -28,15 +28,15 @@ func (x *translation) complete(e *Event) {
 	case e.ID == EvMpiIrecv:
 		done.status = received(member(e.Values[0]), tag(e.Values[2]), e.Values[3])
 	case e.ID == EvCollectiveComplete, done.pending:
-		done.status = []int64{signature.StatusEmpty}
+		done.status = []int64{signature.StatusFormEmpty}
 	case e.ID == EvMpiRequestCancelled && q.what.kind != EvMpiIsend:
-		done.status = []int64{signature.StatusIgnored, mpi.AnySource, mpi.AnyTag, 0, 1}
+		done.status = []int64{signature.StatusFormIgnored, mpi.AnySource, mpi.AnyTag, 0, 1}
 	default:
 		cancelled := int64(0)
 		if e.ID == EvMpiRequestCancelled {
 			cancelled = 1
 		}
-		done.status = []int64{signature.StatusOfSend, cancelled}
+		done.status = []int64{signature.StatusFormOfSend, cancelled}
 	}
 	if !done.pending {
 		delete(x.r.requests, id)
@@ -48,7 +48,7 @@ func (x *translation) complete(e *Event) {
 func (x *translation) add(done completion) {
 	for i := range x.completed {
 		if o := &x.completed[i]; o.name == done.name {
-			if done.status[0] == signature.StatusIgnored {
+			if done.status[0] == signature.StatusFormIgnored {
 				o.status = done.status
 			}
 			return
@@ -92,7 +92,7 @@ func (x *translation) requests() {
 			x.f.give("status", x.completed[0].status...)
 		} else {
 			x.f.set("request", 0)
-			x.f.give("status", signature.StatusEmpty)
+			x.f.give("status", signature.StatusFormEmpty)
 		}
 		return
 	}
@@ -151,9 +151,9 @@ func (x *translation) assume() {
 		list = list[:1]
 	}
 	for _, q := range list {
-		status := []int64{signature.StatusOfSend, 0}
+		status := []int64{signature.StatusFormOfSend, 0}
 		if q.what.kind != EvMpiIsend {
-			status = []int64{signature.StatusAbsent}
+			status = []int64{signature.StatusFormAbsent}
 		}
 		x.completed = append(x.completed, completion{name: x.name(q.request), status: status})
 		delete(x.r.requests, q.id)
@@ -170,7 +170,7 @@ func (x *translation) createsWindow(e *Event) {
 		return
 	}
 	id := uint32(e.Values[0])
-	h := int64(x.r.winPool.Take()) + mpi.FirstHandleID
+	h := int64(x.r.winPool.Take()) + mpi.FirstUserHandleID
 	x.r.windows[id] = h
 	_, comm := x.r.comm(x.r.w.a.Windows[id].Comm)
 	x.f.set("comm", comm)
@@ -205,7 +205,7 @@ func (x *translation) window(e *Event) {
 	case EvRmaWinDestroy:
 		if ok {
 			delete(x.r.windows, id)
-			x.r.winPool.Return(uint32(h - mpi.FirstHandleID))
+			x.r.winPool.Return(uint32(h - mpi.FirstUserHandleID))
 		}
 	case EvRmaReleaseLock:
 		x.f.set("rank", peer)
@@ -228,7 +228,7 @@ func (x *translation) window(e *Event) {
 // transferred records that a one-sided transfer with a request completed or was tested.
 func (x *translation) transferred(e *Event) {
 	if x.c.call.Has(mpi.AttrCompletes) {
-		x.done(e.Values[1], []int64{signature.StatusEmpty}, ownsWindow, e.ID == EvRmaTest)
+		x.done(e.Values[1], []int64{signature.StatusFormEmpty}, ownsWindow, e.ID == EvRmaTest)
 	} else if !x.f.has("win") {
 		x.misfit(e)
 	}
@@ -305,7 +305,7 @@ func (x *translation) deletes(e *Event) {
 func (x *translation) file(e *Event) {
 	v := &e.Values
 	id := uint32(v[0])
-	if x.r.w.a.Handles[id].Comm == Undefined {
+	if x.r.w.a.IoHandles[id].Comm == UndefinedRef {
 		x.r.w.notes.Add("records of files that were not opened by MPI: "+RecordName(e.ID), 1)
 		return
 	}
@@ -326,7 +326,7 @@ func (x *translation) file(e *Event) {
 	case EvIoDestroyHandle:
 		if ok {
 			delete(x.r.files, id)
-			x.r.filePool.Return(uint32(h - mpi.FirstHandleID))
+			x.r.filePool.Return(uint32(h - mpi.FirstUserHandleID))
 		}
 	case EvIoSeek:
 		x.f.set("offset", int64(v[1]))
@@ -337,11 +337,11 @@ func (x *translation) file(e *Event) {
 		x.moving(ownsFile, v[4])
 	case EvIoOperationTest:
 		if x.c.call.Has(mpi.AttrCompletes) {
-			x.done(v[1], []int64{signature.StatusEmpty}, ownsFile, true)
+			x.done(v[1], []int64{signature.StatusFormEmpty}, ownsFile, true)
 		}
 	case EvIoOperationCancelled:
 		if x.c.call.Has(mpi.AttrCompletes) {
-			x.done(v[1], []int64{signature.StatusIgnored, mpi.AnySource, mpi.AnyTag, 0, 1}, ownsFile, false)
+			x.done(v[1], []int64{signature.StatusFormIgnored, mpi.AnySource, mpi.AnyTag, 0, 1}, ownsFile, false)
 		}
 	case EvIoOperationComplete:
 		status := received(mpi.AnySource, mpi.AnyTag, v[1])
@@ -354,15 +354,15 @@ func (x *translation) file(e *Event) {
 }
 
 func (x *translation) opens(id uint32, access, creation, status uint64) {
-	def := x.r.w.a.Handles[id]
+	def := x.r.w.a.IoHandles[id]
 	_, comm := x.r.comm(def.Comm)
-	h := int64(x.r.filePool.Take()) + mpi.FirstHandleID
+	h := int64(x.r.filePool.Take()) + mpi.FirstUserHandleID
 	x.r.files[id] = h
 	mode := int64(modeReadWrite)
 	switch access {
-	case FileReadOnly:
+	case IoAccessReadOnly:
 		mode = mpi.ModeReadOnly
-	case FileWriteOnly:
+	case IoAccessWriteOnly:
 		mode = mpi.ModeWriteOnly
 	}
 	for _, b := range []struct{ of, bit, is uint64 }{

@@ -43,7 +43,7 @@ type request struct {
 // A thread is the state of reading the events of one thread, a location.
 type thread struct {
 	number  int
-	events  *Events
+	events  *EventReader
 	more    bool
 	stack   []entered
 	made    int64   // number of one-shot requests made
@@ -96,7 +96,7 @@ func (r *recorder) run() error {
 	for {
 		var next *thread
 		for _, t := range r.threads {
-			if t.more && (next == nil || t.events.Time < next.events.Time) {
+			if t.more && (next == nil || t.events.TimeTicks < next.events.TimeTicks) {
 				next = t
 			}
 		}
@@ -148,7 +148,7 @@ func (r *recorder) event(t *thread, e *Event) error {
 		return nil
 	}
 	if x.alone {
-		c := &open{start: e.Time, end: e.Time, site: r.site(t, e.Source), acts: []Event{*e}}
+		c := &open{start: e.TimeTicks, end: e.TimeTicks, site: r.site(t, e.CallSiteLocation), acts: []Event{*e}}
 		t.ready = append(t.ready, c)
 		return r.flush(t, false)
 	}
@@ -158,20 +158,20 @@ func (r *recorder) event(t *thread, e *Event) error {
 
 // switched records that recording was switched off or on; calls in between are missing.
 func (r *recorder) switched(t *thread, e *Event) error {
-	if e.Values[0] != RecordingOff {
+	if e.Values[0] != MeasurementOff {
 		if t.off != nil {
-			r.unrecorded(e.Time - *t.off)
+			r.unrecorded(e.TimeTicks - *t.off)
 		}
 		t.off = nil
 		return nil
 	}
 	if t.off == nil {
-		at := e.Time
+		at := e.TimeTicks
 		t.off = &at
 	}
 	for i := range t.stack {
 		if c := t.stack[i].call; c != nil && c.end == 0 {
-			c.end = e.Time
+			c.end = e.TimeTicks
 		}
 	}
 	return nil
@@ -196,12 +196,12 @@ func (t *thread) innermost() *open {
 }
 
 func (r *recorder) enter(t *thread, e *Event) {
-	f := entered{region: r.w.region(e), source: e.Source}
+	f := entered{region: r.w.region(e), source: e.CallSiteLocation}
 	if e.ID == EvCallingContextEnter {
-		f.source = r.w.a.Contexts[uint32(e.Values[0])].Source
+		f.source = r.w.a.CallingContexts[uint32(e.Values[0])].SourceCodeLocation
 	}
 	if c := r.w.regions[f.region]; c != nil {
-		f.call = &open{call: c, start: e.Time, site: r.site(t, f.source), values: t.pending()}
+		f.call = &open{call: c, start: e.TimeTicks, site: r.site(t, f.source), values: t.pending()}
 		t.read()
 		t.ready = append(t.ready, f.call)
 	} else {
@@ -214,7 +214,7 @@ func (r *recorder) leave(t *thread, e *Event) error {
 	region := r.w.region(e)
 	if i := lastIndex(t.stack, func(f entered) bool { return f.region == region }); i >= 0 {
 		if c := t.stack[i].call; c != nil {
-			c.end = max(e.Time, c.start)
+			c.end = max(e.TimeTicks, c.start)
 			c.acts = append(c.acts, Event{}) // an empty event marks that the call returned
 			t.read()
 		}
@@ -258,7 +258,7 @@ func (r *recorder) record(t *thread, c *open) error {
 		if err != nil {
 			return err
 		}
-		r.out.SetTimes(t.number, n, r.w.ns(at-r.w.first), r.w.ns(c.end-r.w.first))
+		r.out.SetLastCallTimes(t.number, n, r.w.ns(at-r.w.first), r.w.ns(c.end-r.w.first))
 		for _, v := range c.values {
 			r.out.AttachValue(n, v.name, v.value)
 		}
@@ -269,7 +269,7 @@ func (r *recorder) record(t *thread, c *open) error {
 
 // commsOf makes the communicators that a record uses and that no call made.
 func (r *recorder) commsOf(t *thread, c *open, e *Event) error {
-	id := uint32(Undefined)
+	id := uint32(UndefinedRef)
 	switch uses := rows[e.ID].uses; {
 	// The communicator is in the record that completes the operation.
 	case e.ID == EvMpiIrecvRequest || e.ID == EvCollectiveRequest:
@@ -290,7 +290,7 @@ func (r *recorder) commsOf(t *thread, c *open, e *Event) error {
 	if at, ok := m.maker[r.k.number]; ok && at >= r.makers && c.call != nil && c.call.Has(mpi.AttrCreatesComm) {
 		return nil // made by this call
 	}
-	call, _ := mpi.Lookup("MPI_Comm_create_group")
+	call, _ := mpi.CallNamed("MPI_Comm_create_group")
 	f := newForm(call, r.layouts, r.empty)
 	f.set("comm", mpi.HandleCommWorld)
 	r.make(f, m, "newcomm")
@@ -299,7 +299,7 @@ func (r *recorder) commsOf(t *thread, c *open, e *Event) error {
 		return err
 	}
 	at := r.w.ns(c.start - r.w.first)
-	r.out.SetTimes(t.number, n, at, at)
+	r.out.SetLastCallTimes(t.number, n, at, at)
 	r.w.notes.Add("communicators that no recorded call made (MPI_Comm_create_group is assumed)", 1)
 	return nil
 }
@@ -307,7 +307,7 @@ func (r *recorder) commsOf(t *thread, c *open, e *Event) error {
 // make sets the communicator that a call makes.
 func (r *recorder) make(f *callValues, m *comm, param string) {
 	own, other := m.sides(r.k.number)
-	h := int64(r.handles.Take()) + mpi.FirstHandleID
+	h := int64(r.handles.Take()) + mpi.FirstUserHandleID
 	r.comms[m] = h
 	f.give(param, h)
 	leader, remote := int64(-1), int64(-1)
@@ -338,7 +338,7 @@ func (r *recorder) comm(id uint32) (*comm, int64) {
 // site returns a call site: the recorded source line, else the surrounding function.
 func (r *recorder) site(t *thread, source uint32) uint64 {
 	a := r.w.a
-	if s, ok := a.Sources[source]; ok && source != Undefined {
+	if s, ok := a.SourceCodeLocations[source]; ok && source != UndefinedRef {
 		return r.place(a.String(s.File), s.Line, "")
 	}
 	if i := lastIndex(t.stack, func(f entered) bool { return f.call == nil }); i >= 0 {
@@ -360,9 +360,9 @@ func (r *recorder) metric(t *thread, e *Event) {
 		switch {
 		case m.Name == "" || math.IsNaN(v):
 			r.w.notes.Add("measurements of metrics that are not defined", 1)
-		case m.Mode == MetricRelative:
+		case m.Mode == MetricModeRelative:
 			t.metrics = append(t.metrics, measured{m.Name, v})
-		case m.Mode == MetricAccumulated:
+		case m.Mode == MetricModeAccumulated:
 			c := t.counted[m.Name]
 			if c == nil {
 				if t.counted == nil {

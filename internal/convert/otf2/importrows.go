@@ -51,10 +51,10 @@ func init() {
 		EvRmaCompleteRequested: in((*translation).transferred), EvRmaTest: in((*translation).transferred),
 
 		EvIoCreateHandle: {in: (*translation).file, uses: func(w *world, e *Event) uint32 {
-			if h, ok := w.a.Handles[uint32(e.Values[0])]; ok {
+			if h, ok := w.a.IoHandles[uint32(e.Values[0])]; ok {
 				return h.Comm
 			}
-			return Undefined
+			return UndefinedRef
 		}},
 		EvIoDestroyHandle: in((*translation).file), EvIoSeek: in((*translation).file), EvIoDeleteFile: in((*translation).deletes),
 		EvIoChangeStatusFlags: in((*translation).file), EvIoOperationBegin: in((*translation).file),

@@ -53,7 +53,7 @@ type scanner struct {
 	early map[uint64]outcome
 
 	thread int
-	events *Events
+	events *EventReader
 	inside []*mpi.Call // functions of the open regions, outermost first; nil for functions that aren't MPI's
 }
 
@@ -98,7 +98,7 @@ func (x *scanner) scanThread(thread int, location uint64) (err error) {
 		e := &x.events.Event
 		row := &rows[e.ID]
 		if row.alone && !slices.ContainsFunc(x.inside, func(c *mpi.Call) bool { return c != nil }) {
-			x.call(e.Time)
+			x.call(e.TimeTicks)
 		}
 		if row.uses != nil {
 			x.k.use(row.uses(x.w, e))
@@ -117,23 +117,23 @@ func (x *scanner) call(time uint64) {
 	x.k.calls++
 }
 
-func (x *scanner) onOff(e *Event) { x.k.off[x.thread] = e.Values[0] == RecordingOff }
+func (x *scanner) onOff(e *Event) { x.k.off[x.thread] = e.Values[0] == MeasurementOff }
 
 func (x *scanner) enter(e *Event) {
 	c := x.w.regions[x.w.region(e)]
 	if x.inside = append(x.inside, c); c == nil {
 		return
 	}
-	x.call(e.Time)
+	x.call(e.TimeTicks)
 	x.k.begins = x.k.begins || c.Has(mpi.AttrInitialises)
 	x.k.finished = x.k.finished || c.Has(mpi.AttrFinalises)
 	if c.Has(mpi.AttrCreatesComm) {
-		x.k.makers = append(x.k.makers, commCreation{c, Undefined})
+		x.k.makers = append(x.k.makers, commCreation{c, UndefinedRef})
 	}
 }
 
 func (x *scanner) leave(e *Event) {
-	x.k.last = max(x.k.last, e.Time)
+	x.k.last = max(x.k.last, e.TimeTicks)
 	if i := lastIndex(x.inside, func(c *mpi.Call) bool { return c == x.w.regions[x.w.region(e)] }); i >= 0 {
 		x.inside = slices.Delete(x.inside, i, i+1)
 	}
@@ -169,8 +169,8 @@ func (x *scanner) programBegin(*Event) {
 	if x.w.command != "" {
 		return
 	}
-	words := make([]string, len(x.events.StringRefs))
-	for i, s := range x.events.StringRefs {
+	words := make([]string, len(x.events.ProgramStringRefs))
+	for i, s := range x.events.ProgramStringRefs {
 		words[i] = x.w.a.String(s)
 	}
 	x.w.command = show.QuoteCommand(words)
@@ -195,7 +195,7 @@ func lastIndex[F any](stack []F, is func(F) bool) int {
 }
 
 func (k *rank) use(comm uint32) {
-	if comm == Undefined {
+	if comm == UndefinedRef {
 		return
 	}
 	if _, ok := k.used[comm]; !ok {
@@ -208,7 +208,7 @@ func (k *rank) use(comm uint32) {
 func (w *world) region(e *Event) uint32 {
 	id := uint32(e.Values[0])
 	if e.ID == EvCallingContextEnter || e.ID == EvCallingContextLeave {
-		return w.a.Contexts[id].Region
+		return w.a.CallingContexts[id].Region
 	}
 	return id
 }

@@ -43,7 +43,7 @@ func (x *translation) forms() []filled {
 		x.f = newForm(x.c.call, x.r.layouts, x.r.empty)
 		x.f.ended = x.ended
 		x.m = meaning.DataMovementOf(x.c.call.Name)
-		if x.m == nil || !x.m.Pattern.Collective() || x.c.call.Has(mpi.AttrNeighborhood) {
+		if x.m == nil || !x.m.Pattern.IsCollective() || x.c.call.Has(mpi.AttrNeighborhood) {
 			x.blank()
 		}
 	}
@@ -128,7 +128,7 @@ func (x *translation) assumeInputs() {
 
 // other begins a call of another function, for a record that the current function can't have.
 func (x *translation) other(name string) *callValues {
-	c, _ := mpi.Lookup(name)
+	c, _ := mpi.CallNamed(name)
 	f := newForm(c, x.r.layouts, x.r.empty)
 	x.more = append(x.more, filled{f, true})
 	return f
@@ -209,7 +209,7 @@ func (x *translation) receive(e *Event) {
 }
 
 func received(source, tag int64, bytes uint64) []int64 {
-	return []int64{signature.StatusIgnored, source, tag, int64(bytes), 0}
+	return []int64{signature.StatusFormIgnored, source, tag, int64(bytes), 0}
 }
 
 func (x *translation) source(f *callValues, m *meaning.DataMovement, peer int64, comm uint32, tag int64, bytes uint64) {
@@ -298,7 +298,7 @@ func (x *translation) made(m *comm) {
 		if p.Kind != mpi.KindComm {
 			continue
 		}
-		if p.HasOut() {
+		if p.HasLeavePart() {
 			x.parent(in, m)
 			x.r.make(x.f, m, p.Name)
 			return
@@ -326,7 +326,7 @@ func (x *translation) frees(e *Event) {
 		return
 	}
 	delete(x.r.comms, m)
-	x.r.handles.Return(uint32(h - mpi.FirstHandleID))
+	x.r.handles.Return(uint32(h - mpi.FirstUserHandleID))
 	if x.f != nil {
 		x.f.set("comm", h)
 	}
@@ -362,9 +362,9 @@ func (x *translation) collective(id uint32, root, sent, got uint64) {
 	if x.f.has("root") {
 		at := int64(root)
 		switch root {
-		case RootSelf:
+		case CollectiveRootSelf:
 			at, isOther = mpi.MPIRoot, false
-		case RootThisSide:
+		case CollectiveRootThisGroup:
 			at, isRoot, isOther = mpi.ProcNull, false, false
 		default:
 			isRoot = len(other) == 0 && int64(root) == int64(rank)
@@ -389,7 +389,7 @@ func (x *translation) side(s *meaning.DataSide, bytes uint64, n int, isRoot, isO
 		x.f.set(s.Type, byteType)
 	}
 	switch {
-	case s.OwnElement:
+	case s.IsOwnElementOnly:
 		return // the count is an element of the array of counts, which is set as the send side's
 	case x.m.IsArrayParam(s.Count):
 		if _, told := x.f.in[s.Count]; !told {

@@ -102,7 +102,7 @@ func (w *world) findRanks() error {
 	}
 	var masters []uint64
 	for _, g := range a.Groups {
-		if g.Type == CommLocations && ofMPI(g) {
+		if g.Type == GroupTypeCommLocations && ofMPI(g) {
 			masters = g.Members
 			break
 		}
@@ -117,7 +117,7 @@ func (w *world) findRanks() error {
 		return fmt.Errorf("%d MPI processes, and %d locations", len(masters), len(a.Locations))
 	}
 	processes := make(map[uint32]LocationGroup)
-	for _, p := range a.Processes {
+	for _, p := range a.LocationGroups {
 		processes[p.ID] = p
 	}
 	of := make(map[uint32]*rank) // by id of a location group, which is a process
@@ -131,7 +131,7 @@ func (w *world) findRanks() error {
 			return fmt.Errorf("process %d is two ranks", p)
 		}
 		k := &rank{number: len(w.ranks), threads: []uint64{id}, used: make(map[uint32]int)}
-		k.host = a.String(a.Nodes[processes[p].Node].Name)
+		k.host = a.String(a.SystemTreeNodes[processes[p].Node].Name)
 		of[p] = k
 		w.ranks = append(w.ranks, k)
 	}
@@ -139,7 +139,7 @@ func (w *world) findRanks() error {
 	slices.SortStableFunc(others, func(x, y Location) int { return cmp.Compare(x.ID, y.ID) })
 	for _, l := range others {
 		switch k := of[l.Group]; {
-		case k == nil || l.Type != CPUThread:
+		case k == nil || l.Type != LocationTypeCPUThread:
 			w.notes.Add("locations that are no threads of an MPI process", 1)
 		case l.ID != k.threads[0] && !slices.Contains(k.threads, l.ID):
 			k.threads = append(k.threads, l.ID)
@@ -152,14 +152,14 @@ func (w *world) findRanks() error {
 func (w *world) firstThreads() (list []uint64) {
 	first := make(map[uint32]uint64)
 	for _, l := range w.a.Locations {
-		if id, ok := first[l.Group]; l.Type == CPUThread && (!ok || l.ID < id) {
+		if id, ok := first[l.Group]; l.Type == LocationTypeCPUThread && (!ok || l.ID < id) {
 			first[l.Group] = l.ID
 		}
 	}
-	groups := slices.Clone(w.a.Processes)
+	groups := slices.Clone(w.a.LocationGroups)
 	slices.SortFunc(groups, func(x, y LocationGroup) int { return cmp.Compare(x.ID, y.ID) })
 	for _, p := range groups {
-		if id, ok := first[p.ID]; ok && p.Type == GroupProcess && !slices.Contains(list, id) {
+		if id, ok := first[p.ID]; ok && p.Type == LocationGroupTypeProcess && !slices.Contains(list, id) {
 			list = append(list, id)
 		}
 	}
@@ -171,14 +171,14 @@ func function(name string) *mpi.Call {
 	if len(name) < 5 || !strings.EqualFold(name[:4], "MPI_") {
 		return nil
 	}
-	if c, ok := mpi.Lookup(name); ok {
+	if c, ok := mpi.CallNamed(name); ok {
 		return c
 	}
 	base := strings.ToLower(strings.TrimRight(name[4:], "_"))
 	if base == "" {
 		return nil
 	}
-	c, _ := mpi.Lookup("MPI_" + strings.ToUpper(base[:1]) + base[1:])
+	c, _ := mpi.CallNamed("MPI_" + strings.ToUpper(base[:1]) + base[1:])
 	return c
 }
 

@@ -58,9 +58,9 @@ func (a *Archive) local(location uint64) (*local, error) {
 			return nil, c.wrong(c.err)
 		}
 		switch id {
-		case LocalMappingTable:
+		case LocalDefMappingTable:
 			l.mapping(&r)
-		case LocalClockOffset:
+		case LocalDefClockOffset:
 			x := offset{r.full64(), r.i64()}
 			if n := len(l.offsets); n > 0 && l.offsets[n-1].time >= x.time {
 				r.fail(errors.New("clocks were compared twice at the same time, or backwards"))
@@ -95,7 +95,7 @@ func (l *local) mapping(r *byteReader) {
 
 // global maps a location's id to the global id.
 func (l *local) global(kind int, id uint32) uint32 {
-	if id == Undefined || l.maps[kind] == nil {
+	if id == UndefinedRef || l.maps[kind] == nil {
 		return id
 	}
 	if to, ok := l.maps[kind][uint64(id)]; ok {

@@ -74,29 +74,31 @@ func events(t *testing.T, chunk int64, file []byte) (list []Event, err error) {
 }
 
 // begin is the head of a chunk.
-func begin(order byte) []byte { return append([]byte{BeginChunk, order}, make([]byte, ChunkHead-2)...) }
+func begin(order byte) []byte {
+	return append([]byte{BufferChunkHeader, order}, make([]byte, ChunkHeaderBytes-2)...)
+}
 
 // Events go on in the next chunk; records that are not known are passed over.
 func TestEvents(t *testing.T) {
 	const size = 64
-	first := append(begin(LittleEndian), Timestamp, 9, 0, 0, 0, 0, 0, 0, 0, EvEnter, 1, 3, 200, 2, 77, 78, EndChunk)
+	first := append(begin(LittleEndian), BufferTimestamp, 9, 0, 0, 0, 0, 0, 0, 0, EvEnter, 1, 3, 200, 2, 77, 78, BufferEndOfChunk)
 	first = append(first, make([]byte, size-len(first))...)
-	file := append(first, append(begin(BigEndian), Timestamp, 0, 0, 0, 0, 0, 0, 0, 12, EvMpiSend, 7, 1, 5, 255, 2, 1, 2, 0, EndFile, EndBuffer)...)
+	file := append(first, append(begin(BigEndian), BufferTimestamp, 0, 0, 0, 0, 0, 0, 0, 12, EvMpiSend, 7, 1, 5, 255, 2, 1, 2, 0, BufferEndOfFile, BufferEndOfBuffer)...)
 	list, err := events(t, size, file)
 	if err != nil || len(list) != 3 {
 		t.Fatalf("%v, %v", list, err)
 	}
-	if e := list[0]; e.ID != EvEnter || e.Time != 9 || e.Values[0] != 3 {
+	if e := list[0]; e.ID != EvEnter || e.TimeTicks != 9 || e.Values[0] != 3 {
 		t.Errorf("%+v", e)
 	}
-	if e := list[2]; e.ID != EvMpiSend || e.Time != 12 || e.Values[0] != 5 || e.Values[1] != Undefined || e.Values[2] != 0x102 || e.Values[3] != 0 {
+	if e := list[2]; e.ID != EvMpiSend || e.TimeTicks != 12 || e.Values[0] != 5 || e.Values[1] != UndefinedRef || e.Values[2] != 0x102 || e.Values[3] != 0 {
 		t.Errorf("%+v", e)
 	}
 	for want, file := range map[string][]byte{
-		"goes backwards":         append(begin(LittleEndian), Timestamp, 9, 0, 0, 0, 0, 0, 0, 0, Timestamp, 8, 0, 0, 0, 0, 0, 0, 0, EndFile, EndBuffer),
+		"goes backwards":         append(begin(LittleEndian), BufferTimestamp, 9, 0, 0, 0, 0, 0, 0, 0, BufferTimestamp, 8, 0, 0, 0, 0, 0, 0, 0, BufferEndOfFile, BufferEndOfBuffer),
 		"middle of a record":     append(begin(LittleEndian), EvMpiSend, 200, 1),
 		"a chunk is missing":     first,
-		"no chunk begins":        append(first, make([]byte, ChunkHead)...),
+		"no chunk begins":        append(first, make([]byte, ChunkHeaderBytes)...),
 		"neither little nor big": begin(7),
 	} {
 		if _, err := events(t, size, file); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "0.evt: byte") {

@@ -9,9 +9,9 @@ import (
 
 // collectives are OTF2's numbers of collective operations. Those that make and free windows are constants, such as
 // CreateHandle.
-var collectives = map[meaning.Operation]byte{
-	meaning.OperationBarrier: 0, meaning.OperationBcast: 1, meaning.OperationGather: 2, meaning.OperationGatherv: 3, meaning.OperationScatter: 4, meaning.OperationScatterv: 5, meaning.OperationAllgather: 6, meaning.OperationAllgatherv: 7, meaning.OperationAlltoall: 8,
-	meaning.OperationAlltoallv: 9, meaning.OperationAlltoallw: 10, meaning.OperationAllreduce: 11, meaning.OperationReduce: 12, meaning.OperationReduceScatter: 13, meaning.OperationScan: 14, meaning.OperationExscan: 15, meaning.OperationReduceScatterBlock: 16,
+var collectives = map[meaning.CollectiveOperation]byte{
+	meaning.CollectiveBarrier: 0, meaning.CollectiveBcast: 1, meaning.CollectiveGather: 2, meaning.CollectiveGatherv: 3, meaning.CollectiveScatter: 4, meaning.CollectiveScatterv: 5, meaning.CollectiveAllgather: 6, meaning.CollectiveAllgatherv: 7, meaning.CollectiveAlltoall: 8,
+	meaning.CollectiveAlltoallv: 9, meaning.CollectiveAlltoallw: 10, meaning.CollectiveAllreduce: 11, meaning.CollectiveReduce: 12, meaning.CollectiveReduceScatter: 13, meaning.CollectiveScan: 14, meaning.CollectiveExscan: 15, meaning.CollectiveReduceScatterBlock: 16,
 }
 
 var atomics = map[string]byte{
@@ -38,14 +38,14 @@ func (a *Writer) begun(f *file, time uint64, x *ops.Act) error {
 			return f.event(time, EvCollectiveRequest, x.ID)
 		}
 		return f.event(time, EvMpiCollectiveBegin)
-	case ops.ActWindowMade, ops.ActWindowFreed, ops.ActFence:
+	case ops.ActWindowMade, ops.ActWindowFreed, ops.ActWinFence:
 		return f.event(time, EvRmaCollectiveBegin)
 	case ops.ActPut:
 		return a.transfer(f, time, EvRmaPut, x, x.SentBytes)
 	case ops.ActGet:
 		return a.transfer(f, time, EvRmaGet, x, x.ReceivedBytes)
 	case ops.ActAtomic:
-		return f.event(time, EvRmaAtomic, x.Window.Number, x.Peer, atomics[a.base(x.StartedBy)], x.SentBytes, x.ReceivedBytes, x.ID)
+		return f.event(time, EvRmaAtomic, x.Window.Number, x.PeerInComm, atomics[a.base(x.StartedBy)], x.SentBytes, x.ReceivedBytes, x.ID)
 	case ops.ActRead, ops.ActReadBegin, ops.ActWrite, ops.ActWriteBegin:
 		return a.fileBegin(f, time, x)
 	}
@@ -61,7 +61,7 @@ func (a *Writer) ended(f *file, time uint64, x *ops.Act) error {
 		return a.message(f, time, EvMpiIrecv, x, x.ReceivedBytes)
 	case ops.ActSendEnd:
 		return f.event(time, EvMpiIsendComplete, x.ID)
-	case ops.ActTested:
+	case ops.ActTestedIncomplete:
 		if x.File == nil && x.Window == nil {
 			return f.event(time, EvMpiRequestTest, x.ID)
 		}
@@ -75,20 +75,20 @@ func (a *Writer) ended(f *file, time uint64, x *ops.Act) error {
 			id = EvCommDestroy
 		}
 		return f.event(time, id, a.comm(x.Comm))
-	case ops.ActWindowMade, ops.ActWindowFreed, ops.ActFence:
+	case ops.ActWindowMade, ops.ActWindowFreed, ops.ActWinFence:
 		return a.windowEnd(f, time, x)
-	case ops.ActTransferEnd:
+	case ops.ActRMAEndBySync:
 		return f.event(time, EvRmaCompleteBlocking, x.Window.Number, x.ID)
-	case ops.ActTransferDone:
+	case ops.ActRMAEndByRequest:
 		return f.event(time, EvRmaCompleteRequested, x.Window.Number, x.ID)
-	case ops.ActLock, ops.ActUnlock:
+	case ops.ActWinLock, ops.ActWinUnlock:
 		return a.lock(f, time, x)
 	}
 	return a.fileEnd(f, time, x)
 }
 
 func (a *Writer) message(f *file, time uint64, id byte, x *ops.Act, bytes uint64) error {
-	fields := []field{x.Peer, a.comm(x.Comm), uint32(x.Tag), bytes, x.ID}
+	fields := []field{x.PeerInComm, a.comm(x.Comm), uint32(x.Tag), bytes, x.ID}
 	if x.ID == 0 {
 		fields = fields[:4]
 	}
@@ -97,7 +97,7 @@ func (a *Writer) message(f *file, time uint64, id byte, x *ops.Act, bytes uint64
 
 // collective returns the OTF2 operation of a collective; false for neighbourhood collectives, which have none.
 func (a *Writer) collective(x *ops.Act) (op byte, ok bool) {
-	op, ok = collectives[ops.OperationOf(x.StartedBy)]
+	op, ok = collectives[ops.CollectiveOperationOf(x.StartedBy)]
 	return op, ok
 }
 
@@ -116,26 +116,26 @@ func (a *Writer) collectiveEnd(f *file, time uint64, x *ops.Act) error {
 func root(rank int) uint32 {
 	switch rank {
 	case ops.RootSelf:
-		return Undefined - 1
+		return UndefinedRef - 1
 	case ops.RootThisSide:
-		return Undefined - 2
+		return UndefinedRef - 2
 	}
 	return uint32(rank) // NoRoot, -1, becomes Undefined
 }
 
 func (a *Writer) windowEnd(f *file, time uint64, x *ops.Act) error {
-	op, id := collectives[meaning.OperationBarrier], byte(0)
+	op, id := collectives[meaning.CollectiveBarrier], byte(0)
 	own := x.Window.MadeBy == "MPI_Win_create" || x.Window.MadeBy == "MPI_Win_create_dynamic"
 	switch {
 	case x.Kind == ops.ActWindowMade:
-		op, id = CreateMemory, EvRmaWinCreate
+		op, id = CollectiveCreateMemory, EvRmaWinCreate
 		if own {
-			op = CreateHandle
+			op = CollectiveCreateHandle
 		}
 	case x.Kind == ops.ActWindowFreed:
-		op, id = DestroyMemory, EvRmaWinDestroy
+		op, id = CollectiveDestroyMemory, EvRmaWinDestroy
 		if own {
-			op = DestroyHandle
+			op = CollectiveDestroyHandle
 		}
 	}
 	if id != 0 {
@@ -143,27 +143,27 @@ func (a *Writer) windowEnd(f *file, time uint64, x *ops.Act) error {
 			return err
 		}
 	}
-	return f.event(time, EvRmaCollectiveEnd, op, syncAll, x.Window.Number, uint32(Undefined), uint64(0), uint64(0))
+	return f.event(time, EvRmaCollectiveEnd, op, syncAll, x.Window.Number, uint32(UndefinedRef), uint64(0), uint64(0))
 }
 
 func (a *Writer) transfer(f *file, time uint64, id byte, x *ops.Act, bytes uint64) error {
-	return f.event(time, id, x.Window.Number, x.Peer, bytes, x.ID)
+	return f.event(time, id, x.Window.Number, x.PeerInComm, bytes, x.ID)
 }
 
 // lock writes a lock or unlock; for all members, one by one.
 func (a *Writer) lock(f *file, time uint64, x *ops.Act) error {
-	first, last := x.Peer, x.Peer
-	if x.Peer == ops.AllMembers {
+	first, last := x.PeerInComm, x.PeerInComm
+	if x.PeerInComm == ops.AllMembers {
 		first, last = 0, x.Comm.Size-1
 	}
 	kind := byte(1) // a shared lock
-	if x.Exclusive() {
+	if x.IsExclusiveLock() {
 		kind = 0
 	}
 	for peer := first; peer <= last; peer++ {
 		// Each member's memory has a lock of its own, with the member's number.
 		id, fields := byte(EvRmaAcquireLock), []field{x.Window.Number, peer, uint64(peer), kind}
-		if x.Kind == ops.ActUnlock {
+		if x.Kind == ops.ActWinUnlock {
 			id, fields = EvRmaReleaseLock, fields[:3]
 		}
 		if err := f.event(time, id, fields...); err != nil {
@@ -220,13 +220,13 @@ func (a *Writer) fileEnd(f *file, time uint64, x *ops.Act) error {
 }
 
 func (a *Writer) opened(f *file, time uint64, x *ops.Act) error {
-	access, creation, status := byte(FileReadWrite), uint32(0), uint32(0)
+	access, creation, status := byte(IoAccessReadWrite), uint32(0), uint32(0)
 	mode := param(x.Call, "amode")
 	switch {
 	case mode&mpi.ModeReadOnly != 0:
-		access = FileReadOnly
+		access = IoAccessReadOnly
 	case mode&mpi.ModeWriteOnly != 0:
-		access = FileWriteOnly
+		access = IoAccessWriteOnly
 	}
 	for bit, flag := range map[int64]uint32{mpi.ModeCreate: made, mpi.ModeExclusive: exclusive} {
 		if mode&bit != 0 {

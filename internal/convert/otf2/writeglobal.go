@@ -111,7 +111,7 @@ func (a *Writer) run(d *definitions) error {
 
 // system defines hosts, processes and threads.
 func (a *Writer) system(d *definitions) error {
-	if err := d.add(DefSystemTreeNode, 0, "machine", "machine", uint32(Undefined)); err != nil {
+	if err := d.add(DefSystemTreeNode, 0, "machine", "machine", uint32(UndefinedRef)); err != nil {
 		return err
 	}
 	if err := d.properties(DefNodeProperty, 0, a.o.Metadata); err != nil {
@@ -131,11 +131,11 @@ func (a *Writer) system(d *definitions) error {
 				return err
 			}
 		}
-		if err := d.add(DefLocationGroup, rank, fmt.Sprintf("MPI Rank %d", rank), uint8(1), host, uint32(Undefined)); err != nil {
+		if err := d.add(DefLocationGroup, rank, fmt.Sprintf("MPI Rank %d", rank), uint8(1), host, uint32(UndefinedRef)); err != nil {
 			return err
 		}
-		if p.End != "finished" {
-			end := cmp.Or(map[string]string{"": "left no track"}[p.End], p.End)
+		if p.EndState != "finished" {
+			end := cmp.Or(map[string]string{"": "left no track"}[p.EndState], p.EndState)
 			if err := d.properties(DefGroupProperty, rank, map[string]string{"end": end}); err != nil {
 				return err
 			}
@@ -187,11 +187,11 @@ func (a *Writer) empty(location uint64, events bool) error {
 
 func (a *Writer) regionsAndLines(d *definitions) error {
 	for i, f := range a.s.Reader.Schema() {
-		if err := d.add(DefRegion, i, f.Name, "", uint8(0), uint32(Undefined), 0, 0, f.Name, role(f), uint8(ParadigmMPI), 0); err != nil {
+		if err := d.add(DefRegion, i, f.Name, "", uint8(0), uint32(UndefinedRef), 0, 0, f.Name, role(f), uint8(ParadigmMPI), 0); err != nil {
 			return err
 		}
 	}
-	for i, site := range a.s.Places {
+	for i, site := range a.s.Sites {
 		file, line := a.o.SourceLine(site)
 		if err := d.add(DefSourceCodeLocation, i, file, line); err != nil {
 			return err
@@ -239,7 +239,7 @@ func (a *Writer) groups(d *definitions) error {
 	for i := range all {
 		all[i] = location(i, 0)
 	}
-	if err := group(0, CommLocations, all); err != nil {
+	if err := group(0, GroupTypeCommLocations, all); err != nil {
 		return err
 	}
 	for i, c := range list {
@@ -247,16 +247,16 @@ func (a *Writer) groups(d *definitions) error {
 		for _, m := range c.Members() {
 			members = append(members, uint64(m)) // -1, not known, is Undefined
 		}
-		if err := group(i+1, CommGroup, members); err != nil {
+		if err := group(i+1, GroupTypeCommGroup, members); err != nil {
 			return err
 		}
 	}
 	self := len(list)
-	if err := group(self+1, CommSelf, nil); err != nil {
+	if err := group(self+1, GroupTypeCommSelf, nil); err != nil {
 		return err
 	}
 	for id, c := range a.comms {
-		parent, flags, name := uint32(Undefined), madeAndFreed, convert.CommName(c)
+		parent, flags, name := uint32(UndefinedRef), madeAndFreed, convert.CommName(c)
 		if c.Parent != nil {
 			parent = a.comm(c.Parent)
 		}
@@ -265,7 +265,7 @@ func (a *Writer) groups(d *definitions) error {
 		case c.Number == selfNumber:
 			err = d.add(DefComm, id, "MPI_COMM_SELF", self+1, parent, 0)
 		case c.Remote != nil:
-			err = d.add(DefInterComm, id, name, c.Number+1, c.Remote.Number+1, uint32(Undefined), flags)
+			err = d.add(DefInterComm, id, name, c.Number+1, c.Remote.Number+1, uint32(UndefinedRef), flags)
 		default:
 			if c.Number == 0 {
 				flags, name = 0, "MPI_COMM_WORLD"
@@ -300,12 +300,12 @@ func (a *Writer) windowsAndFiles(d *definitions) error {
 		names[i] = name
 	}
 	for i, name := range names {
-		if err := d.add(DefIoRegularFile, i, name, uint32(Undefined)); err != nil {
+		if err := d.add(DefIoRegularFile, i, name, uint32(UndefinedRef)); err != nil {
 			return err
 		}
 	}
 	for _, f := range a.s.Files {
-		if err := d.add(DefIoHandle, f.Number, f.Name, a.path(f.Name), uint8(0), 0, a.comm(f.Comm), uint32(Undefined)); err != nil {
+		if err := d.add(DefIoHandle, f.Number, f.Name, a.path(f.Name), uint8(0), 0, a.comm(f.Comm), uint32(UndefinedRef)); err != nil {
 			return err
 		}
 	}
@@ -314,7 +314,7 @@ func (a *Writer) windowsAndFiles(d *definitions) error {
 
 // anchor writes the file that a reader opens.
 func (a *Writer) anchor(definitions uint64, size int) error {
-	b := append([]byte{BeginChunk, LittleEndian}, "OTF2\x00"...)
+	b := append([]byte{BufferChunkHeader, LittleEndian}, "OTF2\x00"...)
 	b = append(b, 3, 2, 3, 0, 2) // format of the file and of the trace, as written by version 3.0.2
 	b = binary.LittleEndian.AppendUint64(b, eventChunk)
 	b = binary.LittleEndian.AppendUint64(b, uint64(size))
@@ -342,7 +342,7 @@ func (a *Writer) anchor(definitions uint64, size int) error {
 	}
 	b = binary.LittleEndian.AppendUint64(b, id.Sum64())
 	b = append(b, 0, 0, 0, 0, 0, 0, 0, 0) // no snapshots, no thumbnails
-	b = append(b, EndFile, EndBuffer, 0)
+	b = append(b, BufferEndOfFile, BufferEndOfBuffer, 0)
 	return os.WriteFile(filepath.Join(a.dir, "traces.otf2"), b, 0o666)
 }
 

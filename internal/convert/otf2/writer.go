@@ -86,15 +86,15 @@ func (a *Writer) file(location uint64, kind string) string {
 
 // Enter writes the beginning of a call.
 func (a *Writer) Enter(c *ops.Call) error {
-	f, time := a.threads[c.Stream], uint64(c.Start)
+	f, time := a.threads[c.Stream], uint64(c.StartNs)
 	if err := a.metrics(f, time, c.Values); err != nil {
 		return err
 	}
-	f.start(AttributeList)
+	f.start(BufferAttributeList)
 	f.u32(1)
 	f.u32(0)
 	f.u8(TypeSourceLocation)
-	f.u32(uint32(c.Place))
+	f.u32(uint32(c.SiteIndex))
 	f.measure(0)
 	f.u8(EvEnter)
 	f.u32(a.regions[c.Func.ID])
@@ -111,7 +111,7 @@ func (a *Writer) Enter(c *ops.Call) error {
 
 // Leave writes the end of a call.
 func (a *Writer) Leave(c *ops.Call) error {
-	f, time := a.threads[c.Stream], uint64(c.End)
+	f, time := a.threads[c.Stream], uint64(c.EndNs)
 	a.last = max(a.last, time)
 	for i := range c.Acts {
 		if err := a.ended(f, time, &c.Acts[i]); err != nil {

@@ -13,16 +13,16 @@ import (
 
 // CountedStreams are a class's grammars with constant counts filled in, and the counts that vary.
 type CountedStreams struct {
-	Grammars []*grammar.Grammar // with the first rank's counts where they vary
-	Varying  []int              // indices, among all repeated symbols, of those whose counts vary
-	Counts   []Column           // by index in Varying: the counts, over the ranks
+	Grammars       []*grammar.Grammar // with the first rank's counts where they vary
+	VaryingSymbols []int              // indices, among all repeated symbols, of those whose counts vary
+	VaryingCounts  []Column           // by index in Varying: the counts, over the ranks
 }
 
-// CheckedStreams makes CountedStreams of a class's grammars and counts. counts has a column for each repeated symbol,
+// NewCountedStreams makes CountedStreams of a class's grammars and counts. counts has a column for each repeated symbol,
 // or is nil if all ranks have the counts in streams.
-func CheckedStreams(streams []*grammar.Grammar, counts []Column, ranks int) (CountedStreams, error) {
+func NewCountedStreams(streams []*grammar.Grammar, counts []Column, ranks int) (CountedStreams, error) {
 	out := CountedStreams{Grammars: streams}
-	n := grammar.CountRepeated(streams)
+	n := grammar.CountRepeatedSymbols(streams)
 	if counts == nil {
 		return out, nil
 	}
@@ -36,15 +36,15 @@ func CheckedStreams(streams []*grammar.Grammar, counts []Column, ranks int) (Cou
 			return out, fmt.Errorf("count %d of %d ranks, %d expected", i, counts[i].Len(), ranks)
 		}
 		if _, ok := counts[i].Uniform(); !ok {
-			out.Varying = append(out.Varying, i)
-			out.Counts = append(out.Counts, counts[i])
+			out.VaryingSymbols = append(out.VaryingSymbols, i)
+			out.VaryingCounts = append(out.VaryingCounts, counts[i])
 		}
 	}
 	var err error
 	out.Grammars, err = grammar.WithRepetitionCounts(streams, which, func(i int) int64 { return counts[i].Runs()[0].Start })
-	if err == nil && len(out.Varying) > 0 {
+	if err == nil && len(out.VaryingSymbols) > 0 {
 		// A symbol with count 1 would not be numbered as repeated when read back.
-		repeats := grammar.CountRepeated(out.Grammars)
+		repeats := grammar.CountRepeatedSymbols(out.Grammars)
 		if repeats != n {
 			err = fmt.Errorf("%d of %d repeated symbols occur once", n-repeats, n)
 		}
@@ -54,11 +54,11 @@ func CheckedStreams(streams []*grammar.Grammar, counts []Column, ranks int) (Cou
 
 // CountCalls returns, by terminal, how often all ranks of the class together called it.
 func (s *CountedStreams) CountCalls(terminals, ranks int) ([]uint64, error) {
-	vals := make([][]int64, len(s.Counts))
-	for i := range s.Counts {
-		vals[i] = s.Counts[i].Values()
+	vals := make([][]int64, len(s.VaryingCounts))
+	for i := range s.VaryingCounts {
+		vals[i] = s.VaryingCounts[i].Values()
 	}
-	return CountStreamCalls(s.Grammars, s.Varying, terminals, ranks, func(i, member int) int64 { return vals[i][member] })
+	return CountStreamCalls(s.Grammars, s.VaryingSymbols, terminals, ranks, func(i, member int) int64 { return vals[i][member] })
 }
 
 // CountStreamCalls returns what CountCalls does, for counts that are read one by one. count returns the i-th varying
@@ -84,13 +84,13 @@ func CountStreamCalls(streams []*grammar.Grammar, varying []int, terminals, rank
 	return sum, nil
 }
 
-// CodeVarying writes or reads which repeated symbols of streams have a column of counts.
+// CodeVaryingSymbols writes or reads which repeated symbols of streams have a column of counts.
 //
 //	varying = count uvarint, (number, as a difference to the one before) uvarint…
-func CodeVarying(c *wire.Coder, varying *[]int, streams []*grammar.Grammar) {
+func CodeVaryingSymbols(c *wire.Coder, varying *[]int, streams []*grammar.Grammar) {
 	n, last := math.MaxInt, 0
 	if c.Reader != nil {
-		n = grammar.CountRepeated(streams)
+		n = grammar.CountRepeatedSymbols(streams)
 	}
 	wire.CodeList(c, varying, 1, func(i int, v *int) {
 		wire.CodeAbove(c, v, last, math.MaxInt32)

@@ -60,8 +60,8 @@ func ColumnOfFunc(n int, at func(int) uint32) Column {
 	return c
 }
 
-// SingleValues returns a column for each of vals, which has this one value.
-func SingleValues(vals []int64) []Column {
+// ColumnsOfOneValue returns a column for each of vals, which has this one value.
+func ColumnsOfOneValue(vals []int64) []Column {
 	runs, list := make([]Run, len(vals)), make([]Column, len(vals))
 	for i, v := range vals {
 		runs[i] = Run{Start: v, Count: 1}
@@ -70,8 +70,8 @@ func SingleValues(vals []int64) []Column {
 	return list
 }
 
-// SingleRun returns a column of the one value v. r is the memory for its run.
-func SingleRun(r *Run, v int64) Column {
+// ColumnOfOneValue returns a column of the one value v. r is the memory for its run.
+func ColumnOfOneValue(r *Run, v int64) Column {
 	*r = Run{Start: v, Count: 1}
 	return Column{runs: unsafe.Slice(r, 1), n: 1}
 }
@@ -203,8 +203,8 @@ func (c *Column) Uniform() (int64, bool) {
 	return c.runs[0].Start, true
 }
 
-// Monotonic reports whether the run does not wrap around, so that its first and last value bound all of its values.
-func (r Run) Monotonic() bool {
+// IsOverflowFree reports whether the run does not wrap around, so that its first and last value bound all of its values.
+func (r Run) IsOverflowFree() bool {
 	if r.Stride == 0 || r.Count < 2 {
 		return true
 	}

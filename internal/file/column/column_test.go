@@ -152,7 +152,7 @@ func FuzzDecodeSeq(f *testing.F) {
 		if s == nil {
 			return
 		}
-		bounded := s.Bounds(-100, 100)
+		bounded := s.IsBoundedBy(-100, 100)
 		for i := range int(n) {
 			if v := s.At(i, 0); bounded && (v < -100 || v > 100) {
 				t.Fatalf("value %d is %d, out of the bounds it claims", i, v)
@@ -168,8 +168,8 @@ func TestPattern(t *testing.T) {
 		{ColumnOf(1, 5, 9, 2, 2, 2, 7), ColumnOf(-3, -7, -11, -4, -4, -4, -9)},
 		{ColumnOf(0, 0, 1, 0, 1), ColumnOf(1<<62, 1<<62, -1<<62, 1<<62, -1<<62)},
 	} {
-		p, ok := PatternOf(&tc.a)
-		q, ok2 := PatternOf(&tc.b)
+		p, ok := AffinePatternOf(&tc.a)
+		q, ok2 := AffinePatternOf(&tc.b)
 		if !ok || !ok2 {
 			if tc.b.At(0) != 1<<62 {
 				t.Errorf("%v, %v: no pattern", tc.a, tc.b)
@@ -187,7 +187,7 @@ func TestPattern(t *testing.T) {
 		}
 	}
 	if c := ColumnOf(3, 3, 3); c.Len() > 0 {
-		if _, ok := PatternOf(&c); ok {
+		if _, ok := AffinePatternOf(&c); ok {
 			t.Error("a constant has a pattern")
 		}
 	}

@@ -52,7 +52,7 @@ func (f *Form) edge() []int64 {
 // WithoutEdge returns the form without the edge.
 func (f *Form) WithoutEdge() Form {
 	inner := *f
-	inner.Kind &^= KindEdge
+	inner.Kind &^= KindFlagEdge
 	return inner
 }
 
@@ -111,7 +111,7 @@ const maxShares = 8
 // blocks searches for a form of KindBlockProduct. Multiples of forms found earlier are recognised; the first form must
 // cover all ranks.
 func (f *Fitter) blocks(m *members, first int) (Form, bool) {
-	if f.NoBlocks {
+	if f.ExcludeBlockSizes {
 		return Form{}, false
 	}
 	for i := range f.shares {
@@ -138,8 +138,8 @@ func (f *Fitter) blocks(m *members, first int) (Form, bool) {
 	return form, true
 }
 
-// FoundBlocks reports whether block sizes were found, and so whether NoBlocks makes a difference.
-func (f *Fitter) FoundBlocks() bool { return len(f.shares) > 0 }
+// FoundBlockSizes reports whether block sizes were found, and so whether NoBlocks makes a difference.
+func (f *Fitter) FoundBlockSizes() bool { return len(f.shares) > 0 }
 
 // product derives the coefficients of KindBlockProduct from the positions where values change, for columns of all
 // ranks.
@@ -286,7 +286,7 @@ const maxGap = 256
 // inside fits a form to the members outside of an edge.
 func (f *Fitter) inside(vals []int64, e [edgeCoefficients]int64, at func(i int) bool) (Form, bool) {
 	n := len(vals)
-	probe := Form{Kind: KindEdge} // an edge of KindConst, whose one coefficient precedes those of the edge
+	probe := Form{Kind: KindFlagEdge} // an edge of KindConst, whose one coefficient precedes those of the edge
 	copy(probe.edge(), e[:])
 	rest := members{vals: vals, skip: make([]bool, n)}
 	for i, r := range f.ranks {
@@ -301,10 +301,10 @@ func (f *Fitter) inside(vals []int64, e [edgeCoefficients]int64, at func(i int) 
 		return Form{}, false
 	}
 	form, ok := f.closed(&rest)
-	if !ok || form.Kind == KindDigits {
+	if !ok || form.Kind == KindMixedRadix {
 		return Form{}, false
 	}
-	form.Kind |= KindEdge
+	form.Kind |= KindFlagEdge
 	copy(form.edge(), e[:])
 	return form, true
 }

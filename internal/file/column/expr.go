@@ -4,8 +4,8 @@ import "github.com/spoor-hpc/spoor/internal/expr"
 
 // Expr returns a closed form as a formula. constant makes the formula of a constant value.
 func (f *Form) Expr(constant func(v int64) *expr.Expr) *expr.Expr {
-	rank, ranks, c := expr.VariableExpr(expr.Rank), expr.VariableExpr(expr.Ranks), &f.Coefficients
-	if f.Kind&KindEdge != 0 {
+	rank, ranks, c := expr.VariableExpr(expr.VariableRank), expr.VariableExpr(expr.VariableRankCount), &f.Coefficients
+	if f.Kind&KindFlagEdge != 0 {
 		inner, e := f.WithoutEdge(), f.edge()
 		value := constant(e[eValue])
 		if e[eSide]&sideRank != 0 {
@@ -34,7 +34,7 @@ func (f *Form) Expr(constant func(v int64) *expr.Expr) *expr.Expr {
 		return expr.Sum(times(c[0], ring(c[1])), expr.Number(c[2]))
 	case KindPlane:
 		return planeExpr(c[0], c[1], c[2], c[3])
-	case KindDigits:
+	case KindMixedRadix:
 		return expr.Sum(digitExpr(c[cD], c[cM1], c[cA1], c[cB1], c[cC1]), times(c[cM1], digitExpr(c[cD], c[cM2], c[cA2], c[cB2], c[cC2])), expr.Number(c[cBase]))
 	case KindBlockRing:
 		block := expr.Number(c[wBlock])
@@ -57,7 +57,7 @@ func times(a int64, e *expr.Expr) *expr.Expr { return expr.Product(expr.Number(a
 // atEnd is the condition that the rank is among the first width ranks of its block, or with last among the last ones. A
 // block of 0 is the whole world.
 func atEnd(block, width int64, last bool) *expr.Expr {
-	at, end := expr.VariableExpr(expr.Rank), expr.VariableExpr(expr.Ranks)
+	at, end := expr.VariableExpr(expr.VariableRank), expr.VariableExpr(expr.VariableRankCount)
 	if block != 0 {
 		at, end = expr.Remainder(at, expr.Number(block)), expr.Number(block)
 	}
@@ -88,7 +88,7 @@ func shareExpr(block, width, least, more int64) *expr.Expr {
 
 // planeExpr is the formula a·x + b·y + c, with x and y the rank's coordinates in a grid d wide.
 func planeExpr(d, a, b, c int64) *expr.Expr {
-	rank, wide := expr.VariableExpr(expr.Rank), expr.Number(d)
+	rank, wide := expr.VariableExpr(expr.VariableRank), expr.Number(d)
 	return expr.Sum(times(a, expr.Remainder(rank, wide)), times(b, expr.Quotient(rank, wide)), expr.Number(c))
 }
 

@@ -20,9 +20,9 @@ type Fitter struct {
 	shares []Form   // forms of KindBlockProduct found so far
 	locals []*local // stored columns that may be own ranks in, or sizes of, communicators
 
-	// NoBlocks disables block sizes. If many columns are similar, but only some are block sizes, the latter would
+	// ExcludeBlockSizes disables block sizes. If many columns are similar, but only some are block sizes, the latter would
 	// interrupt the sequence of forms.
-	NoBlocks bool
+	ExcludeBlockSizes bool
 }
 
 type fitted struct {
@@ -125,7 +125,7 @@ func (f *Fitter) search(c *Column, like bool) (Form, []byte) {
 		if form, ok := f.closed(&rest); ok {
 			payload := EncodeSeq(nil, &mask, nil)
 			if len(payload)+form.cost() < len(stored) {
-				form.Kind |= KindMasked
+				form.Kind |= KindFlagMasked
 				return form, payload
 			}
 		}
@@ -164,7 +164,7 @@ func (f *Fitter) encode(c *Column) []byte {
 // cost is about how many bytes the coefficients take in a file.
 func (f *Form) cost() int {
 	n := 0
-	for _, c := range f.Coefficients[:f.Kind.Coefficients()] {
+	for _, c := range f.Coefficients[:f.Kind.CoefficientCount()] {
 		n += wire.UvarintLen(uint64(c)<<1 ^ uint64(c>>63))
 	}
 	return n
@@ -301,7 +301,7 @@ func (f *Fitter) position(rank int64) (int, bool) {
 func (f *Fitter) digits(m *members, o corner, d, base, m1 int64) Form {
 	m2 := f.size / m1
 	x, y := f.ranks[o.at]%d, f.ranks[o.at]/d
-	form := Form{Kind: KindDigits}
+	form := Form{Kind: KindMixedRadix}
 	form.Coefficients[cD], form.Coefficients[cBase], form.Coefficients[cM1], form.Coefficients[cM2] = d, base, m1, m2
 	digit := func(i int) (lo, hi int64) {
 		v := m.vals[i] - base

@@ -57,16 +57,16 @@ func TestClosedForms(t *testing.T) {
 		"butterfly":     {func(r int64) int64 { return r ^ 8 }, KindXor},
 		"torus x":       {pattern(func(x, y int64) int64 { return (x+1)%side + side*y }), KindBlockRing},
 		"torus y":       {pattern(func(x, y int64) int64 { return x + side*((y+side-1)%side) }), KindRing},
-		"transpose":     {pattern(func(x, y int64) int64 { return y + side*x }), KindDigits},
-		"skew":          {pattern(func(x, y int64) int64 { return (x+y)%side + side*y }), KindDigits},
-		"row":           {pattern(func(x, y int64) int64 { return y }), KindDigits},
-		"tag by column": {pattern(func(x, y int64) int64 { return 1000 + x }), KindDigits},
+		"transpose":     {pattern(func(x, y int64) int64 { return y + side*x }), KindMixedRadix},
+		"skew":          {pattern(func(x, y int64) int64 { return (x+y)%side + side*y }), KindMixedRadix},
+		"row":           {pattern(func(x, y int64) int64 { return y }), KindMixedRadix},
+		"tag by column": {pattern(func(x, y int64) int64 { return 1000 + x }), KindMixedRadix},
 		"open grid": {pattern(func(x, y int64) int64 {
 			if x == side-1 {
 				return -3
 			}
 			return x + 1 + side*y
-		}), KindRankPlus | KindEdge},
+		}), KindRankPlus | KindFlagEdge},
 		"blocks": {pattern(func(x, y int64) int64 { return 3 * blockSize(100, side, x) * blockSize(200, side, y) }), KindBlockProduct},
 		"blocks of an open grid": {pattern(func(x, y int64) int64 {
 			if y == 0 {
@@ -79,13 +79,13 @@ func TestClosedForms(t *testing.T) {
 				return x + side*(y-1)
 			}
 			return x + side*(y+1)
-		}), KindRankPlus | KindEdge},
+		}), KindRankPlus | KindFlagEdge},
 		"some without": {func(r int64) int64 {
 			if r%7 == 3 {
 				return -3
 			}
 			return r + 1
-		}, KindRankPlus | KindMasked},
+		}, KindRankPlus | KindFlagMasked},
 		"noise": {func(r int64) int64 { return (r*r*7919 + r*31) % 101 }, KindAsStored},
 	}
 	for name, tc := range tests {
@@ -124,7 +124,7 @@ func TestBlocksAgain(t *testing.T) {
 		t.Errorf("counts have kind %v", form.Kind)
 	}
 	form, _ := f.Fit(&bytes, false)
-	if form.Kind != KindBlockProduct|KindEdge {
+	if form.Kind != KindBlockProduct|KindFlagEdge {
 		t.Fatalf("bytes have kind %v", form.Kind)
 	}
 	for i, want := range bytes.Values() {
@@ -133,7 +133,7 @@ func TestBlocksAgain(t *testing.T) {
 		}
 	}
 	f = NewFitter(ranks, size)
-	f.NoBlocks = true
+	f.ExcludeBlockSizes = true
 	if form, _ := f.Fit(&counts, false); form.Kind == KindBlockProduct {
 		t.Error("block sizes in spite of Plain")
 	}
@@ -165,7 +165,7 @@ func TestEdgeOfSome(t *testing.T) {
 				}
 				vals = append(vals, v)
 			}
-			if form := store(t, vals, ranks, size); form.Kind != KindRankPlus|KindEdge {
+			if form := store(t, vals, ranks, size); form.Kind != KindRankPlus|KindFlagEdge {
 				t.Errorf("%s: kind %v", name, form.Kind)
 			}
 		}

@@ -16,7 +16,7 @@ const (
 	KindRankPlus        Kind = 1 // rank + c
 	KindRing            Kind = 2 // (rank + c) mod P, the number of ranks of the world
 	KindXor             Kind = 3 // rank xor c
-	KindDigits          Kind = 4 // two digits of a mixed-radix number, each linear in two digits of the rank
+	KindMixedRadix      Kind = 4 // two digits of a mixed-radix number, each linear in two digits of the rank
 	KindAsStored        Kind = 5 // no closed form: the class stores a Seq for it
 	KindOtherColumn     Kind = 6 // refers to another stored column of the class: scaled, or of a shifted rank
 	KindBlockRing       Kind = 7 // (rank + c) mod p within its block of p ranks
@@ -24,13 +24,13 @@ const (
 	KindOwnRankInColumn Kind = 9 // (own rank + c) mod size, both taken from stored columns of the class
 	kinds                    = 10
 
-	// KindEdge is added to a kind that holds except at one end of each block of ranks, such as the border of a
+	// KindFlagEdge is added to a kind that holds except at one end of each block of ranks, such as the border of a
 	// grid; see edge.go.
-	KindEdge Kind = 16
+	KindFlagEdge Kind = 16
 
-	// KindMasked is added to a kind that holds for most ranks only. The class stores a Seq for it: 0 where the form
+	// KindFlagMasked is added to a kind that holds for most ranks only. The class stores a Seq for it: 0 where the form
 	// holds, else the value plus one, or the value itself if that is negative.
-	KindMasked Kind = 32
+	KindFlagMasked Kind = 32
 )
 
 // coefficients is the number of coefficients, by kind.
@@ -68,17 +68,17 @@ func (k Kind) String() string {
 	name := [...]string{"constant", "rank + c", "(rank + c) mod P", "rank xor c", "grid", "column", "like a column",
 		"(rank + c) mod p", "block sizes", "(own rank + c) mod size"}[k.base()]
 	switch {
-	case k&KindMasked != 0:
+	case k&KindFlagMasked != 0:
 		name += ", with exceptions"
-	case k&KindEdge != 0:
+	case k&KindFlagEdge != 0:
 		name += ", but for an edge"
 	}
 	return name
 }
 
-// Coefficients returns how many coefficients a form of the kind has.
-func (k Kind) Coefficients() int {
-	if k&KindEdge != 0 {
+// CoefficientCount returns how many coefficients a form of the kind has.
+func (k Kind) CoefficientCount() int {
+	if k&KindFlagEdge != 0 {
 		return coefficients[k.base()] + edgeCoefficients
 	}
 	return coefficients[k.base()]
@@ -90,7 +90,7 @@ func (k Kind) IsClosedForm() bool {
 }
 
 // base returns the kind without KindMasked and KindEdge.
-func (k Kind) base() Kind { return k &^ (KindMasked | KindEdge) }
+func (k Kind) base() Kind { return k &^ (KindFlagMasked | KindFlagEdge) }
 
 // ExistsInFiles reports whether files may contain the kind.
 func (k Kind) ExistsInFiles() bool {
@@ -99,21 +99,21 @@ func (k Kind) ExistsInFiles() bool {
 	switch k - b {
 	case 0:
 		return b < kinds
-	case KindMasked:
+	case KindFlagMasked:
 		return closed
-	case KindEdge:
-		return closed && b != KindDigits
+	case KindFlagEdge:
+		return closed && b != KindMixedRadix
 	}
 	return false
 }
 
 // NeedsColumn reports whether the class keeps a Seq for a form of the kind.
-func (k Kind) NeedsColumn() bool { return k == KindAsStored || k&KindMasked != 0 }
+func (k Kind) NeedsColumn() bool { return k == KindAsStored || k&KindFlagMasked != 0 }
 
 // bounds returns the least and the largest value of coefficient c with which Eval cannot fail.
 func (k Kind) bounds(c int) (lo, hi int64) {
 	lo, hi = math.MinInt64, math.MaxInt64
-	if k&KindEdge != 0 {
+	if k&KindFlagEdge != 0 {
 		switch c - coefficients[k.base()] {
 		case eBlock:
 			return 0, hi
@@ -132,7 +132,7 @@ func (k Kind) bounds(c int) (lo, hi int64) {
 		if c == oOwn || c == oSize {
 			return 0, hi
 		}
-	case KindDigits:
+	case KindMixedRadix:
 		if c == cD || c == cM1 || c == cM2 {
 			return 1, hi
 		}
@@ -150,7 +150,7 @@ func (k Kind) bounds(c int) (lo, hi int64) {
 
 // Eval returns the form's value for a rank of a world of this size.
 func (f *Form) Eval(rank, size int64) int64 {
-	if f.Kind&KindEdge != 0 {
+	if f.Kind&KindFlagEdge != 0 {
 		if v, ok := f.atEdge(rank, size); ok {
 			return v
 		}
@@ -164,7 +164,7 @@ func (f *Form) Eval(rank, size int64) int64 {
 		return mod(int64(uint64(rank)+uint64(f.Coefficients[0])), max(size, 1))
 	case KindXor:
 		return rank ^ f.Coefficients[0]
-	case KindDigits:
+	case KindMixedRadix:
 		x, y := rank%f.Coefficients[cD], rank/f.Coefficients[cD]
 		lo := mod(linear(f.Coefficients[cA1], x, f.Coefficients[cB1], y, f.Coefficients[cC1]), f.Coefficients[cM1])
 		hi := mod(linear(f.Coefficients[cA2], x, f.Coefficients[cB2], y, f.Coefficients[cC2]), f.Coefficients[cM2])
@@ -222,7 +222,7 @@ func (v *StoredValue) At(i int, rank, size int64) int64 {
 			size = v.SizesColumn.At(i, rank)
 		}
 		return v.Form.local(v.Column.At(i, rank), size)
-	case v.Form.Kind&KindMasked != 0:
+	case v.Form.Kind&KindFlagMasked != 0:
 		switch m := v.Column.At(i, rank); {
 		case m < 0:
 			return m
@@ -236,7 +236,7 @@ func (v *StoredValue) At(i int, rank, size int64) int64 {
 // AppendKey appends kind and coefficients, as a key for comparing.
 func (f *Form) AppendKey(b []byte) []byte {
 	b = append(b, byte(f.Kind))
-	for _, c := range f.Coefficients[:f.Kind.Coefficients()] {
+	for _, c := range f.Coefficients[:f.Kind.CoefficientCount()] {
 		b = wire.AppendVarint(b, c)
 	}
 	return b

@@ -23,7 +23,7 @@ func (l *FormList) Reset() { l.kinds, l.coef = l.kinds[:0], l.coef[:0] }
 func (l *FormList) AddEncoded(b []byte) int {
 	kind, at := Kind(b[0]), 1
 	l.kinds = append(l.kinds, kind)
-	for range kind.Coefficients() {
+	for range kind.CoefficientCount() {
 		v, n := binary.Varint(b[at:])
 		l.coef = append(l.coef, v)
 		at += n
@@ -47,13 +47,13 @@ func (l *FormList) AppendKinds(b []byte) []byte {
 	return encodeValues(append(b, 255), vals, valueGrammars)
 }
 
-// AppendEachKind appends the kinds as AppendKinds does, but with a byte for each form, even if all kinds are the same.
-func (l *FormList) AppendEachKind(b []byte) []byte {
+// AppendKindBytes appends the kinds as AppendKinds does, but with a byte for each form, even if all kinds are the same.
+func (l *FormList) AppendKindBytes(b []byte) []byte {
 	var c Column
 	for _, k := range l.kinds {
 		c.Append(int64(k))
 	}
-	return EncodePlain(append(b, 255), &c)
+	return EncodeDeltas(append(b, 255), &c)
 }
 
 // same returns the kind of all forms; false if they have several.
@@ -68,16 +68,16 @@ func (l *FormList) same() (Kind, bool) {
 
 // AppendCoefficients writes the coefficients of forms; see AppendKinds.
 func (l *FormList) AppendCoefficients(b []byte) []byte {
-	var count [KindMasked << 1]int
+	var count [KindFlagMasked << 1]int
 	for _, k := range l.kinds {
 		count[k]++
 	}
 	var room []int64
-	for kind := Kind(0); kind < KindMasked<<1; kind++ {
+	for kind := Kind(0); kind < KindFlagMasked<<1; kind++ {
 		if !kind.ExistsInFiles() || count[kind] == 0 {
 			continue
 		}
-		for k := range kind.Coefficients() {
+		for k := range kind.CoefficientCount() {
 			vals := room[:0]
 			if len(l.coef) == count[kind] {
 				vals = l.coef // all coefficients are of this kind
@@ -87,7 +87,7 @@ func (l *FormList) AppendCoefficients(b []byte) []byte {
 					if x == kind {
 						vals = append(vals, l.coef[at+k])
 					}
-					at += x.Coefficients()
+					at += x.CoefficientCount()
 				}
 				room = vals
 			}
@@ -138,7 +138,7 @@ func (f *Forms) Kind(i int) Kind {
 func (f *Forms) At(i int) Form {
 	kind, i := f.kindAt(i)
 	form := Form{Kind: kind}
-	n := kind.Coefficients()
+	n := kind.CoefficientCount()
 	for _, l := range f.lists {
 		if l.kind != kind {
 			continue
@@ -187,7 +187,7 @@ func (f *Forms) DecodeNotedCoefficients(r *wire.Reader, note func(kind Kind, for
 		decode(f.kind, f.n)
 		return
 	}
-	for kind := range KindMasked << 1 {
+	for kind := range KindFlagMasked << 1 {
 		decode(kind, f.rows.count(kind))
 	}
 }
@@ -195,7 +195,7 @@ func (f *Forms) DecodeNotedCoefficients(r *wire.Reader, note func(kind Kind, for
 // decodeCoefficients reads the coefficients of n forms of one kind.
 func decodeCoefficients(r *wire.Reader, kind Kind, n int) coefficientList {
 	l := coefficientList{kind: kind}
-	each := kind.Coefficients()
+	each := kind.CoefficientCount()
 	if n <= fewForms {
 		l.few = make([]int64, n*each)
 	}
@@ -211,7 +211,7 @@ func decodeCoefficients(r *wire.Reader, kind Kind, n int) coefficientList {
 		if s == nil {
 			return l
 		}
-		if s.relative || (lo != math.MinInt64 || hi != math.MaxInt64) && !s.Bounds(lo, hi) {
+		if s.relative || (lo != math.MinInt64 || hi != math.MaxInt64) && !s.IsBoundedBy(lo, hi) {
 			r.Fail("form with coefficients that make no sense")
 			return l
 		}
@@ -239,7 +239,7 @@ type kindRows interface {
 // rowsOf returns the kinds that a Seq has as values. It returns nil and sets the reader's error if some value is no
 // kind.
 func rowsOf(r *wire.Reader, s *Seq) kindRows {
-	valid := func(v int64) bool { return v >= 0 && v < int64(KindMasked<<1) && Kind(v).ExistsInFiles() }
+	valid := func(v int64) bool { return v >= 0 && v < int64(KindFlagMasked<<1) && Kind(v).ExistsInFiles() }
 	fail := func(v int64) kindRows {
 		r.Fail("unknown form %d", v)
 		return nil
@@ -298,7 +298,7 @@ func rowsOf(r *wire.Reader, s *Seq) kindRows {
 // listedRows are the kinds of several forms, as rows of equal ones.
 type listedRows struct {
 	rows []kindRow
-	sum  [KindMasked << 1]int
+	sum  [KindFlagMasked << 1]int
 }
 
 type kindRow struct {
@@ -335,7 +335,7 @@ func (l *listedRows) count(kind Kind) int { return l.sum[kind] }
 // grammarRows are the kinds of several forms, coded as a grammar.
 type grammarRows struct {
 	seq *Seq
-	of  [KindMasked << 1]*grammar.WeightSums // by kind: a sum with weight 1 for each of its forms
+	of  [KindFlagMasked << 1]*grammar.WeightSums // by kind: a sum with weight 1 for each of its forms
 }
 
 func (g *grammarRows) at(i int) (Kind, int) {

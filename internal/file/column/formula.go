@@ -43,12 +43,12 @@ func FitKinds(ranks []int, vals []int64, size int, kinds ...Kind) (form Form, ok
 					ok = found && try(KindPlane, c...)
 				}
 			}
-		case KindDigits:
+		case KindMixedRadix:
 			r := int64(ranks[0])
 			for w := int64(2); w*2 <= p && !ok; w++ {
 				if p%w == 0 {
 					h := p / w
-					ok = try(KindDigits, w, 0, w, 1, 0, mod(vals[0]%w-r%w, w), h, 0, 1, mod(vals[0]/w-r/w, h))
+					ok = try(KindMixedRadix, w, 0, w, 1, 0, mod(vals[0]%w-r%w, w), h, 0, 1, mod(vals[0]/w-r/w, h))
 				}
 			}
 		default:

@@ -8,7 +8,7 @@ func TestAs(t *testing.T) {
 	for i := range all {
 		all[i] = i
 	}
-	kinds := []Kind{KindConst, KindRankPlus, KindRing, KindXor, KindLinear, KindScaledRing, KindPlane, KindDigits}
+	kinds := []Kind{KindConst, KindRankPlus, KindRing, KindXor, KindLinear, KindScaledRing, KindPlane, KindMixedRadix}
 	for _, c := range []struct {
 		of   func(r int64) int64
 		kind Kind
@@ -21,7 +21,7 @@ func TestAs(t *testing.T) {
 		{func(r int64) int64 { return 5 - 3*r }, KindLinear, "-3·rank+5"},
 		{func(r int64) int64 { return (r+1)%12*1000 + 7 }, KindScaledRing, ""},
 		{func(r int64) int64 { return r%4*3 + r/4 }, KindPlane, ""},
-		{func(r int64) int64 { return (r%4+3)%4 + 4*((r/4+1)%3) }, KindDigits, "(x-1 mod 4, y+1 mod 3) of a grid 4 wide"},
+		{func(r int64) int64 { return (r%4+3)%4 + 4*((r/4+1)%3) }, KindMixedRadix, "(x-1 mod 4, y+1 mod 3) of a grid 4 wide"},
 	} {
 		vals := make([]int64, len(all))
 		for i := range vals {

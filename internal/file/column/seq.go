@@ -64,9 +64,9 @@ func encodeSeq(b []byte, c, ranks *Column, try grammars) []byte {
 	return append(b, best...)
 }
 
-// EncodePlain appends each value of c as its difference to the one before. For a short sequence that may be longer than
+// EncodeDeltas appends each value of c as its difference to the one before. For a short sequence that may be longer than
 // what EncodeSeq appends, but similar sequences then have similar bytes.
-func EncodePlain(b []byte, c *Column) []byte {
+func EncodeDeltas(b []byte, c *Column) []byte {
 	b = append(b, codecPlain)
 	last := int64(0)
 	for v := range c.All() {
@@ -343,15 +343,15 @@ func (s *Seq) At(i int, rank int64) int64 {
 	return v
 }
 
-// Bounds reports whether all values lie between lo and hi, without looking at each. It may return false although they
+// IsBoundedBy reports whether all values lie between lo and hi, without looking at each. It may return false although they
 // do. It is meant for checking values that are indexes.
-func (s *Seq) Bounds(lo, hi int64) bool {
+func (s *Seq) IsBoundedBy(lo, hi int64) bool {
 	in := func(v int64) bool { return v >= lo && v <= hi }
 	if s.relative {
 		return false
 	}
 	for _, r := range s.runs {
-		if !in(r.Start) || !in(r.At(r.Count-1)) || !r.Monotonic() {
+		if !in(r.Start) || !in(r.At(r.Count-1)) || !r.IsOverflowFree() {
 			return false
 		}
 	}

@@ -5,7 +5,7 @@ import "fmt"
 // Text renders a closed form for people: "rank+1", "(rank-1) mod 8", "rank xor 4", or for grids "(x+1 mod 4, y) of
 // a grid 4 wide", with ranks counted along x first. It is "" for kinds that are too complex to read.
 func (f *Form) Text(size int64) string {
-	switch f.Kind &^ KindMasked {
+	switch f.Kind &^ KindFlagMasked {
 	case KindConst:
 		return fmt.Sprint(f.Coefficients[0])
 	case KindRankPlus:
@@ -27,7 +27,7 @@ func (f *Form) Text(size int64) string {
 		return shiftText("rank", f.Coefficients[1])
 	case KindXor:
 		return fmt.Sprintf("rank xor %d", f.Coefficients[0])
-	case KindDigits:
+	case KindMixedRadix:
 		return gridText(f)
 	case KindBlockRing:
 		x := "x"

@@ -94,9 +94,9 @@ func CodeSeq(c *wire.Coder, x *Column, n int) {
 	}
 }
 
-// CodeLazy is CodeSeq for a reader that decodes values on demand, without memory for each. ranks is as in
+// CodeLazySeq is CodeSeq for a reader that decodes values on demand, without memory for each. ranks is as in
 // EncodeSeq.
-func CodeLazy(c *wire.Coder, s **Seq, x, ranks *Column, n int) {
+func CodeLazySeq(c *wire.Coder, s **Seq, x, ranks *Column, n int) {
 	if c.Reader == nil {
 		c.Buf = EncodeSeq(c.Buf, x, ranks)
 	} else {
@@ -115,16 +115,16 @@ func CodeValues(c *wire.Coder, vals []int64) {
 	}
 }
 
-// A Pattern is the common part of columns whose values differ by an offset and a factor, such as the size of a
+// A AffinePattern is the common part of columns whose values differ by an offset and a factor, such as the size of a
 // message in elements and in bytes.
-type Pattern struct {
+type AffinePattern struct {
 	offset, factor int64
 	runs           []Run
 }
 
-// PatternOf takes a column apart into pattern, offset and factor. ok is false if that says nothing: it is constant, or
+// AffinePatternOf takes a column apart into pattern, offset and factor. ok is false if that says nothing: it is constant, or
 // its values lie too far apart.
-func PatternOf(c *Column) (p Pattern, ok bool) {
+func AffinePatternOf(c *Column) (p AffinePattern, ok bool) {
 	if len(c.runs) < 2 {
 		return p, false
 	}
@@ -154,21 +154,21 @@ func PatternOf(c *Column) (p Pattern, ok bool) {
 }
 
 // Key returns the same string for equal patterns and no others.
-func (p *Pattern) Key() string {
+func (p *AffinePattern) Key() string {
 	c := Column{runs: p.runs}
 	return string(c.AppendRuns(nil))
 }
 
 // AppendScale appends the offset and factor by which a column follows from another with the same pattern. DecodeScaled
 // makes the column of them.
-func (p *Pattern) AppendScale(b []byte) []byte {
+func (p *AffinePattern) AppendScale(b []byte) []byte {
 	return wire.AppendVarint(wire.AppendVarint(b, p.offset), p.factor)
 }
 
 // DecodeScaled reads the scale of a column with the pattern of c.
 func DecodeScaled(r *wire.Reader, c *Column) Column {
 	offset, factor := r.Varint(), r.Varint()
-	p, ok := PatternOf(c)
+	p, ok := AffinePatternOf(c)
 	if !ok || factor == 0 {
 		r.Fail("column like one without a pattern")
 		return Column{}

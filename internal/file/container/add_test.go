@@ -23,7 +23,7 @@ func TestAdd(t *testing.T) {
 			raw[missing] = nil
 			file := Assemble(raw, unpacked, nil)
 			var out bytes.Buffer
-			if err := AddSection(&out, bytes.NewReader(file), int64(len(file)), missing, added); err != nil {
+			if err := WriteCopyWithSection(&out, bytes.NewReader(file), int64(len(file)), missing, added); err != nil {
 				t.Errorf("%s: %v", SectionNames[missing], err)
 				continue
 			}
@@ -38,7 +38,7 @@ func TestAdd(t *testing.T) {
 					t.Errorf("with %s, section %s: %d bytes, error %v", SectionNames[missing], s.Name(), len(got), err)
 				}
 			}
-			if err := AddSection(&bytes.Buffer{}, bytes.NewReader(out.Bytes()), int64(out.Len()), missing, added); err == nil {
+			if err := WriteCopyWithSection(&bytes.Buffer{}, bytes.NewReader(out.Bytes()), int64(out.Len()), missing, added); err == nil {
 				t.Errorf("%s was added twice", SectionNames[missing])
 			}
 		}
@@ -52,7 +52,7 @@ func TestAdd(t *testing.T) {
 	}
 	file := Assemble(raw, unpacked, nil)
 	file[len(file)-1] ^= 1
-	if err := AddSection(&bytes.Buffer{}, bytes.NewReader(file), int64(len(file)), SectionCode, []byte{1}); err == nil {
+	if err := WriteCopyWithSection(&bytes.Buffer{}, bytes.NewReader(file), int64(len(file)), SectionCode, []byte{1}); err == nil {
 		t.Error("damaged bytes got a checksum that fits")
 	}
 }

@@ -84,7 +84,7 @@ func place(id byte) int {
 }
 
 // optional says which sections a file may lack.
-var optional = [SectionCount]bool{SectionStrings: true, SectionColumns: true, SectionTimes: true, SectionSeries: true, SectionValues: true, SectionClocks: true, SectionLanes: true, SectionAllocs: true, SectionLeafTimes: true, SectionTotals: true, SectionRankValues: true, SectionAsides: true, SectionLeafValues: true, SectionCode: true, SectionSharedTimes: true, SectionMergedSizes: true, SectionSyntheticLoops: true, SectionSyntheticMessages: true, SectionWaits: true, SectionHandovers: true, SectionWhen: true, SectionFirstCalls: true}
+var optional = [SectionCount]bool{SectionStrings: true, SectionColumns: true, SectionTimes: true, SectionSeries: true, SectionAttachedValues: true, SectionClocks: true, SectionLanes: true, SectionAllocs: true, SectionLeafTimes: true, SectionTotals: true, SectionRankAttachedSums: true, SectionAsides: true, SectionLeafAttachedSums: true, SectionCode: true, SectionUnknownLeafTimes: true, SectionMergedSizes: true, SectionSyntheticLoops: true, SectionSyntheticMessages: true, SectionWaits: true, SectionHandovers: true, SectionWhen: true, SectionFirstCallTimes: true}
 
 const (
 	isSummed = 4 // bit in the first byte of a directory entry: a checksum follows
@@ -187,9 +187,9 @@ func decodeDirectory(dir []byte, offset, size int64) (Sections, error) {
 	return list, r.Finish()
 }
 
-// AddSection writes a copy of a file with one more section, which has its own checksum. All other sections are
+// WriteCopyWithSection writes a copy of a file with one more section, which has its own checksum. All other sections are
 // copied unchanged; the file must lack the new one.
-func AddSection(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) error {
+func WriteCopyWithSection(w io.Writer, src io.ReaderAt, size int64, id byte, raw []byte) error {
 	list, err := ReadDirectory(src, size)
 	if err != nil {
 		return err
@@ -253,7 +253,7 @@ func split(list []Section, at int, src io.ReaderAt) error {
 		return nil
 	}
 	whole := list[at-1]
-	if err := whole.VerifyRaw(src); err != nil {
+	if err := whole.VerifyChecksum(src); err != nil {
 		return fmt.Errorf("section %q: %w", whole.Name(), err)
 	}
 	both := make([]byte, whole.to-whole.from)

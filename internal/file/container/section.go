@@ -26,52 +26,52 @@ const (
 
 // Sections, in the order of the file.
 const (
-	SectionMeta       = 1
-	SectionSchema     = 2
-	SectionStrings    = 3
-	SectionSites      = 4
-	SectionRanks      = 5
-	SectionSignatures = 6
-	SectionClasses    = 7
-	SectionColumns    = 8
+	SectionMeta        = 1
+	SectionSchema      = 2
+	SectionStrings     = 3
+	SectionSites       = 4
+	SectionClassOfRank = 5
+	SectionSignatures  = 6
+	SectionClasses     = 7
+	SectionColumns     = 8
 	// missing if no times were recorded; then 11, 13, 16, 17, 19, 22, 26, 28 and 29 are missing, too
 	SectionTimes             = 9
 	SectionProcess           = 10
 	SectionSeries            = 11 // only if times of every call were recorded
-	SectionValues            = 12 // only if values were attached to calls
+	SectionAttachedValues    = 12 // only if values were attached to calls
 	SectionClocks            = 13 // only if clocks of several hosts were compared
 	SectionLanes             = 14 // only if some values change from call to call
 	SectionAllocs            = 15 // only if calls used segments of memory
 	SectionLeafTimes         = 16 // only if equal calls take different times at different leaves
 	SectionTotals            = 17 // only if a class has several ranks
-	SectionRankValues        = 18 // only if values were attached to calls of a class with several ranks
+	SectionRankAttachedSums  = 18 // only if values were attached to calls of a class with several ranks
 	SectionAsides            = 19 // only if the recorder took time between calls
-	SectionLeafValues        = 20 // only if equal calls have different attached values at different leaves
+	SectionLeafAttachedSums  = 20 // only if equal calls have different attached values at different leaves
 	SectionCode              = 21 // only if calls have stacks and the binaries could be read after the run
-	SectionSharedTimes       = 22 // only if the times of equal calls at single leaves are unknown
+	SectionUnknownLeafTimes  = 22 // only if the times of equal calls at single leaves are unknown
 	SectionMergedSizes       = 23 // only if values were merged to make the trace smaller
 	SectionSyntheticLoops    = 24 // only if trip counts became synthetic to make the trace smaller
 	SectionSyntheticMessages = 25 // only if messages became synthetic to make the trace smaller
 	SectionWaits             = 26 // only if ranks computed wait states at the end of the run
 	SectionHandovers         = 27 // only if threads used objects that other threads made
 	SectionWhen              = 28 // only if ranks computed their times by part of the run, at its end
-	SectionFirstCalls        = 29 // only if first calls took far longer than later ones
+	SectionFirstCallTimes    = 29 // only if first calls took far longer than later ones
 	SectionCount             = 30
 )
 
 // SectionNames are the names of sections.
 var SectionNames = [SectionCount]string{
-	SectionMeta: "meta", SectionSchema: "schema", SectionStrings: "strings", SectionSites: "sites", SectionRanks: "ranks",
+	SectionMeta: "meta", SectionSchema: "schema", SectionStrings: "strings", SectionSites: "sites", SectionClassOfRank: "ranks",
 	SectionSignatures: "signatures", SectionClasses: "classes", SectionColumns: "columns", SectionTimes: "times",
-	SectionProcess: "process", SectionSeries: "series", SectionValues: "values", SectionClocks: "clocks", SectionLanes: "lanes", SectionAllocs: "lives", SectionLeafTimes: "places", SectionTotals: "totals", SectionRankValues: "rank-values", SectionAsides: "asides", SectionLeafValues: "value-places", SectionCode: "code", SectionSharedTimes: "places-mixed", SectionMergedSizes: "thinned", SectionSyntheticLoops: "drawn", SectionSyntheticMessages: "partners", SectionWaits: "waits", SectionHandovers: "handovers", SectionWhen: "when", SectionFirstCalls: "firsts",
+	SectionProcess: "process", SectionSeries: "series", SectionAttachedValues: "values", SectionClocks: "clocks", SectionLanes: "lanes", SectionAllocs: "lives", SectionLeafTimes: "places", SectionTotals: "totals", SectionRankAttachedSums: "rank-values", SectionAsides: "asides", SectionLeafAttachedSums: "value-places", SectionCode: "code", SectionUnknownLeafTimes: "places-mixed", SectionMergedSizes: "thinned", SectionSyntheticLoops: "drawn", SectionSyntheticMessages: "partners", SectionWaits: "waits", SectionHandovers: "handovers", SectionWhen: "when", SectionFirstCallTimes: "firsts",
 }
 
 // Codecs: how the bytes of a section are compressed.
 const (
-	CodecRaw    = 0
-	CodecZstd   = 1
-	CodecPrimed = 2 // wire.CompressMixingPrimed with the section's known content, as known has it
-	CodecMixed  = 3 // wire.CompressMixing
+	CodecRaw           = 0
+	CodecZstd          = 1
+	CodecPrimedMixing  = 2 // wire.CompressPrimedMixing with the section's known content, as known has it
+	CodecContextMixing = 3 // wire.CompressContextMixing
 )
 
 // ErrFormat is wrapped by all errors about a file that is no valid trace.
@@ -117,9 +117,9 @@ const (
 // PackSection compresses a section with the codec that gives the shortest result.
 func PackSection(id int, raw []byte) (stored []byte, codec byte) {
 	stored, codec = raw, CodecRaw
-	mixed, mix := byte(CodecMixed), wire.CompressMixing
+	mixed, mix := byte(CodecContextMixing), wire.CompressContextMixing
 	if known[id] != nil {
-		mixed, mix = CodecPrimed, func(raw []byte) ([]byte, bool) { return wire.CompressMixingPrimed(known[id], raw) }
+		mixed, mix = CodecPrimedMixing, func(raw []byte) ([]byte, bool) { return wire.CompressPrimedMixing(known[id], raw) }
 	}
 	if frame, ok := mix(raw); ok && len(frame) < len(stored) {
 		stored, codec = frame, mixed
@@ -127,7 +127,7 @@ func PackSection(id int, raw []byte) (stored []byte, codec byte) {
 	if len(raw) <= mixedUpTo || codec == mixed && len(stored) > len(raw)/repetitive {
 		return stored, codec
 	}
-	if frame, ok := wire.Compress(raw, true); ok && len(frame) < len(stored) {
+	if frame, ok := wire.CompressZstd(raw, true); ok && len(frame) < len(stored) {
 		stored, codec = frame, CodecZstd
 	}
 	if (id == SectionMeta || id == SectionSchema) && len(raw) > mostOfSmall(len(stored)) {
@@ -137,7 +137,7 @@ func PackSection(id int, raw []byte) (stored []byte, codec byte) {
 }
 
 // PreparePacking prepares PackSection and Load for a section of a few hundred bytes.
-func PreparePacking(id int) { wire.PrepareMixing(known[id], 100) }
+func PreparePacking(id int) { wire.PreparePrimedMixing(known[id], 100) }
 
 // mostOfSmall is the largest uncompressed size accepted for the small sections that every reader needs: text and a
 // few functions do not compress better, even with a dictionary.
@@ -181,14 +181,14 @@ func (s *Section) Load(src io.ReaderAt) ([]byte, error) {
 	if s.Codec == CodecRaw {
 		return stored, nil
 	}
-	expand := wire.Decompress
+	expand := wire.DecompressZstd
 	switch s.Codec {
-	case CodecPrimed:
+	case CodecPrimedMixing:
 		expand = func(frame []byte, size uint64) ([]byte, error) {
-			return wire.DecompressMixingPrimed(known[s.ID], frame, size)
+			return wire.DecompressPrimedMixing(known[s.ID], frame, size)
 		}
-	case CodecMixed:
-		expand = wire.DecompressMixing
+	case CodecContextMixing:
+		expand = wire.DecompressContextMixing
 	}
 	raw, err := expand(stored, s.RawSize)
 	if err != nil {
@@ -197,8 +197,8 @@ func (s *Section) Load(src io.ReaderAt) ([]byte, error) {
 	return raw, nil
 }
 
-// VerifyRaw compares the checksum of a section that may be larger than memory.
-func (s *Section) VerifyRaw(src io.ReaderAt) error {
+// VerifyChecksum compares the checksum of a section that may be larger than memory.
+func (s *Section) VerifyChecksum(src io.ReaderAt) error {
 	sum := crc32.New(castagnoli)
 	if n, err := io.Copy(sum, io.NewSectionReader(src, s.from, s.to-s.from)); err != nil || n < s.to-s.from {
 		return fmt.Errorf("%d of %d bytes could be read: %w", n, s.to-s.from, cmp.Or(err, ErrFormat))

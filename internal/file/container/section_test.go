@@ -88,9 +88,9 @@ func TestKnownSections(t *testing.T) {
 		SectionCode:    "\x0c\x0a\x00" + strings.Repeat("\x00", 16) + "\x03" + strings.Repeat("\x00", 5) + "\x45\x00\x01\x01\x01" + strings.Repeat("\x00", 10) + "\x28\x02\x04\x02\x04\x06\x04\x02\x02\x08\x02main\x00exchange\x00main.c\x00",
 		SectionProcess: "\x01\x05node7\x00\x01\bfinished\x01\x00\x01\x00",
 	} {
-		alone, ok := wire.CompressMixing([]byte(raw))
+		alone, ok := wire.CompressContextMixing([]byte(raw))
 		stored, codec := PackSection(id, []byte(raw))
-		if codec != CodecPrimed || ok && len(stored) > len(alone)*2/3 {
+		if codec != CodecPrimedMixing || ok && len(stored) > len(alone)*2/3 {
 			t.Errorf("%s: %d bytes with codec %d, %d alone", SectionNames[id], len(stored), codec, len(alone))
 		}
 		s := Section{ID: byte(id), Codec: codec, StoredSize: int64(len(stored)), RawSize: uint64(len(raw)), to: int64(len(stored)), sum: crc32.Checksum(stored, castagnoli)}

@@ -19,13 +19,13 @@ type AllocEvents struct {
 
 // AllocColumns is one event, the begin or (Free) end of a segment, on all ranks of a set.
 type AllocColumns struct {
-	Free bool
+	IsFree bool
 	// by rank of the set: numbers of the event, as in model.AllocEvent; Segment is encoded as in signatures
-	Calls, Segment, Size column.Column
+	CallsSincePrevious, Segment, Size column.Column
 }
 
 func (l *AllocColumns) numbers() [3]*column.Column {
-	return [3]*column.Column{&l.Calls, &l.Segment, &l.Size}
+	return [3]*column.Column{&l.CallsSincePrevious, &l.Segment, &l.Size}
 }
 
 // appendAllocs returns a function that appends the section of allocation events.
@@ -50,7 +50,7 @@ func appendAllocs(list []AllocEvents) func(b []byte) []byte {
 
 // AppendBinary appends the set in the form that files and messages have.
 func (l *AllocEvents) AppendBinary(b []byte) []byte {
-	return wire.AppendCoded(b, func(c *wire.Coder) { l.code(c, 0) })
+	return wire.AppendEncoded(b, func(c *wire.Coder) { l.code(c, 0) })
 }
 
 // DecodeAllocs reads what AllocEvents.AppendBinary wrote.
@@ -87,7 +87,7 @@ func (l *AllocEvents) code(c *wire.Coder, ranks int) {
 func ascending(ranks *column.Column, limit int) bool {
 	last := int64(-1)
 	for _, run := range ranks.Runs() {
-		if run.Start <= last || run.Count > 1 && run.Stride <= 0 || !run.Monotonic() || run.At(run.Count-1) >= int64(limit) {
+		if run.Start <= last || run.Count > 1 && run.Stride <= 0 || !run.IsOverflowFree() || run.At(run.Count-1) >= int64(limit) {
 			return false
 		}
 		last = run.At(run.Count - 1)
@@ -96,11 +96,11 @@ func ascending(ranks *column.Column, limit int) bool {
 }
 
 // Shape returns the part of the allocation events that all ranks of a set share.
-func (l *AllocEvents) Shape() []byte { return wire.AppendCoded(nil, l.codeShape) }
+func (l *AllocEvents) Shape() []byte { return wire.AppendEncoded(nil, l.codeShape) }
 
 func (l *AllocEvents) codeShape(c *wire.Coder) {
 	c.Bool(&l.Truncated)
-	grammar.CodeCountedGrammars(c, &l.Streams)
+	grammar.CodeGrammarList(c, &l.Streams)
 	if c.Reader != nil {
 		n := 0
 		for _, g := range l.Streams {
@@ -118,11 +118,11 @@ func (l *AllocEvents) codeShape(c *wire.Coder) {
 	}
 	ends := make([]int64, len(l.List))
 	for i := range ends {
-		ends[i] = int64(bit(l.List[i].Free))
+		ends[i] = int64(bit(l.List[i].IsFree))
 	}
 	column.CodeValues(c, ends)
 	for i := range ends {
-		l.List[i].Free = ends[i] == 1
+		l.List[i].IsFree = ends[i] == 1
 	}
 }
 
@@ -135,7 +135,7 @@ func (l *AllocEvents) codeNumbers(c *wire.Coder, k, ranks int) {
 	var varying []int
 	for i := range l.List {
 		x := l.List[i].numbers()[k]
-		if k == allocSize && l.List[i].Free {
+		if k == allocSize && l.List[i].IsFree {
 			if c.Reader != nil {
 				*x = column.Constant(0, ranks)
 			}
@@ -204,5 +204,5 @@ func (c *Content) checkAllocs(list []AllocEvents) func() error {
 type AllocTable struct {
 	Sets []AllocEvents
 	// by rank: index of its set in Sets, and the rank's position in the set
-	SetOfRank map[int][2]int
+	SetAndIndexOfRank map[int][2]int
 }

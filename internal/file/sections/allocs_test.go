@@ -26,9 +26,9 @@ func sampleAllocs() AllocEvents {
 	return AllocEvents{
 		Ranks: col(0, 2, 3), Streams: []*grammar.Grammar{b.Grammar()},
 		List: []AllocColumns{
-			{Calls: col(3, 3, 3), Segment: col(1, 1, 257), Size: col(100, 200, 5)},
-			{Free: true, Calls: col(2, 9, 2), Segment: col(1, 1, 257), Size: col(0, 0, 0)},
-			{Calls: col(0, 0, 0), Segment: col(513, 513, 513), Size: col(1<<40, 1<<40, 1<<40)},
+			{CallsSincePrevious: col(3, 3, 3), Segment: col(1, 1, 257), Size: col(100, 200, 5)},
+			{IsFree: true, CallsSincePrevious: col(2, 9, 2), Segment: col(1, 1, 257), Size: col(0, 0, 0)},
+			{CallsSincePrevious: col(0, 0, 0), Segment: col(513, 513, 513), Size: col(1<<40, 1<<40, 1<<40)},
 		},
 	}
 }

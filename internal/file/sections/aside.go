@@ -15,8 +15,8 @@ const (
 	inAll            = 32
 )
 
-// AsideBits is the number of mantissa bits kept of an aside's time, after the leading one.
-const AsideBits = 6
+// AsideMantissaBits is the number of mantissa bits kept of an aside's time, after the leading one.
+const AsideMantissaBits = 6
 
 // coarseAsides reduces the asides of a rank in a run with many. It keeps the first, which is the recorder's start,
 // and merges neighbours until there are few enough. If that does not suffice, it sums up all others.
@@ -45,7 +45,7 @@ func coarseAsides(list []model.Aside, ranks int) []model.Aside {
 	var out []model.Aside
 	for i, ns := range sums {
 		if ns > 0 {
-			out = append(out, model.Aside{BeforeCall: model.AsidesAnywhere, Ns: ns, TracingOff: i == 1})
+			out = append(out, model.Aside{BeforeCall: model.AsidePositionUnknown, Ns: ns, TracingOff: i == 1})
 		}
 	}
 	return append(out, first...)
@@ -138,7 +138,7 @@ func codeAsides(c *wire.Coder, lists *[][]model.Aside, ranks int) {
 	})
 	sum := 0.0
 	each(func(_ int, a *model.Aside) {
-		codeRounded(c, &a.Ns, AsideBits)
+		codeRounded(c, &a.Ns, AsideMantissaBits)
 		sum += float64(a.Ns)
 		c.RefuseIf(sum > math.MaxInt64/4, "asides of %.3g s", sum/1e9)
 	})
@@ -161,7 +161,7 @@ func (p *Processes) appendAsideSection(finish int64) []byte {
 	if p.Len() > MaxAsidesPerRank {
 		form, lists = asidesOfAll, [][]model.Aside{p.meanAsides()}
 	}
-	return wire.AppendCoded(nil, func(c *wire.Coder) { codeAsideSection(c, &form, &lists, &finish, p.Len()) })
+	return wire.AppendEncoded(nil, func(c *wire.Coder) { codeAsideSection(c, &form, &lists, &finish, p.Len()) })
 }
 
 func codeAsideSection(c *wire.Coder, form *byte, lists *[][]model.Aside, finish *int64, ranks int) {
@@ -171,7 +171,7 @@ func codeAsideSection(c *wire.Coder, form *byte, lists *[][]model.Aside, finish 
 		ranks = 1
 	}
 	codeAsides(c, lists, ranks)
-	codeRounded(c, finish, AsideBits)
+	codeRounded(c, finish, AsideMantissaBits)
 }
 
 // meanAsides returns the means of asides over all ranks, in order of calls.
@@ -182,7 +182,7 @@ func (p *Processes) meanAsides() []model.Aside {
 	}
 	sums, n := make(map[kind]float64), 0
 	for rank, x := range p.All() {
-		if x.End == "" {
+		if x.EndState == "" {
 			continue
 		}
 		n++
@@ -198,7 +198,7 @@ func (p *Processes) meanAsides() []model.Aside {
 	// Ranks may start their recorders before different calls, so that there are many means. Then the last ones are
 	// summed up.
 	if len(means) > mostMeans {
-		means[mostMeans-1].Ns += (&model.Process{Asides: means[mostMeans:]}).RecorderNs()
+		means[mostMeans-1].Ns += (&model.Process{Asides: means[mostMeans:]}).FirstThreadRecorderNs()
 		means = means[:mostMeans]
 	}
 	return means
@@ -228,7 +228,7 @@ func (p *Processes) ReadAsides(r *wire.Reader, ranks int) {
 		return
 	}
 	for rank, x := range p.All() {
-		if x.End != "" && len(lists) > 0 {
+		if x.EndState != "" && len(lists) > 0 {
 			p.setAsides(rank, lists[0])
 		}
 	}

@@ -13,8 +13,8 @@ import (
 
 // AttachedValues is the section of attached values. A trace without attached values lacks it.
 type AttachedValues struct {
-	Names []string
-	Blobs [][]byte // by class: the encoded values
+	Names      []string
+	ClassBlobs [][]byte // by class: the encoded values
 }
 
 // code writes or reads the section.
@@ -28,7 +28,7 @@ func (v *AttachedValues) code(c *wire.Coder) {
 		c.RefuseIf(v.Names[i-1] >= v.Names[i], "names of values out of order")
 	}
 	if !c.Failed() {
-		codeBlobs(c, v.Blobs)
+		codeBlobs(c, v.ClassBlobs)
 	}
 }
 
@@ -38,21 +38,21 @@ func appendValues(classes []Class) []byte {
 		return nil
 	}
 	for i := range classes {
-		v.Blobs[i] = wire.AppendCoded(nil, func(c *wire.Coder) {
+		v.ClassBlobs[i] = wire.AppendEncoded(nil, func(c *wire.Coder) {
 			for _, name := range v.Names {
-				list := classes[i].Values[name]
+				list := classes[i].AttachedStats[name]
 				codeValueStats(c, &list, 0)
 			}
 		})
 	}
-	return wire.AppendCoded(nil, v.code)
+	return wire.AppendEncoded(nil, v.code)
 }
 
 // valueNames returns the names of the values attached in some class, in order.
 func valueNames(classes []Class) []string {
 	all := make(map[string]bool)
 	for i := range classes {
-		for name := range classes[i].Values {
+		for name := range classes[i].AttachedStats {
 			all[name] = true
 		}
 	}
@@ -60,10 +60,10 @@ func valueNames(classes []Class) []string {
 }
 
 // codeValueStats writes or reads the values attached under one name, by terminal.
-func codeValueStats(c *wire.Coder, list *[]model.ValueStat, terminals int) {
+func codeValueStats(c *wire.Coder, list *[]model.AttachedStat, terminals int) {
 	var some []int // the terminals with attached values
 	if c.Reader != nil {
-		*list = make([]model.ValueStat, terminals)
+		*list = make([]model.AttachedStat, terminals)
 	}
 	for i, s := range *list {
 		if s.Count > 0 {
@@ -73,7 +73,7 @@ func codeValueStats(c *wire.Coder, list *[]model.ValueStat, terminals int) {
 	last := 0
 	wire.CodeList(c, &some, 5, func(_ int, at *int) {
 		wire.CodeAbove(c, at, last, max(0, terminals-1-last))
-		var s model.ValueStat
+		var s model.AttachedStat
 		if c.RefuseIf(*at >= terminals, "values of terminal %d of %d", *at, terminals); c.Reader == nil {
 			s = (*list)[*at]
 		}
@@ -91,15 +91,15 @@ func codeValueStats(c *wire.Coder, list *[]model.ValueStat, terminals int) {
 	})
 }
 
-// DecodeValueStats reads the values of one name.
-func DecodeValueStats(r *wire.Reader, terminals int) (list []model.ValueStat) {
+// DecodeAttachedStats reads the values of one name.
+func DecodeAttachedStats(r *wire.Reader, terminals int) (list []model.AttachedStat) {
 	codeValueStats(&wire.Coder{Reader: r}, &list, terminals)
 	return list
 }
 
-// DecodeValues reads names, and the blobs of classes as they are.
-func DecodeValues(r *wire.Reader, classes int) *AttachedValues {
-	v := &AttachedValues{Blobs: make([][]byte, classes)}
+// DecodeAttachedValues reads names, and the blobs of classes as they are.
+func DecodeAttachedValues(r *wire.Reader, classes int) *AttachedValues {
+	v := &AttachedValues{ClassBlobs: make([][]byte, classes)}
 	v.code(&wire.Coder{Reader: r})
 	return v
 }
@@ -117,7 +117,7 @@ func (c *Class) checkRanked() error {
 		if err := cols.Check(c.Ranks.Len(), sites); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if _, ok := c.Values[name]; !ok {
+		if _, ok := c.AttachedStats[name]; !ok {
 			return fmt.Errorf("%s of ranks that none of them has", name)
 		}
 	}
@@ -134,8 +134,8 @@ func CountLeaves(streams []*grammar.Grammar) (n int) {
 
 // A RankAttachedSums is the sums of the values attached under one name, for each rank of classes with several ranks.
 type RankAttachedSums struct {
-	Name  int      // index of the name in section values
-	Blobs [][]byte // by class: the encoded sums
+	NameIndex  int      // index of the name in section values
+	ClassBlobs [][]byte // by class: the encoded sums
 }
 
 // codeRankValues writes or reads the section of RankAttachedSums.
@@ -146,15 +146,15 @@ type RankAttachedSums struct {
 func codeRankValues(c *wire.Coder, list *[]RankAttachedSums, names, classes int) {
 	seen := make(map[int]bool)
 	wire.CodeList(c, list, 2, func(_ int, v *RankAttachedSums) {
-		wire.CodeIndex(c, &v.Name, names)
-		c.RefuseIf(seen[v.Name], "value %d of %d occurs twice", v.Name, names)
+		wire.CodeIndex(c, &v.NameIndex, names)
+		c.RefuseIf(seen[v.NameIndex], "value %d of %d occurs twice", v.NameIndex, names)
 		if c.Failed() {
 			return
 		}
-		if seen[v.Name] = true; c.Reader != nil {
-			v.Blobs = make([][]byte, classes)
+		if seen[v.NameIndex] = true; c.Reader != nil {
+			v.ClassBlobs = make([][]byte, classes)
 		}
-		codeBlobs(c, v.Blobs)
+		codeBlobs(c, v.ClassBlobs)
 	})
 }
 
@@ -173,7 +173,7 @@ func appendRankValues(classes []Class, rest func() int64) []byte {
 	if found == nil {
 		return nil
 	}
-	return wire.AppendCoded(nil, func(c *wire.Coder) { codeRankValues(c, &found, 0, 0) })
+	return wire.AppendEncoded(nil, func(c *wire.Coder) { codeRankValues(c, &found, 0, 0) })
 }
 
 // DecodeRankAttachedSums reads the section. names and classes are how many names of attached values and classes the
@@ -183,9 +183,9 @@ func DecodeRankAttachedSums(r *wire.Reader, names, classes int) (list []RankAtta
 	return list
 }
 
-// LeafValue is the values attached under one name to the calls at one leaf, over all ranks of a class. It exists
+// LeafAttachedSum is the values attached under one name to the calls at one leaf, over all ranks of a class. It exists
 // only if they differ from those of all calls from the same site; see Leaves.
-type LeafValue struct {
+type LeafAttachedSum struct {
 	Leaf        int    // number of the leaf, from 0, counted over all threads in their order
 	Calls       uint64 // number of calls at the leaf
 	NumberCount uint64 // how many values these calls have under the name
@@ -201,24 +201,24 @@ type LeafValue struct {
 func appendPlacedValues(classes []Class) []byte {
 	names, blobs := valueNames(classes), make([][]byte, len(classes))
 	for i := range classes {
-		if m := classes[i].LeafValues; len(m) > 0 {
-			blobs[i] = wire.AppendCoded(nil, func(c *wire.Coder) { codePlacedValues(c, names, m) })
+		if m := classes[i].LeafAttachedSums; len(m) > 0 {
+			blobs[i] = wire.AppendEncoded(nil, func(c *wire.Coder) { codePlacedValues(c, names, m) })
 		}
 	}
 	return appendSome(nil, blobs)
 }
 
-// DecodeLeafValues reads the values at the leaves of one class.
-func DecodeLeafValues(r *wire.Reader, names []string) map[string][]LeafValue {
-	m := make(map[string][]LeafValue)
+// DecodeLeafAttachedSums reads the values at the leaves of one class.
+func DecodeLeafAttachedSums(r *wire.Reader, names []string) map[string][]LeafAttachedSum {
+	m := make(map[string][]LeafAttachedSum)
 	codePlacedValues(&wire.Coder{Reader: r}, names, m)
 	return m
 }
 
-func codePlacedValues(c *wire.Coder, names []string, m map[string][]LeafValue) {
+func codePlacedValues(c *wire.Coder, names []string, m map[string][]LeafAttachedSum) {
 	for _, name := range names {
 		list, last := m[name], 0
-		wire.CodeList(c, &list, 3, func(i int, x *LeafValue) {
+		wire.CodeList(c, &list, 3, func(i int, x *LeafAttachedSum) {
 			head := (x.Leaf-last)<<1 | bit(x.NumberCount != x.Calls)
 			wire.CodeBounded(c, &head, 1<<32)
 			step := head >> 1

@@ -29,11 +29,11 @@ func AppendTimes(list []*ClassPools, codes []*TimeCodes, ranks int, index func(c
 		if p == nil {
 			continue
 		}
-		t := TimeCoder{Ranks: ranks, BaseForOthers: codes[i].common[0] != nil}
+		t := TimeCoder{Ranks: ranks, IsBaseForOthers: codes[i].common[0] != nil}
 		switch n := w.base[i]; {
 		case n >= 0:
 			t.Buf, t.BaseClass = wire.AppendUvarint(nil, uint64(2+n)), codes[n]
-		case t.BaseForOthers:
+		case t.IsBaseForOthers:
 			t.Buf = append(t.Buf, 1)
 		default:
 			t.Buf = append(t.Buf, 0)
@@ -54,7 +54,7 @@ func (w *timeWriter) choose() (used []int) {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(w.list[b].ExtremesRows, w.list[a].ExtremesRows), cmp.Compare(w.list[b].Ranks, w.list[a].Ranks))
+		return cmp.Or(cmp.Compare(w.list[b].ExtremesRowCount, w.list[a].ExtremesRowCount), cmp.Compare(w.list[b].Ranks, w.list[a].Ranks))
 	})
 	for _, i := range order {
 		p, c := w.list[i], w.codes[i]
@@ -69,7 +69,7 @@ func (w *timeWriter) choose() (used []int) {
 				used = append(used, n)
 			}
 		} else if len(bases) < maxBases {
-			c.Index(p)
+			c.IndexAsBase(p)
 			bases = append(bases, i)
 		}
 	}
@@ -86,7 +86,7 @@ func (w *timeWriter) unite(base int, index func(class int) map[int32]uint64) {
 			members = append(members, i)
 		}
 	}
-	var together [2][]Extremes
+	var together [2][]SiteExtremes
 	for k := range together {
 		together[k] = slices.Clone(p.exact[k])
 		for _, m := range members[1:] {
@@ -100,7 +100,7 @@ func (w *timeWriter) unite(base int, index func(class int) map[int32]uint64) {
 			if q.Ranks > 1 {
 				continue
 			}
-			sums := q.sums(w.codes[m].Stats[k])
+			sums := q.sums(w.codes[m].PoolCodes[k])
 			w.common(m, c, k, func(i, at int) {
 				if q.exact[k][i].Max == together[k][at].Max {
 					c.extremes[k][at].atMost(sums[i], p, &c.rows[k][at])
@@ -116,7 +116,7 @@ func (w *timeWriter) unite(base int, index func(class int) map[int32]uint64) {
 		}
 		index := index(m)
 		for k := range d.spreads {
-			sums := q.sums(d.Stats[k])
+			sums := q.sums(d.PoolCodes[k])
 			for i := range d.spreads[k] {
 				d.spreads[k][i] = q.spreadApart(&q.spreads[k][i], index)
 			}
@@ -142,9 +142,9 @@ func (w *timeWriter) common(class int, base *TimeCodes, k int, do func(i, at int
 
 func ownNumber(i int) int32 { return int32(i) }
 
-// Index notes by which keys other classes find the pools, rows and sites of this one, so that it can be a base.
-func (c *TimeCodes) Index(p *ClassPools) {
-	c.byKey, c.byRow, c.bySite = make(map[PoolKey]int, len(p.keys)), make(map[any]int, p.ExtremesRows), make(map[any]int, len(p.sites))
+// IndexAsBase notes by which keys other classes find the pools, rows and sites of this one, so that it can be a base.
+func (c *TimeCodes) IndexAsBase(p *ClassPools) {
+	c.byKey, c.byRow, c.bySite = make(map[PoolKey]int, len(p.keys)), make(map[any]int, p.ExtremesRowCount), make(map[any]int, len(p.sites))
 	for i, k := range slices.Backward(p.keys) {
 		c.byKey[k] = i
 	}
@@ -155,7 +155,7 @@ func (c *TimeCodes) Index(p *ClassPools) {
 		c.bySite[g] = i
 	}
 	for k := range c.means {
-		c.means[k] = p.means(c.Stats[k])
+		c.means[k] = p.means(c.PoolCodes[k])
 	}
 }
 
@@ -172,17 +172,17 @@ func (p *ClassPools) Decode(t *TimeCoder, ranks []int, took func(what string, n 
 		}
 		return int32(ranks[i])
 	}
-	if t.BaseForOthers {
+	if t.IsBaseForOthers {
 		c.readCommon(p)
 	}
-	for k := range c.Stats {
+	for k := range c.PoolCodes {
 		p.Stats[k] = p.decodeStats(c, k, t.BaseClass, member)
-		p.ForeignExtremes[k] = make([]bool, len(p.OnlyPoolOfGroup))
+		p.HasCrossClassExtremes[k] = make([]bool, len(p.OnlyPoolOfGroup))
 		for i := range p.OnlyPoolOfGroup {
 			_, common := t.BaseClass.commonRow(p, k, i)
-			p.ForeignExtremes[k][i] = common || t.BaseForOthers
+			p.HasCrossClassExtremes[k][i] = common || t.IsBaseForOthers
 		}
-		sums := p.sums(c.Stats[k])
+		sums := p.sums(c.PoolCodes[k])
 		for i := range c.spreads[k] {
 			p.spreads[k] = append(p.spreads[k], c.spreads[k][i].spreadOf(p, i, sums[i], p.Stats[k], member))
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/record/signature"
 )
 
-// FirstAlike returns the first terminal that has the function, the site without stack, and the number of values of the
+// FirstOfGroup returns the first terminal that has the function, the site without stack, and the number of values of the
 // given one.
-func (c *ClassReader) FirstAlike(terminal int) int {
+func (c *DecodedClass) FirstOfGroup(terminal int) int {
 	g := c.Terminals[terminal].Group
 	for i := range c.Terminals {
 		if c.Terminals[i].Group == g {
@@ -33,7 +33,7 @@ type DecodedTerminal struct {
 func (t *DecodedTerminal) Key() CallKey { return CallKey{t.Group, t.SignatureIndex, t.Site} }
 
 // EvalSignature evaluates the signature for a rank, the i-th of its class.
-func (t *DecodedTerminal) EvalSignature(c *ClassReader, i, rank, size int) []int64 {
+func (t *DecodedTerminal) EvalSignature(c *DecodedClass, i, rank, size int) []int64 {
 	vals := make([]int64, t.Group.ValueCount)
 	k := 0
 	for p := range vals {
@@ -49,13 +49,13 @@ func (t *DecodedTerminal) EvalSignature(c *ClassReader, i, rank, size int) []int
 		vals[p] = v.At(i, int64(rank), int64(size))
 	}
 	if f := t.Group.Function; f != nil { // nil: no values are left out as sums of others
-		FillInDisplacements(f, vals)
+		RestoreDisplacements(f, vals)
 	}
 	return vals
 }
 
 // ResolveReferences looks up the columns that a form refers to.
-func (c *ClassReader) ResolveReferences(v *column.StoredValue) {
+func (c *DecodedClass) ResolveReferences(v *column.StoredValue) {
 	of, size := v.Form.ReferredColumns()
 	v.Column = c.StoredColumns[of]
 	if size >= 0 {
@@ -64,15 +64,15 @@ func (c *ClassReader) ResolveReferences(v *column.StoredValue) {
 }
 
 // StreamsOf returns the streams of a rank, the i-th of the class.
-func (c *ClassReader) StreamsOf(i, rank int) ([]*grammar.Grammar, error) {
-	if len(c.VaryingCounts) == 0 {
+func (c *DecodedClass) StreamsOf(i, rank int) ([]*grammar.Grammar, error) {
+	if len(c.VaryingSymbols) == 0 {
 		return c.Streams, nil
 	}
-	return grammar.WithRepetitionCounts(c.Streams, c.VaryingCounts, func(k int) int64 { return c.Counts[k].At(i, int64(rank)) })
+	return grammar.WithRepetitionCounts(c.Streams, c.VaryingSymbols, func(k int) int64 { return c.RepetitionCounts[k].At(i, int64(rank)) })
 }
 
 // Groups returns the group of each terminal.
-func (c *ClassReader) Groups() []*SignatureGroup {
+func (c *DecodedClass) Groups() []*SignatureGroup {
 	list := make([]*SignatureGroup, len(c.Terminals))
 	for i := range list {
 		list[i] = c.Terminals[i].Group
@@ -80,8 +80,8 @@ func (c *ClassReader) Groups() []*SignatureGroup {
 	return list
 }
 
-// FirstAlikes returns by terminal what FirstAlike returns.
-func (c *ClassReader) FirstAlikes() []int {
+// FirstsOfGroups returns by terminal what FirstAlike returns.
+func (c *DecodedClass) FirstsOfGroups() []int {
 	known := make(map[*SignatureGroup]int)
 	list := make([]int, len(c.Terminals))
 	for t := range c.Terminals {
@@ -94,21 +94,21 @@ func (c *ClassReader) FirstAlikes() []int {
 	return list
 }
 
-// ClassReader is a class as read.
-type ClassReader struct {
+// DecodedClass is a class as read.
+type DecodedClass struct {
 	Streams []*grammar.Grammar
 	// indices, among the repeated symbols of Streams, of those whose counts differ between ranks
-	VaryingCounts []int
-	Counts        []*column.Seq // parallel to VaryingCounts: the counts
-	Terminals     []DecodedTerminal
-	StoredColumns []*column.Seq // columns stored for any terminal, to which forms can refer
-	Ranks         int
-	Lanes         *signature.DecodedLanes // nil: the class has no lanes
-	// FirstWithoutStack is, by terminal, the first terminal that differs from it in its stack alone; nil if the trace
+	VaryingSymbols   []int
+	RepetitionCounts []*column.Seq // parallel to VaryingCounts: the counts
+	Terminals        []DecodedTerminal
+	StoredColumns    []*column.Seq // columns stored for any terminal, to which forms can refer
+	Ranks            int
+	Lanes            *signature.DecodedLanes // nil: the class has no lanes
+	// FirstAlikeButForStack is, by terminal, the first terminal that differs from it in its stack alone; nil if the trace
 	// has no stacks.
-	FirstWithoutStack []int32
-	// SyntheticFamily is by terminal the family of synthetic loops that contains it, from 1; nil if no class has any.
-	SyntheticFamily []int
+	FirstAlikeButForStack []int32
+	// LoopFamilyOfTerminal is by terminal the family of synthetic loops that contains it, from 1; nil if no class has any.
+	LoopFamilyOfTerminal []int
 }
 
 // appendLanes returns the section of lanes; nil if no class has lanes.
@@ -118,7 +118,7 @@ func appendLanes(classes []Class) ([]byte, error) {
 	for i := range classes {
 		c := &classes[i]
 		var err error
-		blobs[i], err = signature.AppendLanes(nil, c.Lanes, c.LaneStepCounts, &c.Ranks, func(terminal int) int {
+		blobs[i], err = signature.AppendLanes(nil, c.Lanes, c.LaneRepetitionCounts, &c.Ranks, func(terminal int) int {
 			if terminal >= c.Terminals.Len() {
 				return -1
 			}
@@ -133,6 +133,6 @@ func appendLanes(classes []Class) ([]byte, error) {
 }
 
 // DecodeLanes reads the lanes of a class whose terminals are known.
-func DecodeLanes(r *wire.Reader, c *ClassReader) *signature.DecodedLanes {
+func DecodeLanes(r *wire.Reader, c *DecodedClass) *signature.DecodedLanes {
 	return signature.DecodeLanes(r, c.Ranks, len(c.Terminals), func(terminal int) int { return c.Terminals[terminal].Group.ValueCount })
 }

@@ -22,7 +22,7 @@ type ClassMap struct {
 func (m *ClassMap) code(c *wire.Coder, of *column.Column) {
 	wire.CodeBounded(c, &m.Ranks, model.MaxRanks)
 	wire.CodeBounded(c, &m.Classes, m.Ranks)
-	column.CodeLazy(c, &m.seq, of, nil, m.Ranks) // read on demand, as there may be millions of ranks
+	column.CodeLazySeq(c, &m.seq, of, nil, m.Ranks) // read on demand, as there may be millions of ranks
 }
 
 func appendRanks(b []byte, c *Content) []byte {
@@ -36,7 +36,7 @@ func appendRanks(b []byte, c *Content) []byte {
 		}
 	}
 	m, col := ClassMap{Ranks: c.Ranks, Classes: len(c.Classes)}, column.ColumnOf(of...)
-	return wire.AppendCoded(b, func(c *wire.Coder) { m.code(c, &col) })
+	return wire.AppendEncoded(b, func(c *wire.Coder) { m.code(c, &col) })
 }
 
 // DecodeClassMap reads which ranks are in which class.
@@ -70,18 +70,18 @@ func (m *ClassMap) Check(r *wire.Reader) (sizes []int) {
 	return sizes
 }
 
-// A Placement is, by rank, its class and its index there.
-type Placement struct{ Class, Index []int32 }
+// A ClassMembership is, by rank, its class and its index there.
+type ClassMembership struct{ ClassOfRank, IndexInClass []int32 }
 
-// Placement returns the class of each rank and its index in the class.
-func (m *ClassMap) Placement() *Placement {
-	p := &Placement{make([]int32, m.Ranks), make([]int32, m.Ranks)}
+// Membership returns the class of each rank and its index in the class.
+func (m *ClassMap) Membership() *ClassMembership {
+	p := &ClassMembership{make([]int32, m.Ranks), make([]int32, m.Ranks)}
 	next := make([]int32, m.Classes)
-	for i := range p.Class {
+	for i := range p.ClassOfRank {
 		c := m.seq.At(i, 0)
-		p.Class[i] = int32(c)
+		p.ClassOfRank[i] = int32(c)
 		if c >= 0 {
-			p.Index[i] = next[c]
+			p.IndexInClass[i] = next[c]
 			next[c]++
 		}
 	}
@@ -103,7 +103,7 @@ func codeBlobs(c *wire.Coder, blobs [][]byte) {
 }
 
 func appendBlobs(b []byte, blobs [][]byte) []byte {
-	return wire.AppendCoded(b, func(c *wire.Coder) { codeBlobs(c, blobs) })
+	return wire.AppendEncoded(b, func(c *wire.Coder) { codeBlobs(c, blobs) })
 }
 
 // DecodeBlobs reads n blobs.
@@ -139,7 +139,7 @@ func codeClass(c *wire.Coder, streams *[]*grammar.Grammar, direct *bool, varying
 		c.RefuseIf(n > c.Reader.RemainingLen(), "%d streams in %d bytes", n, c.Reader.RemainingLen())
 	}
 	if grammar.CodeGrammars(c, streams, n); !c.Failed() {
-		column.CodeVarying(c, varying, *streams)
+		column.CodeVaryingSymbols(c, varying, *streams)
 	}
 }
 
@@ -151,7 +151,7 @@ func appendClass(b []byte, x *column.CountedStreams, sigs []int, how int, f *fol
 			streams[i] = g.Renumber(func(t uint32) uint32 { return uint32(sigs[t]) })
 		}
 	}
-	b = wire.AppendCoded(b, func(c *wire.Coder) { codeClass(c, &streams, &direct, &x.Varying) })
+	b = wire.AppendEncoded(b, func(c *wire.Coder) { codeClass(c, &streams, &direct, &x.VaryingSymbols) })
 	if direct {
 		return b
 	}
@@ -172,7 +172,7 @@ func appendList(b []byte, sigs []int, alike bool, f *followed, packed func([]byt
 	if alike {
 		// A list that is far shorter as a Seq remains one. It is unlike other classes' lists, for example that of a
 		// root that communicates with every rank in turn.
-		if plain := column.EncodePlain(nil, &col); len(plain) < 1<<10 || len(plain) < 8*len(short) {
+		if plain := column.EncodeDeltas(nil, &col); len(plain) < 1<<10 || len(plain) < 8*len(short) {
 			short = plain
 		}
 	}
@@ -219,8 +219,8 @@ func least(ways [][]byte, packed func([]byte) int) []byte {
 		return ways[0]
 	}
 	for _, w := range ways {
-		if len(w) > wire.MaxMixEstimate {
-			packed = wire.QuickPackedSizeOf
+		if len(w) > wire.MaxMixingEstimateBytes {
+			packed = wire.QuickEstimatePackedSize
 		}
 	}
 	best, size := ways[0], packed(ways[0])

@@ -28,7 +28,7 @@ func FuzzClocks(f *testing.F) {
 		for rank, n := range table.ClockOfRank {
 			of[rank] = int64(n)
 			l := table.List[n]
-			l.FromRunTime(l.ToRunTime(at))
+			l.FromTimeLine(l.ToTimeLine(at))
 		}
 		c := Clocks{List: table.List, ClockOfRank: column.ColumnOf(of...)}
 		if err := (&Content{Clocks: &c, Ranks: 4}).checkClocks(); err != nil {

@@ -70,13 +70,13 @@ func AppendCode(c *model.Code, calls []CodeCall, b []byte) []byte {
 	n := len(c.Vertices)
 	x.Buf = wire.AppendUvarint(x.Buf, uint64(n))
 	x.flags, x.contexts = make([]int, n), make([][]int, n)
-	position := make(map[model.Context]int, len(calls))
+	position := make(map[model.CallSiteVertex]int, len(calls))
 	for i, at := range calls {
-		position[model.Context{Function: at.Function, Site: at.Site}] = i
+		position[model.CallSiteVertex{FunctionID: at.FunctionID, SiteIndex: at.SiteIndex}] = i
 	}
-	for _, at := range c.Contexts {
-		if i, known := position[model.Context{Function: at.Function, Site: at.Site}]; known {
-			x.contexts[at.Vertex] = append(x.contexts[at.Vertex], i)
+	for _, at := range c.CallSiteVertices {
+		if i, known := position[model.CallSiteVertex{FunctionID: at.FunctionID, SiteIndex: at.SiteIndex}]; known {
+			x.contexts[at.VertexIndex] = append(x.contexts[at.VertexIndex], i)
 		}
 	}
 	for i := range c.Vertices {
@@ -118,15 +118,15 @@ func DecodeCode(r *wire.Reader, calls []CodeCall) *model.Code {
 	}
 	for v, list := range x.contexts {
 		for _, i := range list {
-			x.c.Contexts = append(x.c.Contexts, model.Context{Function: calls[i].Function, Site: calls[i].Site, Vertex: v})
+			x.c.CallSiteVertices = append(x.c.CallSiteVertices, model.CallSiteVertex{FunctionID: calls[i].FunctionID, SiteIndex: calls[i].SiteIndex, VertexIndex: v})
 		}
 	}
-	slices.SortFunc(x.c.Contexts, model.Context.Compare)
+	slices.SortFunc(x.c.CallSiteVertices, model.CallSiteVertex.Compare)
 	return x.c
 }
 
 func flagsOf(v *model.Vertex) (flags int) {
-	for k, set := range []bool{v.RoundsAtLeast, v.EntriesUnsure, v.RecursionOf >= 0} {
+	for k, set := range []bool{v.RoundsAreLowerBound, v.EntriesAreLowerBound, v.RecursionOf >= 0} {
 		if set {
 			flags |= codeAtLeast << k
 		}
@@ -259,23 +259,23 @@ func (x *codeCoder) again() {
 
 // steps writes or reads the transitions between calls that the order of vertices does not imply.
 func (x *codeCoder) steps() {
-	n := x.uvarint(len(x.c.UnorderedTransitions), len(x.c.Vertices)*len(x.c.Vertices))
+	n := x.uvarint(len(x.c.ExplicitTransitions), len(x.c.Vertices)*len(x.c.Vertices))
 	from := 0
 	for i := range n {
 		var s model.CallTransition
 		if x.Reader == nil {
-			s = x.c.UnorderedTransitions[i]
+			s = x.c.ExplicitTransitions[i]
 		}
-		s.From = int(x.varint(int64(s.From-from))) + from
-		s.To = int(x.varint(int64(s.To-s.From))) + s.From
-		s.Loop = model.LoopTransition(x.varint(int64(s.Loop)))
-		if from = s.From; x.Reader == nil {
+		s.FromVertex = int(x.varint(int64(s.FromVertex-from))) + from
+		s.ToVertex = int(x.varint(int64(s.ToVertex-s.FromVertex))) + s.FromVertex
+		s.Loop = model.IteratedLoopNumber(x.varint(int64(s.Loop)))
+		if from = s.FromVertex; x.Reader == nil {
 			continue
 		}
 		if checkStep(x.Reader, x.c, s); x.Failed() {
 			return
 		}
-		x.c.UnorderedTransitions = append(x.c.UnorderedTransitions, s)
+		x.c.ExplicitTransitions = append(x.c.ExplicitTransitions, s)
 	}
 }
 
@@ -318,13 +318,13 @@ func (x *codeCoder) apart() {
 
 // checkStep refuses a step between vertices that are no calls, or with a loop that is not around both.
 func checkStep(r *wire.Reader, c *model.Code, s model.CallTransition) {
-	for _, v := range []int{s.From, s.To} {
+	for _, v := range []int{s.FromVertex, s.ToVertex} {
 		if !isCall(c, v) {
 			r.Fail("vertex %d is no call", v)
 		}
 	}
-	if r.Err() == nil && (s.Loop < model.UnknownTransition || int(s.Loop) > c.LoopsAround(s.From, s.To)) {
-		r.Fail("no loop %d around vertices %d and %d", s.Loop, s.From, s.To)
+	if r.Err() == nil && (s.Loop < model.UnknownIteratedLoop || int(s.Loop) > c.LoopsAround(s.FromVertex, s.ToVertex)) {
+		r.Fail("no loop %d around vertices %d and %d", s.Loop, s.FromVertex, s.ToVertex)
 	}
 }
 

@@ -9,12 +9,12 @@ import (
 
 // A CodeCall is a function called from a site of a trace.
 type CodeCall struct {
-	Function uint16
-	Site     int // number of the site in the trace's table minus one
-	Name     string
-	Location model.Site
-	turn     int
-	path     []int32 // numbers of the places of the frames, from the outermost frame to the site
+	FunctionID uint16
+	SiteIndex  int // number of the site in the trace's table minus one
+	Name       string
+	Location   model.Site
+	turn       int
+	path       []int32 // numbers of the places of the frames, from the outermost frame to the site
 }
 
 // CodeCalls lists the calls of functions from sites, in the order of addresses. Calls that a function makes are listed
@@ -37,13 +37,13 @@ func CodeCalls(t *SignatureTable, sites *SiteTable, schema map[uint16]*model.Fun
 		if site == 0 {
 			continue // an unknown site
 		}
-		p := pair{g.FunctionID, sites.CommonNumber(site)}
+		p := pair{g.FunctionID, sites.CanonicalSite(site)}
 		f := schema[g.FunctionID]
 		if known[p] || f == nil {
 			continue
 		}
 		known[p] = true
-		list = append(list, CodeCall{Function: p.function, Site: p.site - 1, Name: f.Name, Location: sites.List[p.site], turn: sites.Turns[p.site]})
+		list = append(list, CodeCall{FunctionID: p.function, SiteIndex: p.site - 1, Name: f.Name, Location: sites.List[p.site], turn: sites.Turns[p.site]})
 	}
 	SortCalls(list, func(s model.Site) int32 { return place[s] })
 	return list
@@ -54,17 +54,17 @@ func SortCalls(list []CodeCall, place func(model.Site) int32) {
 	paths := make(map[int][]int32)
 	for i := range list {
 		c := &list[i]
-		if c.path = paths[c.Site]; c.path != nil {
+		if c.path = paths[c.SiteIndex]; c.path != nil {
 			continue
 		}
 		for s := &c.Location; s != nil; s = s.Caller {
 			c.path = append(c.path, place(s.WithoutCallers()))
 		}
 		slices.Reverse(c.path)
-		paths[c.Site] = c.path
+		paths[c.SiteIndex] = c.path
 	}
 	slices.SortFunc(list, func(a, b CodeCall) int {
-		return cmp.Or(slices.Compare(a.path, b.path), cmp.Compare(a.turn, b.turn), cmp.Compare(a.Function, b.Function))
+		return cmp.Or(slices.Compare(a.path, b.path), cmp.Compare(a.turn, b.turn), cmp.Compare(a.FunctionID, b.FunctionID))
 	})
 }
 

@@ -230,7 +230,7 @@ func (x *codeCoder) shape() {
 		if flagged[i] {
 			v := &x.c.Vertices[i]
 			x.flags[i] = x.uvarint(x.flags[i], codeFlags-1)
-			v.RoundsAtLeast, v.EntriesUnsure = x.flags[i]&codeAtLeast != 0, x.flags[i]&codeUnsure != 0
+			v.RoundsAreLowerBound, v.EntriesAreLowerBound = x.flags[i]&codeAtLeast != 0, x.flags[i]&codeUnsure != 0
 		}
 	}
 }

@@ -24,10 +24,10 @@ type Content struct {
 	Allocs      []AllocEvents // each of a set of ranks; ranks that use no segments are in no set
 	// objects that threads hand to others, in the same form as Allocs; see track.PackHandover
 	Handovers         []AllocEvents
-	MergedSizes       []model.MergedSizes       // sizes that were merged to make the trace smaller
-	SyntheticLoops    *grammar.SyntheticCounts  // loops with synthetic trip counts; nil: none
-	SyntheticMessages []model.SyntheticMessages // messages with synthetic partners, sizes and tags
-	NoTimes           bool                      // no times were recorded: those in Content are not written
+	MergedSizes       []model.MergedSizes          // sizes that were merged to make the trace smaller
+	SyntheticLoops    *grammar.SyntheticTripCounts // loops with synthetic trip counts; nil: none
+	SyntheticMessages []model.SyntheticMessages    // messages with synthetic partners, sizes and tags
+	NoTimes           bool                         // no times were recorded: those in Content are not written
 }
 
 // A Class is a set of ranks that did the same calls in the same order, up to
@@ -36,14 +36,14 @@ type Class struct {
 	Ranks   column.Column // world ranks, ascending
 	Streams []*grammar.Grammar
 
-	// Counts is how often each rank repeats the symbols of Streams that have a count above 1, in order of streams,
+	// RepetitionCounts is how often each rank repeats the symbols of Streams that have a count above 1, in order of streams,
 	// rules and symbols. Nil: all ranks have the counts in Streams.
-	Counts    []column.Column
-	Terminals Terminals
+	RepetitionCounts []column.Column
+	Terminals        Terminals
 	// Lanes, if any, are in rising order of Terminal. LaneStepCounts has the repetition counts of their Steps, as
 	// Counts has those of Streams.
-	Lanes          []signature.LaneColumns
-	LaneStepCounts []column.Column
+	Lanes                []signature.LaneColumns
+	LaneRepetitionCounts []column.Column
 	// Histograms, if any, are in rising order of Terminal and PreviousPlace.
 	Histograms []Histogram
 	// RankTotals is the times of each rank if the class has several. The times of a single rank are in Terminals.
@@ -51,26 +51,26 @@ type Class struct {
 	// RankAttachedTotals is the sums of the values attached on each of several ranks, by name. Negative values are
 	// summed up in place of gaps, without the sign, positive ones in place of durations.
 	RankAttachedTotals map[string]timing.TotalColumns
-	// LeafTimes, if any, is in rising order of Leaf.
-	LeafTimes []LeafTimes
-	// FirstTimes, if any, is in rising order of Leaf.
-	FirstTimes []FirstTimes
-	// SharedTimes lists, in rising order, the terminals whose times at single leaves of the first stream are not known.
-	SharedTimes []int
-	// Values is the values attached to calls, by name, parallel to Terminals; see trace.Reader.AttachedStats.
-	Values map[string][]model.ValueStat
-	// LeafValues, by name, are in rising order of Leaf.
-	LeafValues map[string][]LeafValue
+	// LeafMeanTimes, if any, is in rising order of Leaf.
+	LeafMeanTimes []LeafMeanTimes
+	// FirstCallMeanTimes, if any, is in rising order of Leaf.
+	FirstCallMeanTimes []FirstCallMeanTimes
+	// TerminalsWithoutLeafTimes lists, in rising order, the terminals whose times at single leaves of the first stream are not known.
+	TerminalsWithoutLeafTimes []int
+	// AttachedStats is the values attached to calls, by name, parallel to Terminals; see trace.Reader.AttachedStats.
+	AttachedStats map[string][]model.AttachedStat
+	// LeafAttachedSums, by name, are in rising order of Leaf.
+	LeafAttachedSums map[string][]LeafAttachedSum
 }
 
 // A Terminal is one distinct call of a class: two calls are one terminal if they
 // are equal on all of its ranks. Terminals are numbered by first
 // occurrence over the streams in order.
 type Terminal struct {
-	Call   uint16
-	Site   uint64
-	Values []column.Column // by value of the signature: the value on each rank
-	Times  model.Times
+	FunctionID uint16
+	Site       uint64
+	Values     []column.Column // by value of the signature: the value on each rank
+	Times      model.Times
 }
 
 // Terminals are the terminals of a class. There may be millions, so they need not all be in memory; TerminalList is
@@ -91,7 +91,7 @@ func (l TerminalList) Len() int { return len(l) }
 
 // Describe implements Terminals.
 func (l TerminalList) Describe(n int, t *Terminal) {
-	*t = Terminal{Call: l[n].Call, Site: l[n].Site, Values: append(t.Values[:0], l[n].Values...)}
+	*t = Terminal{FunctionID: l[n].FunctionID, Site: l[n].Site, Values: append(t.Values[:0], l[n].Values...)}
 }
 
 // Times implements Terminals.

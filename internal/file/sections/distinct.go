@@ -244,7 +244,7 @@ func codeCalls(c *wire.Coder, calls *[]distinctCall, groups []*SignatureGroup, f
 
 // decodeCalls reads the calls of a trace with stacks.
 func (t *SignatureTable) decodeCalls(r *wire.Reader) {
-	codeCalls(&wire.Coder{Reader: r}, &t.stacked, t.groups, t.first, t.sites.CallerOf, t.sites.WithoutCallers)
+	codeCalls(&wire.Coder{Reader: r}, &t.stacked, t.groups, t.first, t.sites.CallerOf, t.sites.InnermostFrameOf)
 	if t.stacked == nil {
 		t.stacked = []distinctCall{} // not nil: there are stacks
 	}
@@ -257,5 +257,5 @@ func (x *distinctCalls) append(b []byte, groups []*SignatureGroup, first []int, 
 		calls[i] = distinctCall{int32(first[c.group] + int(c.sig)), c.site}
 	}
 	outer, place := sites.shape()
-	return wire.AppendCoded(b, func(c *wire.Coder) { codeCalls(c, &calls, groups, first, outer, place) })
+	return wire.AppendEncoded(b, func(c *wire.Coder) { codeCalls(c, &calls, groups, first, outer, place) })
 }

@@ -42,7 +42,7 @@ func TestOrderOfSites(t *testing.T) {
 		wanted := rapid.SliceOfN(rapid.Bool(), len(s.List), len(s.List)).Draw(t, "wanted")
 		path := func(site int) (list []int) {
 			for ; ; site = s.CallerOf[site] {
-				if list = append(list, s.WithoutCallers[site]); s.CallerOf[site] == 0 {
+				if list = append(list, s.InnermostFrameOf[site]); s.CallerOf[site] == 0 {
 					slices.Reverse(list)
 					return list
 				}
@@ -50,12 +50,12 @@ func TestOrderOfSites(t *testing.T) {
 		}
 		var want []int32
 		for i := range s.List {
-			if wanted[s.WithoutCallers[i]] {
+			if wanted[s.InnermostFrameOf[i]] {
 				want = append(want, int32(i))
 			}
 		}
 		slices.SortStableFunc(want, func(a, b int32) int { return slices.Compare(path(int(a)), path(int(b))) })
-		x := orderSites(s.CallerOf, s.WithoutCallers, func(site int) bool { return wanted[s.WithoutCallers[site]] })
+		x := orderSites(s.CallerOf, s.InnermostFrameOf, func(site int) bool { return wanted[s.InnermostFrameOf[site]] })
 		if !slices.Equal(x.sites, want) {
 			t.Fatalf("order %v, want %v", x.sites, want)
 		}
@@ -163,7 +163,7 @@ func TestDistinctCalls(t *testing.T) {
 // Damaged calls and stacks are errors, or some calls of the table.
 func TestDistinctCallsDamaged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		table := &SignatureTable{sites: &SiteTable{CallerOf: []int{0, 0, 0, 1, 1, 3}, WithoutCallers: []int{0, 1, 2, 1, 2, 2}}}
+		table := &SignatureTable{sites: &SiteTable{CallerOf: []int{0, 0, 0, 1, 1, 3}, InnermostFrameOf: []int{0, 1, 2, 1, 2, 2}}}
 		for i := range 3 {
 			g := &SignatureGroup{Site: 1 + i%2, size: 1 + i}
 			table.groups, table.first = append(table.groups, g), append(table.first, table.SignatureCount)
@@ -175,7 +175,7 @@ func TestDistinctCallsDamaged(t *testing.T) {
 			return
 		}
 		for n, c := range table.stacked {
-			if g, sig, site := table.DistinctCall(n); sig < 0 || sig >= g.size || table.sites.WithoutCallers[site] != g.Site {
+			if g, sig, site := table.DistinctCall(n); sig < 0 || sig >= g.size || table.sites.InnermostFrameOf[site] != g.Site {
 				t.Fatalf("call %d is %v", n, c)
 			}
 		}

@@ -17,15 +17,15 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// An Encoded is a trace ready to be written, except for the times of every call.
-type Encoded struct {
+// An EncodedFile is a trace ready to be written, except for the times of every call.
+type EncodedFile struct {
 	head   []byte // the bytes before the times of every call
 	series int64  // size of the times of every call, in bytes
 	index  []byte // the bytes after the times of every call: their index
 }
 
 // PrepareFile encodes c, except for the times of every call.
-func PrepareFile(c *Content) (*Encoded, error) {
+func PrepareFile(c *Content) (*EncodedFile, error) {
 	e, err := prepare(c)
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
@@ -33,8 +33,8 @@ func PrepareFile(c *Content) (*Encoded, error) {
 	return e, nil
 }
 
-func prepare(c *Content) (*Encoded, error) {
-	raw, err := RawSections(c, wire.PackedSize, true)
+func prepare(c *Content) (*EncodedFile, error) {
+	raw, err := RawSections(c, wire.EstimatePackedSize, true)
 	if err != nil {
 		return nil, err
 	}
@@ -46,12 +46,12 @@ func prepare(c *Content) (*Encoded, error) {
 	return assemble(&raw, series)
 }
 
-func assemble(raw *[container.SectionCount][]byte, series *Series) (*Encoded, error) {
+func assemble(raw *[container.SectionCount][]byte, series *Series) (*EncodedFile, error) {
 	tail, err := series.tail()
 	if err != nil {
 		return nil, err
 	}
-	e := &Encoded{head: container.Assemble(*raw, container.PackSection, tail)}
+	e := &EncodedFile{head: container.Assemble(*raw, container.PackSection, tail)}
 	if series != nil {
 		e.series, e.index = series.size(), series.EncodeIndex()
 	}
@@ -60,16 +60,16 @@ func assemble(raw *[container.SectionCount][]byte, series *Series) (*Encoded, er
 
 // A Draft is an unfinished trace, in a temporary file in the folder of the final one.
 type Draft struct {
-	e     *Encoded
+	e     *EncodedFile
 	file  *os.File
-	token [TokenSize]byte
+	token [DraftTokenSize]byte
 }
 
-// TokenSize is the size of the random token with which a draft begins.
-const TokenSize = container.MinFileSize
+// DraftTokenSize is the size of the random token with which a draft begins.
+const DraftTokenSize = container.MinFileSize
 
-// Draft makes a file beside path that is to become the trace.
-func (e *Encoded) Draft(path string) (*Draft, error) {
+// CreateDraft makes a file beside path that is to become the trace.
+func (e *EncodedFile) CreateDraft(path string) (*Draft, error) {
 	if err := CheckReplaceable(path); err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
@@ -96,14 +96,14 @@ func (d *Draft) Name() string { return d.file.Name() }
 // by it whether it opened this draft or another file of that name.
 func (d *Draft) Token() []byte { return d.token[:] }
 
-// Offset returns where the times of every call begin.
-func (d *Draft) Offset() int64 { return int64(len(d.e.head)) }
+// SeriesOffset returns where the times of every call begin.
+func (d *Draft) SeriesOffset() int64 { return int64(len(d.e.head)) }
 
 // WriteAt writes to the draft; other processes may write to it at the same time.
 func (d *Draft) WriteAt(p []byte, at int64) (int, error) { return d.file.WriteAt(p, at) }
 
-// Publish makes the token visible to other machines.
-func (d *Draft) Publish() error { return d.file.Sync() }
+// PublishToken makes the token visible to other machines.
+func (d *Draft) PublishToken() error { return d.file.Sync() }
 
 // Finish makes the draft a trace, after all times of calls were written. An existing file is an error unless
 // overwrite is set; the draft then remains, for another name in the same folder.
@@ -119,11 +119,11 @@ func (d *Draft) finish(path string, overwrite bool) error {
 		return err
 	}
 	if d.e.index != nil {
-		if _, err := d.file.WriteAt(d.e.index, d.Offset()+d.e.series); err != nil {
+		if _, err := d.file.WriteAt(d.e.index, d.SeriesOffset()+d.e.series); err != nil {
 			return err
 		}
 	}
-	if err := d.file.Truncate(d.Offset() + d.e.series + int64(len(d.e.index))); err != nil {
+	if err := d.file.Truncate(d.SeriesOffset() + d.e.series + int64(len(d.e.index))); err != nil {
 		return err
 	}
 	if err := d.file.Chmod(0o644); err != nil {
@@ -164,15 +164,15 @@ func Rename(from, to string, overwrite bool) error {
 // CheckReplaceable returns an error if a path is that of a device, a FIFO or a socket, which a new file must not
 // replace.
 func CheckReplaceable(path string) error {
-	if what := SpecialFile(path); what != "" {
+	if what := SpecialFileKind(path); what != "" {
 		return fmt.Errorf("%s is a %s: name a file", path, what)
 	}
 	return nil
 }
 
-// SpecialFile returns the kind of a device, FIFO or socket at a path; "" for files, folders and missing ones.
+// SpecialFileKind returns the kind of a device, FIFO or socket at a path; "" for files, folders and missing ones.
 // Everything in /proc, and in /dev except /dev/shm, counts as a device, as links there may lead to open files.
-func SpecialFile(path string) string {
+func SpecialFileKind(path string) string {
 	if abs, err := filepath.Abs(path); err == nil && (strings.HasPrefix(abs, "/dev/") && !strings.HasPrefix(abs, "/dev/shm/") || strings.HasPrefix(abs, "/proc/")) {
 		if _, err := os.Lstat(abs); err == nil {
 			return "device"
@@ -206,13 +206,13 @@ func WriteFile(path string, c *Content, overwrite bool) error {
 	return e.writeFile(path, c.Series, overwrite)
 }
 
-func (e *Encoded) writeFile(path string, series *Series, overwrite bool) error {
-	d, err := e.Draft(path)
+func (e *EncodedFile) writeFile(path string, series *Series, overwrite bool) error {
+	d, err := e.CreateDraft(path)
 	if err != nil {
 		return err
 	}
 	if series != nil {
-		if err := series.CopyTo(io.NewOffsetWriter(d, d.Offset())); err != nil {
+		if err := series.CopyTo(io.NewOffsetWriter(d, d.SeriesOffset())); err != nil {
 			d.Discard()
 			return fmt.Errorf("trace: write %s: %w", path, err)
 		}

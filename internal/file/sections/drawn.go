@@ -27,21 +27,21 @@ func (c *Content) AppendSyntheticLoops(b []byte) []byte {
 		b = wire.AppendUvarint(b, uint64(len(d.Loops[i])))
 		last := 0
 		for _, l := range d.Loops[i] {
-			b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(l.SymbolNumber-last)), uint64(l.Family))
-			keys := column.ColumnOf(l.KeyOfRank...)
+			b = wire.AppendUvarint(wire.AppendUvarint(b, uint64(l.RepeatedSymbol-last)), uint64(l.Family))
+			keys := column.ColumnOf(l.DrawKeyOfRank...)
 			b = column.EncodeSeq(b, &keys, &c.Classes[i].Ranks)
-			last = l.SymbolNumber
+			last = l.RepeatedSymbol
 		}
 	}
 	return b
 }
 
-// mostKeys is the largest number of keys (SyntheticLoop.KeyOfRank) in a trace, as few bytes may represent many.
+// mostKeys is the largest number of keys (SyntheticLoop.DrawKeyOfRank) in a trace, as few bytes may represent many.
 const mostKeys = 1 << 24
 
 // DecodeSyntheticLoops reads the section of loops with synthetic trip counts.
-func DecodeSyntheticLoops(r *wire.Reader, ranks int, classes [][]int) *grammar.SyntheticCounts {
-	d := &grammar.SyntheticCounts{Loops: make([][]grammar.SyntheticLoop, len(classes))}
+func DecodeSyntheticLoops(r *wire.Reader, ranks int, classes [][]int) *grammar.SyntheticTripCounts {
+	d := &grammar.SyntheticTripCounts{Loops: make([][]grammar.SyntheticLoop, len(classes))}
 	if codeFamilies(&wire.Coder{Reader: r}, d, ranks); r.Err() != nil {
 		return nil
 	}
@@ -57,15 +57,15 @@ func DecodeSyntheticLoops(r *wire.Reader, ranks int, classes [][]int) *grammar.S
 			} else if delta == 0 {
 				r.Fail("a loop twice")
 			}
-			l.SymbolNumber, l.Family = last+delta, r.Int(len(d.Families)-1)
-			last = l.SymbolNumber
+			l.RepeatedSymbol, l.Family = last+delta, r.Int(len(d.Families)-1)
+			last = l.RepeatedSymbol
 			seq := column.DecodeSeq(r, len(members))
 			if keys += len(members); seq == nil || keys > mostKeys || last > math.MaxInt32 {
 				r.Fail("keys of %d ranks", keys)
 				return nil
 			}
 			for at, rank := range members {
-				l.KeyOfRank = append(l.KeyOfRank, seq.At(at, int64(rank)))
+				l.DrawKeyOfRank = append(l.DrawKeyOfRank, seq.At(at, int64(rank)))
 			}
 		}
 		d.Loops[n] = list
@@ -73,10 +73,10 @@ func DecodeSyntheticLoops(r *wire.Reader, ranks int, classes [][]int) *grammar.S
 	return d
 }
 
-func codeFamilies(c *wire.Coder, d *grammar.SyntheticCounts, ranks int) {
+func codeFamilies(c *wire.Coder, d *grammar.SyntheticTripCounts, ranks int) {
 	wire.CodeUints(c, &d.Seed)
 	wire.CodeList(c, &d.Families, 7, func(_ int, x *model.SyntheticLoops) {
-		wire.CodeBounded(c, &x.Precision, 100)
+		wire.CodeBounded(c, &x.PrecisionPercent, 100)
 		wire.CodeBounded(c, &x.Least.Value, math.MaxInt32)
 		wire.CodeBounded(c, &x.Least.Rank, ranks-1)
 		wire.CodeAbove(c, &x.Most.Value, x.Least.Value, math.MaxInt32)
@@ -122,16 +122,16 @@ func (c *Content) calls(i int, s *column.CountedStreams, terminals int) ([]uint6
 	if c.SyntheticLoops == nil || len(c.SyntheticLoops.Loops[i]) == 0 {
 		return s.CountCalls(terminals, members)
 	}
-	u, err := c.SyntheticLoops.UnrollStreams(s.Grammars, s.Varying, c.SyntheticLoops.Loops[i], c.Classes[i].Ranks.Len())
+	u, err := c.SyntheticLoops.UnrollStreams(s.Grammars, s.VaryingSymbols, c.SyntheticLoops.Loops[i], c.Classes[i].Ranks.Len())
 	if err != nil {
 		return nil, err
 	}
-	vals := make([][]int64, len(s.Counts))
-	for k := range s.Counts {
-		vals[k] = s.Counts[k].Values()
+	vals := make([][]int64, len(s.VaryingCounts))
+	for k := range s.VaryingCounts {
+		vals[k] = s.VaryingCounts[k].Values()
 	}
-	return column.CountStreamCalls(u.Streams, u.Varying, terminals, members, func(k, member int) int64 {
-		if from := u.OriginalNumbers[k]; from >= 0 {
+	return column.CountStreamCalls(u.Streams, u.VaryingSymbols, terminals, members, func(k, member int) int64 {
+		if from := u.OriginalSymbols[k]; from >= 0 {
 			return vals[from][member]
 		}
 		return u.DrawnCounts[k][member]
@@ -139,7 +139,7 @@ func (c *Content) calls(i int, s *column.CountedStreams, terminals int) ([]uint6
 }
 
 // DrawTripCounts replaces the trip counts of a class's loops by synthetic ones.
-func (c *ClassReader) DrawTripCounts(d *grammar.SyntheticCounts, class int) error {
+func (c *DecodedClass) DrawTripCounts(d *grammar.SyntheticTripCounts, class int) error {
 	loops := d.Loops[class]
 	if len(loops) == 0 {
 		return nil
@@ -147,18 +147,18 @@ func (c *ClassReader) DrawTripCounts(d *grammar.SyntheticCounts, class int) erro
 	if c.Lanes != nil { // the lanes would still have the original number of values
 		return errLanes
 	}
-	c.SyntheticFamily = grammar.SyntheticFamilies(c.Streams, loops, len(c.Terminals))
-	u, err := d.UnrollStreams(c.Streams, c.VaryingCounts, loops, c.Ranks)
+	c.LoopFamilyOfTerminal = grammar.LoopFamiliesOfTerminals(c.Streams, loops, len(c.Terminals))
+	u, err := d.UnrollStreams(c.Streams, c.VaryingSymbols, loops, c.Ranks)
 	if err != nil {
 		return err
 	}
-	before := c.Counts
-	c.Streams, c.VaryingCounts, c.Counts = u.Streams, u.Varying, nil
-	for k, from := range u.OriginalNumbers {
+	before := c.RepetitionCounts
+	c.Streams, c.VaryingSymbols, c.RepetitionCounts = u.Streams, u.VaryingSymbols, nil
+	for k, from := range u.OriginalSymbols {
 		if from >= 0 {
-			c.Counts = append(c.Counts, before[from])
+			c.RepetitionCounts = append(c.RepetitionCounts, before[from])
 		} else {
-			c.Counts = append(c.Counts, column.SeqOf(column.ColumnOf(u.DrawnCounts[k]...)))
+			c.RepetitionCounts = append(c.RepetitionCounts, column.SeqOf(column.ColumnOf(u.DrawnCounts[k]...)))
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ func end(v int64, rank int) model.Extreme { return model.Extreme{Value: v, Rank:
 func two(families ...model.SyntheticLoops) *Content {
 	return &Content{
 		Ranks: 4, Classes: []Class{{Ranks: column.ColumnOf(0, 2)}, {Ranks: column.ColumnOf(1, 3)}},
-		SyntheticLoops: &grammar.SyntheticCounts{Seed: 5, Families: families, Loops: make([][]grammar.SyntheticLoop, 2)},
+		SyntheticLoops: &grammar.SyntheticTripCounts{Seed: 5, Families: families, Loops: make([][]grammar.SyntheticLoop, 2)},
 	}
 }
 
@@ -26,11 +26,11 @@ var twoRanks = [][]int{{0, 2}, {1, 3}}
 func TestBadDrawn(t *testing.T) {
 	for name, bad := range map[string]model.SyntheticLoops{
 		"none":   {Distribution: model.Distribution{Least: end(1, 0), Most: end(9, 0)}},
-		"no run": {LoopRuns: 1, Distribution: model.Distribution{Least: end(0, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 0, High: 6, Value: 5, Count: 1}}}},
-		"order":  {LoopRuns: 2, Distribution: model.Distribution{Least: end(1, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 6, Value: 5, Count: 1}, {Low: 4, High: 7, Value: 5, Count: 1}}}},
-		"value":  {LoopRuns: 1, Distribution: model.Distribution{Least: end(1, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 6, Value: 7, Count: 1}}}},
-		"beyond": {LoopRuns: 1, Distribution: model.Distribution{Least: end(1, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 10, Value: 7, Count: 1}}}},
-		"rank":   {LoopRuns: 1, Distribution: model.Distribution{Least: end(1, 4), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 6, Value: 5, Count: 1}}}},
+		"no run": {LoopRuns: 1, Distribution: model.Distribution{Least: end(0, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 0, High: 6, ReplacingValue: 5, Count: 1}}}},
+		"order":  {LoopRuns: 2, Distribution: model.Distribution{Least: end(1, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 6, ReplacingValue: 5, Count: 1}, {Low: 4, High: 7, ReplacingValue: 5, Count: 1}}}},
+		"value":  {LoopRuns: 1, Distribution: model.Distribution{Least: end(1, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 6, ReplacingValue: 7, Count: 1}}}},
+		"beyond": {LoopRuns: 1, Distribution: model.Distribution{Least: end(1, 0), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 10, ReplacingValue: 7, Count: 1}}}},
+		"rank":   {LoopRuns: 1, Distribution: model.Distribution{Least: end(1, 4), Most: end(9, 0), Bins: []model.Bin{{Low: 5, High: 6, ReplacingValue: 5, Count: 1}}}},
 	} {
 		c := two(bad)
 		if name != "rank" && c.checkDrawn() == nil {
@@ -46,10 +46,10 @@ func TestBadDrawn(t *testing.T) {
 // FuzzDrawn: what is no list of drawn loops is an error, and what is one goes both ways.
 func FuzzDrawn(f *testing.F) {
 	c := two(
-		model.SyntheticLoops{Precision: 95, LoopRuns: 6, Distribution: model.Distribution{Least: end(1, 1), Most: end(90, 3), Bins: []model.Bin{{Low: 1, High: 1, Value: 1, Count: 1}, {Low: 70, High: 90, Value: 80, Count: 5}}}},
-		model.SyntheticLoops{LoopRuns: 2, Distribution: model.Distribution{Least: end(3, 0), Most: end(4, 0), Bins: []model.Bin{{Low: 3, High: 4, Value: 3, Count: 2}}}},
+		model.SyntheticLoops{PrecisionPercent: 95, LoopRuns: 6, Distribution: model.Distribution{Least: end(1, 1), Most: end(90, 3), Bins: []model.Bin{{Low: 1, High: 1, ReplacingValue: 1, Count: 1}, {Low: 70, High: 90, ReplacingValue: 80, Count: 5}}}},
+		model.SyntheticLoops{LoopRuns: 2, Distribution: model.Distribution{Least: end(3, 0), Most: end(4, 0), Bins: []model.Bin{{Low: 3, High: 4, ReplacingValue: 3, Count: 2}}}},
 	)
-	c.SyntheticLoops.Loops[0] = []grammar.SyntheticLoop{{SymbolNumber: 0, Family: 1, KeyOfRank: []int64{0, 0}}, {SymbolNumber: 7, Family: 0, KeyOfRank: []int64{5, -9}}}
+	c.SyntheticLoops.Loops[0] = []grammar.SyntheticLoop{{RepeatedSymbol: 0, Family: 1, DrawKeyOfRank: []int64{0, 0}}, {RepeatedSymbol: 7, Family: 0, DrawKeyOfRank: []int64{5, -9}}}
 	f.Add(c.AppendSyntheticLoops(nil))
 	f.Add(two().AppendSyntheticLoops(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -27,12 +27,12 @@ const (
 
 // A ClassCommon is the decoded common part of a class's ranks.
 type ClassCommon struct {
-	Streams                   []*grammar.Grammar
-	VaryingCounts, Signatures []int
+	Streams                    []*grammar.Grammar
+	VaryingSymbols, Signatures []int
 
 	// number of symbols in the grammars; sizes of the grammars and of the list of signatures in bytes
 	SymbolCount, GrammarBytes, SignatureListBytes int
-	IsEdited                                      bool
+	SignaturesAreEdits                            bool
 }
 
 // codeTogether writes or reads all classes. A writer passes, for each class, the distance back to the class whose list
@@ -48,13 +48,13 @@ func codeTogether(c *wire.Coder, list []ClassCommon, table *SignatureTable, back
 	}
 	for i := range list {
 		x, from := &list[i], at()
-		if grammar.CodeCountedGrammars(c, &x.Streams); c.Failed() {
+		if grammar.CodeGrammarList(c, &x.Streams); c.Failed() {
 			return
 		}
 		x.GrammarBytes = at() - from
 	}
 	for i := range list {
-		column.CodeVarying(c, &list[i].VaryingCounts, list[i].Streams)
+		column.CodeVaryingSymbols(c, &list[i].VaryingSymbols, list[i].Streams)
 	}
 	for i := range list {
 		x, from := &list[i], at()
@@ -63,7 +63,7 @@ func codeTogether(c *wire.Coder, list []ClassCommon, table *SignatureTable, back
 			continue
 		}
 		if !c.Failed() {
-			x.IsEdited = back[i] > 0
+			x.SignaturesAreEdits = back[i] > 0
 			x.decodeList(c, list[i-back[i]].Signatures, table)
 		}
 		if c.Failed() {
@@ -77,11 +77,11 @@ func appendTogether(b []byte, list []column.CountedStreams, sigs [][]int, f *fol
 	back, how := edited(sigs)
 	all := make([]ClassCommon, len(list))
 	for i := range list {
-		if all[i].Streams, all[i].VaryingCounts = list[i].Grammars, list[i].Varying; back[i] == 0 {
+		if all[i].Streams, all[i].VaryingSymbols = list[i].Grammars, list[i].VaryingSymbols; back[i] == 0 {
 			how[i] = appendList(nil, sigs[i], true, f, packed)
 		}
 	}
-	return wire.AppendCoded(b, func(c *wire.Coder) { codeTogether(c, all, nil, back, how) })
+	return wire.AppendEncoded(b, func(c *wire.Coder) { codeTogether(c, all, nil, back, how) })
 }
 
 // DecodeClasses reads what n classes have in common.
@@ -108,7 +108,7 @@ func (x *ClassCommon) decodeList(c *wire.Coder, of []int, table *SignatureTable)
 	if c.RefuseIf(!ok, "terminals are not numbered by first occurrence"); !ok {
 		return
 	}
-	if !x.IsEdited {
+	if !x.SignaturesAreEdits {
 		x.Signatures = decodeList(c.Reader, terminals, table)
 	} else {
 		var hunks []hunk
@@ -221,7 +221,7 @@ func edited(sigs [][]int) (back []int, how [][]byte) {
 				continue
 			}
 			hunks := edits(sigs[k], list)
-			if e := wire.AppendCoded(nil, func(c *wire.Coder) { codeEdits(c, sigs[k], &hunks) }); len(e) < least {
+			if e := wire.AppendEncoded(nil, func(c *wire.Coder) { codeEdits(c, sigs[k], &hunks) }); len(e) < least {
 				least, back[i], how[i] = len(e), i-k, e
 			}
 		}

@@ -18,7 +18,7 @@ func TestEdits(t *testing.T) {
 		from, list := numbers.Draw(t, "from"), numbers.Draw(t, "list")
 		hunks := edits(from, list)
 		var read []hunk
-		b := wire.AppendCoded(nil, func(c *wire.Coder) { codeEdits(c, from, &hunks) })
+		b := wire.AppendEncoded(nil, func(c *wire.Coder) { codeEdits(c, from, &hunks) })
 		if err := wire.DecodeAll(b, "edits", func(c *wire.Coder) { codeEdits(c, from, &read) }); err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestTogether(t *testing.T) {
 		}
 		list, sigs = append(list, column.CountedStreams{Grammars: []*grammar.Grammar{b.Grammar()}}), append(sigs, l)
 	}
-	b := appendTogether(nil, list, sigs, nil, wire.QuickPackedSizeOf)
+	b := appendTogether(nil, list, sigs, nil, wire.QuickEstimatePackedSize)
 	table := &SignatureTable{SignatureCount: 100, DistinctCalls: 100}
 	r := wire.NewReader(b, "classes")
 	got := DecodeClasses(r, len(list), table)
@@ -72,7 +72,7 @@ func TestTogether(t *testing.T) {
 		if !slices.Equal(c.Signatures, sigs[i]) || !slices.Equal(slices.Collect(c.Streams[0].All()), slices.Collect(list[i].Grammars[0].All())) {
 			t.Errorf("class %d: %v %v, want %v", i, c.Signatures, c.Streams[0], sigs[i])
 		}
-		if c.IsEdited {
+		if c.SignaturesAreEdits {
 			edited++
 		}
 	}
@@ -92,7 +92,7 @@ func TestTogether(t *testing.T) {
 }
 
 func FuzzTogether(f *testing.F) {
-	f.Add([]byte{SharedSignaturesMark, 1, 1, 0, 1, 1, 0, 0, 0, 0, column.EncodePlain(nil, &column.Column{})[0], 2, 1, 0})
+	f.Add([]byte{SharedSignaturesMark, 1, 1, 0, 1, 1, 0, 0, 0, 0, column.EncodeDeltas(nil, &column.Column{})[0], 2, 1, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "fuzz")
 		list := DecodeClasses(r, 2, &SignatureTable{SignatureCount: 50})

@@ -18,10 +18,10 @@ type callRow struct {
 func (r *callRow) two() bool { return r.pools == 1 && r.count == 2 }
 
 func (p *ClassPools) rowsOf(codes []statCode) []callRow {
-	rows := make([]callRow, p.ExtremesRows)
+	rows := make([]callRow, p.ExtremesRowCount)
 	for i := range codes {
 		if x := &codes[i]; x.count > 0 {
-			r := &rows[p.ExtremesRow[i]]
+			r := &rows[p.ExtremesRowOfPool[i]]
 			r.count += x.count
 			// A product of its own is not fused with the addition, so that all machines round equally.
 			r.mean += float64(x.MeanNs() * float64(x.count))
@@ -35,15 +35,15 @@ func (p *ClassPools) rowsOf(codes []statCode) []callRow {
 		}
 	}
 	for i := range codes {
-		if r := &rows[p.ExtremesRow[i]]; codes[i].count > 0 && r.pools == 1 {
+		if r := &rows[p.ExtremesRowOfPool[i]]; codes[i].count > 0 && r.pools == 1 {
 			r.mean = codes[i].MeanNs()
 		}
 	}
 	return rows
 }
 
-// Extremes are the least and greatest times of a row, in ns, and the deviation of times from the means of their pools.
-type Extremes struct {
+// SiteExtremes are the least and greatest times of a row, in ns, and the deviation of times from the means of their pools.
+type SiteExtremes struct {
 	Min, Max               uint64
 	MinRank, MaxRank       int32 // the lowest ranks that had Min and Max
 	DeviationFromPoolMeans float64
@@ -52,22 +52,22 @@ type Extremes struct {
 	common                 bool // these are the extremes over several classes
 }
 
-// Extremes returns the extremes of each row, given the statistics of each pool.
-func (p *ClassPools) Extremes(stats []model.Stat) []Extremes {
-	list := make([]Extremes, p.ExtremesRows)
+// SiteExtremes returns the extremes of each row, given the statistics of each pool.
+func (p *ClassPools) SiteExtremes(stats []model.Stat) []SiteExtremes {
+	list := make([]SiteExtremes, p.ExtremesRowCount)
 	for i := range stats {
 		s := &stats[i]
-		x := Extremes{s.Min, s.Max, s.MinRank, s.MaxRank, 0, 0, s.Count, false}
+		x := SiteExtremes{s.Min, s.Max, s.MinRank, s.MaxRank, 0, 0, s.Count, false}
 		if s.Count > 1 {
 			x.DeviationFromPoolMeans, x.repeated = s.Deviation(), s.Count
 		}
-		list[p.ExtremesRow[i]].Merge(&x)
+		list[p.ExtremesRowOfPool[i]].Merge(&x)
 	}
 	return list
 }
 
 // Merge adds the extremes of other ranks or terminals to e.
-func (e *Extremes) Merge(x *Extremes) {
+func (e *SiteExtremes) Merge(x *SiteExtremes) {
 	if x.Count == 0 {
 		return
 	}
@@ -118,23 +118,23 @@ func (p *ClassPools) bits(r *callRow, common bool) int {
 	case common:
 		return commonBits
 	case p.Ranks > 1 && r.count == uint64(p.Ranks):
-		return FineBits
+		return FineMantissaBits
 	}
-	return CoarseBits
+	return CoarseMantissaBits
 }
 
 // around returns the codes of the mean to which the extremes' codes are relative.
 func (r *callRow) around(keep int, common bool) (below, above int) {
-	if below = RoundedNumber(math.Floor(r.mean), keep); common {
+	if below = RoundToFloatCode(math.Floor(r.mean), keep); common {
 		return below, roundedDown(math.Floor(r.mean), keep)
 	}
-	return below, RoundedNumber(math.Ceil(r.mean), keep)
+	return below, RoundToFloatCode(math.Ceil(r.mean), keep)
 }
 
 // roundedDown returns the largest code whose value is at most f: totals are compared with the longest time of
 // several classes.
 func roundedDown(f float64, keep int) int {
-	n := RoundedNumber(f, keep)
+	n := RoundToFloatCode(f, keep)
 	if n > 0 && unrounded(n, keep) > f {
 		n--
 	}
@@ -143,19 +143,19 @@ func roundedDown(f float64, keep int) int {
 
 // extremeCode rounds and encodes extremes. For common ones of several classes, ranks are those of the run instead of
 // the class.
-func (p *ClassPools) extremeCode(r *callRow, e *Extremes, common bool, index map[int32]uint64) (x extremeCode) {
+func (p *ClassPools) extremeCode(r *callRow, e *SiteExtremes, common bool, index map[int32]uint64) (x extremeCode) {
 	has, keep := p.keeps(r, common), p.bits(r, common)
 	below, above := r.around(keep, common)
 	if has.least {
-		x.least = max(below-RoundedNumber(float64(e.Min), keep), 0)
+		x.least = max(below-RoundToFloatCode(float64(e.Min), keep), 0)
 	}
 	if has.most {
-		most := RoundedNumber(float64(e.Max), keep)
+		most := RoundToFloatCode(float64(e.Max), keep)
 		if common {
 			most = roundedDown(float64(e.Max), keep)
 		}
 		x.most = max(most-above, 0)
-		x.dev = max(above+x.most-RoundedNumber(e.DeviationFromPoolMeans, keep), 0)
+		x.dev = max(above+x.most-RoundToFloatCode(e.DeviationFromPoolMeans, keep), 0)
 	}
 	if common {
 		x.minRank, x.maxRank = int(e.MinRank), int(e.MaxRank)
@@ -179,10 +179,10 @@ func (x *extremeCode) atMost(sum uint64, p *ClassPools, r *callRow) {
 
 // read decodes the extremes of a row. member returns the rank with an index in the class, or in the run for common
 // extremes.
-func (x *extremeCode) read(p *ClassPools, r *callRow, common bool, member func(i int) int32) Extremes {
+func (x *extremeCode) read(p *ClassPools, r *callRow, common bool, member func(i int) int32) SiteExtremes {
 	has, keep := p.keeps(r, common), p.bits(r, common)
 	below, above := r.around(keep, common)
-	e := Extremes{Min: math.MaxUint64, common: common, MinRank: member(x.minRank)}
+	e := SiteExtremes{Min: math.MaxUint64, common: common, MinRank: member(x.minRank)}
 	if e.MaxRank = e.MinRank; has.maxRank {
 		e.MaxRank = member(x.maxRank)
 	}
@@ -197,11 +197,11 @@ func (x *extremeCode) read(p *ClassPools, r *callRow, common bool, member func(i
 }
 
 // read returns the extremes of the rows of a class, from the base where that has them.
-func (p *ClassPools) read(c *TimeCodes, k int, base *TimeCodes, member func(i int) int32) []Extremes {
+func (p *ClassPools) read(c *TimeCodes, k int, base *TimeCodes, member func(i int) int32) []SiteExtremes {
 	if c.common[k] != nil {
 		return c.common[k]
 	}
-	list, sums := make([]Extremes, p.ExtremesRows), p.sums(c.Stats[k])
+	list, sums := make([]SiteExtremes, p.ExtremesRowCount), p.sums(c.PoolCodes[k])
 	for i := range list {
 		if at, ok := base.commonRow(p, k, i); ok {
 			list[i] = base.common[k][at]
@@ -227,7 +227,7 @@ func (c *TimeCodes) commonRow(p *ClassPools, k, i int) (int, bool) {
 // readCommon sets the extremes that other classes refer to: ranks are those of the run.
 func (c *TimeCodes) readCommon(p *ClassPools) {
 	for k := range c.common {
-		c.common[k] = make([]Extremes, p.ExtremesRows)
+		c.common[k] = make([]SiteExtremes, p.ExtremesRowCount)
 		for i := range c.common[k] {
 			c.common[k][i] = c.extremes[k][i].read(p, &c.rows[k][i], true, func(i int) int32 { return int32(i) })
 		}
@@ -255,8 +255,8 @@ func ReconcileExtremes(times []model.Times, groups []int32, ranks int, apart [2]
 		}
 	}
 	for i, t := range first {
-		agreed(&sites[i].Duration, &times[t].DurationTotals, apart[0] != nil && apart[0][i], own[0][i])
-		agreed(&sites[i].Gap, &times[t].GapTotals, apart[1] != nil && apart[1][i], own[1][i])
+		agreed(&sites[i].Duration, &times[t].SiteDurationTotals, apart[0] != nil && apart[0][i], own[0][i])
+		agreed(&sites[i].Gap, &times[t].SiteGapTotals, apart[1] != nil && apart[1][i], own[1][i])
 	}
 }
 

@@ -10,13 +10,13 @@ import (
 
 // FuzzFirsts: what is no such blob is an error, and what is one goes both ways.
 func FuzzFirsts(f *testing.F) {
-	for _, list := range [][]FirstTimes{{{0, 3e8, 0}}, {{2, 1, 2}, {3, 4e9, 5e3}, {99, 0, 6.4e7}}} {
-		f.Add(wire.AppendCoded(nil, func(c *wire.Coder) { codeFirsts(c, &list, 100) }))
+	for _, list := range [][]FirstCallMeanTimes{{{0, 3e8, 0}}, {{2, 1, 2}, {3, 4e9, 5e3}, {99, 0, 6.4e7}}} {
+		f.Add(wire.AppendEncoded(nil, func(c *wire.Coder) { codeFirsts(c, &list, 100) }))
 	}
 	f.Add([]byte{98, 1, 1, 1, 1, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "firsts")
-		list := DecodeFirstTimes(r, 100)
+		list := DecodeFirstCallMeanTimes(r, 100)
 		if r.Err() != nil {
 			if list != nil {
 				t.Error("a list and an error")
@@ -28,7 +28,7 @@ func FuzzFirsts(f *testing.F) {
 				t.Fatalf("leaf %d behind %v", x.Leaf, list[:i])
 			}
 		}
-		again := DecodeFirstTimes(wire.NewReader(wire.AppendCoded(nil, func(c *wire.Coder) { codeFirsts(c, &list, 100) }), "firsts"), 100)
+		again := DecodeFirstCallMeanTimes(wire.NewReader(wire.AppendEncoded(nil, func(c *wire.Coder) { codeFirsts(c, &list, 100) }), "firsts"), 100)
 		if diff := cmp.Diff(list, again); diff != "" {
 			t.Error(diff)
 		}

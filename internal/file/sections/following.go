@@ -56,7 +56,7 @@ func (t *SignatureTable) inOrder() *followed {
 		f.site[n] = int32(site)
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(t.sites.WithoutCallers[a], t.sites.WithoutCallers[b]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(t.sites.InnermostFrameOf[a], t.sites.InnermostFrameOf[b]), cmp.Compare(a, b))
 	})
 	for i, site := range order {
 		number[site] = int32(i)
@@ -108,7 +108,7 @@ func (f *followed) code(c *wire.Coder, list []int, calls int) {
 }
 
 func (f *followed) append(b []byte, list []int) []byte {
-	return wire.AppendCoded(append(b, following), func(c *wire.Coder) { f.code(c, list, 0) })
+	return wire.AppendEncoded(append(b, following), func(c *wire.Coder) { f.code(c, list, 0) })
 }
 
 // decode reads n calls of a table with the given number of calls, after the byte for the form.

@@ -90,7 +90,7 @@ func TestFollowingIsShort(t *testing.T) {
 		}
 	}
 	mixed := func(b []byte) int {
-		out, _ := wire.CompressMixing(b)
+		out, _ := wire.CompressContextMixing(b)
 		return len(out)
 	}
 	if a, b := mixed(f.append(nil, list)), mixed(appendList(nil, list, false, nil, nil)); 2*a > b {

@@ -19,7 +19,7 @@ type Histogram struct {
 //	histograms = count uvarint, (terminal, as a difference to the one before uvarint,
 //	             from + 1 uvarint, durations hist, gaps hist)…
 func AppendHistograms(b []byte, list []Histogram) []byte {
-	return wire.AppendCoded(b, func(c *wire.Coder) { codeHistograms(c, &list, 0, 0) })
+	return wire.AppendEncoded(b, func(c *wire.Coder) { codeHistograms(c, &list, 0, 0) })
 }
 
 // DecodeHistograms reads the histograms of a class.
@@ -31,10 +31,10 @@ func DecodeHistograms(r *wire.Reader, terminals, places int) (list []Histogram) 
 }
 
 func codeHistograms(c *wire.Coder, list *[]Histogram, terminals, places int) {
-	last := &Histogram{PreviousPlace: model.NoPreviousPlace - 1}
+	last := &Histogram{PreviousPlace: model.NoPreviousFunctionSite - 1}
 	wire.CodeList(c, list, 6, func(_ int, h *Histogram) {
 		wire.CodeAbove(c, &h.Terminal, last.Terminal, terminals-1-last.Terminal)
-		wire.CodeAbove(c, &h.PreviousPlace, model.NoPreviousPlace, places)
+		wire.CodeAbove(c, &h.PreviousPlace, model.NoPreviousFunctionSite, places)
 		c.RefuseIf(h.Terminal == last.Terminal && h.PreviousPlace <= last.PreviousPlace, "histograms of terminal %d out of order", h.Terminal)
 		if last = h; c.Reader != nil {
 			h.Duration, h.Gap = hist.Decode(c.Reader), hist.Decode(c.Reader)

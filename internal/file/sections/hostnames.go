@@ -66,7 +66,7 @@ func nameRuns(list []string) (runs []nameRun) {
 		n = max(1, min(n, manyNames+namesPerByte*size-done))
 		run := nameRun{list[0], n - 1, len(x.before), x.step}
 		runs, list = append(runs, run), list[n:]
-		done, size = done+n, size+len(wire.AppendCoded(nil, func(c *wire.Coder) { run.code(c, 0) }))
+		done, size = done+n, size+len(wire.AppendEncoded(nil, func(c *wire.Coder) { run.code(c, 0) }))
 	}
 	return runs
 }

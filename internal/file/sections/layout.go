@@ -13,14 +13,14 @@ import (
 func layoutOf(f *model.Function, room []signature.ParamLayout) signature.Layout {
 	for i := range f.Params {
 		p := &f.Params[i]
-		room = append(room, signature.ParamLayout{Width: widthOf(p.Type), Dims: p.Dims, In: p.HasIn, Out: p.HasOut, Request: p.Type == model.TypeRequest})
+		room = append(room, signature.ParamLayout{Width: widthOf(p.Type), Dims: p.Dims, IsInput: p.HasIn, IsOutput: p.HasOut, IsRequest: p.Type == model.TypeRequest})
 	}
-	l := signature.Layout{Result: widthOf(f.ResultType), Params: room}
+	l := signature.Layout{ResultWidth: widthOf(f.ResultType), Params: room}
 	switch {
 	case f.Has(model.AttrCreatesComm):
-		l.MadeValues = signature.CommWords
+		l.NewObjectValueCount = signature.NewCommWords
 	case f.Has(model.AttrCreatesType):
-		l.MadeValues = signature.TypeWords
+		l.NewObjectValueCount = signature.NewTypeWords
 	}
 	return l
 }
@@ -34,7 +34,7 @@ func widthOf(t model.Type) signature.Width {
 		return signature.WidthAddress
 	case model.TypeStatus:
 		return signature.WidthStatus
-	case model.TypeInt, model.TypeTime, model.TypeHandle, model.TypeRequest, model.TypeObject, model.TypeFunctionRef, model.TypeString:
+	case model.TypeInt, model.TypeTime, model.TypeHandle, model.TypeRequest, model.TypeMPITObject, model.TypeFunctionRef, model.TypeString:
 		return signature.WidthOne
 	}
 	panic(fmt.Sprintf("sections: values of type %d have no width", t)) // the schema has no other types
@@ -74,19 +74,19 @@ func markRanks(f *model.Function, vals []int64, ranks []bool) (forms []int32, er
 	}
 	for i := range spans {
 		s := &spans[i]
-		if s.Param == signature.ParamMade {
+		if s.Param == signature.ParamNewObject {
 			continue
 		}
-		if s.HasSumsLeftOut(vals) { // FillInDisplacements could not fill in the elements
+		if s.HasOmittedDispls(vals) { // FillInDisplacements could not fill in the elements
 			return nil, fmt.Errorf("%s: %w", f.Name, signature.ErrLayout)
 		}
 		switch p := ParamOf(f, s); {
 		case p.Type == model.TypeStatus && s.IsFilledStatus(vals):
-			ranks[s.First+signature.StatusSource] = true
+			ranks[s.First+signature.StatusSourcePosition] = true
 		case p.Type == model.TypeStatus && s.Dims > 0:
 			for e := range s.Elements(vals) {
 				if e.IsFilledStatus(vals) {
-					ranks[e.First+signature.StatusSource] = true
+					ranks[e.First+signature.StatusSourcePosition] = true
 				}
 			}
 		case p.Type == model.TypeInt && p.Kind == mpi.KindRank:
@@ -95,12 +95,12 @@ func markRanks(f *model.Function, vals []int64, ranks []bool) (forms []int32, er
 			}
 		}
 	}
-	var m signature.MovableValues
+	var m signature.LaneCandidates
 	m.FindIn(&signature.Layout{}, spans, vals)
-	return m.LayoutValues, nil
+	return m.LayoutPositions, nil
 }
 
-// Signatures omit displacements that are the sums of counts (see signature.LeaveOutSums). Functions of this package
+// Signatures omit displacements that are the sums of counts (see signature.OmitSummedDispls). Functions of this package
 // that return values fill them in.
 
 // maySum reports whether a parameter's values may be omitted sums: an array of integers that directly follows
@@ -122,20 +122,20 @@ func haveSums(f *model.Function) bool {
 	return false
 }
 
-// DisplacementSpans yields pairs of spans: counts, and displacements that may be their sums.
-func DisplacementSpans(f *model.Function, spans []signature.Span) iter.Seq2[*signature.Span, *signature.Span] {
+// CountAndDisplSpans yields pairs of spans: counts, and displacements that may be their sums.
+func CountAndDisplSpans(f *model.Function, spans []signature.Span) iter.Seq2[*signature.Span, *signature.Span] {
 	return func(yield func(counts, displs *signature.Span) bool) {
 		for i := range spans {
-			if n := spans[i].Param; n != signature.ParamMade && maySum(f, n) && !yield(&spans[i-1], &spans[i]) {
+			if n := spans[i].Param; n != signature.ParamNewObject && maySum(f, n) && !yield(&spans[i-1], &spans[i]) {
 				return
 			}
 		}
 	}
 }
 
-// FillInDisplacements fills in omitted displacements. It leaves values unchanged that do not fit the function; whoever
+// RestoreDisplacements fills in omitted displacements. It leaves values unchanged that do not fit the function; whoever
 // decodes them gets the error.
-func FillInDisplacements(f *model.Function, vals []int64) {
+func RestoreDisplacements(f *model.Function, vals []int64) {
 	if len(vals) == 0 || !haveSums(f) {
 		return
 	}
@@ -144,7 +144,7 @@ func FillInDisplacements(f *model.Function, vals []int64) {
 	if err != nil {
 		return
 	}
-	for counts, displs := range DisplacementSpans(f, spans) {
-		signature.FillInSums(vals[counts.First:counts.End], vals[displs.First:displs.End])
+	for counts, displs := range CountAndDisplSpans(f, spans) {
+		signature.RestoreSummedDispls(vals[counts.First:counts.End], vals[displs.First:displs.End])
 	}
 }

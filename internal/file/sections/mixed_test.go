@@ -15,7 +15,7 @@ func FuzzMixed(f *testing.F) {
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0x7f, 1}, uint16(9))
 	f.Fuzz(func(t *testing.T, b []byte, limit uint16) {
 		r := wire.NewReader(b, "mixed")
-		list := DecodeSharedTimes(r, int(limit))
+		list := DecodeUnknownLeafTimes(r, int(limit))
 		if r.Finish() != nil {
 			return
 		}
@@ -25,9 +25,9 @@ func FuzzMixed(f *testing.F) {
 		if len(list) == 0 {
 			return
 		}
-		again := wire.NewReader(appendMixed([]Class{{SharedTimes: list}}), "mixed")
+		again := wire.NewReader(appendMixed([]Class{{TerminalsWithoutLeafTimes: list}}), "mixed")
 		blobs := DecodeBlobs(again, 1)
-		if got := DecodeSharedTimes(wire.NewReader(blobs[0], "mixed"), int(limit)); !slices.Equal(got, list) {
+		if got := DecodeUnknownLeafTimes(wire.NewReader(blobs[0], "mixed"), int(limit)); !slices.Equal(got, list) {
 			t.Fatalf("%v came back as %v", list, got)
 		}
 	})

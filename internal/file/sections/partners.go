@@ -15,7 +15,7 @@ import (
 //	family       = seed uvarint, intervals uvarint, rounds uvarint, exchanges uvarint, ring uint8, segments uvarint uvarint,
 //	               distributions of relative ranks, sizes, tags and numbers
 func (c *Content) appendPartners(b []byte) []byte {
-	return wire.AppendCoded(b, func(x *wire.Coder) { codePartners(x, &c.SyntheticMessages, 0) })
+	return wire.AppendEncoded(b, func(x *wire.Coder) { codePartners(x, &c.SyntheticMessages, 0) })
 }
 
 // DecodeSyntheticMessages reads the section of synthetic messages.
@@ -26,7 +26,7 @@ func DecodeSyntheticMessages(r *wire.Reader, ranks int) (list []model.SyntheticM
 
 func codePartners(c *wire.Coder, list *[]model.SyntheticMessages, ranks int) {
 	wire.CodeList(c, list, 27, func(_ int, p *model.SyntheticMessages) {
-		wire.CodeUints(c, &p.Seed, &p.Intervals, &p.ExchangeRounds)
+		wire.CodeUints(c, &p.Seed, &p.Intervals, &p.ExchangeCount)
 		wire.CodeBounded(c, &p.DistinctExchanges, math.MaxInt32)
 		c.Bool(&p.WrapsAround)
 		wire.CodeBounded(c, &p.SendSegment, math.MaxInt32)
@@ -51,7 +51,7 @@ var errNoPartners = errors.New("a family of drawn messages without any")
 
 // checkPartners refuses synthetic messages that are impossible.
 func checkPartners(p *model.SyntheticMessages, ranks int) error {
-	if p.SendSegment < 0 || p.ReceiveSegment < 0 || p.DistinctExchanges < 1 || p.ExchangeRounds < uint64(p.DistinctExchanges) {
+	if p.SendSegment < 0 || p.ReceiveSegment < 0 || p.DistinctExchanges < 1 || p.ExchangeCount < uint64(p.DistinctExchanges) {
 		return errNoPartners
 	}
 	for _, d := range distributions(p) {

@@ -9,15 +9,15 @@ import (
 	"github.com/spoor-hpc/spoor/internal/grammar"
 )
 
-// LeafTimes is the mean times of the calls at one leaf of a class's first thread, in nanoseconds, if they differ
+// LeafMeanTimes is the mean times of the calls at one leaf of a class's first thread, in nanoseconds, if they differ
 // from the mean of all equal calls; see trace.Leaves.
-type LeafTimes struct {
-	Leaf          int
-	Gap, Duration float64
-	EntryGap      float64 // mean gap in ns before a call that enters a loop; NaN: as for all calls
-	// OuterEntryGaps is the mean gaps before those calls that also enter the next enclosing loop, then the one around that,
+type LeafMeanTimes struct {
+	Leaf                  int
+	MeanGap, MeanDuration float64
+	MeanEntryGap          float64 // mean gap in ns before a call that enters a loop; NaN: as for all calls
+	// MeanOuterEntryGaps is the mean gaps before those calls that also enter the next enclosing loop, then the one around that,
 	// and so on.
-	OuterEntryGaps []float64
+	MeanOuterEntryGaps []float64
 }
 
 // A placesBlob is the encoded times of a class's leaves.
@@ -31,14 +31,14 @@ type LeafTimes struct {
 // A mean has eight significant bits. A terminal's mean is that of its leaves without means of their own.
 type placesBlob struct {
 	common map[int32]leafMeans // by terminal: means of its leaves without means of their own
-	own    []LeafTimes
+	own    []LeafMeanTimes
 }
 
 // leafMeans are the means of a leaf as RoundedNumber encodes them.
 type leafMeans struct{ gap, duration int }
 
-func meansOf(p *LeafTimes) leafMeans {
-	return leafMeans{RoundedNumber(p.Gap, meanBits), RoundedNumber(p.Duration, meanBits)}
+func meansOf(p *LeafMeanTimes) leafMeans {
+	return leafMeans{RoundToFloatCode(p.MeanGap, meanBits), RoundToFloatCode(p.MeanDuration, meanBits)}
 }
 
 // code writes or reads the blob of a class. leaves is the number of the class's leaves.
@@ -51,15 +51,15 @@ func (x *placesBlob) code(c *wire.Coder, leaves int) {
 		next = *t + 1
 	})
 	if c.Reader != nil {
-		x.own = make([]LeafTimes, 0, c.Reader.RemainingLen()/8) // most leaves take about 8 bytes
+		x.own = make([]LeafMeanTimes, 0, c.Reader.RemainingLen()/8) // most leaves take about 8 bytes
 	}
 	last := 0
 	for i := 0; i < len(x.own) || c.Reader != nil && c.Reader.RemainingLen() > 0; i++ {
 		if c.Reader != nil {
-			x.own = append(x.own, LeafTimes{EntryGap: math.NaN()})
+			x.own = append(x.own, LeafMeanTimes{MeanEntryGap: math.NaN()})
 		}
 		p := &x.own[i]
-		head := (p.Leaf-last)<<1 | bit(!math.IsNaN(p.EntryGap))
+		head := (p.Leaf-last)<<1 | bit(!math.IsNaN(p.MeanEntryGap))
 		wire.CodeBounded(c, &head, math.MaxInt)
 		if head>>1 == 0 && i > 0 || head>>1 >= leaves-last || c.Failed() {
 			c.RefuseIf(true, "leaf %d and %d more of %d", last, head>>1, leaves)
@@ -67,25 +67,25 @@ func (x *placesBlob) code(c *wire.Coder, leaves int) {
 		}
 		last += head >> 1
 		p.Leaf = last
-		codeMean(c, &p.Gap)
-		codeMean(c, &p.Duration)
+		codeMean(c, &p.MeanGap)
+		codeMean(c, &p.MeanDuration)
 		if head&1 == 0 {
 			continue
 		}
-		codeMean(c, &p.EntryGap)
-		for k := 0; k < len(p.OuterEntryGaps) || c.Reader != nil && c.Reader.RemainingLen() > 0 && c.Reader.Remaining()[0] == 0; k++ {
+		codeMean(c, &p.MeanEntryGap)
+		for k := 0; k < len(p.MeanOuterEntryGaps) || c.Reader != nil && c.Reader.RemainingLen() > 0 && c.Reader.Remaining()[0] == 0; k++ {
 			if c.Reader != nil {
-				p.OuterEntryGaps = append(p.OuterEntryGaps, 0)
+				p.MeanOuterEntryGaps = append(p.MeanOuterEntryGaps, 0)
 			}
 			loop := 0
 			wire.CodeBounded(c, &loop, 0)
-			codeMean(c, &p.OuterEntryGaps[k])
+			codeMean(c, &p.MeanOuterEntryGaps[k])
 		}
 	}
 }
 
 // appendPlacesOf appends the blob of a class. terminals has the terminal of each leaf.
-func appendPlacesOf(b []byte, list []LeafTimes, terminals []int32) ([]byte, error) {
+func appendPlacesOf(b []byte, list []LeafMeanTimes, terminals []int32) ([]byte, error) {
 	if len(list) == 0 {
 		return b, nil
 	}
@@ -100,22 +100,22 @@ func appendPlacesOf(b []byte, list []LeafTimes, terminals []int32) ([]byte, erro
 	x := placesBlob{common: make(map[int32]leafMeans)}
 	for i := range list {
 		t := terminals[list[i].Leaf]
-		if _, known := x.common[t]; !known && missing[t] > 1 && math.IsNaN(list[i].EntryGap) {
+		if _, known := x.common[t]; !known && missing[t] > 1 && math.IsNaN(list[i].MeanEntryGap) {
 			x.common[t] = meansOf(&list[i])
 		}
 		missing[t]--
 	}
 	maps.DeleteFunc(x.common, func(t int32, _ leafMeans) bool { return missing[t] > 0 })
 	for i := range list {
-		if m, known := x.common[terminals[list[i].Leaf]]; !known || m != meansOf(&list[i]) || !math.IsNaN(list[i].EntryGap) {
+		if m, known := x.common[terminals[list[i].Leaf]]; !known || m != meansOf(&list[i]) || !math.IsNaN(list[i].MeanEntryGap) {
 			x.own = append(x.own, list[i])
 		}
 	}
-	return wire.AppendCoded(b, func(c *wire.Coder) { x.code(c, len(terminals)) }), nil
+	return wire.AppendEncoded(b, func(c *wire.Coder) { x.code(c, len(terminals)) }), nil
 }
 
-// DecodeLeafTimes reads the blob of a class. terminals has the terminal of each leaf.
-func DecodeLeafTimes(r *wire.Reader, terminals []int32) (list []LeafTimes) {
+// DecodeLeafMeanTimes reads the blob of a class. terminals has the terminal of each leaf.
+func DecodeLeafMeanTimes(r *wire.Reader, terminals []int32) (list []LeafMeanTimes) {
 	if r.RemainingLen() == 0 {
 		return nil
 	}
@@ -126,12 +126,12 @@ func DecodeLeafTimes(r *wire.Reader, terminals []int32) (list []LeafTimes) {
 	if len(x.common) == 0 {
 		return x.own
 	}
-	list = make([]LeafTimes, 0, len(x.own)+len(x.common))
+	list = make([]LeafMeanTimes, 0, len(x.own)+len(x.common))
 	for leaf, t := range terminals {
 		if len(x.own) > 0 && x.own[0].Leaf == leaf {
 			list, x.own = append(list, x.own[0]), x.own[1:]
 		} else if m, known := x.common[t]; known {
-			list = append(list, LeafTimes{Leaf: leaf, Gap: unrounded(m.gap, meanBits), Duration: unrounded(m.duration, meanBits), EntryGap: math.NaN()})
+			list = append(list, LeafMeanTimes{Leaf: leaf, MeanGap: unrounded(m.gap, meanBits), MeanDuration: unrounded(m.duration, meanBits), MeanEntryGap: math.NaN()})
 		}
 	}
 	return list
@@ -150,10 +150,10 @@ const meanBits = 7
 
 func codeMean(c *wire.Coder, f *float64) { codeRounded(c, f, meanBits) }
 
-// A FirstTimes is the mean times of the ranks' first calls at a leaf, in ns, if far longer than later ones.
-type FirstTimes struct {
-	Leaf          int
-	Gap, Duration float64
+// A FirstCallMeanTimes is the mean times of the ranks' first calls at a leaf, in ns, if far longer than later ones.
+type FirstCallMeanTimes struct {
+	Leaf                  int
+	MeanGap, MeanDuration float64
 }
 
 // appendFirsts returns the section of the first calls at leaves, which DecodeFirstTimes reads. What section places has
@@ -164,30 +164,30 @@ type FirstTimes struct {
 func appendFirsts(classes []Class) []byte {
 	blobs := make([][]byte, len(classes))
 	for i := range classes {
-		blobs[i] = wire.AppendCoded(nil, func(c *wire.Coder) { codeFirsts(c, &classes[i].FirstTimes, math.MaxInt32) })
+		blobs[i] = wire.AppendEncoded(nil, func(c *wire.Coder) { codeFirsts(c, &classes[i].FirstCallMeanTimes, math.MaxInt32) })
 	}
 	return appendSome(nil, blobs)
 }
 
-// DecodeFirstTimes reads the first calls of a class with that number of leaves.
-func DecodeFirstTimes(r *wire.Reader, leaves int) (list []FirstTimes) {
+// DecodeFirstCallMeanTimes reads the first calls of a class with that number of leaves.
+func DecodeFirstCallMeanTimes(r *wire.Reader, leaves int) (list []FirstCallMeanTimes) {
 	if codeFirsts(&wire.Coder{Reader: r}, &list, leaves); r.Err() != nil {
 		return nil
 	}
 	return list
 }
 
-func codeFirsts(c *wire.Coder, list *[]FirstTimes, leaves int) {
+func codeFirsts(c *wire.Coder, list *[]FirstCallMeanTimes, leaves int) {
 	next := 0
 	for i := 0; !c.Failed() && (i < len(*list) || c.Reader != nil && c.Reader.RemainingLen() > 0); i++ {
 		if c.Reader != nil {
-			*list = append(*list, FirstTimes{})
+			*list = append(*list, FirstCallMeanTimes{})
 		}
 		x := &(*list)[i]
 		c.RefuseIf(next >= leaves, "a first call at leaf %d of %d", next, leaves)
 		wire.CodeAbove(c, &x.Leaf, next, max(0, leaves-1-next))
-		codeMean(c, &x.Gap)
-		codeMean(c, &x.Duration)
+		codeMean(c, &x.MeanGap)
+		codeMean(c, &x.MeanDuration)
 		next = x.Leaf + 1
 	}
 }
@@ -199,13 +199,13 @@ func codeFirsts(c *wire.Coder, list *[]FirstTimes, leaves int) {
 func appendMixed(classes []Class) []byte {
 	blobs := make([][]byte, len(classes))
 	for i := range classes {
-		blobs[i] = wire.AppendCoded(nil, func(c *wire.Coder) { codeMixed(c, &classes[i].SharedTimes, 0) })
+		blobs[i] = wire.AppendEncoded(nil, func(c *wire.Coder) { codeMixed(c, &classes[i].TerminalsWithoutLeafTimes, 0) })
 	}
 	return appendSome(nil, blobs)
 }
 
-// DecodeSharedTimes reads the terminals of a class, which are below limit.
-func DecodeSharedTimes(r *wire.Reader, limit int) (list []int) {
+// DecodeUnknownLeafTimes reads the terminals of a class, which are below limit.
+func DecodeUnknownLeafTimes(r *wire.Reader, limit int) (list []int) {
 	if codeMixed(&wire.Coder{Reader: r}, &list, limit); r.Err() != nil {
 		return nil
 	}

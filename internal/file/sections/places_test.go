@@ -15,15 +15,15 @@ func TestPlaces(t *testing.T) {
 	mean := rapid.SampledFrom([]float64{0, 1, 17, 1000, 123456789})
 	rapid.Check(t, func(t *rapid.T) {
 		terminals := rapid.SliceOfN(rapid.Int32Range(0, 5), 1, 40).Draw(t, "leaves")
-		var list []LeafTimes
+		var list []LeafMeanTimes
 		for leaf := range terminals {
 			if rapid.IntRange(0, 3).Draw(t, "there") == 0 {
 				continue
 			}
-			p := LeafTimes{leaf, mean.Draw(t, "gap"), mean.Draw(t, "duration"), math.NaN(), nil}
+			p := LeafMeanTimes{leaf, mean.Draw(t, "gap"), mean.Draw(t, "duration"), math.NaN(), nil}
 			if rapid.IntRange(0, 5).Draw(t, "entered") == 0 {
-				p.EntryGap = mean.Draw(t, "entry")
-				p.OuterEntryGaps = rapid.SliceOfN(mean, 0, 3).Draw(t, "outer")
+				p.MeanEntryGap = mean.Draw(t, "entry")
+				p.MeanOuterEntryGaps = rapid.SliceOfN(mean, 0, 3).Draw(t, "outer")
 			}
 			list = append(list, p)
 		}
@@ -32,7 +32,7 @@ func TestPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := wire.NewReader(b, "places")
-		got := DecodeLeafTimes(r, terminals)
+		got := DecodeLeafMeanTimes(r, terminals)
 		if err := r.Finish(); err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestPlaces(t *testing.T) {
 		}
 		for i, p := range list {
 			g := got[i]
-			if g.Leaf != p.Leaf || meansOf(&g) != meansOf(&p) || math.IsNaN(g.EntryGap) != math.IsNaN(p.EntryGap) || RoundedNumber(g.EntryGap, meanBits) != RoundedNumber(p.EntryGap, meanBits) || !slices.EqualFunc(g.OuterEntryGaps, p.OuterEntryGaps, func(a, b float64) bool { return RoundedNumber(a, meanBits) == RoundedNumber(b, meanBits) }) {
+			if g.Leaf != p.Leaf || meansOf(&g) != meansOf(&p) || math.IsNaN(g.MeanEntryGap) != math.IsNaN(p.MeanEntryGap) || RoundToFloatCode(g.MeanEntryGap, meanBits) != RoundToFloatCode(p.MeanEntryGap, meanBits) || !slices.EqualFunc(g.MeanOuterEntryGaps, p.MeanOuterEntryGaps, func(a, b float64) bool { return RoundToFloatCode(a, meanBits) == RoundToFloatCode(b, meanBits) }) {
 				t.Fatalf("%v, want %v", g, p)
 			}
 		}
@@ -49,7 +49,7 @@ func TestPlaces(t *testing.T) {
 			t.Fatalf("written again: %v, %v, was %v", again, err, b)
 		}
 	})
-	if _, err := appendPlacesOf(nil, []LeafTimes{{Leaf: 2}}, []int32{0, 1}); err == nil {
+	if _, err := appendPlacesOf(nil, []LeafMeanTimes{{Leaf: 2}}, []int32{0, 1}); err == nil {
 		t.Error("a leaf that is none was written")
 	}
 }
@@ -57,13 +57,13 @@ func TestPlaces(t *testing.T) {
 // The same times at many leaves of a terminal are there once.
 func TestPlacesOfATerminal(t *testing.T) {
 	terminals := make([]int32, 1000)
-	var list []LeafTimes
+	var list []LeafMeanTimes
 	for i := range terminals {
 		if terminals[i] = int32(i % 2); i%2 == 1 {
-			list = append(list, LeafTimes{i, 5e6, 7e6, math.NaN(), nil})
+			list = append(list, LeafMeanTimes{i, 5e6, 7e6, math.NaN(), nil})
 		}
 	}
-	list[3].Gap = 9e6
+	list[3].MeanGap = 9e6
 	if b, err := appendPlacesOf(nil, list, terminals); err != nil || len(b) > 16 {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
@@ -74,7 +74,7 @@ func TestPlacesDamaged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		terminals := rapid.SliceOfN(rapid.Int32Range(0, 3), 0, 12).Draw(t, "leaves")
 		r := wire.NewReader(rapid.SliceOfN(rapid.OneOf(rapid.Byte(), rapid.ByteRange(0, 4)), 0, 30).Draw(t, "bytes"), "places")
-		list := DecodeLeafTimes(r, terminals)
+		list := DecodeLeafMeanTimes(r, terminals)
 		if r.Err() != nil {
 			return
 		}

@@ -55,14 +55,14 @@ const extraDigits = 4
 // of no use.
 func RoundProcess(x model.Process, ranks int) model.Process {
 	digits := digitsFor(ranks) + extraDigits
-	end := x.StartNs + x.SpanNs
-	end -= mod(end, endUnit(x.SpanNs, ranks)>>extraDigits)
-	x.SpanNs -= mod(x.SpanNs, unitOf(x.SpanNs, digits))
-	x.MPINs -= mod(x.MPINs, unitOf(x.MPINs, digits))
+	end := x.InitWallClockNs + x.FirstThreadNs
+	end -= mod(end, endUnit(x.FirstThreadNs, ranks)>>extraDigits)
+	x.FirstThreadNs -= mod(x.FirstThreadNs, unitOf(x.FirstThreadNs, digits))
+	x.AllThreadsMPINs -= mod(x.AllThreadsMPINs, unitOf(x.AllThreadsMPINs, digits))
 	// All ranks end together, so that the end is rounded and the start follows.
-	x.StartNs = end - x.SpanNs
+	x.InitWallClockNs = end - x.FirstThreadNs
 	x.Asides = coarseAsides(x.Asides, ranks)
-	if x.End == "finished" {
+	if x.EndState == "finished" {
 		x.PID = 0
 	}
 	return x
@@ -79,9 +79,9 @@ func digitsFor(ranks int) int {
 	return digits
 }
 
-// RoundingError returns the rounding error of a process's duration in ns, in a trace with the given number of
+// ProcessRoundingErrorNs returns the rounding error of a process's duration in ns, in a trace with the given number of
 // ranks.
-func RoundingError(ns int64, ranks int) int64 {
+func ProcessRoundingErrorNs(ns int64, ranks int) int64 {
 	by := unitOf(ns, digitsFor(ranks)) / 2
 	if ranks > manyRanks {
 		by = max(by, int64(totalsWithin*float64(ns))) // the time in MPI may be the total, see followsForm
@@ -155,8 +155,8 @@ func (p *Processes) namesOf(col int) *names {
 func (p *Processes) Append(x model.Process) {
 	p.setAsides(p.Len(), x.Asides)
 	for i, v := range [processColumns]int64{
-		p.hosts.number(x.Host), int64(x.PID), p.ends.number(x.End), int64(x.LostCalls), int64(x.Threads),
-		x.StartNs + x.SpanNs, x.SpanNs, x.MPINs, x.Calls, p.folders.number(x.Folder),
+		p.hosts.number(x.Host), int64(x.PID), p.ends.number(x.EndState), int64(x.LostCalls), int64(x.Threads),
+		x.InitWallClockNs + x.FirstThreadNs, x.FirstThreadNs, x.AllThreadsMPINs, x.Calls, p.folders.number(x.WorkingFolder),
 	} {
 		p.cols[i].Append(v)
 	}
@@ -234,22 +234,22 @@ func (p *Processes) set(x *model.Process, col int, v int64) {
 	case 1:
 		x.PID = int(v)
 	case endColumn:
-		x.End = p.ends.list[v]
+		x.EndState = p.ends.list[v]
 	case 3:
 		x.LostCalls = uint64(v)
 	case threadsColumn:
 		x.Threads = int(v)
 	case untilColumn:
-		x.StartNs = v
+		x.InitWallClockNs = v
 	case spanColumn:
-		x.StartNs -= v
-		x.SpanNs = v
+		x.InitWallClockNs -= v
+		x.FirstThreadNs = v
 	case mpiColumn:
-		x.MPINs = v
+		x.AllThreadsMPINs = v
 	case callsColumn:
 		x.Calls = v
 	case folderColumn:
-		x.Folder = p.folders.list[v]
+		x.WorkingFolder = p.folders.list[v]
 	}
 }
 
@@ -258,11 +258,11 @@ func (p *Processes) set(x *model.Process, col int, v int64) {
 //	processes = names, per column its runs, asides
 //	names     = hosts, ends, folders, each: count, string…
 func (p *Processes) AppendBinary(b []byte) []byte {
-	b = wire.AppendCoded(b, func(c *wire.Coder) { c.Strings(&p.hosts.list, &p.ends.list, &p.folders.list) })
+	b = wire.AppendEncoded(b, func(c *wire.Coder) { c.Strings(&p.hosts.list, &p.ends.list, &p.folders.list) })
 	for i := range p.cols {
 		b = p.cols[i].AppendRuns(b)
 	}
-	return wire.AppendCoded(b, func(c *wire.Coder) { codeAsides(c, &p.asides, p.Len()) })
+	return wire.AppendEncoded(b, func(c *wire.Coder) { codeAsides(c, &p.asides, p.Len()) })
 }
 
 // DecodeProcesses reads a table of n entries.
@@ -287,7 +287,7 @@ func (p *Processes) decode(r *wire.Reader, next func() column.Column) Processes 
 		}
 		for _, run := range p.cols[i].Runs() {
 			// Only monotonic runs are accepted: their first and last values bound the others.
-			if !names.has(run.Start) || !names.has(run.At(run.Count-1)) || !run.Monotonic() {
+			if !names.has(run.Start) || !names.has(run.At(run.Count-1)) || !run.IsOverflowFree() {
 				r.Fail("process table: no name for an entry")
 			}
 		}
@@ -321,7 +321,7 @@ func (p *Processes) WriteFolders(meta map[string]string) {
 	for _, run := range p.cols[folderColumn].Runs() {
 		for i := range run.Count {
 			if v := run.At(i); v != last {
-				meta[model.MetaFolder+strconv.FormatUint(rank+i, 10)] = p.folders.list[v]
+				meta[model.MetaFolderPrefix+strconv.FormatUint(rank+i, 10)] = p.folders.list[v]
 				last = v
 			} else if run.Start == run.At(run.Count-1) {
 				break
@@ -339,7 +339,7 @@ func (p *Processes) ReadFolders(meta map[string]string) {
 	}
 	var starts []start
 	for _, key := range slices.Sorted(maps.Keys(meta)) {
-		number, ok := strings.CutPrefix(key, model.MetaFolder)
+		number, ok := strings.CutPrefix(key, model.MetaFolderPrefix)
 		if rank, err := strconv.Atoi(number); ok && err == nil && rank >= 0 && rank < p.Len() {
 			starts = append(starts, start{rank, meta[key]})
 		}

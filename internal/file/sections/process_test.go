@@ -29,33 +29,33 @@ func TestProcessSection(t *testing.T) {
 		var p Processes
 		var calls column.Column
 		var truth []model.Process
-		totals := NewRankTotals(n)
+		totals := NewRankMPITimes(n)
 		for rank := range n {
 			host := rank / 64
 			if cyclic {
 				host = rank % 5
 			}
 			x := model.Process{
-				Host: fmt.Sprint("node", host), PID: 42 + rank, End: "finished", Threads: 1 + noise.IntN(2), Calls: noise.Int64(),
-				StartNs: 1e18 + int64(host)*later + noise.Int64N(spread), SpanNs: span + noise.Int64N(spread),
+				Host: fmt.Sprint("node", host), PID: 42 + rank, EndState: "finished", Threads: 1 + noise.IntN(2), Calls: noise.Int64(),
+				InitWallClockNs: 1e18 + int64(host)*later + noise.Int64N(spread), FirstThreadNs: span + noise.Int64N(spread),
 			}
 			if noise.IntN(50) == 0 {
-				x.End, x.MPINs = "crashed", x.SpanNs
+				x.EndState, x.AllThreadsMPINs = "crashed", x.FirstThreadNs
 			} else {
-				x.MPINs = int64(noise.Float64() * float64(x.SpanNs) * float64(x.Threads))
+				x.AllThreadsMPINs = int64(noise.Float64() * float64(x.FirstThreadNs) * float64(x.Threads))
 			}
 			truth = append(truth, x)
 			p.Append(RoundProcess(x, n))
 			calls.Append(x.Calls)
 			if told != "no" && noise.IntN(10) > 0 {
-				totals.Ns[rank], totals.Known[rank] = float64(x.MPINs)*(0.995+0.01*noise.Float64()), true
+				totals.Ns[rank], totals.Known[rank] = float64(x.AllThreadsMPINs)*(0.995+0.01*noise.Float64()), true
 				if told == "wrong" {
 					totals.Ns[rank] *= 1.1
 				}
 			}
 		}
 		r := wire.NewReader(p.AppendSection(nil, totals), "process")
-		q := DecodeProcessSection(r, n, calls, func() (RankTotals, error) { return totals, nil })
+		q := DecodeProcessSection(r, n, calls, func() (RankMPITimes, error) { return totals, nil })
 		if err := r.Finish(); err != nil {
 			t.Fatal(err)
 		}
@@ -66,17 +66,17 @@ func TestProcessSection(t *testing.T) {
 		}
 		for rank, y := range q.All() {
 			x := truth[rank]
-			within(rank, "span", y.SpanNs, x.SpanNs, RoundingError(y.SpanNs, n)+1)
-			within(rank, "end", y.StartNs+y.SpanNs, x.StartNs+x.SpanNs, endUnit(x.SpanNs, n)/2)
-			if most := y.SpanNs * int64(y.Threads); y.MPINs < most {
-				within(rank, "time in MPI", y.MPINs, x.MPINs, RoundingError(y.MPINs, n)+1)
+			within(rank, "span", y.FirstThreadNs, x.FirstThreadNs, ProcessRoundingErrorNs(y.FirstThreadNs, n)+1)
+			within(rank, "end", y.InitWallClockNs+y.FirstThreadNs, x.InitWallClockNs+x.FirstThreadNs, endUnit(x.FirstThreadNs, n)/2)
+			if most := y.FirstThreadNs * int64(y.Threads); y.AllThreadsMPINs < most {
+				within(rank, "time in MPI", y.AllThreadsMPINs, x.AllThreadsMPINs, ProcessRoundingErrorNs(y.AllThreadsMPINs, n)+1)
 			} else {
-				within(rank, "time in MPI", y.MPINs, x.MPINs, 2*RoundingError(most, n))
+				within(rank, "time in MPI", y.AllThreadsMPINs, x.AllThreadsMPINs, 2*ProcessRoundingErrorNs(most, n))
 			}
-			if (y.PID == 0) != (x.End == "finished") {
-				t.Fatalf("rank %d, %s: process id %d", rank, x.End, y.PID)
+			if (y.PID == 0) != (x.EndState == "finished") {
+				t.Fatalf("rank %d, %s: process id %d", rank, x.EndState, y.PID)
 			}
-			y.StartNs, y.SpanNs, y.MPINs, y.PID = x.StartNs, x.SpanNs, x.MPINs, x.PID
+			y.InitWallClockNs, y.FirstThreadNs, y.AllThreadsMPINs, y.PID = x.InitWallClockNs, x.FirstThreadNs, x.AllThreadsMPINs, x.PID
 			if !reflect.DeepEqual(x, y) {
 				t.Fatalf("rank %d: %+v became %+v", rank, x, y)
 			}
@@ -85,7 +85,7 @@ func TestProcessSection(t *testing.T) {
 }
 
 func numbered(list []string) []byte {
-	return wire.AppendCoded(nil, func(c *wire.Coder) { codeNames(c, &list, 0) })
+	return wire.AppendEncoded(nil, func(c *wire.Coder) { codeNames(c, &list, 0) })
 }
 
 func namesIn(r *wire.Reader, limit int) (list []string) {
@@ -157,14 +157,14 @@ func TestManyProcesses(t *testing.T) {
 	} {
 		for _, run := range []int64{5e9, 60e9, 3600e9} {
 			var p Processes
-			totals := NewRankTotals(ranks)
+			totals := NewRankMPITimes(ranks)
 			noise := rand.New(rand.NewPCG(1, 2))
 			for rank := range ranks {
 				start := int64(1_700_000_000_000_000_000) + int64(host(rank))*20_000_000 + noise.Int64N(50_000_000)
 				end := int64(1_700_000_000_000_000_000) + run + 6e9 + noise.Int64N(1e6)
 				in := int64(float64(end-start) * (0.1 + 0.2*noise.Float64()))
 				totals.Ns[rank], totals.Known[rank] = float64(in), true
-				x := model.Process{Host: fmt.Sprintf("node%04d", host(rank)), PID: 4000 + rank, End: "finished", Threads: 1, StartNs: start, SpanNs: end - start, MPINs: in}
+				x := model.Process{Host: fmt.Sprintf("node%04d", host(rank)), PID: 4000 + rank, EndState: "finished", Threads: 1, InitWallClockNs: start, FirstThreadNs: end - start, AllThreadsMPINs: in}
 				p.Append(RoundProcess(x, ranks))
 			}
 			stored, _ := container.PackSection(container.SectionProcess, p.AppendSection(nil, totals))

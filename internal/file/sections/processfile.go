@@ -32,8 +32,8 @@ const totalsWithin = 0.0102
 //	steady    = units, per run of ranks in the order of hosts: ranks uvarint, how many units more uvarint
 //	units     = least varint, unit uvarint
 //	follows   = per rank of which section totals says nothing: ns uvarint
-func (p *Processes) AppendSection(b []byte, totals RankTotals) []byte {
-	b = wire.AppendCoded(b, func(c *wire.Coder) { p.codeNames(c, p.Len()) })
+func (p *Processes) AppendSection(b []byte, totals RankMPITimes) []byte {
+	b = wire.AppendEncoded(b, func(c *wire.Coder) { p.codeNames(c, p.Len()) })
 	for i := range callsColumn {
 		b = append(b, p.shortest(i, totals)...)
 	}
@@ -46,7 +46,7 @@ func (p *Processes) codeNames(c *wire.Coder, ranks int) {
 }
 
 // shortest returns column i in its shortest form.
-func (p *Processes) shortest(i int, totals RankTotals) []byte {
+func (p *Processes) shortest(i int, totals RankMPITimes) []byte {
 	if i != untilColumn && i != spanColumn && i != mpiColumn {
 		return exactly(&p.cols[i])
 	}
@@ -57,7 +57,7 @@ func (p *Processes) shortest(i int, totals RankTotals) []byte {
 	}
 	best := exactly(&rounded)
 	try := func(form byte, code func(c *wire.Coder)) {
-		if b := wire.AppendCoded([]byte{form}, code); wire.QuickPackedSizeOf(b) < wire.QuickPackedSizeOf(best) {
+		if b := wire.AppendEncoded([]byte{form}, code); wire.QuickEstimatePackedSize(b) < wire.QuickEstimatePackedSize(best) {
 			best = b
 		}
 	}
@@ -87,11 +87,11 @@ func (p *Processes) units(i int) []int64 {
 // exactly encodes the values of a column without rounding.
 func exactly(x *column.Column) []byte {
 	n := x.Len()
-	b := wire.AppendCoded([]byte{seqForm}, func(c *wire.Coder) { column.CodeSeq(c, x, n) })
+	b := wire.AppendEncoded([]byte{seqForm}, func(c *wire.Coder) { column.CodeSeq(c, x, n) })
 	// Random-looking values are shortest as small numbers, for the entropy coder.
 	if n > 0 && len(b) > n/2 {
 		vals := x.Values()
-		if levels := wire.AppendCoded([]byte{levelsForm}, func(c *wire.Coder) { codeLevels(c, vals) }); len(levels) < len(b) {
+		if levels := wire.AppendEncoded([]byte{levelsForm}, func(c *wire.Coder) { codeLevels(c, vals) }); len(levels) < len(b) {
 			return levels
 		}
 	}
@@ -176,7 +176,7 @@ func codeSteady(c *wire.Coder, runs *[]steadyRun, n int) {
 }
 
 // codeFollowing writes or reads the times in MPI of the ranks that the totals lack.
-func codeFollowing(c *wire.Coder, vals []int64, totals RankTotals) {
+func codeFollowing(c *wire.Coder, vals []int64, totals RankMPITimes) {
 	for rank := range vals {
 		if totals.Known[rank] {
 			continue
@@ -250,7 +250,7 @@ func (p *Processes) byHost() []int32 {
 }
 
 // follow reports whether the times in MPI equal the totals, within rounding, on all ranks that have totals.
-func follow(vals []int64, totals RankTotals) bool {
+func follow(vals []int64, totals RankMPITimes) bool {
 	if len(totals.Ns) != len(vals) {
 		return false
 	}
@@ -264,7 +264,7 @@ func follow(vals []int64, totals RankTotals) bool {
 }
 
 // DecodeProcessSection reads the table of n ranks.
-func DecodeProcessSection(r *wire.Reader, n int, calls column.Column, totals func() (RankTotals, error)) Processes {
+func DecodeProcessSection(r *wire.Reader, n int, calls column.Column, totals func() (RankMPITimes, error)) Processes {
 	var p Processes
 	c := &wire.Coder{Reader: r}
 	p.codeNames(c, n)
@@ -281,7 +281,7 @@ func DecodeProcessSection(r *wire.Reader, n int, calls column.Column, totals fun
 }
 
 // decodeForm reads column col of n ranks. Earlier columns must have been read.
-func (p *Processes) decodeForm(c *wire.Coder, col, n int, totals func() (RankTotals, error)) (x column.Column) {
+func (p *Processes) decodeForm(c *wire.Coder, col, n int, totals func() (RankMPITimes, error)) (x column.Column) {
 	switch form := c.Reader.Byte(); {
 	case form == seqForm:
 		column.CodeSeq(c, &x, n)
@@ -324,7 +324,7 @@ func (p *Processes) decodeForm(c *wire.Coder, col, n int, totals func() (RankTot
 }
 
 // following returns the times in MPI from the totals, limited to the span, which is less accurate.
-func (p *Processes) following(totals RankTotals) []int64 {
+func (p *Processes) following(totals RankMPITimes) []int64 {
 	vals := make([]int64, len(totals.Ns))
 	spans, threads := p.cols[spanColumn].Reader(), p.cols[threadsColumn].Reader()
 	for rank := range vals {

@@ -17,7 +17,7 @@ func Rewrite(path string, src io.ReaderAt, size int64, meta func(map[string]stri
 	return e.writeFile(path, times, overwrite)
 }
 
-func rewritten(src io.ReaderAt, size int64, meta func(map[string]string), times *Series) (*Encoded, error) {
+func rewritten(src io.ReaderAt, size int64, meta func(map[string]string), times *Series) (*EncodedFile, error) {
 	list, err := container.ReadDirectory(src, size)
 	if err != nil {
 		return nil, err

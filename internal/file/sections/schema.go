@@ -47,7 +47,7 @@ func FunctionOf(c *mpi.Call) model.Function {
 		}
 		f.Params = append(f.Params, model.ParamDef{
 			Name: p.Name, Kind: p.Kind, Type: typeOf(p.Kind), Dir: model.Dir(p.Dir), Dims: parts[len(f.Params)].Dims,
-			HasIn: p.HasIn(), HasOut: p.HasOut(), OnlyRoot: p.OnlyRoot, ValidIf: p.ValidIf,
+			HasIn: p.HasEnterPart(), HasOut: p.HasLeavePart(), OnlyRoot: p.OnlyRoot, ValidIf: p.ValidIfNonZero,
 		})
 	}
 	return f
@@ -57,24 +57,24 @@ func typeOf(k mpi.Kind) model.Type {
 	if k == mpi.KindRequest {
 		return model.TypeRequest
 	}
-	switch k.Form() {
-	case mpi.FormInt:
+	switch k.ValueForm() {
+	case mpi.ValueFormInt:
 		return model.TypeInt
-	case mpi.FormDouble:
+	case mpi.ValueFormDouble:
 		return model.TypeTime
-	case mpi.FormHandle:
+	case mpi.ValueFormHandle:
 		return model.TypeHandle
-	case mpi.FormObject:
-		return model.TypeObject
-	case mpi.FormAddress:
+	case mpi.ValueFormToolObject:
+		return model.TypeMPITObject
+	case mpi.ValueFormAddress:
 		return model.TypeAddress
-	case mpi.FormFunction:
+	case mpi.ValueFormFunction:
 		return model.TypeFunctionRef
-	case mpi.FormString:
+	case mpi.ValueFormString:
 		return model.TypeString
-	case mpi.FormStatus:
+	case mpi.ValueFormStatus:
 		return model.TypeStatus
-	case mpi.FormNone:
+	case mpi.ValueFormNone:
 		return model.TypeNone
 	}
 	panic(fmt.Sprintf("sections: parameters of kind %s have no type in files", k))
@@ -153,7 +153,7 @@ var entries = sync.OnceValue(func() [][]byte {
 	n := r.Count(2)
 	table := make([][]byte, n, n+n/4)
 	for range n {
-		id := int(r.Uint16())
+		id := int(r.Uvarint16())
 		if id >= len(table) {
 			table = append(table, make([][]byte, id+1-len(table))...)
 		}
@@ -182,7 +182,7 @@ func codeSchema(c *wire.Coder, list *[]*model.Function) {
 		var entry []byte
 		head := 0
 		if c.Reader == nil {
-			entry = wire.AppendCoded(nil, func(c *wire.Coder) { codeFunction(c, *f) })
+			entry = wire.AppendEncoded(nil, func(c *wire.Coder) { codeFunction(c, *f) })
 			head = (int((*f).ID)-max(last, 0))<<1 | bit(!bytes.Equal(known((*f).ID), entry))
 		}
 		wire.CodeBounded(c, &head, 2<<16-1)
@@ -212,7 +212,7 @@ func appendSchema(b []byte, schema []model.Function) []byte {
 	for i := range schema {
 		list[i] = &schema[i]
 	}
-	return wire.AppendCoded(b, func(c *wire.Coder) { codeSchema(c, &list) })
+	return wire.AppendEncoded(b, func(c *wire.Coder) { codeSchema(c, &list) })
 }
 
 // DecodeSchema reads a schema.

@@ -28,8 +28,8 @@ func (s *Series) size() int64 {
 	return sum
 }
 
-// SeriesFile creates a file for Series.Data that disappears when it is closed.
-func SeriesFile() (*os.File, error) {
+// CreateSeriesTempFile creates a file for Series.Data that disappears when it is closed.
+func CreateSeriesTempFile() (*os.File, error) {
 	f, err := os.CreateTemp("", "spoor-times-")
 	if err != nil {
 		return nil, err

@@ -36,14 +36,14 @@ type SignatureTable struct {
 
 // A SignatureGroup is the signatures of one function from one site that have the same number of values.
 type SignatureGroup struct {
-	FunctionID  uint16
-	Site        int
-	ValueCount  int             // number of values of each signature
-	size        int             // number of signatures; a writer sets it when they are written
-	OneFormList bool            // forms has one list for all values of all signatures; else a list for each value
-	Function    *model.Function // when reading: the function, if its values may have sums
-	forms       []column.Forms  // lists of forms, when reading
-	writing                     // used when writing
+	FunctionID     uint16
+	Site           int
+	ValueCount     int             // number of values of each signature
+	size           int             // number of signatures; a writer sets it when they are written
+	HasOneFormList bool            // forms has one list for all values of all signatures; else a list for each value
+	Function       *model.Function // when reading: the function, if its values may have sums
+	forms          []column.Forms  // lists of forms, when reading
+	writing                        // used when writing
 }
 
 type skeleton struct {
@@ -100,7 +100,7 @@ func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *
 		if r.Err() != nil {
 			return nil
 		}
-		g := &SignatureGroup{FunctionID: uint16(call), Site: int(site), ValueCount: int(values), size: int(size), OneFormList: order == 1}
+		g := &SignatureGroup{FunctionID: uint16(call), Site: int(site), ValueCount: int(values), size: int(size), HasOneFormList: order == 1}
 		if f := schema[uint16(call)]; haveSums(f) {
 			g.Function = f
 		}
@@ -110,7 +110,7 @@ func DecodeSignatures(r *wire.Reader, schema map[uint16]*model.Function, sites *
 	}
 	for _, g := range t.groups {
 		n, each := g.ValueCount, g.size
-		if g.OneFormList {
+		if g.HasOneFormList {
 			n, each = 1, g.ValueCount*g.size
 		}
 		g.forms = make([]column.Forms, n)
@@ -171,7 +171,7 @@ func (t *SignatureTable) find(sig int) (*SignatureGroup, int) {
 
 // FormsOf returns the list with the form of a value, and its index there.
 func (g *SignatureGroup) FormsOf(sig, value int) (*column.Forms, int) {
-	if g.OneFormList {
+	if g.HasOneFormList {
 		return &g.forms[0], sig*g.ValueCount + value
 	}
 	return &g.forms[value], sig
@@ -183,12 +183,12 @@ func (g *SignatureGroup) SampleValues(ranks int) []int64 {
 	vals := make([]int64, g.ValueCount)
 	for i := range vals {
 		list, at := g.FormsOf(0, i)
-		if f := list.At(at); (f.Kind &^ column.KindMasked).IsClosedForm() {
+		if f := list.At(at); (f.Kind &^ column.KindFlagMasked).IsClosedForm() {
 			vals[i] = f.Eval(0, int64(ranks))
 		}
 	}
 	if g.Function != nil {
-		FillInDisplacements(g.Function, vals)
+		RestoreDisplacements(g.Function, vals)
 	}
 	return vals
 }

@@ -107,10 +107,10 @@ func (w *signatureWriter) begin(terminals int) {
 
 // group returns the number of a terminal's group, which it creates if necessary.
 func (w *signatureWriter) group(t *Terminal, site int, f *model.Function) int32 {
-	key := skeleton{t.Call, site, len(t.Values)}
+	key := skeleton{t.FunctionID, site, len(t.Values)}
 	n, fresh := once.NumberOf(w.index, key)
 	if fresh {
-		w.groups = append(w.groups, &SignatureGroup{FunctionID: t.Call, Site: site, ValueCount: len(t.Values), Function: f})
+		w.groups = append(w.groups, &SignatureGroup{FunctionID: t.FunctionID, Site: site, ValueCount: len(t.Values), Function: f})
 	}
 	return n
 }
@@ -265,12 +265,12 @@ func (g *SignatureGroup) encode() (kinds, coefficients []byte) {
 		}
 	}
 	if g.ValueCount > MaxCallValues {
-		g.OneFormList = true
-		return list.AppendEachKind(nil), list.AppendCoefficients(nil)
+		g.HasOneFormList = true
+		return list.AppendKindBytes(nil), list.AppendCoefficients(nil)
 	}
 	a := list.AppendKinds(nil)
 	if b := list.AppendCoefficients(nil); 3*(len(a)+len(b)) < len(kinds)+len(coefficients) {
-		kinds, coefficients, g.OneFormList = a, b, true
+		kinds, coefficients, g.HasOneFormList = a, b, true
 	}
 	return kinds, coefficients
 }
@@ -288,12 +288,12 @@ func (w *signatureWriter) append(b []byte) (_ []byte, first []int) {
 		g.size = g.signatures()
 		groups.calls, groups.sites = append(groups.calls, int64(g.FunctionID)), append(groups.sites, int64(g.Site))
 		groups.values, groups.sizes = append(groups.values, int64(g.ValueCount)), append(groups.sizes, int64(g.size))
-		groups.orders = append(groups.orders, int64(bit(g.OneFormList)))
+		groups.orders = append(groups.orders, int64(bit(g.HasOneFormList)))
 		first = append(first, total)
 		total += g.size
 		g.base, g.keys, g.start = formKey{}, nil, nil
 	}
-	b = wire.AppendCoded(b, groups.code)
+	b = wire.AppendEncoded(b, groups.code)
 	return append(append(b, kinds...), coefficients...), first
 }
 
@@ -343,7 +343,7 @@ func (x *formed) ranks(f *model.Function, vals []int64) ([]bool, error) {
 	x.rank = make([]bool, len(vals))
 	x.known = !haveSums(f)
 	if !x.known {
-		FillInDisplacements(f, vals)
+		RestoreDisplacements(f, vals)
 	}
 	forms, err := markRanks(f, vals, x.rank)
 	if err != nil {

@@ -160,7 +160,7 @@ func (t *siteTable) append(b []byte) []byte {
 	for _, h := range slices.Sorted(maps.Keys(t.named)) {
 		values = append(values, siteValue{t.number[h], h})
 	}
-	b = wire.AppendCoded(b, func(c *wire.Coder) { codePlaces(c, &t.places, &values) })
+	b = wire.AppendEncoded(b, func(c *wire.Coder) { codePlaces(c, &t.places, &values) })
 	if len(t.stacks) == 0 {
 		return b
 	}
@@ -204,13 +204,13 @@ func codeBuildID(c *wire.Coder, id *string) {
 
 // SiteTable are the sites of a file. Marks for phases, threads and turns are not part of their frames.
 type SiteTable struct {
-	List            []model.Site
-	CallerOf        []int                 // by site: number of its caller, or of its mark (see marks); 0: none
-	WithoutCallers  []int                 // by site: number of the site that is its place without callers
-	Phases          map[int]string        // by site: the phase that begins with calls from it
-	ThreadFunctions map[int]model.Site    // by site: the start function of threads whose first call is from it
-	Turns           map[int]int           // by site: the loop that began another iteration before its calls
-	ByHash          map[uint64]model.Site // sites that occur as values of parameters, by the hash that is the value
+	List             []model.Site
+	CallerOf         []int                 // by site: number of its caller, or of its mark (see marks); 0: none
+	InnermostFrameOf []int                 // by site: number of the site that is its place without callers
+	Phases           map[int]string        // by site: the phase that begins with calls from it
+	ThreadFunctions  map[int]model.Site    // by site: the start function of threads whose first call is from it
+	Turns            map[int]int           // by site: the loop that began another iteration before its calls
+	ByHash           map[uint64]model.Site // sites that occur as values of parameters, by the hash that is the value
 
 	once    sync.Once
 	numbers []int
@@ -225,19 +225,19 @@ func DecodeSites(r *wire.Reader) *SiteTable {
 		t.ByHash[v.hash] = t.List[v.place]
 	}
 	places := len(t.List)
-	t.CallerOf, t.WithoutCallers = make([]int, places), make([]int, places)
+	t.CallerOf, t.InnermostFrameOf = make([]int, places), make([]int, places)
 	for i := range places {
-		t.WithoutCallers[i] = i
+		t.InnermostFrameOf[i] = i
 	}
 	if r.RemainingLen() > 0 && r.Err() == nil {
 		outer, place := decodeStacks(r, places)
 		if r.Err() != nil {
 			return t
 		}
-		t.CallerOf, t.WithoutCallers = outer, place
+		t.CallerOf, t.InnermostFrameOf = outer, place
 	}
 	// Sites point at each other from here on, so they must not move.
-	t.List = append(make([]model.Site, 0, len(t.WithoutCallers)), t.List...)
+	t.List = append(make([]model.Site, 0, len(t.InnermostFrameOf)), t.List...)
 	// By site: the lowest number with its frames. Another number may have these with another phase, thread or turn.
 	first := make(map[model.Site]int)
 	for i, s := range t.List {
@@ -245,8 +245,8 @@ func DecodeSites(r *wire.Reader) *SiteTable {
 			first[s] = i
 		}
 	}
-	for n := places; n < len(t.WithoutCallers); n++ {
-		s, outer := t.List[t.WithoutCallers[n]], t.CallerOf[n]
+	for n := places; n < len(t.InnermostFrameOf); n++ {
+		s, outer := t.List[t.InnermostFrameOf[n]], t.CallerOf[n]
 		o := &t.List[outer]
 		t.mark(n, outer, o)
 		if !marks(o) {
@@ -265,14 +265,14 @@ func DecodeSites(r *wire.Reader) *SiteTable {
 
 // marks reports whether a site is the entry for a phase, a thread or a turn instead of a call site.
 func marks(s *model.Site) bool {
-	return s.BuildID == model.PhaseBuildID || s.BuildID == model.TurnBuildID || strings.HasPrefix(s.BuildID, model.ThreadBuildIDPrefix)
+	return s.BuildID == model.PhaseFrameBuildID || s.BuildID == model.TurnFrameBuildID || strings.HasPrefix(s.BuildID, model.ThreadFrameBuildIDPrefix)
 }
 
 // mark sets the phase, thread and turn of site n to those of its caller, which has the number outer and is o. If o is a
 // mark instead of a caller, it sets the phase, thread or turn that o names.
 func (t *SiteTable) mark(n, outer int, o *model.Site) {
 	phase, begins := t.Phases[outer]
-	if o.BuildID == model.PhaseBuildID {
+	if o.BuildID == model.PhaseFrameBuildID {
 		phase, begins = o.Module, true
 	}
 	if begins {
@@ -282,7 +282,7 @@ func (t *SiteTable) mark(n, outer int, o *model.Site) {
 		t.Phases[n] = phase
 	}
 	turn, turned := t.Turns[outer]
-	if o.BuildID == model.TurnBuildID {
+	if o.BuildID == model.TurnFrameBuildID {
 		turn, turned = int(min(o.Offset, maxTurn)), true
 	}
 	if turned {
@@ -292,7 +292,7 @@ func (t *SiteTable) mark(n, outer int, o *model.Site) {
 		t.Turns[n] = turn
 	}
 	thread, first := t.ThreadFunctions[outer]
-	if id, is := strings.CutPrefix(o.BuildID, model.ThreadBuildIDPrefix); is {
+	if id, is := strings.CutPrefix(o.BuildID, model.ThreadFrameBuildIDPrefix); is {
 		thread, first = model.Site{Module: o.Module, BuildID: id, Offset: o.Offset}, true
 	}
 	if first {
@@ -306,8 +306,8 @@ func (t *SiteTable) mark(n, outer int, o *model.Site) {
 // maxTurn is the largest number in SiteTable.Turns, where it means an unknown loop.
 const maxTurn = 255
 
-// CommonNumber returns the largest number of a site with the same frames and turn as the given site.
-func (t *SiteTable) CommonNumber(site int) int {
+// CanonicalSite returns the largest number of a site with the same frames and turn as the given site.
+func (t *SiteTable) CanonicalSite(site int) int {
 	t.once.Do(func() {
 		last := make(map[turned]int, len(t.List))
 		for i, s := range t.List {

@@ -24,19 +24,19 @@ func TestStackedSites(t *testing.T) {
 				s.Offset = rapid.Uint64Range(1, 4).Draw(t, "offset")
 			}
 			if rapid.IntRange(0, 9).Draw(t, "phase") == 0 {
-				s = model.Site{Module: rapid.SampledFrom([]string{"solve", "setup"}).Draw(t, "name"), BuildID: model.PhaseBuildID}
+				s = model.Site{Module: rapid.SampledFrom([]string{"solve", "setup"}).Draw(t, "name"), BuildID: model.PhaseFrameBuildID}
 			}
 			if rapid.IntRange(0, 9).Draw(t, "turn") == 0 {
-				s = model.Site{BuildID: model.TurnBuildID, Offset: rapid.Uint64Range(1, 300).Draw(t, "turn")}
+				s = model.Site{BuildID: model.TurnFrameBuildID, Offset: rapid.Uint64Range(1, 300).Draw(t, "turn")}
 			}
 			sites[h] = s
-			if i > 0 && s.BuildID != model.PhaseBuildID && rapid.Bool().Draw(t, "outer") {
+			if i > 0 && s.BuildID != model.PhaseFrameBuildID && rapid.Bool().Draw(t, "outer") {
 				o := uint64(rapid.IntRange(0, i-1).Draw(t, "which"))*0x9e3779b97f4a7c15 + 1
 				outer[h] = o
 				switch around := want[o]; around.BuildID {
-				case model.PhaseBuildID:
+				case model.PhaseFrameBuildID:
 					phases[h] = around.Module
-				case model.TurnBuildID:
+				case model.TurnFrameBuildID:
 					turns[h], phases[h] = int(min(around.Offset, 255)), phases[o]
 				default:
 					s.Caller, phases[h], turns[h] = &around, phases[o], turns[o]
@@ -65,7 +65,7 @@ func TestStackedSites(t *testing.T) {
 			if n := read.Turns[table.number[h]]; n != turns[h] {
 				t.Fatalf("before site %#x loop %d went round, want %d", h, n, turns[h])
 			}
-			if n := read.CommonNumber(table.number[h]); n < table.number[h] || read.List[n] != got || read.Turns[n] != turns[h] {
+			if n := read.CanonicalSite(table.number[h]); n < table.number[h] || read.List[n] != got || read.Turns[n] != turns[h] {
 				t.Fatalf("site %#x is like number %d, %v", h, n, read.List[n])
 			}
 			if o := read.CallerOf[table.number[h]]; o != table.number[outer[h]] {

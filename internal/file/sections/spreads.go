@@ -20,7 +20,7 @@ func (p *ClassPools) spread(i int, s *model.Spread, stats, own []model.Stat, ind
 		t, read, mean := &stats[p.OnlyPoolOfGroup[i]], &own[p.OnlyPoolOfGroup[i]], s.Mean()
 		// The error must be no larger than that of a separate spread, which is a part of the distance to the mean.
 		near := func(got, want uint64) bool {
-			return math.Abs(float64(got)-float64(want)) <= 1+math.Abs(float64(want)-mean)/(2<<CoarseBits)
+			return math.Abs(float64(got)-float64(want)) <= 1+math.Abs(float64(want)-mean)/(2<<CoarseMantissaBits)
 		}
 		x.alone = t.Min == s.Min && t.Max == s.Max && t.MinRank == s.MinRank && t.MaxRank == s.MaxRank && t.Sum == s.Sum &&
 			near(read.Min, t.Min) && near(read.Max, t.Max)
@@ -34,9 +34,9 @@ func (p *ClassPools) spread(i int, s *model.Spread, stats, own []model.Stat, ind
 // spreadApart rounds the ranks' totals where they do not equal the times of single calls.
 func (p *ClassPools) spreadApart(s *model.Spread, index map[int32]uint64) (x spreadCode) {
 	mean := s.Mean()
-	x.most = RoundedNumber(float64(s.Max)-mean, CoarseBits)
-	x.least = RoundedNumber(mean-float64(s.Min), CoarseBits)
-	x.dev = RoundedNumber(s.Deviation(), CoarseBits)
+	x.most = RoundToFloatCode(float64(s.Max)-mean, CoarseMantissaBits)
+	x.least = RoundToFloatCode(mean-float64(s.Min), CoarseMantissaBits)
+	x.dev = RoundToFloatCode(s.Deviation(), CoarseMantissaBits)
 	x.maxRank, x.minRank = int(index[s.MaxRank]), int(index[s.MinRank])
 	if p.Ranks == 2 {
 		x.followed()
@@ -46,7 +46,7 @@ func (p *ClassPools) spreadApart(s *model.Spread, index map[int32]uint64) (x spr
 
 // atLeast makes the largest total, as a reader decodes it, no less than ns, the time of a call.
 func (x *spreadCode) atLeast(ns uint64, p *ClassPools, sum uint64) {
-	for x.most < maxCode && float64(ns) > (model.Spread{Ranks: p.Ranks, Sum: sum}).Mean()+unrounded(x.most, CoarseBits)+0.5 {
+	for x.most < maxCode && float64(ns) > (model.Spread{Ranks: p.Ranks, Sum: sum}).Mean()+unrounded(x.most, CoarseMantissaBits)+0.5 {
 		x.most++
 	}
 	if p.Ranks == 2 {
@@ -75,9 +75,9 @@ func (x *spreadCode) spreadOf(p *ClassPools, i int, sum uint64, stats []model.St
 		s.Min, s.Max, s.MinRank, s.MaxRank, s.Squares = t.Min, t.Max, t.MinRank, t.MaxRank, t.Squares
 		return s
 	}
-	s.Max = uint64(math.Min(s.Mean()+unrounded(x.most, CoarseBits)+0.5, math.MaxInt64))
-	s.Min = uint64(math.Max(s.Mean()-unrounded(x.least, CoarseBits)+0.5, 0))
-	s.SetDeviation(unrounded(x.dev, CoarseBits))
+	s.Max = uint64(math.Min(s.Mean()+unrounded(x.most, CoarseMantissaBits)+0.5, math.MaxInt64))
+	s.Min = uint64(math.Max(s.Mean()-unrounded(x.least, CoarseMantissaBits)+0.5, 0))
+	s.SetDeviation(unrounded(x.dev, CoarseMantissaBits))
 	s.MaxRank, s.MinRank = member(x.maxRank), member(x.minRank)
 	return s
 }

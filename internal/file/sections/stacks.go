@@ -199,7 +199,7 @@ func (t *siteTable) appendStacks(b []byte) []byte {
 	code.starts = slices.Compact(code.starts)
 	code.bodies = make([]int, len(lists))
 	x := newBodies(code.starts, len(t.places))
-	extents := wire.AppendCoded(nil, func(c *wire.Coder) {
+	extents := wire.AppendEncoded(nil, func(c *wire.Coder) {
 		for i, list := range lists {
 			if len(list) > 0 {
 				body, _ := slices.BinarySearch(code.starts, list[0])
@@ -208,7 +208,7 @@ func (t *siteTable) appendStacks(b []byte) []byte {
 			}
 		}
 	})
-	return append(wire.AppendCoded(b, func(c *wire.Coder) { code.code(c, len(t.places)) }), extents...)
+	return append(wire.AppendEncoded(b, func(c *wire.Coder) { code.code(c, len(t.places)) }), extents...)
 }
 
 // decodeStacks reads the sites with stacks. It returns, by number of a site, the numbers of its caller and of its

@@ -29,8 +29,8 @@ func checkStacks(t interface{ Fatalf(string, ...any) }, table *siteTable) (bytes
 		t.Fatalf("%d sites", len(got.List))
 	}
 	for i, s := range table.stacks {
-		if n := len(table.places) + i; got.WithoutCallers[n] != s.place || got.CallerOf[n] != s.outer {
-			t.Fatalf("site %d is %d in %d, want %v", n, got.WithoutCallers[n], got.CallerOf[n], s)
+		if n := len(table.places) + i; got.InnermostFrameOf[n] != s.place || got.CallerOf[n] != s.outer {
+			t.Fatalf("site %d is %d in %d, want %v", n, got.InnermostFrameOf[n], got.CallerOf[n], s)
 		}
 	}
 	return len(b)

@@ -14,7 +14,7 @@ const far = 1e-3
 // placeStacks returns the class's LeafTimes, with further leaves added; leaves has the terminal of each leaf. Calls
 // that differ in their stacks alone share a summary of times. Leaves are added for calls from which its means differ
 // much.
-func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, counts []uint64) []LeafTimes {
+func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, counts []uint64) []LeafMeanTimes {
 	of, _ := pools(groups, like)
 	total := 0.0
 	for k := range p.Stats {
@@ -23,13 +23,13 @@ func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, cou
 		}
 	}
 	placed := make([]bool, len(leaves))
-	for _, x := range class.LeafTimes {
+	for _, x := range class.LeafMeanTimes {
 		placed[x.Leaf] = true
 	}
 	// left is, by terminal, whether a reader gives the terminal, if it has no means, the time that the other calls of
 	// its summary leave. It does if all ranks made as many calls and no leaf of the terminal has means of its own.
 	left := make([]bool, len(of))
-	if len(class.Streams) == 1 && len(class.Counts) == 0 {
+	if len(class.Streams) == 1 && len(class.RepetitionCounts) == 0 {
 		for i := range left {
 			left[i] = true
 		}
@@ -60,16 +60,16 @@ func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, cou
 		}
 	}
 	if !some {
-		return class.LeafTimes
+		return class.LeafMeanTimes
 	}
-	list := slices.Clone(class.LeafTimes)
+	list := slices.Clone(class.LeafMeanTimes)
 	for leaf, t := range leaves {
 		if wanted[t] && !placed[leaf] {
 			x := class.Terminals.Times(int(t))
-			list = append(list, LeafTimes{Leaf: leaf, Gap: x.Gap.Mean(), Duration: x.Duration.Mean(), EntryGap: math.NaN()})
+			list = append(list, LeafMeanTimes{Leaf: leaf, MeanGap: x.Gap.Mean(), MeanDuration: x.Duration.Mean(), MeanEntryGap: math.NaN()})
 		}
 	}
-	slices.SortFunc(list, func(a, b LeafTimes) int { return cmp.Compare(a.Leaf, b.Leaf) })
+	slices.SortFunc(list, func(a, b LeafMeanTimes) int { return cmp.Compare(a.Leaf, b.Leaf) })
 	return list
 }
 
@@ -142,5 +142,5 @@ func (a *callTime) add(b callTime, calls float64) {
 
 // rounded returns the times as a reader decodes them.
 func (a callTime) rounded() callTime {
-	return callTime{unrounded(RoundedNumber(a.gap, meanBits), meanBits), unrounded(RoundedNumber(a.duration, meanBits), meanBits)}
+	return callTime{unrounded(RoundToFloatCode(a.gap, meanBits), meanBits), unrounded(RoundToFloatCode(a.duration, meanBits), meanBits)}
 }

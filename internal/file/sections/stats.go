@@ -35,16 +35,16 @@ import (
 //
 // apart is 0 where the extremes of the ranks' totals are those of the pool's times. Sums are counts times means.
 const (
-	CoarseBits = 5
-	commonBits = 6 // bits of extremes that several classes share: finer, as each class's total has to agree with them
-	FineBits   = 10
-	meanParts  = 64 // means are counted in units of 1/64 ns
-	lowBits    = 7
+	CoarseMantissaBits = 5
+	commonBits         = 6 // bits of extremes that several classes share: finer, as each class's total has to agree with them
+	FineMantissaBits   = 10
+	meanParts          = 64 // means are counted in units of 1/64 ns
+	lowBits            = 7
 )
 
-// SumError is the largest relative error of the sum in a Stat or a Spread that was read from a file. It comes from
+// MaxRelativeSumError is the largest relative error of the sum in a Stat or a Spread that was read from a file. It comes from
 // rounding the mean. The error of the sum over all calls of a class is smaller.
-const SumError = 1.0 / (1 << FineBits)
+const MaxRelativeSumError = 1.0 / (1 << FineMantissaBits)
 
 // A statCode is what a file has about the times of one pool alone: their number (also as count - calls) and the code of
 // their mean.
@@ -56,23 +56,23 @@ type statCode struct {
 
 // TimeCodes are the times of a class as their numbers in a file.
 type TimeCodes struct {
-	Stats    [2][]statCode
-	extremes [2][]extremeCode // by row: its extremes, rounded
-	spreads  [2][]spreadCode
-	rows     [2][]callRow // by row: sums over its pools
+	PoolCodes [2][]statCode
+	extremes  [2][]extremeCode // by row: its extremes, rounded
+	spreads   [2][]spreadCode
+	rows      [2][]callRow // by row: sums over its pools
 	// The following fields are set only for classes to whose times other classes refer.
 	byKey  map[PoolKey]int
 	byRow  map[any]int
 	bySite map[any]int
 	means  [2][]int
-	common [2][]Extremes // by row: its extremes over all classes that refer to this one, and this one
+	common [2][]SiteExtremes // by row: its extremes over all classes that refer to this one, and this one
 }
 
 func newTimeCodes(p *ClassPools) *TimeCodes {
 	c := &TimeCodes{}
-	for k := range c.Stats {
-		c.Stats[k] = make([]statCode, len(p.Calls))
-		c.extremes[k] = make([]extremeCode, p.ExtremesRows)
+	for k := range c.PoolCodes {
+		c.PoolCodes[k] = make([]statCode, len(p.Calls))
+		c.extremes[k] = make([]extremeCode, p.ExtremesRowCount)
 		if p.Ranks > 1 {
 			c.spreads[k] = make([]spreadCode, len(p.OnlyPoolOfGroup))
 		}
@@ -85,9 +85,9 @@ func newTimeCodes(p *ClassPools) *TimeCodes {
 func (p *ClassPools) Encode(index map[int32]uint64) *TimeCodes {
 	c := newTimeCodes(p)
 	for k, stats := range p.Stats {
-		p.roundMeans(c.Stats[k], stats)
-		c.rows[k] = p.rowsOf(c.Stats[k])
-		p.exact[k] = p.Extremes(stats)
+		p.roundMeans(c.PoolCodes[k], stats)
+		c.rows[k] = p.rowsOf(c.PoolCodes[k])
+		p.exact[k] = p.SiteExtremes(stats)
 		for i := range p.exact[k] {
 			c.extremes[k][i] = p.extremeCode(&c.rows[k][i], &p.exact[k][i], false, index)
 		}
@@ -119,9 +119,9 @@ func (p *ClassPools) roundMeans(codes []statCode, stats []model.Stat) {
 		}
 		n := float64(s.Count)
 		own := s.Mean() * meanParts
-		x.mean = RoundedNumber(own+lost/n*meanParts, FineBits)
-		nearest := RoundedNumber(own, FineBits)
-		switch low := unrounded(nearest, FineBits); {
+		x.mean = RoundToFloatCode(own+lost/n*meanParts, FineMantissaBits)
+		nearest := RoundToFloatCode(own, FineMantissaBits)
+		switch low := unrounded(nearest, FineMantissaBits); {
 		case low == own:
 			x.mean = nearest // it is exact: readers would notice a corrected value
 		case low > own:
@@ -134,7 +134,7 @@ func (p *ClassPools) roundMeans(codes []statCode, stats []model.Stat) {
 }
 
 // MeanNs is the mean of the pool's times in ns, as a reader decodes it.
-func (x *statCode) MeanNs() float64 { return unrounded(x.mean, FineBits) / meanParts }
+func (x *statCode) MeanNs() float64 { return unrounded(x.mean, FineMantissaBits) / meanParts }
 
 // sum returns the sum of the pool's times in ns, as a reader decodes it.
 func (x *statCode) sum() uint64 { return whole(x.MeanNs()*float64(x.count) + 0.5) }
@@ -142,7 +142,7 @@ func (x *statCode) sum() uint64 { return whole(x.MeanNs()*float64(x.count) + 0.5
 func whole(f float64) uint64 { return uint64(math.Min(f, 1<<64-1<<12)) }
 
 // stat returns the summary of a pool as a reader decodes it. r and e are the pool's row and the extremes of this row.
-func (x *statCode) stat(r *callRow, e *Extremes) (s model.Stat) {
+func (x *statCode) stat(r *callRow, e *SiteExtremes) (s model.Stat) {
 	if s.Count = x.count; s.Count == 0 {
 		return s
 	}
@@ -170,9 +170,9 @@ func (x *statCode) stat(r *callRow, e *Extremes) (s model.Stat) {
 // one refers to, if any.
 func (p *ClassPools) decodeStats(c *TimeCodes, k int, base *TimeCodes, member func(i int) int32) []model.Stat {
 	read := p.read(c, k, base, member)
-	stats := make([]model.Stat, len(c.Stats[k]))
+	stats := make([]model.Stat, len(c.PoolCodes[k]))
 	for i := range stats {
-		stats[i] = c.Stats[k][i].stat(&c.rows[k][p.ExtremesRow[i]], &read[p.ExtremesRow[i]])
+		stats[i] = c.PoolCodes[k][i].stat(&c.rows[k][p.ExtremesRowOfPool[i]], &read[p.ExtremesRowOfPool[i]])
 	}
 	return stats
 }
@@ -197,7 +197,7 @@ func (p *ClassPools) means(codes []statCode) []int {
 	}
 	list := make([]int, len(sums))
 	for i, s := range sums {
-		list[i] = RoundedNumber(s/float64(p.Ranks), CoarseBits)
+		list[i] = RoundToFloatCode(s/float64(p.Ranks), CoarseMantissaBits)
 	}
 	return list
 }

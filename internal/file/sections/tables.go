@@ -12,7 +12,7 @@ func DecodeMeta(r *wire.Reader) map[string]string {
 }
 
 func appendMeta(meta map[string]string) []byte {
-	return wire.AppendCoded(nil, func(c *wire.Coder) { codeMeta(c, meta) })
+	return wire.AppendEncoded(nil, func(c *wire.Coder) { codeMeta(c, meta) })
 }
 
 func codeMeta(c *wire.Coder, meta map[string]string) {

@@ -17,7 +17,7 @@ import (
 //
 // A family is a model.MergedSizes, and kept its UnmergedCalls.
 func (c *Content) appendThinned(b []byte) []byte {
-	return wire.AppendCoded(b, func(x *wire.Coder) { codeThinned(x, &c.MergedSizes, 0) })
+	return wire.AppendEncoded(b, func(x *wire.Coder) { codeThinned(x, &c.MergedSizes, 0) })
 }
 
 // DecodeMergedSizes reads the section of merged sizes.
@@ -47,7 +47,7 @@ func codeThinned(c *wire.Coder, list *[]model.MergedSizes, ranks int) {
 				before = t.Tags[j]
 			}
 		}
-		wire.CodeBounded(c, &t.Precision, 100)
+		wire.CodeBounded(c, &t.PrecisionPercent, 100)
 		wire.CodeUints(c, &t.UnmergedCalls)
 		distribution(c, &t.Distribution, ranks)
 		if c.Reader != nil && !c.Failed() {
@@ -87,7 +87,7 @@ func bins(c *wire.Coder, d *model.Distribution, most int) {
 	wire.CodeList(c, &d.Bins, 4, func(_ int, x *model.Bin) {
 		wire.CodeAbove(c, &x.Low, last, most)
 		wire.CodeAbove(c, &x.High, x.Low, most)
-		wire.CodeAbove(c, &x.Value, x.Low, most)
+		wire.CodeAbove(c, &x.ReplacingValue, x.Low, most)
 		wire.CodeBounded(c, &x.Count, most)
 		last = x.High
 	})
@@ -97,8 +97,8 @@ func bins(c *wire.Coder, d *model.Distribution, most int) {
 func checkDistribution(d *model.Distribution, ranks int) error {
 	last := d.Least.Value
 	for _, x := range d.Bins {
-		if x.Low < last || x.High < x.Low || x.Value < x.Low || x.Value > x.High || x.High > d.Most.Value {
-			return fmt.Errorf("bin of %d to %d, with %d for them, of %d to %d", x.Low, x.High, x.Value, last, d.Most.Value)
+		if x.Low < last || x.High < x.Low || x.ReplacingValue < x.Low || x.ReplacingValue > x.High || x.High > d.Most.Value {
+			return fmt.Errorf("bin of %d to %d, with %d for them, of %d to %d", x.Low, x.High, x.ReplacingValue, last, d.Most.Value)
 		}
 		last = x.High
 	}

@@ -12,9 +12,9 @@ import (
 func TestBadThinned(t *testing.T) {
 	for name, bad := range map[string]model.MergedSizes{
 		"rank":   {Distribution: model.Distribution{Least: model.Extreme{Rank: 4}, Most: model.Extreme{Value: 9}}},
-		"order":  {Distribution: model.Distribution{Most: model.Extreme{Value: 9}, Bins: []model.Bin{{Low: 5, High: 6, Value: 5, Count: 1}, {Low: 4, High: 7, Value: 5, Count: 1}}}},
-		"value":  {Distribution: model.Distribution{Most: model.Extreme{Value: 9}, Bins: []model.Bin{{Low: 5, High: 6, Value: 7, Count: 1}}}},
-		"beyond": {Distribution: model.Distribution{Most: model.Extreme{Value: 9}, Bins: []model.Bin{{Low: 5, High: 10, Value: 7, Count: 1}}}},
+		"order":  {Distribution: model.Distribution{Most: model.Extreme{Value: 9}, Bins: []model.Bin{{Low: 5, High: 6, ReplacingValue: 5, Count: 1}, {Low: 4, High: 7, ReplacingValue: 5, Count: 1}}}},
+		"value":  {Distribution: model.Distribution{Most: model.Extreme{Value: 9}, Bins: []model.Bin{{Low: 5, High: 6, ReplacingValue: 7, Count: 1}}}},
+		"beyond": {Distribution: model.Distribution{Most: model.Extreme{Value: 9}, Bins: []model.Bin{{Low: 5, High: 10, ReplacingValue: 7, Count: 1}}}},
 	} {
 		c := Content{Ranks: 4, MergedSizes: []model.MergedSizes{bad}}
 		if c.checkThinned() == nil {
@@ -31,8 +31,8 @@ func TestBadThinned(t *testing.T) {
 func FuzzThinned(f *testing.F) {
 	end := func(v int64, rank int) model.Extreme { return model.Extreme{Value: v, Rank: rank} }
 	f.Add((&Content{MergedSizes: []model.MergedSizes{
-		{Functions: []uint16{9, 40}, Precision: 95, UnmergedCalls: 3, Distribution: model.Distribution{Least: end(0, 1), Most: end(900, 3), Bins: []model.Bin{{Low: 80, High: 84, Value: 82, Count: 5}, {Low: 700, High: 900, Value: 800, Count: 1}}}},
-		{Tags: []int64{-1, 7}, Distribution: model.Distribution{Least: end(-4, 0), Most: end(4, 0)}}, {Tags: []int64{}, Precision: 100}, {},
+		{Functions: []uint16{9, 40}, PrecisionPercent: 95, UnmergedCalls: 3, Distribution: model.Distribution{Least: end(0, 1), Most: end(900, 3), Bins: []model.Bin{{Low: 80, High: 84, ReplacingValue: 82, Count: 5}, {Low: 700, High: 900, ReplacingValue: 800, Count: 1}}}},
+		{Tags: []int64{-1, 7}, Distribution: model.Distribution{Least: end(-4, 0), Most: end(4, 0)}}, {Tags: []int64{}, PrecisionPercent: 100}, {},
 	}}).appendThinned(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w := wire.NewReader(data, "thinned")

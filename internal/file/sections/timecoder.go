@@ -10,9 +10,9 @@ import (
 // the code.
 type TimeCoder struct {
 	wire.Coder
-	BaseClass     *TimeCodes // times of the class to which this one refers; nil: to none
-	BaseForOthers bool       // other classes refer to this one
-	Ranks         int        // number of ranks of the run
+	BaseClass       *TimeCodes // times of the class to which this one refers; nil: to none
+	IsBaseForOthers bool       // other classes refer to this one
+	Ranks           int        // number of ranks of the run
 }
 
 func (t *TimeCoder) uvarint(v *int, limit int) { wire.CodeBounded(&t.Coder, v, limit) }
@@ -27,7 +27,7 @@ func (t *TimeCoder) varint(v *int) {
 }
 
 // maxCode exceeds the code of any time.
-const maxCode = 70 << FineBits
+const maxCode = 70 << FineMantissaBits
 
 // number codes *v: as its difference from base if the class has a base class or signed is set, else as it is. It
 // refuses negative numbers unless signed is set.
@@ -86,24 +86,24 @@ func (t *TimeCoder) code(p *ClassPools, c *TimeCodes, took func(what string, n i
 		t.stats(p, c, k)
 		took(what, len(p.Calls))
 		t.extremes(p, c, k)
-		took(CostOfExtremes, p.ExtremesRows)
+		took(TimesPartExtremes, p.ExtremesRowCount)
 	}
 	if p.Ranks > 1 {
 		for k := range c.spreads {
 			t.spreads(p, c, k)
 		}
-		took(CostOfSpreads, 2*len(p.OnlyPoolOfGroup))
+		took(TimesPartSpreads, 2*len(p.OnlyPoolOfGroup))
 	}
 }
 
 // Names with which TimeCoder.code calls took, besides those for means.
 const (
-	CostOfExtremes = "extremes of a call site's"
-	CostOfSpreads  = "how ranks differ in a call site's"
+	TimesPartExtremes = "extremes of a call site's"
+	TimesPartSpreads  = "how ranks differ in a call site's"
 )
 
 func (t *TimeCoder) stats(p *ClassPools, c *TimeCodes, k int) {
-	list := c.Stats[k]
+	list := c.PoolCodes[k]
 	for i := range list {
 		x := &list[i]
 		if wire.CodeRelative(&t.Coder, &x.missing, 0); t.Reader != nil {
@@ -118,8 +118,8 @@ func (t *TimeCoder) stats(p *ClassPools, c *TimeCodes, k int) {
 			}
 			base := &none
 			if t.BaseClass != nil {
-				if at, ok := t.BaseClass.byKey[p.keys[i]]; ok && t.BaseClass.Stats[k][at].count > 0 {
-					base = &t.BaseClass.Stats[k][at]
+				if at, ok := t.BaseClass.byKey[p.keys[i]]; ok && t.BaseClass.PoolCodes[k][at].count > 0 {
+					base = &t.BaseClass.PoolCodes[k][at]
 				}
 			}
 			code(&list[i], base)
@@ -145,7 +145,7 @@ func (t *TimeCoder) extremes(p *ClassPools, c *TimeCodes, k int) {
 	each := func(has func(x kept) bool, code func(x, base *extremeCode)) {
 		var none extremeCode
 		for i := range c.extremes[k] {
-			if t.Failed() || !has(p.keeps(&c.rows[k][i], t.BaseForOthers)) {
+			if t.Failed() || !has(p.keeps(&c.rows[k][i], t.IsBaseForOthers)) {
 				continue
 			}
 			base := &none
@@ -163,7 +163,7 @@ func (t *TimeCoder) extremes(p *ClassPools, c *TimeCodes, k int) {
 	each(func(x kept) bool { return x.most }, func(x, base *extremeCode) { number(&x.most) })
 	each(func(x kept) bool { return x.most }, func(x, base *extremeCode) { number(&x.dev) })
 	ranks := p.Ranks
-	if t.BaseForOthers {
+	if t.IsBaseForOthers {
 		ranks = t.Ranks
 	}
 	each(func(x kept) bool { return x.minRank }, func(x, _ *extremeCode) { t.uvarint(&x.minRank, ranks-1) })
@@ -171,10 +171,10 @@ func (t *TimeCoder) extremes(p *ClassPools, c *TimeCodes, k int) {
 }
 
 func (t *TimeCoder) spreads(p *ClassPools, c *TimeCodes, k int) {
-	list, means := c.spreads[k], p.means(c.Stats[k])
-	if t.BaseClass == nil && !t.BaseForOthers {
+	list, means := c.spreads[k], p.means(c.PoolCodes[k])
+	if t.BaseClass == nil && !t.IsBaseForOthers {
 		for i := range list {
-			if n := p.OnlyPoolOfGroup[i]; n >= 0 && c.Stats[k][n].count == uint64(p.Ranks) {
+			if n := p.OnlyPoolOfGroup[i]; n >= 0 && c.PoolCodes[k][n].count == uint64(p.Ranks) {
 				t.flag(&list[i].alone)
 			}
 		}

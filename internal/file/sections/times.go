@@ -52,9 +52,9 @@ type CallKey struct {
 	site  int // including its stack
 }
 
-// AlikeButForStack returns for each terminal the first one that differs from it only in its stack. Terminals with equal keys
+// FirstsAlikeButForStack returns for each terminal the first one that differs from it only in its stack. Terminals with equal keys
 // are matched by order of occurrence, as the values that distinguish them are in columns.
-func AlikeButForStack(n int, key func(i int) CallKey) []int32 {
+func FirstsAlikeButForStack(n int, key func(i int) CallKey) []int32 {
 	type base struct {
 		group any
 		sig   int
@@ -98,18 +98,18 @@ func countGroups(groups []int32) int {
 // ClassPools are the times of a class in the form of a file: summaries of durations and gaps for each pool, and
 // spreads of both for each group.
 type ClassPools struct {
-	Stats           [2][]model.Stat
-	spreads         [2][]model.Spread
-	OnlyPoolOfGroup []int    // by group: its pool if it has only one, else -1
-	sites           []any    // by group: identifies its call site across classes
-	GroupOfPool     []int    // by pool: its group
-	Calls           []uint64 // by pool: number of calls of all ranks
-	keys            []PoolKey
-	Ranks           int
-	ExtremesRow     []int // by pool: the row with its extremes
-	ExtremesRows    int
-	exact           [2][]Extremes // by row: the class's own extremes, when writing
-	ForeignExtremes [2][]bool     // by group: its extremes include other classes
+	Stats                 [2][]model.Stat
+	spreads               [2][]model.Spread
+	OnlyPoolOfGroup       []int    // by group: its pool if it has only one, else -1
+	sites                 []any    // by group: identifies its call site across classes
+	GroupOfPool           []int    // by pool: its group
+	Calls                 []uint64 // by pool: number of calls of all ranks
+	keys                  []PoolKey
+	Ranks                 int
+	ExtremesRowOfPool     []int // by pool: the row with its extremes
+	ExtremesRowCount      int
+	exact                 [2][]SiteExtremes // by row: the class's own extremes, when writing
+	HasCrossClassExtremes [2][]bool         // by group: its extremes include other classes
 }
 
 // A PoolKey identifies a pool across classes: by signature or, if SignatureIndex is shared, by group.
@@ -135,9 +135,9 @@ func poolTimes(times func(n int) model.Times, groups, like []int32, key func(n i
 	first, sites := SumGroups(groups, times)
 	for i, t := range first {
 		x := times(t)
-		x.DurationTotals.Ranks, x.DurationTotals.Sum = ranks, sites[i].Duration.Sum
-		x.GapTotals.Ranks, x.GapTotals.Sum = ranks, sites[i].Gap.Sum
-		p.spreads[0], p.spreads[1] = append(p.spreads[0], x.DurationTotals), append(p.spreads[1], x.GapTotals)
+		x.SiteDurationTotals.Ranks, x.SiteDurationTotals.Sum = ranks, sites[i].Duration.Sum
+		x.SiteGapTotals.Ranks, x.SiteGapTotals.Sum = ranks, sites[i].Gap.Sum
+		p.spreads[0], p.spreads[1] = append(p.spreads[0], x.SiteDurationTotals), append(p.spreads[1], x.SiteGapTotals)
 	}
 	return p
 }
@@ -166,7 +166,7 @@ func NewClassPools(groups, like []int32, key func(n int) PoolKey, counts []uint6
 		}
 		p.GroupOfPool[pool] = site[groups[i]] - 1
 	}
-	p.ExtremesRow, p.ExtremesRows = p.GroupOfPool, len(p.OnlyPoolOfGroup)
+	p.ExtremesRowOfPool, p.ExtremesRowCount = p.GroupOfPool, len(p.OnlyPoolOfGroup)
 	return of, p
 }
 
@@ -189,11 +189,11 @@ func (p *ClassPools) Unpool(of, groups []int32, counts []uint64, ranks []int) []
 	first, sites := SumGroups(groups, func(n int) model.Times { return times[n] })
 	for i, t := range first {
 		if len(ranks) == 1 {
-			times[t].DurationTotals = model.SpreadOf(sites[i].Duration.Sum, ranks[0])
-			times[t].GapTotals = model.SpreadOf(sites[i].Gap.Sum, ranks[0])
+			times[t].SiteDurationTotals = model.SpreadOf(sites[i].Duration.Sum, ranks[0])
+			times[t].SiteGapTotals = model.SpreadOf(sites[i].Gap.Sum, ranks[0])
 			continue
 		}
-		times[t].DurationTotals, times[t].GapTotals = p.spreads[0][i], p.spreads[1][i]
+		times[t].SiteDurationTotals, times[t].SiteGapTotals = p.spreads[0][i], p.spreads[1][i]
 	}
 	return times
 }
@@ -224,7 +224,7 @@ func ShareOfPool(s model.Stat, from, to, all uint64) model.Stat {
 	if from == to {
 		return model.Stat{}
 	}
-	return s.Proportion(to-from, portion(s.Sum, to, s.Count)-portion(s.Sum, from, s.Count))
+	return s.PartWithCountAndSum(to-from, portion(s.Sum, to, s.Count)-portion(s.Sum, from, s.Count))
 }
 
 // portion is v·part/all, for part ≤ all, without overflow.
@@ -251,16 +251,16 @@ func codeRounded[T int64 | float64](c *wire.Coder, v *T, keep int) {
 	if c.Reader != nil {
 		*v = T(unrounded(c.Reader.Int(mostRounded(keep)), keep))
 	} else {
-		c.Buf = wire.AppendUvarint(c.Buf, uint64(RoundedNumber(float64(*v), keep)))
+		c.Buf = wire.AppendUvarint(c.Buf, uint64(RoundToFloatCode(float64(*v), keep)))
 	}
 }
 
 // mostRounded returns the largest code of a number that keeps this many bits after the leading one.
 func mostRounded(keep int) int { return 62<<keep - 1 }
 
-// RoundedNumber returns the code of the nearest value with this many mantissa bits after the leading one; unrounded
+// RoundToFloatCode returns the code of the nearest value with this many mantissa bits after the leading one; unrounded
 // is the inverse. Larger values have larger codes.
-func RoundedNumber(f float64, keep int) int {
+func RoundToFloatCode(f float64, keep int) int {
 	if !(f > 0) {
 		return 0
 	}

@@ -52,7 +52,7 @@ func TestTimesRoundTrip(t *testing.T) {
 			x, r := classes[i], wire.NewReader(blobs[i], "test")
 			c := TimeCoder{Coder: wire.Coder{Reader: r}, Ranks: 10}
 			x.base = r.Int(len(list)+1) - 2
-			if c.BaseForOthers = x.base == -1; x.base >= 0 {
+			if c.IsBaseForOthers = x.base == -1; x.base >= 0 {
 				c.BaseClass = decode(x.base)
 			}
 			of, q := NewClassPools(x.numbers(), nil, x.key, x.counts, len(x.members))
@@ -60,8 +60,8 @@ func TestTimesRoundTrip(t *testing.T) {
 			if err := r.Finish(); err != nil {
 				t.Fatal(err)
 			}
-			read[i].Index(q)
-			x.got, x.apart = q.Unpool(of, x.numbers(), x.counts, x.members), q.ForeignExtremes
+			read[i].IndexAsBase(q)
+			x.got, x.apart = q.Unpool(of, x.numbers(), x.counts, x.members), q.HasCrossClassExtremes
 			return read[i]
 		}
 		for i := range classes {
@@ -75,7 +75,7 @@ func TestTimesRoundTrip(t *testing.T) {
 				sum, kept, coarsest := 0.0, 0.0, 0.0
 				for j, s := range stats[i][k] {
 					sum += float64(s.Sum)
-					kept += codes[i].Stats[k][j].MeanNs() * float64(s.Count)
+					kept += codes[i].PoolCodes[k][j].MeanNs() * float64(s.Count)
 					coarsest = max(coarsest, float64(s.Sum))
 				}
 				if math.Abs(sum-kept) > coarsest/2000+1 {
@@ -97,8 +97,8 @@ func TestTimesRoundTrip(t *testing.T) {
 		}
 		// No call of the classes together is longer than what some rank spent on all of its calls.
 		for _, of := range []func(x *model.Times) (model.Stat, model.Spread){
-			func(x *model.Times) (model.Stat, model.Spread) { return x.Duration, x.DurationTotals },
-			func(x *model.Times) (model.Stat, model.Spread) { return x.Gap, x.GapTotals },
+			func(x *model.Times) (model.Stat, model.Spread) { return x.Duration, x.SiteDurationTotals },
+			func(x *model.Times) (model.Stat, model.Spread) { return x.Gap, x.SiteGapTotals },
 		} {
 			for _, g := range []*SignatureGroup{similar, other} {
 				var all model.Stat
@@ -176,7 +176,7 @@ func drawClass(t *rapid.T, similar, other *SignatureGroup, members []int) *testC
 	first, sums := SumGroups(x.numbers(), func(n int) model.Times { return x.times[n] })
 	for i, k := range first {
 		d, g := sums[i].Duration, sums[i].Gap
-		x.times[k].DurationTotals, x.times[k].GapTotals = spread(d.Sum, d.Max, members[0]), spread(g.Sum, g.Max, members[len(members)-1])
+		x.times[k].SiteDurationTotals, x.times[k].SiteGapTotals = spread(d.Sum, d.Max, members[0]), spread(g.Sum, g.Max, members[len(members)-1])
 	}
 	return x
 }
@@ -204,7 +204,7 @@ func (x *testClass) check(t *rapid.T, together []*testClass) {
 			if !has {
 				list = []*testClass{x}
 			}
-			var want Extremes
+			var want SiteExtremes
 			for _, y := range list {
 				pooled := y.numbersIn(g) >= MinPoolSize
 				var all model.Stat
@@ -241,7 +241,7 @@ func (x *testClass) check(t *rapid.T, together []*testClass) {
 		}
 	}
 	for _, i := range []int{0, min(1, len(x.times)-1)} {
-		if !similarSpreads(x.got[i].DurationTotals, x.times[i].DurationTotals, x.got[i].Duration.Max) || !similarSpreads(x.got[i].GapTotals, x.times[i].GapTotals, x.got[i].Gap.Max) {
+		if !similarSpreads(x.got[i].SiteDurationTotals, x.times[i].SiteDurationTotals, x.got[i].Duration.Max) || !similarSpreads(x.got[i].SiteGapTotals, x.times[i].SiteGapTotals, x.got[i].Gap.Max) {
 			t.Fatalf("totals %v, want %v", x.got[i], x.times[i])
 		}
 	}
@@ -256,13 +256,13 @@ func (x *testClass) numbersIn(g *SignatureGroup) (n int) {
 	return n
 }
 
-func extremesOf(s *model.Stat) *Extremes {
-	p := &ClassPools{ExtremesRow: []int{0}, ExtremesRows: 1}
-	return &p.Extremes([]model.Stat{*s})[0]
+func extremesOf(s *model.Stat) *SiteExtremes {
+	p := &ClassPools{ExtremesRowOfPool: []int{0}, ExtremesRowCount: 1}
+	return &p.SiteExtremes([]model.Stat{*s})[0]
 }
 
 // similarStats compares times up to what a file rounds, extremes with those of all that have them in common.
-func similarStats(a, b model.Stat, e *Extremes, common bool) bool {
+func similarStats(a, b model.Stat, e *SiteExtremes, common bool) bool {
 	mean := b.Mean()
 	if a.Count != b.Count || math.Abs(a.Mean()-mean) > mean/1024+0.5/float64(max(b.Count, 1))+0.02 {
 		return false
@@ -298,8 +298,8 @@ func near(a, b float64) bool { return math.Abs(a-b) <= 1.5+b/60 }
 func TestRounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := float64(rapid.Uint64Range(0, 1<<62).Draw(t, "v") >> rapid.IntRange(0, 62).Draw(t, "shift"))
-		keep := rapid.IntRange(CoarseBits, FineBits).Draw(t, "bits")
-		b := wire.AppendCoded(nil, func(c *wire.Coder) { codeRounded(c, &v, keep) })
+		keep := rapid.IntRange(CoarseMantissaBits, FineMantissaBits).Draw(t, "bits")
+		b := wire.AppendEncoded(nil, func(c *wire.Coder) { codeRounded(c, &v, keep) })
 		var got float64
 		if err := wire.DecodeAll(b, "test", func(c *wire.Coder) { codeRounded(c, &got, keep) }); err != nil {
 			t.Fatal(err)
@@ -307,10 +307,10 @@ func TestRounded(t *testing.T) {
 		if v < float64(int(2)<<keep) && got != v || math.Abs(got-v) > v/float64(int(2)<<keep) {
 			t.Fatalf("%v became %v", v, got)
 		}
-		if again := wire.AppendCoded(nil, func(c *wire.Coder) { codeRounded(c, &got, keep) }); !bytes.Equal(again, b) {
+		if again := wire.AppendEncoded(nil, func(c *wire.Coder) { codeRounded(c, &got, keep) }); !bytes.Equal(again, b) {
 			t.Fatalf("%x, again %x", b, again)
 		}
-		if w := v * rapid.Float64Range(1, 2).Draw(t, "factor"); RoundedNumber(w, keep) < RoundedNumber(v, keep) {
+		if w := v * rapid.Float64Range(1, 2).Draw(t, "factor"); RoundToFloatCode(w, keep) < RoundToFloatCode(v, keep) {
 			t.Fatalf("%v has a lower number than %v", w, v)
 		}
 	})
@@ -338,7 +338,7 @@ func TestDeviationsPass(t *testing.T) {
 			if s.Count == 0 {
 				continue
 			}
-			p := &ClassPools{Stats: [2][]model.Stat{{s}}, Calls: []uint64{s.Count}, GroupOfPool: []int{0}, ExtremesRow: []int{0}, ExtremesRows: 1, OnlyPoolOfGroup: []int{0}, Ranks: 4}
+			p := &ClassPools{Stats: [2][]model.Stat{{s}}, Calls: []uint64{s.Count}, GroupOfPool: []int{0}, ExtremesRowOfPool: []int{0}, ExtremesRowCount: 1, OnlyPoolOfGroup: []int{0}, Ranks: 4}
 			c := p.Encode(indexes(&ranks))
 			got := p.decodeStats(c, 0, nil, ownNumber)[0]
 			for _, x := range []model.Stat{got, ShareOfPool(got, 0, 1, 2), ShareOfPool(got, 1, 2, 2)} {

@@ -18,23 +18,23 @@ func appendTotals(classes []Class, rest func() int64) []byte {
 	return appendBlobs(nil, blobs)
 }
 
-// RankTotals is, by rank, the time in MPI according to the section of totals, and whether the section has it.
-type RankTotals struct {
+// RankMPITimes is, by rank, the time in MPI according to the section of totals, and whether the section has it.
+type RankMPITimes struct {
 	Ns    []float64
 	Known []bool
 }
 
-// NewRankTotals returns a table for this many ranks, all unknown.
-func NewRankTotals(ranks int) RankTotals {
-	return RankTotals{make([]float64, ranks), make([]bool, ranks)}
+// NewRankMPITimes returns a table for this many ranks, all unknown.
+func NewRankMPITimes(ranks int) RankMPITimes {
+	return RankMPITimes{make([]float64, ranks), make([]bool, ranks)}
 }
 
 // ranked returns the totals that readers will find in the section of totals, except that they are not rounded yet.
-func (c *Content) ranked() RankTotals {
+func (c *Content) ranked() RankMPITimes {
 	if c.NoTimes {
-		return RankTotals{}
+		return RankMPITimes{}
 	}
-	out := NewRankTotals(c.Ranks)
+	out := NewRankMPITimes(c.Ranks)
 	for i := range c.Classes {
 		x := &c.Classes[i]
 		if len(x.RankTotals.Duration) < 2 || len(x.RankTotals.Duration) != x.Ranks.Len() {

@@ -9,39 +9,39 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-func stats(list []model.ValueStat) []byte {
-	return wire.AppendCoded(nil, func(c *wire.Coder) { codeValueStats(c, &list, 0) })
+func stats(list []model.AttachedStat) []byte {
+	return wire.AppendEncoded(nil, func(c *wire.Coder) { codeValueStats(c, &list, 0) })
 }
 
 func FuzzValues(f *testing.F) {
-	f.Add(stats([]model.ValueStat{{}, {Count: 2, Sum: 3, Min: 1, Max: 2}}))
+	f.Add(stats([]model.AttachedStat{{}, {Count: 2, Sum: 3, Min: 1, Max: 2}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "values")
-		list := DecodeValueStats(r, 5)
+		list := DecodeAttachedStats(r, 5)
 		if r.Finish() != nil {
 			return
 		}
-		again := DecodeValueStats(wire.NewReader(stats(list), "values"), 5)
+		again := DecodeAttachedStats(wire.NewReader(stats(list), "values"), 5)
 		if d := cmp.Diff(list, again); d != "" {
 			t.Error(d)
 		}
 	})
 }
 
-func written(names []string, m map[string][]LeafValue) []byte {
-	return wire.AppendCoded(nil, func(c *wire.Coder) { codePlacedValues(c, names, m) })
+func written(names []string, m map[string][]LeafAttachedSum) []byte {
+	return wire.AppendEncoded(nil, func(c *wire.Coder) { codePlacedValues(c, names, m) })
 }
 
 func FuzzPlacedValues(f *testing.F) {
 	names := []string{"a", "b", "c"}
-	f.Add(written(names, map[string][]LeafValue{"a": {{Leaf: 3, Calls: 4, NumberCount: 4, Sum: -9}, {Leaf: 1000, Calls: 4, NumberCount: 0, Sum: 0}}, "c": {{Leaf: 0, Calls: 1, NumberCount: 1, Sum: 1 << 60}}}))
+	f.Add(written(names, map[string][]LeafAttachedSum{"a": {{Leaf: 3, Calls: 4, NumberCount: 4, Sum: -9}, {Leaf: 1000, Calls: 4, NumberCount: 0, Sum: 0}}, "c": {{Leaf: 0, Calls: 1, NumberCount: 1, Sum: 1 << 60}}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "values")
-		m := DecodeLeafValues(r, names)
+		m := DecodeLeafAttachedSums(r, names)
 		if r.Finish() != nil {
 			return
 		}
-		again := DecodeLeafValues(wire.NewReader(written(names, m), "values"), names)
+		again := DecodeLeafAttachedSums(wire.NewReader(written(names, m), "values"), names)
 		if d := cmp.Diff(m, again); d != "" {
 			t.Error(d)
 		}

@@ -21,7 +21,7 @@ import (
 //	path    = 0 if there is none, else 1 + hops, rank, run step, outside step, spoor step, sites, (place, computed step, MPI step,
 //	          mean step, rank)…, ranks, (rank, computed step, MPI step)…
 //
-// left is a model.WaitsStatus, but 5 for WaitsKnown. A step is a time as timing.LogStep. A share byte is a part in
+// left is a model.WaitsStatus, but 5 for WaitsKnown. A step is a time as timing.LogTime. A share byte is a part in
 // 200ths. In version 1 left was 0 in place of 5, with share bytes in place of the steps of times, which were 3 % off
 // where sixteen ranks waited.
 func AppendWaits(b []byte, w *model.Waits) []byte {
@@ -35,11 +35,11 @@ const (
 	knownSteps = 5
 )
 
-// WaitBounds are the numbers of ranks, functions, sites and kinds, as limits for decoding.
-type WaitBounds struct{ Ranks, Functions, Sites, Kinds int }
+// DecodingLimits are the numbers of ranks, functions, sites and kinds, as limits for decoding.
+type DecodingLimits struct{ Ranks, Functions, Sites, Kinds int }
 
 // DecodeWaits reads what AppendWaits wrote.
-func DecodeWaits(r *wire.Reader, n WaitBounds) *model.Waits {
+func DecodeWaits(r *wire.Reader, n DecodingLimits) *model.Waits {
 	x, w := waitCoder{Coder: wire.Coder{Reader: r}, n: n}, &model.Waits{}
 	x.waits(w)
 	return w
@@ -47,14 +47,14 @@ func DecodeWaits(r *wire.Reader, n WaitBounds) *model.Waits {
 
 type waitCoder struct {
 	wire.Coder
-	n      WaitBounds
+	n      DecodingLimits
 	shares bool // the section has version 1, where times of ranks are shares of a sum
 }
 
 func (x *waitCoder) steps(list ...*int64) {
 	for _, ns := range list {
-		step := timing.LogStepOf(uint64(max(0, *ns)))
-		if wire.CodeBounded(&x.Coder, &step, timing.MaxLogStep); x.Reader != nil {
+		step := timing.LogTimeOf(uint64(max(0, *ns)))
+		if wire.CodeBounded(&x.Coder, &step, timing.MaxLogTime); x.Reader != nil {
 			*ns = int64(math.Round(step.Ns()))
 		}
 	}
@@ -70,9 +70,9 @@ func (x *waitCoder) share(v *float64) {
 
 func (x *waitCoder) rank(v *int) { wire.CodeBounded(&x.Coder, v, x.n.Ranks-1) }
 
-func (x *waitCoder) place(p *model.WaitPlace) {
-	if wire.CodeAbove(&x.Coder, &p.Function, -1, x.n.Functions); p.Function >= 0 {
-		wire.CodeBounded(&x.Coder, &p.Site, x.n.Sites)
+func (x *waitCoder) place(p *model.FunctionSiteNumbers) {
+	if wire.CodeAbove(&x.Coder, &p.FunctionIndex, -1, x.n.Functions); p.FunctionIndex >= 0 {
+		wire.CodeBounded(&x.Coder, &p.SiteNumber, x.n.Sites)
 	}
 }
 
@@ -101,8 +101,8 @@ func (x *waitCoder) waits(w *model.Waits) {
 		w.Status = model.WaitsStatus(left % knownSteps)
 	}
 	switch w.Status {
-	case model.WaitsTooLong:
-		x.steps(&w.EstimatedCostNs)
+	case model.WaitsAnalysisTooLong:
+		x.steps(&w.EstimatedAnalysisNs)
 		return
 	case model.WaitsKnown:
 	default:
@@ -110,18 +110,18 @@ func (x *waitCoder) waits(w *model.Waits) {
 	}
 	x.share(&w.AnalysedShare)
 	wire.CodeBounded(c, &w.MaxThreads, math.MaxInt32)
-	x.steps(&w.RunNs, &w.MPINs)
+	x.steps(&w.ThreadRunNs, &w.MPINs)
 	wire.CodeNaturals(c, &w.Messages, &w.BackwardMessages)
 	x.steps(&w.ClockErrorNs)
 	wire.CodeList(c, &w.Sites, 8, func(_ int, s *model.WaitSite) {
-		x.place(&s.WaitPlace)
+		x.place(&s.FunctionSiteNumbers)
 		wire.CodeBounded(c, &s.Kind, n.Kinds-1)
 		wire.CodeNaturals(c, &s.Count)
 		x.steps(&s.WaitedNs)
 		x.times(&s.WaitingRanks, &s.Ranks, s.WaitedNs)
 		x.times(&s.AwaitedRanks, &s.LateRanks, s.WaitedNs)
 		wire.CodeList(c, &s.Causes, 3, func(_ int, cause *model.WaitCause) {
-			x.place(&cause.WaitPlace)
+			x.place(&cause.FunctionSiteNumbers)
 			x.share(&cause.WaitShare)
 			x.share(&cause.ComputeShare)
 		})
@@ -131,14 +131,14 @@ func (x *waitCoder) waits(w *model.Waits) {
 		wire.CodeAbove(c, &r.Rank, before, n.Ranks-1-before)
 		x.RefuseIf(i > 0 && r.Rank == before, "rank %d twice", before)
 		before = r.Rank
-		x.steps(&r.RunNs, &r.MPINs, &r.WaitedNs, &r.CausedNs)
+		x.steps(&r.ThreadRunNs, &r.MPINs, &r.WaitedNs, &r.CausedWaitNs)
 	})
-	wire.CodeList(c, &w.Unexplained, 2, func(_ int, o *model.UnexplainedWaits) {
-		wire.CodeBounded(c, &o.Function, n.Functions-1)
-		x.steps(&o.Ns)
+	wire.CodeList(c, &w.UnanalysedFunctions, 2, func(_ int, o *model.UnanalysedFunction) {
+		wire.CodeBounded(c, &o.FunctionIndex, n.Functions-1)
+		x.steps(&o.CallNs)
 	})
 	wire.CodeList(c, &w.Omissions, 2, func(_ int, l *model.WaitOmission) {
-		x.String(&l.What)
+		x.String(&l.Reason)
 		wire.CodeNaturals(c, &l.Count)
 	})
 	p, hops := w.Path, 0
@@ -152,12 +152,12 @@ func (x *waitCoder) waits(w *model.Waits) {
 		p = &model.CriticalPath{Hops: hops - 1}
 		w.Path = p
 	}
-	x.rank(&p.Rank)
-	x.steps(&p.LengthNs, &p.OutsideNs, &p.RecorderNs)
+	x.rank(&p.EndRank)
+	x.steps(&p.LengthNs, &p.OutsideMPINs, &p.AsideNs)
 	wire.CodeList(c, &p.Sites, 5, func(_ int, s *model.CriticalPathSite) {
-		x.place(&s.WaitPlace)
-		x.steps(&s.ComputeNs, &s.MPINs, &s.MeanNs)
-		x.rank(&s.Rank)
+		x.place(&s.FunctionSiteNumbers)
+		x.steps(&s.ComputeNs, &s.MPINs, &s.MeanOverRanksNs)
+		x.rank(&s.MaxRank)
 	})
 	wire.CodeList(c, &p.Ranks, 3, func(_ int, r *model.CriticalPathRank) {
 		x.rank(&r.Rank)

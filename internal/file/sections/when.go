@@ -21,7 +21,7 @@ import (
 //	exemplar = iteration, ranks, (rank, from varint in 1/16 of a level, calls, Δgap varint…, Δduration varint…)…
 //	place    = function + 1, if that isn't 0: site
 //
-// The levels of a row begin with the difference from 0. Steps are as timing.LogStep. Gaps and durations are as widths; they differ from those of
+// The levels of a row begin with the difference from 0. Steps are as timing.LogTime. Gaps and durations are as widths; they differ from those of
 // the same call in the rank's first exemplar if that has as many calls, else from the one before.
 func AppendWhen(b []byte, w *model.When) []byte {
 	x := whenCoder{waitCoder{Coder: wire.Coder{Buf: b}}}
@@ -30,7 +30,7 @@ func AppendWhen(b []byte, w *model.When) []byte {
 }
 
 // DecodeWhen reads the output of AppendWhen. n.Kinds is the number of kinds of findings.
-func DecodeWhen(r *wire.Reader, n WaitBounds) *model.When {
+func DecodeWhen(r *wire.Reader, n DecodingLimits) *model.When {
 	x, w := whenCoder{waitCoder{Coder: wire.Coder{Reader: r}, n: n}}, &model.When{}
 	x.when(w)
 	return w
@@ -40,17 +40,17 @@ func DecodeWhen(r *wire.Reader, n WaitBounds) *model.When {
 const (
 	whenColumns = 4096
 	whenRows    = 1024
-	whenCells   = model.WhenStates << 18 // rows times columns, over the planes of all states
+	whenCells   = model.WhenStateCount << 18 // rows times columns, over the planes of all states
 )
 
 type whenCoder struct{ waitCoder }
 
-// ColumnWidth returns a column's width in ns as it will be decoded: rounded to a timing.LogStep with an even number.
-func ColumnWidth(ns float64) float64 {
+// RoundWhenColumnWidth returns a column's width in ns as it will be decoded: rounded to a timing.LogTime with an even number.
+func RoundWhenColumnWidth(ns float64) float64 {
 	return (widthSteps(int64(max(0, ns))) * 2).Ns()
 }
 
-func widthSteps(ns int64) timing.LogStep { return (timing.LogStepOf(uint64(max(0, ns))) + 1) / 2 }
+func widthSteps(ns int64) timing.LogTime { return (timing.LogTimeOf(uint64(max(0, ns))) + 1) / 2 }
 
 func (x *whenCoder) when(w *model.When) {
 	c := &x.Coder
@@ -69,7 +69,7 @@ func (x *whenCoder) when(w *model.When) {
 	wire.CodeBounded(c, &w.ColumnsAfterLoop, whenColumns)
 	wire.CodeBounded(c, &w.ColumnsPerIteration, whenColumns)
 	wire.CodeUints(c, &w.IterationsPerColumn)
-	columns := len(w.WidthNs)
+	columns := len(w.ColumnWidthNs)
 	if wire.CodeBounded(c, &columns, whenColumns); x.Reader != nil {
 		x.RefuseIf(columns > x.Reader.RemainingLen(), "%d columns in %d bytes", columns, x.Reader.RemainingLen())
 		x.RefuseIf(w.ColumnsBeforeLoop+w.ColumnsAfterLoop > columns, "%d columns of %d are outside of the loop", w.ColumnsBeforeLoop+w.ColumnsAfterLoop, columns)
@@ -79,26 +79,26 @@ func (x *whenCoder) when(w *model.When) {
 		if x.Failed() {
 			return
 		}
-		w.WidthNs = make([]int64, columns)
+		w.ColumnWidthNs = make([]int64, columns)
 	}
-	before := timing.LogStep(0)
-	for i := range w.WidthNs {
-		d := int64(widthSteps(w.WidthNs[i])) - int64(before)
+	before := timing.LogTime(0)
+	for i := range w.ColumnWidthNs {
+		d := int64(widthSteps(w.ColumnWidthNs[i])) - int64(before)
 		wire.CodeIntegers(c, &d)
 		to := int64(before) + d
-		x.RefuseIf(to < 0 || to > timing.MaxLogStep/2, "a width of %d steps", to)
+		x.RefuseIf(to < 0 || to > timing.MaxLogTime/2, "a width of %d steps", to)
 		if x.Failed() {
 			return
 		}
-		if before = timing.LogStep(to); x.Reader != nil {
-			w.WidthNs[i] = int64((2 * before).Ns())
+		if before = timing.LogTime(to); x.Reader != nil {
+			w.ColumnWidthNs[i] = int64((2 * before).Ns())
 		}
 	}
 	x.steps(&w.LevelNs)
 	x.RefuseIf(w.LevelNs == 0, "levels of no time")
 	rows := len(w.Rows)
 	if wire.CodeBounded(c, &rows, whenRows); x.Reader != nil {
-		x.RefuseIf(rows*columns*model.WhenStates > whenCells, "%d rows of %d columns", rows, columns)
+		x.RefuseIf(rows*columns*model.WhenStateCount > whenCells, "%d rows of %d columns", rows, columns)
 		x.RefuseIf(rows > x.Reader.RemainingLen(), "%d rows in %d bytes", rows, x.Reader.RemainingLen())
 		if x.Failed() {
 			return
@@ -109,17 +109,17 @@ func (x *whenCoder) when(w *model.When) {
 	}
 	for i := range w.Rows {
 		r := &w.Rows[i]
-		x.rank(&r.First)
-		wire.CodeAbove(c, &r.Ranks, 1, x.n.Ranks-r.First-1)
+		x.rank(&r.FirstRank)
+		wire.CodeAbove(c, &r.RankCount, 1, x.n.Ranks-r.FirstRank-1)
 	}
-	x.planes(w, columns, 0, model.WhenReady)
+	x.planes(w, columns, 0, model.WhenStateRunnable)
 	column := 0
 	wire.CodeList(c, &w.Outliers, 3, func(i int, h *model.WhenOutlier) {
 		wire.CodeAbove(c, &h.Column, column, max(0, columns-1-column))
 		x.RefuseIf(columns == 0 || i > 0 && h.Column == column, "column %d twice", column)
 		column = h.Column
 		x.rank(&h.Rank)
-		x.levels(w, &h.Ns)
+		x.levels(w, &h.ExcessNs)
 	})
 	wire.CodeList(c, &w.Findings, 11, func(_ int, f *model.WhenFinding) { x.finding(f) })
 	ready := x.Reader == nil && hasReady(w)
@@ -132,7 +132,7 @@ func (x *whenCoder) when(w *model.When) {
 		if wire.CodeUints(c, &e.Iteration); w.Loop != nil {
 			x.RefuseIf(e.Iteration >= w.Loop.Iterations, "iteration %d of %d", e.Iteration, w.Loop.Iterations)
 		}
-		wire.CodeList(c, &e.Ranks, 3, func(j int, t *model.WhenTimes) {
+		wire.CodeList(c, &e.Ranks, 3, func(j int, t *model.WhenCallTimes) {
 			x.rank(&t.Rank)
 			x.RefuseIf(j > 0 && t.Rank <= e.Ranks[j-1].Rank, "rank %d out of order", t.Rank)
 			x.times(w, t, x.typical(w, i, t.Rank), &left)
@@ -147,32 +147,32 @@ func (x *whenCoder) when(w *model.When) {
 		x.neverReady(w, columns)
 		return
 	}
-	x.planes(w, columns, model.WhenReady, model.WhenStates)
+	x.planes(w, columns, model.WhenStateRunnable, model.WhenStateCount)
 	x.RefuseIf(x.Reader != nil && !x.Failed() && !hasReady(w), "planes of nothing")
 }
 
 // hasReady reports whether ranks were runnable without a processor in any column.
 func hasReady(w *model.When) bool {
 	for i := range w.Rows {
-		p := &w.Rows[i].Planes[model.WhenReady]
-		if p.Base != 0 || slices.ContainsFunc(p.LevelCounts, func(l int64) bool { return l != 0 }) {
+		p := &w.Rows[i].StateTimes[model.WhenStateRunnable]
+		if p.LoopBaseUnits != 0 || slices.ContainsFunc(p.LevelCounts, func(l int64) bool { return l != 0 }) {
 			return true
 		}
 	}
 	return false
 }
 
-// neverReady sets the planes of state model.WhenReady to zeros, as they are not stored if all are zero.
+// neverReady sets the planes of state model.WhenStateRunnable to zeros, as they are not stored if all are zero.
 func (x *whenCoder) neverReady(w *model.When, columns int) {
 	for i := range w.Rows {
 		if x.Reader != nil && !x.Failed() {
-			w.Rows[i].Planes[model.WhenReady].LevelCounts = make([]int64, columns)
+			w.Rows[i].StateTimes[model.WhenStateRunnable].LevelCounts = make([]int64, columns)
 		}
 	}
 }
 
 // typical returns the times of a rank in the first exemplar; nil for the first exemplar itself.
-func (x *whenCoder) typical(w *model.When, n, rank int) *model.WhenTimes {
+func (x *whenCoder) typical(w *model.When, n, rank int) *model.WhenCallTimes {
 	if n == 0 || len(w.Exemplars) == 0 {
 		return nil
 	}
@@ -187,10 +187,10 @@ func (x *whenCoder) typical(w *model.When, n, rank int) *model.WhenTimes {
 // partsOfLevel is the number of parts of a level in which an exemplar's StartNs is counted in the file.
 const partsOfLevel = 16
 
-func (x *whenCoder) times(w *model.When, t, typical *model.WhenTimes, left *int) {
+func (x *whenCoder) times(w *model.When, t, typical *model.WhenCallTimes, left *int) {
 	c := &x.Coder
 	unit := max(1, w.LevelNs/partsOfLevel)
-	from := t.StartNs / unit
+	from := t.RelativeStartNs / unit
 	wire.CodeIntegers(c, &from)
 	x.RefuseIf(from < -mostLevel || from > mostLevel, "a beginning of %d", from)
 	calls := len(t.Gaps)
@@ -198,7 +198,7 @@ func (x *whenCoder) times(w *model.When, t, typical *model.WhenTimes, left *int)
 		if x.RefuseIf(calls > x.Reader.RemainingLen(), "%d calls in %d bytes", calls, x.Reader.RemainingLen()); x.Failed() {
 			return
 		}
-		t.StartNs = from * unit
+		t.RelativeStartNs = from * unit
 		t.Gaps, t.Durations = make([]int64, calls), make([]int64, calls)
 	}
 	*left -= calls
@@ -206,7 +206,7 @@ func (x *whenCoder) times(w *model.When, t, typical *model.WhenTimes, left *int)
 		typical = nil
 	}
 	for k, list := range [2][]int64{t.Gaps, t.Durations} {
-		before := timing.LogStep(0)
+		before := timing.LogTime(0)
 		for i := range list {
 			if typical != nil {
 				before = widthSteps([2][]int64{typical.Gaps, typical.Durations}[k][i])
@@ -215,10 +215,10 @@ func (x *whenCoder) times(w *model.When, t, typical *model.WhenTimes, left *int)
 			d := int64(step) - int64(before)
 			wire.CodeIntegers(c, &d)
 			to := int64(before) + d
-			if x.RefuseIf(to < 0 || to > timing.MaxLogStep/2, "a time of %d steps", to); x.Failed() {
+			if x.RefuseIf(to < 0 || to > timing.MaxLogTime/2, "a time of %d steps", to); x.Failed() {
 				return
 			}
-			if before = timing.LogStep(to); x.Reader != nil {
+			if before = timing.LogTime(to); x.Reader != nil {
 				list[i] = int64((2 * before).Ns())
 			}
 		}
@@ -253,9 +253,9 @@ func (x *whenCoder) planes(w *model.When, columns, first, end int) {
 	c := &x.Coder
 	for p := first; p < end; p++ {
 		for i := range w.Rows {
-			plane := &w.Rows[i].Planes[p]
-			wire.CodeIntegers(c, &plane.Base)
-			if x.RefuseIf(plane.Base < -mostLevel || plane.Base > mostLevel, "a base of %d", plane.Base); x.Reader != nil && !x.Failed() {
+			plane := &w.Rows[i].StateTimes[p]
+			wire.CodeIntegers(c, &plane.LoopBaseUnits)
+			if x.RefuseIf(plane.LoopBaseUnits < -mostLevel || plane.LoopBaseUnits > mostLevel, "a base of %d", plane.LoopBaseUnits); x.Reader != nil && !x.Failed() {
 				plane.LevelCounts = make([]int64, columns)
 			}
 		}
@@ -267,11 +267,11 @@ func (x *whenCoder) planes(w *model.When, columns, first, end int) {
 	for p := first; p < end; p++ {
 		for i := range w.Rows {
 			level := int64(0)
-			for j := range w.Rows[i].Planes[p].LevelCounts {
+			for j := range w.Rows[i].StateTimes[p].LevelCounts {
 				if x.Failed() {
 					return
 				}
-				v := &w.Rows[i].Planes[p].LevelCounts[j]
+				v := &w.Rows[i].StateTimes[p].LevelCounts[j]
 				d := *v - level
 				switch {
 				case x.Reader == nil && d == 0:
@@ -308,5 +308,5 @@ func (x *whenCoder) finding(f *model.WhenFinding) {
 	wire.CodeBounded(c, &f.RankCount, x.n.Ranks)
 	wire.CodeList(c, &f.Ranks, 1, func(_ int, r *int) { x.rank(r) })
 	x.steps(&f.BeforeNs, &f.AfterNs, &f.LongerNs, &f.CostNs)
-	x.place(&f.Place)
+	x.place(&f.EndingCall)
 }

@@ -33,25 +33,25 @@ func EncodeFile(c *Content) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// EncodeFileUntimed returns a file with c without the times of single calls, uncompressed: for a reader in the same
+// EncodeFileWithoutSeries returns a file with c without the times of single calls, uncompressed: for a reader in the same
 // run.
-func EncodeFileUntimed(c *Content) ([]byte, error) {
+func EncodeFileWithoutSeries(c *Content) ([]byte, error) {
 	untimed := *c
 	untimed.Series = nil
-	raw, err := RawSections(&untimed, wire.QuickPackedSizeOf, true)
+	raw, err := RawSections(&untimed, wire.QuickEstimatePackedSize, true)
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
 	return container.Assemble(raw, func(_ int, raw []byte) ([]byte, byte) { return raw, container.CodecRaw }, nil), nil
 }
 
-// EstimateCallBytes returns approximately how many bytes c's calls take in a file, in less time than writing it takes.
-func EstimateCallBytes(c *Content) (int, error) {
-	return sizeOfCalls(c, wire.QuickPackedSizeOf)
+// EstimateEncodedCallBytes returns approximately how many bytes c's calls take in a file, in less time than writing it takes.
+func EstimateEncodedCallBytes(c *Content) (int, error) {
+	return sizeOfCalls(c, wire.QuickEstimatePackedSize)
 }
 
 // EstimateFileSize is EstimateCallBytes in the time that writing takes: it is exact except for sections of more than 32 KiB.
-func EstimateFileSize(c *Content) (int, error) { return sizeOfCalls(c, wire.PackedSize) }
+func EstimateFileSize(c *Content) (int, error) { return sizeOfCalls(c, wire.EstimatePackedSize) }
 
 func sizeOfCalls(c *Content, packed func([]byte) int) (int, error) {
 	raw, err := RawSections(c, packed, false)
@@ -59,7 +59,7 @@ func sizeOfCalls(c *Content, packed func([]byte) int) (int, error) {
 		return 0, fmt.Errorf("trace: %w", err)
 	}
 	n := 0
-	for _, id := range []int{container.SectionRanks, container.SectionSignatures, container.SectionClasses, container.SectionColumns, container.SectionLanes} {
+	for _, id := range []int{container.SectionClassOfRank, container.SectionSignatures, container.SectionClasses, container.SectionColumns, container.SectionLanes} {
 		n += packed(raw[id])
 	}
 	return n, nil
@@ -88,10 +88,10 @@ func RawSections(c *Content, packed func([]byte) int, times bool) (raw [containe
 	raw[container.SectionMeta] = appendMeta(c.Meta)
 	raw[container.SectionSchema] = appendSchema(nil, schema)
 	if len(c.Strings) > 0 {
-		raw[container.SectionStrings] = wire.AppendCoded(nil, func(x *wire.Coder) { codeStrings(x, c.Strings) })
+		raw[container.SectionStrings] = wire.AppendEncoded(nil, func(x *wire.Coder) { codeStrings(x, c.Strings) })
 	}
 	raw[container.SectionSites] = e.sites.append(nil)
-	raw[container.SectionRanks] = appendRanks(nil, c)
+	raw[container.SectionClassOfRank] = appendRanks(nil, c)
 	if !c.NoTimes {
 		raw[container.SectionTimes] = e.times()
 	}
@@ -104,12 +104,12 @@ func RawSections(c *Content, packed func([]byte) int, times bool) (raw [containe
 			procs = procs.withoutTimes()
 		}
 		raw[container.SectionProcess] = procs.AppendSection(nil, c.ranked())
-		raw[container.SectionValues], raw[container.SectionLeafValues] = appendValues(c.Classes), appendPlacedValues(c.Classes)
+		raw[container.SectionAttachedValues], raw[container.SectionLeafAttachedSums] = appendValues(c.Classes), appendPlacedValues(c.Classes)
 		if !c.NoTimes {
 			raw[container.SectionLeafTimes] = appendSome(nil, e.places)
-			raw[container.SectionFirstCalls] = appendFirsts(c.Classes)
+			raw[container.SectionFirstCallTimes] = appendFirsts(c.Classes)
 			if c.Series == nil {
-				raw[container.SectionSharedTimes] = appendMixed(c.Classes)
+				raw[container.SectionUnknownLeafTimes] = appendMixed(c.Classes)
 			}
 			raw[container.SectionAsides] = c.Processes.appendAsideSection(c.MergeNs)
 		}
@@ -145,7 +145,7 @@ func RawSections(c *Content, packed func([]byte) int, times bool) (raw [containe
 			}
 			for id, b := range raw {
 				if id != container.SectionTotals {
-					n += int64(wire.QuickPackedSizeOf(b))
+					n += int64(wire.QuickEstimatePackedSize(b))
 				}
 			}
 			return n
@@ -153,7 +153,7 @@ func RawSections(c *Content, packed func([]byte) int, times bool) (raw [containe
 		if !c.NoTimes {
 			raw[container.SectionTotals] = appendTotals(c.Classes, rest)
 		}
-		raw[container.SectionRankValues] = appendRankValues(c.Classes, rest)
+		raw[container.SectionRankAttachedSums] = appendRankValues(c.Classes, rest)
 	}
 	return raw, nil
 }
@@ -165,9 +165,9 @@ func schemaOf(c *Content) ([]model.Function, error) {
 	last := -1
 	for i := range c.Classes {
 		for k := range c.Classes[i].Terminals.Len() {
-			if c.Classes[i].Terminals.Describe(k, &t); int(t.Call) != last {
-				last = int(t.Call)
-				used[t.Call] = true
+			if c.Classes[i].Terminals.Describe(k, &t); int(t.FunctionID) != last {
+				last = int(t.FunctionID)
+				used[t.FunctionID] = true
 			}
 		}
 	}
@@ -181,7 +181,7 @@ func schemaOf(c *Content) ([]model.Function, error) {
 		}
 	}
 	for id := range used {
-		call, ok := mpi.ByID(id)
+		call, ok := mpi.CallByID(id)
 		if !ok || c.Schema != nil {
 			return nil, fmt.Errorf("function %d is unknown", id)
 		}
@@ -330,13 +330,13 @@ func (e *encoder) class(i int, taken []bool) error {
 		return fmt.Errorf("streams don't have the %d terminals by first occurrence", class.Terminals.Len())
 	}
 	fitter := column.NewFitter(class.Ranks, e.c.Ranks)
-	fitter.NoBlocks = e.plain
+	fitter.ExcludeBlockSizes = e.plain
 	var err error
-	if e.counts[i], err = column.CheckedStreams(class.Streams, class.Counts, class.Ranks.Len()); err != nil {
+	if e.counts[i], err = column.NewCountedStreams(class.Streams, class.RepetitionCounts, class.Ranks.Len()); err != nil {
 		return err
 	}
-	for k := range e.counts[i].Counts {
-		e.stored[i] = column.EncodeSeq(e.stored[i], &e.counts[i].Counts[k], &class.Ranks)
+	for k := range e.counts[i].VaryingCounts {
+		e.stored[i] = column.EncodeSeq(e.stored[i], &e.counts[i].VaryingCounts[k], &class.Ranks)
 	}
 	e.table.begin(terminals)
 	e.refs[i] = make([]signatureRef, terminals)
@@ -347,7 +347,7 @@ func (e *encoder) class(i int, taken []bool) error {
 			return fmt.Errorf("terminal %d: %w", k, err)
 		}
 	}
-	e.shares = e.shares || fitter.FoundBlocks()
+	e.shares = e.shares || fitter.FoundBlockSizes()
 	if e.timeless {
 		return nil
 	}
@@ -368,20 +368,20 @@ func (e *encoder) class(i int, taken []bool) error {
 		_, places = NumberPlaces(list)
 	}
 	for _, h := range class.Histograms {
-		if h.Terminal < 0 || h.Terminal >= terminals || h.PreviousPlace < model.NoPreviousPlace || h.PreviousPlace >= places {
+		if h.Terminal < 0 || h.Terminal >= terminals || h.PreviousPlace < model.NoPreviousFunctionSite || h.PreviousPlace >= places {
 			return fmt.Errorf("histogram of terminal %d from %d", h.Terminal, h.PreviousPlace)
 		}
 	}
 	key := func(n int) PoolKey { return PoolKey{e.refs[i][n].group, int(e.refs[i][n].sig)} }
 	var like []int32
 	if len(e.sites.stacks) > 0 {
-		like = AlikeButForStack(terminals, func(n int) CallKey {
+		like = FirstsAlikeButForStack(terminals, func(n int) CallKey {
 			ref := &e.refs[i][n]
 			return CallKey{ref.group, int(ref.sig), int(ref.site)}
 		})
 	}
 	e.pooled[i] = poolTimes(class.Terminals.Times, groups, like, key, calls, class.Ranks.Len())
-	placed := class.LeafTimes
+	placed := class.LeafMeanTimes
 	if len(placed) > 0 || like != nil {
 		leaves := LeafTerminals(class.Streams)
 		if like != nil {
@@ -419,7 +419,7 @@ func (e *encoder) terminal(f *column.Fitter, t *Terminal, members int, stored *[
 		e.callbacks(c)
 	}
 	site := e.sites.number[t.Site]
-	n := e.table.group(t, e.sites.place(site), e.functions[t.Call])
+	n := e.table.group(t, e.sites.place(site), e.functions[t.FunctionID])
 	g := e.table.groups[n]
 	// The first member's values determine which values are ranks. Where this is wrong for another member, e.g. as its
 	// arrays have other lengths, forms only become longer.

@@ -14,8 +14,8 @@ type Coder struct {
 	Buf    []byte
 }
 
-// AppendCoded appends what code writes to b.
-func AppendCoded(b []byte, code func(c *Coder)) []byte {
+// AppendEncoded appends what code writes to b.
+func AppendEncoded(b []byte, code func(c *Coder)) []byte {
 	c := Coder{Buf: b}
 	code(&c)
 	return c.Buf

@@ -15,21 +15,21 @@ const (
 	maxMixed = 1 << 20
 )
 
-// CompressMixing compresses data by prediction. It returns false if the result is no smaller or the data are too large.
-func CompressMixing(data []byte) ([]byte, bool) {
+// CompressContextMixing compresses data by prediction. It returns false if the result is no smaller or the data are too large.
+func CompressContextMixing(data []byte) ([]byte, bool) {
 	if len(data) == 0 || len(data) > rememberedUpTo {
-		return CompressMixingPrimed(nil, data)
+		return CompressPrimedMixing(nil, data)
 	}
 	frame, smaller, ok := mixedBefore(data)
 	if !ok {
-		frame, smaller = CompressMixingPrimed(nil, data)
+		frame, smaller = CompressPrimedMixing(nil, data)
 		remember(data, frame, smaller)
 	}
 	return frame, smaller
 }
 
-// CompressMixingPrimed is CompressMixing with a model that was trained on known data, such as the expected content.
-func CompressMixingPrimed(known, data []byte) ([]byte, bool) {
+// CompressPrimedMixing is CompressMixing with a model that was trained on known data, such as the expected content.
+func CompressPrimedMixing(known, data []byte) ([]byte, bool) {
 	if len(data) > mixTo {
 		return nil, false
 	}
@@ -76,14 +76,14 @@ func CompressMixingPrimed(known, data []byte) ([]byte, bool) {
 
 var errMixed = errors.New("data longer than mixing takes")
 
-// DecompressMixing decodes the output of CompressMixing, given the size of the data. Any frame decodes to some data,
+// DecompressContextMixing decodes the output of CompressMixing, given the size of the data. Any frame decodes to some data,
 // so only a checksum detects damage.
-func DecompressMixing(frame []byte, size uint64) ([]byte, error) {
-	return DecompressMixingPrimed(nil, frame, size)
+func DecompressContextMixing(frame []byte, size uint64) ([]byte, error) {
+	return DecompressPrimedMixing(nil, frame, size)
 }
 
-// DecompressMixingPrimed decodes the output of CompressMixingPrimed, given the same known data.
-func DecompressMixingPrimed(known, frame []byte, size uint64) ([]byte, error) {
+// DecompressPrimedMixing decodes the output of CompressMixingPrimed, given the same known data.
+func DecompressPrimedMixing(known, frame []byte, size uint64) ([]byte, error) {
 	if size > maxMixed {
 		return nil, errMixed
 	}

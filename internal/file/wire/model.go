@@ -98,9 +98,9 @@ func bitsFor(size int) int {
 // ahead are models prepared by PrepareMixing, by the address of their known data.
 var ahead sync.Map
 
-// PrepareMixing prepares CompressMixingPrimed or DecompressMixingPrimed for known data and data of a size. A process
+// PreparePrimedMixing prepares CompressMixingPrimed or DecompressMixingPrimed for known data and data of a size. A process
 // calls it when it has spare time.
-func PrepareMixing(known []byte, size int) { ahead.Store(&known[0], learned(known, size)) }
+func PreparePrimedMixing(known []byte, size int) { ahead.Store(&known[0], learned(known, size)) }
 
 // learned returns a model trained on known, for data of this size.
 func learned(known []byte, size int) *model {

@@ -153,8 +153,8 @@ func (r *Reader) Uint32() uint32 {
 	return binary.LittleEndian.Uint32(b)
 }
 
-// Uint16 reads a varint that fits in 16 bits.
-func (r *Reader) Uint16() uint16 { return uint16(r.Int(math.MaxUint16)) }
+// Uvarint16 reads a varint that fits in 16 bits.
+func (r *Reader) Uvarint16() uint16 { return uint16(r.Int(math.MaxUint16)) }
 
 // AppendUvarint appends an unsigned varint.
 func AppendUvarint(b []byte, v uint64) []byte { return binary.AppendUvarint(b, v) }

@@ -57,35 +57,35 @@ func TestCountIsBoundedByInput(t *testing.T) {
 func TestCompress(t *testing.T) {
 	data := bytes.Repeat([]byte("MPI_Send, MPI_Recv. "), 500)
 	for _, best := range []bool{false, true} {
-		frame, ok := Compress(data, best)
+		frame, ok := CompressZstd(data, best)
 		if !ok {
 			t.Fatal("doesn't compress")
 		}
-		got, err := Decompress(frame, uint64(len(data)))
+		got, err := DecompressZstd(frame, uint64(len(data)))
 		if err != nil || !bytes.Equal(got, data) {
 			t.Fatalf("error %v", err)
 		}
 		for _, size := range []int{0, len(data) - 1, len(data) + 1, 1 << 40} {
-			if _, err := Decompress(frame, uint64(size)); err == nil {
+			if _, err := DecompressZstd(frame, uint64(size)); err == nil {
 				t.Errorf("a frame of %d bytes passes for %d", len(data), size)
 			}
 		}
 	}
-	if _, ok := Compress([]byte{1, 2, 3}, true); ok {
+	if _, ok := CompressZstd([]byte{1, 2, 3}, true); ok {
 		t.Error("three bytes got smaller")
 	}
 	if !testing.Short() { // a quarter of a gigabyte
-		if _, ok := Compress(make([]byte, 1<<28), false); ok {
+		if _, ok := CompressZstd(make([]byte, 1<<28), false); ok {
 			t.Error("compressed beyond what Expand takes")
 		}
 	}
 }
 
 func FuzzExpand(f *testing.F) {
-	frame, _ := Compress(bytes.Repeat([]byte("abc"), 100), true)
+	frame, _ := CompressZstd(bytes.Repeat([]byte("abc"), 100), true)
 	f.Add(frame, uint32(300))
 	f.Fuzz(func(t *testing.T, frame []byte, size uint32) {
-		if got, err := Decompress(frame, uint64(size)); err == nil && len(got) != int(size) {
+		if got, err := DecompressZstd(frame, uint64(size)); err == nil && len(got) != int(size) {
 			t.Fatalf("%d bytes, %d declared", len(got), size)
 		}
 	})

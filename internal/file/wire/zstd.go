@@ -45,9 +45,9 @@ func newEncoder(level zstd.EncoderLevel, window int) *zstd.Encoder {
 	return e
 }
 
-// Compress returns a zstd frame of data, or false if that is no smaller or
+// CompressZstd returns a zstd frame of data, or false if that is no smaller or
 // Decompress would refuse it. thorough trades time for size.
-func Compress(data []byte, thorough bool) ([]byte, bool) {
+func CompressZstd(data []byte, thorough bool) ([]byte, bool) {
 	switch {
 	case !thorough && len(data) <= smallWindow:
 		return compress(quickSmall(), data)
@@ -65,26 +65,26 @@ func Compress(data []byte, thorough bool) ([]byte, bool) {
 	return compress(e, data)
 }
 
-// PackedSize returns approximately the compressed size of data.
-func PackedSize(data []byte) int {
-	if len(data) <= MaxMixEstimate {
-		if frame, ok := CompressMixing(data); ok {
+// EstimatePackedSize returns approximately the compressed size of data.
+func EstimatePackedSize(data []byte) int {
+	if len(data) <= MaxMixingEstimateBytes {
+		if frame, ok := CompressContextMixing(data); ok {
 			return len(frame)
 		}
 	}
-	return QuickPackedSizeOf(data)
+	return QuickEstimatePackedSize(data)
 }
 
-// QuickPackedSizeOf is PackedSize with less accuracy in less time.
-func QuickPackedSizeOf(data []byte) int {
-	if frame, ok := Compress(data, false); ok {
+// QuickEstimatePackedSize is PackedSize with less accuracy in less time.
+func QuickEstimatePackedSize(data []byte) int {
+	if frame, ok := CompressZstd(data, false); ok {
 		return len(frame)
 	}
 	return len(data)
 }
 
-// MaxMixEstimate is the size in bytes up to which an estimate uses mixing, which is slow.
-const MaxMixEstimate = 1 << 15
+// MaxMixingEstimateBytes is the size in bytes up to which an estimate uses mixing, which is slow.
+const MaxMixingEstimateBytes = 1 << 15
 
 func compress(e *zstd.Encoder, data []byte) ([]byte, bool) {
 	frame := e.EncodeAll(data, nil)
@@ -96,9 +96,9 @@ func compress(e *zstd.Encoder, data []byte) ([]byte, bool) {
 
 func maxSize(stored int) int { return stored*maxRatio + slack }
 
-// Decompress decompresses a frame, whose content must be size bytes. Memory grows with the bytes decompressed so far,
+// DecompressZstd decompresses a frame, whose content must be size bytes. Memory grows with the bytes decompressed so far,
 // not with size.
-func Decompress(frame []byte, size uint64) ([]byte, error) { return expand(frame, size) }
+func DecompressZstd(frame []byte, size uint64) ([]byte, error) { return expand(frame, size) }
 
 // atOnce is the size up to which the output is allocated before decompression begins. A stream that grows with its
 // data takes several times as much memory, which matters inside the program's process.

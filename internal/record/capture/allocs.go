@@ -38,7 +38,7 @@ func (c *Capture) note(v *allocs, l *allocStream, begun uint64, e track.AllocEve
 	if v.cut {
 		return
 	}
-	e.Calls = begun - l.last
+	e.CallsSincePrevious = begun - l.last
 	n, ok := v.number[e]
 	if !ok {
 		if len(v.list) == maxAllocs {
@@ -93,11 +93,11 @@ func (c *Capture) trackAllocs(v *allocs, of func(*stream) *allocStream) *track.A
 		g := b.Grammar()
 		for _, n := range g.Terminals() {
 			if number[n] == unseen {
-				number[n] = uint32(len(t.List))
-				t.List = append(t.List, v.list[n])
+				number[n] = uint32(len(t.DistinctEvents))
+				t.DistinctEvents = append(t.DistinctEvents, v.list[n])
 			}
 		}
-		t.Streams = append(t.Streams, g.Renumber(func(n uint32) uint32 { return number[n] }))
+		t.EventGrammars = append(t.EventGrammars, g.Renumber(func(n uint32) uint32 { return number[n] }))
 	}
 	return t
 }
@@ -110,8 +110,8 @@ func (v *allocs) code(c *wire.Coder, first int) {
 		list = v.list[first:]
 	}
 	wire.CodeList(c, &list, 4, func(_ int, l *track.AllocEvent) {
-		c.Bool(&l.Free)
-		wire.CodeUints(c, &l.Calls)
+		c.Bool(&l.IsFree)
+		wire.CodeUints(c, &l.CallsSincePrevious)
 		wire.CodeIntegers(c, &l.PackedSegment)
 		if wire.CodeUints(c, &l.Size); c.Reader != nil {
 			v.add(*l)

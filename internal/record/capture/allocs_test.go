@@ -14,10 +14,10 @@ func allocsOf(t *track.Track) [][]track.AllocEvent {
 	if t.Allocs == nil {
 		return nil
 	}
-	all := make([][]track.AllocEvent, len(t.Allocs.Streams))
-	for i, g := range t.Allocs.Streams {
+	all := make([][]track.AllocEvent, len(t.Allocs.EventGrammars))
+	for i, g := range t.Allocs.EventGrammars {
 		for n := range g.All() {
-			all[i] = append(all[i], t.Allocs.List[n])
+			all[i] = append(all[i], t.Allocs.DistinctEvents[n])
 		}
 	}
 	return all
@@ -29,23 +29,23 @@ func TestAllocs(t *testing.T) {
 	const rounds, heap0 = 100, 1
 	s := newSynth(t, 0, 1<<16)
 	send := func(serial uint64) {
-		s.enter("MPI_Send", cat(uint64(event.ClassHeap<<56)|serial, 8, 4, typeInt, 1, 3, commWorld)...)
+		s.enter("MPI_Send", cat(uint64(event.AddressClassHeap<<56)|serial, 8, 4, typeInt, 1, 3, commWorld)...)
 		s.leave("MPI_Send")
 	}
 	for i := range uint64(rounds) {
 		s.commRank()
-		s.w.Write(0, event.KindSegment, 0, []uint64{1 + i, 4096, 0, event.ClassHeap})
+		s.w.Write(0, event.KindSegment, 0, []uint64{1 + i, 4096, 0, event.AddressClassHeap})
 		send(1 + i)
 		send(1 + i)
 		s.w.Write(0, event.KindSegmentFreed, 0, []uint64{1 + i})
 	}
 	s.w.Write(0, event.KindSegmentFreed, 0, []uint64{7}) // nobody used it
 	got := tracked(t, s)
-	if len(got.Signatures) != 2 || got.Streams[0].Grammar.Len() != 3*rounds || len(got.Allocs.Streams[0].Rules) > 2 {
-		t.Errorf("%d signatures, %d calls, %v", len(got.Signatures), got.Streams[0].Grammar.Len(), got.Allocs.Streams[0])
+	if len(got.Signatures) != 2 || got.Streams[0].Grammar.Len() != 3*rounds || len(got.Allocs.EventGrammars[0].Rules) > 2 {
+		t.Errorf("%d signatures, %d calls, %v", len(got.Signatures), got.Streams[0].Grammar.Len(), got.Allocs.EventGrammars[0])
 	}
-	want := []track.AllocEvent{{Calls: 1, PackedSegment: heap0, Size: 4096}, {Calls: 2, Free: true, PackedSegment: heap0}}
-	if d := cmp.Diff(want, got.Allocs.List); d != "" {
+	want := []track.AllocEvent{{CallsSincePrevious: 1, PackedSegment: heap0, Size: 4096}, {CallsSincePrevious: 2, IsFree: true, PackedSegment: heap0}}
+	if d := cmp.Diff(want, got.Allocs.DistinctEvents); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
 	if n := len(allocsOf(got)[0]); n != 2*rounds {
@@ -73,6 +73,6 @@ func BenchmarkAllocs(b *testing.B) {
 	for b.Loop() {
 		c.alloc(s, track.AllocEvent{PackedSegment: 1, Size: 4096})
 		s.grammar.Append(1)
-		c.alloc(s, track.AllocEvent{Free: true, PackedSegment: 1})
+		c.alloc(s, track.AllocEvent{IsFree: true, PackedSegment: 1})
 	}
 }

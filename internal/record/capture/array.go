@@ -16,7 +16,7 @@ func (c *Capture) array(s *stream, f *frame, st *instruction, rec []uint64, p in
 	f.array = len(f.key)
 	f.key = append(f.key, n)
 	if n <= 0 {
-		if n < event.LenIgnored {
+		if n < event.ArrayLenIgnored {
 			return p, fmt.Errorf("array of %d", n)
 		}
 		if st.element == codeRequest && f.prog.leaves && !f.muted() {
@@ -31,7 +31,7 @@ func (c *Capture) array(s *stream, f *frame, st *instruction, rec []uint64, p in
 	case codeInt, codeTable, codeIndex:
 		p, err := c.numbers(f, st, rec, p, int(n))
 		if st.adds && err == nil {
-			signature.LeaveOutSums(f.key[before:f.array], f.key[f.array:])
+			signature.OmitSummedDispls(f.key[before:f.array], f.key[f.array:])
 		}
 		return p, err
 	case codeRequest, codeRequestFree:
@@ -80,7 +80,7 @@ func (c *Capture) numbers(f *frame, st *instruction, rec []uint64, p, n int) (in
 	values := f.key[from:]
 	if st.table != nil && !st.table.IsIdentity() {
 		for i, v := range values {
-			values[i] = st.table.ABI(v)
+			values[i] = st.table.ToABI(v)
 		}
 	}
 	if f.prog.completes && st.kind == mpi.KindIndex {
@@ -96,7 +96,7 @@ func (c *Capture) requestArray(s *stream, f *frame, rec []uint64, p, n int) (int
 		return p, errShort
 	}
 	place, stride := rec[p], rec[p+1]
-	c.requests.BeginCall()
+	c.requests.BeginSearch()
 	handles := rec[p+2 : p+2+n]
 	for _, handle := range handles {
 		c.request(s, f, handle, place)
@@ -123,9 +123,9 @@ func (c *Capture) pass(s *stream, f *frame, handles []uint64) {
 		}
 		c.passed = append(c.passed, r)
 	}
-	made := c.requests.CountMade(s.thread)
-	f.leftOut = s.left.CanLeaveOut(c.passed, made)
-	if s.left.PassArray(c.passed, made, f.leftOut); f.leftOut {
+	made := c.requests.OneShotsMade(s.thread)
+	f.leftOut = s.left.CanOmitArray(c.passed, made)
+	if s.left.SetPassedArray(c.passed, made, f.leftOut); f.leftOut {
 		f.key = append(f.key[:f.array], signature.LengthFromEarlierCall)
 	}
 }

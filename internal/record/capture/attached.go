@@ -18,10 +18,10 @@ const maxNames = 64
 // attached is statistics of the numbers that plugins and counters attached to calls.
 type attached struct {
 	names []string
-	stats [][]model.ValueStat // by name, then by terminal
+	stats [][]model.AttachedStat // by name, then by terminal
 }
 
-// name reads a record of kind event.KindValueName. From the first name on, all threads collect phases, as attached
+// name reads a record of kind event.KindAttachedValueName. From the first name on, all threads collect phases, as attached
 // values are stored by phase.
 func (c *Capture) name(rec event.Record) error {
 	if c.phases == nil {
@@ -40,7 +40,7 @@ func (c *Capture) name(rec event.Record) error {
 	return nil
 }
 
-// name reads a record of kind event.KindValueName.
+// name reads a record of kind event.KindAttachedValueName.
 func (a *attached) name(rec event.Record) error {
 	id, n := rec[2], rec[3]
 	if id >= maxNames || n > uint64(len(rec)-4)*8 {
@@ -61,12 +61,12 @@ func (a *attached) name(rec event.Record) error {
 func (a *attached) add(id uint64, terminal uint32, v int64) {
 	list := &a.stats[id]
 	for len(*list) <= int(terminal) {
-		*list = append(*list, model.ValueStat{})
+		*list = append(*list, model.AttachedStat{})
 	}
 	(*list)[terminal].Add(v)
 }
 
-// attach reads a record of kind event.KindValues. The values belong to the thread's call that ended last. The record
+// attach reads a record of kind event.KindAttachedValues. The values belong to the thread's call that ended last. The record
 // also has the number of ticks since the previous record that belong to no gap.
 func (c *Capture) attach(s *stream, rec event.Record) error {
 	if s.depth > 0 {
@@ -96,7 +96,7 @@ func (c *Capture) attach(s *stream, rec event.Record) error {
 		}
 		c.attached.add(id, s.prev, v)
 		if s.log != nil && s.log.limit == 0 {
-			s.log.values.add(timing.AttachedNumber{Call: s.log.ended, Name: int(id), Value: v}, s.depth == 0)
+			s.log.values.add(timing.AttachedNumber{CallIndex: s.log.ended, NameIndex: int(id), Value: v}, s.depth == 0)
 		}
 		if s.phases != nil {
 			if a, ok := amountOf(rec, i); ok {
@@ -117,10 +117,10 @@ func (c *Capture) attach(s *stream, rec event.Record) error {
 
 // byTerminal returns the values by name, then by terminal of the track. order is the capture's number of each of these
 // terminals; more returns further terminals of the capture whose calls became part of one.
-func (a *attached) byTerminal(order []uint32, more func(uint32) []uint32) map[string][]model.ValueStat {
-	var m map[string][]model.ValueStat
+func (a *attached) byTerminal(order []uint32, more func(uint32) []uint32) map[string][]model.AttachedStat {
+	var m map[string][]model.AttachedStat
 	for id, stats := range a.stats {
-		list := make([]model.ValueStat, len(order))
+		list := make([]model.AttachedStat, len(order))
 		used := false
 		for i, n := range order {
 			for _, m := range append([]uint32{n}, more(n)...) {
@@ -132,7 +132,7 @@ func (a *attached) byTerminal(order []uint32, more func(uint32) []uint32) map[st
 		}
 		if used {
 			if m == nil {
-				m = make(map[string][]model.ValueStat)
+				m = make(map[string][]model.AttachedStat)
 			}
 			m[a.names[id]] = list
 		}
@@ -146,7 +146,7 @@ func (a *attached) code(c *wire.Coder, terminals int) {
 			a.stats = append(a.stats, nil)
 		}
 		c.String(name)
-		wire.CodeList(c, &a.stats[id], 1, func(_ int, s *model.ValueStat) {
+		wire.CodeList(c, &a.stats[id], 1, func(_ int, s *model.AttachedStat) {
 			if wire.CodeUints(c, &s.Count); s.Count > 0 {
 				wire.CodeIntegers(c, &s.Sum, &s.Min, &s.Max)
 			}
@@ -163,7 +163,7 @@ func (a *attached) codeChunk(c *wire.Coder, terminals int, values []byte) {
 	if c.RefuseIf(len(a.names) < len(a.stats) || len(a.names) > maxNames, "other names"); c.Failed() {
 		return
 	}
-	a.stats = append(a.stats, make([][]model.ValueStat, len(a.names)-len(a.stats))...)
+	a.stats = append(a.stats, make([][]model.AttachedStat, len(a.names)-len(a.stats))...)
 	codeNoted(c, values, func(x *wire.Coder) {
 		var terminal uint32
 		var id uint64

@@ -169,7 +169,7 @@ func BenchmarkRandom(b *testing.B) {
 				spent += cpu() - begin
 			}
 		}
-		c.Close()
+		c.CloseCheckpoints()
 	}
 	b.ReportMetric(float64(spent)/calls/float64(b.N), "cpu-ns/call")
 	b.ReportMetric(float64(c.CheckpointBytes())/calls, "B/call")
@@ -178,8 +178,8 @@ func BenchmarkRandom(b *testing.B) {
 // BenchmarkThreads takes in two threads whose calls overlap in time.
 func BenchmarkThreads(b *testing.B) {
 	x, y := newSynth(b, 0, 1<<16), newSynth(b, 1, 1<<16)
-	x.w.Step, y.w.Step = 20, 20
-	y.w.Now += 10
+	x.w.TicksPerRecord, y.w.TicksPerRecord = 20, 20
+	y.w.NextTicks += 10
 	const laps = 500
 	for range laps {
 		x.commRank()
@@ -216,7 +216,7 @@ func BenchmarkTiming(b *testing.B) {
 					for range laps {
 						for _, call := range []func(){s.commRank, s.iprobe, s.allreduce} {
 							seed = seed*1103515245 + 12345
-							s.w.Step = 100 + uint64(seed>>16&255)
+							s.w.TicksPerRecord = 100 + uint64(seed>>16&255)
 							call()
 							calls++
 						}
@@ -227,7 +227,7 @@ func BenchmarkTiming(b *testing.B) {
 					}
 					spent += cpu() - begin
 				}
-				c.Close()
+				c.CloseCheckpoints()
 				c.CloseLogs()
 			}
 			b.ReportMetric(float64(spent)/float64(calls), "cpu-ns/call")
@@ -303,7 +303,7 @@ func BenchmarkModes(b *testing.B) {
 				for n := 0; b.Loop(); n++ {
 					if n%20 == 0 {
 						if c != nil {
-							c.Close()
+							c.CloseCheckpoints()
 						}
 						s = newSynth(b, 0, 1<<20)
 						c = attach(b, cfg, s)
@@ -312,7 +312,7 @@ func BenchmarkModes(b *testing.B) {
 					spent := time.Duration(0)
 					for i := range calls {
 						seed = seed*1103515245 + 12345
-						s.w.Step = 100 + uint64(seed>>16&255)
+						s.w.TicksPerRecord = 100 + uint64(seed>>16&255)
 						l.body(s, i)
 						if i%512 == 511 {
 							for i := 0; i < len(program); i += 8 {
@@ -329,7 +329,7 @@ func BenchmarkModes(b *testing.B) {
 						laps = append(laps, spent)
 					}
 				}
-				c.Close()
+				c.CloseCheckpoints()
 				slices.Sort(laps)
 				if len(laps) > 0 {
 					b.ReportMetric(float64(laps[len(laps)/10].Nanoseconds())/calls, "ns/call")

@@ -154,7 +154,7 @@ func (c *Capture) fromCache(s *stream, head, limit uint64) {
 					break
 				}
 				n = e.terminal
-				c.sigs.NoteOrder(s.prev, n)
+				c.sigs.RecordSuccessor(s.prev, n)
 			}
 			epoch = c.epoch()
 			if e.inLane && c.checkpoints.chunks {
@@ -253,7 +253,7 @@ func (c *Capture) again(s *stream, e *cached, rec []uint64) bool {
 		if !e.lasting {
 			return c.requests.Make(s.thread, handle, place, e.kind, c.postedAgain(e, enter)) != 0
 		}
-		if c.requests.NextPersistent() != e.more.made || c.requests.MakePersistent(s.thread, handle, place, e.kind, e.posted) == 0 {
+		if c.requests.NextPersistentName() != e.more.made || c.requests.MakePersistent(s.thread, handle, place, e.kind, e.posted) == 0 {
 			return false
 		}
 		c.madeAt(mpi.KindRequest, symbol.PersistentNumber(e.more.made), making{stream: int32(s.thread), index: s.begun() + uint64(c.batch.n)})
@@ -289,7 +289,7 @@ func (c *Capture) postedAgain(e *cached, enter event.Record) signature.ReceiveEn
 		return e.posted
 	}
 	// The values begin at word 3 of ENTER, one word each. They are numbered from 1, as value 0 is the return code.
-	return e.posted.WithTag(c.tag.ABI(int64(enter[2+c.programs[enter.Call()].layout.ReceiveParams.Tag])))
+	return e.posted.WithTag(c.tag.ToABI(int64(enter[2+c.programs[enter.FunctionID()].layout.ReceiveValueIndices.Tag])))
 }
 
 // followAgain reports whether the statuses of a call that repeats e match those of e. c.found must have the call's
@@ -304,7 +304,7 @@ func (c *Capture) followAgain(s *stream, e *cached, rec []uint64) bool {
 		}
 		if origin != apart {
 			posted := c.requests.PredictsStatus(c.found[e.more.ended[k]], s.thread,
-				c.rank.ABI(int64(words[1])), c.tag.ABI(int64(words[2])), int64(words[3]), int64(words[4]))
+				c.rank.ToABI(int64(words[1])), c.tag.ToABI(int64(words[2])), int64(words[3]), int64(words[4]))
 			if posted != (origin == follows) {
 				return false
 			}
@@ -319,14 +319,14 @@ func (c *Capture) receivedAgain(e *cached, rec []uint64) bool {
 	at := int(e.outEnd)
 	words := rec[at : at+event.StatusWords]
 	return words[0] == e.words[at] && c.postedAgain(e, rec[:e.enter]).PredictsStatus(
-		c.rank.ABI(int64(words[1])), c.tag.ABI(int64(words[2])), int64(words[3]), int64(words[4]))
+		c.rank.ToABI(int64(words[1])), c.tag.ToABI(int64(words[2])), int64(words[3]), int64(words[4]))
 }
 
 // nameAgain looks up the requests of a call like e, and sets c.found. It returns false unless they have the same names
 // as those of e, whatever their handles, or are an array as an earlier call left it.
 func (c *Capture) nameAgain(s *stream, e *cached, enter event.Record) bool {
-	handles, place, stride := requestWords(c.programs[enter.Call()], enter)
-	c.requests.BeginCall()
+	handles, place, stride := requestWords(c.programs[enter.FunctionID()], enter)
+	c.requests.BeginSearch()
 	c.found, c.passed = c.found[:0], c.passed[:0]
 	named := e.more.named
 	if e.more.leaves {
@@ -369,7 +369,7 @@ func (c *Capture) passAgain(s *stream, e *cached, handles []uint64, place, strid
 			return false
 		}
 	}
-	return s.left.CanLeaveOut(c.passed, c.requests.CountMade(s.thread)) == e.more.leftOut
+	return s.left.CanOmitArray(c.passed, c.requests.OneShotsMade(s.thread)) == e.more.leftOut
 }
 
 // leaveAgain updates s.left, the array of requests that the last call left, as a call like e does. c.found must have
@@ -378,8 +378,8 @@ func (c *Capture) leaveAgain(s *stream, e *cached) {
 	if !e.more.leaves {
 		return
 	}
-	s.left.PassArray(c.passed, c.requests.CountMade(s.thread), e.more.leftOut)
-	s.left.EndCall(signature.EndedRequests{Known: e.more.told, Indices: e.more.ended})
+	s.left.SetPassedArray(c.passed, c.requests.OneShotsMade(s.thread), e.more.leftOut)
+	s.left.EndCall(signature.EndedRequests{AreKnown: e.more.told, Indices: e.more.ended})
 }
 
 // requestWords returns the handles in an ENTER record, the address of the first one's variable, and the distance to

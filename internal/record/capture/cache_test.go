@@ -27,7 +27,7 @@ func TestCache(t *testing.T) {
 				}
 			}
 		}
-		want, err := c.Track(track.Finished)
+		want, err := c.Track(track.EndFinished)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -61,8 +61,8 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 // that change names.
 func TestOverlapping(t *testing.T) {
 	x, y := newSynth(t, 0, 1<<16), newSynth(t, 1, 1<<16)
-	x.w.Step, y.w.Step = 20, 20
-	y.w.Now += 10
+	x.w.TicksPerRecord, y.w.TicksPerRecord = 20, 20
+	y.w.NextTicks += 10
 	for range 20 {
 		x.commRank()
 		y.commRank()
@@ -74,19 +74,19 @@ func TestOverlapping(t *testing.T) {
 
 	x, y = newSynth(t, 0, 1<<16), newSynth(t, 1, 1<<16)
 	const comm = 0x84000001
-	y.w.Now = x.w.Now + 5
+	y.w.NextTicks = x.w.NextTicks + 5
 	for range 20 {
-		x.w.Step, y.w.Step = 20, 10
+		x.w.TicksPerRecord, y.w.TicksPerRecord = 20, 10
 		y.enter("MPI_Comm_dup", commWorld) // ends while the other call is under way
 		x.commRank()
 		y.leave("MPI_Comm_dup", cat(comm, 0, 1, 4, -1, 0, 0)...)
 		y.enter("MPI_Comm_free", comm)
 		y.leave("MPI_Comm_free")
-		x.w.Now = y.w.Now - 5
+		x.w.NextTicks = y.w.NextTicks - 5
 	}
 	c = drained(t, x, y)
 	for n := range uint32(c.sigs.Len()) {
-		if e := c.cache.of(n); e != nil && c.sigs.Key(n).Call() == id(t, "MPI_Comm_dup") {
+		if e := c.cache.of(n); e != nil && c.sigs.Key(n).FunctionID() == id(t, "MPI_Comm_dup") {
 			t.Errorf("signature %d is taken from the cache: %+v", n, e)
 		}
 	}
@@ -103,11 +103,11 @@ func TestCacheOverlaps(t *testing.T) {
 		laps := rapid.IntRange(1, 20).Draw(r, "laps")
 		threads := func() []*synth {
 			list := []*synth{newSynth(t, 0, 1<<18), newSynth(t, 1, 1<<18)}
-			list[1].w.Now += 2*later + 1 // never at one time: then either may be the first
+			list[1].w.NextTicks += 2*later + 1 // never at one time: then either may be the first
 			for range laps {
 				for _, v := range body {
 					s := list[v[0]]
-					s.w.Step = uint64(2 * v[2])
+					s.w.TicksPerRecord = uint64(2 * v[2])
 					comm := uint64(0x84000001 + v[1]&1)
 					switch {
 					case v[1] < 4:
@@ -142,7 +142,7 @@ func TestCacheOverlaps(t *testing.T) {
 		if err := slow.Drain(); err != nil {
 			r.Fatal(err)
 		}
-		want, err := slow.Track(track.Finished)
+		want, err := slow.Track(track.EndFinished)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -163,8 +163,8 @@ func drained(t *testing.T, threads ...*synth) *Capture {
 // been taken in.
 func TestFirstCallPublishedLate(t *testing.T) {
 	x, y := newSynth(t, 0, 1<<16), newSynth(t, 1, 1<<16)
-	early, late := x.w.Now, x.w.Now+100
-	y.w.Now = late
+	early, late := x.w.NextTicks, x.w.NextTicks+100
+	y.w.NextTicks = late
 	c := attach(t, testConfig(), x, y)
 	for _, s := range []*synth{y, x} {
 		s.commRank()

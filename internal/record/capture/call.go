@@ -11,9 +11,9 @@ import (
 
 // enter reads an ENTER record into a frame.
 func (c *Capture) enter(s *stream, f *frame, rec event.Record) error {
-	p := c.program(rec.Call())
+	p := c.program(rec.FunctionID())
 	if p == nil {
-		return fmt.Errorf("unknown call %d: %w", rec.Call(), event.ErrCorrupt)
+		return fmt.Errorf("unknown call %d: %w", rec.FunctionID(), event.ErrCorrupt)
 	}
 	ticks := rec.Ticks()
 	if c.first == 0 || ticks < c.first {
@@ -23,8 +23,8 @@ func (c *Capture) enter(s *stream, f *frame, rec event.Record) error {
 	if f.place = (making{stream: int32(s.thread), index: s.begun()}); f.muted() {
 		f.place = unseenMaking
 	}
-	if len(s.begins) > 0 && rec.Flags()&event.FlagMuted == 0 {
-		f.key[1], f.opaque = int64(c.sites.NameThreadStart(rec[2], s.begins)), true
+	if len(s.begins) > 0 && rec.Flags()&event.FlagTracingOff == 0 {
+		f.key[1], f.opaque = int64(c.sites.NameThreadFirstCall(rec[2], s.begins)), true
 		s.begins = s.begins[:0]
 	} else {
 		f.key[1] = int64(c.sites.NameCode(rec[2]))
@@ -53,7 +53,7 @@ func (c *Capture) leave(s *stream, f *frame, rec event.Record) error {
 			return fmt.Errorf("%s: %w", p.call.Name, errShort)
 		}
 		if f.rc = int64(rec[2]); !p.call.Has(mpi.AttrPosix) {
-			f.rc = c.errors.ABI(f.rc)
+			f.rc = c.errors.ToABI(f.rc)
 		}
 		at = 3
 	}
@@ -71,7 +71,7 @@ func (c *Capture) leave(s *stream, f *frame, rec event.Record) error {
 		c.complete(f, flags&event.FlagNoOutputs == 0)
 	}
 	if f.told = f.passes > 0 && f.rc == 0 && flags&event.FlagNoOutputs == 0; f.told && f.passes == s.passes {
-		s.left.EndCall(signature.EndedRequests{Known: true, Indices: f.ended})
+		s.left.EndCall(signature.EndedRequests{AreKnown: true, Indices: f.ended})
 	}
 	if len(f.handleWords) > 0 && !f.muted() {
 		c.prepares(s, f.handleWords, f.entered, f.place.index)
@@ -92,7 +92,7 @@ func (c *Capture) aux(f *frame, words []uint64) {
 	}
 	info := c.comms.Description(f.parent) // without words, a communicator that comes later is a duplicate of its parent
 	switch {
-	case len(words) >= symbol.CommWords:
+	case len(words) >= symbol.CommDescriptionWords:
 		for i := range info {
 			info[i] = int64(words[i])
 		}

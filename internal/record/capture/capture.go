@@ -46,12 +46,12 @@ type ProcessConfig struct {
 	SymbolAddress func(symbol string) (uint64, bool)
 }
 
-// NeverReturned is the return code of a call that was unfinished when the process died.
-const NeverReturned = -1 << 31
+// ReturnCodeNeverReturned is the return code of a call that was unfinished when the process died.
+const ReturnCodeNeverReturned = -1 << 31
 
-// LeftByJump is the return code of a call that was left by a longjmp or an exception, from an error handler, a
+// ReturnCodeLeftByJump is the return code of a call that was left by a longjmp or an exception, from an error handler, a
 // callback or a signal handler.
-const LeftByJump = NeverReturned + 1
+const ReturnCodeLeftByJump = ReturnCodeNeverReturned + 1
 
 // A Capture is the recording of one rank.
 type Capture struct {
@@ -72,11 +72,11 @@ type Capture struct {
 	altered  uint64 // counts changes of how records map to signatures
 
 	sigs    signature.LaneTable
-	may     signature.MovableWords // the method mayLane, as a value that is made only once
-	words   []int32                // result of the last mayLane
-	lanes   int                    // number of lanes when terminalOf last looked: if it has grown, cached terminals may be in a new lane
-	hists   *histograms            // histograms of times; nil: not recorded
-	phases  *phases                // phases of the first thread's times; nil: not recorded
+	may     signature.LaneCandidateFinder // the method mayLane, as a value that is made only once
+	words   []int32                       // result of the last mayLane
+	lanes   int                           // number of lanes when terminalOf last looked: if it has grown, cached terminals may be in a new lane
+	hists   *histograms                   // histograms of times; nil: not recorded
+	phases  *phases                       // phases of the first thread's times; nil: not recorded
 	cache   recordCache
 	batch   *batch
 	ticks   []int   // reusable memory of the method laps
@@ -104,7 +104,7 @@ type Capture struct {
 	checkpoints checkpoints
 
 	spans []signature.Span // reusable memory for mayLane and varyingWords
-	moves signature.MovableValues
+	moves signature.LaneCandidates
 	path  []byte // reusable memory for the name of a file
 }
 
@@ -159,9 +159,9 @@ func New(cfg ProcessConfig) (*Capture, error) {
 	if !c.timeless {
 		c.phases = newPhases(cfg.Timing, &c.sigs.Table)
 	}
-	c.rank = mpi.Translation(cfg.Flavour, mpi.KindRank)
-	c.tag = mpi.Translation(cfg.Flavour, mpi.KindTag)
-	c.errors = mpi.Translation(cfg.Flavour, mpi.KindError)
+	c.rank = mpi.NumberTableOf(cfg.Flavour, mpi.KindRank)
+	c.tag = mpi.NumberTableOf(cfg.Flavour, mpi.KindTag)
+	c.errors = mpi.NumberTableOf(cfg.Flavour, mpi.KindError)
 	var written func() []byte
 	if cfg.ProcessDir != "" {
 		written = func() []byte { return writtenMaps(cfg.ProcessDir) }
@@ -183,7 +183,7 @@ func (c *Capture) defineHandles() {
 	}
 	c.handles[mpi.KindComm] = &c.comms.Handles
 	for _, h := range c.cfg.Handles {
-		c.predefine(h.Kind, h.ProcessValue, h.ABI)
+		c.predefine(h.Kind, h.ProcessValue, h.ABIValue)
 	}
 	for k, table := range c.handles {
 		if table == nil {

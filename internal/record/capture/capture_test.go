@@ -20,7 +20,7 @@ func tracked(tb testing.TB, threads ...*synth) *track.Track {
 	if err := c.Drain(); err != nil {
 		tb.Fatal(err)
 	}
-	t, err := c.Track(track.Finished)
+	t, err := c.Track(track.EndFinished)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -58,7 +58,7 @@ const (
 	abiInt      = 0x209
 	abiSum      = 0x21
 	stack0      = 4 // segment of thread 0's stack
-	local       = mpi.FirstHandleID
+	local       = mpi.FirstUserHandleID
 )
 
 // A call's values: return code, then each parameter's input and output.
@@ -67,7 +67,7 @@ func TestValues(t *testing.T) {
 	s.commRank()
 	s.allreduce()
 	s.iprobe()
-	s.enter("MPI_Recv", cat([]uint64{event.ClassSpecial << 56, event.AddressBottom}, 4, typeInt, anySource, ^uint64(0), commWorld)...)
+	s.enter("MPI_Recv", cat([]uint64{event.AddressClassSpecial << 56, event.AddressBottom}, 4, typeInt, anySource, ^uint64(0), commWorld)...)
 	s.leave("MPI_Recv", statusOf(2, 9, 12)...)
 	s.enter("MPI_Barrier", commWorld)
 	s.fail("MPI_Barrier", 5) // MPI_ERR_COMM is 5 in MPICH, too
@@ -76,17 +76,17 @@ func TestValues(t *testing.T) {
 		{0, stack0, -4096, stack0, -4088, 1, abiInt, abiSum, abiWorld},
 		{0, -1, 7, abiWorld, 0, 0},
 		{0, 0, 0, 4, abiInt, -1, -2, abiWorld, 1, 2, 9, 12, 0},
-		{mpi.Translation(mpi.FlavourMPICH, mpi.KindError).ABI(5), abiWorld},
+		{mpi.NumberTableOf(mpi.FlavourMPICH, mpi.KindError).ToABI(5), abiWorld},
 	})
 }
 
 // Times, sites and the process.
 func TestTimes(t *testing.T) {
 	s := newSynth(t, 0, 1<<16)
-	s.w.Now = 1100
+	s.w.NextTicks = 1100
 	for range 3 {
 		s.commRank()
-		s.w.Now += 90
+		s.w.NextTicks += 90
 	}
 	got := tracked(t, s)
 	if len(got.Signatures) != 1 || len(got.Times) != 1 {
@@ -101,7 +101,7 @@ func TestTimes(t *testing.T) {
 		t.Errorf("gap %+v", g)
 	}
 	p := got.Process
-	if p.Host != "node" || p.PID != 7 || p.End != track.Finished || p.Threads != 1 || p.StartNs != 5e9+50 || p.SpanNs != 115 {
+	if p.Host != "node" || p.PID != 7 || p.EndState != track.EndFinished || p.Threads != 1 || p.StartNs != 5e9+50 || p.SpanNs != 115 {
 		t.Errorf("process %+v", p)
 	}
 }
@@ -110,10 +110,10 @@ func TestTimes(t *testing.T) {
 func TestAside(t *testing.T) {
 	const aside = 60
 	s := newSynth(t, 0, 1<<16)
-	s.w.Now = 1100
+	s.w.NextTicks = 1100
 	s.commRank()
-	s.w.Now += 90
-	if err := s.w.Write(0, event.KindValues, 0, []uint64{aside}); err != nil {
+	s.w.NextTicks += 90
+	if err := s.w.Write(0, event.KindAttachedValues, 0, []uint64{aside}); err != nil {
 		t.Fatal(err)
 	}
 	s.commRank()
@@ -140,17 +140,17 @@ func TestAsidesOfAllKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.w.Now = 1100
+	s.w.NextTicks = 1100
 	s.commRank()
-	s.w.Now += 1000
-	write(event.KindValues, 0, 400) // told of before an ENTER
+	s.w.NextTicks += 1000
+	write(event.KindAttachedValues, 0, 400) // told of before an ENTER
 	s.commRank()
-	s.w.Now += 30
+	s.w.NextTicks += 30
 	write(event.KindTracingSwitch, 0, 0)
-	s.w.Now += 500
-	write(event.KindValues, 0, 100) // within the time below
+	s.w.NextTicks += 500
+	write(event.KindAttachedValues, 0, 100) // within the time below
 	write(event.KindTracingSwitch, 0, 1)
-	s.w.Now += 20
+	s.w.NextTicks += 20
 	s.commRank()
 	got := tracked(t, s)
 	var gaps, calls, asides int64
@@ -165,7 +165,7 @@ func TestAsidesOfAllKinds(t *testing.T) {
 	for _, a := range list {
 		asides += a.Ns
 	}
-	if p := got.Process; gaps+calls != p.SpanNs || gaps+calls+asides != int64(s.w.Now-1100+20)/2 && gaps+calls+asides < p.SpanNs+asides {
+	if p := got.Process; gaps+calls != p.SpanNs || gaps+calls+asides != int64(s.w.NextTicks-1100+20)/2 && gaps+calls+asides < p.SpanNs+asides {
 		t.Errorf("gaps %d, calls %d, asides %d, span %d", gaps, calls, asides, p.SpanNs)
 	}
 }
@@ -248,7 +248,7 @@ func TestOrdinalCountsNull(t *testing.T) {
 	s.leave("MPI_Comm_split", commNull)
 	s.enter("MPI_Comm_split", cat(commWorld, 0, 0)...)
 	s.leave("MPI_Comm_split", cat(0x84000001, 2, 0, 2, -1, 0, 0)...)
-	undefined := mpi.Translation(mpi.FlavourMPICH, mpi.KindSplitColor).ABI(-32766)
+	undefined := mpi.NumberTableOf(mpi.FlavourMPICH, mpi.KindSplitColor).ToABI(-32766)
 	check(t, vals(tracked(t, s), 0), [][]int64{
 		{0, abiWorld, undefined, 0, abiCommNull},
 		{0, abiWorld, 0, 0, local, 1, 2, 0, 2, -1, 0, 0},
@@ -290,9 +290,9 @@ func TestNested(t *testing.T) {
 func names(tb testing.TB, t *track.Track, stream int) []string {
 	var list []string
 	for _, s := range calls(t, stream) {
-		c, ok := mpi.ByID(s.Call)
+		c, ok := mpi.CallByID(s.FunctionID)
 		if !ok {
-			tb.Fatalf("no call %d", s.Call)
+			tb.Fatalf("no call %d", s.FunctionID)
 		}
 		list = append(list, c.Name)
 	}
@@ -304,9 +304,9 @@ func TestMuted(t *testing.T) {
 	s := newSynth(t, 0, 1<<16)
 	s.commRank()
 	s.w.Write(0, event.KindTracingSwitch, 0, []uint64{0})
-	s.w.Enter(id(t, "MPI_Comm_dup"), event.FlagMuted, 0x401000, commWorld)
+	s.w.Enter(id(t, "MPI_Comm_dup"), event.FlagTracingOff, 0x401000, commWorld)
 	s.leave("MPI_Comm_dup", cat(0x84000001, 0, 1, 4, -1, 0, 0)...)
-	s.w.Now += 1000
+	s.w.NextTicks += 1000
 	s.w.Write(0, event.KindTracingSwitch, 0, []uint64{1})
 	s.enter("MPI_Comm_rank", 0x84000001)
 	s.leave("MPI_Comm_rank", 1)
@@ -326,11 +326,11 @@ func TestUnfinished(t *testing.T) {
 	if err := c.Drain(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.Track(track.Crashed)
+	got, err := c.Track(track.EndCrashed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, vals(got, 0), [][]int64{{0, abiWorld, 0}, {NeverReturned, 0}})
+	check(t, vals(got, 0), [][]int64{{0, abiWorld, 0}, {ReturnCodeNeverReturned, 0}})
 }
 
 // Terminals are numbered by first occurrence over the streams in order,
@@ -338,8 +338,8 @@ func TestUnfinished(t *testing.T) {
 func TestNumbering(t *testing.T) {
 	a, b := newSynth(t, 0, 1<<16), newSynth(t, 1, 1<<16)
 	b.iprobe()
-	b.w.Now = 5000
-	a.w.Now = 2000
+	b.w.NextTicks = 5000
+	a.w.NextTicks = 2000
 	a.commRank()
 	a.allreduce()
 	b.commRank()
@@ -358,7 +358,7 @@ func TestStrings(t *testing.T) {
 	s := newSynth(t, 0, 1<<16)
 	s.enter("MPI_Comm_set_name", cat(commWorld, 5, uint64(0x6f6c6c6568))...) // "hello"
 	s.leave("MPI_Comm_set_name")
-	s.enter("MPI_Comm_set_name", cat(commWorld, event.LenNull)...)
+	s.enter("MPI_Comm_set_name", cat(commWorld, event.ArrayLenNull)...)
 	s.leave("MPI_Comm_set_name")
 	got := tracked(t, s)
 	v := vals(got, 0)
@@ -382,15 +382,15 @@ func TestLeanTrack(t *testing.T) {
 		}
 		return c
 	}
-	want, err := build().Track(track.Finished)
+	want, err := build().Track(track.EndFinished)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := build().LeanTrack(track.Finished)
+	got, err := build().TrackSavingMemory(track.EndFinished)
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := got.Distinct()
+	calls := got.AllDistinctCalls()
 	if len(want.Lanes) == 0 || len(got.Lanes) != len(want.Lanes) || calls.Len() != len(want.Signatures) || len(got.Signatures) > 0 {
 		t.Fatalf("%d lanes and %d calls, want %d and %d", len(got.Lanes), calls.Len(), len(want.Lanes), len(want.Signatures))
 	}
@@ -400,7 +400,7 @@ func TestLeanTrack(t *testing.T) {
 			t.Fatal(err)
 		}
 		call, site, width := calls.DescribeCall(i)
-		if !s.Equal(want.Signatures[i]) || call != s.Call || site != s.Site || width != len(s.Values) || calls.Times(i) != want.Times[i] {
+		if !s.Equal(want.Signatures[i]) || call != s.FunctionID || site != s.Site || width != len(s.Values) || calls.Times(i) != want.Times[i] {
 			t.Errorf("call %d is %v, want %v", i, s, want.Signatures[i])
 		}
 	}

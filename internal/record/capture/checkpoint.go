@@ -193,7 +193,7 @@ func (c *Capture) giveUp() {
 			os.Remove(filepath.Join(c.cfg.ProcessDir, name))
 		}
 	}
-	c.Close()
+	c.CloseCheckpoints()
 	c.cfg.ProcessDir = ""
 	c.checkpoints = checkpoints{written: c.checkpoints.written}
 }
@@ -201,7 +201,7 @@ func (c *Capture) giveUp() {
 func (c *Capture) saveState() error {
 	k := &c.checkpoints
 	k.begin(stateMagic)
-	k.buffer = wire.AppendCoded(k.buffer, c.codeState)
+	k.buffer = wire.AppendEncoded(k.buffer, c.codeState)
 	k.finish()
 	next := 1 - k.current
 	if err := k.write(c.cfg.ProcessDir, next, 0); err != nil {
@@ -218,7 +218,7 @@ func (c *Capture) saveState() error {
 func (c *Capture) saveChunk() error {
 	k := &c.checkpoints
 	k.begin(chunkMagic)
-	k.buffer = wire.AppendCoded(k.buffer, c.codeChunk)
+	k.buffer = wire.AppendEncoded(k.buffer, c.codeChunk)
 	k.finish()
 	if err := k.write(c.cfg.ProcessDir, k.current, k.end); err != nil {
 		return err
@@ -252,8 +252,8 @@ func (k *checkpoints) write(dir string, file int, at int64) error {
 	return err
 }
 
-// Close closes the checkpoint files, without saving.
-func (c *Capture) Close() {
+// CloseCheckpoints closes the checkpoint files, without saving.
+func (c *Capture) CloseCheckpoints() {
 	for i, f := range c.checkpoints.files {
 		if f != nil {
 			f.Close()

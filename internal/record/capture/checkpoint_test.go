@@ -26,7 +26,7 @@ func TestNoteTimes(t *testing.T) {
 				t.Fatal(err)
 			}
 			for n := range terminals {
-				c.sigs.Number(signature.NoTerminal, signature.Key{0, int64(n), 0})
+				c.sigs.LookUpOrInsert(signature.NoTerminal, signature.Key{0, int64(n), 0})
 			}
 			both[i] = c
 		}
@@ -59,12 +59,12 @@ func TestNoteTimes(t *testing.T) {
 
 // Names of attached values need not come in the order of their numbers.
 func TestNamesInChunks(t *testing.T) {
-	one := attached{names: []string{"", "b"}, stats: make([][]model.ValueStat, 2)}
+	one := attached{names: []string{"", "b"}, stats: make([][]model.AttachedStat, 2)}
 	state := func(a *attached) func(c *wire.Coder) { return func(c *wire.Coder) { a.code(c, 0) } }
 	chunk := func(a *attached) func(c *wire.Coder) { return func(c *wire.Coder) { a.codeChunk(c, 0, nil) } }
-	before := wire.AppendCoded(nil, state(&one))
+	before := wire.AppendEncoded(nil, state(&one))
 	one.names[0] = "a"
-	after := wire.AppendCoded(nil, chunk(&one))
+	after := wire.AppendEncoded(nil, chunk(&one))
 	var other attached
 	err := wire.DecodeAll(before, "state", state(&other))
 	err = errors.Join(err, wire.DecodeAll(after, "chunk", chunk(&other)))

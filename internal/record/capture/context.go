@@ -22,7 +22,7 @@ type Context struct {
 	SessionsOnly bool // sessions only, no MPI_COMM_WORLD
 	Host         string
 	PID          int
-	Namespace    uint64 // namespace of process numbers; 0: unknown
+	PIDNamespace uint64 // namespace of process numbers; 0: unknown
 	LockFile     string // file that the process locks while it runs, if its process number is not the host's
 	Exe, Cwd     string
 	Args         []string
@@ -36,7 +36,7 @@ type Context struct {
 // A PredefinedHandle is the value of a predefined handle in one process.
 type PredefinedHandle struct {
 	Kind         mpi.Kind
-	ABI          int64
+	ABIValue     int64
 	ProcessValue uint64
 }
 
@@ -108,7 +108,7 @@ func (c *Context) set(key, value string) (err error) {
 	case "pid":
 		c.PID, err = strconv.Atoi(value)
 	case "namespace":
-		c.Namespace, err = strconv.ParseUint(value, 10, 64)
+		c.PIDNamespace, err = strconv.ParseUint(value, 10, 64)
 	case "exe":
 		c.Exe = unescape(value)
 	case "cwd":
@@ -146,7 +146,7 @@ func (c *Context) setHandle(words []string) error {
 	if err != nil {
 		return err
 	}
-	if abi <= 0 || abi >= mpi.FirstHandleID {
+	if abi <= 0 || abi >= mpi.FirstUserHandleID {
 		return fmt.Errorf("number %d is no predefined handle", abi)
 	}
 	c.Handles = append(c.Handles, PredefinedHandle{kind, abi, raw})

@@ -33,7 +33,7 @@ func (c *Capture) decode(s *stream, f *frame, steps []instruction, rec []uint64,
 			f.key = append(f.key, int64(w))
 			p++
 		case codeTable:
-			f.key = append(f.key, st.table.ABI(int64(w)))
+			f.key = append(f.key, st.table.ToABI(int64(w)))
 			p++
 		case codeHandle:
 			name := st.handles.NameOf(w)
@@ -101,7 +101,7 @@ func (c *Capture) decodePart(s *stream, f *frame, st *instruction, code opcode, 
 	switch code {
 	case codeFree:
 		name := st.handles.NameOf(w)
-		if name >= mpi.FirstHandleID {
+		if name >= mpi.FirstUserHandleID {
 			st.handles.BeginFree(w)
 			f.frees = append(f.frees, freed{st.kind, w})
 		}
@@ -150,7 +150,7 @@ func (st *instruction) abi(w uint64) int64 {
 	if st.table == nil {
 		return int64(w)
 	}
-	return st.table.ABI(int64(w))
+	return st.table.ToABI(int64(w))
 }
 
 func (c *Capture) requestPart(s *stream, f *frame, code opcode, rec []uint64, p int) (int, error) {
@@ -176,7 +176,7 @@ func (c *Capture) requestPart(s *stream, f *frame, code opcode, rec []uint64, p 
 		f.key = append(f.key, name)
 		return p + 2, nil
 	}
-	c.requests.BeginCall()
+	c.requests.BeginSearch()
 	c.request(s, f, handle, place)
 	if code == codeRequestFree {
 		c.requests.Free(f.requests[len(f.requests)-1])
@@ -210,7 +210,7 @@ func (c *Capture) text(f *frame, rec []uint64, p int) (int, error) {
 	if n > int64(len(rec)-p)*8 {
 		return p, errShort
 	}
-	f.key = append(f.key, c.strings.Name(rec[p:], int(n)))
+	f.key = append(f.key, c.strings.StoreWords(rec[p:], int(n)))
 	return p + int(n+7)/8, nil
 }
 
@@ -226,7 +226,7 @@ func (c *Capture) fileName(f *frame, rec []uint64, p int) (int, error) {
 	for _, v := range rec[p:end] {
 		c.path = binary.LittleEndian.AppendUint64(c.path, v)
 	}
-	f.key = append(f.key, c.strings.NameOf(signature.FileTemplate(c.path[:n], c.cfg.Rank)))
+	f.key = append(f.key, c.strings.StoreBytes(signature.FileTemplate(c.path[:n], c.cfg.Rank)))
 	return end, nil
 }
 
@@ -237,42 +237,42 @@ func (c *Capture) status(s *stream, f *frame, rec []uint64, p int, array bool) (
 		return p, errShort
 	}
 	form, source, tag, count := int64(rec[p]), int64(rec[p+1]), int64(rec[p+2]), int64(rec[p+3])
-	cancelled, failure := int64(rec[p+4]), c.errors.ABI(int64(rec[p+5]))
-	if form < event.StatusAbsent || form > event.StatusEmpty {
+	cancelled, failure := int64(rec[p+4]), c.errors.ToABI(int64(rec[p+5]))
+	if form < event.StatusFormAbsent || form > event.StatusFormEmpty {
 		return p, fmt.Errorf("status of form %d", form)
 	}
 	f.statusAt(p)
 	p += event.StatusWords
 	f.error = failure
 	transfer := f.prog.transfer
-	if f.prog.hasRequests && form != event.StatusAbsent {
+	if f.prog.hasRequests && form != event.StatusFormAbsent {
 		if i := f.requestOf(array); i != symbol.NoRequestIndex {
 			kind := c.requests.Kind(i)
-			transfer = kind == symbol.RequestTransfer
+			transfer = kind == symbol.RequestFileAccess
 			if kind == symbol.RequestSend && f.rc != mpi.ErrInStatus {
-				f.key = append(f.key, signature.StatusOfSend, cancelled)
+				f.key = append(f.key, signature.StatusFormOfSend, cancelled)
 				return p, nil
 			}
 			if kind == symbol.RequestSend {
-				form, source, tag, count = event.StatusFilled, 0, 0, 0
+				form, source, tag, count = event.StatusFormFilled, 0, 0, 0
 			}
 		}
 	}
-	if form != event.StatusFilled && form != event.StatusIgnored {
+	if form != event.StatusFormFilled && form != event.StatusFormIgnored {
 		f.key = append(f.key, form)
 		return p, nil
 	}
 	if transfer { // only the count is set; the other fields are what the program's status contained before
 		source, tag, cancelled = 0, 0, 0
 	} else {
-		source, tag = c.rank.ABI(source), c.tag.ABI(tag)
+		source, tag = c.rank.ToABI(source), c.tag.ToABI(tag)
 	}
 	if f.rc == mpi.ErrInStatus && failure == mpi.ErrPending { // all other fields are undefined
 		source, tag, count, cancelled = 0, 0, 0, 0
 	}
 	origin := &f.follow[len(f.follow)-1]
 	if *origin = c.origin(s, f, source, tag, count, cancelled, array); *origin == follows {
-		f.key = append(f.key, form+signature.StatusPosted-signature.StatusFilled)
+		f.key = append(f.key, form+signature.StatusFormImplied-signature.StatusFormFilled)
 		return p, nil
 	}
 	f.key = append(f.key, form, source, tag, count, cancelled)
@@ -318,11 +318,11 @@ func (c *Capture) origin(s *stream, f *frame, source, tag, count, cancelled int6
 // made returns the name of a handle at p that the MPI returned.
 func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 	if st.kind != mpi.KindComm {
-		if st.kind.IsFile() {
+		if st.kind.IsPosix() {
 			// If the handle has a name, its object was freed unseen, or the handle still means the same object.
 			name := st.handles.NameOf(raw)
 			switch {
-			case name >= mpi.FirstHandleID && st.fresh:
+			case name >= mpi.FirstUserHandleID && st.fresh:
 				st.handles.Forget(raw)
 				c.renamed++
 			case name != symbol.UnknownHandle:
@@ -335,13 +335,13 @@ func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 		if made {
 			act = handleMade
 			c.renamed++
-			c.madeAt(st.kind, name-mpi.FirstHandleID, f.place)
+			c.madeAt(st.kind, name-mpi.FirstUserHandleID, f.place)
 		}
 		f.noteHandle(p, act, st.kind, st.handles, name)
 		return name
 	}
 	f.opaque = true // the name depends on more than the handle, so the cache cannot predict it
-	if c.comms.EndDying(raw) {
+	if c.comms.ClearBeingFreed(raw) {
 		c.release(mpi.KindComm, &c.comms.Handles, raw)
 	}
 	known := c.comms.NameOf(raw)
@@ -350,10 +350,10 @@ func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 	}
 	if null, _ := mpi.NullHandle(mpi.KindComm); f.prog.delayed && known == null {
 		f.newComm = c.comms.ReserveUnbound()
-		c.madeAt(mpi.KindComm, f.newComm-mpi.FirstHandleID, f.place)
+		c.madeAt(mpi.KindComm, f.newComm-mpi.FirstUserHandleID, f.place)
 		return f.newComm
 	}
-	if f.prog.newComm && known >= mpi.FirstHandleID {
+	if f.prog.newComm && known >= mpi.FirstUserHandleID {
 		c.renamed++
 		c.comms.Forget(raw)
 		c.comms.ForgetChildren(known)
@@ -362,7 +362,7 @@ func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 	if made {
 		c.renamed++
 		f.newComm = name
-		c.madeAt(mpi.KindComm, name-mpi.FirstHandleID, f.place)
+		c.madeAt(mpi.KindComm, name-mpi.FirstUserHandleID, f.place)
 	}
 	return name
 }
@@ -370,7 +370,7 @@ func (c *Capture) made(f *frame, st *instruction, raw uint64, p int) int64 {
 // freesEnd releases the handles that a call freed, after its end.
 func (c *Capture) freesEnd(f *frame) {
 	for _, x := range f.frees {
-		if t := c.handles[x.kind]; t.EndDying(x.raw) {
+		if t := c.handles[x.kind]; t.ClearBeingFreed(x.raw) {
 			c.release(x.kind, t, x.raw)
 		}
 	}
@@ -392,10 +392,10 @@ func (c *Capture) release(k mpi.Kind, t *symbol.Handles, raw uint64) int64 {
 // segmentClass returns the class of a segment, as in signatures, by that in a record of kind event.KindSegment.
 func segmentClass(class uint64) int64 {
 	switch class {
-	case event.ClassDevice:
-		return signature.SegDevice
-	case event.ClassMPIMem:
-		return signature.SegMPI
+	case event.AddressClassDevice:
+		return signature.SegClassDevice
+	case event.AddressClassMPIMem:
+		return signature.SegClassMPI
 	}
-	return signature.SegHeap
+	return signature.SegClassHeap
 }

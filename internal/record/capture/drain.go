@@ -139,7 +139,7 @@ func (c *Capture) follow(s *stream, head, limit uint64) error {
 				continue
 			}
 			// The usual case: LEAVE directly follows.
-			if end := s.ring.Record(next, head); end != nil && end.Kind() == event.KindLeave && end.Ticks() <= limit && !c.program(rec.Call()).stays() {
+			if end := s.ring.Record(next, head); end != nil && end.Kind() == event.KindLeave && end.Ticks() <= limit && !c.program(rec.FunctionID()).stays() {
 				if err := c.whole(s, rec, end); err != nil {
 					return fmt.Errorf("thread %d at %d: %w", s.thread, s.pos, err)
 				}
@@ -168,15 +168,15 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 		}
 	case event.KindSegmentFreed:
 		if name, ok := c.memory.FreeName(rec[2]); ok {
-			c.alloc(s, track.AllocEvent{Free: true, PackedSegment: name})
+			c.alloc(s, track.AllocEvent{IsFree: true, PackedSegment: name})
 		}
 	case event.KindTracingSwitch:
 		c.switched(s, rec[2] != 0, rec.Ticks())
 	case event.KindRecordsLost:
 		c.lost += rec[2]
-	case event.KindValueName:
+	case event.KindAttachedValueName:
 		return c.name(rec)
-	case event.KindValues:
+	case event.KindAttachedValues:
 		return c.attach(s, rec)
 	case event.KindSchedulingDelay:
 		if s.log != nil && s.depth == 0 {
@@ -185,7 +185,7 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 	case event.KindLeftByJump:
 		c.left(s, rec[2])
 	case event.KindStack:
-		if !event.IsStackKey(rec[2]) {
+		if !event.IsSiteKey(rec[2]) {
 			return fmt.Errorf("stack with the key %#x: %w", rec[2], event.ErrCorrupt)
 		}
 		c.sites.AddStack(rec[2], rec[3:])
@@ -202,7 +202,7 @@ func (c *Capture) record(s *stream, kind event.Kind, rec event.Record) error {
 // source reads a record of kind event.KindSourceLine.
 func (c *Capture) source(rec event.Record) error {
 	file, function := rec[4], rec[5]
-	if room := uint64(len(rec)-6) * 8; !event.IsStackKey(rec[2]) || file > room || function > room-file || rec[3] > math.MaxUint32 {
+	if room := uint64(len(rec)-6) * 8; !event.IsSiteKey(rec[2]) || file > room || function > room-file || rec[3] > math.MaxUint32 {
 		return fmt.Errorf("source with the key %#x, texts of %d and %d bytes: %w", rec[2], file, function, event.ErrCorrupt)
 	}
 	text := textOf(rec[6:])
@@ -212,7 +212,7 @@ func (c *Capture) source(rec event.Record) error {
 
 // phaseBegins reads a record of kind event.KindPhaseStartSite.
 func (c *Capture) phaseBegins(rec event.Record) error {
-	if n := rec[4]; !event.IsStackKey(rec[2]) || n > uint64(len(rec)-5)*8 {
+	if n := rec[4]; !event.IsSiteKey(rec[2]) || n > uint64(len(rec)-5)*8 {
 		return fmt.Errorf("phase with the key %#x, text of %d bytes: %w", rec[2], n, event.ErrCorrupt)
 	}
 	c.sites.AddPhase(rec[2], rec[3], string(textOf(rec[5:])[:rec[4]]))
@@ -259,15 +259,15 @@ func (c *Capture) end(s *stream, rec event.Record) error {
 		return nil
 	}
 	if s.depth == 0 {
-		return fmt.Errorf("call %d ends but never began: %w", rec.Call(), event.ErrCorrupt)
+		return fmt.Errorf("call %d ends but never began: %w", rec.FunctionID(), event.ErrCorrupt)
 	}
 	f := &s.frames[s.depth-1]
-	if f.prog.call.ID != rec.Call() {
-		return fmt.Errorf("%s ends as call %d: %w", f.prog.call.Name, rec.Call(), event.ErrCorrupt)
+	if f.prog.call.ID != rec.FunctionID() {
+		return fmt.Errorf("%s ends as call %d: %w", f.prog.call.Name, rec.FunctionID(), event.ErrCorrupt)
 	}
 	inputs := len(f.key)
 	if err := c.leave(s, f, rec); err != nil {
-		f.key, f.key[rcAt] = f.key[:inputs], NeverReturned
+		f.key, f.key[rcAt] = f.key[:inputs], ReturnCodeNeverReturned
 		return err
 	}
 	if f.prog.stays() {
@@ -287,7 +287,7 @@ func (c *Capture) end(s *stream, rec event.Record) error {
 func (c *Capture) left(s *stream, n uint64) {
 	for uint64(s.depth) > n {
 		f := &s.frames[s.depth-1]
-		f.key[rcAt] = LeftByJump
+		f.key[rcAt] = ReturnCodeLeftByJump
 		c.freesEnd(f)
 		c.finish(s, f, max(f.begin, s.last))
 	}
@@ -352,7 +352,7 @@ func (c *Capture) finish(s *stream, f *frame, ticks uint64) {
 
 // terminalOf returns the terminal of a finished call and counts its times.
 func (c *Capture) terminalOf(s *stream, f *frame, thread int, ticks uint64) uint32 {
-	n := c.sigs.NumberInLane(s.prev, thread, f.key, c.may)
+	n := c.sigs.LookUpOrInsertInLane(s.prev, thread, f.key, c.may)
 	if known := c.sigs.LaneCount(); known != c.lanes {
 		c.lanes = known
 		c.altered++ // the cached terminal may now be in a lane
@@ -419,8 +419,8 @@ func (c *Capture) whole(s *stream, enter, leave event.Record) error {
 	if err := c.enter(s, f, enter); err != nil {
 		return err
 	}
-	if enter.Call() != leave.Call() {
-		return fmt.Errorf("%s ends as call %d: %w", f.prog.call.Name, leave.Call(), event.ErrCorrupt)
+	if enter.FunctionID() != leave.FunctionID() {
+		return fmt.Errorf("%s ends as call %d: %w", f.prog.call.Name, leave.FunctionID(), event.ErrCorrupt)
 	}
 	if err := c.leave(s, f, leave); err != nil {
 		return err

@@ -55,7 +55,7 @@ type freed struct {
 }
 
 // rcAt is the index of the return code in a key.
-const rcAt = signature.KeyHeader
+const rcAt = signature.KeyHeaderWords
 
 func (f *frame) reset(p *program, rec event.Record, ticks, last uint64) {
 	f.prog, f.flags = p, rec.Flags()
@@ -63,7 +63,7 @@ func (f *frame) reset(p *program, rec event.Record, ticks, last uint64) {
 	if last != 0 && ticks > last {
 		f.gap = ticks - last
 	}
-	f.key = append(f.key[:0], int64(p.call.ID), 0, NeverReturned)
+	f.key = append(f.key[:0], int64(p.call.ID), 0, ReturnCodeNeverReturned)
 	f.parent, f.flag, f.index, f.newComm = 0, -1, -1, symbol.UnknownHandle
 	f.requests, f.named, f.ended = f.requests[:0], f.named[:0], f.ended[:0]
 	f.indices, f.pending = f.indices[:0], f.pending[:0]
@@ -80,7 +80,7 @@ func (f *frame) statusAt(at int) {
 	f.follow = append(f.follow, apart)
 }
 
-func (f *frame) muted() bool { return f.flags&event.FlagMuted != 0 }
+func (f *frame) muted() bool { return f.flags&event.FlagTracingOff != 0 }
 
 // requestOf returns the index of the request that the next status belongs to.
 func (f *frame) requestOf(array bool) int {

@@ -47,7 +47,7 @@ func (f *frames) flush() {
 	}
 	data := f.pending
 	if f.path == "" || len(f.memory) > 0 || f.size >= f.plain {
-		if frame, ok := wire.Compress(data, false); ok {
+		if frame, ok := wire.CompressZstd(data, false); ok {
 			data = frame
 		}
 	}
@@ -199,7 +199,7 @@ func readFrame(src io.ReaderAt, at, end int64) (data []byte, items uint32, n int
 		return nil, 0, 0, errFrame
 	}
 	if int64(raw) != size {
-		if data, err = wire.Decompress(data, uint64(raw)); err != nil {
+		if data, err = wire.DecompressZstd(data, uint64(raw)); err != nil {
 			return nil, 0, 0, err
 		}
 	}

@@ -18,14 +18,14 @@ func TestFreedAtTheEnd(t *testing.T) {
 	x.enter("MPI_Comm_free", comm)
 	x.enter("MPI_Barrier", comm) // by a callback
 	x.leave("MPI_Barrier")
-	x.w.Now += 1000
-	y.w.Now = x.w.Now - 500
+	x.w.NextTicks += 1000
+	y.w.NextTicks = x.w.NextTicks - 500
 	y.enter("MPI_Comm_dup", commWorld)
 	y.leave("MPI_Comm_dup", cat(comm, 0, 1, 4, -1, 0, 0)...)
 	x.leave("MPI_Comm_free")
 	x.enter("MPI_Barrier", comm) // the other thread's
 	x.leave("MPI_Barrier")
-	y.w.Now = x.w.Now + 100
+	y.w.NextTicks = x.w.NextTicks + 100
 	y.enter("MPI_Comm_free", comm)
 	y.leave("MPI_Comm_free")
 	y.enter("MPI_Barrier", comm)
@@ -34,13 +34,13 @@ func TestFreedAtTheEnd(t *testing.T) {
 	var barriers []int64
 	for _, s := range got.Streams {
 		for n := range s.Grammar.All() {
-			if got.Signatures[n].Call == id(t, "MPI_Barrier") {
+			if got.Signatures[n].FunctionID == id(t, "MPI_Barrier") {
 				barriers = append(barriers, got.Signatures[n].Values[1])
 			}
 		}
 	}
-	check(t, barriers, []int64{mpi.FirstHandleID, mpi.FirstHandleID, symbol.UnknownHandle})
-	if got.Handovers == nil || got.Handovers.Streams[0].Len() != 1 {
+	check(t, barriers, []int64{mpi.FirstUserHandleID, mpi.FirstUserHandleID, symbol.UnknownHandle})
+	if got.Handovers == nil || got.Handovers.EventGrammars[0].Len() != 1 {
 		t.Errorf("the second object is not noted as the other thread's: %+v", got.Handovers)
 	}
 }
@@ -52,8 +52,8 @@ func TestFinalizeLasts(t *testing.T) {
 	s.enter("MPI_Finalize")
 	s.leave("MPI_Finalize")
 	c := drained(t, s)
-	c.AllArrived(s.w.Now + 5000)
-	got, err := c.Track(track.Finished)
+	c.SetAllArrivedTicks(s.w.NextTicks + 5000)
+	got, err := c.Track(track.EndFinished)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func FuzzDrain(f *testing.F) {
 		if err := c.Drain(); err == nil && c.streams[0].pos != uint64(n) {
 			t.Fatalf("stopped at %d of %d without an error", c.streams[0].pos, n)
 		}
-		if _, err := c.Track(track.Crashed); err != nil {
+		if _, err := c.Track(track.EndCrashed); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -85,11 +85,11 @@ func FuzzCheckpoint(f *testing.F) {
 			f.Fatal(err)
 		}
 		if chunk {
-			f.Add(wire.AppendCoded(nil, c.codeState), wire.AppendCoded(nil, c.codeChunk))
+			f.Add(wire.AppendEncoded(nil, c.codeState), wire.AppendEncoded(nil, c.codeChunk))
 		} else {
-			f.Add(wire.AppendCoded(nil, c.codeState), []byte(nil))
+			f.Add(wire.AppendEncoded(nil, c.codeState), []byte(nil))
 		}
-		c.Close()
+		c.CloseCheckpoints()
 	}
 	f.Fuzz(func(t *testing.T, state, chunk []byte) {
 		c, err := New(testConfig())
@@ -120,7 +120,7 @@ func FuzzCheckpoint(f *testing.F) {
 			}
 		}
 		c.Drain() // an open call may end as another one
-		if _, err := c.Track(track.Crashed); err != nil {
+		if _, err := c.Track(track.EndCrashed); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -136,7 +136,7 @@ func FuzzFrame(f *testing.F) {
 	f.Add(l.memory)
 	v := &valueLog{}
 	for i := range 100 {
-		v.add(timing.AttachedNumber{Call: uint64(i / 2), Name: i % 3, Value: int64(i*i) << (i % 40)}, true)
+		v.add(timing.AttachedNumber{CallIndex: uint64(i / 2), NameIndex: i % 3, Value: int64(i*i) << (i % 40)}, true)
 	}
 	v.flush()
 	f.Add(v.memory)

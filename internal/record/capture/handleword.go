@@ -33,7 +33,7 @@ func (m *handleWord) changes() bool {
 // noteHandle records a handle at p of the current record. It skips predefined handles, as their names never change.
 func (f *frame) noteHandle(p int, a act, k mpi.Kind, h *symbol.Handles, name int64) {
 	switch {
-	case name >= mpi.FirstHandleID:
+	case name >= mpi.FirstUserHandleID:
 		f.handleWords = append(f.handleWords, handleWord{int32(f.entered + p), a, k, h, name})
 	case name == symbol.UnknownHandle:
 		f.opaque = true // the handle may have a name in the next equal call, so this one is not cached
@@ -94,7 +94,7 @@ func (c *Capture) sameHandles(e *cached, rec []uint64) bool {
 			}
 		case noHandle:
 		default:
-			if m.act == handleShared && m.handles.IsDying(rec[at]) {
+			if m.act == handleShared && m.handles.IsBeingFreed(rec[at]) {
 				return false // the MPI has freed it already, so it is a new object
 			}
 			if rec[at] != e.words[at] || e.handles != c.renamed {
@@ -143,7 +143,7 @@ func (c *Capture) rename(e *cached, rec []uint64, place making) {
 		case handleMade:
 			m.handles.NameNew(rec[m.at])
 			c.renamed++
-			c.madeAt(m.kind, m.name-mpi.FirstHandleID, place)
+			c.madeAt(m.kind, m.name-mpi.FirstUserHandleID, place)
 		case handleFreed:
 			c.release(m.kind, m.handles, rec[m.at])
 		}

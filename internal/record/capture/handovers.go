@@ -61,7 +61,7 @@ func of(list [][]making, k mpi.Kind, number int64) making {
 
 // madeAt records that the handle of kind k with this number now refers to the object that call m made.
 func (c *Capture) madeAt(k mpi.Kind, number int64, m making) {
-	if number >= 0 && !k.IsFile() {
+	if number >= 0 && !k.IsPosix() {
 		*at(&c.handovers.makers, k, number) = m
 	}
 }
@@ -93,7 +93,7 @@ func (c *Capture) gets(s *stream, k mpi.Kind, number int64, index uint64) {
 func (c *Capture) getsAll(s *stream, words []handleWord, enter int, index uint64) {
 	for i := range words {
 		if m := &words[i]; m.act != noHandle && int(m.at) < enter {
-			c.gets(s, m.kind, m.name-mpi.FirstHandleID, index)
+			c.gets(s, m.kind, m.name-mpi.FirstUserHandleID, index)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func (c *Capture) getsAll(s *stream, words []handleWord, enter int, index uint64
 func (c *Capture) prepares(s *stream, words []handleWord, enter int, index uint64) {
 	for i := range words {
 		w := &words[i]
-		number := w.name - mpi.FirstHandleID
+		number := w.name - mpi.FirstUserHandleID
 		if w.act != handleNamed || int(w.at) < enter {
 			continue
 		}

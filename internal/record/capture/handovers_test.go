@@ -14,7 +14,7 @@ func passOn(t *testing.T, rounds int) *track.Track {
 	now := uint64(2000)
 	at := func(s *synth) *synth {
 		now += 100
-		s.w.Now = now
+		s.w.NextTicks = now
 		return s
 	}
 	for i := range rounds {
@@ -34,16 +34,16 @@ func passOn(t *testing.T, rounds int) *track.Track {
 // Whose object a number stands for is noted once a handover, and takes no more room the longer this goes on.
 func TestHandovers(t *testing.T) {
 	got := passOn(t, 500)
-	if got.Handovers == nil || len(got.Handovers.Streams) != 2 {
+	if got.Handovers == nil || len(got.Handovers.EventGrammars) != 2 {
 		t.Fatalf("no handovers: %+v", got.Handovers)
 	}
 	index, made, n := uint64(0), uint64(0), uint64(0)
-	for i := range got.Handovers.Streams[1].All() {
-		e := got.Handovers.List[i]
+	for i := range got.Handovers.EventGrammars[1].All() {
+		e := got.Handovers.DistinctEvents[i]
 		kind, number, maker := track.UnpackHandover(e.PackedSegment)
-		index += e.Calls
+		index += e.CallsSincePrevious
 		made += e.Size
-		if model.HandoverKinds[kind] != mpi.KindComm || number != 0 || maker != 0 || e.Free {
+		if model.HandoverKinds[kind] != mpi.KindComm || number != 0 || maker != 0 || e.IsFree {
 			t.Fatalf("handover %d is of %s %d by %d", n, model.HandoverKinds[kind], number, maker)
 		}
 		if index != 3*n || made != 2*n {
@@ -51,7 +51,7 @@ func TestHandovers(t *testing.T) {
 		}
 		n++
 	}
-	if n != 500 || got.Handovers.Streams[0].Len() != 0 || len(got.Handovers.List) > 4 {
-		t.Errorf("%d handovers, %d the other way, %d distinct", n, got.Handovers.Streams[0].Len(), len(got.Handovers.List))
+	if n != 500 || got.Handovers.EventGrammars[0].Len() != 0 || len(got.Handovers.DistinctEvents) > 4 {
+		t.Errorf("%d handovers, %d the other way, %d distinct", n, got.Handovers.EventGrammars[0].Len(), len(got.Handovers.DistinctEvents))
 	}
 }

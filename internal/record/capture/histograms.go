@@ -57,7 +57,7 @@ const (
 )
 
 func newHistograms(o timing.Options, sigs *signature.Table, rank int) *histograms {
-	if !o.Mode.Histograms() {
+	if !o.Mode.HasHistograms() {
 		return nil
 	}
 	h := &histograms{sigs: sigs, bins: o.Bins, rank: int32(rank), sites: siteNumbers{sigs: sigs}}
@@ -212,7 +212,7 @@ func (h *histograms) code(c *wire.Coder) {
 	if c.Reader != nil {
 		h.grow()
 	} else {
-		c.Buf = slices.Grow(c.Buf, len(h.pairs)*hist.MaxPairBytes+2*len(h.heads))
+		c.Buf = slices.Grow(c.Buf, len(h.pairs)*hist.MaxPairCheckpointBytes+2*len(h.heads))
 	}
 	for i := range n {
 		count := 0
@@ -223,7 +223,7 @@ func (h *histograms) code(c *wire.Coder) {
 		if c.Reader == nil {
 			for f := range h.of(i) {
 				wire.CodeNaturals(c, &f.from)
-				h.pairs[f.number].Save(c, &f.CountBuffer)
+				h.pairs[f.number].SaveCheckpoint(c, &f.CountBuffer)
 			}
 			continue
 		}
@@ -231,7 +231,7 @@ func (h *histograms) code(c *wire.Coder) {
 			var from uint32
 			wire.CodeBounded(c, &from, len(h.sites.known))
 			f := h.put(&h.heads[i], from)
-			if h.pairs[f.number] = hist.LoadPair(c.Reader, &f.CountBuffer); c.Failed() {
+			if h.pairs[f.number] = hist.LoadPairCheckpoint(c.Reader, &f.CountBuffer); c.Failed() {
 				return
 			}
 		}

@@ -10,7 +10,7 @@ import (
 // mayLane returns the positions in a key of the values that may be in a lane. The result is valid until mayLane is
 // called again.
 func (c *Capture) mayLane(k signature.Key) []int32 {
-	p := c.program(k.Call())
+	p := c.program(k.FunctionID())
 	if p == nil || !p.lanes {
 		return nil
 	}
@@ -22,7 +22,7 @@ func (c *Capture) mayLane(k signature.Key) []int32 {
 	c.spans = spans
 	c.moves.FindIn(&p.layout, spans, vals)
 	c.words = c.words[:0]
-	for _, at := range c.moves.Values {
+	for _, at := range c.moves.Positions {
 		c.words = append(c.words, at+rcAt)
 	}
 	return c.words
@@ -44,7 +44,7 @@ func (c *Capture) varyingValue(h *varyingWord, rec []uint64, thread int) (int64,
 		seg, off := c.memory.Name(rec[h.at-1], rec[h.at], thread)
 		return off, seg == h.seg
 	case codeTable:
-		return h.table.ABI(int64(rec[h.at])), true
+		return h.table.ToABI(int64(rec[h.at])), true
 	}
 	return int64(rec[h.at]), true
 }
@@ -69,7 +69,7 @@ func (c *Capture) varyingWords(l *signature.LaneBuilder, p *program, k signature
 		return in, out, false
 	}
 	c.spans = spans
-	w := varyingWalk{vals: k.Values(), lane: l.KeyWords(), rec: enter, pos: 3, prog: p, tag: c.tag, varying: in}
+	w := varyingWalk{vals: k.Values(), lane: l.KeyPositions(), rec: enter, pos: 3, prog: p, tag: c.tag, varying: in}
 	w.steps(p.in, spans)
 	in = w.varying
 	if spans = spans[len(p.in):]; len(spans) > 0 {
@@ -83,7 +83,7 @@ func (c *Capture) varyingWords(l *signature.LaneBuilder, p *program, k signature
 	if w.bad || len(w.lane) > 0 {
 		return in, out, false
 	}
-	words := l.KeyWords()
+	words := l.KeyPositions()
 	for i := range in {
 		v, ok := c.varyingValue(&in[i], enter, s.thread)
 		if !ok || v != k[words[in[i].of]] {
@@ -111,7 +111,7 @@ func (w *varyingWalk) steps(steps []instruction, spans []signature.Span) {
 			w.found(at+1, varyingWord{at: w.pos + 1, code: codeAddress, seg: w.vals[at]})
 		case codeStatus:
 			if spans[i].IsFilledStatus(w.vals) {
-				w.found(at+signature.StatusTag, varyingWord{at: w.pos + 2, code: codeTable, table: w.tag})
+				w.found(at+signature.StatusTagPosition, varyingWord{at: w.pos + 2, code: codeTable, table: w.tag})
 			}
 		case codeArray:
 			w.array(s, &spans[i])
@@ -144,7 +144,7 @@ func (w *varyingWalk) array(s *instruction, of *signature.Span) {
 			return
 		}
 		if e.IsFilledStatus(w.vals) {
-			w.found(e.First+signature.StatusTag, varyingWord{at: pos + 2, code: codeTable, table: w.tag})
+			w.found(e.First+signature.StatusTagPosition, varyingWord{at: pos + 2, code: codeTable, table: w.tag})
 		}
 		pos += event.StatusWords
 	}
@@ -228,7 +228,7 @@ func (c *Capture) recallLane(s *stream, e *cached, rec []uint64) bool {
 	if e.handles != c.renamed && !c.stillNamed(e) {
 		return false
 	}
-	last, add := lane.Last(), lane.Step(step)
+	last, add := lane.LastValues(), lane.StepValues(step)
 	if !c.sameBut(e.words, enter, int(e.inEnd), lane.in, last, add, s.thread) ||
 		!c.sameBut(e.words[e.enter:], leave, int(e.outEnd-e.enter), lane.out, last, add, s.thread) {
 		return false
@@ -241,6 +241,6 @@ func (c *Capture) recallLane(s *stream, e *cached, rec []uint64) bool {
 	case e.follows && !c.receivedAgain(e, rec):
 		return false
 	}
-	lane.Advance(step)
+	lane.AppendStep(step)
 	return true
 }

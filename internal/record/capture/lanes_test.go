@@ -47,7 +47,7 @@ func TestLanes(t *testing.T) {
 			if err := c.Drain(); err != nil {
 				r.Fatal(err)
 			}
-			tr, err := c.Track(track.Crashed)
+			tr, err := c.Track(track.EndCrashed)
 			if err != nil {
 				r.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func TestLanes(t *testing.T) {
 		cfg.ProcessDir = dir
 		parted := newProgram(t, threads, 1<<14)
 		c := attach(t, cfg, parted.threads...)
-		defer c.Close()
+		defer c.CloseCheckpoints()
 		if rapid.Bool().Draw(r, "chunks") {
 			c.checkpoints.small = 0
 		}
@@ -101,7 +101,7 @@ func TestLanes(t *testing.T) {
 			}
 		}
 		written(t, dir, parted.threads)
-		rest, err := Resume(dir)
+		rest, err := RecoverRecording(dir)
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -23,7 +23,7 @@ func TestLeft(t *testing.T) {
 	s.enter("MPI_Barrier", commWorld)
 	s.enter("MPI_Barrier", commWorld)
 	s.commRank()
-	s.w.Now += 1000
+	s.w.NextTicks += 1000
 	s.left(1)
 	s.commRank()
 	s.left(2) // says nothing new
@@ -38,12 +38,12 @@ func TestLeft(t *testing.T) {
 	if n := c.streams[0]; n.depth != 0 || len(n.held) != 0 {
 		t.Errorf("%d calls under way, %d terminals held", n.depth, len(n.held))
 	}
-	tr, err := c.Track(track.Finished)
+	tr, err := c.Track(track.EndFinished)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rank := []int64{0, abiWorld, 0}
-	check(t, vals(tr, 0), [][]int64{rank, {0, abiWorld}, {LeftByJump, abiWorld}, rank, rank, {LeftByJump, abiWorld}, rank})
+	check(t, vals(tr, 0), [][]int64{rank, {0, abiWorld}, {ReturnCodeLeftByJump, abiWorld}, rank, rank, {ReturnCodeLeftByJump, abiWorld}, rank})
 	// up to the end of the call inside, 20 ticks at 2 a ns, and one in which nothing happened
 	times := tr.Times[2]
 	if times.Duration.Count != 2 || times.Duration.Sum != 10 {

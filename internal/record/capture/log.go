@@ -122,7 +122,7 @@ const mostDelays = 1 << 15
 // last, and within that call.
 func (l *streamLog) delayed(before, within uint64) {
 	if len(l.delays) < mostDelays {
-		l.delays = append(l.delays, track.SchedulingDelay{Call: l.ended, BeforeCallNs: int64(before & math.MaxInt64), InCallNs: int64(within & math.MaxInt64)})
+		l.delays = append(l.delays, track.SchedulingDelay{CallIndex: l.ended, BeforeCallNs: int64(before & math.MaxInt64), InCallNs: int64(within & math.MaxInt64)})
 	}
 }
 
@@ -182,12 +182,12 @@ func (l *streamLog) code(c *wire.Coder) {
 	l.values.code(c)
 }
 
-func parseEntries(data []byte, calls uint32) ([]timing.CallEntry, error) {
+func parseEntries(data []byte, calls uint32) ([]timing.CallTicks, error) {
 	r := wire.NewReader(data, "times")
 	if int64(calls)*2 > int64(len(data)) {
 		return nil, errFrame
 	}
-	entries := make([]timing.CallEntry, calls)
+	entries := make([]timing.CallTicks, calls)
 	for i := range entries {
 		e := &entries[i]
 		e.Duration = r.Uvarint()
@@ -195,7 +195,7 @@ func parseEntries(data []byte, calls uint32) ([]timing.CallEntry, error) {
 		e.Gap = gap >> 1
 		if gap&1 != 0 {
 			v := r.Uvarint() // the jump in zigzag encoding, as written by binary.AppendVarint
-			e.Jump = int64(v>>1) ^ -int64(v&1)
+			e.BeginOffset = int64(v>>1) ^ -int64(v&1)
 		}
 		if gap == longGap {
 			e.Gap = r.Uvarint()
@@ -239,14 +239,14 @@ func (c *Capture) TimeLog() *track.TimeLog {
 		if s.log == nil || s.log.over {
 			return nil
 		}
-		log.DroppedTimes = append(log.DroppedTimes, track.DroppedTimes{Calls: s.log.begins.calls, Tick: s.log.begins.end})
+		log.DroppedTimes = append(log.DroppedTimes, track.DroppedTimes{Calls: s.log.begins.calls, LastEndTick: s.log.begins.end})
 		log.SchedulingDelays = append(log.SchedulingDelays, s.log.delays)
 		log.Streams = append(log.Streams, each(&s.log.frames, parseEntries))
 		values = append(values, s.log.values.all())
 		attached = attached || !s.log.values.empty()
 	}
 	if attached {
-		log.Names, log.Values = c.attached.names, values
+		log.AttachedNames, log.AttachedNumbers = c.attached.names, values
 	}
 	return log
 }

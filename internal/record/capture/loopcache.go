@@ -69,7 +69,7 @@ func (c *Capture) lapsFrom(s *stream, l *lapping, words []uint64, at int, limit 
 		}
 	}
 	switch {
-	case !c.requests.NoOneShots():
+	case !c.requests.HasNoOneShots():
 	case l.since < 0:
 		c.count(s, 0)
 		l.since, l.from = 0, at

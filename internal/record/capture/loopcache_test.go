@@ -66,7 +66,7 @@ func (s *looper) step(what, lap, turns int) {
 		s.from(0x401000+8*uint64(s.stacks), 0x402000)
 	case what == 15 && k == 2:
 		s.enter("MPI_Wtime")
-		s.leave("MPI_Wtime", s.w.Now<<20)
+		s.leave("MPI_Wtime", s.w.NextTicks<<20)
 	default:
 		s.commRank()
 	}
@@ -92,27 +92,27 @@ func TestLaps(t *testing.T) {
 			turns := rapid.IntRange(1, 4).Draw(r, "turns")
 			odd := rapid.IntRange(0, 200).Draw(r, "odd")
 			for lap := range rapid.IntRange(1, 150).Draw(r, "laps") {
-				now := a[0].w.Now
+				now := a[0].w.NextTicks
 				for i := range threads {
-					a[i].w.Now, b[i].w.Now = now, now
+					a[i].w.NextTicks, b[i].w.NextTicks = now, now
 					for at, what := range body {
 						if lap == odd && at == odd%len(body) {
 							what += 17
 						}
 						step := 10 + uint64(lap*lap%7)
-						once[i].w.Step, often[i].w.Step = step, step
+						once[i].w.TicksPerRecord, often[i].w.TicksPerRecord = step, step
 						once[i].step(what, lap, turns)
 						often[i].step(what, lap, turns)
 						if err := slow.Drain(); err != nil {
 							r.Fatal(err)
 						}
 					}
-					now = a[i].w.Now + 1
+					now = a[i].w.NextTicks + 1
 				}
-				a[0].w.Now, b[0].w.Now = now, now
+				a[0].w.NextTicks, b[0].w.NextTicks = now, now
 			}
 		}
-		want, err := slow.Track(track.Finished)
+		want, err := slow.Track(track.EndFinished)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestLaps(t *testing.T) {
 			r.Fatal(err)
 		}
 		lapped += quick.lapped
-		got, err := quick.Track(track.Finished)
+		got, err := quick.Track(track.EndFinished)
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -25,7 +25,7 @@ func TestManySignatures(t *testing.T) {
 	cfg.ProcessDir = t.TempDir()
 	cfg.Rank, cfg.Ranks = 0, 1
 	c := attach(t, cfg, s)
-	defer c.Close()
+	defer c.CloseCheckpoints()
 	count := func(i int) int { // without a rule, and all different
 		x := uint32(i) * 0x9e3779b1
 		x = (x ^ x>>15) * 0x85ebca6b
@@ -44,11 +44,11 @@ func TestManySignatures(t *testing.T) {
 	if err := c.Drain(); err != nil {
 		t.Fatal(err)
 	}
-	tr, err := c.Track(track.Finished)
+	tr, err := c.Track(track.EndFinished)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Release()
+	c.FreeCalls()
 	distinct := len(tr.Signatures)
 	state, err := merge.MergeAll([]*track.Track{tr}, 1)
 	if err != nil || len(state.Problems) > 0 {
@@ -78,10 +78,10 @@ func TestManySignatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k.Len(0) != uint64(calls) {
-		t.Fatalf("%d calls of %d", k.Len(0), calls)
+	if k.CallCount(0) != uint64(calls) {
+		t.Fatalf("%d calls of %d", k.CallCount(0), calls)
 	}
-	send, _ := mpi.Lookup("MPI_Send")
+	send, _ := mpi.CallNamed("MPI_Send")
 	for _, i := range []int{0, 1, calls / 3, calls - 1} {
 		call, err := k.Call(0, uint64(i))
 		if err != nil {

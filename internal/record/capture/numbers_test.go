@@ -33,7 +33,7 @@ func newAttaching(t *testing.T, s *synth) *attaching {
 // name tells the names of values, as the first thread does before anything else.
 func (p *attaching) name() {
 	for id, name := range valueNames {
-		p.write(event.KindValueName, uint64(id), 1, uint64(name[0]))
+		p.write(event.KindAttachedValueName, uint64(id), 1, uint64(name[0]))
 	}
 }
 
@@ -46,7 +46,7 @@ func (p *attaching) write(kind event.Kind, words ...uint64) {
 
 // probe is a call at a place with numbers; "" is a fence.
 func (p *attaching) probe(place string, a ...int64) {
-	p.write(event.KindValues, 0)
+	p.write(event.KindAttachedValues, 0)
 	if place == "" {
 		p.s.commRank()
 	} else {
@@ -60,7 +60,7 @@ func (p *attaching) probe(place string, a ...int64) {
 		p.has[key]++
 		p.sums[key] += v
 	}
-	p.write(event.KindValues, words...)
+	p.write(event.KindAttachedValues, words...)
 	p.place = append(p.place, place)
 	p.calls[place]++
 }
@@ -108,7 +108,7 @@ func TestValuesOfPlaces(t *testing.T) {
 				var truth [ranks][threads]*attaching
 				for rank := range ranks {
 					first, second := newSynth(t, 0, 1<<20), newSynth(t, 1, 1<<20)
-					second.w.Now = 5000
+					second.w.NextTicks = 5000
 					cfg := testConfig()
 					cfg.Rank, cfg.Ranks, cfg.Timing = rank, ranks, timing.Options{Mode: mode}
 					c := attach(t, cfg, first, second)
@@ -124,12 +124,12 @@ func TestValuesOfPlaces(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						if err := wire.DecodeAll(wire.AppendCoded(nil, c.codeState), "state", d.codeState); err != nil {
+						if err := wire.DecodeAll(wire.AppendEncoded(nil, c.codeState), "state", d.codeState); err != nil {
 							t.Fatal(err)
 						}
 						c = d
 					}
-					tr, err := c.Track(track.Finished)
+					tr, err := c.Track(track.EndFinished)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -171,14 +171,14 @@ func TestValuesOfPlaces(t *testing.T) {
 }
 
 // byPlace puts what leaves have to the places of a run, by place and name.
-func byPlace(l *trace.Leaves, k *trace.Rank, truth *attaching, values map[string][]trace.LeafValue) map[string]trace.LeafValue {
+func byPlace(l *trace.Leaves, k *trace.Rank, truth *attaching, values map[string][]trace.LeafAttachedSum) map[string]trace.LeafAttachedSum {
 	place := make([]string, l.Len())
 	i := 0
 	for leaf := range l.Visits(k) {
 		place[leaf] = truth.place[i]
 		i++
 	}
-	got := make(map[string]trace.LeafValue)
+	got := make(map[string]trace.LeafAttachedSum)
 	for name, list := range values {
 		for leaf, v := range list {
 			x := got[place[leaf]+" "+name]
@@ -261,10 +261,10 @@ func BenchmarkAttached(b *testing.B) {
 						}
 					}
 					for id := range uint64(3) {
-						write(event.KindValueName, id, 1, 'a'+id)
+						write(event.KindAttachedValueName, id, 1, 'a'+id)
 					}
 					for i := range uint64(calls) {
-						write(event.KindValues, 0)
+						write(event.KindAttachedValues, 0)
 						if i%3 == 0 {
 							s.iprobe()
 						} else {
@@ -274,7 +274,7 @@ func BenchmarkAttached(b *testing.B) {
 						for id := range uint64(numbers) {
 							words = append(words, id, 1000+i*2654435761%100*id)
 						}
-						write(event.KindValues, words...)
+						write(event.KindAttachedValues, words...)
 					}
 					cfg := testConfig()
 					cfg.Timing.Mode = mode

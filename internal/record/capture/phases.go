@@ -44,8 +44,8 @@ type phaseHead struct {
 
 // A course is the times of the calls of a terminal after calls from one site.
 type course struct {
-	times    timing.PhaseLinePair // in ticks, gaps first, then durations
-	from     uint32               // number of the previous call's site + 1; 0: no previous call
+	times    timing.PhaseTrackerPair // in ticks, gaps first, then durations
+	from     uint32                  // number of the previous call's site + 1; 0: no previous call
 	terminal uint32
 	values   []*timing.NumberPhases // attached values, by number of the name; a nil element: none of that name so far
 	next     *course
@@ -110,7 +110,7 @@ func (p *phases) find(n, from uint32) *course {
 	}
 	x := &course{from: from, terminal: n, next: h.first}
 	if len(p.list) >= maxWhole {
-		x.times.LimitToFew()
+		x.times.UseReducedMaxPhases()
 	}
 	h.first, h.from = x, from
 	h.count++
@@ -156,7 +156,7 @@ func (s *siteNumbers) grow() {
 	}
 	for n := len(s.of); n < s.sigs.Len(); n++ {
 		k := s.sigs.Key(uint32(n))
-		at := callSite{k.Call(), k.Site()}
+		at := callSite{k.FunctionID(), k.Site()}
 		number, ok := s.known[at]
 		if !ok {
 			number = uint32(len(s.known))

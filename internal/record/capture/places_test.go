@@ -22,9 +22,9 @@ type placing struct {
 
 // probe is a call after so many ticks of computation, part of what is named.
 func (p *placing) probe(name string, gap uint64) {
-	p.s.w.Now += gap
+	p.s.w.NextTicks += gap
 	p.s.iprobe()
-	p.names, p.gaps = append(p.names, name), append(p.gaps, float64(gap+p.s.w.Step))
+	p.names, p.gaps = append(p.names, name), append(p.gaps, float64(gap+p.s.w.TicksPerRecord))
 }
 
 func (p *placing) fence() {
@@ -98,7 +98,7 @@ func TestTimesOfPlaces(t *testing.T) {
 				if err := c.Drain(); err != nil {
 					t.Fatal(err)
 				}
-				tr, err := c.Track(track.Finished)
+				tr, err := c.Track(track.EndFinished)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -161,7 +161,7 @@ func perPlace(r *trace.Reader, names []string, sums map[string]float64) error {
 		x := times[leaf]
 		mean := x.SumGapNs / float64(x.Calls)
 		if x.Entries > 0 {
-			mean = x.MeanGapBefore(loops)
+			mean = x.MeanGapEntering(loops)
 		}
 		if i >= len(names) {
 			return fmt.Errorf("more than %d calls", len(names))

@@ -36,9 +36,9 @@ func TestStatusesAsPosted(t *testing.T) {
 				}
 				requests = append(requests, int64(2*(receives-k)))
 				if asked == source && bytes == 4*count {
-					statuses = append(statuses, signature.StatusPosted)
+					statuses = append(statuses, signature.StatusFormImplied)
 				} else {
-					statuses = append(statuses, signature.StatusFilled, source, tag, bytes, 0)
+					statuses = append(statuses, signature.StatusFormFilled, source, tag, bytes, 0)
 				}
 				out = append(out, statusOf(source, tag, bytes)...)
 			}

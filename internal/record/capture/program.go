@@ -100,7 +100,7 @@ func (c *Capture) program(id uint16) *program {
 	if int(id) < len(c.programs) && c.programs[id] != nil {
 		return c.programs[id]
 	}
-	call, ok := mpi.ByID(id)
+	call, ok := mpi.CallByID(id)
 	if !ok {
 		return nil
 	}
@@ -135,7 +135,7 @@ func (c *Capture) compile(call *mpi.Call) *program {
 		if q.LargeOnly && !call.Large {
 			continue
 		}
-		if q.HasIn() {
+		if q.HasEnterPart() {
 			s := c.step(call, p, q, false)
 			s.adds = call.DisplsAreSums(i)
 			if s.code == codeComm {
@@ -144,7 +144,7 @@ func (c *Capture) compile(call *mpi.Call) *program {
 			}
 			p.in = append(p.in, s)
 		}
-		if q.HasOut() {
+		if q.HasLeavePart() {
 			p.out = append(p.out, c.step(call, p, q, true))
 		}
 	}
@@ -153,7 +153,7 @@ func (c *Capture) compile(call *mpi.Call) *program {
 	p.use = p.requestUse()
 	p.binds = p.makesNames()
 	p.alike = p.use == noRequests && !p.hasAddress()
-	p.lanes = !p.binds && !call.BindsNames()
+	p.lanes = !p.binds && !call.CreatesOrFreesObject()
 	p.setTelling()
 	return p
 }
@@ -167,7 +167,7 @@ func requestKind(call *mpi.Call) symbol.RequestKind {
 	case meaning.WaitBehaviourOf(call).Receives, call.Has(mpi.AttrNonblocking) && call.Index("query_fn") >= 0: // a generalised request's query function sets the status
 		return symbol.RequestReceive
 	case call.UsesOpenFile():
-		return symbol.RequestTransfer
+		return symbol.RequestFileAccess
 	}
 	return symbol.RequestSend // also for collectives and one-sided operations: only cancelled is defined
 }
@@ -176,8 +176,8 @@ func (c *Capture) result(call *mpi.Call) instruction {
 	k := call.ReturnKind
 	s := instruction{kind: k, gate: -1, handles: c.handles[k]}
 	s.code = c.plain(&s)
-	if call.Has(mpi.AttrOpens) {
-		s.code, s.fresh = codeMade, !call.Has(mpi.AttrMayReturnNamed)
+	if call.Has(mpi.AttrPosixOpens) {
+		s.code, s.fresh = codeMade, !call.Has(mpi.AttrPosixMayBeOpen)
 	}
 	switch s.code {
 	case codeComm:
@@ -190,10 +190,10 @@ func (c *Capture) result(call *mpi.Call) instruction {
 
 // plain returns the opcode for a scalar input of kind s.kind. For an integer it sets s.table, too.
 func (c *Capture) plain(s *instruction) opcode {
-	switch s.kind.Form() {
-	case mpi.FormDouble:
+	switch s.kind.ValueForm() {
+	case mpi.ValueFormDouble:
 		return codeTime
-	case mpi.FormHandle:
+	case mpi.ValueFormHandle:
 		switch s.kind {
 		case mpi.KindComm:
 			return codeComm
@@ -201,21 +201,21 @@ func (c *Capture) plain(s *instruction) opcode {
 			return codeRequest
 		}
 		return codeHandle
-	case mpi.FormObject:
+	case mpi.ValueFormToolObject:
 		return codeHandle
-	case mpi.FormAddress:
+	case mpi.ValueFormAddress:
 		return codeAddress
-	case mpi.FormFunction:
+	case mpi.ValueFormFunction:
 		return codeFunction
-	case mpi.FormString:
+	case mpi.ValueFormString:
 		return codeString
-	case mpi.FormStatus:
+	case mpi.ValueFormStatus:
 		return codeStatus
-	case mpi.FormInt, mpi.FormNone: // nothing is recorded for FormNone
+	case mpi.ValueFormInt, mpi.ValueFormNone: // nothing is recorded for FormNone
 	default:
 		panic(fmt.Sprintf("capture: parameters of kind %s can't be recorded", s.kind))
 	}
-	if s.table = mpi.Translation(c.cfg.Flavour, s.kind); !s.table.IsIdentity() {
+	if s.table = mpi.NumberTableOf(c.cfg.Flavour, s.kind); !s.table.IsIdentity() {
 		return codeTable
 	}
 	return codeInt
@@ -270,7 +270,7 @@ func (p *program) setGates() {
 	outs := make([]*mpi.Param, 0, len(p.out))
 	for k := range p.call.Params {
 		q := &p.call.Params[k]
-		if q.LargeOnly && !p.call.Large || !q.HasOut() {
+		if q.LargeOnly && !p.call.Large || !q.HasLeavePart() {
 			continue
 		}
 		outs = append(outs, q)
@@ -285,7 +285,7 @@ func (p *program) setGates() {
 		word += n
 	}
 	for k, q := range outs {
-		if w, ok := at[q.ValidIf]; ok && q.ValidIf != "" {
+		if w, ok := at[q.ValidIfNonZero]; ok && q.ValidIfNonZero != "" {
 			p.out[i+k].gate = int16(w)
 		}
 	}
@@ -310,7 +310,7 @@ func (p *program) setRequests() {
 
 // receives reports whether the call receives a message that its parameters describe, and completes it.
 func (p *program) receives() bool {
-	return p.layout.ReceiveParams != signature.ReceiveParams{} && !p.makes
+	return p.layout.ReceiveValueIndices != signature.ReceiveValueIndices{} && !p.makes
 }
 
 // stays reports whether the call remains unfinished until the track is made: its record ends early, and the real

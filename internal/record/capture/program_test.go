@@ -35,7 +35,7 @@ func newProgram(tb testing.TB, threads int, capacity uint64) *synthProgram {
 func (p *synthProgram) step(i, what int) {
 	s := p.threads[i%len(p.threads)]
 	for _, t := range p.threads {
-		s.w.Now = max(s.w.Now, t.w.Now) // one clock
+		s.w.NextTicks = max(s.w.NextTicks, t.w.NextTicks) // one clock
 	}
 	what %= 29
 	switch {
@@ -69,9 +69,9 @@ func (p *synthProgram) step(i, what int) {
 		if *serial == 0 {
 			p.serials++
 			*serial = p.serials
-			s.w.Write(0, event.KindSegment, 0, []uint64{*serial, 4096, 0, event.ClassHeap})
+			s.w.Write(0, event.KindSegment, 0, []uint64{*serial, 4096, 0, event.AddressClassHeap})
 		}
-		s.enter("MPI_Send", cat(uint64(event.ClassHeap<<56)|*serial, 8, 4, typeInt, 1, 3, commWorld)...)
+		s.enter("MPI_Send", cat(uint64(event.AddressClassHeap<<56)|*serial, 8, 4, typeInt, 1, 3, commWorld)...)
 		s.leave("MPI_Send")
 	case what == 6:
 		if serial := &p.blocks[p.next%5]; *serial != 0 {
@@ -219,14 +219,14 @@ func TestStepsAndLayout(t *testing.T) {
 		for _, call := range mpi.Calls() {
 			p := c.program(call.ID)
 			var in, out []signature.ParamLayout
-			if p.layout.Result != signature.WidthNone {
-				out = append(out, signature.ParamLayout{Width: p.layout.Result})
+			if p.layout.ResultWidth != signature.WidthNone {
+				out = append(out, signature.ParamLayout{Width: p.layout.ResultWidth})
 			}
 			for _, q := range p.layout.Params {
-				if q.In {
+				if q.IsInput {
 					in = append(in, q)
 				}
-				if q.Out {
+				if q.IsOutput {
 					out = append(out, q)
 				}
 			}

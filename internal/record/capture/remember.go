@@ -133,7 +133,7 @@ func (c *Capture) seenBefore(s *stream, expected *cached, rest []uint64, limit u
 		return nil
 	}
 	leave := event.Record(rest[enter:])
-	size, call := uint64(uint32(leave[0])), leave.Call()
+	size, call := uint64(uint32(leave[0])), leave.FunctionID()
 	if leave.Kind() != event.KindLeave || size < 2 || size > uint64(len(leave)) || int(call) >= len(c.programs) {
 		return nil
 	}
@@ -229,8 +229,8 @@ func (c *Capture) remember(s *stream, n uint32, f *frame, enter, leave event.Rec
 		e.thread = anyThread
 	}
 	e.inLane, e.lasting = lane != nil, p.persistent
-	if e.posted, e.follows = f.posted, compared; lane != nil && p.layout.ReceiveParams.Source > 0 {
-		r, v := p.layout.ReceiveParams, f.key.Values()
+	if e.posted, e.follows = f.posted, compared; lane != nil && p.layout.ReceiveValueIndices.Source > 0 {
+		r, v := p.layout.ReceiveValueIndices, f.key.Values()
 		e.posted = signature.EnvelopeOf(v[r.Source], 0, v[r.Count], v[r.Type])
 	}
 	e.plain = lane == nil && how != changesHandles && !late

@@ -12,7 +12,7 @@ var (
 	sendStatus = []int64{4, 0}
 	recvStatus = []int64{1, 1, 3, 16, 0}
 
-	postedStatus = []int64{signature.StatusPosted} // of a request for that message
+	postedStatus = []int64{signature.StatusFormImplied} // of a request for that message
 )
 
 func waitVals(name int64, status []int64) []int64 { return append([]int64{0, name}, status...) }
@@ -163,7 +163,7 @@ func TestRequestsOfOtherThread(t *testing.T) {
 	a, b := newSynth(t, 0, 1<<16), newSynth(t, 1, 1<<16)
 	a.irecv(0x98000001, 0x5000)
 	a.irecv(0x98000002, 0x5004)
-	b.w.Now = 5000
+	b.w.NextTicks = 5000
 	b.wait(0x98000001, 0x5000)
 	v := vals(tracked(t, a, b), 1)
 	check(t, v[0][1], int64(-2-1<<10))

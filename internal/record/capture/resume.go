@@ -11,17 +11,17 @@ import (
 	"github.com/spoor-hpc/spoor/internal/track"
 )
 
-// A Recovered is the readable part of a dead process's recording.
-type Recovered struct {
+// A RecoveredRecording is the readable part of a dead process's recording.
+type RecoveredRecording struct {
 	Context *Context
 	Track   *track.Track
 	// Damage is the error at which reading stopped; nil if all records were read.
 	Damage error
 }
 
-// Resume reads a process directory: the newest complete checkpoint and the records after it. A process that neither
+// RecoverRecording reads a process directory: the newest complete checkpoint and the records after it. A process that neither
 // called MPI_Finalize nor closed its last session has a track that ends as crashed.
-func Resume(dir string) (*Recovered, error) {
+func RecoverRecording(dir string) (*RecoveredRecording, error) {
 	ctx, err := ReadContext(dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
@@ -55,15 +55,15 @@ func Resume(dir string) (*Recovered, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	rest := &Recovered{Context: ctx}
+	rest := &RecoveredRecording{Context: ctx}
 	if rest.Damage = c.catchUp(rings); rest.Damage != nil && len(c.streams) == 0 {
 		return nil, fmt.Errorf("%s: %w", dir, rest.Damage)
 	}
-	end := track.Crashed
+	end := track.EndCrashed
 	if _, err := os.Stat(filepath.Join(dir, "finished")); err == nil || c.finalized {
-		end = track.Finished
+		end = track.EndFinished
 	}
-	if end == track.Crashed {
+	if end == track.EndCrashed {
 		c.until = until(dir, ctx)
 	}
 	if rest.Track, err = c.Track(end); err != nil {

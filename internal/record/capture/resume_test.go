@@ -47,7 +47,7 @@ func TestContext(t *testing.T) {
 	if d := cmp.Diff(&want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
-	if len(got.Handles) != 1 || got.Handles[0].ABI != abiWorld {
+	if len(got.Handles) != 1 || got.Handles[0].ABIValue != abiWorld {
 		t.Errorf("handles %v", got.Handles)
 	}
 	for _, bad := range []string{"", "spoor-context 2\n", contextText + "rank x\n", contextText + "handle comm 257\n", "spoor-context 1\n"} {
@@ -141,7 +141,7 @@ func (p resumed) check(t *testing.T, r rapid.TB, live int) {
 		t.Fatal(err)
 	}
 	c := attach(t, cfg, parted.threads...)
-	defer c.Close()
+	defer c.CloseCheckpoints()
 	if p.chunks {
 		c.checkpoints.small = 0
 	}
@@ -172,7 +172,7 @@ func (p resumed) check(t *testing.T, r rapid.TB, live int) {
 		}
 	}
 	written(t, dir, parted.threads)
-	rest, err := Resume(dir)
+	rest, err := RecoverRecording(dir)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func (p resumed) check(t *testing.T, r rapid.TB, live int) {
 	if err := all.Drain(); err != nil {
 		r.Fatal(err)
 	}
-	want, err := all.Track(track.Crashed)
+	want, err := all.Track(track.EndCrashed)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestResumeOlderCheckpoint(t *testing.T) {
 	cfg := testConfig()
 	cfg.ProcessDir = dir
 	c := attach(t, cfg, p.threads...)
-	defer c.Close()
+	defer c.CloseCheckpoints()
 	for i := range 30 {
 		p.step(0, i)
 		if i%10 == 9 {
@@ -214,7 +214,7 @@ func TestResumeOlderCheckpoint(t *testing.T) {
 	p.threads[0].w.Ring.SetReleased(0) // as if it had died before telling
 	written(t, dir, p.threads)
 	p.threads[0].w.Ring.SetReleased(kept)
-	want, err := c.Track(track.Crashed)
+	want, err := c.Track(track.EndCrashed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestResumeOlderCheckpoint(t *testing.T) {
 	if err := os.WriteFile(newest, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	rest, err := Resume(dir)
+	rest, err := RecoverRecording(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,11 +242,11 @@ func TestResumeFinished(t *testing.T) {
 	s.enter("MPI_Finalize")
 	s.leave("MPI_Finalize")
 	written(t, dir, []*synth{s})
-	rest, err := Resume(dir)
+	rest, err := RecoverRecording(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if end := rest.Track.Process.End; end != track.Finished {
+	if end := rest.Track.Process.EndState; end != track.EndFinished {
 		t.Errorf("the process ended as %q", end)
 	}
 }
@@ -270,7 +270,7 @@ func TestResumeDamagedRing(t *testing.T) {
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	rest, err := Resume(dir)
+	rest, err := RecoverRecording(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func TestCheckpointsFail(t *testing.T) {
 	}
 	s.commRank()
 	written(t, dir, []*synth{s})
-	rest, err := Resume(dir)
+	rest, err := RecoverRecording(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +310,7 @@ func TestCheckpointsFail(t *testing.T) {
 	if err := c.Drain(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.Track(track.Finished)
+	got, err := c.Track(track.EndFinished)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +327,7 @@ func TestRelease(t *testing.T) {
 	cfg.ProcessDir = dir
 	s := newSynth(t, 0, 1<<16)
 	c := attach(t, cfg, s)
-	defer c.Close()
+	defer c.CloseCheckpoints()
 	const calls = 3000
 	for i := range calls {
 		s.enter("MPI_Send", cat(buffer(stackBuf), i*i%997, typeInt, 1, i, commWorld)...)
@@ -340,11 +340,11 @@ func TestRelease(t *testing.T) {
 	}
 	held := c.HeldBytes()
 	c.Checkpoint()
-	want, err := c.Track(track.Finished)
+	want, err := c.Track(track.EndFinished)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Release()
+	c.FreeCalls()
 	if left := c.HeldBytes(); 10*left > held {
 		t.Errorf("%d bytes held, %d before", left, held)
 	}
@@ -355,7 +355,7 @@ func TestRelease(t *testing.T) {
 	}
 	c.Checkpoint()
 	written(t, dir, []*synth{s})
-	rest, err := Resume(dir)
+	rest, err := RecoverRecording(dir)
 	if err != nil || rest.Damage != nil {
 		t.Fatal(err, rest.Damage)
 	}

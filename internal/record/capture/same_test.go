@@ -62,12 +62,12 @@ func sameTrack(tb rapid.TB, got, want *track.Track) {
 }
 
 // logged are all times of a track's calls.
-func logged(tb rapid.TB, t *track.Track) [][]timing.CallEntry {
-	log := t.AnalysisLog // the same as t.Log, if there is that
+func logged(tb rapid.TB, t *track.Track) [][]timing.CallTicks {
+	log := t.AnalysisTimeLog // the same as t.Log, if there is that
 	if log == nil {
 		return nil
 	}
-	list := make([][]timing.CallEntry, len(log.Streams))
+	list := make([][]timing.CallTicks, len(log.Streams))
 	for i, blocks := range log.Streams {
 		for entries, err := range blocks {
 			if err != nil {
@@ -83,9 +83,9 @@ func logged(tb rapid.TB, t *track.Track) [][]timing.CallEntry {
 }
 
 // valueTable is what was attached, by name and signature.
-func valueTable(t *track.Track) map[string]model.ValueStat {
-	m := make(map[string]model.ValueStat)
-	for name, list := range t.Values {
+func valueTable(t *track.Track) map[string]model.AttachedStat {
+	m := make(map[string]model.AttachedStat)
+	for name, list := range t.AttachedStats {
 		for i, s := range list {
 			m[name+" "+fmt.Sprint(t.Signatures[i])] = s
 		}
@@ -99,7 +99,7 @@ func histogramTable(t *track.Track) map[string][]byte {
 	for _, h := range t.Hists {
 		key := fmt.Sprint(t.Signatures[h.Terminal])
 		if h.PreviousTerminal >= 0 {
-			key += fmt.Sprint(" after ", t.Signatures[h.PreviousTerminal].Call, t.Signatures[h.PreviousTerminal].Site)
+			key += fmt.Sprint(" after ", t.Signatures[h.PreviousTerminal].FunctionID, t.Signatures[h.PreviousTerminal].Site)
 		} else {
 			key += fmt.Sprint(h.PreviousTerminal)
 		}

@@ -48,11 +48,11 @@ func grammarPath(dir string, thread int) string {
 func (q *sequence) Len() uint64 { return q.before + q.Builder.Len() }
 
 // Size returns the memory used in bytes.
-func (q *sequence) Size() int { return q.Builder.Size() + len(q.parts.memory) }
+func (q *sequence) Size() int { return q.Builder.HeldBytes() + len(q.parts.memory) }
 
 // settle packs the grammar if it has become large.
 func (q *sequence) settle() {
-	if q.Builder.Size() < q.most {
+	if q.Builder.HeldBytes() < q.most {
 		return
 	}
 	q.before += q.Builder.Len()

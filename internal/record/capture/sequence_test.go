@@ -36,7 +36,7 @@ func TestSequence(t *testing.T) {
 					q.parts.close()
 					path = ""
 				}
-				saved := wire.AppendCoded(nil, func(c *wire.Coder) { q.code(c, 6) })
+				saved := wire.AppendEncoded(nil, func(c *wire.Coder) { q.code(c, 6) })
 				old := q.parts.size
 				q = newSequence(path, 1)
 				if err := wire.DecodeAll(saved, "sequence", func(c *wire.Coder) { q.code(c, 6) }); err != nil {
@@ -72,7 +72,7 @@ func TestSequenceDamaged(t *testing.T) {
 		q.Append(n * n % 50)
 		q.settle()
 	}
-	saved := wire.AppendCoded(nil, func(c *wire.Coder) { q.code(c, 50) })
+	saved := wire.AppendEncoded(nil, func(c *wire.Coder) { q.code(c, 50) })
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

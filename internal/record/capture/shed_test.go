@@ -13,18 +13,18 @@ func TestLogSheds(t *testing.T) {
 	before := mostLog
 	defer func() { mostLog = before }()
 	const calls = 6 * frameItems
-	entries := func(most int64, resumed bool) (track.DroppedTimes, []timing.CallEntry) {
+	entries := func(most int64, resumed bool) (track.DroppedTimes, []timing.CallTicks) {
 		mostLog = most
 		dir := t.TempDir()
 		cfg := testConfig()
 		cfg.ProcessDir, cfg.Timing.Waits = dir, timing.WaitsAuto
 		s := newSynth(t, 0, 1<<21)
 		c := attach(t, cfg, s)
-		defer c.Close()
+		defer c.CloseCheckpoints()
 		defer c.CloseLogs()
 		for i := range calls {
 			s.enter("MPI_Barrier", commWorld)
-			s.w.Now += uint64(uint32(i)*2654435761>>16) % 5000
+			s.w.NextTicks += uint64(uint32(i)*2654435761>>16) % 5000
 			s.leave("MPI_Barrier")
 			if i%1024 == 1023 {
 				if err := c.Drain(); err != nil {
@@ -36,22 +36,22 @@ func TestLogSheds(t *testing.T) {
 		if resumed {
 			c.Checkpoint()
 			written(t, dir, []*synth{s})
-			rest, err := Resume(dir)
+			rest, err := RecoverRecording(dir)
 			if err != nil || rest.Damage != nil {
 				t.Fatal(err, rest.Damage)
 			}
-			log = rest.Track.AnalysisLog
+			log = rest.Track.AnalysisTimeLog
 		} else {
-			tr, err := c.Track(track.Finished)
+			tr, err := c.Track(track.EndFinished)
 			if err != nil {
 				t.Fatal(err)
 			}
-			log = tr.AnalysisLog
+			log = tr.AnalysisTimeLog
 		}
 		if log == nil {
 			t.Fatal("no log")
 		}
-		var list []timing.CallEntry
+		var list []timing.CallTicks
 		for e, err := range log.Streams[0] {
 			if err != nil {
 				t.Fatal(err)
@@ -73,8 +73,8 @@ func TestLogSheds(t *testing.T) {
 		for _, e := range all[:skipped.Calls] {
 			_, tick = e.Advance(tick)
 		}
-		if tick != skipped.Tick {
-			t.Errorf("resumed %v: tick %d, want %d", resumed, skipped.Tick, tick)
+		if tick != skipped.LastEndTick {
+			t.Errorf("resumed %v: tick %d, want %d", resumed, skipped.LastEndTick, tick)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (c *Capture) codeChunk(x *wire.Coder) {
 	k, known := &c.checkpoints, c.sigs.Len()
 	c.sigs.CodeKeys(x, k.keys, c.may)
 	c.checkKeys(x, known)
-	codeNoted(x, k.steps.Buf, c.sigs.ReplayCall)
+	codeNoted(x, k.steps.Buf, c.sigs.ReadLoggedCall)
 	c.sigs.CheckLanes(x)
 	times := k.times
 	if x.Blob(&times); x.Reader != nil {
@@ -88,9 +88,9 @@ func (c *Capture) codeStreams(x *wire.Coder, code func(s *stream)) {
 
 // checkKey refuses a key that no call can have.
 func (c *Capture) checkKey(k signature.Key) error {
-	p := c.program(k.Call())
+	p := c.program(k.FunctionID())
 	if p == nil {
-		return fmt.Errorf("no call %d", k.Call())
+		return fmt.Errorf("no call %d", k.FunctionID())
 	}
 	_, err := p.order(new(ordering), k.Values())
 	return err
@@ -168,9 +168,9 @@ func (c *Capture) codeStream(x *wire.Coder, s *stream) {
 // codeFrame codes an unfinished call, without fields that its LEAVE record sets.
 func (c *Capture) codeFrame(x *wire.Coder, f *frame) {
 	if x.Reader != nil {
-		f.key = make(signature.Key, signature.KeyHeader, 16)
+		f.key = make(signature.Key, signature.KeyHeaderWords, 16)
 	}
-	call, site, values := f.key.Call(), f.key.Site(), f.key.Values()
+	call, site, values := f.key.FunctionID(), f.key.Site(), f.key.Values()
 	wire.CodeBounded(x, &call, math.MaxUint16)
 	x.Uint64(&site)
 	if x.Integers(&values); x.Reader != nil {

@@ -55,7 +55,7 @@ func TestSums(t *testing.T) {
 	if err := c.Drain(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.Track(track.Finished)
+	got, err := c.Track(track.EndFinished)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestSums(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if n, summed := signature.ArrayLength(event.LenIgnored); summed || n != event.LenIgnored {
+	if n, summed := signature.ArrayLength(event.ArrayLenIgnored); summed || n != event.ArrayLenIgnored {
 		t.Error("what stands for no array reads as one with sums")
 	}
 }

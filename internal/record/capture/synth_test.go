@@ -33,13 +33,13 @@ func newSynth(tb testing.TB, thread int, capacity uint64) *synth {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	w.Now = 1000
+	w.NextTicks = 1000
 	w.SetStack(0x7ff000000000, 0x7ff000100000, 0x7ff0000ff000)
 	return &synth{tb: tb, w: w, site: 0x401000}
 }
 
 func id(tb testing.TB, name string) uint16 {
-	c, ok := mpi.Lookup(name)
+	c, ok := mpi.CallNamed(name)
 	if !ok {
 		tb.Helper() // which takes longer than all that benchmarks do with a call
 		tb.Fatalf("no call %s", name)
@@ -71,10 +71,10 @@ func (s *synth) fail(name string, rc int64) {
 
 // Parts.
 
-func buffer(addr uint64) []uint64 { return []uint64{event.ClassRawAddress << 56, addr} }
+func buffer(addr uint64) []uint64 { return []uint64{event.AddressClassRaw << 56, addr} }
 
 func statusOf(source, tag, bytes int64) []uint64 {
-	return []uint64{event.StatusFilled, uint64(source), uint64(tag), uint64(bytes), 0, 0}
+	return []uint64{event.StatusFormFilled, uint64(source), uint64(tag), uint64(bytes), 0, 0}
 }
 
 func cat(parts ...any) []uint64 {
@@ -108,10 +108,10 @@ func (s *synth) from(addrs ...uint64) {
 func (s *synth) attach(id uint64, v int64) {
 	s.tb.Helper()
 	name := uint64('a' + id)
-	if err := s.w.Write(0, event.KindValueName, 0, []uint64{id, 1, name}); err != nil {
+	if err := s.w.Write(0, event.KindAttachedValueName, 0, []uint64{id, 1, name}); err != nil {
 		s.tb.Fatal(err)
 	}
-	if err := s.w.Write(0, event.KindValues, 0, []uint64{3, id, uint64(v), id, 7}); err != nil {
+	if err := s.w.Write(0, event.KindAttachedValues, 0, []uint64{3, id, uint64(v), id, 7}); err != nil {
 		s.tb.Fatal(err)
 	}
 }

@@ -28,15 +28,15 @@ func TestTimeless(t *testing.T) {
 				cfg.Rank, cfg.Ranks, cfg.StartNs, cfg.Timing.Mode = rank, 2, start, mode
 				c := attach(t, cfg, s)
 				for i, v := range steps {
-					s.w.Now += pace * uint64(v)
+					s.w.NextTicks += pace * uint64(v)
 					p.step(v>>5, v&31)
 					if v&31 == 3 {
-						s.w.Now += pace
+						s.w.NextTicks += pace
 						for on := range uint64(2) {
 							if err := s.w.Write(0, event.KindTracingSwitch, 0, []uint64{on}); err != nil {
 								r.Fatal(err)
 							}
-							s.w.Now += pace
+							s.w.NextTicks += pace
 						}
 					}
 					if pace > 0 && i%7 == 0 {
@@ -49,7 +49,7 @@ func TestTimeless(t *testing.T) {
 				if err := c.Drain(); err != nil {
 					r.Fatal(err)
 				}
-				tr, err := c.Track(track.Crashed)
+				tr, err := c.Track(track.EndCrashed)
 				if err != nil {
 					r.Fatal(err)
 				}
@@ -129,8 +129,8 @@ func texts(t *rapid.T, r *trace.Reader, rank int) (list []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !r.HasTimes() && (c.Timing != trace.Timing{} || c.Start != 0 || c.End() != 0) {
-			t.Fatalf("call %d: %+v from %d to %d", c.Index, c.Timing, c.Start, c.End())
+		if !r.HasTimes() && (c.Timing != trace.Timing{} || c.StartNs != 0 || c.EndNs() != 0) {
+			t.Fatalf("call %d: %+v from %d to %d", c.Index, c.Timing, c.StartNs, c.EndNs())
 		}
 		list = append(list, c.Text())
 	}

@@ -38,10 +38,10 @@ func TestTimesComeBack(t *testing.T) {
 
 func timesComeBack(t *rapid.T, mode timing.Mode) {
 	o := timing.Options{
-		Mode: mode, Error: rapid.SampledFrom([]timing.Bound{
+		Mode: mode, ErrorBound: rapid.SampledFrom([]timing.Bound{
 			{Relative: 1}, {Relative: 0.9}, {Relative: 0.1}, {Relative: 1e-3}, {Relative: 1e-6}, {Absolute: 1}, {Absolute: 10 * time.Microsecond}, {Absolute: time.Hour},
 		}).Draw(t, "error"),
-		Errors: map[string]timing.Bound{"MPI_Iprobe": rapid.SampledFrom([]timing.Bound{
+		FunctionErrorBounds: map[string]timing.Bound{"MPI_Iprobe": rapid.SampledFrom([]timing.Bound{
 			{Relative: 0.5}, {Relative: 0.01}, {Relative: 1e-5}, {Absolute: time.Millisecond},
 		}).Draw(t, "its error")},
 	}
@@ -62,13 +62,13 @@ func timesComeBack(t *rapid.T, mode timing.Mode) {
 				l.gap = 0
 			}
 			name := rapid.SampledFrom([]string{"MPI_Comm_rank", "MPI_Iprobe", "MPI_Comm_size"}).Draw(t, "call")
-			s.w.Now += l.gap
+			s.w.NextTicks += l.gap
 			in, out := cat(commWorld), cat(0)
 			if name == "MPI_Iprobe" {
 				in, out = cat(anySource, 7, commWorld), cat(0, make([]uint64, 6))
 			}
 			s.put(t, s.w.Enter(callID(t, name), 0, s.site, in...))
-			s.w.Now += l.duration
+			s.w.NextTicks += l.duration
 			s.put(t, s.w.Leave(callID(t, name), 0, out...))
 			laps[rank], names[rank] = append(laps[rank], l), append(names[rank], name)
 		}
@@ -82,7 +82,7 @@ func timesComeBack(t *rapid.T, mode timing.Mode) {
 			err = c.Drain()
 		}
 		s.put(t, err)
-		tr, err := c.Track(track.Finished)
+		tr, err := c.Track(track.EndFinished)
 		s.put(t, err)
 		tracks = append(tracks, tr)
 	}
@@ -98,7 +98,7 @@ func timesComeBack(t *rapid.T, mode timing.Mode) {
 				t.Fatal(err)
 			}
 			var bound timing.Bound
-			if mode.Lossy() {
+			if mode.IsLossy() {
 				bound = o.Bound(names[rank][i])
 			}
 			within(t, c.Timing.Gap, laps[rank][i].gap, rate, bound)
@@ -117,10 +117,10 @@ func TestSummariesOfHistograms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, left := recorder(t), uint64(1<<62)
 		for range rapid.IntRange(1, 200).Draw(t, "calls") {
-			s.w.Now += drawTicks(t, &left)
+			s.w.NextTicks += drawTicks(t, &left)
 			name := rapid.SampledFrom([]string{"MPI_Comm_rank", "MPI_Comm_size"}).Draw(t, "call")
 			s.put(t, s.w.Enter(callID(t, name), 0, s.site, cat(commWorld)...))
-			s.w.Now += drawTicks(t, &left)
+			s.w.NextTicks += drawTicks(t, &left)
 			s.put(t, s.w.Leave(callID(t, name), 0, 0))
 		}
 		var want []track.Times
@@ -132,7 +132,7 @@ func TestSummariesOfHistograms(t *testing.T) {
 			s.w.Ring.SetReleased(0)
 			s.put(t, c.AttachRing(0, s.w.Ring))
 			s.put(t, c.Drain())
-			tr, err := c.Track(track.Finished)
+			tr, err := c.Track(track.EndFinished)
 			s.put(t, err)
 			if want == nil {
 				want = tr.Times
@@ -172,7 +172,7 @@ func within(t *rapid.T, got trace.Sample, ticks uint64, rate float64, bound timi
 	if off.Cmp(room) > 0 {
 		t.Fatalf("%d ticks came back as %+v, bound %v", ticks, got, bound)
 	}
-	said := new(big.Float).SetUint64(got.ErrorBound)
+	said := new(big.Float).SetUint64(got.ErrorBoundNs)
 	if said.Add(said, big.NewFloat(0.5000001)).Add(said, new(big.Float).Mul(want, big.NewFloat(1e-15))); off.Cmp(said) > 0 {
 		t.Fatalf("%d ticks came back as %+v", ticks, got)
 	}
@@ -201,7 +201,7 @@ func recorder(t *rapid.T) *ticker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Now, w.Step = 1000, 0
+	w.NextTicks, w.TicksPerRecord = 1000, 0
 	return &ticker{synth{w: w, site: 0x401000}}
 }
 
@@ -213,7 +213,7 @@ func (s *ticker) put(t *rapid.T, err error) {
 }
 
 func callID(t *rapid.T, name string) uint16 {
-	c, ok := mpi.Lookup(name)
+	c, ok := mpi.CallNamed(name)
 	if !ok {
 		t.Fatalf("no call %s", name)
 	}

@@ -18,12 +18,12 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := t.Calls.Len()
+	n := t.StoredDistinctCalls.Len()
 	t.Signatures, t.Times = make([]signature.Signature, n), make([]track.Times, n)
 	var s signature.Signature
 	var room []int64 // memory for the values of many signatures
 	for i := range n {
-		if err := t.Calls.Fill(i, &s); err != nil {
+		if err := t.StoredDistinctCalls.Fill(i, &s); err != nil {
 			return nil, err
 		}
 		if len(s.Values) > cap(room)-len(room) {
@@ -31,21 +31,21 @@ func (c *Capture) Track(end string) (*track.Track, error) {
 		}
 		from := len(room)
 		room = append(room, s.Values...)
-		t.Signatures[i] = signature.Signature{Call: s.Call, Site: s.Site, Values: room[from:len(room):len(room)]}
-		t.Times[i] = t.Calls.Times(i)
+		t.Signatures[i] = signature.Signature{FunctionID: s.FunctionID, Site: s.Site, Values: room[from:len(room):len(room)]}
+		t.Times[i] = t.StoredDistinctCalls.Times(i)
 	}
-	t.Calls = nil
+	t.StoredDistinctCalls = nil
 	return t, nil
 }
 
-// AllArrived sets when all ranks had reached MPI_Finalize, by the records' clock. MPI_Finalize of a live process is
+// SetAllArrivedTicks sets when all ranks had reached MPI_Finalize, by the records' clock. MPI_Finalize of a live process is
 // unfinished when the track is made, so it is recorded to last until then.
-func (c *Capture) AllArrived(ticks uint64) { c.came = ticks }
+func (c *Capture) SetAllArrivedTicks(ticks uint64) { c.came = ticks }
 
-// LeanTrack is Track, but leaves the distinct calls in the capture. A large capture is saved first, and freed when
+// TrackSavingMemory is Track, but leaves the distinct calls in the capture. A large capture is saved first, and freed when
 // the track's calls are released, as it must not be in memory together with the result. If the merge fails, the saved
 // capture is still in the process directory.
-func (c *Capture) LeanTrack(end string) (*track.Track, error) {
+func (c *Capture) TrackSavingMemory(end string) (*track.Track, error) {
 	large := c.HeldBytes() > muchHeld
 	if large {
 		c.Checkpoint()
@@ -61,7 +61,7 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 			left := until
 			if f.left != 0 {
 				left = max(f.left, c.came)
-			} else if f.prog.stays() && end == track.Finished {
+			} else if f.prog.stays() && end == track.EndFinished {
 				f.key[rcAt], left = 0, max(until, c.came)
 			}
 			c.finish(s, f, max(f.begin, left))
@@ -77,7 +77,7 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 		c.close()
 	}
 	t := &track.Track{Rank: c.cfg.Rank, Timeless: c.timeless, Strings: c.strings.Table()}
-	t.Sites, t.CallerSite, t.WithoutStack = c.sites.Table()
+	t.Sites, t.CallerSite, t.SiteWithoutStack = c.sites.Table()
 	grammars := make([]*grammar.Grammar, len(c.streams))
 	for i, s := range c.streams {
 		var err error
@@ -87,7 +87,7 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 	}
 	folding := c.sigs.Promote(grammars)
 	var order []uint32
-	t.Streams, order, _ = track.Ordered(folding.Streams, c.sigs.Len()) // changes the grammars, which nothing else uses
+	t.Streams, order, _ = track.RenumberTerminals(folding.Streams, c.sigs.Len()) // changes the grammars, which nothing else uses
 	if len(t.Streams) == 0 {
 		t.Streams = []track.Stream{{Grammar: grammar.NewBuilder().Grammar()}}
 	}
@@ -97,7 +97,7 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 			continue
 		}
 		k := c.sigs.Key(n)
-		order, err := c.program(k.Call()).order(new(ordering), k.Values())
+		order, err := c.program(k.FunctionID()).order(new(ordering), k.Values())
 		if err != nil {
 			return nil, fmt.Errorf("capture: signature %d: %w", n, err)
 		}
@@ -109,13 +109,13 @@ func (c *Capture) leanTrack(end string, release bool) (*track.Track, error) {
 		t.Lanes = append(t.Lanes, lane)
 		d.firsts[i] = vals
 	}
-	t.Calls = d
+	t.StoredDistinctCalls = d
 	t.Hists = c.hists.track(order, folding.PlainSignatures, 1/c.cfg.TicksPerNs)
 	t.Courses = c.trackCourses(order, folding.PlainSignatures)
-	if t.AnalysisLog = c.TimeLog(); c.cfg.Timing.Mode.NeedsLog() {
-		t.TimeLog = t.AnalysisLog
+	if t.AnalysisTimeLog = c.TimeLog(); c.cfg.Timing.Mode.NeedsLog() {
+		t.TimeLog = t.AnalysisTimeLog
 	}
-	t.Values = c.attached.byTerminal(order, folding.PlainSignatures)
+	t.AttachedStats = c.attached.byTerminal(order, folding.PlainSignatures)
 	t.Allocs = c.trackAllocs(&c.allocs, func(s *stream) *allocStream { return &s.allocStream })
 	t.Handovers = c.trackAllocs(&c.handovers.events, func(s *stream) *allocStream { return &s.handovers.events })
 	t.Process = c.process(end)
@@ -131,9 +131,9 @@ func (c *Capture) HeldBytes() int {
 	return n
 }
 
-// Release frees the recorded calls, after a track was made of them. The capture is then unusable: later records
+// FreeCalls frees the recorded calls, after a track was made of them. The capture is then unusable: later records
 // stay in their rings.
-func (c *Capture) Release() {
+func (c *Capture) FreeCalls() {
 	c.close()
 	c.sigs, c.hists, c.phases, c.checkpoints.buffer, c.checkpoints.times = signature.LaneTable{}, nil, nil, nil, nil
 	for _, s := range c.streams {
@@ -166,17 +166,17 @@ func (d *distinct) Len() int { return len(d.order) }
 
 func (d *distinct) DescribeCall(i int) (call uint16, site uint64, width int) {
 	k := d.c.sigs.PeekKey(d.order[i])
-	return k.Call(), k.Site(), len(k.Values())
+	return k.FunctionID(), k.Site(), len(k.Values())
 }
 
 func (d *distinct) Fill(i int, s *signature.Signature) error {
 	k := d.c.sigs.PeekKey(d.order[i])
-	s.Call, s.Site = k.Call(), k.Site()
+	s.FunctionID, s.Site = k.FunctionID(), k.Site()
 	if vals, ok := d.firsts[i]; ok {
 		s.Values = append(s.Values[:0], vals...)
 		return nil
 	}
-	places, err := d.c.program(k.Call()).order(&d.room, k.Values())
+	places, err := d.c.program(k.FunctionID()).order(&d.room, k.Values())
 	if err != nil {
 		return fmt.Errorf("capture: signature %d: %w", d.order[i], err)
 	}
@@ -196,7 +196,7 @@ func (d *distinct) Times(i int) track.Times {
 
 func (d *distinct) ReleaseAll() {
 	if d.release {
-		d.c.Release()
+		d.c.FreeCalls()
 	}
 }
 
@@ -205,7 +205,7 @@ const muchHeld = 4 << 20
 
 func (c *Capture) process(end string) track.Process {
 	p := track.Process{
-		Host: c.cfg.Host, PID: c.cfg.PID, End: end, LostCalls: (c.lost + 1) / 2, Threads: len(c.streams), Folder: c.cfg.Cwd,
+		Host: c.cfg.Host, PID: c.cfg.PID, EndState: end, LostCalls: (c.lost + 1) / 2, Threads: len(c.streams), WorkingFolder: c.cfg.Cwd,
 	}
 	if c.timeless {
 		return p

@@ -32,7 +32,7 @@ func (l *valueLog) add(v timing.AttachedNumber, whole bool) {
 
 // settle writes the numbers in held, sorted by call. All numbers of the outermost call must have been added.
 func (l *valueLog) settle() {
-	slices.SortStableFunc(l.held, func(a, b timing.AttachedNumber) int { return cmp.Compare(a.Call, b.Call) })
+	slices.SortStableFunc(l.held, func(a, b timing.AttachedNumber) int { return cmp.Compare(a.CallIndex, b.CallIndex) })
 	for _, v := range l.held {
 		l.append(v)
 	}
@@ -40,10 +40,10 @@ func (l *valueLog) settle() {
 }
 
 func (l *valueLog) append(v timing.AttachedNumber) {
-	l.pending = wire.AppendVarint(l.pending, int64(v.Call-l.last))
-	l.pending = wire.AppendUvarint(l.pending, uint64(v.Name))
+	l.pending = wire.AppendVarint(l.pending, int64(v.CallIndex-l.last))
+	l.pending = wire.AppendUvarint(l.pending, uint64(v.NameIndex))
 	l.pending = wire.AppendVarint(l.pending, v.Value)
-	l.last = v.Call
+	l.last = v.CallIndex
 	if l.count++; l.count >= frameItems {
 		l.flush()
 	}
@@ -60,8 +60,8 @@ func (l *valueLog) code(c *wire.Coder) {
 	}
 	l.frames.code(c)
 	wire.CodeList(c, &l.held, 3, func(_ int, v *timing.AttachedNumber) {
-		wire.CodeUints(c, &v.Call)
-		wire.CodeIndex(c, &v.Name, maxNames)
+		wire.CodeUints(c, &v.CallIndex)
+		wire.CodeIndex(c, &v.NameIndex, maxNames)
 		wire.CodeIntegers(c, &v.Value)
 	})
 }
@@ -84,7 +84,7 @@ func parseAttached(data []byte, items uint32) ([]timing.AttachedNumber, error) {
 	list, last := make([]timing.AttachedNumber, items), uint64(0)
 	for i := range list {
 		last += uint64(r.Varint())
-		list[i] = timing.AttachedNumber{Call: last, Name: r.Int(maxNames - 1), Value: r.Varint()}
+		list[i] = timing.AttachedNumber{CallIndex: last, NameIndex: r.Int(maxNames - 1), Value: r.Varint()}
 	}
 	return list, r.Finish()
 }

@@ -25,11 +25,11 @@ func TestValuesOfCalls(t *testing.T) {
 		number := func(call int) {
 			words := []uint64{0}
 			for range rapid.IntRange(0, 3).Draw(r, "numbers") {
-				v := timing.AttachedNumber{Call: uint64(call), Name: rapid.IntRange(0, 1).Draw(r, "name"), Value: rapid.Int64().Draw(r, "value")}
+				v := timing.AttachedNumber{CallIndex: uint64(call), NameIndex: rapid.IntRange(0, 1).Draw(r, "name"), Value: rapid.Int64().Draw(r, "value")}
 				want[call] = append(want[call], v)
-				words = append(words, uint64(v.Name), uint64(v.Value))
+				words = append(words, uint64(v.NameIndex), uint64(v.Value))
 			}
-			write(event.KindValues, words...)
+			write(event.KindAttachedValues, words...)
 		}
 		cfg := testConfig()
 		cfg.Timing.Mode = timing.ModeLossless
@@ -52,7 +52,7 @@ func TestValuesOfCalls(t *testing.T) {
 				if err != nil {
 					r.Fatal(err)
 				}
-				if err := wire.DecodeAll(wire.AppendCoded(nil, c.codeState), "state", d.codeState); err != nil {
+				if err := wire.DecodeAll(wire.AppendEncoded(nil, c.codeState), "state", d.codeState); err != nil {
 					r.Fatal(err)
 				}
 				if err := d.streams[0].log.resume(cfg.ProcessDir, 0); err != nil {
@@ -65,13 +65,13 @@ func TestValuesOfCalls(t *testing.T) {
 				c = d
 			}
 		}
-		write(event.KindValueName, 0, 1, 'a')
-		write(event.KindValueName, 1, 1, 'b')
+		write(event.KindAttachedValueName, 0, 1, 'a')
+		write(event.KindAttachedValueName, 1, 1, 'b')
 		var call func(depth int)
 		call = func(depth int) {
 			n := len(want)
 			want = append(want, nil)
-			write(event.KindValues, 0)
+			write(event.KindAttachedValues, 0)
 			s.enter("MPI_Comm_rank", commWorld)
 			drain()
 			if depth < 3 {
@@ -90,7 +90,7 @@ func TestValuesOfCalls(t *testing.T) {
 		if err := c.Drain(); err != nil {
 			r.Fatal(err)
 		}
-		tr, err := c.Track(track.Finished)
+		tr, err := c.Track(track.EndFinished)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -98,13 +98,13 @@ func TestValuesOfCalls(t *testing.T) {
 		for _, list := range want {
 			all = append(all, list...)
 		}
-		if tr.TimeLog.Values == nil {
+		if tr.TimeLog.AttachedNumbers == nil {
 			if len(all) > 0 {
 				r.Fatalf("no values, want %v", all)
 			}
 			return
 		}
-		for list, err := range tr.TimeLog.Values[0] {
+		for list, err := range tr.TimeLog.AttachedNumbers[0] {
 			if err != nil {
 				r.Fatal(err)
 			}

@@ -37,7 +37,7 @@ func TestWrap(t *testing.T) {
 			if rec == nil {
 				t.Fatal(w.Ring.Check(pos, head))
 			}
-			if rec.Kind() != KindLeave || rec.Call() != uint16(i) || rec.Flags() != 1 || len(rec) != n+2 || rec[n+1] != rest[n-1] {
+			if rec.Kind() != KindLeave || rec.FunctionID() != uint16(i) || rec.Flags() != 1 || len(rec) != n+2 || rec[n+1] != rest[n-1] {
 				t.Fatalf("record %d reads as %v", i, rec)
 			}
 			if pos += uint64(len(rec)) * 8; pos != head {

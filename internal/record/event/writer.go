@@ -7,10 +7,10 @@ import (
 
 // A Writer fills a ring in the way of the shim. Tests, benchmarks and generators of synthetic runs use it.
 type Writer struct {
-	Ring *Ring
-	Now  uint64 // ticks of the next record; each record adds Step
-	Step uint64
-	head uint64
+	Ring           *Ring
+	NextTicks      uint64 // ticks of the next record; each record adds Step
+	TicksPerRecord uint64
+	head           uint64
 }
 
 // NewWriter makes a ring in memory. The capacity is in bytes, a power of two.
@@ -23,7 +23,7 @@ func NewWriter(thread int, capacity uint64) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{Ring: r, Step: 10}, nil
+	return &Writer{Ring: r, TicksPerRecord: 10}, nil
 }
 
 // SetStack sets the header's stack fields.
@@ -57,9 +57,9 @@ func (w *Writer) Write(call uint16, kind Kind, flags uint8, rest []uint64) error
 		w.head += left * 8
 	}
 	at := w.Ring.data[w.head/8&w.Ring.mask:]
-	at[0], at[1] = Word0(int(n), call, kind, flags), w.Now
+	at[0], at[1] = Word0(int(n), call, kind, flags), w.NextTicks
 	copy(at[2:n], rest)
-	w.Now += w.Step
+	w.NextTicks += w.TicksPerRecord
 	w.head += n * 8
 	atomic.StoreUint64(&w.Ring.header[OffHead/8], w.head)
 	return nil

@@ -16,17 +16,17 @@ func TestArchive(t *testing.T) {
 	keys, want := make([]Key, signatures), make([]Times, signatures)
 	var table Table
 	call := func(n int, duration, gap uint64) {
-		if got := table.Number(NoTerminal, keys[n]); got != uint32(n) {
+		if got := table.LookUpOrInsert(NoTerminal, keys[n]); got != uint32(n) {
 			t.Fatalf("signature %d is number %d", n, got)
 		}
 		table.Times(uint32(n)).Add(duration, gap)
 		want[n].Add(duration, gap)
 	}
 	for n := range keys {
-		k := make(Key, KeyHeader+1+r.IntN(30))
+		k := make(Key, KeyHeaderWords+1+r.IntN(30))
 		k.SetHeader(uint16(n%500), uint64(r.IntN(3))<<60)
-		k[KeyHeader] = int64(n)
-		for i := KeyHeader + 1; i < len(k); i++ {
+		k[KeyHeaderWords] = int64(n)
+		for i := KeyHeaderWords + 1; i < len(k); i++ {
 			if r.IntN(3) == 0 {
 				k[i] = int64(r.Uint64())
 			}
@@ -59,7 +59,7 @@ func TestArchive(t *testing.T) {
 	if size := table.HeldBytes() / signatures; size > 180 {
 		t.Errorf("%d bytes a signature", size)
 	}
-	saved := wire.AppendCoded(nil, func(c *wire.Coder) {
+	saved := wire.AppendEncoded(nil, func(c *wire.Coder) {
 		table.CodeKeys(c, 0, nil)
 		table.CodeTimes(c)
 	})

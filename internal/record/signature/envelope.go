@@ -24,7 +24,7 @@ var UnknownEnvelope = ReceiveEnvelope{Bytes: -1}
 
 // EnvelopeOf returns the envelope of a receive of count elements of a datatype.
 func EnvelopeOf(source, tag, count, datatype int64) ReceiveEnvelope {
-	size, predefined := mpi.TypeSize(datatype)
+	size, predefined := mpi.PredefinedTypeSize(datatype)
 	const most = 1 << 50 // bytes
 	switch {
 	case !predefined || count < 0 || size > 0 && count > most/size:
@@ -64,13 +64,13 @@ func (e ReceiveEnvelope) WithTag(tag int64) ReceiveEnvelope {
 	return e
 }
 
-// A ReceiveParams is the indices of a function's values that form a receive's envelope. They are the same in the order
+// A ReceiveValueIndices is the indices of a function's values that form a receive's envelope. They are the same in the order
 // of recording and in the order of the standard.
-type ReceiveParams struct{ Source, Tag, Count, Type int32 }
+type ReceiveValueIndices struct{ Source, Tag, Count, Type int32 }
 
 // receiveOf returns the ReceiveParams of a function; false if its calls do not receive a message of given source, tag,
 // count and datatype.
-func (l *Layout) receiveOf(c *mpi.Call) (r ReceiveParams, ok bool) {
+func (l *Layout) receiveOf(c *mpi.Call) (r ReceiveValueIndices, ok bool) {
 	source, tag, count, datatype, ok := meaning.ReceiveParams(c)
 	if !ok {
 		return r, false
@@ -87,7 +87,7 @@ func (l *Layout) receiveOf(c *mpi.Call) (r ReceiveParams, ok bool) {
 			found++
 		}
 		if q := &l.Params[i]; found < len(at) {
-			if q.Dims > 0 || q.Width == WidthStatus || q.Out {
+			if q.Dims > 0 || q.Width == WidthStatus || q.IsOutput {
 				return r, false // the positions of later values vary
 			}
 			place += int32(q.Width)
@@ -99,7 +99,7 @@ func (l *Layout) receiveOf(c *mpi.Call) (r ReceiveParams, ok bool) {
 
 // Envelope returns the envelope of a call's receive.
 func (l *Layout) Envelope(vals []int64) ReceiveEnvelope {
-	r := l.ReceiveParams
+	r := l.ReceiveValueIndices
 	if r.Source == 0 || int(max(r.Source, r.Tag, r.Count, r.Type)) >= len(vals) {
 		return UnknownEnvelope
 	}
@@ -127,7 +127,7 @@ const (
 func (l *Layout) PostedRequest(spans []Span, vals []int64) PostedRequest {
 	for i := range spans {
 		s := &spans[i]
-		if !s.IsOutput || s.Dims > 0 || s.Param < 0 || s.Param >= len(l.Params) || !l.Params[s.Param].Request {
+		if !s.IsOutput || s.Dims > 0 || s.Param < 0 || s.Param >= len(l.Params) || !l.Params[s.Param].IsRequest {
 			continue
 		}
 		switch name := vals[s.First]; {
@@ -160,33 +160,33 @@ func (l *Layout) Statuses(spans []Span, vals []int64) iter.Seq2[Span, int] {
 			return Span{}, false
 		}
 		x := &l.Completion
-		if status, ok := find(x.Status, true); ok && !x.Completes {
-			if l.ReceiveParams.Source > 0 {
+		if status, ok := find(x.StatusPosition, true); ok && !x.Completes {
+			if l.ReceiveValueIndices.Source > 0 {
 				yield(status, OwnStatus)
 			}
 			return
 		}
-		if flag, ok := find(x.Flag, true); !x.Completes || ok && vals[flag.First] == 0 {
+		if flag, ok := find(x.FlagPosition, true); !x.Completes || ok && vals[flag.First] == 0 {
 			return
 		}
 		number := func(i int64) int { return int(min(max(i, OwnStatus), math.MaxInt32)) }
-		if x.Request >= 0 {
-			if status, ok := find(x.Status, true); ok {
+		if x.RequestPosition >= 0 {
+			if status, ok := find(x.StatusPosition, true); ok {
 				yield(status, 0)
 			}
 			return
 		}
-		if index, ok := find(x.Index, true); ok {
-			if status, known := find(x.Status, true); known {
+		if index, ok := find(x.IndexPosition, true); ok {
+			if status, known := find(x.StatusPosition, true); known {
 				yield(status, number(vals[index.First]))
 			}
 			return
 		}
-		statuses, ok := find(x.Statuses, true)
-		if !ok || x.Requests < 0 {
+		statuses, ok := find(x.StatusesPosition, true)
+		if !ok || x.RequestsPosition < 0 {
 			return
 		}
-		indices, some := find(x.Indices, true)
+		indices, some := find(x.IndicesPosition, true)
 		i := 0
 		for s := range statuses.Elements(vals) {
 			n := int64(i)
@@ -227,8 +227,8 @@ const (
 	mostRing  = 1 << 16
 )
 
-// BeginCall begins at a call in the middle of a stream; made is how many one-shot requests were made before it.
-func (p *PostedEnvelopes) BeginCall(made int64) { p.OneShotsMade, p.from = made, made }
+// StartAfterRequests begins at a call in the middle of a stream; made is how many one-shot requests were made before it.
+func (p *PostedEnvelopes) StartAfterRequests(made int64) { p.OneShotsMade, p.from = made, made }
 
 // AddPosted adds the request that a call makes.
 func (p *PostedEnvelopes) AddPosted(x PostedRequest) {
@@ -300,7 +300,7 @@ func (l *Layout) RequestNames(spans []Span, vals []int64) []int64 {
 		return vals[s.First+1 : s.End]
 	}
 	for i := range spans {
-		if s := &spans[i]; s.Param == l.Completion.Request && !s.IsOutput {
+		if s := &spans[i]; s.Param == l.Completion.RequestPosition && !s.IsOutput {
 			return vals[s.First:s.End]
 		}
 	}
@@ -319,42 +319,42 @@ func (l *Layout) says(vals []int64, number int, names []int64, of func(name int6
 	return of(names[number])
 }
 
-// IsPostedStatus reports whether a status follows from its receive, so that its fields are omitted.
-func (s *Span) IsPostedStatus(vals []int64) bool {
-	return s.Width == WidthStatus && (vals[s.First] == StatusPosted || vals[s.First] == StatusPostedIgnored)
+// IsImpliedStatus reports whether a status follows from its receive, so that its fields are omitted.
+func (s *Span) IsImpliedStatus(vals []int64) bool {
+	return s.Width == WidthStatus && (vals[s.First] == StatusFormImplied || vals[s.First] == StatusFormImpliedIgnored)
 }
 
-// LeaveOutStatuses appends a call's values to a list, without the fields of statuses that follow from receives.
-func (p *PostedEnvelopes) LeaveOutStatuses(to []int64, l *Layout, spans []Span, vals []int64) []int64 {
+// AppendOmittingStatuses appends a call's values to a list, without the fields of statuses that follow from receives.
+func (p *PostedEnvelopes) AppendOmittingStatuses(to []int64, l *Layout, spans []Span, vals []int64) []int64 {
 	from, names := 0, l.RequestNames(spans, vals)
 	for s, number := range l.Statuses(spans, vals) {
-		if !s.IsFilledStatus(vals) || s.End-s.First != StatusError {
+		if !s.IsFilledStatus(vals) || s.End-s.First != StatusErrorPosition {
 			continue
 		}
 		v := vals[s.First:s.End]
-		if l.says(vals, number, names, p.ForRequest).PredictsStatus(v[StatusSource], v[StatusTag], v[StatusCount], v[StatusCancelled]) {
-			to = append(append(to, vals[from:s.First]...), v[0]+StatusPosted-StatusFilled)
+		if l.says(vals, number, names, p.ForRequest).PredictsStatus(v[StatusSourcePosition], v[StatusTagPosition], v[StatusCountPosition], v[StatusCancelledPosition]) {
+			to = append(append(to, vals[from:s.First]...), v[0]+StatusFormImplied-StatusFormFilled)
 			from = s.End
 		}
 	}
 	return append(to, vals[from:]...)
 }
 
-// FillInStatuses appends a call's values to a list, with the fields that LeaveOutStatuses omitted. It returns false
+// AppendRestoringStatuses appends a call's values to a list, with the fields that LeaveOutStatuses omitted. It returns false
 // if LeaveOutStatuses cannot have produced them.
-func (p *PostedEnvelopes) FillInStatuses(to []int64, l *Layout, spans []Span, vals []int64) ([]int64, bool) {
-	return l.FillInStatuses(to, spans, vals, p.ForRequest)
+func (p *PostedEnvelopes) AppendRestoringStatuses(to []int64, l *Layout, spans []Span, vals []int64) ([]int64, bool) {
+	return l.AppendRestoringStatuses(to, spans, vals, p.ForRequest)
 }
 
-// FillInStatuses is PostedEnvelopes.FillInStatuses for callers that store the envelopes elsewhere.
-func (l *Layout) FillInStatuses(to []int64, spans []Span, vals []int64, of func(name int64) ReceiveEnvelope) ([]int64, bool) {
+// AppendRestoringStatuses is PostedEnvelopes.AppendRestoringStatuses for callers that store the envelopes elsewhere.
+func (l *Layout) AppendRestoringStatuses(to []int64, spans []Span, vals []int64, of func(name int64) ReceiveEnvelope) ([]int64, bool) {
 	from, ok, names := 0, true, l.RequestNames(spans, vals)
 	for s, number := range l.Statuses(spans, vals) {
-		if !s.IsPostedStatus(vals) {
+		if !s.IsImpliedStatus(vals) {
 			continue
 		}
 		e := l.says(vals, number, names, of)
-		to = append(append(to, vals[from:s.First]...), vals[s.First]+StatusFilled-StatusPosted, e.Source, e.Tag, e.Bytes, 0)
+		to = append(append(to, vals[from:s.First]...), vals[s.First]+StatusFormFilled-StatusFormImplied, e.Source, e.Tag, e.Bytes, 0)
 		from, ok = s.End, ok && e.Bytes >= 0
 	}
 	return append(to, vals[from:]...), ok

@@ -24,7 +24,7 @@ type posted struct {
 }
 
 func layoutNamed(t *testing.T, name string) *Layout {
-	def, ok := mpi.Lookup(name)
+	def, ok := mpi.CallNamed(name)
 	if !ok {
 		t.Fatal(name)
 	}
@@ -32,7 +32,7 @@ func layoutNamed(t *testing.T, name string) *Layout {
 	return &l
 }
 
-const byteType, doubleType, madeType = 0x247, 0x214, mpi.FirstHandleID + 3
+const byteType, doubleType, madeType = 0x247, 0x214, mpi.FirstUserHandleID + 3
 
 // message is the values from the buffer to the communicator of a receive or a send, and what they say.
 func (s *requestStream) message() ([]int64, ReceiveEnvelope) {
@@ -49,7 +49,7 @@ func (s *requestStream) message() ([]int64, ReceiveEnvelope) {
 
 // status is one of a receive; mostly what that says.
 func (s *requestStream) status(e ReceiveEnvelope) []int64 {
-	form := int64(StatusFilled + s.r.IntN(2))
+	form := int64(StatusFormFilled + s.r.IntN(2))
 	if e.Bytes >= 0 && s.r.IntN(4) > 0 {
 		return []int64{form, e.Source, e.Tag, e.Bytes, 0}
 	}
@@ -59,7 +59,7 @@ func (s *requestStream) status(e ReceiveEnvelope) []int64 {
 // end is the status of a request.
 func (s *requestStream) end(p posted) []int64 {
 	if !p.receives {
-		return []int64{StatusOfSend, 0}
+		return []int64{StatusFormOfSend, 0}
 	}
 	return s.status(p.ReceiveEnvelope)
 }
@@ -119,7 +119,7 @@ func (s *requestStream) call() (name string, vals []int64) {
 		at := s.r.IntN(len(list) + 1)
 		vals = append([]int64{0, n, n}, names...)
 		if at == len(list) {
-			return "MPI_Waitany", append(vals, mpi.Undefined, StatusEmpty)
+			return "MPI_Waitany", append(vals, mpi.Undefined, StatusFormEmpty)
 		}
 		for i, p := range list {
 			if i != at && names[i] > 0 && names[i]&1 == 0 {
@@ -164,7 +164,7 @@ func TestEnvelopes(t *testing.T) {
 			if err != nil {
 				t.Fatal(seed, i, name, vals, err)
 			}
-			short := out.LeaveOutStatuses(nil, l, spans, vals)
+			short := out.AppendOmittingStatuses(nil, l, spans, vals)
 			at, err := l.Spans(nil, short)
 			if err != nil {
 				t.Fatal(seed, i, name, short, err)
@@ -175,14 +175,14 @@ func TestEnvelopes(t *testing.T) {
 			}
 			if i == start {
 				late.EarlierReceives = earlier{&all, maps.Clone(in.persistent)}
-				late.BeginCall(before)
+				late.StartAfterRequests(before)
 			}
 			readers := []*PostedEnvelopes{&in}
 			if i >= start {
 				readers = append(readers, &late)
 			}
 			for _, r := range readers {
-				if got, ok := r.FillInStatuses(nil, l, at, short); !ok || !slices.Equal(got, vals) {
+				if got, ok := r.AppendRestoringStatuses(nil, l, at, short); !ok || !slices.Equal(got, vals) {
 					t.Fatalf("seed %d, call %d: %s: %v, of %v, want %v", seed, i, name, got, short, vals)
 				}
 				r.AddPosted(posting)
@@ -196,8 +196,8 @@ func TestEnvelopes(t *testing.T) {
 					continue
 				}
 				v := short[s.First:]
-				if e := l.says(short, request, l.RequestNames(at, short), in.ForRequest); e.PredictsStatus(v[StatusSource], v[StatusTag], v[StatusCount], v[StatusCancelled]) {
-					t.Fatalf("seed %d, call %d: %s: %v repeats its receive", seed, i, name, v[:StatusError])
+				if e := l.says(short, request, l.RequestNames(at, short), in.ForRequest); e.PredictsStatus(v[StatusSourcePosition], v[StatusTagPosition], v[StatusCountPosition], v[StatusCancelledPosition]) {
+					t.Fatalf("seed %d, call %d: %s: %v repeats its receive", seed, i, name, v[:StatusErrorPosition])
 				}
 			}
 		}
@@ -224,8 +224,8 @@ func TestReceives(t *testing.T) {
 	for _, def := range mpi.Calls() {
 		l := LayoutOf(def)
 		named := def.Index("source") >= 0 && def.Index("datatype")+def.Index("recvtype") > -2
-		if got := l.ReceiveParams != (ReceiveParams{}); got != (named && def.Index("partitions") < 0) {
-			t.Errorf("%s: %v", def.Name, l.ReceiveParams)
+		if got := l.ReceiveValueIndices != (ReceiveValueIndices{}); got != (named && def.Index("partitions") < 0) {
+			t.Errorf("%s: %v", def.Name, l.ReceiveValueIndices)
 		}
 	}
 }

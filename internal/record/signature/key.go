@@ -12,16 +12,16 @@ import (
 // the key. After the values follow their positions in the key, and the number of positions.
 type Key []int64
 
-// KeyHeader is how many words of a Key come before the values.
-const KeyHeader = 2
+// KeyHeaderWords is how many words of a Key come before the values.
+const KeyHeaderWords = 2
 
 // SetHeader fills the words before the values.
 func (k Key) SetHeader(call uint16, site uint64) {
 	k[0], k[1] = int64(call), int64(site)
 }
 
-// Call is the function's id.
-func (k Key) Call() uint16 { return uint16(k[0]) }
+// FunctionID is the function's id.
+func (k Key) FunctionID() uint16 { return uint16(k[0]) }
 
 // Site is the call site.
 func (k Key) Site() uint64 { return uint64(k[1]) }
@@ -29,17 +29,17 @@ func (k Key) Site() uint64 { return uint64(k[1]) }
 // Values returns the words of the call's values. Values in a lane are 0.
 func (k Key) Values() []int64 {
 	if !k.HasLane() {
-		return k[KeyHeader:]
+		return k[KeyHeaderWords:]
 	}
 	end := len(k) - 1
-	return k[KeyHeader : end-int(k[end])]
+	return k[KeyHeaderWords : end-int(k[end])]
 }
 
-// LaneKey appends to an empty key the lane key for calls of a thread that equal k except for some words. words are
+// AppendLaneKey appends to an empty key the lane key for calls of a thread that equal k except for some words. words are
 // their positions in rising order.
-func LaneKey(to Key, thread int, k Key, words []int64) Key {
-	to = append(to, k[:KeyHeader+len(k.Values())]...)
-	to[0] = int64(k.Call()) | int64(thread+1)<<threadShift
+func AppendLaneKey(to Key, thread int, k Key, words []int64) Key {
+	to = append(to, k[:KeyHeaderWords+len(k.Values())]...)
+	to[0] = int64(k.FunctionID()) | int64(thread+1)<<threadShift
 	for _, w := range words {
 		to[w] = 0
 	}
@@ -51,8 +51,8 @@ const threadShift = 16
 // HasLane reports whether the key represents calls with a lane.
 func (k Key) HasLane() bool { return k[0]>>threadShift != 0 }
 
-// LaneWords returns the positions of the lane's values in keys of its calls without a lane; nil if k has no lane.
-func (k Key) LaneWords() []int64 {
+// LanePositions returns the positions of the lane's values in keys of its calls without a lane; nil if k has no lane.
+func (k Key) LanePositions() []int64 {
 	if !k.HasLane() {
 		return nil
 	}

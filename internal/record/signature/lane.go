@@ -20,10 +20,10 @@ import (
 // one stream. The signature has the values of the first call. Each step adds to them, so there is one step less
 // than calls.
 type Lane struct {
-	Terminal   int
-	Values     []int            // indices of the signature's values that are in the lane, rising
-	Steps      *grammar.Grammar // sequence of step numbers, which are assigned by first occurrence
-	StepValues [][]int64        // by step number: what the step adds to each of Values
+	Terminal     int
+	ValueIndices []int            // indices of the signature's values that are in the lane, rising
+	Steps        *grammar.Grammar // sequence of step numbers, which are assigned by first occurrence
+	StepValues   [][]int64        // by step number: what the step adds to each of Values
 }
 
 var (
@@ -60,7 +60,7 @@ type TerminalUsage struct {
 func TerminalUsageOf(streams []*grammar.Grammar, terminals int) (u TerminalUsage, err error) {
 	u = TerminalUsage{make([]uint64, terminals), make([]bool, terminals)}
 	for _, g := range streams {
-		for i, n := range g.Counts(terminals) {
+		for i, n := range g.TerminalCounts(terminals) {
 			u.InSeveralStreams[i] = u.InSeveralStreams[i] || u.Calls[i] > 0 && n > 0
 			var carry uint64
 			if u.Calls[i], carry = bits.Add64(u.Calls[i], n, 0); carry != 0 {

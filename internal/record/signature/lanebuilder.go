@@ -32,17 +32,17 @@ func newBuilder(words []int32) *LaneBuilder {
 	return &LaneBuilder{words: words, delta: make([]int64, len(words)), prev: NoStep, order: grammar.NewBuilder(), known: make(map[uint64]uint32)}
 }
 
-// KeyWords returns the positions of the lane's values in keys without a lane, in rising order.
-func (b *LaneBuilder) KeyWords() []int32 { return b.words }
+// KeyPositions returns the positions of the lane's values in keys without a lane, in rising order.
+func (b *LaneBuilder) KeyPositions() []int32 { return b.words }
 
-// Last returns the lane's values in the last call.
-func (b *LaneBuilder) Last() []int64 { return b.last }
+// LastValues returns the lane's values in the last call.
+func (b *LaneBuilder) LastValues() []int64 { return b.last }
 
-// StepCount returns the number of different steps.
-func (b *LaneBuilder) StepCount() int { return len(b.chain) }
+// DistinctStepCount returns the number of different steps.
+func (b *LaneBuilder) DistinctStepCount() int { return len(b.chain) }
 
-// Step returns what step n adds to the values.
-func (b *LaneBuilder) Step(n uint32) []int64 {
+// StepValues returns what step n adds to the values.
+func (b *LaneBuilder) StepValues(n uint32) []int64 {
 	w := len(b.words)
 	return b.steps[int(n)*w : int(n+1)*w : int(n+1)*w]
 }
@@ -55,9 +55,9 @@ func (b *LaneBuilder) ExpectedStep() uint32 {
 	return b.after[b.prev]
 }
 
-// Advance adds a call that differs from the last one by a known step.
-func (b *LaneBuilder) Advance(n uint32) {
-	for i, d := range b.Step(n) {
+// AppendStep adds a call that differs from the last one by a known step.
+func (b *LaneBuilder) AppendStep(n uint32) {
+	for i, d := range b.StepValues(n) {
 		b.last[i] += d
 	}
 	if b.prev != NoStep {
@@ -81,10 +81,10 @@ func (b *LaneBuilder) add(k Key) {
 		b.delta[i] = k[w] - b.last[i]
 	}
 	n := b.ExpectedStep()
-	if n == NoStep || !slices.Equal(b.Step(n), b.delta) {
+	if n == NoStep || !slices.Equal(b.StepValues(n), b.delta) {
 		n = b.number(b.delta)
 	}
-	b.Advance(n)
+	b.AppendStep(n)
 }
 
 // number returns the number of a step, which it adds if it is new.
@@ -98,7 +98,7 @@ func (b *LaneBuilder) number(step []int64) uint32 {
 		first = NoStep
 	}
 	for n := first; n != NoStep; n = b.chain[n] {
-		if slices.Equal(b.Step(n), step) {
+		if slices.Equal(b.StepValues(n), step) {
 			return n
 		}
 	}
@@ -116,17 +116,17 @@ func (b *LaneBuilder) addAll(o *LaneBuilder, work int) bool {
 	for i := range b.delta {
 		b.delta[i] = o.first[i] - b.last[i]
 	}
-	b.Advance(b.number(b.delta))
-	number := make([]uint32, o.StepCount())
+	b.AppendStep(b.number(b.delta))
+	number := make([]uint32, o.DistinctStepCount())
 	for n := range number {
-		number[n] = b.number(o.Step(uint32(n)))
+		number[n] = b.number(o.StepValues(uint32(n)))
 	}
 	return b.order.AppendAll(o.order.Grammar(), func(n uint32) uint32 { return number[n] }, work)
 }
 
 // HeldBytes returns approximately how many bytes the lane takes.
 func (b *LaneBuilder) HeldBytes() int {
-	return 8*(cap(b.steps)+3*cap(b.first)) + 8*cap(b.chain) + 32*len(b.known) + b.order.Size()
+	return 8*(cap(b.steps)+3*cap(b.first)) + 8*cap(b.chain) + 32*len(b.known) + b.order.HeldBytes()
 }
 
 // Lane returns the lane of all added calls, as that of a terminal. It writes the lane's values in the first call into
@@ -134,9 +134,9 @@ func (b *LaneBuilder) HeldBytes() int {
 func (b *LaneBuilder) Lane(terminal int, vals []int64, order []int) Lane {
 	of := make([]int, len(vals)) // by index of a value in the key: 1 + its index in the lane; 0: not in the lane
 	for i, w := range b.words {
-		of[int(w)-KeyHeader] = i + 1
+		of[int(w)-KeyHeaderWords] = i + 1
 	}
-	l := Lane{Terminal: terminal, Steps: b.order.Grammar(), StepValues: make([][]int64, b.StepCount())}
+	l := Lane{Terminal: terminal, Steps: b.order.Grammar(), StepValues: make([][]int64, b.DistinctStepCount())}
 	for at := range vals {
 		from := at
 		if order != nil {
@@ -146,10 +146,10 @@ func (b *LaneBuilder) Lane(terminal int, vals []int64, order []int) Lane {
 		if i < 0 {
 			continue
 		}
-		l.Values = append(l.Values, at)
+		l.ValueIndices = append(l.ValueIndices, at)
 		vals[at] = b.first[i]
 		for n := range l.StepValues {
-			l.StepValues[n] = append(l.StepValues[n], b.Step(uint32(n))[i])
+			l.StepValues[n] = append(l.StepValues[n], b.StepValues(uint32(n))[i])
 		}
 	}
 	return l

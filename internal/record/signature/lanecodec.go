@@ -12,10 +12,10 @@ import (
 // LaneColumns is a lane over the ranks of a class. The lane's values in the terminal's first call are not here, but
 // among the terminal's values.
 type LaneColumns struct {
-	Terminal    int
-	Values      []int             // indices of the terminal's values in the lane, rising
-	Steps       *grammar.Grammar  // numbers of steps; one step less than the terminal has calls
-	StepColumns [][]column.Column // by step and value: what the step adds, over the ranks
+	Terminal     int
+	ValueIndices []int             // indices of the terminal's values in the lane, rising
+	Steps        *grammar.Grammar  // numbers of steps; one step less than the terminal has calls
+	StepColumns  [][]column.Column // by step and value: what the step adds, over the ranks
 }
 
 // What a step adds is a column over the ranks of the class, and so is how often it is repeated, if that differs.
@@ -32,7 +32,7 @@ type LaneColumns struct {
 // A class without lanes has an empty piece.
 
 // AppendLanes writes the lanes of a class, in rising order of terminals. repeats holds, over the ranks, how often steps
-// are repeated; see column.CheckedStreams. width returns the number of values of a terminal; -1 for a terminal that
+// are repeated; see column.NewCountedStreams. width returns the number of values of a terminal; -1 for a terminal that
 // does not exist.
 func AppendLanes(b []byte, lanes []LaneColumns, repeats []column.Column, ranks *column.Column, width func(terminal int) int) ([]byte, error) {
 	if len(lanes) == 0 {
@@ -51,24 +51,24 @@ func AppendLanes(b []byte, lanes []LaneColumns, repeats []column.Column, ranks *
 		}
 		grammars[i] = l.Steps
 	}
-	streams, err := column.CheckedStreams(grammars, repeats, ranks.Len())
+	streams, err := column.NewCountedStreams(grammars, repeats, ranks.Len())
 	if err != nil {
 		return nil, err
 	}
-	x := &DecodedLanes{varying: streams.Varying}
+	x := &DecodedLanes{varying: streams.VaryingSymbols}
 	for i := range lanes {
 		l := &lanes[i]
-		x.List = append(x.List, DecodedLane{l.Terminal, l.Values, l.alike(), streams.Grammars[i], make([][]*column.Seq, len(l.StepColumns))})
+		x.List = append(x.List, DecodedLane{l.Terminal, l.ValueIndices, l.alike(), streams.Grammars[i], make([][]*column.Seq, len(l.StepColumns))})
 	}
-	return wire.AppendCoded(b, func(c *wire.Coder) {
+	return wire.AppendEncoded(b, func(c *wire.Coder) {
 		x.codeHead(c, 0, nil, nil)
 		x.columns(func(lane, value, n int) bool {
-			of := &streams.Counts
+			of := &streams.VaryingCounts
 			if lane >= 0 {
 				of = &lanes[lane].StepColumns[n]
 				n = value
 			}
-			column.CodeLazy(c, nil, &(*of)[n], ranks, 0)
+			column.CodeLazySeq(c, nil, &(*of)[n], ranks, 0)
 			return true
 		})
 	}), nil
@@ -77,7 +77,7 @@ func AppendLanes(b []byte, lanes []LaneColumns, repeats []column.Column, ranks *
 // alike returns, for each value, the number, from 1, of an earlier value to which all steps add the same; 0 if no
 // earlier value is like it.
 func (l *LaneColumns) alike() []int {
-	list := make([]int, len(l.Values))
+	list := make([]int, len(l.ValueIndices))
 	known := make(map[string]int)
 	var key []byte
 	for k := range list {
@@ -97,11 +97,11 @@ func (l *LaneColumns) check(width, members int) error {
 	if err := l.Steps.Check(); err != nil {
 		return err
 	}
-	if err := CheckLane(l.Values, width, l.Steps, len(l.StepColumns)); err != nil {
+	if err := CheckLane(l.ValueIndices, width, l.Steps, len(l.StepColumns)); err != nil {
 		return err
 	}
 	for _, step := range l.StepColumns {
-		if len(step) != len(l.Values) {
+		if len(step) != len(l.ValueIndices) {
 			return errTerminal
 		}
 		for k := range step {
@@ -122,11 +122,11 @@ type DecodedLanes struct {
 
 // A DecodedLane is the lane of one terminal.
 type DecodedLane struct {
-	Terminal int
-	Values   []int
-	like     []int // by value: 1 + the index of an earlier value that changes equally; 0: none
-	steps    *grammar.Grammar
-	by       [][]*column.Seq // by step, and by value whose like is 0: what the step adds, over the ranks
+	Terminal     int
+	ValueIndices []int
+	like         []int // by value: 1 + the index of an earlier value that changes equally; 0: none
+	steps        *grammar.Grammar
+	by           [][]*column.Seq // by step, and by value whose like is 0: what the step adds, over the ranks
 }
 
 // DecodeLanes reads the lanes of a class with this number of ranks and terminals; width is as in AppendLanes. It
@@ -181,26 +181,26 @@ func (x *DecodedLanes) codeHead(c *wire.Coder, terminals int, width func(termina
 			return
 		}
 		l.steps, l.by = steps[0], make([][]*column.Seq, kinds)
-		c.RecordError(CheckLane(l.Values, width(l.Terminal), l.steps, kinds))
+		c.RecordError(CheckLane(l.ValueIndices, width(l.Terminal), l.steps, kinds))
 		if order != nil {
 			order(i, rest-c.Reader.RemainingLen())
 		}
 	})
 	if !c.Failed() {
-		column.CodeVarying(c, &x.varying, grammars)
+		column.CodeVaryingSymbols(c, &x.varying, grammars)
 	}
 }
 
 // codeValues codes which of the terminal's values are in the lane, and which of them change equally.
 func (l *DecodedLane) codeValues(c *wire.Coder) {
-	n, last := len(l.Values), 0
+	n, last := len(l.ValueIndices), 0
 	if c.Count(&n, 2); c.Reader != nil {
-		l.Values, l.like = make([]int, n), make([]int, n)
+		l.ValueIndices, l.like = make([]int, n), make([]int, n)
 	}
-	for k := range l.Values {
-		wire.CodeAbove(c, &l.Values[k], last, math.MaxInt32)
+	for k := range l.ValueIndices {
+		wire.CodeAbove(c, &l.ValueIndices[k], last, math.MaxInt32)
 		wire.CodeBounded(c, &l.like[k], k)
-		last = l.Values[k]
+		last = l.ValueIndices[k]
 		of := l.like[k]
 		if c.RefuseIf(of > 0 && l.like[of-1] > 0, "lane of value %d is like one that is like another", last); c.Failed() {
 			return
@@ -249,7 +249,7 @@ func (x *DecodedLanes) SplitEncoded(r *wire.Reader, next func(), yield func(Lane
 		if lane < 0 {
 			yield(LanePart{-1, -1, 0})
 		} else {
-			yield(LanePart{x.List[lane].Terminal, x.List[lane].Values[value], 0})
+			yield(LanePart{x.List[lane].Terminal, x.List[lane].ValueIndices[value], 0})
 		}
 		return r.Err() == nil
 	})
@@ -276,13 +276,13 @@ func (x *DecodedLanes) EvalForRank(index int, rank int64, used TerminalUsage, si
 		if err := used.CheckLane(of.Terminal, grammars[i]); err != nil {
 			return nil, fmt.Errorf("terminal %d: %d steps, %d calls: %w", of.Terminal, grammars[i].Len(), used.Calls[of.Terminal], err)
 		}
-		v := &LaneReader{Values: of.Values, Steps: grammars[i], length: grammars[i].Len()}
+		v := &LaneReader{ValueIndices: of.ValueIndices, Steps: grammars[i], length: grammars[i].Len()}
 		sig := signature(of.Terminal)
-		for _, p := range of.Values {
-			v.First = append(v.First, sig[p])
+		for _, p := range of.ValueIndices {
+			v.FirstValues = append(v.FirstValues, sig[p])
 		}
 		for _, step := range of.by {
-			vals := make([]int64, 0, len(of.Values))
+			vals := make([]int64, 0, len(of.ValueIndices))
 			for _, like := range of.like {
 				if like > 0 {
 					vals = append(vals, vals[like-1])

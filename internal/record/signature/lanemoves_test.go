@@ -20,17 +20,17 @@ func TestMoves(t *testing.T) {
 		{"read", []int64{0, 512, 100, 512}, nil},
 		{"MPI_Send", []int64{0, 1, 0, 5, 10, 3, 77, 0}, []int32{2, 6}},
 	} {
-		call, _ := mpi.Lookup(c.name)
+		call, _ := mpi.CallNamed(c.name)
 		l := LayoutOf(call)
 		spans, err := l.Spans(nil, c.vals)
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
-		var m MovableValues
+		var m LaneCandidates
 		m.FindIn(&l, spans, c.vals)
-		slices.Sort(m.Values)
-		if !slices.Equal(m.Values, c.want) {
-			t.Errorf("%s: values %v may move, not %v", c.name, m.Values, c.want)
+		slices.Sort(m.Positions)
+		if !slices.Equal(m.Positions, c.want) {
+			t.Errorf("%s: values %v may move, not %v", c.name, m.Positions, c.want)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func (t *LaneTable) Promote(streams []*grammar.Grammar) *Promotion {
 	}
 	counts := make([][]uint64, len(streams))
 	for s, g := range streams {
-		counts[s] = g.Counts(t.Len())
+		counts[s] = g.TerminalCounts(t.Len())
 	}
 	lanes := make([]int, len(streams))
 	for n := range uint32(t.Len()) {

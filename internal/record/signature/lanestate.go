@@ -11,7 +11,7 @@ import (
 var errLane = errors.New("a lane that does not fit")
 
 // Code codes the whole table.
-func (t *LaneTable) Code(c *wire.Coder, may MovableWords) {
+func (t *LaneTable) Code(c *wire.Coder, may LaneCandidateFinder) {
 	if c.Reader != nil {
 		*t = LaneTable{PromoteAfter: t.PromoteAfter}
 	}
@@ -25,7 +25,7 @@ func (t *LaneTable) Code(c *wire.Coder, may MovableWords) {
 }
 
 // CodeKeys codes the signatures from number first on. When reading, signatures with lanes get empty lanes.
-func (t *LaneTable) CodeKeys(c *wire.Coder, first int, may MovableWords) {
+func (t *LaneTable) CodeKeys(c *wire.Coder, first int, may LaneCandidateFinder) {
 	t.Table.CodeKeys(c, first, func(k Key) error {
 		if k.HasLane() {
 			return t.loadLaneKey(k, may)
@@ -39,15 +39,15 @@ func (t *LaneTable) CodeKeys(c *wire.Coder, first int, may MovableWords) {
 }
 
 // loadLaneKey adds a signature with a lane. Its family must exist already.
-func (t *LaneTable) loadLaneKey(k Key, may MovableWords) error {
-	words := len(k) - KeyHeader - 1
+func (t *LaneTable) loadLaneKey(k Key, may LaneCandidateFinder) error {
+	words := len(k) - KeyHeaderWords - 1
 	if words < 1 || k[len(k)-1] < 1 || k[len(k)-1] > int64(words) || k.Thread() < 0 || k.Thread() > maxThread {
 		return errLane
 	}
-	like := append(Key{int64(k.Call()), int64(k.Site())}, k.Values()...)
+	like := append(Key{int64(k.FunctionID()), int64(k.Site())}, k.Values()...)
 	in := may(like)
 	next := 0
-	for _, w := range k.LaneWords() {
+	for _, w := range k.LanePositions() {
 		for next < len(in) && int64(in[next]) < w {
 			next++
 		}
@@ -60,7 +60,7 @@ func (t *LaneTable) loadLaneKey(k Key, may MovableWords) error {
 	if f == nil {
 		return errLane
 	}
-	another := f.lane != NoStep && slices.Equal(t.Key(f.lane).LaneWords(), k.LaneWords()) && fitsWords(t.Key(f.lane), like)
+	another := f.lane != NoStep && slices.Equal(t.Key(f.lane).LanePositions(), k.LanePositions()) && fitsWords(t.Key(f.lane), like)
 	if another {
 		t.addLane(k, NoStep)
 	} else {
@@ -83,14 +83,14 @@ func (b *LaneBuilder) code(c *wire.Coder) {
 			return
 		}
 		for ; len(steps) > 0; steps = steps[width:] {
-			if n := b.StepCount(); b.number(steps[:width]) != uint32(n) {
+			if n := b.DistinctStepCount(); b.number(steps[:width]) != uint32(n) {
 				c.RecordError(errLane)
 				return
 			}
 		}
 	}
-	wire.CodeAbove(c, &b.prev, NoStep, b.StepCount())
-	b.order, b.noted = b.order.CodeSequence(c, b.StepCount()), b.StepCount()
+	wire.CodeAbove(c, &b.prev, NoStep, b.DistinctStepCount())
+	b.order, b.noted = b.order.CodeSequence(c, b.DistinctStepCount()), b.DistinctStepCount()
 }
 
 // CheckLanes refuses lanes without calls.
@@ -116,14 +116,14 @@ func (t *LaneTable) LogCall(c *wire.Coder, n uint32) {
 	case l.prev == NoStep:
 		c.Integers(&l.first)
 	case int(l.prev) >= l.noted:
-		add := l.Step(l.prev)
+		add := l.StepValues(l.prev)
 		c.Integers(&add)
 		l.noted = int(l.prev) + 1
 	}
 }
 
-// ReplayCall reads a note of LogCall, and adds its call to the lane.
-func (t *LaneTable) ReplayCall(c *wire.Coder) {
+// ReadLoggedCall reads a note of LogCall, and adds its call to the lane.
+func (t *LaneTable) ReadLoggedCall(c *wire.Coder) {
 	var n uint32
 	if wire.CodeIndex(c, &n, t.Len()); c.Failed() {
 		return
@@ -135,8 +135,8 @@ func (t *LaneTable) ReplayCall(c *wire.Coder) {
 	}
 	var step uint32
 	var values []int64
-	wire.CodeAbove(c, &step, NoStep, l.StepCount()+1)
-	if step == NoStep || int(step) == l.StepCount() {
+	wire.CodeAbove(c, &step, NoStep, l.DistinctStepCount()+1)
+	if step == NoStep || int(step) == l.DistinctStepCount() {
 		if c.Integers(&values); c.Reader.Err() == nil && len(values) != len(l.words) {
 			c.RecordError(errLane)
 		}
@@ -147,9 +147,9 @@ func (t *LaneTable) ReplayCall(c *wire.Coder) {
 		c.RecordError(errLane)
 	case step == NoStep:
 		l.first, l.last = values, slices.Clone(values)
-	case int(step) == l.StepCount() && l.number(values) != step:
+	case int(step) == l.DistinctStepCount() && l.number(values) != step:
 		c.RecordError(errLane)
 	default:
-		l.Advance(step)
+		l.AppendStep(step)
 	}
 }

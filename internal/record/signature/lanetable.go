@@ -27,9 +27,9 @@ func (t *LaneTable) after() uint16 {
 	return promoteAfter
 }
 
-// MovableWords returns the positions in a key of words that may be in a lane, in rising order: values that only the
+// LaneCandidateFinder returns the positions in a key of words that may be in a lane, in rising order: values that only the
 // program itself interprets.
-type MovableWords func(k Key) []int32
+type LaneCandidateFinder func(k Key) []int32
 
 // Values of laneOf that are not indices of lanes.
 const (
@@ -85,9 +85,9 @@ func (t *LaneTable) IsPlain(n uint32) bool { return t.laneOf[n] == plain }
 // LaneCount returns how many lanes there are.
 func (t *LaneTable) LaneCount() int { return len(t.lanes) }
 
-// Number returns the number of a signature without a lane, which it adds if it is new; see Table.
-func (t *LaneTable) Number(prev uint32, k Key) uint32 {
-	n := t.Table.Number(prev, k)
+// LookUpOrInsert returns the number of a signature without a lane, which it adds if it is new; see Table.
+func (t *LaneTable) LookUpOrInsert(prev uint32, k Key) uint32 {
+	n := t.Table.LookUpOrInsert(prev, k)
 	t.grow()
 	return n
 }
@@ -111,9 +111,9 @@ func (t *LaneTable) grow() {
 	}
 }
 
-// NumberInLane is Number for a call of a thread whose values may be in lanes. A negative thread means a call in no lane,
+// LookUpOrInsertInLane is Number for a call of a thread whose values may be in lanes. A negative thread means a call in no lane,
 // because lanes need the calls in the order of the stream; its signature is then always plain.
-func (t *LaneTable) NumberInLane(prev uint32, thread int, k Key, may MovableWords) uint32 {
+func (t *LaneTable) LookUpOrInsertInLane(prev uint32, thread int, k Key, may LaneCandidateFinder) uint32 {
 	if g := t.GuessNext(prev); int(g) < len(t.laneOf) {
 		switch i := t.laneOf[g]; {
 		case i >= 0 && thread < 0:
@@ -130,13 +130,13 @@ func (t *LaneTable) NumberInLane(prev uint32, thread int, k Key, may MovableWord
 	}
 	n, known := t.LookUp(k)
 	if known && (t.laneOf[n] == plain || thread < 0) {
-		t.NoteOrder(prev, n)
+		t.RecordSuccessor(prev, n)
 		return n
 	}
 	words := may(k)
 	if len(words) > 0 && thread >= 0 {
 		if n, ok := t.laneFor(thread, k, words); ok {
-			t.NoteOrder(prev, n)
+			t.RecordSuccessor(prev, n)
 			t.Lane(n).add(k)
 			return n
 		}
@@ -144,7 +144,7 @@ func (t *LaneTable) NumberInLane(prev uint32, thread int, k Key, may MovableWord
 	if !known {
 		n = t.insert(k)
 	}
-	t.NoteOrder(prev, n)
+	t.RecordSuccessor(prev, n)
 	if len(words) > 0 {
 		t.join(n, words)
 	}
@@ -161,7 +161,7 @@ func (t *LaneTable) laneFor(thread int, k Key, words []int32) (uint32, bool) {
 	if f.lane != NoStep {
 		of := t.Key(f.lane)
 		if fitsWords(of, k) {
-			key := t.laneKey(thread, k, of.LaneWords())
+			key := t.laneKey(thread, k, of.LanePositions())
 			if n, ok := t.LookUp(key); ok {
 				return n, true
 			}
@@ -184,7 +184,7 @@ func (t *LaneTable) laneFor(thread int, k Key, words []int32) (uint32, bool) {
 		}
 		if f.lane != NoStep {
 			of := t.Key(f.lane)
-			use = use || slices.Contains(of.LaneWords(), int64(w)) || differs(of, w)
+			use = use || slices.Contains(of.LanePositions(), int64(w)) || differs(of, w)
 		}
 		if use {
 			in = append(in, int64(w))
@@ -201,7 +201,7 @@ func (t *LaneTable) promoted(f *laneFamily, n uint32) {
 	if f.lane != NoStep {
 		before := t.Key(f.lane)
 		for other, i := range t.laneOf {
-			if k := t.Key(uint32(other)); i >= 0 && k.Call() == before.Call() && EqualKeys(k[1:], before[1:]) {
+			if k := t.Key(uint32(other)); i >= 0 && k.FunctionID() == before.FunctionID() && EqualKeys(k[1:], before[1:]) {
 				t.lanes[i].closed = true
 			}
 		}
@@ -299,7 +299,7 @@ func (t *LaneTable) familyOf(k Key, words []int32) *laneFamily {
 
 // laneKey returns the key of a signature with a lane, valid until the next call.
 func (t *LaneTable) laneKey(thread int, k Key, words []int64) Key {
-	t.key = LaneKey(t.key[:0], thread, k, words)
+	t.key = AppendLaneKey(t.key[:0], thread, k, words)
 	return t.key
 }
 
@@ -307,7 +307,7 @@ func (t *LaneTable) addLane(key Key, before uint32) uint32 {
 	n := t.insert(key)
 	t.laneOf[n] = int32(len(t.lanes))
 	var words []int32
-	for _, w := range key.LaneWords() {
+	for _, w := range key.LanePositions() {
 		words = append(words, int32(w))
 	}
 	t.lanes = append(t.lanes, newBuilder(words))
@@ -317,8 +317,8 @@ func (t *LaneTable) addLane(key Key, before uint32) uint32 {
 
 // fitsWords reports whether k, a key without a lane, equals the key of a lane except in the lane's words.
 func fitsWords(of, k Key) bool {
-	words := of.LaneWords()
-	if len(of) != len(k)+len(words)+1 || of.Call() != k.Call() {
+	words := of.LanePositions()
+	if len(of) != len(k)+len(words)+1 || of.FunctionID() != k.FunctionID() {
 		return false
 	}
 	from := 1
@@ -354,7 +354,7 @@ func familyHash(k Key, words []int32) uint64 {
 			continue
 		}
 		if i == 0 {
-			v = int64(k.Call())
+			v = int64(k.FunctionID())
 		}
 		hi, lo := bits.Mul64(h^uint64(v), 0x9fb21c651e98df25)
 		h = hi ^ lo ^ bits.RotateLeft64(h, 23)

@@ -15,10 +15,10 @@ func TestLanesWithoutGuesses(t *testing.T) {
 		follow := func(k Key) {
 			if !guess && table.Len() > 0 {
 				for i := range table.Len() + 1 {
-					table.NoteOrder(uint32(i)-1, NoStep)
+					table.RecordSuccessor(uint32(i)-1, NoStep)
 				}
 			}
-			prev = table.NumberInLane(prev, 0, k, both)
+			prev = table.LookUpOrInsertInLane(prev, 0, k, both)
 			numbers = append(numbers, prev)
 		}
 		call := func(a, b int64) { follow(laneKey(1, 7, a, b)) }
@@ -48,14 +48,14 @@ func TestLanesWithoutGuesses(t *testing.T) {
 		}
 	}
 	for i, l := range with.lanes {
-		if a, b := l.StepCount(), without.lanes[i].StepCount(); a != b {
+		if a, b := l.DistinctStepCount(), without.lanes[i].DistinctStepCount(); a != b {
 			t.Errorf("lane %d has %d steps with guesses, %d without", i, a, b)
 		}
 	}
 }
 
 func laneKey(call uint16, site uint64, vals ...int64) Key {
-	k := make(Key, KeyHeader)
+	k := make(Key, KeyHeaderWords)
 	k.SetHeader(call, site)
 	return append(k, vals...)
 }

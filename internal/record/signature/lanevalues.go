@@ -11,23 +11,23 @@ import (
 // LaneReader is a lane of one rank with random access to its calls. It is safe for use by several goroutines at
 // once.
 type LaneReader struct {
-	Values     []int
-	First      []int64 // values, parallel to Values, in the lane's first call
-	Steps      *grammar.Grammar
-	StepValues [][]int64 // by step number, then parallel to Values: what the step adds
+	ValueIndices []int
+	FirstValues  []int64 // values, parallel to Values, in the lane's first call
+	Steps        *grammar.Grammar
+	StepValues   [][]int64 // by step number, then parallel to Values: what the step adds
 
 	length uint64                // number of steps
 	sums   []*grammar.WeightSums // parallel to Values: sums of what the steps add to the value
 }
 
-// Len returns the number of calls.
-func (v *LaneReader) Len() uint64 { return v.length + 1 }
+// CallCount returns the number of calls.
+func (v *LaneReader) CallCount() uint64 { return v.length + 1 }
 
 // At returns the lane's values in its i-th call, counted from 0.
 func (v *LaneReader) At(i uint64) []int64 {
-	vals := make([]int64, len(v.First))
+	vals := make([]int64, len(v.FirstValues))
 	for k := range vals {
-		vals[k] = v.First[k] + v.sums[k].Before(min(i, v.length))
+		vals[k] = v.FirstValues[k] + v.sums[k].Before(min(i, v.length))
 	}
 	return vals
 }
@@ -44,25 +44,25 @@ func (v *LaneReader) Bounds(k int) (least, most int64) {
 		last := x.sum + e.sum*int64(count-1)
 		return extent{last + e.sum, min(x.least, x.sum+e.least, last+e.least), max(x.most, x.sum+e.most, last+e.most)}
 	})
-	return v.First[k] + all.least, v.First[k] + all.most
+	return v.FirstValues[k] + all.least, v.FirstValues[k] + all.most
 }
 
-// A Cursor walks through the values of a lane.
-type Cursor struct {
+// A LaneCursor walks through the values of a lane.
+type LaneCursor struct {
 	Values []int64 // of the current call
 	of     *LaneReader
 	steps  *grammar.Cursor
 }
 
 // Cursor returns a cursor at the i-th call.
-func (v *LaneReader) Cursor(i uint64) *Cursor {
-	c := &Cursor{of: v, steps: v.Steps.Cursor(), Values: v.At(i)}
+func (v *LaneReader) Cursor(i uint64) *LaneCursor {
+	c := &LaneCursor{of: v, steps: v.Steps.Cursor(), Values: v.At(i)}
 	c.steps.Seek(i)
 	return c
 }
 
 // Next moves on to the next call.
-func (c *Cursor) Next() {
+func (c *LaneCursor) Next() {
 	if s, ok := c.steps.Next(); ok {
 		for k, d := range c.of.StepValues[s] {
 			c.Values[k] += d
@@ -73,7 +73,7 @@ func (c *Cursor) Next() {
 // sum sets v.sums, with which At finds the values of any call. Values to which all steps add the same share one
 // element.
 func (v *LaneReader) sum() {
-	v.sums = make([]*grammar.WeightSums, len(v.First))
+	v.sums = make([]*grammar.WeightSums, len(v.FirstValues))
 	known := make(map[string]*grammar.WeightSums)
 	var key []byte
 	for k := range v.sums {
@@ -93,15 +93,15 @@ func (v *LaneReader) sum() {
 // SameValues reports whether two lanes have the same values in every call. It does not expand them, and may miss some
 // equal lanes.
 func (v *LaneReader) SameValues(o *LaneReader) bool {
-	return v.length == o.length && slices.Equal(v.Values, o.Values) && slices.Equal(v.First, o.First) &&
+	return v.length == o.length && slices.Equal(v.ValueIndices, o.ValueIndices) && slices.Equal(v.FirstValues, o.FirstValues) &&
 		slices.EqualFunc(v.StepValues, o.StepValues, slices.Equal[[]int64]) && v.Steps.Equal(o.Steps)
 }
 
 // Text renders how the k-th of Values changes: "0..999 by 1", or its bounds.
 func (v *LaneReader) Text(k int) string {
 	last := v.At(v.length)[k]
-	if len(v.StepValues) == 0 || last == v.First[k] && len(v.StepValues) == 1 {
-		return fmt.Sprint(v.First[k])
+	if len(v.StepValues) == 0 || last == v.FirstValues[k] && len(v.StepValues) == 1 {
+		return fmt.Sprint(v.FirstValues[k])
 	}
 	step := v.StepValues[0][k]
 	for _, s := range v.StepValues {
@@ -110,5 +110,5 @@ func (v *LaneReader) Text(k int) string {
 			return fmt.Sprintf("from %d to %d", least, most)
 		}
 	}
-	return fmt.Sprintf("%d..%d by %d", v.First[k], last, step)
+	return fmt.Sprintf("%d..%d by %d", v.FirstValues[k], last, step)
 }

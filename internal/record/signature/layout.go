@@ -20,26 +20,26 @@ var ErrLayout = errors.New("values don't fit the function")
 // A key has them in the order of recording: all inputs first, then the result and all outputs. If the call failed
 // or never returned, there are no outputs.
 type Layout struct {
-	Result       Width
-	ResultVaries bool // see mpi.Call.ResultMayVary
-	Params       []ParamLayout
-	MadeValues   int // number of values that describe a new communicator or datatype; 0: the function makes neither
+	ResultWidth         Width
+	ResultVaries        bool // see mpi.Call.ResultMayVary
+	Params              []ParamLayout
+	NewObjectValueCount int // number of values that describe a new communicator or datatype; 0: the function makes neither
 
-	ReceiveParams ReceiveParams // zero unless its calls receive a message of given source, tag, count and datatype
-	Completion    meaning.CompletionParams
+	ReceiveValueIndices ReceiveValueIndices // zero unless its calls receive a message of given source, tag, count and datatype
+	Completion          meaning.CompletionParams
 }
 
 // A ParamLayout describes the values of a parameter.
 type ParamLayout struct {
-	Width   Width // of one element
-	Dims    int   // 0 scalar, 1 array, 2 array of arrays; each array begins with its length
-	In, Out bool
-	Varies  bool // see mpi.Param.MayVary
-	Request bool
+	Width             Width // of one element
+	Dims              int   // 0 scalar, 1 array, 2 array of arrays; each array begins with its length
+	IsInput, IsOutput bool
+	Varies            bool // see mpi.Param.MayVary
+	IsRequest         bool
 }
 
-// UnknownNumber is an output that an imported trace lacks.
-const UnknownNumber = math.MinInt64
+// UnknownOutput is an output that an imported trace lacks.
+const UnknownOutput = math.MinInt64
 
 // A Width is the number of values of an element.
 type Width uint8
@@ -54,32 +54,32 @@ const (
 
 // Number of values for a communicator or datatype that a call made, and positions of some of them.
 const (
-	CommWords      = 7
-	CommSize       = 3
-	CommRemoteSize = 5
-	TypeWords      = 5
-	TypeSize       = 0
+	NewCommWords              = 7
+	NewCommSizePosition       = 3
+	NewCommRemoteSizePosition = 5
+	NewTypeWords              = 5
+	NewTypeSizePosition       = 0
 )
 
 // Forms of statuses. A status in a signature begins with its form, after which come the fields that are known.
 const (
-	StatusAbsent  = 0
-	StatusFilled  = 1 // followed by source, tag, count and cancelled, and by an error if the return code is MPI_ERR_IN_STATUS
-	StatusIgnored = 2 // as StatusFilled, though the program passed MPI_STATUS_IGNORE
-	StatusEmpty   = 3
-	StatusOfSend  = 4 // followed by cancelled
+	StatusFormAbsent  = 0
+	StatusFormFilled  = 1 // followed by source, tag, count and cancelled, and by an error if the return code is MPI_ERR_IN_STATUS
+	StatusFormIgnored = 2 // as StatusFilled, though the program passed MPI_STATUS_IGNORE
+	StatusFormEmpty   = 3
+	StatusFormOfSend  = 4 // followed by cancelled
 
-	StatusPosted        = 5 // as StatusFilled, but the fields are omitted as they follow from the receive; see ReceiveEnvelope
-	StatusPostedIgnored = 6
+	StatusFormImplied        = 5 // as StatusFilled, but the fields are omitted as they follow from the receive; see ReceiveEnvelope
+	StatusFormImpliedIgnored = 6
 )
 
 // Positions of a status's fields, relative to its form.
 const (
-	StatusSource = 1 + iota
-	StatusTag
-	StatusCount
-	StatusCancelled
-	StatusError
+	StatusSourcePosition = 1 + iota
+	StatusTagPosition
+	StatusCountPosition
+	StatusCancelledPosition
+	StatusErrorPosition
 	statusEnd
 )
 
@@ -89,16 +89,16 @@ func LayoutOf(c *mpi.Call) Layout {
 	l := Layout{Params: make([]ParamLayout, 0, len(c.Params))}
 	names := make([]string, 0, len(c.Params))
 	if c.ReturnsValue() {
-		l.Result, l.ResultVaries = widthOf(c.ReturnKind), c.ResultMayVary()
+		l.ResultWidth, l.ResultVaries = widthOf(c.ReturnKind), c.ResultMayVary()
 	}
 	for i := range c.Params {
 		p := &c.Params[i]
 		if p.LargeOnly && !c.Large {
 			continue
 		}
-		q := ParamLayout{Width: widthOf(p.Kind), In: p.HasIn(), Out: p.HasOut(), Varies: p.MayVary(), Request: p.Kind == mpi.KindRequest}
+		q := ParamLayout{Width: widthOf(p.Kind), IsInput: p.HasEnterPart(), IsOutput: p.HasLeavePart(), Varies: p.MayVary(), IsRequest: p.Kind == mpi.KindRequest}
 		switch {
-		case !p.Array, p.Kind == mpi.KindString && !q.In:
+		case !p.Array, p.Kind == mpi.KindString && !q.IsInput:
 			// A C string is an array itself: an output with a length is one string, not several.
 		case p.InnerLen != nil:
 			q.Dims = 2
@@ -109,26 +109,26 @@ func LayoutOf(c *mpi.Call) Layout {
 	}
 	switch {
 	case c.Has(mpi.AttrCreatesComm):
-		l.MadeValues = CommWords
+		l.NewObjectValueCount = NewCommWords
 	case c.Has(mpi.AttrCreatesType):
-		l.MadeValues = TypeWords
+		l.NewObjectValueCount = NewTypeWords
 	}
 	if r, ok := l.receiveOf(c); ok {
-		l.ReceiveParams = r
+		l.ReceiveValueIndices = r
 	}
 	l.Completion = meaning.CompletionParamsOf(c, len(names), func(i int) string { return names[i] })
 	return l
 }
 
 func widthOf(k mpi.Kind) Width {
-	switch k.Form() {
-	case mpi.FormNone:
+	switch k.ValueForm() {
+	case mpi.ValueFormNone:
 		return WidthNone
-	case mpi.FormAddress:
+	case mpi.ValueFormAddress:
 		return WidthAddress
-	case mpi.FormStatus:
+	case mpi.ValueFormStatus:
 		return WidthStatus
-	case mpi.FormInt, mpi.FormDouble, mpi.FormHandle, mpi.FormObject, mpi.FormFunction, mpi.FormString:
+	case mpi.ValueFormInt, mpi.ValueFormDouble, mpi.ValueFormHandle, mpi.ValueFormToolObject, mpi.ValueFormFunction, mpi.ValueFormString:
 		return WidthOne
 	}
 	panic(fmt.Sprintf("signature: parameters of kind %s have no width", k))
@@ -136,8 +136,8 @@ func widthOf(k mpi.Kind) Width {
 
 // Values of Span.Param for spans that belong to no parameter: the result, and the properties of a new object.
 const (
-	ParamResult = -1
-	ParamMade   = 1 << 30
+	ParamResult    = -1
+	ParamNewObject = 1 << 30
 )
 
 // A Span is a group of values: input or output of a parameter, an element of it, the result, or the properties of a
@@ -163,14 +163,14 @@ func (l *Layout) Spans(list []Span, vals []int64) ([]Span, error) {
 	for range 2 {
 		r := valueReader{l: l, vals: vals, at: 1, list: list}
 		if outputs {
-			r.part(ParamResult, l.Result, 0, true)
+			r.part(ParamResult, l.ResultWidth, 0, true)
 		}
 		for i := range l.Params {
 			p := &l.Params[i]
-			if p.In {
+			if p.IsInput {
 				r.part(i, p.Width, p.Dims, false)
 			}
-			if p.Out && outputs {
+			if p.IsOutput && outputs {
 				r.part(i, p.Width, p.Dims, true)
 			}
 		}
@@ -189,16 +189,16 @@ func (l *Layout) KeySpans(list []Span, vals []int64) ([]Span, error) {
 	}
 	r := valueReader{l: l, vals: vals, at: 1, list: list}
 	for i := range l.Params {
-		if p := &l.Params[i]; p.In {
+		if p := &l.Params[i]; p.IsInput {
 			r.part(i, p.Width, p.Dims, false)
 		}
 	}
 	if r.at == len(vals) {
 		return r.list, nil
 	}
-	r.part(ParamResult, l.Result, 0, true)
+	r.part(ParamResult, l.ResultWidth, 0, true)
 	for i := range l.Params {
-		if p := &l.Params[i]; p.Out {
+		if p := &l.Params[i]; p.IsOutput {
 			r.part(i, p.Width, p.Dims, true)
 		}
 	}
@@ -221,7 +221,7 @@ func (r *valueReader) part(param int, of Width, dims int, out bool) {
 		return
 	}
 	s := Span{Param: param, IsOutput: out, Width: of, Dims: dims, First: r.at, errors: out && r.vals[0] == mpi.ErrInStatus}
-	s.passed = !out && param >= 0 && r.l.Params[param].Request
+	s.passed = !out && param >= 0 && r.l.Params[param].IsRequest
 	r.at = s.end(r.vals)
 	s.End = r.at
 	r.list = append(r.list, s)
@@ -229,8 +229,8 @@ func (r *valueReader) part(param int, of Width, dims int, out bool) {
 
 // made takes the remaining values as properties of a new object, and reports whether all values fit.
 func (r *valueReader) made() bool {
-	if r.at >= 0 && r.l.MadeValues > 0 && len(r.vals)-r.at == r.l.MadeValues {
-		r.list = append(r.list, Span{Param: ParamMade, IsOutput: true, Width: WidthOne, First: r.at, End: len(r.vals)})
+	if r.at >= 0 && r.l.NewObjectValueCount > 0 && len(r.vals)-r.at == r.l.NewObjectValueCount {
+		r.list = append(r.list, Span{Param: ParamNewObject, IsOutput: true, Width: WidthOne, First: r.at, End: len(r.vals)})
 		return true
 	}
 	return r.at == len(r.vals)
@@ -262,13 +262,13 @@ func (s *Span) end(vals []int64) int {
 		}
 	case s.Width == WidthStatus:
 		switch vals[s.First] {
-		case StatusAbsent, StatusEmpty, StatusPosted, StatusPostedIgnored:
+		case StatusFormAbsent, StatusFormEmpty, StatusFormImplied, StatusFormImpliedIgnored:
 			end = s.First + 1
-		case StatusFilled, StatusIgnored:
+		case StatusFormFilled, StatusFormIgnored:
 			if end = s.First + statusEnd; !s.errors {
 				end--
 			}
-		case StatusOfSend:
+		case StatusFormOfSend:
 			end = s.First + 2
 		default:
 			return -1
@@ -299,8 +299,8 @@ func (s *Span) Elements(vals []int64) iter.Seq[Span] {
 	}
 }
 
-// HasSumsLeftOut reports whether the elements of an array are omitted, see LeaveOutSums.
-func (s *Span) HasSumsLeftOut(vals []int64) bool {
+// HasOmittedDispls reports whether the elements of an array are omitted, see LeaveOutSums.
+func (s *Span) HasOmittedDispls(vals []int64) bool {
 	if s.Dims == 0 {
 		return false
 	}
@@ -311,5 +311,5 @@ func (s *Span) HasSumsLeftOut(vals []int64) bool {
 // IsFilledStatus reports whether a status has source, tag and count.
 func (s *Span) IsFilledStatus(vals []int64) bool {
 	form := vals[s.First]
-	return s.Width == WidthStatus && s.Dims == 0 && (form == StatusFilled || form == StatusIgnored)
+	return s.Width == WidthStatus && s.Dims == 0 && (form == StatusFormFilled || form == StatusFormIgnored)
 }

@@ -22,8 +22,8 @@ func values(t *rapid.T, p *signature.ParamLayout, dims int, failed bool) []int64
 	}
 	n := int(p.Width)
 	if p.Width == signature.WidthStatus {
-		form := rapid.IntRange(signature.StatusAbsent, signature.StatusOfSend).Draw(t, "form")
-		n = map[int]int{signature.StatusFilled: 5, signature.StatusIgnored: 5, signature.StatusOfSend: 2}[form]
+		form := rapid.IntRange(signature.StatusFormAbsent, signature.StatusFormOfSend).Draw(t, "form")
+		n = map[int]int{signature.StatusFormFilled: 5, signature.StatusFormIgnored: 5, signature.StatusFormOfSend: 2}[form]
 		if failed && n == 5 {
 			n = 6
 		}
@@ -54,20 +54,20 @@ func TestLayout(t *testing.T) {
 				ins = append(ins, s)
 			}
 		}
-		if l.Result != signature.WidthNone && code != 1 {
-			add(signature.ParamResult, true, values(t, &signature.ParamLayout{Width: l.Result}, 0, code != 0))
+		if l.ResultWidth != signature.WidthNone && code != 1 {
+			add(signature.ParamResult, true, values(t, &signature.ParamLayout{Width: l.ResultWidth}, 0, code != 0))
 		}
 		for i := range l.Params {
 			p := &l.Params[i]
-			if p.In {
+			if p.IsInput {
 				add(i, false, values(t, p, p.Dims, false))
 			}
-			if p.Out && code != 1 {
+			if p.IsOutput && code != 1 {
 				add(i, true, values(t, p, p.Dims, code != 0))
 			}
 		}
-		if l.MadeValues > 0 && code == 0 {
-			add(signature.ParamMade, true, make([]int64, l.MadeValues))
+		if l.NewObjectValueCount > 0 && code == 0 {
+			add(signature.ParamNewObject, true, make([]int64, l.NewObjectValueCount))
 		}
 		for _, x := range []struct {
 			sides []side
@@ -109,7 +109,7 @@ func FuzzLayout(f *testing.F) {
 	f.Add(uint16(30), []byte{0, 3, 1, 1, 1, 3, 1, 0, 0, 0, 0})
 	f.Add(uint16(60), []byte{0, 0x90, 0x90, 0x90})
 	f.Fuzz(func(t *testing.T, id uint16, b []byte) {
-		call, ok := mpi.ByID(id)
+		call, ok := mpi.CallByID(id)
 		if !ok {
 			return
 		}
@@ -143,9 +143,9 @@ func FuzzLayout(f *testing.F) {
 			if at != len(vals) {
 				t.Fatalf("%d of %d values", at, len(vals))
 			}
-			var m signature.MovableValues
+			var m signature.LaneCandidates
 			m.FindIn(&l, spans, vals)
-			for _, list := range [][]int32{m.Values, m.LayoutValues, m.SegmentValues} {
+			for _, list := range [][]int32{m.Positions, m.LayoutPositions, m.SegmentPositions} {
 				if !slices.IsSorted(list) || len(list) > 0 && int(list[len(list)-1]) >= len(vals) {
 					t.Fatalf("%d", list)
 				}

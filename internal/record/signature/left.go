@@ -24,13 +24,13 @@ const LengthFromEarlierCall = -6
 // LeavesRequestArray reports whether calls of the function leave an array of requests for later calls.
 func (l *Layout) LeavesRequestArray() bool {
 	x := &l.Completion
-	return x.Completes && x.Requests >= 0 && (x.Flag >= 0 || x.Index >= 0 || x.Indices >= 0)
+	return x.Completes && x.RequestsPosition >= 0 && (x.FlagPosition >= 0 || x.IndexPosition >= 0 || x.IndicesPosition >= 0)
 }
 
 // RequestsSpan returns the array of requests that a call passes.
 func (l *Layout) RequestsSpan(spans []Span) (Span, bool) {
 	for i := range spans {
-		if s := &spans[i]; s.Param == l.Completion.Requests && !s.IsOutput {
+		if s := &spans[i]; s.Param == l.Completion.RequestsPosition && !s.IsOutput {
 			return *s, true
 		}
 	}
@@ -39,10 +39,10 @@ func (l *Layout) RequestsSpan(spans []Span) (Span, bool) {
 
 // A RequestArrayState is the array of requests as the last call that leaves one left it.
 type RequestArrayState struct {
-	// Requests is the array. Each element is the number of one-shot requests that the thread had made including
+	// RequestNumbers is the array. Each element is the number of one-shot requests that the thread had made including
 	// this one; 0 for null.
-	Requests []int64
-	Known    bool // Requests is known; false: the next call's array must be stored
+	RequestNumbers []int64
+	IsKnown        bool // Requests is known; false: the next call's array must be stored
 
 	kept    bool  // the last call's array was stored
 	changed bool  // the last call completed some requests of its array
@@ -68,45 +68,45 @@ func NameOfRequest(request, made int64) int64 {
 }
 
 // ForgetArray makes the array unknown.
-func (x *RequestArrayState) ForgetArray() { x.Known = false }
+func (x *RequestArrayState) ForgetArray() { x.IsKnown = false }
 
-// CanLeaveOut reports whether the array that a call passes is omitted. made is how many one-shot requests the thread
+// CanOmitArray reports whether the array that a call passes is omitted. made is how many one-shot requests the thread
 // has made.
-func (x *RequestArrayState) CanLeaveOut(requests []int64, made int64) bool {
-	return x.Known && slices.Equal(requests, x.Requests) && (!x.kept || x.changed || x.made != made)
+func (x *RequestArrayState) CanOmitArray(requests []int64, made int64) bool {
+	return x.IsKnown && slices.Equal(requests, x.RequestNumbers) && (!x.kept || x.changed || x.made != made)
 }
 
-// PassArray records the array that a call passes. Which requests it leaves is unknown until EndCall at its end.
-func (x *RequestArrayState) PassArray(requests []int64, made int64, leftOut bool) {
+// SetPassedArray records the array that a call passes. Which requests it leaves is unknown until EndCall at its end.
+func (x *RequestArrayState) SetPassedArray(requests []int64, made int64, leftOut bool) {
 	if !leftOut {
-		x.Requests = append(x.Requests[:0], requests...)
+		x.RequestNumbers = append(x.RequestNumbers[:0], requests...)
 	}
-	x.Known, x.kept, x.changed, x.made = false, !leftOut, false, made
+	x.IsKnown, x.kept, x.changed, x.made = false, !leftOut, false, made
 }
 
 // An EndedRequests is which requests of its array a call completed.
 type EndedRequests struct {
-	Known   bool // it is known which requests were completed
-	All     bool
-	Indices []int
+	AreKnown bool // it is known which requests were completed
+	AreAll   bool
+	Indices  []int
 }
 
 // EndCall records which requests the call that passed the array has completed.
 func (x *RequestArrayState) EndCall(e EndedRequests) {
 	end := func(k int) {
-		if k < len(x.Requests) && x.Requests[k] != 0 {
-			x.Requests[k], x.changed = 0, true
+		if k < len(x.RequestNumbers) && x.RequestNumbers[k] != 0 {
+			x.RequestNumbers[k], x.changed = 0, true
 		}
 	}
 	for _, k := range e.Indices {
 		end(k)
 	}
-	for k := range x.Requests {
-		if e.All {
+	for k := range x.RequestNumbers {
+		if e.AreAll {
 			end(k)
 		}
 	}
-	x.Known = e.Known
+	x.IsKnown = e.AreKnown
 }
 
 // EndedRequests returns which requests a call completed.
@@ -120,10 +120,10 @@ func (l *Layout) EndedRequests(spans []Span, vals []int64) (e EndedRequests) {
 		}
 		return Span{}, param < 0
 	}
-	flag, flagged := found(x.Flag)
-	index, single := found(x.Index)
-	indices, several := found(x.Indices)
-	if e.Known = vals[0] == 0 && flagged && single && several; !e.Known {
+	flag, flagged := found(x.FlagPosition)
+	index, single := found(x.IndexPosition)
+	indices, several := found(x.IndicesPosition)
+	if e.AreKnown = vals[0] == 0 && flagged && single && several; !e.AreKnown {
 		return e
 	}
 	end := func(k int64) {
@@ -132,15 +132,15 @@ func (l *Layout) EndedRequests(spans []Span, vals []int64) (e EndedRequests) {
 		}
 	}
 	switch {
-	case x.Flag >= 0 && vals[flag.First] == 0:
-	case x.Index >= 0:
+	case x.FlagPosition >= 0 && vals[flag.First] == 0:
+	case x.IndexPosition >= 0:
 		end(vals[index.First])
-	case x.Indices >= 0:
+	case x.IndicesPosition >= 0:
 		for _, k := range vals[min(indices.First+1, indices.End):indices.End] {
 			end(k)
 		}
 	default:
-		e.All = true
+		e.AreAll = true
 	}
 	return e
 }
@@ -155,9 +155,9 @@ func requestsOf(list, names []int64, made int64) ([]int64, bool) {
 	return list, all
 }
 
-// LeaveOutArray appends a call's values to a list. It omits the array of requests if that is as an earlier call left
+// AppendOmittingArray appends a call's values to a list. It omits the array of requests if that is as an earlier call left
 // it. made is how many one-shot requests the thread made before the call.
-func (x *RequestArrayState) LeaveOutArray(to []int64, l *Layout, spans []Span, vals []int64, made int64) []int64 {
+func (x *RequestArrayState) AppendOmittingArray(to []int64, l *Layout, spans []Span, vals []int64, made int64) []int64 {
 	s, ok := l.RequestsSpan(spans)
 	if !ok || vals[s.First] <= 0 {
 		x.ForgetArray()
@@ -169,8 +169,8 @@ func (x *RequestArrayState) LeaveOutArray(to []int64, l *Layout, spans []Span, v
 		x.ForgetArray()
 		return append(to, vals...)
 	}
-	leftOut := x.CanLeaveOut(requests, made)
-	if x.PassArray(requests, made, leftOut); leftOut {
+	leftOut := x.CanOmitArray(requests, made)
+	if x.SetPassedArray(requests, made, leftOut); leftOut {
 		to = append(append(append(to, vals[:s.First]...), LengthFromEarlierCall), vals[s.End:]...)
 	} else {
 		to = append(to, vals...)
@@ -181,7 +181,7 @@ func (x *RequestArrayState) LeaveOutArray(to []int64, l *Layout, spans []Span, v
 
 // A RequestArray is a call's array of requests, as far as the file has it.
 type RequestArray struct {
-	IsLeftOut bool    // the file omits it
+	IsOmitted bool    // the file omits it
 	Names     []int64 // names of the requests, if not omitted
 	Ended     EndedRequests
 }
@@ -189,7 +189,7 @@ type RequestArray struct {
 // RequestArrayOf returns the array of a call that leaves one.
 func (l *Layout) RequestArrayOf(spans []Span, vals []int64) (a RequestArray) {
 	if s, ok := l.RequestsSpan(spans); ok && vals[s.First] == LengthFromEarlierCall {
-		a.IsLeftOut = true
+		a.IsOmitted = true
 	} else if ok {
 		a.Names = vals[s.First+1 : s.End]
 	}
@@ -197,15 +197,15 @@ func (l *Layout) RequestArrayOf(spans []Span, vals []int64) (a RequestArray) {
 	return a
 }
 
-// TakeArray records the array of a call and the call's end. made is how many one-shot requests the thread had made
+// SetArrayAfterCall records the array of a call and the call's end. made is how many one-shot requests the thread had made
 // before. If the array is left out, the requests must be known.
-func (x *RequestArrayState) TakeArray(a *RequestArray, made int64) {
+func (x *RequestArrayState) SetArrayAfterCall(a *RequestArray, made int64) {
 	ok := len(a.Names) > 0
-	if a.IsLeftOut {
-		ok = x.Known
+	if a.IsOmitted {
+		ok = x.IsKnown
 	} else {
 		var named bool
-		x.Requests, named = requestsOf(x.Requests[:0], a.Names, made)
+		x.RequestNumbers, named = requestsOf(x.RequestNumbers[:0], a.Names, made)
 		ok = ok && named
 	}
 	if x.EndCall(a.Ended); !ok {
@@ -213,24 +213,24 @@ func (x *RequestArrayState) TakeArray(a *RequestArray, made int64) {
 	}
 }
 
-// FillInArray appends a call's values to a list, with the array of requests that LeaveOutArray omitted. It returns
+// AppendRestoringArray appends a call's values to a list, with the array of requests that LeaveOutArray omitted. It returns
 // false if LeaveOutArray cannot have produced them.
-func (x *RequestArrayState) FillInArray(to []int64, l *Layout, spans []Span, vals []int64, made int64) ([]int64, bool) {
+func (x *RequestArrayState) AppendRestoringArray(to []int64, l *Layout, spans []Span, vals []int64, made int64) ([]int64, bool) {
 	s, ok := l.RequestsSpan(spans)
 	if !ok || vals[s.First] != LengthFromEarlierCall {
 		return append(to, vals...), true
 	}
-	to = append(append(to, vals[:s.First]...), int64(len(x.Requests)))
-	for _, r := range x.Requests {
+	to = append(append(to, vals[:s.First]...), int64(len(x.RequestNumbers)))
+	for _, r := range x.RequestNumbers {
 		to = append(to, NameOfRequest(r, made))
 	}
-	return append(to, vals[s.End:]...), x.Known
+	return append(to, vals[s.End:]...), x.IsKnown
 }
 
 // Code codes the state.
 func (x *RequestArrayState) Code(c *wire.Coder) {
-	c.Integers(&x.Requests)
-	c.Bool(&x.Known)
+	c.Integers(&x.RequestNumbers)
+	c.Bool(&x.IsKnown)
 	c.Bool(&x.kept)
 	c.Bool(&x.changed)
 	wire.CodeIntegers(c, &x.made)

@@ -69,14 +69,14 @@ func TestLeft(t *testing.T) {
 			flag := int64(1)
 			switch kind := r.IntN(4); {
 			case failed:
-				name, vals, ended = "MPI_Waitany", append(vals, mpi.Undefined, StatusEmpty), nil
+				name, vals, ended = "MPI_Waitany", append(vals, mpi.Undefined, StatusFormEmpty), nil
 				vals[0] = 15
 			case kind == 0 && len(ended) > 0:
 				name, ended = "MPI_Testany", ended[:1]
-				vals = append(vals, some[0], 1, StatusIgnored, 1, 2, 3, 0)
+				vals = append(vals, some[0], 1, StatusFormIgnored, 1, 2, 3, 0)
 			case kind == 1 && len(ended) > 0:
 				name, ended = "MPI_Waitany", ended[:1]
-				vals = append(vals, some[0], StatusOfSend, 0)
+				vals = append(vals, some[0], StatusFormOfSend, 0)
 			case kind == 2:
 				if ended = nil; r.IntN(3) > 0 {
 					flag = 0
@@ -96,15 +96,15 @@ func TestLeft(t *testing.T) {
 			if err != nil {
 				t.Fatal(seed, i, name, vals, err)
 			}
-			short := out.LeaveOutArray(nil, l, spans, vals, made)
+			short := out.AppendOmittingArray(nil, l, spans, vals, made)
 			if spans, err = l.Spans(nil, short); err != nil {
 				t.Fatal(seed, i, name, short, err)
 			}
-			if got, ok := in.FillInArray(nil, l, spans, short, made); !ok || !slices.Equal(got, vals) {
+			if got, ok := in.AppendRestoringArray(nil, l, spans, short, made); !ok || !slices.Equal(got, vals) {
 				t.Fatalf("seed %d, call %d: %s: %v of %v, want %v", seed, i, name, got, short, vals)
 			}
 			a := l.RequestArrayOf(spans, short)
-			in.TakeArray(&a, made)
+			in.SetArrayAfterCall(&a, made)
 			asLeft := was != nil && slices.Equal(was, before) && !strange
 			switch isOut := short[2] == LengthFromEarlierCall; {
 			case isOut && !asLeft:
@@ -136,11 +136,11 @@ func TestPollStays(t *testing.T) {
 	var x RequestArrayState
 	pass := func(want bool, made int64, ended []int, requests ...int64) {
 		t.Helper()
-		got := x.CanLeaveOut(requests, made)
-		if x.PassArray(requests, made, got); got != want {
+		got := x.CanOmitArray(requests, made)
+		if x.SetPassedArray(requests, made, got); got != want {
 			t.Errorf("%v: left out %v", requests, got)
 		}
-		x.EndCall(EndedRequests{Known: true, Indices: ended})
+		x.EndCall(EndedRequests{AreKnown: true, Indices: ended})
 	}
 	pass(false, 2, nil, 1, 2)
 	pass(false, 2, nil, 1, 2)

@@ -4,14 +4,14 @@ import "github.com/spoor-hpc/spoor/trace/model"
 
 // Classes of the segment in an address, as package model has them.
 const (
-	SegSpecial = int64(model.AddressSpecial)
-	SegHeap    = int64(model.AddressHeap)
-	SegDevice  = int64(model.AddressDevice)
-	SegStatic  = int64(model.AddressStatic)
-	SegStack   = int64(model.AddressStack)
-	SegUnknown = int64(model.AddressUnknown)
-	SegMPI     = int64(model.AddressMPI)
-	segEnd     = SegMPI + 1
+	SegClassSpecial = int64(model.AddressSpecial)
+	SegClassHeap    = int64(model.AddressHeap)
+	SegClassDevice  = int64(model.AddressDevice)
+	SegClassStatic  = int64(model.AddressStatic)
+	SegClassStack   = int64(model.AddressStack)
+	SegClassUnknown = int64(model.AddressUnknown)
+	SegClassMPI     = int64(model.AddressMPI)
+	segEnd          = SegClassMPI + 1
 )
 
 // PackSegName packs a segment's number, device and class into one value.
@@ -23,9 +23,9 @@ func UnpackSegName(name int64) (id, device, class int64) { return name >> 8, nam
 // SegClassOf returns the class of a segment, given its packed name.
 func SegClassOf(name int64) int64 { return name & 7 }
 
-// IsDistance reports whether offsets in a segment, given its packed name, are distances in bytes. They are not for
+// HasByteOffsets reports whether offsets in a segment, given its packed name, are distances in bytes. They are not for
 // special and unknown addresses.
-func IsDistance(name int64) bool {
+func HasByteOffsets(name int64) bool {
 	class := SegClassOf(name)
-	return class != SegSpecial && class != SegUnknown && class < segEnd
+	return class != SegClassSpecial && class != SegClassUnknown && class < segEnd
 }

@@ -14,12 +14,12 @@ import "slices"
 // in declared order, its input and its output values; see Layout. Everything is an integer: strings and functions are
 // content hashes, handles symbolic ids.
 type Signature struct {
-	Call   uint16 // id of the function in mpi/calls.txt
-	Site   uint64 // content hash of (module, offset) of the call site; 0: unknown
-	Values []int64
+	FunctionID uint16 // id of the function in mpi/calls.txt
+	Site       uint64 // content hash of (module, offset) of the call site; 0: unknown
+	Values     []int64
 }
 
 // Equal reports whether two signatures are the same call.
 func (s Signature) Equal(t Signature) bool {
-	return s.Call == t.Call && s.Site == t.Site && slices.Equal(s.Values, t.Values)
+	return s.FunctionID == t.FunctionID && s.Site == t.Site && slices.Equal(s.Values, t.Values)
 }

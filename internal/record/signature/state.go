@@ -14,7 +14,7 @@ func (t *Table) CodeKeys(c *wire.Coder, first int, insert func(Key) error) {
 		var words []int64
 		if c.Reader == nil {
 			k := t.PeekKey(uint32(t.Len() - n))
-			call, site, words = uint64(k[0]), k.Site(), k[KeyHeader:]
+			call, site, words = uint64(k[0]), k.Site(), k[KeyHeaderWords:]
 		}
 		wire.CodeUints(c, &call)
 		c.Uint64(&site)

@@ -20,9 +20,9 @@ func ArrayLength(v int64) (n int64, summed bool) {
 	return firstSummed - v, true
 }
 
-// LeaveOutSums omits displacements that are sums of the counts. Both arrays begin with their length. It returns
+// OmitSummedDispls omits displacements that are sums of the counts. Both arrays begin with their length. It returns
 // false, and changes nothing, if some displacement is not the sum. Sums wrap around, here and in FillInSums.
-func LeaveOutSums(counts, displs []int64) bool {
+func OmitSummedDispls(counts, displs []int64) bool {
 	n := len(displs) - 1
 	if n < minSummed || len(counts) != len(displs) || counts[0] != int64(n) || displs[0] != int64(n) {
 		return false
@@ -37,9 +37,9 @@ func LeaveOutSums(counts, displs []int64) bool {
 	return true
 }
 
-// FillInSums reverses LeaveOutSums. It returns false, and changes nothing, if LeaveOutSums cannot have produced these
+// RestoreSummedDispls reverses LeaveOutSums. It returns false, and changes nothing, if LeaveOutSums cannot have produced these
 // values.
-func FillInSums(counts, displs []int64) bool {
+func RestoreSummedDispls(counts, displs []int64) bool {
 	if len(displs) == 0 || len(counts) != len(displs) {
 		return false
 	}

@@ -38,7 +38,7 @@ func TestSums(t *testing.T) {
 		}
 		all, plain := array(counts...), sums(int64(r.Uint64())>>r.IntN(64), counts)
 		got := slices.Clone(plain)
-		if !LeaveOutSums(all, got) {
+		if !OmitSummedDispls(all, got) {
 			t.Fatalf("%v are the sums of %v", plain, counts)
 		}
 		if n, summed := ArrayLength(got[0]); !summed || n != int64(len(counts)) || got[1] != plain[1] {
@@ -49,13 +49,13 @@ func TestSums(t *testing.T) {
 				t.Fatalf("displacement %d is still %d", i+1, v)
 			}
 		}
-		if !FillInSums(all, got) || !slices.Equal(got, plain) {
+		if !RestoreSummedDispls(all, got) || !slices.Equal(got, plain) {
 			t.Fatalf("%v became %v", plain, got)
 		}
 		one := 2 + r.IntN(len(counts)-1)
 		got[one] += 1 + r.Int64N(100)
 		almost := slices.Clone(got)
-		if LeaveOutSums(all, got) || !slices.Equal(got, almost) {
+		if OmitSummedDispls(all, got) || !slices.Equal(got, almost) {
 			t.Fatalf("displacement %d of %v is no sum of %v", one, almost, counts)
 		}
 	}
@@ -76,10 +76,10 @@ func TestNoSums(t *testing.T) {
 		{"nothing at all", nil, nil},
 	} {
 		counts, displs := slices.Clone(x.counts), slices.Clone(x.displs)
-		if LeaveOutSums(counts, displs) || !slices.Equal(displs, x.displs) || !slices.Equal(counts, x.counts) {
+		if OmitSummedDispls(counts, displs) || !slices.Equal(displs, x.displs) || !slices.Equal(counts, x.counts) {
 			t.Errorf("%s: left out", x.what)
 		}
-		if FillInSums(counts, displs) || !slices.Equal(displs, x.displs) {
+		if RestoreSummedDispls(counts, displs) || !slices.Equal(displs, x.displs) {
 			t.Errorf("%s: filled in", x.what)
 		}
 	}
@@ -87,7 +87,7 @@ func TestNoSums(t *testing.T) {
 		{-8}, {-8, 0}, {-8, 0, 1}, {-9, 0, 0}, {-7, 0, 0}, {-6, 0, 0}, {-5, 0, 0}, {math.MinInt64, 0, 0}, {math.MaxInt64, 0, 0},
 	} {
 		got := slices.Clone(displs)
-		if FillInSums(array(1, 2), got) || !slices.Equal(got, displs) {
+		if RestoreSummedDispls(array(1, 2), got) || !slices.Equal(got, displs) {
 			t.Errorf("%v was filled in", displs)
 		}
 	}

@@ -39,8 +39,8 @@ func (t *Times) Add(duration, gap uint64) {
 
 // AddEach counts calls. Their times are every step-th element of durations and gaps, from the first on.
 func (t *Times) AddEach(durations, gaps []uint64, step int) {
-	t.Duration.AddEach(durations, step)
-	t.Gap.AddEach(gaps, step)
+	t.Duration.AddEveryNth(durations, step)
+	t.Gap.AddEveryNth(gaps, step)
 }
 
 // Len is how many signatures there are.
@@ -83,12 +83,12 @@ func (t *Table) GuessNext(prev uint32) uint32 {
 	return NoTerminal
 }
 
-// NoteOrder records that signature n followed prev, which becomes the prediction.
-func (t *Table) NoteOrder(prev, n uint32) { t.next[prev+1] = n }
+// RecordSuccessor records that signature n followed prev, which becomes the prediction.
+func (t *Table) RecordSuccessor(prev, n uint32) { t.next[prev+1] = n }
 
-// Number returns the number of a signature, which it adds if it is new. prev is its predecessor in the stream,
+// LookUpOrInsert returns the number of a signature, which it adds if it is new. prev is its predecessor in the stream,
 // NoTerminal for the first.
-func (t *Table) Number(prev uint32, k Key) uint32 {
+func (t *Table) LookUpOrInsert(prev uint32, k Key) uint32 {
 	if g := t.GuessNext(prev); g < uint32(t.Len()) && t.MatchesKey(g, k) {
 		return g
 	}

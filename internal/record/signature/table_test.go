@@ -8,7 +8,7 @@ import (
 )
 
 func key(call uint16, site uint64, vals ...int64) Key {
-	k := make(Key, KeyHeader)
+	k := make(Key, KeyHeaderWords)
 	k.SetHeader(call, site)
 	return append(k, vals...)
 }
@@ -32,7 +32,7 @@ func TestNumbers(t *testing.T) {
 			if want == len(seen) {
 				seen = append(seen, append(Key(nil), k...))
 			}
-			if prev = table.Number(prev, k); int(prev) != want {
+			if prev = table.LookUpOrInsert(prev, k); int(prev) != want {
 				t.Fatalf("number %d, want %d", prev, want)
 			}
 			if !EqualKeys(table.Key(prev), k) {
@@ -55,7 +55,7 @@ func TestGuess(t *testing.T) {
 			if g := table.GuessNext(prev); lap == 2 && (g == NoTerminal || !EqualKeys(table.Key(g), k)) {
 				t.Errorf("lap %d: guess %d before %d", lap, g, i)
 			}
-			prev = table.Number(prev, k)
+			prev = table.LookUpOrInsert(prev, k)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func TestSave(t *testing.T) {
 		if i == 25 {
 			table.CodeKeys(&first, 0, nil)
 		}
-		table.Times(table.Number(NoTerminal, key(3, uint64(i%4), i))).Add(uint64(i), uint64(2*i))
+		table.Times(table.LookUpOrInsert(NoTerminal, key(3, uint64(i%4), i))).Add(uint64(i), uint64(2*i))
 	}
 	table.CodeKeys(&second, 25, nil)
 	table.CodeKeys(&all, 0, nil)

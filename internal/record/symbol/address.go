@@ -25,9 +25,9 @@ const maxStrays = 1 << 16
 // Name returns the segment and offset of an address, given as the two words of a record.
 func (a *Addresses) Name(w0, w1 uint64, thread int) (seg, off int64) {
 	switch w0 >> 56 {
-	case event.ClassSpecial:
-		return signature.PackSegName(0, 0, signature.SegSpecial), int64(w1)
-	case event.ClassHeap, event.ClassDevice, event.ClassMPIMem:
+	case event.AddressClassSpecial:
+		return signature.PackSegName(0, 0, signature.SegClassSpecial), int64(w1)
+	case event.AddressClassHeap, event.AddressClassDevice, event.AddressClassMPIMem:
 		if seg, ok := a.Segments.Name(w0 << 8 >> 8); ok {
 			return seg, int64(w1)
 		}
@@ -39,7 +39,7 @@ func (a *Addresses) Name(w0, w1 uint64, thread int) (seg, off int64) {
 func (a *Addresses) raw(addr uint64, thread int) (seg, off int64) {
 	if thread < len(a.Stacks) {
 		if s := &a.Stacks[thread]; addr >= s.Lo && addr < s.Hi {
-			return signature.PackSegName(int64(thread), 0, signature.SegStack), int64(addr - s.Ref)
+			return signature.PackSegName(int64(thread), 0, signature.SegClassStack), int64(addr - s.Ref)
 		}
 	}
 	if seg, off, ok := a.Modules.static(addr); ok {
@@ -47,7 +47,7 @@ func (a *Addresses) raw(addr uint64, thread int) (seg, off int64) {
 	}
 	for i := range a.Stacks {
 		if s := &a.Stacks[i]; addr >= s.Lo && addr < s.Hi {
-			return signature.PackSegName(int64(i), 0, signature.SegStack), int64(addr - s.Ref)
+			return signature.PackSegName(int64(i), 0, signature.SegClassStack), int64(addr - s.Ref)
 		}
 	}
 	return a.stray(addr), 0
@@ -62,7 +62,7 @@ func (a *Addresses) stray(addr uint64) int64 {
 		}
 		id = a.strays
 	}
-	return signature.PackSegName(id-1, 0, signature.SegUnknown)
+	return signature.PackSegName(id-1, 0, signature.SegClassUnknown)
 }
 
 // Code codes the state, without that of Modules.

@@ -9,12 +9,12 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// CommWords is how many words describe a new communicator: the world rank of its rank 0, the calling process's
+// CommDescriptionWords is how many words describe a new communicator: the world rank of its rank 0, the calling process's
 // rank, size, world rank of the remote group's rank 0, remote size, hash of the member list.
-const CommWords = 6
+const CommDescriptionWords = 6
 
 // A CommDescription is the description of a communicator, in CommWords words.
-type CommDescription [CommWords]int64
+type CommDescription [CommDescriptionWords]int64
 
 // Comms names communicators, and counts the creations from each parent. All members of a new communicator have seen
 // the same number of equal creations on its parent, so that the number identifies it without communication.
@@ -45,7 +45,7 @@ func (c *Comms) Init(rank, ranks int) {
 
 // Description returns the description of a communicator by name.
 func (c *Comms) Description(name int64) CommDescription {
-	switch i := name - mpi.FirstHandleID; {
+	switch i := name - mpi.FirstUserHandleID; {
 	case name == mpi.HandleCommSelf:
 		return c.self
 	case i >= 0 && i < int64(len(c.info)):
@@ -56,7 +56,7 @@ func (c *Comms) Description(name int64) CommDescription {
 
 // SetDescription sets the description of a new communicator.
 func (c *Comms) SetDescription(name int64, info CommDescription) {
-	i := int(name - mpi.FirstHandleID)
+	i := int(name - mpi.FirstUserHandleID)
 	if i < 0 || i >= len(c.refs) {
 		return
 	}
@@ -115,7 +115,7 @@ func (c *Comms) NameOrBind(raw uint64) (name int64, bound bool) {
 func (c *Comms) Code(x *wire.Coder) {
 	c.Handles.Code(x)
 	n := len(c.info)
-	if x.Count(&n, CommWords); x.Reader != nil {
+	if x.Count(&n, CommDescriptionWords); x.Reader != nil {
 		c.info = make([]CommDescription, n)
 	}
 	words := func(info *CommDescription) {
@@ -144,7 +144,7 @@ func (c *Comms) Code(x *wire.Coder) {
 	})
 	x.Integers(&c.unbound)
 	for _, name := range c.unbound {
-		i := name - mpi.FirstHandleID
+		i := name - mpi.FirstUserHandleID
 		x.RefuseIf(i < 0 || i >= int64(len(c.refs)), "a duplicate that is no communicator")
 	}
 }

@@ -274,7 +274,7 @@ func (m *Modules) static(addr uint64) (seg, off int64, ok bool) {
 		m.segs++
 		mod.seg = m.segs
 	}
-	return signature.PackSegName(mod.seg-1, 0, signature.SegStatic), int64(offset), true
+	return signature.PackSegName(mod.seg-1, 0, signature.SegClassStatic), int64(offset), true
 }
 
 // Code codes the modules with their numbers as segments. Regions are not coded, but read from the maps again.

@@ -7,9 +7,9 @@ type RequestKind uint8
 
 // The kinds of request.
 const (
-	RequestReceive  RequestKind = iota // the status has source, tag and count
-	RequestSend                        // the status says only whether it was cancelled
-	RequestTransfer                    // file access: the status has a count
+	RequestReceive    RequestKind = iota // the status has source, tag and count
+	RequestSend                          // the status says only whether it was cancelled
+	RequestFileAccess                    // file access: the status has a count
 )
 
 // NoRequestIndex is the index that means "no request".
@@ -97,8 +97,8 @@ func PersistentNumber(name int64) int64 {
 	return name >> 1
 }
 
-// NextPersistent returns the name that the next MakePersistent will return.
-func (q *Requests) NextPersistent() int64 { return 2*int64(q.pool.Peek()) + 1 }
+// NextPersistentName returns the name that the next MakePersistent will return.
+func (q *Requests) NextPersistentName() int64 { return 2*int64(q.pool.Peek()) + 1 }
 
 func (q *Requests) add(handle, place uint64, thread int32, number int64, kind RequestKind, posted signature.ReceiveEnvelope) {
 	q.Version++
@@ -131,8 +131,8 @@ func (q *Requests) add(handle, place uint64, thread int32, number int64, kind Re
 	}
 }
 
-// BeginCall starts the search for the requests of one call, in which no request is found twice.
-func (q *Requests) BeginCall() {
+// BeginSearch starts the search for the requests of one call, in which no request is found twice.
+func (q *Requests) BeginSearch() {
 	q.round++
 	q.cursor = NoRequestIndex
 }
@@ -211,8 +211,8 @@ func (q *Requests) ArrayRequest(i int, handle uint64, thread int) (request int64
 	return e.number, e.number > 0 && int(e.thread) == thread
 }
 
-// CountMade returns how many one-shot requests a thread has made.
-func (q *Requests) CountMade(thread int) int64 {
+// OneShotsMade returns how many one-shot requests a thread has made.
+func (q *Requests) OneShotsMade(thread int) int64 {
 	if thread >= len(q.made) {
 		return 0
 	}
@@ -279,8 +279,8 @@ func (q *Requests) remove(i int) {
 	q.unused = append(q.unused, int32(i))
 }
 
-// NoOneShots reports whether there is no unfinished one-shot request.
-func (q *Requests) NoOneShots() bool { return q.alive == 0 }
+// HasNoOneShots reports whether there is no unfinished one-shot request.
+func (q *Requests) HasNoOneShots() bool { return q.alive == 0 }
 
 // IndexCount returns how many indices there are, free ones included: all indices are below it.
 func (q *Requests) IndexCount() int { return len(q.entries) }

@@ -46,7 +46,7 @@ func (q *Requests) codeHandle(c *wire.Coder, handle uint64, first *int64) {
 		c.Uint64(&e.place)
 		wire.CodeAbove(c, &e.thread, noThread, 1<<20)
 		wire.CodeIntegers(c, &e.number, &e.posted.Source, &e.posted.Tag, &e.posted.Bytes)
-		if wire.CodeIndex(c, &e.kind, int(RequestTransfer)+1); c.Reader == nil {
+		if wire.CodeIndex(c, &e.kind, int(RequestFileAccess)+1); c.Reader == nil {
 			return
 		}
 		c.RefuseIf(e.number >= 0 && int(e.thread) >= len(q.made), "a request of a thread that made none")

@@ -33,7 +33,7 @@ type Sites struct {
 // build id; a line's number is its offset.
 type sourceLines struct {
 	file, function string
-	mark           string // model.PhaseBuildID, ThreadBuildIDPrefix or TurnBuildID; "" for source lines
+	mark           string // model.PhaseFrameBuildID, ThreadBuildIDPrefix or TurnBuildID; "" for source lines
 }
 
 type site struct {
@@ -76,7 +76,7 @@ func (s *Sites) NameCallback(addr uint64) uint64 {
 
 func (s *Sites) add(addr uint64) uint64 {
 	if stack, turn := event.SplitTurnKey(addr); turn != 0 {
-		hash, index := s.around(stack, s.line(sourceLines{mark: model.TurnBuildID}, uint64(turn)))
+		hash, index := s.around(stack, s.line(sourceLines{mark: model.TurnFrameBuildID}, uint64(turn)))
 		s.known.Set(addr, index)
 		return hash
 	}
@@ -176,13 +176,13 @@ func (s *Sites) join(v site, h, outer uint64) (hash uint64, index int64) {
 
 // AddPhase registers a key for calls that begin a phase of a name. at is the address or key of their call site.
 func (s *Sites) AddPhase(key, at uint64, name string) {
-	_, index := s.around(at, s.line(sourceLines{file: name, mark: model.PhaseBuildID}, 0))
+	_, index := s.around(at, s.line(sourceLines{file: name, mark: model.PhaseFrameBuildID}, 0))
 	s.known.Set(key, index)
 }
 
-// NameThreadStart returns the content hash of the site of a thread's first call, with the thread's start function around it.
+// NameThreadFirstCall returns the content hash of the site of a thread's first call, with the thread's start function around it.
 // That is the function in frames that the program passed to the library which made the thread.
-func (s *Sites) NameThreadStart(at uint64, frames []uint64) uint64 {
+func (s *Sites) NameThreadFirstCall(at uint64, frames []uint64) uint64 {
 	s.NameCode(at)
 	if i := s.known.Get(at); i != 0 && s.list[i-1].line != 0 {
 		frames = nil // they are the interpreter's, whatever function of the program the thread runs
@@ -197,7 +197,7 @@ func (s *Sites) NameThreadStart(at uint64, frames []uint64) uint64 {
 		}
 		mod := &s.modules.modules[m]
 		mod.open()
-		hash, _ := s.around(at, s.line(sourceLines{mod.path, mod.buildID, model.ThreadBuildIDPrefix}, offset))
+		hash, _ := s.around(at, s.line(sourceLines{mod.path, mod.buildID, model.ThreadFrameBuildIDPrefix}, offset))
 		return hash
 	}
 	return s.NameCode(at)

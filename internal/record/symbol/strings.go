@@ -14,17 +14,17 @@ type Strings struct {
 	room  []byte
 }
 
-// Name returns the content hash of the n bytes at the start of a record's words. words must be long enough.
-func (t *Strings) Name(words []uint64, n int) int64 {
+// StoreWords returns the content hash of the n bytes at the start of a record's words. words must be long enough.
+func (t *Strings) StoreWords(words []uint64, n int) int64 {
 	t.room = t.room[:0]
 	for _, v := range words[:(n+7)/8] {
 		t.room = binary.LittleEndian.AppendUint64(t.room, v)
 	}
-	return t.NameOf(t.room[:n])
+	return t.StoreBytes(t.room[:n])
 }
 
-// NameOf returns the content hash of bytes.
-func (t *Strings) NameOf(b []byte) int64 {
+// StoreBytes returns the content hash of bytes.
+func (t *Strings) StoreBytes(b []byte) int64 {
 	h := HashString(b)
 	if t.known.Get(h) == 0 {
 		t.add(h, string(b))

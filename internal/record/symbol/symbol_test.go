@@ -55,7 +55,7 @@ func TestRequestNames(t *testing.T) {
 	equal(t, "new", q.Make(0, 11, 0x104, RequestSend, signature.UnknownEnvelope), 2)
 	equal(t, "null", q.Make(0, 5, 0x108, RequestSend, signature.UnknownEnvelope), 0)
 	name := func(handle, place uint64, thread int) int64 {
-		q.BeginCall()
+		q.BeginSearch()
 		return q.Name(q.FindIndex(handle, place), handle, thread)
 	}
 	equal(t, "older", name(10, 0x100, 0), 4)
@@ -74,7 +74,7 @@ func TestRequestsCopied(t *testing.T) {
 	for range n {
 		q.Make(0, 9, 0x100, RequestSend, signature.UnknownEnvelope)
 	}
-	q.BeginCall()
+	q.BeginSearch()
 	var found []int
 	for i := range n {
 		k := q.FindIndex(9, uint64(0x9000+4*i))
@@ -108,17 +108,17 @@ func TestModules(t *testing.T) {
 		thread   int
 		seg, off int64
 	}{
-		{0x402010, 0, signature.PackSegName(0, 0, signature.SegStatic), 0x2010},
-		{0x403010, 0, signature.PackSegName(0, 0, signature.SegStatic), 0x3010}, // zeroed data behind the file
-		{0x7f0000000010, 0, signature.PackSegName(1, 0, signature.SegStatic), 0x3010},
-		{0x405010, 0, signature.PackSegName(0, 0, signature.SegUnknown), 0},
-		{0x404010, 0, signature.PackSegName(1, 0, signature.SegUnknown), 0},
-		{0x405010, 1, signature.PackSegName(0, 0, signature.SegUnknown), 0},
-		{0x7fff7ff0, 0, signature.PackSegName(0, 0, signature.SegStack), -16},
-		{0x6fff8010, 1, signature.PackSegName(1, 0, signature.SegStack), 16},
-		{0x6fff8010, 0, signature.PackSegName(1, 0, signature.SegStack), 16}, // of another thread
+		{0x402010, 0, signature.PackSegName(0, 0, signature.SegClassStatic), 0x2010},
+		{0x403010, 0, signature.PackSegName(0, 0, signature.SegClassStatic), 0x3010}, // zeroed data behind the file
+		{0x7f0000000010, 0, signature.PackSegName(1, 0, signature.SegClassStatic), 0x3010},
+		{0x405010, 0, signature.PackSegName(0, 0, signature.SegClassUnknown), 0},
+		{0x404010, 0, signature.PackSegName(1, 0, signature.SegClassUnknown), 0},
+		{0x405010, 1, signature.PackSegName(0, 0, signature.SegClassUnknown), 0},
+		{0x7fff7ff0, 0, signature.PackSegName(0, 0, signature.SegClassStack), -16},
+		{0x6fff8010, 1, signature.PackSegName(1, 0, signature.SegClassStack), 16},
+		{0x6fff8010, 0, signature.PackSegName(1, 0, signature.SegClassStack), 16}, // of another thread
 	} {
-		seg, off := a.Name(event.ClassRawAddress<<56, c.addr, c.thread)
+		seg, off := a.Name(event.AddressClassRaw<<56, c.addr, c.thread)
 		if seg != c.seg || off != c.off {
 			t.Errorf("%#x is %#x+%#x, want %#x+%#x", c.addr, seg, off, c.seg, c.off)
 		}
@@ -182,7 +182,7 @@ func TestSites(t *testing.T) {
 		t.Error("hash has 64 bits")
 	}
 	// What a checkpoint restores is the same.
-	saved := wire.AppendCoded(nil, func(c *wire.Coder) {
+	saved := wire.AppendEncoded(nil, func(c *wire.Coder) {
 		m.Code(c)
 		s.Code(c)
 	})
@@ -224,19 +224,19 @@ func TestBuildID(t *testing.T) {
 
 func TestSegments(t *testing.T) {
 	var s Segments
-	s.NameNew(5, 0, signature.SegHeap)
-	s.NameNew(6, 1, signature.SegDevice)
-	s.NameNew(7, 0, signature.SegHeap)
+	s.NameNew(5, 0, signature.SegClassHeap)
+	s.NameNew(6, 1, signature.SegClassDevice)
+	s.NameNew(7, 0, signature.SegClassHeap)
 	name := func(serial uint64) int64 { n, _ := s.Name(serial); return n }
-	equal(t, "first heap segment", name(5), signature.PackSegName(0, 0, signature.SegHeap))
-	equal(t, "first device segment", name(6), signature.PackSegName(0, 1, signature.SegDevice))
-	equal(t, "second heap segment", name(7), signature.PackSegName(1, 0, signature.SegHeap))
+	equal(t, "first heap segment", name(5), signature.PackSegName(0, 0, signature.SegClassHeap))
+	equal(t, "first device segment", name(6), signature.PackSegName(0, 1, signature.SegClassDevice))
+	equal(t, "second heap segment", name(7), signature.PackSegName(1, 0, signature.SegClassHeap))
 	s.FreeName(5)
 	if _, ok := s.Name(5); ok {
 		t.Error("a freed segment has a name")
 	}
-	s.NameNew(8, 0, signature.SegHeap)
-	equal(t, "reused", name(8), signature.PackSegName(0, 0, signature.SegHeap))
+	s.NameNew(8, 0, signature.SegClassHeap)
+	equal(t, "reused", name(8), signature.PackSegName(0, 0, signature.SegClassHeap))
 }
 
 // Creations that only some members of the parent take part in are counted by
@@ -274,7 +274,7 @@ func TestStacks(t *testing.T) {
 	}
 	var restored Sites
 	restored.Init(&m)
-	if err := wire.DecodeAll(wire.AppendCoded(nil, s.Code), "sites", restored.Code); err != nil {
+	if err := wire.DecodeAll(wire.AppendEncoded(nil, s.Code), "sites", restored.Code); err != nil {
 		t.Fatal(err)
 	}
 	for _, sites := range []*Sites{&s, &restored} {
@@ -320,7 +320,7 @@ func TestSources(t *testing.T) {
 	fill(&s, "/home/me/")
 	fill(&elsewhere, "")
 	restored.Init(&m)
-	if err := wire.DecodeAll(wire.AppendCoded(nil, s.Code), "sites", restored.Code); err != nil {
+	if err := wire.DecodeAll(wire.AppendEncoded(nil, s.Code), "sites", restored.Code); err != nil {
 		t.Fatal(err)
 	}
 	for n := range uint64(11) {

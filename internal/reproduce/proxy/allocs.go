@@ -118,13 +118,13 @@ func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[boundary]*
 	// Two passages differ if their events differ; different calls before them don't matter.
 	type what struct {
 		free    bool
-		segment trace.Location
+		segment trace.SymbolicAddress
 		size    uint64
 	}
 	first := make(map[what]int)
 	like := make([]int, len(allocs.List))
 	for n, l := range allocs.List {
-		like[n] = once.GetOrMake(first, what{l.Free, l.Segment, l.Size}, func() int { return n })
+		like[n] = once.GetOrMake(first, what{l.IsFree, l.Segment, l.Size}, func() int { return n })
 	}
 	for stream := range k.Streams() {
 		root := v.structure(k, stream)
@@ -148,11 +148,11 @@ func (v *variant) visits(k *trace.Rank, allocs *trace.RankAllocs) map[boundary]*
 			x.hits++
 			now = now[:0]
 		}
-		for n := range allocs.Order(stream) {
+		for n := range allocs.IndicesInOrder(stream) {
 			if walked++; walked > maxWalk {
 				return nil
 			}
-			if d := allocs.List[n].Calls; d > 0 {
+			if d := allocs.List[n].CallsSincePrevious; d > 0 {
 				note()
 				at += d
 			}
@@ -195,7 +195,7 @@ func (g *generator) allocations(v *variant) error {
 		all[i] = allocs
 		for n := range allocs.List {
 			l := &allocs.List[n]
-			if l.Free {
+			if l.IsFree {
 				continue
 			}
 			p := reissue.SegmentOf(&l.Segment)
@@ -242,7 +242,7 @@ func (g *generator) allocations(v *variant) error {
 // whether any of them was not treated so before.
 func (m *memory) settle(r *trace.RankAllocs, allocs []int) (changed bool) {
 	for _, n := range allocs {
-		if l := &r.List[n]; !l.Free && !m.stays[reissue.SegmentOf(&l.Segment)] {
+		if l := &r.List[n]; !l.IsFree && !m.stays[reissue.SegmentOf(&l.Segment)] {
 			m.stays[reissue.SegmentOf(&l.Segment)], changed = true, true
 		}
 	}
@@ -267,11 +267,11 @@ func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[bo
 			for _, n := range x.allocs {
 				l := &all[i].List[n]
 				p := reissue.SegmentOf(&l.Segment)
-				if given[p] || !l.Free && v.allocs.stays[p] {
+				if given[p] || !l.IsFree && v.allocs.stays[p] {
 					continue
 				}
 				list = append(list, l)
-				fmt.Fprint(&key, l.Free, p.Class, p.Device, ";")
+				fmt.Fprint(&key, l.IsFree, p.Class, p.Device, ";")
 			}
 		}
 		b := once.GetOrAppend(of, key.String(), &groups, func() *group { return new(group) })
@@ -302,7 +302,7 @@ func (v *variant) statements(s boundary, all []*trace.RankAllocs, found []map[bo
 			class := strings.ToUpper(segments[event.Segment.Class])
 			// A segment is allocated for the call after the boundary, and a freed segment was allocated before: the
 			// order matters only within one segment.
-			if event.Free {
+			if event.IsFree {
 				e.frees = append(e.frees, fmt.Sprintf("%srelease(%s, %s);", who, class, v.fitter.expr(mpi.KindNone, id)))
 			} else {
 				e.begins = append(e.begins, fmt.Sprintf("%sblock(%s, %s, %s);", who, class, v.fitter.expr(mpi.KindNone, id), v.fitter.expr(mpi.KindNone, size)))
@@ -350,7 +350,7 @@ func (w *writer) hasAddresses(i int) bool {
 
 // attachRelocated attaches the memory that relocate reserves to a new dynamic window.
 func (w *writer) attachRelocated(i int) {
-	if out := &w.c.out[i]; len(w.g.windows) > 0 && w.c.f.Name == "MPI_Win_create_dynamic" && out.typ == trace.TypeHandle && w.c.vals[0][out.at] >= trace.FirstLocal {
+	if out := &w.c.out[i]; len(w.g.windows) > 0 && w.c.f.Name == "MPI_Win_create_dynamic" && out.typ == trace.TypeHandle && w.c.vals[0][out.at] >= trace.FirstCreatedHandle {
 		w.after = append(w.after, fmt.Sprintf("attach_relocated(win[%s]);", w.slot(out.at)))
 	}
 }

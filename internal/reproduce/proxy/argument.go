@@ -37,7 +37,7 @@ func (w *writer) argument(i int) string {
 		return w.integer(p, in, out)
 	case trace.TypeTime:
 		return "0.0"
-	case trace.TypeHandle, trace.TypeObject:
+	case trace.TypeHandle, trace.TypeMPITObject:
 		w.attachRelocated(i)
 		return w.handleArgument(p, in, out)
 	case trace.TypeAddress:
@@ -71,7 +71,7 @@ func (w *writer) left(p *trace.ParamDef, in, out *node) bool {
 	case out.typ == trace.TypeInt && slices.Contains(toolKinds, p.Kind):
 		return all(out, func(v int64) bool { return name(p.Kind, v) == "" })
 	case out.typ == trace.TypeHandle && p.Kind == mpi.KindDatatype && p.Dir == trace.DirOut: // MPI_T makes no datatypes
-		return all(out, func(v int64) bool { return v >= trace.FirstLocal })
+		return all(out, func(v int64) bool { return v >= trace.FirstCreatedHandle })
 	}
 	return false
 }
@@ -153,7 +153,7 @@ func (w *writer) handleArgument(p *trace.ParamDef, in, out *node) string {
 	}
 	switch p.Dir {
 	case trace.DirIn:
-		if p.Kind == mpi.KindPvar && w.c.vals[0][in.at] == trace.UnknownHandle && w.c.vals[0][0] == 0 && reissue.TakesAllHandles(w.c.f.Name) {
+		if p.Kind == mpi.KindPvar && w.c.vals[0][in.at] == trace.UnknownHandle && w.c.vals[0][0] == 0 && reissue.TakesAllPvarHandles(w.c.f.Name) {
 			return "MPI_T_PVAR_ALL_HANDLES"
 		}
 		return w.handle(p.Kind, in.at)
@@ -163,12 +163,12 @@ func (w *writer) handleArgument(p *trace.ParamDef, in, out *node) string {
 		}
 		return fmt.Sprintf("(%s[]){%s}", typ, w.handle(p.Kind, in.at))
 	case trace.DirInOut:
-		if v := w.c.vals[0][in.at]; v < trace.FirstLocal {
+		if v := w.c.vals[0][in.at]; v < trace.FirstCreatedHandle {
 			return fmt.Sprintf("(%s[]){%s}", typ, w.handle(p.Kind, in.at))
 		}
 		return "&" + w.handle(p.Kind, in.at)
 	}
-	if (out.typ == trace.TypeHandle || out.typ == trace.TypeObject) && w.c.vals[0][out.at] >= trace.FirstLocal {
+	if (out.typ == trace.TypeHandle || out.typ == trace.TypeMPITObject) && w.c.vals[0][out.at] >= trace.FirstCreatedHandle {
 		return fmt.Sprintf("&%s[%s]", handleArrays[p.Kind], w.slot(out.at))
 	}
 	return fmt.Sprintf("(%s[1]){0}", typ)
@@ -217,7 +217,7 @@ func (w *writer) address(p *trace.ParamDef, in, out *node) string {
 		}
 		return m
 	case p.Kind == mpi.KindPointerOut:
-		if reissue.AllocatesMemory(w.c.f.Name) && out.typ == trace.TypeAddress && signature.SegClassOf(w.c.vals[0][out.at]) != signature.SegSpecial {
+		if reissue.AllocatesMemory(w.c.f.Name) && out.typ == trace.TypeAddress && signature.SegClassOf(w.c.vals[0][out.at]) != signature.SegClassSpecial {
 			w.given(out.at)
 		}
 		return "&pointer"
@@ -237,7 +237,7 @@ func (w *writer) segment(at int) string {
 func (w *writer) giving(function string, at int, more string) string {
 	seg := w.c.column(at)
 	class := strings.ToUpper(segments[signature.SegClassOf(seg[0])])
-	if signature.SegClassOf(seg[0]) == signature.SegSpecial {
+	if signature.SegClassOf(seg[0]) == signature.SegClassSpecial {
 		return ""
 	}
 	return fmt.Sprintf("%s(%s, %s%s);", function, class, w.segment(at), more)
@@ -246,7 +246,7 @@ func (w *writer) giving(function string, at int, more string) string {
 // given adds a statement that records memory which the MPI allocated.
 func (w *writer) given(at int) {
 	win := "-1"
-	if i := w.param("win"); i >= 0 && w.c.out[i].typ == trace.TypeHandle && w.c.vals[0][w.c.out[i].at] >= trace.FirstLocal {
+	if i := w.param("win"); i >= 0 && w.c.out[i].typ == trace.TypeHandle && w.c.vals[0][w.c.out[i].at] >= trace.FirstCreatedHandle {
 		win = w.slot(w.c.out[i].at)
 	}
 	if w.c.f.Name != "MPI_Win_shared_query" {
@@ -279,7 +279,7 @@ func (w *writer) attribute() {
 	// Indices of these parameters in all functions of attributeCalls, and in their setters.
 	const object, key, value = 0, 1, 2
 	got := &w.c.out[value]
-	if flag, ok := w.out("flag"); !ok || flag == 0 || got.typ != trace.TypeAddress || signature.SegClassOf(w.c.vals[0][got.at]) == signature.SegSpecial {
+	if flag, ok := w.out("flag"); !ok || flag == 0 || got.typ != trace.TypeAddress || signature.SegClassOf(w.c.vals[0][got.at]) == signature.SegClassSpecial {
 		return
 	}
 	number := w.c.vals[0][w.c.in[key].at]

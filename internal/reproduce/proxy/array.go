@@ -129,17 +129,17 @@ func (w *writer) outArray(p *trace.ParamDef, out *node) string {
 	if p.Type == trace.TypeHandle {
 		clean := "%s"
 		if p.Kind == mpi.KindDatatype { // Open MPI reads all elements for which there is room
-			w.g.plan.LongestArray = max(w.g.plan.LongestArray, int(n))
+			w.g.plan.LongestOutputArray = max(w.g.plan.LongestOutputArray, int(n))
 			clean = fmt.Sprintf("no_types(%%s, %d)", n)
 		}
 		if out.typ == trace.TypeArray && out.n > 0 {
 			typ := handleTypes[p.Kind]
 			for k := range out.elems {
-				if w.c.vals[0][out.elems[k].at] >= trace.FirstLocal {
+				if w.c.vals[0][out.elems[k].at] >= trace.FirstCreatedHandle {
 					w.after = append(w.after, fmt.Sprintf("%s[%s] = ((%s *)got)[%d];", handleArrays[p.Kind], w.slot(out.elems[k].at), typ, k))
 				}
 			}
-			w.g.plan.LongestArray = max(w.g.plan.LongestArray, len(out.elems))
+			w.g.plan.LongestOutputArray = max(w.g.plan.LongestOutputArray, len(out.elems))
 			return fmt.Sprintf(clean, "(void *)got")
 		}
 		return fmt.Sprintf(clean, "room("+timesText(8, n, length)+")")
@@ -200,7 +200,7 @@ func (g *generator) findStatuses() {
 	for _, v := range g.list {
 		for _, c := range v.calls {
 			for i := range c.out {
-				if statusForms(&c.out[i], trace.StatusFilled, trace.StatusPosted) {
+				if statusForms(&c.out[i], trace.StatusFormFilled, trace.StatusFormImplied) {
 					g.filled[statusPlace{c.f.Name, c.site}] = true
 				}
 			}
@@ -220,10 +220,10 @@ func (w *writer) ignores(out *node) bool {
 	if strings.HasPrefix(w.c.f.Name, "MPI_Status_") {
 		return false // MPI_Status_f2c and the like make a status
 	}
-	if out.n == trace.ArrayStatusesIgnore && out.typ == trace.TypeArray || statusForms(out, trace.StatusIgnored, trace.StatusPostedIgnored) {
+	if out.n == trace.ArrayStatusesIgnore && out.typ == trace.TypeArray || statusForms(out, trace.StatusFormIgnored, trace.StatusFormImpliedIgnored) {
 		return true
 	}
-	return !statusForms(out, trace.StatusFilled, trace.StatusPosted) && !w.g.filled[statusPlace{w.c.f.Name, w.c.site}]
+	return !statusForms(out, trace.StatusFormFilled, trace.StatusFormImplied) && !w.g.filled[statusPlace{w.c.f.Name, w.c.site}]
 }
 
 // status writes a status argument.
@@ -239,13 +239,13 @@ func (w *writer) status(p *trace.ParamDef, in, out *node) string {
 	}
 	s := "status_empty()"
 	switch trace.StatusForm(in.n) {
-	case trace.StatusFilled, trace.StatusIgnored:
+	case trace.StatusFormFilled, trace.StatusFormIgnored:
 		if w.live {
 			s = "&status"
 			break
 		}
 		s = "status_of(" + w.came(in) + ")"
-	case trace.StatusAbsent:
+	case trace.StatusFormAbsent:
 		s = "MPI_STATUS_IGNORE"
 	}
 	if p.Kind == mpi.KindFStatus {
@@ -256,6 +256,6 @@ func (w *writer) status(p *trace.ParamDef, in, out *node) string {
 
 // came lists source, tag, size and cancelled flag of a status as arguments.
 func (w *writer) came(status *node) string {
-	return fmt.Sprintf("%s, %s, %s, %s", w.expr(mpi.KindRank, status.at+signature.StatusSource), w.expr(mpi.KindTag, status.at+signature.StatusTag),
-		w.expr(mpi.KindNone, status.at+signature.StatusCount), w.expr(mpi.KindNone, status.at+signature.StatusCancelled))
+	return fmt.Sprintf("%s, %s, %s, %s", w.expr(mpi.KindRank, status.at+signature.StatusSourcePosition), w.expr(mpi.KindTag, status.at+signature.StatusTagPosition),
+		w.expr(mpi.KindNone, status.at+signature.StatusCountPosition), w.expr(mpi.KindNone, status.at+signature.StatusCancelledPosition))
 }

@@ -89,7 +89,7 @@ func (g *generator) line(v *variant, terminal int) *line {
 	} else {
 		w := &writer{g: g, v: v, c: c, t: terminal, sinks: make(map[string]int)}
 		var nothing bool
-		if reissue.MadeByLibrary(c.c) {
+		if reissue.IsMPILibraryFileCall(c.c) {
 			l.text = func(gap string) string { return "PASS(" + gap + "); /* MPI made " + c.f.Name + " for itself */" }
 			l.skip = "of the MPI"
 		} else if l.text, nothing = w.statement(); nothing {
@@ -166,7 +166,7 @@ func (w *writer) statement() (text func(string) string, nothing bool) {
 	}
 	w.arrives()
 	call, args := w.call()
-	if w.c.result.typ == trace.TypeHandle && w.c.vals[0][w.c.result.at] >= trace.FirstLocal {
+	if w.c.result.typ == trace.TypeHandle && w.c.vals[0][w.c.result.at] >= trace.FirstCreatedHandle {
 		if a := handleArrays[w.c.f.ReturnKind]; a != "" {
 			call = fmt.Sprintf("%s[%s] = %s", a, w.slot(w.c.result.at), call)
 		}
@@ -282,7 +282,7 @@ func (w *writer) generalised() {
 	}
 	one := func(request, status *node) {
 		form := trace.StatusForm(status.n)
-		if status.typ != trace.TypeStatus || form != trace.StatusFilled && form != trace.StatusIgnored || request.typ != trace.TypeRequest {
+		if status.typ != trace.TypeStatus || form != trace.StatusFormFilled && form != trace.StatusFormIgnored || request.typ != trace.TypeRequest {
 			return
 		}
 		if v := w.c.vals[0][request.at]; v <= 0 || v&1 != 0 {
@@ -328,7 +328,7 @@ func (w *writer) taken() (at int, ok bool) {
 	if i < 0 || !w.c.out[i].filled() {
 		return 0, false
 	}
-	return w.c.out[i].at + signature.StatusSource, true
+	return w.c.out[i].at + signature.StatusSourcePosition, true
 }
 
 // arrives has the program wait for the message that a successful test found.
@@ -344,7 +344,7 @@ func (w *writer) fixed(at int) bool { return w.c.lane[at] == "" && w.c.same(at) 
 
 // slot writes the index of the handle at a position of the values, in the proxy's array for handles of its kind.
 func (w *writer) slot(at int) string {
-	return w.from(at, fmt.Sprintf("- %d", trace.FirstLocal), func(v int64) int64 { return v - trace.FirstLocal })
+	return w.from(at, fmt.Sprintf("- %d", trace.FirstCreatedHandle), func(v int64) int64 { return v - trace.FirstCreatedHandle })
 }
 
 // from writes an expression for the result of an operation on the value at a position. The operation is given as text
@@ -363,7 +363,7 @@ func (w *writer) from(at int, operation string, of func(int64) int64) string {
 // handle writes an input handle.
 func (w *writer) handle(kind mpi.Kind, at int) string {
 	v := w.c.vals[0][at]
-	if v >= trace.FirstLocal {
+	if v >= trace.FirstCreatedHandle {
 		return fmt.Sprintf("%s[%s]", handleArrays[kind], w.slot(at))
 	}
 	if n := name(kind, v); n != "" {

@@ -100,7 +100,7 @@ const fewRecorded = 250
 
 // exchanges looks for streams that become much shorter with exchanges.
 func (g *generator) exchanges() {
-	if g.o.RecordedOrder || g.o.GapModel == GapsFollowed || g.ends != nil || g.turns != nil {
+	if g.o.KeepRecordedOrder || g.o.GapModel == GapsRecorded || g.ends != nil || g.turns != nil {
 		return
 	}
 	n := 0
@@ -158,7 +158,7 @@ func (g *generator) exchanged(v *variant, k *trace.Rank, stream int) *stepwise {
 		x.roles[t] = x.role(t)
 		some = some || x.roles[t] == tests || x.roles[t] == probes
 	}
-	if !some || k.Len(stream) > maxStepwise {
+	if !some || k.CallCount(stream) > maxStepwise {
 		return nil
 	}
 	at := uint64(0)
@@ -365,7 +365,7 @@ func (x *exchanger) exchange(list []item) {
 			}
 			p := x.v.calls[probe.terminal]
 			source := c.vals[0][c.in[c.def.Index("source")].at]
-			if s := p.out[p.def.Index("status")]; source >= 0 && (s.typ != trace.TypeStatus || source != p.vals[0][s.at+signature.StatusSource]) {
+			if s := p.out[p.def.Index("status")]; source >= 0 && (s.typ != trace.TypeStatus || source != p.vals[0][s.at+signature.StatusSourcePosition]) {
 				x.failed = true
 			}
 			x.answer(k, &k.asks, list[probe.index+1-list[0].index:])
@@ -488,7 +488,7 @@ func (x *exchanger) regular(k *kind) bool {
 				n := &first.in[i]
 				switch n.typ {
 				case trace.TypeNone, trace.TypeInt:
-				case trace.TypeAddress, trace.TypeHandle, trace.TypeObject:
+				case trace.TypeAddress, trace.TypeHandle, trace.TypeMPITObject:
 					if vals[n.at] != first.vals[m][n.at] {
 						return false
 					}

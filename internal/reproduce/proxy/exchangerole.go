@@ -41,8 +41,8 @@ func (x *exchanger) finishes(t int) (list []int64) {
 	one := func(k int) {
 		r := int64(0)
 		switch {
-		case a.IsLeftOut && x.left.Known && k < len(x.left.Requests):
-			r = x.left.Requests[k]
+		case a.IsOmitted && x.left.IsKnown && k < len(x.left.RequestNumbers):
+			r = x.left.RequestNumbers[k]
 		case k < len(a.Names):
 			r, _ = signature.RequestOfName(a.Names[k], x.made)
 		}
@@ -51,7 +51,7 @@ func (x *exchanger) finishes(t int) (list []int64) {
 	for _, k := range a.Ended.Indices {
 		one(k)
 	}
-	x.left.TakeArray(a, x.made)
+	x.left.SetArrayAfterCall(a, x.made)
 	return list
 }
 
@@ -144,7 +144,7 @@ func (x *exchanger) roleOfProbe(c *call, _ int) role {
 
 func (x *exchanger) roleOfSeveral(c *call, t int) role {
 	switch a := x.array[t]; {
-	case a == nil || !a.Ended.Known:
+	case a == nil || !a.Ended.AreKnown:
 	case len(a.Ended.Indices) > 0:
 		return tests
 	case c.def.Has(mpi.AttrPolls):

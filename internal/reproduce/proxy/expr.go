@@ -99,9 +99,9 @@ func (f *fitter) expr(kind mpi.Kind, vals []int64) string {
 	if form, ok := f.search(kind, vals); !ok {
 		e = f.table(kind, vals)
 	} else if slices.ContainsFunc(vals, func(v int64) bool { return v > wide || v < -wide }) {
-		e = form.Operand(large)
+		e = form.CTextAsOperand(large)
 	} else {
-		e = form.Operand(narrow)
+		e = form.CTextAsOperand(narrow)
 	}
 	f.memo[key] = e
 	return e
@@ -164,7 +164,7 @@ func (f *fitter) others(who []int) []int {
 
 // condition returns an expression that is true on the ranks of who and false on the ranks of rest.
 func (f *fitter) condition(who, rest []int) (*expr.Expr, bool) {
-	rank := expr.VariableExpr(expr.Rank)
+	rank := expr.VariableExpr(expr.VariableRank)
 	switch {
 	case len(rest) == 0:
 		return expr.Number(1), true

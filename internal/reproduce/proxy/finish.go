@@ -119,7 +119,7 @@ func (g *generator) take(list []candidate) {
 // stepwise returns new structures for streams that become much shorter with FINISH.
 func (g *generator) stepwise(v *variant) (list []candidate) {
 	v.stepwise = make([]*stepwise, v.ranks[0].Streams())
-	if g.o.RecordedOrder || g.o.GapModel == GapsFollowed || g.ends != nil || g.turns != nil || v.generalised {
+	if g.o.KeepRecordedOrder || g.o.GapModel == GapsRecorded || g.ends != nil || g.turns != nil || v.generalised {
 		return nil
 	}
 	same := make([]string, len(v.calls)) // by terminal: the loop that its calls may be part of; "": none
@@ -317,7 +317,7 @@ func (c *call) place() (string, bool) {
 
 // steps finds the steps of a stream; nil if no calls can be combined.
 func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, done []int64, number map[string]int, lists map[site]int) *stepwise {
-	if k.Len(stream) > maxStepwise {
+	if k.CallCount(stream) > maxStepwise {
 		return nil
 	}
 	s := &stepwise{}
@@ -376,7 +376,7 @@ func (g *generator) steps(v *variant, k *trace.Rank, stream int, same []string, 
 // structure returns a stream's structure on a member.
 func (v *variant) structure(k *trace.Rank, stream int) trace.Node {
 	if s := v.stepwise[stream]; s != nil {
-		return trace.StructureOf(trace.Sequence(grammar.Seal(s.g)))
+		return trace.StructureOf(trace.OpaqueGrammar(grammar.WrapOpaque(s.g)))
 	}
 	return k.Structure(stream)
 }
@@ -458,9 +458,9 @@ func (v *variant) stepTimes(g *generator, k *trace.Rank, stream int, leaves *tra
 	cursor := leaves.Cursor(k)
 	at, run, passed := uint64(0), 0, 0.0
 	for leaf, enters := range old.Visits(k) {
-		gap := list[leaf].Gap
+		gap := list[leaf].MeanGapNs
 		if enters && list[leaf].Entries > 0 {
-			gap = list[leaf].EntryGap
+			gap = list[leaf].MeanEntryGapNs
 		}
 		passed += gap
 		for run < len(s.runs) && at >= s.runs[run].first+s.runs[run].calls {
@@ -476,17 +476,17 @@ func (v *variant) stepTimes(g *generator, k *trace.Rank, stream int, leaves *tra
 		x := &out[to]
 		if x.Calls++; loops > 0 {
 			x.Entries++
-			x.EntryGap += passed
+			x.MeanEntryGapNs += passed
 		} else {
-			x.Gap += passed
+			x.MeanGapNs += passed
 		}
 		passed = 0
 	}
 	for i := range out {
 		x := &out[i]
 		x.RankFactor = 1
-		x.Gap /= max(1, float64(x.Calls-x.Entries))
-		x.EntryGap /= max(1, float64(x.Entries))
+		x.MeanGapNs /= max(1, float64(x.Calls-x.Entries))
+		x.MeanEntryGapNs /= max(1, float64(x.Entries))
 	}
 	return out, nil
 }

@@ -102,8 +102,8 @@ func TestFinish(t *testing.T) {
 				sums[rank] += float64(gap)
 			}
 		}
-		r := mergetest.Open(t, tracks, map[string]string{trace.MetaMPI: "mpich"})
-		short, long := generate(t, r, Options{}), generate(t, r, Options{RecordedOrder: true})
+		r := mergetest.Open(t, tracks, map[string]string{trace.MetaMPIFlavour: "mpich"})
+		short, long := generate(t, r, Options{}), generate(t, r, Options{KeepRecordedOrder: true})
 		text := string(short.Files["proxy.c"])
 		if short.Lines > 130 || long.Lines < 10*short.Lines {
 			t.Errorf("%s: %d lines, %d in the recorded order:\n%.6000s", function, short.Lines, long.Lines, text)
@@ -161,7 +161,7 @@ func totalOf(t *testing.T, r *trace.Reader, rank int) (sum float64) {
 			for _, p := range v.placed {
 				for leaf := range p.mean {
 					x := p.at(m, leaf)
-					sum += x.TotalGap()
+					sum += x.TotalGapNs()
 				}
 			}
 			if v.stepwise[0] == nil {

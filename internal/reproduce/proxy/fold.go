@@ -87,7 +87,7 @@ func (f *folder) rounds(steps []step, k int) (width, rounds int) {
 		return 0, 0
 	}
 	for _, list := range f.counts[1:] {
-		rounds = min(rounds, grammar.CountEqualRounds(list[k:], width))
+		rounds = min(rounds, grammar.CountProgressionRounds(list[k:], width))
 	}
 	for at := k + 2*width; at < k+rounds*width; at++ {
 		if a, b, c := &steps[at-2*width], &steps[at-width], &steps[at]; a.line != nil && !goesOn(a.line, b.line, c.line) {

@@ -96,7 +96,7 @@ func pieces(ranks []int, vals []int64, most int) (*expr.Expr, bool) {
 		return e, true
 	}
 	rest, ok := pieces(ranks[to:], vals[to:], most-1)
-	return expr.Conditional(expr.Less(expr.VariableExpr(expr.Rank), expr.Number(int64(ranks[to]))), e, rest), ok
+	return expr.Conditional(expr.Less(expr.VariableExpr(expr.VariableRank), expr.Number(int64(ranks[to]))), e, rest), ok
 }
 
 // table writes values as a table over the members. If the values are periodic, the table has one period.

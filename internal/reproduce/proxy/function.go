@@ -10,7 +10,7 @@ import (
 
 // The names of the functions of runtime/runtime.h that replace callbacks.
 var stands = [...]string{
-	reissue.StandInNothing: "(void *)stand_in", reissue.StandInCopy: "(void *)stand_in_copy", reissue.StandInNoCopy: "(void *)stand_in_no_copy",
+	reissue.StandInNoOp: "(void *)stand_in", reissue.StandInCopy: "(void *)stand_in_copy", reissue.StandInNoCopy: "(void *)stand_in_no_copy",
 	reissue.StandInQuery: "stand_in_query", reissue.StandInExtent: "stand_in_extent",
 }
 

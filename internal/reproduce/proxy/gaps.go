@@ -45,7 +45,7 @@ func (g *generator) gapTexts() {
 			for m, rank := range v.members {
 				for leaf := range p.mean {
 					x := p.at(m, leaf)
-					totals[rank] += x.TotalGap()
+					totals[rank] += x.TotalGapNs()
 				}
 			}
 		}
@@ -299,7 +299,7 @@ func (g *generator) follow(files map[string][]byte) error {
 
 // each lists the gaps before a stream's calls: recorded ones, samples of histograms, or means by place.
 func (g *generator) each(k *trace.Rank, stream int) (b []byte, err error) {
-	line, err := reissue.NewGapLine(g.r, k, stream)
+	line, err := reissue.NewCallTimeEstimator(g.r, k, stream)
 	if err != nil {
 		return nil, err
 	}
@@ -311,7 +311,7 @@ func (g *generator) each(k *trace.Rank, stream int) (b []byte, err error) {
 		x.Timing = t.Timing
 		if line != nil {
 			x.Terminal = t.Terminal
-			line.Next(&x)
+			line.SetNextTimes(&x)
 		}
 		if b = wire.AppendUvarint(b, x.Timing.Gap.Ns); len(b) > maxFollowed {
 			return nil, fmt.Errorf("the gaps before all calls take more than %d bytes", maxFollowed)

@@ -117,7 +117,7 @@ func TestDrawnGaps(t *testing.T) {
 // Where gaps are followed, there is a file with those before all calls of each rank.
 func TestFollowedGaps(t *testing.T) {
 	r := unequal(t, 3, timing.ModeLossless)
-	p := generate(t, r, Options{GapModel: GapsFollowed})
+	p := generate(t, r, Options{GapModel: GapsRecorded})
 	if !strings.Contains(string(p.Files["proxy.c"]), "    follow();\n") {
 		t.Error("the program does not read the files")
 	}

@@ -28,9 +28,9 @@ func (g *generator) lanes(v *variant) error {
 			continue
 		}
 		c.own, c.lane = n, make(map[int]string)
-		first := make([]string, len(of[0].Values()))
+		first := make([]string, len(of[0].ValueIndices()))
 		var steps []string
-		for k, at := range of[0].Values() {
+		for k, at := range of[0].ValueIndices() {
 			c.lane[at] = fmt.Sprintf("LANE(%d, %d)", n, k)
 			first[k] = v.fitter.expr(mpi.KindNone, c.column(at))
 		}

@@ -57,7 +57,7 @@ func (g *generator) places(v *variant, stream int) (*placed, error) {
 	p := &placed{leaves: v.ranks[0].Leaves(stream)}
 	anew := v.stepwise[stream]
 	if anew != nil {
-		p.leaves = trace.UnfoldLeaves(trace.Sequence(grammar.Seal(anew.g)))
+		p.leaves = trace.UnfoldLeaves(trace.OpaqueGrammar(grammar.WrapOpaque(anew.g)))
 	}
 	n := p.leaves.Len()
 	members := v.ranks
@@ -89,15 +89,15 @@ func (g *generator) places(v *variant, stream int) (*placed, error) {
 			x, sum := p.at(m, leaf), &p.mean[leaf]
 			sum.Calls += x.Calls
 			sum.Entries += x.Entries
-			sum.Gap += x.Gap * float64(x.Calls-x.Entries)
-			sum.EntryGap += x.EntryGap * float64(x.Entries)
-			p.total += x.TotalGap()
+			sum.MeanGapNs += x.MeanGapNs * float64(x.Calls-x.Entries)
+			sum.MeanEntryGapNs += x.MeanEntryGapNs * float64(x.Entries)
+			p.total += x.TotalGapNs()
 		}
 	}
 	for leaf := range p.mean {
 		x := &p.mean[leaf]
-		x.Gap /= max(1, float64(x.Calls-x.Entries))
-		x.EntryGap /= max(1, float64(x.Entries))
+		x.MeanGapNs /= max(1, float64(x.Calls-x.Entries))
+		x.MeanEntryGapNs /= max(1, float64(x.Entries))
 	}
 	return p, nil
 }
@@ -108,7 +108,7 @@ func (p *placed) at(member, leaf int) reissue.LeafGaps {
 		return p.each[member][leaf]
 	}
 	x := p.each[0][leaf]
-	x.Gap, x.EntryGap = x.Gap*p.factor[member], x.EntryGap*p.factor[member]
+	x.MeanGapNs, x.MeanEntryGapNs = x.MeanGapNs*p.factor[member], x.MeanEntryGapNs*p.factor[member]
 	return x
 }
 
@@ -121,7 +121,7 @@ func computed(ranks []*trace.Rank) ([]float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		list[i] = float64(max(1, p.SpanNs-p.MPINs))
+		list[i] = float64(max(1, p.FirstThreadNs-p.AllThreadsMPINs))
 		first = cmp.Or(first, list[0])
 		list[i] /= first
 	}
@@ -132,9 +132,9 @@ func computed(ranks []*trace.Rank) ([]float64, error) {
 // before the loop is entered, else of the others.
 func (o *leafOf) gap(x reissue.LeafGaps) (ns float64, calls uint64) {
 	if o.entry {
-		return x.EntryGap, x.Entries
+		return x.MeanEntryGapNs, x.Entries
 	}
-	return x.Gap, x.Calls - x.Entries
+	return x.MeanGapNs, x.Calls - x.Entries
 }
 
 // Two gaps count as equal if they differ by at most the share sameGap of one of them. They also do if the difference,
@@ -284,8 +284,8 @@ func (x *copies) entered(o leafOf) bool {
 	if m.Entries == 0 {
 		return false
 	}
-	off := math.Abs(m.EntryGap - m.Gap)
-	return off > sameGap*max(m.EntryGap, m.Gap) && off*float64(m.Entries) > sameTime*p.total
+	off := math.Abs(m.MeanEntryGapNs - m.MeanGapNs)
+	return off > sameGap*max(m.MeanEntryGapNs, m.MeanGapNs) && off*float64(m.Entries) > sameTime*p.total
 }
 
 func (x *copies) near(c *copied, steps []instance) bool {

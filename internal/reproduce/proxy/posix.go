@@ -25,7 +25,7 @@ func (w *writer) onFile() func(string) string {
 		got = w.expr(mpi.KindNone, result.at)
 	}
 	call := fmt.Sprintf("again_%s(%s)", w.c.f.Name, strings.Join(append(args, got, number(w.c.vals[0][0])), ", "))
-	if result.typ == trace.TypeHandle && w.c.vals[0][0] == 0 && w.c.vals[0][result.at] >= trace.FirstLocal {
+	if result.typ == trace.TypeHandle && w.c.vals[0][0] == 0 && w.c.vals[0][result.at] >= trace.FirstCreatedHandle {
 		kind := w.c.f.ReturnKind
 		call = fmt.Sprintf("%s[%s] = (%s)%s", handleArrays[kind], w.slot(result.at), handleTypes[kind], call)
 	}
@@ -40,7 +40,7 @@ func (w *writer) onFile() func(string) string {
 // file; "" for other calls. An old descriptor of the same number may be another file's by now.
 func (w *writer) noFile() string {
 	result := &w.c.result
-	if !w.c.f.Has(trace.AttrPosix) || result.typ != trace.TypeHandle || w.c.vals[0][0] != 0 || w.c.vals[0][result.at] < trace.FirstLocal {
+	if !w.c.f.Has(trace.AttrPosix) || result.typ != trace.TypeHandle || w.c.vals[0][0] != 0 || w.c.vals[0][result.at] < trace.FirstCreatedHandle {
 		return ""
 	}
 	w.g.files = true
@@ -64,7 +64,7 @@ func (w *writer) fileArgument(i int) (text string, ok bool) {
 		return w.numbers(mpi.KindNone, in, true), true
 	case trace.TypeHandle:
 		v := w.c.vals[0][in.at]
-		if v >= trace.FirstLocal {
+		if v >= trace.FirstCreatedHandle {
 			return fmt.Sprintf("%s[%s]", handleArrays[p.Kind], w.slot(in.at)), true
 		}
 		if n := name(p.Kind, v); n != "" && w.c.same(in.at) {

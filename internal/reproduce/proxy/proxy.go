@@ -29,13 +29,13 @@ import (
 
 // Options of the generator.
 type Options struct {
-	Compute      string   // what the program does in gaps by default: sleep, spin, none
+	GapAction    string   // what the program does in gaps by default: sleep, spin, none
 	AllowPartial bool     // leave out calls that can't be made again, and stop where an unfinished program stopped
 	GapModel     GapModel // how gaps before calls are chosen
-	// RecordedOrder has requests finish in the recorded order, and tests fail as often as recorded, even where no
+	// KeepRecordedOrder has requests finish in the recorded order, and tests fail as often as recorded, even where no
 	// rule describes that.
-	RecordedOrder bool
-	Target        reissue.TargetMPI
+	KeepRecordedOrder bool
+	Target            reissue.TargetMPI
 	// Code gives the proxy the traced program's functions and loops; nil: it gets those of the grammar.
 	Code *trace.Code
 	// RenderSite renders a call site; nil: module and offset.
@@ -50,7 +50,7 @@ type GapModel string
 const (
 	GapsDrawn    GapModel = "drawn"
 	GapsMean     GapModel = "mean"
-	GapsFollowed GapModel = "followed"
+	GapsRecorded GapModel = "followed"
 )
 
 // A RefusedError lists the reasons why a trace can't become a program.
@@ -74,7 +74,7 @@ type Program struct {
 
 	// For a program for any number of ranks. TableValues is the number of values that the traces don't determine on
 	// other numbers of ranks. TableRows is how many of them are rows of tables.
-	TableValues, TableRows int
+	UndeterminedValues, UndeterminedTableRows int
 }
 
 // Write writes the program into a folder, which it makes if needed.
@@ -102,7 +102,7 @@ func GenerateProgram(r *trace.Reader, o Options) (*Program, error) {
 		return nil, err
 	}
 	p := g.program()
-	if o.GapModel == GapsFollowed {
+	if o.GapModel == GapsRecorded {
 		if err := g.follow(p.Files); err != nil {
 			return nil, fmt.Errorf("proxy: %w", err)
 		}
@@ -113,7 +113,7 @@ func GenerateProgram(r *trace.Reader, o Options) (*Program, error) {
 
 // analyse computes everything that is written later.
 func analyse(r *trace.Reader, o Options) (*generator, []reissue.Obstacle, error) {
-	o.Target.KeepRecordedNumbers = true
+	o.Target.KeepMPIChosenNumbers = true
 	g := newGenerator(r, o)
 	if err := g.count(); err != nil {
 		return nil, nil, fmt.Errorf("proxy: %w", err)

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // record makes a trace of virtual ranks.
 func record(t *testing.T, ranks int, program func(r *tracktest.Recorder)) *trace.Reader {
 	t.Helper()
-	return mergetest.Open(t, tracktest.RunAll(ranks, program), map[string]string{trace.MetaCommand: "./app */ \\", trace.MetaMPI: "mpich"})
+	return mergetest.Open(t, tracktest.RunAll(ranks, program), map[string]string{trace.MetaCommand: "./app */ \\", trace.MetaMPIFlavour: "mpich"})
 }
 
 func generate(t *testing.T, r *trace.Reader, o Options) *Program {

@@ -153,8 +153,8 @@ func (w *writer) leavesPending() (done []string, some bool) {
 	}
 	for i, e := range w.c.out[at].elems {
 		pending := int64(0)
-		if v := w.c.vals[0]; v[e.at] == signature.StatusFilled || v[e.at] == signature.StatusIgnored {
-			if pending = v[e.at+signature.StatusError]; !w.c.same(e.at + signature.StatusError) {
+		if v := w.c.vals[0]; v[e.at] == signature.StatusFormFilled || v[e.at] == signature.StatusFormIgnored {
+			if pending = v[e.at+signature.StatusErrorPosition]; !w.c.same(e.at + signature.StatusErrorPosition) {
 				return nil, false
 			}
 		}

@@ -27,8 +27,8 @@ const (
 func (g *generator) tabulate() {
 	for _, v := range g.list {
 		k := v.ranks[0]
-		if g.o.GapModel == GapsFollowed || g.ends != nil || g.turns != nil || v.generalised || len(v.members) > 1 || len(v.stepwise) != 1 || v.stepwise[0] != nil ||
-			k.Len(0) > maxStepwise || v.recorded(k, 0).SymbolCount() <= fewTabulated {
+		if g.o.GapModel == GapsRecorded || g.ends != nil || g.turns != nil || v.generalised || len(v.members) > 1 || len(v.stepwise) != 1 || v.stepwise[0] != nil ||
+			k.CallCount(0) > maxStepwise || v.recorded(k, 0).SymbolCount() <= fewTabulated {
 			continue
 		}
 		steps, list := v.tabled()
@@ -44,7 +44,7 @@ func (g *generator) tabulate() {
 			}
 			b.Append(uint32(steps[t]))
 		}
-		if s := (&stepwise{g: b.Grammar(), steps: k.Len(0)}); muchShorter*s.g.SymbolCount() <= v.recorded(k, 0).SymbolCount() {
+		if s := (&stepwise{g: b.Grammar(), steps: k.CallCount(0)}); muchShorter*s.g.SymbolCount() <= v.recorded(k, 0).SymbolCount() {
 			v.stepwise[0], v.finishes = s, list
 		}
 	}
@@ -90,7 +90,7 @@ func (v *variant) likeness(t int, c *call) string {
 	}
 	for i := range c.out {
 		if n := &c.out[i]; n.filled() {
-			clear(vals[n.at+signature.StatusSource : n.at+signature.StatusCancelled])
+			clear(vals[n.at+signature.StatusSourcePosition : n.at+signature.StatusCancelledPosition])
 		}
 	}
 	return fmt.Sprint(c.f.Name, c.site, c.shape, vals)
@@ -120,7 +120,7 @@ func (c *call) numbers() (list []int) {
 	wild := meaning.IsWildcard(source, tag)
 	for i := range c.out {
 		if n := &c.out[i]; n.filled() && (wild || c.def.Has(mpi.AttrPolls)) {
-			list = append(list, n.at+signature.StatusSource, n.at+signature.StatusTag)
+			list = append(list, n.at+signature.StatusSourcePosition, n.at+signature.StatusTagPosition)
 		}
 	}
 	return list
@@ -128,7 +128,7 @@ func (c *call) numbers() (list []int) {
 
 // filled reports whether a node is the status of a received message.
 func (n *node) filled() bool {
-	return n.typ == trace.TypeStatus && (n.n == signature.StatusFilled || n.n == signature.StatusIgnored)
+	return n.typ == trace.TypeStatus && (n.n == signature.StatusFormFilled || n.n == signature.StatusFormIgnored)
 }
 
 // rowLine writes a step of messages that differ in numbers.

@@ -24,7 +24,7 @@ type ScalableProgram struct {
 	g *generator
 	v *variant
 
-	TracedRanks      []int // numbers of ranks of the traced runs
+	TracedRankCounts []int // numbers of ranks of the traced runs
 	Memory           []ScalableMemory
 	RequestDistances []*expr.Expr // the largest value of these is the number of request creations for which a request must be kept
 
@@ -37,30 +37,32 @@ type ScalableProgram struct {
 
 // A ScalableCall is a call of a ScalableProgram.
 type ScalableCall struct {
-	Call            *trace.Call             // one of the recorded calls
-	TracedValues    []int64                 // values of Call
-	Formulas        map[int]*expr.Expr      // by position in TracedValues: the values that are formulas
-	ListFormulas    map[int]FormulaList     // by position of an array's length: arrays of variable length
-	RequestFormulas map[int]RequestFormulas // by index of the parameter
-	RequestMaker    int                     // number of the call in RequestFormulas; -1: it makes no request
-	GapLaw          stats.Law               // gap before the call in ns, as a law of the number of ranks
+	Call               *trace.Call             // one of the recorded calls
+	TracedValues       []int64                 // values of Call
+	Formulas           map[int]*expr.Expr      // by position in TracedValues: the values that are formulas
+	ArrayFormulas      map[int]ArrayFormula    // by position of an array's length: arrays of variable length
+	RequestFormulas    map[int]RequestFormulas // by index of the parameter
+	RequestMakerNumber int                     // number of the call in RequestFormulas; -1: it makes no request
+	GapLaw             stats.Law               // gap before the call in ns, as a law of the number of ranks
 }
 
-// A FormulaList is an array of variable length, whose elements are given by a formula.
-type FormulaList struct{ Length, Element *expr.Expr }
+// A ArrayFormula is an array of variable length, whose elements are given by a formula.
+type ArrayFormula struct{ Length, Element *expr.Expr }
 
 // RequestFormulas identify a call's requests: by the number of the call that made each, and how many requests that
 // call made since.
 type RequestFormulas struct {
-	AllPending             bool       // the call gets all pending requests; the other fields are not used
-	IsArray                bool       // the parameter is an array
-	Length                 *expr.Expr // for an array of variable length: its length; MakingCalls and MadeSince then have one formula each, for any element
-	MakingCalls, MadeSince []*expr.Expr
+	AllPending                     bool       // the call gets all pending requests; the other fields are not used
+	IsArray                        bool       // the parameter is an array
+	Length                         *expr.Expr // for an array of variable length: its length; MakingCalls and MadeSince then have one formula each, for any element
+	MakingCalls, RequestsMadeSince []*expr.Expr
 }
 
 // c writes a C expression for the address of the requests; "" without any.
 func (r *RequestFormulas) c() string {
-	code := func(i int) string { return fmt.Sprintf("request_code(%s, %s)", r.MakingCalls[i], r.MadeSince[i]) }
+	code := func(i int) string {
+		return fmt.Sprintf("request_code(%s, %s)", r.MakingCalls[i], r.RequestsMadeSince[i])
+	}
 	switch {
 	case r.AllPending:
 		return "all_pending()"
@@ -69,7 +71,7 @@ func (r *RequestFormulas) c() string {
 	case len(r.MakingCalls) == 0:
 		return ""
 	case !r.IsArray:
-		return fmt.Sprintf("request(ago(%s, %s))", r.MakingCalls[0], r.MadeSince[0])
+		return fmt.Sprintf("request(ago(%s, %s))", r.MakingCalls[0], r.RequestsMadeSince[0])
 	}
 	var list []string
 	for i := range r.MakingCalls {
@@ -78,14 +80,14 @@ func (r *RequestFormulas) c() string {
 	return fmt.Sprintf("these(%d, A64(%s))", len(list), strings.Join(list, ", "))
 }
 
-// SumBefore is an expression for the sum of a list's elements before the current one.
-func SumBefore(element *expr.Expr) *expr.Expr { return expr.External("sum_before", element) }
+// PrefixSumExpr is an expression for the sum of a list's elements before the current one.
+func PrefixSumExpr(element *expr.Expr) *expr.Expr { return expr.External("sum_before", element) }
 
 // LoopIterationExpr is the iteration number of the loop at a depth.
 func LoopIterationExpr(depth int) *expr.Expr { return expr.External(fmt.Sprintf("i%d", depth)) }
 
-// LoopLengthExpr is the trip count of the loop at a depth.
-func LoopLengthExpr(depth int) *expr.Expr { return expr.External(fmt.Sprintf("n%d", depth)) }
+// LoopTripCountExpr is the trip count of the loop at a depth.
+func LoopTripCountExpr(depth int) *expr.Expr { return expr.External(fmt.Sprintf("n%d", depth)) }
 
 // NewScalableProgram begins a program for runs on several numbers of ranks; r is one of them. plan must cover all
 // ranks of all runs.
@@ -101,9 +103,9 @@ func NewScalableProgram(r *trace.Reader, plan *reissue.ResourcePlan, strings map
 	return &ScalableProgram{g: g, v: v, names: make(map[string]string)}, nil
 }
 
-// CallShape returns the values that must be equal in calls made by one line of a program. Arrays must have equal
+// LineInvariantValues returns the values that must be equal in calls made by one line of a program. Arrays must have equal
 // lengths, or variable lengths with anyLength.
-func CallShape(f *trace.Function, vals []int64, anyLength bool) ([]int64, error) {
+func LineInvariantValues(f *trace.Function, vals []int64, anyLength bool) ([]int64, error) {
 	c, shape, err := decode(f, vals)
 	if err != nil || !anyLength {
 		return shape, err
@@ -138,7 +140,7 @@ func (s *ScalableProgram) line(text string) {
 
 // WriteLoop writes a loop at a depth, from 1 on, and its body.
 func (s *ScalableProgram) WriteLoop(depth int, iterations *expr.Expr, body func() error) error {
-	i, n := LoopIterationExpr(depth), LoopLengthExpr(depth)
+	i, n := LoopIterationExpr(depth), LoopTripCountExpr(depth)
 	s.line(fmt.Sprintf("for (int64_t %s = 0, %s = %s; %[1]s < %[2]s; %[1]s++) {", i, n, iterations))
 	s.indent++
 	err := body()
@@ -154,20 +156,20 @@ func (s *ScalableProgram) WriteCall(condition *expr.Expr, x *ScalableCall) error
 		return err
 	}
 	c.site, c.c, c.own = x.Call.Site, x.Call, -1
-	c.vals, c.lists, c.lane, c.from = [][]int64{x.TracedValues}, x.ListFormulas, make(map[int]string), make(map[int]string)
+	c.vals, c.lists, c.lane, c.from = [][]int64{x.TracedValues}, x.ArrayFormulas, make(map[int]string), make(map[int]string)
 	for at, e := range x.Formulas {
-		c.lane[at] = e.Operand(expr.CStyle{})
+		c.lane[at] = e.CTextAsOperand(expr.CStyle{})
 	}
 	for i, r := range x.RequestFormulas {
 		c.from[i] = r.c()
 	}
 	if c.lists == nil {
-		c.lists = map[int]FormulaList{}
+		c.lists = map[int]ArrayFormula{}
 	}
 	if c.def.Has(mpi.AttrPosix) {
 		s.g.cannot("%s: calls on files are not written", c.f.Name)
 	}
-	s.lines = append(s.lines, scaledLine{s.indent, when(condition), len(s.v.calls), x.RequestMaker, x.GapLaw})
+	s.lines = append(s.lines, scaledLine{s.indent, when(condition), len(s.v.calls), x.RequestMakerNumber, x.GapLaw})
 	s.v.calls = append(s.v.calls, c)
 	return nil
 }
@@ -198,9 +200,9 @@ func when(condition *expr.Expr) string {
 
 // A ScalableMemory is a memory segment that calls use, from offset Low to the largest of the offsets in High.
 type ScalableMemory struct {
-	Place reissue.MemorySegment
-	Low   int64
-	High  []*expr.Expr
+	Place       reissue.MemorySegment
+	LowOffset   int64
+	HighOffsets []*expr.Expr
 }
 
 func largestOf(list []string) string {
@@ -252,7 +254,7 @@ type ValueCase struct {
 }
 
 // arguments are the variables that definitions may use.
-var arguments = []expr.Variable{expr.LoopIteration, expr.LoopLength, expr.OuterIteration, expr.ListElement, expr.ListLength}
+var arguments = []expr.Variable{expr.VariableLoopIteration, expr.VariableLoopTripCount, expr.VariableOuterIteration, expr.VariableListIndex, expr.VariableListLength}
 
 func parametersOf(before string) string {
 	var list []string
@@ -299,8 +301,8 @@ func (s *ScalableProgram) parameter(slot, why string, rows int, of func(name str
 	return expr.External(name, argumentsOf()...)
 }
 
-// TracedRanksOnly returns a formula that is known to be right only for the traced numbers of ranks.
-func (s *ScalableProgram) TracedRanksOnly(slot, why string, e *expr.Expr) *expr.Expr {
+// TracedRankCountsOnly returns a formula that is known to be right only for the traced numbers of ranks.
+func (s *ScalableProgram) TracedRankCountsOnly(slot, why string, e *expr.Expr) *expr.Expr {
 	return s.parameter(slot, why, 0, func(string) (string, string) { return "", fmt.Sprintf("only_traced(%q, %s)", slot, e) })
 }
 
@@ -336,10 +338,10 @@ func (s *ScalableProgram) TableLookup(slot string, columns []expr.Variable, rows
 
 // gapText writes the gap before a call, in microseconds.
 func gapText(law stats.Law) string {
-	if law.C1 == 0 {
-		return fmt.Sprintf("%.4g", max(0, law.C0/1000))
+	if law.Coefficient == 0 {
+		return fmt.Sprintf("%.4g", max(0, law.Constant/1000))
 	}
-	return fmt.Sprintf("grown(%.4g, %.4g, %g, %d)", law.C0/1000, law.C1/1000, law.I, law.J)
+	return fmt.Sprintf("grown(%.4g, %.4g, %g, %d)", law.Constant/1000, law.Coefficient/1000, law.Exponent, law.LogExponent)
 }
 
 // Program writes the program.
@@ -373,7 +375,7 @@ func (s *ScalableProgram) Program() (*Program, error) {
 		return nil, g.scaled
 	}
 	var traced []string
-	for _, n := range s.TracedRanks {
+	for _, n := range s.TracedRankCounts {
 		traced = append(traced, fmt.Sprint(n))
 	}
 	var b bytes.Buffer
@@ -385,7 +387,7 @@ func (s *ScalableProgram) Program() (*Program, error) {
 	reach := largestOf(texts(s.RequestDistances))
 	uses := body.String() + reach
 	for _, a := range s.Memory {
-		uses += " " + largestOf(texts(a.High))
+		uses += " " + largestOf(texts(a.HighOffsets))
 	}
 	var top []string
 	for _, d := range slices.Backward(s.top) {
@@ -394,9 +396,9 @@ func (s *ScalableProgram) Program() (*Program, error) {
 		}
 		uses += d.text
 		top = append(top, d.text)
-		p.TableRows += d.rows
+		p.UndeterminedTableRows += d.rows
 		if d.parameter {
-			p.TableValues++
+			p.UndeterminedValues++
 		}
 	}
 	slices.Reverse(top)
@@ -413,16 +415,16 @@ func (s *ScalableProgram) Program() (*Program, error) {
 	b.WriteString("static int program(void)\n{\n")
 	for _, a := range s.Memory {
 		if a.Place.Class != trace.AddressStatic {
-			low := a.Low
+			low := a.LowOffset
 			if a.Place.Class == trace.AddressStack {
 				low -= moreStatic
 			}
-			fmt.Fprintf(&b, "    area(%s, %d, 1, %d, %s + %d);\n", strings.ToUpper(segments[a.Place.Class]), a.Place.ID, low, largestOf(texts(a.High)), moreStatic)
+			fmt.Fprintf(&b, "    area(%s, %d, 1, %d, %s + %d);\n", strings.ToUpper(segments[a.Place.Class]), a.Place.ID, low, largestOf(texts(a.HighOffsets)), moreStatic)
 		}
 	}
 	fmt.Fprintf(&b, "%s%s    return finish();\n}\n\n", local(v.plan), body.String())
 	fmt.Fprintf(&b, "int main(void)\n{\n    static const int traced[] = {%s};\n    start(0, \"%s\", 0);\n    scaled(%d, traced);\n    reaches(%s);\n%s",
-		strings.Join(traced, ", "), g.o.Compute, len(traced), reach, g.statics())
+		strings.Join(traced, ", "), g.o.GapAction, len(traced), reach, g.statics())
 	b.WriteString("    return program();\n}\n")
 	p.Files = g.written(b.Bytes(), "N", "runtime", "scaled")
 	p.Files["runtime/formulas.h"] = []byte("/* formulas.h: functions of the number of ranks and the rank. */\n" + expr.CHeader())
@@ -461,7 +463,7 @@ func constants(kind mpi.Kind, text string) string {
 }
 
 // list writes an array of variable length.
-func (w *writer) list(p *trace.ParamDef, l FormulaList) string {
+func (w *writer) list(p *trace.ParamDef, l ArrayFormula) string {
 	if p.Type != trace.TypeInt {
 		w.g.cannot("%s: lists of %s whose length differs", w.c.f.Name, p.Kind)
 		return "NULL"

@@ -34,7 +34,7 @@ func (g *generator) shape(v *variant) error {
 	}
 	calls := uint64(0)
 	for _, k := range v.ranks {
-		calls += k.Total()
+		calls += k.TotalCallCount()
 	}
 	if calls > maxShaped {
 		return nil
@@ -43,7 +43,7 @@ func (g *generator) shape(v *variant) error {
 	for stream := range v.stepwise {
 		var first *stepwise
 		for m, k := range v.ranks {
-			vertex := tree.Vertices(k, g.o.Code)
+			vertex := tree.VertexByTerminal(k, g.o.Code)
 			if v.sources != nil {
 				own := vertex
 				vertex = make([]int, len(v.calls))
@@ -118,13 +118,13 @@ func (g *generator) name(v *variant, stream, rule int) *named {
 	at := &c.Vertices[l.Vertex]
 	n := &named{title: l.TitleText(c), ident: identifier(l.FunctionName(c))}
 	if at.Kind == trace.LoopVertex {
-		n.loop = at.LocationText()
+		n.loop = at.SourceLocationText()
 		if rounds := g.counted[loopLine(at)]; rounds > 0 {
 			n.loop += fmt.Sprintf(", the program counted %s rounds on all ranks", show.FormatGrouped(rounds))
 		}
 		n.ident += "_loop"
 	} else if at.Parent >= 0 {
-		n.from = []string{at.LocationText()}
+		n.from = []string{at.SourceLocationText()}
 	}
 	return n
 }
@@ -139,7 +139,7 @@ func loopLine(v *trace.Vertex) string {
 
 // count reads the iteration counts that the program itself recorded.
 func (g *generator) count() error {
-	list, err := sums.CountedRounds(g.r)
+	list, err := sums.ListCountedLoops(g.r)
 	g.counted = make(map[string]int64)
 	for _, x := range list {
 		line, _, _ := strings.Cut(x.Loop, " ")
@@ -226,12 +226,12 @@ type call struct {
 	result  node
 	in, out []node // by parameter
 
-	vals  [][]int64           // by member: the signature's values
-	shape []int64             // values that must be equal on all ranks that share a line
-	lane  map[int]string      // by position of a value that differs from call to call: its C expression (LANE(3, 0))
-	own   int                 // number of its lane; -1: none
-	lists map[int]FormulaList // by position of their length: arrays of variable length
-	from  map[int]string      // by index of a parameter: C expression of RequestFormulas for its requests
+	vals  [][]int64            // by member: the signature's values
+	shape []int64              // values that must be equal on all ranks that share a line
+	lane  map[int]string       // by position of a value that differs from call to call: its C expression (LANE(3, 0))
+	own   int                  // number of its lane; -1: none
+	lists map[int]ArrayFormula // by position of their length: arrays of variable length
+	from  map[int]string       // by index of a parameter: C expression of RequestFormulas for its requests
 	c     *trace.Call
 }
 
@@ -252,14 +252,14 @@ func decode(f *trace.Function, vals []int64) (*call, []int64, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	def, _ := mpi.ByID(f.ID)
+	def, _ := mpi.CallByID(f.ID)
 	c := &call{f: f, def: def, in: make([]node, len(f.Params)), out: make([]node, len(f.Params))}
 	w := walker{vals: vals, shape: []int64{vals[0], int64(len(vals))}}
 	for i := range spans {
 		s := &spans[i]
 		c.outputs = c.outputs || s.IsOutput
 		switch {
-		case s.Param == signature.ParamMade:
+		case s.Param == signature.ParamNewObject:
 		case s.Param == signature.ParamResult:
 			c.result = w.node(f.ResultType, s)
 		case s.IsOutput:
@@ -293,8 +293,8 @@ func (w *walker) scalar(t trace.Type, s *signature.Span) node {
 	v := w.vals[s.First]
 	switch t {
 	case trace.TypeNone, trace.TypeInt, trace.TypeTime: // numbers may differ between ranks
-	case trace.TypeHandle, trace.TypeObject:
-		w.note(min(v, trace.FirstLocal))
+	case trace.TypeHandle, trace.TypeMPITObject:
+		w.note(min(v, trace.FirstCreatedHandle))
 	case trace.TypeRequest:
 		switch {
 		case v <= 0:
@@ -305,7 +305,7 @@ func (w *walker) scalar(t trace.Type, s *signature.Span) node {
 	case trace.TypeAddress:
 		const within = 1 << 8 // class and device are the low 8 bits of a packed segment name
 		w.note(v & (within - 1))
-		if signature.SegClassOf(v) == signature.SegSpecial {
+		if signature.SegClassOf(v) == signature.SegClassSpecial {
 			w.note(w.vals[s.First+1])
 		}
 	case trace.TypeFunctionRef:

@@ -185,7 +185,7 @@ func (v *variant) runs(k *trace.Rank, stream int) *stepwise {
 // findNested finds the calls of a variant that free objects which later calls from callbacks still use.
 func (v *variant) findNested() error {
 	for _, k := range v.ranks {
-		lists, err := handles.NestedFrees(k)
+		lists, err := handles.FreesWithCallbackUses(k)
 		if err != nil {
 			return err
 		}
@@ -211,7 +211,7 @@ func (w *writer) freesLate() {
 		if p.Kind != mpi.KindComm && p.Kind != mpi.KindDatatype && p.Kind != mpi.KindWin || p.Dir == trace.DirIn || p.Dir == trace.DirInOut || p.Dir == trace.DirFree {
 			continue
 		}
-		if n := w.c.out[i]; n.typ == trace.TypeHandle && w.c.vals[0][n.at] >= trace.FirstLocal {
+		if n := w.c.out[i]; n.typ == trace.TypeHandle && w.c.vals[0][n.at] >= trace.FirstCreatedHandle {
 			w.first = append(w.first, fmt.Sprintf("free_now(&%s[%s]);", handleArrays[p.Kind], w.slot(n.at)))
 		}
 	}
@@ -236,9 +236,9 @@ func (g *generator) threads(v *variant) {
 		}
 		return
 	}
-	main, others := v.ranks[0].Counts(0), make([]uint64, len(v.calls))
+	main, others := v.ranks[0].TerminalCounts(0), make([]uint64, len(v.calls))
 	for s := 1; s < streams; s++ {
-		for t, n := range v.ranks[0].Counts(s) {
+		for t, n := range v.ranks[0].TerminalCounts(s) {
 			others[t] += n
 		}
 	}
@@ -254,10 +254,10 @@ func (g *generator) threads(v *variant) {
 				list = nodes[i].elems
 			}
 			for _, n := range list {
-				if n.typ != trace.TypeHandle && n.typ != trace.TypeObject {
+				if n.typ != trace.TypeHandle && n.typ != trace.TypeMPITObject {
 					continue
 				}
-				if num := c.vals[0][n.at]; num >= trace.FirstLocal {
+				if num := c.vals[0][n.at]; num >= trace.FirstCreatedHandle {
 					f(handle{c.f.Params[i].Kind, num}, &c.f.Params[i])
 				}
 			}

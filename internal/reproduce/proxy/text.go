@@ -158,7 +158,7 @@ func (v *variant) fileSize() int64 {
 				case c.f.Params[i].Kind == mpi.KindOffset && c.in[i].typ == trace.TypeInt:
 					end += c.vals[0][c.in[i].at]
 				case c.out[i].typ == trace.TypeStatus && (c.out[i].n == 1 || c.out[i].n == 2):
-					end += max(0, c.vals[0][c.out[i].at+signature.StatusCount])
+					end += max(0, c.vals[0][c.out[i].at+signature.StatusCountPosition])
 				}
 			}
 			read += end

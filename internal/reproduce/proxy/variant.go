@@ -73,9 +73,9 @@ type generator struct {
 }
 
 func newGenerator(r *trace.Reader, o Options) *generator {
-	o.Compute = cmp.Or(o.Compute, "none")
+	o.GapAction = cmp.Or(o.GapAction, "none")
 	return &generator{
-		r: r, o: o, flavour: r.Meta()[trace.MetaMPI], plan: &reissue.ResourcePlan{}, known: make(map[string]int),
+		r: r, o: o, flavour: r.Meta()[trace.MetaMPIFlavour], plan: &reissue.ResourcePlan{}, known: make(map[string]int),
 		lines: make(map[string]*line), tableOf: make(map[string]string), setupOf: make(map[string]string),
 		keyvals: make(map[int64]int), sites: make(map[trace.Site]string),
 	}
@@ -136,7 +136,7 @@ func (g *generator) variants(search *reissue.ObstacleSearch) error {
 			v.made = append(v.made, reissue.MadeHandles(all))
 			v.plan.Widen(plan)
 			g.plan.Widen(plan)
-			k.DropDistinct()
+			k.DropDistinctCalls()
 		}
 	}
 	return nil

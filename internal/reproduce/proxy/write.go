@@ -174,7 +174,7 @@ func (g *generator) written(text []byte, ranks string, folders ...string) map[st
 			}
 			text = bytes.ReplaceAll(text, []byte("@RANKS@"), []byte(ranks))
 			text = bytes.ReplaceAll(text, []byte("@COMMAND@"), []byte(comment(meta[trace.MetaCommand])))
-			library, _, _ := strings.Cut(meta[trace.MetaLibrary], "\n")
+			library, _, _ := strings.Cut(meta[trace.MetaMPILibraryVersion], "\n")
 			text = bytes.ReplaceAll(text, []byte("@LIBRARY@"), []byte(comment(library)))
 			name := f.Name()
 			if ext := filepath.Ext(name); ext == ".c" || ext == ".h" {
@@ -195,7 +195,7 @@ func comment(s string) string {
 func (g *generator) calls() (n uint64) {
 	for _, v := range g.list {
 		for _, k := range v.ranks {
-			n += k.Total()
+			n += k.TotalCallCount()
 		}
 	}
 	return n
@@ -220,7 +220,7 @@ func (g *generator) declarations(b *bytes.Buffer) {
 	}
 	fmt.Fprintf(b, "MPI_Request kept[%d];\n", g.plan.PersistentRequests+1)
 	if strings.Contains(g.text(), "(void *)got") {
-		fmt.Fprintf(b, "static int64_t got[%d];\n", g.plan.LongestArray+16)
+		fmt.Fprintf(b, "static int64_t got[%d];\n", g.plan.LongestOutputArray+16)
 	}
 	for _, v := range g.list {
 		if len(v.roots) > 1 {
@@ -411,14 +411,14 @@ func (g *generator) main(b *bytes.Buffer) {
 		b.WriteString(local(v.plan))
 		fmt.Fprintf(b, "    %s();\n    return finish();\n}\n\n", g.copy(v.roots[0]))
 	}
-	fmt.Fprintf(b, "int main(void)\n{\n    start(%d, \"%s\", %d);\n", g.r.Ranks(), g.o.Compute, g.plan.MaxRequestDistance)
+	fmt.Fprintf(b, "int main(void)\n{\n    start(%d, \"%s\", %d);\n", g.r.Ranks(), g.o.GapAction, g.plan.MaxRequestDistance)
 	if g.files {
 		b.WriteString("    on_files();\n")
 	}
 	b.WriteString(g.setAside())
 	b.WriteString(g.ending())
 	b.WriteString(g.turning())
-	if g.o.GapModel == GapsFollowed {
+	if g.o.GapModel == GapsRecorded {
 		b.WriteString("    follow();\n")
 	}
 	b.WriteString(statics)

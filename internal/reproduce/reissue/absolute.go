@@ -24,8 +24,8 @@ const (
 	absoluteTarget = "a displacement that is an address of the original process"
 )
 
-// ByAddress reports whether an obstacle's reason is that numbers are addresses of the recorded process.
-func (o Obstacle) ByAddress() bool { return IsAddressReason(o.Reason) }
+// IsAddressObstacle reports whether an obstacle's reason is that numbers are addresses of the recorded process.
+func (o Obstacle) IsAddressObstacle() bool { return IsAddressReason(o.Reason) }
 
 // IsAddressReason reports whether a reason is absoluteType or absoluteTarget.
 func IsAddressReason(reason string) bool { return reason == absoluteType || reason == absoluteTarget }
@@ -83,7 +83,7 @@ func AddressWindows(r *trace.Reader) ([]AddressWindow, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reissue: %w", err)
 		}
-		calls, err := k.Distinct()
+		calls, err := k.DistinctCalls()
 		if err != nil {
 			return nil, fmt.Errorf("reissue: %w", err)
 		}
@@ -102,14 +102,14 @@ const mostWindows = 4096
 // WithoutAddressObstacles returns the obstacles that remain when memory is reserved for recorded addresses, and the
 // windows that need it.
 func WithoutAddressObstacles(r *trace.Reader, list []Obstacle) ([]Obstacle, []AddressWindow, error) {
-	if !slices.ContainsFunc(list, Obstacle.ByAddress) {
+	if !slices.ContainsFunc(list, Obstacle.IsAddressObstacle) {
 		return list, nil, nil
 	}
 	windows, err := AddressWindows(r)
 	if err != nil || len(windows) > mostWindows {
 		return list, nil, err
 	}
-	return slices.DeleteFunc(list, Obstacle.ByAddress), windows, nil
+	return slices.DeleteFunc(list, Obstacle.IsAddressObstacle), windows, nil
 }
 
 func noteWindows(found map[AddressWindow]bool, c *trace.Call, p *trace.Param) {

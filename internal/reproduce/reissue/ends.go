@@ -41,8 +41,8 @@ func FindStreamEnds(r *trace.Reader) (StreamEnds, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reissue: %w", err)
 		}
-		open = open || p.End != "finished"
-		calls += ranks[rank].Total()
+		open = open || p.EndState != "finished"
+		calls += ranks[rank].TotalCallCount()
 	}
 	if !open {
 		return nil, nil
@@ -100,7 +100,7 @@ func (x *ends) rank(k *trace.Rank) error {
 		if err != nil {
 			return err
 		}
-		if defs[t], _ = mpi.Lookup(c.Name()); defs[t] != nil && defs[t].Has(mpi.AttrNonblocking) && c.Param("dest") == nil && c.Param("source") == nil {
+		if defs[t], _ = mpi.CallNamed(c.Name()); defs[t] != nil && defs[t].Has(mpi.AttrNonblocking) && c.Param("dest") == nil && c.Param("source") == nil {
 			received = false
 		}
 	}
@@ -116,7 +116,7 @@ func (x *ends) rank(k *trace.Rank) error {
 		for w.Next() {
 			c := w.Call()
 			def := defs[c.Terminal]
-			if c.Return == trace.NeverReturned || c.Name() == "MPI_Abort" || def == nil {
+			if c.Return == trace.ReturnCodeNeverReturned || c.Name() == "MPI_Abort" || def == nil {
 				break
 			}
 			x.ends[rank][stream] = c.Index + 1
@@ -162,7 +162,7 @@ func (x *ends) sends(c *trace.Call, def *mpi.Call, comm *handles.Comm, at callIn
 // receives records the messages that a call's statuses describe.
 func (x *ends) receives(c *trace.Call, comm *handles.Comm, at callIndex, rank int) {
 	got := func(s *trace.StatusValue) {
-		if s == nil || s.Form != trace.StatusFilled && s.Form != trace.StatusIgnored || s.Source < 0 || s.Cancelled {
+		if s == nil || s.Form != trace.StatusFormFilled && s.Form != trace.StatusFormIgnored || s.Source < 0 || s.Cancelled {
 			return
 		}
 		// A wait's status lacks the communicator that its source is a rank of. It is known only if MPI_COMM_WORLD is
@@ -178,7 +178,7 @@ func (x *ends) receives(c *trace.Call, comm *handles.Comm, at callIndex, rank in
 			x.note(rendezvous{nil, from, rank}, receiving, 2, at)
 		}
 	}
-	if def, _ := mpi.ByID(c.Func.ID); !meaning.WaitBehaviourOf(def).Completes && !meaning.WaitBehaviourOf(def).Receives {
+	if def, _ := mpi.CallByID(c.Func.ID); !meaning.WaitBehaviourOf(def).Completes && !meaning.WaitBehaviourOf(def).Receives {
 		return // the call completes no receive
 	}
 	for i := range c.Params {

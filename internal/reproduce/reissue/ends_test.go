@@ -15,13 +15,13 @@ func crashed(t *testing.T, ranks int, program func(r *tracktest.Recorder)) *trac
 	t.Helper()
 	tracks := tracktest.RunAll(ranks, program)
 	for _, tr := range tracks {
-		tr.Process.End = track.Crashed
+		tr.Process.EndState = track.EndCrashed
 	}
 	return mergetest.Open(t, tracks, nil)
 }
 
 func TestEnds(t *testing.T) {
-	const pair, file = 1024, trace.FirstLocal // pair is of ranks 0 and 1, or 2 and 3
+	const pair, file = 1024, trace.FirstCreatedHandle // pair is of ranks 0 and 1, or 2 and 3
 	split := func(r *tracktest.Recorder) {
 		color := int64(r.Rank / 2)
 		size := min(2, int64(r.Size)-2*color)
@@ -54,7 +54,7 @@ func TestEnds(t *testing.T) {
 			r.Begin()
 			r.Allreduce(4, 1)
 			if r.Rank == 0 {
-				r.CallOn(0, "MPI_Barrier", 5, trace.NeverReturned, tracktest.World)
+				r.CallOn(0, "MPI_Barrier", 5, trace.ReturnCodeNeverReturned, tracktest.World)
 				return
 			}
 			r.Call("MPI_Barrier", 5, tracktest.World)
@@ -65,7 +65,7 @@ func TestEnds(t *testing.T) {
 			switch r.Rank {
 			case 0:
 				send(r, 1)
-				r.CallOn(0, "MPI_Send", 8, trace.NeverReturned, 0<<8|1, 0, 1, tracktest.IntType, 1, 9, tracktest.World)
+				r.CallOn(0, "MPI_Send", 8, trace.ReturnCodeNeverReturned, 0<<8|1, 0, 1, tracktest.IntType, 1, 9, tracktest.World)
 			case 1:
 				recv(r, 0)
 				recv(r, 0)
@@ -99,7 +99,7 @@ func TestEnds(t *testing.T) {
 		{"MPI_Abort", func(r *tracktest.Recorder) {
 			r.Begin()
 			if r.Rank == 1 {
-				r.CallOn(0, "MPI_Abort", 7, trace.NeverReturned, tracktest.World, 3)
+				r.CallOn(0, "MPI_Abort", 7, trace.ReturnCodeNeverReturned, tracktest.World, 3)
 			}
 			r.Call("MPI_Comm_rank", 6, tracktest.World, int64(r.Rank))
 		}, StreamEnds{{2}, {1}}},

@@ -10,16 +10,16 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// IsLibrary reports whether a module (the path of a binary that was loaded) belongs to an MPI library.
-func IsLibrary(module string) bool {
+// IsMPILibrary reports whether a module (the path of a binary that was loaded) belongs to an MPI library.
+func IsMPILibrary(module string) bool {
 	name := path.Base(module)
 	return slices.ContainsFunc([]string{"libmpi", "libpmpi", "libopen-", "mca_"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// MadeByLibrary reports whether an MPI library made a call on a file. Another MPI makes such calls itself if it needs
+// IsMPILibraryFileCall reports whether an MPI library made a call on a file. Another MPI makes such calls itself if it needs
 // them.
-func MadeByLibrary(c *trace.Call) bool {
-	return c.Func.Has(trace.AttrPosix) && IsLibrary(c.Site.Module)
+func IsMPILibraryFileCall(c *trace.Call) bool {
+	return c.Func.Has(trace.AttrPosix) && IsMPILibrary(c.Site.Module)
 }
 
 // IsAsynchronousIO reports whether a function starts asynchronous I/O or queries its result.
@@ -32,14 +32,14 @@ func IsAsynchronousIO(function string) bool {
 func FileCallsHeader() []byte {
 	b := []byte("/* Made from the functions that spoor records. Do not edit. */\n")
 	names := "#define AGAIN_CALLS(CALL)"
-	for _, c := range mpi.FileCalls() {
+	for _, c := range mpi.PosixFileCalls() {
 		if IsAsynchronousIO(c.Name) {
 			continue
 		}
 		names += " CALL(" + c.Name + ")"
 		b = fmt.Appendf(b, "#define AGAIN_OF_%s ", c.Name)
 		for i := range c.Params {
-			if p := &c.Params[i]; p.Kind.Form() != mpi.FormNone {
+			if p := &c.Params[i]; p.Kind.ValueForm() != mpi.ValueFormNone {
 				b = fmt.Appendf(b, "%s%s, ", typeInC(c, p), p.Name)
 			}
 		}
@@ -72,21 +72,21 @@ func typeInC(c *mpi.Call, p *mpi.Param) string {
 	return "int64_t "
 }
 
-// HasFiles reports whether the program itself made calls of the C library on files, and whether its MPI library did.
-func HasFiles(r *trace.Reader) (program, library bool, err error) {
+// HasFileCalls reports whether the program itself made calls of the C library on files, and whether its MPI library did.
+func HasFileCalls(r *trace.Reader) (program, library bool, err error) {
 	for class := range r.Classes() {
 		k, err := r.Rank(r.Members(class)[0])
 		if err != nil {
 			return false, false, fmt.Errorf("reissue: %w", err)
 		}
-		calls, err := k.Distinct()
+		calls, err := k.DistinctCalls()
 		if err != nil {
 			return false, false, fmt.Errorf("reissue: %w", err)
 		}
 		for _, c := range calls {
 			if c.Func.Has(trace.AttrPosix) {
-				library = library || MadeByLibrary(c)
-				program = program || !MadeByLibrary(c)
+				library = library || IsMPILibraryFileCall(c)
+				program = program || !IsMPILibraryFileCall(c)
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func HasFiles(r *trace.Reader) (program, library bool, err error) {
 
 // whyFile returns the reason why a call of the C library on a file can't be made again; "" if it can.
 func whyFile(c *trace.Call) string {
-	if MadeByLibrary(c) {
+	if IsMPILibraryFileCall(c) {
 		return ""
 	}
 	if IsAsynchronousIO(c.Name()) {
@@ -112,8 +112,8 @@ func whyFile(c *trace.Call) string {
 }
 
 func mayEnd(c *trace.Call) bool {
-	def, ok := mpi.Lookup(c.Name())
-	return ok && def.Has(mpi.AttrMayHitEOF)
+	def, ok := mpi.CallNamed(c.Name())
+	return ok && def.Has(mpi.AttrPosixMayHitEOF)
 }
 
 func notSeen(p *trace.Param) string {

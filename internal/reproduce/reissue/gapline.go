@@ -9,10 +9,10 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A GapLine yields the times of a stream's calls one after the other: the mean times at their leaves. If the trace
+// A CallTimeEstimator yields the times of a stream's calls one after the other: the mean times at their leaves. If the trace
 // has histograms, it samples gaps from them, with the leaf's mean. The samples are a function of rank, stream and
 // position alone.
-type GapLine struct {
+type CallTimeEstimator struct {
 	leaves []LeafGaps
 	cursor trace.LeafCursor
 	hists  *GapHistograms
@@ -31,15 +31,15 @@ type drawKey struct {
 	from   int
 }
 
-// NewGapLine returns the GapLine of a rank's stream, before the first call. It returns nil if the trace has the time
+// NewCallTimeEstimator returns the GapLine of a rank's stream, before the first call. It returns nil if the trace has the time
 // of each call, as trace.Rank.TimedWalk yields these.
-func NewGapLine(r *trace.Reader, k *trace.Rank, stream int) (*GapLine, error) {
-	kept, err := k.TimesKept()
+func NewCallTimeEstimator(r *trace.Reader, k *trace.Rank, stream int) (*CallTimeEstimator, error) {
+	kept, err := k.HasTimeOfEachCall()
 	if err != nil || kept {
 		return nil, err
 	}
 	leaves := k.Leaves(stream)
-	l := &GapLine{cursor: leaves.Cursor(k), draws: make(map[drawKey]*hist.Sampler), from: trace.NoPreviousPlace}
+	l := &CallTimeEstimator{cursor: leaves.Cursor(k), draws: make(map[drawKey]*hist.Sampler), from: trace.NoPreviousFunctionSite}
 	if l.leaves, _, err = LeafGapsOf(r, k, leaves); err != nil {
 		return nil, err
 	}
@@ -47,10 +47,10 @@ func NewGapLine(r *trace.Reader, k *trace.Rank, stream int) (*GapLine, error) {
 		return nil, err
 	}
 	if l.hists != nil {
-		g := grammar.Sealed(k.Structure(stream).Sequence()).Grammar()
+		g := grammar.OpaqueGrammar(k.Structure(stream).WholeGrammar()).Grammar()
 		l.ways = grammar.Unfold(g, grammar.UnfoldLimit).Arrivals(g)
 	}
-	if l.start, err = k.Start(); err != nil {
+	if l.start, err = k.StartNs(); err != nil {
 		return nil, err
 	}
 	clock, err := k.Clock()
@@ -64,40 +64,40 @@ func NewGapLine(r *trace.Reader, k *trace.Rank, stream int) (*GapLine, error) {
 	}
 	total := 0.0
 	for i := range l.leaves {
-		total += l.leaves[i].TotalGap() + l.leaves[i].Duration*float64(l.leaves[i].Calls)
+		total += l.leaves[i].TotalGapNs() + l.leaves[i].MeanDurationNs*float64(l.leaves[i].Calls)
 	}
-	if stream == 0 && total > 0 && p.SpanNs > 0 {
-		l.drift *= float64(p.SpanNs) / total // now the last call ends when the rank did
+	if stream == 0 && total > 0 && p.FirstThreadNs > 0 {
+		l.drift *= float64(p.FirstThreadNs) / total // now the last call ends when the rank did
 	}
 	l.seed = mixBits(uint64(k.Number())<<8 ^ uint64(stream))
 	return l, nil
 }
 
-// Next sets Start and Timing of t, which must be the stream's next call.
-func (l *GapLine) Next(t *trace.TimedCall) {
+// SetNextTimes sets Start and Timing of t, which must be the stream's next call.
+func (l *CallTimeEstimator) SetNextTimes(t *trace.TimedCall) {
 	leaf, loops, _ := l.cursor.Next()
 	x := &l.leaves[leaf]
 	enters := loops > 0 && x.Entries > 0
-	mean := x.Gap
+	mean := x.MeanGapNs
 	if enters {
-		mean = x.EntryGap
-		if loops = min(loops, len(x.EnteringGaps)); loops > 0 && l.hists == nil {
-			mean = x.EnteringGaps[loops-1]
+		mean = x.MeanEntryGapNs
+		if loops = min(loops, len(x.MeanEntryGapsNsByLoops)); loops > 0 && l.hists == nil {
+			mean = x.MeanEntryGapsNsByLoops[loops-1]
 		}
 	}
 	l.done += mean
-	t.Start = l.EndNs()
-	l.done += x.Duration
+	t.StartNs = l.LastCallEndNs()
+	l.done += x.MeanDurationNs
 	t.Timing = trace.Timing{
-		Duration: trace.Sample{Ns: uint64(x.Duration + 0.5), Kind: trace.MeanSample},
+		Duration: trace.Sample{Ns: uint64(x.MeanDurationNs + 0.5), Kind: trace.MeanSample},
 		Gap:      trace.Sample{Ns: uint64(mean + 0.5), Kind: trace.MeanSample},
 	}
 	if l.hists == nil {
 		return
 	}
 	key := drawKey{leaf, enters, l.from}
-	d := once.GetOrMake(l.draws, key, func() *hist.Sampler { return l.draw(l.hists.GapsBetween(t.Terminal, l.from), key, mean) })
-	l.from = l.hists.PlaceOf(t.Terminal)
+	d := once.GetOrMake(l.draws, key, func() *hist.Sampler { return l.draw(l.hists.GapsAfterSite(t.Terminal, l.from), key, mean) })
+	l.from = l.hists.SiteOf(t.Terminal)
 	if d != nil {
 		t.Timing.Gap = trace.Sample{Ns: uint64(d.Next() + 0.5), Kind: trace.HistogramSample}
 	}
@@ -105,12 +105,12 @@ func (l *GapLine) Next(t *trace.TimedCall) {
 
 // draw returns the sampler of the gaps of a key from histogram h, with the given mean in ns; nil if h or the mean is
 // missing.
-func (l *GapLine) draw(h *hist.Hist, key drawKey, mean float64) *hist.Sampler {
+func (l *CallTimeEstimator) draw(h *hist.Hist, key drawKey, mean float64) *hist.Sampler {
 	if h == nil {
 		return nil
 	}
 	x := &l.leaves[key.leaf]
-	if x.OnlyShared { // the trace has the mean of all calls of the terminal, not of this leaf
+	if x.IsTerminalMean { // the trace has the mean of all calls of the terminal, not of this leaf
 		all := h.Total()
 		mean = all.Mean * x.RankFactor
 	}
@@ -130,13 +130,13 @@ func (l *GapLine) draw(h *hist.Hist, key drawKey, mean float64) *hist.Sampler {
 
 // calls returns how many calls of the stream have the key: its leaf, the place of the call before, and whether a loop
 // is entered.
-func (l *GapLine) calls(key drawKey) uint64 {
+func (l *CallTimeEstimator) calls(key drawKey) uint64 {
 	x, n := &l.leaves[key.leaf], uint64(0)
 	for i := range l.ways[key.leaf] {
 		w := &l.ways[key.leaf][i]
-		from := trace.NoPreviousPlace
+		from := trace.NoPreviousFunctionSite
 		if w.PreviousTerminal >= 0 {
-			from = l.hists.PlaceOf(w.PreviousTerminal)
+			from = l.hists.SiteOf(w.PreviousTerminal)
 		}
 		if key.from == from && (x.Entries == 0 || w.EntersLoop == key.enters) {
 			n += w.Count()
@@ -151,8 +151,8 @@ func (l *GapLine) calls(key drawKey) uint64 {
 	return x.Calls - x.Entries
 }
 
-// EndNs is the end, in ns on the time line, of the latest call that Next was called for.
-func (l *GapLine) EndNs() int64 { return l.start + int64(math.Round(l.done*l.drift)) }
+// LastCallEndNs is the end, in ns on the time line, of the latest call that Next was called for.
+func (l *CallTimeEstimator) LastCallEndNs() int64 { return l.start + int64(math.Round(l.done*l.drift)) }
 
 // mixBits hashes a number to one that looks random.
 func mixBits(x uint64) uint64 {
@@ -179,7 +179,7 @@ func GapHistogramsOf(r *trace.Reader, class int) (*GapHistograms, error) {
 		return nil, err
 	}
 	h := &GapHistograms{of: make(map[histKey]*hist.Hist), alike: make(map[histKey]*hist.Hist), lists: make(map[int][]*hist.Hist), others: make(map[int][]*hist.Hist)}
-	if h.places, err = r.TerminalPlaces(class); err != nil {
+	if h.places, err = r.TerminalFunctionSites(class); err != nil {
 		return nil, err
 	}
 	for i := range list {
@@ -188,9 +188,9 @@ func GapHistogramsOf(r *trace.Reader, class int) (*GapHistograms, error) {
 			continue
 		}
 		gaps := hist.Unwrap(x.Gap)
-		h.of[histKey{x.Terminal, x.PreviousPlace}] = gaps
+		h.of[histKey{x.Terminal, x.PreviousFunctionSite}] = gaps
 		h.lists[x.Terminal] = append(h.lists[x.Terminal], gaps)
-		if key := (histKey{h.places[x.Terminal], x.PreviousPlace}); h.alike[key] == nil {
+		if key := (histKey{h.places[x.Terminal], x.PreviousFunctionSite}); h.alike[key] == nil {
 			h.alike[key] = gaps
 			h.others[key.of] = append(h.others[key.of], gaps)
 		}
@@ -198,12 +198,12 @@ func GapHistogramsOf(r *trace.Reader, class int) (*GapHistograms, error) {
 	return h, nil
 }
 
-// PlaceOf returns the number of a terminal's place: its function and call site. GapsBetween takes it as from.
-func (h *GapHistograms) PlaceOf(terminal int) int { return h.places[terminal] }
+// SiteOf returns the number of a terminal's place: its function and call site. GapsBetween takes it as from.
+func (h *GapHistograms) SiteOf(terminal int) int { return h.places[terminal] }
 
-// GapsBetween returns the histogram of the gaps between a call at place from (trace.NoPreviousPlace: none) and a call
+// GapsAfterSite returns the histogram of the gaps between a call at place from (trace.NoPreviousFunctionSite: none) and a call
 // of the terminal directly after it; nil if there is no histogram.
-func (h *GapHistograms) GapsBetween(terminal, from int) *hist.Hist {
+func (h *GapHistograms) GapsAfterSite(terminal, from int) *hist.Hist {
 	if x := h.of[histKey{terminal, from}]; x != nil {
 		return x
 	}

@@ -16,31 +16,31 @@ import (
 
 // A LeafGaps is the mean times, in nanoseconds, before and in the calls at one place of the structure on one rank.
 type LeafGaps struct {
-	Calls, Entries uint64    // all calls at the place; those of them by which a loop is entered
-	Gap            float64   // mean gap before each call that enters no loop
-	EntryGap       float64   // mean gap before each call that enters a loop
-	EnteringGaps   []float64 // by number of loops that a call enters, less 1: the gap before it; nil if not known
-	Duration       float64
+	Calls, Entries         uint64    // all calls at the place; those of them by which a loop is entered
+	MeanGapNs              float64   // mean gap before each call that enters no loop
+	MeanEntryGapNs         float64   // mean gap before each call that enters a loop
+	MeanEntryGapsNsByLoops []float64 // by number of loops that a call enters, less 1: the gap before it; nil if not known
+	MeanDurationNs         float64
 
-	// OnlyShared means that the trace has no times of the place, only of all calls of the terminal. RankFactor is the
+	// IsTerminalMean means that the trace has no times of the place, only of all calls of the terminal. RankFactor is the
 	// factor from means of the class to this rank's times.
-	OnlyShared bool
-	RankFactor float64
+	IsTerminalMean bool
+	RankFactor     float64
 }
 
-// TotalGap is the sum, in ns, of the gaps before all calls at the place.
-func (l *LeafGaps) TotalGap() float64 {
-	return l.Gap*float64(l.Calls-l.Entries) + l.EntryGap*float64(l.Entries)
+// TotalGapNs is the sum, in ns, of the gaps before all calls at the place.
+func (l *LeafGaps) TotalGapNs() float64 {
+	return l.MeanGapNs*float64(l.Calls-l.Entries) + l.MeanEntryGapNs*float64(l.Entries)
 }
 
 // LeafGapsOf returns the times at each leaf of a stream on rank k. They are means of the rank's own calls if own is
 // true, else estimates from its class's. leaves are of the rank, or of another rank of its class.
 func LeafGapsOf(r *trace.Reader, k *trace.Rank, leaves *trace.Leaves) (list []LeafGaps, own bool, err error) {
-	return NewClassGaps(r).LeafGapsOf(k, leaves)
+	return NewLeafGapsCache(r).LeafGapsOf(k, leaves)
 }
 
-// A ClassGaps caches what ranks of one class with the same leaves share.
-type ClassGaps struct {
+// A LeafGapsCache caches what ranks of one class with the same leaves share.
+type LeafGapsCache struct {
 	r      *trace.Reader
 	leaves *trace.Leaves
 	times  []trace.LeafTimes // times at the leaves, set if they are the same on all ranks of the class
@@ -50,11 +50,11 @@ type ClassGaps struct {
 	ranks  []int
 }
 
-// NewClassGaps returns an empty cache for the ranks of one class.
-func NewClassGaps(r *trace.Reader) *ClassGaps { return &ClassGaps{r: r} }
+// NewLeafGapsCache returns an empty cache for the ranks of one class.
+func NewLeafGapsCache(r *trace.Reader) *LeafGapsCache { return &LeafGapsCache{r: r} }
 
 // timesOf returns the times at leaves on rank k, from the cache if they are the same on all ranks.
-func (c *ClassGaps) timesOf(k *trace.Rank, leaves *trace.Leaves) ([]trace.LeafTimes, error) {
+func (c *LeafGapsCache) timesOf(k *trace.Rank, leaves *trace.Leaves) ([]trace.LeafTimes, error) {
 	if c.times != nil && c.leaves == leaves {
 		return c.times, nil
 	}
@@ -63,23 +63,23 @@ func (c *ClassGaps) timesOf(k *trace.Rank, leaves *trace.Leaves) ([]trace.LeafTi
 		return nil, err
 	}
 	if c.stats == nil {
-		if c.stats, err = k.Times(); err != nil {
+		if c.stats, err = k.ClassTimes(); err != nil {
 			return nil, err
 		}
 		c.ranks = c.r.Members(k.Class())
 	}
-	own, err := k.TimesKept()
+	own, err := k.HasTimeOfEachCall()
 	if err != nil {
 		return nil, err
 	}
-	if k.Uniform() && !own {
+	if k.ClassHasEqualCounts() && !own {
 		c.times, c.leaves = times, leaves
 	}
 	return times, nil
 }
 
 // LeafGapsOf does what the package's function LeafGapsOf does, with the cache.
-func (c *ClassGaps) LeafGapsOf(k *trace.Rank, leaves *trace.Leaves) (list []LeafGaps, own bool, err error) {
+func (c *LeafGapsCache) LeafGapsOf(k *trace.Rank, leaves *trace.Leaves) (list []LeafGaps, own bool, err error) {
 	times, err := c.timesOf(k, leaves)
 	if err != nil {
 		return nil, false, err
@@ -93,23 +93,23 @@ func (c *ClassGaps) LeafGapsOf(k *trace.Rank, leaves *trace.Leaves) (list []Leaf
 		x := &list[i]
 		x.Calls, x.Entries, x.RankFactor = t.Calls, min(t.Entries, t.Calls), 1
 		if t.Calls > 0 {
-			x.Duration = t.SumDurationNs / float64(t.Calls)
+			x.MeanDurationNs = t.SumDurationNs / float64(t.Calls)
 		}
 		if rest := t.Calls - x.Entries; rest > 0 {
-			x.Gap = max(0, t.SumGapNs-t.SumEntryGapNs) / float64(rest)
+			x.MeanGapNs = max(0, t.SumGapNs-t.SumEntryGapNs) / float64(rest)
 		}
 		if x.Entries > 0 {
-			x.EntryGap = t.SumEntryGapNs / float64(x.Entries)
+			x.MeanEntryGapNs = t.SumEntryGapNs / float64(x.Entries)
 		}
 		for loops := range len(t.OuterEntries) + 1 {
 			if len(t.OuterEntries) > 0 {
-				x.EnteringGaps = append(x.EnteringGaps, t.MeanGapBefore(loops+1))
+				x.MeanEntryGapsNsByLoops = append(x.MeanEntryGapsNsByLoops, t.MeanGapEntering(loops+1))
 			}
 		}
 		mean := c.stats[leaves.Terminal(i)].Gap.Mean()
-		x.OnlyShared = x.Entries == 0 && math.Abs(x.Gap-mean) <= 1e-6*mean
+		x.IsTerminalMean = x.Entries == 0 && math.Abs(x.MeanGapNs-mean) <= 1e-6*mean
 	}
-	if own, err = k.TimesKept(); err != nil || own {
+	if own, err = k.HasTimeOfEachCall(); err != nil || own {
 		return list, own, err
 	}
 	f, d, err := c.factors(k, leaves, list, gaps, durations)
@@ -122,9 +122,9 @@ func (c *ClassGaps) LeafGapsOf(k *trace.Rank, leaves *trace.Leaves) (list []Leaf
 		if len(f) > 1 {
 			g, t = f[leaves.Terminal(i)], d[leaves.Terminal(i)]
 		}
-		x.Gap, x.EntryGap, x.Duration, x.RankFactor = x.Gap*g, x.EntryGap*g, x.Duration*t, g
-		for k := range x.EnteringGaps {
-			x.EnteringGaps[k] *= g
+		x.MeanGapNs, x.MeanEntryGapNs, x.MeanDurationNs, x.RankFactor = x.MeanGapNs*g, x.MeanEntryGapNs*g, x.MeanDurationNs*t, g
+		for k := range x.MeanEntryGapsNsByLoops {
+			x.MeanEntryGapsNsByLoops[k] *= g
 		}
 	}
 	return list, false, nil
@@ -133,7 +133,7 @@ func (c *ClassGaps) LeafGapsOf(k *trace.Rank, leaves *trace.Leaves) (list []Leaf
 // factors returns the factors from means of a class to rank k's gaps and durations. The products sum up to the rank's
 // computation and time in MPI. There is one factor for all leaves, or one for each terminal if the trace has sums by
 // call site.
-func (c *ClassGaps) factors(k *trace.Rank, leaves *trace.Leaves, list []LeafGaps, gaps, durations float64) (gap, duration []float64, err error) {
+func (c *LeafGapsCache) factors(k *trace.Rank, leaves *trace.Leaves, list []LeafGaps, gaps, durations float64) (gap, duration []float64, err error) {
 	alike := len(c.ranks)
 	if alike == 1 || k.Streams() > 1 {
 		// A class of one rank has that rank's times. If ranks have several threads, their sums are over all threads,
@@ -144,14 +144,14 @@ func (c *ClassGaps) factors(k *trace.Rank, leaves *trace.Leaves, list []LeafGaps
 		if c.totals, err = c.r.Totals(k.Class()); err != nil {
 			return nil, nil, err
 		}
-		if c.places, err = c.r.TerminalPlaces(k.Class()); err != nil {
+		if c.places, err = c.r.TerminalFunctionSites(k.Class()); err != nil {
 			return nil, nil, err
 		}
 	}
 	at, _ := slices.BinarySearch(c.ranks, k.Number())
 	known := c.totals.ForMember(at)
-	if known.Gap.Known() && known.Duration.Known() {
-		gap = bySite(known, c.places, leaves, list, known.Gap.Ns, (*LeafGaps).TotalGap, func(s *trace.SiteTotals) float64 { return s.Gap.Ns })
+	if known.Gap.IsOfRank() && known.Duration.IsOfRank() {
+		gap = bySite(known, c.places, leaves, list, known.Gap.Ns, (*LeafGaps).TotalGapNs, func(s *trace.SiteTotals) float64 { return s.Gap.Ns })
 		duration = bySite(known, c.places, leaves, list, known.Duration.Ns, (*LeafGaps).spent, func(s *trace.SiteTotals) float64 { return s.Duration.Ns })
 		return gap, duration, nil
 	}
@@ -159,13 +159,13 @@ func (c *ClassGaps) factors(k *trace.Rank, leaves *trace.Leaves, list []LeafGaps
 	if err != nil {
 		return nil, nil, err
 	}
-	off := func(ns int64) float64 { return float64(trace.RoundingError(ns, c.r.Ranks())) }
-	duration = []float64{gapFactor(float64(p.MPINs), off(p.MPINs), durations, float64(alike))}
-	gap = []float64{gapFactor(float64(p.SpanNs-p.MPINs), off(p.MPINs)+off(p.SpanNs), gaps, float64(alike))}
+	off := func(ns int64) float64 { return float64(trace.ProcessRoundingErrorNs(ns, c.r.Ranks())) }
+	duration = []float64{gapFactor(float64(p.AllThreadsMPINs), off(p.AllThreadsMPINs), durations, float64(alike))}
+	gap = []float64{gapFactor(float64(p.FirstThreadNs-p.AllThreadsMPINs), off(p.AllThreadsMPINs)+off(p.FirstThreadNs), gaps, float64(alike))}
 	return gap, duration, nil
 }
 
-func (l *LeafGaps) spent() float64 { return l.Duration * float64(l.Calls) }
+func (l *LeafGaps) spent() float64 { return l.MeanDurationNs * float64(l.Calls) }
 
 // bySite returns, by terminal, the factors from the leaves' sums to those of the terminal's call site in known. They
 // are scaled so that all sites together have total, in ns. of returns the sum of a leaf, site that of a site.

@@ -89,13 +89,13 @@ func TestPlacesOfRanks(t *testing.T) {
 			var each []float64
 			for leaf, enters := range leaves.Visits(k) {
 				if enters && list[leaf].Entries > 0 {
-					each = append(each, list[leaf].EntryGap)
+					each = append(each, list[leaf].MeanEntryGapNs)
 				} else {
-					each = append(each, list[leaf].Gap)
+					each = append(each, list[leaf].MeanGapNs)
 				}
 			}
 			same(t, fmt.Sprintf("%s, rank %d", mode, rank), sums(names, func(i int) float64 { return each[i] }), want, 0.02)
-			line, err := NewGapLine(r, k, 0)
+			line, err := NewCallTimeEstimator(r, k, 0)
 			if err != nil || (line == nil) != own {
 				t.Fatalf("%s: %v, %v", mode, err, line)
 			}
@@ -110,17 +110,17 @@ func TestPlacesOfRanks(t *testing.T) {
 					t.Fatal(err)
 				}
 				x := trace.TimedCall{Call: c}
-				line.Next(&x)
+				line.SetNextTimes(&x)
 				drawn = append(drawn, float64(x.Timing.Gap.Ns))
-				if x.Start < at {
-					t.Fatalf("%s: call %d begins at %d, the one before ended at %d", mode, c.Index, x.Start, at)
+				if x.StartNs < at {
+					t.Fatalf("%s: call %d begins at %d, the one before ended at %d", mode, c.Index, x.StartNs, at)
 				}
-				at = line.EndNs()
+				at = line.LastCallEndNs()
 			}
 			for _, gap := range truth[rank] {
 				span += int64(gap) + 1500
 			}
-			if start, _ := k.Start(); math.Abs(float64(at-start-span)) > 0.002*float64(span) {
+			if start, _ := k.StartNs(); math.Abs(float64(at-start-span)) > 0.002*float64(span) {
 				t.Errorf("%s, rank %d: the line ends after %d ns, not %d", mode, rank, at-start, span)
 			}
 			same(t, fmt.Sprintf("%s, rank %d, drawn", mode, rank), sums(names, func(i int) float64 { return drawn[i] }), want, 0.02)
@@ -136,14 +136,14 @@ func TestShape(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		line, err := NewGapLine(r, k, 0)
+		line, err := NewCallTimeEstimator(r, k, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		long := 0
 		for c := range k.Calls(0) {
 			x := trace.TimedCall{Call: c}
-			line.Next(&x)
+			line.SetNextTimes(&x)
 			if names[c.Index] == "main" && x.Timing.Gap.Ns > 15_000 {
 				long++
 			}
@@ -191,8 +191,8 @@ func TestUnequalSites(t *testing.T) {
 			}
 			site := map[string]int{"MPI_Allreduce": 0, "MPI_Barrier": 1}
 			at, ok := site[c.Name()]
-			if ns := float64(want(rank, at)); ok && math.Abs(list[leaf].Gap/ns-1) > 0.02 {
-				t.Errorf("rank %d, %s: %.0f ns, want %.0f", rank, c.Name(), list[leaf].Gap, ns)
+			if ns := float64(want(rank, at)); ok && math.Abs(list[leaf].MeanGapNs/ns-1) > 0.02 {
+				t.Errorf("rank %d, %s: %.0f ns, want %.0f", rank, c.Name(), list[leaf].MeanGapNs, ns)
 			}
 		}
 	}

@@ -45,7 +45,7 @@ func MadeHandles(calls []*trace.Call) MadeHandleSet {
 
 func (h MadeHandleSet) note(kind mpi.Kind, v *trace.Value, made bool) {
 	switch v.Type {
-	case trace.TypeHandle, trace.TypeObject:
+	case trace.TypeHandle, trace.TypeMPITObject:
 		at := handle{kind, v.Num}
 		h[at] = h[at] || made
 	case trace.TypeArray:
@@ -73,7 +73,7 @@ func InverseConversion(name string) string {
 // come from a handle that some call makes.
 func (h MadeHandleSet) ObstacleText(c *trace.Call, foreign bool) string {
 	if r := &c.Result; foreign && ConvertsInteger(c.Name()) && (r.Type != trace.TypeHandle || r.Num == trace.UnknownHandle ||
-		r.Num >= trace.FirstLocal && !h[handle{c.Func.ReturnKind, r.Num}]) {
+		r.Num >= trace.FirstCreatedHandle && !h[handle{c.Func.ReturnKind, r.Num}]) {
 		return "integers used as handles belong to one MPI"
 	}
 	for i := range c.Params {
@@ -84,7 +84,7 @@ func (h MadeHandleSet) ObstacleText(c *trace.Call, foreign bool) string {
 		}
 		for k := range list {
 			v := &list[k]
-			if (v.Type == trace.TypeHandle || v.Type == trace.TypeObject) && v.Num >= trace.FirstLocal {
+			if (v.Type == trace.TypeHandle || v.Type == trace.TypeMPITObject) && v.Num >= trace.FirstCreatedHandle {
 				if _, ok := h[handle{p.Kind(), v.Num}]; !ok {
 					if c.Func.Has(trace.AttrPosix) {
 						return notSeen(p)

@@ -29,11 +29,11 @@ const enough = 64
 
 // memory records all memory that a call touches.
 func (p *planner) memory(c *trace.Call) {
-	def, ok := mpi.Lookup(c.Name())
+	def, ok := mpi.CallNamed(c.Name())
 	if !ok {
 		return
 	}
-	gives := def.Has(mpi.AttrGivesMemory)
+	gives := def.Has(mpi.AttrAllocatesMemory)
 	buffers := false
 	for i := range c.Params {
 		q := &c.Params[i]
@@ -46,7 +46,7 @@ func (p *planner) memory(c *trace.Call) {
 		}
 		low, high := int64(0), int64(1) // without a count, only the first byte is certain
 		if at := def.Index(q.Name()); at >= 0 {
-			switch x := &def.Params[at].Content; {
+			switch x := &def.Params[at].BufferContent; {
 			case x.Count != "" || x.Type != "":
 				low, high = p.reach(c, x)
 			case def.Has(mpi.AttrTool): // a variable of the tools interface, of unknown size
@@ -69,12 +69,12 @@ func (p *planner) memory(c *trace.Call) {
 
 // AllocatesMemory reports whether a function returns newly allocated memory.
 func AllocatesMemory(name string) bool {
-	def, ok := mpi.Lookup(name)
-	return ok && def.Has(mpi.AttrGivesMemory)
+	def, ok := mpi.CallNamed(name)
+	return ok && def.Has(mpi.AttrAllocatesMemory)
 }
 
 // reach returns the range of bytes, relative to its address, that a call may use of a buffer.
-func (p *planner) reach(c *trace.Call, x *mpi.Content) (low, high int64) {
+func (p *planner) reach(c *trace.Call, x *mpi.BufferContent) (low, high int64) {
 	value := func(param string) *trace.Value {
 		if q := c.Param(param); q != nil && param != "" {
 			return &q.In
@@ -144,11 +144,11 @@ type StandIn int
 
 // Functions that replace callbacks. The numbers are part of the interface to replayer/under/under.c.
 const (
-	StandInNothing StandIn = iota // does nothing and succeeds
-	StandInCopy                   // copies an attribute
-	StandInNoCopy                 // doesn't copy an attribute
-	StandInQuery                  // sets the status of a generalized request
-	StandInExtent                 // returns the extent of a datatype in a file
+	StandInNoOp   StandIn = iota // does nothing and succeeds
+	StandInCopy                  // copies an attribute
+	StandInNoCopy                // doesn't copy an attribute
+	StandInQuery                 // sets the status of a generalized request
+	StandInExtent                // returns the extent of a datatype in a file
 )
 
 // StandInFor returns the stand-in for a callback parameter. null: the program passed the null pointer, by which some
@@ -162,11 +162,11 @@ func StandInFor(param string, null bool) (s StandIn, ok bool) {
 	case copies:
 		return StandInCopy, true
 	case strings.Contains(param, "delete_"):
-		return StandInNothing, true
+		return StandInNoOp, true
 	case param == "query_fn":
 		return StandInQuery, !null
 	case param == "dtype_file_extent_fn":
 		return StandInExtent, !null
 	}
-	return StandInNothing, !null
+	return StandInNoOp, !null
 }

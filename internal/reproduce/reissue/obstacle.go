@@ -34,14 +34,14 @@ const (
 	endsProgram   = "it ends the program"
 )
 
-// AtEnd reports whether the obstacle's calls are those at which StreamEnds stop.
-func (o Obstacle) AtEnd() bool { return o.Reason == neverReturned || o.Reason == endsProgram }
+// IsAtStreamEnd reports whether the obstacle's calls are those at which StreamEnds stop.
+func (o Obstacle) IsAtStreamEnd() bool { return o.Reason == neverReturned || o.Reason == endsProgram }
 
 // A TargetMPI is the MPI on which calls are to be made.
 type TargetMPI struct {
-	Flavour             string                 // mpich, openmpi, abi; "": the trace's
-	HasFunction         func(name string) bool // reports whether the MPI has a function; nil: it has all
-	KeepRecordedNumbers bool                   // numbers that the MPI chose, such as attribute keys, stay as recorded
+	Flavour              string                 // mpich, openmpi, abi; "": the trace's
+	HasFunction          func(name string) bool // reports whether the MPI has a function; nil: it has all
+	KeepMPIChosenNumbers bool                   // numbers that the MPI chose, such as attribute keys, stay as recorded
 }
 
 // IsForeignTo reports whether the target's flavour differs from the flavour from of the trace.
@@ -79,7 +79,7 @@ func (t ObstacleTally) CollectRank(k *trace.Rank, calls []*trace.Call, why func(
 		reasons[i] = why(c)
 	}
 	for stream := range k.Streams() {
-		for i, n := range k.Counts(stream) {
+		for i, n := range k.TerminalCounts(stream) {
 			if reasons[i] != "" {
 				mine[ObstacleCause{calls[i].Name(), reasons[i]}] += n
 			}
@@ -100,7 +100,7 @@ func (t ObstacleTally) List() []Obstacle {
 
 // NewObstacleSearch begins a search in a trace. Ranks without a track are obstacles, and calls that the trace lacks.
 func NewObstacleSearch(r *trace.Reader, target TargetMPI) (*ObstacleSearch, error) {
-	s := &ObstacleSearch{from: r.Meta()[trace.MetaMPI], target: target, ObstacleTally: make(ObstacleTally)}
+	s := &ObstacleSearch{from: r.Meta()[trace.MetaMPIFlavour], target: target, ObstacleTally: make(ObstacleTally)}
 	procs, err := r.Processes()
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func Obstacles(r *trace.Reader, target TargetMPI) ([]Obstacle, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reissue: %w", err)
 		}
-		calls, err := k.Distinct()
+		calls, err := k.DistinctCalls()
 		if err != nil {
 			return nil, fmt.Errorf("reissue: %w", err)
 		}
@@ -163,8 +163,10 @@ var missingOutcome = []obstacleRule{
 	{"the MPI at hand does not have it", func(x *subject) bool {
 		return x.target.HasFunction != nil && !x.target.HasFunction(x.c.Name()) && !x.def.Has(mpi.AttrPosix)
 	}},
-	{neverReturned, func(x *subject) bool { return x.c.Return == trace.NeverReturned && !x.def.Has(mpi.AttrFinalises) }},
-	{"the program left the call by a jump or an exception", func(x *subject) bool { return x.c.Return == trace.LeftByJump }},
+	{neverReturned, func(x *subject) bool {
+		return x.c.Return == trace.ReturnCodeNeverReturned && !x.def.Has(mpi.AttrFinalises)
+	}},
+	{"the program left the call by a jump or an exception", func(x *subject) bool { return x.c.Return == trace.ReturnCodeLeftByJump }},
 }
 
 // unrepeatable gives, by name without _c, the reason why no call of a function can be made again, whatever its
@@ -193,14 +195,14 @@ var unrepeatable = func() map[string]string {
 var missingValue = []obstacleRule{
 	{"the parents of the program are not in the trace", func(x *subject) bool {
 		p := x.c.Param("parent")
-		return x.c.Name() == "MPI_Comm_get_parent" && p != nil && p.Out.Num >= trace.FirstLocal
+		return x.c.Name() == "MPI_Comm_get_parent" && p != nil && p.Out.Num >= trace.FirstCreatedHandle
 	}},
 	{"variables of the tools interface are those of one MPI", func(x *subject) bool { return x.foreign && x.def.Has(mpi.AttrTool) }},
 	{"numbers of error classes are those of one MPI", func(x *subject) bool {
-		return x.foreign && x.target.KeepRecordedNumbers && (x.c.Name() == "MPI_Add_error_code" || x.c.Name() == "MPI_Add_error_string")
+		return x.foreign && x.target.KeepMPIChosenNumbers && (x.c.Name() == "MPI_Add_error_code" || x.c.Name() == "MPI_Add_error_string")
 	}},
 	{"whether it gives the same datatypes or copies is up to the MPI", func(x *subject) bool {
-		return x.foreign && x.target.KeepRecordedNumbers && givesTypes(x.c)
+		return x.foreign && x.target.KeepMPIChosenNumbers && givesTypes(x.c)
 	}},
 	{"which request it gave is not in the trace", func(x *subject) bool {
 		return x.c.Name() == "MPI_Request_f2c" || x.c.Name() == "MPI_Request_fromint"
@@ -221,7 +223,7 @@ func (x *subject) reason(rules []obstacleRule) string {
 // ObstacleOf returns the reason why a distinct call can't be made again; "" if it can. from is the flavour of the
 // trace's MPI.
 func ObstacleOf(c *trace.Call, from string, target TargetMPI) string {
-	def, known := mpi.Lookup(c.Name())
+	def, known := mpi.CallNamed(c.Name())
 	if !known {
 		return "not in the standard that this release knows"
 	}
@@ -249,7 +251,7 @@ func whyParams(c *trace.Call) string {
 	for i := range c.Params {
 		p := &c.Params[i]
 		// A null pointer for an object of the tools interface is an error that is repeatable.
-		if p.In.Type == trace.TypeObject && (c.Return != 0 || TakesAllHandles(c.Name())) {
+		if p.In.Type == trace.TypeMPITObject && (c.Return != 0 || TakesAllPvarHandles(c.Name())) {
 			continue
 		}
 		if why := whyValue(p, &p.In); why != "" {
@@ -265,7 +267,7 @@ func whyParams(c *trace.Call) string {
 // scattered reports whether a call lacks the displacements of its blocks, as imports of OTF2 do.
 func scattered(def *mpi.Call, c *trace.Call) bool {
 	for i := range def.Params {
-		x := &def.Params[i].Content
+		x := &def.Params[i].BufferContent
 		if x.Displs == "" {
 			continue
 		}
@@ -281,7 +283,7 @@ func scattered(def *mpi.Call, c *trace.Call) bool {
 func givesTypes(c *trace.Call) bool {
 	if p := c.Param("array_of_datatypes"); p != nil && strings.HasPrefix(c.Name(), "MPI_Type_get_contents") {
 		for i := range p.Out.Elems {
-			if p.Out.Elems[i].Num >= trace.FirstLocal {
+			if p.Out.Elems[i].Num >= trace.FirstCreatedHandle {
 				return true
 			}
 		}
@@ -289,9 +291,9 @@ func givesTypes(c *trace.Call) bool {
 	return false
 }
 
-// TakesAllHandles reports whether a function accepts MPI_T_PVAR_ALL_HANDLES. An unknown handle in a successful call
+// TakesAllPvarHandles reports whether a function accepts MPI_T_PVAR_ALL_HANDLES. An unknown handle in a successful call
 // is this constant.
-func TakesAllHandles(name string) bool {
+func TakesAllPvarHandles(name string) bool {
 	switch name {
 	case "MPI_T_pvar_start", "MPI_T_pvar_stop", "MPI_T_pvar_reset":
 		return true
@@ -303,7 +305,7 @@ const unseenRequest = "a request that was not seen being made"
 
 func whyValue(p *trace.Param, v *trace.Value) string {
 	switch v.Type {
-	case trace.TypeHandle, trace.TypeObject:
+	case trace.TypeHandle, trace.TypeMPITObject:
 		if v.Num == trace.UnknownHandle && p.Kind() != mpi.KindToolBoundHandle {
 			return "a handle that was not seen being made (" + p.Name() + ")"
 		}
@@ -311,7 +313,7 @@ func whyValue(p *trace.Param, v *trace.Value) string {
 		switch v.RequestForm {
 		case trace.RequestUnknown:
 			return unseenRequest
-		case trace.RequestForeign:
+		case trace.RequestOfOtherThread:
 			return "a request of another thread, numbered by what that thread happened to have made"
 		}
 	case trace.TypeArray:

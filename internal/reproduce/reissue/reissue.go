@@ -35,7 +35,7 @@ type MemorySegment struct {
 }
 
 // SegmentOf returns the segment that a location is in.
-func SegmentOf(l *trace.Location) MemorySegment { return MemorySegment{l.Class, l.Device, l.ID} }
+func SegmentOf(l *trace.SymbolicAddress) MemorySegment { return MemorySegment{l.Class, l.Device, l.ID} }
 
 // A TouchedSegment is a segment, and the part of it that calls touch.
 type TouchedSegment struct {
@@ -52,7 +52,7 @@ type ResourcePlan struct {
 	PersistentRequests int   // number of slots for persistent requests
 	MaxRequestDistance int64 // size of the ring of one-shot requests, see the package's rules
 	LongestStatusArray int   // elements of the longest array of statuses
-	LongestArray       int   // elements of the longest array of anything that a call writes
+	LongestOutputArray int   // elements of the longest array of anything that a call writes
 	Threads            int
 }
 
@@ -62,7 +62,7 @@ func ResourcePlanOf(r *trace.Reader, k *trace.Rank) (*ResourcePlan, error) {
 		plan: &ResourcePlan{Threads: k.Streams()}, segments: make(map[MemorySegment]*TouchedSegment),
 		bounds: handles.NewHandleBounds(r.Ranks()),
 	}
-	calls, err := k.Distinct()
+	calls, err := k.DistinctCalls()
 	if err != nil {
 		return nil, fmt.Errorf("reissue: %w", err)
 	}
@@ -113,7 +113,7 @@ func (p *ResourcePlan) Widen(q *ResourcePlan) {
 	p.PersistentRequests = max(p.PersistentRequests, q.PersistentRequests)
 	p.MaxRequestDistance = max(p.MaxRequestDistance, q.MaxRequestDistance)
 	p.LongestStatusArray = max(p.LongestStatusArray, q.LongestStatusArray)
-	p.LongestArray = max(p.LongestArray, q.LongestArray)
+	p.LongestOutputArray = max(p.LongestOutputArray, q.LongestOutputArray)
 	p.Threads = max(p.Threads, q.Threads)
 }
 
@@ -138,7 +138,7 @@ func (p *planner) slots(c *trace.Call) {
 		p.value(q.Kind(), &q.In)
 		p.value(q.Kind(), &q.Out)
 		if q.Out.Type == trace.TypeArray {
-			p.plan.LongestArray = max(p.plan.LongestArray, len(q.Out.Elems))
+			p.plan.LongestOutputArray = max(p.plan.LongestOutputArray, len(q.Out.Elems))
 			if q.Def.Type == trace.TypeStatus {
 				p.plan.LongestStatusArray = max(p.plan.LongestStatusArray, len(q.Out.Elems))
 			}
@@ -151,9 +151,9 @@ func (p *planner) slots(c *trace.Call) {
 
 func (p *planner) value(kind mpi.Kind, v *trace.Value) {
 	switch v.Type {
-	case trace.TypeHandle, trace.TypeObject:
-		if kind != mpi.KindUnknown && v.Num >= trace.FirstLocal {
-			p.plan.HandleSlots[kind] = max(p.plan.HandleSlots[kind], int(v.Num-trace.FirstLocal)+1)
+	case trace.TypeHandle, trace.TypeMPITObject:
+		if kind != mpi.KindUnknown && v.Num >= trace.FirstCreatedHandle {
+			p.plan.HandleSlots[kind] = max(p.plan.HandleSlots[kind], int(v.Num-trace.FirstCreatedHandle)+1)
 		}
 	case trace.TypeRequest:
 		if v.RequestForm == trace.RequestPersistent {

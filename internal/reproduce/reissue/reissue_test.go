@@ -12,7 +12,7 @@ import (
 func integer(v int64) trace.Value     { return trace.Value{Type: trace.TypeInt, Num: v} }
 func handleValue(v int64) trace.Value { return trace.Value{Type: trace.TypeHandle, Num: v} }
 func heap(id, off int64) trace.Value {
-	return trace.Value{Type: trace.TypeAddress, Addr: trace.Location{Class: trace.AddressHeap, ID: id, Offset: off}}
+	return trace.Value{Type: trace.TypeAddress, Addr: trace.SymbolicAddress{Class: trace.AddressHeap, ID: id, Offset: off}}
 }
 
 func array(v ...int64) trace.Value {
@@ -26,7 +26,7 @@ func array(v ...int64) trace.Value {
 // call makes a call with values for the parameters that go in, in order.
 func call(t *testing.T, name string, in ...trace.Value) *trace.Call {
 	t.Helper()
-	def, ok := mpi.Lookup(name)
+	def, ok := mpi.CallNamed(name)
 	if !ok {
 		t.Fatalf("no function %s", name)
 	}
@@ -69,8 +69,8 @@ func TestReach(t *testing.T) {
 	for _, x := range tests {
 		c := call(t, x.name, x.in...)
 		p := planner{plan: &ResourcePlan{}, segments: make(map[MemorySegment]*TouchedSegment), bounds: handles.NewHandleBounds(4)}
-		def, _ := mpi.Lookup(x.name)
-		if low, high := p.reach(c, &def.Params[def.Index(x.param)].Content); low != x.low || high != x.high {
+		def, _ := mpi.CallNamed(x.name)
+		if low, high := p.reach(c, &def.Params[def.Index(x.param)].BufferContent); low != x.low || high != x.high {
 			t.Errorf("%s, %s: from %d to %d, expected %d to %d", x.name, x.param, low, high, x.low, x.high)
 		}
 	}
@@ -87,12 +87,12 @@ func TestWhy(t *testing.T) {
 		{call(t, "MPI_Barrier", handleValue(-1)), TargetMPI{}, false},
 		{call(t, "MPI_Barrier", world), TargetMPI{HasFunction: func(name string) bool { return name != "MPI_Barrier" }}, false},
 		{call(t, "MPI_Abort", world, integer(1)), TargetMPI{}, false},
-		{call(t, "MPI_Wait", trace.Value{Type: trace.TypeRequest, RequestForm: trace.RequestForeign}), TargetMPI{}, false},
+		{call(t, "MPI_Wait", trace.Value{Type: trace.TypeRequest, RequestForm: trace.RequestOfOtherThread}), TargetMPI{}, false},
 		{call(t, "MPI_Wait", trace.Value{Type: trace.TypeRequest, RequestForm: trace.RequestOneShot, RequestID: 1}), TargetMPI{}, true},
 		{call(t, "MPI_T_cvar_get_num"), TargetMPI{Flavour: "mpich"}, false},
 		{call(t, "MPI_Add_error_code", integer(93)), TargetMPI{Flavour: "mpich"}, true},
-		{call(t, "MPI_Add_error_code", integer(93)), TargetMPI{Flavour: "mpich", KeepRecordedNumbers: true}, false},
-		{call(t, "MPI_Add_error_code", integer(93)), TargetMPI{Flavour: "openmpi", KeepRecordedNumbers: true}, true},
+		{call(t, "MPI_Add_error_code", integer(93)), TargetMPI{Flavour: "mpich", KeepMPIChosenNumbers: true}, false},
+		{call(t, "MPI_Add_error_code", integer(93)), TargetMPI{Flavour: "openmpi", KeepMPIChosenNumbers: true}, true},
 		// Of an import, whose format has no displacements.
 		{call(t, "MPI_Alltoallv", heap(0, 0), array(1, 2), trace.Value{}, integers, heap(1, 0), array(1, 2), trace.Value{}, integers, world), TargetMPI{}, false},
 		{call(t, "MPI_Alltoallv", heap(0, 0), array(1, 2), array(0, 1), integers, heap(1, 0), array(1, 2), array(0, 1), integers, world), TargetMPI{}, true},
@@ -128,7 +128,7 @@ func TestAddressesAmongDisplacements(t *testing.T) {
 		{"dynamic window", put, true, true, 1},
 	} {
 		why := ObstacleOf(x.c, "", TargetMPI{})
-		if got := (Obstacle{Reason: why}).ByAddress(); (why != "") != x.why || got != x.byAddress {
+		if got := (Obstacle{Reason: why}).IsAddressObstacle(); (why != "") != x.why || got != x.byAddress {
 			t.Errorf("%s: %q, by address %v", x.what, why, got)
 		}
 		found := make(map[AddressWindow]bool)
@@ -160,7 +160,7 @@ func TestLowAddresses(t *testing.T) {
 		return c
 	}
 	low := lowTypesOf([]*trace.Call{made(1024, 0x404060), made(1025, 0x5555_0000_1000), made(1026, 0), made(1026, 0x5555_0000_1000)})
-	null := trace.Value{Type: trace.TypeAddress, Addr: trace.Location{Class: trace.AddressSpecial}}
+	null := trace.Value{Type: trace.TypeAddress, Addr: trace.SymbolicAddress{Class: trace.AddressSpecial}}
 	for number, want := range map[int64]bool{1024: true, 1025: false, 1026: false, 0x209: false} {
 		c := call(t, "MPI_Bcast", null, integer(1), handleValue(number), integer(0), handleValue(0x101))
 		if why := low.why(c); (why != "") != want {
@@ -178,7 +178,7 @@ func TestLowAddresses(t *testing.T) {
 // Under another MPI, an integer for a handle can be had from the handle: if there is one that
 // was made otherwise.
 func TestIntegersForHandles(t *testing.T) {
-	const world, own, unseen = 0x101, trace.FirstLocal, trace.FirstLocal + 1
+	const world, own, unseen = 0x101, trace.FirstCreatedHandle, trace.FirstCreatedHandle + 1
 	made := call(t, "MPI_Comm_dup", handleValue(world))
 	made.Params[1].Out = handleValue(own)
 	gives := func(n int64) *trace.Call {

@@ -60,13 +60,13 @@ func (a *again) make(s *Stream) {
 			s.compare(c)
 		}
 	}
-	s.since(StateIdle, s.call.EndNs)
+	s.since(StateBetweenCalls, s.call.EndNs)
 	s.repeats.Store(nil)
 	s.now.Store(a.first + uint64(r.Count))
 	s.Calls += r.Count
 	s.MPINs += r.MPINs
 	s.RecordedComputeNs += a.wanted
-	s.End = s.call.EndNs
+	s.LastCallEndNs = s.call.EndNs
 	if s.last != 0 {
 		between := max(0, s.call.EndNs-s.last-r.MPINs)
 		held := min(between, max(0, r.HeldNs-a.spared))

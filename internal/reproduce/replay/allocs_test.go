@@ -70,7 +70,7 @@ func TestReachBeyondSegments(t *testing.T) {
 		if f.allocated != 3<<20+2*margin {
 			t.Errorf("%d bytes of address space", f.allocated)
 		}
-		at, err := g.address(trace.Location{Class: trace.AddressHeap})
+		at, err := g.address(trace.SymbolicAddress{Class: trace.AddressHeap})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 // array lays out an array argument, and returns its address. An output array has at least room elements.
 func (s *Stream) array(c *trace.Call, plan *callPlan, st *argument, p *trace.Param, room int64) (uint64, error) {
 	d := st.def
-	sent := &s.p.layout.C
+	sent := &s.p.layout.CSentinels
 	v := &p.In
 	if v.Type != trace.TypeArray {
 		v = &p.Out
@@ -38,7 +38,7 @@ func (s *Stream) array(c *trace.Call, plan *callPlan, st *argument, p *trace.Par
 	}
 	width := int64(st.width)
 	if d.Kind.IsStatus() {
-		width = int64(s.p.layout.Status.Size)
+		width = int64(s.p.layout.Status.SizeBytes)
 	}
 	in := p.In.Type == trace.TypeArray
 	n := int64(len(p.In.Elems))
@@ -81,7 +81,7 @@ func (s *Stream) array(c *trace.Call, plan *callPlan, st *argument, p *trace.Par
 // ignored reports whether the program passed MPI_STATUSES_IGNORE for an array of statuses.
 func ignored(v *trace.Value) bool {
 	for i := range v.Elems {
-		if x := v.Elems[i].Status; x != nil && x.Form == trace.StatusIgnored {
+		if x := v.Elems[i].Status; x != nil && x.Form == trace.StatusFormIgnored {
 			return true
 		}
 	}

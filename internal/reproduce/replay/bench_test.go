@@ -29,7 +29,7 @@ func (q *quick) MakeCall(c *Call) {
 	c.BeginNs = q.now
 	q.now += 10
 	c.EndNs, c.Result = q.now, 0
-	if g := q.made[c.Function]; g != nil {
+	if g := q.made[c.FunctionAddress]; g != nil {
 		g(c)
 	}
 }

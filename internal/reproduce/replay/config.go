@@ -17,15 +17,15 @@ const ConfigVariable = "SPOOR_REPLAY"
 
 // A ReplayConfig is the file by which `spoor replay` configures the ranks.
 type ReplayConfig struct {
-	Trace     string        `json:"trace"`
-	Libraries []string      `json:"libraries"`         // MPI libraries; the first that can be loaded is used
-	Reports   string        `json:"reports,omitempty"` // directory for the ranks' reports; "": they write none
-	Timeout   time.Duration `json:"timeout,omitempty"` // limit for one call; 0: no limit
+	Trace        string        `json:"trace"`
+	Libraries    []string      `json:"libraries"`         // MPI libraries; the first that can be loaded is used
+	ReportFolder string        `json:"reports,omitempty"` // directory for the ranks' reports; "": they write none
+	Timeout      time.Duration `json:"timeout,omitempty"` // limit for one call; 0: no limit
 	Options
-	Derived bool `json:"derived,omitempty"` // receives are derived from all ranks' sends, not made as recorded
-	// Probe, if not empty, lists functions to look up. The process then writes a ProbeResult to standard output and
+	DeriveReceives bool `json:"derived,omitempty"` // receives are derived from all ranks' sends, not made as recorded
+	// ProbedFunctions, if not empty, lists functions to look up. The process then writes a ProbeResult to standard output and
 	// replays nothing.
-	Probe []string `json:"probe,omitempty"`
+	ProbedFunctions []string `json:"probe,omitempty"`
 	// Calibrate, if not nil, is what the ranks measure about the machine. Nothing is replayed then.
 	Calibrate *machine.MeasureTask `json:"calibrate,omitempty"`
 }

@@ -37,7 +37,7 @@ func (s *Stream) learnArray(st *argument, p *trace.Param, at uint64) {
 	}
 	for i := range p.Out.Elems {
 		n := p.Out.Elems[i].Num
-		if n < trace.FirstLocal {
+		if n < trace.FirstCreatedHandle {
 			continue
 		}
 		from := at + uint64(i*st.width)
@@ -86,7 +86,7 @@ func (s *Stream) decode(c *trace.Call, plan *callPlan) error {
 func (s *Stream) result(c *trace.Call, plan *callPlan) {
 	switch c.Result.Type {
 	case trace.TypeHandle:
-		if h := s.p.handles[plan.call.ReturnKind]; h != nil && c.Result.Num >= trace.FirstLocal {
+		if h := s.p.handles[plan.call.ReturnKind]; h != nil && c.Result.Num >= trace.FirstCreatedHandle {
 			s.setHandle(h, c.Result.Num, s.call.Result)
 		}
 	case trace.TypeInt:

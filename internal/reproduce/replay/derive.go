@@ -32,11 +32,11 @@ type Role uint8
 
 // The roles of calls.
 const (
-	RoleOwn     Role = iota // nothing: the call is made as recorded
-	RoleDropped             // it receives, probes, or waits for requests: the replay doesn't make it
-	RoleSends               // it sends a message; a combined receive is left out
-	RoleStarts              // it starts persistent requests; the replay starts only sends
-	RoleMeets               // all members of a communicator have to make it
+	RoleOwn              Role = iota // nothing: the call is made as recorded
+	RoleDropped                      // it receives, probes, or waits for requests: the replay doesn't make it
+	RoleSends                        // it sends a message; a combined receive is left out
+	RoleStartsPersistent             // it starts persistent requests; the replay starts only sends
+	RoleMeets                        // all members of a communicator have to make it
 )
 
 // roleOf returns the role that all of a function's calls have.
@@ -46,7 +46,7 @@ func roleOf(def *mpi.Call) Role {
 	case def.Has(mpi.AttrPosix):
 		return RoleOwn
 	case def.Has(mpi.AttrStarts):
-		return RoleStarts
+		return RoleStartsPersistent
 	case m != nil && m.Pattern == meaning.PatternToPeer && !m.TakesEffectAtStart:
 		return RoleSends
 	case m != nil && m.Pattern == meaning.PatternToPeer:
@@ -67,18 +67,18 @@ func roleOf(def *mpi.Call) Role {
 // LargeReceiveName is the function needed for receives of 2 GiB or more.
 const LargeReceiveName = "MPI_Irecv_c"
 
-// DeriveObstacles lists the calls that make derived receives impossible, for a trace that can otherwise be replayed.
-func DeriveObstacles(r *trace.Reader) ([]reissue.Obstacle, error) {
+// DerivedReceiveObstacles lists the calls that make derived receives impossible, for a trace that can otherwise be replayed.
+func DerivedReceiveObstacles(r *trace.Reader) ([]reissue.Obstacle, error) {
 	found := make(reissue.ObstacleTally)
 	for k, err := range r.RanksWithTrack() {
 		if err != nil {
 			return nil, fmt.Errorf("replay: %w", err)
 		}
 		if k.Streams() > 1 {
-			found.Add(map[reissue.ObstacleCause]uint64{{Function: "any", Reason: "on a rank with several threads, whose calls have no one order"}: k.Total()})
+			found.Add(map[reissue.ObstacleCause]uint64{{Function: "any", Reason: "on a rank with several threads, whose calls have no one order"}: k.TotalCallCount()})
 			continue
 		}
-		calls, err := k.Distinct()
+		calls, err := k.DistinctCalls()
 		if err != nil {
 			return nil, fmt.Errorf("replay: %w", err)
 		}
@@ -89,7 +89,7 @@ func DeriveObstacles(r *trace.Reader) ([]reissue.Obstacle, error) {
 
 // why returns the reason why a call makes derived receives impossible; "" if it doesn't.
 func why(c *trace.Call) string {
-	def, ok := mpi.Lookup(c.Name())
+	def, ok := mpi.CallNamed(c.Name())
 	if !ok || def.Has(mpi.AttrPosix) {
 		return ""
 	}
@@ -107,7 +107,7 @@ func why(c *trace.Call) string {
 		return "its messages are sent in parts"
 	case def.Has(mpi.AttrPersistent) && def.Has(mpi.AttrCollective):
 		return "it makes a persistent collective request"
-	case c.Return != 0 && (role == RoleSends || role == RoleStarts || role == RoleMeets):
+	case c.Return != 0 && (role == RoleSends || role == RoleStartsPersistent || role == RoleMeets):
 		return "it failed, and who took part isn't known"
 	}
 	return ""
@@ -115,6 +115,6 @@ func why(c *trace.Call) string {
 
 // cancelled reports whether a status is that of a send that was cancelled.
 func cancelled(v *trace.Value) bool {
-	return v.Status != nil && v.Status.Form == trace.StatusSend && v.Status.Cancelled ||
+	return v.Status != nil && v.Status.Form == trace.StatusFormOfSend && v.Status.Cancelled ||
 		slices.ContainsFunc(v.Elems, func(x trace.Value) bool { return cancelled(&x) })
 }

@@ -15,7 +15,7 @@ import (
 
 const (
 	world = tracktest.World
-	split = int64(trace.FirstLocal)
+	split = int64(trace.FirstCreatedHandle)
 	heap0 = 1
 )
 
@@ -69,7 +69,7 @@ func TestOneOrder(t *testing.T) {
 	for rank := range r.Ranks() {
 		var want []replay.Event
 		for _, e := range all {
-			if e.Rank == rank || e.Kind == replay.SendEvent && e.To == rank {
+			if e.Rank == rank || e.Kind == replay.SendEvent && e.ToWorldRank == rank {
 				want = append(want, e)
 			}
 		}
@@ -105,7 +105,7 @@ func TestEvents(t *testing.T) {
 		if c.Param("comm").In.Num == split {
 			to, source = 5, 1
 		}
-		if e.To != to || e.Source != source || e.Tag != c.Param("tag").In.Num || e.Bytes != 4*c.Param("count").In.Num || (source == 3) != (e.Comm.Number == 0) {
+		if e.ToWorldRank != to || e.SourceInComm != source || e.Tag != c.Param("tag").In.Num || e.Bytes != 4*c.Param("count").In.Num || (source == 3) != (e.Comm.Number == 0) {
 			t.Errorf("%s: %+v", c.Text(), e)
 		}
 	}
@@ -150,7 +150,7 @@ func TestObstacles(t *testing.T) {
 		r.CallOn(0, "MPI_Send", 5, 6, heap0, 0, 1, tracktest.IntType, 9, 1, world) // returned MPI_ERR_RANK
 		r.End()
 	})
-	list, err := replay.DeriveObstacles(r)
+	list, err := replay.DerivedReceiveObstacles(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestObstacles(t *testing.T) {
 		r.Begin()
 		r.CallOn(1, "MPI_Barrier", 3, 0, world)
 	})
-	if list, err = replay.DeriveObstacles(threads); err != nil || len(list) != 1 || list[0].Calls != 2 || !strings.Contains(list[0].Reason, "several threads") {
+	if list, err = replay.DerivedReceiveObstacles(threads); err != nil || len(list) != 1 || list[0].Calls != 2 || !strings.Contains(list[0].Reason, "several threads") {
 		t.Errorf("%v, %v", list, err)
 	}
 }
@@ -202,7 +202,7 @@ func TestRoles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, err := o.View(0).RoleOf(c); err != nil || a.Role != want[i] {
+		if a, err := o.CallRolesOf(0).RoleOf(c); err != nil || a.Role != want[i] {
 			t.Errorf("%s: role %d, expected %d; %v", c.Text(), a.Role, want[i], err)
 		}
 		i++

@@ -51,7 +51,7 @@ const (
 func newDerived(s *Stream, order *EventOrder) (*derived, error) {
 	me := s.p.rank.Number()
 	d := &derived{
-		s: s, order: order, view: order.View(me), me: me, comms: map[int]int64{0: mpi.HandleCommWorld, -1: mpi.HandleCommSelf},
+		s: s, order: order, view: order.CallRolesOf(me), me: me, comms: map[int]int64{0: mpi.HandleCommWorld, -1: mpi.HandleCommSelf},
 		started: make(map[uint64]bool), swaps: make(map[string]*swap),
 	}
 	alloc := func(size int64) (at uint64) {
@@ -92,7 +92,7 @@ func (d *derived) make(t *trace.TimedCall) error {
 		if err = d.upTo(c.Index, len(act.Messages) > 0); err == nil {
 			err = d.send(t)
 		}
-	case RoleStarts:
+	case RoleStartsPersistent:
 		if err = d.upTo(c.Index, len(act.Messages) > 0); err == nil {
 			err = d.start(t)
 		}
@@ -152,7 +152,7 @@ func (d *derived) makeOne(t *trace.TimedCall, slot uint64) error {
 		return err
 	}
 	for i := range c.Params {
-		if p := &c.Params[i]; p.Kind() == mpi.KindComm && p.Out.Type == trace.TypeHandle && p.Out.Num >= trace.FirstLocal {
+		if p := &c.Params[i]; p.Kind() == mpi.KindComm && p.Out.Type == trace.TypeHandle && p.Out.Num >= trace.FirstCreatedHandle {
 			if comm := d.view.Comm(&p.Out, c); comm != nil {
 				d.comms[comm.Number] = p.Out.Num
 			}
@@ -256,13 +256,13 @@ func (d *derived) upTo(index uint64, has bool) error {
 
 // ahead posts receives for later sends, as far as buffers suffice and no call of this rank must be made first.
 func (d *derived) ahead() error {
-	if d.s.Begin == 0 {
+	if d.s.InitializedAtNs == 0 {
 		return nil
 	}
 	for left := lookAhead; left > 0 && !d.fence; left-- {
-		before := d.order.Calls
+		before := d.order.CallsRead
 		e, err := d.take(left)
-		left -= int(d.order.Calls - before)
+		left -= int(d.order.CallsRead - before)
 		if err != nil || e.Kind == NoEvent || e.Kind == EndEvent {
 			return err
 		}
@@ -302,7 +302,7 @@ func (d *derived) take(most int) (Event, error) {
 // pass processes an event, and reports whether it did. If buffers are full it keeps the event for later, unless must
 // is set.
 func (d *derived) pass(e Event, must bool) (bool, error) {
-	if e.Kind == SendEvent && e.To == d.me {
+	if e.Kind == SendEvent && e.ToWorldRank == d.me {
 		full := d.receives.n == mostUnderWay || d.receives.n > 0 && d.used+e.Bytes > d.buffers.size
 		if full && !must {
 			d.held = &e
@@ -346,8 +346,8 @@ func (d *derived) receive(e *Event) error {
 		name = "MPI_Irecv_c"
 	}
 	width := s.requestHandles().width
-	tag := mpi.Translation(s.p.flavour, mpi.KindTag).Raw(e.Tag)
-	d.invoke(name, 0, d.buffers.at+uint64(d.used), uint64(e.Bytes), d.packed, uint64(e.Source), uint64(tag), comm, d.receives.at+uint64(d.receives.n*width))
+	tag := mpi.NumberTableOf(s.p.flavour, mpi.KindTag).FromABI(e.Tag)
+	d.invoke(name, 0, d.buffers.at+uint64(d.used), uint64(e.Bytes), d.packed, uint64(e.SourceInComm), uint64(tag), comm, d.receives.at+uint64(d.receives.n*width))
 	d.used += (e.Bytes + 63) &^ 63
 	d.receives.n++
 	s.DerivedReceives++
@@ -388,7 +388,7 @@ func (d *derived) finish(u *underWay, due int64) {
 	if u.n == 0 {
 		return
 	}
-	ignore, err := d.s.sentinel(d.s.p.layout.C.StatusesIgnore)
+	ignore, err := d.s.sentinel(d.s.p.layout.CSentinels.StatusesIgnore)
 	if err != nil {
 		d.err = err
 		return
@@ -406,7 +406,7 @@ func (d *derived) finishStarted(at uint64, due int64) {
 }
 
 func (d *derived) wait(at uint64, due int64) {
-	ignore, err := d.s.sentinel(d.s.p.layout.C.StatusIgnore)
+	ignore, err := d.s.sentinel(d.s.p.layout.CSentinels.StatusIgnore)
 	if err != nil {
 		d.err = err
 		return
@@ -420,9 +420,9 @@ func (d *derived) await(name string, due int64, words ...uint64) {
 	s.is(StateInCall)
 	d.invoke(name, due, words...)
 	took := d.call.EndNs - d.call.BeginNs
-	s.since(StateIdle, d.call.EndNs)
+	s.since(StateBetweenCalls, d.call.EndNs)
 	s.MPINs += took
-	s.End = d.call.EndNs
+	s.LastCallEndNs = d.call.EndNs
 	if s.last != 0 {
 		s.last += took
 	}
@@ -467,7 +467,7 @@ func (d *derived) swap(c *trace.Call) (*trace.Call, error) {
 	}
 	x := d.swaps[c.Name()]
 	if x == nil {
-		def, ok := mpi.Lookup(to)
+		def, ok := mpi.CallNamed(to)
 		if !ok {
 			return nil, fmt.Errorf("no function %s is known", to)
 		}

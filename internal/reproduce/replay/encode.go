@@ -29,7 +29,7 @@ func (s *Stream) encode(c *trace.Call) (*callPlan, error) {
 	if plan.through != 0 {
 		return plan, s.encodeFile(c, plan)
 	}
-	s.call.Function = plan.address
+	s.call.FunctionAddress = plan.address
 	version := s.p.segments.version
 	for i := range plan.params {
 		if x.has(i, version) {
@@ -53,7 +53,7 @@ func (s *Stream) encode(c *trace.Call) (*callPlan, error) {
 	for i := len(plan.params); i < CallWords; i++ {
 		s.call.Words[i] = 0
 	}
-	if s.call.Outcome, err = s.outcome(c, plan); err != nil {
+	if s.call.OutcomeAddress, err = s.outcome(c, plan); err != nil {
 		return nil, err
 	}
 	return plan, s.arena.err
@@ -76,21 +76,21 @@ func roomFor(c *trace.Call) int64 {
 // word returns the argument word, an integer or an address, that is passed for a parameter.
 func (s *Stream) word(c *trace.Call, plan *callPlan, st *argument, p *trace.Param, room int64) (uint64, error) {
 	d := st.def
-	form := d.Kind.Form()
+	form := d.Kind.ValueForm()
 	switch {
-	case form == mpi.FormNone:
+	case form == mpi.ValueFormNone:
 		return 0, nil // argc and argv may be null pointers
-	case form == mpi.FormString:
+	case form == mpi.ValueFormString:
 		return s.text(p, room)
 	case d.Array:
 		return s.array(c, plan, st, p, room)
-	case form == mpi.FormStatus:
+	case form == mpi.ValueFormStatus:
 		return s.status(d, p)
-	case form == mpi.FormHandle || form == mpi.FormObject:
+	case form == mpi.ValueFormHandle || form == mpi.ValueFormToolObject:
 		return s.handle(c, st, p)
 	case d.Kind == mpi.KindPointer && d.Name == "extra_state" && plan.call.Has(mpi.AttrNonblocking):
 		return s.image()
-	case !d.ByAddress():
+	case !d.IsPassedByAddress():
 		return s.scalar(c, st, &p.In)
 	}
 	at := s.arena.take(16)
@@ -121,8 +121,8 @@ func (s *Stream) scalar(c *trace.Call, st *argument, v *trace.Value) (uint64, er
 			return s.fint(c)
 		}
 		return uint64(s.integer(c, st, v.Num)), nil
-	case trace.TypeHandle, trace.TypeObject:
-		if st.def.Kind == mpi.KindPvar && v.Num == trace.UnknownHandle && c.Return == 0 && reissue.TakesAllHandles(c.Name()) {
+	case trace.TypeHandle, trace.TypeMPITObject:
+		if st.def.Kind == mpi.KindPvar && v.Num == trace.UnknownHandle && c.Return == 0 && reissue.TakesAllPvarHandles(c.Name()) {
 			return s.p.allPvars(), nil
 		}
 		return s.find(st.def.Kind, v.Num)
@@ -157,7 +157,7 @@ func (s *Stream) integer(c *trace.Call, st *argument, n int64) int64 {
 			return v
 		}
 	}
-	return st.table.Raw(n)
+	return st.table.FromABI(n)
 }
 
 // numbered reports whether the MPI assigns values of a kind at run time. It returns the name under which
@@ -220,7 +220,7 @@ func (s *Stream) find(k mpi.Kind, number int64) (uint64, error) {
 // handle returns the argument word for a handle passed by value or by address.
 func (s *Stream) handle(c *trace.Call, st *argument, p *trace.Param) (uint64, error) {
 	k := st.def.Kind
-	if !st.def.ByAddress() {
+	if !st.def.IsPassedByAddress() {
 		if k == mpi.KindToolBoundHandle {
 			return s.toolObject(p)
 		}
@@ -230,7 +230,7 @@ func (s *Stream) handle(c *trace.Call, st *argument, p *trace.Param) (uint64, er
 		return s.requestPlace(p)
 	}
 	out := &p.Out
-	if p.In.Type == trace.TypeNone && out.Type != trace.TypeNone && out.Num >= trace.FirstLocal {
+	if p.In.Type == trace.TypeNone && out.Type != trace.TypeNone && out.Num >= trace.FirstCreatedHandle {
 		return s.cell(k, out.Num)
 	}
 	at := s.arena.take(16)
@@ -253,7 +253,7 @@ func (s *Stream) handle(c *trace.Call, st *argument, p *trace.Param) (uint64, er
 // number during the call. Otherwise it does so after the call, as the number may have earlier handles.
 func (s *Stream) forget(c *trace.Call, st *argument, number int64) {
 	k := st.def.Kind
-	if number < trace.FirstLocal || st.def.Dir != mpi.DirFree || c.Return != 0 {
+	if number < trace.FirstCreatedHandle || st.def.Dir != mpi.DirFree || c.Return != 0 {
 		return
 	}
 	h := s.p.handles[k]
@@ -262,7 +262,7 @@ func (s *Stream) forget(c *trace.Call, st *argument, number int64) {
 		return
 	}
 	cell := h.cell[i][number]
-	if !k.IsFile() && (len(s.p.streams) == 1 || k != mpi.KindComm && k != mpi.KindWin && k != mpi.KindFile) {
+	if !k.IsPosix() && (len(s.p.streams) == 1 || k != mpi.KindComm && k != mpi.KindWin && k != mpi.KindFile) {
 		s.after = append(s.after, func() { h.freed(cell) })
 		return
 	}
@@ -311,8 +311,8 @@ func (s *Stream) toolObject(p *trace.Param) (uint64, error) {
 
 // status lays out a status argument, and returns its address.
 func (s *Stream) status(d *mpi.Param, p *trace.Param) (uint64, error) {
-	if !d.Dir.HasIn() && p.Out.Status != nil && p.Out.Status.Form == trace.StatusIgnored {
-		return s.sentinel(s.p.layout.C.StatusIgnore)
+	if !d.Dir.HasIn() && p.Out.Status != nil && p.Out.Status.Form == trace.StatusFormIgnored {
+		return s.sentinel(s.p.layout.CSentinels.StatusIgnore)
 	}
 	at := s.arena.take(256)
 	if at == 0 {
@@ -346,34 +346,34 @@ func (s *Stream) image() (uint64, error) {
 func (s *Stream) leaveStatuses(at uint64, v *trace.Value) {
 	for i := range v.Elems {
 		if x := v.Elems[i].Status; x != nil {
-			s.fillStatus(at+uint64(i*s.p.layout.Status.Size), x)
+			s.fillStatus(at+uint64(i*s.p.layout.Status.SizeBytes), x)
 		}
 	}
 }
 
 // fillStatus lays out a status in the MPI's format.
 func (s *Stream) fillStatus(at uint64, v *trace.StatusValue) {
-	if v.Form == trace.StatusEmpty {
+	if v.Form == trace.StatusFormEmpty {
 		v = &trace.StatusValue{Source: mpi.AnySource, Tag: mpi.AnyTag}
 	}
 	l := &s.p.layout.Status
-	source := mpi.Translation(s.p.flavour, mpi.KindRank).Raw(v.Source)
-	tag := mpi.Translation(s.p.flavour, mpi.KindTag).Raw(v.Tag)
-	store(at+uint64(l.Source), 4, uint64(source))
-	store(at+uint64(l.Tag), 4, uint64(tag))
+	source := mpi.NumberTableOf(s.p.flavour, mpi.KindRank).FromABI(v.Source)
+	tag := mpi.NumberTableOf(s.p.flavour, mpi.KindTag).FromABI(v.Tag)
+	store(at+uint64(l.SourceOffset), 4, uint64(source))
+	store(at+uint64(l.TagOffset), 4, uint64(tag))
 	if v.HasError {
-		store(at+uint64(l.Error), 4, uint64(mpi.Translation(s.p.flavour, mpi.KindError).Raw(v.Error)))
+		store(at+uint64(l.ErrorOffset), 4, uint64(mpi.NumberTableOf(s.p.flavour, mpi.KindError).FromABI(v.Error)))
 	}
-	count := uint64(max(v.Count, 0))
-	switch l.Count {
-	case mpi.CountSplit:
+	count := uint64(max(v.ReceivedBytes, 0))
+	switch l.CountForm {
+	case mpi.StatusCountSplit:
 		store(at, 4, count)
 		high := count >> 32 << 1
 		if v.Cancelled {
 			high |= 1
 		}
 		store(at+4, 4, high)
-	case mpi.CountWord:
+	case mpi.StatusCountWord:
 		if v.Cancelled {
 			store(at+12, 4, 1)
 		}

@@ -47,7 +47,7 @@ func (f *fake) HasTool() bool                           { return f.traced }
 func (f *fake) ClockNs() int64                          { return f.now }
 
 func (f *fake) MakeCall(c *Call) {
-	name := f.names[c.Function-1]
+	name := f.names[c.FunctionAddress-1]
 	c.ReadyNs = f.now
 	f.now = max(f.now, c.NotBeforeNs)
 	c.BeginNs = f.now

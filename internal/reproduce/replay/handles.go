@@ -57,7 +57,7 @@ func newHandles(kind mpi.Kind, f mpi.Flavour, streams int, symbol func(string) (
 		h.width = mpi.LayoutOf(f).HandleSize(kind)
 		h.table = mpi.NewPredefinedHandles(f, kind, symbol)
 		if n, ok := mpi.NullHandle(kind); ok {
-			h.null, _ = h.table.Raw(n)
+			h.null, _ = h.table.FromABI(n)
 		}
 	}
 	return h
@@ -81,7 +81,7 @@ func (h *handleTable) find(stream int, number int64) int {
 // raw returns the value of a handle. ok is false for a handle of the program that has not been made yet.
 func (h *handleTable) raw(stream int, number int64) (v uint64, ok bool, err error) {
 	switch {
-	case number >= trace.FirstLocal:
+	case number >= trace.FirstCreatedHandle:
 		i := h.find(stream, number)
 		if i < 0 {
 			return 0, false, nil
@@ -90,7 +90,7 @@ func (h *handleTable) raw(stream int, number int64) (v uint64, ok bool, err erro
 	case number == trace.UnknownHandle || h.table == nil:
 		return h.null, true, nil
 	}
-	v, ok = h.table.Raw(number)
+	v, ok = h.table.FromABI(number)
 	if !ok {
 		return 0, true, fmt.Errorf("this MPI has no predefined %s %d", h.kind.Name(), number)
 	}

@@ -8,14 +8,14 @@ const CallWords = 18
 // A Call is a call of an MPI function. Every parameter is an integer or a pointer in C, so each is a word. The layout
 // equals struct call in replayer/call.h. Calls are in memory outside of Go's garbage collection.
 type Call struct {
-	Function    uint64 // address of the function
-	Outcome     uint64 // address of a struct under_outcome, or 0
-	NotBeforeNs int64  // earliest begin, on the host's clock; 0: at once
-	ReadyNs     int64  // when the wait for NotBeforeNs began, on the host's clock
-	BeginNs     int64  // when the MPI was entered, on the host's clock
-	EndNs       int64  // when the MPI returned, on the host's clock
-	Result      uint64
-	Words       [CallWords]uint64
+	FunctionAddress uint64 // address of the function
+	OutcomeAddress  uint64 // address of a struct under_outcome, or 0
+	NotBeforeNs     int64  // earliest begin, on the host's clock; 0: at once
+	ReadyNs         int64  // when the wait for NotBeforeNs began, on the host's clock
+	BeginNs         int64  // when the MPI was entered, on the host's clock
+	EndNs           int64  // when the MPI returned, on the host's clock
+	Result          uint64
+	Words           [CallWords]uint64
 }
 
 // RepeatedCall describes repetitions of a Call, and when each is due. The layout equals struct repeats in

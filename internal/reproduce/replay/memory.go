@@ -214,14 +214,14 @@ func (g *segments) fill(b []byte) {
 }
 
 // bind sets the address of a segment that the MPI allocated.
-func (g *segments) bind(l trace.Location, addr uint64) {
+func (g *segments) bind(l trace.SymbolicAddress, addr uint64) {
 	p := reissue.SegmentOf(&l)
 	g.version++
 	g.base[p], g.given[p] = addr-uint64(l.Offset), true
 }
 
 // address returns this process's address of a location.
-func (g *segments) address(l trace.Location) (uint64, error) {
+func (g *segments) address(l trace.SymbolicAddress) (uint64, error) {
 	if l.Class == trace.AddressSpecial {
 		return g.special(l.Offset)
 	}
@@ -243,12 +243,12 @@ func (g *segments) address(l trace.Location) (uint64, error) {
 }
 
 func (g *segments) special(offset int64) (uint64, error) {
-	s := &g.layout.C.Bottom
+	s := &g.layout.CSentinels.Bottom
 	switch offset {
 	case trace.SpecialInPlace:
-		s = &g.layout.C.InPlace
+		s = &g.layout.CSentinels.InPlace
 	case trace.SpecialBufferAutomatic:
-		s = &g.layout.C.BufferAutomatic
+		s = &g.layout.CSentinels.BufferAutomatic
 	}
 	if s.Form != mpi.SentinelValue {
 		return 0, fmt.Errorf("this MPI has no special address %d", offset)
@@ -297,7 +297,7 @@ func (l *allocs) pending(index uint64) bool { return l.follow && l.more && l.at 
 // until allocates and frees segments as the program did before a call.
 func (l *allocs) until(index uint64, g *segments) error {
 	for l.more && l.at <= index {
-		if l.alloc.Free {
+		if l.alloc.IsFree {
 			g.end(reissue.SegmentOf(&l.alloc.Segment))
 		} else if err := g.begin(reissue.SegmentOf(&l.alloc.Segment), int64(l.alloc.Size)); err != nil {
 			return err

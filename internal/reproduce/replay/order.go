@@ -32,7 +32,7 @@ type Event struct {
 
 // An EventOrder steps through the calls of all ranks, and yields their sends and collective calls as events.
 type EventOrder struct {
-	Calls uint64 // number of calls read so far, of all ranks
+	CallsRead uint64 // number of calls read so far, of all ranks
 
 	of     int // rank whose events are wanted; -1: all
 	ranks  []*rankPosition
@@ -61,7 +61,7 @@ type collectiveGroup struct {
 // DeriveObstacles MUST be empty for the trace.
 func NewEventOrder(r *trace.Reader, rank int) (*EventOrder, error) {
 	o := &EventOrder{of: rank, groups: make(map[int]*collectiveGroup)}
-	source, err := ops.NewSource(r, ops.Options{IgnoreTimes: true, PerMember: true})
+	source, err := ops.NewSource(r, ops.Options{IgnoreTimes: true, FindBytesPerMember: true})
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +83,8 @@ func NewEventOrder(r *trace.Reader, rank int) (*EventOrder, error) {
 	return o, nil
 }
 
-// View returns the roles of a rank's calls.
-func (o *EventOrder) View(rank int) *RankCallRoles { return o.ranks[rank].view }
+// CallRolesOf returns the roles of a rank's calls.
+func (o *EventOrder) CallRolesOf(rank int) *RankCallRoles { return o.ranks[rank].view }
 
 // Next returns the next event. It reads at most most calls, and returns an event of kind NoEvent if none of them is
 // one.
@@ -116,7 +116,7 @@ func (o *EventOrder) step() error {
 		o.ready = o.ready[1:]
 		return p.walk.Err()
 	}
-	o.Calls++
+	o.CallsRead++
 	c := p.walk.Call()
 	a, err := p.view.RoleOf(c)
 	switch {
@@ -136,7 +136,7 @@ func (o *EventOrder) step() error {
 }
 
 func (o *EventOrder) add(e Event) {
-	if o.of < 0 || e.Rank == o.of || e.Kind == SendEvent && e.To == o.of {
+	if o.of < 0 || e.Rank == o.of || e.Kind == SendEvent && e.ToWorldRank == o.of {
 		o.events = append(o.events, e)
 	}
 }
@@ -190,7 +190,7 @@ func (o *EventOrder) stuck() error {
 // An OrderSummary counts the events of an order.
 type OrderSummary struct {
 	Calls, Messages uint64
-	Largest         int64 // size of the largest message in bytes
+	MaxMessageBytes int64 // size of the largest message in bytes
 }
 
 // SummariseOrder runs an order to its end. It returns an error if some collective call is never complete.
@@ -203,12 +203,12 @@ func SummariseOrder(r *trace.Reader) (s OrderSummary, err error) {
 		}
 		if e.Kind == SendEvent {
 			s.Messages++
-			s.Largest = max(s.Largest, e.Bytes)
+			s.MaxMessageBytes = max(s.MaxMessageBytes, e.Bytes)
 		}
 	}
 	if err != nil {
 		return s, fmt.Errorf("replay: %w", err)
 	}
-	s.Calls = o.Calls
+	s.Calls = o.CallsRead
 	return s, nil
 }

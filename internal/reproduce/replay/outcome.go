@@ -18,8 +18,8 @@ var directed = map[string]bool{
 	"MPI_File_open": true, "MPI_File_delete": true,
 }
 
-// IsDirected reports whether the replay forces the outcome of a function's calls.
-func IsDirected(name string) bool { return directed[strings.TrimSuffix(name, "_c")] }
+// HasForcedOutcome reports whether the replay forces the outcome of a function's calls.
+func HasForcedOutcome(name string) bool { return directed[strings.TrimSuffix(name, "_c")] }
 
 // outcome lays out a struct under_outcome, the outcome that a call must have, and returns its address. 0 means no
 // constraint: the call has only one possible outcome, or the recorded one isn't known.
@@ -40,7 +40,7 @@ func (s *Stream) outcome(c *trace.Call, plan *callPlan) (uint64, error) {
 	case c.Return != 0 && c.Return != mpi.ErrInStatus:
 		return 0, nil
 	}
-	if err := ops.CheckCompleted(c); err != nil {
+	if err := ops.CheckCompletedRequests(c); err != nil {
 		return 0, err
 	}
 	q := &s.question
@@ -130,8 +130,8 @@ func (s *Stream) layOut(c *trace.Call, flag int64, match *trace.StatusValue, don
 	store(at, 8, name)
 	store(at+8, 4, uint64(flag))
 	if match != nil {
-		store(at+12, 4, uint64(mpi.Translation(s.p.flavour, mpi.KindRank).Raw(match.Source)))
-		store(at+16, 4, uint64(mpi.Translation(s.p.flavour, mpi.KindTag).Raw(match.Tag)))
+		store(at+12, 4, uint64(mpi.NumberTableOf(s.p.flavour, mpi.KindRank).FromABI(match.Source)))
+		store(at+16, 4, uint64(mpi.NumberTableOf(s.p.flavour, mpi.KindTag).FromABI(match.Tag)))
 	}
 	store(at+20, 4, uint64(len(done)))
 	for i := range done {
@@ -144,7 +144,7 @@ func (s *Stream) layOut(c *trace.Call, flag int64, match *trace.StatusValue, don
 // or tags.
 func wildcard(c *trace.Call) bool {
 	r, _ := ops.ReceiveSelectionOf(c)
-	return r.Wildcard
+	return r.HasWildcard
 }
 
 // statusOf returns the status of a call if it describes a message; else nil.
@@ -159,7 +159,7 @@ func statusOf(c *trace.Call) *trace.StatusValue {
 // message returns a status if it describes a message. The cancelled bit counts for requests only: after a probe it is
 // undefined.
 func message(v *trace.StatusValue) *trace.StatusValue {
-	if v.Form != trace.StatusFilled && v.Form != trace.StatusIgnored || v.Source == mpi.AnySource || v.Tag == mpi.AnyTag {
+	if v.Form != trace.StatusFormFilled && v.Form != trace.StatusFormIgnored || v.Source == mpi.AnySource || v.Tag == mpi.AnyTag {
 		return nil
 	}
 	return v

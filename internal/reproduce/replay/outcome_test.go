@@ -35,12 +35,12 @@ func TestOutcomes(t *testing.T) {
 	var got []outcome
 	made := f.makes(6, 4)
 	note := func(c *Call) {
-		if c.Outcome == 0 {
+		if c.OutcomeAddress == 0 {
 			got = append(got, outcome{})
 			return
 		}
-		at := func(off uint64) int32 { return int32(load(c.Outcome+off, 4)) }
-		o := outcome{function: textAt(load(c.Outcome, 8)), flag: at(8), source: at(12), tag: at(16)}
+		at := func(off uint64) int32 { return int32(load(c.OutcomeAddress+off, 4)) }
+		o := outcome{function: textAt(load(c.OutcomeAddress, 8)), flag: at(8), source: at(12), tag: at(16)}
 		for i := range at(20) {
 			o.index = append(o.index, at(32+4*uint64(i)))
 		}
@@ -76,18 +76,18 @@ func TestStatusLayouts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.fillStatus(at, &trace.StatusValue{Form: trace.StatusFilled, Source: -3, Tag: 11, Count: 5<<32 + 7, Cancelled: true})
+		s.fillStatus(at, &trace.StatusValue{Form: trace.StatusFormFilled, Source: -3, Tag: 11, ReceivedBytes: 5<<32 + 7, Cancelled: true})
 		l := mpi.LayoutOf(flavour).Status
-		source := mpi.Translation(flavour, mpi.KindRank).ABI(int64(int32(load(at+uint64(l.Source), 4))))
-		if tag := load(at+uint64(l.Tag), 4); source != -3 || tag != 11 {
+		source := mpi.NumberTableOf(flavour, mpi.KindRank).ToABI(int64(int32(load(at+uint64(l.SourceOffset), 4))))
+		if tag := load(at+uint64(l.TagOffset), 4); source != -3 || tag != 11 {
 			t.Errorf("%v: source %d, tag %d", flavour, source, tag)
 		}
-		switch l.Count {
-		case mpi.CountSplit:
+		switch l.CountForm {
+		case mpi.StatusCountSplit:
 			if low, high := load(at, 4), load(at+4, 4); low != 7 || high != 5<<1|1 {
 				t.Errorf("%v: count in %x and %x", flavour, low, high)
 			}
-		case mpi.CountWord:
+		case mpi.StatusCountWord:
 			if n, c := load(at+16, 8), load(at+12, 4); n != 5<<32+7 || c != 1 {
 				t.Errorf("%v: count %x, cancelled %d", flavour, n, c)
 			}

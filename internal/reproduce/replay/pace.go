@@ -13,14 +13,14 @@ type Pace string
 // That waiting is less than the program's if the trace lacks single times, or if the program waited for a core. With
 // PaceLine, a call also waits for the time at which the program made it.
 const (
-	PaceLine Pace = "original"
-	PaceGaps Pace = "gaps"
+	PaceOriginalTimes Pace = "original"
+	PaceGaps          Pace = "gaps"
 )
 
 // PaceNamed returns the pace of a name.
 func PaceNamed(name string) (Pace, error) {
 	switch p := Pace(name); p {
-	case PaceLine, PaceGaps:
+	case PaceOriginalTimes, PaceGaps:
 		return p, nil
 	}
 	return "", fmt.Errorf("pace %q: must be original or gaps", name)
@@ -68,7 +68,7 @@ func (s *Stream) line(t *trace.TimedCall) (int64, bool) {
 	if !s.pace.line || s.p.origin == 0 || s.number > 0 && !own {
 		return 0, false // without times of its own, it isn't known when a thread began
 	}
-	return s.p.origin + t.Start - s.p.began, true
+	return s.p.origin + t.StartNs - s.p.began, true
 }
 
 // catchUp: a late replay may leave out 1/catchUp of a gap. The lateness of one rank delays all that wait for it, and

@@ -64,7 +64,7 @@ func TestPace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x, computed := p.Report(), process.SpanNs-process.MPINs; math.Abs(float64(x.RecordedComputeNs)/float64(computed)-1) > 0.02 {
+	if x, computed := p.Report(), process.FirstThreadNs-process.AllThreadsMPINs; math.Abs(float64(x.RecordedComputeNs)/float64(computed)-1) > 0.02 {
 		t.Errorf("wanted %d ns, the rank computed for %d ns", x.RecordedComputeNs, computed)
 	}
 	fast, _ := replayed(Options{Speed: 2}) // what is faster is not held
@@ -167,14 +167,14 @@ func TestCatchingUp(t *testing.T) {
 		{100, 0, 5000, trace.ExactSample},        // no gap, nothing to leave out
 	} {
 		s := &Stream{p: &Process{origin: 1000}, pace: &pacer{line: true}, last: 5000}
-		due, _ := s.due(&trace.TimedCall{Start: x.start, Timing: trace.Timing{Gap: trace.Sample{Kind: x.kind}}}, x.gap)
+		due, _ := s.due(&trace.TimedCall{StartNs: x.start, Timing: trace.Timing{Gap: trace.Sample{Kind: x.kind}}}, x.gap)
 		if max(due, s.last) != x.want {
 			t.Errorf("start %d, gap %d, %v: due at %d, expected %d", x.start, x.gap, x.kind, due, x.want)
 		}
 	}
 	s := &Stream{p: &Process{origin: 1000}, number: 1, pace: &pacer{line: true}, last: 5000}
 	for kind, want := range map[trace.SampleKind]int64{trace.MeanSample: 5010, trace.ExactSample: 8000} {
-		if due, _ := s.due(&trace.TimedCall{Start: 7000, Timing: trace.Timing{Gap: trace.Sample{Kind: kind}}}, 10); due != want {
+		if due, _ := s.due(&trace.TimedCall{StartNs: 7000, Timing: trace.Timing{Gap: trace.Sample{Kind: kind}}}, 10); due != want {
 			t.Errorf("another thread, %v: due at %d, expected %d", kind, due, want)
 		}
 	}

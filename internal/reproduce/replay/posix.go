@@ -26,10 +26,10 @@ const fileWords = 10
 // beginFiles makes the folder that replaces the root directory in calls on files. Programs that make such calls
 // themselves run in a folder below it.
 func (p *Process) beginFiles() error {
-	calls, err := p.rank.Distinct()
+	calls, err := p.rank.DistinctCalls()
 	own, named := uint64(0), false
 	for _, c := range calls {
-		if c.Func.Has(trace.AttrPosix) && !reissue.MadeByLibrary(c) {
+		if c.Func.Has(trace.AttrPosix) && !reissue.IsMPILibraryFileCall(c) {
 			own = 1
 		}
 		named = named || c.Param("filename") != nil
@@ -89,9 +89,9 @@ func (s *Stream) encodeFile(c *trace.Call, plan *callPlan) error {
 	if err := put(uint64(c.Return)); err != nil {
 		return err
 	}
-	s.call.Function = plan.through
+	s.call.FunctionAddress = plan.through
 	s.call.Words[0], s.call.Words[1], s.call.Words[2] = plan.address, words, words+8*fileWords
-	s.call.Outcome = 0
+	s.call.OutcomeAddress = 0
 	return s.arena.err
 }
 
@@ -141,7 +141,7 @@ func (s *Stream) fileOutcome(c *trace.Call) (errno, result int64) {
 		n := c.Param("n")
 		failed = n != nil && result < n.In.Num
 	}
-	if failed && (code != 0 || !s.plan.call.Has(mpi.AttrMayHitEOF)) {
+	if failed && (code != 0 || !s.plan.call.Has(mpi.AttrPosixMayHitEOF)) {
 		errno = cmp.Or(code, -1)
 	}
 	return errno, result
@@ -200,7 +200,7 @@ func (s *Stream) file(c *trace.Call) (uint64, error) {
 	}
 	at, err := s.p.ask(filesPlace, s.cstring(&name.In), uint64(found))
 	if fh := c.Param("fh"); created && err == nil && fh != nil {
-		if id, ok := fh.Out.Local(); ok {
+		if id, ok := fh.Out.CreatedHandleNumber(); ok {
 			s.p.created[id] = textAt(at)
 		}
 	}
@@ -214,7 +214,7 @@ func (p *Process) fileSize(c *trace.Call) error {
 	if c.Return != 0 || fh == nil || size == nil || size.Out.Num <= 0 {
 		return nil
 	}
-	id, ok := fh.In.Local()
+	id, ok := fh.In.CreatedHandleNumber()
 	path := p.created[id]
 	if !ok || path == "" {
 		return nil

@@ -105,7 +105,7 @@ func NewProcess(r *trace.Reader, k *trace.Rank, h MPIHost, f mpi.Flavour, o Opti
 		return nil, err
 	}
 	p := &Process{
-		relocation: move, allocs: alloc, foreign: reissue.TargetMPI{Flavour: f.String()}.IsForeignTo(r.Meta()[trace.MetaMPI]),
+		relocation: move, allocs: alloc, foreign: reissue.TargetMPI{Flavour: f.String()}.IsForeignTo(r.Meta()[trace.MetaMPIFlavour]),
 		host: h, o: o, flavour: f, layout: mpi.LayoutOf(f), trace: r, rank: k,
 		numbers:  make(map[numberKey]int64),
 		segments: memory, plans: make(map[*trace.Function]*callPlan), created: make(map[int64]string),
@@ -128,7 +128,7 @@ func NewProcess(r *trace.Reader, k *trace.Rank, h MPIHost, f mpi.Flavour, o Opti
 	if err != nil {
 		return nil, err
 	}
-	nested, err := handles.NestedFrees(k)
+	nested, err := handles.FreesWithCallbackUses(k)
 	if err != nil {
 		return nil, err
 	}
@@ -148,12 +148,12 @@ func NewProcess(r *trace.Reader, k *trace.Rank, h MPIHost, f mpi.Flavour, o Opti
 	return p, nil
 }
 
-// NoInitCall reports whether no call of the rank initialises MPI: the recorder started later, or an import lacks the
+// LacksInitCall reports whether no call of the rank initialises MPI: the recorder started later, or an import lacks the
 // call. The host must then initialise MPI before streams run; they finalize it if no call does.
-func (p *Process) NoInitCall() (bool, error) {
-	calls, err := p.rank.Distinct()
+func (p *Process) LacksInitCall() (bool, error) {
+	calls, err := p.rank.DistinctCalls()
 	has := func(is func(def *mpi.Call) bool) bool {
-		return slices.ContainsFunc(calls, func(c *trace.Call) bool { def, ok := mpi.Lookup(c.Name()); return ok && is(def) })
+		return slices.ContainsFunc(calls, func(c *trace.Call) bool { def, ok := mpi.CallNamed(c.Name()); return ok && is(def) })
 	}
 	begins := has(func(def *mpi.Call) bool { return def.Has(mpi.AttrInitialises) })
 	p.unseen = err == nil && len(calls) > 0 && !begins && !has(func(def *mpi.Call) bool { return def.Name == "MPI_Session_init" })
@@ -189,11 +189,11 @@ func (p *Process) plan(f *trace.Function) (*callPlan, error) {
 	if q := p.plans[f]; q != nil {
 		return q, nil
 	}
-	call, ok := mpi.Lookup(f.Name)
+	call, ok := mpi.CallNamed(f.Name)
 	if !ok {
 		return nil, fmt.Errorf("no function %s is known", f.Name)
 	}
-	q := &callPlan{call: call, address: p.host.FunctionAddress(f.Name), directed: IsDirected(f.Name), waits: meaning.WaitBehaviourOf(call)}
+	q := &callPlan{call: call, address: p.host.FunctionAddress(f.Name), directed: HasForcedOutcome(f.Name), waits: meaning.WaitBehaviourOf(call)}
 	if q.address == 0 {
 		return nil, fmt.Errorf("this MPI has no %s", f.Name)
 	}
@@ -211,7 +211,7 @@ func (p *Process) plan(f *trace.Function) (*callPlan, error) {
 			continue
 		}
 		s := argument{def: d, index: -1, width: p.widthOf(call, d)}
-		if d.Kind.Form() != mpi.FormNone || d.Kind == mpi.KindArgc || d.Kind == mpi.KindArgv {
+		if d.Kind.ValueForm() != mpi.ValueFormNone || d.Kind == mpi.KindArgc || d.Kind == mpi.KindArgv {
 			for ; at < len(f.Params); at++ {
 				if f.Params[at].Name == d.Name {
 					s.index = at
@@ -222,8 +222,8 @@ func (p *Process) plan(f *trace.Function) (*callPlan, error) {
 				at = 0
 			}
 		}
-		if d.Kind.Form() == mpi.FormInt {
-			s.table = mpi.Translation(p.flavour, d.Kind)
+		if d.Kind.ValueForm() == mpi.ValueFormInt {
+			s.table = mpi.NumberTableOf(p.flavour, d.Kind)
 		}
 		q.params = append(q.params, s)
 	}
@@ -246,8 +246,8 @@ func (p *Process) widthOf(call *mpi.Call, d *mpi.Param) int {
 
 // invoke makes a call that isn't in the trace, in memory c, when it is due on the host's clock.
 func (p *Process) invoke(c *Call, name string, due int64, words ...uint64) (uint64, error) {
-	*c = Call{Function: p.host.FunctionAddress(name), NotBeforeNs: due}
-	if c.Function == 0 {
+	*c = Call{FunctionAddress: p.host.FunctionAddress(name), NotBeforeNs: due}
+	if c.FunctionAddress == 0 {
 		return 0, fmt.Errorf("this MPI has no %s", name)
 	}
 	copy(c.Words[:], words)

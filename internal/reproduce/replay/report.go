@@ -41,7 +41,7 @@ func (p *Process) Report() Report {
 		r.DerivedReceives += s.DerivedReceives
 		r.Examples = append(r.Examples, s.DifferenceExamples...)
 		if i == 0 {
-			r.WallNs, r.InitExcessNs = s.End-s.Begin, s.longer
+			r.WallNs, r.InitExcessNs = s.LastCallEndNs-s.InitializedAtNs, s.longer
 		}
 	}
 	return r

@@ -15,7 +15,7 @@ func (s *Stream) owner(v *trace.Value) (*Stream, requestKey) {
 	switch v.RequestForm {
 	case trace.RequestPersistent:
 		return s.p.streams[0], keyOf(true, v.RequestID)
-	case trace.RequestForeign:
+	case trace.RequestOfOtherThread:
 		if v.RequestThread < len(s.p.streams) {
 			o := s.p.streams[v.RequestThread]
 			return o, keyOf(false, o.made-v.RequestID)
@@ -288,11 +288,11 @@ func (x *prepared) keep(i int, c *trace.Call, st *argument, p *trace.Param, w ui
 		return
 	}
 	d := st.def
-	if d.Array || d.ByAddress() || d.Kind == mpi.KindPointer && d.Name == "extra_state" {
+	if d.Array || d.IsPassedByAddress() || d.Kind == mpi.KindPointer && d.Name == "extra_state" {
 		return
 	}
 	switch v := &p.In; {
-	case d.Kind.Form() == mpi.FormInt && v.Type == trace.TypeInt:
+	case d.Kind.ValueForm() == mpi.ValueFormInt && v.Type == trace.TypeInt:
 		if _, ok := numbered(c, d.Kind); ok || reissue.IsAddress(v.Num) {
 			return
 		}

@@ -26,7 +26,7 @@ type Stream struct {
 	plan       *callPlan   // plan of the current call's function
 	ready      []*prepared // by terminal: what its calls share; nil: not yet computed
 	walk       *trace.Walk
-	places     *reissue.GapLine // times of its calls; nil: walk yields them, or they aren't needed
+	places     *reissue.CallTimeEstimator // times of its calls; nil: walk yields them, or they aren't needed
 	ahead      *lookahead
 	completion *requestOutcome // outcome of the request that the current call makes; nil if not needed
 	vain       bool            // the previous call was a test that found nothing
@@ -63,11 +63,11 @@ type Stream struct {
 	notBefore atomic.Int64                 // earliest time at which the current call may be made, on the host's clock
 	next      atomic.Int64                 // when the program made the current call, on the trace's time line
 	done      atomic.Bool
-	begun     atomic.Bool                // the first call has returned
-	over      atomic.Uint64              // number of finished calls
-	turns     []handles.ThreadDependency // dependencies of later calls on other threads
-	nested    []handles.NestedFree       // calls to come that free an object which callbacks during the call still use
-	deferred  []handles.NestedFree       // calls that free such an object and were postponed
+	begun     atomic.Bool                    // the first call has returned
+	over      atomic.Uint64                  // number of finished calls
+	turns     []handles.ThreadDependency     // dependencies of later calls on other threads
+	nested    []handles.FreeWithCallbackUses // calls to come that free an object which callbacks during the call still use
+	deferred  []handles.FreeWithCallbackUses // calls that free such an object and were postponed
 }
 
 // A requestKey is a request's number, and whether it is a persistent one.
@@ -87,8 +87,8 @@ type StreamStats struct {
 	ComputeNs          int64 // ns between calls, without HeldNs
 	RecordedComputeNs  int64 // ComputeNs as recorded, scaled by Options.Speed
 	HeldNs             int64 // ns that calls waited after their gaps because the program made them later
-	Begin              int64 // when the call that initialises MPI began, on the host's clock
-	End                int64 // when the last call returned, on the host's clock
+	InitializedAtNs    int64 // when the call that initialises MPI began, on the host's clock
+	LastCallEndNs      int64 // when the last call returned, on the host's clock
 	DifferentResults   int64 // calls that returned something different from the recorded result
 	DifferenceExamples []string
 	DroppedCalls       int64 // calls of the trace that weren't made because receives are derived
@@ -100,10 +100,10 @@ type StreamState int32
 
 // The states of a stream.
 const (
-	StateIdle      StreamState = iota // between calls
-	StateComputing                    // before a call, as long as the program computed
-	StateInCall                       // in the MPI
-	StateWaiting                      // waiting for another thread of the process
+	StateBetweenCalls     StreamState = iota // between calls
+	StateComputing                           // before a call, as long as the program computed
+	StateInCall                              // in the MPI
+	StateWaitingForThread                    // waiting for another thread of the process
 	StateEnded
 )
 
@@ -139,7 +139,7 @@ func newStream(p *Process, number int) (*Stream, error) {
 		s.walk, err = p.rank.Walk(number, 0) // times are not needed
 		return s, err
 	}
-	if s.places, err = reissue.NewGapLine(p.trace, p.rank, number); err != nil {
+	if s.places, err = reissue.NewCallTimeEstimator(p.trace, p.rank, number); err != nil {
 		return nil, err
 	}
 	if s.places != nil {
@@ -203,13 +203,13 @@ func (s *Stream) Run() error {
 func (s *Stream) run() error {
 	if s.number > 0 {
 		<-s.p.started
-		if s.p.failed.Load() == nil && s.p.origin == 0 && s.p.rank.Len(s.number) > 0 {
+		if s.p.failed.Load() == nil && s.p.origin == 0 && s.p.rank.CallCount(s.number) > 0 {
 			return fmt.Errorf("rank %d: thread %d has calls, but thread 0 began none that initialises MPI", s.p.rank.Number(), s.number)
 		}
 		s.followOn()
-		if kept, err := s.p.rank.TimesKept(); err == nil && kept {
+		if kept, err := s.p.rank.HasTimeOfEachCall(); err == nil && kept {
 			if about, err := s.p.rank.Process(); err == nil {
-				s.aside = about.RecorderStartNs() // the recorder's start also delayed the calls of this thread
+				s.aside = about.RecorderStartupNs() // the recorder's start also delayed the calls of this thread
 			}
 		}
 	}
@@ -220,19 +220,19 @@ func (s *Stream) run() error {
 		}
 		t := w.Timed()
 		if s.places != nil {
-			s.places.Next(t)
+			s.places.SetNextTimes(t)
 		}
 		c := t.Call
 		if s.p.o.StreamEnds != nil && c.Index >= s.p.o.StreamEnds[s.p.rank.Number()][s.number] {
 			break
 		}
 		s.aside += int64(t.Timing.RecorderNs)
-		t.Start -= s.aside // the replay has no recorder, whose time is subtracted
-		s.next.Store(t.Start)
-		if s.p.unseen && s.Begin == 0 && s.number == 0 {
-			s.Begin = s.p.host.ClockNs()
-			s.last = s.Begin
-			s.p.start(t.Start, s.Begin)
+		t.StartNs -= s.aside // the replay has no recorder, whose time is subtracted
+		s.next.Store(t.StartNs)
+		if s.p.unseen && s.InitializedAtNs == 0 && s.number == 0 {
+			s.InitializedAtNs = s.p.host.ClockNs()
+			s.last = s.InitializedAtNs
+			s.p.start(t.StartNs, s.InitializedAtNs)
 		}
 		if len(s.nested) > 0 && s.nested[0].FreeCall == c.Index {
 			// In the traced run, callbacks of this call used the object before it was freed. Their calls follow in
@@ -246,7 +246,7 @@ func (s *Stream) run() error {
 		case s.p.turns != nil:
 			s.awaitTurns(c.Index)
 		case len(s.p.streams) > 1 && frees(c):
-			s.letOthersCatchUp(t.Start)
+			s.letOthersCatchUp(t.StartNs)
 		}
 		if s.vain && w.Repeated() {
 			s.again.add(s, t)
@@ -286,7 +286,7 @@ func (s *Stream) makeDeferred(after uint64) error {
 		s.deferred = slices.Delete(s.deferred, i, i+1)
 		c, err := s.p.rank.Call(s.number, x.FreeCall)
 		if err == nil {
-			err = s.make(&trace.TimedCall{Call: c, Start: s.next.Load()})
+			err = s.make(&trace.TimedCall{Call: c, StartNs: s.next.Load()})
 		}
 		if err != nil {
 			return fmt.Errorf("rank %d: call %d of thread %d: %w", s.p.rank.Number(), x.FreeCall, s.number, err)
@@ -297,13 +297,13 @@ func (s *Stream) makeDeferred(after uint64) error {
 
 // finish finalizes MPI if no call of the trace does.
 func (s *Stream) finish() error {
-	if s.Begin == 0 || s.plan != nil && s.plan.call.Has(mpi.AttrFinalises) {
+	if s.InitializedAtNs == 0 || s.plan != nil && s.plan.call.Has(mpi.AttrFinalises) {
 		return nil
 	}
 	s.waitForOthers()
 	s.is(StateInCall)
 	_, err := s.p.ask("MPI_Finalize")
-	s.is(StateIdle)
+	s.is(StateBetweenCalls)
 	return err
 }
 
@@ -325,10 +325,10 @@ var errGone = errors.New("another thread failed")
 // make makes one call of the trace.
 func (s *Stream) make(t *trace.TimedCall) error {
 	c := t.Call
-	if c.Return == trace.NeverReturned || c.Return == trace.LeftByJump {
+	if c.Return == trace.ReturnCodeNeverReturned || c.Return == trace.ReturnCodeLeftByJump {
 		return nil // the trace doesn't show how to repeat a call that did not return
 	}
-	if reissue.MadeByLibrary(c) {
+	if reissue.IsMPILibraryFileCall(c) {
 		return nil
 	}
 	s.now.Store(c.Index + 1)
@@ -365,13 +365,13 @@ func (s *Stream) issue(t *trace.TimedCall) {
 		ready, latest = s.derived.settle(due)
 	}
 	s.call.NotBeforeNs = due
-	if s.call.EndNs == 0 || StreamState(s.what.Load()) != StateIdle {
+	if s.call.EndNs == 0 || StreamState(s.what.Load()) != StateBetweenCalls {
 		s.is(StateInCall)
 	} else {
 		s.since(StateInCall, s.call.EndNs)
 	}
 	s.p.host.MakeCall(s.call)
-	s.since(StateIdle, s.call.EndNs)
+	s.since(StateBetweenCalls, s.call.EndNs)
 	s.RecordedComputeNs += gap
 	ready = cmp.Or(ready, s.call.ReadyNs)
 	if s.last != 0 {
@@ -390,19 +390,19 @@ func (s *Stream) account(t *trace.TimedCall) {
 		s.begun.Store(true)
 	}
 	s.MPINs += k.EndNs - k.BeginNs
-	s.last, s.End = k.EndNs, k.EndNs
-	if s.plan.starts && s.Begin == 0 {
-		s.Begin = k.BeginNs
+	s.last, s.LastCallEndNs = k.EndNs, k.EndNs
+	if s.plan.starts && s.InitializedAtNs == 0 {
+		s.InitializedAtNs = k.BeginNs
 		if s.plan.call.Has(mpi.AttrInitialises) { // initialising a session waits for nobody
 			s.longer = k.EndNs - k.BeginNs - int64(t.Timing.Duration.Ns)
 		}
-		began := t.End()
+		began := t.EndNs()
 		if s.places != nil {
-			began = s.places.EndNs()
+			began = s.places.LastCallEndNs()
 		}
 		s.p.start(began, k.EndNs)
 	}
-	if s.Begin == 0 {
+	if s.InitializedAtNs == 0 {
 		s.last = 0 // time before MPI is initialised doesn't count
 	}
 	s.compare(c)
@@ -417,7 +417,7 @@ func (s *Stream) compare(c *trace.Call) {
 	if c.Func.ReturnKind != mpi.KindError {
 		return
 	}
-	got := mpi.Translation(s.p.flavour, mpi.KindError).ABI(int64(int32(s.call.Result)))
+	got := mpi.NumberTableOf(s.p.flavour, mpi.KindError).ToABI(int64(int32(s.call.Result)))
 	if got != c.Return {
 		s.DifferentResults++
 		if len(s.DifferenceExamples) < 3 {
@@ -447,7 +447,7 @@ func (p *Process) release(f func()) {
 
 // waitForOthers waits until the other threads have made all their calls.
 func (s *Stream) waitForOthers() {
-	s.is(StateWaiting)
+	s.is(StateWaitingForThread)
 	for _, o := range s.p.streams[1:] {
 		for !o.done.Load() && s.p.failed.Load() == nil {
 			time.Sleep(100 * time.Microsecond)
@@ -467,7 +467,7 @@ const patience = 3 * time.Second
 func (s *Stream) awaitTurns(index uint64) {
 	for ; len(s.turns) > 0 && s.turns[0].LaterCall <= index; s.turns = s.turns[1:] {
 		for t, o := s.turns[0], s.p.streams[s.turns[0].EarlierStream]; o.over.Load() <= t.EarlierCall && !o.done.Load() && s.p.failed.Load() == nil; {
-			s.is(StateWaiting)
+			s.is(StateWaitingForThread)
 			time.Sleep(20 * time.Microsecond)
 		}
 	}
@@ -476,10 +476,10 @@ func (s *Stream) awaitTurns(index uint64) {
 // letOthersCatchUp waits, before a call that frees an object, until the other threads have made the calls that they
 // had made by start, on the trace's time line. They may use the object.
 func (s *Stream) letOthersCatchUp(start int64) {
-	s.is(StateWaiting)
+	s.is(StateWaitingForThread)
 	for _, o := range s.p.streams {
 		for o != s && !o.done.Load() && o.next.Load() < start && s.p.failed.Load() == nil {
-			if what, _ := o.State(); what != StateIdle && s.p.host.ClockNs()-o.from() > int64(patience) {
+			if what, _ := o.State(); what != StateBetweenCalls && s.p.host.ClockNs()-o.from() > int64(patience) {
 				break
 			}
 			time.Sleep(50 * time.Microsecond)
@@ -505,7 +505,7 @@ func (s *Stream) await(what string, look func() (bool, error)) error {
 			return fmt.Errorf("%s was never made", what)
 		}
 		if !waited {
-			s.is(StateWaiting)
+			s.is(StateWaitingForThread)
 		}
 		s.p.changed.Wait()
 	}

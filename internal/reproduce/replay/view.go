@@ -12,11 +12,11 @@ import (
 
 // A Message is a message that a call sends, from the receiver's point of view.
 type Message struct {
-	To     int           // world rank of the receiver
-	Comm   *handles.Comm // as the receiver has it: for an intercommunicator, its side
-	Source int           // rank of the sender in Comm
-	Tag    int64
-	Bytes  int64
+	ToWorldRank  int           // world rank of the receiver
+	Comm         *handles.Comm // as the receiver has it: for an intercommunicator, its side
+	SourceInComm int           // rank of the sender in Comm
+	Tag          int64
+	Bytes        int64
 }
 
 // A RoleAndMessages is a call's role, and the messages that it sends.
@@ -64,7 +64,7 @@ func (v *RankCallRoles) Comm(x *trace.Value, c *trace.Call) *handles.Comm {
 }
 
 func (v *RankCallRoles) act(c *trace.Call) (a *RoleAndMessages, err error) {
-	def, ok := mpi.Lookup(c.Name())
+	def, ok := mpi.CallNamed(c.Name())
 	if !ok {
 		return &RoleAndMessages{static: true}, nil
 	}
@@ -72,7 +72,7 @@ func (v *RankCallRoles) act(c *trace.Call) (a *RoleAndMessages, err error) {
 	a = &RoleAndMessages{Role: roleOf(def), function: def.BaseForm().Name}
 	a.static = a.Role <= RoleDropped
 	switch a.Role {
-	case RoleSends, RoleStarts:
+	case RoleSends, RoleStartsPersistent:
 		a.Messages, err = v.messages(c)
 	case RoleMeets:
 		a.with, err = v.members(def, c)
@@ -97,14 +97,14 @@ func (v *RankCallRoles) messages(c *trace.Call) (list []Message, err error) {
 		if a.Kind != ops.ActSend && a.Kind != ops.ActSendBegin {
 			continue
 		}
-		x := Message{To: a.World(), Comm: a.Comm, Source: a.Comm.RankOf(v.k.Number()), Tag: a.Tag, Bytes: int64(a.SentBytes)}
+		x := Message{ToWorldRank: a.PeerWorldRank(), Comm: a.Comm, SourceInComm: a.Comm.RankOf(v.k.Number()), Tag: a.Tag, Bytes: int64(a.SentBytes)}
 		if a.Comm.RemoteSize > 0 {
 			x.Comm = a.Comm.Remote
 		}
-		if x.To < 0 || x.Source < 0 || x.Comm == nil {
-			return nil, fmt.Errorf("it isn't known who is rank %d in its communicator", a.Peer)
+		if x.ToWorldRank < 0 || x.SourceInComm < 0 || x.Comm == nil {
+			return nil, fmt.Errorf("it isn't known who is rank %d in its communicator", a.PeerInComm)
 		}
-		if a.PerMember.Out.UnknownSizes {
+		if a.PerMember.Out.HasUnknownSizes {
 			return nil, errors.New("the size of its datatype isn't known")
 		}
 		list = append(list, x)
@@ -119,7 +119,7 @@ func (v *RankCallRoles) members(def *mpi.Call, c *trace.Call) (of *handles.Comm,
 	case def.Has(mpi.AttrFinalises):
 		of = v.Comm(&trace.Value{Type: trace.TypeHandle, Num: mpi.HandleCommWorld}, c)
 	default:
-		if of = v.account.CommOfAll(c, c.Stream, c.Index); of != nil {
+		if of = v.account.CollectiveComm(c, c.Stream, c.Index); of != nil {
 			break
 		}
 		for i := range c.Params {

@@ -61,7 +61,7 @@ func (w Watchdog) look(p *Process, now int64) bool {
 	stuck := false
 	for _, s := range p.streams {
 		what, _ := s.State()
-		stuck = stuck || (what == StateInCall || what == StateWaiting) && now-s.from() > int64(w.limit(s.Call()))
+		stuck = stuck || (what == StateInCall || what == StateWaitingForThread) && now-s.from() > int64(w.limit(s.Call()))
 	}
 	path := filepath.Join(w.Dir, mark)
 	if w.Dir != "" && !stuck {
@@ -74,7 +74,7 @@ func (w Watchdog) look(p *Process, now int64) bool {
 	if w.Dir != "" {
 		_ = os.WriteFile(path, nil, 0o666) // without the mark, other ranks report after their own limit
 	}
-	for _, line := range p.Describe(now) {
+	for _, line := range p.ThreadStatusLines(now) {
 		fmt.Fprintln(os.Stderr, line)
 	}
 	// The launcher ends all ranks when one ends: give each time to report.
@@ -83,8 +83,8 @@ func (w Watchdog) look(p *Process, now int64) bool {
 	return true
 }
 
-// Describe returns a line for each thread, with its activity at time now on the host's clock.
-func (p *Process) Describe(now int64) []string {
+// ThreadStatusLines returns a line for each thread, with its activity at time now on the host's clock.
+func (p *Process) ThreadStatusLines(now int64) []string {
 	var list []string
 	for i, s := range p.streams {
 		what, _ := s.State()
@@ -100,7 +100,7 @@ func (p *Process) Describe(now int64) []string {
 			list = append(list, name+": has made all its calls")
 		case c == nil:
 			list = append(list, name+": has made no call yet")
-		case what == StateWaiting:
+		case what == StateWaitingForThread:
 			list = append(list, fmt.Sprintf("%s: waits for %v for another thread before call %d, %s", name, taken, c.Index, asMade(c)))
 		case what == StateInCall && from > now:
 			list = append(list, fmt.Sprintf("%s: computes before call %d, %s", name, c.Index, asMade(c)))

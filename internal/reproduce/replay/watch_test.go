@@ -30,7 +30,7 @@ func TestWatch(t *testing.T) {
 		if w.look(p, f.now) {
 			t.Error("gave up at once")
 		}
-		lines := p.Describe(f.now + int64(2*time.Second))
+		lines := p.ThreadStatusLines(f.now + int64(2*time.Second))
 		if len(lines) != 1 || !strings.Contains(lines[0], "rank 0: waits for 2s in call 1, MPI_Recv(") {
 			t.Errorf("where: %q", lines)
 		}
@@ -72,7 +72,7 @@ func TestWatchInTheMidst(t *testing.T) {
 	w := Watchdog{Timeout: 15, Exit: func(int) {}} // a call takes 10
 	number := 2
 	f.on["MPI_Test"] = func(c *Call) {
-		lines := p.Describe(c.BeginNs + 5e6)
+		lines := p.ThreadStatusLines(c.BeginNs + 5e6)
 		if want := fmt.Sprintf("waits for 5ms in call %d, MPI_Test(", number); len(lines) != 1 || !strings.Contains(lines[0], want) {
 			t.Errorf("%q is not in %q", want, lines)
 		}
@@ -81,7 +81,7 @@ func TestWatchInTheMidst(t *testing.T) {
 		}
 	}
 	f.on["MPI_Wait"] = func(*Call) {
-		if lines := p.Describe(f.now); !strings.Contains(lines[0], fmt.Sprintf("in call %d, MPI_Wait(", number)) {
+		if lines := p.ThreadStatusLines(f.now); !strings.Contains(lines[0], fmt.Sprintf("in call %d, MPI_Wait(", number)) {
 			t.Errorf("after the tests: %q", lines)
 		}
 	}

@@ -41,8 +41,8 @@ type RankPart struct {
 	Host uint64
 	// Times are the rank's times of all calls; nil if there are none. Trouble is the error because of which they are
 	// missing, or nil.
-	Times   *SeriesPiece
-	Trouble error
+	Times              *SeriesPiece
+	MissingTimesReason error
 	// Open opens the file that another rank made, if this rank can write to it. nil: OpenShared, except in tests.
 	Open func(name string, token []byte, sameHost bool) (io.WriterAt, func() error, error)
 }
@@ -138,7 +138,7 @@ func (o *writeOrder) encode() []byte {
 func decodeOrder(msg []byte) (*writeOrder, error) {
 	r := wire.NewReader(msg, "place of times")
 	r.Byte()
-	o := &writeOrder{name: r.String(), token: r.Bytes(sections.TokenSize), host: r.Uint64(), begin: int64(r.Uint64()), at: int64(r.Uint64())}
+	o := &writeOrder{name: r.String(), token: r.Bytes(sections.DraftTokenSize), host: r.Uint64(), begin: int64(r.Uint64()), at: int64(r.Uint64())}
 	return o, r.Finish()
 }
 
@@ -157,8 +157,8 @@ func muster(k *RankPart) *crew {
 	if k.Times != nil {
 		own = parts{total: k.Times.Size, sum: k.Times.Checksum}
 	}
-	if k.Trouble != nil {
-		own.trouble = fmt.Sprintf("rank %d: %v", k.Rank(), k.Trouble)
+	if k.MissingTimesReason != nil {
+		own.trouble = fmt.Sprintf("rank %d: %v", k.Rank(), k.MissingTimesReason)
 	}
 	own.sizes = column.ColumnOf(own.total)
 	c.all.add(&own)
@@ -247,11 +247,11 @@ func end(trouble error) []byte {
 
 // A Delivery is what rank 0 knows after the trace was delivered.
 type Delivery struct {
-	Path             string  // where the trace is; "" if it could not be written
-	DestinationIndex int     // index, in the list of destinations, of the one used
-	Failed           []error // errors of the destinations tried before
-	Lost             error   // why the times of some calls are missing
-	Complete         bool    // the trace has everything: ranks may remove their records
+	Path               string  // where the trace is; "" if it could not be written
+	DestinationIndex   int     // index, in the list of destinations, of the one used
+	DestinationErrors  []error // errors of the destinations tried before
+	MissingTimesReason error   // why the times of some calls are missing
+	Complete           bool    // the trace has everything: ranks may remove their records
 }
 
 // DeliverOnRoot delivers the trace on rank 0, to the first of the places that can be written. content makes the
@@ -260,7 +260,7 @@ func DeliverOnRoot(k *RankPart, content func(times *sections.Series) (c *section
 	defer func() {
 		for _, child := range merge.Children(0, k.Size()) {
 			if err := k.Send(child.FirstRank, verdict(d.Complete)); err != nil {
-				d.Failed = append(d.Failed, fmt.Errorf("verdict for rank %d: %w", child.FirstRank, err))
+				d.DestinationErrors = append(d.DestinationErrors, fmt.Errorf("verdict for rank %d: %w", child.FirstRank, err))
 			}
 		}
 	}()
@@ -269,32 +269,32 @@ func DeliverOnRoot(k *RankPart, content func(times *sections.Series) (c *section
 	if k.IsNeeded() {
 		crew = muster(k)
 		if crew.all.trouble != "" {
-			d.Lost = errors.New(crew.all.trouble)
+			d.MissingTimesReason = errors.New(crew.all.trouble)
 		}
 		times = &sections.Series{Sizes: slices.Collect(crew.all.sizes.All()), Checksum: crew.all.sum}
 	}
 	c, whole, err := content(times)
-	var e *sections.Encoded
+	var e *sections.EncodedFile
 	if err == nil {
 		e, err = sections.PrepareFile(c)
 	}
 	if err != nil {
-		d.Failed = append(d.Failed, err)
+		d.DestinationErrors = append(d.DestinationErrors, err)
 		return d
 	}
 	for i, place := range places {
 		path, err := place.deliver(crew, e)
 		if err == nil {
-			d.Path, d.DestinationIndex, d.Complete = path, i, whole && d.Lost == nil
+			d.Path, d.DestinationIndex, d.Complete = path, i, whole && d.MissingTimesReason == nil
 			return d
 		}
-		d.Failed = append(d.Failed, err)
+		d.DestinationErrors = append(d.DestinationErrors, err)
 	}
 	return d
 }
 
 // deliver makes the trace's file at p, and returns its path.
-func (p *Destination) deliver(c *crew, e *sections.Encoded) (path string, err error) {
+func (p *Destination) deliver(c *crew, e *sections.EncodedFile) (path string, err error) {
 	if p.MakeFolder {
 		dir := filepath.Dir(p.Name)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -302,7 +302,7 @@ func (p *Destination) deliver(c *crew, e *sections.Encoded) (path string, err er
 		}
 		defer os.Remove(dir) // fails if the folder is not empty
 	}
-	d, err := e.Draft(p.Name)
+	d, err := e.CreateDraft(p.Name)
 	if err != nil {
 		return "", err
 	}
@@ -335,10 +335,10 @@ const maxNames = 1000
 
 // fill has all ranks write their times into a draft of the file.
 func (c *crew) fill(d *sections.Draft) error {
-	if err := d.Publish(); err != nil {
+	if err := d.PublishToken(); err != nil {
 		return err
 	}
-	o := &writeOrder{name: d.Name(), token: d.Token(), host: c.Host, begin: d.Offset()}
+	o := &writeOrder{name: d.Name(), token: d.Token(), host: c.Host, begin: d.SeriesOffset()}
 	var trouble error
 	err := c.pass(o, func(at int64, data []byte) error {
 		_, err := d.WriteAt(data, o.begin+at)

@@ -60,7 +60,7 @@ func (w *world) run(t *testing.T) *ends {
 			w.change(i, k)
 		}
 		wg.Go(func() {
-			s, g, err := merge.MergeThenGather(k.Transport, tr, nil)
+			s, g, err := merge.MergeAndPlanGathering(k.Transport, tr, nil)
 			if err != nil {
 				g = &merge.SeriesGathering{}
 			}
@@ -171,7 +171,7 @@ func TestTimes(t *testing.T) {
 					}
 					e := w.run(t)
 					e.told(t, true)
-					if len(e.Failed) > 0 || e.Lost != nil {
+					if len(e.DestinationErrors) > 0 || e.MissingTimesReason != nil {
 						t.Errorf("%+v", e.Delivery)
 					}
 					w.check(t, e.Path)
@@ -202,7 +202,7 @@ func TestNextPlace(t *testing.T) {
 		w := &world{ranks: ranks, program: tracktest.Transpose(6), timed: func(int) bool { return true }, places: []string{missing, filepath.Join(dir, "app")}}
 		e := w.run(t)
 		e.told(t, true)
-		if e.DestinationIndex != 1 || len(e.Failed) != 1 || !errors.Is(e.Failed[0], os.ErrNotExist) {
+		if e.DestinationIndex != 1 || len(e.DestinationErrors) != 1 || !errors.Is(e.DestinationErrors[0], os.ErrNotExist) {
 			t.Errorf("%d ranks: %+v", ranks, e.Delivery)
 		}
 		w.check(t, e.Path)
@@ -221,7 +221,7 @@ func TestNextPlace(t *testing.T) {
 			}
 			e := w.run(t)
 			e.told(t, true)
-			if e.DestinationIndex != 1 || len(e.Failed) != 1 || !strings.Contains(e.Failed[0].Error(), fmt.Sprintf("rank %d: no space left", odd)) {
+			if e.DestinationIndex != 1 || len(e.DestinationErrors) != 1 || !strings.Contains(e.DestinationErrors[0].Error(), fmt.Sprintf("rank %d: no space left", odd)) {
 				t.Errorf("%d ranks, rank %d: %+v", ranks, odd, e.Delivery)
 			}
 			w.check(t, e.Path)
@@ -239,7 +239,7 @@ func TestNowhere(t *testing.T) {
 			w := &world{ranks: ranks, program: tracktest.Stencil(3), timed: func(int) bool { return timed }, places: []string{"/nonexistent/a", "/nonexistent/b"}}
 			e := w.run(t)
 			e.told(t, false)
-			if e.Path != "" || len(e.Failed) != 2 {
+			if e.Path != "" || len(e.DestinationErrors) != 2 {
 				t.Errorf("%+v", e.Delivery)
 			}
 		}

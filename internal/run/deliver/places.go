@@ -52,8 +52,8 @@ func Destinations(name string, overwrite bool, scratch string) []Destination {
 	return list
 }
 
-// BringCommand returns the shell command that moves a trace from path to its destination, wanted.
-func BringCommand(path, wanted string) string {
+// MoveTraceCommand returns the shell command that moves a trace from path to its destination, wanted.
+func MoveTraceCommand(path, wanted string) string {
 	move := show.QuoteCommand([]string{"mv", path, wanted})
 	if _, err := os.Stat(filepath.Dir(wanted)); errors.Is(err, fs.ErrNotExist) {
 		return show.QuoteCommand([]string{"mkdir", "-p", filepath.Dir(wanted)}) + " && " + move
@@ -61,8 +61,8 @@ func BringCommand(path, wanted string) string {
 	return move
 }
 
-// ProbedVariable is the environment variable that names the host on which the destination has been tested.
-const ProbedVariable = "SPOOR_PROBED"
+// ProbedHostVariable is the environment variable that names the host on which the destination has been tested.
+const ProbedHostVariable = "SPOOR_PROBED"
 
 // room is the size in bytes of the file by which ProbeDestinations tries to write: that of a small trace.
 const room = 64 << 10
@@ -75,13 +75,13 @@ func ProbeDestinations(name string) error {
 		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	if err != nil {
-		return fmt.Errorf("can't write %s: %w", name, FileSystemReason(err))
+		return fmt.Errorf("can't write %s: %w", name, CauseWithoutTempNames(err))
 	}
 	return nil
 }
 
-// FileSystemReason returns an error's cause without the names of temporary files.
-func FileSystemReason(err error) error {
+// CauseWithoutTempNames returns an error's cause without the names of temporary files.
+func CauseWithoutTempNames(err error) error {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		return path.Err
 	}

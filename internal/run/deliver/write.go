@@ -81,7 +81,7 @@ func (c *crew) own(o *writeOrder, up func(at int64, data []byte) error) (trouble
 		return nil, nil
 	}
 	name := func(err error) error {
-		return fmt.Errorf("times of rank %d: %w", c.RankPart.Rank(), FileSystemReason(err))
+		return fmt.Errorf("times of rank %d: %w", c.RankPart.Rank(), CauseWithoutTempNames(err))
 	}
 	open := c.Open
 	if open == nil {

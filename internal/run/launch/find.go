@@ -119,8 +119,8 @@ func near(path, flavour string) []string {
 	return append(list, names...)
 }
 
-// Args returns the command line that starts n ranks of a program.
-func (r *Runner) Args(n int, program ...string) []string {
+// CommandLine returns the command line that starts n ranks of a program.
+func (r *Runner) CommandLine(n int, program ...string) []string {
 	var args []string
 	for _, w := range r.CommandTemplate {
 		args = append(args, strings.ReplaceAll(w, "{n}", strconv.Itoa(n)))

@@ -20,11 +20,11 @@ import (
 
 // An Inspection is what InspectProgram found out about one program.
 type Inspection struct {
-	Path            string    `json:"path"`
-	Kind            string    `json:"kind"`             // "executable", "script"
-	Script          string    `json:"script,omitempty"` // for a script: its first line without #!
-	MPI             []Library `json:"mpi"`              // MPI libraries loaded at start
-	FortranBindings []string  `json:"fortran"`          // Fortran bindings in use
+	Path              string    `json:"path"`
+	Kind              string    `json:"kind"`             // "executable", "script"
+	ScriptInterpreter string    `json:"script,omitempty"` // for a script: its first line without #!
+	MPI               []Library `json:"mpi"`              // MPI libraries loaded at start
+	FortranBindings   []string  `json:"fortran"`          // Fortran bindings in use
 	// Libraries, or the program itself, that also wrap MPI functions.
 	WrapperLibraries []WrapperLibrary `json:"layers,omitempty"`
 	Missing          []string         `json:"missing,omitempty"` // needed libraries that were not found
@@ -35,9 +35,9 @@ type Inspection struct {
 	WantsFirstPreload bool `json:"-"`
 	// UsesMPI means that the program loads an MPI library at start, or is linked with one statically.
 	UsesMPI bool `json:"-"`
-	// CountingLoops is the number of loops in the program and its libraries that count their iterations, see
+	// InstrumentedLoops is the number of loops in the program and its libraries that count their iterations, see
 	// papers/pass.
-	CountingLoops int `json:"counting_loops,omitempty"`
+	InstrumentedLoops int `json:"counting_loops,omitempty"`
 
 	libraries []string // paths of all shared libraries loaded at start
 
@@ -104,7 +104,7 @@ func scriptOf(path string, r *Inspection) (*Inspection, error) {
 		return nil, fmt.Errorf("%s: neither an ELF file nor a script with a #! line", path)
 	}
 	r.Kind = "script"
-	r.Script = strings.TrimSpace(string(line[2:]))
+	r.ScriptInterpreter = strings.TrimSpace(string(line[2:]))
 	r.NoteText = "whatever MPI the script loads is traced, also if an interpreter loads it late, as mpi4py does"
 	return r, nil
 }
@@ -207,14 +207,14 @@ func MPIFunctionsIn(path string) (map[string]bool, error) {
 	return names, nil
 }
 
-// Symbols sets WrapperLibraries and CountingLoops. It reads each library, which launching a program doesn't need.
-func (r *Inspection) Symbols() {
+// InspectSymbols sets WrapperLibraries and CountingLoops. It reads each library, which launching a program doesn't need.
+func (r *Inspection) InspectSymbols() {
 	if len(r.libraries) == 0 {
 		return // a script or a statically linked program
 	}
 	for _, path := range slices.Concat([]string{r.Path}, preloaded(), r.libraries) {
 		if f, err := elf.Open(path); err == nil {
-			r.CountingLoops += loops(f)
+			r.InstrumentedLoops += loops(f)
 			r.layer(path, f)
 			f.Close()
 		}
@@ -256,7 +256,7 @@ func function(symbol string) (string, bool) {
 		}
 		name = "MPI_" + strings.ToUpper(name[4:5]) + name[5:]
 	}
-	_, ok := mpi.Lookup(name)
+	_, ok := mpi.CallNamed(name)
 	return name, ok
 }
 

@@ -53,11 +53,11 @@ func TestProgramCountsLoops(t *testing.T) {
 	}
 	build(t, dir, "libx.so", note("5"), "-shared", "-fPIC", "-Wl,-soname,libx.so")
 	app := build(t, dir, "app", note("7")+note("30")+"int main(void) { return 0; }", "-Wl,--no-as-needed", filepath.Join(dir, "libx.so"), "-Wl,-rpath,$ORIGIN")
-	if r := symbols(t, app); r.CountingLoops != 42 {
+	if r := symbols(t, app); r.InstrumentedLoops != 42 {
 		t.Errorf("got %+v", r)
 	}
 	cut := build(t, dir, "cut", note("7")+`__asm__(".pushsection .note.spoor, \"a\", @note; .long 6, 16, 1; .popsection");int main(void) { return 0; }`)
-	if r := symbols(t, cut); r.CountingLoops != 7 {
+	if r := symbols(t, cut); r.InstrumentedLoops != 7 {
 		t.Errorf("a note that is cut short: %+v", r)
 	}
 }
@@ -69,7 +69,7 @@ func symbols(t *testing.T, path string) *Inspection {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Symbols()
+	r.InspectSymbols()
 	return r
 }
 
@@ -100,7 +100,7 @@ func TestProgramTellsScriptsFromJunk(t *testing.T) {
 	script, junk := filepath.Join(dir, "s"), filepath.Join(dir, "j")
 	_ = os.WriteFile(script, []byte("#!/usr/bin/python3 -u\nprint()\n"), 0o755)
 	_ = os.WriteFile(junk, []byte("junk"), 0o755)
-	if r, err := InspectProgram(script); err != nil || r.Kind != "script" || r.Script != "/usr/bin/python3 -u" {
+	if r, err := InspectProgram(script); err != nil || r.Kind != "script" || r.ScriptInterpreter != "/usr/bin/python3 -u" {
 		t.Errorf("script: %+v, %v", r, err)
 	}
 	if _, err := InspectProgram(junk); err == nil {

@@ -28,8 +28,8 @@ const (
 	LauncherOpenMPI                 // mpirun, orterun: options -x NAME=VALUE
 	// Launchers of PRRTE, and mpirun since Open MPI 5: the same options, which don't reach spawned ranks.
 	LauncherPRRTE
-	LauncherHydra          // MPICH, Intel MPI, MVAPICH: options -genv NAME VALUE
-	LauncherOwnEnvironment // srun, flux, jsrun, …: ranks get the launcher's environment
+	LauncherHydra        // MPICH, Intel MPI, MVAPICH: options -genv NAME VALUE
+	LauncherPassesOwnEnv // srun, flux, jsrun, …: ranks get the launcher's environment
 )
 
 func (l Launcher) String() string {
@@ -50,7 +50,7 @@ func IdentifyLauncher(name string) Launcher {
 		return NoLauncher // a program may be called flux
 	}
 	if environ[base] {
-		return LauncherOwnEnvironment
+		return LauncherPassesOwnEnv
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -95,7 +95,7 @@ func (l Launcher) openMPI() bool { return l == LauncherOpenMPI || l == LauncherP
 
 // FitsFamily reports whether a launcher can start ranks of an MPI family, as MPIFamilyOf names it, in one job.
 func FitsFamily(l Launcher, family string) bool {
-	return l == LauncherOwnEnvironment || l.openMPI() && family == mpi.FlavourOpenMPI.FamilyText() || l == LauncherHydra && family == mpi.FlavourMPICH.FamilyText()
+	return l == LauncherPassesOwnEnv || l.openMPI() && family == mpi.FlavourOpenMPI.FamilyText() || l == LauncherHydra && family == mpi.FlavourMPICH.FamilyText()
 }
 
 const openMPIVersion = `\(open mpi\) v?(\d+)\.`
@@ -117,7 +117,7 @@ func ask(path string) Launcher {
 	case strings.Contains(text, "hydra"), strings.Contains(text, "intel(r) mpi"), strings.Contains(text, "mpich"):
 		return LauncherHydra
 	}
-	return LauncherOwnEnvironment
+	return LauncherPassesOwnEnv
 }
 
 // An EnvVar is an environment variable for ranks.
@@ -178,7 +178,7 @@ func GuessProgram(l Launcher, args []string) string {
 		return ""
 	}
 	a, rest := args[i], args[i:]
-	if n := WrapperWords(rest); n > 0 {
+	if n := WrapperWordCount(rest); n > 0 {
 		if p := GuessProgram(NoLauncher, rest[n:]); p != "" || !strings.Contains(a, "/") {
 			return p
 		}
@@ -357,5 +357,5 @@ func SiblingRanksName(host string) string {
 
 var ofSiblings = regexp.MustCompile(`-\d+-\d+-[0-9a-f]{8}$`)
 
-// HostOfName returns the host in a name of SiblingRanksName; it returns other names unchanged.
-func HostOfName(name string) string { return ofSiblings.ReplaceAllString(name, "") }
+// HostOfSiblingRanksName returns the host in a name of SiblingRanksName; it returns other names unchanged.
+func HostOfSiblingRanksName(name string) string { return ofSiblings.ReplaceAllString(name, "") }

@@ -40,7 +40,7 @@ func TestIdentifyFollowsLinksThenAsks(t *testing.T) {
 		tool(t, dir, program, "")
 	}
 	for name, want := range map[string]Launcher{
-		"mpirun": LauncherOpenMPI, "mpiexec.hydra": LauncherHydra, "mpiexec": LauncherHydra, "mpirun.other": LauncherOpenMPI, "mpirun.later": LauncherPRRTE, "mpiexec.openmpi": LauncherPRRTE, "mpirun.openmpi": LauncherOpenMPI, "prterun": LauncherPRRTE, "srun": LauncherOwnEnvironment, "app": NoLauncher,
+		"mpirun": LauncherOpenMPI, "mpiexec.hydra": LauncherHydra, "mpiexec": LauncherHydra, "mpirun.other": LauncherOpenMPI, "mpirun.later": LauncherPRRTE, "mpiexec.openmpi": LauncherPRRTE, "mpirun.openmpi": LauncherOpenMPI, "prterun": LauncherPRRTE, "srun": LauncherPassesOwnEnv, "app": NoLauncher,
 		"nwchem.openmpi": NoLauncher, "solver.mpich": NoLauncher, "hydra": NoLauncher,
 	} {
 		if got := IdentifyLauncher(filepath.Join(dir, name)); got != want {
@@ -145,7 +145,7 @@ func TestProgramsNamedAsToolsAre(t *testing.T) {
 			if got := GuessProgram(LauncherHydra, append([]string{"mpirun", "-n", "4", "nice", "-n", "3"}, args[3:]...)); got != path {
 				t.Errorf("behind nice: %q: the program is %q", args, got)
 			}
-			if got := WrapperWords(args[3:]); got != 0 {
+			if got := WrapperWordCount(args[3:]); got != 0 {
 				t.Errorf("%q: %d words stand before the program", args[3:], got)
 			}
 		}
@@ -176,7 +176,7 @@ func TestFits(t *testing.T) {
 		l      Launcher
 		family string
 		want   bool
-	}{{LauncherOpenMPI, "Open MPI", true}, {LauncherPRRTE, "Open MPI", true}, {LauncherOpenMPI, "MPICH family", false}, {LauncherHydra, "MPICH family", true}, {LauncherOwnEnvironment, "Open MPI", true}, {NoLauncher, "Open MPI", false}} {
+	}{{LauncherOpenMPI, "Open MPI", true}, {LauncherPRRTE, "Open MPI", true}, {LauncherOpenMPI, "MPICH family", false}, {LauncherHydra, "MPICH family", true}, {LauncherPassesOwnEnv, "Open MPI", true}, {NoLauncher, "Open MPI", false}} {
 		if got := FitsFamily(c.l, c.family); got != c.want {
 			t.Errorf("%v with %s: %v", c.l, c.family, got)
 		}
@@ -201,7 +201,7 @@ func TestFront(t *testing.T) {
 		{"timeout -k", 2},
 		{"", 0},
 	} {
-		if got := WrapperWords(strings.Fields(c.line)); got != c.want {
+		if got := WrapperWordCount(strings.Fields(c.line)); got != c.want {
 			t.Errorf("%q: the command is word %d, want %d", c.line, got, c.want)
 		}
 	}

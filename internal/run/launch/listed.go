@@ -20,7 +20,7 @@ func listFile(l Launcher, args []string) (at int, numbered bool) {
 			if i+1 < len(args) {
 				return i + 1, false
 			}
-		case l == LauncherOwnEnvironment && o == "-multi-prog":
+		case l == LauncherPassesOwnEnv && o == "-multi-prog":
 			// The file is where the program would be, after options. Further options may follow it.
 			for k := len(args) - 1; k > i; k-- {
 				if isFile(args[k]) {

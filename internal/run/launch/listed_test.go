@@ -31,8 +31,8 @@ func TestListedPrograms(t *testing.T) {
 		{LauncherHydra, []string{"mpiexec", "-f", "hosts", "-configfile", lines}, app},
 		{LauncherOpenMPI, []string{"mpirun", "--app", lines}, app},
 		{LauncherPRRTE, []string{"mpirun", "-app", lines}, app},
-		{LauncherOwnEnvironment, []string{"srun", "-n", "5", "--multi-prog", ranks}, app},
-		{LauncherOwnEnvironment, []string{"srun", "--multi-prog", "-n", "5", ranks}, app},
+		{LauncherPassesOwnEnv, []string{"srun", "-n", "5", "--multi-prog", ranks}, app},
+		{LauncherPassesOwnEnv, []string{"srun", "--multi-prog", "-n", "5", ranks}, app},
 		{LauncherHydra, []string{"mpiexec", "-configfile", filepath.Join(dir, "none")}, ""},
 	} {
 		if got := GuessProgram(c.l, c.args); got != c.want {

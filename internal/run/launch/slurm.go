@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// InSlurm reports whether Slurm starts the processes of a command: by srun, or by another launcher inside a Slurm
+// StartsThroughSlurm reports whether Slurm starts the processes of a command: by srun, or by another launcher inside a Slurm
 // job.
-func InSlurm(args []string) bool {
+func StartsThroughSlurm(args []string) bool {
 	return filepath.Base(args[0]) == "srun" || os.Getenv("SLURM_JOB_ID") != ""
 }
 
@@ -19,10 +19,10 @@ func InSlurm(args []string) bool {
 // after each task of a step. The program has five seconds, even when a job is ending and can start no more steps.
 const taskEpilog = "SLURM_TASK_EPILOG"
 
-// SetEpilog returns the variable that makes program the task epilog of a command; nil outside of Slurm, or if the
+// EpilogVariables returns the variable that makes program the task epilog of a command; nil outside of Slurm, or if the
 // user has set one.
-func SetEpilog(args []string, program string) []EnvVar {
-	if !InSlurm(args) || os.Getenv(taskEpilog) != "" {
+func EpilogVariables(args []string, program string) []EnvVar {
+	if !StartsThroughSlurm(args) || os.Getenv(taskEpilog) != "" {
 		return nil
 	}
 	return []EnvVar{{taskEpilog, program}}
@@ -31,8 +31,8 @@ func SetEpilog(args []string, program string) []EnvVar {
 // InEpilog reports whether Slurm runs this process as a task epilog.
 func InEpilog() bool { return os.Getenv("SLURM_SCRIPT_CONTEXT") == "epilog_task" }
 
-// StepNodes lists the hosts of the step whose epilog this process is.
-func StepNodes() []string { return hosts(os.Getenv("SLURM_STEP_NODELIST")) }
+// EpilogStepNodes lists the hosts of the step whose epilog this process is.
+func EpilogStepNodes() []string { return hosts(os.Getenv("SLURM_STEP_NODELIST")) }
 
 // JobNodes lists the hosts of this process's Slurm job; nil: not in a job.
 func JobNodes() []string {
@@ -116,9 +116,9 @@ func SameHost(a, b string) bool {
 // keepsEnvironment is the variable by which a job's --export also applies to its steps.
 const keepsEnvironment = "SLURM_EXPORT_ENV"
 
-// WhatKeepsEnvironment returns what stops srun from passing the environment: its option, or a variable; "" if it
+// WhatBlocksEnvironment returns what stops srun from passing the environment: its option, or a variable; "" if it
 // passes the environment.
-func WhatKeepsEnvironment(args []string) string {
+func WhatBlocksEnvironment(args []string) string {
 	for i, a := range args {
 		if a == "--export" && i+1 < len(args) {
 			a += "=" + args[i+1]
@@ -130,7 +130,7 @@ func WhatKeepsEnvironment(args []string) string {
 			return a
 		}
 	}
-	if list := os.Getenv(keepsEnvironment); list != "" && !passesAll(list) && InSlurm(args) {
+	if list := os.Getenv(keepsEnvironment); list != "" && !passesAll(list) && StartsThroughSlurm(args) {
 		return keepsEnvironment + "=" + list
 	}
 	return ""

@@ -56,7 +56,7 @@ func TestKeeps(t *testing.T) {
 	} {
 		t.Setenv("SLURM_EXPORT_ENV", export)
 		for line, want := range lines {
-			if got := WhatKeepsEnvironment(strings.Fields(line)); got != want {
+			if got := WhatBlocksEnvironment(strings.Fields(line)); got != want {
 				t.Errorf("%s of a job with %q: %q", line, export, got)
 			}
 		}

@@ -33,9 +33,9 @@ var wrappers = map[string]wrapper{
 	"valgrind":  {},
 }
 
-// WrapperWords returns the number of words that belong to wrappers, before the command that these start. A program
+// WrapperWordCount returns the number of words that belong to wrappers, before the command that these start. A program
 // may have a wrapper's name, see usesMPI. The last word is never a wrapper, as it would have nothing to start.
-func WrapperWords(args []string) int {
+func WrapperWordCount(args []string) int {
 	n := 0
 	for n < len(args)-1 {
 		w, ok := wrappers[filepath.Base(args[n])]

@@ -14,10 +14,10 @@ import (
 	"github.com/spoor-hpc/spoor/internal/run/launch"
 )
 
-// An ArrivalMark is a process in a call that waits for all ranks of its job: MPI_Init, MPI_Session_init or
+// An InitFinalizeMark is a process in a call that waits for all ranks of its job: MPI_Init, MPI_Session_init or
 // MPI_Finalize. The shim marks it by a file beside process directories (shim/arrive.c), as there are no records
 // before the first two and after the last.
-type ArrivalMark struct {
+type InitFinalizeMark struct {
 	Call       string
 	Host       string
 	PID        int
@@ -35,31 +35,31 @@ type ArrivalMark struct {
 // arrivalSuffix is the suffix of the names of files that are arrival marks.
 const arrivalSuffix = ".in"
 
-// ReadArrivals reads the arrival marks in a job's folder, or in scratch folders directly below path. Other files are
+// ReadInitFinalizeMarks reads the arrival marks in a job's folder, or in scratch folders directly below path. Other files are
 // skipped.
-func ReadArrivals(path string) []ArrivalMark {
+func ReadInitFinalizeMarks(path string) []InitFinalizeMark {
 	files, _ := filepath.Glob(filepath.Join(path, "*"+arrivalSuffix))
 	below, _ := filepath.Glob(filepath.Join(path, "spoor-*", "*"+arrivalSuffix))
-	var list []ArrivalMark
+	var list []InitFinalizeMark
 	for _, file := range append(files, below...) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			continue // the process may have left the call, which removes the file
 		}
-		if a, err := ReadArrival(text); err == nil {
+		if a, err := ReadInitFinalizeMark(text); err == nil {
 			a.path = file
-			a.Alive = IsAlive(&capture.Context{Host: a.Host, PID: a.PID, Namespace: a.space, LockFile: file, StartNs: a.StartNs})
+			a.Alive = IsAlive(&capture.Context{Host: a.Host, PID: a.PID, PIDNamespace: a.space, LockFile: file, StartNs: a.StartNs})
 			list = append(list, *a)
 		}
 	}
-	slices.SortFunc(list, func(a, b ArrivalMark) int {
+	slices.SortFunc(list, func(a, b InitFinalizeMark) int {
 		return slices.Compare([]int64{int64(a.Rank), a.StartNs}, []int64{int64(b.Rank), b.StartNs})
 	})
 	return list
 }
 
 // RemoveEndedMarks removes the files of those marks whose processes have ended.
-func RemoveEndedMarks(list []ArrivalMark) {
+func RemoveEndedMarks(list []InitFinalizeMark) {
 	for i := range list {
 		if !list[i].Alive {
 			_ = os.Remove(list[i].path)
@@ -67,9 +67,9 @@ func RemoveEndedMarks(list []ArrivalMark) {
 	}
 }
 
-// ReadArrival parses the text of an arrival mark's file.
-func ReadArrival(text []byte) (*ArrivalMark, error) {
-	a := &ArrivalMark{Rank: -1}
+// ReadInitFinalizeMark parses the text of an arrival mark's file.
+func ReadInitFinalizeMark(text []byte) (*InitFinalizeMark, error) {
+	a := &InitFinalizeMark{Rank: -1}
 	env := make(map[string]string)
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for n := 1; lines.Scan(); n++ {

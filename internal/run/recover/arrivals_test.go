@@ -22,14 +22,14 @@ func TestReadArrival(t *testing.T) {
 		{mark + "env OMPI_COMM_WORLD_RANK=5\nenv OMPI_COMM_WORLD_SIZE=6\nenv OMPI_COMM_WORLD_LOCAL_SIZE=3\nenv PMIX_NAMESPACE=prte@2\n", 5, 6, 3, "prte@2"},
 		{mark + "env SLURM_PROCID=0\nenv SLURM_STEP_NUM_TASKS=2\nenv SLURM_NTASKS=16\n", 0, 2, 0, ""},
 	} {
-		a, err := ReadArrival([]byte(c.text))
+		a, err := ReadInitFinalizeMark([]byte(c.text))
 		if err != nil || a.Call != "MPI_Session_init" || a.Host != "node1" || a.PID != 4711 || a.StartNs != 17e17 ||
 			a.Rank != c.rank || a.Ranks != c.ranks || a.LocalRanks != c.local || a.Job != c.job {
 			t.Errorf("%q: %+v, %v", c.text, a, err)
 		}
 	}
 	for _, text := range []string{"", "spoor-context 1\n", "spoor-arrival 2\n", "spoor-arrival 1\ncall MPI_Init\n", mark + "rank x\n", mark + "rank 4\nranks 4\n"} {
-		if a, err := ReadArrival([]byte(text)); err == nil {
+		if a, err := ReadInitFinalizeMark([]byte(text)); err == nil {
 			t.Errorf("%q: %+v", text, a)
 		}
 	}
@@ -38,7 +38,7 @@ func TestReadArrival(t *testing.T) {
 func FuzzReadArrival(f *testing.F) {
 	f.Add([]byte(mark + "rank 3\nranks 8\nenv PMI_SIZE=4\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if a, err := ReadArrival(text); err == nil && (a.Rank < -1 || a.Ranks < 0 || a.Ranks > 0 && a.Rank >= a.Ranks) {
+		if a, err := ReadInitFinalizeMark(text); err == nil && (a.Rank < -1 || a.Ranks < 0 || a.Ranks > 0 && a.Rank >= a.Ranks) {
 			t.Errorf("%+v", a)
 		}
 	})
@@ -73,12 +73,12 @@ func TestJobsInInit(t *testing.T) {
 	if _, pid := jobs[0].Name(); pid != os.Getpid() {
 		t.Errorf("its process is %d", pid)
 	}
-	list := ReadArrivals(parent)
+	list := ReadInitFinalizeMarks(parent)
 	if len(list) != 2 {
 		t.Fatalf("%+v", list)
 	}
 	RemoveEndedMarks(list)
-	if list = ReadArrivals(dir); len(list) != 1 || list[0].PID != os.Getpid() {
+	if list = ReadInitFinalizeMarks(dir); len(list) != 1 || list[0].PID != os.Getpid() {
 		t.Errorf("after the others are forgotten: %+v", list)
 	}
 }

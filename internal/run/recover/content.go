@@ -72,7 +72,7 @@ func seriesOf(tracks []*track.Track, ranks int) (*sections.Series, error) {
 	if !any {
 		return nil, nil
 	}
-	f, err := sections.SeriesFile()
+	f, err := sections.CreateSeriesTempFile()
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +91,8 @@ func (w *World) AddAnalyses(r *trace.Reader) error {
 	logs, some := make([]*track.TimeLog, r.Ranks()), false
 	for _, p := range w.Processes {
 		if p.Track != nil && p.Track.Rank < len(logs) {
-			logs[p.Track.Rank] = p.Track.AnalysisLog
-			some = some || p.Track.AnalysisLog != nil
+			logs[p.Track.Rank] = p.Track.AnalysisTimeLog
+			some = some || p.Track.AnalysisTimeLog != nil
 		}
 	}
 	if !some {
@@ -110,22 +110,22 @@ func (w *World) AddAnalyses(r *trace.Reader) error {
 
 func (w *World) meta(c *capture.Context, producer string) map[string]string {
 	m := map[string]string{
-		trace.MetaCommand:  show.QuoteCommand(c.Args),
-		trace.MetaMPI:      c.Flavour.String(),
-		trace.MetaLibrary:  c.Library,
-		trace.MetaStart:    strconv.FormatInt(c.StartNs, 10),
-		trace.MetaProducer: producer,
+		trace.MetaCommand:           show.QuoteCommand(c.Args),
+		trace.MetaMPIFlavour:        c.Flavour.String(),
+		trace.MetaMPILibraryVersion: c.Library,
+		trace.MetaStart:             strconv.FormatInt(c.StartNs, 10),
+		trace.MetaProducer:          producer,
 	}
 	if len(c.Layers) > 0 {
-		m[trace.MetaLayers] = strings.Join(c.Layers, "\n")
+		m[trace.MetaWrapperLibraries] = strings.Join(c.Layers, "\n")
 	}
 	if c.SessionsOnly && c.Library == "" { // a program that never used MPI
-		delete(m, trace.MetaMPI)
-		delete(m, trace.MetaLibrary)
+		delete(m, trace.MetaMPIFlavour)
+		delete(m, trace.MetaMPILibraryVersion)
 	}
 	n := 0
 	problem := func(format string, args ...any) {
-		m[fmt.Sprintf("%s.recover.%d", trace.MetaProblem, n)] = fmt.Sprintf(format, args...)
+		m[fmt.Sprintf("%s.recover.%d", trace.MetaProblemPrefix, n)] = fmt.Sprintf(format, args...)
 		n++
 	}
 	for _, p := range w.Processes {

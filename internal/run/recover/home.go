@@ -81,7 +81,7 @@ func makeHome(dir, scratch string, hosts []string) error {
 		err = os.Chmod(made, 0o755)
 	}
 	if err == nil {
-		LinkHosts(made, scratch, hosts...)
+		SetPendingHosts(made, scratch, hosts...)
 		err = os.Rename(made, dir)
 	}
 	if err != nil {
@@ -95,8 +95,8 @@ func taken(err error) bool {
 	return errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// LinkedHosts lists the hosts that have a link in partial folder home: their records may be missing there.
-func LinkedHosts(home, scratch string) (hosts []string) {
+// PendingHosts lists the hosts that have a link in partial folder home: their records may be missing there.
+func PendingHosts(home, scratch string) (hosts []string) {
 	entries, _ := os.ReadDir(home)
 	for _, e := range entries {
 		if target, err := os.Readlink(filepath.Join(home, e.Name())); err == nil && target == scratch {
@@ -106,10 +106,10 @@ func LinkedHosts(home, scratch string) (hosts []string) {
 	return hosts
 }
 
-// LinkHosts makes links to the scratch folder for the given hosts in partial folder home, and removes those of other
+// SetPendingHosts makes links to the scratch folder for the given hosts in partial folder home, and removes those of other
 // hosts.
-func LinkHosts(home, scratch string, hosts ...string) {
-	for _, host := range LinkedHosts(home, scratch) {
+func SetPendingHosts(home, scratch string, hosts ...string) {
+	for _, host := range PendingHosts(home, scratch) {
 		if !slices.Contains(hosts, host) {
 			_ = os.Remove(filepath.Join(home, host))
 		}
@@ -122,7 +122,7 @@ func LinkHosts(home, scratch string, hosts ...string) {
 // RemoveEmptyPartialFolder removes a partial folder that got no records.
 func RemoveEmptyPartialFolder(dir, scratch string) {
 	if dirs, err := ProcessDirs(dir); err == nil && len(dirs) == 0 {
-		LinkHosts(dir, scratch)
+		SetPendingHosts(dir, scratch)
 	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) == 1 && entries[0].Name() == noteName {
 		_ = os.RemoveAll(dir)

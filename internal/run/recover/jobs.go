@@ -17,21 +17,21 @@ import (
 
 // A Job is the scratch folder of a run on this machine.
 type Job struct {
-	Dir      string
-	Contexts []*capture.Context // of processes that run; empty: all have ended, and left records
-	Arrivals []ArrivalMark      // of processes that run
+	Dir               string
+	RunningContexts   []*capture.Context // of processes that run; empty: all have ended, and left records
+	InitFinalizeMarks []InitFinalizeMark // of processes that run
 }
 
 // IsAlive reports whether a process of the job runs.
-func (j *Job) IsAlive() bool { return len(j.Contexts)+len(j.Arrivals) > 0 }
+func (j *Job) IsAlive() bool { return len(j.RunningContexts)+len(j.InitFinalizeMarks) > 0 }
 
 // Name returns the name of the program that a living job runs, or else its folder's name. pid is the number of one of
 // its processes.
 func (j *Job) Name() (program string, pid int) {
-	if len(j.Contexts) > 0 {
-		return filepath.Base(j.Contexts[0].Exe), j.Contexts[0].PID
+	if len(j.RunningContexts) > 0 {
+		return filepath.Base(j.RunningContexts[0].Exe), j.RunningContexts[0].PID
 	}
-	pid = j.Arrivals[0].PID
+	pid = j.InitFinalizeMarks[0].PID
 	if exe, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "exe")); err == nil {
 		return filepath.Base(exe), pid
 	}
@@ -51,7 +51,7 @@ func FindJobs(parents []string) []Job {
 				continue
 			}
 			seen[real] = true
-			arrivals := slices.DeleteFunc(ReadArrivals(dir), func(a ArrivalMark) bool { return !a.Alive })
+			arrivals := slices.DeleteFunc(ReadInitFinalizeMarks(dir), func(a InitFinalizeMark) bool { return !a.Alive })
 			if dirs, err := ProcessDirs(dir); err == nil && len(dirs)+len(arrivals) > 0 {
 				list = append(list, Job{dir, living(dirs), arrivals})
 			}
@@ -72,10 +72,10 @@ func living(dirs []string) (list []*capture.Context) {
 // HasProcess reports whether a process belongs to the job, or started one that does.
 func (j *Job) HasProcess(pid int) bool {
 	var own []int
-	for _, c := range j.Contexts {
+	for _, c := range j.RunningContexts {
 		own = append(own, c.PID)
 	}
-	for _, a := range j.Arrivals {
+	for _, a := range j.InitFinalizeMarks {
 		own = append(own, a.PID)
 	}
 	for _, process := range own {
@@ -112,7 +112,7 @@ func IsAlive(c *capture.Context) bool {
 	if err != nil || c == nil || c.Host != host || c.PID <= 0 {
 		return false
 	}
-	if c.Namespace != 0 && c.Namespace != ownNamespace() { // then PID is another process here, or none
+	if c.PIDNamespace != 0 && c.PIDNamespace != ownNamespace() { // then PID is another process here, or none
 		return isLocked(c.LockFile)
 	}
 	state, started, ok := processStat(c.PID)
@@ -144,10 +144,10 @@ func IsAliveIn(dir string) bool {
 	return err == nil && IsAlive(c)
 }
 
-// StoppedState returns the state in /proc that stops a process of this host: T if a signal stopped it, t if a
+// ProcStateIfStopped returns the state in /proc that stops a process of this host: T if a signal stopped it, t if a
 // debugger holds it, D if one of its threads waits for a disk or another device; 0 if it can run, or its state is not
 // known.
-func StoppedState(c *capture.Context) byte {
+func ProcStateIfStopped(c *capture.Context) byte {
 	if !IsAlive(c) {
 		return 0
 	}

@@ -36,8 +36,8 @@ func TestJobs(t *testing.T) {
 	if len(found) != 3 {
 		t.Fatalf("found %+v", found)
 	}
-	list := slices.DeleteFunc(found, func(j Job) bool { return len(j.Contexts) == 0 })
-	if len(list) != 1 || len(list[0].Contexts) != 1 {
+	list := slices.DeleteFunc(found, func(j Job) bool { return len(j.RunningContexts) == 0 })
+	if len(list) != 1 || len(list[0].RunningContexts) != 1 {
 		t.Fatalf("%+v live", list)
 	}
 	for pid, want := range map[int]bool{os.Getpid(): true, os.Getppid(): true, 1: false, 0: false, 1 << 30: false} {

@@ -62,10 +62,10 @@ func MoveProcessDirs(dirs []string, dir string) (err error) {
 	return nil
 }
 
-// CollectFinished moves records and arrival marks of a job's ended processes on this host from the scratch folder
+// MoveEndedProcesses moves records and arrival marks of a job's ended processes on this host from the scratch folder
 // into an existing directory. It returns the number of processes moved. It may be killed at any time: the next call
 // moves what was not moved completely.
-func CollectFinished(scratch, dir string) (int, error) {
+func MoveEndedProcesses(scratch, dir string) (int, error) {
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
 		return 0, fmt.Errorf("%s isn't there on this host", dir)
 	}
@@ -96,7 +96,7 @@ func CollectFinished(scratch, dir string) (int, error) {
 	}
 	sweep(scratch)
 	here, _ := os.Hostname()
-	for _, host := range LinkedHosts(dir, scratch) {
+	for _, host := range PendingHosts(dir, scratch) {
 		if launch.SameHost(host, here) {
 			_ = os.Remove(filepath.Join(dir, host))
 		}
@@ -132,16 +132,16 @@ func CopyRecords(scratch, dir string) error {
 // LocalRecords lists the process directories and arrival marks of this host's processes in a scratch folder, which
 // several hosts may see. If the folder is in this host's memory, all are this host's, even if containers have other
 // names.
-func LocalRecords(scratch string) (dirs []string, marks []ArrivalMark, err error) {
+func LocalRecords(scratch string) (dirs []string, marks []InitFinalizeMark, err error) {
 	dirs, err = ProcessDirs(scratch)
-	marks = ReadArrivals(scratch)
+	marks = ReadInitFinalizeMarks(scratch)
 	host, _ := os.Hostname()
 	var st syscall.Statfs_t
 	if err != nil || host == "" || syscall.Statfs(scratch, &st) == nil && st.Type == tmpfs {
 		return dirs, marks, err
 	}
 	dirs = slices.DeleteFunc(dirs, func(dir string) bool { return !strings.HasPrefix(filepath.Base(dir), host+"-") })
-	return dirs, slices.DeleteFunc(marks, func(a ArrivalMark) bool { return a.Host != host }), nil
+	return dirs, slices.DeleteFunc(marks, func(a InitFinalizeMark) bool { return a.Host != host }), nil
 }
 
 // tmpfs is the number by which statfs identifies an in-memory file system.

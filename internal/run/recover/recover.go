@@ -93,7 +93,7 @@ func below(path string) ([]string, error) {
 type RemoteFolder struct{ Link, Folder string }
 
 // Host returns the host of the folder, from the link's name.
-func (l RemoteFolder) Host() string { return launch.HostOfName(l.Link) }
+func (l RemoteFolder) Host() string { return launch.HostOfSiblingRanksName(l.Link) }
 
 // UnreachableFolders lists a directory's links whose targets don't exist here: they are on other nodes.
 func UnreachableFolders(path string) []RemoteFolder {
@@ -158,7 +158,7 @@ func ReadProcesses(dirs []string, step func()) []*Process {
 
 func readProcess(dir string) *Process {
 	p := &Process{Dir: dir}
-	rest, err := capture.Resume(dir)
+	rest, err := capture.RecoverRecording(dir)
 	if err == nil {
 		p.Context, p.Track, p.Damage = rest.Context, rest.Track, rest.Damage
 		return p
@@ -240,16 +240,16 @@ func (w *World) Missing() []int {
 
 // An Ending is how one rank of a recovered trace ended.
 type Ending struct {
-	Rank    int        `json:"rank"`
-	End     string     `json:"end"` // sums.Finished, sums.Unfinished or sums.Missing
-	Host    string     `json:"host,omitempty"`
-	PID     int        `json:"pid,omitempty"`
-	Calls   int64      `json:"calls"`
-	SpanNs  int64      `json:"span_ns"`
-	Threads []LastCall `json:"threads"`
-	Damage  string     `json:"damage,omitempty"`
-	Alive   bool       `json:"alive,omitempty"` // the process still runs, and may have made more calls since
-	Process *Process   `json:"-"`
+	Rank     int        `json:"rank"`
+	EndState string     `json:"end"` // sums.EndFinished, sums.EndUnfinished or sums.EndMissing
+	Host     string     `json:"host,omitempty"`
+	PID      int        `json:"pid,omitempty"`
+	Calls    int64      `json:"calls"`
+	SpanNs   int64      `json:"span_ns"`
+	Threads  []LastCall `json:"threads"`
+	Damage   string     `json:"damage,omitempty"`
+	Alive    bool       `json:"alive,omitempty"` // the process still runs, and may have made more calls since
+	Process  *Process   `json:"-"`
 }
 
 // A LastCall is the last call of a thread.
@@ -263,7 +263,7 @@ type LastCall struct {
 func (w *World) Endings(r *trace.Reader) ([]Ending, error) {
 	list := make([]Ending, r.Ranks())
 	for i := range list {
-		list[i] = Ending{Rank: i, End: sums.Missing, Threads: []LastCall{}}
+		list[i] = Ending{Rank: i, EndState: sums.EndMissing, Threads: []LastCall{}}
 	}
 	for _, p := range w.Processes {
 		e := &list[p.Context.Rank]
@@ -283,7 +283,7 @@ func (w *World) Endings(r *trace.Reader) ([]Ending, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.End, e.Calls, e.SpanNs = sums.DescribeEnd(about), about.Calls, about.SpanNs
+		e.EndState, e.Calls, e.SpanNs = sums.DescribeEnd(about), about.Calls, about.FirstThreadNs
 		if e.Threads, err = lastCalls(k); err != nil {
 			return nil, err
 		}
@@ -294,7 +294,7 @@ func (w *World) Endings(r *trace.Reader) ([]Ending, error) {
 func lastCalls(k *trace.Rank) ([]LastCall, error) {
 	list := []LastCall{}
 	for stream := range k.Streams() {
-		n := k.Len(stream)
+		n := k.CallCount(stream)
 		if n == 0 {
 			continue
 		}
@@ -302,7 +302,7 @@ func lastCalls(k *trace.Rank) ([]LastCall, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, LastCall{Thread: stream, NotReturned: c.Return == trace.NeverReturned, Call: c})
+		list = append(list, LastCall{Thread: stream, NotReturned: c.Return == trace.ReturnCodeNeverReturned, Call: c})
 	}
 	return list, nil
 }

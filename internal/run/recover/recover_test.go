@@ -93,19 +93,19 @@ func TestMixedEnds(t *testing.T) {
 	}{{"finished", "MPI_Finalize", 22, false}, {"unfinished", "MPI_Barrier", 23, false}, {"unfinished", "MPI_Recv", 26, true}}
 	for i, w := range want {
 		e := list[i]
-		if e.End != w.end || e.Calls != w.calls || len(e.Threads) != 1 {
+		if e.EndState != w.end || e.Calls != w.calls || len(e.Threads) != 1 {
 			t.Fatalf("rank %d: %+v", i, e)
 		}
 		if l := e.Threads[0]; l.Call.Name() != w.last || l.NotReturned != w.inside {
 			t.Errorf("rank %d: last call %s, inside %v", i, l.Call.Name(), l.NotReturned)
 		}
 	}
-	if list[3].End != "missing" {
-		t.Errorf("rank 3 ended as %q", list[3].End)
+	if list[3].EndState != "missing" {
+		t.Errorf("rank 3 ended as %q", list[3].EndState)
 	}
 	var problems []string
 	for key, text := range r.Meta() {
-		if strings.HasPrefix(key, trace.MetaProblem) {
+		if strings.HasPrefix(key, trace.MetaProblemPrefix) {
 			problems = append(problems, text)
 		}
 	}
@@ -186,7 +186,7 @@ func TestBrokenDirectories(t *testing.T) {
 		t.Fatalf("%d worlds", len(worlds))
 	}
 	_, ends := endings(t, worlds[0])
-	if ends[0].End != "unfinished" || ends[1].End != "missing" || ends[1].Damage == "" || ends[2].End != "missing" {
+	if ends[0].EndState != "unfinished" || ends[1].EndState != "missing" || ends[1].Damage == "" || ends[2].EndState != "missing" {
 		t.Errorf("endings %+v", ends)
 	}
 	if _, err := (&recover.World{Ranks: 1, Processes: []*recover.Process{{Dir: "x"}}}).Content("test"); !errors.Is(err, recover.ErrNoRecords) {
@@ -239,7 +239,7 @@ func TestHome(t *testing.T) {
 	if entries, _ := os.ReadDir(filepath.Dir(out)); len(entries) != 3 {
 		t.Errorf("%d folders", len(entries))
 	}
-	if hosts := recover.LinkedHosts(homes[1], "/s/1"); !slices.Equal(hosts, []string{"a", "b"}) {
+	if hosts := recover.PendingHosts(homes[1], "/s/1"); !slices.Equal(hosts, []string{"a", "b"}) {
 		t.Errorf("links to %q", hosts)
 	}
 	recover.RemoveEmptyPartialFolder(homes[0], "/s/0")
@@ -271,13 +271,13 @@ func TestBring(t *testing.T) {
 			}
 		}
 		another := fmt.Sprint("another", rank)
-		recover.LinkHosts(to, scratch, host, another)
+		recover.SetPendingHosts(to, scratch, host, another)
 		if rank == 2 { // spoor run was here while the process ran
 			if err := os.Symlink(filepath.Join(scratch, name), filepath.Join(to, name+".2")); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if n, err := recover.CollectFinished(scratch, to); n != 1 || err != nil || !slices.Equal(recover.LinkedHosts(to, scratch), []string{another}) {
+		if n, err := recover.MoveEndedProcesses(scratch, to); n != 1 || err != nil || !slices.Equal(recover.PendingHosts(to, scratch), []string{another}) {
 			t.Fatal(n, err)
 		}
 		if _, err := os.Stat(scratch); err == nil {
@@ -288,7 +288,7 @@ func TestBring(t *testing.T) {
 		t.Errorf("%d worlds", len(list))
 	}
 	write(t, parent, recovertest.Process{Rank: 0, Ranks: 1, End: recovertest.Crashed}) // of another host, and may still run there
-	if n, err := recover.CollectFinished(parent, to); n != 0 || err != nil {
+	if n, err := recover.MoveEndedProcesses(parent, to); n != 0 || err != nil {
 		t.Error(n, err)
 	}
 }
@@ -336,14 +336,14 @@ func TestOpenCallsLast(t *testing.T) {
 		}
 		for ns, inside := range map[int64]bool{5_000_000_000: true, 100_000_000_000: false} {
 			m, err := k.MomentAt(0, ns)
-			if err != nil || (m.State == trace.StateInCall) != inside || m.Call.Call == nil || m.Call.Return != trace.NeverReturned {
+			if err != nil || (m.State == trace.StateInCall) != inside || m.LastBegunCall.Call == nil || m.LastBegunCall.Return != trace.ReturnCodeNeverReturned {
 				t.Errorf("rank %d at %d: %+v, %v", rank, ns, m, err)
 			}
 		}
 	}
 	rep, err := efficiency.Analyse(r, efficiency.Options{})
-	if err != nil || rep.MPI.Mean < 6_900_000_000 {
-		t.Errorf("in MPI %+v, %v", rep.MPI, err)
+	if err != nil || rep.MPITime.MeanNs < 6_900_000_000 {
+		t.Errorf("in MPI %+v, %v", rep.MPITime, err)
 	}
 	s, err := sums.Summarise(r)
 	if err != nil || s.Functions[0].Name != "MPI_Recv" || s.Functions[0].Ns < 13_900_000_000 {

@@ -13,11 +13,11 @@ type generator struct {
 	requests [2]int32
 }
 
-var generators = map[meaning.Operation]func(*generator){
-	meaning.OperationBarrier: barrier, meaning.OperationBcast: bcast, meaning.OperationReduce: reduce, meaning.OperationAllreduce: allreduce,
-	meaning.OperationGather: gather, meaning.OperationGatherv: gatherv, meaning.OperationScatter: scatter, meaning.OperationScatterv: scatterv,
-	meaning.OperationAllgather: allgather, meaning.OperationAllgatherv: allgather, meaning.OperationAlltoall: alltoall, meaning.OperationAlltoallv: alltoall, meaning.OperationAlltoallw: alltoall,
-	meaning.OperationReduceScatter: reduceScatter, meaning.OperationReduceScatterBlock: reduceScatter, meaning.OperationScan: scan, meaning.OperationExscan: scan,
+var generators = map[meaning.CollectiveOperation]func(*generator){
+	meaning.CollectiveBarrier: barrier, meaning.CollectiveBcast: bcast, meaning.CollectiveReduce: reduce, meaning.CollectiveAllreduce: allreduce,
+	meaning.CollectiveGather: gather, meaning.CollectiveGatherv: gatherv, meaning.CollectiveScatter: scatter, meaning.CollectiveScatterv: scatterv,
+	meaning.CollectiveAllgather: allgather, meaning.CollectiveAllgatherv: allgather, meaning.CollectiveAlltoall: alltoall, meaning.CollectiveAlltoallv: alltoall, meaning.CollectiveAlltoallw: alltoall,
+	meaning.CollectiveReduceScatter: reduceScatter, meaning.CollectiveReduceScatterBlock: reduceScatter, meaning.CollectiveScan: scan, meaning.CollectiveExscan: scan,
 }
 
 func (g *generator) send(to int, bytes int64) {
@@ -110,10 +110,10 @@ func (g *generator) ring(block int64) {
 	}
 }
 
-func gather(g *generator)  { g.up(func(members int) int64 { return g.Sent * int64(members) }, 0) }
+func gather(g *generator)  { g.up(func(members int) int64 { return g.SentBytes * int64(members) }, 0) }
 func scatter(g *generator) { g.down(func(members int) int64 { return g.bytes() * int64(members) }) }
 
-func gatherv(g *generator) { g.linear(g.Sent, 0) }
+func gatherv(g *generator) { g.linear(g.SentBytes, 0) }
 
 // linear has all members send bytes to the root, which receives and combines their data one after the other.
 func (g *generator) linear(bytes, combine int64) {
@@ -131,8 +131,8 @@ func (g *generator) linear(bytes, combine int64) {
 
 // to returns the bytes that the own member passes to a member: from SentTo if set, else the given bytes.
 func (c *Collective) to(member int, bytes int64) int64 {
-	if member < len(c.SentTo) {
-		return int64(min(c.SentTo[member], 1<<50))
+	if member < len(c.BytesToMember) {
+		return int64(min(c.BytesToMember[member], 1<<50))
 	}
 	return bytes
 }
@@ -152,15 +152,15 @@ func scatterv(g *generator) {
 
 // from returns the bytes that the own member gets from a member: from ReceivedFrom if set, else the same for all.
 func (g *generator) from(member int) int64 {
-	if member < len(g.ReceivedFrom) {
-		return int64(min(g.ReceivedFrom[member], 1<<50))
+	if member < len(g.BytesFromMember) {
+		return int64(min(g.BytesFromMember[member], 1<<50))
 	}
-	return g.Received / int64(g.Members)
+	return g.ReceivedBytes / int64(g.Members)
 }
 
 // allgather generates Bruck's algorithm, or a ring if the result is large.
 func allgather(g *generator) {
-	if g.Received < allgatherLarge {
+	if g.ReceivedBytes < allgatherLarge {
 		g.bruck()
 		return
 	}
@@ -190,8 +190,8 @@ func (g *generator) bruck() {
 // alltoall sends half of the data in each of a few steps (Bruck) if blocks are small. Else it exchanges blocks with
 // one member after the other.
 func alltoall(g *generator) {
-	block := g.Sent / int64(g.Members)
-	if g.Operation == meaning.OperationAlltoall && block <= alltoallSmall && g.Members >= manyMembers {
+	block := g.SentBytes / int64(g.Members)
+	if g.Operation == meaning.CollectiveAlltoall && block <= alltoallSmall && g.Members >= manyMembers {
 		g.bruckAlltoall(block)
 		return
 	}
@@ -233,19 +233,19 @@ func (g *generator) together(bytes func(to int) int64) {
 // reduce combines the members' data up a tree. If they are large, it halves the data with each step and then gathers
 // the parts.
 func reduce(g *generator) {
-	if b := g.Sent; b <= reduceLarge || g.Members < 4 {
+	if b := g.SentBytes; b <= reduceLarge || g.Members < 4 {
 		g.up(func(int) int64 { return b }, b)
 		return
 	}
 	g.halving()
-	part := g.Sent / int64(g.Members)
+	part := g.SentBytes / int64(g.Members)
 	g.up(func(members int) int64 { return part * int64(members) }, 0)
 }
 
 // allreduce doubles with each step the number of members whose data is combined. If the data is large, it halves the
 // data with each step and then gathers the parts.
 func allreduce(g *generator) {
-	if b := g.Sent; b <= reduceLarge || g.Members < 4 {
+	if b := g.SentBytes; b <= reduceLarge || g.Members < 4 {
 		g.doubling(b)
 		return
 	}
@@ -264,9 +264,9 @@ func (g *generator) doubling(b int64) {
 // halving is Rabenseifner's algorithm. Each step exchanges and combines half of the remaining data. In an all-reduce,
 // the same steps backwards gather the result.
 func (g *generator) halving() {
-	b := g.Sent
+	b := g.SentBytes
 	back := int64(nothing)
-	if g.Operation == meaning.OperationAllreduce {
+	if g.Operation == meaning.CollectiveAllreduce {
 		back = b
 	}
 	g.folded(b, func(me, power int, absolute func(int) int) {
@@ -322,12 +322,12 @@ func (g *generator) folded(bytes int64, steps func(me, power int, absolute func(
 // reduceScatter halves the parts with each step. A member that ran no steps, see folded, gets back its own part.
 func reduceScatter(g *generator) {
 	extra := g.Members - 1<<(bits.Len(uint(g.Members))-1)
-	part := func(member int) int64 { return g.to(member, g.Sent/int64(g.Members)) }
+	part := func(member int) int64 { return g.to(member, g.SentBytes/int64(g.Members)) }
 	back := int64(0)
 	if g.OwnMember < 2*extra {
 		back = part(g.OwnMember - g.OwnMember%2)
 	}
-	g.folded(g.Sent, func(me, power int, absolute func(int) int) {
+	g.folded(g.SentBytes, func(me, power int, absolute func(int) int) {
 		// sum returns the bytes of the parts of some members, and of those that sent them their data before.
 		sum := func(from, to int) (bytes int64) {
 			for i := from; i < to; i++ {
@@ -357,8 +357,8 @@ func reduceScatter(g *generator) {
 func scan(g *generator) {
 	for d := 1; d < g.Members; d *= 2 {
 		if other := g.OwnMember ^ d; other < g.Members {
-			g.exchange(other, other, g.Sent)
-			g.combine(g.Sent)
+			g.exchange(other, other, g.SentBytes)
+			g.combine(g.SentBytes)
 		}
 	}
 }

@@ -134,7 +134,7 @@ func parted(contexts map[int32]*meetingPoint, of []int32) map[int32]int32 {
 // rank; nil if there are too many parts to be useful.
 func (w *wiring) refine(e *engine, programs []Program) []int32 {
 	type start struct {
-		code *CallCode
+		code *DistinctCallOps
 		same any
 		slot int
 	}
@@ -144,7 +144,7 @@ func (w *wiring) refine(e *engine, programs []Program) []int32 {
 		p, ok := programs[r].(*CompiledProgram)
 		s := start{}
 		if ok {
-			if s = (start{p.Code, p.Visits.EqualityKey(), len(p.Slots)}); s.same == nil {
+			if s = (start{p.Code, p.Visits.EqualityKey(), len(p.Operands)}); s.same == nil {
 				s.same = r
 			}
 		}

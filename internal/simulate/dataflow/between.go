@@ -16,22 +16,22 @@ const (
 // MPICH and Open MPI do so, too.
 type InterCollective struct {
 	Collective
-	OtherGroupSize int                  // number of members of the other group
-	OtherWorldRank func(member int) int // returns the world rank of a member of the other group
-	GoesFirst      bool                 // the own group sends first, where the groups send one after the other
+	OtherGroupSize     int                  // number of members of the other group
+	OtherWorldRank     func(member int) int // returns the world rank of a member of the other group
+	OwnGroupSendsFirst bool                 // the own group sends first, where the groups send one after the other
 }
 
 const betweenShort = 2048 // bytes for each member; longer parts are sent directly between the members and the root
 
 // Decomposes reports whether AppendOps decomposes the call into messages. Otherwise MeetOp gives its operation.
 func (b *InterCollective) Decomposes() bool {
-	if b.AlwaysAsMessages || max(b.Members, b.OtherGroupSize)-1 <= min(MaxCollectiveMembers, mostPairs/max(1, b.WorldSize)) {
+	if b.AlwaysAsMessages || max(b.Members, b.OtherGroupSize)-1 <= min(MaxDecomposedMembers, mostPairs/max(1, b.WorldSize)) {
 		return true
 	}
 	switch b.Operation {
-	case meaning.OperationBarrier, meaning.OperationAllreduce, meaning.OperationReduce:
+	case meaning.CollectiveBarrier, meaning.CollectiveAllreduce, meaning.CollectiveReduce:
 		return true
-	case meaning.OperationBcast:
+	case meaning.CollectiveBcast:
 		return b.bytes() < bcastLarge
 	}
 	return false
@@ -52,10 +52,10 @@ func (b *InterCollective) AppendOps(ops []Op, requests [2]int32) []Op {
 func (b *InterCollective) MeetOp(l *machine.NetworkLevel) Op {
 	o := Op{Kind: OpMeet, Context: b.Context, Members: int32(b.Members + b.OtherGroupSize), Request: NoRequest, TimePs: b.time(l)}
 	switch b.Operation {
-	case meaning.OperationBcast, meaning.OperationScatter, meaning.OperationScatterv:
-		o.Meeting = MeetFromRoot
-	case meaning.OperationReduce, meaning.OperationGather, meaning.OperationGatherv:
-		o.Meeting = MeetToRoot
+	case meaning.CollectiveBcast, meaning.CollectiveScatter, meaning.CollectiveScatterv:
+		o.WaitPattern = WaitForRoot
+	case meaning.CollectiveReduce, meaning.CollectiveGather, meaning.CollectiveGatherv:
+		o.WaitPattern = RootWaitsForAll
 	default:
 		return o
 	}
@@ -65,7 +65,7 @@ func (b *InterCollective) MeetOp(l *machine.NetworkLevel) Op {
 	case b.Root >= 0:
 		o.Members = int32(1 + b.Members)
 	default:
-		o.Meeting, o.Members, o.TimePs = MeetNobody, 0, 0
+		o.WaitPattern, o.Members, o.TimePs = WaitForNobody, 0, 0
 	}
 	return o
 }
@@ -73,8 +73,8 @@ func (b *InterCollective) MeetOp(l *machine.NetworkLevel) Op {
 // time returns how many ps the own member takes if all begin the call at the same time.
 func (b *InterCollective) time(l *machine.NetworkLevel) int64 {
 	// within returns the ps of a collective of one group.
-	within := func(operation meaning.Operation, members int, bytes int64) int64 {
-		c := Collective{Operation: operation, Members: members, OwnMember: 1, Sent: bytes, Received: bytes, CombinePsPerByte: b.CombinePsPerByte}
+	within := func(operation meaning.CollectiveOperation, members int, bytes int64) int64 {
+		c := Collective{Operation: operation, Members: members, OwnMember: 1, SentBytes: bytes, ReceivedBytes: bytes, CombinePsPerByte: b.CombinePsPerByte}
 		if members < 2 {
 			return 0
 		}
@@ -82,49 +82,49 @@ func (b *InterCollective) time(l *machine.NetworkLevel) int64 {
 	}
 	// over returns the ps of what between.over generates.
 	over := func(sent, received int64) int64 {
-		return messageTime(l, sent) + within(meaning.OperationBcast, b.OtherGroupSize, sent) + messageTime(l, received) + within(meaning.OperationBcast, b.Members, received)
+		return messageTime(l, sent) + within(meaning.CollectiveBcast, b.OtherGroupSize, sent) + messageTime(l, received) + within(meaning.CollectiveBcast, b.Members, received)
 	}
 	here := b.Root == RootThisMember
-	part := max(b.Sent, b.Received) // bytes of one member
+	part := max(b.SentBytes, b.ReceivedBytes) // bytes of one member
 	if here {
 		part /= int64(b.OtherGroupSize)
 	}
-	long := b.Operation == meaning.OperationGatherv || b.Operation == meaning.OperationScatterv || part >= betweenShort
+	long := b.Operation == meaning.CollectiveGatherv || b.Operation == meaning.CollectiveScatterv || part >= betweenShort
 	switch b.Operation {
-	case meaning.OperationBcast:
+	case meaning.CollectiveBcast:
 		if here {
 			return messageTime(l, b.bytes())
 		}
-		return messageTime(l, b.bytes()) + within(meaning.OperationBcast, b.Members, b.bytes())
-	case meaning.OperationReduce:
-		return within(meaning.OperationReduce, b.Members, b.Sent) + messageTime(l, b.Sent)
-	case meaning.OperationAllreduce:
-		return within(meaning.OperationReduce, b.Members, b.Sent) + messageTime(l, b.Sent) + within(meaning.OperationBcast, b.Members, b.Sent)
-	case meaning.OperationGather, meaning.OperationGatherv:
+		return messageTime(l, b.bytes()) + within(meaning.CollectiveBcast, b.Members, b.bytes())
+	case meaning.CollectiveReduce:
+		return within(meaning.CollectiveReduce, b.Members, b.SentBytes) + messageTime(l, b.SentBytes)
+	case meaning.CollectiveAllreduce:
+		return within(meaning.CollectiveReduce, b.Members, b.SentBytes) + messageTime(l, b.SentBytes) + within(meaning.CollectiveBcast, b.Members, b.SentBytes)
+	case meaning.CollectiveGather, meaning.CollectiveGatherv:
 		if long {
-			return within(meaning.OperationGatherv, b.Members+1, part)
+			return within(meaning.CollectiveGatherv, b.Members+1, part)
 		}
-		return within(meaning.OperationGather, b.Members, part) + messageTime(l, part*int64(b.Members))
-	case meaning.OperationScatter, meaning.OperationScatterv:
+		return within(meaning.CollectiveGather, b.Members, part) + messageTime(l, part*int64(b.Members))
+	case meaning.CollectiveScatter, meaning.CollectiveScatterv:
 		switch {
 		case here && long:
-			return within(meaning.OperationScatterv, b.OtherGroupSize+1, part)
+			return within(meaning.CollectiveScatterv, b.OtherGroupSize+1, part)
 		case here:
-			return messageTime(l, b.Sent)
+			return messageTime(l, b.SentBytes)
 		case long:
-			return within(meaning.OperationScatterv, b.Members+1, part)
+			return within(meaning.CollectiveScatterv, b.Members+1, part)
 		}
-		return messageTime(l, part*int64(b.Members)) + within(meaning.OperationScatter, b.Members, part)
-	case meaning.OperationAllgather:
-		return within(meaning.OperationGather, b.Members, b.Sent) + over(b.Sent*int64(b.Members), b.Received)
-	case meaning.OperationAllgatherv:
-		return within(meaning.OperationGatherv, b.Members+1, b.Sent) + within(meaning.OperationGatherv, b.OtherGroupSize+1, b.Received/int64(b.OtherGroupSize)) + within(meaning.OperationBcast, b.Members, b.Received)
-	case meaning.OperationAlltoall, meaning.OperationAlltoallv, meaning.OperationAlltoallw:
-		return int64(max(b.Members, b.OtherGroupSize)) * messageTime(l, max(b.Sent, b.Received)/int64(b.OtherGroupSize))
-	case meaning.OperationReduceScatter, meaning.OperationReduceScatterBlock:
-		return within(meaning.OperationReduce, b.Members, b.Sent) + messageTime(l, b.Sent) + within(meaning.OperationScatterv, b.Members, b.Received)
+		return messageTime(l, part*int64(b.Members)) + within(meaning.CollectiveScatter, b.Members, part)
+	case meaning.CollectiveAllgather:
+		return within(meaning.CollectiveGather, b.Members, b.SentBytes) + over(b.SentBytes*int64(b.Members), b.ReceivedBytes)
+	case meaning.CollectiveAllgatherv:
+		return within(meaning.CollectiveGatherv, b.Members+1, b.SentBytes) + within(meaning.CollectiveGatherv, b.OtherGroupSize+1, b.ReceivedBytes/int64(b.OtherGroupSize)) + within(meaning.CollectiveBcast, b.Members, b.ReceivedBytes)
+	case meaning.CollectiveAlltoall, meaning.CollectiveAlltoallv, meaning.CollectiveAlltoallw:
+		return int64(max(b.Members, b.OtherGroupSize)) * messageTime(l, max(b.SentBytes, b.ReceivedBytes)/int64(b.OtherGroupSize))
+	case meaning.CollectiveReduceScatter, meaning.CollectiveReduceScatterBlock:
+		return within(meaning.CollectiveReduce, b.Members, b.SentBytes) + messageTime(l, b.SentBytes) + within(meaning.CollectiveScatterv, b.Members, b.ReceivedBytes)
 	}
-	return within(meaning.OperationBarrier, b.Members, 0) + over(1, 1)
+	return within(meaning.CollectiveBarrier, b.Members, 0) + over(1, 1)
 }
 
 // A between generates the operations of one member in an InterCollective.
@@ -134,17 +134,17 @@ type between struct {
 	requests [2]int32
 }
 
-var betweens = map[meaning.Operation]func(*between){
-	meaning.OperationBarrier: (*between).barrier, meaning.OperationBcast: (*between).bcast, meaning.OperationReduce: (*between).reduce, meaning.OperationAllreduce: (*between).allreduce,
-	meaning.OperationGather: (*between).gather, meaning.OperationGatherv: (*between).linear, meaning.OperationScatter: (*between).scatter, meaning.OperationScatterv: (*between).linear,
-	meaning.OperationAllgather: (*between).allgather, meaning.OperationAllgatherv: (*between).allgatherv, meaning.OperationAlltoall: (*between).alltoall, meaning.OperationAlltoallv: (*between).alltoall, meaning.OperationAlltoallw: (*between).alltoall,
-	meaning.OperationReduceScatter: (*between).reduceScatter, meaning.OperationReduceScatterBlock: (*between).reduceScatter,
+var betweens = map[meaning.CollectiveOperation]func(*between){
+	meaning.CollectiveBarrier: (*between).barrier, meaning.CollectiveBcast: (*between).bcast, meaning.CollectiveReduce: (*between).reduce, meaning.CollectiveAllreduce: (*between).allreduce,
+	meaning.CollectiveGather: (*between).gather, meaning.CollectiveGatherv: (*between).linear, meaning.CollectiveScatter: (*between).scatter, meaning.CollectiveScatterv: (*between).linear,
+	meaning.CollectiveAllgather: (*between).allgather, meaning.CollectiveAllgatherv: (*between).allgatherv, meaning.CollectiveAlltoall: (*between).alltoall, meaning.CollectiveAlltoallv: (*between).alltoall, meaning.CollectiveAlltoallw: (*between).alltoall,
+	meaning.CollectiveReduceScatter: (*between).reduceScatter, meaning.CollectiveReduceScatterBlock: (*between).reduceScatter,
 }
 
 // near generates a collective of the own group, with member 0 as root. sent and received are its bytes.
-func (x *between) near(operation meaning.Operation, sent, received int64) {
+func (x *between) near(operation meaning.CollectiveOperation, sent, received int64) {
 	c := x.Collective
-	c.Operation, c.Root, c.Sent, c.Received, c.SentTo, c.ReceivedFrom = operation, 0, sent, received, nil, nil
+	c.Operation, c.Root, c.SentBytes, c.ReceivedBytes, c.BytesToMember, c.BytesFromMember = operation, 0, sent, received, nil, nil
 	x.ops = c.AppendOps(x.ops, x.requests)
 }
 
@@ -175,19 +175,19 @@ func (x *between) exchange(to, from int, bytes int64) {
 func (x *between) over(sent, received int64) {
 	for _, turn := range []bool{true, false} {
 		switch {
-		case turn == x.GoesFirst && x.OwnMember == 0:
+		case turn == x.OwnGroupSendsFirst && x.OwnMember == 0:
 			x.send(0, sent)
-		case turn != x.GoesFirst:
+		case turn != x.OwnGroupSendsFirst:
 			if x.OwnMember == 0 {
 				x.receive(0)
 			}
-			x.near(meaning.OperationBcast, received, received)
+			x.near(meaning.CollectiveBcast, received, received)
 		}
 	}
 }
 
 func (x *between) barrier() {
-	x.near(meaning.OperationBarrier, 0, 0)
+	x.near(meaning.CollectiveBarrier, 0, 0)
 	x.over(1, 1)
 }
 
@@ -199,7 +199,7 @@ func (x *between) bcast() {
 		if x.OwnMember == 0 {
 			x.receive(x.Root)
 		}
-		x.near(meaning.OperationBcast, x.bytes(), x.bytes())
+		x.near(meaning.CollectiveBcast, x.bytes(), x.bytes())
 	}
 }
 
@@ -208,27 +208,27 @@ func (x *between) reduce() {
 	case x.Root == RootThisMember:
 		x.receive(0)
 	case x.Root >= 0:
-		x.near(meaning.OperationReduce, x.Sent, 0)
+		x.near(meaning.CollectiveReduce, x.SentBytes, 0)
 		if x.OwnMember == 0 {
-			x.send(x.Root, x.Sent)
+			x.send(x.Root, x.SentBytes)
 		}
 	}
 }
 
 func (x *between) allreduce() {
-	x.near(meaning.OperationReduce, x.Sent, 0)
+	x.near(meaning.CollectiveReduce, x.SentBytes, 0)
 	if x.OwnMember == 0 {
-		x.exchange(0, 0, x.Sent)
+		x.exchange(0, 0, x.SentBytes)
 	}
-	x.near(meaning.OperationBcast, x.Sent, x.Sent)
+	x.near(meaning.CollectiveBcast, x.SentBytes, x.SentBytes)
 }
 
 func (x *between) gather() {
-	switch part := x.Sent; {
-	case x.Root == RootThisMember && x.Received/int64(x.OtherGroupSize) < betweenShort:
+	switch part := x.SentBytes; {
+	case x.Root == RootThisMember && x.ReceivedBytes/int64(x.OtherGroupSize) < betweenShort:
 		x.receive(0)
 	case x.Root >= 0 && part < betweenShort:
-		x.near(meaning.OperationGather, part, 0)
+		x.near(meaning.CollectiveGather, part, 0)
 		if x.OwnMember == 0 {
 			x.send(x.Root, part*int64(x.Members))
 		}
@@ -238,14 +238,14 @@ func (x *between) gather() {
 }
 
 func (x *between) scatter() {
-	switch part := x.Received; {
-	case x.Root == RootThisMember && x.Sent/int64(x.OtherGroupSize) < betweenShort:
-		x.send(0, x.Sent)
+	switch part := x.ReceivedBytes; {
+	case x.Root == RootThisMember && x.SentBytes/int64(x.OtherGroupSize) < betweenShort:
+		x.send(0, x.SentBytes)
 	case x.Root >= 0 && part < betweenShort:
 		if x.OwnMember == 0 {
 			x.receive(x.Root)
 		}
-		x.near(meaning.OperationScatter, 0, part)
+		x.near(meaning.CollectiveScatter, 0, part)
 	default:
 		x.linear()
 	}
@@ -253,7 +253,7 @@ func (x *between) scatter() {
 
 // linear has the root send one message to each member of the other group, or receive one from each.
 func (x *between) linear() {
-	out := x.Operation == meaning.OperationScatter || x.Operation == meaning.OperationScatterv
+	out := x.Operation == meaning.CollectiveScatter || x.Operation == meaning.CollectiveScatterv
 	switch {
 	case x.Root == RootThisMember:
 		for i := range x.OtherGroupSize {
@@ -266,16 +266,16 @@ func (x *between) linear() {
 	case x.Root >= 0 && out:
 		x.receive(x.Root)
 	case x.Root >= 0:
-		x.send(x.Root, x.Sent)
+		x.send(x.Root, x.SentBytes)
 	}
 }
 
 // part returns the bytes that the own member passes to a member of the other group.
-func (x *between) part(other int) int64 { return x.to(other, x.Sent/int64(x.OtherGroupSize)) }
+func (x *between) part(other int) int64 { return x.to(other, x.SentBytes/int64(x.OtherGroupSize)) }
 
 func (x *between) allgather() {
-	x.near(meaning.OperationGather, x.Sent, 0)
-	x.over(x.Sent*int64(x.Members), x.Received)
+	x.near(meaning.CollectiveGather, x.SentBytes, 0)
+	x.over(x.SentBytes*int64(x.Members), x.ReceivedBytes)
 }
 
 // allgatherv has each member send to member 0 of the other group, which then broadcasts in its group. Only the
@@ -283,15 +283,15 @@ func (x *between) allgather() {
 func (x *between) allgatherv() {
 	for _, turn := range []bool{true, false} {
 		switch {
-		case turn == x.GoesFirst:
-			x.send(0, x.Sent)
+		case turn == x.OwnGroupSendsFirst:
+			x.send(0, x.SentBytes)
 		case x.OwnMember == 0:
 			for i := range x.OtherGroupSize {
 				x.receive(i)
 			}
 		}
 	}
-	x.near(meaning.OperationBcast, x.Received, x.Received)
+	x.near(meaning.CollectiveBcast, x.ReceivedBytes, x.ReceivedBytes)
 }
 
 // alltoall iterates over the larger group. In each step, each member sends to one member of the other group and
@@ -315,9 +315,9 @@ func (x *between) alltoall() {
 }
 
 func (x *between) reduceScatter() {
-	x.near(meaning.OperationReduce, x.Sent, 0)
+	x.near(meaning.CollectiveReduce, x.SentBytes, 0)
 	if x.OwnMember == 0 {
-		x.exchange(0, 0, x.Sent)
+		x.exchange(0, 0, x.SentBytes)
 	}
-	x.near(meaning.OperationScatterv, x.Received*int64(x.Members), x.Received)
+	x.near(meaning.CollectiveScatterv, x.ReceivedBytes*int64(x.Members), x.ReceivedBytes)
 }

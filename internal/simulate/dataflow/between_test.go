@@ -12,10 +12,10 @@ import (
 )
 
 // betweensOf are the calls of two groups, of which the second has the root of what has one; bytes is what one has for one.
-func betweensOf(operation meaning.Operation, first, second, root int, bytes int64) []InterCollective {
+func betweensOf(operation meaning.CollectiveOperation, first, second, root int, bytes int64) []InterCollective {
 	var calls []InterCollective
 	for i := range first + second {
-		b := InterCollective{OtherGroupSize: second, GoesFirst: i < first, OtherWorldRank: func(m int) int { return first + m }}
+		b := InterCollective{OtherGroupSize: second, OwnGroupSendsFirst: i < first, OtherWorldRank: func(m int) int { return first + m }}
 		b.Operation, b.Members, b.OwnMember, b.Root, b.WorldRankOf = operation, first, i, root, func(m int) int { return m }
 		if i >= first {
 			b.Members, b.OwnMember, b.OtherGroupSize, b.WorldRankOf, b.OtherWorldRank = second, i-first, first, b.OtherWorldRank, b.WorldRankOf
@@ -24,28 +24,28 @@ func betweensOf(operation meaning.Operation, first, second, root int, bytes int6
 			}
 		}
 		switch operation {
-		case meaning.OperationBcast, meaning.OperationScatter, meaning.OperationScatterv:
+		case meaning.CollectiveBcast, meaning.CollectiveScatter, meaning.CollectiveScatterv:
 			if b.Root >= 0 {
-				b.Received = bytes
+				b.ReceivedBytes = bytes
 			} else if b.Root == RootThisMember {
-				if b.Sent = bytes; operation != meaning.OperationBcast {
-					b.Sent *= int64(b.OtherGroupSize)
+				if b.SentBytes = bytes; operation != meaning.CollectiveBcast {
+					b.SentBytes *= int64(b.OtherGroupSize)
 				}
 			}
-		case meaning.OperationReduce, meaning.OperationGather, meaning.OperationGatherv:
+		case meaning.CollectiveReduce, meaning.CollectiveGather, meaning.CollectiveGatherv:
 			if b.Root >= 0 {
-				b.Sent = bytes
-			} else if b.Root == RootThisMember && operation != meaning.OperationReduce {
-				b.Received = bytes * int64(b.OtherGroupSize)
+				b.SentBytes = bytes
+			} else if b.Root == RootThisMember && operation != meaning.CollectiveReduce {
+				b.ReceivedBytes = bytes * int64(b.OtherGroupSize)
 			}
-		case meaning.OperationAllgather, meaning.OperationAllgatherv:
-			b.Sent, b.Received = bytes, bytes*int64(b.OtherGroupSize)
-		case meaning.OperationAlltoall, meaning.OperationAlltoallv, meaning.OperationAlltoallw:
-			b.Sent, b.Received = bytes*int64(b.OtherGroupSize), bytes*int64(b.OtherGroupSize)
-		case meaning.OperationReduceScatter, meaning.OperationReduceScatterBlock:
-			b.Sent, b.Received = bytes*int64(first*second), bytes*int64(b.OtherGroupSize)
+		case meaning.CollectiveAllgather, meaning.CollectiveAllgatherv:
+			b.SentBytes, b.ReceivedBytes = bytes, bytes*int64(b.OtherGroupSize)
+		case meaning.CollectiveAlltoall, meaning.CollectiveAlltoallv, meaning.CollectiveAlltoallw:
+			b.SentBytes, b.ReceivedBytes = bytes*int64(b.OtherGroupSize), bytes*int64(b.OtherGroupSize)
+		case meaning.CollectiveReduceScatter, meaning.CollectiveReduceScatterBlock:
+			b.SentBytes, b.ReceivedBytes = bytes*int64(first*second), bytes*int64(b.OtherGroupSize)
 		default:
-			b.Sent = bytes
+			b.SentBytes = bytes
 		}
 		calls = append(calls, b)
 	}
@@ -80,7 +80,7 @@ func TestBetween(t *testing.T) {
 		calls := betweensOf(f, first, second, root, rapid.SampledFrom([]int64{0, 1, 5000, 100_000}).Draw(t, "bytes"))
 		open := rapid.Bool().Draw(t, "as Open MPI does")
 		for i := range calls {
-			calls[i].OpenMPI = open
+			calls[i].UseOpenMPIAlgorithms = open
 		}
 		r := simulateBetween(t, m, calls, func(rank int) int64 {
 			if rank == late {
@@ -91,13 +91,13 @@ func TestBetween(t *testing.T) {
 		for rank, x := range r.Ranks {
 			needs := (rank < first) != (late < first)
 			switch f {
-			case meaning.OperationBcast, meaning.OperationScatter, meaning.OperationScatterv:
+			case meaning.CollectiveBcast, meaning.CollectiveScatter, meaning.CollectiveScatterv:
 				needs = needs && late == first+root
-			case meaning.OperationReduce, meaning.OperationGather, meaning.OperationGatherv:
+			case meaning.CollectiveReduce, meaning.CollectiveGather, meaning.CollectiveGatherv:
 				needs = needs && rank == first+root
 			}
-			if (needs || rank == late) && x.End != 1000 || x.End != 0 && x.End != 1000 {
-				t.Fatalf("%s: rank %d of %d and %d ends at %d, rank %d is late", f, rank, first, second, x.End, late)
+			if (needs || rank == late) && x.EndPs != 1000 || x.EndPs != 0 && x.EndPs != 1000 {
+				t.Fatalf("%s: rank %d of %d and %d ends at %d, rank %d is late", f, rank, first, second, x.EndPs, late)
 			}
 		}
 	})
@@ -121,15 +121,15 @@ func TestBetweenMeets(t *testing.T) {
 			for rank, x := range r.Ranks {
 				waits := rank == late
 				switch f {
-				case meaning.OperationBcast, meaning.OperationScatter, meaning.OperationScatterv:
+				case meaning.CollectiveBcast, meaning.CollectiveScatter, meaning.CollectiveScatterv:
 					waits = waits || rank < 4 && late == 5
-				case meaning.OperationReduce, meaning.OperationGather, meaning.OperationGatherv:
+				case meaning.CollectiveReduce, meaning.CollectiveGather, meaning.CollectiveGatherv:
 					waits = waits || late < 4 && rank == 5
 				default:
 					waits = true
 				}
-				if want := map[bool]int64{true: 1000}[waits]; x.End != want {
-					t.Errorf("%s: rank %d ends at %d, rank %d is late", f, rank, x.End, late)
+				if want := map[bool]int64{true: 1000}[waits]; x.EndPs != want {
+					t.Errorf("%s: rank %d ends at %d, rank %d is late", f, rank, x.EndPs, late)
 				}
 			}
 		}
@@ -177,24 +177,24 @@ func TestBetweenTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		operation     meaning.Operation
+		operation     meaning.CollectiveOperation
 		first, second int
 		bytes         int64
 		want          int64 // ps
 	}{
 		// A barrier of each; word goes over, to the mate, back behind that, and to the mate there.
-		{meaning.OperationBarrier, 2, 2, 0, 1_000_000 + 1_001_000 + 1_000 + 2*1_001_000},
-		{meaning.OperationBcast, 4, 2, 100, 3 * 1_100_000},  // over, then down a tree of four
-		{meaning.OperationReduce, 4, 1, 100, 3 * 1_100_000}, // up, then over
-		{meaning.OperationAllreduce, 4, 4, 100, (2 + 1 + 2) * 1_100_000},
-		{meaning.OperationGather, 4, 1, 100, 1_100_000 + 1_200_000 + 1_400_000},
-		{meaning.OperationGather, 4, 1, 2048, 3_048_000}, // each to the root
-		{meaning.OperationScatter, 4, 1, 100, 1_400_000 + 1_200_000 + 1_100_000},
-		{meaning.OperationScatter, 4, 1, 2048, 3*2_048_000 + 3_048_000},
-		{meaning.OperationScatterv, 4, 1, 100, 3*100_000 + 1_100_000},
-		{meaning.OperationAlltoall, 3, 2, 500, 3 * 1_500_000},
-		{meaning.OperationAllgatherv, 1, 1, 100, 2 * 1_100_000},
-		{meaning.OperationReduceScatter, 2, 2, 100, 1_400_000 + 1_400_000 + 1_200_000},
+		{meaning.CollectiveBarrier, 2, 2, 0, 1_000_000 + 1_001_000 + 1_000 + 2*1_001_000},
+		{meaning.CollectiveBcast, 4, 2, 100, 3 * 1_100_000},  // over, then down a tree of four
+		{meaning.CollectiveReduce, 4, 1, 100, 3 * 1_100_000}, // up, then over
+		{meaning.CollectiveAllreduce, 4, 4, 100, (2 + 1 + 2) * 1_100_000},
+		{meaning.CollectiveGather, 4, 1, 100, 1_100_000 + 1_200_000 + 1_400_000},
+		{meaning.CollectiveGather, 4, 1, 2048, 3_048_000}, // each to the root
+		{meaning.CollectiveScatter, 4, 1, 100, 1_400_000 + 1_200_000 + 1_100_000},
+		{meaning.CollectiveScatter, 4, 1, 2048, 3*2_048_000 + 3_048_000},
+		{meaning.CollectiveScatterv, 4, 1, 100, 3*100_000 + 1_100_000},
+		{meaning.CollectiveAlltoall, 3, 2, 500, 3 * 1_500_000},
+		{meaning.CollectiveAllgatherv, 1, 1, 100, 2 * 1_100_000},
+		{meaning.CollectiveReduceScatter, 2, 2, 100, 1_400_000 + 1_400_000 + 1_200_000},
 	} {
 		r := simulateBetween(t, m, betweensOf(c.operation, c.first, c.second, 0, c.bytes), func(int) int64 { return 0 })
 		if r.EndPs() != c.want {

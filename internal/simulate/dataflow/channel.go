@@ -31,8 +31,8 @@ func (e *engine) cost(l *machine.NetworkLevel, o *Op) int32 {
 	k := costKey{l, o.Bytes, o.IsSynchronous, o.IsBuffered}
 	n, ok := e.costOf[k]
 	if !ok {
-		x := cost{costKey: k, waits: (o.Bytes > l.EagerLimit || o.IsSynchronous) && !o.IsBuffered, latency: l.Latency(), receiving: l.ReceiveOverhead}
-		x.word = l.SendOverhead + x.latency
+		x := cost{costKey: k, waits: (o.Bytes > l.EagerLimitBytes || o.IsSynchronous) && !o.IsBuffered, latency: l.LatencyPs(), receiving: l.ReceiveOverheadPs}
+		x.word = l.SendOverheadPs + x.latency
 		x.MessageCost = l.CostOfMessage(o.Bytes, x.waits)
 		n = int32(len(e.costs))
 		e.costs, e.costOf[k] = append(e.costs, x), n
@@ -163,7 +163,7 @@ func (e *engine) send(c *channel, x *rank, o *Op, peer int32) (number uint32, wa
 	n := c.own.cost
 	if k := &e.costs[n].costKey; n == 0 || k.bytes != o.Bytes || k.synchronous != o.IsSynchronous || k.buffered != o.IsBuffered {
 		if peer < 0 {
-			peer = x.desc[o.Slot].Peer
+			peer = x.desc[o.OperandsIndex].Peer
 		}
 		n = e.cost(e.place.LevelBetween(int(x.of), int(peer)), o)
 	}
@@ -181,7 +181,7 @@ func (e *engine) send(c *channel, x *rank, o *Op, peer int32) (number uint32, wa
 	if e.noting {
 		e.leaves(x, e.trail(c, number))
 	}
-	e.spend(x, o.Site, overhead, cost.SenderCorePs)
+	e.spend(x, o.CallIndex, overhead, cost.SenderCorePs)
 	return number, cost.waits
 }
 
@@ -262,13 +262,13 @@ type late struct {
 // for a receive.
 func (e *engine) later(x *rank, o *Op) *late {
 	l := &late{left: x.now, hop: x.hop, by: x.number}
-	if o.Kind == OpLater {
+	if o.Kind == OpBackground {
 		l.at = x.now + min(o.TimePs, horizon)
 		return l
 	}
 	level := e.place.LevelBetween(int(x.of), int(o.Peer))
-	cost := level.CostOfMessage(o.Bytes, o.Bytes > level.EagerLimit)
-	l.at = level.Latency() + cost.TravelPs + cost.ReceiverCorePs
+	cost := level.CostOfMessage(o.Bytes, o.Bytes > level.EagerLimitBytes)
+	l.at = level.LatencyPs() + cost.TravelPs + cost.ReceiverCorePs
 	if o.Kind == OpGet {
 		l.at += x.now
 	} else {
@@ -280,6 +280,6 @@ func (e *engine) later(x *rank, o *Op) *late {
 		l.at += leaves
 		l.left, l.hop = x.idle, x.idleHop
 	}
-	e.spend(x, o.Site, overhead, cost.SenderCorePs)
+	e.spend(x, o.CallIndex, overhead, cost.SenderCorePs)
 	return l
 }

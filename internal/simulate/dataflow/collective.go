@@ -13,25 +13,25 @@ import (
 
 // A Collective is what one member of a communicator, the own member, does in a collective.
 type Collective struct {
-	Operation        meaning.Operation
-	Members          int
-	OwnMember, Root  int                  // numbers in the communicator, from 0
-	WorldRankOf      func(member int) int // returns a member's rank in the world
-	Context          int32
-	Tag              int64    // tag of the messages
-	Sent, Received   int64    // bytes that the own member passes, and that it gets
-	SentTo           []uint64 // bytes passed to each member; nil: the same for all
-	ReceivedFrom     []uint64
-	OpenMPI          bool    // use Open MPI's algorithms; else MPICH's
-	WorldSize        int     // number of ranks of the run
-	AlwaysAsMessages bool    // decompose a blocking call however many messages it has
-	CombinePsPerByte float64 // ps to combine one byte of an operand in a reduction
+	Operation                meaning.CollectiveOperation
+	Members                  int
+	OwnMember, Root          int                  // numbers in the communicator, from 0
+	WorldRankOf              func(member int) int // returns a member's rank in the world
+	Context                  int32
+	Tag                      int64    // tag of the messages
+	SentBytes, ReceivedBytes int64    // bytes that the own member passes, and that it gets
+	BytesToMember            []uint64 // bytes passed to each member; nil: the same for all
+	BytesFromMember          []uint64
+	UseOpenMPIAlgorithms     bool    // use Open MPI's algorithms; else MPICH's
+	WorldSize                int     // number of ranks of the run
+	AlwaysAsMessages         bool    // decompose a blocking call however many messages it has
+	CombinePsPerByte         float64 // ps to combine one byte of an operand in a reduction
 }
 
 // MaxCollectiveMembers is the largest number of members that one member sends to in a call that is decomposed into
 // messages. mostPairs limits the number of such pairs over all ranks of a run.
 const (
-	MaxCollectiveMembers = 256
+	MaxDecomposedMembers = 256
 	mostPairs            = 1 << 20
 )
 
@@ -46,14 +46,14 @@ const (
 )
 
 // HasCollectiveModel reports whether a Collective of an operation can be simulated.
-func HasCollectiveModel(o meaning.Operation) bool { _, ok := generators[o]; return ok }
+func HasCollectiveModel(o meaning.CollectiveOperation) bool { _, ok := generators[o]; return ok }
 
 // AppendOps appends the operations of the own member in a blocking call. requests are two request numbers that the
 // call may use.
 func (c *Collective) AppendOps(ops []Op, requests [2]int32) []Op {
 	g := &generator{Collective: c, ops: ops, requests: requests}
 	f := generators[c.Operation]
-	if open := openmpi[c.Operation]; c.OpenMPI && open != nil {
+	if open := openmpi[c.Operation]; c.UseOpenMPIAlgorithms && open != nil {
 		f = open
 	}
 	if c.Members > 1 && f != nil {
@@ -64,32 +64,32 @@ func (c *Collective) AppendOps(ops []Op, requests [2]int32) []Op {
 
 // Decomposes reports whether AppendOps decomposes the call into messages. Otherwise MeetOp gives its operation.
 func (c *Collective) Decomposes() bool {
-	if c.AlwaysAsMessages || c.Members-1 <= min(MaxCollectiveMembers, mostPairs/max(1, c.WorldSize)) {
+	if c.AlwaysAsMessages || c.Members-1 <= min(MaxDecomposedMembers, mostPairs/max(1, c.WorldSize)) {
 		return true
 	}
-	if c.OpenMPI {
+	if c.UseOpenMPIAlgorithms {
 		switch c.Operation {
-		case meaning.OperationAllreduce:
-			return c.Sent < openAllreduceRing
-		case meaning.OperationBcast:
+		case meaning.CollectiveAllreduce:
+			return c.SentBytes < openAllreduceRing
+		case meaning.CollectiveBcast:
 			return c.bytes() < openBcastSmall
-		case meaning.OperationAllgather:
-			return c.Received < openAllgatherLarge
-		case meaning.OperationGather, meaning.OperationScatter:
+		case meaning.CollectiveAllgather:
+			return c.ReceivedBytes < openAllgatherLarge
+		case meaning.CollectiveGather, meaning.CollectiveScatter:
 			return false
-		case meaning.OperationAlltoall:
-			return c.Sent/int64(c.Members) < openAlltoallBruck
+		case meaning.CollectiveAlltoall:
+			return c.SentBytes/int64(c.Members) < openAlltoallBruck
 		}
 	}
 	switch c.Operation {
-	case meaning.OperationBarrier, meaning.OperationAllreduce, meaning.OperationReduce, meaning.OperationScan, meaning.OperationExscan, meaning.OperationGather, meaning.OperationScatter:
+	case meaning.CollectiveBarrier, meaning.CollectiveAllreduce, meaning.CollectiveReduce, meaning.CollectiveScan, meaning.CollectiveExscan, meaning.CollectiveGather, meaning.CollectiveScatter:
 		return true
-	case meaning.OperationBcast:
+	case meaning.CollectiveBcast:
 		return c.bytes() < bcastLarge
-	case meaning.OperationAllgather, meaning.OperationAllgatherv:
-		return c.Received < allgatherLarge
-	case meaning.OperationAlltoall:
-		return c.Sent/int64(c.Members) <= alltoallSmall
+	case meaning.CollectiveAllgather, meaning.CollectiveAllgatherv:
+		return c.ReceivedBytes < allgatherLarge
+	case meaning.CollectiveAlltoall:
+		return c.SentBytes/int64(c.Members) <= alltoallSmall
 	}
 	return false
 }
@@ -99,10 +99,10 @@ func (c *Collective) Decomposes() bool {
 func (c *Collective) MeetOp(l *machine.NetworkLevel) Op {
 	o := Op{Kind: OpMeet, Context: c.Context, Members: int32(c.Members), Request: NoRequest, IsRoot: c.OwnMember == c.Root}
 	switch c.Operation {
-	case meaning.OperationBcast, meaning.OperationScatter, meaning.OperationScatterv:
-		o.Meeting = MeetFromRoot
-	case meaning.OperationReduce, meaning.OperationGather, meaning.OperationGatherv:
-		o.Meeting = MeetToRoot
+	case meaning.CollectiveBcast, meaning.CollectiveScatter, meaning.CollectiveScatterv:
+		o.WaitPattern = WaitForRoot
+	case meaning.CollectiveReduce, meaning.CollectiveGather, meaning.CollectiveGatherv:
+		o.WaitPattern = RootWaitsForAll
 	}
 	if c.Members > 1 {
 		o.TimePs = c.time(l)
@@ -112,20 +112,20 @@ func (c *Collective) MeetOp(l *machine.NetworkLevel) Op {
 
 // TableKeys returns the keys under which a machine's tables of measured collectives have the call, for a communicator
 // within a network level. Operations such as Allgatherv use the table of Allgather.
-func (c *Collective) TableKeys(l *machine.NetworkLevel) (table meaning.Operation, level *machine.NetworkLevel, members int, bytes int64) {
+func (c *Collective) TableKeys(l *machine.NetworkLevel) (table meaning.CollectiveOperation, level *machine.NetworkLevel, members int, bytes int64) {
 	table = c.Operation
 	switch table {
-	case meaning.OperationAllgatherv:
-		table = meaning.OperationAllgather
-	case meaning.OperationAlltoallv, meaning.OperationAlltoallw:
-		table = meaning.OperationAlltoall
-	case meaning.OperationReduceScatterBlock:
-		table = meaning.OperationReduceScatter
+	case meaning.CollectiveAllgatherv:
+		table = meaning.CollectiveAllgather
+	case meaning.CollectiveAlltoallv, meaning.CollectiveAlltoallw:
+		table = meaning.CollectiveAlltoall
+	case meaning.CollectiveReduceScatterBlock:
+		table = meaning.CollectiveReduceScatter
 	}
 	bytes = c.bytes()
 	// For Allgatherv, bytes is the mean size of a part.
-	if c.Operation == meaning.OperationAllgatherv && c.Members > 0 {
-		bytes = c.Received / int64(c.Members)
+	if c.Operation == meaning.CollectiveAllgatherv && c.Members > 0 {
+		bytes = c.ReceivedBytes / int64(c.Members)
 	}
 	return table, l, c.Members, bytes
 }
@@ -140,39 +140,39 @@ func (c *Collective) time(l *machine.NetworkLevel) int64 {
 	ring := func(block int64) int64 { return (n - 1) * message(block) }
 	b := c.bytes()
 	switch c.Operation {
-	case meaning.OperationBcast:
+	case meaning.CollectiveBcast:
 		if b < bcastLarge || n < manyMembers {
 			return tree(b)
 		}
 		return steps*message(0) + message(b) + ring(b/n)
-	case meaning.OperationScan, meaning.OperationExscan:
+	case meaning.CollectiveScan, meaning.CollectiveExscan:
 		return tree(b) + steps*combine(b)
-	case meaning.OperationReduce, meaning.OperationAllreduce:
+	case meaning.CollectiveReduce, meaning.CollectiveAllreduce:
 		if b <= reduceLarge || n < 4 {
 			return tree(b) + steps*combine(b)
 		}
 		return 2*steps*message(0) + 2*message(b) + combine(b)
-	case meaning.OperationAllgather, meaning.OperationAllgatherv:
-		if c.Received < allgatherLarge {
-			return steps*message(0) + message(c.Received)
+	case meaning.CollectiveAllgather, meaning.CollectiveAllgatherv:
+		if c.ReceivedBytes < allgatherLarge {
+			return steps*message(0) + message(c.ReceivedBytes)
 		}
-		return ring(c.Received / n)
-	case meaning.OperationGather, meaning.OperationScatter:
+		return ring(c.ReceivedBytes / n)
+	case meaning.CollectiveGather, meaning.CollectiveScatter:
 		return steps*message(0) + message(b*(n-1))
-	case meaning.OperationGatherv:
-		if b > l.EagerLimit { // large messages go one after the other
+	case meaning.CollectiveGatherv:
+		if b > l.EagerLimitBytes { // large messages go one after the other
 			return ring(b)
 		}
-		return message(b) + (n-2)*l.ReceiveOverhead
-	case meaning.OperationScatterv:
-		return message(b) + (n-2)*max(l.MinGap, l.SenderBusyTime(b, b > l.EagerLimit))
-	case meaning.OperationAlltoall, meaning.OperationAlltoallv, meaning.OperationAlltoallw:
-		block := max(c.Sent, c.Received) / n
-		if c.Operation == meaning.OperationAlltoall && block <= alltoallSmall && n >= manyMembers {
+		return message(b) + (n-2)*l.ReceiveOverheadPs
+	case meaning.CollectiveScatterv:
+		return message(b) + (n-2)*max(l.MinGapPs, l.SenderBusyTimePs(b, b > l.EagerLimitBytes))
+	case meaning.CollectiveAlltoall, meaning.CollectiveAlltoallv, meaning.CollectiveAlltoallw:
+		block := max(c.SentBytes, c.ReceivedBytes) / n
+		if c.Operation == meaning.CollectiveAlltoall && block <= alltoallSmall && n >= manyMembers {
 			return tree(block * n / 2)
 		}
 		return ring(block)
-	case meaning.OperationReduceScatter, meaning.OperationReduceScatterBlock:
+	case meaning.CollectiveReduceScatter, meaning.CollectiveReduceScatterBlock:
 		return steps*message(0) + message(b) + combine(b)
 	}
 	return tree(0)
@@ -180,27 +180,27 @@ func (c *Collective) time(l *machine.NetworkLevel) int64 {
 
 // messageTime returns how many ps one message takes.
 func messageTime(l *machine.NetworkLevel, bytes int64) int64 {
-	if bytes > l.EagerLimit {
-		return l.RendezvousTime(bytes)
+	if bytes > l.EagerLimitBytes {
+		return l.RendezvousTimePs(bytes)
 	}
-	return l.EagerTime(bytes)
+	return l.EagerTimePs(bytes)
 }
 
 // bytes returns the size by which algorithms are chosen. It is the same for all members: the bytes that a member
 // passes, or gets from a root.
 func (c *Collective) bytes() int64 {
 	switch c.Operation {
-	case meaning.OperationBcast:
-		return max(c.Sent, c.Received)
-	case meaning.OperationScatter:
-		return c.Received
-	case meaning.OperationScatterv:
+	case meaning.CollectiveBcast:
+		return max(c.SentBytes, c.ReceivedBytes)
+	case meaning.CollectiveScatter:
+		return c.ReceivedBytes
+	case meaning.CollectiveScatterv:
 		if c.OwnMember == c.Root {
-			return c.Sent / int64(c.Members)
+			return c.SentBytes / int64(c.Members)
 		}
-		return c.Received
+		return c.ReceivedBytes
 	}
-	return c.Sent
+	return c.SentBytes
 }
 
 // A meetingKey identifies a meeting: its context, and how many meetings that context had before.
@@ -235,7 +235,7 @@ type participation struct {
 func (e *engine) next(x *rank, o *Op) (before uint32) {
 	by := o.Context
 	if x.visits != nil {
-		if by = o.Slot; by < e.columns {
+		if by = o.OperandsIndex; by < e.columns {
 			n := &e.met[int(by)*len(e.ranks)+int(x.number)]
 			before, *n = *n, *n+1
 			return before
@@ -255,15 +255,15 @@ func (e *engine) next(x *rank, o *Op) (before uint32) {
 func (e *engine) enter(x *rank, o *Op) *openCollective {
 	context, weight := o.Context, int32(1) // weight: number of ranks that rank x represents in this context
 	if x.visits != nil {
-		if context = e.slot(x, o.Slot); e.lumped && x.weights != nil {
-			weight = x.weights[o.Slot]
+		if context = e.slot(x, o.OperandsIndex); e.lumped && x.weights != nil {
+			weight = x.weights[o.OperandsIndex]
 		}
 	}
 	k := meetingKey{context, uint32(o.MatchIndex - 1)}
 	if o.MatchIndex == 0 {
 		k.number = e.next(x, o)
 	}
-	if o.Meeting == MeetNobody {
+	if o.WaitPattern == WaitForNobody {
 		return nil
 	}
 	m := e.meetings[k]
@@ -300,28 +300,28 @@ func (e *engine) leave(r int32, x *rank, m *openCollective, o *Op, entered int64
 		came = x.hop
 	}
 	switch {
-	case o.Meeting == MeetFromRoot && !o.IsRoot:
+	case o.WaitPattern == WaitForRoot && !o.IsRoot:
 		if !m.rooted {
 			m.waiting = append(m.waiting, r)
 			return false
 		}
-		if e.until(x, o.Site, max(entered, m.root)+o.TimePs, m.root) && e.noting {
+		if e.until(x, o.CallIndex, max(entered, m.root)+o.TimePs, m.root) && e.noting {
 			if m.root > entered {
 				x.jump(m.rootHop, m.rootAt, m.root)
 			} else {
 				x.jump(came, x.number, entered)
 			}
 		}
-	case o.Meeting == MeetAll, o.IsRoot && o.Meeting == MeetToRoot:
+	case o.WaitPattern == WaitForAll, o.IsRoot && o.WaitPattern == RootWaitsForAll:
 		if m.entered < o.Members {
 			m.waiting = append(m.waiting, r)
 			return false
 		}
-		if e.until(x, o.Site, m.last+m.time, m.last) && e.noting {
+		if e.until(x, o.CallIndex, m.last+m.time, m.last) && e.noting {
 			x.jump(m.lastHop, m.lastAt, m.last)
 		}
 	default:
-		if e.until(x, o.Site, entered+o.TimePs, entered) && e.noting {
+		if e.until(x, o.CallIndex, entered+o.TimePs, entered) && e.noting {
 			x.jump(came, x.number, entered)
 		}
 	}

@@ -9,34 +9,34 @@ import (
 
 // Options disable optimisations. They change nothing in a Result, except ShortCuts.
 type Options struct {
-	EachRank  bool // simulate each rank, even if some do the same
-	EachRound bool // simulate each iteration of loops
+	SimulateEachRank  bool // simulate each rank, even if some do the same
+	SimulateEachRound bool // simulate each iteration of loops
 
-	// SiteTimes gets the times of calls, if not nil. That disables the optimisations.
-	SiteTimes *CallTimes
+	// CallTimes gets the times of calls, if not nil. That disables the optimisations.
+	CallTimes *CallTimes
 
-	// EachCall, if not nil, is called for each call of a program (by the program's index), in order, with its
+	// OnEachCall, if not nil, is called for each call of a program (by the program's index), in order, with its
 	// beginning and end in ps. That disables the optimisations.
-	EachCall func(program int32, begin, end int64)
+	OnEachCall func(program int32, begin, end int64)
 }
 
-// CallTimes is the times of calls, summed over groups of ranks. RankTime.Compute is the computation before the calls;
-// RankTime.End is not set.
+// CallTimes is the times of calls, summed over groups of ranks. RankTime.ComputePs is the computation before the calls;
+// RankTime.EndPs is not set.
 type CallTimes struct {
-	GroupOf    []int        // by rank: its group, from 0
-	GroupTimes [][]RankTime // by group and call (Op.Site)
+	GroupOfRank         []int        // by rank: its group, from 0
+	TimesByGroupAndCall [][]RankTime // by group and call (Op.CallIndex)
 }
 
 func (s *CallTimes) add(rank, site int32, p timeKind, time int64) {
-	group := s.GroupOf[rank]
-	for len(s.GroupTimes) <= group {
-		s.GroupTimes = append(s.GroupTimes, nil)
+	group := s.GroupOfRank[rank]
+	for len(s.TimesByGroupAndCall) <= group {
+		s.TimesByGroupAndCall = append(s.TimesByGroupAndCall, nil)
 	}
-	for len(s.GroupTimes[group]) <= int(site) {
-		s.GroupTimes[group] = append(s.GroupTimes[group], RankTime{})
+	for len(s.TimesByGroupAndCall[group]) <= int(site) {
+		s.TimesByGroupAndCall[group] = append(s.TimesByGroupAndCall[group], RankTime{})
 	}
-	t := &s.GroupTimes[group][site]
-	*[...]*int64{compute: &t.Compute, overhead: &t.Overhead, wait: &t.Wait, transfer: &t.Transfer, recorded: &t.Recorded}[p] += time
+	t := &s.TimesByGroupAndCall[group][site]
+	*[...]*int64{compute: &t.ComputePs, overhead: &t.OverheadPs, wait: &t.WaitPs, transfer: &t.TransferPs, recorded: &t.RecordedPs}[p] += time
 }
 
 // A Result is what a simulation found.
@@ -52,13 +52,13 @@ type ShortCuts struct {
 	// Number of ranks that were simulated; each other rank does the same as one of them.
 	SimulatedRanks int    `json:"ranks"`
 	SkippedRounds  uint64 `json:"rounds"` // number of iterations of the main loop that were not simulated
-	RepeatedRounds uint64 `json:"period"` // number of iterations after which the main loop repeats exactly
+	PeriodRounds   uint64 `json:"period"` // number of iterations after which the main loop repeats exactly
 }
 
 // EndPs is the time, in ps, when the last rank ended.
 func (r *Result) EndPs() (end int64) {
 	for i := range r.Ranks {
-		end = max(end, r.Ranks[i].End)
+		end = max(end, r.Ranks[i].EndPs)
 	}
 	return end
 }
@@ -72,9 +72,9 @@ func Simulate(programs []Program, place *machine.Placement, o Options) (*Result,
 // simulate runs the programs. With noting set it records why ranks continue. If w isn't nil, it adds up the times on
 // w's path.
 func simulate(programs []Program, place *machine.Placement, o Options, w *watch, noting bool) (*Result, *engine, error) {
-	e := &engine{place: place, ranks: make([]rank, len(programs)), channels: make(map[key]*channel), meetings: make(map[meetingKey]*openCollective), watch: w, noting: noting, sites: o.SiteTimes, calls: o.EachCall}
-	if o.SiteTimes != nil || o.EachCall != nil {
-		o.EachRank, o.EachRound = true, true
+	e := &engine{place: place, ranks: make([]rank, len(programs)), channels: make(map[key]*channel), meetings: make(map[meetingKey]*openCollective), watch: w, noting: noting, sites: o.CallTimes, calls: o.OnEachCall}
+	if o.CallTimes != nil || o.OnEachCall != nil {
+		o.SimulateEachRank, o.SimulateEachRound = true, true
 	}
 	e.costs, e.costOf = make([]cost, 1), make(map[costKey]int32) // entry 0 means no cost
 	if noting {
@@ -84,9 +84,9 @@ func simulate(programs []Program, place *machine.Placement, o Options, w *watch,
 	for r := range e.ranks {
 		e.ranks[r].rest = &rests[r]
 	}
-	e.link(programs, !o.EachRank)
+	e.link(programs, !o.SimulateEachRank)
 	result := &Result{Ranks: make([]RankTime, len(programs))}
-	if !o.EachRound {
+	if !o.SimulateEachRound {
 		if err := e.forward(&result.ShortCuts); err != nil {
 			return nil, nil, err
 		}
@@ -168,11 +168,11 @@ type rank struct {
 	took       int64           // ps that operations with TakesVisitTime take in the current call
 
 	visits CallVisits // calls of a compiled program; nil for other programs
-	code   *CallCode
+	code   *DistinctCallOps
 	count  uint64         // number of operations executed, without those in ops
 	spent  [compute]int64 // ps by timeKind; compute isn't stored, as it is now minus their sum
 
-	own [OwnRequests]request // requests with numbers below OwnRequests
+	own [ReservedRequestCount]request // requests with numbers below OwnRequests
 
 	free       int64     // time, in ps, from which the next message can leave
 	mask, made uint32    // mask: CallCode.RequestMask; made: number of requests that a compiled program has made
@@ -192,15 +192,15 @@ type rest struct {
 	met     []meetingKey
 	program Program
 	weights []int32 // by slot: number of ranks that this rank represents in the slot's context; nil: one each
-	desc    []RankSlot
+	desc    []RankOperands
 
 	idle         int64 // time since which messages have left without a pause, in ps; set if a critical path is wanted
 	hop, idleHop *hop  // latest hop of the rank, and its latest hop at time idle; set if a critical path is wanted
 }
 
 func (x *rank) time() RankTime {
-	t := RankTime{End: x.now, Overhead: x.spent[overhead], Wait: x.spent[wait], Transfer: x.spent[transfer], Recorded: x.spent[recorded]}
-	t.Compute = t.End - t.Overhead - t.Wait - t.Transfer - t.Recorded
+	t := RankTime{EndPs: x.now, OverheadPs: x.spent[overhead], WaitPs: x.spent[wait], TransferPs: x.spent[transfer], RecordedPs: x.spent[recorded]}
+	t.ComputePs = t.EndPs - t.OverheadPs - t.WaitPs - t.TransferPs - t.RecordedPs
 	return t
 }
 
@@ -310,20 +310,20 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 	switch o.Kind {
 	case OpWait:
 		n := o.Request
-		if o.CountsBack {
+		if o.RequestCountsBack {
 			n = x.ago(n)
 		}
-		if n >= OwnRequests && x.team != nil {
+		if n >= ReservedRequestCount && x.team != nil {
 			return e.take(r, x, o)
 		}
 		q := x.request(n)
-		return q == nil || e.finish(r, x, o.Site, q)
+		return q == nil || e.finish(r, x, o.CallIndex, q)
 	case OpCompute, OpOverhead, OpRecorded, OpFile:
 		time := o.TimePs
 		if o.TakesVisitTime {
 			time = x.took
 		}
-		e.spend(x, o.Site, [...]timeKind{OpCompute: compute, OpOverhead: overhead, OpRecorded: recorded, OpFile: transfer}[o.Kind], time)
+		e.spend(x, o.CallIndex, [...]timeKind{OpCompute: compute, OpOverhead: overhead, OpRecorded: recorded, OpFile: transfer}[o.Kind], time)
 		return true
 	case OpEnter:
 		e.enters(x)
@@ -333,16 +333,16 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 		return true
 	}
 	n := o.Request
-	if n >= OwnRequests && x.team != nil {
+	if n >= ReservedRequestCount && x.team != nil {
 		e.hand(x, o)
 		return true
 	}
 	if !x.begun {
-		if o.CountsBack {
+		if o.RequestCountsBack {
 			x.made++
 			n = x.ago(1)
 		}
-		for int(n) >= len(x.requests)+OwnRequests {
+		for int(n) >= len(x.requests)+ReservedRequestCount {
 			x.requests = append(x.requests, request{})
 		}
 		q := &x.current
@@ -359,15 +359,15 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 	if o.Kind == OpMeet {
 		return x.meeting == nil || e.leave(r, x, x.meeting, o, x.now, nil)
 	}
-	return e.finish(r, x, o.Site, &x.current)
+	return e.finish(r, x, o.CallIndex, &x.current)
 }
 
 // request returns a rank's request by number; nil if no such request was made.
 func (x *rank) request(n int32) *request {
-	if n < OwnRequests {
+	if n < ReservedRequestCount {
 		return &x.own[n]
 	}
-	if n -= OwnRequests; int(n) < len(x.requests) {
+	if n -= ReservedRequestCount; int(n) < len(x.requests) {
 		return &x.requests[n]
 	}
 	return nil
@@ -382,7 +382,7 @@ func (e *engine) slot(x *rank, n int32) int32 {
 }
 
 // ago returns the number of the request that a compiled program made n requests ago; 1 is the latest.
-func (x *rank) ago(n int32) int32 { return OwnRequests + int32((x.made-uint32(n))&x.mask) }
+func (x *rank) ago(n int32) int32 { return ReservedRequestCount + int32((x.made-uint32(n))&x.mask) }
 
 // spend advances rank x's clock by a time in ps. The time is of kind p, and belongs to the call with index site.
 func (e *engine) spend(x *rank, site int32, p timeKind, time int64) {
@@ -406,7 +406,7 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 		var c *channel
 		peer := o.Peer
 		if x.visits != nil {
-			c = &e.fixed[e.slot(x, o.Slot)]
+			c = &e.fixed[e.slot(x, o.OperandsIndex)]
 			peer = -1
 		} else {
 			c = e.channel(key{x.of, o.Peer, o.Context, o.Tag})
@@ -418,29 +418,29 @@ func (e *engine) begin(x *rank, o *Op, q *request) {
 			e.wakeAll(c)
 		}
 		if waits {
-			q.kind, q.slot, q.number, q.channel = OpSend, o.Slot, number, c
+			q.kind, q.slot, q.number, q.channel = OpSend, o.OperandsIndex, number, c
 		}
 	case OpReceive:
 		var c *channel
 		if x.visits != nil {
-			c = &e.fixed[e.slot(x, o.Slot)]
+			c = &e.fixed[e.slot(x, o.OperandsIndex)]
 		} else {
 			c = e.channel(key{o.Peer, x.of, o.Context, o.Tag})
 			*q = request{}
 		}
-		q.kind, q.slot, q.number, q.channel = OpReceive, o.Slot, e.post(c, x, o), c
+		q.kind, q.slot, q.number, q.channel = OpReceive, o.OperandsIndex, e.post(c, x, o), c
 		if c.sender != nobody {
 			e.wake(&c.sender)
 			e.wakeAll(c)
 		}
 	case OpMeet:
-		*q = request{kind: OpMeet, slot: o.Slot}
+		*q = request{kind: OpMeet, slot: o.OperandsIndex}
 		if m := e.enter(x, o); m != nil {
 			q.visit = &participation{openCollective: m, op: *o, entered: x.now, hop: x.hop}
 		}
-	case OpNull:
+	case OpCompletedRequest:
 		*q = request{}
-	case OpPut, OpGet, OpLater:
+	case OpPut, OpGet, OpBackground:
 		*q = request{visit: &participation{late: e.later(x, o)}}
 	}
 }
@@ -521,10 +521,10 @@ func (e *engine) stuck() error {
 	q := &x.current
 	if o.Kind == OpWait {
 		n := o.Request
-		if o.CountsBack {
+		if o.RequestCountsBack {
 			n = x.ago(n)
 		}
-		if x.team == nil || n < OwnRequests {
+		if x.team == nil || n < ReservedRequestCount {
 			q = x.request(n)
 		} else if h := x.team.requests[n]; h != nil {
 			q = &h.request

@@ -29,8 +29,8 @@ func send(to, bytes int) Op {
 func receive(from int) Op    { return Op{Kind: OpReceive, Peer: int32(from), Request: NoRequest} }
 func waiting(n int32) Op     { return Op{Kind: OpWait, Request: n} }
 func later(o Op, n int32) Op { o.Request = n; return o }
-func meet(how Meeting, root bool, t int64) Op {
-	return Op{Kind: OpMeet, Meeting: how, IsRoot: root, Members: 2, TimePs: t * ns, Request: NoRequest}
+func meet(how WaitPattern, root bool, t int64) Op {
+	return Op{Kind: OpMeet, WaitPattern: how, IsRoot: root, Members: 2, TimePs: t * ns, Request: NoRequest}
 }
 
 // Times worked out by hand, in ns: end, compute, overhead, wait, transfer.
@@ -63,16 +63,16 @@ func TestByHand(t *testing.T) {
 			[2][5]int64{{200, 0, 200, 0, 0}, {2400, 0, 200, 0, 2200}}},
 		{"overlap", [2][]Op{{send(1, 500)}, {later(receive(0), 0), computing(1000), waiting(0)}},
 			[2][5]int64{{100, 0, 100, 0, 0}, {1700, 1000, 100, 0, 600}}},
-		{"barrier", [2][]Op{{computing(100), meet(MeetAll, false, 30)}, {computing(500), meet(MeetAll, false, 20)}},
+		{"barrier", [2][]Op{{computing(100), meet(WaitForAll, false, 30)}, {computing(500), meet(WaitForAll, false, 20)}},
 			[2][5]int64{{530, 100, 0, 400, 30}, {530, 500, 0, 0, 30}}},
-		{"from the root", [2][]Op{{computing(700), meet(MeetFromRoot, true, 10)}, {meet(MeetFromRoot, false, 20)}},
+		{"from the root", [2][]Op{{computing(700), meet(WaitForRoot, true, 10)}, {meet(WaitForRoot, false, 20)}},
 			[2][5]int64{{710, 700, 0, 0, 10}, {720, 0, 0, 700, 20}}},
-		{"to the root", [2][]Op{{meet(MeetToRoot, true, 10)}, {computing(700), meet(MeetToRoot, false, 20)}},
+		{"to the root", [2][]Op{{meet(RootWaitsForAll, true, 10)}, {computing(700), meet(RootWaitsForAll, false, 20)}},
 			[2][5]int64{{720, 0, 0, 700, 20}, {720, 700, 0, 0, 20}}},
 	} {
 		var got [2][5]int64
 		for i, x := range run(t, c.ranks[:], m, machine.MappingBlock).Ranks {
-			got[i] = [5]int64{x.End / ns, x.Compute / ns, x.Overhead / ns, x.Wait / ns, x.Transfer / ns}
+			got[i] = [5]int64{x.EndPs / ns, x.ComputePs / ns, x.OverheadPs / ns, x.WaitPs / ns, x.TransferPs / ns}
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
@@ -92,7 +92,7 @@ func TestDeadlock(t *testing.T) {
 		{[2][]Op{{send(1, 5000), receive(1)}, {send(0, 5000), receive(0)}},
 			"deadlock: 2 ranks don't end; rank 0 waits in a send to rank 1 with tag 0, whose receive is not posted"},
 		{[2][]Op{{}, {later(receive(0), 0), waiting(0)}}, "deadlock: 1 rank doesn't end; rank 1 waits in a receive from rank 0 with tag 0"},
-		{[2][]Op{{meet(MeetAll, false, 0)}, {}}, "deadlock: 1 rank doesn't end; rank 0 waits in a collective of 2 ranks"},
+		{[2][]Op{{meet(WaitForAll, false, 0)}, {}}, "deadlock: 1 rank doesn't end; rank 0 waits in a collective of 2 ranks"},
 	} {
 		a, b := list(c.ranks[0]), list(c.ranks[1])
 		_, err := Simulate([]Program{&a, &b}, m.PlaceRanks(2, machine.MappingBlock), Options{})

@@ -172,6 +172,6 @@ func (e *engine) pass(active []int32, before, now *cut, short *ShortCuts) error 
 			m.posted += shift
 		})
 	}
-	short.SkippedRounds, short.RepeatedRounds = times*period, period
+	short.SkippedRounds, short.PeriodRounds = times*period, period
 	return nil
 }

@@ -14,7 +14,7 @@ func (e *engine) link(programs []Program, alike bool) {
 		case *ThreadProgram:
 			all, x.of, x.team = false, int32(p.Rank), e.team(int32(p.Rank))
 		case *CompiledProgram:
-			x.visits, x.code, x.mask, x.desc, some = p.Visits, p.Code, p.Code.RequestMask, p.Slots, true
+			x.visits, x.code, x.mask, x.desc, some = p.Visits, p.Code, p.Code.RequestMask, p.Operands, true
 		default:
 			all = false
 		}
@@ -73,7 +73,7 @@ type endpoint struct{ rank, slot int32 }
 // are millions of endpoints. So those of messages to the same rank are collected, and a hash table matches sends with
 // receives.
 func (e *engine) wire() *wiring {
-	to := func(x *rank, s *RankSlot) int32 {
+	to := func(x *rank, s *RankOperands) int32 {
 		if s.IsSend {
 			return s.Peer
 		}

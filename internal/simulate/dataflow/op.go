@@ -31,32 +31,32 @@ const (
 	OpReceive
 	OpWait // waits until the request with number Request is complete
 	OpMeet
-	OpNull  // makes a request that is complete at once
-	OpPut   // writes Bytes to Peer's memory without Peer's participation; complete when the acknowledgement is back
-	OpGet   // reads Bytes from Peer's memory without Peer's participation
-	OpLater // makes a request that is complete after TimePs; the rank goes on
-	OpFile  // I/O that takes TimePs
+	OpCompletedRequest // makes a request that is complete at once
+	OpPut              // writes Bytes to Peer's memory without Peer's participation; complete when the acknowledgement is back
+	OpGet              // reads Bytes from Peer's memory without Peer's participation
+	OpBackground       // makes a request that is complete after TimePs; the rank goes on
+	OpFile             // I/O that takes TimePs
 	OpEnter
-	OpLeave // with OpEnter marks a call for Options.EachCall; a CallCode doesn't need them
+	OpLeave // with OpEnter marks a call for Options.OnEachCall; a CallCode doesn't need them
 )
 
-// A Meeting says which members of a collective, as an OpMeet, wait for which.
-type Meeting uint8
+// A WaitPattern says which members of a collective, as an OpMeet, wait for which.
+type WaitPattern uint8
 
 // The kinds of meetings. A member leaves TimePs after its wait ended.
 const (
-	MeetAll      Meeting = iota // each member waits for all
-	MeetFromRoot                // all others wait for the root
-	MeetToRoot                  // the root waits for all others
-	MeetNobody                  // this member waits for nobody and nobody waits for it; it doesn't count in Members
+	WaitForAll      WaitPattern = iota // each member waits for all
+	WaitForRoot                        // all others wait for the root
+	RootWaitsForAll                    // the root waits for all others
+	WaitForNobody                      // this member waits for nobody and nobody waits for it; it doesn't count in Members
 )
 
 // NoRequest as Op.Request makes an operation blocking: it ends before the rank's next operation begins.
 const NoRequest = -1
 
-// OwnRequests is how many request numbers, from 0 on, are for requests that one call makes and waits for. In a
-// CallCode all other requests are numbered backwards, see Op.CountsBack.
-const OwnRequests = 2
+// ReservedRequestCount is how many request numbers, from 0 on, are for requests that one call makes and waits for. In a
+// CallCode all other requests are numbered backwards, see Op.RequestCountsBack.
+const ReservedRequestCount = 2
 
 // An Op is an operation of a rank. Sends and receives with equal ranks, context and tag match in the order in which
 // they begin; so do the meetings of a context.
@@ -67,15 +67,15 @@ type Op struct {
 	IsRoot        bool // OpMeet: this member is the root
 	// In a CallCode: Request counts backwards, 1 is the request made last. For an operation that makes a request,
 	// Request has no meaning then.
-	CountsBack     bool
-	TakesVisitTime bool    // in a CallCode: the operation takes the time that CallVisits.Next returns, not TimePs
-	Meeting        Meeting // for OpMeet
-	Request        int32   // number of the request that the operation makes or waits for, or NoRequest
-	Peer           int32   // rank that a message, put or get goes to or comes from
-	Context        int32
-	Members        int32 // OpMeet: number of members
-	Slot           int32 // in a CallCode: index in CompiledProgram.Slots, where Peer, Context and Tag are
-	Site           int32 // index of the call that the operation belongs to
+	RequestCountsBack bool
+	TakesVisitTime    bool        // in a CallCode: the operation takes the time that CallVisits.Next returns, not TimePs
+	WaitPattern       WaitPattern // for OpMeet
+	Request           int32       // number of the request that the operation makes or waits for, or NoRequest
+	Peer              int32       // rank that a message, put or get goes to or comes from
+	Context           int32
+	Members           int32 // OpMeet: number of members
+	OperandsIndex     int32 // in a CallCode: index in CompiledProgram.Operands, where Peer, Context and Tag are
+	CallIndex         int32 // index of the call that the operation belongs to
 	// In a ThreadProgram: the number of this send, receive or meeting among the rank's with equal ranks, context and
 	// tag, from 1; else 0.
 	MatchIndex int32
@@ -94,17 +94,17 @@ func (o *Op) String() string {
 	case OpMeet:
 		return fmt.Sprintf("a collective of %d ranks", o.Members)
 	}
-	return [...]string{OpCompute: "a computation", OpOverhead: "a local call", OpRecorded: "a call", OpWait: "a wait", OpNull: "no message", OpPut: "a put", OpGet: "a get", OpLater: "a transfer", OpFile: "a file", OpEnter: "a call", OpLeave: "a call"}[o.Kind]
+	return [...]string{OpCompute: "a computation", OpOverhead: "a local call", OpRecorded: "a call", OpWait: "a wait", OpCompletedRequest: "no message", OpPut: "a put", OpGet: "a get", OpBackground: "a transfer", OpFile: "a file", OpEnter: "a call", OpLeave: "a call"}[o.Kind]
 }
 
 // A RankTime is the parts of a rank's time, in ps. They add up to End.
 type RankTime struct {
-	End      int64 `json:"end_ps"`
-	Compute  int64 `json:"compute_ps"`
-	Overhead int64 `json:"overhead_ps"` // overhead of sends and receives, and time of local calls
-	Wait     int64 `json:"wait_ps"`     // waiting until another rank began its part of a message or collective
-	Transfer int64 `json:"transfer_ps"` // waiting for messages in transit, and I/O
-	Recorded int64 `json:"recorded_ps"` // time of calls without a model, as recorded
+	EndPs      int64 `json:"end_ps"`
+	ComputePs  int64 `json:"compute_ps"`
+	OverheadPs int64 `json:"overhead_ps"` // overhead of sends and receives, and time of local calls
+	WaitPs     int64 `json:"wait_ps"`     // waiting until another rank began its part of a message or collective
+	TransferPs int64 `json:"transfer_ps"` // waiting for messages in transit, and I/O
+	RecordedPs int64 `json:"recorded_ps"` // time of calls without a model, as recorded
 }
 
 // A Program yields the operations of a rank.
@@ -116,19 +116,19 @@ type Program interface {
 
 // A CompiledProgram is a program that repeats distinct calls.
 type CompiledProgram struct {
-	Code   *CallCode
-	Slots  []RankSlot // what Op.Slot means on this rank
-	Visits CallVisits
+	Code     *DistinctCallOps
+	Operands []RankOperands // what Op.OperandsIndex means on this rank
+	Visits   CallVisits
 }
 
-// A CallCode is the operations of distinct calls, which ranks that do the same share.
-type CallCode struct {
-	OpsOfCall   [][]Op // by call: its operations, whose peers, contexts and tags are in CompiledProgram.Slots
+// A DistinctCallOps is the operations of distinct calls, which ranks that do the same share.
+type DistinctCallOps struct {
+	OpsOfCall   [][]Op // by call: its operations, whose peers, contexts and tags are in CompiledProgram.Operands
 	RequestMask uint32 // a power of two minus one; not less than the largest number of requests pending at a time
 }
 
-// A RankSlot is what differs between ranks in operations with the same Op.Slot: their peer, context and tag.
-type RankSlot struct {
+// A RankOperands is what differs between ranks in operations with the same Op.OperandsIndex: their peer, context and tag.
+type RankOperands struct {
 	IsMeeting bool // the operations are meetings of the context; else they send or receive
 	IsSend    bool // the operations send to Peer; else they receive from Peer
 	Peer      int32
@@ -169,7 +169,7 @@ func (p *CompiledProgram) Next() ([]Op, error) {
 		}
 		switch o.Kind {
 		case OpSend, OpReceive, OpMeet:
-			s := &p.Slots[o.Slot]
+			s := &p.Operands[o.OperandsIndex]
 			o.Peer, o.Context, o.Tag = s.Peer, s.Context, s.Tag
 		}
 		ops = append(ops, o)

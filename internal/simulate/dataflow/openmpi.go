@@ -9,10 +9,10 @@ import (
 // Algorithms of Open MPI's component "tuned", which it chooses by size and number of members up to version 4.0; later
 // versions have larger tables of the same kind. Operations are assumed to be commutative. Functions missing here use
 // MPICH's algorithms.
-var openmpi = map[meaning.Operation]func(*generator){
-	meaning.OperationBarrier: barrier, // two members: recursive doubling and Bruck's algorithm make the same exchanges
-	meaning.OperationBcast:   openBcast, meaning.OperationReduce: openReduce, meaning.OperationAllreduce: openAllreduce, meaning.OperationGather: gatherv, meaning.OperationScatter: scatterv,
-	meaning.OperationAllgather: openAllgather, meaning.OperationAlltoall: openAlltoall, meaning.OperationReduceScatter: openReduceScatter,
+var openmpi = map[meaning.CollectiveOperation]func(*generator){
+	meaning.CollectiveBarrier: barrier, // two members: recursive doubling and Bruck's algorithm make the same exchanges
+	meaning.CollectiveBcast:   openBcast, meaning.CollectiveReduce: openReduce, meaning.CollectiveAllreduce: openAllreduce, meaning.CollectiveGather: gatherv, meaning.CollectiveScatter: scatterv,
+	meaning.CollectiveAllgather: openAllgather, meaning.CollectiveAlltoall: openAlltoall, meaning.CollectiveReduceScatter: openReduceScatter,
 }
 
 // Sizes in bytes of data at which Open MPI changes the algorithm.
@@ -48,7 +48,7 @@ func openBcast(g *generator) {
 }
 
 func openReduce(g *generator) {
-	b, n := g.Sent, float64(g.Members)
+	b, n := g.SentBytes, float64(g.Members)
 	kb := float64(b) / 1024
 	switch {
 	case g.Members < 8 && b < 512:
@@ -69,7 +69,7 @@ func openReduce(g *generator) {
 }
 
 func openAllreduce(g *generator) {
-	b := g.Sent
+	b := g.SentBytes
 	if b < openAllreduceRing || b/8 <= int64(g.Members) { // b/8: number of elements, if they have 8 bytes
 		g.doubling(b)
 		return
@@ -85,22 +85,22 @@ func openAllreduce(g *generator) {
 
 func openAllgather(g *generator) {
 	switch {
-	case g.Received < openAllgatherLarge && bits.OnesCount(uint(g.Members)) == 1:
-		block := g.Received / int64(g.Members)
+	case g.ReceivedBytes < openAllgatherLarge && bits.OnesCount(uint(g.Members)) == 1:
+		block := g.ReceivedBytes / int64(g.Members)
 		for d := 1; d < g.Members; d *= 2 {
 			g.exchange(g.OwnMember^d, g.OwnMember^d, block*int64(d))
 		}
-	case g.Received < openAllgatherLarge:
+	case g.ReceivedBytes < openAllgatherLarge:
 		g.bruck()
 	case g.Members%2 == 1:
-		g.ring(g.Received / int64(g.Members))
+		g.ring(g.ReceivedBytes / int64(g.Members))
 	default:
-		g.neighbourExchange(g.Received / int64(g.Members))
+		g.neighbourExchange(g.ReceivedBytes / int64(g.Members))
 	}
 }
 
 func openAlltoall(g *generator) {
-	block := g.Sent / int64(g.Members)
+	block := g.SentBytes / int64(g.Members)
 	switch {
 	case block < openAlltoallBruck && g.Members > 12:
 		g.bruckAlltoall(block)
@@ -112,7 +112,7 @@ func openAlltoall(g *generator) {
 }
 
 func openReduceScatter(g *generator) {
-	b := g.Sent
+	b := g.SentBytes
 	if b <= 12<<10 || b <= 256<<10 && bits.OnesCount(uint(g.Members)) == 1 || float64(g.Members) >= 0.0012*float64(b)+8 {
 		reduceScatter(g)
 		return

@@ -10,21 +10,21 @@ import (
 // takes less time and all else stays the same, the run is shorter, unless another chain is as long. Together they
 // take the run time.
 type CriticalPath struct {
-	End    int64
-	Rank   int32       // the rank on which the path ends
-	Shares []PathShare // sorted by rank, then by call
-	Hops   int         // number of waits on the path, mostly for another rank: at each the path goes on with what ended the wait
+	EndPs     int64
+	EndRank   int32       // the rank on which the path ends
+	Shares    []PathShare // sorted by rank, then by call
+	WaitCount int         // number of waits on the path, mostly for another rank: at each the path goes on with what ended the wait
 }
 
 // A PathShare is the time in ps that a call of a rank adds to a path: the computation before it, its overhead, its
 // waiting for messages, and time without a model.
 type PathShare struct {
-	Rank     int32
-	Site     int32 // Op.Site: index of the call
-	Compute  int64
-	Overhead int64
-	Transfer int64
-	Recorded int64
+	Rank       int32
+	CallIndex  int32 // Op.CallIndex: index of the call
+	ComputePs  int64
+	OverheadPs int64
+	TransferPs int64
+	RecordedPs int64
 }
 
 // A hop is the reason why a waiting rank continued: something that a rank, mostly another one, did earlier.
@@ -55,7 +55,7 @@ func SimulateWithPath(programs func() ([]Program, error), place *machine.Placeme
 	if err != nil {
 		return nil, nil, err
 	}
-	_, e, err := simulate(list, place, Options{EachRank: true, EachRound: true}, nil, true)
+	_, e, err := simulate(list, place, Options{SimulateEachRank: true, SimulateEachRound: true}, nil, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -63,7 +63,7 @@ func SimulateWithPath(programs func() ([]Program, error), place *machine.Placeme
 	if list, err = programs(); err != nil {
 		return nil, nil, err
 	}
-	result, _, err := simulate(list, place, Options{EachRank: true, EachRound: true}, w, false)
+	result, _, err := simulate(list, place, Options{SimulateEachRank: true, SimulateEachRound: true}, w, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -133,13 +133,13 @@ func (w *watch) spent(x *rank, site int32, p timeKind, time int64) {
 		s := w.share(x.number, site)
 		switch p {
 		case compute:
-			s.Compute += on
+			s.ComputePs += on
 		case overhead:
-			s.Overhead += on
+			s.OverheadPs += on
 		case recorded:
-			s.Recorded += on
+			s.RecordedPs += on
 		case transfer:
-			s.Transfer += on
+			s.TransferPs += on
 		}
 	}
 }
@@ -153,7 +153,7 @@ func (w *watch) arrived(x *rank, site int32) {
 	for i := *at; i < len(list) && list[i].from == x.now; i++ {
 		if list[i].waited {
 			list[i].waited = false
-			w.share(x.number, site).Transfer += x.now - list[i].left
+			w.share(x.number, site).TransferPs += x.now - list[i].left
 		}
 	}
 }
@@ -161,7 +161,7 @@ func (w *watch) arrived(x *rank, site int32) {
 func (w *watch) share(rank, site int32) *PathShare {
 	k := [2]int32{rank, site}
 	if w.sums[k] == nil {
-		w.sums[k] = &PathShare{Rank: rank, Site: site}
+		w.sums[k] = &PathShare{Rank: rank, CallIndex: site}
 	}
 	return w.sums[k]
 }
@@ -170,18 +170,18 @@ func (w *watch) share(rank, site int32) *PathShare {
 func (e *engine) follow() (w *watch, p *CriticalPath) {
 	w, p = &watch{path: make([][]pathInterval, len(e.ranks)), at: make([]int, len(e.ranks)), sums: make(map[[2]int32]*PathShare)}, &CriticalPath{}
 	for r := range e.ranks {
-		if x := &e.ranks[r]; x.now > p.End {
-			p.End, p.Rank = x.now, int32(r)
+		if x := &e.ranks[r]; x.now > p.EndPs {
+			p.EndPs, p.EndRank = x.now, int32(r)
 		}
 	}
 	if len(e.ranks) == 0 {
 		return w, p
 	}
-	r, to := p.Rank, p.End
+	r, to := p.EndRank, p.EndPs
 	for h := e.ranks[r].hop; h != nil; h = h.before {
 		w.path[r] = append(w.path[r], pathInterval{h.left, h.came, to, true})
 		r, to = h.from, h.left
-		p.Hops++
+		p.WaitCount++
 	}
 	w.path[r] = append(w.path[r], pathInterval{0, 0, to, false})
 	for _, list := range w.path {
@@ -199,6 +199,6 @@ func (p *CriticalPath) shares(w *watch) {
 		if a.Rank != b.Rank {
 			return int(a.Rank - b.Rank)
 		}
-		return int(a.Site - b.Site)
+		return int(a.CallIndex - b.CallIndex)
 	})
 }

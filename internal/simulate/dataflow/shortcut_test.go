@@ -72,7 +72,7 @@ func (l *loop) SkipRounds(rounds uint64) {
 type ring struct {
 	ranks int
 	calls [][]Op
-	slots func(r int) []RankSlot
+	slots func(r int) []RankOperands
 	lists [3][]int // calls: before, in each of the rounds, after
 	count []uint64 // by rank
 	gaps  []int64  // by rank, with each call
@@ -83,7 +83,7 @@ func (x *ring) programs(each []Program) []Program {
 		gap    int64
 		rounds uint64
 	}
-	code := &CallCode{OpsOfCall: x.calls, RequestMask: 15}
+	code := &DistinctCallOps{OpsOfCall: x.calls, RequestMask: 15}
 	for r := range x.ranks {
 		l := &loop{rounds: x.count[r], same: kind{x.gaps[r], x.count[r]}}
 		for i, part := range []*[]visited{&l.before, &l.round, &l.after} {
@@ -91,7 +91,7 @@ func (x *ring) programs(each []Program) []Program {
 				*part = append(*part, visited{call, x.gaps[r] * int64(n+1), 17})
 			}
 		}
-		each = append(each, &CompiledProgram{Code: code, Slots: x.slots(r), Visits: l})
+		each = append(each, &CompiledProgram{Code: code, Operands: x.slots(r), Visits: l})
 	}
 	return each
 }
@@ -109,14 +109,14 @@ func draw(t *rapid.T) *ring {
 		slot := int32(3 * len(distances)) // that of messages that come, of those that go, and of meetings
 		switch rapid.IntRange(0, 3).Draw(t, "kind") {
 		case 0: // a message that is sent and got
-			x.calls = append(x.calls, []Op{{Kind: OpReceive, Slot: slot, Request: 0}, {Kind: OpSend, Bytes: bytes, Slot: slot + 1, Request: 1}, {Kind: OpWait, Request: 1}, {Kind: OpWait, Request: 0}})
+			x.calls = append(x.calls, []Op{{Kind: OpReceive, OperandsIndex: slot, Request: 0}, {Kind: OpSend, Bytes: bytes, OperandsIndex: slot + 1, Request: 1}, {Kind: OpWait, Request: 1}, {Kind: OpWait, Request: 0}})
 			distances, meets = append(distances, d), append(meets, false)
 		case 1: // begun here, waited for in the end of the round
-			x.calls = append(x.calls, []Op{{Kind: OpReceive, Slot: slot, CountsBack: true}, {Kind: OpSend, Bytes: bytes, Slot: slot + 1, CountsBack: true}, {Kind: OpNull, CountsBack: true},
-				{Kind: OpRecorded, TakesVisitTime: true, Request: NoRequest}, {Kind: OpWait, CountsBack: true, Request: 3}, {Kind: OpWait, CountsBack: true, Request: 2}})
+			x.calls = append(x.calls, []Op{{Kind: OpReceive, OperandsIndex: slot, RequestCountsBack: true}, {Kind: OpSend, Bytes: bytes, OperandsIndex: slot + 1, RequestCountsBack: true}, {Kind: OpCompletedRequest, RequestCountsBack: true},
+				{Kind: OpRecorded, TakesVisitTime: true, Request: NoRequest}, {Kind: OpWait, RequestCountsBack: true, Request: 3}, {Kind: OpWait, RequestCountsBack: true, Request: 2}})
 			distances, meets = append(distances, d), append(meets, false)
 		case 2: // the messages of two rounds are under way
-			x.calls = append(x.calls, []Op{{Kind: OpReceive, Slot: slot, CountsBack: true}, {Kind: OpSend, Bytes: min(bytes, 80), Slot: slot + 1, Request: NoRequest}, {Kind: OpWait, CountsBack: true, Request: 2}})
+			x.calls = append(x.calls, []Op{{Kind: OpReceive, OperandsIndex: slot, RequestCountsBack: true}, {Kind: OpSend, Bytes: min(bytes, 80), OperandsIndex: slot + 1, Request: NoRequest}, {Kind: OpWait, RequestCountsBack: true, Request: 2}})
 			distances, meets = append(distances, d), append(meets, false)
 		default:
 			members := n
@@ -124,20 +124,20 @@ func draw(t *rapid.T) *ring {
 			if !all {
 				members = 2
 			}
-			x.calls = append(x.calls, []Op{{Kind: OpMeet, Members: int32(members), TimePs: 5000, Slot: slot + 2, Request: NoRequest}})
+			x.calls = append(x.calls, []Op{{Kind: OpMeet, Members: int32(members), TimePs: 5000, OperandsIndex: slot + 2, Request: NoRequest}})
 			distances, meets = append(distances, 0), append(meets, all)
 		}
 	}
 	calls := rapid.SliceOfN(rapid.IntRange(0, len(x.calls)-1), 0, 4)
 	x.lists = [3][]int{calls.Draw(t, "before"), rapid.SliceOfN(rapid.IntRange(0, len(x.calls)-1), 1, 4).Draw(t, "round"), calls.Draw(t, "after")}
-	x.slots = func(r int) (list []RankSlot) {
+	x.slots = func(r int) (list []RankOperands) {
 		for i, d := range distances {
 			to, from := (r+d)%n, (r-d+n)%n
 			context := int32(1000 + 100*i)
 			if !meets[i] {
 				context += int32(r / 2)
 			}
-			list = append(list, RankSlot{Peer: int32(from), Context: int32(i)}, RankSlot{Peer: int32(to), Context: int32(i), IsSend: true}, RankSlot{IsMeeting: true, Context: context})
+			list = append(list, RankOperands{Peer: int32(from), Context: int32(i)}, RankOperands{Peer: int32(to), Context: int32(i), IsSend: true}, RankOperands{IsMeeting: true, Context: context})
 		}
 		return list
 	}
@@ -161,8 +161,8 @@ func TestShortCuts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := draw(t)
 		place := m.PlaceRanks(x.ranks, machine.Mapping(rapid.IntRange(0, 1).Draw(t, "mapping")))
-		want, failed := Simulate(x.programs(nil), place, Options{EachRank: true, EachRound: true})
-		for _, o := range []Options{{}, {EachRank: true}, {EachRound: true}} {
+		want, failed := Simulate(x.programs(nil), place, Options{SimulateEachRank: true, SimulateEachRound: true})
+		for _, o := range []Options{{}, {SimulateEachRank: true}, {SimulateEachRound: true}} {
 			got, err := Simulate(x.programs(nil), place, o)
 			if (err == nil) != (failed == nil) || err != nil && err.Error() != failed.Error() {
 				t.Fatal(o, err, ", without short cuts ", failed)
@@ -203,9 +203,9 @@ eager = [[0, 1000], [8, 1000], [1000, 2_000_000]]`))
 	}
 	const none, eight, large, get, all = 0, 1, 2, 0, 3
 	send := func(bytes int64) []Op { return []Op{{Kind: OpSend, Bytes: bytes, Request: NoRequest}} }
-	meet := []Op{{Kind: OpMeet, Members: 2, Slot: 1, Request: NoRequest}}
-	from := &CallCode{OpsOfCall: [][]Op{none: send(0), eight: send(8), large: send(1000), all: meet}, RequestMask: 1}
-	to := &CallCode{OpsOfCall: [][]Op{get: {{Kind: OpReceive, Request: NoRequest}}, all: meet}, RequestMask: 1}
+	meet := []Op{{Kind: OpMeet, Members: 2, OperandsIndex: 1, Request: NoRequest}}
+	from := &DistinctCallOps{OpsOfCall: [][]Op{none: send(0), eight: send(8), large: send(1000), all: meet}, RequestMask: 1}
+	to := &DistinctCallOps{OpsOfCall: [][]Op{get: {{Kind: OpReceive, Request: NoRequest}}, all: meet}, RequestMask: 1}
 	list := func(gap int64, calls ...int) (l []visited) {
 		for _, c := range calls {
 			l = append(l, visited{call: c, gap: gap * ns})
@@ -226,14 +226,14 @@ eager = [[0, 1000], [8, 1000], [1000, 2_000_000]]`))
 		{"a message is long under way", 90, [3][]visited{list(0, none, none, none, none, none, large, none), list(0, none, all)}, [2][]visited{list(10_000, get, all), list(0, get, get, get, get, get, get, get)}},
 	} {
 		programs := func() []Program {
-			slots := []RankSlot{{Peer: 1, IsSend: true}, {IsMeeting: true, Context: 9}}
-			back := []RankSlot{{Peer: 0}, slots[1]}
+			slots := []RankOperands{{Peer: 1, IsSend: true}, {IsMeeting: true, Context: 9}}
+			back := []RankOperands{{Peer: 0}, slots[1]}
 			return []Program{
-				&CompiledProgram{Code: from, Slots: slots, Visits: &loop{before: c.sender[0], round: c.sender[1], after: c.sender[2], rounds: c.rounds}},
-				&CompiledProgram{Code: to, Slots: back, Visits: &loop{round: c.gets[0], after: c.gets[1], rounds: c.rounds}},
+				&CompiledProgram{Code: from, Operands: slots, Visits: &loop{before: c.sender[0], round: c.sender[1], after: c.sender[2], rounds: c.rounds}},
+				&CompiledProgram{Code: to, Operands: back, Visits: &loop{round: c.gets[0], after: c.gets[1], rounds: c.rounds}},
 			}
 		}
-		want, err := Simulate(programs(), m.PlaceRanks(2, machine.MappingBlock), Options{EachRound: true})
+		want, err := Simulate(programs(), m.PlaceRanks(2, machine.MappingBlock), Options{SimulateEachRound: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,31 +266,31 @@ func checkPath(t interface {
 	}
 	sum := int64(0)
 	for _, s := range p.Shares {
-		sum += s.Compute + s.Overhead + s.Transfer + s.Recorded
+		sum += s.ComputePs + s.OverheadPs + s.TransferPs + s.RecordedPs
 	}
-	if p.End != want.EndPs() || sum != p.End {
-		t.Fatalf("a path of %d has parts of %d, the end is %d", p.End, sum, want.EndPs())
+	if p.EndPs != want.EndPs() || sum != p.EndPs {
+		t.Fatalf("a path of %d has parts of %d, the end is %d", p.EndPs, sum, want.EndPs())
 	}
 	return p
 }
 
 // plus adds the parts of another time.
 func (t *RankTime) plus(o *RankTime) {
-	t.Compute += o.Compute
-	t.Overhead += o.Overhead
-	t.Wait += o.Wait
-	t.Transfer += o.Transfer
-	t.Recorded += o.Recorded
+	t.ComputePs += o.ComputePs
+	t.OverheadPs += o.OverheadPs
+	t.WaitPs += o.WaitPs
+	t.TransferPs += o.TransferPs
+	t.RecordedPs += o.RecordedPs
 }
 
 // checkSites shows that the times of calls are those of ranks.
 func checkSites(t *rapid.T, x *ring, place *machine.Placement, want *Result) {
-	sites := &CallTimes{GroupOf: make([]int, x.ranks)}
+	sites := &CallTimes{GroupOfRank: make([]int, x.ranks)}
 	var sums []RankTime
-	for r := range sites.GroupOf {
-		sites.GroupOf[r] = r % 2
+	for r := range sites.GroupOfRank {
+		sites.GroupOfRank[r] = r % 2
 	}
-	got, err := Simulate(x.programs(nil), place, Options{SiteTimes: sites})
+	got, err := Simulate(x.programs(nil), place, Options{CallTimes: sites})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,10 +302,10 @@ func checkSites(t *rapid.T, x *ring, place *machine.Placement, want *Result) {
 		for r := group; r < x.ranks; r += 2 {
 			ranks.plus(&got.Ranks[r])
 		}
-		for i := range sites.GroupTimes {
+		for i := range sites.TimesByGroupAndCall {
 			if i == group {
-				for c := range sites.GroupTimes[i] {
-					calls.plus(&sites.GroupTimes[i][c])
+				for c := range sites.TimesByGroupAndCall[i] {
+					calls.plus(&sites.TimesByGroupAndCall[i][c])
 				}
 			}
 		}

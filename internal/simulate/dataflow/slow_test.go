@@ -92,7 +92,7 @@ func newSlow(ranks [][]Op, of []int, place *machine.Placement) *slow {
 				if s.met[c] == nil {
 					s.met[c] = make(map[int][][2]int)
 				}
-				if o.Meeting == MeetNobody {
+				if o.WaitPattern == WaitForNobody {
 					continue
 				}
 				s.met[c][n] = append(s.met[c][n], [2]int{r, i})
@@ -161,14 +161,14 @@ func (s *slow) free(r, i int) int64 {
 	t, o := s.free(r, i-1), &s.ranks[r][i-1]
 	if o.Kind == OpSend {
 		l := s.place.LevelBetween(s.rank(r), int(o.Peer))
-		t = max(t, s.clock(r, i-1)) + l.SenderBusyTime(o.Bytes, s.waits(l, o))
+		t = max(t, s.clock(r, i-1)) + l.SenderBusyTimePs(o.Bytes, s.waits(l, o))
 	}
 	s.frees[k] = t
 	return t
 }
 
 func (s *slow) waits(l *machine.NetworkLevel, o *Op) bool {
-	return !o.IsBuffered && (o.IsSynchronous || o.Bytes > l.EagerLimit)
+	return !o.IsBuffered && (o.IsSynchronous || o.Bytes > l.EagerLimitBytes)
 }
 
 // after is when a rank goes on that waits from t on for the end of its operation i.
@@ -184,11 +184,11 @@ func (s *slow) after(r, i int, t int64) int64 {
 		}
 		own := s.clock(r, i)
 		switch {
-		case o.Meeting == MeetNobody:
+		case o.WaitPattern == WaitForNobody:
 			return t
-		case o.Meeting == MeetAll, o.Meeting == MeetToRoot && o.IsRoot:
+		case o.WaitPattern == WaitForAll, o.WaitPattern == RootWaitsForAll && o.IsRoot:
 			return max(t, last+time)
-		case o.Meeting == MeetFromRoot && !o.IsRoot:
+		case o.WaitPattern == WaitForRoot && !o.IsRoot:
 			return max(t, max(own, root)+o.TimePs)
 		}
 		return max(t, own+o.TimePs)
@@ -210,12 +210,12 @@ func (s *slow) after(r, i int, t int64) int64 {
 	c := l.CostOfMessage(send.Bytes, s.waits(l, send))
 	in := left + c.TravelPs
 	if s.waits(l, send) {
-		in += max(0, s.clock(to[0], to[1])-(left+l.SendOverhead+l.Latency()))
+		in += max(0, s.clock(to[0], to[1])-(left+l.SendOverheadPs+l.LatencyPs()))
 	}
 	if o.Kind == OpReceive {
 		return max(t, in) + c.ReceiverCorePs
 	}
-	return max(t, in+c.ReceiverCorePs-l.ReceiveOverhead-l.Latency(), left+l.SendOverhead)
+	return max(t, in+c.ReceiverCorePs-l.ReceiveOverheadPs-l.LatencyPs(), left+l.SendOverheadPs)
 }
 
 // programs draws ranks that talk to each other and come to their end.
@@ -247,15 +247,15 @@ func programs(t *rapid.T) [][]Op {
 				wait(r, rapid.IntRange(0, len(open[r])-1).Draw(t, "request"))
 			}
 		case 2:
-			how, root := Meeting(rapid.IntRange(0, 2).Draw(t, "meeting")), rapid.IntRange(0, n-1).Draw(t, "root")
+			how, root := WaitPattern(rapid.IntRange(0, 2).Draw(t, "meeting")), rapid.IntRange(0, n-1).Draw(t, "root")
 			aside := rapid.IntRange(1, n).Draw(t, "from which member on they are, but for the root")
 			for m := range ranks {
-				o := Op{Kind: OpMeet, Meeting: how, IsRoot: m == root, Context: 9, Members: int32(aside), TimePs: rapid.Int64Range(0, 1e5).Draw(t, "time")}
+				o := Op{Kind: OpMeet, WaitPattern: how, IsRoot: m == root, Context: 9, Members: int32(aside), TimePs: rapid.Int64Range(0, 1e5).Draw(t, "time")}
 				if root >= aside {
 					o.Members++
 				}
 				if m >= aside && m != root {
-					o = Op{Kind: OpMeet, Meeting: MeetNobody, Context: 9}
+					o = Op{Kind: OpMeet, WaitPattern: WaitForNobody, Context: 9}
 				}
 				add(m, o)
 			}
@@ -323,8 +323,8 @@ func TestSlow(t *testing.T) {
 		for r := range ranks {
 			want = append(want, s.clock(r, len(ranks[r])))
 			x := got.Ranks[r]
-			have = append(have, x.End)
-			if sum := x.Compute + x.Overhead + x.Wait + x.Transfer + x.Recorded; sum != x.End {
+			have = append(have, x.EndPs)
+			if sum := x.ComputePs + x.OverheadPs + x.WaitPs + x.TransferPs + x.RecordedPs; sum != x.EndPs {
 				t.Fatalf("rank %d: the parts of %+v are %d", r, x, sum)
 			}
 		}
@@ -392,7 +392,7 @@ func longest(ranks [][]Op) (end int64) {
 					t = max(t, begun(from[0], from[1]))
 				case b.Kind == OpMeet:
 					for _, x := range s.met[s.channel(r, b)][n] {
-						if waits := b.Meeting == MeetAll || b.Meeting == MeetToRoot && b.IsRoot || b.Meeting == MeetFromRoot && ranks[x[0]][x[1]].IsRoot; waits {
+						if waits := b.WaitPattern == WaitForAll || b.WaitPattern == RootWaitsForAll && b.IsRoot || b.WaitPattern == WaitForRoot && ranks[x[0]][x[1]].IsRoot; waits {
 							t = max(t, begun(x[0], x[1]))
 						}
 					}

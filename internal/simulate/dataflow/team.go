@@ -53,10 +53,10 @@ func (e *engine) take(r int32, x *rank, o *Op) bool {
 		x.team.waiting[o.Request] = r
 		return false
 	}
-	if e.until(x, o.Site, h.made, h.made) && e.noting {
+	if e.until(x, o.CallIndex, h.made, h.made) && e.noting {
 		x.jump(h.hop, h.by.number, h.made)
 	}
-	if !e.finish(r, x, o.Site, &h.request) {
+	if !e.finish(r, x, o.CallIndex, &h.request) {
 		return false
 	}
 	delete(x.team.requests, o.Request)

@@ -32,7 +32,7 @@ func threads(t *rapid.T) (lists [][]Op, of []int, ranks int) {
 	add := func(x int, o Op) {
 		r := of[x]
 		if o.Request = NoRequest; rapid.Bool().Draw(t, "later") {
-			o.Request = OwnRequests + made[r]
+			o.Request = ReservedRequestCount + made[r]
 			made[r]++
 			open[r] = append(open[r], o.Request)
 		}
@@ -123,10 +123,10 @@ func TestThreads(t *testing.T) {
 		s := newSlow(lists, of, place)
 		for x := range lists {
 			r := got.Ranks[x]
-			if want := s.clock(x, len(lists[x])); r.End != want {
-				t.Fatalf("thread %d of rank %d ends at %d, want %d", x, of[x], r.End, want)
+			if want := s.clock(x, len(lists[x])); r.EndPs != want {
+				t.Fatalf("thread %d of rank %d ends at %d, want %d", x, of[x], r.EndPs, want)
 			}
-			if sum := r.Compute + r.Overhead + r.Wait + r.Transfer + r.Recorded; sum != r.End {
+			if sum := r.ComputePs + r.OverheadPs + r.WaitPs + r.TransferPs + r.RecordedPs; sum != r.EndPs {
 				t.Fatalf("thread %d: the parts of %+v are %d", x, r, sum)
 			}
 		}

@@ -68,7 +68,7 @@ func (f *formula) Run(x Experiment) ([]int64, error) {
 		}
 	case MeasureCollectives:
 		t = inner * (1000 + float64(100*x.FromRank) + 0.2*float64(x.Bytes))
-	case MeasureCombines:
+	case MeasureReduceLocals:
 		t = inner * 0.05 * float64(x.Bytes)
 	case MeasureFileOpens:
 		t = 2 * 9000
@@ -78,7 +78,7 @@ func (f *formula) Run(x Experiment) ([]int64, error) {
 		t = 1000 + 0.25*float64(x.Bytes)
 	case MeasureFileSyncs:
 		t = 70_000 + 2*float64(x.Bytes)
-	case MeasureFileAlls:
+	case MeasureFileWriteAlls:
 		t = 3000 + 0.75*float64(x.Bytes)*float64(len(f.seats))
 	case MeasureClockReads:
 		return fill(x.Samples, inner*f.clock), nil
@@ -116,7 +116,7 @@ func TestCalibrate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(m.Levels) != 1 || m.Levels[0].Name != "node" || m.Levels[0].RanksSharing != 0 || m.Levels[0].EagerLimit != 5000 {
+	if len(m.Levels) != 1 || m.Levels[0].Name != "node" || m.Levels[0].RanksPerUnit != 0 || m.Levels[0].EagerLimitBytes != 5000 {
 		t.Fatalf("%+v", m)
 	}
 	l := &m.Levels[0]
@@ -126,22 +126,22 @@ func TestCalibrate(t *testing.T) {
 		}
 	}
 	for _, bytes := range []int64{0, 1, 7, 100, 777, 1500, 3000, 4999, 5000} {
-		check("eager", bytes, l.EagerTime(bytes), f.oneWay(bytes), 0.02)
-		check("synchronous", bytes, l.RendezvousTime(bytes), f.oneWay(bytes)+400, 0.15)
+		check("eager", bytes, l.EagerTimePs(bytes), f.oneWay(bytes), 0.02)
+		check("synchronous", bytes, l.RendezvousTimePs(bytes), f.oneWay(bytes)+400, 0.15)
 		check("sending", bytes, l.CostOfMessage(bytes, false).SenderCorePs, f.sending(bytes), 0.02)
 		check("receiving", bytes, l.CostOfMessage(bytes, false).ReceiverCorePs, f.receiving(bytes), 0.02)
-		check("gap", bytes, l.SenderBusyTime(bytes, false), f.gap(bytes), 0.02)
+		check("gap", bytes, l.SenderBusyTimePs(bytes, false), f.gap(bytes), 0.02)
 	}
 	for _, bytes := range []int64{5001, 7000, 12345, 100_000, 1 << 20, 3_333_333, 1 << 22} {
-		check("rendezvous", bytes, l.RendezvousTime(bytes), f.oneWay(bytes), 0.02)
-		check("gap", bytes, l.SenderBusyTime(bytes, true), f.gap(bytes), 0.02)
+		check("rendezvous", bytes, l.RendezvousTimePs(bytes), f.oneWay(bytes), 0.02)
+		check("gap", bytes, l.SenderBusyTimePs(bytes, true), f.gap(bytes), 0.02)
 	}
 	for number, operation := range MeasuredCollectives {
 		for _, bytes := range []int64{0, 16, 1000, 500_000} {
-			if operation == meaning.OperationBarrier {
+			if operation == meaning.CollectiveBarrier {
 				bytes = 0
 			}
-			got, ok := m.Collective(operation, l, 2, bytes)
+			got, ok := m.CollectiveTimePs(operation, l, 2, bytes)
 			if !ok {
 				t.Errorf("no time of %s", operation)
 			}
@@ -151,7 +151,7 @@ func TestCalibrate(t *testing.T) {
 	if math.Abs(m.CombinePsPerByte-50) > 1 {
 		t.Errorf("a byte combined in %v ps", m.CombinePsPerByte)
 	}
-	again, err := ParseMachine("x", m.Text(""))
+	again, err := ParseMachine("x", m.FileText(""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestCalibrateFiles(t *testing.T) {
 	if diff := cmp.Diff(want, m.Files, cmpopts.EquateApprox(0.001, 0)); diff != "" {
 		t.Error(diff)
 	}
-	again, err := ParseMachine("x", m.Text(""))
+	again, err := ParseMachine("x", m.FileText(""))
 	if err != nil || again.Files == nil {
 		t.Fatal(err)
 	}
@@ -216,10 +216,10 @@ func TestEagerLimits(t *testing.T) {
 		if limit >= 1<<18 {
 			want = NoEagerLimit
 		}
-		if got := m.Levels[0].EagerLimit; got != want {
+		if got := m.Levels[0].EagerLimitBytes; got != want {
 			t.Errorf("the limit of %d bytes is found as %d", limit, got)
 		}
-		if _, err := ParseMachine("x", m.Text("")); err != nil {
+		if _, err := ParseMachine("x", m.FileText("")); err != nil {
 			t.Error(err)
 		}
 	}
@@ -238,18 +238,18 @@ func TestLevels(t *testing.T) {
 	var got []string
 	for i, l := range m.Levels {
 		got = append(got, l.Name)
-		if want := []int{2, 8, 16, 0}[i]; l.RanksSharing != want {
-			t.Errorf("%d ranks share a %s, want %d", l.RanksSharing, l.Name, want)
+		if want := []int{2, 8, 16, 0}[i]; l.RanksPerUnit != want {
+			t.Errorf("%d ranks share a %s, want %d", l.RanksPerUnit, l.Name, want)
 		}
 		// Rank 0 and the first of the others that is no nearer.
-		if want := 300 * float64(2+i) * 1000; math.Abs(float64(l.EagerTimes.OneWay(0))-want) > 0.02*want {
-			t.Errorf("%s: %d ps, want %v", l.Name, l.EagerTimes.OneWay(0), want)
+		if want := 300 * float64(2+i) * 1000; math.Abs(float64(l.EagerTimes.TimePs(0))-want) > 0.02*want {
+			t.Errorf("%s: %d ps, want %v", l.Name, l.EagerTimes.TimePs(0), want)
 		}
 	}
 	if strings.Join(got, " ") != "core socket node switch" {
 		t.Error(got)
 	}
-	if _, err := ParseMachine("x", m.Text("")); err != nil {
+	if _, err := ParseMachine("x", m.FileText("")); err != nil {
 		t.Error(err)
 	}
 	if _, err := CalibrateMachine(newFormula(seat("a", 0, 0)), CalibrateOptions{MaxMessageBytes: 1 << 16, Logf: quiet}); err == nil || !strings.Contains(err.Error(), "mpirun -n 2") {
@@ -271,7 +271,7 @@ func TestNoise(t *testing.T) {
 	if err != nil || !strings.Contains(said, "varied") {
 		t.Error(err, said)
 	}
-	if _, err := ParseMachine("x", m.Text("")); err != nil {
+	if _, err := ParseMachine("x", m.FileText("")); err != nil {
 		t.Error(err)
 	}
 }
@@ -284,7 +284,7 @@ func TestLittleNoise(t *testing.T) {
 	}{{310, 2e6, false}, {310, 500, true}, {50, 500, false}, {9e5, 2e6, true}} {
 		f := newFormula(ProcessorBinding{}, ProcessorBinding{})
 		f.often = c.often
-		p := &rankPair{&bench{Laboratory: f, clock: f.clock}, 0, 1, "node"}
+		p := &rankPair{&bench{ExperimentRunner: f, clock: f.clock}, 0, 1, "node"}
 		x, err := p.overhead(MeasureSends, 1<<24, c.oneWay)
 		var noise *NoiseError
 		if errors.As(err, &noise) != c.refused {
@@ -341,7 +341,7 @@ func TestRecorderCost(t *testing.T) {
 		return append(out, 1e9, 0)
 	}
 	r, err := MeasuredTracingCost(v(40), v(12), 3)
-	if err != nil || r != (TracingCost{Gap: 41_000, Call: 10_000}) {
+	if err != nil || r != (TracingCost{GapPs: 41_000, CallPs: 10_000}) {
 		t.Error(r, err)
 	}
 	if _, err := MeasuredTracingCost(v(40), nil, 3); err == nil {

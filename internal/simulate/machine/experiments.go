@@ -25,7 +25,7 @@ type CalibrateOptions struct {
 
 // A bench makes experiments, each again until its times are steady.
 type bench struct {
-	Laboratory
+	ExperimentRunner
 	o      CalibrateOptions
 	clock  float64 // time in ns that reading the clock takes
 	varied int     // number of experiments whose times varied too much; they count only with AllowNoise
@@ -226,7 +226,7 @@ func MeasuredTracingCost(gaps, calls []float64, local float64) (TracingCost, err
 	if len(gaps) < fewest || len(calls) < fewest {
 		return TracingCost{}, fmt.Errorf("what tracing costs: the trace has %d calls, too few", len(gaps)+len(calls))
 	}
-	return TracingCost{Gap: ps(middle(gaps)), Call: ps(max(0, middle(calls)-local))}, nil
+	return TracingCost{GapPs: ps(middle(gaps)), CallPs: ps(max(0, middle(calls)-local))}, nil
 }
 
 // middle returns the mean of the middle half of the values. It is finer than a median, which would be a multiple of the
@@ -272,7 +272,7 @@ func (b *bench) files(ranks int) (*FileCosts, error) {
 		OpenPs: ps(usual(MeasureFileOpens, 0) / 2), LatencyPs: ps((write + read) / 2), SyncPs: ps(sync),
 		WritePsPerByte: perByte(write, usual(MeasureFileWrites, manyBytes)), ReadPsPerByte: perByte(read, usual(MeasureFileReads, manyBytes)), SyncPsPerByte: perByte(sync, usual(MeasureFileSyncs, manyBytes)),
 	}
-	f.CollectivePsPerByte = math.Round(perByte(usual(MeasureFileAlls, fewBytes), usual(MeasureFileAlls, manyBytes))*1000/float64(ranks)) / 1000
+	f.CollectivePsPerByte = math.Round(perByte(usual(MeasureFileWriteAlls, fewBytes), usual(MeasureFileWriteAlls, manyBytes))*1000/float64(ranks)) / 1000
 	return f, err
 }
 
@@ -281,7 +281,7 @@ type ExperimentKind int64
 
 // The kinds of experiments. Bytes, DelayNs and other names are fields of Experiment.
 const (
-	MeasureNothing        ExperimentKind = iota // ends the measurement
+	MeasureEnd            ExperimentKind = iota // ends the measurement
 	MeasureRoundTrips                           // InnerRepetitions round trips of a message between FromRank and ToRank
 	MeasureSyncRoundTrips                       // as MeasureRoundTrips, with MPI_Ssend
 	MeasureSends                                // the time of MPI_Isend alone
@@ -290,21 +290,21 @@ const (
 	MeasureBursts       // InnerRepetitions messages in a row, then a short reply
 	MeasureLateReceives // MPI_Send to a receive that is posted DelayNs later
 	MeasureCollectives  // InnerRepetitions calls in a row; FromRank is an index of MeasuredCollectives
-	MeasureCombines     // MPI_Reduce_local of Bytes
+	MeasureReduceLocals // MPI_Reduce_local of Bytes
 	MeasureClockReads   // reading the clock
 	MeasureLocalCalls   // MPI_Comm_rank
 	// InnerRepetitions round trips, and as many exchanges by nonblocking calls: calls for a tracer, without samples.
-	MeasureTalks
-	MeasureFileOpens  // all ranks open and close a file together
-	MeasureFileWrites // FromRank writes the next bytes of a file
-	MeasureFileReads  // FromRank reads what it has just written
-	MeasureFileSyncs  // FromRank calls MPI_File_sync after it wrote the next bytes of a file
-	MeasureFileAlls   // all ranks write Bytes each in one call
+	MeasureTracedExchanges
+	MeasureFileOpens     // all ranks open and close a file together
+	MeasureFileWrites    // FromRank writes the next bytes of a file
+	MeasureFileReads     // FromRank reads what it has just written
+	MeasureFileSyncs     // FromRank calls MPI_File_sync after it wrote the next bytes of a file
+	MeasureFileWriteAlls // all ranks write Bytes each in one call
 )
 
 // MeasuredCollectives are the collectives that are measured, and for which machines may have tables. In each, all
 // members wait for each other.
-var MeasuredCollectives = []meaning.Operation{meaning.OperationBarrier, meaning.OperationAllreduce, meaning.OperationAllgather, meaning.OperationAlltoall, meaning.OperationReduceScatter}
+var MeasuredCollectives = []meaning.CollectiveOperation{meaning.CollectiveBarrier, meaning.CollectiveAllreduce, meaning.CollectiveAllgather, meaning.CollectiveAlltoall, meaning.CollectiveReduceScatter}
 
 // An Experiment is a measurement that is repeated Samples times.
 type Experiment struct {
@@ -316,8 +316,8 @@ type Experiment struct {
 	DelayNs          int64 // delay in ns, for MeasureReceives and MeasureLateReceives
 }
 
-// A Laboratory makes experiments: the processes of a job, or formulas in a test.
-type Laboratory interface {
+// A ExperimentRunner makes experiments: the processes of a job, or formulas in a test.
+type ExperimentRunner interface {
 	// Seats returns where the ranks run, by rank.
 	Seats() []ProcessorBinding
 	// Run makes an experiment and returns its samples, each in ns.

@@ -9,8 +9,8 @@ import (
 )
 
 // CalibrateMachine measures a machine. The caller sets Name, FiguresSource and TracingCost.
-func CalibrateMachine(lab Laboratory, o CalibrateOptions) (*Machine, error) {
-	b := &bench{Laboratory: lab, o: o}
+func CalibrateMachine(lab ExperimentRunner, o CalibrateOptions) (*Machine, error) {
+	b := &bench{ExperimentRunner: lab, o: o}
 	seats := lab.Seats()
 	if len(seats) < 2 {
 		return nil, fmt.Errorf("%d rank: messages need two at least: mpirun -n 2", len(seats))
@@ -21,7 +21,7 @@ func CalibrateMachine(lab Laboratory, o CalibrateOptions) (*Machine, error) {
 	}
 	m := &Machine{CPUSpeedup: 1}
 	operand := min(o.MaxMessageBytes, 32768)
-	combine, err := b.time("MPI_Reduce_local", Experiment{Kind: MeasureCombines, Bytes: operand}, float64(operand))
+	combine, err := b.time("MPI_Reduce_local", Experiment{Kind: MeasureReduceLocals, Bytes: operand}, float64(operand))
 	if err != nil {
 		return nil, err
 	}
@@ -41,9 +41,9 @@ func CalibrateMachine(lab Laboratory, o CalibrateOptions) (*Machine, error) {
 	}
 	for i := range m.Levels {
 		if l := &m.Levels[i]; i < len(m.Levels)-1 {
-			l.RanksSharing = seats[0].share(l.Name)
+			l.RanksPerUnit = seats[0].share(l.Name)
 			if i > 0 {
-				l.RanksSharing = max(1, l.RanksSharing/m.Levels[i-1].RanksSharing) * m.Levels[i-1].RanksSharing
+				l.RanksPerUnit = max(1, l.RanksPerUnit/m.Levels[i-1].RanksPerUnit) * m.Levels[i-1].RanksPerUnit
 			}
 		}
 	}
@@ -86,7 +86,7 @@ func (p *rankPair) level() (*NetworkLevel, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &NetworkLevel{Name: p.name, EagerLimit: limit}
+	l := &NetworkLevel{Name: p.name, EagerLimitBytes: limit}
 	from := []int64{}
 	if limit > 0 {
 		eager, err := p.table(p.oneWay, 0, min(limit, p.o.MaxMessageBytes))
@@ -116,7 +116,7 @@ func (p *rankPair) level() (*NetworkLevel, error) {
 		from = append(from, limit+1)
 	}
 	if limit >= p.o.MaxMessageBytes {
-		l.EagerLimit = NoEagerLimit
+		l.EagerLimitBytes = NoEagerLimit
 	}
 	if l.EagerTimes == nil {
 		l.EagerTimes = slices.Clone(l.RendezvousTimes)
@@ -130,15 +130,15 @@ func (p *rankPair) overheads(l *NetworkLevel, sizes []int64) error {
 		sizes = append(sizes, bytes)
 	}
 	sizes = append(sizes, 0, p.o.MaxMessageBytes)
-	if l.EagerLimit <= p.o.MaxMessageBytes {
-		sizes = append(sizes, l.EagerLimit)
+	if l.EagerLimitBytes <= p.o.MaxMessageBytes {
+		sizes = append(sizes, l.EagerLimitBytes)
 	}
 	slices.Sort(sizes)
 	for _, bytes := range slices.Compact(sizes) {
-		waits := bytes > l.EagerLimit
-		oneWay := l.EagerTime(bytes)
+		waits := bytes > l.EagerLimitBytes
+		oneWay := l.EagerTimePs(bytes)
 		if waits {
-			oneWay = l.RendezvousTime(bytes)
+			oneWay = l.RendezvousTimePs(bytes)
 		}
 		ns := float64(oneWay) / 1000
 		send, err := p.overhead(MeasureSends, bytes, ns)
@@ -153,11 +153,11 @@ func (p *rankPair) overheads(l *NetworkLevel, sizes []int64) error {
 		if err != nil {
 			return err
 		}
-		l.SendOverheads = append(l.SendOverheads, SizeTime{Bytes: bytes, Time: ps(min(send, ns))})
-		l.ReceiveOverheads = append(l.ReceiveOverheads, SizeTime{Bytes: bytes, Time: ps(min(receive, ns))})
-		l.Gaps = append(l.Gaps, SizeTime{Bytes: bytes, Time: ps(gap)})
+		l.SendOverheads = append(l.SendOverheads, SizeTime{Bytes: bytes, TimePs: ps(min(send, ns))})
+		l.ReceiveOverheads = append(l.ReceiveOverheads, SizeTime{Bytes: bytes, TimePs: ps(min(receive, ns))})
+		l.Gaps = append(l.Gaps, SizeTime{Bytes: bytes, TimePs: ps(gap)})
 	}
-	l.SendOverhead, l.ReceiveOverhead, l.MinGap = l.SendOverheads.OneWay(0), l.ReceiveOverheads.OneWay(0), l.Gaps.OneWay(0)
+	l.SendOverheadPs, l.ReceiveOverheadPs, l.MinGapPs = l.SendOverheads.TimePs(0), l.ReceiveOverheads.TimePs(0), l.Gaps.TimePs(0)
 	return nil
 }
 
@@ -273,7 +273,7 @@ func rising(points []point) SizeTimeTable {
 	var t SizeTimeTable
 	for _, x := range pools {
 		for range x.n {
-			t = append(t, SizeTime{Bytes: points[len(t)].bytes, Time: ps(x.sum / float64(x.n))})
+			t = append(t, SizeTime{Bytes: points[len(t)].bytes, TimePs: ps(x.sum / float64(x.n))})
 		}
 	}
 	return t
@@ -287,14 +287,14 @@ func (b *bench) collectives(m *Machine, ranks int) error {
 	for number, operation := range MeasuredCollectives {
 		var points []point
 		sizes := []int64{0}
-		if operation != meaning.OperationBarrier {
+		if operation != meaning.CollectiveBarrier {
 			sizes = nil
 			for bytes := int64(8); bytes <= b.o.MaxMessageBytes/int64(ranks) && bytes <= 4<<20; bytes *= 4 {
 				sizes = append(sizes, bytes)
 			}
 		}
 		for _, bytes := range sizes {
-			if operation == meaning.OperationAlltoall && bytes < int64(ranks) || operation == meaning.OperationReduceScatter && bytes < 8*int64(ranks) {
+			if operation == meaning.CollectiveAlltoall && bytes < int64(ranks) || operation == meaning.CollectiveReduceScatter && bytes < 8*int64(ranks) {
 				continue
 			}
 			t, err := b.time(fmt.Sprintf("MPI_%s of %d bytes", operation, bytes), Experiment{Kind: MeasureCollectives, FromRank: number, Bytes: bytes}, 1)
@@ -304,7 +304,7 @@ func (b *bench) collectives(m *Machine, ranks int) error {
 			points = append(points, point{bytes, t})
 		}
 		if len(points) > 0 {
-			m.Collectives = append(m.Collectives, Collective{Operation: operation, Level: m.Levels[len(m.Levels)-1].Name, Members: ranks, Times: rising(points)})
+			m.CollectiveTimes = append(m.CollectiveTimes, CollectiveTimes{Operation: operation, LevelName: m.Levels[len(m.Levels)-1].Name, Members: ranks, Times: rising(points)})
 		}
 	}
 	return nil

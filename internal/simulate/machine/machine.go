@@ -30,13 +30,13 @@ type Machine struct {
 	CombinePsPerByte float64        // ps to combine one byte of an operand in a reduction
 	Levels           []NetworkLevel // network levels, the nearest first
 
-	TracingCost TracingCost
-	Collectives []Collective
-	Algorithms  string     // algorithms of collectives: "" for MPICH's, or OpenMPIAlgorithms
-	Files       *FileCosts // nil: costs of operations on files are not known
+	TracingCost          TracingCost
+	CollectiveTimes      []CollectiveTimes
+	CollectiveAlgorithms string     // algorithms of collectives: "" for MPICH's, or OpenMPIAlgorithms
+	Files                *FileCosts // nil: costs of operations on files are not known
 }
 
-// OpenMPIAlgorithms as Machine.Algorithms selects Open MPI's algorithms of collectives.
+// OpenMPIAlgorithms as Machine.CollectiveAlgorithms selects Open MPI's algorithms of collectives.
 const OpenMPIAlgorithms = "openmpi"
 
 // FileCosts is the cost of MPI's operations on files: a latency for each call, and times per byte.
@@ -49,36 +49,36 @@ type FileCosts struct {
 	ReadPsPerByte, WritePsPerByte, CollectivePsPerByte float64
 }
 
-// OpenTime is the time to open or close a file, in ps.
-func (f *FileCosts) OpenTime() int64 {
+// OpenTimePs is the time to open or close a file, in ps.
+func (f *FileCosts) OpenTimePs() int64 {
 	if f.OpenPs > 0 {
 		return f.OpenPs
 	}
 	return f.LatencyPs
 }
 
-// SyncTimeKnown reports whether the costs include MPI_File_sync.
-func (f *FileCosts) SyncTimeKnown() bool { return f.SyncPs > 0 || f.SyncPsPerByte > 0 }
+// IsSyncTimeKnown reports whether the costs include MPI_File_sync.
+func (f *FileCosts) IsSyncTimeKnown() bool { return f.SyncPs > 0 || f.SyncPsPerByte > 0 }
 
-// SyncTime returns the time in ps of MPI_File_sync after a rank has written a number of bytes.
-func (f *FileCosts) SyncTime(bytes int64) int64 {
+// SyncTimePs returns the time in ps of MPI_File_sync after a rank has written a number of bytes.
+func (f *FileCosts) SyncTimePs(bytes int64) int64 {
 	return f.SyncPs + int64(math.Round(min(longest, float64(bytes)*f.SyncPsPerByte)))
 }
 
-// SievedTime returns the time in ps in which one rank reads or writes noncontiguous bytes with data sieving. The
+// SievedTimePs returns the time in ps in which one rank reads or writes noncontiguous bytes with data sieving. The
 // extent is holes times the bytes. All of it is read and, in a write, written back.
-func (f *FileCosts) SievedTime(bytes int64, write bool, holes float64) int64 {
+func (f *FileCosts) SievedTimePs(bytes int64, write bool, holes float64) int64 {
 	span := int64(min(float64(bytes)*holes, 1<<50))
-	t := f.TransferTime(span, false, 1)
+	t := f.TransferTimePs(span, false, 1)
 	if write {
-		t += f.TransferTime(span, true, 1)
+		t += f.TransferTimePs(span, true, 1)
 	}
 	return t
 }
 
-// TransferTime returns the time in ps of a call in which each of a number of members reads or writes a number of
+// TransferTimePs returns the time in ps of a call in which each of a number of members reads or writes a number of
 // bytes.
-func (f *FileCosts) TransferTime(bytes int64, write bool, members int) int64 {
+func (f *FileCosts) TransferTimePs(bytes int64, write bool, members int) int64 {
 	one := f.ReadPsPerByte
 	if write {
 		one = f.WritePsPerByte
@@ -88,14 +88,14 @@ func (f *FileCosts) TransferTime(bytes int64, write bool, members int) int64 {
 
 // A TracingCost is what tracing adds to the recorded times on a machine, in ps per call.
 type TracingCost struct {
-	Gap  int64 // added to each gap
-	Call int64 // added to each call's duration
+	GapPs  int64 // added to each gap
+	CallPs int64 // added to each call's duration
 }
 
-// A Collective is the time that a collective call takes after the last member has arrived, as measured.
-type Collective struct {
-	Operation meaning.Operation
-	Level     string // name of the nearest network level that all members share
+// A CollectiveTimes is the time that a collective call takes after the last member has arrived, as measured.
+type CollectiveTimes struct {
+	Operation meaning.CollectiveOperation
+	LevelName string // name of the nearest network level that all members share
 	Members   int
 	Times     SizeTimeTable // by size: the bytes that a member passes, or gets from a root
 }
@@ -105,15 +105,15 @@ type Collective struct {
 type NetworkLevel struct {
 	Name string
 	// Number of ranks in a unit of the level (e.g. a node); 0 in the last level, which contains all ranks.
-	RanksSharing     int
-	SendOverhead     int64         // core time of the sender, for the smallest message
-	ReceiveOverhead  int64         // core time of the receiver, for the smallest message
-	MinGap           int64         // least time between two messages of a sender
-	SendOverheads    SizeTimeTable // SendOverhead by size; nil: the same for all sizes
-	ReceiveOverheads SizeTimeTable // ReceiveOverhead by size; nil: the same for all sizes
+	RanksPerUnit      int
+	SendOverheadPs    int64         // core time of the sender, for the smallest message
+	ReceiveOverheadPs int64         // core time of the receiver, for the smallest message
+	MinGapPs          int64         // least time between two messages of a sender
+	SendOverheads     SizeTimeTable // SendOverhead by size; nil: the same for all sizes
+	ReceiveOverheads  SizeTimeTable // ReceiveOverhead by size; nil: the same for all sizes
 	// By size: time between two messages of a sender. nil: it is MinGap or the time of the bytes, whichever is larger.
 	Gaps            SizeTimeTable
-	EagerLimit      int64 // size in bytes above which messages wait for their receive
+	EagerLimitBytes int64 // size in bytes above which messages wait for their receive
 	EagerTimes      SizeTimeTable
 	RendezvousTimes SizeTimeTable // without rows: times in EagerTimes plus two latencies for the handshake
 
@@ -126,42 +126,42 @@ type NetworkLevel struct {
 // NoEagerLimit is the EagerLimit of a level on which messages of all sizes are eager.
 const NoEagerLimit = math.MaxInt64
 
-// Latency returns the time in transit of the smallest message in ps, without the overheads at both ends.
-func (l *NetworkLevel) Latency() int64 {
-	return max(0, l.EagerTimes.OneWay(0)-l.SendOverhead-l.ReceiveOverhead)
+// LatencyPs returns the time in transit of the smallest message in ps, without the overheads at both ends.
+func (l *NetworkLevel) LatencyPs() int64 {
+	return max(0, l.EagerTimes.TimePs(0)-l.SendOverheadPs-l.ReceiveOverheadPs)
 }
 
-// EagerTime returns the ps from the beginning of a send to the end of its receive, if that was posted before.
-func (l *NetworkLevel) EagerTime(bytes int64) int64 {
-	return max(l.EagerTimes.OneWay(bytes), l.SendOverhead+l.ReceiveOverhead, l.sending(bytes))
+// EagerTimePs returns the ps from the beginning of a send to the end of its receive, if that was posted before.
+func (l *NetworkLevel) EagerTimePs(bytes int64) int64 {
+	return max(l.EagerTimes.TimePs(bytes), l.SendOverheadPs+l.ReceiveOverheadPs, l.sending(bytes))
 }
 
-// RendezvousTime returns what EagerTime does for a message that waits for its receive.
-func (l *NetworkLevel) RendezvousTime(bytes int64) int64 {
+// RendezvousTimePs returns what EagerTime does for a message that waits for its receive.
+func (l *NetworkLevel) RendezvousTimePs(bytes int64) int64 {
 	if len(l.RendezvousTimes) == 0 {
-		return l.EagerTime(bytes) + 2*l.Latency()
+		return l.EagerTimePs(bytes) + 2*l.LatencyPs()
 	}
-	return max(l.RendezvousTimes.OneWay(bytes), l.SendOverhead+l.ReceiveOverhead+l.Latency(), l.sending(bytes))
+	return max(l.RendezvousTimes.TimePs(bytes), l.SendOverheadPs+l.ReceiveOverheadPs+l.LatencyPs(), l.sending(bytes))
 }
 
 func (l *NetworkLevel) sending(bytes int64) int64 {
 	if l.SendOverheads == nil {
-		return l.SendOverhead
+		return l.SendOverheadPs
 	}
-	return l.SendOverheads.OneWay(bytes)
+	return l.SendOverheads.TimePs(bytes)
 }
 
-// SenderBusyTime returns the ps before the sender can begin the next message: the gap, or the time of the message's
+// SenderBusyTimePs returns the ps before the sender can begin the next message: the gap, or the time of the message's
 // bytes.
-func (l *NetworkLevel) SenderBusyTime(bytes int64, rendezvous bool) int64 {
+func (l *NetworkLevel) SenderBusyTimePs(bytes int64, rendezvous bool) int64 {
 	if l.Gaps != nil {
-		return l.Gaps.OneWay(bytes)
+		return l.Gaps.TimePs(bytes)
 	}
 	t := l.EagerTimes
 	if rendezvous && len(l.RendezvousTimes) > 0 {
 		t = l.RendezvousTimes
 	}
-	return max(l.MinGap, t.OneWay(bytes)-max(0, t.OneWay(0)))
+	return max(l.MinGapPs, t.TimePs(bytes)-max(0, t.TimePs(0)))
 }
 
 // A MessageCost is the cost of a message of some size on a network level, in ps.
@@ -174,27 +174,27 @@ type MessageCost struct {
 
 // CostOfMessage returns the cost of a message, with the rendezvous or the eager protocol.
 func (l *NetworkLevel) CostOfMessage(bytes int64, rendezvous bool) MessageCost {
-	c := MessageCost{SenderCorePs: l.sending(bytes), ReceiverCorePs: l.ReceiveOverhead, SenderBusyPs: l.SenderBusyTime(bytes, rendezvous)}
-	time, least := int64(0), l.SendOverhead
+	c := MessageCost{SenderCorePs: l.sending(bytes), ReceiverCorePs: l.ReceiveOverheadPs, SenderBusyPs: l.SenderBusyTimePs(bytes, rendezvous)}
+	time, least := int64(0), l.SendOverheadPs
 	if rendezvous {
-		time, least = l.RendezvousTime(bytes), least+l.Latency()
+		time, least = l.RendezvousTimePs(bytes), least+l.LatencyPs()
 	} else {
-		time = l.EagerTime(bytes)
+		time = l.EagerTimePs(bytes)
 	}
 	if l.ReceiveOverheads != nil { // the overhead may be most of the one-way time, if the receiver copies the bytes
-		c.ReceiverCorePs = min(l.ReceiveOverheads.OneWay(bytes), max(l.ReceiveOverhead, time-least))
+		c.ReceiverCorePs = min(l.ReceiveOverheads.TimePs(bytes), max(l.ReceiveOverheadPs, time-least))
 	}
 	c.TravelPs = max(0, time-c.ReceiverCorePs)
 	return c
 }
 
-// Collective returns the ps that a collective takes on a network level after all members have arrived; false if no
+// CollectiveTimePs returns the ps that a collective takes on a network level after all members have arrived; false if no
 // table has it. Between numbers of members in tables it interpolates linearly in their logarithm.
-func (m *Machine) Collective(operation meaning.Operation, l *NetworkLevel, members int, bytes int64) (int64, bool) {
-	var below, above *Collective
-	for i := range m.Collectives {
-		c := &m.Collectives[i]
-		if c.Operation != operation || c.Level != l.Name {
+func (m *Machine) CollectiveTimePs(operation meaning.CollectiveOperation, l *NetworkLevel, members int, bytes int64) (int64, bool) {
+	var below, above *CollectiveTimes
+	for i := range m.CollectiveTimes {
+		c := &m.CollectiveTimes[i]
+		if c.Operation != operation || c.LevelName != l.Name {
 			continue
 		}
 		if c.Members <= members && (below == nil || c.Members > below.Members) {
@@ -207,7 +207,7 @@ func (m *Machine) Collective(operation meaning.Operation, l *NetworkLevel, membe
 	if below == nil || above == nil {
 		return 0, false
 	}
-	a, b := below.Times.OneWay(bytes), above.Times.OneWay(bytes)
+	a, b := below.Times.TimePs(bytes), above.Times.TimePs(bytes)
 	if below.Members == above.Members {
 		return a, true
 	}
@@ -221,30 +221,30 @@ func (m *Machine) Collective(operation meaning.Operation, l *NetworkLevel, membe
 type SizeTimeTable []SizeTime
 
 // A SizeTime is a message size in bytes, and a time in ps for messages of that size.
-type SizeTime struct{ Bytes, Time int64 }
+type SizeTime struct{ Bytes, TimePs int64 }
 
 // longest is the largest time in a table, in ps, so that a sum over a run's messages fits an int64.
 const longest = 1e15 // 1,000 s
 
-// OneWay returns the time in ps for a size.
-func (t SizeTimeTable) OneWay(bytes int64) int64 {
+// TimePs returns the time in ps for a size.
+func (t SizeTimeTable) TimePs(bytes int64) int64 {
 	switch {
 	case len(t) == 0:
 		return 0
 	case len(t) == 1:
-		return t[0].Time
+		return t[0].TimePs
 	}
 	i := 1
 	for i < len(t)-1 && t[i].Bytes < bytes {
 		i++
 	}
 	a, b := t[i-1], t[i]
-	slope := float64(b.Time-a.Time) / float64(b.Bytes-a.Bytes)
+	slope := float64(b.TimePs-a.TimePs) / float64(b.Bytes-a.Bytes)
 	if bytes > b.Bytes { // times may fall with the size, but not below the last row's
 		slope = max(0, slope)
 		a = b
 	}
-	return a.Time + int64(math.Round(max(-float64(a.Time), min(longest, float64(bytes-a.Bytes)*slope))))
+	return a.TimePs + int64(math.Round(max(-float64(a.TimePs), min(longest, float64(bytes-a.Bytes)*slope))))
 }
 
 //go:embed machines/*.toml
@@ -293,42 +293,42 @@ func LoadMachine(name string) (*Machine, error) {
 
 // A MachineChange is factors for times of a machine; 1 leaves a time unchanged.
 type MachineChange struct {
-	Latency  float64 // for the time of the smallest message without overheads; with rendezvous also the handshake
-	Bytes    float64 // for the additional time of a message's bytes
-	Overhead float64 // for the overheads of sends and receives, and the least gap
-	Compute  float64 // for the time of computation
+	LatencyFactor  float64 // for the time of the smallest message without overheads; with rendezvous also the handshake
+	ByteTimeFactor float64 // for the additional time of a message's bytes
+	OverheadFactor float64 // for the overheads of sends and receives, and the least gap
+	ComputeFactor  float64 // for the time of computation
 }
 
 // WithChange returns a changed copy of the machine. Factors must be at least 0, and Compute more than 0.
 func (m *Machine) WithChange(c MachineChange) *Machine {
 	x := *m
-	x.CPUSpeedup /= c.Compute
+	x.CPUSpeedup /= c.ComputeFactor
 	x.Levels = make([]NetworkLevel, len(m.Levels))
 	for i := range m.Levels {
 		x.Levels[i] = m.Levels[i].with(c)
 	}
-	x.Collectives = slices.Clone(m.Collectives)
-	for i := range x.Collectives {
-		x.Collectives[i].Times = x.Collectives[i].Times.with(0, c)
+	x.CollectiveTimes = slices.Clone(m.CollectiveTimes)
+	for i := range x.CollectiveTimes {
+		x.CollectiveTimes[i].Times = x.CollectiveTimes[i].Times.with(0, c)
 	}
 	return &x
 }
 
 func (l NetworkLevel) with(c MachineChange) NetworkLevel {
-	overhead := l.SendOverhead + l.ReceiveOverhead
+	overhead := l.SendOverheadPs + l.ReceiveOverheadPs
 	l.EagerTimes, l.RendezvousTimes = l.EagerTimes.with(overhead, c), l.RendezvousTimes.with(overhead, c)
-	l.SendOverhead, l.ReceiveOverhead, l.MinGap = scaled(l.SendOverhead, c.Overhead), scaled(l.ReceiveOverhead, c.Overhead), scaled(l.MinGap, c.Overhead)
-	l.SendOverheads, l.ReceiveOverheads, l.Gaps = l.SendOverheads.with(l.SendOverheads.OneWay(0), c), l.ReceiveOverheads.with(l.ReceiveOverheads.OneWay(0), c), l.Gaps.with(l.Gaps.OneWay(0), c)
+	l.SendOverheadPs, l.ReceiveOverheadPs, l.MinGapPs = scaled(l.SendOverheadPs, c.OverheadFactor), scaled(l.ReceiveOverheadPs, c.OverheadFactor), scaled(l.MinGapPs, c.OverheadFactor)
+	l.SendOverheads, l.ReceiveOverheads, l.Gaps = l.SendOverheads.with(l.SendOverheads.TimePs(0), c), l.ReceiveOverheads.with(l.ReceiveOverheads.TimePs(0), c), l.Gaps.with(l.Gaps.TimePs(0), c)
 	return l
 }
 
 func (t SizeTimeTable) with(overhead int64, c MachineChange) SizeTimeTable {
-	least := t.OneWay(0)
+	least := t.TimePs(0)
 	overhead = min(overhead, least)
 	var out SizeTimeTable
 	for _, r := range t {
-		bytes := max(0, r.Time-least)
-		out = append(out, SizeTime{r.Bytes, scaled(overhead, c.Overhead) + scaled(least-overhead, c.Latency) + scaled(bytes, c.Bytes)})
+		bytes := max(0, r.TimePs-least)
+		out = append(out, SizeTime{r.Bytes, scaled(overhead, c.OverheadFactor) + scaled(least-overhead, c.LatencyFactor) + scaled(bytes, c.ByteTimeFactor)})
 	}
 	return out
 }

@@ -49,16 +49,16 @@ func TestParse(t *testing.T) {
 		what      string
 		got, want int64
 	}{
-		{"latency", near.Latency(), 70_000},
-		{"eager, between rows", near.EagerTime(50), 150_000},
-		{"eager, beyond the last row", near.EagerTime(300), 400_000},
-		{"rendezvous", near.RendezvousTime(151), 500_000},
-		{"busy with a small one", near.SenderBusyTime(1, false), 5_000},
-		{"busy", near.SenderBusyTime(50, false), 50_000},
-		{"busy by rendezvous", near.SenderBusyTime(201, true), 402_000},
-		{"limit", far.EagerLimit, NoEagerLimit},
-		{"one row", far.EagerTime(1 << 40), 1_000_500},
-		{"handshake", far.RendezvousTime(8), 3_001_500},
+		{"latency", near.LatencyPs(), 70_000},
+		{"eager, between rows", near.EagerTimePs(50), 150_000},
+		{"eager, beyond the last row", near.EagerTimePs(300), 400_000},
+		{"rendezvous", near.RendezvousTimePs(151), 500_000},
+		{"busy with a small one", near.SenderBusyTimePs(1, false), 5_000},
+		{"busy", near.SenderBusyTimePs(50, false), 50_000},
+		{"busy by rendezvous", near.SenderBusyTimePs(201, true), 402_000},
+		{"limit", far.EagerLimitBytes, NoEagerLimit},
+		{"one row", far.EagerTimePs(1 << 40), 1_000_500},
+		{"handshake", far.RendezvousTimePs(8), 3_001_500},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %d, want %d ps", c.what, c.got, c.want)
@@ -132,20 +132,20 @@ func TestFiles(t *testing.T) {
 		members int
 		want    int64
 	}{{0, true, 4, 1_000_000}, {100, false, 1, 1_050_000}, {100, false, 4, 1_100_000}, {100, true, 4, 1_200_000}} {
-		if got := m.Files.TransferTime(c.bytes, c.write, c.members); got != c.want {
+		if got := m.Files.TransferTimePs(c.bytes, c.write, c.members); got != c.want {
 			t.Errorf("%+v: %d ps", c, got)
 		}
 	}
 	// 100 bytes of 400: all of that is read, and written back.
 	f := m.Files
-	if got := []int64{f.OpenTime(), f.SyncTime(40), f.SievedTime(100, false, 4), f.SievedTime(100, true, 4)}; !slices.Equal(got, []int64{70_000, 10_000, 1_200_000, 1_200_000 + 1_800_000}) {
+	if got := []int64{f.OpenTimePs(), f.SyncTimePs(40), f.SievedTimePs(100, false, 4), f.SievedTimePs(100, true, 4)}; !slices.Equal(got, []int64{70_000, 10_000, 1_200_000, 1_200_000 + 1_800_000}) {
 		t.Error(got)
 	}
-	if f.OpenPs = 0; f.OpenTime() != f.LatencyPs {
-		t.Error(f.OpenTime())
+	if f.OpenPs = 0; f.OpenTimePs() != f.LatencyPs {
+		t.Error(f.OpenTimePs())
 	}
 	f.OpenPs = 70_000
-	again, err := ParseMachine("again", m.Text(""))
+	again, err := ParseMachine("again", m.FileText(""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,15 +203,15 @@ times = [[8, 900]]
 		t.Errorf("%+v", m.TracingCost)
 	}
 	for _, c := range []struct {
-		operation   meaning.Operation
+		operation   meaning.CollectiveOperation
 		members     int
 		bytes, want int64
 		known       bool
 	}{
-		{meaning.OperationAllreduce, 2, 12, 600_000, true}, {meaning.OperationAllreduce, 8, 12, 900_000, true}, {meaning.OperationAllreduce, 4, 12, 750_000, true},
-		{meaning.OperationAllreduce, 9, 12, 0, false}, {meaning.OperationBarrier, 2, 0, 0, false},
+		{meaning.CollectiveAllreduce, 2, 12, 600_000, true}, {meaning.CollectiveAllreduce, 8, 12, 900_000, true}, {meaning.CollectiveAllreduce, 4, 12, 750_000, true},
+		{meaning.CollectiveAllreduce, 9, 12, 0, false}, {meaning.CollectiveBarrier, 2, 0, 0, false},
 	} {
-		if got, ok := m.Collective(c.operation, l, c.members, c.bytes); got != c.want || ok != c.known {
+		if got, ok := m.CollectiveTimePs(c.operation, l, c.members, c.bytes); got != c.want || ok != c.known {
 			t.Errorf("%+v: %d ps, %v", c, got, ok)
 		}
 	}
@@ -225,10 +225,10 @@ func TestContention(t *testing.T) {
 	}
 	for ranks, want := range map[int]int64{1: 2_000_000, 2: 2_500_000, 4: 3_500_000, 64: 3_500_000} {
 		p := m.PlaceRanks(ranks, MappingBlock)
-		if got := p.levels[1].EagerTime(1000); got != want {
+		if got := p.levels[1].EagerTimePs(1000); got != want {
 			t.Errorf("%d ranks: %d ps, want %d", ranks, got, want)
 		}
-		if got := p.levels[0].EagerTime(100); got != 200_000 {
+		if got := p.levels[0].EagerTimePs(100); got != 200_000 {
 			t.Errorf("within the node: %d ps", got)
 		}
 	}
@@ -292,7 +292,7 @@ func TestPublished(t *testing.T) {
 		for _, table := range []SizeTimeTable{l.EagerTimes, l.RendezvousTimes} {
 			for i := 1; i < len(table); i++ {
 				a, b := table[i-1], table[i]
-				if slope := float64(b.Time-a.Time) / 1000 / float64(b.Bytes-a.Bytes); slope < least {
+				if slope := float64(b.TimePs-a.TimePs) / 1000 / float64(b.Bytes-a.Bytes); slope < least {
 					t.Errorf("%s: %.3f ns a byte from %d to %d bytes, the link has %v", name, slope, a.Bytes, b.Bytes, least)
 				}
 			}
@@ -302,7 +302,7 @@ func TestPublished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := &now.Levels[0]; l.Latency() != 5_000_000 || l.SendOverhead != 2_900_000 || l.MinGap != 5_800_000 {
+	if l := &now.Levels[0]; l.LatencyPs() != 5_000_000 || l.SendOverheadPs != 2_900_000 || l.MinGapPs != 5_800_000 {
 		t.Errorf("LogGP's parameters: %+v", l)
 	}
 }
@@ -314,17 +314,17 @@ func TestTable(t *testing.T) {
 		row := SizeTime{}
 		for range rapid.IntRange(1, 5).Draw(t, "rows") {
 			row.Bytes += rapid.Int64Range(1, 1<<30).Draw(t, "bytes")
-			row.Time += rapid.Int64Range(0, 1<<40).Draw(t, "ps")
+			row.TimePs += rapid.Int64Range(0, 1<<40).Draw(t, "ps")
 			table = append(table, row)
 		}
 		a := rapid.Int64Range(0, 1<<50).Draw(t, "a")
 		b := rapid.Int64Range(a, 1<<50).Draw(t, "b")
-		if x, y := table.OneWay(a), table.OneWay(b); x < 0 || y < x {
+		if x, y := table.TimePs(a), table.TimePs(b); x < 0 || y < x {
 			t.Fatalf("%d bytes take %d ps, %d take %d", a, x, b, y)
 		}
 		for _, r := range table {
-			if got := table.OneWay(r.Bytes); got != r.Time {
-				t.Fatalf("%d bytes take %d ps, the table has %d", r.Bytes, got, r.Time)
+			if got := table.TimePs(r.Bytes); got != r.TimePs {
+				t.Fatalf("%d bytes take %d ps, the table has %d", r.Bytes, got, r.TimePs)
 			}
 		}
 	})
@@ -344,7 +344,7 @@ func FuzzParse(f *testing.F) {
 		p := m.PlaceRanks(7, MappingCyclic)
 		for a := range 7 {
 			l := p.LevelBetween(a, 3)
-			if l.EagerTime(1<<20) < 0 || l.RendezvousTime(1<<20) < 0 || l.SenderBusyTime(1<<20, true) < 0 {
+			if l.EagerTimePs(1<<20) < 0 || l.RendezvousTimePs(1<<20) < 0 || l.SenderBusyTimePs(1<<20, true) < 0 {
 				t.Errorf("%+v", l)
 			}
 		}
@@ -359,21 +359,21 @@ func TestChange(t *testing.T) {
 	if diff := cmp.Diff(m, m.WithChange(MachineChange{1, 1, 1, 1})); diff != "" {
 		t.Error(diff)
 	}
-	x := m.WithChange(MachineChange{Latency: 0.5, Bytes: 3, Overhead: 2, Compute: 0.5})
+	x := m.WithChange(MachineChange{LatencyFactor: 0.5, ByteTimeFactor: 3, OverheadFactor: 2, ComputeFactor: 0.5})
 	l := &x.Levels[0]
 	// 30 of overhead and 70 of latency, and 1 for each byte; by rendezvous 168 of latency, and 2 for each byte.
 	for _, c := range []struct {
 		what      string
 		got, want int64
 	}{
-		{"latency", l.Latency(), 35_000}, {"send overhead", l.SendOverhead, 20_000}, {"gap", l.MinGap, 10_000},
-		{"eager", l.EagerTime(100), 60_000 + 35_000 + 300_000}, {"rendezvous", l.RendezvousTime(201), 60_000 + 84_000 + 1_206_000},
+		{"latency", l.LatencyPs(), 35_000}, {"send overhead", l.SendOverheadPs, 20_000}, {"gap", l.MinGapPs, 10_000},
+		{"eager", l.EagerTimePs(100), 60_000 + 35_000 + 300_000}, {"rendezvous", l.RendezvousTimePs(201), 60_000 + 84_000 + 1_206_000},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %d, want %d ps", c.what, c.got, c.want)
 		}
 	}
-	if x.CPUSpeedup != 3 || m.Levels[0].MinGap != 5_000 {
+	if x.CPUSpeedup != 3 || m.Levels[0].MinGapPs != 5_000 {
 		t.Errorf("cores are %v times as fast; the machine itself: %+v", x.CPUSpeedup, m.Levels[0])
 	}
 }

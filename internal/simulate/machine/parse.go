@@ -86,15 +86,15 @@ func ParseMachine(name string, text []byte) (*Machine, error) {
 	for i := range f.Levels {
 		m.Levels = append(m.Levels, p.level(&f, i))
 	}
-	m.TracingCost.Gap = p.duration("recorder.gap_ns", f.Recorder.Gap)
-	m.TracingCost.Call = p.duration("recorder.call_ns", f.Recorder.Call)
+	m.TracingCost.GapPs = p.duration("recorder.gap_ns", f.Recorder.Gap)
+	m.TracingCost.CallPs = p.duration("recorder.call_ns", f.Recorder.Call)
 	for i := range f.Collectives {
-		m.Collectives = append(m.Collectives, p.collective(&f, i))
+		m.CollectiveTimes = append(m.CollectiveTimes, p.collective(&f, i))
 	}
 	switch f.Algorithms {
 	case "", "mpich":
 	case OpenMPIAlgorithms:
-		m.Algorithms = OpenMPIAlgorithms
+		m.CollectiveAlgorithms = OpenMPIAlgorithms
 	default:
 		p.fail("algorithms", "no algorithms of %q: mpich or openmpi", f.Algorithms)
 	}
@@ -155,11 +155,11 @@ func (p *parser) level(f *file, i int) NetworkLevel {
 	x := &f.Levels[i]
 	at := func(key string) string { return fmt.Sprintf("level.%d.%s", i, key) }
 	l := NetworkLevel{
-		Name: x.Name, RanksSharing: x.Ranks, EagerLimit: NoEagerLimit, Contention: x.Contention,
+		Name: x.Name, RanksPerUnit: x.Ranks, EagerLimitBytes: NoEagerLimit, Contention: x.Contention,
 	}
-	l.SendOverhead, l.SendOverheads = p.timeOrTable(at("send_overhead_ns"), x.SendOverhead)
-	l.ReceiveOverhead, l.ReceiveOverheads = p.timeOrTable(at("receive_overhead_ns"), x.ReceiveOverhead)
-	l.MinGap, l.Gaps = p.timeOrTable(at("gap_ns"), x.Gap)
+	l.SendOverheadPs, l.SendOverheads = p.timeOrTable(at("send_overhead_ns"), x.SendOverhead)
+	l.ReceiveOverheadPs, l.ReceiveOverheads = p.timeOrTable(at("receive_overhead_ns"), x.ReceiveOverhead)
+	l.MinGapPs, l.Gaps = p.timeOrTable(at("gap_ns"), x.Gap)
 	if !(x.Contention >= 0 && x.Contention <= 1) {
 		p.fail(at("contention"), "contention is %v: by which part of their time bytes are slower for each other rank that may send, from 0 to 1", x.Contention)
 	}
@@ -187,8 +187,8 @@ func (p *parser) level(f *file, i int) NetworkLevel {
 	l.EagerTimes = p.table(at("eager"), x.Eager)
 	l.RendezvousTimes = p.table(at("rendezvous"), x.Rendezvous)
 	if x.EagerLimit != nil {
-		if l.EagerLimit = *x.EagerLimit; l.EagerLimit < 0 {
-			p.fail(at("eager_limit"), "eager_limit is %d: bytes, at least 0", l.EagerLimit)
+		if l.EagerLimitBytes = *x.EagerLimit; l.EagerLimitBytes < 0 {
+			p.fail(at("eager_limit"), "eager_limit is %d: bytes, at least 0", l.EagerLimitBytes)
 		}
 	}
 	return l
@@ -224,20 +224,20 @@ func (p *parser) timeOrTable(key string, v any) (int64, SizeTimeTable) {
 			}
 		}
 		t := p.rows(key, rows, false)
-		return t.OneWay(0), t
+		return t.TimePs(0), t
 	}
 	p.fail(key, "%s is a time in ns, or a table: [[bytes, ns], ...]", key[strings.LastIndexByte(key, '.')+1:])
 	return 0, nil
 }
 
-func (p *parser) collective(f *file, i int) Collective {
+func (p *parser) collective(f *file, i int) CollectiveTimes {
 	x := &f.Collectives[i]
 	at := func(key string) string { return fmt.Sprintf("collective.%d.%s", i, key) }
 	var names []string
 	for _, o := range MeasuredCollectives {
 		names = append(names, o.String())
 	}
-	c := Collective{Level: x.Level, Members: x.Members, Times: p.table(at("times"), x.Times)}
+	c := CollectiveTimes{LevelName: x.Level, Members: x.Members, Times: p.table(at("times"), x.Times)}
 	named := slices.Index(names, x.Function)
 	if named >= 0 {
 		c.Operation = MeasuredCollectives[named]
@@ -281,7 +281,7 @@ func (p *parser) rows(key string, rows [][]float64, rising bool) SizeTimeTable {
 		case i > 0 && r.Bytes <= t[i-1].Bytes:
 			p.fail(at, "a row of a table has more bytes than the one before")
 			return nil
-		case i > 0 && r.Time < t[i-1].Time && rising:
+		case i > 0 && r.TimePs < t[i-1].TimePs && rising:
 			p.fail(at, "a larger message takes no less time: %v ns after %v", ns, rows[i-1][1])
 			return nil
 		}
@@ -290,8 +290,8 @@ func (p *parser) rows(key string, rows [][]float64, rising bool) SizeTimeTable {
 	return t
 }
 
-// Text returns the machine as the text of a file that ParseMachine reads. The file begins with a comment.
-func (m *Machine) Text(comment string) []byte {
+// FileText returns the machine as the text of a file that ParseMachine reads. The file begins with a comment.
+func (m *Machine) FileText(comment string) []byte {
 	var b bytes.Buffer
 	for line := range strings.Lines(comment) {
 		fmt.Fprintf(&b, "# %s\n", strings.TrimSuffix(line, "\n"))
@@ -303,15 +303,15 @@ func (m *Machine) Text(comment string) []byte {
 	if m.CombinePsPerByte != 0 {
 		fmt.Fprintf(&b, "combine_ns_per_byte = %s\n", strconv.FormatFloat(m.CombinePsPerByte/1000, 'f', -1, 64))
 	}
-	if m.Algorithms != "" {
-		fmt.Fprintf(&b, "algorithms = %q\n", m.Algorithms)
+	if m.CollectiveAlgorithms != "" {
+		fmt.Fprintf(&b, "algorithms = %q\n", m.CollectiveAlgorithms)
 	}
 	if f := m.Files; f != nil {
 		fmt.Fprintf(&b, "\n[files]\nlatency_ns = %s\n", ns(f.LatencyPs))
 		if f.OpenPs > 0 {
 			fmt.Fprintf(&b, "open_ns = %s\n", ns(f.OpenPs))
 		}
-		if f.SyncTimeKnown() {
+		if f.IsSyncTimeKnown() {
 			fmt.Fprintf(&b, "sync_ns = %s\nsync_ns_per_byte = %s\n", ns(f.SyncPs), strconv.FormatFloat(f.SyncPsPerByte/1000, 'f', -1, 64))
 		}
 		for _, x := range []struct {
@@ -322,35 +322,35 @@ func (m *Machine) Text(comment string) []byte {
 		}
 	}
 	if m.TracingCost != (TracingCost{}) {
-		fmt.Fprintf(&b, "\n[recorder]\ngap_ns = %s\ncall_ns = %s\n", ns(m.TracingCost.Gap), ns(m.TracingCost.Call))
+		fmt.Fprintf(&b, "\n[recorder]\ngap_ns = %s\ncall_ns = %s\n", ns(m.TracingCost.GapPs), ns(m.TracingCost.CallPs))
 	}
 	for i := range m.Levels {
 		m.Levels[i].write(&b)
 	}
-	for _, c := range m.Collectives {
-		fmt.Fprintf(&b, "\n[[collective]]\nfunction = %q\nlevel = %q\nmembers = %d\ntimes = %s\n", c.Operation, c.Level, c.Members, c.Times)
+	for _, c := range m.CollectiveTimes {
+		fmt.Fprintf(&b, "\n[[collective]]\nfunction = %q\nlevel = %q\nmembers = %d\ntimes = %s\n", c.Operation, c.LevelName, c.Members, c.Times)
 	}
 	return b.Bytes()
 }
 
 func (l *NetworkLevel) write(b *bytes.Buffer) {
 	fmt.Fprintf(b, "\n[[level]]\nname = %q\n", l.Name)
-	if l.RanksSharing > 0 {
-		fmt.Fprintf(b, "ranks = %d\n", l.RanksSharing)
+	if l.RanksPerUnit > 0 {
+		fmt.Fprintf(b, "ranks = %d\n", l.RanksPerUnit)
 	}
 	for _, x := range []struct {
 		key   string
 		time  int64
 		table SizeTimeTable
-	}{{"send_overhead_ns", l.SendOverhead, l.SendOverheads}, {"receive_overhead_ns", l.ReceiveOverhead, l.ReceiveOverheads}, {"gap_ns", l.MinGap, l.Gaps}} {
+	}{{"send_overhead_ns", l.SendOverheadPs, l.SendOverheads}, {"receive_overhead_ns", l.ReceiveOverheadPs, l.ReceiveOverheads}, {"gap_ns", l.MinGapPs, l.Gaps}} {
 		if x.table != nil {
 			fmt.Fprintf(b, "%s = %s\n", x.key, x.table)
 		} else {
 			fmt.Fprintf(b, "%s = %s\n", x.key, ns(x.time))
 		}
 	}
-	if l.EagerLimit != NoEagerLimit {
-		fmt.Fprintf(b, "eager_limit = %d\n", l.EagerLimit)
+	if l.EagerLimitBytes != NoEagerLimit {
+		fmt.Fprintf(b, "eager_limit = %d\n", l.EagerLimitBytes)
 	}
 	if l.Contention != 0 {
 		fmt.Fprintf(b, "contention = %s\n", strconv.FormatFloat(l.Contention, 'f', -1, 64))
@@ -375,7 +375,7 @@ func (t SizeTimeTable) String() string {
 		case i > 0:
 			b.WriteString(" ")
 		}
-		fmt.Fprintf(&b, "[%d, %s]", r.Bytes, ns(r.Time))
+		fmt.Fprintf(&b, "[%d, %s]", r.Bytes, ns(r.TimePs))
 		if i < len(t)-1 {
 			b.WriteString(",")
 		}

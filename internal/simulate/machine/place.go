@@ -39,7 +39,7 @@ func (m *Machine) PlaceRanks(ranks int, by Mapping) *Placement {
 	p := &Placement{m.Levels, make([]int32, ranks)}
 	node := ranks
 	if n := len(m.Levels); n > 1 {
-		node = m.Levels[n-2].RanksSharing
+		node = m.Levels[n-2].RanksPerUnit
 	}
 	for i := range m.Levels {
 		p.crowd(i, ranks)
@@ -60,7 +60,7 @@ func (m *Machine) PlaceOn(nodes []int) (*Placement, error) {
 	if len(m.Levels) == 1 {
 		return p, nil
 	}
-	most := m.Levels[len(m.Levels)-2].RanksSharing
+	most := m.Levels[len(m.Levels)-2].RanksPerUnit
 	taken := make(map[int]int)
 	for i, n := range nodes {
 		if n < 0 || n > math.MaxInt32/most-1 {
@@ -82,10 +82,10 @@ func (p *Placement) crowd(i, ranks int) {
 	if l.Contention == 0 {
 		return
 	}
-	if near := p.levels[max(0, i-1)].RanksSharing; near > 0 {
+	if near := p.levels[max(0, i-1)].RanksPerUnit; near > 0 {
 		ranks = min(ranks, near)
 	}
-	c := MachineChange{Latency: 1, Bytes: 1 + l.Contention*float64(max(0, ranks-1)), Overhead: 1, Compute: 1}
+	c := MachineChange{LatencyFactor: 1, ByteTimeFactor: 1 + l.Contention*float64(max(0, ranks-1)), OverheadFactor: 1, ComputeFactor: 1}
 	p.levels = slices.Clone(p.levels)
 	p.levels[i] = l.with(c)
 }
@@ -94,7 +94,7 @@ func (p *Placement) crowd(i, ranks int) {
 func (p *Placement) LevelBetween(a, b int) *NetworkLevel {
 	last := len(p.levels) - 1
 	for i := range p.levels[:last] {
-		if n := int32(p.levels[i].RanksSharing); p.seats[a]/n == p.seats[b]/n {
+		if n := int32(p.levels[i].RanksPerUnit); p.seats[a]/n == p.seats[b]/n {
 			return &p.levels[i]
 		}
 	}
@@ -105,7 +105,7 @@ func (p *Placement) LevelBetween(a, b int) *NetworkLevel {
 // they are on several nodes.
 func (p *Placement) WidestLevel(ranks []int) *NetworkLevel {
 	for i := range p.levels[:len(p.levels)-1] {
-		n, all := int32(p.levels[i].RanksSharing), true
+		n, all := int32(p.levels[i].RanksPerUnit), true
 		for _, r := range ranks {
 			if r >= 0 && p.seats[r]/n != p.seats[max(ranks[0], 0)]/n {
 				all = false

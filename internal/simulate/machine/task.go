@@ -20,11 +20,11 @@ type MeasureTask struct {
 
 // A CalibrationResult is what a job with a MeasureTask found.
 type CalibrationResult struct {
-	Machine string             `json:"machine"`  // text of the machine file; "" if Noise is set
-	Noise   string             `json:"noise"`    // error because the times varied too much; "" if the machine was measured
-	LocalNs float64            `json:"local_ns"` // time of MPI_Comm_rank, in ns
-	Library string             `json:"library"`
-	Seats   []ProcessorBinding `json:"seats"`
+	MachineText    string             `json:"machine"`  // text of the machine file; "" if Noise is set
+	NoiseErrorText string             `json:"noise"`    // error because the times varied too much; "" if the machine was measured
+	LocalCallNs    float64            `json:"local_ns"` // time of MPI_Comm_rank, in ns
+	Library        string             `json:"library"`
+	RankBindings   []ProcessorBinding `json:"seats"`
 }
 
 // Write writes the result to a file.

@@ -15,7 +15,7 @@ func TestText(t *testing.T) {
 		row := SizeTime{}
 		for range rapid.IntRange(least, 20).Draw(t, "rows") {
 			row.Bytes += rapid.Int64Range(1, 1<<20).Draw(t, "bytes")
-			row.Time += rapid.Int64Range(0, 1<<40).Draw(t, "ps")
+			row.TimePs += rapid.Int64Range(0, 1<<40).Draw(t, "ps")
 			out = append(out, row)
 		}
 		return out
@@ -31,25 +31,25 @@ func TestText(t *testing.T) {
 		first := rapid.IntRange(0, 3).Draw(t, "first")
 		for i, name := range distances[first:] {
 			ranks *= rapid.IntRange(1, 8).Draw(t, "ranks")
-			l := NetworkLevel{Name: name, RanksSharing: ranks, EagerLimit: NoEagerLimit, EagerTimes: table(t, 1), RendezvousTimes: table(t, 0), Contention: float64(rapid.IntRange(0, 4).Draw(t, "contention")) / 4}
+			l := NetworkLevel{Name: name, RanksPerUnit: ranks, EagerLimitBytes: NoEagerLimit, EagerTimes: table(t, 1), RendezvousTimes: table(t, 0), Contention: float64(rapid.IntRange(0, 4).Draw(t, "contention")) / 4}
 			if i == len(distances[first:])-1 {
-				l.RanksSharing = 0
+				l.RanksPerUnit = 0
 			}
 			if rapid.Bool().Draw(t, "limit") {
-				l.EagerLimit = times.Draw(t, "eager limit")
+				l.EagerLimitBytes = times.Draw(t, "eager limit")
 			}
 			if rapid.Bool().Draw(t, "sized") {
 				l.SendOverheads, l.ReceiveOverheads, l.Gaps = table(t, 1), table(t, 1), table(t, 1)
-				l.SendOverhead, l.ReceiveOverhead, l.MinGap = l.SendOverheads.OneWay(0), l.ReceiveOverheads.OneWay(0), l.Gaps.OneWay(0)
+				l.SendOverheadPs, l.ReceiveOverheadPs, l.MinGapPs = l.SendOverheads.TimePs(0), l.ReceiveOverheads.TimePs(0), l.Gaps.TimePs(0)
 			} else {
-				l.SendOverhead, l.ReceiveOverhead, l.MinGap = times.Draw(t, "send"), times.Draw(t, "receive"), times.Draw(t, "gap")
+				l.SendOverheadPs, l.ReceiveOverheadPs, l.MinGapPs = times.Draw(t, "send"), times.Draw(t, "receive"), times.Draw(t, "gap")
 			}
 			m.Levels = append(m.Levels, l)
 		}
 		if rapid.Bool().Draw(t, "tables") {
-			m.Collectives = []Collective{{meaning.OperationBarrier, m.Levels[0].Name, 2, table(t, 1)}}
+			m.CollectiveTimes = []CollectiveTimes{{meaning.CollectiveBarrier, m.Levels[0].Name, 2, table(t, 1)}}
 		}
-		again, err := ParseMachine("x", m.Text("as a test\ndraws it"))
+		again, err := ParseMachine("x", m.FileText("as a test\ndraws it"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func BenchmarkSimulate(b *testing.B) {
 				b.Fatal(err)
 			}
 			run := func(o dataflow.Options) (ops uint64, took time.Duration) {
-				s, err := NewSource(r, Options{Machine: m})
+				s, err := NewProgramSource(r, Options{Machine: m})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -55,7 +55,7 @@ func BenchmarkSimulate(b *testing.B) {
 			var ops uint64
 			var whole, short time.Duration
 			for b.Loop() {
-				n, took := run(dataflow.Options{EachRank: true, EachRound: true})
+				n, took := run(dataflow.Options{SimulateEachRank: true, SimulateEachRound: true})
 				ops, whole = ops+n, whole+took
 				_, took = run(dataflow.Options{})
 				short += took

@@ -60,7 +60,7 @@ func (w *writer) take(c *ops.Call) {
 		w.s.leave(switchedOff, 1, off, true)
 		w.local(dataflow.OpRecorded, int64(off*1000))
 	}
-	if w.s.o.EachCall != nil {
+	if w.s.o.OnEachCall != nil {
 		w.add(dataflow.Op{Kind: dataflow.OpEnter})
 		defer w.add(dataflow.Op{Kind: dataflow.OpLeave})
 	}
@@ -84,7 +84,7 @@ func (w *writer) take(c *ops.Call) {
 type function struct {
 	*mpi.Call        // nil: the function is not in the standard
 	base      string // name without prefix and variant (ops.BaseName), e.g. Bcast
-	operation meaning.Operation
+	operation meaning.CollectiveOperation
 	readies   bool // the function marks partitions of a send as ready
 	passive   bool // the function locks a window, flushes it or the like (ops.IsPassiveTarget)
 	splits    bool // the function makes communicators, and all members of an existing one call it
@@ -97,8 +97,8 @@ func (s *ProgramSource) function(f *trace.Function) *function {
 	x := s.functions[f.ID]
 	if x == nil {
 		x = &function{base: ops.BaseName(f)}
-		x.Call, _ = mpi.Lookup(f.Name)
-		x.operation = meaning.OperationOf(x.Call)
+		x.Call, _ = mpi.CallNamed(f.Name)
+		x.operation = meaning.CollectiveOperationOf(x.Call)
 		x.readies = x.Call != nil && !x.Has(mpi.AttrPolls) && slices.ContainsFunc([]string{"partition", "partition_low", "array_of_partitions"}, func(p string) bool { return x.Index(p) >= 0 })
 		x.passive = ops.IsPassiveTarget(f)
 		x.splits = f.Has(trace.AttrCreatesComm|trace.AttrCollective) && !f.Has(trace.AttrNonblocking)
@@ -164,7 +164,7 @@ func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 		case ops.ActRecv:
 			in, known = x, true
 		case ops.ActSendBegin:
-			if x.World() >= 0 {
+			if x.PeerWorldRank() >= 0 {
 				if !w.parts(c.Call, x) {
 					w.begin(x.ID, w.send(x))
 				}
@@ -172,20 +172,20 @@ func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 			}
 		case ops.ActRecvBegin:
 			known = w.post(x) || known
-		case ops.ActLock:
+		case ops.ActWinLock:
 			w.lock(x)
-		case ops.ActTransferEnd:
+		case ops.ActRMAEndBySync:
 			if t := w.turnOf(x); t != nil {
 				w.wait(t)
 			}
 			known = w.end(x.ID) || known
-		case ops.ActUnlock:
+		case ops.ActWinUnlock:
 			w.unlock(x)
-		case ops.ActSendEnd, ops.ActCollectiveEnd, ops.ActTransferDone, ops.ActReadEnd, ops.ActWriteEnd:
+		case ops.ActSendEnd, ops.ActCollectiveEnd, ops.ActRMAEndByRequest, ops.ActReadEnd, ops.ActWriteEnd:
 			known = w.end(x.ID) || known
 		case ops.ActRecvEnd:
 			known = w.got(x) || known
-		case ops.ActTested:
+		case ops.ActTestedIncomplete:
 			known = true
 		case ops.ActCancelled:
 			w.cancel(x.ID)
@@ -196,19 +196,19 @@ func (w *writer) acts(f *function, c *ops.Call) (known bool) {
 			known = w.collective(x, true) || known
 		case ops.ActPut, ops.ActGet, ops.ActAtomic:
 			known = w.transfer(a) || known
-		case ops.ActPost, ops.ActStart, ops.ActComplete, ops.ActWait:
+		case ops.ActWinPost, ops.ActWinStart, ops.ActWinComplete, ops.ActWinWait:
 			known = w.epoch(a) || known
-		case ops.ActFence, ops.ActWindowFreed:
-			known = w.synchronised(x.Comm, meaning.OperationBarrier, 0) || known
+		case ops.ActWinFence, ops.ActWindowFreed:
+			known = w.synchronised(x.Comm, meaning.CollectiveBarrier, 0) || known
 		case ops.ActWindowMade:
-			known = w.synchronised(x.Comm, meaning.OperationAllgather, windowInfo) || known
+			known = w.synchronised(x.Comm, meaning.CollectiveAllgather, windowInfo) || known
 		case ops.ActFileViewed:
 			known = w.view(c.Call, x) || known
 		case ops.ActFileOpened, ops.ActFileClosed, ops.ActFileDeleted, ops.ActFileSynced, ops.ActRead, ops.ActReadBegin, ops.ActWrite, ops.ActWriteBegin:
 			known = w.file(a) || known
 		}
 	}
-	if out != nil && out.World() < 0 || in != nil && in.World() < 0 {
+	if out != nil && out.PeerWorldRank() < 0 || in != nil && in.PeerWorldRank() < 0 {
 		return false
 	}
 	switch {
@@ -273,14 +273,14 @@ func (w *writer) collective(x *ops.Operation, begins bool) bool {
 	c := &w.call
 	*c = w.inRun(dataflow.Collective{
 		Operation: operation, Members: x.Comm.Size, OwnMember: g.me, Root: max(x.Root, 0), WorldRankOf: g.rank, Context: context(x.Comm) + 1,
-		Sent: int64(min(x.SentBytes, 1<<50)), Received: int64(min(x.ReceivedBytes, 1<<50)), SentTo: x.PerMember.Out.ByMember, ReceivedFrom: x.PerMember.In.ByMember,
+		SentBytes: int64(min(x.SentBytes, 1<<50)), ReceivedBytes: int64(min(x.ReceivedBytes, 1<<50)), BytesToMember: x.PerMember.Out.BytesByMember, BytesFromMember: x.PerMember.In.BytesByMember,
 	})
 	if x.Comm.RemoteSize > 0 {
 		return w.between(g, x, c, begins)
 	}
-	if t, ok := w.s.o.Machine.Collective(c.TableKeys(g.level)); ok && !w.s.o.apart {
+	if t, ok := w.s.o.Machine.CollectiveTimePs(c.TableKeys(g.level)); ok && !w.s.o.apart {
 		o := c.MeetOp(g.level)
-		o.Meeting, o.TimePs = dataflow.MeetAll, t
+		o.WaitPattern, o.TimePs = dataflow.WaitForAll, t
 		w.meet(x.ID, o, begins)
 		return true
 	}
@@ -324,7 +324,7 @@ func (w *writer) meet(id uint64, o dataflow.Op, begins bool) {
 // between adds a collective of an intercommunicator, nonblocking if begins is set. It returns true, as there is a
 // model.
 func (w *writer) between(g *commView, x *ops.Operation, c *dataflow.Collective, begins bool) bool {
-	b := dataflow.InterCollective{Collective: *c, OtherGroupSize: x.Comm.RemoteSize, OtherWorldRank: x.Comm.PeerWorldRank, GoesFirst: x.Comm.Remote == nil || x.Comm.Number < x.Comm.Remote.Number}
+	b := dataflow.InterCollective{Collective: *c, OtherGroupSize: x.Comm.RemoteSize, OtherWorldRank: x.Comm.PeerWorldRank, OwnGroupSendsFirst: x.Comm.Remote == nil || x.Comm.Number < x.Comm.Remote.Number}
 	switch x.Root {
 	case ops.RootSelf:
 		b.Root = dataflow.RootThisMember
@@ -338,7 +338,7 @@ func (w *writer) between(g *commView, x *ops.Operation, c *dataflow.Collective, 
 // inRun returns a collective with the settings that are the same for the whole run.
 func (w *writer) inRun(c dataflow.Collective) dataflow.Collective {
 	o := &w.s.o
-	c.WorldSize, c.CombinePsPerByte, c.OpenMPI, c.AlwaysAsMessages = w.s.r.Ranks(), o.Machine.CombinePsPerByte, o.Machine.Algorithms == machine.OpenMPIAlgorithms, o.CollectivesAsMessages || o.apart
+	c.WorldSize, c.CombinePsPerByte, c.UseOpenMPIAlgorithms, c.AlwaysAsMessages = w.s.r.Ranks(), o.Machine.CombinePsPerByte, o.Machine.CollectiveAlgorithms == machine.OpenMPIAlgorithms, o.CollectivesAsMessages || o.apart
 	return c
 }
 
@@ -347,7 +347,7 @@ func (w *writer) steps(c joint) {
 	from := len(w.ops)
 	w.ops = c.AppendOps(w.ops, [2]int32{0, 1})
 	for i := range w.ops[from:] {
-		w.ops[from+i].Site, w.ops[from+i].Thread = w.site, w.thread
+		w.ops[from+i].CallIndex, w.ops[from+i].Thread = w.site, w.thread
 	}
 }
 
@@ -381,13 +381,13 @@ func (w *writer) makesComm(c *trace.Call) bool {
 	if g.me < 0 {
 		return false
 	}
-	x := w.inRun(dataflow.Collective{Operation: meaning.OperationAllreduce, Members: parent.Size, OwnMember: g.me, WorldRankOf: parent.WorldRank, Context: context(parent) + 1, Sent: contextMask})
+	x := w.inRun(dataflow.Collective{Operation: meaning.CollectiveAllreduce, Members: parent.Size, OwnMember: g.me, WorldRankOf: parent.WorldRank, Context: context(parent) + 1, SentBytes: contextMask})
 	if parent.RemoteSize > 0 {
 		return w.between(g, &ops.Operation{Comm: parent}, &x, false)
 	}
 	w.steps(&x)
 	if c.Param("color") != nil {
-		x.Operation, x.Sent, x.Received = meaning.OperationAllgather, memberKey, memberKey*int64(parent.Size)
+		x.Operation, x.SentBytes, x.ReceivedBytes = meaning.CollectiveAllgather, memberKey, memberKey*int64(parent.Size)
 		w.together(&x, &x, g.level, 0, false)
 	}
 	return true
@@ -407,16 +407,16 @@ func (w *writer) joins(c *trace.Call) bool {
 	if g.me < 0 {
 		return false
 	}
-	x := w.inRun(dataflow.Collective{Operation: meaning.OperationAllreduce, Members: local.Size, OwnMember: g.me, WorldRankOf: local.WorldRank, Context: context(local) + 1, Sent: contextMask})
+	x := w.inRun(dataflow.Collective{Operation: meaning.CollectiveAllreduce, Members: local.Size, OwnMember: g.me, WorldRankOf: local.WorldRank, Context: context(local) + 1, SentBytes: contextMask})
 	w.steps(&x)
 	leader := int(c.Param("local_leader").In.Num)
 	if leader == g.me {
 		w.meetsLeader(c, at("peer_comm"), int64(local.Size)*memberID)
 	}
-	x.Operation, x.Root = meaning.OperationBcast, leader
+	x.Operation, x.Root = meaning.CollectiveBcast, leader
 	if c.NewComm != nil {
-		x.Sent = int64(c.NewComm.RemoteSize) * memberID
-		x.Received = x.Sent
+		x.SentBytes = int64(c.NewComm.RemoteSize) * memberID
+		x.ReceivedBytes = x.SentBytes
 	}
 	w.steps(&x)
 	return true
@@ -448,7 +448,7 @@ func (w *writer) finalize() {
 		w.threads.finalize(w)
 	}
 	world := w.s.calls.Comms.World()
-	c := dataflow.Collective{Operation: meaning.OperationBarrier, Members: w.s.r.Ranks(), OwnMember: w.k.Number(), Root: -1, WorldRankOf: world.WorldRank, Context: math.MinInt32}
+	c := dataflow.Collective{Operation: meaning.CollectiveBarrier, Members: w.s.r.Ranks(), OwnMember: w.k.Number(), Root: -1, WorldRankOf: world.WorldRank, Context: math.MinInt32}
 	if w.s.o.apart {
 		w.steps(&c)
 		return
@@ -468,8 +468,8 @@ func (w *writer) exchange(x *ops.Operation, begins bool) bool {
 	same := m != nil && m.Out != nil && m.Out.Comm == "" // each neighbour gets the same data
 	bytes := func(i int) uint64 {
 		switch {
-		case i < len(x.PerMember.Out.ByMember):
-			return x.PerMember.Out.ByMember[i]
+		case i < len(x.PerMember.Out.BytesByMember):
+			return x.PerMember.Out.BytesByMember[i]
 		case same:
 			return x.SentBytes
 		}

@@ -28,7 +28,7 @@ func recorded(ns float64) int64 { return int64(math.Round(min(ns*1000, 1e18))) }
 // compile returns the program of a rank as distinct calls; nil if its calls must be interpreted one by one.
 func (s *ProgramSource) compile(k *trace.Rank) (*dataflow.CompiledProgram, error) {
 	process, err := k.Process()
-	if err != nil || k.Streams() > 1 || process.TracingOffNs() > 0 || s.o.apart || s.o.single {
+	if err != nil || k.Streams() > 1 || process.FirstThreadTracingOffNs() > 0 || s.o.apart || s.o.single {
 		return nil, err
 	}
 	calls := make([]compiledCall, k.Terminals())
@@ -38,7 +38,7 @@ func (s *ProgramSource) compile(k *trace.Rank) (*dataflow.CompiledProgram, error
 	}
 	w := &writer{s: s, k: k, groups: make(map[*handles.Comm]*commView)}
 	made, waited, most := uint64(0), uint64(0), 1
-	for t, n := range k.Counts(0) {
+	for t, n := range k.TerminalCounts(0) {
 		if n == 0 {
 			continue
 		}
@@ -59,7 +59,7 @@ func (s *ProgramSource) compile(k *trace.Rank) (*dataflow.CompiledProgram, error
 		return nil, nil
 	}
 	p := &dataflow.CompiledProgram{}
-	p.Code, p.Slots = s.codes.of(calls, most)
+	p.Code, p.Operands = s.codes.of(calls, most)
 	p.Visits, err = s.visits(k, calls)
 	return p, err
 }
@@ -67,17 +67,17 @@ func (s *ProgramSource) compile(k *trace.Rank) (*dataflow.CompiledProgram, error
 // codes has the CallCodes made so far, so that ranks can share them.
 type codes struct {
 	calls map[string][]dataflow.Op
-	codes map[string]*dataflow.CallCode
+	codes map[string]*dataflow.DistinctCallOps
 	text  []byte
 	names map[string]uint64
 }
 
 // of returns the CallCode of a rank's calls, by terminal, and the rank's slots. most is the largest number in
 // compiledCall.waits.
-func (x *codes) of(calls []compiledCall, most int) (*dataflow.CallCode, []dataflow.RankSlot) {
-	var slots []dataflow.RankSlot
-	number := make(map[dataflow.RankSlot]int32)
-	code := &dataflow.CallCode{OpsOfCall: make([][]dataflow.Op, len(calls)), RequestMask: 1}
+func (x *codes) of(calls []compiledCall, most int) (*dataflow.DistinctCallOps, []dataflow.RankOperands) {
+	var slots []dataflow.RankOperands
+	number := make(map[dataflow.RankOperands]int32)
+	code := &dataflow.DistinctCallOps{OpsOfCall: make([][]dataflow.Op, len(calls)), RequestMask: 1}
 	for code.RequestMask < uint32(most+1) {
 		code.RequestMask *= 2
 	}
@@ -90,12 +90,12 @@ func (x *codes) of(calls []compiledCall, most int) (*dataflow.CallCode, []datafl
 			o := &c.ops[i]
 			switch o.Kind {
 			case dataflow.OpSend, dataflow.OpReceive, dataflow.OpMeet:
-				s := dataflow.RankSlot{IsMeeting: o.Kind == dataflow.OpMeet, IsSend: o.Kind == dataflow.OpSend, Peer: o.Peer, Context: o.Context, Tag: o.Tag}
+				s := dataflow.RankOperands{IsMeeting: o.Kind == dataflow.OpMeet, IsSend: o.Kind == dataflow.OpSend, Peer: o.Peer, Context: o.Context, Tag: o.Tag}
 				n, fresh := once.NumberOf(number, s)
 				if fresh {
 					slots = append(slots, s)
 				}
-				o.Slot, o.Peer, o.Context, o.Tag = n, 0, 0, 0
+				o.OperandsIndex, o.Peer, o.Context, o.Tag = n, 0, 0, 0
 			}
 			x.text = appendOp(x.text, o)
 		}
@@ -117,14 +117,14 @@ func (x *codes) of(calls []compiledCall, most int) (*dataflow.CallCode, []datafl
 
 // appendOp appends an encoding of operation o that is equal only for equal operations.
 func appendOp(b []byte, o *dataflow.Op) []byte {
-	flags := byte(o.Meeting)
-	for i, set := range []bool{o.IsSynchronous, o.IsBuffered, o.IsRoot, o.CountsBack, o.TakesVisitTime} {
+	flags := byte(o.WaitPattern)
+	for i, set := range []bool{o.IsSynchronous, o.IsBuffered, o.IsRoot, o.RequestCountsBack, o.TakesVisitTime} {
 		if set {
 			flags |= 8 << i
 		}
 	}
 	b = append(b, byte(o.Kind), flags)
-	for _, n := range []int64{int64(o.Request), int64(o.Members), int64(o.Slot), int64(o.Site), o.Bytes, o.TimePs} {
+	for _, n := range []int64{int64(o.Request), int64(o.Members), int64(o.OperandsIndex), int64(o.CallIndex), o.Bytes, o.TimePs} {
 		b = binary.AppendVarint(b, n)
 	}
 	return b
@@ -145,7 +145,7 @@ func (w *writer) compile(account *ops.CallInterpreter, terminal int, x *compiled
 		return false, nil // calls with the terminal differ in values or in the meaning of handles
 	}
 	at := *c
-	at.Index = pieces[0].Position
+	at.Index = pieces[0].ExampleIndex
 	call := &ops.Call{Call: &at}
 	w.ops, w.site = nil, int32(terminal)
 	x.name, x.makes = c.Name(), c.Func.Has(trace.AttrNonblocking)
@@ -158,7 +158,7 @@ func (w *writer) compile(account *ops.CallInterpreter, terminal int, x *compiled
 					return false, nil
 				}
 				x.waits = append(x.waits, int(v.RequestID))
-				w.add(dataflow.Op{Kind: dataflow.OpWait, CountsBack: true, Request: int32(v.RequestID)})
+				w.add(dataflow.Op{Kind: dataflow.OpWait, RequestCountsBack: true, Request: int32(v.RequestID)})
 			default:
 				return false, nil
 			}
@@ -175,11 +175,11 @@ func (w *writer) compile(account *ops.CallInterpreter, terminal int, x *compiled
 		a := &call.Acts[i]
 		switch a.Kind {
 		case ops.ActSendBegin, ops.ActRecvBegin, ops.ActCollectiveBegin:
-			if begins++; a.Kind == ops.ActRecvBegin && (a.Peer < 0 || a.Tag < 0) {
+			if begins++; a.Kind == ops.ActRecvBegin && (a.PeerInComm < 0 || a.Tag < 0) {
 				return false, nil
 			}
 		}
-		if a.Kind != ops.ActCollectiveBegin && a.Kind != ops.ActCollective && a.Comm != nil && a.Peer >= 0 && a.World() < 0 {
+		if a.Kind != ops.ActCollectiveBegin && a.Kind != ops.ActCollective && a.Comm != nil && a.PeerInComm >= 0 && a.PeerWorldRank() < 0 {
 			return false, nil
 		}
 	}
@@ -192,9 +192,9 @@ func (w *writer) compile(account *ops.CallInterpreter, terminal int, x *compiled
 	switch {
 	case begins == 1:
 		o := &w.ops[len(w.ops)-1]
-		o.CountsBack, o.Request = true, 0
+		o.RequestCountsBack, o.Request = true, 0
 	case x.makes:
-		w.add(dataflow.Op{Kind: dataflow.OpNull, CountsBack: true})
+		w.add(dataflow.Op{Kind: dataflow.OpCompletedRequest, RequestCountsBack: true})
 	}
 	if !known {
 		switch x.role = w.kind(f.Call, call); {
@@ -217,7 +217,7 @@ func (w *writer) compile(account *ops.CallInterpreter, terminal int, x *compiled
 // repeatable reports whether a call's arguments determine what it does in the simulation. It must be a message, a
 // collective, the completion of requests for such, or irrelevant.
 func repeatable(c *trace.Call) bool {
-	def, ok := mpi.Lookup(c.Name())
+	def, ok := mpi.CallNamed(c.Name())
 	if !ok || c.Return != 0 || def.Has(mpi.AttrPolls) || def.Has(mpi.AttrNeighborhood) || c.Func.Has(trace.AttrPersistent) || c.Func.Has(trace.AttrStarts) || c.Func.Has(trace.AttrCreatesWin) {
 		return false
 	}
@@ -231,11 +231,11 @@ func repeatable(c *trace.Call) bool {
 		return false
 	}
 	m := meaning.DataMovementOf(c.Name())
-	return m == nil || m.Pattern == meaning.PatternToPeer || m.Pattern == meaning.PatternReceive || m.Pattern.Collective()
+	return m == nil || m.Pattern == meaning.PatternToPeer || m.Pattern == meaning.PatternReceive || m.Pattern.IsCollective()
 }
 
 // moves reports whether a call makes a request, or sends or receives messages.
 func moves(c *trace.Call) bool {
 	m := meaning.DataMovementOf(c.Name())
-	return c.Func.Has(trace.AttrNonblocking) || m != nil && !m.Pattern.Collective()
+	return c.Func.Has(trace.AttrNonblocking) || m != nil && !m.Pattern.IsCollective()
 }

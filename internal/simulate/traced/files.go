@@ -18,7 +18,7 @@ func (w *writer) view(c *trace.Call, x *ops.Operation) bool {
 		}
 		w.views[x.File.Number] = w.own.ExtentRatio(p.In.Num, c.Stream, c.Index)
 	}
-	return w.synchronised(x.Comm, meaning.OperationBarrier, 0)
+	return w.synchronised(x.Comm, meaning.CollectiveBarrier, 0)
 }
 
 // file adds an operation on a file. It returns false if the machine has no costs for it.
@@ -35,7 +35,7 @@ func (w *writer) file(a *ops.Act) bool {
 		together, bytes = true, 0
 		delete(w.views, x.File.Number)
 	case ops.ActFileSynced:
-		if together = true; !f.SyncTimeKnown() {
+		if together = true; !f.IsSyncTimeKnown() {
 			return false
 		}
 	case ops.ActFileDeleted:
@@ -54,14 +54,14 @@ func (w *writer) file(a *ops.Act) bool {
 	}
 	switch holes := w.views[x.File.Number]; {
 	case a.Kind == ops.ActFileOpened, a.Kind == ops.ActFileClosed:
-		o.TimePs = f.OpenTime()
+		o.TimePs = f.OpenTimePs()
 	case a.Kind == ops.ActFileSynced: // the meeting's time is that of the rank that wrote most
-		o.TimePs = f.SyncTime(w.unsynced[x.File.Number])
+		o.TimePs = f.SyncTimePs(w.unsynced[x.File.Number])
 		delete(w.unsynced, x.File.Number)
 	case holes > 1 && !together:
-		o.TimePs = f.SievedTime(bytes, write, holes)
+		o.TimePs = f.SievedTimePs(bytes, write, holes)
 	default:
-		o.TimePs = f.TransferTime(bytes, write, members)
+		o.TimePs = f.TransferTimePs(bytes, write, members)
 	}
 	if write {
 		if w.unsynced == nil {
@@ -74,7 +74,7 @@ func (w *writer) file(a *ops.Act) bool {
 		return true
 	}
 	if !together {
-		o.Kind = dataflow.OpLater
+		o.Kind = dataflow.OpBackground
 	}
 	w.begin(x.ID, o)
 	return true

@@ -87,7 +87,7 @@ func allMessages(r *trace.Reader, o Options) (sent, wanted map[goalKey]*goalMess
 // messagesOf returns the messages that every step-th rank from first on sends, and those that it receives if it has
 // several threads.
 func messagesOf(r *trace.Reader, o Options, first, step int) (out, in map[goalKey]*goalMessages, err error) {
-	s, err := NewSource(r, o)
+	s, err := NewProgramSource(r, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -386,9 +386,9 @@ func (r *goalRank) shared(op *dataflow.Op) bool {
 		t.rest = append(t.rest, *op)
 	case op.Kind != dataflow.OpMeet || op.Request != dataflow.NoRequest:
 		return false
-	case op.Meeting == dataflow.MeetToRoot && op.IsRoot:
+	case op.WaitPattern == dataflow.RootWaitsForAll && op.IsRoot:
 		t.rest = []dataflow.Op{*op}
-	case op.Meeting == dataflow.MeetToRoot:
+	case op.WaitPattern == dataflow.RootWaitsForAll:
 	case op.IsRoot: // the main thread, at the place where another thread begins
 		t.started[op.Context-t.context] = r.goalThread
 	default:

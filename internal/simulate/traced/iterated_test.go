@@ -43,7 +43,7 @@ func TestMovingImbalance(t *testing.T) {
 	}
 	kept := mergetest.WithoutTimes(t, file, found)
 	want := float64(predict(t, all, Options{}).EndPs)
-	got, means := predict(t, kept, Options{}), predict(t, kept, Options{MeanGaps: true})
+	got, means := predict(t, kept, Options{}), predict(t, kept, Options{UseMeanGaps: true})
 	if share := float64(got.EndPs) / want; share < 0.95 || share > 1.05 || got.GapsKind != "means of call paths by iteration" {
 		t.Errorf("by iteration (%s) it takes %.2f times as long as with the times of all calls", got.GapsKind, share)
 	}

@@ -137,19 +137,19 @@ func (x *lockSink) Begin(*trace.Rank) error {
 func (x *lockSink) Enter(c *ops.Call) error {
 	for i := range c.Acts {
 		a := &c.Acts[i]
-		if a.Kind != ops.ActLock && a.Kind != ops.ActUnlock {
+		if a.Kind != ops.ActWinLock && a.Kind != ops.ActWinUnlock {
 			continue
 		}
 		k := keyOf(c.Rank, &a.Operation)
-		if a.Kind == ops.ActUnlock {
+		if a.Kind == ops.ActWinUnlock {
 			if l := x.open[k]; l != nil {
-				l.end = c.End
+				l.end = c.EndNs
 				x.all = append(x.all, l)
 			}
 			delete(x.open, k)
 			continue
 		}
-		l := &locked{lockKey: k, exclusive: a.Exclusive(), taken: c.End}
+		l := &locked{lockKey: k, exclusive: a.IsExclusiveLock(), taken: c.EndNs}
 		l.number = x.counts[k]
 		x.counts[k]++
 		x.open[k] = l
@@ -158,7 +158,7 @@ func (x *lockSink) Enter(c *ops.Call) error {
 }
 
 func keyOf(rank int, o *ops.Operation) lockKey {
-	return lockKey{rank: rank, comm: o.Comm.Number, ordinal: o.Window.Ordinal, peer: o.Peer}
+	return lockKey{rank: rank, comm: o.Comm.Number, ordinal: o.Window.OrdinalInComm, peer: o.PeerInComm}
 }
 
 // An epoch is a lock epoch that a simulated rank has begun and not ended.
@@ -200,7 +200,7 @@ func (w *writer) wait(t *epoch) {
 	if !t.waited {
 		t.waited = true
 		for _, l := range t.after {
-			w.add(dataflow.Op{Kind: dataflow.OpMeet, Meeting: dataflow.MeetFromRoot, Context: l.id, Members: l.next + 1, MatchIndex: 1, Request: dataflow.NoRequest})
+			w.add(dataflow.Op{Kind: dataflow.OpMeet, WaitPattern: dataflow.WaitForRoot, Context: l.id, Members: l.next + 1, MatchIndex: 1, Request: dataflow.NoRequest})
 		}
 	}
 	for _, o := range t.kept {
@@ -233,7 +233,7 @@ func (w *writer) unlock(x *ops.Operation) {
 	delete(w.turns, k)
 	w.wait(t)
 	if t.next > 0 {
-		w.add(dataflow.Op{Kind: dataflow.OpMeet, Meeting: dataflow.MeetFromRoot, IsRoot: true, Context: t.id, Members: t.next + 1, MatchIndex: 1, Request: dataflow.NoRequest})
+		w.add(dataflow.Op{Kind: dataflow.OpMeet, WaitPattern: dataflow.WaitForRoot, IsRoot: true, Context: t.id, Members: t.next + 1, MatchIndex: 1, Request: dataflow.NoRequest})
 	}
 }
 
@@ -244,7 +244,7 @@ const windowInfo = 24
 // for. It returns false if there is no model.
 func (w *writer) transfer(a *ops.Act) bool {
 	x := &a.Operation
-	target := x.Comm.WorldRank(x.Peer)
+	target := x.Comm.WorldRank(x.PeerInComm)
 	if target < 0 || w.s.o.apart {
 		return false
 	}
@@ -253,7 +253,7 @@ func (w *writer) transfer(a *ops.Act) bool {
 		o.Kind, o.Bytes = dataflow.OpGet, int64(min(max(x.SentBytes, x.ReceivedBytes), 1<<50))
 	}
 	if t := w.turnOf(x); t != nil && !t.waited && w.s.function(x.StartedBy).base[0] != 'R' {
-		o.Request, o.Site, o.Thread = w.number(), w.site, w.thread
+		o.Request, o.CallIndex, o.Thread = w.number(), w.site, w.thread
 		w.requests[x.ID] = o.Request
 		t.kept = append(t.kept, o)
 		return true
@@ -271,13 +271,13 @@ func (w *writer) epoch(a *ops.Act) bool {
 		return false
 	}
 	o := dataflow.Op{Kind: dataflow.OpSend, Context: context(x.Comm) + 1, Tag: -1 - 2*int64(x.Window.Number), IsBuffered: true, Request: dataflow.NoRequest}
-	if a.Kind == ops.ActComplete || a.Kind == ops.ActWait {
+	if a.Kind == ops.ActWinComplete || a.Kind == ops.ActWinWait {
 		o.Tag--
 	}
-	if a.Kind == ops.ActStart || a.Kind == ops.ActWait {
+	if a.Kind == ops.ActWinStart || a.Kind == ops.ActWinWait {
 		o.Kind = dataflow.OpReceive
 	}
-	for _, rank := range x.Group {
+	for _, rank := range x.GroupWorldRanks {
 		if rank != w.k.Number() {
 			o.Peer = int32(rank)
 			w.add(o)
@@ -288,14 +288,14 @@ func (w *writer) epoch(a *ops.Act) bool {
 
 // synchronised adds a collective at which all members of a communicator wait for each other. It returns false if there
 // is no model.
-func (w *writer) synchronised(comm *handles.Comm, operation meaning.Operation, bytes int64) bool {
+func (w *writer) synchronised(comm *handles.Comm, operation meaning.CollectiveOperation, bytes int64) bool {
 	g := w.group(comm)
 	if g.me < 0 || w.s.o.apart {
 		return false
 	}
 	c := w.inRun(dataflow.Collective{
 		Operation: operation, Members: comm.Size, OwnMember: g.me, Root: -1, WorldRankOf: comm.WorldRank, Context: context(comm) + 1,
-		Sent: bytes, Received: bytes * int64(comm.Size),
+		SentBytes: bytes, ReceivedBytes: bytes * int64(comm.Size),
 	})
 	w.together(&c, &c, g.level, 0, false)
 	return true

@@ -33,11 +33,11 @@ func TestRecorder(t *testing.T) {
 		r := record(t, 1, mode, program)
 		m := with(t, "[recorder]\ngap_ns = 40\ncall_ns = 20")
 		got := predict(t, r, Options{Machine: m}).Ranks[0]
-		if got.Compute != 10*460_000 || got.Overhead != 10*2*30_000 {
+		if got.ComputePs != 10*460_000 || got.OverheadPs != 10*2*30_000 {
 			t.Errorf("%s: %+v", mode, got)
 		}
 		got = predict(t, r, Options{Machine: m, TracingCost: &machine.TracingCost{}}).Ranks[0]
-		if got.Compute != 10*530_000 || got.Overhead != 10*2*50_000 {
+		if got.ComputePs != 10*530_000 || got.OverheadPs != 10*2*50_000 {
 			t.Errorf("%s, traced elsewhere: %+v", mode, got)
 		}
 	}
@@ -51,12 +51,12 @@ func TestTables(t *testing.T) {
 		r.barrier()
 	})
 	for rank, x := range predict(t, r, Options{Machine: m}).Ranks {
-		if x.Transfer < 7_000_000 || x.Wait != int64(3-rank)*1_000_000 {
+		if x.TransferPs < 7_000_000 || x.WaitPs != int64(3-rank)*1_000_000 {
 			t.Errorf("rank %d: %+v", rank, x)
 		}
 	}
 	r = record(t, 3, timing.ModeLossless, func(r *recorder) { r.barrier() }) // of as many there is no table
-	if x := predict(t, r, Options{Machine: m}).Ranks[0]; x.Overhead == 0 || x.Transfer >= 7_000_000 {
+	if x := predict(t, r, Options{Machine: m}).Ranks[0]; x.OverheadPs == 0 || x.TransferPs >= 7_000_000 {
 		t.Errorf("%+v", x)
 	}
 }
@@ -85,7 +85,7 @@ func TestPredictAll(t *testing.T) {
 			t.Errorf("%s: %s", o.Machine.Name, diff)
 		}
 	}
-	list[2].MedianGaps = true // of what a trace of means doesn't have
+	list[2].UseMedianGaps = true // of what a trace of means doesn't have
 	if _, failed, err := PredictAll(record(t, 2, timing.ModeStats, rounds), list); err == nil || failed != 2 {
 		t.Errorf("%d: %v", failed, err)
 	}

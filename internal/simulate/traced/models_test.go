@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	own     = mpi.FirstHandleID // the first object of its kind
+	own     = mpi.FirstUserHandleID // the first object of its kind
 	noInfo  = 0x130
 	fileIs  = 77 // its name
 	another = 4096
@@ -30,7 +30,7 @@ func endsAt(t *testing.T, what, also string, want int64, first, second func(r *r
 	}
 	p := predict(t, record(t, 2, timing.ModeLossless, beside(first, second)), Options{Machine: m})
 	for rank, x := range p.Ranks {
-		if got := x.End/1000 - took - end; got != want {
+		if got := x.EndPs/1000 - took - end; got != want {
 			t.Errorf("%s: rank %d ends after %d ns, want %d", what, rank, got, want)
 		}
 	}
@@ -121,7 +121,7 @@ func TestUnordered(t *testing.T) {
 	})
 	for _, u := range predict(t, r, Options{}).Unmodelled {
 		if u.Description == unordered {
-			if u.Calls != 6 || math.Abs(u.Ns-6*took) > took || u.KeepsRecordedTime {
+			if u.Calls != 6 || math.Abs(u.RecordedNs-6*took) > took || u.KeepsRecordedTime {
 				t.Errorf("%+v", u)
 			}
 			return
@@ -300,7 +300,7 @@ func TestFiles(t *testing.T) {
 		r.call("MPI_File_close", 45, own)
 	}
 	p := endsAt(t, "files", files, 500+1000+1300+1150+2000+1020+1000, program, program)
-	if x := p.Ranks[1]; x.Compute != 1000*1000 || x.Transfer != 1000*(1000+1300+1150+1500+1020+1000+end) {
+	if x := p.Ranks[1]; x.ComputePs != 1000*1000 || x.TransferPs != 1000*(1000+1300+1150+1500+1020+1000+end) {
 		t.Errorf("%+v", x)
 	}
 }
@@ -421,7 +421,7 @@ func TestAlgorithms(t *testing.T) {
 		}
 		p := predict(t, record(t, 4, timing.ModeLossless, program), Options{Machine: m})
 		without := predict(t, record(t, 4, timing.ModeLossless, func(r *recorder) { r.barrier() }), Options{Machine: m})
-		if got := (p.Ranks[0].End - without.Ranks[0].End) / 1000; got < want-300 || got > want+300 {
+		if got := (p.Ranks[0].EndPs - without.Ranks[0].EndPs) / 1000; got < want-300 || got > want+300 {
 			t.Errorf("%q: a reduction takes %d ns, about %d are wanted", also, got, want)
 		}
 	}

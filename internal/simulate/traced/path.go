@@ -13,8 +13,8 @@ import (
 
 // A CriticalPath is the critical path of a prediction: the calls that determine the predicted end of the run.
 type CriticalPath struct {
-	EndPs int64 `json:"end_ps"`
-	Rank  int   `json:"rank"` // rank on which the path ends
+	EndPs   int64 `json:"end_ps"`
+	EndRank int   `json:"rank"` // rank on which the path ends
 	// Number of messages and collectives at which the path goes on with an earlier event, mostly of another rank.
 	Hops  int        `json:"hops"`
 	Sites []PathSite `json:"sites"`
@@ -25,20 +25,20 @@ type CriticalPath struct {
 // PathTimes is the time that calls add to a critical path, in ps: the computation before them, their overhead, their
 // waiting for messages and collectives, and calls without a model. The sum over all calls is the run time.
 type PathTimes struct {
-	Compute  int64 `json:"compute_ps"`
-	Overhead int64 `json:"overhead_ps"`
-	Transfer int64 `json:"transfer_ps"`
-	Recorded int64 `json:"recorded_ps"`
+	ComputePs  int64 `json:"compute_ps"`
+	OverheadPs int64 `json:"overhead_ps"`
+	TransferPs int64 `json:"transfer_ps"`
+	RecordedPs int64 `json:"recorded_ps"`
 }
 
-// Sum returns all time that the calls add to the path, in ps.
-func (p *PathTimes) Sum() int64 { return p.Compute + p.Overhead + p.Transfer + p.Recorded }
+// SumPs returns all time that the calls add to the path, in ps.
+func (p *PathTimes) SumPs() int64 { return p.ComputePs + p.OverheadPs + p.TransferPs + p.RecordedPs }
 
 func (p *PathTimes) add(s *dataflow.PathShare) {
-	p.Compute += s.Compute
-	p.Overhead += s.Overhead
-	p.Transfer += s.Transfer
-	p.Recorded += s.Recorded
+	p.ComputePs += s.ComputePs
+	p.OverheadPs += s.OverheadPs
+	p.TransferPs += s.TransferPs
+	p.RecordedPs += s.RecordedPs
 }
 
 // A PathSite is the time that the calls of one function from one call site add to a critical path.
@@ -64,12 +64,12 @@ func FindCriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*Criti
 			s.Close()
 		}
 	}()
-	first, err := NewSource(r, o)
+	first, err := NewProgramSource(r, o)
 	if err != nil {
 		return nil, err
 	}
 	_, p, err := dataflow.SimulateWithPath(func() ([]dataflow.Program, error) {
-		s, err := NewSource(r, o)
+		s, err := NewProgramSource(r, o)
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +80,7 @@ func FindCriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*Criti
 		return nil, err
 	}
 	of := open[0].of
-	out := &CriticalPath{EndPs: p.End, Rank: of[p.Rank].rank, Hops: p.Hops}
+	out := &CriticalPath{EndPs: p.EndPs, EndRank: of[p.EndRank].rank, Hops: p.WaitCount}
 	type key struct {
 		function string
 		site     trace.Site
@@ -100,10 +100,10 @@ func FindCriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*Criti
 				return nil, err
 			}
 		}
-		for _, n := range around[int(s.Site)] {
+		for _, n := range around[int(s.CallIndex)] {
 			once.GetOrMake(in, n, func() *PathLoop { return new(PathLoop) }).add(s)
 		}
-		c, err := k.Terminal(int(s.Site))
+		c, err := k.Terminal(int(s.CallIndex))
 		if err != nil {
 			return nil, err
 		}
@@ -125,9 +125,9 @@ func FindCriticalPath(r *trace.Reader, o Options, tree calltree.Options) (*Criti
 		out.Ranks = append(out.Ranks, *x)
 	}
 	slices.SortFunc(out.Sites, func(a, b PathSite) int {
-		return cmp.Or(cmp.Compare(b.Sum(), a.Sum()), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Site.Offset, b.Site.Offset))
+		return cmp.Or(cmp.Compare(b.SumPs(), a.SumPs()), cmp.Compare(a.Function, b.Function), cmp.Compare(a.Site.Offset, b.Site.Offset))
 	})
-	slices.SortFunc(out.Ranks, func(a, b PathRank) int { return cmp.Or(cmp.Compare(b.Sum(), a.Sum()), cmp.Compare(a.Rank, b.Rank)) })
+	slices.SortFunc(out.Ranks, func(a, b PathRank) int { return cmp.Or(cmp.Compare(b.SumPs(), a.SumPs()), cmp.Compare(a.Rank, b.Rank)) })
 	return out, nil
 }
 
@@ -143,11 +143,11 @@ type PathLoop struct {
 func within(list []show.Loop, in map[int]*PathLoop, around int, out []PathLoop) []PathLoop {
 	var numbers []int
 	for n := range list {
-		if in[n] != nil && list[n].OuterLoop == around {
+		if in[n] != nil && list[n].OuterLoopIndex == around {
 			numbers = append(numbers, n)
 		}
 	}
-	slices.SortStableFunc(numbers, func(a, b int) int { return cmp.Compare(in[b].Sum(), in[a].Sum()) })
+	slices.SortStableFunc(numbers, func(a, b int) int { return cmp.Compare(in[b].SumPs(), in[a].SumPs()) })
 	for _, n := range numbers {
 		out = within(list, in, n, append(out, *in[n]))
 	}

@@ -36,8 +36,8 @@ func TestCriticalPath(t *testing.T) {
 	// The second message leaves 4,000 after the first came in, and MPI_Finalize begins when it has
 	// been received: a step of two ranks takes 1,200.
 	want := map[string]PathTimes{
-		"MPI_Init": {Recorded: 50 * ns}, "MPI_Send": {Compute: 9000 * ns},
-		"MPI_Recv": {Overhead: 200 * ns, Transfer: 2200 * ns}, "MPI_Finalize": {Transfer: end * ns},
+		"MPI_Init": {RecordedPs: 50 * ns}, "MPI_Send": {ComputePs: 9000 * ns},
+		"MPI_Recv": {OverheadPs: 200 * ns, TransferPs: 2200 * ns}, "MPI_Finalize": {TransferPs: end * ns},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -47,7 +47,7 @@ func TestCriticalPath(t *testing.T) {
 	}
 	ranks := map[int]int64{}
 	for _, x := range p.Ranks {
-		ranks[x.Rank] = x.Sum()
+		ranks[x.Rank] = x.SumPs()
 	}
 	if ranks[0]+ranks[1] != p.EndPs || ranks[1] != (1100+100+4000)*ns && ranks[1] != (1100+100+4000+end)*ns {
 		t.Error(ranks)
@@ -74,13 +74,13 @@ func TestPathLoops(t *testing.T) {
 	}
 	var got []PathLoop
 	for _, l := range p.Loops {
-		got = append(got, PathLoop{Loop: show.Loop{Depth: l.Depth, MaxRounds: l.MaxRounds, FirstCall: l.FirstCall}, PathTimes: PathTimes{Compute: l.Compute, Recorded: l.Recorded}})
+		got = append(got, PathLoop{Loop: show.Loop{Depth: l.Depth, MaxRounds: l.MaxRounds, FirstCall: l.FirstCall}, PathTimes: PathTimes{ComputePs: l.ComputePs, RecordedPs: l.RecordedPs}})
 	}
 	if len(p.Loops) != 1 || !strings.HasPrefix(p.Loops[0].FirstCall, "MPI_Sendrecv ") {
 		t.Fatalf("%+v", p.Loops)
 	}
 	want := []PathLoop{
-		{Loop: show.Loop{Depth: 0, MaxRounds: 4, FirstCall: p.Loops[0].FirstCall}, PathTimes: PathTimes{Compute: 1000 * 4 * (1000 + 3*100)}},
+		{Loop: show.Loop{Depth: 0, MaxRounds: 4, FirstCall: p.Loops[0].FirstCall}, PathTimes: PathTimes{ComputePs: 1000 * 4 * (1000 + 3*100)}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -92,7 +92,7 @@ func TestSites(t *testing.T) {
 	r := record(t, 2, timing.ModeLossless, beside(
 		func(r *recorder) { r.compute(5000); r.send(0, 1, 5); r.compute(300); r.recv(1, 6, 1) },
 		func(r *recorder) { r.compute(700); r.recv(0, 5, 0); r.compute(4000); r.send(0, 0, 6) }))
-	p := predict(t, r, Options{WithSiteTimes: true})
+	p := predict(t, r, Options{WithTerminalTimes: true})
 	got := map[string]dataflow.RankTime{}
 	seen := map[int]bool{}
 	for rank := range 2 {
@@ -104,26 +104,26 @@ func TestSites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for site, x := range p.SiteTimes[r.ClassOf(rank)] {
+		for site, x := range p.TerminalTimes[r.ClassOf(rank)] {
 			c, err := k.Terminal(site)
 			if err != nil {
 				t.Fatal(err)
 			}
 			sum := got[c.Name()]
-			sum.Compute += x.Compute
-			sum.Overhead += x.Overhead
-			sum.Wait += x.Wait
-			sum.Transfer += x.Transfer
-			sum.Recorded += x.Recorded
+			sum.ComputePs += x.ComputePs
+			sum.OverheadPs += x.OverheadPs
+			sum.WaitPs += x.WaitPs
+			sum.TransferPs += x.TransferPs
+			sum.RecordedPs += x.RecordedPs
 			got[c.Name()] = sum
 		}
 	}
 	delete(got, "MPI_Finalize")
 	const ns = 1000
 	want := map[string]dataflow.RankTime{
-		"MPI_Init": {Recorded: 100 * ns}, "MPI_Send": {Compute: 9000 * ns, Overhead: 200 * ns},
+		"MPI_Init": {RecordedPs: 100 * ns}, "MPI_Send": {ComputePs: 9000 * ns, OverheadPs: 200 * ns},
 		// Rank 1 waits from 750 until 5,050, rank 0 from 5,450 until 10,250.
-		"MPI_Recv": {Compute: 1000 * ns, Overhead: 200 * ns, Wait: 9100 * ns, Transfer: 2200 * ns},
+		"MPI_Recv": {ComputePs: 1000 * ns, OverheadPs: 200 * ns, WaitPs: 9100 * ns, TransferPs: 2200 * ns},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

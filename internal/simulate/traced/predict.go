@@ -17,42 +17,42 @@ type Prediction struct {
 	Calls         uint64              `json:"calls"`
 	Operations    uint64              `json:"operations"`
 	EndPs         int64               `json:"end_ps"`    // predicted end of the last rank
-	TracedNs      int64               `json:"traced_ns"` // run time of the traced run
+	TracedRunNs   int64               `json:"traced_ns"` // run time of the traced run
 	Ranks         []dataflow.RankTime `json:"ranks"`
 	Unmodelled    []Unmodelled        `json:"not_modelled"`
 
 	ShortCuts dataflow.ShortCuts `json:"short_cuts"`
 
-	// By class and terminal, summed over the ranks of the class; nil without Options.WithSiteTimes.
-	SiteTimes [][]dataflow.RankTime `json:"-"`
+	// By class and terminal, summed over the ranks of the class; nil without Options.WithTerminalTimes.
+	TerminalTimes [][]dataflow.RankTime `json:"-"`
 
 	CriticalPath *CriticalPath `json:"critical_path,omitempty"`
 	Sensitivity  *Sensitivity  `json:"sensitivity,omitempty"`
 }
 
-// Mean returns the mean of the ranks' times, in ps.
-func (p *Prediction) Mean() (t dataflow.RankTime) {
+// MeanRankTime returns the mean of the ranks' times, in ps.
+func (p *Prediction) MeanRankTime() (t dataflow.RankTime) {
 	n := int64(max(1, len(p.Ranks)))
 	for i := range p.Ranks { // divided before adding, as a sum may overflow
 		r := &p.Ranks[i]
-		t.End += r.End / n
-		t.Compute += r.Compute / n
-		t.Overhead += r.Overhead / n
-		t.Wait += r.Wait / n
-		t.Transfer += r.Transfer / n
-		t.Recorded += r.Recorded / n
+		t.EndPs += r.EndPs / n
+		t.ComputePs += r.ComputePs / n
+		t.OverheadPs += r.OverheadPs / n
+		t.WaitPs += r.WaitPs / n
+		t.TransferPs += r.TransferPs / n
+		t.RecordedPs += r.RecordedPs / n
 	}
 	return t
 }
 
 // Predict simulates the run of a trace on a machine.
 func Predict(r *trace.Reader, o Options) (*Prediction, error) {
-	s, err := NewSource(r, o)
+	s, err := NewProgramSource(r, o)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	p := &Prediction{Machine: o.Machine.Name, FiguresSource: o.Machine.FiguresSource, Mapping: o.mapping(), CPUSpeedup: s.cpu, TracedNs: s.TracedRunNs()}
+	p := &Prediction{Machine: o.Machine.Name, FiguresSource: o.Machine.FiguresSource, Mapping: o.mapping(), CPUSpeedup: s.cpu, TracedRunNs: s.TracedRunNs()}
 	if p.GapsKind, err = s.gaps(); err != nil {
 		return nil, err
 	}
@@ -64,19 +64,19 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 		return nil, err
 	}
 	var sites *dataflow.CallTimes
-	if o.WithSiteTimes {
-		sites = &dataflow.CallTimes{GroupOf: make([]int, len(programs)), GroupTimes: make([][]dataflow.RankTime, r.Classes())}
-		for i := range sites.GroupOf {
-			sites.GroupOf[i] = r.ClassOf(s.of[i].rank)
+	if o.WithTerminalTimes {
+		sites = &dataflow.CallTimes{GroupOfRank: make([]int, len(programs)), TimesByGroupAndCall: make([][]dataflow.RankTime, r.Classes())}
+		for i := range sites.GroupOfRank {
+			sites.GroupOfRank[i] = r.ClassOf(s.of[i].rank)
 		}
 	}
-	result, err := dataflow.Simulate(programs, s.Placement, dataflow.Options{EachRank: o.EachRank, EachRound: o.EachRound, SiteTimes: sites, EachCall: s.each()})
+	result, err := dataflow.Simulate(programs, s.Placement, dataflow.Options{SimulateEachRank: o.SimulateEachRank, SimulateEachRound: o.SimulateEachRound, CallTimes: sites, OnEachCall: s.each()})
 	if err != nil {
 		return nil, s.explained(err)
 	}
 	p.Ranks, p.Operations, p.EndPs, p.Unmodelled, p.ShortCuts = s.folded(result.Ranks), result.Ops, result.EndPs(), s.Unmodelled(), result.ShortCuts
 	if sites != nil {
-		p.SiteTimes = sites.GroupTimes
+		p.TerminalTimes = sites.TimesByGroupAndCall
 	}
 	return p, nil
 }
@@ -84,21 +84,21 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 // each returns dataflow.Options.EachCall: it passes each call's rank, stream and times in whole ns to s.o.EachCall;
 // nil if that is nil.
 func (s *ProgramSource) each() func(program int32, begin, end int64) {
-	if s.o.EachCall == nil {
+	if s.o.OnEachCall == nil {
 		return nil
 	}
 	return func(program int32, begin, end int64) {
 		of := &s.of[program]
-		s.o.EachCall(of.rank, of.stream, uint64(begin/1000), uint64(end/1000))
+		s.o.OnEachCall(of.rank, of.stream, uint64(begin/1000), uint64(end/1000))
 	}
 }
 
 // gaps returns a description of the gaps that the simulation uses, for people.
 func (s *ProgramSource) gaps() (string, error) {
-	if s.o.MedianGaps {
+	if s.o.UseMedianGaps {
 		return "medians of places", nil
 	}
-	if s.o.MeanGaps {
+	if s.o.UseMeanGaps {
 		return "means of call paths", nil
 	}
 	if own, err := s.timesKept(); err != nil || !own {
@@ -126,7 +126,7 @@ func (s *ProgramSource) timesKept() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if own, err := k.TimesKept(); err != nil || !own {
+		if own, err := k.HasTimeOfEachCall(); err != nil || !own {
 			return false, err
 		}
 	}

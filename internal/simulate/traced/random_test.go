@@ -187,7 +187,7 @@ func TestRandom(t *testing.T) {
 			if diff := cmp.Diff(want.Ranks, got.Ranks); diff != "" {
 				t.Fatal(m.Name, diff)
 			}
-			sameOneByOne(t, r, Options{Machine: m, Mapping: machine.MappingCyclic, MeanGaps: rapid.Bool().Draw(t, "means")})
+			sameOneByOne(t, r, Options{Machine: m, Mapping: machine.MappingCyclic, UseMeanGaps: rapid.Bool().Draw(t, "means")})
 		}
 	})
 }
@@ -215,7 +215,7 @@ func sameAsSchedule(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, PerMember: true})
+	calls, err := ops.NewSource(r, ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, FindBytesPerMember: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func sameAsSchedule(t interface {
 		t.Fatal(err)
 	}
 	for rank, end := range x.End {
-		if got := uint64((p.Ranks[rank].End + 500) / 1000); got != end {
+		if got := uint64((p.Ranks[rank].EndPs + 500) / 1000); got != end {
 			t.Fatal("rank", rank, "ends at", got, "ns, by its schedule at", end)
 		}
 	}
@@ -276,7 +276,7 @@ func TestCompiled(t *testing.T) {
 		}
 		r := mergetest.Run(t, ranks, p)
 		sameOneByOne(t, r, Options{Machine: m})
-		s, err := NewSource(r, Options{Machine: m})
+		s, err := NewProgramSource(r, Options{Machine: m})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,11 +22,11 @@ func TestRetimed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		_, r := draw(t, true)
 		for _, single := range []bool{false, true} {
-			times, err := trackwriter.NewRetimed(r)
+			times, err := trackwriter.NewRetimedTrace(r)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := Predict(r, Options{Machine: m, EachCall: times.AddCallTimes, single: single})
+			p, err := Predict(r, Options{Machine: m, OnEachCall: times.AddCallTimes, single: single})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +44,7 @@ func TestRetimed(t *testing.T) {
 					}
 					sum += x.Timing.Gap.Ns + x.Timing.Duration.Ns
 				}
-				if want := p.Ranks[rank].End / 1000; int64(sum) != want {
+				if want := p.Ranks[rank].EndPs / 1000; int64(sum) != want {
 					t.Fatalf("rank %d: gaps and calls take %d ns, %d are predicted", rank, sum, want)
 				}
 			}
@@ -52,7 +52,7 @@ func TestRetimed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, want := again.Ranks[0].Compute, p.Ranks[0].Compute; got > want+int64(again.Calls)*2000 || got < want-int64(again.Calls)*2000 {
+			if got, want := again.Ranks[0].ComputePs, p.Ranks[0].ComputePs; got > want+int64(again.Calls)*2000 || got < want-int64(again.Calls)*2000 {
 				t.Fatalf("rank 0 computes for %d ps in the second prediction, %d in the first", got, want)
 			}
 			times.Close()
@@ -64,7 +64,7 @@ func TestRetimed(t *testing.T) {
 func traceOf(t interface {
 	Helper()
 	Fatal(args ...any)
-}, times *trackwriter.Retimed,
+}, times *trackwriter.RetimedTrace,
 ) *trace.Reader {
 	t.Helper()
 	c, err := times.Content(map[string]string{trace.MetaProducer: "test"})
@@ -92,8 +92,8 @@ func sameCalls(t *rapid.T, a, b *trace.Reader, rank int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x.Len(0) != y.Len(0) {
-		t.Fatalf("rank %d: %d calls, %d", rank, x.Len(0), y.Len(0))
+	if x.CallCount(0) != y.CallCount(0) {
+		t.Fatalf("rank %d: %d calls, %d", rank, x.CallCount(0), y.CallCount(0))
 	}
 	var texts [2][]string
 	for i, k := range []*trace.Rank{x, y} {

@@ -24,9 +24,9 @@ type Sensitivity struct {
 	// Efficiencies of the POP project for the prediction. Serialisation is the longest computation of a rank over the
 	// run time if messages took no time. Transfer is that run time over the predicted one. LoadBalance is the mean
 	// computation of ranks over the longest.
-	Serialisation float64 `json:"serialisation_efficiency"`
-	Transfer      float64 `json:"transfer_efficiency"`
-	LoadBalance   float64 `json:"load_balance"`
+	SerialisationEfficiency float64 `json:"serialisation_efficiency"`
+	TransferEfficiency      float64 `json:"transfer_efficiency"`
+	LoadBalance             float64 `json:"load_balance"`
 }
 
 // variations are the changes of one property of the machine each, by 10 %, that PredictVariations tries.
@@ -58,13 +58,13 @@ func PredictVariations(r *trace.Reader, o Options, p *Prediction) (*Sensitivity,
 	for _, v := range variations {
 		vary(v.what, base.WithChange(changes[v.of](v.factor)), o.factors)
 	}
-	mean := p.Mean()
+	mean := p.MeanRankTime()
 	// By rank: factor that moves its computation a tenth of the way to the mean.
 	factors := make([]float64, len(p.Ranks))
 	for i := range factors {
 		factors[i] = 1
-		if c := p.Ranks[i].Compute; c > 0 {
-			factors[i] = 1 + 0.1*(float64(mean.Compute)/float64(c)-1)
+		if c := p.Ranks[i].ComputePs; c > 0 {
+			factors[i] = 1 + 0.1*(float64(mean.ComputePs)/float64(c)-1)
 		}
 	}
 	vary("imbalance 10 % less", &base, factors)
@@ -84,11 +84,11 @@ func PredictVariations(r *trace.Reader, o Options, p *Prediction) (*Sensitivity,
 	without := all[len(all)-1]
 	longest := int64(0)
 	for i := range p.Ranks {
-		longest = max(longest, p.Ranks[i].Compute)
+		longest = max(longest, p.Ranks[i].ComputePs)
 	}
-	s.Transfer = share(without.EndPs, p.EndPs)
-	s.Serialisation = share(longest, without.EndPs)
-	s.LoadBalance = share(mean.Compute, longest)
+	s.TransferEfficiency = share(without.EndPs, p.EndPs)
+	s.SerialisationEfficiency = share(longest, without.EndPs)
+	s.LoadBalance = share(mean.ComputePs, longest)
 	return s, nil
 }
 
@@ -101,29 +101,29 @@ func share(part, whole int64) float64 {
 
 // A PropertyRange is a property of a machine (a key of changes), and a range of factors by which it is varied.
 type PropertyRange struct {
-	Property   string
-	From, To   float64
-	PointCount int
+	Property             string
+	MinFactor, MaxFactor float64
+	PointCount           int
 }
 
 // changes are the properties of a machine that can be varied, with the change for a factor.
 var changes = map[string]func(factor float64) machine.MachineChange{
 	"latency": func(f float64) machine.MachineChange {
-		return machine.MachineChange{Latency: f, Bytes: 1, Overhead: 1, Compute: 1}
+		return machine.MachineChange{LatencyFactor: f, ByteTimeFactor: 1, OverheadFactor: 1, ComputeFactor: 1}
 	},
 	"bandwidth": func(f float64) machine.MachineChange {
-		return machine.MachineChange{Latency: 1, Bytes: 1 / f, Overhead: 1, Compute: 1}
+		return machine.MachineChange{LatencyFactor: 1, ByteTimeFactor: 1 / f, OverheadFactor: 1, ComputeFactor: 1}
 	},
 	"overhead": func(f float64) machine.MachineChange {
-		return machine.MachineChange{Latency: 1, Bytes: 1, Overhead: f, Compute: 1}
+		return machine.MachineChange{LatencyFactor: 1, ByteTimeFactor: 1, OverheadFactor: f, ComputeFactor: 1}
 	},
 	"cpu": func(f float64) machine.MachineChange {
-		return machine.MachineChange{Latency: 1, Bytes: 1, Overhead: 1, Compute: 1 / f}
+		return machine.MachineChange{LatencyFactor: 1, ByteTimeFactor: 1, OverheadFactor: 1, ComputeFactor: 1 / f}
 	},
 }
 
-// ParseRange reads a range of factors: WHAT=FROM:TO or WHAT=FROM:TO:POINTS, e.g. bandwidth=1:100:5.
-func ParseRange(text string) (x PropertyRange, err error) {
+// ParsePropertyRange reads a range of factors: WHAT=FROM:TO or WHAT=FROM:TO:POINTS, e.g. bandwidth=1:100:5.
+func ParsePropertyRange(text string) (x PropertyRange, err error) {
 	what, rest, _ := strings.Cut(text, "=")
 	if changes[what] == nil {
 		return x, fmt.Errorf("no %q to vary: %s", what, strings.Join(slices.Sorted(maps.Keys(changes)), ", "))
@@ -134,7 +134,7 @@ func ParseRange(text string) (x PropertyRange, err error) {
 	if len(parts) != 2 && len(parts) != 3 {
 		return x, bad
 	}
-	for i, to := range []*float64{&x.From, &x.To} {
+	for i, to := range []*float64{&x.MinFactor, &x.MaxFactor} {
 		if *to, err = strconv.ParseFloat(parts[i], 64); err != nil || !(*to >= 1e-6 && *to <= 1e6) {
 			return x, bad
 		}
@@ -150,9 +150,9 @@ func ParseRange(text string) (x PropertyRange, err error) {
 // Factors lists the factors of a range. The ratio of neighbours is always the same.
 func (x PropertyRange) Factors() (list []float64) {
 	for i := range x.PointCount {
-		list = append(list, x.From*math.Pow(x.To/x.From, float64(i)/float64(x.PointCount-1)))
+		list = append(list, x.MinFactor*math.Pow(x.MaxFactor/x.MinFactor, float64(i)/float64(x.PointCount-1)))
 	}
-	list[x.PointCount-1] = x.To
+	list[x.PointCount-1] = x.MaxFactor
 	return list
 }
 

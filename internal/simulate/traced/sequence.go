@@ -74,7 +74,7 @@ func (x *sequence) fill(s *chunk) {
 	s.visits = make([]visited, 0, x.size)
 	for len(s.visits) < x.size {
 		v := visited{leaf: -1}
-		v.left, v.between = s.cursor.RoundsLeft(x.main)
+		v.left, v.between = s.cursor.IterationsLeft(x.main)
 		leaf, loops, ok := s.cursor.Next()
 		if v.enters = loops > 0; ok {
 			v.leaf = int32(leaf)

@@ -42,21 +42,21 @@ func TestShortCuts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Options{Machine: m, EachRank: true, EachRound: true}
+		o := Options{Machine: m, SimulateEachRank: true, SimulateEachRound: true}
 		want := predict(t, c.r, o)
 		if want.ShortCuts.SkippedRounds > 0 || want.ShortCuts.SimulatedRanks != len(want.Ranks) {
 			t.Errorf("%s: short cuts that are switched off: %+v", c.name, want.ShortCuts)
 		}
-		for _, o.EachRank = range []bool{false, true} {
-			for _, o.EachRound = range []bool{false, true} {
+		for _, o.SimulateEachRank = range []bool{false, true} {
+			for _, o.SimulateEachRound = range []bool{false, true} {
 				got := predict(t, c.r, o)
 				if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Prediction{}, "ShortCuts")); diff != "" {
 					t.Errorf("%s: %+v: %s", c.name, got.ShortCuts, diff)
 				}
-				if !o.EachRound && got.ShortCuts.SkippedRounds < c.rounds {
+				if !o.SimulateEachRound && got.ShortCuts.SkippedRounds < c.rounds {
 					t.Errorf("%s: %d rounds passed over", c.name, got.ShortCuts.SkippedRounds)
 				}
-				if !o.EachRank && got.ShortCuts.SimulatedRanks > c.ranks {
+				if !o.SimulateEachRank && got.ShortCuts.SimulatedRanks > c.ranks {
 					t.Errorf("%s: %d ranks simulated", c.name, got.ShortCuts.SimulatedRanks)
 				}
 			}

@@ -74,7 +74,7 @@ func (s *ProgramSource) threadsOf(k *trace.Rank) (*threads, error) {
 			continue
 		}
 		t.with = append(t.with, stream)
-		if t.first[stream] = walk.Timed().Start - s.calls.StartNs; t.main < 0 || t.first[stream] < t.first[t.main] {
+		if t.first[stream] = walk.Timed().StartNs - s.calls.StartNs; t.main < 0 || t.first[stream] < t.first[t.main] {
 			t.main = stream
 		}
 	}
@@ -122,7 +122,7 @@ func (t *threads) findTurns(s *ProgramSource, k *trace.Rank) error {
 func (t *threads) let(w *writer, call uint64) {
 	list := &t.turns[w.thread]
 	for ; len(*list) > 0 && (*list)[0].call < call; *list = (*list)[1:] {
-		w.add(dataflow.Op{Kind: dataflow.OpMeet, Meeting: dataflow.MeetFromRoot, IsRoot: true, Members: 2, Context: (*list)[0].context, MatchIndex: 1, Request: dataflow.NoRequest})
+		w.add(dataflow.Op{Kind: dataflow.OpMeet, WaitPattern: dataflow.WaitForRoot, IsRoot: true, Members: 2, Context: (*list)[0].context, MatchIndex: 1, Request: dataflow.NoRequest})
 	}
 }
 
@@ -135,14 +135,14 @@ func (t *threads) wait(w *writer, call uint64) {
 		t.tell(w, math.MaxInt64)
 	}
 	for ; len(*list) > 0 && (*list)[0].call <= call; *list = (*list)[1:] {
-		w.add(dataflow.Op{Kind: dataflow.OpMeet, Meeting: dataflow.MeetFromRoot, Members: 2, Context: (*list)[0].context, MatchIndex: 1, Request: dataflow.NoRequest})
+		w.add(dataflow.Op{Kind: dataflow.OpMeet, WaitPattern: dataflow.WaitForRoot, Members: 2, Context: (*list)[0].context, MatchIndex: 1, Request: dataflow.NoRequest})
 	}
 }
 
 // meet returns an operation of a meeting of the rank's threads: the start of a stream or, if stream is the main one,
 // the end of all threads.
-func (t *threads) meet(stream int, how dataflow.Meeting, root bool, members int) dataflow.Op {
-	return dataflow.Op{Kind: dataflow.OpMeet, Meeting: how, IsRoot: root, Members: int32(members), Context: t.context + int32(stream), MatchIndex: 1, Request: dataflow.NoRequest}
+func (t *threads) meet(stream int, how dataflow.WaitPattern, root bool, members int) dataflow.Op {
+	return dataflow.Op{Kind: dataflow.OpMeet, WaitPattern: how, IsRoot: root, Members: int32(members), Context: t.context + int32(stream), MatchIndex: 1, Request: dataflow.NoRequest}
 }
 
 // turn makes the writer convert calls of the given stream from now on.
@@ -158,8 +158,8 @@ func (w *writer) turn(stream int) {
 func (t *threads) before(w *writer, c *ops.Call, gap float64) float64 {
 	t.let(w, c.Index)
 	if c.Stream == t.main {
-		t.tell(w, c.End)
-		t.last = c.End
+		t.tell(w, c.EndNs)
+		t.last = c.EndNs
 		return gap
 	}
 	if t.begun[c.Stream] {
@@ -168,8 +168,8 @@ func (t *threads) before(w *writer, c *ops.Call, gap float64) float64 {
 	if t.begun[c.Stream] = true; !t.told[c.Stream] {
 		t.from[c.Stream] = t.last
 	}
-	w.add(t.meet(c.Stream, dataflow.MeetFromRoot, false, 2))
-	return float64(max(0, c.Start-t.from[c.Stream]))
+	w.add(t.meet(c.Stream, dataflow.WaitForRoot, false, 2))
+	return float64(max(0, c.StartNs-t.from[c.Stream]))
 }
 
 // tell adds the main thread's part in the start of each thread whose first call begins before the given time.
@@ -181,7 +181,7 @@ func (t *threads) tell(w *writer, before int64) {
 		if t.told[stream] = true; !t.begun[stream] {
 			t.from[stream] = t.last
 		}
-		w.add(t.meet(stream, dataflow.MeetFromRoot, true, 2))
+		w.add(t.meet(stream, dataflow.WaitForRoot, true, 2))
 	}
 }
 
@@ -190,7 +190,7 @@ func (t *threads) finalize(w *writer) {
 	if t.final < 0 {
 		t.tell(w, math.MaxInt64) // with mean times, the first call of some threads may seem to begin after MPI_Finalize
 		t.final = int(w.thread)
-		w.add(t.meet(t.main, dataflow.MeetToRoot, true, len(t.with)))
+		w.add(t.meet(t.main, dataflow.RootWaitsForAll, true, len(t.with)))
 	}
 }
 
@@ -202,7 +202,7 @@ func (t *threads) end(w *writer) {
 		w.turn(stream)
 		t.let(w, math.MaxUint64)
 		if t.final >= 0 && stream != t.final {
-			w.add(t.meet(t.main, dataflow.MeetToRoot, false, len(t.with)))
+			w.add(t.meet(t.main, dataflow.RootWaitsForAll, false, len(t.with)))
 		}
 	}
 }
@@ -281,7 +281,7 @@ func (s *ProgramSource) split(k *trace.Rank, t *threads) (programs []dataflow.Pr
 func (s *ProgramSource) folded(times []dataflow.RankTime) []dataflow.RankTime {
 	ranks := s.r.Ranks()
 	for i := ranks; i < len(times); i++ {
-		if x := &times[s.of[i].rank]; times[i].End > x.End {
+		if x := &times[s.of[i].rank]; times[i].EndPs > x.EndPs {
 			*x = times[i]
 		}
 	}

@@ -52,9 +52,9 @@ func recordTeams(t *testing.T, program func(m *team)) *trace.Reader {
 	for rank, tr := range tracks {
 		tracktest.Timed(tr, timing.ModeLossless, func(i int) (gap, duration uint64) { return gaps[rank][0][i], took })
 		for len(tr.TimeLog.Streams) < len(tr.Streams) {
-			tr.TimeLog.Streams = append(tr.TimeLog.Streams, iter.Seq2[[]timing.CallEntry, error](func(yield func([]timing.CallEntry, error) bool) {
+			tr.TimeLog.Streams = append(tr.TimeLog.Streams, iter.Seq2[[]timing.CallTicks, error](func(yield func([]timing.CallTicks, error) bool) {
 				for _, gap := range gaps[rank][1] {
-					if !yield([]timing.CallEntry{{Duration: took, Gap: gap}}, nil) {
+					if !yield([]timing.CallTicks{{Duration: took, Gap: gap}}, nil) {
 						return
 					}
 				}
@@ -139,10 +139,10 @@ func TestTeams(t *testing.T) {
 			t.Fatalf("%d ranks", len(p.Ranks))
 		}
 		for rank, x := range p.Ranks {
-			if got := x.End/1000 - took - end; got != c.want {
+			if got := x.EndPs/1000 - took - end; got != c.want {
 				t.Errorf("%s: rank %d ends after %d ns, want %d", c.name, rank, got, c.want)
 			}
-			if sum := x.Compute + x.Overhead + x.Wait + x.Transfer + x.Recorded; sum != x.End {
+			if sum := x.ComputePs + x.OverheadPs + x.WaitPs + x.TransferPs + x.RecordedPs; sum != x.EndPs {
 				t.Errorf("%s: the parts of %+v are %d", c.name, x, sum)
 			}
 		}
@@ -157,7 +157,7 @@ func TestTeams(t *testing.T) {
 		}
 		var sum int64
 		for i := range path.Sites {
-			sum += path.Sites[i].Sum()
+			sum += path.Sites[i].SumPs()
 		}
 		if sum != p.EndPs {
 			t.Errorf("%s: the path has %d, the end is %d", c.name, sum, p.EndPs)
@@ -174,14 +174,14 @@ func TestTeamsRetimed(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := recordTeams(t, c.program)
-			times, err := trackwriter.NewRetimed(r)
+			times, err := trackwriter.NewRetimedTrace(r)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer times.Close()
 			type call struct{ begin, end int64 }
 			told := make(map[[2]int][]call)
-			p := predict(t, r, Options{Machine: m, EachCall: func(rank, stream int, begin, end uint64) {
+			p := predict(t, r, Options{Machine: m, OnEachCall: func(rank, stream int, begin, end uint64) {
 				told[[2]int{rank, stream}] = append(told[[2]int{rank, stream}], call{int64(begin), int64(end)})
 				times.AddCallTimes(rank, stream, begin, end)
 			}})
@@ -194,7 +194,7 @@ func TestTeamsRetimed(t *testing.T) {
 				latest := int64(0)
 				for stream := range k.Streams() {
 					want := told[[2]int{rank, stream}]
-					if uint64(len(want)) != k.Len(stream) {
+					if uint64(len(want)) != k.CallCount(stream) {
 						t.Fatalf("rank %d, thread %d: %d calls were told of", rank, stream, len(want))
 					}
 					walk, err := k.TimedWalk(stream, 0)
@@ -204,17 +204,17 @@ func TestTeamsRetimed(t *testing.T) {
 					i := 0
 					for ; walk.Next(); i++ {
 						x := walk.Timed()
-						if got := (call{x.Start, x.End()}); got != want[i] {
-							t.Errorf("rank %d, thread %d, call %d: from %d to %d, predicted %v", rank, stream, i, x.Start, x.End(), want[i])
+						if got := (call{x.StartNs, x.EndNs()}); got != want[i] {
+							t.Errorf("rank %d, thread %d, call %d: from %d to %d, predicted %v", rank, stream, i, x.StartNs, x.EndNs(), want[i])
 						}
-						latest = max(latest, x.End())
+						latest = max(latest, x.EndNs())
 					}
 					if i != len(want) {
 						t.Errorf("rank %d, thread %d: %d calls, %d were predicted", rank, stream, i, len(want))
 					}
 				}
-				if latest != p.Ranks[rank].End/1000 {
-					t.Errorf("rank %d ends at %d, predicted %d", rank, latest, p.Ranks[rank].End/1000)
+				if latest != p.Ranks[rank].EndPs/1000 {
+					t.Errorf("rank %d ends at %d, predicted %d", rank, latest, p.Ranks[rank].EndPs/1000)
 				}
 			}
 			again := predict(t, there, Options{Machine: m})

@@ -30,21 +30,21 @@ type Options struct {
 	Machine *machine.Machine
 	Mapping machine.Mapping
 	// Speed of computation relative to the traced run, e.g. 2 for half the time; 0: CPU speed of Machine.
-	CPUSpeedup float64
-	NodeOfRank []int // by rank: number of its node, from 0; nil: nodes follow from Mapping
-	MedianGaps bool  // each gap is the median of the gaps at its leaf; the trace must have the gap of each call
-	MeanGaps   bool  // each gap is the mean of the gaps at its leaf, even if the trace has the gap of each call
-	Progress   func(calls uint64)
+	CPUSpeedup    float64
+	NodeOfRank    []int // by rank: number of its node, from 0; nil: nodes follow from Mapping
+	UseMedianGaps bool  // each gap is the median of the gaps at its leaf; the trace must have the gap of each call
+	UseMeanGaps   bool  // each gap is the mean of the gaps at its leaf, even if the trace has the gap of each call
+	Progress      func(calls uint64)
 
-	TracingCost         *machine.TracingCost // overhead of tracing in the traced run; nil: TracingCost of Machine
-	EachRank, EachRound bool                 // switch off the optimisation of the same name in dataflow.Options
+	TracingCost                         *machine.TracingCost // overhead of tracing in the traced run; nil: TracingCost of Machine
+	SimulateEachRank, SimulateEachRound bool                 // switch off the optimisation of the same name in dataflow.Options
 	// Decompose blocking collectives into messages, however many messages that takes.
 	CollectivesAsMessages bool
-	WithSiteTimes         bool // compute Prediction.SiteTimes
+	WithTerminalTimes     bool // compute Prediction.TerminalTimes
 
-	// EachCall, if not nil, is called for each call of a thread, in order, with its beginning and end, in ns since
+	// OnEachCall, if not nil, is called for each call of a thread, in order, with its beginning and end, in ns since
 	// the run began.
-	EachCall func(rank, stream int, begin, end uint64)
+	OnEachCall func(rank, stream int, begin, end uint64)
 
 	factors []float64 // by rank: factor of its computation times; nil: all are 1
 
@@ -74,7 +74,7 @@ type ProgramSource struct {
 
 	// Leaves by class and stream. Only classes whose ranks all have the same leaves are here.
 	leaves     map[[2]int]*trace.Leaves
-	classes    map[int]*reissue.ClassGaps
+	classes    map[int]*reissue.LeafGapsCache
 	iterated   *bool // whether computation gets the gap of its iteration of the main loop; nil: not determined yet
 	structures map[*trace.Leaves]int
 	sequences  map[*trace.Leaves]*sequence
@@ -95,19 +95,19 @@ type ProgramSource struct {
 type Unmodelled struct {
 	Description       string  `json:"what"` // name of a function, or a sentence
 	Calls             uint64  `json:"calls"`
-	Ns                float64 `json:"ns"`    // recorded time of all ranks in it, in ns
-	Share             float64 `json:"share"` // Ns as a share of the recorded time of all ranks, from 0 to 1
+	RecordedNs        float64 `json:"ns"`    // recorded time of all ranks in it, in ns
+	RecordedShare     float64 `json:"share"` // Ns as a share of the recorded time of all ranks, from 0 to 1
 	KeepsRecordedTime bool    `json:"kept"`  // the simulation takes Ns for it; false: it takes no time there
 }
 
-// NewSource prepares the simulation of a trace. The trace must have times, and tracks of all ranks.
-func NewSource(r *trace.Reader, o Options) (*ProgramSource, error) {
-	x := ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, PerMember: true, FineSync: true, IgnoreTimes: o.sizes, Progress: o.Progress}
+// NewProgramSource prepares the simulation of a trace. The trace must have times, and tracks of all ranks.
+func NewProgramSource(r *trace.Reader, o Options) (*ProgramSource, error) {
+	x := ops.Options{FromNs: ops.MinTime, ToNs: ops.MaxTime, FindBytesPerMember: true, PassFineSync: true, IgnoreTimes: o.sizes, AddProgress: o.Progress}
 	calls, err := ops.NewSource(r, x)
 	if err == nil && o.sizes {
 		var one bool
 		// Several threads: the order of their calls follows from times only.
-		if one, err = calls.OneThread(); err == nil && !one {
+		if one, err = calls.HasOneThreadPerRank(); err == nil && !one {
 			x.IgnoreTimes = false
 			calls, err = ops.NewSource(r, x)
 		}
@@ -145,15 +145,15 @@ func from(calls *ops.Source, o Options) (*ProgramSource, error) {
 	}
 	s := &ProgramSource{
 		Placement: o.Machine.PlaceRanks(r.Ranks(), o.Mapping), r: r, o: o, cpu: o.CPUSpeedup, calls: calls,
-		left: make(map[string]*Unmodelled), leaves: make(map[[2]int]*trace.Leaves), classes: make(map[int]*reissue.ClassGaps), structures: make(map[*trace.Leaves]int), sequences: make(map[*trace.Leaves]*sequence),
-		known: make(map[string]*placedTimes), codes: &codes{make(map[string][]dataflow.Op), make(map[string]*dataflow.CallCode), nil, make(map[string]uint64)}, levels: make(map[*handles.Comm]*machine.NetworkLevel), beside: make([][][]dataflow.Op, r.Ranks()),
+		left: make(map[string]*Unmodelled), leaves: make(map[[2]int]*trace.Leaves), classes: make(map[int]*reissue.LeafGapsCache), structures: make(map[*trace.Leaves]int), sequences: make(map[*trace.Leaves]*sequence),
+		known: make(map[string]*placedTimes), codes: &codes{make(map[string][]dataflow.Op), make(map[string]*dataflow.DistinctCallOps), nil, make(map[string]uint64)}, levels: make(map[*handles.Comm]*machine.NetworkLevel), beside: make([][][]dataflow.Op, r.Ranks()),
 	}
 	s.cpu = cmp.Or(s.cpu, o.Machine.CPUSpeedup)
 	recorder := o.TracingCost
 	if recorder == nil {
 		recorder = &o.Machine.TracingCost
 	}
-	s.gap, s.call = float64(recorder.Gap)/1000, float64(recorder.Call)/1000
+	s.gap, s.call = float64(recorder.GapPs)/1000, float64(recorder.CallPs)/1000
 	if o.NodeOfRank != nil {
 		if s.Placement, err = o.Machine.PlaceOn(o.NodeOfRank); err != nil {
 			return nil, err
@@ -190,7 +190,7 @@ func (s *ProgramSource) Programs() ([]dataflow.Program, error) {
 		if err != nil {
 			return nil, err
 		}
-		k.DropDistinct()
+		k.DropDistinctCalls()
 		s.of[rank] = threadOf{rank, 0}
 		t, err := s.threadsOf(k)
 		if err != nil {
@@ -261,14 +261,14 @@ func (s *ProgramSource) Unmodelled() []Unmodelled {
 		u := *s.left[what]
 		u.Description = what
 		if s.ns > 0 {
-			u.Share = u.Ns / s.ns
+			u.RecordedShare = u.RecordedNs / s.ns
 		}
 		list = append(list, u)
 	}
 	for _, l := range s.calls.Losses.List() {
-		list = append(list, Unmodelled{Description: l.What, Calls: l.Count})
+		list = append(list, Unmodelled{Description: l.Reason, Calls: l.Count})
 	}
-	slices.SortStableFunc(list, func(a, b Unmodelled) int { return cmp.Compare(b.Ns, a.Ns) })
+	slices.SortStableFunc(list, func(a, b Unmodelled) int { return cmp.Compare(b.RecordedNs, a.RecordedNs) })
 	return list
 }
 
@@ -278,15 +278,15 @@ func (s *ProgramSource) placesOf(k *trace.Rank, stream int) (*trace.Leaves, []re
 	l := s.leaves[[2]int{k.Class(), stream}]
 	if l == nil {
 		l = k.Leaves(stream)
-		if k.Uniform() {
+		if k.ClassHasEqualCounts() {
 			s.leaves[[2]int{k.Class(), stream}] = l
 		}
 	}
-	list, own, err := once.GetOrMake(s.classes, k.Class(), func() *reissue.ClassGaps { return reissue.NewClassGaps(s.r) }).LeafGapsOf(k, l)
+	list, own, err := once.GetOrMake(s.classes, k.Class(), func() *reissue.LeafGapsCache { return reissue.NewLeafGapsCache(s.r) }).LeafGapsOf(k, l)
 	for i := range list {
-		s.ns += list[i].TotalGap() + float64(list[i].Calls)*list[i].Duration
+		s.ns += list[i].TotalGapNs() + float64(list[i].Calls)*list[i].MeanDurationNs
 	}
-	if err == nil && s.o.MedianGaps {
+	if err == nil && s.o.UseMedianGaps {
 		if !own {
 			return nil, nil, fmt.Errorf("the times of single calls of rank %d are not known: no medians", k.Number())
 		}
@@ -317,7 +317,7 @@ func (s *ProgramSource) level(c *handles.Comm) *machine.NetworkLevel {
 func (s *ProgramSource) leave(what string, calls uint64, ns float64, kept bool) {
 	u := once.GetOrMake(s.left, what, func() *Unmodelled { return &Unmodelled{KeepsRecordedTime: kept} })
 	u.Calls += calls
-	u.Ns += ns
+	u.RecordedNs += ns
 }
 
 // factor returns Options.factors of the rank, or 1.

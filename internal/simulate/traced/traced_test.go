@@ -176,9 +176,9 @@ func TestByHand(t *testing.T) {
 		p := predict(t, r, Options{})
 		var got [2][5]int64
 		for i, x := range p.Ranks {
-			got[i] = [5]int64{x.End / 1000, x.Compute / 1000, x.Overhead / 1000, x.Wait / 1000, x.Transfer / 1000}
-			if x.Recorded != 50_000 {
-				t.Errorf("%s: %d ps as recorded", c.name, x.Recorded)
+			got[i] = [5]int64{x.EndPs / 1000, x.ComputePs / 1000, x.OverheadPs / 1000, x.WaitPs / 1000, x.TransferPs / 1000}
+			if x.RecordedPs != 50_000 {
+				t.Errorf("%s: %d ps as recorded", c.name, x.RecordedPs)
 			}
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
@@ -206,14 +206,14 @@ func rounds(r *recorder) {
 // compute the same each time take the same.
 func TestMeans(t *testing.T) {
 	series := record(t, 4, timing.ModeLossless, rounds)
-	own, mean := predict(t, series, Options{}), predict(t, series, Options{MeanGaps: true})
+	own, mean := predict(t, series, Options{}), predict(t, series, Options{UseMeanGaps: true})
 	if own.GapsKind != "each call's own" || mean.GapsKind != "means of call paths" {
 		t.Errorf("gaps are %s, and %s", own.GapsKind, mean.GapsKind)
 	}
 	stats := predict(t, record(t, 4, timing.ModeStats, rounds), Options{})
 	for i := range own.Ranks {
 		for _, other := range []*Prediction{mean, stats} {
-			a, b := float64(own.Ranks[i].Compute), float64(other.Ranks[i].Compute)
+			a, b := float64(own.Ranks[i].ComputePs), float64(other.Ranks[i].ComputePs)
 			if math.Abs(a-b) > 0.01*a {
 				t.Errorf("rank %d computes for %.0f ps by single gaps, %.0f by means", i, a, b)
 			}
@@ -222,8 +222,8 @@ func TestMeans(t *testing.T) {
 	if a, b := float64(own.EndPs), float64(stats.EndPs); math.Abs(a-b) > 0.02*a {
 		t.Errorf("%.0f ps by single gaps, %.0f by means", a, b)
 	}
-	if half := predict(t, series, Options{CPUSpeedup: 2}); 2*half.Ranks[3].Compute != own.Ranks[3].Compute {
-		t.Errorf("twice as fast: %d ps of %d", half.Ranks[3].Compute, own.Ranks[3].Compute)
+	if half := predict(t, series, Options{CPUSpeedup: 2}); 2*half.Ranks[3].ComputePs != own.Ranks[3].ComputePs {
+		t.Errorf("twice as fast: %d ps of %d", half.Ranks[3].ComputePs, own.Ranks[3].ComputePs)
 	}
 }
 
@@ -240,16 +240,16 @@ func TestMedians(t *testing.T) {
 		}
 	})
 	for _, one := range []bool{false, true} {
-		p := predict(t, r, Options{MedianGaps: true, single: one})
+		p := predict(t, r, Options{UseMedianGaps: true, single: one})
 		for rank, x := range p.Ranks {
-			if want := int64(1000 * ((5000+4*150)*(1+rank) + 5*20)); x.Compute != want {
-				t.Errorf("rank %d computes for %d ps, want %d", rank, x.Compute, want)
+			if want := int64(1000 * ((5000+4*150)*(1+rank) + 5*20)); x.ComputePs != want {
+				t.Errorf("rank %d computes for %d ps, want %d", rank, x.ComputePs, want)
 			}
 		}
-		mean := predict(t, r, Options{MeanGaps: true, single: one})
+		mean := predict(t, r, Options{UseMeanGaps: true, single: one})
 		for rank, x := range mean.Ranks {
-			if want := int64(1000 * ((5000+1300)*(1+rank) + 140)); x.Compute != want {
-				t.Errorf("rank %d computes for %d ps by means, want %d", rank, x.Compute, want)
+			if want := int64(1000 * ((5000+1300)*(1+rank) + 140)); x.ComputePs != want {
+				t.Errorf("rank %d computes for %d ps by means, want %d", rank, x.ComputePs, want)
 			}
 		}
 		if diff := cmp.Diff(mean.Unmodelled, p.Unmodelled); p.GapsKind != "medians of places" || len(p.Unmodelled) == 0 || diff != "" {
@@ -270,7 +270,7 @@ func TestIdeal(t *testing.T) {
 		t.Errorf("%d ps, the longest path takes %d", p.EndPs, want)
 	}
 	for i, x := range p.Ranks {
-		if x.Overhead+x.Transfer != 0 || x.End != p.EndPs {
+		if x.OverheadPs+x.TransferPs != 0 || x.EndPs != p.EndPs {
 			t.Errorf("rank %d: %+v", i, x)
 		}
 	}
@@ -292,12 +292,12 @@ func TestPolling(t *testing.T) {
 			r.compute(30)
 		}))
 	p := predict(t, r, Options{})
-	if got := p.Ranks[1].Compute; got != 1000*(700+21_000+30) {
+	if got := p.Ranks[1].ComputePs; got != 1000*(700+21_000+30) {
 		t.Errorf("computes for %d ps", got)
 	}
-	want := Unmodelled{Description: foundNothing, Calls: 90, Ns: 90*took + 89*1000}
+	want := Unmodelled{Description: foundNothing, Calls: 90, RecordedNs: 90*took + 89*1000}
 	got := p.Unmodelled[0]
-	got.Share = 0
+	got.RecordedShare = 0
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -313,16 +313,16 @@ func TestUnmodelled(t *testing.T) {
 	var names []string
 	for _, u := range p.Unmodelled {
 		if u.KeepsRecordedTime {
-			names = append(names, fmt.Sprint(u.Description, " ", u.Calls, " ", u.Ns))
+			names = append(names, fmt.Sprint(u.Description, " ", u.Calls, " ", u.RecordedNs))
 		}
 	}
 	if diff := cmp.Diff([]string{"MPI_Win_fence 6 300", "MPI_Init 2 100"}, names); diff != "" {
 		t.Error(diff)
 	}
-	if got := p.Ranks[1].Recorded; got != 4*took*1000 {
+	if got := p.Ranks[1].RecordedPs; got != 4*took*1000 {
 		t.Errorf("%d ps as recorded", got)
 	}
-	if share := p.Unmodelled[0].Share; math.Abs(share-0.6) > 1e-9 { // 3 of 5 calls, and no gaps
+	if share := p.Unmodelled[0].RecordedShare; math.Abs(share-0.6) > 1e-9 { // 3 of 5 calls, and no gaps
 		t.Errorf("share %v", share)
 	}
 }
@@ -371,7 +371,7 @@ func TestVary(t *testing.T) {
 	if diff := cmp.Diff(want, s.Variations); diff != "" {
 		t.Error(diff)
 	}
-	for _, x := range [][2]float64{{s.Transfer, 3350. / whole}, {s.Serialisation, 2200. / 3350}, {s.LoadBalance, 1650. / 2200}} {
+	for _, x := range [][2]float64{{s.TransferEfficiency, 3350. / whole}, {s.SerialisationEfficiency, 2200. / 3350}, {s.LoadBalance, 1650. / 2200}} {
 		if math.Abs(x[0]-x[1]) > 1e-9 {
 			t.Errorf("%v, want %v", x[0], x[1])
 		}
@@ -405,7 +405,7 @@ func TestSweep(t *testing.T) {
 		"overhead=1:4:3":     {overhead, 2 * overhead, 4 * overhead},
 		"cpu=1:4:2":          {computed, computed / 4},
 	} {
-		x, err := ParseRange(what)
+		x, err := ParsePropertyRange(what)
 		if err != nil {
 			t.Fatal(err)
 		}

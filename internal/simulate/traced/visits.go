@@ -13,11 +13,11 @@ import (
 
 // visits returns the calls of rank k with their times.
 func (s *ProgramSource) visits(k *trace.Rank, calls []compiledCall) (dataflow.CallVisits, error) {
-	own, err := k.TimesKept()
+	own, err := k.HasTimeOfEachCall()
 	if err != nil {
 		return nil, err
 	}
-	if own && !s.o.MeanGaps && !s.o.MedianGaps {
+	if own && !s.o.UseMeanGaps && !s.o.UseMedianGaps {
 		return s.single(k, calls), nil
 	}
 	of, leaves, err := s.placesOf(k, 0)
@@ -28,10 +28,10 @@ func (s *ProgramSource) visits(k *trace.Rank, calls []compiledCall) (dataflow.Ca
 	for i := range leaves {
 		x := &leaves[i]
 		if c := &calls[of.Terminal(i)]; x.Calls > 0 && c.timed && c.role != local {
-			s.leave(c.name, x.Calls, float64(x.Calls)*x.Duration, true)
+			s.leave(c.name, x.Calls, float64(x.Calls)*x.MeanDurationNs, true)
 		}
 	}
-	same := k.Uniform()
+	same := k.ClassHasEqualCounts()
 	if len(s.placed) == 0 {
 		s.placed = make([]placed, 256)
 	}
@@ -61,14 +61,14 @@ func (s *ProgramSource) byIteration() (bool, error) {
 	}
 	by := false
 	w, err := s.r.When()
-	if err == nil && w != nil && w.Loop != nil && !s.o.MeanGaps && !s.o.MedianGaps {
+	if err == nil && w != nil && w.Loop != nil && !s.o.UseMeanGaps && !s.o.UseMedianGaps {
 		calls := uint64(0)
 		by = true
 		for k, err := range s.r.RanksWithTrack() {
 			if err != nil {
 				return false, err
 			}
-			calls += k.Total()
+			calls += k.TotalCallCount()
 			by = by && k.Streams() == 1
 		}
 		by = by && calls <= mostByIteration
@@ -97,8 +97,8 @@ func (p *iterated) Next() (call int, gap, took int64, ok bool, err error) {
 	if !ok || err != nil {
 		return call, gap, took, ok, err
 	}
-	before := max(0, t.Start-p.end-int64(t.Timing.TracingOffNs+t.Timing.RecorderNs))
-	if p.end = max(p.end, t.End()); !p.began {
+	before := max(0, t.StartNs-p.end-int64(t.Timing.TracingOffNs+t.Timing.RecorderNs))
+	if p.end = max(p.end, t.EndNs()); !p.began {
 		p.began, before = true, int64(t.Timing.Gap.Ns)
 	}
 	return call, p.s.computed((float64(before) - p.s.gap) * p.factor), took, ok, err
@@ -128,7 +128,7 @@ func medians(k *trace.Rank, of *trace.Leaves, list []reissue.LeafGaps, stream in
 		*to = append(*to, t.Timing.Gap.Ns)
 	}
 	for i := range list {
-		list[i].Gap, list[i].EntryGap = stats.Median(samples[i]), stats.Median(entries[i])
+		list[i].MeanGapNs, list[i].MeanEntryGapNs = stats.Median(samples[i]), stats.Median(entries[i])
 	}
 	return nil
 }
@@ -153,15 +153,15 @@ func (s *ProgramSource) times(of *trace.Leaves, leaves []reissue.LeafGaps, calls
 	text := binary.AppendUvarint(nil, uint64(number))
 	for i := range leaves {
 		x, c := &leaves[i], &calls[of.Terminal(i)]
-		list[i].gap = s.computed((x.Gap - s.gap) * factor)
+		list[i].gap = s.computed((x.MeanGapNs - s.gap) * factor)
 		if list[i].entry = list[i].gap; x.Entries > 0 {
-			list[i].entry = s.computed((x.EntryGap - s.gap) * factor)
+			list[i].entry = s.computed((x.MeanEntryGapNs - s.gap) * factor)
 		}
 		switch {
 		case c.timed && c.role == local:
-			list[i].took = s.computed(x.Duration - s.call)
+			list[i].took = s.computed(x.MeanDurationNs - s.call)
 		case c.timed:
-			list[i].took = recorded(x.Duration)
+			list[i].took = recorded(x.MeanDurationNs)
 		}
 		for _, n := range []int64{list[i].gap, list[i].entry, list[i].took} {
 			text = binary.AppendVarint(text, n)

@@ -19,7 +19,7 @@ type writer struct {
 	yield func([]dataflow.Op, error) bool
 
 	ops      []dataflow.Op
-	site     int32            // index of the current call, for Op.Site
+	site     int32            // index of the current call, for Op.CallIndex
 	gone     uint64           // number of operations that were yielded and removed from ops
 	requests map[uint64]int32 // by ID of a pending send, receive or collective: number of its request
 	spare    []int32          // numbers of ended requests, for reuse
@@ -60,7 +60,7 @@ type writer struct {
 var errStopped = errors.New("stopped")
 
 const (
-	inner = dataflow.OwnRequests
+	inner = dataflow.ReservedRequestCount
 	batch = 256     // least number of operations that are yielded together, except at the end
 	most  = 1 << 14 // largest number of operations that wait for a receive whose message is still unknown
 )
@@ -70,8 +70,8 @@ func (w *writer) Begin(k *trace.Rank) error {
 	if w.s.o.sizes {
 		return nil
 	}
-	own, err := k.TimesKept()
-	if err != nil || own && !w.s.o.MeanGaps && !w.s.o.MedianGaps {
+	own, err := k.HasTimeOfEachCall()
+	if err != nil || own && !w.s.o.UseMeanGaps && !w.s.o.UseMedianGaps {
 		return err
 	}
 	for stream := range k.Streams() {
@@ -98,13 +98,13 @@ func (w *writer) times(c *ops.Call) (gap, duration float64) {
 // times returns the gap and the duration of a call at a leaf, in ns. enters means that a loop is entered there.
 func times(x *reissue.LeafGaps, enters bool) (gap, duration float64) {
 	if enters && x.Entries > 0 {
-		return x.EntryGap, x.Duration
+		return x.MeanEntryGapNs, x.MeanDurationNs
 	}
-	return x.Gap, x.Duration
+	return x.MeanGapNs, x.MeanDurationNs
 }
 
 func (w *writer) add(o dataflow.Op) {
-	o.Site, o.Thread = w.site, w.thread
+	o.CallIndex, o.Thread = w.site, w.thread
 	w.ops = append(w.ops, o)
 }
 
@@ -189,11 +189,11 @@ func (w *writer) end(id uint64) bool {
 
 // receive returns the engine's operation for a receive whose message is known.
 func (w *writer) receive(x *ops.Operation) dataflow.Op {
-	return dataflow.Op{Kind: dataflow.OpReceive, Peer: int32(x.World()), Context: context(x.Comm), Tag: x.Tag, Request: dataflow.NoRequest}
+	return dataflow.Op{Kind: dataflow.OpReceive, Peer: int32(x.PeerWorldRank()), Context: context(x.Comm), Tag: x.Tag, Request: dataflow.NoRequest}
 }
 
 func (w *writer) send(x *ops.Operation) dataflow.Op {
-	o := dataflow.Op{Kind: dataflow.OpSend, Peer: int32(x.World()), Context: context(x.Comm), Tag: x.Tag, Bytes: int64(min(x.SentBytes, 1<<50)), Request: dataflow.NoRequest}
+	o := dataflow.Op{Kind: dataflow.OpSend, Peer: int32(x.PeerWorldRank()), Context: context(x.Comm), Tag: x.Tag, Bytes: int64(min(x.SentBytes, 1<<50)), Request: dataflow.NoRequest}
 	f := w.s.function(x.StartedBy)
 	o.IsSynchronous, o.IsBuffered = f.Call.Has(mpi.AttrSynchronous), f.Call.Has(mpi.AttrBuffered)
 	return o
@@ -202,10 +202,10 @@ func (w *writer) send(x *ops.Operation) dataflow.Op {
 // post begins a receive. It returns false if the sender is unknown in the trace. A receive with a wildcard gets its
 // sender and tag later, in got.
 func (w *writer) post(x *ops.Operation) bool {
-	if x.Peer >= 0 && x.World() < 0 {
+	if x.PeerInComm >= 0 && x.PeerWorldRank() < 0 {
 		return false
 	}
-	if x.Peer >= 0 && x.Tag >= 0 {
+	if x.PeerInComm >= 0 && x.Tag >= 0 {
 		w.begin(x.ID, w.receive(x))
 		return true
 	}
@@ -223,12 +223,12 @@ func (w *writer) got(x *ops.Operation) bool {
 	}
 	o := w.receive(x)
 	o.Request = n
-	if x.World() < 0 {
+	if x.PeerWorldRank() < 0 {
 		w.cancel(x.ID)
 		return false
 	}
 	if at, held := w.held[x.ID]; held {
-		o.Site, o.Thread = w.ops[at-w.gone].Site, w.ops[at-w.gone].Thread
+		o.CallIndex, o.Thread = w.ops[at-w.gone].CallIndex, w.ops[at-w.gone].Thread
 		w.ops[at-w.gone] = o
 		delete(w.held, x.ID)
 	} else if w.late[x.ID] {

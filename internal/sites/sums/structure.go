@@ -39,7 +39,7 @@ func (s *Summary) structure(r *trace.Reader, table *Table) error {
 		if err != nil {
 			return err
 		}
-		for terminal, count := range c.Counts {
+		for terminal, count := range c.CallsByTerminal {
 			if k.VertexOf(code, terminal) >= 0 {
 				s.Structure.ExplainedCalls += int64(count)
 			}
@@ -58,11 +58,11 @@ type CountedLoop struct {
 // roundsLibrary is the file name of the plugin that attaches the program's iteration counts to calls.
 const roundsLibrary = "libspoor-rounds.so"
 
-// CountedRounds lists the loops whose iterations the program counted (papers pass), most iterations first. It is
+// ListCountedLoops lists the loops whose iterations the program counted (papers pass), most iterations first. It is
 // empty if the trace has no such counts.
-func CountedRounds(r *trace.Reader) ([]CountedLoop, error) {
+func ListCountedLoops(r *trace.Reader) ([]CountedLoop, error) {
 	counts := false
-	for word := range strings.FieldsSeq(r.Meta()[trace.MetaOptions]) {
+	for word := range strings.FieldsSeq(r.Meta()[trace.MetaRecorderOptions]) {
 		plugin, is := strings.CutPrefix(word, "SPOOR_PLUGIN=")
 		counts = counts || is && path.Base(plugin) == roundsLibrary
 	}

@@ -17,20 +17,20 @@ import (
 
 // A Summary is an overview of one trace.
 type Summary struct {
-	File        string            `json:"file"`
-	FileBytes   int64             `json:"bytes"`
-	Command     string            `json:"command"`
-	MPI         string            `json:"mpi"`
-	Library     string            `json:"mpi_library"`
-	Producer    string            `json:"producer"`
-	Options     string            `json:"options,omitempty"`
-	Layers      []string          `json:"layers,omitempty"`   // files of other libraries that wrap MPI functions
-	Tags        map[string]string `json:"tags,omitempty"`     // labels that the user gave the run, by key
-	Timeless    bool              `json:"no_times,omitempty"` // the trace has no times: all times here are 0
-	StartNs     int64             `json:"start_ns"`           // when the run began, in ns since 1970; 0: unknown
-	Problems    []string          `json:"problems"`
-	Imported    string            `json:"imported,omitempty"` // the other tool's format that the trace was converted from
-	ImportNotes []string          `json:"notes,omitempty"`    // properties that the other format lacks
+	File             string            `json:"file"`
+	FileBytes        int64             `json:"bytes"`
+	Command          string            `json:"command"`
+	MPI              string            `json:"mpi"`
+	Library          string            `json:"mpi_library"`
+	Producer         string            `json:"producer"`
+	Options          string            `json:"options,omitempty"`
+	WrapperLibraries []string          `json:"layers,omitempty"`   // files of other libraries that wrap MPI functions
+	Tags             map[string]string `json:"tags,omitempty"`     // labels that the user gave the run, by key
+	Timeless         bool              `json:"no_times,omitempty"` // the trace has no times: all times here are 0
+	StartNs          int64             `json:"start_ns"`           // when the run began, in ns since 1970; 0: unknown
+	Problems         []string          `json:"problems"`
+	ImportFormat     string            `json:"imported,omitempty"` // the other tool's format that the trace was converted from
+	ImportNotes      []string          `json:"notes,omitempty"`    // properties that the other format lacks
 
 	Ranks       int            `json:"ranks"`
 	RanksByEnd  map[string]int `json:"ends"` // number of ranks for each way to end: Finished, Unfinished or Missing
@@ -39,21 +39,21 @@ type Summary struct {
 	MaxThreads  int            `json:"threads"`          // largest number of threads of a rank
 	LostRecords uint64         `json:"lost_calls"`
 	// Begin of the earliest call of any rank, relative to rank 0's first call: 0 or negative.
-	FirstNs int64 `json:"first_ns"`
-	EndNs   int64 `json:"end_ns"` // end of the last rank's run, relative to rank 0's first call
+	FirstCallNs int64 `json:"first_ns"`
+	EndNs       int64 `json:"end_ns"` // end of the last rank's run, relative to rank 0's first call
 	// Longest time of a rank from MPI_Init to its last record, without its RecorderNs and TracingOffNs.
 	SpanNs          int64 `json:"span_ns"`
 	RecorderNs      int64 `json:"spoor_ns"`       // time in the recorder and plugins, sum over ranks
 	RecorderStartNs int64 `json:"spoor_start_ns"` // part of RecorderNs directly after MPI_Init
 	TracingOffNs    int64 `json:"untraced_ns"`    // time in which tracing was off, sum over ranks
 	// Time from rank 0's call of MPI_Finalize until the trace's content was complete; 0: unknown.
-	MergeNs int64 `json:"spoor_finish_ns"`
+	RecorderFinalizeNs int64 `json:"spoor_finish_ns"`
 	// Sum over ranks of the time from MPI_Init to the last record, without RecorderNs and TracingOffNs.
-	TotalNs int64 `json:"total_ns"`
-	MPINs   int64 `json:"mpi_ns"`             // time in MPI, sum over ranks
-	FilesNs int64 `json:"files_ns,omitempty"` // time in I/O calls outside MPI, sum over ranks
+	TotalSpanNs int64 `json:"total_ns"`
+	MPINs       int64 `json:"mpi_ns"`             // time in MPI, sum over ranks
+	PosixIONs   int64 `json:"files_ns,omitempty"` // time in I/O calls outside MPI, sum over ranks
 	// Sum over threads, each from its first call to its last: MPINs, FilesNs and the gaps between calls.
-	ThreadNs int64 `json:"thread_ns"`
+	TotalThreadNs int64 `json:"thread_ns"`
 	// Time in MPI, over all of its threads, of the rank that has least.
 	MinRankMPINs int64 `json:"least_mpi_ns"`
 	MaxRankMPINs int64 `json:"most_mpi_ns"`
@@ -81,22 +81,22 @@ type Clocks struct {
 	Count           int   `json:"count"`
 	MaxDifferenceNs int64 `json:"apart_ns"` // largest difference between two clocks at the same time
 	// Largest drift of a clock against rank 0's, without sign, in parts per million; 0 if too small to detect.
-	DriftPPM float64 `json:"drift_ppm"`
-	ErrorNs  int64   `json:"bound_ns"` // largest error of a time on the time line
+	DriftPPM   float64 `json:"drift_ppm"`
+	MaxErrorNs int64   `json:"bound_ns"` // largest error of a time on the time line
 }
 
 // A FunctionSummary is all calls of one function over all ranks, with the time of the shortest and the longest call.
 type FunctionSummary struct {
-	Name  string  `json:"name"`
-	Calls int64   `json:"calls"`
-	Ns    uint64  `json:"ns"`
-	MinNs uint64  `json:"min_ns"`
-	MaxNs uint64  `json:"max_ns"`
-	DevNs float64 `json:"deviation_ns"`
+	Name        string  `json:"name"`
+	Calls       int64   `json:"calls"`
+	Ns          uint64  `json:"ns"`
+	MinNs       uint64  `json:"min_ns"`
+	MaxNs       uint64  `json:"max_ns"`
+	DeviationNs float64 `json:"deviation_ns"`
 	// The lowest rank with a call that took MinNs, and the lowest rank with one that took MaxNs.
-	MinRank int  `json:"min_rank"`
-	MaxRank int  `json:"max_rank"`
-	Files   bool `json:"files,omitempty"` // an I/O function outside MPI
+	MinRank   int  `json:"min_rank"`
+	MaxRank   int  `json:"max_rank"`
+	IsPosixIO bool `json:"files,omitempty"` // an I/O function outside MPI
 }
 
 // A ClassSummary is a class: ranks that made the same calls in the same order, up to parameter values and trip
@@ -125,26 +125,26 @@ type StorageCost struct {
 	Occurrences int    `json:"count"`
 	RawBytes    int64  `json:"raw_bytes"`
 	// Bytes of the compressed section that this content takes, estimated to a tenth.
-	CompressedShare float64 `json:"bytes"`
+	CompressedBytes float64 `json:"bytes"`
 }
 
 // The ways in which a rank ended.
 const (
-	Finished   = "finished"   // the rank reached MPI_Finalize
-	Unfinished = "unfinished" // the rank's records stop before MPI_Finalize: it crashed, was killed, or called exit
-	Missing    = "missing"    // the rank left no track
+	EndFinished   = "finished"   // the rank reached MPI_Finalize
+	EndUnfinished = "unfinished" // the rank's records stop before MPI_Finalize: it crashed, was killed, or called exit
+	EndMissing    = "missing"    // the rank left no track
 )
 
 // DescribeEnd returns Finished, Unfinished or Missing. Traces call any process crashed whose records stop before
 // MPI_Finalize; Unfinished is more cautious.
 func DescribeEnd(p trace.Process) string {
-	switch p.End {
+	switch p.EndState {
 	case "":
-		return Missing
-	case Finished:
-		return Finished
+		return EndMissing
+	case EndFinished:
+		return EndFinished
 	}
-	return Unfinished
+	return EndUnfinished
 }
 
 // SummariseBriefly returns a summary without the time in MPI: ranks, calls, bytes, processes and problems. It reads
@@ -164,23 +164,23 @@ func SummariseBriefly(r *trace.Reader) (*Summary, error) {
 func head(r *trace.Reader) *Summary {
 	meta := r.Meta()
 	s := &Summary{
-		Timeless: !r.HasTimes(), File: r.Name(), Ranks: r.Ranks(), Command: meta[trace.MetaCommand], MPI: meta[trace.MetaMPI],
-		Library: meta[trace.MetaLibrary], Producer: meta[trace.MetaProducer], Imported: meta[trace.MetaImported], Options: meta[trace.MetaOptions],
+		Timeless: !r.HasTimes(), File: r.Name(), Ranks: r.Ranks(), Command: meta[trace.MetaCommand], MPI: meta[trace.MetaMPIFlavour],
+		Library: meta[trace.MetaMPILibraryVersion], Producer: meta[trace.MetaProducer], ImportFormat: meta[trace.MetaImportFormat], Options: meta[trace.MetaRecorderOptions],
 		Problems: []string{}, RanksByEnd: make(map[string]int), Hosts: []Host{}, Functions: []FunctionSummary{}, Classes: []ClassSummary{}, Costs: []StorageCost{},
 	}
 	if st, err := os.Stat(r.Name()); err == nil {
 		s.FileBytes = st.Size()
 	}
-	if layers := meta[trace.MetaLayers]; layers != "" {
-		s.Layers = strings.Split(layers, "\n")
+	if layers := meta[trace.MetaWrapperLibraries]; layers != "" {
+		s.WrapperLibraries = strings.Split(layers, "\n")
 	}
-	s.Tags = trace.TagsOf(meta)
+	s.Tags = trace.RunTagsOf(meta)
 	s.StartNs, _ = strconv.ParseInt(meta[trace.MetaStart], 10, 64)
 	for _, key := range slices.Sorted(maps.Keys(meta)) {
-		if strings.HasPrefix(key, trace.MetaProblem) {
+		if strings.HasPrefix(key, trace.MetaProblemPrefix) {
 			s.Problems = append(s.Problems, meta[key])
 		}
-		if strings.HasPrefix(key, trace.MetaNote) {
+		if strings.HasPrefix(key, trace.MetaNotePrefix) {
 			s.ImportNotes = append(s.ImportNotes, meta[key])
 		}
 	}
@@ -206,13 +206,13 @@ func Summarise(r *trace.Reader) (*Summary, error) {
 	if err := s.classes(r, table); err != nil {
 		return nil, err
 	}
-	if s.FirstNs, s.EndNs, err = r.TimeExtent(); err != nil {
+	if s.FirstCallNs, s.EndNs, err = r.TimeExtent(); err != nil {
 		return nil, err
 	}
-	if s.MergeNs, err = r.MergeNs(); err != nil {
+	if s.RecorderFinalizeNs, err = r.MergeNs(); err != nil {
 		return nil, err
 	}
-	if s.CountedLoops, err = CountedRounds(r); err != nil {
+	if s.CountedLoops, err = ListCountedLoops(r); err != nil {
 		return nil, err
 	}
 	all, err := r.Sites()
@@ -241,7 +241,7 @@ func (s *Summary) processes(r *trace.Reader, ranks []RankSums) error {
 	first := true
 	for rank, p := range procs.All() {
 		end := DescribeEnd(p)
-		if s.RanksByEnd[end]++; end == Missing {
+		if s.RanksByEnd[end]++; end == EndMissing {
 			continue
 		}
 		i, fresh := once.NumberOf(index, p.Host)
@@ -251,12 +251,12 @@ func (s *Summary) processes(r *trace.Reader, ranks []RankSums) error {
 		s.Hosts[i].Ranks++
 		s.MaxThreads = max(s.MaxThreads, p.Threads)
 		s.LostRecords += p.LostCalls
-		s.SpanNs = max(s.SpanNs, p.SpanNs)
-		s.TotalNs += p.SpanNs
-		s.RecorderNs += p.RecorderNs()
-		s.TracingOffNs += p.TracingOffNs()
-		s.RecorderStartNs += p.RecorderStartNs()
-		mpi := p.MPINs
+		s.SpanNs = max(s.SpanNs, p.FirstThreadNs)
+		s.TotalSpanNs += p.FirstThreadNs
+		s.RecorderNs += p.FirstThreadRecorderNs()
+		s.TracingOffNs += p.FirstThreadTracingOffNs()
+		s.RecorderStartNs += p.RecorderStartupNs()
+		mpi := p.AllThreadsMPINs
 		if ranks != nil {
 			mpi = ranks[rank].MPINs // unlike p.MPINs, without I/O calls
 		}
@@ -281,7 +281,7 @@ func (s *Summary) clocks(r *trace.Reader) error {
 			if d := l.OffsetNs[1] - l.OffsetNs[0]; max(d, -d) > 2*l.ErrorNs {
 				c.DriftPPM = max(c.DriftPPM, 1e6*math.Abs(l.Drift()))
 			}
-			c.ErrorNs = max(c.ErrorNs, l.ErrorNs)
+			c.MaxErrorNs = max(c.MaxErrorNs, l.ErrorNs)
 		}
 		c.MaxDifferenceNs = max(c.MaxDifferenceNs, most-least)
 	}
@@ -297,13 +297,13 @@ func (s *Summary) classes(r *trace.Reader, table *Table) error {
 		x := &table.Rows[i]
 		name := x.FunctionSite.Function
 		if x.Function.Has(trace.AttrPosix) {
-			s.FilesNs += int64(x.Duration.Sum)
+			s.PosixIONs += int64(x.Duration.Sum)
 			onFiles[name] = true
 		} else {
 			s.MPINs += int64(x.Duration.Sum)
 		}
 		s.Calls += int64(x.Calls)
-		s.ThreadNs += int64(x.Duration.Sum + x.Gap.Sum)
+		s.TotalThreadNs += int64(x.Duration.Sum + x.Gap.Sum)
 		calls[name] += int64(x.Calls)
 		stat := times[name]
 		stat.Merge(x.Duration)
@@ -313,7 +313,7 @@ func (s *Summary) classes(r *trace.Reader, table *Table) error {
 		t := times[name]
 		s.Functions = append(s.Functions, FunctionSummary{
 			Name: name, Calls: n, Ns: t.Sum, MinNs: t.Min, MaxNs: t.Max,
-			DevNs: math.Round(t.Deviation()), MinRank: int(t.MinRank), MaxRank: int(t.MaxRank), Files: onFiles[name],
+			DeviationNs: math.Round(t.Deviation()), MinRank: int(t.MinRank), MaxRank: int(t.MaxRank), IsPosixIO: onFiles[name],
 		})
 	}
 	slices.SortFunc(s.Functions, func(a, b FunctionSummary) int {
@@ -321,7 +321,7 @@ func (s *Summary) classes(r *trace.Reader, table *Table) error {
 	})
 	for i := range table.Classes {
 		c := &table.Classes[i]
-		s.Classes = append(s.Classes, ClassSummary{Ranks: c.Members, MinRankCalls: c.MinRankCalls, MaxRankCalls: c.MaxRankCalls, DistinctCalls: len(c.Counts), Threads: c.Threads})
+		s.Classes = append(s.Classes, ClassSummary{Ranks: c.Members, MinRankCalls: c.MinRankCalls, MaxRankCalls: c.MaxRankCalls, DistinctCalls: len(c.CallsByTerminal), Threads: c.Threads})
 	}
 	return s.structure(r, table)
 }

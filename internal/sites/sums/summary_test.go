@@ -29,8 +29,8 @@ func TestBrief(t *testing.T) {
 		}
 		r.Close()
 		want := *brief
-		want.FirstNs, want.EndNs, want.MergeNs = full.FirstNs, full.EndNs, full.MergeNs
-		want.Calls, want.MPINs, want.ThreadNs = full.Calls, full.MPINs, full.ThreadNs // from the calls
+		want.FirstCallNs, want.EndNs, want.RecorderFinalizeNs = full.FirstCallNs, full.EndNs, full.RecorderFinalizeNs
+		want.Calls, want.MPINs, want.TotalThreadNs = full.Calls, full.MPINs, full.TotalThreadNs // from the calls
 		full.Clocks, full.Functions, full.Sites, full.Signatures = nil, want.Functions, 0, 0
 		full.Classes, full.Sections, full.Costs = want.Classes, nil, want.Costs
 		if !reflect.DeepEqual(full, &want) {

@@ -49,8 +49,8 @@ type CallSums struct {
 	Bytes    ops.Amount `json:"-"`
 	// By size: number of calls that send this many bytes, or receive them if they send nothing. Calls that move
 	// nothing are left out.
-	Sizes  map[uint64]uint64          `json:"-"`
-	Values map[string]trace.ValueStat `json:"-"` // values attached to the calls, by name
+	Sizes         map[uint64]uint64             `json:"-"`
+	AttachedStats map[string]trace.AttachedStat `json:"-"` // values attached to the calls, by name
 }
 
 // Merge adds the sums of o to s.
@@ -58,11 +58,11 @@ func (s *CallSums) Merge(o *CallSums) {
 	s.Calls += o.Calls
 	s.Duration.Merge(o.Duration)
 	s.Gap.Merge(o.Gap)
-	s.Bytes.AddTimes(o.Bytes, 1)
+	s.Bytes.AddMultiple(o.Bytes, 1)
 	for size, calls := range o.Sizes {
 		s.size(size, calls)
 	}
-	for name, v := range o.Values {
+	for name, v := range o.AttachedStats {
 		s.attach(name, v)
 	}
 }
@@ -91,21 +91,21 @@ func (s *CallSums) MedianSize() uint64 {
 	return 0
 }
 
-func (s *CallSums) attach(name string, v trace.ValueStat) {
-	if s.Values == nil {
-		s.Values = make(map[string]trace.ValueStat)
+func (s *CallSums) attach(name string, v trace.AttachedStat) {
+	if s.AttachedStats == nil {
+		s.AttachedStats = make(map[string]trace.AttachedStat)
 	}
-	sum := s.Values[name]
+	sum := s.AttachedStats[name]
 	sum.Merge(v)
-	s.Values[name] = sum
+	s.AttachedStats[name] = sum
 }
 
 // A ClassSums is sums over the calls of one class of ranks.
 type ClassSums struct {
-	Members []int
-	Threads int
-	RowOf   []int    // by distinct call of the class: index of its row in Table.Rows
-	Counts  []uint64 // by distinct call of the class: number of calls of all ranks
+	Members         []int
+	Threads         int
+	RowByTerminal   []int    // by distinct call of the class: index of its row in Table.Rows
+	CallsByTerminal []uint64 // by distinct call of the class: number of calls of all ranks
 	// Number of calls of the rank that made fewest, and of the rank that made most.
 	MinRankCalls, MaxRankCalls uint64
 }
@@ -119,7 +119,7 @@ type RankSums struct {
 	// With several threads: sum over threads of the time from first to last call. With one thread: SpanNs.
 	ThreadTimeNs int64  `json:"time_ns"`
 	MPINs        int64  `json:"mpi_ns"`
-	FilesNs      int64  `json:"files_ns,omitempty"` // time in I/O calls outside MPI
+	PosixIONs    int64  `json:"files_ns,omitempty"` // time in I/O calls outside MPI
 	Calls        uint64 `json:"calls"`
 	BytesOut     uint64 `json:"bytes_out"`
 	BytesIn      uint64 `json:"bytes_in"`
@@ -132,10 +132,10 @@ type Options struct {
 	Ranks          []int                                       // only calls of these ranks, ascending; nil: all
 	Representative func(trace.FunctionSite) trace.FunctionSite // maps a call site to the one that it is merged with; nil: no merging
 	// Called after the calls of each rank were counted; may be nil.
-	RankDone func()
-	// EachClass is called for each class once its rows are complete, with the times of its distinct calls, which the
+	OnRankDone func()
+	// OnClassDone is called for each class once its rows are complete, with the times of its distinct calls, which the
 	// table does not keep; may be nil.
-	EachClass func(t *Table, class int, times []trace.Times) error
+	OnClassDone func(t *Table, class int, times []trace.Times) error
 }
 
 // SumCalls adds up the calls of a trace.
@@ -146,7 +146,7 @@ func SumCalls(r *trace.Reader, o Options) (*Table, error) {
 		return nil, err
 	}
 	for rank, p := range procs.All() {
-		t.Ranks[rank] = RankSums{Rank: rank, Class: r.ClassOf(rank), Host: p.Host, SpanNs: p.SpanNs, ThreadTimeNs: p.SpanNs, MPINs: p.MPINs}
+		t.Ranks[rank] = RankSums{Rank: rank, Class: r.ClassOf(rank), Host: p.Host, SpanNs: p.FirstThreadNs, ThreadTimeNs: p.FirstThreadNs, MPINs: p.AllThreadsMPINs}
 	}
 	for class := range r.Classes() {
 		if err := t.class(class, &o); err != nil {
@@ -178,7 +178,7 @@ func (t *Table) class(class int, o *Options) error {
 	if len(times) != k.Terminals() {
 		return fmt.Errorf("%s: class %d: times of %d calls, not %d", r.Name(), class, len(times), k.Terminals())
 	}
-	c.Threads, c.RowOf, c.Counts = k.Streams(), make([]int, len(times)), make([]uint64, len(times))
+	c.Threads, c.RowByTerminal, c.CallsByTerminal = k.Streams(), make([]int, len(times)), make([]uint64, len(times))
 	first := len(t.Rows)
 	numbers := make(map[trace.FunctionSite]int)
 	for n := range times {
@@ -191,18 +191,18 @@ func (t *Table) class(class int, o *Options) error {
 		if fresh {
 			t.Rows = append(t.Rows, ClassRow{Class: class, FunctionSite: at, Function: call.Func})
 		}
-		c.RowOf[n] = first + i
+		c.RowByTerminal[n] = first + i
 		x := &t.Rows[first+i]
 		x.Duration.Merge(times[n].Duration)
 		x.Gap.Merge(times[n].Gap)
-		if s := times[n].DurationTotals; s.Ranks > 0 {
+		if s := times[n].SiteDurationTotals; s.Ranks > 0 {
 			x.TimePerRank = append(x.TimePerRank, s)
 		}
-		if s := times[n].GapTotals; s.Ranks > 0 {
+		if s := times[n].SiteGapTotals; s.Ranks > 0 {
 			x.GapPerRank = append(x.GapPerRank, s)
 		}
 	}
-	if err := t.values(class, c.RowOf); err != nil {
+	if err := t.values(class, c.RowByTerminal); err != nil {
 		return err
 	}
 	if err := t.threads(class, k); err != nil {
@@ -218,8 +218,8 @@ func (t *Table) class(class int, o *Options) error {
 		err = t.part(class, &c, first, own)
 	}
 	t.Classes = append(t.Classes, c)
-	if err == nil && o.EachClass != nil {
-		err = o.EachClass(t, class, times)
+	if err == nil && o.OnClassDone != nil {
+		err = o.OnClassDone(t, class, times)
 	}
 	return err
 }
@@ -246,7 +246,7 @@ func (t *Table) part(class int, c *ClassSums, first int, own []int) error {
 		at, _ := slices.BinarySearch(c.Members, rank)
 		spent, idle := make([]float64, len(rows)), make([]float64, len(rows))
 		for _, s := range all.ForMember(at).Sites {
-			n := c.RowOf[s.FirstTerminal] - first
+			n := c.RowByTerminal[s.FirstTerminal] - first
 			spent[n], idle[n] = spent[n]+s.Duration.Ns, idle[n]+s.Gap.Ns
 		}
 		for n := range rows {
@@ -303,8 +303,8 @@ func (t *Table) threads(class int, k *trace.Rank) error {
 	files, err := t.Reader.FileCallNs(class)
 	for i, ns := range files {
 		x := &t.Ranks[members[i]]
-		x.FilesNs = min(int64(ns), x.MPINs)
-		x.MPINs -= x.FilesNs
+		x.PosixIONs = min(int64(ns), x.MPINs)
+		x.MPINs -= x.PosixIONs
 	}
 	return err
 }
@@ -322,16 +322,16 @@ func (t *Table) bytes(class int, c *ClassSums, o *Options) error {
 			return nil
 		}
 		for n, count := range counts {
-			row := &t.Rows[c.RowOf[n]]
-			row.Bytes.AddTimes(totals[n], 1)
+			row := &t.Rows[c.RowByTerminal[n]]
+			row.Bytes.AddMultiple(totals[n], 1)
 			for _, m := range amounts.SingleCallAmounts(n) {
-				row.size(cmp.Or(m.PerCall.Out, m.PerCall.In), m.Calls)
+				row.size(cmp.Or(m.PerCall.BytesOut, m.PerCall.BytesIn), m.Calls)
 			}
-			rank.BytesOut += totals[n].Out
-			rank.BytesIn += totals[n].In
+			rank.BytesOut += totals[n].BytesOut
+			rank.BytesIn += totals[n].BytesIn
 			t.counted(c, rank, n, count)
 		}
-		c.rank(first, rank.Calls, o.RankDone)
+		c.rank(first, rank.Calls, o.OnRankDone)
 		first = false
 		return nil
 	})
@@ -350,19 +350,19 @@ func (t *Table) count(c *ClassSums, o *Options) error {
 		}
 		rank := &t.Ranks[number]
 		for stream := range k.Streams() {
-			for n, count := range k.Counts(stream) {
+			for n, count := range k.TerminalCounts(stream) {
 				t.counted(c, rank, n, count)
 			}
 		}
-		c.rank(first, rank.Calls, o.RankDone)
+		c.rank(first, rank.Calls, o.OnRankDone)
 		first = false
 	}
 	return nil
 }
 
 func (t *Table) counted(c *ClassSums, rank *RankSums, n int, count uint64) {
-	t.Rows[c.RowOf[n]].Calls += count
-	c.Counts[n] += count
+	t.Rows[c.RowByTerminal[n]].Calls += count
+	c.CallsByTerminal[n] += count
 	rank.Calls += count
 }
 

@@ -73,13 +73,13 @@ func TestPair(t *testing.T) {
 				sums[0].Merge(a)
 				sums[1].Merge(b)
 				var w, again wire.Coder
-				p.Save(&w, f)
+				p.SaveCheckpoint(&w, f)
 				r := wire.NewReader(w.Buf, "histogram")
 				f = new(CountBuffer)
-				if p = LoadPair(r, f); r.Finish() != nil {
+				if p = LoadPairCheckpoint(r, f); r.Finish() != nil {
 					t.Fatal(r.Err())
 				}
-				if p.Save(&again, f); !bytes.Equal(w.Buf, again.Buf) {
+				if p.SaveCheckpoint(&again, f); !bytes.Equal(w.Buf, again.Buf) {
 					t.Fatalf("%x, loaded %x", w.Buf, again.Buf)
 				}
 			}

@@ -10,7 +10,7 @@ import (
 )
 
 // Sizes in bytes of what Save writes: of a histogram without its bins, of a bin whose numbers have 32 bits or 64
-// bits, and of the ranks of a bin. The last is for a tally of Pair.Save.
+// bits, and of the ranks of a bin. The last is for a tally of Pair.SaveCheckpoint.
 const (
 	headState   = 13
 	narrowState = 32
@@ -19,9 +19,9 @@ const (
 	tallyState  = 25
 )
 
-// MaxPairBytes is the number of bytes that Pair.Save nearly always needs at most, for histograms of up to DefaultBins
+// MaxPairCheckpointBytes is the number of bytes that Pair.SaveCheckpoint nearly always needs at most, for histograms of up to DefaultBins
 // bins.
-const MaxPairBytes = 2*(headState+DefaultBins*narrowState) + 1 + 2*DefaultBins*tallyState
+const MaxPairCheckpointBytes = 2*(headState+DefaultBins*narrowState) + 1 + 2*DefaultBins*tallyState
 
 // Flags of a histogram in Save.
 const (
@@ -31,13 +31,13 @@ const (
 
 var le = binary.LittleEndian
 
-// Save writes the exact state of h for a checkpoint. In contrast to Decode, Load returns a histogram that continues
+// SaveCheckpoint writes the exact state of h for a checkpoint. In contrast to Decode, Load returns a histogram that continues
 // exactly as h does. Save is optimised for speed, as checkpoints are taken every few thousand calls, and a program
 // may have hundreds of histograms.
 //
 //	head = room u16, bins u16, left u16, every u16, rank i32, flags u8, bin…, ranks… if not isOwn
 //	bin  = count, least, most, bound of 4 or 8 bytes each, mean and m2 of 8
-func (h *Hist) Save(w *wire.Coder) {
+func (h *Hist) SaveCheckpoint(w *wire.Coder) {
 	h.settle()
 	flags, large := byte(isOwn), uint64(0)
 	for i := range h.bins {
@@ -94,8 +94,8 @@ func (h *Hist) Save(w *wire.Coder) {
 	}
 }
 
-// Load reads a histogram that Save wrote.
-func Load(r *wire.Reader) *Hist {
+// LoadCheckpoint reads a histogram that Save wrote.
+func LoadCheckpoint(r *wire.Reader) *Hist {
 	sizes, rank := r.Uint64(), int32(r.Uint32())
 	flags := r.Byte()
 	room, n := int(uint16(sizes)), int(uint16(sizes>>16))
@@ -137,14 +137,14 @@ func Load(r *wire.Reader) *Hist {
 	return h
 }
 
-// Save writes both histograms of p and the samples that the buffer counted. Flush or FlushForCheckpoint must precede
+// SaveCheckpoint writes both histograms of p and the samples that the buffer counted. Flush or FlushForCheckpoint must precede
 // it.
 //
 //	pair  = two histograms, number of tallies u8, tally…
 //	tally = histogram<<4 | bin u8, counted, squares u64, least, span u32
-func (p *Pair) Save(w *wire.Coder, f *CountBuffer) {
-	p.Hists[0].Save(w)
-	p.Hists[1].Save(w)
+func (p *Pair) SaveCheckpoint(w *wire.Coder, f *CountBuffer) {
+	p.Hists[0].SaveCheckpoint(w)
+	p.Hists[1].SaveCheckpoint(w)
 	at := len(w.Buf)
 	w.Buf = append(w.Buf, 0)
 	for i := range f.tallies {
@@ -166,9 +166,9 @@ func (p *Pair) Save(w *wire.Coder, f *CountBuffer) {
 	}
 }
 
-// LoadPair reads what Pair.Save wrote. The samples in the buffer at that time go to f, which must be empty.
-func LoadPair(r *wire.Reader, f *CountBuffer) *Pair {
-	p := &Pair{Hists: [2]Hist{*Load(r), *Load(r)}}
+// LoadPairCheckpoint reads what Pair.SaveCheckpoint wrote. The samples in the buffer at that time go to f, which must be empty.
+func LoadPairCheckpoint(r *wire.Reader, f *CountBuffer) *Pair {
+	p := &Pair{Hists: [2]Hist{*LoadCheckpoint(r), *LoadCheckpoint(r)}}
 	if a, b := cap(p.Hists[0].bins), cap(p.Hists[1].bins); a != b {
 		r.Fail("a pair of histograms of %d and %d bins", a, b)
 	}

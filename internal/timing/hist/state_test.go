@@ -23,9 +23,9 @@ func TestSave(t *testing.T) {
 		for i := range len(samples) + 1 {
 			if i == at {
 				var w wire.Coder
-				h.Save(&w)
+				h.SaveCheckpoint(&w)
 				r := wire.NewReader(w.Buf, "histogram")
-				loaded = Load(r)
+				loaded = LoadCheckpoint(r)
 				if err := r.Finish(); err != nil {
 					t.Fatal(err)
 				}
@@ -50,11 +50,11 @@ func FuzzLoad(f *testing.F) {
 		h.Add(i * i)
 	}
 	var w wire.Coder
-	h.Save(&w)
+	h.SaveCheckpoint(&w)
 	f.Add(w.Buf)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "histogram")
-		h := Load(r)
+		h := LoadCheckpoint(r)
 		if r.Finish() == nil {
 			h.Add(7)
 			h.Quantile(0.5)
@@ -70,12 +70,12 @@ func FuzzLoadPair(f *testing.F) {
 	}
 	p.FlushForCheckpoint(buffer)
 	var w wire.Coder
-	p.Save(&w, buffer)
+	p.SaveCheckpoint(&w, buffer)
 	f.Add(w.Buf)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r := wire.NewReader(b, "histogram")
 		buffer := new(CountBuffer)
-		p := LoadPair(r, buffer)
+		p := LoadPairCheckpoint(r, buffer)
 		if r.Finish() != nil {
 			return
 		}

@@ -22,23 +22,23 @@ import (
 // predicts 0, order 1 the last sum, order 2 the last sum plus its difference from the one before. Size 0: none of
 // these calls has a number.
 
-// MaxNames is the largest number of names of attached numbers in a trace.
-const MaxNames = 64
+// MaxAttachedNames is the largest number of names of attached numbers in a trace.
+const MaxAttachedNames = 64
 
 // AttachedNumbers are the numbers attached under one name to the calls of a block. Both slices are empty if no call
 // has one.
 type AttachedNumbers struct {
-	Counts []uint64 // by call of the block: how many numbers it has
-	Sums   []int64  // by call of the block: sum of its numbers, which wraps around at 64 bits
+	CountsByCall []uint64 // by call of the block: how many numbers it has
+	SumsByCall   []int64  // by call of the block: sum of its numbers, which wraps around at 64 bits
 }
 
 // exact is the codec for attached numbers, whatever the mode of times.
 var exact = LosslessCodec{}
 
-// WriteNames sets the names of the attached numbers that WriteAttached writes.
-func (w *Writer) WriteNames(names []string) error {
-	if len(names) > MaxNames {
-		return fmt.Errorf("%d names of values, at most %d can be stored", len(names), MaxNames)
+// WriteAttachedNames sets the names of the attached numbers that WriteAttached writes.
+func (w *Writer) WriteAttachedNames(names []string) error {
+	if len(names) > MaxAttachedNames {
+		return fmt.Errorf("%d names of values, at most %d can be stored", len(names), MaxAttachedNames)
 	}
 	w.names = names
 	return nil
@@ -61,11 +61,11 @@ func (w *Writer) WriteAttached(stream int, numbers iter.Seq2[[]timing.AttachedNu
 			return fmt.Errorf("attached values: %w", err)
 		}
 		for _, v := range some {
-			for i < len(list) && v.Call >= first+list[i].calls {
+			for i < len(list) && v.CallIndex >= first+list[i].calls {
 				write()
 			}
-			if i == len(list) || v.Call < first || v.Name >= len(w.names) {
-				return fmt.Errorf("a value of call %d, in order from %d on, under name %d of %d", v.Call, first, v.Name, len(w.names))
+			if i == len(list) || v.CallIndex < first || v.NameIndex >= len(w.names) {
+				return fmt.Errorf("a value of call %d, in order from %d on, under name %d of %d", v.CallIndex, first, v.NameIndex, len(w.names))
 			}
 			pending = append(pending, v)
 		}
@@ -85,10 +85,10 @@ func (w *Writer) numbers(b *block, first uint64, list []timing.AttachedNumber, k
 		clear(batch.Durations)
 		used := false
 		for _, v := range list {
-			if v.Name == name {
+			if v.NameIndex == name {
 				used = true
-				batch.Gaps[v.Call-first]++
-				batch.Durations[v.Call-first] += uint64(v.Value)
+				batch.Gaps[v.CallIndex-first]++
+				batch.Durations[v.CallIndex-first] += uint64(v.Value)
 			}
 		}
 		if !used {
@@ -154,11 +154,11 @@ func (k *SimilarCallKinds) before(m map[uint32]*suggestion, call int) *suggestio
 
 // exactly describes calls to the codec for attached numbers, without error bounds.
 func (k *SimilarCallKinds) exactly() *CallInfo {
-	return &CallInfo{Keys: k.KindOfCall, KeyGroups: k.FunctionOfKind}
+	return &CallInfo{Keys: k.KindOfCall, KindOfKey: k.FunctionOfKind}
 }
 
-// Names returns the names of the attached numbers.
-func (r *Reader) Names() []string { return r.names }
+// AttachedNames returns the names of the attached numbers.
+func (r *Reader) AttachedNames() []string { return r.names }
 
 // AttachedNumbers decodes the numbers attached to the calls of block i of a stream: one element for each name. kinds
 // are as for Block.
@@ -193,20 +193,20 @@ func decodeNumbers(data []byte, names, calls int, kinds *SimilarCallKinds) ([]At
 		if order >= orders {
 			return nil, fmt.Errorf("order %d of numbers", order)
 		}
-		batch, err := exact.Decode(coded[1:], ListBoth, kinds.exactly())
+		batch, err := exact.Decode(coded[1:], TimeListBoth, kinds.exactly())
 		if err != nil {
 			return nil, err
 		}
 		if len(batch.Gaps) != calls || len(batch.Durations) != calls {
 			return nil, fmt.Errorf("%d numbers and %d sums of %d calls", len(batch.Gaps), len(batch.Durations), calls)
 		}
-		x := AttachedNumbers{Counts: batch.Gaps, Sums: make([]int64, calls)}
+		x := AttachedNumbers{CountsByCall: batch.Gaps, SumsByCall: make([]int64, calls)}
 		before := make(map[uint32]*suggestion)
 		for i, v := range batch.Durations {
 			if batch.Gaps[i] > 0 {
 				s := kinds.before(before, i)
 				sum := s.of(order) + (v>>1 ^ -(v & 1))
-				x.Sums[i] = int64(sum)
+				x.SumsByCall[i] = int64(sum)
 				s[0], s[1] = sum, s[0]
 			}
 		}

@@ -45,13 +45,13 @@ func attachedPiece(t testing.TB, mode timing.Mode, calls [2]int, names []string)
 					if k > 0 || name == 0 {
 						v = int64(call % 7)
 					}
-					want[s] = append(want[s], timing.AttachedNumber{Call: uint64(call), Name: name, Value: v})
+					want[s] = append(want[s], timing.AttachedNumber{CallIndex: uint64(call), NameIndex: name, Value: v})
 				}
 			}
 		}
 	}
-	want[0] = append(want[0], timing.AttachedNumber{Call: uint64(calls[0] - 1), Name: 0, Value: math.MinInt64})
-	if err := w.WriteNames(names); err != nil {
+	want[0] = append(want[0], timing.AttachedNumber{CallIndex: uint64(calls[0] - 1), NameIndex: 0, Value: math.MinInt64})
+	if err := w.WriteAttachedNames(names); err != nil {
 		t.Fatal(err)
 	}
 	for s := range calls {
@@ -68,7 +68,7 @@ func attachedPiece(t testing.TB, mode timing.Mode, calls [2]int, names []string)
 // Numbers come back exactly in every mode, as many as there were and their sum, and times beside them.
 func TestAttached(t *testing.T) {
 	for _, mode := range []timing.Mode{timing.ModeLossless, timing.ModeSZ} {
-		names, calls := []string{"b", "never", "a"}, [2]int{BlockCalls + 100, 50}
+		names, calls := []string{"b", "never", "a"}, [2]int{CallsPerBlock + 100, 50}
 		file, want := attachedPiece(t, mode, calls, names[:1:1])
 		if mode == timing.ModeLossless {
 			file, want = attachedPiece(t, mode, calls, names)
@@ -88,21 +88,21 @@ func TestAttached(t *testing.T) {
 		sums, got := make(map[at]sum), make(map[at]sum)
 		for s := range want {
 			for _, v := range want[s] {
-				x := at{s, v.Name, v.Call}
+				x := at{s, v.NameIndex, v.CallIndex}
 				sums[x] = sum{sums[x].count + 1, sums[x].sum + v.Value}
 			}
 		}
 		for s := range want {
-			for i := range r.Blocks(s) {
+			for i := range r.BlockCount(s) {
 				first, n := r.BlockCalls(s, i)
 				list, err := r.AttachedNumbers(s, i, kindsOf(n))
 				if err != nil {
 					t.Fatal(err)
 				}
 				for name, x := range list {
-					for k, count := range x.Counts {
+					for k, count := range x.CountsByCall {
 						if count > 0 {
-							got[at{s, name, first + uint64(k)}] = sum{count, x.Sums[k]}
+							got[at{s, name, first + uint64(k)}] = sum{count, x.SumsByCall[k]}
 						}
 					}
 				}
@@ -121,7 +121,7 @@ func TestAttached(t *testing.T) {
 
 // Numbers of no call, or out of order, are refused, not lost.
 func TestAttachedElsewhere(t *testing.T) {
-	for _, bad := range [][]timing.AttachedNumber{{{Call: 50}}, {{Call: 1, Name: 1}}} {
+	for _, bad := range [][]timing.AttachedNumber{{{CallIndex: 50}}, {{CallIndex: 1, NameIndex: 1}}} {
 		w, err := NewWriter(new(bytes.Buffer), RankInfo{Mode: timing.ModeLossless, TicksPerNs: 1})
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ func TestAttachedElsewhere(t *testing.T) {
 		if err := w.WriteStream(chunks(randomEntries(50, 1)), next); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.WriteNames([]string{"a"}); err != nil {
+		if err := w.WriteAttachedNames([]string{"a"}); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.WriteAttached(0, attachedChunks(bad), next); err == nil {
@@ -154,7 +154,7 @@ func FuzzNumbers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		list, err := decodeNumbers(b, 2, 60, &kinds)
 		for _, x := range list {
-			if err == nil && len(x.Counts) != len(x.Sums) {
+			if err == nil && len(x.CountsByCall) != len(x.SumsByCall) {
 				t.Error("sums without counts")
 			}
 		}

@@ -28,7 +28,7 @@ func codecOf(m timing.Mode) (Codec, error) {
 // calls describes the calls of a block to the codec. Times are then in units of unit ticks, and so are absolute
 // bounds.
 func (k *SimilarCallKinds) calls(unit uint64) *CallInfo {
-	c := &CallInfo{Keys: k.KindOfCall, KeyGroups: k.FunctionOfKind, KeyBounds: k.ErrorBoundOfKind, Bins: k.Bins, SampleCalls: k.SampleCalls}
+	c := &CallInfo{Keys: k.KindOfCall, KindOfKey: k.FunctionOfKind, KeyBounds: k.ErrorBoundOfKind, Bins: k.Bins, SampleCalls: k.SampleCalls}
 	if unit > 1 {
 		c.KeyBounds = slices.Clone(k.ErrorBoundOfKind)
 		for i := range c.KeyBounds {
@@ -38,14 +38,14 @@ func (k *SimilarCallKinds) calls(unit uint64) *CallInfo {
 	return c
 }
 
-// encodeBlock and decodeBlock code the times of a block's calls. A jump is a CallEntry.Jump other than 0.
+// encodeBlock and decodeBlock code the times of a block's calls. A jump is a CallEntry.BeginOffset other than 0.
 //
 //	block = unit uvarint, number of jumps uvarint,
 //	        per jump: (index of the call minus that of the jump before) uvarint, jump varint,
 //	        batch of gaps and durations
 //
 // Gaps and durations in the batch are divided by unit: their greatest common divisor in ticks.
-func encodeBlock(c Codec, entries []timing.CallEntry, kinds SimilarCallKinds) ([]byte, error) {
+func encodeBlock(c Codec, entries []timing.CallTicks, kinds SimilarCallKinds) ([]byte, error) {
 	batch := Batch{Gaps: make([]uint64, len(entries)), Durations: make([]uint64, len(entries))}
 	unit := uint64(0)
 	var jumps []byte
@@ -53,9 +53,9 @@ func encodeBlock(c Codec, entries []timing.CallEntry, kinds SimilarCallKinds) ([
 	for i, e := range entries {
 		batch.Durations[i], batch.Gaps[i] = e.Duration, e.Gap
 		unit = stats.GCD(e.Gap, stats.GCD(e.Duration, unit))
-		if e.Jump != 0 {
+		if e.BeginOffset != 0 {
 			jumps = wire.AppendUvarint(jumps, uint64(i-last))
-			jumps = wire.AppendVarint(jumps, e.Jump)
+			jumps = wire.AppendVarint(jumps, e.BeginOffset)
 			count, last = count+1, i
 		}
 	}
@@ -69,19 +69,19 @@ func encodeBlock(c Codec, entries []timing.CallEntry, kinds SimilarCallKinds) ([
 	return c.Append(b, batch, kinds.calls(unit))
 }
 
-func decodeBlock(c Codec, data []byte, calls int, kinds SimilarCallKinds) ([]timing.CallEntry, error) {
+func decodeBlock(c Codec, data []byte, calls int, kinds SimilarCallKinds) ([]timing.CallTicks, error) {
 	r := wire.NewReader(data, "times")
 	unit := r.Uvarint()
-	entries := make([]timing.CallEntry, calls)
+	entries := make([]timing.CallTicks, calls)
 	at := 0
 	for range r.Count(2) {
 		at += r.Int(calls - 1 - at)
-		entries[at].Jump = r.Varint()
+		entries[at].BeginOffset = r.Varint()
 	}
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	batch, err := c.Decode(r.Remaining(), ListBoth, kinds.calls(unit))
+	batch, err := c.Decode(r.Remaining(), TimeListBoth, kinds.calls(unit))
 	if err != nil {
 		return nil, err
 	}

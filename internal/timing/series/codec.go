@@ -40,9 +40,9 @@ type CallInfo struct {
 	// Keys has a key for each call, in program order. Calls with the same key are expected to take similar times.
 	// Keys should be small, as slices are indexed by them.
 	Keys []uint32
-	// KeyGroups has for each key the group that it belongs to, such as the function; nil: all keys are in one group.
+	// KindOfKey has for each key the group that it belongs to, such as the function; nil: all keys are in one group.
 	// Groups improve prediction if there are many keys.
-	KeyGroups []uint32
+	KindOfKey []uint32
 	// Bound is the error bound of all times.
 	Bound Bound
 	// KeyBounds, if not nil, has the error bound by key, and Bound is ignored.
@@ -87,8 +87,8 @@ func (c *CallInfo) check() error {
 		return nil
 	}
 	top := int(slices.Max(c.Keys))
-	if c.KeyGroups != nil && top >= len(c.KeyGroups) || c.KeyBounds != nil && top >= len(c.KeyBounds) {
-		return fmt.Errorf("key %d, but %d groups and %d bounds", top, len(c.KeyGroups), len(c.KeyBounds))
+	if c.KindOfKey != nil && top >= len(c.KindOfKey) || c.KeyBounds != nil && top >= len(c.KeyBounds) {
+		return fmt.Errorf("key %d, but %d groups and %d bounds", top, len(c.KindOfKey), len(c.KeyBounds))
 	}
 	for _, b := range append(slices.Clone(c.KeyBounds), c.Bound) {
 		if !(b.Relative >= 0 && b.Relative <= 1) {
@@ -113,9 +113,9 @@ type TimeLists uint8
 
 // The values of TimeLists.
 const (
-	ListGaps TimeLists = 1 << iota
-	ListDurations
-	ListBoth = ListGaps | ListDurations
+	TimeListGaps TimeLists = 1 << iota
+	TimeListDurations
+	TimeListBoth = TimeListGaps | TimeListDurations
 )
 
 // lists returns which lists b has. It returns an error if a list has not as many elements as there are calls.
@@ -133,10 +133,10 @@ func (b *Batch) lists(c *CallInfo) (l TimeLists, err error) {
 
 // make returns a batch with these lists, each of n elements.
 func (l TimeLists) make(n int) (b Batch) {
-	if l&ListGaps != 0 {
+	if l&TimeListGaps != 0 {
 		b.Gaps = make([]uint64, n)
 	}
-	if l&ListDurations != 0 {
+	if l&TimeListDurations != 0 {
 		b.Durations = make([]uint64, n)
 	}
 	return b
@@ -196,8 +196,8 @@ func dense(keys []uint32) (numbers, first []uint32) {
 // A CallIdentity is the function, call site and values of a terminal. Terminals of a rank with equal ones are of one
 // kind.
 type CallIdentity struct {
-	Call, Site uint64 // numbers of function and site, comparable within one rank only
-	Vals       []int64
+	FunctionID, SiteID uint64 // numbers of function and site, comparable within one rank only
+	Vals               []int64
 }
 
 // CallKindsOf returns the kind of each terminal of a rank. It also returns SimilarCallKinds without KindOfCall, which
@@ -212,8 +212,8 @@ func CallKindsOf(o timing.Options, ticksPerNs float64, names []string, sigs []Ca
 	k.FunctionOfKind, k.Bins, k.SampleCalls = []uint32{}, o.Bins, o.SampleCalls
 	var key []byte
 	for t, s := range sigs {
-		key = strconv.AppendUint(key[:0], s.Call, 36)
-		key = strconv.AppendUint(append(key, ' '), s.Site, 36)
+		key = strconv.AppendUint(key[:0], s.FunctionID, 36)
+		key = strconv.AppendUint(append(key, ' '), s.SiteID, 36)
 		for _, v := range s.Vals {
 			key = strconv.AppendInt(append(key, ' '), v, 36)
 		}
@@ -221,9 +221,9 @@ func CallKindsOf(o timing.Options, ticksPerNs float64, names []string, sigs []Ca
 		if !ok {
 			n = uint32(len(known))
 			known[string(key)] = n
-			f, _ := once.NumberOf(functions, s.Call)
+			f, _ := once.NumberOf(functions, s.FunctionID)
 			k.FunctionOfKind = append(k.FunctionOfKind, f)
-			if o.Mode.Lossy() {
+			if o.Mode.IsLossy() {
 				k.ErrorBoundOfKind = append(k.ErrorBoundOfKind, TicksBound(o.Bound(names[t]), ticksPerNs))
 			}
 		}

@@ -72,15 +72,15 @@ func TestBounds(t *testing.T) {
 					c.Bins, c.SampleCalls = r.IntN(12), r.IntN(200)
 					for range kinds {
 						c.KeyBounds = append(c.KeyBounds, bounds[r.IntN(len(bounds))])
-						c.KeyGroups = append(c.KeyGroups, uint32(r.IntN(3)))
+						c.KindOfKey = append(c.KindOfKey, uint32(r.IntN(3)))
 					}
 				}
 				b := Batch{}
 				lists := TimeLists(rapid.IntRange(0, 3).Draw(t, "lists"))
-				if lists&ListGaps != 0 {
+				if lists&TimeListGaps != 0 {
 					b.Gaps = codedTimes(n).Draw(t, "gaps")
 				}
-				if lists&ListDurations != 0 {
+				if lists&TimeListDurations != 0 {
 					b.Durations = codedTimes(n).Draw(t, "durations")
 				}
 				gaps, durations := slices.Clone(b.Gaps), slices.Clone(b.Durations)
@@ -97,11 +97,11 @@ func TestBounds(t *testing.T) {
 				for i := range d.Keys {
 					d.Keys[i] = uint32(kinds-1) - d.Keys[i]
 				}
-				d.KeyBounds, d.KeyGroups = slices.Clone(c.KeyBounds), slices.Clone(c.KeyGroups)
+				d.KeyBounds, d.KindOfKey = slices.Clone(c.KeyBounds), slices.Clone(c.KindOfKey)
 				slices.Reverse(d.KeyBounds)
-				slices.Reverse(d.KeyGroups)
-				for i := range d.KeyGroups {
-					d.KeyGroups[i] = 7 - d.KeyGroups[i]
+				slices.Reverse(d.KindOfKey)
+				for i := range d.KindOfKey {
+					d.KindOfKey[i] = 7 - d.KindOfKey[i]
 				}
 				got, err := codec.Decode(data[1:], lists, &d)
 				if err != nil {
@@ -143,7 +143,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which, bound uint8, data []byte) {
 		codecs := Codecs()
 		c := &CallInfo{Keys: keys, Bound: bounds[int(bound)%len(bounds)]}
-		b, err := codecs[int(which)%len(codecs)].Decode(data, ListBoth, c)
+		b, err := codecs[int(which)%len(codecs)].Decode(data, TimeListBoth, c)
 		if err == nil && (len(b.Gaps) != len(keys) || len(b.Durations) != len(keys)) {
 			t.Fatalf("%d and %d times", len(b.Gaps), len(b.Durations))
 		}
@@ -191,7 +191,7 @@ func BenchmarkCodecs(b *testing.B) {
 		})
 		b.Run(codec.Name()+"/decode", func(b *testing.B) {
 			for b.Loop() {
-				if _, err := codec.Decode(data, ListBoth, c); err != nil {
+				if _, err := codec.Decode(data, TimeListBoth, c); err != nil {
 					b.Fatal(err)
 				}
 			}

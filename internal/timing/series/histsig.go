@@ -18,8 +18,8 @@ var histSig = cellCodec{"hist-sig", appendHistSig, decodeHistSig, true}
 // The paper's parameters: tables of 8 bins, so that a code has one bit and a 3-bit index, made from a key's first 100
 // calls.
 const (
-	DefaultBins   = 8
-	DefaultSample = 100
+	DefaultBins        = 8
+	DefaultSampleCalls = 100
 )
 
 const mostBins = 1 << 16
@@ -39,7 +39,7 @@ func appendHistSig(dst []byte, list []int32, p *planned) []byte {
 		most = DefaultBins
 	}
 	if sample <= 0 {
-		sample = DefaultSample
+		sample = DefaultSampleCalls
 	}
 	var tables []byte
 	var codes wire.BitWriter

@@ -129,8 +129,8 @@ func groupsOf(c *CallInfo, first []uint32) (groups []uint32, list []*levels) {
 	byBound := map[Bound]*levels{}
 	for _, k := range first {
 		id := kind{bound: c.bound(k)}
-		if c.KeyGroups != nil {
-			id.group = c.KeyGroups[k]
+		if c.KindOfKey != nil {
+			id.group = c.KindOfKey[k]
 		}
 		n, _ := once.NumberOf(numbers, id)
 		groups, list = append(groups, n), append(list, once.GetOrMake(byBound, id.bound, func() *levels { return levelsOf(id.bound) }))
@@ -266,10 +266,10 @@ func (LosslessCodec) Name() string { return "lossless" }
 
 // Append implements Codec.
 func (LosslessCodec) Append(dst []byte, b Batch, c *CallInfo) ([]byte, error) {
-	return PlaceCodec{}.Append(dst, b, &CallInfo{Keys: c.Keys, KeyGroups: c.KeyGroups})
+	return PlaceCodec{}.Append(dst, b, &CallInfo{Keys: c.Keys, KindOfKey: c.KindOfKey})
 }
 
 // Decode implements Codec.
 func (LosslessCodec) Decode(src []byte, want TimeLists, c *CallInfo) (Batch, error) {
-	return PlaceCodec{}.Decode(src, want, &CallInfo{Keys: c.Keys, KeyGroups: c.KeyGroups})
+	return PlaceCodec{}.Decode(src, want, &CallInfo{Keys: c.Keys, KindOfKey: c.KindOfKey})
 }

@@ -86,7 +86,7 @@ func (ZstdCodec) Decode(src []byte, want TimeLists, c *CallInfo) (Batch, error) 
 
 // appendZstd appends byte 1 and data compressed with zstd or, if that is not shorter, byte 0 and data.
 func appendZstd(dst, data []byte) []byte {
-	if frame, ok := wire.Compress(data, false); ok {
+	if frame, ok := wire.CompressZstd(data, false); ok {
 		return append(append(dst, 1), frame...)
 	}
 	return append(append(dst, 0), data...)
@@ -98,7 +98,7 @@ func expandZstd(src []byte, size int) ([]byte, error) {
 		return nil, errShort
 	}
 	if src[0] == 1 {
-		return wire.Decompress(src[1:], uint64(size))
+		return wire.DecompressZstd(src[1:], uint64(size))
 	}
 	if src = src[1:]; len(src) != size {
 		return nil, fmt.Errorf("%d bytes of times, want %d", len(src), size)

@@ -36,8 +36,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/timing"
 )
 
-// BlockCalls is the number of calls in a block; the last block of a stream may have fewer.
-const BlockCalls = 1 << 15
+// CallsPerBlock is the number of calls in a block; the last block of a stream may have fewer.
+const CallsPerBlock = 1 << 15
 
 const tailBytes = 8
 
@@ -98,19 +98,19 @@ func NewWriter(w io.Writer, rank RankInfo) (*Writer, error) {
 
 // WriteStream writes the times of the rank's next stream. next returns the kinds of the next n calls. A reader must
 // pass the same kinds to Block.
-func (w *Writer) WriteStream(calls iter.Seq2[[]timing.CallEntry, error], next func(n int) SimilarCallKinds) error {
+func (w *Writer) WriteStream(calls iter.Seq2[[]timing.CallTicks, error], next func(n int) SimilarCallKinds) error {
 	w.blocks = append(w.blocks, nil)
 	at := int64(0)
-	var pending []timing.CallEntry
+	var pending []timing.CallTicks
 	for entries, err := range calls {
 		if err != nil {
 			return fmt.Errorf("times of calls: %w", err)
 		}
 		for len(entries) > 0 {
-			n := min(len(entries), BlockCalls-len(pending))
+			n := min(len(entries), CallsPerBlock-len(pending))
 			pending = append(pending, entries[:n]...)
 			entries = entries[n:]
-			if len(pending) == BlockCalls {
+			if len(pending) == CallsPerBlock {
 				at = w.block(pending, next(len(pending)), at)
 				pending = pending[:0]
 			}
@@ -123,7 +123,7 @@ func (w *Writer) WriteStream(calls iter.Seq2[[]timing.CallEntry, error], next fu
 	return w.err
 }
 
-func (w *Writer) block(entries []timing.CallEntry, kinds SimilarCallKinds, at int64) int64 {
+func (w *Writer) block(entries []timing.CallTicks, kinds SimilarCallKinds, at int64) int64 {
 	data, err := encodeBlock(w.codec, entries, kinds)
 	if err != nil {
 		w.err = cmp.Or(w.err, err)
@@ -162,8 +162,8 @@ func (w *Writer) Close() (int64, error) {
 			b = wire.AppendVarint(b, x.at)
 		}
 	}
-	if len(w.names) > 0 || w.rank.Mode.Lossy() {
-		b = wire.AppendCoded(b, func(c *wire.Coder) { c.Strings(&w.names) })
+	if len(w.names) > 0 || w.rank.Mode.IsLossy() {
+		b = wire.AppendEncoded(b, func(c *wire.Coder) { c.Strings(&w.names) })
 		for _, list := range w.blocks {
 			for _, x := range list {
 				if len(w.names) > 0 {
@@ -172,7 +172,7 @@ func (w *Writer) Close() (int64, error) {
 			}
 		}
 	}
-	if w.rank.Mode.Lossy() {
+	if w.rank.Mode.IsLossy() {
 		for _, end := range w.ends {
 			b = wire.AppendVarint(b, end)
 		}
@@ -252,7 +252,7 @@ func (r *Reader) head(head []byte, size int64) (err error) {
 		first := uint64(0)
 		for range h.Count(7) {
 			b := block{calls: h.Uvarint(), byteRange: next(), at: h.Varint(), first: first}
-			if h.Err() != nil || b.calls == 0 || b.calls > BlockCalls {
+			if h.Err() != nil || b.calls == 0 || b.calls > CallsPerBlock {
 				h.Fail("block of %d calls in %d bytes", b.calls, b.size)
 				break
 			}
@@ -263,7 +263,7 @@ func (r *Reader) head(head []byte, size int64) (err error) {
 	}
 	if h.Err() == nil && h.RemainingLen() > 0 {
 		(&wire.Coder{Reader: h}).Strings(&r.names)
-		if len(r.names) > MaxNames {
+		if len(r.names) > MaxAttachedNames {
 			h.Fail("%d names of values", len(r.names))
 		}
 		for _, list := range r.blocks {
@@ -292,14 +292,14 @@ func readAt(src io.ReaderAt, p []byte, at int64) error {
 	return nil
 }
 
-// Streams returns the number of streams.
-func (r *Reader) Streams() int { return len(r.blocks) }
+// StreamCount returns the number of streams.
+func (r *Reader) StreamCount() int { return len(r.blocks) }
 
-// Blocks returns the number of blocks of a stream.
-func (r *Reader) Blocks(stream int) int { return len(r.blocks[stream]) }
+// BlockCount returns the number of blocks of a stream.
+func (r *Reader) BlockCount(stream int) int { return len(r.blocks[stream]) }
 
-// Len returns the number of calls of a stream.
-func (r *Reader) Len(stream int) uint64 {
+// CallCount returns the number of calls of a stream.
+func (r *Reader) CallCount(stream int) uint64 {
 	list := r.blocks[stream]
 	if len(list) == 0 {
 		return 0
@@ -314,12 +314,12 @@ func (r *Reader) BlockCalls(stream, i int) (first uint64, calls int) {
 	return b.first, int(b.calls)
 }
 
-// BlockBegin returns when the stream's call before block i ended, in ticks.
-func (r *Reader) BlockBegin(stream, i int) int64 { return r.blocks[stream][i].at }
+// BlockBeginTicks returns when the stream's call before block i ended, in ticks.
+func (r *Reader) BlockBeginTicks(stream, i int) int64 { return r.blocks[stream][i].at }
 
-// BlockEnd returns when the last call of block i ended, in ticks. ok is false in older files of lossy modes, which
+// BlockEndTicks returns when the last call of block i ended, in ticks. ok is false in older files of lossy modes, which
 // lack these times: their blocks begin and end at sums of inexact times.
-func (r *Reader) BlockEnd(stream, i int) (ticks int64, ok bool) {
+func (r *Reader) BlockEndTicks(stream, i int) (ticks int64, ok bool) {
 	if r.ends == nil {
 		return 0, false
 	}
@@ -342,7 +342,7 @@ func (r *Reader) BlockAtTick(stream int, ticks int64) int {
 }
 
 // Block decodes block i of a stream. kinds must be those that the writer got for it.
-func (r *Reader) Block(stream, i int, kinds SimilarCallKinds) ([]timing.CallEntry, error) {
+func (r *Reader) Block(stream, i int, kinds SimilarCallKinds) ([]timing.CallTicks, error) {
 	b := &r.blocks[stream][i]
 	if len(kinds.KindOfCall) != int(b.calls) {
 		return nil, fmt.Errorf("times of %d calls, kinds of %d: %w", b.calls, len(kinds.KindOfCall), errPiece)
@@ -370,5 +370,7 @@ func (r *Reader) read(p *byteRange) ([]byte, error) {
 	return data, nil
 }
 
-// Ns converts ticks of the rank's clock to ns.
-func (r *RankInfo) Ns(ticks int64) int64 { return int64(math.Round(float64(ticks) / r.TicksPerNs)) }
+// TicksToNs converts ticks of the rank's clock to ns.
+func (r *RankInfo) TicksToNs(ticks int64) int64 {
+	return int64(math.Round(float64(ticks) / r.TicksPerNs))
+}

@@ -17,18 +17,18 @@ import (
 )
 
 // drawEntries makes times with extremes among them.
-func drawEntries(t *rapid.T) []timing.CallEntry {
+func drawEntries(t *rapid.T) []timing.CallTicks {
 	n := rapid.SampledFrom([]int{0, 1, 2, 50, 400}).Draw(t, "calls")
 	return randomEntries(n, rapid.Uint64().Draw(t, "seed"))
 }
 
-func randomEntries(n int, seed uint64) []timing.CallEntry {
+func randomEntries(n int, seed uint64) []timing.CallTicks {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	list := make([]timing.CallEntry, n)
+	list := make([]timing.CallTicks, n)
 	for i := range list {
-		list[i] = timing.CallEntry{Duration: rng.Uint64() >> rng.IntN(65), Gap: rng.Uint64() >> rng.IntN(65)}
+		list[i] = timing.CallTicks{Duration: rng.Uint64() >> rng.IntN(65), Gap: rng.Uint64() >> rng.IntN(65)}
 		if rng.IntN(50) == 0 {
-			list[i].Jump = int64(rng.Uint64())
+			list[i].BeginOffset = int64(rng.Uint64())
 		}
 	}
 	return list
@@ -42,8 +42,8 @@ func kindsOf(n int) SimilarCallKinds {
 	return k
 }
 
-func chunks(list []timing.CallEntry) iter.Seq2[[]timing.CallEntry, error] {
-	return func(yield func([]timing.CallEntry, error) bool) {
+func chunks(list []timing.CallTicks) iter.Seq2[[]timing.CallTicks, error] {
+	return func(yield func([]timing.CallTicks, error) bool) {
 		for len(list) > 0 {
 			n := min(len(list), 1000)
 			if !yield(list[:n], nil) {
@@ -56,11 +56,11 @@ func chunks(list []timing.CallEntry) iter.Seq2[[]timing.CallEntry, error] {
 
 // What is written is read, block by block, and blocks are found by call and time.
 func TestLossless(t *testing.T) {
-	roundTrip(t, [][]timing.CallEntry{randomEntries(BlockCalls, 1), randomEntries(BlockCalls+3, 2)})
-	rapid.Check(t, func(t *rapid.T) { roundTrip(t, [][]timing.CallEntry{drawEntries(t), drawEntries(t)}) })
+	roundTrip(t, [][]timing.CallTicks{randomEntries(CallsPerBlock, 1), randomEntries(CallsPerBlock+3, 2)})
+	rapid.Check(t, func(t *rapid.T) { roundTrip(t, [][]timing.CallTicks{drawEntries(t), drawEntries(t)}) })
 }
 
-func roundTrip(t rapid.TB, streams [][]timing.CallEntry) {
+func roundTrip(t rapid.TB, streams [][]timing.CallTicks) {
 	{
 		var file bytes.Buffer
 		w, err := NewWriter(&file, RankInfo{Mode: timing.ModeLossless, TicksPerNs: 2.5, StartNs: 77})
@@ -85,19 +85,19 @@ func roundTrip(t rapid.TB, streams [][]timing.CallEntry) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Streams() != 2 || r.TicksPerNs != 2.5 || r.StartNs != 77 {
+		if r.StreamCount() != 2 || r.TicksPerNs != 2.5 || r.StartNs != 77 {
 			t.Fatalf("head %+v", r)
 		}
 		for s, want := range streams {
-			if r.Len(s) != uint64(len(want)) {
-				t.Fatalf("stream %d: %d calls, want %d", s, r.Len(s), len(want))
+			if r.CallCount(s) != uint64(len(want)) {
+				t.Fatalf("stream %d: %d calls, want %d", s, r.CallCount(s), len(want))
 			}
 			all := kindsOf(len(want))
 			at := int64(0)
-			for i := range r.Blocks(s) {
+			for i := range r.BlockCount(s) {
 				first, n := r.BlockCalls(s, i)
-				if r.BlockOfCall(s, first) != i || r.BlockOfCall(s, first+uint64(n)-1) != i || r.BlockBegin(s, i) != at {
-					t.Fatalf("block %d begins at %d, want %d", i, r.BlockBegin(s, i), at)
+				if r.BlockOfCall(s, first) != i || r.BlockOfCall(s, first+uint64(n)-1) != i || r.BlockBeginTicks(s, i) != at {
+					t.Fatalf("block %d begins at %d, want %d", i, r.BlockBeginTicks(s, i), at)
 				}
 				got, err := r.Block(s, i, SimilarCallKinds{KindOfCall: all.KindOfCall[first : first+uint64(n)]})
 				if err != nil {
@@ -116,9 +116,9 @@ func roundTrip(t rapid.TB, streams [][]timing.CallEntry) {
 
 // realistic makes times as programs have them: each kind has its own, some with two
 // modes and now and then an outlier.
-func realistic(n int) ([]timing.CallEntry, SimilarCallKinds) {
+func realistic(n int) ([]timing.CallTicks, SimilarCallKinds) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	list, kinds := make([]timing.CallEntry, n), SimilarCallKinds{KindOfCall: make([]uint32, n)}
+	list, kinds := make([]timing.CallTicks, n), SimilarCallKinds{KindOfCall: make([]uint32, n)}
 	for i := range list {
 		k := uint32(i % 7)
 		kinds.KindOfCall[i] = k
@@ -126,7 +126,7 @@ func realistic(n int) ([]timing.CallEntry, SimilarCallKinds) {
 		if rng.IntN(200) == 0 {
 			base *= 30
 		}
-		list[i] = timing.CallEntry{Duration: uint64(base * (1 + 0.1*rng.ExpFloat64())), Gap: uint64(400 + 20*rng.NormFloat64())}
+		list[i] = timing.CallTicks{Duration: uint64(base * (1 + 0.1*rng.ExpFloat64())), Gap: uint64(400 + 20*rng.NormFloat64())}
 	}
 	return list, kinds
 }
@@ -134,12 +134,12 @@ func realistic(n int) ([]timing.CallEntry, SimilarCallKinds) {
 // The coder must be better than zstd is at the same times as varints, or what is
 // it for.
 func TestBetterThanZstd(t *testing.T) {
-	list, kinds := realistic(BlockCalls)
+	list, kinds := realistic(CallsPerBlock)
 	var raw []byte
 	for _, e := range list {
 		raw = binary.AppendUvarint(binary.AppendUvarint(raw, e.Duration), e.Gap)
 	}
-	frame, _ := wire.Compress(raw, true)
+	frame, _ := wire.CompressZstd(raw, true)
 	got := len(encoded(t, list, kinds))
 	t.Logf("%d calls: 16 bytes each %d, varints %d, zstd %d, here %d", len(list), 16*len(list), len(raw), len(frame), got)
 	if got*10 > len(frame)*9 {
@@ -147,7 +147,7 @@ func TestBetterThanZstd(t *testing.T) {
 	}
 }
 
-func encoded(t testing.TB, list []timing.CallEntry, kinds SimilarCallKinds) []byte {
+func encoded(t testing.TB, list []timing.CallTicks, kinds SimilarCallKinds) []byte {
 	t.Helper()
 	b, err := encodeBlock(LosslessCodec{}, list, kinds)
 	if err != nil {
@@ -160,11 +160,11 @@ func encoded(t testing.TB, list []timing.CallEntry, kinds SimilarCallKinds) []by
 // the time line is that of what is read.
 func TestLossy(t *testing.T) {
 	for _, mode := range timing.Modes {
-		if !mode.Lossy() || !SupportsMode(mode) {
+		if !mode.IsLossy() || !SupportsMode(mode) {
 			continue
 		}
 		t.Run(string(mode), func(t *testing.T) {
-			list := append(randomEntries(3000, 5), timing.CallEntry{}, timing.CallEntry{Duration: math.MaxUint64, Gap: 1 << 63})
+			list := append(randomEntries(3000, 5), timing.CallTicks{}, timing.CallTicks{Duration: math.MaxUint64, Gap: 1 << 63})
 			kinds := kindsOf(len(list))
 			kinds.FunctionOfKind, kinds.ErrorBoundOfKind = make([]uint32, 700), make([]Bound, 700)
 			for i := range kinds.ErrorBoundOfKind {
@@ -201,7 +201,7 @@ func TestLossy(t *testing.T) {
 			}
 			for i, e := range got {
 				b := kinds.ErrorBoundOfKind[kinds.KindOfCall[i]]
-				if !within(e.Duration, list[i].Duration, b) || !within(e.Gap, list[i].Gap, b) || e.Jump != list[i].Jump {
+				if !within(e.Duration, list[i].Duration, b) || !within(e.Gap, list[i].Gap, b) || e.BeginOffset != list[i].BeginOffset {
 					t.Fatalf("call %d: %+v, want %+v within %v", i, e, list[i], b)
 				}
 			}
@@ -230,8 +230,8 @@ func FuzzReader(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for s := range r.Streams() {
-			for i := range min(r.Blocks(s), 3) {
+		for s := range r.StreamCount() {
+			for i := range min(r.BlockCount(s), 3) {
 				_, n := r.BlockCalls(s, i)
 				r.Block(s, i, kindsOf(n))
 				r.AttachedNumbers(s, i, kindsOf(n))
@@ -245,14 +245,14 @@ func FuzzBlock(f *testing.F) {
 	list, kinds := realistic(200)
 	f.Add(encoded(f, list, kinds), 200)
 	f.Fuzz(func(t *testing.T, b []byte, n int) {
-		if n > 0 && n <= BlockCalls {
+		if n > 0 && n <= CallsPerBlock {
 			decodeBlock(LosslessCodec{}, b, n, kindsOf(n))
 		}
 	})
 }
 
 func BenchmarkEncode(b *testing.B) {
-	list, kinds := realistic(BlockCalls)
+	list, kinds := realistic(CallsPerBlock)
 	for b.Loop() {
 		encoded(b, list, kinds)
 	}
@@ -260,7 +260,7 @@ func BenchmarkEncode(b *testing.B) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	list, kinds := realistic(BlockCalls)
+	list, kinds := realistic(CallsPerBlock)
 	data := encoded(b, list, kinds)
 	for b.Loop() {
 		if _, err := decodeBlock(LosslessCodec{}, data, len(list), kinds); err != nil {

@@ -20,27 +20,27 @@ const (
 
 // A Span is consecutive calls of a stream, from a call whose begin is known to the next such call.
 type Span struct {
-	HalfStep   uint64         // step where the span begins: 2·i at the gap before call i, 2·i+1 at call i itself
+	BeginStep  uint64         // step where the span begins: 2·i at the gap before call i, 2·i+1 at call i itself
 	BeginNs    float64        // when the span begins, in ns since the rank began
-	Columns    []ComputeTimes // the span's time, cut into parts of equal length: computation and I/O in each
+	EqualParts []ComputeTimes // the span's time, cut into parts of equal length: computation and I/O in each
 	ExactTimes *ExactTimes    // gaps and durations of the span's calls; nil if only means are known
 }
 
 // ExactTimes are the gaps and durations of consecutive calls in ns. Call i begins Gaps[i] after
 // the end of the call before it.
-type ExactTimes struct{ Gaps, Durations []int64 }
+type ExactTimes struct{ GapsNs, DurationsNs []int64 }
 
 // TotalNs returns the sum of the gaps and the sum of the durations.
 func (e *ExactTimes) TotalNs() (gaps, durations int64) {
-	for i, ns := range e.Gaps {
+	for i, ns := range e.GapsNs {
 		gaps += ns
-		durations += e.Durations[i]
+		durations += e.DurationsNs[i]
 	}
 	return gaps, durations
 }
 
 // A ComputeTimes is how much of a part of a span is computation, and how much is in I/O calls, in ns.
-type ComputeTimes struct{ Computing, Files float64 }
+type ComputeTimes struct{ ComputingNs, FileIONs float64 }
 
 // An anchor is the begin of a segment of calls on the time line, and the factors for times in the segment.
 type anchor struct {
@@ -66,9 +66,9 @@ type exact struct {
 // place computes edges, where the first gap begins at begin. No edge is later than end.
 func (e *exact) place(begin, end int64) {
 	at := begin
-	for i, ns := range e.Gaps {
+	for i, ns := range e.GapsNs {
 		e.edges = append(e.edges, at, min(at+ns, end))
-		at = min(at+ns+e.Durations[i], end)
+		at = min(at+ns+e.DurationsNs[i], end)
 	}
 	e.edges = append(e.edges, at)
 }
@@ -108,7 +108,7 @@ func (a *anchor) inCalls(s *[sorts]int64) (ns float64) {
 // AnchorAt moves calls to where spans say that they began. files selects terminals of I/O calls. short selects
 // terminals whose calls are far shorter than others: these keep their mean time, unless the segment has no others.
 //
-// slack is the largest error of the spans' begins in ns, -1 if unknown. Sums of Span.Columns are accurate to level
+// slack is the largest error of the spans' begins in ns, -1 if unknown. Sums of Span.EqualParts are accurate to level
 // ns. own is set if the means are the rank's own, not those of its class.
 func (m *MeanTimes) AnchorAt(spans []Span, files, short func(terminal int) bool, slack int64, level float64, own bool) {
 	m.sorts = make([]int8, len(m.Timings))
@@ -143,9 +143,9 @@ func (m *MeanTimes) stretches(spans []Span, slack int64) (list []anchor) {
 	end := whole + float64(m.passed(len(m.asides)))
 	early := ComputeTimes{} // times of columns before the stream's first call
 	for i, s := range spans {
-		from, until, to := min(s.HalfStep, last), last, end
+		from, until, to := min(s.BeginStep, last), last, end
 		if i+1 < len(spans) {
-			until, to = min(spans[i+1].HalfStep, last), spans[i+1].BeginNs
+			until, to = min(spans[i+1].BeginStep, last), spans[i+1].BeginNs
 		}
 		if from >= until && len(list) > 0 {
 			list[len(list)-1].columns.Add(s.until(1))
@@ -162,8 +162,8 @@ func (m *MeanTimes) stretches(spans []Span, slack int64) (list []anchor) {
 		}
 		for c := 1; from < until; c++ {
 			next, part := until, 1.0
-			for ; c < len(s.Columns); c++ {
-				step := m.stepAt(m.sum(m.StartNs + int64(begin+length*float64(c)/float64(len(s.Columns)))))
+			for ; c < len(s.EqualParts); c++ {
+				step := m.stepAt(m.sum(m.StartNs + int64(begin+length*float64(c)/float64(len(s.EqualParts)))))
 				if step > from && step < until {
 					next, part = step, (m.unanchored(step)-begin)/max(1, length)
 					break
@@ -175,7 +175,7 @@ func (m *MeanTimes) stretches(spans []Span, slack int64) (list []anchor) {
 				a.at = 0
 			}
 			until := s.until(part)
-			a.columns = ComputeTimes{early.Computing + until.Computing - done.Computing, early.Files + until.Files - done.Files}
+			a.columns = ComputeTimes{early.ComputingNs + until.ComputingNs - done.ComputingNs, early.FileIONs + until.FileIONs - done.FileIONs}
 			if early, done = (ComputeTimes{}), until; slack >= 0 {
 				a.within = ceil(max(1, to-s.BeginNs))
 			}
@@ -213,13 +213,13 @@ func (m *MeanTimes) stretches(spans []Span, slack int64) (list []anchor) {
 
 // until returns the sum of the columns up to a fraction of the span, from 0 to 1.
 func (s *Span) until(part float64) (sum ComputeTimes) {
-	left := part * float64(len(s.Columns))
-	for _, c := range s.Columns {
+	left := part * float64(len(s.EqualParts))
+	for _, c := range s.EqualParts {
 		x := min(1, left)
 		if left -= x; x <= 0 {
 			break
 		}
-		sum.Add(ComputeTimes{x * c.Computing, x * c.Files})
+		sum.Add(ComputeTimes{x * c.ComputingNs, x * c.FileIONs})
 	}
 	return sum
 }
@@ -245,8 +245,8 @@ func join(list []anchor, first int, end [sorts]int64) []anchor {
 
 // Add adds the times of o to c.
 func (c *ComputeTimes) Add(o ComputeTimes) {
-	c.Computing += o.Computing
-	c.Files += o.Files
+	c.ComputingNs += o.ComputingNs
+	c.FileIONs += o.FileIONs
 }
 
 // fill divides the time of each segment between gaps and calls. It keeps the proportions of the mean times as far as
@@ -258,11 +258,11 @@ func (m *MeanTimes) fill(list []anchor, level float64, own bool) {
 		all.Add(list[i].columns)
 	}
 	factor := ComputeTimes{1, 1}
-	if own && all.Computing > 0 {
-		factor.Computing = float64(m.gaps.Total()) * m.Scale / all.Computing
+	if own && all.ComputingNs > 0 {
+		factor.ComputingNs = float64(m.gaps.Total()) * m.Scale / all.ComputingNs
 	}
-	if own && all.Files > 0 {
-		factor.Files = float64(m.filed.Total()) * m.Scale / all.Files
+	if own && all.FileIONs > 0 {
+		factor.FileIONs = float64(m.filed.Total()) * m.Scale / all.FileIONs
 	}
 	parts := make([]segmentSums, len(list))
 	carried := ComputeTimes{}
@@ -279,15 +279,15 @@ func (m *MeanTimes) fill(list []anchor, level float64, own bool) {
 		if a.exact != nil {
 			gaps, durations := a.exact.TotalNs()
 			p.know(float64(gaps), float64(durations))
-			carried.Add(ComputeTimes{factor.Computing*a.columns.Computing - p.ns[ofGaps], factor.Files*a.columns.Files - p.ns[ofFiles]})
+			carried.Add(ComputeTimes{factor.ComputingNs*a.columns.ComputingNs - p.ns[ofGaps], factor.FileIONs*a.columns.FileIONs - p.ns[ofFiles]})
 			continue
 		}
-		wanted := ComputeTimes{carried.Computing + factor.Computing*a.columns.Computing, carried.Files + factor.Files*a.columns.Files}
+		wanted := ComputeTimes{carried.ComputingNs + factor.ComputingNs*a.columns.ComputingNs, carried.FileIONs + factor.FileIONs*a.columns.FileIONs}
 		if p.sums[ofGaps] > 0 {
-			p.ns[ofGaps] = min(max(0, near(p.sums[ofGaps]*m.Scale, wanted.Computing, level*factor.Computing)), whole)
+			p.ns[ofGaps] = min(max(0, near(p.sums[ofGaps]*m.Scale, wanted.ComputingNs, level*factor.ComputingNs)), whole)
 		}
 		if p.sums[ofFiles] > 0 {
-			p.ns[ofFiles] = min(max(0, near(p.sums[ofFiles]*m.Scale, wanted.Files, level*factor.Files)), whole-p.ns[ofGaps])
+			p.ns[ofFiles] = min(max(0, near(p.sums[ofFiles]*m.Scale, wanted.FileIONs, level*factor.FileIONs)), whole-p.ns[ofGaps])
 		}
 		if p.sums[ofCalls] > 0 {
 			p.ns[ofShort] = min(p.sums[ofShort]*m.Scale, whole-p.ns[ofGaps]-p.ns[ofFiles])
@@ -303,15 +303,15 @@ func (m *MeanTimes) fill(list []anchor, level float64, own bool) {
 		case p.sums[ofGaps] > 0:
 			p.ns[ofGaps] += rest
 		}
-		carried = ComputeTimes{wanted.Computing - p.ns[ofGaps], wanted.Files - p.ns[ofFiles]}
+		carried = ComputeTimes{wanted.ComputingNs - p.ns[ofGaps], wanted.FileIONs - p.ns[ofFiles]}
 	}
-	for i := len(parts) - 1; i >= 0 && carried.Computing != 0; i-- {
+	for i := len(parts) - 1; i >= 0 && carried.ComputingNs != 0; i-- {
 		p := &parts[i]
 		if list[i].exact == nil && p.sums[ofGaps] > 0 && p.sums[ofCalls] > 0 {
-			more := min(max(carried.Computing, -p.ns[ofGaps]), p.ns[ofCalls])
+			more := min(max(carried.ComputingNs, -p.ns[ofGaps]), p.ns[ofCalls])
 			p.ns[ofGaps] += more
 			p.ns[ofCalls] -= more
-			carried.Computing -= more
+			carried.ComputingNs -= more
 		}
 	}
 	for i := range list {
@@ -416,8 +416,8 @@ func (m *MeanTimes) time(step uint64) int64 {
 	return m.StartNs + int64(a.ns(&s))
 }
 
-// LastBegunBy returns the index of the last call whose gap begins at or before ns on the time line; 0 if none does.
-func (m *MeanTimes) LastBegunBy(ns int64) uint64 {
+// LastCallBegunBy returns the index of the last call whose gap begins at or before ns on the time line; 0 if none does.
+func (m *MeanTimes) LastCallBegunBy(ns int64) uint64 {
 	if m.anchors == nil {
 		switch at := m.sum(ns); {
 		case at < 0:
@@ -467,13 +467,13 @@ func (l *along) pass(step uint64, sort int, ns uint64) (a *anchor, from, to floa
 func (m *MeanTimes) anchored(a *anchor, index uint64, begin, end float64, aside int64, s duration) CallTime {
 	w := CallTime{m.StartNs + int64(begin) + aside, m.StartNs + int64(end) + aside, math.MaxUint64}
 	if e := a.exact; e != nil {
-		w.Start, w.End = m.StartNs+e.at(2*index+1), m.StartNs+e.at(2*index+2)
+		w.StartNs, w.EndNs = m.StartNs+e.at(2*index+1), m.StartNs+e.at(2*index+2)
 	}
 	switch {
 	case a.within > 0:
-		w.StartErrorBound = a.within
+		w.MaxStartErrorNs = a.within
 	case m.limits != nil:
-		w.StartErrorBound = m.limits.within(begin/m.ClockDrift, s)
+		w.MaxStartErrorNs = m.limits.within(begin/m.ClockDrift, s)
 	}
 	return w
 }
@@ -511,7 +511,7 @@ type pieceLine struct {
 
 func newPieceLine(m *MeanTimes, open func(index uint64) TimeSampler, stream *grammar.Grammar, index uint64) CallTimeIterator {
 	first := min(index, m.Sums.Len())
-	first -= first % series.BlockCalls
+	first -= first % series.CallsPerBlock
 	l := &pieceLine{MeanTimes: m, now: open(first), ahead: open(first), terminals: stream.Cursor(), span: m.bracket(first), index: first, until: 2 * first}
 	l.terminals.Seek(first)
 	terminals := 0
@@ -537,7 +537,7 @@ func (m *MeanTimes) terminal(leaf int) int {
 // begin computes the factors of the piece that begins at a step.
 func (l *pieceLine) begin(step uint64) {
 	l.anchor = l.anchorOf(step)
-	l.until = min(step-step%(2*series.BlockCalls)+2*series.BlockCalls, 2*l.Sums.Len())
+	l.until = min(step-step%(2*series.CallsPerBlock)+2*series.CallsPerBlock, 2*l.Sums.Len())
 	if l.anchor+1 < len(l.anchors) {
 		l.until = min(l.until, l.anchors[l.anchor+1].step)
 	}

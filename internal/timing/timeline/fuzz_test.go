@@ -16,7 +16,7 @@ func FuzzHistograms(f *testing.F) {
 	for i := range uint64(300) {
 		h.Add(i * i % 1000)
 	}
-	f.Add(sections.AppendHistograms(nil, []sections.Histogram{{Terminal: 0, PreviousPlace: model.NoPreviousPlace, Duration: h, Gap: h}, {Terminal: 0, PreviousPlace: 3, Duration: h, Gap: hist.New(2, 0)}, {Terminal: 6, PreviousPlace: 0, Duration: h, Gap: h}}))
+	f.Add(sections.AppendHistograms(nil, []sections.Histogram{{Terminal: 0, PreviousPlace: model.NoPreviousFunctionSite, Duration: h, Gap: h}, {Terminal: 0, PreviousPlace: 3, Duration: h, Gap: hist.New(2, 0)}, {Terminal: 6, PreviousPlace: 0, Duration: h, Gap: h}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w := wire.NewReader(data, "histograms")
 		list := sections.DecodeHistograms(w, 8, 5)
@@ -24,7 +24,7 @@ func FuzzHistograms(f *testing.F) {
 			return
 		}
 		for _, x := range list {
-			if x.Terminal < 0 || x.Terminal > 7 || x.PreviousPlace < model.NoPreviousPlace || x.PreviousPlace > 4 {
+			if x.Terminal < 0 || x.Terminal > 7 || x.PreviousPlace < model.NoPreviousFunctionSite || x.PreviousPlace > 4 {
 				t.Fatalf("%+v", x)
 			}
 			for _, u := range []uint64{0, 1 << 63, 1<<64 - 1} {

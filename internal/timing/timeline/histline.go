@@ -55,10 +55,10 @@ type HistogramTimes struct {
 	Seed       uint64
 }
 
-// NewHistLine returns a sampler that draws the times of a stream's calls from histograms, beginning with call index.
-func NewHistLine(m *MeanTimes, h *HistogramTimes, index uint64) TimeSampler {
+// NewHistSampler returns a sampler that draws the times of a stream's calls from histograms, beginning with call index.
+func NewHistSampler(m *MeanTimes, h *HistogramTimes, index uint64) TimeSampler {
 	l := &histLine{
-		meanLine: newMeanLine(m, index), find: make(map[histKey]*sections.Histogram, len(h.Histograms)), ways: h.Arrivals, index: index, from: model.NoPreviousPlace,
+		meanLine: newMeanLine(m, index), find: make(map[histKey]*sections.Histogram, len(h.Histograms)), ways: h.Arrivals, index: index, from: model.NoPreviousFunctionSite,
 		draws: make(map[drawKey]*drawing), shared: make(map[drawingOf]*drawing), seed: h.Seed ^ 0x9e3779b97f4a7c15,
 	}
 	l.places, _ = sections.NumberPlaces(h.Groups)
@@ -112,7 +112,7 @@ func (l *histLine) histogram(terminal, from int) *sections.Histogram {
 // arrival returns the place of the call before a leaf on one of the ways to it. enters reports whether the way enters
 // a loop and the gaps of such calls at the leaf are known separately.
 func (l *histLine) arrival(leaf int, w *grammar.Arrival) (from int, enters bool) {
-	from = model.NoPreviousPlace
+	from = model.NoPreviousFunctionSite
 	if w.PreviousTerminal >= 0 {
 		from = l.places[w.PreviousTerminal]
 	}
@@ -186,7 +186,7 @@ func (l *histLine) drawing(terminal int) *drawing {
 	if calls == 0 { // no way to the leaf counts such calls, as the leaf occurs at several positions
 		calls, before = place.Calls, l.index
 	}
-	seed := l.seed + uint64(l.leaf)*0xd1342543de82ef95 + uint64(h.PreviousPlace-model.NoPreviousPlace+1)<<40
+	seed := l.seed + uint64(l.leaf)*0xd1342543de82ef95 + uint64(h.PreviousPlace-model.NoPreviousFunctionSite+1)<<40
 	if of.enters {
 		seed = ^seed
 	}
@@ -260,7 +260,7 @@ func draw(d *hist.Sampler, h *hist.Hist) model.Sample {
 		v = float64(all.Max)
 	}
 	ns := uint64(v + 0.5)
-	return model.Sample{Ns: ns, Kind: model.HistogramSample, ErrorBound: max(ns-min(ns, all.Min), max(ns, all.Max)-ns)}
+	return model.Sample{Ns: ns, Kind: model.HistogramSample, ErrorBoundNs: max(ns-min(ns, all.Min), max(ns, all.Max)-ns)}
 }
 
 // mix returns a hash of a number.

@@ -63,8 +63,8 @@ type meanLine struct {
 	leaf   int // leaf, or terminal without leaves, of the last call that sample returned
 }
 
-// NewMeanLine returns a line whose calls take mean times, beginning with call index.
-func NewMeanLine(m *MeanTimes, index uint64) CallTimeIterator {
+// NewMeanTimeIterator returns a line whose calls take mean times, beginning with call index.
+func NewMeanTimeIterator(m *MeanTimes, index uint64) CallTimeIterator {
 	l := newMeanLine(m, index)
 	if m.anchors != nil {
 		return &anchoredLine{l, m.along(2 * index)}
@@ -118,7 +118,7 @@ func (l *meanLine) Next(terminal int) (model.Timing, CallTime, error) {
 func (m *MeanTimes) when(begin, end, aside int64, s duration) CallTime {
 	w := CallTime{m.place(begin) + aside, m.place(end) + aside, math.MaxUint64}
 	if m.limits != nil {
-		w.StartErrorBound = m.limits.within(float64(begin)*m.Scale/m.ClockDrift, s)
+		w.MaxStartErrorNs = m.limits.within(float64(begin)*m.Scale/m.ClockDrift, s)
 	}
 	return w
 }
@@ -130,8 +130,8 @@ type entryLine struct {
 	visits *grammar.UnfoldedCursor
 }
 
-// NewEntryLine returns an entryLine that begins with call index. visits must be at the same call.
-func NewEntryLine(m *MeanTimes, index uint64, visits *grammar.UnfoldedCursor) TimeSampler {
+// NewLoopEntrySampler returns an entryLine that begins with call index. visits must be at the same call.
+func NewLoopEntrySampler(m *MeanTimes, index uint64, visits *grammar.UnfoldedCursor) TimeSampler {
 	return &entryLine{newMeanLine(m, index), visits}
 }
 
@@ -140,7 +140,7 @@ func (l *entryLine) sample(terminal int) model.Timing {
 	v, _ := l.visits.Next()
 	x := &l.LeafTimes[l.leaf]
 	if x.Entries > 0 && (v.EntersLoop || x.Calls > x.Entries) {
-		move(&t.Gap, x.MeanGapBefore(v.LoopsEntered))
+		move(&t.Gap, x.MeanGapEntering(v.LoopsEntered))
 	}
 	return t
 }
@@ -149,7 +149,7 @@ func (l *entryLine) sample(terminal int) model.Timing {
 func (m *MeanTimes) PlacedAsides() []model.PlacedAside {
 	out := make([]model.PlacedAside, len(m.asides))
 	for i, a := range m.asides {
-		out[i] = model.PlacedAside{Start: m.time(a.step) + a.before, Aside: a.Aside}
+		out[i] = model.PlacedAside{StartNs: m.time(a.step) + a.before, Aside: a.Aside}
 	}
 	return out
 }
@@ -177,20 +177,20 @@ func (m *MeanTimes) passed(n int) int64 {
 // IsFileLeaf reports whether the calls of a leaf are I/O calls and anchors have the times of I/O calls separately.
 func (m *MeanTimes) IsFileLeaf(leaf int) bool { return m.sorts != nil && m.sorts[leaf] == ofFiles }
 
-// PartCursor is a position on a line that moves forward over parts of the stream.
-type PartCursor struct {
+// PartPlacer is a position on a line that moves forward over parts of the stream.
+type PartPlacer struct {
 	*MeanTimes
 	sums   [sorts]int64 // by kind: sum of the mean times before the position
 	anchor int
 }
 
-// PartCursor returns a position at the line's begin.
-func (m *MeanTimes) PartCursor() *PartCursor { return &PartCursor{MeanTimes: m} }
+// PartPlacer returns a position at the line's begin.
+func (m *MeanTimes) PartPlacer() *PartPlacer { return &PartPlacer{MeanTimes: m} }
 
-// Next moves over a part of the stream: first a gap of before, then gaps, MPI calls and I/O calls. The arguments are
+// PlaceNext moves over a part of the stream: first a gap of before, then gaps, MPI calls and I/O calls. The arguments are
 // sums of mean times in ns. It returns begin and end of the part on the time line, and the factor from the mean times
 // of its calls to the time line.
-func (l *PartCursor) Next(before, gaps, calls, files int64) (start, end int64, scale float64) {
+func (l *PartPlacer) PlaceNext(before, gaps, calls, files int64) (start, end int64, scale float64) {
 	l.sums[ofGaps] += before
 	start = l.begins()
 	inCalls := l.inCalls()
@@ -204,10 +204,10 @@ func (l *PartCursor) Next(before, gaps, calls, files int64) (start, end int64, s
 	return start, end, scale
 }
 
-func (l *PartCursor) sum() int64 { return l.sums[ofGaps] + l.sums[ofCalls] + l.sums[ofFiles] }
+func (l *PartPlacer) sum() int64 { return l.sums[ofGaps] + l.sums[ofCalls] + l.sums[ofFiles] }
 
 // ns returns the position's time on the time line, without asides.
-func (l *PartCursor) ns() int64 {
+func (l *PartPlacer) ns() int64 {
 	if l.anchors == nil {
 		return l.place(l.sum())
 	}
@@ -218,7 +218,7 @@ func (l *PartCursor) ns() int64 {
 }
 
 // inCalls returns the time in calls before the position, in ns of the time line; 0 without anchors.
-func (l *PartCursor) inCalls() (ns float64) {
+func (l *PartPlacer) inCalls() (ns float64) {
 	if l.anchors == nil {
 		return 0
 	}
@@ -227,12 +227,12 @@ func (l *PartCursor) inCalls() (ns float64) {
 	return a.calls + a.inCalls(&l.sums)
 }
 
-func (l *PartCursor) begins() int64 {
+func (l *PartPlacer) begins() int64 {
 	sum := l.sum()
 	return l.ns() + l.passed(sort.Search(len(l.asides), func(i int) bool { return l.asides[i].at > sum }))
 }
 
-func (l *PartCursor) ends() int64 {
+func (l *PartPlacer) ends() int64 {
 	sum := l.sum()
 	return l.ns() + l.passed(sort.Search(len(l.asides), func(i int) bool { return l.asides[i].at >= sum }))
 }
@@ -276,11 +276,11 @@ func (m *MeanTimes) SplitFirstCalls(index []uint64) {
 	}
 	for leaf := range m.LeafTimes {
 		x := &m.LeafTimes[leaf]
-		if x.RanksWithFirst != 1 || x.Calls < 2 || index[leaf] >= m.Leaves.Len() {
+		if x.RanksWithSlowFirst != 1 || x.Calls < 2 || index[leaf] >= m.Leaves.Len() {
 			continue
 		}
 		own := model.LeafTimes{Calls: 1, SumGapNs: x.SumFirstGapNs, SumDurationNs: x.SumFirstDurationNs}
-		x.RemoveFirst()
+		x.RemoveSlowFirst()
 		for i, ns := range [][2]float64{{x.SumGapNs / float64(x.Calls), x.SumDurationNs / float64(x.Calls)}, {own.SumGapNs, own.SumDurationNs}} {
 			t := &m.Timings[leaf]
 			if i > 0 {
@@ -290,7 +290,7 @@ func (m *MeanTimes) SplitFirstCalls(index []uint64) {
 			move(&t.Gap, ns[0])
 			move(&t.Duration, ns[1])
 		}
-		m.Leaves = m.Leaves.SplitTerminal(index[leaf], int32(len(m.LeafTerminals)))
+		m.Leaves = m.Leaves.ReplaceTerminalAt(index[leaf], int32(len(m.LeafTerminals)))
 		m.LeafTerminals, m.LeafTimes = append(m.LeafTerminals, m.LeafTerminals[leaf]), append(m.LeafTimes, own)
 	}
 }
@@ -332,7 +332,7 @@ func move(s *model.Sample, ns float64) {
 		return
 	}
 	to := uint64(ns + 0.5)
-	s.ErrorBound += max(s.Ns, to) - min(s.Ns, to)
+	s.ErrorBoundNs += max(s.Ns, to) - min(s.Ns, to)
 	s.Ns = to
 }
 
@@ -356,7 +356,7 @@ func (m *MeanTimes) PlaceAsides(list []model.Aside) {
 // directly after the previous call, while other asides follow the gap.
 func behind(list []model.Aside) uint64 {
 	for _, a := range list {
-		if !a.TracingOff && a.BeforeCall != model.AsidesAnywhere {
+		if !a.TracingOff && a.BeforeCall != model.AsidePositionUnknown {
 			return a.BeforeCall
 		}
 	}
@@ -434,14 +434,14 @@ type blockLine struct {
 	end        float64 // sum of the mean times where the block ends
 }
 
-// NewBlockLine returns a blockLine of a stream that begins with call index, or a pieceLine if there are anchors. open
+// NewBlockTimeIterator returns a blockLine of a stream that begins with call index, or a pieceLine if there are anchors. open
 // returns a sampler of the stream's times.
-func NewBlockLine(m *MeanTimes, open func(index uint64) TimeSampler, stream *grammar.Grammar, index uint64) CallTimeIterator {
+func NewBlockTimeIterator(m *MeanTimes, open func(index uint64) TimeSampler, stream *grammar.Grammar, index uint64) CallTimeIterator {
 	if m.anchors != nil {
 		return newPieceLine(m, open, stream, index)
 	}
 	first := min(index, m.Sums.Len())
-	first -= first % series.BlockCalls
+	first -= first % series.CallsPerBlock
 	l := &blockLine{MeanTimes: m, now: open(first), ahead: open(first), terminals: stream.Cursor(), span: m.bracket(first), index: first}
 	l.terminals.Seek(first)
 	catchUp(l, stream, first, index)
@@ -463,7 +463,7 @@ func catchUp(l CallTimeIterator, stream *grammar.Grammar, from, to uint64) {
 // begin computes the factor of the block that begins with the next call.
 func (l *blockLine) begin() {
 	drawn, n := 0.0, uint64(0)
-	for ; n < series.BlockCalls; n++ {
+	for ; n < series.CallsPerBlock; n++ {
 		terminal, ok := l.terminals.Next()
 		if !ok {
 			break
@@ -479,7 +479,7 @@ func (l *blockLine) begin() {
 }
 
 func (l *blockLine) Next(terminal int) (model.Timing, CallTime, error) {
-	if l.index%series.BlockCalls == 0 {
+	if l.index%series.CallsPerBlock == 0 {
 		l.begin()
 	}
 	t := l.now.sample(terminal)

@@ -23,8 +23,8 @@ type SeriesTimes struct {
 	WrapError       func(error) error // adds the names of section and rank to an error
 }
 
-// KindsOf returns the kinds of the calls of block i of a stream, as decoding the block needs them.
-func (s *SeriesTimes) KindsOf(stream, i int) series.SimilarCallKinds {
+// KindsInBlock returns the kinds of the calls of block i of a stream, as decoding the block needs them.
+func (s *SeriesTimes) KindsInBlock(stream, i int) series.SimilarCallKinds {
 	first, n := s.BlockCalls(stream, i)
 	c := s.Streams[stream].Cursor()
 	c.Seek(first)
@@ -39,14 +39,14 @@ func (s *SeriesTimes) KindsOf(stream, i int) series.SimilarCallKinds {
 
 // A Block is the decoded times of consecutive calls of a stream.
 type Block struct {
-	Entries []timing.CallEntry
+	Entries []timing.CallTicks
 	Kinds   []uint32 // by call of the block: its kind
 	drift   *drift   // correction of inexact times; nil: times are exact
 }
 
 // DecodeBlock decodes block i of a stream.
 func (s *SeriesTimes) DecodeBlock(stream, i int) (Block, error) {
-	kinds := s.KindsOf(stream, i)
+	kinds := s.KindsInBlock(stream, i)
 	b := Block{Kinds: kinds.KindOfCall}
 	var err error
 	if b.Entries, err = s.Block(stream, i, kinds); err != nil {
@@ -56,7 +56,7 @@ func (s *SeriesTimes) DecodeBlock(stream, i int) (Block, error) {
 		return b, nil
 	}
 	b.drift = &drift{}
-	at, sum := s.BlockBegin(stream, i), 0.0
+	at, sum := s.BlockBeginTicks(stream, i), 0.0
 	for n, e := range b.Entries {
 		bound := kinds.ErrorBoundOfKind[b.Kinds[n]]
 		sum += float64(e.Gap) + float64(e.Duration)
@@ -64,7 +64,7 @@ func (s *SeriesTimes) DecodeBlock(stream, i int) (Block, error) {
 		b.drift.add(e.Duration, bound)
 		_, at = e.Advance(at)
 	}
-	end, known := s.BlockEnd(stream, i)
+	end, known := s.BlockEndTicks(stream, i)
 	b.drift.off = end - at
 	b.drift.known = known && sum < longest && max(b.drift.off, -b.drift.off) < longest
 	return b, nil
@@ -72,7 +72,7 @@ func (s *SeriesTimes) DecodeBlock(stream, i int) (Block, error) {
 
 // advance moves over a call, from sum at of the kept times to sum next. It returns the call's begin and end as
 // corrected by d, and the largest error of begin, in ticks.
-func (s *SeriesTimes) advance(d *drift, e timing.CallEntry, kind uint32, at int64) (begin, end, next int64, within float64) {
+func (s *SeriesTimes) advance(d *drift, e timing.CallTicks, kind uint32, at int64) (begin, end, next int64, within float64) {
 	begin, next = e.Advance(at)
 	if d == nil {
 		return begin, next, next, 0
@@ -85,15 +85,15 @@ func (s *SeriesTimes) advance(d *drift, e timing.CallEntry, kind uint32, at int6
 	return begin, next + add, next, within
 }
 
-// A SeriesLine is a position in a stream of which the times of each call are stored.
-type SeriesLine struct {
+// A SeriesTimeIterator is a position in a stream of which the times of each call are stored.
+type SeriesTimeIterator struct {
 	s       *SeriesTimes
 	stream  int
 	block   int // index of the next block to load
-	entries []timing.CallEntry
+	entries []timing.CallTicks
 	drift   *drift             // correction of the current block's times; nil: they are exact
 	ahead   []packedBlock      // the following blocks that are decoded already
-	room    []timing.CallEntry // memory for the times of the current block if it was decoded ahead
+	room    []timing.CallTicks // memory for the times of the current block if it was decoded ahead
 	at      int64              // position in ticks, as the sum of the kept times before it
 	reached int64              // latest end of a call before the position, in ticks; math.MinInt64: no call yet
 	index   uint64             // index of the next call
@@ -108,17 +108,17 @@ type packedBlock struct {
 	drift   *drift
 }
 
-// OpenLine returns a line of a stream that begins with call index. asides are the stream's, at converts the rank's
+// OpenTimeIterator returns a line of a stream that begins with call index. asides are the stream's, at converts the rank's
 // clock to the time line.
-func (s *SeriesTimes) OpenLine(stream int, index uint64, asides []model.Aside, at Clock) (CallTimeIterator, error) {
-	l := &SeriesLine{s: s, stream: stream, index: index, reached: math.MinInt64, early: behind(asides), line: at}
+func (s *SeriesTimes) OpenTimeIterator(stream int, index uint64, asides []model.Aside, at Clock) (CallTimeIterator, error) {
+	l := &SeriesTimeIterator{s: s, stream: stream, index: index, reached: math.MinInt64, early: behind(asides), line: at}
 	for _, a := range asides {
 		if a.TracingOff {
 			l.offs = append(l.offs, a)
 		}
 	}
-	if index >= s.Len(stream) {
-		l.block = s.Blocks(stream)
+	if index >= s.CallCount(stream) {
+		l.block = s.BlockCount(stream)
 		return l, nil
 	}
 	l.block = s.BlockOfCall(stream, index)
@@ -136,7 +136,7 @@ func (s *SeriesTimes) OpenLine(stream int, index uint64, asides []model.Aside, a
 }
 
 // load makes the next block the current one. It returns the kinds of the block's calls; nil if it was decoded ahead.
-func (l *SeriesLine) load() (kinds []uint32, err error) {
+func (l *SeriesTimeIterator) load() (kinds []uint32, err error) {
 	if len(l.ahead) > 0 {
 		b := l.ahead[0]
 		l.room = readEntries(l.room[:0], b.entries)
@@ -148,7 +148,7 @@ func (l *SeriesLine) load() (kinds []uint32, err error) {
 		}
 		l.entries, l.drift, kinds = b.Entries, b.drift, b.Kinds
 	}
-	begin := l.s.BlockBegin(l.stream, l.block)
+	begin := l.s.BlockBeginTicks(l.stream, l.block)
 	if l.reached != math.MinInt64 {
 		l.reached += begin - l.at // corrects for the error of the previous block's times
 	}
@@ -161,9 +161,9 @@ func (l *SeriesLine) load() (kinds []uint32, err error) {
 }
 
 // ReadAhead decodes as many of the following blocks as fit into limit bytes in compact format.
-func (l *SeriesLine) ReadAhead(limit int) error {
+func (l *SeriesTimeIterator) ReadAhead(limit int) error {
 	var b []byte
-	for i := l.block + len(l.ahead); i < l.s.Blocks(l.stream); i++ {
+	for i := l.block + len(l.ahead); i < l.s.BlockCount(l.stream); i++ {
 		x, err := l.s.DecodeBlock(l.stream, i)
 		if err != nil {
 			return err
@@ -178,31 +178,31 @@ func (l *SeriesLine) ReadAhead(limit int) error {
 }
 
 // BlocksAhead returns the number of following blocks that are decoded already.
-func (l *SeriesLine) BlocksAhead() int { return len(l.ahead) }
+func (l *SeriesTimeIterator) BlocksAhead() int { return len(l.ahead) }
 
 // appendEntries appends times in a compact format, which takes a fraction of their memory. Reading it takes a
 // fraction of the time of decoding a block.
-func appendEntries(b []byte, entries []timing.CallEntry) []byte {
+func appendEntries(b []byte, entries []timing.CallTicks) []byte {
 	for _, e := range entries {
 		b = wire.AppendUvarint(b, e.Duration)
 		b = wire.AppendUvarint(b, e.Gap)
-		b = wire.AppendVarint(b, e.Jump)
+		b = wire.AppendVarint(b, e.BeginOffset)
 	}
 	return b
 }
 
 // readEntries appends to entries what appendEntries wrote to b.
-func readEntries(entries []timing.CallEntry, b []byte) []timing.CallEntry {
+func readEntries(entries []timing.CallTicks, b []byte) []timing.CallTicks {
 	r := wire.NewReader(b, "times")
 	for r.RemainingLen() > 0 {
-		entries = append(entries, timing.CallEntry{Duration: r.Uvarint(), Gap: r.Uvarint(), Jump: r.Varint()})
+		entries = append(entries, timing.CallTicks{Duration: r.Uvarint(), Gap: r.Uvarint(), BeginOffset: r.Varint()})
 	}
 	return entries
 }
 
-func (l *SeriesLine) Next(terminal int) (t model.Timing, w CallTime, err error) {
+func (l *SeriesTimeIterator) Next(terminal int) (t model.Timing, w CallTime, err error) {
 	if len(l.entries) == 0 {
-		if l.block >= l.s.Blocks(l.stream) {
+		if l.block >= l.s.BlockCount(l.stream) {
 			return t, w, l.s.WrapError(fmt.Errorf("stream %d: no times left", l.stream))
 		}
 		if _, err := l.load(); err != nil {
@@ -219,20 +219,20 @@ func (l *SeriesLine) Next(terminal int) (t model.Timing, w CallTime, err error) 
 	l.index++
 	w = CallTime{l.s.on(l.line, start), l.s.on(l.line, end), 0}
 	if l.drift != nil {
-		w.StartErrorBound = ceil(within/l.s.TicksPerNs + 1)
+		w.MaxStartErrorNs = ceil(within/l.s.TicksPerNs + 1)
 	}
 	return t, w, nil
 }
 
 // between computes the asides before a call: the time from the latest end of an earlier call until tick, where the
 // call's gap begins. A call by a callback has none, as it begins inside another call.
-func (l *SeriesLine) between(t *model.Timing, tick int64) {
+func (l *SeriesTimeIterator) between(t *model.Timing, tick int64) {
 	if l.index > 0 && tick > l.reached {
-		t.RecorderNs = uint64(l.s.Ns(tick - l.reached))
+		t.RecorderNs = uint64(l.s.TicksToNs(tick - l.reached))
 		for i, _ := slices.BinarySearchFunc(l.offs, l.index, func(a model.Aside, call uint64) int { return cmp.Compare(a.BeforeCall, call) }); i < len(l.offs) && l.offs[i].BeforeCall == l.index; i++ {
 			t.TracingOffNs += uint64(l.offs[i].Ns)
 		}
-		if t.TracingOffNs = min(t.TracingOffNs, t.RecorderNs); t.TracingOffNs > 0 && t.RecorderNs-t.TracingOffNs < t.TracingOffNs>>sections.AsideBits {
+		if t.TracingOffNs = min(t.TracingOffNs, t.RecorderNs); t.TracingOffNs > 0 && t.RecorderNs-t.TracingOffNs < t.TracingOffNs>>sections.AsideMantissaBits {
 			t.TracingOffNs = t.RecorderNs // an aside's Ns is rounded, so a small difference is not the recorder's time
 		}
 		t.RecorderNs -= t.TracingOffNs
@@ -265,16 +265,18 @@ func (s *SeriesTimes) sample(ticks uint64, terminal int) model.Sample {
 			bound = uint64(f)
 		}
 	}
-	return model.Sample{Ns: ns, Kind: model.BoundedSample, ErrorBound: bound}
+	return model.Sample{Ns: ns, Kind: model.BoundedSample, ErrorBoundNs: bound}
 }
 
 // on converts the rank's ticks to ns on the time line.
-func (s *SeriesTimes) on(l Clock, tick int64) int64 { return l.ToRunTime(s.StartNs + s.Ns(tick)) }
+func (s *SeriesTimes) on(l Clock, tick int64) int64 {
+	return l.ToRunTime(s.StartNs + s.TicksToNs(tick))
+}
 
-// LastBegun returns the index of the last call of a stream that began at or before ns on the time line; 0 if none
+// LastCallBegunBy returns the index of the last call of a stream that began at or before ns on the time line; 0 if none
 // did. at converts the rank's clock to the time line.
-func (s *SeriesTimes) LastBegun(stream int, at Clock, ns int64) (uint64, error) {
-	if s.Blocks(stream) == 0 {
+func (s *SeriesTimes) LastCallBegunBy(stream int, at Clock, ns int64) (uint64, error) {
+	if s.BlockCount(stream) == 0 {
 		return 0, nil
 	}
 	block := s.BlockAtTick(stream, int64(float64(at.FromRunTime(ns)-s.StartNs)*s.TicksPerNs+0.5))
@@ -283,7 +285,7 @@ func (s *SeriesTimes) LastBegun(stream int, at Clock, ns int64) (uint64, error) 
 		return 0, err
 	}
 	first, _ := s.BlockCalls(stream, block)
-	tick, last, begun := s.BlockBegin(stream, block), first, false
+	tick, last, begun := s.BlockBeginTicks(stream, block), first, false
 	for i, e := range b.Entries {
 		var begin int64
 		if begin, _, tick, _ = s.advance(b.drift, e, b.Kinds[i], tick); s.on(at, begin) <= ns {
@@ -296,30 +298,30 @@ func (s *SeriesTimes) LastBegun(stream int, at Clock, ns int64) (uint64, error) 
 	return last, nil
 }
 
-// FirstBegan returns when the first call of stream 0 began, in ns of the rank's own clock. The bool is false without
+// FirstCallBeginNs returns when the first call of stream 0 began, in ns of the rank's own clock. The bool is false without
 // calls.
-func (s *SeriesTimes) FirstBegan() (int64, bool, error) {
-	if s.Blocks(0) == 0 {
+func (s *SeriesTimes) FirstCallBeginNs() (int64, bool, error) {
+	if s.BlockCount(0) == 0 {
 		return 0, false, nil
 	}
 	b, err := s.DecodeBlock(0, 0)
 	if err != nil || len(b.Entries) == 0 {
 		return 0, false, err
 	}
-	at, _, _, _ := s.advance(b.drift, b.Entries[0], b.Kinds[0], s.BlockBegin(0, 0))
-	return s.StartNs + s.Ns(at), true, nil
+	at, _, _, _ := s.advance(b.drift, b.Entries[0], b.Kinds[0], s.BlockBeginTicks(0, 0))
+	return s.StartNs + s.TicksToNs(at), true, nil
 }
 
 // Check decodes all times, and checks that each block begins where the sum of the times before it ends.
 func (s *SeriesTimes) Check() error {
 	for stream := range s.Streams {
 		at := int64(0)
-		for i := range s.Blocks(stream) {
+		for i := range s.BlockCount(stream) {
 			x, err := s.DecodeBlock(stream, i)
 			if err != nil {
 				return err
 			}
-			if b := s.BlockBegin(stream, i); b != at {
+			if b := s.BlockBeginTicks(stream, i); b != at {
 				return s.WrapError(fmt.Errorf("stream %d: block %d begins at %d, the one before ends at %d", stream, i, b, at))
 			}
 			for _, e := range x.Entries {
@@ -330,7 +332,7 @@ func (s *SeriesTimes) Check() error {
 					return s.WrapError(fmt.Errorf("stream %d: block %d ends %d ticks from where its times come to, which may be %.0f less or %.0f more", stream, i, d.off, d.less, d.more))
 				}
 			}
-			if end, ok := s.BlockEnd(stream, i); ok {
+			if end, ok := s.BlockEndTicks(stream, i); ok {
 				at = end
 			}
 		}

@@ -28,8 +28,8 @@ type CallTimeIterator interface {
 
 // A CallTime is when a call started and ended on the run's time line; see trace.TimedCall.
 type CallTime struct {
-	Start, End      int64
-	StartErrorBound uint64
+	StartNs, EndNs  int64
+	MaxStartErrorNs uint64
 }
 
 // A Clock converts readings of a rank's clock to the run's time line.
@@ -39,10 +39,10 @@ type Clock struct {
 }
 
 // ToRunTime converts a reading of the rank's clock in ns to the time line.
-func (c Clock) ToRunTime(ns int64) int64 { return c.Clock.ToRunTime(ns) - c.OriginNs }
+func (c Clock) ToRunTime(ns int64) int64 { return c.Clock.ToTimeLine(ns) - c.OriginNs }
 
 // FromRunTime converts a time on the time line to a reading of the rank's clock in ns.
-func (c Clock) FromRunTime(ns int64) int64 { return c.Clock.FromRunTime(ns + c.OriginNs) }
+func (c Clock) FromRunTime(ns int64) int64 { return c.Clock.FromTimeLine(ns + c.OriginNs) }
 
 // limits bounds the error of a call's start if times are means. In the worst cases all calls before it took their
 // shortest time and all after it their longest, or the reverse, while the stream's duration is known. Times are in
@@ -71,7 +71,7 @@ func (m *MeanTimes) BoundStartErrors(stats []model.Times, spanNs int64, ranks in
 	if spanNs <= 0 {
 		return
 	}
-	l := &limits{calls: make([][2]duration, len(stats)), span: float64(spanNs), slack: float64(sections.RoundingError(spanNs, ranks) + 1)}
+	l := &limits{calls: make([][2]duration, len(stats)), span: float64(spanNs), slack: float64(sections.ProcessRoundingErrorNs(spanNs, ranks) + 1)}
 	for i, a := range m.asides {
 		if i > 0 || ranks > sections.MaxAsidesPerRank {
 			// Where the aside is may follow from means, or it may be several asides of a rank in one.

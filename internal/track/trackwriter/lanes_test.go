@@ -15,8 +15,8 @@ import (
 // TestLanes: values that count become a lane of one terminal, on each thread its own; calls, times and
 // what was measured before them are all there.
 func TestLanes(t *testing.T) {
-	send, _ := mpi.Lookup("MPI_Send")
-	recv, _ := mpi.Lookup("MPI_Recv")
+	send, _ := mpi.CallNamed("MPI_Send")
+	recv, _ := mpi.CallNamed("MPI_Recv")
 	for _, flat := range []bool{false, true} {
 		w := trackwriter.NewWriter(0, 0)
 		w.NoLanes = flat
@@ -29,7 +29,7 @@ func TestLanes(t *testing.T) {
 			}
 			told[thread] = append(told[thread], fmt.Sprint(def.ID, vals))
 			now[thread] += 30
-			w.SetTimes(thread, n, now[thread]-20, now[thread])
+			w.SetLastCallTimes(thread, n, now[thread]-20, now[thread])
 			w.AttachValue(n, "load", 2)
 			measured++
 		}
@@ -49,7 +49,7 @@ func TestLanes(t *testing.T) {
 		count, attached := uint64(0), uint64(0)
 		for i := range tr.Times {
 			count += tr.Times[i].Duration.Count
-			attached += tr.Values["load"][i].Count
+			attached += tr.AttachedStats["load"][i].Count
 		}
 		if count != measured || attached != measured {
 			t.Errorf("times of %d calls, %d measured values, want %d of each", count, attached, measured)

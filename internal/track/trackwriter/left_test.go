@@ -18,7 +18,7 @@ import (
 // from any other.
 func TestLeft(t *testing.T) {
 	id := func(name string) uint16 {
-		def, ok := mpi.Lookup(name)
+		def, ok := mpi.CallNamed(name)
 		if !ok {
 			t.Fatal(name)
 		}
@@ -43,7 +43,7 @@ func TestLeft(t *testing.T) {
 			return made
 		}
 		status := func(request int64) []int64 {
-			return []int64{signature.StatusFilled, request % 3, 5, 4 - r.Int64N(5)/4, 0}
+			return []int64{signature.StatusFormFilled, request % 3, 5, 4 - r.Int64N(5)/4, 0}
 		}
 		var array []int64
 		for range 200 {
@@ -96,7 +96,7 @@ func TestLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Close()
-		calls, err := k.Distinct()
+		calls, err := k.DistinctCalls()
 		if err != nil {
 			t.Fatal(err)
 		}

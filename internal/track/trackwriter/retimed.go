@@ -12,9 +12,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Retimed makes a trace of the calls of another trace with new times, such as those that a simulation predicts. Calls
+// RetimedTrace makes a trace of the calls of another trace with new times, such as those that a simulation predicts. Calls
 // of several ranks and threads may be added alternately.
-type Retimed struct {
+type RetimedTrace struct {
 	r     *trace.Reader
 	spool spool
 	ranks [][]retimed // by rank and stream
@@ -30,13 +30,13 @@ type retimed struct {
 // retimedRoom is the memory in bytes for the times of all threads together. When it is full, times go to a file.
 const retimedRoom = 64 << 20
 
-// NewRetimed returns a Retimed for the calls of a trace.
-func NewRetimed(r *trace.Reader) (*Retimed, error) {
+// NewRetimedTrace returns a Retimed for the calls of a trace.
+func NewRetimedTrace(r *trace.Reader) (*RetimedTrace, error) {
 	all, err := NewCollector(r.Ranks(), timing.Options{Mode: timing.ModeLossless})
 	if err != nil {
 		return nil, err
 	}
-	t := &Retimed{r: r, ranks: make([][]retimed, r.Ranks()), all: all}
+	t := &RetimedTrace{r: r, ranks: make([][]retimed, r.Ranks()), all: all}
 	threads := 1
 	for k, err := range r.RanksWithTrack() {
 		if err != nil {
@@ -50,18 +50,18 @@ func NewRetimed(r *trace.Reader) (*Retimed, error) {
 }
 
 // Close discards the times that were added.
-func (t *Retimed) Close() {
+func (t *RetimedTrace) Close() {
 	t.spool.close()
 	t.all.Close()
 }
 
 // AddCallTimes adds the times of the next call of a thread: begin and end in ns since the run began.
-func (t *Retimed) AddCallTimes(rank, stream int, begin, end uint64) {
+func (t *RetimedTrace) AddCallTimes(rank, stream int, begin, end uint64) {
 	s := &t.ranks[rank][stream]
-	e := timing.CallEntry{Gap: begin - s.end, Duration: end - begin}
+	e := timing.CallTicks{Gap: begin - s.end, Duration: end - begin}
 	if stream > 0 && s.calls == 0 {
 		// A thread other than the first may start later than the run, so the time before its first call is no gap.
-		e.Gap, e.Jump = 0, int64(begin)
+		e.Gap, e.BeginOffset = 0, int64(begin)
 	}
 	s.end = end
 	t.spool.add(&s.spooled, e)
@@ -69,7 +69,7 @@ func (t *Retimed) AddCallTimes(rank, stream int, begin, end uint64) {
 
 // Content returns the trace with the new times, which must be there for all calls. It is valid until Close. meta
 // replaces entries of the original trace's metadata.
-func (t *Retimed) Content(meta map[string]string) (*sections.Content, error) {
+func (t *RetimedTrace) Content(meta map[string]string) (*sections.Content, error) {
 	start, _ := strconv.ParseInt(t.r.Meta()[model.MetaStart], 10, 64)
 	for k, err := range t.r.RanksWithTrack() {
 		if err != nil {
@@ -81,7 +81,7 @@ func (t *Retimed) Content(meta map[string]string) (*sections.Content, error) {
 	}
 	all := t.r.Meta()
 	delete(all, model.MetaTimingError)
-	all[model.MetaOptions] = "timing=" + string(timing.ModeLossless)
+	all[model.MetaRecorderOptions] = "timing=" + string(timing.ModeLossless)
 	maps.Copy(all, meta)
 	c, err := t.all.Content(all)
 	if err != nil {
@@ -96,10 +96,10 @@ func (t *Retimed) Content(meta map[string]string) (*sections.Content, error) {
 
 // add adds the track of rank k, with its new times, to the collector. start is the run's wall clock start in ns since
 // 1970.
-func (t *Retimed) add(k *trace.Rank, start int64) error {
+func (t *RetimedTrace) add(k *trace.Rank, start int64) error {
 	threads := t.ranks[k.Number()]
 	for stream := range threads {
-		if got, want := threads[stream].calls, k.Len(stream); got != want {
+		if got, want := threads[stream].calls, k.CallCount(stream); got != want {
 			return fmt.Errorf("thread %d: times of %d calls, there are %d", stream, got, want)
 		}
 	}

@@ -38,9 +38,9 @@ type extent struct{ at, size int64 }
 // mostInMemory is spool.most unless there are very many threads.
 const mostInMemory = 1 << 16
 
-func (s *spool) add(to *spooled, e timing.CallEntry) {
+func (s *spool) add(to *spooled, e timing.CallTicks) {
 	to.rest = binary.AppendUvarint(binary.AppendUvarint(to.rest, e.Duration), e.Gap)
-	to.rest = binary.AppendVarint(to.rest, e.Jump)
+	to.rest = binary.AppendVarint(to.rest, e.BeginOffset)
 	to.calls++
 	if len(to.rest) >= s.most && s.err == nil {
 		s.err = s.flush(to)
@@ -49,7 +49,7 @@ func (s *spool) add(to *spooled, e timing.CallEntry) {
 
 func (s *spool) flush(from *spooled) (err error) {
 	if s.file == nil {
-		if s.file, err = sections.SeriesFile(); err != nil {
+		if s.file, err = sections.CreateSeriesTempFile(); err != nil {
 			return err
 		}
 	}
@@ -65,8 +65,8 @@ func (s *spool) flush(from *spooled) (err error) {
 }
 
 // entries yields the times of a thread's calls, many at a time.
-func (s *spool) entries(of *spooled) iter.Seq2[[]timing.CallEntry, error] {
-	return func(yield func([]timing.CallEntry, error) bool) {
+func (s *spool) entries(of *spooled) iter.Seq2[[]timing.CallTicks, error] {
+	return func(yield func([]timing.CallTicks, error) bool) {
 		if s.err != nil {
 			yield(nil, s.err)
 			return
@@ -76,7 +76,7 @@ func (s *spool) entries(of *spooled) iter.Seq2[[]timing.CallEntry, error] {
 			from = append(from, io.NewSectionReader(s.file, p.at, p.size))
 		}
 		r := bufio.NewReaderSize(io.MultiReader(append(from, bytes.NewReader(of.rest))...), 1<<16)
-		list := make([]timing.CallEntry, 0, 1024)
+		list := make([]timing.CallTicks, 0, 1024)
 		for left := of.calls; left > 0; left -= uint64(len(list)) {
 			list = list[:min(left, uint64(cap(list)))]
 			for i := range list {
@@ -87,7 +87,7 @@ func (s *spool) entries(of *spooled) iter.Seq2[[]timing.CallEntry, error] {
 					yield(nil, err)
 					return
 				}
-				list[i] = timing.CallEntry{Duration: duration, Gap: gap, Jump: jump}
+				list[i] = timing.CallTicks{Duration: duration, Gap: gap, BeginOffset: jump}
 			}
 			if !yield(list, nil) {
 				return
@@ -113,7 +113,7 @@ type Collector struct {
 
 // NewCollector returns a Collector for a trace of this number of ranks. o determines which times the trace has.
 func NewCollector(ranks int, o timing.Options) (*Collector, error) {
-	times, err := sections.SeriesFile()
+	times, err := sections.CreateSeriesTempFile()
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ type Writer struct {
 	KeepRequestArrays bool // record each array of requests as a whole, even if it is as an earlier call left it
 	sigs              signature.LaneTable
 	key               signature.Key
-	moves             signature.MovableValues
+	moves             signature.LaneCandidates
 	words             []int32
 	spans             []signature.Span
 	posting           signature.PostedRequest // request that the current call makes, or signature.RequestNone
@@ -35,7 +35,7 @@ type Writer struct {
 	layouts  map[uint16]*functionLayout
 	streams  []*stream
 	spool    *spool
-	values   map[string][]model.ValueStat
+	values   map[string][]model.AttachedStat
 	paths    *track.TimesByPrevious // times by previous call of the first thread
 	from     int64                  // begin of the rank's first call, in ns on the scale of SetTimes
 }
@@ -55,7 +55,7 @@ type stream struct {
 // NewWriter returns a Writer for a rank. from is the begin of its first call, in ns on the scale of SetTimes.
 func NewWriter(rank int, from uint64) *Writer {
 	return &Writer{
-		Builder: track.NewBuilder(rank), spool: &spool{most: mostInMemory}, values: make(map[string][]model.ValueStat),
+		Builder: track.NewBuilder(rank), spool: &spool{most: mostInMemory}, values: make(map[string][]model.AttachedStat),
 		paths: track.NewTimesByPrevious(rank, true, false), from: int64(from), layouts: make(map[uint16]*functionLayout),
 	}
 }
@@ -84,8 +84,8 @@ func (w *Writer) layout(function uint16) *functionLayout {
 	l := w.layouts[function]
 	if l == nil {
 		l = &functionLayout{}
-		if def, ok := mpi.ByID(function); ok {
-			l.def, l.Layout, l.lanes = def, signature.LayoutOf(def), !def.BindsNames()
+		if def, ok := mpi.CallByID(function); ok {
+			l.def, l.Layout, l.lanes = def, signature.LayoutOf(def), !def.CreatesOrFreesObject()
 			l.leaves = l.Layout.LeavesRequestArray()
 			for i := range def.Params {
 				l.adds = l.adds || def.DisplsAreSums(i)
@@ -100,7 +100,7 @@ func (w *Writer) layout(function uint16) *functionLayout {
 
 // mayLane returns the positions in a signature's key of the values that may go into a lane.
 func (w *Writer) mayLane(k signature.Key) []int32 {
-	l := w.layout(k.Call())
+	l := w.layout(k.FunctionID())
 	if !l.lanes || w.NoLanes {
 		return nil
 	}
@@ -110,8 +110,8 @@ func (w *Writer) mayLane(k signature.Key) []int32 {
 	}
 	w.moves.FindIn(&l.Layout, spans, k.Values())
 	w.words = w.words[:0]
-	for _, at := range w.moves.Values {
-		w.words = append(w.words, at+signature.KeyHeader)
+	for _, at := range w.moves.Positions {
+		w.words = append(w.words, at+signature.KeyHeaderWords)
 	}
 	return w.words
 }
@@ -124,10 +124,10 @@ func (w *Writer) AddCall(thread int, function uint16, site uint64, vals []int64)
 	s := w.stream(thread)
 	w.key = w.leaveOut(append(w.key[:0], 0, 0), s, w.layout(function), vals)
 	w.key.SetHeader(function, site)
-	n := w.sigs.NumberInLane(s.last, thread, w.key, w.mayLane)
+	n := w.sigs.LookUpOrInsertInLane(s.last, thread, w.key, w.mayLane)
 	for len(w.Times) < w.sigs.Len() {
 		w.Times = append(w.Times, track.Times{})
-		w.paths.SetPlace(function, site)
+		w.paths.AddTerminalSite(function, site)
 	}
 	if w.posting.Kind != signature.RequestNone {
 		for len(w.postings) <= int(n) {
@@ -144,7 +144,7 @@ func (w *Writer) AddCall(thread int, function uint16, site uint64, vals []int64)
 // RepeatCall adds another call of terminal n. It returns false, without adding it, if the caller must use AddCall: if
 // calls of n have values in a lane, or complete requests.
 func (w *Writer) RepeatCall(thread int, n uint32) bool {
-	if !w.sigs.IsPlain(n) || w.layout(w.sigs.PeekKey(n).Call()).Completion.Completes {
+	if !w.sigs.IsPlain(n) || w.layout(w.sigs.PeekKey(n).FunctionID()).Completion.Completes {
 		return false
 	}
 	s := w.stream(thread)
@@ -159,8 +159,8 @@ func (w *Writer) RepeatCall(thread int, n uint32) bool {
 // AddAside says that this many ns before the thread's next call were not the program's.
 func (w *Writer) AddAside(thread int, ns uint64) { w.stream(thread).away = ns }
 
-// SetTimes sets begin and end, in ns, of the thread's latest call, which has terminal n.
-func (w *Writer) SetTimes(thread int, n uint32, start, end uint64) {
+// SetLastCallTimes sets begin and end, in ns, of the thread's latest call, which has terminal n.
+func (w *Writer) SetLastCallTimes(thread int, n uint32, start, end uint64) {
 	s := w.streams[thread]
 	gap := uint64(0)
 	if start > s.end {
@@ -172,8 +172,8 @@ func (w *Writer) SetTimes(thread int, n uint32, start, end uint64) {
 		// A thread other than the first may start later than the run, so the time before its first call is no gap.
 		gap = 0
 	}
-	e := timing.CallEntry{Duration: end - start, Gap: gap}
-	e.Jump = int64(start) - s.at - int64(gap)
+	e := timing.CallTicks{Duration: end - start, Gap: gap}
+	e.BeginOffset = int64(start) - s.at - int64(gap)
 	s.at = int64(end)
 	s.end = max(s.end, end)
 	w.Times[n].Add(e.Gap, e.Duration)
@@ -190,7 +190,7 @@ func (w *Writer) AttachValue(n uint32, name string, value float64) {
 	}
 	list := w.values[name]
 	for len(list) <= int(n) {
-		list = append(list, model.ValueStat{})
+		list = append(list, model.AttachedStat{})
 	}
 	list[n].Add(int64(math.Round(value)))
 	w.values[name] = list
@@ -210,7 +210,7 @@ func (w *Writer) AddSite(hash uint64, s track.Site) { w.Sites[hash] = s }
 func (w *Writer) AddTablesOf(t *track.Track) {
 	maps.Copy(w.Strings, t.Strings)
 	maps.Copy(w.Sites, t.Sites)
-	w.CallerSite, w.WithoutStack = t.CallerSite, t.WithoutStack
+	w.CallerSite, w.SiteWithoutStack = t.CallerSite, t.SiteWithoutStack
 }
 
 // Finish returns the track, with terminals in the order of first occurrence. If o asks for the times of each call,
@@ -220,11 +220,11 @@ func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 	w.Signatures = nil
 	for n := range uint32(w.sigs.Len()) {
 		k := w.sigs.PeekKey(n)
-		w.Signatures = append(w.Signatures, signature.Signature{Call: k.Call(), Site: k.Site(), Values: slices.Clone(k.Values())})
+		w.Signatures = append(w.Signatures, signature.Signature{FunctionID: k.FunctionID(), Site: k.Site(), Values: slices.Clone(k.Values())})
 	}
 	folding := w.sigs.Promote(w.Grammars())
 	t, order, number := w.Builder.Finish(folding.Streams)
-	values := make(map[string][]model.ValueStat)
+	values := make(map[string][]model.AttachedStat)
 	for i, n := range order {
 		if w.sigs.Lane(n) == nil {
 			continue
@@ -243,7 +243,7 @@ func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 		}
 	}
 	for name, of := range w.values {
-		list := make([]model.ValueStat, len(order))
+		list := make([]model.AttachedStat, len(order))
 		for n := range of {
 			if i := number[n]; i >= 0 {
 				list[i].Merge(of[n])
@@ -252,7 +252,7 @@ func (w *Writer) Finish(o timing.Options) (*track.Track, error) {
 		values[name] = list
 	}
 	if len(values) > 0 {
-		t.Values = values
+		t.AttachedStats = values
 	}
 	t.Courses, _ = w.paths.CoursesAndHists(number)
 	if o.Mode.NeedsLog() {
@@ -283,21 +283,21 @@ func (w *Writer) leaveOut(to []int64, s *stream, l *functionLayout, vals []int64
 	if l.posts {
 		w.posting = l.PostedRequest(spans, vals)
 		if !l.leaves || w.KeepRequestArrays {
-			return s.posts.LeaveOutStatuses(to, &l.Layout, spans, vals)
+			return s.posts.AppendOmittingStatuses(to, &l.Layout, spans, vals)
 		}
-		s.room = s.posts.LeaveOutStatuses(s.room[:0], &l.Layout, spans, vals)
+		s.room = s.posts.AppendOmittingStatuses(s.room[:0], &l.Layout, spans, vals)
 		if spans, err = l.Spans(spans[:0], s.room); err != nil {
 			return append(to, s.room...)
 		}
 		w.spans = spans
-		return s.left.LeaveOutArray(to, &l.Layout, spans, s.room, s.posts.OneShotsMade)
+		return s.left.AppendOmittingArray(to, &l.Layout, spans, s.room, s.posts.OneShotsMade)
 	}
 	from := len(to)
 	to = append(to, vals...)
 	vals = to[from:]
 	for i := 1; i < len(spans); i++ {
 		if p := spans[i].Param; p > 0 && p < len(l.def.Params) && l.def.DisplsAreSums(p) && spans[i-1].Param == p-1 {
-			signature.LeaveOutSums(vals[spans[i-1].First:spans[i-1].End], vals[spans[i].First:spans[i].End])
+			signature.OmitSummedDispls(vals[spans[i-1].First:spans[i-1].End], vals[spans[i].First:spans[i].End])
 		}
 	}
 	return to

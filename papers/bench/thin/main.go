@@ -83,7 +83,7 @@ func (k *knob) sizes(r *trace.Reader, precisions []int) (list []int64, err error
 		o := reduce.Options{PrecisionPercent: p}
 		if k.draw {
 			o.NewTripCountDrawer = func(r *trace.Reader) reduce.TripCountDrawer {
-				return rounds.New(r, rounds.Options{Precision: p, Seed: 1})
+				return rounds.New(r, rounds.Options{PrecisionPercent: p, Seed: 1})
 			}
 		}
 		if k.partners {
@@ -109,7 +109,7 @@ func recorded(ranks int, program func(v *vmpi.Rank)) (*trace.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.Content(map[string]string{trace.MetaCommand: "./mesh", trace.MetaMPI: "mpich"})
+	c, err := s.Content(map[string]string{trace.MetaCommand: "./mesh", trace.MetaMPIFlavour: "mpich"})
 	if err != nil {
 		return nil, err
 	}

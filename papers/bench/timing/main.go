@@ -42,7 +42,7 @@ func run() error {
 	flag.Float64Var(&r.seconds, "seconds", 6, "how long the mini-apps run")
 	flag.DurationVar(&r.limit, "limit", 90*time.Second, "how long recording a program may take")
 	programs := flag.String("programs", strings.Join(names, ","), "which programs")
-	bound := flag.String("error", strconv.FormatFloat(timing.DefaultError, 'g', -1, 64), "error bound: a share, or a time like 10us")
+	bound := flag.String("error", strconv.FormatFloat(timing.DefaultRelativeError, 'g', -1, 64), "error bound: a share, or a time like 10us")
 	calls := flag.Int("calls", 2*32768, "measure so many calls of each rank")
 	within := flag.Duration("within", 9*time.Minute, "begin with no program after that time")
 	cached := flag.String("cache", "build/bench-timing.json", "`file` of what was measured already")
@@ -58,7 +58,7 @@ func run() error {
 		return printSizes(os.Stdout, *sizes, list)
 	}
 	o := &timing.Options{}
-	if err := o.AddError(*bound); err != nil {
+	if err := o.AddErrorBound(*bound); err != nil {
 		return err
 	}
 	var all []*program

@@ -49,7 +49,7 @@ func resultOf(r *codecs.Result) result {
 	}
 	return result{
 		Codec: r.Codec, Ratio: r.Ratio(), Gaps: r.Gaps.Ratio(r), Durations: r.Durations.Ratio(r),
-		GapNoise: noise(r.Gaps.PSNR(r)), DurationNoise: noise(r.Durations.PSNR(r)), Worst: r.Worst,
+		GapNoise: noise(r.Gaps.PSNR(r)), DurationNoise: noise(r.Durations.PSNR(r)), Worst: r.MaxRelativeError,
 		EncodeNs: r.NsPerValue(r.Encode), DecodeNs: r.NsPerValue(r.Decode),
 	}
 }
@@ -74,7 +74,7 @@ func measured(path string, o *timing.Options, calls int) (*program, error) {
 		}
 		p.Ranks++
 		for stream := range k.Streams() {
-			p.All += int64(k.Len(stream))
+			p.All += int64(k.CallCount(stream))
 			var whole codecs.Block
 			for block, err := range codecs.Blocks(k, stream, o) {
 				if err != nil {

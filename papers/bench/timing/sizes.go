@@ -43,7 +43,7 @@ func sizeOf(p skeleton.Program, mode timing.Mode, ranks, iterations int) (size, 
 	if len(root.Problems) > 0 {
 		return x, fmt.Errorf("problem of rank %d: %s", root.Problems[0].FirstRank, root.Problems[0].Text)
 	}
-	c, err := root.Content(map[string]string{trace.MetaCommand: "./" + p.Name, trace.MetaMPI: "mpich"})
+	c, err := root.Content(map[string]string{trace.MetaCommand: "./" + p.Name, trace.MetaMPIFlavour: "mpich"})
 	if err != nil {
 		return x, err
 	}
@@ -62,7 +62,7 @@ func sizeOf(p skeleton.Program, mode timing.Mode, ranks, iterations int) (size, 
 		}
 	}
 	for n := range r.Classes() {
-		places, err := r.TerminalPlaces(n)
+		places, err := r.TerminalFunctionSites(n)
 		if err != nil {
 			return x, err
 		}

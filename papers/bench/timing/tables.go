@@ -84,7 +84,7 @@ func speed(ns float64) string {
 	if ns < 0.5 {
 		return "- | -" // too few values to measure a processor time
 	}
-	return fmt.Sprintf("%.0f | %.0f", ns, codecs.RawBytes*1e3/ns)
+	return fmt.Sprintf("%.0f | %.0f", ns, codecs.RawBytesPerTime*1e3/ns)
 }
 
 func printHistograms(w io.Writer, all []*program) {
