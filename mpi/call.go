@@ -12,7 +12,7 @@ type Call struct {
 	Section         string // number of the section of the standard that defines the function, e.g. "3.2"
 	SectionTitle    string
 	WrapperClass    WrapperClass
-	UnwrappedReason string // for ClassUnwrapped: why the call is not wrapped
+	UnwrappedReason string // for WrapperAbsent: why the call is not wrapped
 	Large           bool   // large-count form: parameters of KindCount and KindDisp have 64 bits
 	SmallForm       *Call  // for a large form: the small form of the same function; else nil
 	LargeForm       *Call  // for a small form: the large form of the same function; nil without one
@@ -97,7 +97,7 @@ const (
 	AttrPosix           // a function of POSIX or C, from io.txt: the return code is errno
 	AttrPosixOpens      // a function of POSIX or C that returns an open descriptor, stream, directory or mapping
 	AttrPosixCloses     // a function of POSIX or C that closes a descriptor, stream, directory or mapping
-	AttrPosixMayBeOpen  // with AttrOpens: what the function returns may have been open before
+	AttrPosixMayBeOpen  // with AttrPosixOpens: what the function returns may have been open before
 	AttrPosixReads      // a function of POSIX or C whose result is how much was read
 	AttrPosixWrites     // a function of POSIX or C whose result is how much was written
 	AttrSynchronous     // a send that completes only after its receive was posted
@@ -143,7 +143,7 @@ type Param struct {
 	Kind  Kind
 	Array bool
 	Len   Expr // of an array: its number of elements; of an output string: its capacity in bytes
-	// Of an array of arrays: the length of each inner array, which is always NullTerminated; else nil.
+	// Of an array of arrays: the length of each inner array, which is always NullTerminatedExpr; else nil.
 	InnerLen Expr
 	// Of an output array whose capacity is Len: number of elements that the MPI writes; nil: all of them.
 	WrittenLen Expr

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// An Expr is an expression for the length of an array, as a tree: a NumExpr, ParamExpr, LimitExpr, NullTerminated,
+// An Expr is an expression for the length of an array, as a tree: a NumExpr, ParamExpr, MPIConstantExpr, NullTerminatedExpr,
 // *PropertyExpr, *SumExpr or *ProductExpr. The syntax is in calls.txt.
 type Expr interface {
 	String() string

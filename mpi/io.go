@@ -91,7 +91,7 @@ const (
 	FailsBelowCount                // a result less than the call's parameter n
 )
 
-// Failure returns which results mean that the call failed. A call with AttrMayHitEOF has failed only if errno was
+// Failure returns which results mean that the call failed. A call with AttrPosixMayHitEOF has failed only if errno was
 // changed, too.
 func (c *Call) Failure() Failure {
 	switch c.ReturnKind {

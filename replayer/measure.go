@@ -272,7 +272,7 @@ func (l *lab) by(e *C.struct_measure_experiment) int {
 	return int(e.from)
 }
 
-// serve is the part of all ranks but 0: it runs the experiments that rank 0 sends, until one of kind MeasureNothing.
+// serve is the part of all ranks but 0: it runs the experiments that rank 0 sends, until one of kind MeasureEnd.
 func (l *lab) serve() error {
 	for {
 		e := l.experiment(machine.Experiment{})

@@ -17,7 +17,7 @@ type Call struct {
 	Phase               string // name of the marked phase that begins with the call; "" if none begins
 	ThreadStartFunction *Site  // of a thread's first call: the thread's start function; nil: unknown, or a later call
 	Turn                int    // which loop began another iteration before this call, 0 if not stored; see TurnUnknown
-	Return              int64  // return code in the standard ABI's numbers, NeverReturned or LeftByJump
+	Return              int64  // return code in the standard ABI's numbers, ReturnCodeNeverReturned or ReturnCodeLeftByJump
 	Result              Value  // the return value of the few functions that return no error code
 	Params              []Param
 
@@ -98,11 +98,11 @@ const UnknownHandle = -1
 type Value struct {
 	Type Type
 	Null bool // TypeString: the string is a null pointer
-	// Num is the number for TypeInt, TypeHandle, TypeRequest, TypeObject and TypeFunctionRef. For TypeArray it is the
+	// Num is the number for TypeInt, TypeHandle, TypeRequest, TypeMPITObject and TypeFunctionRef. For TypeArray it is the
 	// length or one of the Array… constants.
 	Num           int64
 	RequestID     int64 // TypeRequest: which request; what it counts depends on RequestForm
-	RequestThread int   // TypeRequest of form RequestForeign: the thread that created the request
+	RequestThread int   // TypeRequest of form RequestOfOtherThread: the thread that created the request
 	RequestForm   RequestForm
 	Text          string
 	Addr          SymbolicAddress
@@ -145,8 +145,8 @@ const (
 	StatusFormEmpty   StatusForm = signature.StatusFormEmpty   // the empty status of a null or inactive request
 	StatusFormOfSend  StatusForm = signature.StatusFormOfSend  // the status of a send request: only Cancelled is defined
 
-	// StatusFormImplied and StatusPostedIgnored occur only in distinct calls: the status follows from the receive that made
-	// the request, and is not recorded. In calls of a stream they are replaced by StatusFilled and StatusIgnored.
+	// StatusFormImplied and StatusFormImpliedIgnored occur only in distinct calls: the status follows from the receive that made
+	// the request, and is not recorded. In calls of a stream they are replaced by StatusFormFilled and StatusFormIgnored.
 	StatusFormImplied        StatusForm = signature.StatusFormImplied
 	StatusFormImpliedIgnored StatusForm = signature.StatusFormImpliedIgnored
 )

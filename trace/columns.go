@@ -195,7 +195,7 @@ func (x *Columns) commonShift(terminal, value int) (shift int64) {
 // Positions are the indices of values in a signature; -1: the signature has no such value.
 type Positions struct {
 	Params          []ParamPositions
-	NewObjectValues int // index of the first property of a new communicator or datatype, see NewCommSize
+	NewObjectValues int // index of the first property of a new communicator or datatype, see NewCommSizePosition
 }
 
 // ParamPositions holds the indices in a signature at which a parameter's input and output values begin, -1 without any.

@@ -83,7 +83,7 @@ const (
 	WaitsTooManyDistinct = model.WaitsTooManyDistinct
 )
 
-// The states of a thread in a When, and the number of units of WhenPlane.LoopBaseUnits in a level.
+// The states of a thread in a When, and the number of units of WhenStateTimes.LoopBaseUnits in a level.
 const (
 	WhenStateComputing    = model.WhenStateComputing
 	WhenStateWaiting      = model.WhenStateWaiting
@@ -159,7 +159,7 @@ const (
 // NoPreviousFunctionSite is the value of Histogram.PreviousFunctionSite for a thread's first call, which has no call before it.
 const NoPreviousFunctionSite = model.NoPreviousFunctionSite
 
-// The kinds of vertices of Code, and the values of LoopTransition that are not loops.
+// The kinds of vertices of Code, and the values of IteratedLoopNumber that are not loops.
 const (
 	FunctionVertex = model.FunctionVertex
 	LoopVertex     = model.LoopVertex

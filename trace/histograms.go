@@ -12,7 +12,7 @@ import (
 // terminals of the same function and site that have no histogram of their own.
 type Histogram struct {
 	Terminal int
-	// PreviousFunctionSite is the place of the thread's previous call, or NoPreviousPlace. A place is a pair of function and
+	// PreviousFunctionSite is the place of the thread's previous call, or NoPreviousFunctionSite. A place is a pair of function and
 	// site. Places are numbered from 0 in the order of their first terminals; see Reader.TerminalFunctionSites.
 	PreviousFunctionSite int
 	Duration, Gap        Hist

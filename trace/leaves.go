@@ -168,7 +168,7 @@ func (l *Leaves) means(rank *Rank) ([]LeafTimes, SampleKind, error) {
 }
 
 // shared returns a function that reports whether a terminal's calls share their times with calls at other leaves. On
-// the first thread, that holds for the terminals in section SectionSharedTimes, and for groups of at least MinPool
+// the first thread, that holds for the terminals in section SectionUnknownLeafTimes, and for groups of at least MinPoolSize
 // terminals that differ in values only. Leaves of further threads have no times of their own: there it holds for every
 // terminal at several leaves. counts is by leaf: the number of the rank's calls.
 func (l *Leaves) shared(rank *Rank, counts []uint64) (func(terminal int) bool, error) {

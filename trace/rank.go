@@ -358,9 +358,9 @@ func (k *Rank) requestSums(stream int) (*grammar.WeightSums, error) {
 func (k *Rank) ClassTimes() ([]Times, error) { return k.r.Times(k.nclass) }
 
 // Times returns statistics of times by terminal of a class, over all of its ranks. Don't change the result, which is
-// shared. If at least MinPool terminals differ in values only, they share one summary: each has its part of count and
+// shared. If at least MinPoolSize terminals differ in values only, they share one summary: each has its part of count and
 // sum, and the extremes and deviation of all. These may even cover the ranks of similar classes. Sums are accurate to
-// SumError. Extremes, deviations, and the distances of ranks' totals from their mean have six significant bits. In a
+// MaxRelativeSumError. Extremes, deviations, and the distances of ranks' totals from their mean have six significant bits. In a
 // trace without times all counts are 0.
 func (r *Reader) Times(class int) ([]Times, error) {
 	if known := r.latest.of(class, false); known != nil {

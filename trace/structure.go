@@ -36,7 +36,7 @@ func (k *Rank) Structure(stream int) Node {
 	return Node{Kind: SequenceNode, Count: 1, Terminal: -1, g: k.streams[stream]}
 }
 
-// A OpaqueGrammar is a grammar without its methods: spoor's own packages unseal it, other importers can only pass it on.
+// An OpaqueGrammar is a grammar without its methods: spoor's own packages unseal it, other importers can only pass it on.
 type OpaqueGrammar grammar.OpaqueGrammar
 
 // StructureOf returns the structure of a sequence: a node for its outermost rule.
@@ -157,7 +157,7 @@ func (k *Rank) OccurrencesAfter(stream int, wanted func(before, terminal int) bo
 }
 
 // Transitions returns, by pair of terminals, how often a call of the second directly follows one of the first in a
-// stream. The first is BeforeFirstTerminal for the stream's first call. The stream isn't expanded.
+// stream. The first is NoPreviousTerminal for the stream's first call. The stream isn't expanded.
 func (k *Rank) Transitions(stream int) map[[2]int]uint64 { return k.bare[stream]().Digrams() }
 
 // PrefixWeights returns a function that returns, for an index in a stream, the sum of the weights of the calls before

@@ -20,7 +20,7 @@ type LoopCounter struct {
 	AddedBeforeCall  int64 // what the iteration has added to the counter up to the call
 }
 
-// Comparable reports whether the difference of two readings of a loop's counters, each less its AddedSoFar,
+// Comparable reports whether the difference of two readings of a loop's counters, each less its AddedBeforeCall,
 // gives the number of iterations between two calls.
 func (k LoopCounter) Comparable(o LoopCounter) bool {
 	return k.Step != 0 && k.Step == o.Step && k.BaseCounterIndex == o.BaseCounterIndex

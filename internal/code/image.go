@@ -87,7 +87,7 @@ type codeRange struct {
 }
 
 // Open opens a binary. It returns an error if the file is no ELF file, is not linked, or is for an unsupported
-// processor (ErrArchitecture).
+// processor (ErrUnsupportedArch).
 func Open(path string) (*Image, error) {
 	f, err := os.Open(path)
 	if err != nil {

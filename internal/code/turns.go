@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// MaxPlaces bounds the places of a path, and MaxLoops the loops among them: deeper stacks have no path.
+// MaxPathPlaces bounds the places of a path, and MaxPathLoops the loops among them: deeper stacks have no path.
 const (
 	MaxPathPlaces = 256
 	MaxPathLoops  = 32

@@ -288,7 +288,7 @@ const maxCallSites = 1 << 20
 // link-time addresses.
 type LandingSite struct{ Lo, Hi, Pad uint64 }
 
-// LandingSites reads the table of landing pads of f, from data that begins at f.LandingTable. Entries without a landing
+// LandingSites reads the table of landing pads of f, from data that begins at f.LandingTableAddr. Entries without a landing
 // pad are left out, and so are all from the first invalid one on.
 func (f *UnwindEntry) LandingSites(data []byte, order binary.ByteOrder) []LandingSite {
 	t := table{data: data, base: f.LandingTableAddr, order: order, wide: true}

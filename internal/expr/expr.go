@@ -19,11 +19,11 @@ const (
 	VariableRankCount     Variable = iota // number of ranks in MPI_COMM_WORLD
 	VariableRank                          // rank in MPI_COMM_WORLD
 	VariableLoopIteration                 // iteration, from 0, of the innermost loop whose trip count differs between runs
-	VariableLoopTripCount                 // trip count of the loop that LoopIteration is about
+	VariableLoopTripCount                 // trip count of the loop that VariableLoopIteration is about
 	// iteration, from 0, of the next outer loop whose trip count differs between runs
 	VariableOuterIteration
 	VariableListIndex      // index in a list, from 0
-	VariableListLength     // length of the list that ListElement is about
+	VariableListLength     // length of the list that VariableListIndex is about
 	VariableFixedIteration // iteration, from 0, of a loop whose trip count is equal in all runs
 	NumVariables           // number of variables
 )

@@ -30,7 +30,7 @@ type place struct {
 
 // A field is a part of a call's values that is fitted separately: single values, or a list of variable length.
 type field struct {
-	param int // index of the parameter, or signature.ParamResult or ParamMade
+	param int // index of the parameter, or signature.ParamResult or ParamNewObject
 	out   bool
 	kind  fieldKind
 	width int // number of values; in a list, of each element

@@ -1,4 +1,4 @@
-// SyntheticCounts draws the trip counts of loops from a distribution, if a trace has nothing else of them.
+// SyntheticTripCounts draws the trip counts of loops from a distribution, if a trace has nothing else of them.
 //
 // Invariants:
 //
@@ -51,9 +51,9 @@ const mostNested = 1 << 10
 // An UnrolledStreams is streams in which each run of a loop with synthetic trip counts is separate.
 type UnrolledStreams struct {
 	Streams        []*Grammar
-	VaryingSymbols []int // indices, as of EachRepeated, of the repeated symbols whose counts differ between ranks
-	// OriginalSymbols is, by index in Varying, the symbol's index in UnrollStreams' varying; -1: its counts are
-	// synthetic. DrawnCounts has, by index in Varying and rank of the class, the synthetic counts; nil for others.
+	VaryingSymbols []int // indices, as of EachRepeatedSymbol, of the repeated symbols whose counts differ between ranks
+	// OriginalSymbols is, by index in VaryingSymbols, the symbol's index in UnrollStreams' varying; -1: its counts are
+	// synthetic. DrawnCounts has, by index in VaryingSymbols and rank of the class, the synthetic counts; nil for others.
 	OriginalSymbols []int
 	DrawnCounts     [][]int64
 }
@@ -117,7 +117,7 @@ type unroller struct {
 	loops   []SyntheticLoop
 	varying []int
 	ranks   int
-	number  int // number of repeated symbols of the original streams so far, as of EachRepeated
+	number  int // number of repeated symbols of the original streams so far, as of EachRepeatedSymbol
 	next    int // index of the next element of loops
 	made    int // number of repeated symbols in the result
 	runs    []int
@@ -277,7 +277,7 @@ func (x *streamUnroller) emitted(s Symbol, m unrollMark) (Symbol, error) {
 var errMany = fmt.Errorf("more than %d numbers of rounds to draw, or more than %d of a rank", mostDrawn, mostRuns)
 
 // symbol counts symbol s of the result if it is repeated. If its count differs between ranks, symbol adds it to
-// Varying.
+// VaryingSymbols.
 func (u *unroller) symbol(m unrollMark, s Symbol) error {
 	if s.Count < 2 {
 		return nil

@@ -25,7 +25,7 @@ func CountRepeatedSymbols(streams []*Grammar) int {
 }
 
 // WithRepetitionCounts returns copies of streams with other counts of some repeated symbols. The symbol with the number
-// which[i], as of EachRepeated, gets count(i), which must be at least 1. which must be in rising order.
+// which[i], as of EachRepeatedSymbol, gets count(i), which must be at least 1. which must be in rising order.
 func WithRepetitionCounts(streams []*Grammar, which []int, count func(i int) int64) ([]*Grammar, error) {
 	list := make([]*Grammar, len(streams))
 	for i, g := range streams {

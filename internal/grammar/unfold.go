@@ -274,7 +274,7 @@ func (t *UnfoldedGrammar) lengths(counts *Grammar) []uint64 {
 	return list
 }
 
-// A OpaqueGrammar is a grammar without its methods, for passing it through a package whose API must not expose grammars.
+// An OpaqueGrammar is a grammar without its methods, for passing it through a package whose API must not expose grammars.
 type OpaqueGrammar struct{ g *Grammar }
 
 // WrapOpaque wraps a grammar.

@@ -75,8 +75,8 @@ const (
 	ActRMAEndByRequest // end of a one-sided operation with a request
 	ActWinFence
 	ActWinLock   // lock of Peer's memory, or of all members' if Peer is AllMembers
-	ActWinUnlock // unlock, as for ActLock
-	ActWinPost   // exposes memory to Group; ActStart begins access to that of Group, ActComplete ends the access, ActWait the exposure
+	ActWinUnlock // unlock, as for ActWinLock
+	ActWinPost   // exposes memory to Group; ActWinStart begins access to that of Group, ActWinComplete ends the access, ActWinWait the exposure
 	ActWinStart
 	ActWinComplete
 	ActWinWait
@@ -92,7 +92,7 @@ const (
 	ActWrite
 	ActWriteBegin
 	ActWriteEnd
-	ActProbed         // a probe found the message that the next matching receive gets, or that a matched probe removed; only with Messages and FineSync
+	ActProbed         // a probe found the message that the next matching receive gets, or that a matched probe removed; only with Messages and PassFineSync
 	ActNeverCompleted // an operation that a call waited for without returning
 )
 
@@ -121,12 +121,12 @@ type Operation struct {
 	PerMember                *Transfers             // bytes sent to and received from each member, if Options ask for that
 	Neighbours               *handles.Neighbourhood // of a neighbourhood collective, with PerMember or Messages; nil: unknown
 	Window                   *Window
-	GroupWorldRanks          []int // of ActPost, ActStart, ActComplete and ActWait: world ranks
+	GroupWorldRanks          []int // of ActWinPost, ActWinStart, ActWinComplete and ActWinWait: world ranks
 	File                     *File
-	Call                     *trace.Call // of ActFileOpened, ActFileSought, ActFileViewed, ActLock: the call
+	Call                     *trace.Call // of ActFileOpened, ActFileSought, ActFileViewed, ActWinLock: the call
 }
 
-// IsExclusiveLock reports whether the lock of an ActLock is exclusive.
+// IsExclusiveLock reports whether the lock of an ActWinLock is exclusive.
 func (o *Operation) IsExclusiveLock() bool {
 	p := o.Call.Param("lock_type")
 	return p != nil && p.In.Num == mpi.LockExclusive

@@ -13,7 +13,7 @@ type Meeting struct {
 	Window      *Window       // window on which the call is collective; nil: the call is on the communicator itself
 	File        *File
 	OwnCommRank int    // the rank's own number in Comm; -1: unknown
-	Ordinal     uint64 // number of the rank's earlier calls with the same CallOrder
+	Ordinal     uint64 // number of the rank's earlier calls with the same CollectiveSequence
 }
 
 // A CollectiveSequence identifies a sequence of collective calls that its members make in the same order: those on a

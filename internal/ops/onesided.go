@@ -10,7 +10,7 @@ type openWindow struct {
 	*Window
 	transfers []Operation
 
-	started, posted []int // world ranks of the open epochs of MPI_Win_start and MPI_Win_post, if FineSync is set
+	started, posted []int // world ranks of the open epochs of MPI_Win_start and MPI_Win_post, if PassFineSync is set
 }
 
 const lostGroup = "synchronisations of a window with a group of ranks (MPI_Win_post, start, wait)"

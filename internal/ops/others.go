@@ -36,7 +36,7 @@ func IsSingleRankRun(r *trace.Reader) (bool, error) {
 	return err == nil && !slices.ContainsFunc(comms.List(), func(c *handles.Comm) bool { return c.RemoteSize > 0 }), err
 }
 
-// RemoteCallsOf returns the RemoteCalls of a rank. none is the result of SingleRank.
+// RemoteCallsOf returns the RemoteCalls of a rank. none is the result of IsSingleRankRun.
 func RemoteCallsOf(r *trace.Reader, k *trace.Rank, none bool) *RemoteCalls {
 	return &RemoteCalls{r: r, k: k, none: none}
 }

@@ -80,7 +80,7 @@ type TimelineFunction struct {
 // FunctionCategories are kinds of functions that look the same in a timeline.
 var FunctionCategories = []string{"point-to-point", "waiting", "collective", "one-sided", "files", "other MPI", "spoor", "not traced", "never returned"}
 
-// Indices of the Categories of pseudo-functions, which are neither MPI nor the program and have no calls.
+// Indices of the FunctionCategories of pseudo-functions, which are neither MPI nor the program and have no calls.
 const (
 	spoorCategory    = 6
 	untracedCategory = 7

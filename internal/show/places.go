@@ -94,7 +94,7 @@ func ShortenPlaces(text string, places ...string) string {
 	return NewPlaceShortener(places).ShortenLine(text, places...)
 }
 
-// ShortenLine shortens the given places in a line of text so that the line fits MaxLineColumns: the longest ones, all
+// ShortenLine shortens the given places in a line of text so that the line fits MaxLineWidth: the longest ones, all
 // to the same length.
 func (n *NameShortener) ShortenLine(text string, places ...string) string {
 	room := MaxLineWidth - utf8.RuneCountInString(text)

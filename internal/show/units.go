@@ -105,7 +105,7 @@ func ParseShare(text string) (float64, error) {
 	return v, nil
 }
 
-// Numbers of bytes that WithoutMiddle keeps at the beginning and at the end of a text.
+// Numbers of bytes that ElideMiddle keeps at the beginning and at the end of a text.
 const (
 	shortHead = 1500
 	shortTail = 200

@@ -13,7 +13,8 @@ import (
 // different laws fit equally well.
 const MinLawPoints = 5
 
-// A Law says how a quantity grows with the number of ranks p: C0 + C1·p^I·log2(p)^J, the performance
+// A Law says how a quantity grows with the number of ranks p: Constant +
+// Coefficient · p^Exponent · log2(p)^LogExponent, the performance
 // model normal form of Calotoiu, Hoefler, Poke and Wolf, "Using automated performance modeling to
 // find scalability bugs in complex codes" (SC13), section 3, with one term.
 type Law struct {

@@ -124,7 +124,7 @@ func (c *SharedClocks) number(runs []rankRange) (list []rankRange) {
 // A ClockEstimate is the difference between a clock and rank 0's clock at one time.
 type ClockEstimate struct {
 	ReadingNs  int64 // reading of the clock at that time
-	OffsetNs   int64 // rank 0's clock at the same time, minus AtNs
+	OffsetNs   int64 // rank 0's clock at the same time, minus ReadingNs
 	MaxErrorNs int64 // largest possible error of OffsetNs
 }
 

@@ -159,7 +159,7 @@ func (c *TotalColumns) mostPart(steps []LogTime, kind, without int) (most float6
 	return most
 }
 
-// alike reports whether all times of a column are equal up to one LogStep.
+// alike reports whether all times of a column are equal up to one LogTime.
 func alike(steps []LogTime) bool { return slices.Max(steps)-slices.Min(steps) <= 1 }
 
 func sum(steps []LogTime) (ns float64) {

@@ -8,7 +8,7 @@ import (
 )
 
 // A Builder makes a rank's track from its calls, one by one. Until Finish, terminals of the track are in the order of
-// their first TerminalOf, and it has no streams.
+// their first FindOrAddTerminal, and it has no streams.
 type Builder struct {
 	*Track
 	known   map[string]uint32
@@ -23,7 +23,7 @@ func NewBuilder(rank int) *Builder {
 	}, known: make(map[string]uint32)}
 }
 
-// NewBuilderFrom returns a builder that starts with the terminals of track t. TerminalOf makes a new terminal even
+// NewBuilderFrom returns a builder that starts with the terminals of track t. FindOrAddTerminal makes a new terminal even
 // for a call that t has.
 func NewBuilderFrom(t *Track) *Builder {
 	own := *t
@@ -31,7 +31,7 @@ func NewBuilderFrom(t *Track) *Builder {
 }
 
 // FindOrAddTerminal returns the terminal of a distinct call; known reports whether it existed before. Calls with different
-// strings apart get different terminals. TerminalOf keeps vals.
+// strings apart get different terminals. FindOrAddTerminal keeps vals.
 func (b *Builder) FindOrAddTerminal(function uint16, site uint64, vals []int64, apart string) (n uint32, known bool) {
 	b.key = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(b.key[:0], function), site)
 	b.key = binary.AppendUvarint(b.key, uint64(len(vals)))

@@ -53,7 +53,7 @@ const (
 // IsCollective reports whether all members of a communicator take part in calls of this pattern.
 func (p Pattern) IsCollective() bool { return p >= PatternFromRoot && p <= PatternNeighbors }
 
-// A AwaitedMembers is which members must have begun a collective call before a given member can return from it.
+// An AwaitedMembers is which members must have begun a collective call before a given member can return from it.
 type AwaitedMembers uint8
 
 // The values of Need.

@@ -7,8 +7,8 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// An CollectiveOperation is a collective operation on a communicator. All forms of a function have the same: MPI_Bcast,
-// MPI_Ibcast_c and MPI_Bcast_init are OperationBcast.
+// A CollectiveOperation is a collective operation on a communicator. All forms of a function have the same: MPI_Bcast,
+// MPI_Ibcast_c and MPI_Bcast_init are CollectiveBcast.
 type CollectiveOperation uint8
 
 // The operations; neighbourhood collectives are not included.
@@ -41,7 +41,7 @@ var operationNames = [...]string{
 // String returns the name of the operation's function without MPI_, such as "Bcast".
 func (o CollectiveOperation) String() string { return operationNames[o] }
 
-// CollectiveOperationOf returns the operation of a function. It returns OperationNone for a function that is unknown or no such
+// CollectiveOperationOf returns the operation of a function. It returns CollectiveNone for a function that is unknown or no such
 // collective.
 func CollectiveOperationOf(c *mpi.Call) CollectiveOperation {
 	if c == nil || !c.Has(mpi.AttrCollective) {

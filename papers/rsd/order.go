@@ -26,7 +26,7 @@ type unitNode struct {
 // ByOrder finds the nests of ranks from the order of their calls: what repeats is a loop, and the sequences of ranks
 // are merged by their heaviest common subsequence. So a call site may occur at several places, such as before a loop
 // and in it. Loops match if their trip counts are equal at a precision in percent: at 100 they must be identical, 0
-// accepts any. The error wraps ErrWide if too few loops are found to show the calls.
+// accepts any. The error wraps ErrTooFewLoops if too few loops are found to show the calls.
 func ByOrder(r *trace.Reader, ranks []int, precision int) ([]*Nests, error) {
 	return ofThreads(r, ranks, func(thread int) (*Nests, error) {
 		n, err := byOrder(r, ranks, thread, precision)

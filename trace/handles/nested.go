@@ -59,7 +59,7 @@ func FreesWithCallbackUses(k *trace.Rank) ([][]FreeWithCallbackUses, error) {
 	return lists, nil
 }
 
-// maxNested is the largest number of nested frees of a stream that NestedFrees returns; later ones are left out.
+// maxNested is the largest number of nested frees of a stream that FreesWithCallbackUses returns; later ones are left out.
 const maxNested = 1 << 20
 
 // deletes reports whether the rank calls a function that can register a delete function for attributes.

@@ -101,7 +101,7 @@ func ruleOf(f *trace.Function) rule {
 	return rules[strings.TrimSuffix(strings.TrimSuffix(f.Name, "_c"), "_x")]
 }
 
-// Determine returns the results of a call, whose function must satisfy DeterminesResults; ErrUnknown if the state lacks
+// Determine returns the results of a call, whose function must satisfy HasDeterminableResults; ErrUnknown if the state lacks
 // something.
 func (o *HandleState) Determine(a *Arguments) (r Results, err error) {
 	defer func() {

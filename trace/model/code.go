@@ -79,18 +79,18 @@ type CallSiteVertex struct {
 }
 
 // A CallTransition says which loop begins another iteration between an MPI call and the next one, where the order of
-// vertices does not imply that. It implies NoLoopTransition if the second call comes later in the code than the first.
+// vertices does not imply that. It implies NoIteratedLoop if the second call comes later in the code than the first.
 // Otherwise it implies another iteration of the innermost loop around both.
 type CallTransition struct {
 	FromVertex, ToVertex int // indices in Code.Vertices of the two calls
 	Loop                 IteratedLoopNumber
 }
 
-// A IteratedLoopNumber is NoLoopTransition, UnknownTransition, or the number of the loop that begins another iteration
+// An IteratedLoopNumber is NoIteratedLoop, UnknownIteratedLoop, or the number of the loop that begins another iteration
 // between two calls. The loops around both calls are counted outwards from 1, the innermost.
 type IteratedLoopNumber int
 
-// Values of LoopTransition that are not the number of a loop.
+// Values of IteratedLoopNumber that are not the number of a loop.
 const (
 	NoIteratedLoop      IteratedLoopNumber = 0
 	UnknownIteratedLoop IteratedLoopNumber = -1 // the code has no path between the two calls
@@ -126,7 +126,7 @@ func (c *Code) VertexOf(function uint16, site int) int {
 }
 
 // IsConditionalInLoop reports whether a vertex is a function or call directly in a loop, and some iterations of that loop
-// may not reach it. It is false for loops with RoundsAtLeast.
+// may not reach it. It is false for loops with RoundsAreLowerBound.
 func (c *Code) IsConditionalInLoop(v int) bool {
 	up := c.Vertices[v].Parent
 	if up < 0 || c.Vertices[v].Kind == LoopVertex || c.Vertices[up].Kind != LoopVertex || c.Vertices[up].RoundsAreLowerBound {

@@ -3,7 +3,7 @@ package model
 // An Aside is time of a rank's first thread that belongs neither to its calls nor to the gaps between them: tracing was
 // off, or the recorder took the time, as for its own start after MPI_Init and whenever it drains the rings.
 type Aside struct {
-	BeforeCall uint64 // index in the stream of the call that the aside precedes; AsidesAnywhere: unknown
+	BeforeCall uint64 // index in the stream of the call that the aside precedes; AsidePositionUnknown: unknown
 	Ns         int64
 	TracingOff bool // true: tracing was switched off; false: the recorder or a plugin took the time
 }

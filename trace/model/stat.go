@@ -326,7 +326,7 @@ func muldiv(a, b, c uint64) uint64 {
 	return q
 }
 
-// A AttachedStat is a summary of the numbers, of either sign, that a plugin or a counter attached to
+// An AttachedStat is a summary of the numbers, of either sign, that a plugin or a counter attached to
 // calls under one name. The zero value is an empty set.
 type AttachedStat struct {
 	Count         uint64

@@ -141,7 +141,7 @@ func (t *LeafTimes) MeanFirstCallNs(ranks uint64) (gap, duration float64) {
 	return 0, 0
 }
 
-// RemoveSlowFirst removes the first calls of ranks from the sums and counts, as far as RanksWithFirst counts them.
+// RemoveSlowFirst removes the first calls of ranks from the sums and counts, as far as RanksWithSlowFirst counts them.
 func (t *LeafTimes) RemoveSlowFirst() {
 	n := t.RanksWithSlowFirst
 	t.Calls, t.SumGapNs, t.SumDurationNs = t.Calls-n, max(0, t.SumGapNs-t.SumFirstGapNs), max(0, t.SumDurationNs-t.SumFirstDurationNs)

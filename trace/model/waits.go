@@ -4,7 +4,7 @@ package model
 // sums over ranks.
 type Waits struct {
 	Status              WaitsStatus // why wait states are unknown; 0: they are known
-	EstimatedAnalysisNs int64       // with WaitsTooLong: estimated time of the analysis
+	EstimatedAnalysisNs int64       // with WaitsAnalysisTooLong: estimated time of the analysis
 	AnalysedShare       float64     // fraction of the run's time that was analysed: its last part
 	MaxThreads          int         // largest number of threads of a rank
 	ThreadRunNs         int64       // time from the first call to the end of the last one, summed over all threads
@@ -61,7 +61,7 @@ type WaitCause struct {
 	ComputeShare float64 // fraction (0 to 1) of that part of WaitedNs in which late ranks were outside MPI
 }
 
-// A WaitRank is how long a rank waited (WaitedNs), and how long others waited for it (CausedNs).
+// A WaitRank is how long a rank waited (WaitedNs), and how long others waited for it (CausedWaitNs).
 type WaitRank struct {
 	Rank                                       int
 	ThreadRunNs, MPINs, WaitedNs, CausedWaitNs int64

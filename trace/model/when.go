@@ -17,7 +17,7 @@ type When struct {
 	IterationsPerColumn                                      uint64
 	ColumnWidthNs                                            []int64 // by column: its duration, mean over the ranks
 	Rows                                                     []WhenRow
-	LevelNs                                                  int64 // ns of one level, the unit of WhenPlane.LevelCounts
+	LevelNs                                                  int64 // ns of one level, the unit of WhenStateTimes.LevelCounts
 	Outliers                                                 []WhenOutlier
 	Findings                                                 []WhenFinding
 	Exemplars                                                []WhenExemplar // single iterations; the first is typical
@@ -115,7 +115,7 @@ func (w *When) RowOf(rank int) int {
 	return -1
 }
 
-// StateNs returns the time in ns, mean over the ranks of a row, that they are in a state (e.g. WhenComputing) in a
+// StateNs returns the time in ns, mean over the ranks of a row, that they are in a state (e.g. WhenStateComputing) in a
 // column. Rounding may make it slightly negative.
 func (w *When) StateNs(row, state, column int) int64 {
 	p := &w.Rows[row].StateTimes[state]
@@ -126,7 +126,7 @@ func (w *When) StateNs(row, state, column int) int64 {
 	return ns
 }
 
-// WhenBaseUnitsPerLevel is the number of units of WhenPlane.LoopBaseUnits in a level.
+// WhenBaseUnitsPerLevel is the number of units of WhenStateTimes.LoopBaseUnits in a level.
 const WhenBaseUnitsPerLevel = 10
 
 // RunNs returns the duration of the run in ns, mean over the ranks.

@@ -13,7 +13,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// This file compares streams with AnyOrder. Which of several requests finishes first, and how often a test finds
+// This file compares streams with AllowAnyCompletionOrder. Which of several requests finishes first, and how often a test finds
 // nothing, differs from run to run. So calls that finish requests aren't compared one by one: both traces must finish
 // the same requests with the same statuses. Tests that found nothing are ignored.
 //
@@ -36,7 +36,7 @@ func (f finish) compare(g finish) int {
 	return cmp.Or(cmp.Compare(f.form, g.form), cmp.Compare(f.id, g.id), cmp.Compare(f.nth, g.nth))
 }
 
-// completes reports whether AnyOrder excludes a call from the comparison one by one: it completes requests, or tests.
+// completes reports whether AllowAnyCompletionOrder excludes a call from the comparison one by one: it completes requests, or tests.
 func completes(c *trace.Call) bool {
 	def, _ := mpi.CallByID(c.Func.ID)
 	if !def.Has(mpi.AttrPolls) {
@@ -48,7 +48,7 @@ func completes(c *trace.Call) bool {
 	return ops.FoundNothing(c)
 }
 
-// A tally is the state of comparing a stream of two traces with AnyOrder. It collects finished operations, and removes
+// A tally is the state of comparing a stream of two traces with AllowAnyCompletionOrder. It collects finished operations, and removes
 // those that both traces have finished. Arrays have a value for the first and one for the second trace.
 type tally struct {
 	open  map[finish]*trace.StatusValue // statuses of operations that only one trace has finished so far
@@ -210,7 +210,7 @@ func sameStatus(s, t *trace.StatusValue) bool {
 	return s.Cancelled == t.Cancelled
 }
 
-// anyOrder finds the first difference of a stream of two ranks with AnyOrder; nil: none.
+// anyOrder finds the first difference of a stream of two ranks with AllowAnyCompletionOrder; nil: none.
 func (c *comparison) anyOrder(a, b *trace.Rank, stream int, m *matcher) (*Difference, error) {
 	if _, err := c.ahead(a, b, stream); err != nil {
 		return nil, err

@@ -201,7 +201,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Two messages come to receives of any in one order or the other, by every function that receives: only with AnyOrder
+// Two messages come to receives of any in one order or the other, by every function that receives: only with AllowAnyCompletionOrder
 // is that no difference, and another message is one all the same, the same one each time.
 func TestWildcards(t *testing.T) {
 	const anySource, anyTag, procNull = mpi.AnySource, mpi.AnyTag, mpi.ProcNull

@@ -80,20 +80,20 @@ type CallSite struct {
 	RankGaps          RankTimeDistribution `json:"gap"`       // sum of the gaps before a rank's calls
 	EstimatedWaitNs   float64              `json:"cost_ns"`   // time that ranks waited in the calls, estimated; see cost
 
-	// CallDurations and SingleGaps are the distributions of the durations of single calls, and of the gaps before them;
+	// CallDurations and CallGaps are the distributions of the durations of single calls, and of the gaps before them;
 	// nil if the trace has neither histograms nor times of single calls.
 	CallDurations *CallTimeDistribution `json:"single_duration,omitempty"`
 	CallGaps      *CallTimeDistribution `json:"single_gap,omitempty"`
 }
 
 // ExcessOverMinNs estimates how long ranks waited in the calls, in sum. The rank that spent least time in them arrived last and
-// didn't wait; LostNs is how much longer all others were in them.
+// didn't wait; ExcessOverMinNs is how much longer all others were in them.
 func (c *CallSite) ExcessOverMinNs() float64 {
 	return max(0, c.RankDurations.MeanNs-float64(c.RankDurations.Min.Ns)) * float64(c.RankDurations.Ranks)
 }
 
 // cost estimates how long ranks waited in the calls, in ns. For calls that wait for requests or messages, it is their
-// whole time, as the late partner is in other calls. For all others, it is LostNs.
+// whole time, as the late partner is in other calls. For all others, it is ExcessOverMinNs.
 func (c *CallSite) cost() float64 {
 	if c.CompletesRequests && !c.IsLocal {
 		return c.RankDurations.MeanNs * float64(c.RankDurations.Ranks)

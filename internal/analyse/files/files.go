@@ -40,7 +40,7 @@ type Usage struct {
 	SequentialAccesses uint64 `json:"sequential"` // begin where the previous access of the open file ended, or are the first
 	StridedAccesses    uint64 `json:"strided"`    // begin as far from the previous access as that from the one before it
 	RandomAccesses     uint64 `json:"random"`     // all others
-	UnalignedAccesses  uint64 `json:"unaligned"`  // don't begin at a multiple of AlignmentUnit
+	UnalignedAccesses  uint64 `json:"unaligned"`  // don't begin at a multiple of AlignmentBytes
 	FurthestByte       int64  `json:"extent"`     // largest offset of the end of an access, in bytes
 
 	FirstNs, LastNs int64       `json:"-"` // start of the first and end of the last call, on the time line
@@ -52,7 +52,7 @@ type Transfers struct {
 	Calls         uint64   `json:"calls"`
 	Bytes         int64    `json:"bytes"`
 	Ns            float64  `json:"ns"`
-	SizeHistogram []uint64 `json:"sizes,omitempty"` // histogram: number of calls below each of SizeBounds, and of larger ones
+	SizeHistogram []uint64 `json:"sizes,omitempty"` // histogram: number of calls below each of AccessSizeBounds, and of larger ones
 }
 
 // SlowestCall is the call on a file that took longest, as text, with its rank and duration.

@@ -165,7 +165,7 @@ func byOf(c *trace.TimedCall) string {
 }
 
 // handle returns the open file to which a value of a parameter refers. If no recorded call opened it, handle makes a
-// file with UnknownName. It returns nil if the parameter is no descriptor, stream or handle of a file.
+// file with UnknownFileName. It returns nil if the parameter is no descriptor, stream or handle of a file.
 func (f *follower) handle(c *trace.TimedCall, p *trace.Param, v *trace.Value) *opened {
 	m := f.open[p.Kind()]
 	if m == nil || v.Type != trace.TypeHandle {

@@ -17,7 +17,7 @@ import (
 // calls.
 var ErrMissingCalls = errors.New("calls are missing from this trace")
 
-// CheckMissingCalls returns an ErrMissing if calls are missing from a trace, else nil. The error lists the evidence:
+// CheckMissingCalls returns an ErrMissingCalls if calls are missing from a trace, else nil. The error lists the evidence:
 // messages received but never sent, collective calls that some members made less often than others, and ranks without a
 // track. Ranks with calls that spoor can't interpret are no evidence. With afterDeadlock, messages that were sent but
 // never received are evidence, too: it is set after a replay or simulation hangs although the program didn't.

@@ -63,7 +63,7 @@ type Matrix struct {
 	UnsizedMessages     uint64 // number of messages whose size isn't known, which count with 0 bytes
 	UnknownPartnerCalls uint64 // number of calls that are left out, as their partners aren't known
 
-	SizeHistogram [NumSizeBins]Cell // histogram of message sizes; see BucketRange
+	SizeHistogram [NumSizeBins]Cell // histogram of message sizes; see SizeBinRange
 
 	rows [][]RowEntry // by row: cells that aren't zero, in the order of columns, without those of fans
 	fans []*fan       // traffic from all members of communicators to all others

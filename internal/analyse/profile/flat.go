@@ -100,7 +100,7 @@ func CallSiteTableOfRanks(ranks []int) func(r *trace.Reader, named *sites.Naming
 	}
 }
 
-// CallStackTable makes a table with a row for each call stack, for Callers. A rank's own times are known only by call
+// CallStackTable makes a table with a row for each call stack, for CallerTree. A rank's own times are known only by call
 // site. The rows of one call site share them in proportion to their numbers of calls.
 func CallStackTable(r *trace.Reader, named *sites.Naming, step func()) (*CallSiteTable, error) {
 	return flatOf(r, named, true, sums.Options{OnRankDone: step})

@@ -101,7 +101,7 @@ func (s *Symboliser) PlaceOfCodeOffset(path, buildID string, offset uint64) Plac
 	return s.find(placeKey{moduleKey{path, buildID}, offset, true})
 }
 
-// A ReturnSite is a call, given by its return address as in CallAt, and its callee.
+// A ReturnSite is a call, given by its return address as in PlaceOfReturnOffset, and its callee.
 type ReturnSite struct {
 	Path, BuildID string
 	Offset        uint64

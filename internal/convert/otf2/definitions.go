@@ -26,7 +26,7 @@ type Definitions struct {
 // A Metric is a measured quantity.
 type Metric struct {
 	Name string
-	Mode uint8 // MetricAccumulated, MetricAbsolute or MetricRelative
+	Mode uint8 // MetricModeAccumulated, MetricModeAbsolute or MetricModeRelative
 }
 
 // Modes of metrics.
@@ -44,7 +44,7 @@ type Clock struct {
 	StartUnixNs uint64 // ns since 1970 at Offset; all ones: unknown
 }
 
-// A Group is a set of numbers: of locations if its type is CommLocations, else of indices into that group.
+// A Group is a set of numbers: of locations if its type is GroupTypeCommLocations, else of indices into that group.
 type Group struct {
 	ID       uint32
 	Type     uint8
@@ -92,7 +92,7 @@ type SourceCodeLocation struct{ File, Line uint32 }
 // A CallingContext is a region with the place that it was called from: ids of a Region, a Source and the Context around it.
 type CallingContext struct{ Region, SourceCodeLocation, Parent uint32 }
 
-// A IoHandle is a file that was opened. Name is the id of a string, File that of a file, Comm that of a Comm.
+// An IoHandle is a file that was opened. Name is the id of a string, File that of a file, Comm that of a Comm.
 type IoHandle struct{ Name, File, Comm uint32 }
 
 // String returns a string that was defined, "" if none was.

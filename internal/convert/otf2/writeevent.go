@@ -8,7 +8,7 @@ import (
 )
 
 // collectives are OTF2's numbers of collective operations. Those that make and free windows are constants, such as
-// CreateHandle.
+// CollectiveCreateHandle.
 var collectives = map[meaning.CollectiveOperation]byte{
 	meaning.CollectiveBarrier: 0, meaning.CollectiveBcast: 1, meaning.CollectiveGather: 2, meaning.CollectiveGatherv: 3, meaning.CollectiveScatter: 4, meaning.CollectiveScatterv: 5, meaning.CollectiveAllgather: 6, meaning.CollectiveAllgatherv: 7, meaning.CollectiveAlltoall: 8,
 	meaning.CollectiveAlltoallv: 9, meaning.CollectiveAlltoallw: 10, meaning.CollectiveAllreduce: 11, meaning.CollectiveReduce: 12, meaning.CollectiveReduceScatter: 13, meaning.CollectiveScan: 14, meaning.CollectiveExscan: 15, meaning.CollectiveReduceScatterBlock: 16,

@@ -15,7 +15,7 @@ import (
 type CountedStreams struct {
 	Grammars       []*grammar.Grammar // with the first rank's counts where they vary
 	VaryingSymbols []int              // indices, among all repeated symbols, of those whose counts vary
-	VaryingCounts  []Column           // by index in Varying: the counts, over the ranks
+	VaryingCounts  []Column           // by index in VaryingSymbols: the counts, over the ranks
 }
 
 // NewCountedStreams makes CountedStreams of a class's grammars and counts. counts has a column for each repeated symbol,

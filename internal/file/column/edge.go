@@ -25,7 +25,7 @@ const (
 	sLeast2
 )
 
-// Indices of the coefficients of KindEdge, which follow those of the kind it is added to. The edge is the first eWidth
+// Indices of the coefficients of KindFlagEdge, which follow those of the kind it is added to. The edge is the first eWidth
 // ranks of each block, or the last ones if eSide has sideLast. The value there is eValue, plus the rank if eSide has
 // sideRank.
 const (
@@ -43,7 +43,7 @@ const (
 	minInside = 3 // least number of values outside of an edge: fewer fit any form
 )
 
-// edge returns the coefficients that KindEdge adds.
+// edge returns the coefficients that KindFlagEdge adds.
 func (f *Form) edge() []int64 {
 	n := coefficients[f.Kind.base()]
 	return f.Coefficients[n : n+edgeCoefficients]
@@ -138,7 +138,7 @@ func (f *Fitter) blocks(m *members, first int) (Form, bool) {
 	return form, true
 }
 
-// FoundBlockSizes reports whether block sizes were found, and so whether NoBlocks makes a difference.
+// FoundBlockSizes reports whether block sizes were found, and so whether ExcludeBlockSizes makes a difference.
 func (f *Fitter) FoundBlockSizes() bool { return len(f.shares) > 0 }
 
 // product derives the coefficients of KindBlockProduct from the positions where values change, for columns of all
@@ -190,7 +190,7 @@ func (f *Fitter) product(m *members) (Form, bool) {
 	return form, true
 }
 
-// border finds a form that holds except at an edge, as in KindEdge.
+// border finds a form that holds except at an edge, as in KindFlagEdge.
 func (f *Fitter) border(vals []int64) (Form, bool) {
 	n := len(vals)
 	if n <= minInside {

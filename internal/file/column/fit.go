@@ -246,7 +246,7 @@ func (f *Fitter) holds(form *Form, m *members) bool {
 	return true
 }
 
-// A corner is three members from which the coefficients of KindDigits follow: one,
+// A corner is three members from which the coefficients of KindMixedRadix follow: one,
 // its successor in x and its successor in y. Where a digit has one value only,
 // that direction's successor is missing (-1) and its coefficient 0.
 type corner struct{ at, right, down int }
@@ -297,7 +297,7 @@ func (f *Fitter) position(rank int64) (int, bool) {
 	return int(i), i >= 0 && i < int64(len(f.ranks))
 }
 
-// digits derives the coefficients of KindDigits from a corner of a grid d wide.
+// digits derives the coefficients of KindMixedRadix from a corner of a grid d wide.
 func (f *Fitter) digits(m *members, o corner, d, base, m1 int64) Form {
 	m2 := f.size / m1
 	x, y := f.ranks[o.at]%d, f.ranks[o.at]/d

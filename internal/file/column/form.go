@@ -45,7 +45,7 @@ type Form struct {
 	Coefficients Coefficients
 }
 
-// Indices of the coefficients of KindDigits. With rank = x + d·y, the value is
+// Indices of the coefficients of KindMixedRadix. With rank = x + d·y, the value is
 // base + (a1·x + b1·y + c1 mod m1) + m1·(a2·x + b2·y + c2 mod m2).
 const (
 	cD = iota
@@ -89,7 +89,7 @@ func (k Kind) IsClosedForm() bool {
 	return !k.NeedsColumn() && k != KindOtherColumn && k != KindOwnRankInColumn
 }
 
-// base returns the kind without KindMasked and KindEdge.
+// base returns the kind without KindFlagMasked and KindFlagEdge.
 func (k Kind) base() Kind { return k &^ (KindFlagMasked | KindFlagEdge) }
 
 // ExistsInFiles reports whether files may contain the kind.

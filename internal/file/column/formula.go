@@ -13,7 +13,7 @@ const (
 const mostWide = 4096
 
 // FitKinds returns a form that gives the values of ranks in a world of a size, of the first kind that has one. Of
-// KindDigits only forms are tried in which each digit is shifted on its own, as in a torus.
+// KindMixedRadix only forms are tried in which each digit is shifted on its own, as in a torus.
 func FitKinds(ranks []int, vals []int64, size int, kinds ...Kind) (form Form, ok bool) {
 	p := int64(size)
 	try := func(kind Kind, c ...int64) bool {

@@ -46,7 +46,7 @@ func shiftText(name string, c int64) string {
 	return fmt.Sprintf("%s%+d", name, c)
 }
 
-// gridText renders a form of KindDigits.
+// gridText renders a form of KindMixedRadix.
 func gridText(f *Form) string {
 	d, base, m1, a1, b1, c1, m2, a2, b2, c2 := f.Coefficients[0], f.Coefficients[1], f.Coefficients[2], f.Coefficients[3], f.Coefficients[4], f.Coefficients[5], f.Coefficients[6], f.Coefficients[7], f.Coefficients[8], f.Coefficients[9]
 	lo, hi := digitText(a1, b1, c1, m1), digitText(a2, b2, c2, m2)

@@ -115,7 +115,7 @@ func CodeValues(c *wire.Coder, vals []int64) {
 	}
 }
 
-// A AffinePattern is the common part of columns whose values differ by an offset and a factor, such as the size of a
+// An AffinePattern is the common part of columns whose values differ by an offset and a factor, such as the size of a
 // message in elements and in bytes.
 type AffinePattern struct {
 	offset, factor int64

@@ -80,7 +80,7 @@ func (c *DecodedClass) Groups() []*SignatureGroup {
 	return list
 }
 
-// FirstsOfGroups returns by terminal what FirstAlike returns.
+// FirstsOfGroups returns by terminal what FirstOfGroup returns.
 func (c *DecodedClass) FirstsOfGroups() []int {
 	known := make(map[*SignatureGroup]int)
 	list := make([]int, len(c.Terminals))

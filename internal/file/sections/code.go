@@ -34,8 +34,8 @@ import (
 
 // Flags of vertices, see model.Vertex.
 const (
-	codeAtLeast = 1 << iota // of a loop: model.Vertex.RoundsAtLeast
-	codeUnsure              // of a loop: model.Vertex.EntriesUnsure
+	codeAtLeast = 1 << iota // of a loop: model.Vertex.RoundsAreLowerBound
+	codeUnsure              // of a loop: model.Vertex.EntriesAreLowerBound
 	codeAgain               // of a function: model.Vertex.RecursionOf is set
 	codeStated              // the offset is written, as it does not follow from call sites
 	codeAnew                // the place differs from that of the earlier vertex at the same offset

@@ -40,7 +40,7 @@ type Class struct {
 	// rules and symbols. Nil: all ranks have the counts in Streams.
 	RepetitionCounts []column.Column
 	Terminals        Terminals
-	// Lanes, if any, are in rising order of Terminal. LaneStepCounts has the repetition counts of their Steps, as
+	// Lanes, if any, are in rising order of Terminal. LaneRepetitionCounts has the repetition counts of their Steps, as
 	// Counts has those of Streams.
 	Lanes                []signature.LaneColumns
 	LaneRepetitionCounts []column.Column

@@ -77,7 +77,7 @@ func markRanks(f *model.Function, vals []int64, ranks []bool) (forms []int32, er
 		if s.Param == signature.ParamNewObject {
 			continue
 		}
-		if s.HasOmittedDispls(vals) { // FillInDisplacements could not fill in the elements
+		if s.HasOmittedDispls(vals) { // RestoreDisplacements could not fill in the elements
 			return nil, fmt.Errorf("%s: %w", f.Name, signature.ErrLayout)
 		}
 		switch p := ParamOf(f, s); {

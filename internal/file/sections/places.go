@@ -34,7 +34,7 @@ type placesBlob struct {
 	own    []LeafMeanTimes
 }
 
-// leafMeans are the means of a leaf as RoundedNumber encodes them.
+// leafMeans are the means of a leaf as RoundToFloatCode encodes them.
 type leafMeans struct{ gap, duration int }
 
 func meansOf(p *LeafMeanTimes) leafMeans {
@@ -156,7 +156,7 @@ type FirstCallMeanTimes struct {
 	MeanGap, MeanDuration float64
 }
 
-// appendFirsts returns the section of the first calls at leaves, which DecodeFirstTimes reads. What section places has
+// appendFirsts returns the section of the first calls at leaves, which DecodeFirstCallMeanTimes reads. What section places has
 // of these leaves is the mean of all calls, these included.
 //
 //	firsts = per class blob
@@ -192,7 +192,7 @@ func codeFirsts(c *wire.Coder, list *[]FirstCallMeanTimes, leaves int) {
 	}
 }
 
-// appendMixed returns the section of the terminals whose times at single leaves are not known. DecodeSharedTimes reads
+// appendMixed returns the section of the terminals whose times at single leaves are not known. DecodeUnknownLeafTimes reads
 // it for one class.
 //
 //	mixed = per class blob

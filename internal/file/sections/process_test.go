@@ -15,7 +15,7 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// A file has the times of processes as precisely as RoundingError says, in whatever form, and no
+// A file has the times of processes as precisely as ProcessRoundingErrorNs says, in whatever form, and no
 // id of a process that finished.
 func TestProcessSection(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

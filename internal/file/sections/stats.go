@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// The times of a class in a file. All are rounded. Means keep FineBits bits after the leading one, so that their sums
-// over the pools of a class stay equal. Extremes and deviations keep CoarseBits, or FineBits if each rank has one time.
+// The times of a class in a file. All are rounded. Means keep FineMantissaBits bits after the leading one, so that their sums
+// over the pools of a class stay equal. Extremes and deviations keep CoarseMantissaBits, or FineMantissaBits if each rank has one time.
 // They are written as differences of their numbers to that of the mean, which are small whatever the unit of the times.
 //
 // Each pool has a mean of its own. Extremes and the deviation are of a row: all pools of a call site, and if

@@ -50,7 +50,7 @@ func EstimateEncodedCallBytes(c *Content) (int, error) {
 	return sizeOfCalls(c, wire.QuickEstimatePackedSize)
 }
 
-// EstimateFileSize is EstimateCallBytes in the time that writing takes: it is exact except for sections of more than 32 KiB.
+// EstimateFileSize is EstimateEncodedCallBytes in the time that writing takes: it is exact except for sections of more than 32 KiB.
 func EstimateFileSize(c *Content) (int, error) { return sizeOfCalls(c, wire.EstimatePackedSize) }
 
 func sizeOfCalls(c *Content, packed func([]byte) int) (int, error) {

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Mixing, which is compression with a model, is slow. So CompressMixing takes at most mixTo bytes, which is half a
-// second's work. DecompressMixing makes at most maxMixed bytes.
+// Mixing, which is compression with a model, is slow. So CompressContextMixing takes at most mixTo bytes, which is half a
+// second's work. DecompressContextMixing makes at most maxMixed bytes.
 const (
 	mixTo    = 1 << 18
 	maxMixed = 1 << 20
@@ -28,7 +28,7 @@ func CompressContextMixing(data []byte) ([]byte, bool) {
 	return frame, smaller
 }
 
-// CompressPrimedMixing is CompressMixing with a model that was trained on known data, such as the expected content.
+// CompressPrimedMixing is CompressContextMixing with a model that was trained on known data, such as the expected content.
 func CompressPrimedMixing(known, data []byte) ([]byte, bool) {
 	if len(data) > mixTo {
 		return nil, false
@@ -76,18 +76,18 @@ func CompressPrimedMixing(known, data []byte) ([]byte, bool) {
 
 var errMixed = errors.New("data longer than mixing takes")
 
-// DecompressContextMixing decodes the output of CompressMixing, given the size of the data. Any frame decodes to some data,
+// DecompressContextMixing decodes the output of CompressContextMixing, given the size of the data. Any frame decodes to some data,
 // so only a checksum detects damage.
 func DecompressContextMixing(frame []byte, size uint64) ([]byte, error) {
 	return DecompressPrimedMixing(nil, frame, size)
 }
 
-// DecompressPrimedMixing decodes the output of CompressMixingPrimed, given the same known data.
+// DecompressPrimedMixing decodes the output of CompressPrimedMixing, given the same known data.
 func DecompressPrimedMixing(known, frame []byte, size uint64) ([]byte, error) {
 	if size > maxMixed {
 		return nil, errMixed
 	}
-	// A byte of data takes at least 1/500 bit, so no frame of CompressMixing is as short as this one.
+	// A byte of data takes at least 1/500 bit, so no frame of CompressContextMixing is as short as this one.
 	if size > uint64(maxSize(len(frame))) {
 		return nil, fmt.Errorf("%d bytes can't have been compressed to %d", size, len(frame))
 	}

@@ -95,10 +95,10 @@ func bitsFor(size int) int {
 	return n
 }
 
-// ahead are models prepared by PrepareMixing, by the address of their known data.
+// ahead are models prepared by PreparePrimedMixing, by the address of their known data.
 var ahead sync.Map
 
-// PreparePrimedMixing prepares CompressMixingPrimed or DecompressMixingPrimed for known data and data of a size. A process
+// PreparePrimedMixing prepares CompressPrimedMixing or DecompressPrimedMixing for known data and data of a size. A process
 // calls it when it has spare time.
 func PreparePrimedMixing(known []byte, size int) { ahead.Store(&known[0], learned(known, size)) }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Limits that Compress and Decompress share, so that a reader does not take much more memory than a frame has bytes:
+// Limits that CompressZstd and DecompressZstd share, so that a reader does not take much more memory than a frame has bytes:
 // the declared size is at most maxRatio times the stored one plus slack, and the window is limited.
 const (
 	maxRatio  = 4096
@@ -46,7 +46,7 @@ func newEncoder(level zstd.EncoderLevel, window int) *zstd.Encoder {
 }
 
 // CompressZstd returns a zstd frame of data, or false if that is no smaller or
-// Decompress would refuse it. thorough trades time for size.
+// DecompressZstd would refuse it. thorough trades time for size.
 func CompressZstd(data []byte, thorough bool) ([]byte, bool) {
 	switch {
 	case !thorough && len(data) <= smallWindow:
@@ -75,7 +75,7 @@ func EstimatePackedSize(data []byte) int {
 	return QuickEstimatePackedSize(data)
 }
 
-// QuickEstimatePackedSize is PackedSize with less accuracy in less time.
+// QuickEstimatePackedSize is EstimatePackedSize with less accuracy in less time.
 func QuickEstimatePackedSize(data []byte) int {
 	if frame, ok := CompressZstd(data, false); ok {
 		return len(frame)

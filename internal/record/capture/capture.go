@@ -2,7 +2,7 @@
 // and LEAVE, gives symbolic names to what the records say, numbers the
 // signatures, feeds the numbers to each thread's grammar, and keeps time
 // statistics. It works on the rings of the living process (package main in
-// engine) and on what a dead one left behind (Resume).
+// engine) and on what a dead one left behind (RecoverRecording).
 //
 // The package does no I/O but checkpoints, and knows nothing of other ranks.
 //

@@ -112,7 +112,7 @@ func (c *Capture) settleTimes() {
 }
 
 // pauseTimes is settleTimes for a checkpoint, after which recording continues. Times may stay in the hist.CountBuffers,
-// as hist.Pair.Save writes those, too.
+// as hist.Pair.SaveCheckpoint writes those, too.
 func (c *Capture) pauseTimes() {
 	if c.hists != nil {
 		c.hists.update((*hist.Pair).FlushForCheckpoint)

@@ -211,7 +211,7 @@ func (c *Capture) plain(s *instruction) opcode {
 		return codeString
 	case mpi.ValueFormStatus:
 		return codeStatus
-	case mpi.ValueFormInt, mpi.ValueFormNone: // nothing is recorded for FormNone
+	case mpi.ValueFormInt, mpi.ValueFormNone: // nothing is recorded for ValueFormNone
 	default:
 		panic(fmt.Sprintf("capture: parameters of kind %s can't be recorded", s.kind))
 	}

@@ -17,7 +17,7 @@ import (
 // was saved and restored may be another one for the same sequence.
 func sameTrack(tb rapid.TB, got, want *track.Track) {
 	tb.Helper()
-	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(track.Track{}, "Streams", "Signatures", "Times", "Values", "Hists", "TimeLog", "AnalysisLog", "Allocs", "Lanes")); d != "" {
+	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(track.Track{}, "Streams", "Signatures", "Times", "AttachedStats", "Hists", "TimeLog", "AnalysisTimeLog", "Allocs", "Lanes")); d != "" {
 		tb.Fatalf("-want +got:\n%s", d)
 	}
 	if len(got.Lanes) != len(want.Lanes) {

@@ -15,7 +15,7 @@ import (
 // default. It may be missing.
 const timingFile = "timing"
 
-// WriteTimingOptions writes the options to a process directory, for Resume.
+// WriteTimingOptions writes the options to a process directory, for RecoverRecording.
 func WriteTimingOptions(dir string, o timing.Options) error {
 	vars := o.Environment()
 	if len(vars) == 0 {

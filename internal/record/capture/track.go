@@ -10,9 +10,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// Track ends the capture and returns the track. Calls that are unfinished have the return code NeverReturned, and
+// Track ends the capture and returns the track. Calls that are unfinished have the return code ReturnCodeNeverReturned, and
 // last until the process ended, if that is known. MPI_Finalize of a live process is an exception: it is unfinished only
-// because the track is made within it; see AllArrived.
+// because the track is made within it; see SetAllArrivedTicks.
 func (c *Capture) Track(end string) (*track.Track, error) {
 	t, err := c.leanTrack(end, false)
 	if err != nil {
@@ -200,7 +200,7 @@ func (d *distinct) ReleaseAll() {
 	}
 }
 
-// muchHeld is how many bytes a capture may keep although its track is made; LeanTrack frees larger captures.
+// muchHeld is how many bytes a capture may keep although its track is made; TrackSavingMemory frees larger captures.
 const muchHeld = 4 << 20
 
 func (c *Capture) process(end string) track.Process {

@@ -9,8 +9,8 @@ import (
 )
 
 // Most statuses repeat their receive: they have its source and tag, and the size of its buffer. The fields of such
-// a status are not stored. Its form is StatusPosted instead of StatusFilled, or StatusPostedIgnored instead of
-// StatusIgnored.
+// a status are not stored. Its form is StatusFormImplied instead of StatusFormFilled, or StatusFormImpliedIgnored instead of
+// StatusFormIgnored.
 //
 // The receive is the call itself, or the call of the same thread that made the request; for a persistent request
 // that is not MPI_Start. The receive must name source, tag and a predefined datatype. Statuses of a failed call,
@@ -340,8 +340,8 @@ func (p *PostedEnvelopes) AppendOmittingStatuses(to []int64, l *Layout, spans []
 	return append(to, vals[from:]...)
 }
 
-// AppendRestoringStatuses appends a call's values to a list, with the fields that LeaveOutStatuses omitted. It returns false
-// if LeaveOutStatuses cannot have produced them.
+// AppendRestoringStatuses appends a call's values to a list, with the fields that AppendOmittingStatuses omitted. It returns false
+// if AppendOmittingStatuses cannot have produced them.
 func (p *PostedEnvelopes) AppendRestoringStatuses(to []int64, l *Layout, spans []Span, vals []int64) ([]int64, bool) {
 	return l.AppendRestoringStatuses(to, spans, vals, p.ForRequest)
 }

@@ -3,7 +3,7 @@ package signature
 // LaneCandidates is which values of a signature may go into a lane. These are tags, also of statuses, offsets into
 // memory, windows, files and packed data, and the file position that a call returns. No analysis of distinct calls
 // depends on them: neither what handles mean, nor amounts of communication, nor the layout of values follows from them.
-// Functions that bind names have no such values (mpi.Call.BindsNames).
+// Functions that bind names have no such values (mpi.Call.CreatesOrFreesObject).
 type LaneCandidates struct {
 	Positions []int32 // positions, rising
 

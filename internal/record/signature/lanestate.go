@@ -103,7 +103,7 @@ func (t *LaneTable) CheckLanes(c *wire.Coder) {
 	}
 }
 
-// LogCall writes a note from which ReplayCall can add the last call of the lane of signature n again.
+// LogCall writes a note from which ReadLoggedCall can add the last call of the lane of signature n again.
 //
 //	note = n, 1 + number of the step (0: the lane's first call),
 //	       the lane's values if it is the first call, or what the step adds if no earlier note has that

@@ -49,7 +49,7 @@ const (
 	WidthNone    Width = 0
 	WidthOne     Width = 1
 	WidthAddress Width = 2 // an address: segment and offset
-	WidthStatus  Width = 3 // a status: the number depends on its form, see StatusFilled
+	WidthStatus  Width = 3 // a status: the number depends on its form, see StatusFormFilled
 )
 
 // Number of values for a communicator or datatype that a call made, and positions of some of them.
@@ -65,11 +65,11 @@ const (
 const (
 	StatusFormAbsent  = 0
 	StatusFormFilled  = 1 // followed by source, tag, count and cancelled, and by an error if the return code is MPI_ERR_IN_STATUS
-	StatusFormIgnored = 2 // as StatusFilled, though the program passed MPI_STATUS_IGNORE
+	StatusFormIgnored = 2 // as StatusFormFilled, though the program passed MPI_STATUS_IGNORE
 	StatusFormEmpty   = 3
 	StatusFormOfSend  = 4 // followed by cancelled
 
-	StatusFormImplied        = 5 // as StatusFilled, but the fields are omitted as they follow from the receive; see ReceiveEnvelope
+	StatusFormImplied        = 5 // as StatusFormFilled, but the fields are omitted as they follow from the receive; see ReceiveEnvelope
 	StatusFormImpliedIgnored = 6
 )
 
@@ -143,7 +143,7 @@ const (
 // A Span is a group of values: input or output of a parameter, an element of it, the result, or the properties of a
 // new object.
 type Span struct {
-	Param      int // index in the layout, or ParamResult or ParamMade
+	Param      int // index in the layout, or ParamResult or ParamNewObject
 	IsOutput   bool
 	Width      Width
 	Dims       int
@@ -299,7 +299,7 @@ func (s *Span) Elements(vals []int64) iter.Seq[Span] {
 	}
 }
 
-// HasOmittedDispls reports whether the elements of an array are omitted, see LeaveOutSums.
+// HasOmittedDispls reports whether the elements of an array are omitted, see OmitSummedDispls.
 func (s *Span) HasOmittedDispls(vals []int64) bool {
 	if s.Dims == 0 {
 		return false

@@ -213,8 +213,8 @@ func (x *RequestArrayState) SetArrayAfterCall(a *RequestArray, made int64) {
 	}
 }
 
-// AppendRestoringArray appends a call's values to a list, with the array of requests that LeaveOutArray omitted. It returns
-// false if LeaveOutArray cannot have produced them.
+// AppendRestoringArray appends a call's values to a list, with the array of requests that AppendOmittingArray omitted. It returns
+// false if AppendOmittingArray cannot have produced them.
 func (x *RequestArrayState) AppendRestoringArray(to []int64, l *Layout, spans []Span, vals []int64, made int64) ([]int64, bool) {
 	s, ok := l.RequestsSpan(spans)
 	if !ok || vals[s.First] != LengthFromEarlierCall {

@@ -21,7 +21,7 @@ func ArrayLength(v int64) (n int64, summed bool) {
 }
 
 // OmitSummedDispls omits displacements that are sums of the counts. Both arrays begin with their length. It returns
-// false, and changes nothing, if some displacement is not the sum. Sums wrap around, here and in FillInSums.
+// false, and changes nothing, if some displacement is not the sum. Sums wrap around, here and in RestoreSummedDispls.
 func OmitSummedDispls(counts, displs []int64) bool {
 	n := len(displs) - 1
 	if n < minSummed || len(counts) != len(displs) || counts[0] != int64(n) || displs[0] != int64(n) {
@@ -37,7 +37,7 @@ func OmitSummedDispls(counts, displs []int64) bool {
 	return true
 }
 
-// RestoreSummedDispls reverses LeaveOutSums. It returns false, and changes nothing, if LeaveOutSums cannot have produced these
+// RestoreSummedDispls reverses OmitSummedDispls. It returns false, and changes nothing, if OmitSummedDispls cannot have produced these
 // values.
 func RestoreSummedDispls(counts, displs []int64) bool {
 	if len(displs) == 0 || len(counts) != len(displs) {

@@ -13,14 +13,14 @@ import (
 // rank, size, world rank of the remote group's rank 0, remote size, hash of the member list.
 const CommDescriptionWords = 6
 
-// A CommDescription is the description of a communicator, in CommWords words.
+// A CommDescription is the description of a communicator, in CommDescriptionWords words.
 type CommDescription [CommDescriptionWords]int64
 
 // Comms names communicators, and counts the creations from each parent. All members of a new communicator have seen
 // the same number of equal creations on its parent, so that the number identifies it without communication.
 type Comms struct {
 	Handles
-	info    []CommDescription // by name-FirstHandleID
+	info    []CommDescription // by name-FirstUserHandleID
 	world   CommDescription
 	self    CommDescription
 	made    map[creation]int64

@@ -16,7 +16,7 @@ const UnknownHandle = -1
 type Handles struct {
 	names Map // raw handle → name+1
 	pool  NumberPool
-	refs  []int32  // by name-FirstHandleID: number of references
+	refs  []int32  // by name-FirstUserHandleID: number of references
 	dying []uint64 // raw handles that unfinished calls free
 }
 

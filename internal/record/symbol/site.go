@@ -33,7 +33,7 @@ type Sites struct {
 // build id; a line's number is its offset.
 type sourceLines struct {
 	file, function string
-	mark           string // model.PhaseFrameBuildID, ThreadBuildIDPrefix or TurnBuildID; "" for source lines
+	mark           string // model.PhaseFrameBuildID, ThreadFrameBuildIDPrefix or TurnFrameBuildID; "" for source lines
 }
 
 type site struct {

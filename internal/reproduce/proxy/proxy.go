@@ -46,7 +46,7 @@ type Options struct {
 type GapModel string
 
 // GapsDrawn means samples of the trace's histograms or, without these, the mean of the place and rank. GapsMean means
-// always the mean. GapsFollowed means each call's own gap, from files beside the program.
+// always the mean. GapsRecorded means each call's own gap, from files beside the program.
 const (
 	GapsDrawn    GapModel = "drawn"
 	GapsMean     GapModel = "mean"
@@ -72,8 +72,8 @@ type Program struct {
 	Lines              int                // number of lines of proxy.c
 	RankVariants       int                // number of sets of ranks with a program of their own
 
-	// For a program for any number of ranks. TableValues is the number of values that the traces don't determine on
-	// other numbers of ranks. TableRows is how many of them are rows of tables.
+	// For a program for any number of ranks. UndeterminedValues is the number of values that the traces don't determine on
+	// other numbers of ranks. UndeterminedTableRows is how many of them are rows of tables.
 	UndeterminedValues, UndeterminedTableRows int
 }
 

@@ -46,7 +46,7 @@ type ScalableCall struct {
 	GapLaw             stats.Law               // gap before the call in ns, as a law of the number of ranks
 }
 
-// A ArrayFormula is an array of variable length, whose elements are given by a formula.
+// An ArrayFormula is an array of variable length, whose elements are given by a formula.
 type ArrayFormula struct{ Length, Element *expr.Expr }
 
 // RequestFormulas identify a call's requests: by the number of the call that made each, and how many requests that
@@ -54,7 +54,7 @@ type ArrayFormula struct{ Length, Element *expr.Expr }
 type RequestFormulas struct {
 	AllPending                     bool       // the call gets all pending requests; the other fields are not used
 	IsArray                        bool       // the parameter is an array
-	Length                         *expr.Expr // for an array of variable length: its length; MakingCalls and MadeSince then have one formula each, for any element
+	Length                         *expr.Expr // for an array of variable length: its length; MakingCalls and RequestsMadeSince then have one formula each, for any element
 	MakingCalls, RequestsMadeSince []*expr.Expr
 }
 

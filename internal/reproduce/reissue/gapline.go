@@ -31,7 +31,7 @@ type drawKey struct {
 	from   int
 }
 
-// NewCallTimeEstimator returns the GapLine of a rank's stream, before the first call. It returns nil if the trace has the time
+// NewCallTimeEstimator returns the CallTimeEstimator of a rank's stream, before the first call. It returns nil if the trace has the time
 // of each call, as trace.Rank.TimedWalk yields these.
 func NewCallTimeEstimator(r *trace.Reader, k *trace.Rank, stream int) (*CallTimeEstimator, error) {
 	kept, err := k.HasTimeOfEachCall()
@@ -198,7 +198,7 @@ func GapHistogramsOf(r *trace.Reader, class int) (*GapHistograms, error) {
 	return h, nil
 }
 
-// SiteOf returns the number of a terminal's place: its function and call site. GapsBetween takes it as from.
+// SiteOf returns the number of a terminal's place: its function and call site. GapsAfterSite takes it as from.
 func (h *GapHistograms) SiteOf(terminal int) int { return h.places[terminal] }
 
 // GapsAfterSite returns the histogram of the gaps between a call at place from (trace.NoPreviousFunctionSite: none) and a call

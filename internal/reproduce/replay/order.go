@@ -58,7 +58,7 @@ type collectiveGroup struct {
 }
 
 // NewEventOrder begins the order of a trace. It yields the events of a rank and the sends to it; rank -1: all events.
-// DeriveObstacles MUST be empty for the trace.
+// DerivedReceiveObstacles MUST be empty for the trace.
 func NewEventOrder(r *trace.Reader, rank int) (*EventOrder, error) {
 	o := &EventOrder{of: rank, groups: make(map[int]*collectiveGroup)}
 	source, err := ops.NewSource(r, ops.Options{IgnoreTimes: true, FindBytesPerMember: true})

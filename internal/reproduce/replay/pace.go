@@ -11,7 +11,7 @@ type Pace string
 
 // The paces. With PaceGaps, a call waits only for the gap before it, and the waiting in calls depends on the replay.
 // That waiting is less than the program's if the trace lacks single times, or if the program waited for a core. With
-// PaceLine, a call also waits for the time at which the program made it.
+// PaceOriginalTimes, a call also waits for the time at which the program made it.
 const (
 	PaceOriginalTimes Pace = "original"
 	PaceGaps          Pace = "gaps"

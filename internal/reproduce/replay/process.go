@@ -34,7 +34,7 @@ import (
 type Options struct {
 	Speed       float64 `json:"speed,omitempty"`      // factor of computation speed: 2 halves the gaps
 	NoCompute   bool    `json:"no_compute,omitempty"` // leave out all gaps
-	Pace        Pace    `json:"pace,omitempty"`       // "": PaceLine if Speed is 1, else PaceGaps
+	Pace        Pace    `json:"pace,omitempty"`       // "": PaceOriginalTimes if Speed is 1, else PaceGaps
 	FilesFolder string  `json:"files,omitempty"`      // directory for the files that calls open; "": files of MPI-IO keep their paths
 
 	// Windows of recorded addresses for which memory is reserved.

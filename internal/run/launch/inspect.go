@@ -207,7 +207,7 @@ func MPIFunctionsIn(path string) (map[string]bool, error) {
 	return names, nil
 }
 
-// InspectSymbols sets WrapperLibraries and CountingLoops. It reads each library, which launching a program doesn't need.
+// InspectSymbols sets WrapperLibraries and InstrumentedLoops. It reads each library, which launching a program doesn't need.
 func (r *Inspection) InspectSymbols() {
 	if len(r.libraries) == 0 {
 		return // a script or a statically linked program

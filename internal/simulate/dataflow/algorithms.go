@@ -129,7 +129,7 @@ func (g *generator) linear(bytes, combine int64) {
 	}
 }
 
-// to returns the bytes that the own member passes to a member: from SentTo if set, else the given bytes.
+// to returns the bytes that the own member passes to a member: from BytesToMember if set, else the given bytes.
 func (c *Collective) to(member int, bytes int64) int64 {
 	if member < len(c.BytesToMember) {
 		return int64(min(c.BytesToMember[member], 1<<50))
@@ -150,7 +150,7 @@ func scatterv(g *generator) {
 	}
 }
 
-// from returns the bytes that the own member gets from a member: from ReceivedFrom if set, else the same for all.
+// from returns the bytes that the own member gets from a member: from BytesFromMember if set, else the same for all.
 func (g *generator) from(member int) int64 {
 	if member < len(g.BytesFromMember) {
 		return int64(min(g.BytesFromMember[member], 1<<50))

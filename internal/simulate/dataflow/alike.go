@@ -10,7 +10,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/simulate/machine"
 )
 
-// Ranks do the same at the same times if they have the same CallCode and visits, and if slots with equal indices mean
+// Ranks do the same at the same times if they have the same DistinctCallOps and visits, and if slots with equal indices mean
 // the same. Slots for messages must have equal network distances, to and from ranks that also do the same and use
 // equal slots. Slots for meetings must be shared with equally many such ranks. The coarsest such partition of the
 // ranks is found by refinement: ranks are separated once a difference is known. Hashes only preselect; everything is

@@ -170,7 +170,7 @@ func (x *between) exchange(to, from int, bytes int64) {
 	}
 }
 
-// over has member 0 of each group send to the other's, which broadcasts in its group. The group with GoesFirst sends
+// over has member 0 of each group send to the other's, which broadcasts in its group. The group with OwnGroupSendsFirst sends
 // first.
 func (x *between) over(sent, received int64) {
 	for _, turn := range []bool{true, false} {

@@ -250,7 +250,7 @@ func (e *engine) sent(c *channel, r int32, x *rank, site int32, number uint32) b
 	return true
 }
 
-// A late is an operation whose end is known when it begins, as it depends on no other rank: OpPut, OpGet or OpLater.
+// A late is an operation whose end is known when it begins, as it depends on no other rank: OpPut, OpGet or OpBackground.
 type late struct {
 	at, left int64 // time of its end, and time when a critical path through it leaves the rank that began it; in ps
 	hop      *hop  // the last hop of the rank that began it, at that time

@@ -28,7 +28,7 @@ type Collective struct {
 	CombinePsPerByte         float64 // ps to combine one byte of an operand in a reduction
 }
 
-// MaxCollectiveMembers is the largest number of members that one member sends to in a call that is decomposed into
+// MaxDecomposedMembers is the largest number of members that one member sends to in a call that is decomposed into
 // messages. mostPairs limits the number of such pairs over all ranks of a run.
 const (
 	MaxDecomposedMembers = 256

@@ -160,7 +160,7 @@ type rank struct {
 	ops []Op
 	at  int32
 	// begun: the operation at which the rank waits has begun. halted: it stopped for a cut. within: it is in a call,
-	// whose end EachCall gets.
+	// whose end OnEachCall gets.
 	begun, done, halted, within bool
 	// number: index in engine.ranks. of: index of the rank that a thread belongs to; for a process its own.
 	of, number int32
@@ -172,11 +172,11 @@ type rank struct {
 	count  uint64         // number of operations executed, without those in ops
 	spent  [compute]int64 // ps by timeKind; compute isn't stored, as it is now minus their sum
 
-	own [ReservedRequestCount]request // requests with numbers below OwnRequests
+	own [ReservedRequestCount]request // requests with numbers below ReservedRequestCount
 
 	free       int64     // time, in ps, from which the next message can leave
-	mask, made uint32    // mask: CallCode.RequestMask; made: number of requests that a compiled program has made
-	requests   []request // requests with numbers from OwnRequests on
+	mask, made uint32    // mask: DistinctCallOps.RequestMask; made: number of requests that a compiled program has made
+	requests   []request // requests with numbers from ReservedRequestCount on
 	slots      []int32   // values (channel or context) of those slots that are not in engine.table
 
 	current request // for an operation without a request number
@@ -207,9 +207,9 @@ func (x *rank) time() RankTime {
 // A request is an operation that has begun and was not waited for yet.
 type request struct {
 	channel *channel       // channel of a send or receive; nil: nothing to wait for in a channel
-	visit   *participation // for OpMeet, OpPut, OpGet and OpLater; else nil
+	visit   *participation // for OpMeet, OpPut, OpGet and OpBackground; else nil
 	number  uint32         // number of the message in channel
-	slot    int32          // in a compiled program: index of the operation's RankSlot
+	slot    int32          // in a compiled program: index of the operation's RankOperands
 	kind    OpKind
 }
 
@@ -290,14 +290,14 @@ func (e *engine) fetch(x *rank) (more bool, err error) {
 	return true, nil
 }
 
-// enters notes that a call of the rank begins, if EachCall is wanted.
+// enters notes that a call of the rank begins, if OnEachCall is wanted.
 func (e *engine) enters(x *rank) {
 	if e.calls != nil {
 		x.within, x.entered = true, x.now
 	}
 }
 
-// left passes the current call to EachCall at its end, if that is wanted.
+// left passes the current call to OnEachCall at its end, if that is wanted.
 func (e *engine) left(x *rank) {
 	if x.within {
 		x.within = false

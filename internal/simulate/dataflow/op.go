@@ -37,7 +37,7 @@ const (
 	OpBackground       // makes a request that is complete after TimePs; the rank goes on
 	OpFile             // I/O that takes TimePs
 	OpEnter
-	OpLeave // with OpEnter marks a call for Options.OnEachCall; a CallCode doesn't need them
+	OpLeave // with OpEnter marks a call for Options.OnEachCall; a DistinctCallOps doesn't need them
 )
 
 // A WaitPattern says which members of a collective, as an OpMeet, wait for which.
@@ -55,7 +55,7 @@ const (
 const NoRequest = -1
 
 // ReservedRequestCount is how many request numbers, from 0 on, are for requests that one call makes and waits for. In a
-// CallCode all other requests are numbered backwards, see Op.RequestCountsBack.
+// DistinctCallOps all other requests are numbered backwards, see Op.RequestCountsBack.
 const ReservedRequestCount = 2
 
 // An Op is an operation of a rank. Sends and receives with equal ranks, context and tag match in the order in which
@@ -65,16 +65,16 @@ type Op struct {
 	IsSynchronous bool // a send waits for its receive, whatever its size
 	IsBuffered    bool // a send doesn't wait for its receive, whatever its size
 	IsRoot        bool // OpMeet: this member is the root
-	// In a CallCode: Request counts backwards, 1 is the request made last. For an operation that makes a request,
+	// In a DistinctCallOps: Request counts backwards, 1 is the request made last. For an operation that makes a request,
 	// Request has no meaning then.
 	RequestCountsBack bool
-	TakesVisitTime    bool        // in a CallCode: the operation takes the time that CallVisits.Next returns, not TimePs
+	TakesVisitTime    bool        // in a DistinctCallOps: the operation takes the time that CallVisits.Next returns, not TimePs
 	WaitPattern       WaitPattern // for OpMeet
 	Request           int32       // number of the request that the operation makes or waits for, or NoRequest
 	Peer              int32       // rank that a message, put or get goes to or comes from
 	Context           int32
 	Members           int32 // OpMeet: number of members
-	OperandsIndex     int32 // in a CallCode: index in CompiledProgram.Operands, where Peer, Context and Tag are
+	OperandsIndex     int32 // in a DistinctCallOps: index in CompiledProgram.Operands, where Peer, Context and Tag are
 	CallIndex         int32 // index of the call that the operation belongs to
 	// In a ThreadProgram: the number of this send, receive or meeting among the rank's with equal ranks, context and
 	// tag, from 1; else 0.
@@ -82,7 +82,7 @@ type Op struct {
 	Thread     int32 // thread, for callers that distinguish threads; the engine ignores it
 	Tag        int64
 	Bytes      int64 // size, for OpSend, OpPut and OpGet
-	TimePs     int64 // duration, for OpCompute, OpOverhead, OpRecorded, OpMeet, OpLater and OpFile
+	TimePs     int64 // duration, for OpCompute, OpOverhead, OpRecorded, OpMeet, OpBackground and OpFile
 }
 
 func (o *Op) String() string {
@@ -138,7 +138,7 @@ type RankOperands struct {
 
 // CallVisits yields the calls that a rank makes.
 type CallVisits interface {
-	// Next returns the index of the next call in CallCode.OpsOfCall, the gap before it, and the time of its
+	// Next returns the index of the next call in DistinctCallOps.OpsOfCall, the gap before it, and the time of its
 	// operations with TakesVisitTime, both in ps. ok is false after the last call.
 	Next() (call int, gap, took int64, ok bool, err error)
 	// EqualityKey returns a value that is equal on ranks with the same code that make the same calls with the same

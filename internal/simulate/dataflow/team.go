@@ -2,7 +2,7 @@ package dataflow
 
 // A ThreadProgram is the program of one thread of a rank with several threads. Thread programs may be anywhere in the
 // list of programs of a run. Op.MatchIndex numbers the messages and meetings of a rank over all its threads. Requests
-// from OwnRequests on are common to these, and each number is used once.
+// from ReservedRequestCount on are common to these, and each number is used once.
 type ThreadProgram struct {
 	Program
 	Rank int // index of the rank in the placement

@@ -2,7 +2,7 @@
 // one-way times by size, with more sizes where times jump, overheads and gaps, the eager limit, and times of
 // collectives. It refuses times that vary too much.
 //
-// A Laboratory makes the experiments: the processes of a job, or formulas in a test.
+// An ExperimentRunner makes the experiments: the processes of a job, or formulas in a test.
 
 package machine
 
@@ -316,7 +316,7 @@ type Experiment struct {
 	DelayNs          int64 // delay in ns, for MeasureReceives and MeasureLateReceives
 }
 
-// A ExperimentRunner makes experiments: the processes of a job, or formulas in a test.
+// An ExperimentRunner makes experiments: the processes of a job, or formulas in a test.
 type ExperimentRunner interface {
 	// Seats returns where the ranks run, by rank.
 	Seats() []ProcessorBinding

@@ -111,7 +111,7 @@ type NetworkLevel struct {
 	MinGapPs          int64         // least time between two messages of a sender
 	SendOverheads     SizeTimeTable // SendOverhead by size; nil: the same for all sizes
 	ReceiveOverheads  SizeTimeTable // ReceiveOverhead by size; nil: the same for all sizes
-	// By size: time between two messages of a sender. nil: it is MinGap or the time of the bytes, whichever is larger.
+	// By size: time between two messages of a sender. nil: it is MinGapPs or the time of the bytes, whichever is larger.
 	Gaps            SizeTimeTable
 	EagerLimitBytes int64 // size in bytes above which messages wait for their receive
 	EagerTimes      SizeTimeTable
@@ -136,7 +136,7 @@ func (l *NetworkLevel) EagerTimePs(bytes int64) int64 {
 	return max(l.EagerTimes.TimePs(bytes), l.SendOverheadPs+l.ReceiveOverheadPs, l.sending(bytes))
 }
 
-// RendezvousTimePs returns what EagerTime does for a message that waits for its receive.
+// RendezvousTimePs returns what EagerTimePs does for a message that waits for its receive.
 func (l *NetworkLevel) RendezvousTimePs(bytes int64) int64 {
 	if len(l.RendezvousTimes) == 0 {
 		return l.EagerTimePs(bytes) + 2*l.LatencyPs()

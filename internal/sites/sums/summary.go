@@ -135,8 +135,8 @@ const (
 	EndMissing    = "missing"    // the rank left no track
 )
 
-// DescribeEnd returns Finished, Unfinished or Missing. Traces call any process crashed whose records stop before
-// MPI_Finalize; Unfinished is more cautious.
+// DescribeEnd returns EndFinished, EndUnfinished or EndMissing. Traces call any process crashed whose records stop before
+// MPI_Finalize; EndUnfinished is more cautious.
 func DescribeEnd(p trace.Process) string {
 	switch p.EndState {
 	case "":

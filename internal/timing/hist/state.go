@@ -9,7 +9,7 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Sizes in bytes of what Save writes: of a histogram without its bins, of a bin whose numbers have 32 bits or 64
+// Sizes in bytes of what SaveCheckpoint writes: of a histogram without its bins, of a bin whose numbers have 32 bits or 64
 // bits, and of the ranks of a bin. The last is for a tally of Pair.SaveCheckpoint.
 const (
 	headState   = 13
@@ -23,7 +23,7 @@ const (
 // bins.
 const MaxPairCheckpointBytes = 2*(headState+DefaultBins*narrowState) + 1 + 2*DefaultBins*tallyState
 
-// Flags of a histogram in Save.
+// Flags of a histogram in SaveCheckpoint.
 const (
 	isOwn    = 1 << iota // all extremes are of the histogram's own rank, so that no ranks of bins follow
 	isNarrow             // counts and samples fit into 32 bits
@@ -32,7 +32,7 @@ const (
 var le = binary.LittleEndian
 
 // SaveCheckpoint writes the exact state of h for a checkpoint. In contrast to Decode, Load returns a histogram that continues
-// exactly as h does. Save is optimised for speed, as checkpoints are taken every few thousand calls, and a program
+// exactly as h does. SaveCheckpoint is optimised for speed, as checkpoints are taken every few thousand calls, and a program
 // may have hundreds of histograms.
 //
 //	head = room u16, bins u16, left u16, every u16, rank i32, flags u8, bin…, ranks… if not isOwn
@@ -94,7 +94,7 @@ func (h *Hist) SaveCheckpoint(w *wire.Coder) {
 	}
 }
 
-// LoadCheckpoint reads a histogram that Save wrote.
+// LoadCheckpoint reads a histogram that SaveCheckpoint wrote.
 func LoadCheckpoint(r *wire.Reader) *Hist {
 	sizes, rank := r.Uint64(), int32(r.Uint32())
 	flags := r.Byte()

@@ -30,7 +30,7 @@ type retimed struct {
 // retimedRoom is the memory in bytes for the times of all threads together. When it is full, times go to a file.
 const retimedRoom = 64 << 20
 
-// NewRetimedTrace returns a Retimed for the calls of a trace.
+// NewRetimedTrace returns a RetimedTrace for the calls of a trace.
 func NewRetimedTrace(r *trace.Reader) (*RetimedTrace, error) {
 	all, err := NewCollector(r.Ranks(), timing.Options{Mode: timing.ModeLossless})
 	if err != nil {
