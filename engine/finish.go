@@ -222,7 +222,7 @@ func (r *recorder) places() []deliver.Destination {
 // probe checks on rank 0, at the start of the run, that the trace can be written, and prints if it can't. It is not
 // needed if spoor run has checked that on this host.
 func (r *recorder) probe() {
-	if host, err := os.Hostname(); r.host.Rank() > 0 || err == nil && os.Getenv(deliver.ProbedHostVariable) == host {
+	if host, err := os.Hostname(); r.host.Rank() > 0 || err == nil && os.Getenv(deliver.ProbingHostVariable) == host {
 		return
 	}
 	places := r.places()

@@ -128,7 +128,7 @@ func (k *Rank) anchored(stream int, p *Process) (bool, error) {
 // KeepsIterationTimes reports whether the calls of an iteration have their recorded times on the time line, not means.
 // The iteration is of the loop in When, counted from 0, on the rank's first thread.
 func (k *Rank) KeepsIterationTimes(iteration uint64) (bool, error) {
-	rounds, err := k.LoopIterations()
+	rounds, err := k.WhenLoopIterations()
 	if err != nil || rounds == nil {
 		return false, err
 	}

@@ -96,8 +96,8 @@ const UnknownHandle = -1
 
 // A Value is one recorded value, decoded.
 type Value struct {
-	Type Type
-	Null bool // TypeString: the string is a null pointer
+	Type         Type
+	IsNullString bool // TypeString: the string is a null pointer
 	// Num is the number for TypeInt, TypeHandle, TypeRequest, TypeMPITObject and TypeFunctionRef. For TypeArray it is the
 	// length or one of the Array… constants.
 	Num           int64

@@ -24,7 +24,7 @@ func TestClocks(t *testing.T) {
 	of[2] = 1
 	start := c.Processes.At(2).InitWallClockNs
 	want := []Clock{{}, {
-		ComparedAtNs: [2]int64{start, start + 1e9}, OffsetNs: [2]int64{-7e9, -7e9 + 50_000}, ErrorNs: 900,
+		ComparedAtNs: [2]int64{start, start + 1e9}, Rank0MinusThisNs: [2]int64{-7e9, -7e9 + 50_000}, ErrorNs: 900,
 	}}
 	r, err := open(encodeClocks(t, c, &sections.Clocks{List: want, ClockOfRank: column.ColumnOf(of...)}))
 	if err != nil {

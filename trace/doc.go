@@ -29,7 +29,7 @@
 //     the leaf, scaled to the rank's own totals.
 //   - Other values than means, call after call: reissue.CallTimeEstimator draws them from histograms. proxy and replay ask it.
 //   - How times of a call site are spread: [Reader.Histograms], if the trace has some; profile --histogram counts calls otherwise.
-//   - First calls apart from later ones: [Reader.FirstCalls]. Findings of info about warm-up come from it.
+//   - First calls apart from later ones: [Reader.UnusualFirstCalls]. Findings of info about warm-up come from it.
 //   - When ranks computed, by iteration: [Reader.When], as the run's end saw it; who waited for whom: [Reader.Waits]. info and
 //     report ask these first, since they need no call in order.
 //   - Each call at its time, with parameters: [Rank.TimedCalls], or internal/ops if it also matters what the call did. Exports,

@@ -9,9 +9,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// FirstCalls are calls from one call site whose first call on each of some ranks differs from the later ones: it
+// UnusualFirstCalls are calls from one call site whose first call on each of some ranks differs from the later ones: it
 // took far longer, or followed far longer computation. Times are means in nanoseconds.
-type FirstCalls struct {
+type UnusualFirstCalls struct {
 	FunctionSite
 	Ranks                                       int
 	MaxCallsPerRank                             uint64 // number of calls on the rank that makes most of them, the first one included
@@ -21,9 +21,9 @@ type FirstCalls struct {
 	LoopEntries uint64
 }
 
-// FirstCalls returns the call sites with unusual first calls, those on most ranks first. In Gap and Duration, element 0
+// UnusualFirstCalls returns the call sites with unusual first calls, those on most ranks first. In Gap and Duration, element 0
 // is the mean of the ranks' first calls, and element 1 that of the later calls.
-func (r *Reader) FirstCalls() ([]FirstCalls, error) {
+func (r *Reader) UnusualFirstCalls() ([]UnusualFirstCalls, error) {
 	if !r.hasSection(container.SectionFirstCallTimes) {
 		return nil, nil
 	}
@@ -31,7 +31,7 @@ func (r *Reader) FirstCalls() ([]FirstCalls, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []FirstCalls
+	var list []UnusualFirstCalls
 	at := make(map[FunctionSite]int)
 	for class := range r.Classes() {
 		if len(blobs[class]) == 0 {
@@ -53,7 +53,7 @@ func (r *Reader) FirstCalls() ([]FirstCalls, error) {
 				continue
 			}
 			call := k.CallWithoutParams(leaves.Terminal(leaf))
-			c := FirstCalls{FunctionSite: call.FunctionSite(), MaxCallsPerRank: x.Calls, Ranks: len(members), LoopEntries: x.Entries, FirstAndLaterGapNs: [2]float64{x.SumFirstGapNs}, FirstAndLaterDurationNs: [2]float64{x.SumFirstDurationNs}}
+			c := UnusualFirstCalls{FunctionSite: call.FunctionSite(), MaxCallsPerRank: x.Calls, Ranks: len(members), LoopEntries: x.Entries, FirstAndLaterGapNs: [2]float64{x.SumFirstGapNs}, FirstAndLaterDurationNs: [2]float64{x.SumFirstDurationNs}}
 			x.RemoveSlowFirst()
 			c.FirstAndLaterGapNs[1], c.FirstAndLaterDurationNs[1] = x.SumGapNs/float64(x.Calls), x.SumDurationNs/float64(x.Calls)
 			if x.Entries > 0 {
@@ -68,12 +68,12 @@ func (r *Reader) FirstCalls() ([]FirstCalls, error) {
 			list[i].join(&c)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b FirstCalls) int { return cmp.Compare(b.Ranks, a.Ranks) })
+	slices.SortStableFunc(list, func(a, b UnusualFirstCalls) int { return cmp.Compare(b.Ranks, a.Ranks) })
 	return list, nil
 }
 
 // join adds o, the calls of other ranks from the same site.
-func (f *FirstCalls) join(o *FirstCalls) {
+func (f *UnusualFirstCalls) join(o *UnusualFirstCalls) {
 	n, m := float64(f.Ranks), float64(o.Ranks)
 	for i := range f.FirstAndLaterGapNs {
 		f.FirstAndLaterGapNs[i] = (f.FirstAndLaterGapNs[i]*n + o.FirstAndLaterGapNs[i]*m) / (n + m)
@@ -82,13 +82,13 @@ func (f *FirstCalls) join(o *FirstCalls) {
 	f.Ranks, f.MaxCallsPerRank, f.LoopEntries = f.Ranks+o.Ranks, max(f.MaxCallsPerRank, o.MaxCallsPerRank), max(f.LoopEntries, o.LoopEntries)
 }
 
-// hasFirsts reports whether a class has unusual first calls, as FirstCalls defines them.
+// hasFirsts reports whether a class has unusual first calls, as UnusualFirstCalls defines them.
 func (r *Reader) hasFirsts(class int) (bool, error) {
 	blobs, err := r.byClass(container.SectionFirstCallTimes)
 	return err == nil && len(blobs[class]) > 0, err
 }
 
-// firsts returns the unusual first calls of a class, as FirstCalls defines them. leaves is the number of its leaves.
+// firsts returns the unusual first calls of a class, as UnusualFirstCalls defines them. leaves is the number of its leaves.
 func (r *Reader) firsts(class, leaves int) (list []sections.FirstCallMeanTimes, err error) {
 	blobs, err := r.byClass(container.SectionFirstCallTimes)
 	if err != nil || len(blobs[class]) == 0 {

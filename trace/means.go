@@ -83,7 +83,7 @@ func (k *Rank) readMeans(stream int) (*timeline.MeanTimes, error) {
 		return nil, err
 	}
 	if anchored {
-		if rounds, err = k.LoopIterations(); err != nil {
+		if rounds, err = k.WhenLoopIterations(); err != nil {
 			return nil, err
 		}
 	}

@@ -209,9 +209,9 @@ func (o *SiteNumbering) site(f *Function, s Site) int {
 	})
 }
 
-// LoopIterations returns the iterations of the loop in When on the rank's first thread. It returns nil if the trace has
+// WhenLoopIterations returns the iterations of the loop in When on the rank's first thread. It returns nil if the trace has
 // no such loop, or if the rank has no iterations of it.
-func (k *Rank) LoopIterations() (*LoopIterations, error) {
+func (k *Rank) WhenLoopIterations() (*LoopIterations, error) {
 	w, err := k.r.When()
 	if err != nil || w == nil || w.Loop == nil || k.CallCount(0) == 0 {
 		return nil, err

@@ -153,7 +153,7 @@ func (v *Value) appendText(b []byte, kind mpi.Kind) []byte {
 	case TypeFunctionRef:
 		return v.appendFunction(b)
 	case TypeString:
-		if v.Null {
+		if v.IsNullString {
 			return append(b, "NULL"...)
 		}
 		return strconv.AppendQuote(b, v.Text)
@@ -387,7 +387,7 @@ func (v *Value) appendJSON(b []byte, kind mpi.Kind) []byte {
 			return strconv.AppendInt(b, v.Num, 10)
 		}
 	case TypeString:
-		if v.Null {
+		if v.IsNullString {
 			return append(b, "null"...)
 		}
 		return appendQuoted(b, v.Text)

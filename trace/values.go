@@ -112,7 +112,7 @@ func location(segment int64) SymbolicAddress {
 
 func (l *lookup) text(v *Value) {
 	if v.Num == 0 {
-		v.Null = true
+		v.IsNullString = true
 		return
 	}
 	text, ok := l.strings[uint64(v.Num)]

@@ -205,8 +205,8 @@ func (w fields) printRun(s *sums.Summary) {
 
 // printMachine writes when the program ran, and on which hosts, with how many ranks and threads.
 func (w fields) printMachine(s *sums.Summary) {
-	if s.StartNs != 0 {
-		w.add("started", "%s", wallClock(s.StartNs))
+	if s.StartWallClockNs != 0 {
+		w.add("started", "%s", wallClock(s.StartWallClockNs))
 	}
 	w.add("ranks", "%s", ranksText(s))
 	w.add("hosts", "%s", hostsText(s.Hosts))
@@ -330,8 +330,8 @@ func spoorText(s *sums.Summary) string {
 		}
 		list = append(list, fmt.Sprintf("%s a rank during the run, %s of its time (%s)", show.FormatDuration(float64(s.RecorderNs)/n), show.Percentage(float64(s.RecorderNs), whole), parts))
 	}
-	if s.RecorderFinalizeNs > 0 { // the time of the merge isn't part of RecorderNs
-		text := show.FormatDuration(float64(s.RecorderFinalizeNs)) + " in MPI_Finalize, after the program's last call"
+	if s.FinalizeToTraceNs > 0 { // the time of the merge isn't part of RecorderNs
+		text := show.FormatDuration(float64(s.FinalizeToTraceNs)) + " in MPI_Finalize, after the program's last call"
 		if len(list) > 0 {
 			text = list[0] + ", and " + text
 		}

@@ -166,7 +166,7 @@ func (j *tracedJob) run(cmd *cobra.Command, o runOptions) error {
 func (j *tracedJob) command(o runOptions) (argv, env []string) {
 	vars := append(rankVars(o, j.shim, o.made(j.out), j.scratch), sanitizerVars(j.program)...)
 	if host, err := os.Hostname(); err == nil {
-		vars = append(vars, launch.EnvVar{Name: deliver.ProbedHostVariable, Value: host})
+		vars = append(vars, launch.EnvVar{Name: deliver.ProbingHostVariable, Value: host})
 	}
 	if j.launcher == launch.NoLauncher && o.io.whose != "" { // a program without MPI may be traced for its files
 		vars = append(vars, launch.EnvVar{Name: "SPOOR_SERIAL", Value: strconv.Itoa(os.Getpid())})

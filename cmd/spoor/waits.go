@@ -236,7 +236,7 @@ const mostCauses = 3
 // that the row is about, and all is the sum of their times in ns.
 func waitingRanks(list []waits.RankNs, ranks int, all int64) string {
 	const most = 4
-	for n := len(list) - 1; n > 0 && list[n].WaitedNs == 0; n-- { // leave out ranks that waited less than 1 ns
+	for n := len(list) - 1; n > 0 && list[n].WaitNs == 0; n-- { // leave out ranks that waited less than 1 ns
 		list, ranks = list[:n], ranks-1
 	}
 	var b strings.Builder
@@ -244,11 +244,11 @@ func waitingRanks(list []waits.RankNs, ranks int, all int64) string {
 		if i == most {
 			break
 		}
-		all -= r.WaitedNs
+		all -= r.WaitNs
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "rank %d %s", r.Rank, show.FormatDuration(float64(r.WaitedNs)))
+		fmt.Fprintf(&b, "rank %d %s", r.Rank, show.FormatDuration(float64(r.WaitNs)))
 	}
 	if more := ranks - min(most, len(list)); more > 0 {
 		fmt.Fprintf(&b, ", %s %s", show.FormatPlural(more, "other"), show.FormatDuration(float64(max(0, all))))

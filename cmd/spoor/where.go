@@ -314,7 +314,7 @@ func held(state byte, first look, twice bool) string {
 	case state == 't':
 		return hang.HeldByDebugger
 	case state == 'D' && (!twice || first.held == 'D'):
-		return hang.HeldByDeviceWait
+		return hang.HeldByKernelWait
 	}
 	return ""
 }

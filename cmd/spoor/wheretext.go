@@ -149,7 +149,7 @@ func (v *whereView) more(s *hang.RankGroupState, ranks []hang.RankState) (text s
 		text += "; " + process + " stopped by a signal"
 	case hang.HeldByDebugger:
 		text += "; " + process + " held by a debugger"
-	case hang.HeldByDeviceWait:
+	case hang.HeldByKernelWait:
 		text += "; " + process + " waiting for a disk or another device"
 	}
 	return text

@@ -130,7 +130,7 @@ func (w *writer) run(f *facts, sum, path string) int64 {
 		"calls", "bytes_out", "bytes_in", "has_times", "end_ns", "span_ns", "total_ns", "mpi_ns", "parallel", "load_balance", "communication",
 		"classes", "file_bytes", "problems", "waited_ns", "iteration_ns", "slow_iteration_ns")(
 		sum, path, s.Command, app(s.Command), s.MPI, strings.Join(strings.Fields(library), " "), s.Producer, s.Options, machine(s.Hosts), len(s.Hosts),
-		s.StartNs, s.Ranks, s.MaxThreads, s.Calls, f.out, f.in, !s.Timeless, s.EndNs, s.SpanNs, s.TotalSpanNs, s.MPINs,
+		s.StartWallClockNs, s.Ranks, s.MaxThreads, s.Calls, f.out, f.in, !s.Timeless, s.EndNs, s.SpanNs, s.TotalSpanNs, s.MPINs,
 		f.parallel, f.balance, f.communication, len(s.Classes), s.FileBytes, strings.Join(s.Problems, "\n"), waited, usual, slow)
 }
 

@@ -326,7 +326,7 @@ func (d *DB) made(t *testing.T, app, commit string, ranks, started int, mpi floa
 		t.Fatal(err)
 	}
 	w := &writer{tx: tx}
-	f := &facts{index: make(map[trace.FunctionSite]int), summary: &sums.Summary{Command: app + " -x", Ranks: ranks, StartNs: int64(started), MPINs: int64(mpi)}}
+	f := &facts{index: make(map[trace.FunctionSite]int), summary: &sums.Summary{Command: app + " -x", Ranks: ranks, StartWallClockNs: int64(started), MPINs: int64(mpi)}}
 	f.table, f.known.HasTimes = &sums.Table{}, true
 	for name, ns := range of {
 		at, sum := trace.FunctionSite{Function: name}, trace.Stat{Count: 1, Sum: uint64(ns * float64(ranks))}

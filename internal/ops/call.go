@@ -99,7 +99,7 @@ const (
 // AllMembers in place of a Peer means all members of the communicator.
 const AllMembers = -2
 
-// Values of Operation.RootWorldRank that are not ranks.
+// Values of a collective's root that are not ranks.
 const (
 	NoRoot       = -1 // the collective has no root
 	RootSelf     = -2 // on an intercommunicator: this process
@@ -142,7 +142,7 @@ type Window struct {
 	Comm   *handles.Comm
 	Name   string // the first name that a rank set; "" if none did
 
-	OrdinalInComm int // the number of windows and files that the communicator's ranks had made before
+	WindowsAndFilesBefore int // the number of windows and files that the communicator's ranks had made before
 }
 
 // String returns a display name of the window.
@@ -159,7 +159,7 @@ type File struct {
 	Name   string
 	Comm   *handles.Comm
 
-	OrdinalInComm int // the number of windows and files that the communicator's ranks had made before
+	WindowsAndFilesBefore int // the number of windows and files that the communicator's ranks had made before
 }
 
 // A Sink receives calls, rank by rank. Those of a thread come in order: Enter when a call began, Leave when it had

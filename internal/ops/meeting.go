@@ -27,9 +27,9 @@ type CollectiveSequence struct {
 func (m *Meeting) CollectiveSequence() CollectiveSequence {
 	switch {
 	case m.Window != nil:
-		return CollectiveSequence{m.Comm.ID(), 2*m.Window.OrdinalInComm + 1}
+		return CollectiveSequence{m.Comm.ID(), 2*m.Window.WindowsAndFilesBefore + 1}
 	case m.File != nil:
-		return CollectiveSequence{m.Comm.ID(), 2*m.File.OrdinalInComm + 2}
+		return CollectiveSequence{m.Comm.ID(), 2*m.File.WindowsAndFilesBefore + 2}
 	}
 	return CollectiveSequence{m.Comm.ID(), 0}
 }

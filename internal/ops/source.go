@@ -198,7 +198,7 @@ func (s *Source) RunRank(number int, sink Sink) error {
 // window returns the n-th window that a communicator's ranks made together.
 func (s *Source) window(comm *handles.Comm, n int, function string) *Window {
 	return once.GetOrAppend(s.windows, madeBy{comm.ID(), n}, &s.Windows, func() *Window {
-		return &Window{Number: len(s.Windows), MadeBy: function, Comm: comm, OrdinalInComm: n}
+		return &Window{Number: len(s.Windows), MadeBy: function, Comm: comm, WindowsAndFilesBefore: n}
 	})
 }
 

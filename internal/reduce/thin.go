@@ -31,7 +31,7 @@ type Options struct {
 	BudgetBytes      int64 // merge no more sizes than necessary for a file of this size; 0: merge all
 
 	NewTripCountDrawer func(*trace.Reader) TripCountDrawer // makes trip counts synthetic; nil: keep them
-	PartnerDrawer      PartnerDrawer                       // makes partners synthetic; nil: keep them
+	PartnerDrawer      SyntheticPartnerMaker               // makes partners synthetic; nil: keep them
 	OrderedTrace       *trace.Reader                       // what OrderCompletions made of the trace; nil: not used
 
 	code int64 // size in bytes of the section on the program's code
@@ -60,9 +60,9 @@ func KeptReasons(counts map[string]uint64) (list []KeptReason) {
 	return list
 }
 
-// PartnerDrawer makes the partners of messages synthetic: it returns a trace with synthetic messages, the input of all other
+// SyntheticPartnerMaker makes the partners of messages synthetic: it returns a trace with synthetic messages, the input of all other
 // steps. With a budget it is used only if all else is not enough.
-type PartnerDrawer interface {
+type SyntheticPartnerMaker interface {
 	Families() (int, error)                   // the number of families of messages that can become synthetic
 	Draw(families int) (*trace.Reader, error) // makes this many families synthetic, the largest first
 }

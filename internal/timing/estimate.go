@@ -268,9 +268,9 @@ func ClocksFromEstimates(first, last []ClockEstimate) []model.Clock {
 	for i := range lines {
 		a, b := first[i], last[i]
 		lines[i] = model.Clock{
-			ComparedAtNs: [2]int64{a.ReadingNs, b.ReadingNs},
-			OffsetNs:     [2]int64{a.OffsetNs, b.OffsetNs},
-			ErrorNs:      max(a.MaxErrorNs, b.MaxErrorNs),
+			ComparedAtNs:     [2]int64{a.ReadingNs, b.ReadingNs},
+			Rank0MinusThisNs: [2]int64{a.OffsetNs, b.OffsetNs},
+			ErrorNs:          max(a.MaxErrorNs, b.MaxErrorNs),
 		}
 	}
 	if len(lines) > 0 {

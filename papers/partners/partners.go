@@ -34,7 +34,7 @@ type PartnerDrawer struct {
 	looked    bool
 }
 
-// New returns a Drawer for a trace. It calls progress with 1 after each rank.
+// New returns a PartnerDrawer for a trace. It calls progress with 1 after each rank.
 func New(r *trace.Reader, seed uint64, progress func(ranks int)) *PartnerDrawer {
 	return &PartnerDrawer{r: r, seed: seed, progress: progress, kept: make(map[string]uint64)}
 }

@@ -143,15 +143,15 @@ func (c *comparer) nowhere(raw Value, num int64) string {
 
 func (c *comparer) text(a *arg, raw Value, v *trace.Value) string {
 	switch {
-	case raw.Form == Pointer && v.Null, raw.Form == Pointer && a.exit && v.Text == "":
+	case raw.Form == Pointer && v.IsNullString, raw.Form == Pointer && a.exit && v.Text == "":
 		return ""
-	case raw.Form == String && !v.Null && raw.Str == v.Text:
+	case raw.Form == String && !v.IsNullString && raw.Str == v.Text:
 		return ""
-	case v.Null && a.def.OnlyRoot:
+	case v.IsNullString && a.def.OnlyRoot:
 		c.excuse(Insignificant)
 		return ""
 	}
-	return fmt.Sprintf("logged %v, trace has %q (null %t)", raw, v.Text, v.Null)
+	return fmt.Sprintf("logged %v, trace has %q (null %t)", raw, v.Text, v.IsNullString)
 }
 
 func (c *comparer) request(a *arg, raw Value, v *trace.Value) string {

@@ -72,7 +72,7 @@ func kept(t *testing.T, own, drawn *trace.Reader, w *trace.When) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				rounds, err := k.LoopIterations()
+				rounds, err := k.WhenLoopIterations()
 				if err != nil || rounds == nil {
 					t.Fatal(rounds, err)
 				}

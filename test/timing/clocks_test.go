@@ -98,7 +98,7 @@ func (s skew) offset(at int64) float64 {
 // be off by as much as a look at two clocks takes.
 func (s skew) check(t *testing.T, n int, l trace.Clock) {
 	t.Helper()
-	t.Logf("clock %d: offsets %v, drift %.2f ppm, within %d ns", n, l.OffsetNs, 1e6*l.Drift(), l.ErrorNs)
+	t.Logf("clock %d: offsets %v, drift %.2f ppm, within %d ns", n, l.Rank0MinusThisNs, 1e6*l.Drift(), l.ErrorNs)
 	if n == 0 {
 		if l != (trace.Clock{}) {
 			t.Errorf("rank 0's clock is %+v", l)
@@ -106,8 +106,8 @@ func (s skew) check(t *testing.T, n int, l trace.Clock) {
 		return
 	}
 	for i, at := range l.ComparedAtNs {
-		if want := s.offset(at); math.Abs(float64(l.OffsetNs[i])-want) > float64(l.ErrorNs)+20_000 {
-			t.Errorf("clock %d: offset %d, want %.0f within %d", n, l.OffsetNs[i], want, l.ErrorNs)
+		if want := s.offset(at); math.Abs(float64(l.Rank0MinusThisNs[i])-want) > float64(l.ErrorNs)+20_000 {
+			t.Errorf("clock %d: offset %d, want %.0f within %d", n, l.Rank0MinusThisNs[i], want, l.ErrorNs)
 		}
 	}
 	want := -s.ppm / (1 + s.ppm*1e-6)

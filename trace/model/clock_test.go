@@ -17,7 +17,7 @@ func TestErrorsLookLikeDrift(t *testing.T) {
 		offset := func(at int64) int64 { return -3e9 + int64(drift*float64(at)) }
 		l := Clock{ComparedAtNs: [2]int64{0, apart}, ErrorNs: bound}
 		for i, at := range l.ComparedAtNs {
-			l.OffsetNs[i] = offset(at) + random.Int64N(2*bound+1) - bound
+			l.Rank0MinusThisNs[i] = offset(at) + random.Int64N(2*bound+1) - bound
 		}
 		for _, at := range []int64{0, apart / 3, apart / 2, apart} {
 			if off := l.ToTimeLine(at) - at - offset(at); max(off, -off) > bound+2 {
@@ -26,7 +26,7 @@ func TestErrorsLookLikeDrift(t *testing.T) {
 		}
 	}
 	// As it was seen where three ranks shared a core.
-	l := Clock{ComparedAtNs: [2]int64{0, 1_742_000_000}, OffsetNs: [2]int64{-2_999_556_923, -3_001_461_421}, ErrorNs: 523_204}
+	l := Clock{ComparedAtNs: [2]int64{0, 1_742_000_000}, Rank0MinusThisNs: [2]int64{-2_999_556_923, -3_001_461_421}, ErrorNs: 523_204}
 	if d := l.Drift(); d != -maxDrift {
 		t.Errorf("drift %g", d)
 	}
@@ -36,9 +36,9 @@ func TestClock(t *testing.T) {
 	now := int64(1_763_000_000_000_000_000)
 	for _, l := range []Clock{
 		{},
-		{ComparedAtNs: [2]int64{now, now + 1e12}, OffsetNs: [2]int64{3e9, 3e9 + 3e8}},
-		{ComparedAtNs: [2]int64{now, now + 1e12}, OffsetNs: [2]int64{-3e9, -3e9 - 5e6}},
-		{ComparedAtNs: [2]int64{now, now}, OffsetNs: [2]int64{10, 20}},
+		{ComparedAtNs: [2]int64{now, now + 1e12}, Rank0MinusThisNs: [2]int64{3e9, 3e9 + 3e8}},
+		{ComparedAtNs: [2]int64{now, now + 1e12}, Rank0MinusThisNs: [2]int64{-3e9, -3e9 - 5e6}},
+		{ComparedAtNs: [2]int64{now, now}, Rank0MinusThisNs: [2]int64{10, 20}},
 	} {
 		for _, at := range []int64{now - 1e9, now, now + 5e11, now + 2e12} {
 			if got := l.FromTimeLine(l.ToTimeLine(at)); got < at-2 || got > at+2 {
@@ -46,7 +46,7 @@ func TestClock(t *testing.T) {
 			}
 		}
 	}
-	l := Clock{ComparedAtNs: [2]int64{now, now + 1e12}, OffsetNs: [2]int64{3e9, 3e9 + 3e8}}
+	l := Clock{ComparedAtNs: [2]int64{now, now + 1e12}, Rank0MinusThisNs: [2]int64{3e9, 3e9 + 3e8}}
 	if d := l.Drift(); math.Abs(d-3e-4) > 1e-12 {
 		t.Errorf("drift %g", d)
 	}
@@ -54,11 +54,11 @@ func TestClock(t *testing.T) {
 		t.Errorf("end is at %d", got-now)
 	}
 	// Somebody set the clock by a minute: half of it everywhere, no drift.
-	l = Clock{ComparedAtNs: [2]int64{now, now + 1e9}, OffsetNs: [2]int64{0, 60e9}}
+	l = Clock{ComparedAtNs: [2]int64{now, now + 1e9}, Rank0MinusThisNs: [2]int64{0, 60e9}}
 	if l.Drift() != 0 || l.ToTimeLine(now) != now+30e9 {
 		t.Errorf("drift %g, start %d", l.Drift(), l.ToTimeLine(now)-now)
 	}
 	// Nonsense of a damaged file is answered with some number.
-	l = Clock{ComparedAtNs: [2]int64{math.MinInt64, math.MaxInt64}, OffsetNs: [2]int64{math.MaxInt64, math.MinInt64}}
+	l = Clock{ComparedAtNs: [2]int64{math.MinInt64, math.MaxInt64}, Rank0MinusThisNs: [2]int64{math.MaxInt64, math.MinInt64}}
 	l.FromTimeLine(l.ToTimeLine(math.MaxInt64))
 }

@@ -180,9 +180,9 @@ func (t *LeafTimes) Add(o *LeafTimes) {
 // A Clock relates a clock that ranks read to rank 0's clock, which is that of the time line. It was compared with rank
 // 0's clock twice. For rank 0's clock, the Clock is the zero value.
 type Clock struct {
-	ComparedAtNs [2]int64 // reading of this clock at each of the two comparisons
-	OffsetNs     [2]int64 // reading of rank 0's clock minus that of this one at each comparison
-	ErrorNs      int64    // largest error of the two values of OffsetNs
+	ComparedAtNs     [2]int64 // reading of this clock at each of the two comparisons
+	Rank0MinusThisNs [2]int64 // reading of rank 0's clock minus that of this one at each comparison
+	ErrorNs          int64    // largest error of the two values of OffsetNs
 }
 
 // maxDrift is above the drift of any hardware clock, in seconds per second.
@@ -196,7 +196,7 @@ func (c Clock) Drift() float64 {
 		return 0
 	}
 	apart := float64(c.ComparedAtNs[1]) - float64(c.ComparedAtNs[0])
-	d := (float64(c.OffsetNs[1]) - float64(c.OffsetNs[0])) / apart
+	d := (float64(c.Rank0MinusThisNs[1]) - float64(c.Rank0MinusThisNs[0])) / apart
 	if math.Abs(d) <= maxDrift {
 		return d
 	}
@@ -209,7 +209,7 @@ func (c Clock) Drift() float64 {
 // base returns a reading of the clock between the two comparisons, and OffsetNs interpolated to that time.
 func (c Clock) base() (at, offset int64) {
 	half := func(v [2]int64) int64 { return v[0] + (v[1]-v[0])/2 }
-	return half(c.ComparedAtNs), half(c.OffsetNs)
+	return half(c.ComparedAtNs), half(c.Rank0MinusThisNs)
 }
 
 // ToTimeLine converts a reading of the clock to the time line, both in ns.

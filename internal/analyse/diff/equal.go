@@ -293,7 +293,7 @@ func (o *Options) equalValues(v, w *trace.Value) bool {
 	case trace.TypeAddress:
 		return o.IgnoreAddresses || o.names != nil && o.names.address(&v.Addr, &w.Addr) || o.names == nil && v.Addr == w.Addr
 	case trace.TypeString:
-		return v.Null == w.Null && v.Text == w.Text
+		return v.IsNullString == w.IsNullString && v.Text == w.Text
 	case trace.TypeStatus:
 		if s, t := v.Status, w.Status; o.AllowRenamedValues && s.IsPending() && t != nil && t.HasError {
 			return t.IsPending() // the request hasn't completed, so the other fields hold what they held before
@@ -438,9 +438,9 @@ func (r *renaming) renamed(p *trace.Param, v, w *trace.Value) (equal, ok bool) {
 	}
 	switch {
 	case !r.files:
-	case v.Type == trace.TypeString && p.Name() == "filename" && !v.Null && !w.Null:
+	case v.Type == trace.TypeString && p.Name() == "filename" && !v.IsNullString && !w.IsNullString:
 		return r.name(name{kind: mpi.KindFile, text: v.Text}, name{kind: mpi.KindFile, text: w.Text}), true
-	case v.Type == trace.TypeString && p.Kind() == mpi.KindFilePath && !v.Null && !w.Null:
+	case v.Type == trace.TypeString && p.Kind() == mpi.KindFilePath && !v.IsNullString && !w.IsNullString:
 		return r.name(name{kind: mpi.KindFilePath, text: v.Text}, name{kind: mpi.KindFilePath, text: w.Text}), true
 	case v.Type == trace.TypeInt && (p.Kind() == mpi.KindKeyval || p.Kind() == mpi.KindFint):
 		return v.Num == w.Num || r.name(name{kind: p.Kind(), num: v.Num}, name{kind: p.Kind(), num: w.Num}), true

@@ -50,7 +50,7 @@ func IterationFindings(r *trace.Reader, w *trace.When, called func(function stri
 // FirstCallFindings describes in sentences what took long only once: before or in the first call from a call site. rep
 // is the run's report. called names a call site.
 func FirstCallFindings(r *trace.Reader, rep *Report, called func(function string, s trace.Site) string) (list []Finding, err error) {
-	calls, err := r.FirstCalls()
+	calls, err := r.UnusualFirstCalls()
 	if err != nil {
 		return nil, err
 	}

@@ -105,17 +105,17 @@ func findingsKnown() *waits.Report {
 	at := trace.FunctionSite{Function: "MPI_Barrier", Site: trace.Site{Module: "a", Offset: 7}}
 	four := func(ns ...int64) (list []waits.RankNs) {
 		for i, n := range ns {
-			list = append(list, waits.RankNs{Rank: i, WaitedNs: n})
+			list = append(list, waits.RankNs{Rank: i, WaitNs: n})
 		}
 		return list
 	}
 	return &waits.Report{Ranks: 4, ThreadRunNs: 4000, Sites: []waits.Site{
 		{
 			Function: "MPI_Barrier", Place: "f.c:7", FunctionSite: at, WaitedNs: 800, WaitingRankCount: 4, LateRankCount: 2, Ranks: four(300, 300, 180, 20),
-			LateRanks: []waits.RankNs{{Rank: 3, WaitedNs: 780}, {Rank: 1, WaitedNs: 20}}, Causes: []waits.Cause{{Function: "MPI_Barrier", Place: "f.c:7", WaitedNs: 800, LateComputeNs: 720}},
+			LateRanks: []waits.RankNs{{Rank: 3, WaitNs: 780}, {Rank: 1, WaitNs: 20}}, Causes: []waits.Cause{{Function: "MPI_Barrier", Place: "f.c:7", WaitedNs: 800, LateComputeNs: 720}},
 		},
 		{
-			Function: "MPI_Wait", Place: "f.c:9", Kind: waits.LateSender, WaitedNs: 300, WaitingRankCount: 1, LateRankCount: 1, Ranks: []waits.RankNs{{Rank: 2, WaitedNs: 300}},
+			Function: "MPI_Wait", Place: "f.c:9", Kind: waits.LateSender, WaitedNs: 300, WaitingRankCount: 1, LateRankCount: 1, Ranks: []waits.RankNs{{Rank: 2, WaitNs: 300}},
 			LateRanks: four(300), Causes: []waits.Cause{{Function: "MPI_Send", Place: "f.c:8", WaitedNs: 300, LateComputeNs: 30}},
 		},
 		{Function: "MPI_Wait", Place: "f.c:9", Kind: waits.WrongOrder, WaitedNs: 100, WaitingRankCount: 1, LateRankCount: 1, LateRanks: four(100)},

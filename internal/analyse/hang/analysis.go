@@ -242,7 +242,7 @@ func (a *Analysis) mismatches() {
 }
 
 // calls lists the different collective calls that members made after position others, the most frequent first.
-func (g *ProcessGroup) calls(position uint64) []mismatchedCall {
+func (g *CollectiveGroup) calls(position uint64) []mismatchedCall {
 	var list []mismatchedCall
 	for i := range g.CollectiveProgress {
 		c, ok := g.CollectiveProgress[i].at(position)

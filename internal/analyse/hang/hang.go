@@ -39,7 +39,7 @@ type Process struct {
 const (
 	HeldByStopSignal = "stopped" // a signal stopped the process
 	HeldByDebugger   = "traced"  // a debugger holds the process
-	HeldByDeviceWait = "device"  // the process waits in the kernel, mostly for a disk
+	HeldByKernelWait = "device"  // the process waits in the kernel, mostly for a disk
 )
 
 // A Report is the state of all ranks of an MPI_COMM_WORLD: where they are, and why they wait.
@@ -240,7 +240,7 @@ func (v *view) unmet() []UnmatchedReceive {
 // A Snapshot is the state of all ranks of an MPI_COMM_WORLD: their open calls and incomplete operations.
 type Snapshot struct {
 	Ranks    []RankWait               // by rank
-	Groups   []ProcessGroup           // communicators, windows and files; see ProcessGroup
+	Groups   []CollectiveGroup        // communicators, windows and files; see CollectiveGroup
 	Messages map[Channel]MessageCount // messages sent and received so far
 	// Operations are the operations that have not completed. Those of a rank are in the order in which it began them.
 	Operations []Operation
@@ -268,20 +268,20 @@ type ThreadWait struct {
 	AnySuffices bool  // the call returns when any of Operations completes; else all must
 }
 
-// A ProcessGroup is the processes that make collective calls together: on a communicator, a window or a file.
-type ProcessGroup struct {
+// A CollectiveGroup is the processes that make collective calls together: on a communicator, a window or a file.
+type CollectiveGroup struct {
 	Members []int // world ranks of the members; -1: not known
 	// CollectiveProgress has the collective calls of each member, by its index in Members; empty: none were made.
 	CollectiveProgress []CollectiveProgress
 }
 
-// CollectiveProgress is the collective calls that one member of a ProcessGroup has entered.
+// CollectiveProgress is the collective calls that one member of a CollectiveGroup has entered.
 type CollectiveProgress struct {
 	Count       uint64           // number of calls entered
 	LatestCalls []CollectiveCall // the latest of these calls, in order; older ones aren't kept
 }
 
-// A CollectiveCall is what members of a ProcessGroup must have in common in a collective call.
+// A CollectiveCall is what members of a CollectiveGroup must have in common in a collective call.
 type CollectiveCall struct {
 	Function   string
 	RootInComm int // rank in the communicator; -1: the function has no root
@@ -309,7 +309,7 @@ type Channel struct {
 	Tag        int64
 }
 
-// Values of Operation.PeerInComm and Operation.Tag for MPI_ANY_SOURCE and MPI_ANY_TAG.
+// Values of Operation.PeerWorldRank and Operation.Tag for MPI_ANY_SOURCE and MPI_ANY_TAG.
 const (
 	AnySource = -1
 	AnyTag    = -1

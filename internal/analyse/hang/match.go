@@ -162,7 +162,7 @@ func (f *follower) circle(m *ops.Meeting) int {
 	if m.Comm.Remote != nil {
 		members = append(members, m.Comm.Remote.Members()...)
 	}
-	f.snap.Groups = append(f.snap.Groups, ProcessGroup{Members: members})
+	f.snap.Groups = append(f.snap.Groups, CollectiveGroup{Members: members})
 	return n
 }
 

@@ -173,7 +173,7 @@ func (w *world) finish(e *envelope) {
 
 // snapshot is what a recorder knows of the world: not which message a receive got that has not completed.
 func (w *world) snapshot() *Snapshot {
-	s := &Snapshot{Messages: w.counts, Ranks: make([]RankWait, len(w.programs)), Groups: make([]ProcessGroup, 1)}
+	s := &Snapshot{Messages: w.counts, Ranks: make([]RankWait, len(w.programs)), Groups: make([]CollectiveGroup, 1)}
 	for r := range w.programs {
 		s.Groups[0].Members = append(s.Groups[0].Members, r)
 		p := CollectiveProgress{Count: uint64(w.entered[r])}

@@ -61,7 +61,7 @@ func keptAs(t interface {
 			}
 		}
 		for j, r := range g.LateRanks {
-			if x := w.LateRanks[j]; math.Abs(float64(x.WaitedNs-r.WaitedNs)) > 2+0.02*float64(w.WaitedNs) {
+			if x := w.LateRanks[j]; math.Abs(float64(x.WaitNs-r.WaitNs)) > 2+0.02*float64(w.WaitedNs) {
 				t.Errorf("late: want %+v, got %+v", w.LateRanks, g.LateRanks)
 			}
 		}

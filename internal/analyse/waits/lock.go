@@ -15,7 +15,7 @@ type windowMemory struct {
 }
 
 func regionOf(x *ops.Act, rank int) windowMemory {
-	return windowMemory{x.Comm.ID(), x.Window.OrdinalInComm, rank}
+	return windowMemory{x.Comm.ID(), x.Window.WindowsAndFilesBefore, rank}
 }
 
 // A visit is a call that may wait for the owner of memory, as the owner knows it.
@@ -58,7 +58,7 @@ func (w *rankAnalysis) visits(what int, x *ops.Act, rank int, here arrival, b *b
 
 // give returns the next signal with a meaning, what, to the owner of memory in a window.
 func (w *rankAnalysis) give(x *ops.Act, what, to int) signal {
-	return w.numbered(ops.Channel{Comm: x.Comm.ID(), FromWorldRank: w.Rank(), ToWorldRank: to, Tag: signalTag(what, x.Window.OrdinalInComm)}, true)
+	return w.numbered(ops.Channel{Comm: x.Comm.ID(), FromWorldRank: w.Rank(), ToWorldRank: to, Tag: signalTag(what, x.Window.WindowsAndFilesBefore)}, true)
 }
 
 // lock processes an act that locks or unlocks memory, or completes transfers.

@@ -65,7 +65,7 @@ type Site struct {
 
 // MainLateRank is the rank with more than half of the waiting time due to it; -1: none.
 func (s *Site) MainLateRank() int {
-	if len(s.LateRanks) > 0 && 2*s.LateRanks[0].WaitedNs > s.WaitedNs {
+	if len(s.LateRanks) > 0 && 2*s.LateRanks[0].WaitNs > s.WaitedNs {
 		return s.LateRanks[0].Rank
 	}
 	return -1
@@ -90,8 +90,8 @@ type Cause struct {
 
 // A RankNs is a rank with the time that it waited, or that others waited for it.
 type RankNs struct {
-	Rank     int   `json:"rank"`
-	WaitedNs int64 `json:"waited_ns"`
+	Rank   int   `json:"rank"`
+	WaitNs int64 `json:"waited_ns"`
 }
 
 // A RankSum is the time that a rank waited, and the time that others waited for it.
@@ -183,7 +183,7 @@ func (rep *Report) RestrictTo(ranks []int) {
 		s.Ranks = slices.DeleteFunc(s.Ranks, func(r RankNs) bool { return !chosen(r.Rank) })
 		s.WaitedNs, s.WaitingRankCount = 0, len(s.Ranks)
 		for _, r := range s.Ranks {
-			s.WaitedNs += r.WaitedNs
+			s.WaitedNs += r.WaitNs
 		}
 		if s.WaitingRankCount > 0 {
 			sums[s.Kind].Count += s.WaitCount
@@ -247,7 +247,7 @@ func united(a, b []RankNs) []RankNs {
 	of := make(map[int32]int64)
 	for _, list := range [][]RankNs{a, b} {
 		for _, r := range list {
-			of[int32(r.Rank)] += r.WaitedNs
+			of[int32(r.Rank)] += r.WaitNs
 		}
 	}
 	return most(of)
@@ -273,6 +273,6 @@ func most(of map[int32]int64) []RankNs {
 			list = append(list, RankNs{int(rank), of[rank]})
 		}
 	}
-	slices.SortStableFunc(list, func(x, y RankNs) int { return cmp.Compare(y.WaitedNs, x.WaitedNs) })
+	slices.SortStableFunc(list, func(x, y RankNs) int { return cmp.Compare(y.WaitNs, x.WaitNs) })
 	return list
 }

@@ -83,13 +83,13 @@ func (w *rankAnalysis) signalsOf(c *ops.Call, x *ops.Act) []signal {
 	}
 	switch x.Kind {
 	case ops.ActWinPost:
-		each(hasPosted, x.Window.OrdinalInComm, true, x.GroupWorldRanks, same)
+		each(hasPosted, x.Window.WindowsAndFilesBefore, true, x.GroupWorldRanks, same)
 	case ops.ActWinStart:
-		each(hasPosted, x.Window.OrdinalInComm, false, x.GroupWorldRanks, same)
+		each(hasPosted, x.Window.WindowsAndFilesBefore, false, x.GroupWorldRanks, same)
 	case ops.ActWinComplete:
-		each(hasCompleted, x.Window.OrdinalInComm, true, x.GroupWorldRanks, same)
+		each(hasCompleted, x.Window.WindowsAndFilesBefore, true, x.GroupWorldRanks, same)
 	case ops.ActWinWait:
-		each(hasCompleted, x.Window.OrdinalInComm, false, x.GroupWorldRanks, same)
+		each(hasCompleted, x.Window.WindowsAndFilesBefore, false, x.GroupWorldRanks, same)
 	default:
 		what := isNeighbour
 		if c.Func.Has(trace.AttrStarts) {

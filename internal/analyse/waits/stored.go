@@ -130,7 +130,7 @@ func (x *Places) placeAt(p trace.FunctionSiteNumbers) callSite {
 func ofRanks(of map[int32]int64) (n int, list []trace.WaitRankNs) {
 	for _, r := range most(of) {
 		if n++; n <= mostRanksOfSite {
-			list = append(list, trace.WaitRankNs{Rank: r.Rank, Ns: r.WaitedNs})
+			list = append(list, trace.WaitRankNs{Rank: r.Rank, Ns: r.WaitNs})
 		}
 	}
 	return n, list

@@ -27,7 +27,7 @@ func (i *IterationFinder) IterationsOf(k *trace.Rank, stream int) (*RankIteratio
 		return nil, err
 	}
 	if stream == 0 && w != nil && w.Loop != nil {
-		return k.LoopIterations()
+		return k.WhenLoopIterations()
 	}
 	loop, known := i.loops[stream]
 	if !known {

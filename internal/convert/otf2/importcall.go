@@ -58,9 +58,9 @@ func (f *callValues) values() []int64 {
 	vals := make([]int64, 1, 24)
 	if !f.ended {
 		vals[0] = neverReturned
-	} else if f.layout.ResultWidth != signature.WidthNone {
+	} else if f.layout.ResultValueCount != signature.WidthNone {
 		if vals = append(vals, signature.UnknownOutput); f.call.ReturnKind.ValueForm() != mpi.ValueFormInt {
-			vals[1] = unknown(&signature.ParamLayout{Width: f.layout.ResultWidth}, f.call.ReturnKind, f.empty)[0]
+			vals[1] = unknown(&signature.ParamLayout{Width: f.layout.ResultValueCount}, f.call.ReturnKind, f.empty)[0]
 		}
 	}
 	n := 0

@@ -185,7 +185,7 @@ func (s *Section) Load(src io.ReaderAt) ([]byte, error) {
 	switch s.Codec {
 	case CodecPrimedMixing:
 		expand = func(frame []byte, size uint64) ([]byte, error) {
-			return wire.DecompressPrimedMixing(known[s.ID], frame, size)
+			return wire.DecompressPrimedContextMixing(known[s.ID], frame, size)
 		}
 	case CodecContextMixing:
 		expand = wire.DecompressContextMixing

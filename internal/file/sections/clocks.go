@@ -31,8 +31,8 @@ func (c *Clocks) Append(b []byte) []byte {
 func codeClock(c *wire.Coder, l *model.Clock) {
 	wire.CodeRelative(c, &l.ComparedAtNs[0], 0)
 	wire.CodeAbove(c, &l.ComparedAtNs[1], l.ComparedAtNs[0], math.MaxInt)
-	wire.CodeRelative(c, &l.OffsetNs[0], 0)
-	wire.CodeRelative(c, &l.OffsetNs[1], l.OffsetNs[0])
+	wire.CodeRelative(c, &l.Rank0MinusThisNs[0], 0)
+	wire.CodeRelative(c, &l.Rank0MinusThisNs[1], l.Rank0MinusThisNs[0])
 	wire.CodeBounded(c, &l.ErrorNs, math.MaxInt)
 }
 

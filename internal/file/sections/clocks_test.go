@@ -14,7 +14,7 @@ import (
 func FuzzClocks(f *testing.F) {
 	for _, c := range []Clocks{
 		{List: []model.Clock{{}}, ClockOfRank: column.ColumnOf(0, 0, 0, 0)},
-		{List: []model.Clock{{}, {ComparedAtNs: [2]int64{1e18, 2e18}, OffsetNs: [2]int64{-5, 70}, ErrorNs: 9}}, ClockOfRank: column.ColumnOf(0, 1, 1, 0)},
+		{List: []model.Clock{{}, {ComparedAtNs: [2]int64{1e18, 2e18}, Rank0MinusThisNs: [2]int64{-5, 70}, ErrorNs: 9}}, ClockOfRank: column.ColumnOf(0, 1, 1, 0)},
 	} {
 		f.Add(c.Append(nil), int64(1e18))
 	}

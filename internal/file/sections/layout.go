@@ -15,7 +15,7 @@ func layoutOf(f *model.Function, room []signature.ParamLayout) signature.Layout 
 		p := &f.Params[i]
 		room = append(room, signature.ParamLayout{Width: widthOf(p.Type), Dims: p.Dims, IsInput: p.HasIn, IsOutput: p.HasOut, IsRequest: p.Type == model.TypeRequest})
 	}
-	l := signature.Layout{ResultWidth: widthOf(f.ResultType), Params: room}
+	l := signature.Layout{ResultValueCount: widthOf(f.ResultType), Params: room}
 	switch {
 	case f.Has(model.AttrCreatesComm):
 		l.NewObjectValueCount = signature.NewCommWords

@@ -79,11 +79,11 @@ var errMixed = errors.New("data longer than mixing takes")
 // DecompressContextMixing decodes the output of CompressContextMixing, given the size of the data. Any frame decodes to some data,
 // so only a checksum detects damage.
 func DecompressContextMixing(frame []byte, size uint64) ([]byte, error) {
-	return DecompressPrimedMixing(nil, frame, size)
+	return DecompressPrimedContextMixing(nil, frame, size)
 }
 
-// DecompressPrimedMixing decodes the output of CompressPrimedMixing, given the same known data.
-func DecompressPrimedMixing(known, frame []byte, size uint64) ([]byte, error) {
+// DecompressPrimedContextMixing decodes the output of CompressPrimedMixing, given the same known data.
+func DecompressPrimedContextMixing(known, frame []byte, size uint64) ([]byte, error) {
 	if size > maxMixed {
 		return nil, errMixed
 	}

@@ -87,10 +87,10 @@ func TestLearnAhead(t *testing.T) {
 		}
 	}
 	PreparePrimedMixing(known, 0)
-	if got, err := DecompressPrimedMixing([]byte("else"), want, uint64(len(data))); err == nil && bytes.Equal(got, data) {
+	if got, err := DecompressPrimedContextMixing([]byte("else"), want, uint64(len(data))); err == nil && bytes.Equal(got, data) {
 		t.Error("a model that knows other data was used")
 	}
-	if got, err := DecompressPrimedMixing(known, want, uint64(len(data))); err != nil || !bytes.Equal(got, data) {
+	if got, err := DecompressPrimedContextMixing(known, want, uint64(len(data))); err != nil || !bytes.Equal(got, data) {
 		t.Errorf("got %q, %v", got, err)
 	}
 }

@@ -98,7 +98,7 @@ func bitsFor(size int) int {
 // ahead are models prepared by PreparePrimedMixing, by the address of their known data.
 var ahead sync.Map
 
-// PreparePrimedMixing prepares CompressPrimedMixing or DecompressPrimedMixing for known data and data of a size. A process
+// PreparePrimedMixing prepares CompressPrimedMixing or DecompressPrimedContextMixing for known data and data of a size. A process
 // calls it when it has spare time.
 func PreparePrimedMixing(known []byte, size int) { ahead.Store(&known[0], learned(known, size)) }
 

@@ -219,8 +219,8 @@ func TestStepsAndLayout(t *testing.T) {
 		for _, call := range mpi.Calls() {
 			p := c.program(call.ID)
 			var in, out []signature.ParamLayout
-			if p.layout.ResultWidth != signature.WidthNone {
-				out = append(out, signature.ParamLayout{Width: p.layout.ResultWidth})
+			if p.layout.ResultValueCount != signature.WidthNone {
+				out = append(out, signature.ParamLayout{Width: p.layout.ResultValueCount})
 			}
 			for _, q := range p.layout.Params {
 				if q.IsInput {

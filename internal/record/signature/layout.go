@@ -20,7 +20,7 @@ var ErrLayout = errors.New("values don't fit the function")
 // A key has them in the order of recording: all inputs first, then the result and all outputs. If the call failed
 // or never returned, there are no outputs.
 type Layout struct {
-	ResultWidth         Width
+	ResultValueCount    Width
 	ResultVaries        bool // see mpi.Call.ResultMayVary
 	Params              []ParamLayout
 	NewObjectValueCount int // number of values that describe a new communicator or datatype; 0: the function makes neither
@@ -89,7 +89,7 @@ func LayoutOf(c *mpi.Call) Layout {
 	l := Layout{Params: make([]ParamLayout, 0, len(c.Params))}
 	names := make([]string, 0, len(c.Params))
 	if c.ReturnsValue() {
-		l.ResultWidth, l.ResultVaries = widthOf(c.ReturnKind), c.ResultMayVary()
+		l.ResultValueCount, l.ResultVaries = widthOf(c.ReturnKind), c.ResultMayVary()
 	}
 	for i := range c.Params {
 		p := &c.Params[i]
@@ -163,7 +163,7 @@ func (l *Layout) Spans(list []Span, vals []int64) ([]Span, error) {
 	for range 2 {
 		r := valueReader{l: l, vals: vals, at: 1, list: list}
 		if outputs {
-			r.part(ParamResult, l.ResultWidth, 0, true)
+			r.part(ParamResult, l.ResultValueCount, 0, true)
 		}
 		for i := range l.Params {
 			p := &l.Params[i]
@@ -196,7 +196,7 @@ func (l *Layout) KeySpans(list []Span, vals []int64) ([]Span, error) {
 	if r.at == len(vals) {
 		return r.list, nil
 	}
-	r.part(ParamResult, l.ResultWidth, 0, true)
+	r.part(ParamResult, l.ResultValueCount, 0, true)
 	for i := range l.Params {
 		if p := &l.Params[i]; p.IsOutput {
 			r.part(i, p.Width, p.Dims, true)

@@ -54,8 +54,8 @@ func TestLayout(t *testing.T) {
 				ins = append(ins, s)
 			}
 		}
-		if l.ResultWidth != signature.WidthNone && code != 1 {
-			add(signature.ParamResult, true, values(t, &signature.ParamLayout{Width: l.ResultWidth}, 0, code != 0))
+		if l.ResultValueCount != signature.WidthNone && code != 1 {
+			add(signature.ParamResult, true, values(t, &signature.ParamLayout{Width: l.ResultValueCount}, 0, code != 0))
 		}
 		for i := range l.Params {
 			p := &l.Params[i]

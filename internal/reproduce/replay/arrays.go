@@ -170,7 +170,7 @@ func (s *Stream) text(p *trace.Param, room int64) (uint64, error) {
 }
 
 func (s *Stream) cstring(v *trace.Value) uint64 {
-	if v.Null {
+	if v.IsNullString {
 		return 0
 	}
 	at := s.arena.take(int64(len(v.Text) + 1))

@@ -100,7 +100,7 @@ func (s *Stream) fileWord(c *trace.Call, st *argument, p *trace.Param) (uint64, 
 	v := &p.In
 	switch v.Type {
 	case trace.TypeString:
-		if v.Null {
+		if v.IsNullString {
 			return 0, nil
 		}
 		return s.cstring(v), s.arena.err
@@ -182,7 +182,7 @@ const (
 // path. The process is locked.
 func (s *Stream) file(c *trace.Call) (uint64, error) {
 	name := c.Param("filename")
-	if s.p.o.FilesFolder == "" || name == nil || name.In.Null {
+	if s.p.o.FilesFolder == "" || name == nil || name.In.IsNullString {
 		return 0, nil
 	}
 	found, created := int64(nothingFound), false

@@ -61,8 +61,8 @@ func MoveTraceCommand(path, wanted string) string {
 	return move
 }
 
-// ProbedHostVariable is the environment variable that names the host on which the destination has been tested.
-const ProbedHostVariable = "SPOOR_PROBED"
+// ProbingHostVariable is the environment variable that names the host on which the destination has been tested.
+const ProbingHostVariable = "SPOOR_PROBED"
 
 // room is the size in bytes of the file by which ProbeDestinations tries to write: that of a small trace.
 const room = 64 << 10

@@ -40,7 +40,7 @@ func (g *generator) exchange(to, from int, bytes int64) {
 // combine adds the time that a reduction takes to combine two operands of a size in bytes.
 func (g *generator) combine(bytes int64) {
 	if t := int64(g.CombinePsPerByte * float64(bytes)); t > 0 {
-		g.ops = append(g.ops, Op{Kind: OpOverhead, TimePs: t})
+		g.ops = append(g.ops, Op{Kind: OpLocalCall, TimePs: t})
 	}
 }
 

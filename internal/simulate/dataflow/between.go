@@ -65,7 +65,7 @@ func (b *InterCollective) MeetOp(l *machine.NetworkLevel) Op {
 	case b.Root >= 0:
 		o.Members = int32(1 + b.Members)
 	default:
-		o.WaitPattern, o.Members, o.TimePs = WaitForNobody, 0, 0
+		o.WaitPattern, o.Members, o.TimePs = UninvolvedMember, 0, 0
 	}
 	return o
 }

@@ -263,7 +263,7 @@ func (e *engine) enter(x *rank, o *Op) *openCollective {
 	if o.MatchIndex == 0 {
 		k.number = e.next(x, o)
 	}
-	if o.WaitPattern == WaitForNobody {
+	if o.WaitPattern == UninvolvedMember {
 		return nil
 	}
 	m := e.meetings[k]

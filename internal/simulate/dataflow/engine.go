@@ -318,12 +318,12 @@ func (e *engine) do(r int32, x *rank, o *Op) bool {
 		}
 		q := x.request(n)
 		return q == nil || e.finish(r, x, o.CallIndex, q)
-	case OpCompute, OpOverhead, OpRecorded, OpFile:
+	case OpCompute, OpLocalCall, OpRecorded, OpFile:
 		time := o.TimePs
 		if o.TakesVisitTime {
 			time = x.took
 		}
-		e.spend(x, o.CallIndex, [...]timeKind{OpCompute: compute, OpOverhead: overhead, OpRecorded: recorded, OpFile: transfer}[o.Kind], time)
+		e.spend(x, o.CallIndex, [...]timeKind{OpCompute: compute, OpLocalCall: overhead, OpRecorded: recorded, OpFile: transfer}[o.Kind], time)
 		return true
 	case OpEnter:
 		e.enters(x)

@@ -24,9 +24,9 @@ type OpKind uint8
 
 // The kinds of operations.
 const (
-	OpCompute  OpKind = iota // computation that takes TimePs
-	OpOverhead               // a call that waits for no rank; takes TimePs
-	OpRecorded               // a call for which there is no model; takes TimePs as recorded
+	OpCompute   OpKind = iota // computation that takes TimePs
+	OpLocalCall               // a call that waits for no rank; takes TimePs
+	OpRecorded                // a call for which there is no model; takes TimePs as recorded
 	OpSend
 	OpReceive
 	OpWait // waits until the request with number Request is complete
@@ -45,10 +45,10 @@ type WaitPattern uint8
 
 // The kinds of meetings. A member leaves TimePs after its wait ended.
 const (
-	WaitForAll      WaitPattern = iota // each member waits for all
-	WaitForRoot                        // all others wait for the root
-	RootWaitsForAll                    // the root waits for all others
-	WaitForNobody                      // this member waits for nobody and nobody waits for it; it doesn't count in Members
+	WaitForAll       WaitPattern = iota // each member waits for all
+	WaitForRoot                         // all others wait for the root
+	RootWaitsForAll                     // the root waits for all others
+	UninvolvedMember                    // this member waits for nobody and nobody waits for it; it doesn't count in Members
 )
 
 // NoRequest as Op.Request makes an operation blocking: it ends before the rank's next operation begins.
@@ -82,7 +82,7 @@ type Op struct {
 	Thread     int32 // thread, for callers that distinguish threads; the engine ignores it
 	Tag        int64
 	Bytes      int64 // size, for OpSend, OpPut and OpGet
-	TimePs     int64 // duration, for OpCompute, OpOverhead, OpRecorded, OpMeet, OpBackground and OpFile
+	TimePs     int64 // duration, for OpCompute, OpLocalCall, OpRecorded, OpMeet, OpBackground and OpFile
 }
 
 func (o *Op) String() string {
@@ -94,7 +94,7 @@ func (o *Op) String() string {
 	case OpMeet:
 		return fmt.Sprintf("a collective of %d ranks", o.Members)
 	}
-	return [...]string{OpCompute: "a computation", OpOverhead: "a local call", OpRecorded: "a call", OpWait: "a wait", OpCompletedRequest: "no message", OpPut: "a put", OpGet: "a get", OpBackground: "a transfer", OpFile: "a file", OpEnter: "a call", OpLeave: "a call"}[o.Kind]
+	return [...]string{OpCompute: "a computation", OpLocalCall: "a local call", OpRecorded: "a call", OpWait: "a wait", OpCompletedRequest: "no message", OpPut: "a put", OpGet: "a get", OpBackground: "a transfer", OpFile: "a file", OpEnter: "a call", OpLeave: "a call"}[o.Kind]
 }
 
 // A RankTime is the parts of a rank's time, in ps. They add up to End.

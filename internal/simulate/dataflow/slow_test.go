@@ -92,7 +92,7 @@ func newSlow(ranks [][]Op, of []int, place *machine.Placement) *slow {
 				if s.met[c] == nil {
 					s.met[c] = make(map[int][][2]int)
 				}
-				if o.WaitPattern == WaitForNobody {
+				if o.WaitPattern == UninvolvedMember {
 					continue
 				}
 				s.met[c][n] = append(s.met[c][n], [2]int{r, i})
@@ -116,7 +116,7 @@ func (s *slow) clock(r, i int) int64 {
 	o := &s.ranks[r][i-1]
 	t := s.clock(r, i-1)
 	switch o.Kind {
-	case OpCompute, OpOverhead, OpRecorded:
+	case OpCompute, OpLocalCall, OpRecorded:
 		t += o.TimePs
 	case OpWait:
 		by, j := s.begun(r, i-1)
@@ -184,7 +184,7 @@ func (s *slow) after(r, i int, t int64) int64 {
 		}
 		own := s.clock(r, i)
 		switch {
-		case o.WaitPattern == WaitForNobody:
+		case o.WaitPattern == UninvolvedMember:
 			return t
 		case o.WaitPattern == WaitForAll, o.WaitPattern == RootWaitsForAll && o.IsRoot:
 			return max(t, last+time)
@@ -240,7 +240,7 @@ func programs(t *rapid.T) [][]Op {
 		r := rapid.IntRange(0, n-1).Draw(t, "rank")
 		switch rapid.IntRange(0, 5).Draw(t, "what") {
 		case 0:
-			kind := rapid.SampledFrom([]OpKind{OpCompute, OpOverhead, OpRecorded}).Draw(t, "kind")
+			kind := rapid.SampledFrom([]OpKind{OpCompute, OpLocalCall, OpRecorded}).Draw(t, "kind")
 			ranks[r] = append(ranks[r], Op{Kind: kind, TimePs: rapid.Int64Range(0, 1e6).Draw(t, "time")})
 		case 1:
 			if len(open[r]) > 0 {
@@ -255,7 +255,7 @@ func programs(t *rapid.T) [][]Op {
 					o.Members++
 				}
 				if m >= aside && m != root {
-					o = Op{Kind: OpMeet, WaitPattern: WaitForNobody, Context: 9}
+					o = Op{Kind: OpMeet, WaitPattern: UninvolvedMember, Context: 9}
 				}
 				add(m, o)
 			}

@@ -72,7 +72,7 @@ func (w *writer) take(c *ops.Call) {
 		switch w.kind(def, c) {
 		case waitsLater:
 		case local:
-			w.local(dataflow.OpOverhead, w.s.computed(duration-w.s.call))
+			w.local(dataflow.OpLocalCall, w.s.computed(duration-w.s.call))
 		default:
 			w.s.leave(c.Name(), 1, duration, true)
 			w.local(dataflow.OpRecorded, recorded(duration))

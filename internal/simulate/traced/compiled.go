@@ -204,7 +204,7 @@ func (w *writer) compile(account *ops.CallInterpreter, terminal int, x *compiled
 		default:
 			kind := dataflow.OpRecorded
 			if x.role == local {
-				kind = dataflow.OpOverhead
+				kind = dataflow.OpLocalCall
 			}
 			x.timed = true
 			w.add(dataflow.Op{Kind: kind, TakesVisitTime: true})

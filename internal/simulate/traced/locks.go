@@ -158,7 +158,7 @@ func (x *lockSink) Enter(c *ops.Call) error {
 }
 
 func keyOf(rank int, o *ops.Operation) lockKey {
-	return lockKey{rank: rank, comm: o.Comm.Number, ordinal: o.Window.OrdinalInComm, peer: o.PeerInComm}
+	return lockKey{rank: rank, comm: o.Comm.Number, ordinal: o.Window.WindowsAndFilesBefore, peer: o.PeerInComm}
 }
 
 // An epoch is a lock epoch that a simulated rank has begun and not ended.

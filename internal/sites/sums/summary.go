@@ -27,7 +27,7 @@ type Summary struct {
 	WrapperLibraries []string          `json:"layers,omitempty"`   // files of other libraries that wrap MPI functions
 	Tags             map[string]string `json:"tags,omitempty"`     // labels that the user gave the run, by key
 	Timeless         bool              `json:"no_times,omitempty"` // the trace has no times: all times here are 0
-	StartNs          int64             `json:"start_ns"`           // when the run began, in ns since 1970; 0: unknown
+	StartWallClockNs int64             `json:"start_ns"`           // when the run began, in ns since 1970; 0: unknown
 	Problems         []string          `json:"problems"`
 	ImportFormat     string            `json:"imported,omitempty"` // the other tool's format that the trace was converted from
 	ImportNotes      []string          `json:"notes,omitempty"`    // properties that the other format lacks
@@ -47,7 +47,7 @@ type Summary struct {
 	RecorderStartNs int64 `json:"spoor_start_ns"` // part of RecorderNs directly after MPI_Init
 	TracingOffNs    int64 `json:"untraced_ns"`    // time in which tracing was off, sum over ranks
 	// Time from rank 0's call of MPI_Finalize until the trace's content was complete; 0: unknown.
-	RecorderFinalizeNs int64 `json:"spoor_finish_ns"`
+	FinalizeToTraceNs int64 `json:"spoor_finish_ns"`
 	// Sum over ranks of the time from MPI_Init to the last record, without RecorderNs and TracingOffNs.
 	TotalSpanNs int64 `json:"total_ns"`
 	MPINs       int64 `json:"mpi_ns"`             // time in MPI, sum over ranks
@@ -175,7 +175,7 @@ func head(r *trace.Reader) *Summary {
 		s.WrapperLibraries = strings.Split(layers, "\n")
 	}
 	s.Tags = trace.RunTagsOf(meta)
-	s.StartNs, _ = strconv.ParseInt(meta[trace.MetaStart], 10, 64)
+	s.StartWallClockNs, _ = strconv.ParseInt(meta[trace.MetaStart], 10, 64)
 	for _, key := range slices.Sorted(maps.Keys(meta)) {
 		if strings.HasPrefix(key, trace.MetaProblemPrefix) {
 			s.Problems = append(s.Problems, meta[key])
@@ -209,7 +209,7 @@ func Summarise(r *trace.Reader) (*Summary, error) {
 	if s.FirstCallNs, s.EndNs, err = r.TimeExtent(); err != nil {
 		return nil, err
 	}
-	if s.RecorderFinalizeNs, err = r.MergeNs(); err != nil {
+	if s.FinalizeToTraceNs, err = r.MergeNs(); err != nil {
 		return nil, err
 	}
 	if s.CountedLoops, err = ListCountedLoops(r); err != nil {
@@ -274,11 +274,11 @@ func (s *Summary) clocks(r *trace.Reader) error {
 		return err
 	}
 	c := &Clocks{Count: len(list)}
-	for at := range list[0].OffsetNs {
+	for at := range list[0].Rank0MinusThisNs {
 		least, most := int64(0), int64(0)
 		for _, l := range list {
-			least, most = min(least, l.OffsetNs[at]), max(most, l.OffsetNs[at])
-			if d := l.OffsetNs[1] - l.OffsetNs[0]; max(d, -d) > 2*l.ErrorNs {
+			least, most = min(least, l.Rank0MinusThisNs[at]), max(most, l.Rank0MinusThisNs[at])
+			if d := l.Rank0MinusThisNs[1] - l.Rank0MinusThisNs[0]; max(d, -d) > 2*l.ErrorNs {
 				c.DriftPPM = max(c.DriftPPM, 1e6*math.Abs(l.Drift()))
 			}
 			c.MaxErrorNs = max(c.MaxErrorNs, l.ErrorNs)

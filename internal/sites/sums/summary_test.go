@@ -29,7 +29,7 @@ func TestBrief(t *testing.T) {
 		}
 		r.Close()
 		want := *brief
-		want.FirstCallNs, want.EndNs, want.RecorderFinalizeNs = full.FirstCallNs, full.EndNs, full.RecorderFinalizeNs
+		want.FirstCallNs, want.EndNs, want.FinalizeToTraceNs = full.FirstCallNs, full.EndNs, full.FinalizeToTraceNs
 		want.Calls, want.MPINs, want.TotalThreadNs = full.Calls, full.MPINs, full.TotalThreadNs // from the calls
 		full.Clocks, full.Functions, full.Sites, full.Signatures = nil, want.Functions, 0, 0
 		full.Classes, full.Sections, full.Costs = want.Classes, nil, want.Costs
