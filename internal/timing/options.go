@@ -60,7 +60,8 @@ const (
 // WaitsVariable is the environment variable that passes Options.Waits to the ranks; unset means WaitsAuto.
 const WaitsVariable = "SPOOR_WAITS"
 
-// WhenVariable is the environment variable that passes Options.WhenSectionBytes to the ranks: "never", or a number of bytes.
+// WhenVariable is the environment variable that passes Options.WhenSectionBytes to the ranks: "never", or a number of
+// bytes.
 const WhenVariable = "SPOOR_WHEN"
 
 // WhenSectionOff as Options.WhenSectionBytes disables section when.
@@ -70,7 +71,7 @@ const WhenSectionOff = -1
 type Options struct {
 	Waits WaitsPolicy // "" means WaitsNever
 	// Size in bytes of section when, for which times are kept whatever Waits is. 0: the default size, if wait states
-	// are computed. WhenOff: no such section.
+	// are computed. WhenSectionOff: no such section.
 	WhenSectionBytes int64
 	Mode             Mode // "" means ModeStats
 	Bins             int  // number of bins of a histogram; 0: the default number
@@ -96,7 +97,7 @@ type Bound struct {
 	Absolute time.Duration
 }
 
-// String renders the bound in the syntax of AddError.
+// String renders the bound in the syntax of AddErrorBound.
 func (b Bound) String() string {
 	if b.Absolute != 0 {
 		return strings.ReplaceAll(b.Absolute.String(), "µ", "u")

@@ -15,9 +15,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// MaxPhases is the largest number of phases of a PhaseLine, MaxPhasesOfMany the largest if there are very many lines.
-// On a busy machine each wait for a processor is a phase of its own. TestInterrupted has 2,400 parts of runs in which
-// one of twenty calls waited: 3 are wrong by more than 2 % with 24 phases, 699 with 8.
+// MaxPhases is the largest number of phases of a PhaseTracker, ReducedMaxPhases the largest if there are very many
+// lines. On a busy machine each wait for a processor is a phase of its own. TestInterrupted has 2,400 parts of runs in
+// which one of twenty calls waited: 3 are wrong by more than 2 % with 24 phases, 699 with 8.
 const (
 	MaxPhases        = 24
 	ReducedMaxPhases = 8
@@ -42,7 +42,7 @@ type PhaseTracker struct {
 	rest
 }
 
-// now has the fields of a PhaseLine that nearly every added time needs. Fresh times are those that follow the phase
+// now has the fields of a PhaseTracker that nearly every added time needs. Fresh times are those that follow the phase
 // last but are not joined to it yet.
 type now struct {
 	mean  uint64 // mean time of phase last
@@ -51,7 +51,7 @@ type now struct {
 	left  uint64 // number of calls until the fresh times are joined to phase last
 }
 
-// rest has the fields of a PhaseLine that are needed only if a time differs from those before it, or at intervals.
+// rest has the fields of a PhaseTracker that are needed only if a time differs from those before it, or at intervals.
 type rest struct {
 	due   uint64 // number of fresh times after which they are joined to phase last
 	last  Phase
@@ -95,7 +95,7 @@ func (p *PhaseTrackerPair) AddEach(a, b []uint64, step int) {
 	p.line(1).addEach(b, step)
 }
 
-// UseReducedMaxPhases limits each line to MaxPhasesOfMany phases from now on.
+// UseReducedMaxPhases limits each line to ReducedMaxPhases phases from now on.
 func (p *PhaseTrackerPair) UseReducedMaxPhases() { p.rest[0].few, p.rest[1].few = true, true }
 
 // Phases returns the phases of the gaps (i = 0) or of the durations (i = 1).
@@ -113,7 +113,7 @@ func (p *PhaseTrackerPair) Code(c *wire.Coder) {
 
 func (p *PhaseTrackerPair) line(i int) phaseLine { return phaseLine{&p.now[i], &p.rest[i]} }
 
-// phaseLine combines the two parts of a PhaseLine, which a PhaseLinePair stores separately.
+// phaseLine combines the two parts of a PhaseTracker, which a PhaseTrackerPair stores separately.
 type phaseLine struct {
 	*now
 	*rest
@@ -394,7 +394,7 @@ type NumberPhases struct {
 	calls               uint64
 }
 
-// NewNumberPhases returns an empty NumberPhases. few limits its lines to MaxPhasesOfMany phases, for callers that
+// NewNumberPhases returns an empty NumberPhases. few limits its lines to ReducedMaxPhases phases, for callers that
 // need very many.
 func NewNumberPhases(few bool) *NumberPhases {
 	n := new(NumberPhases)

@@ -58,7 +58,7 @@ func LogTimeNs(step float64) float64 {
 // A CallTicks is the times of one call, in ticks.
 //
 // A call begins after the sum of all earlier durations and gaps, and its own gap. There are exceptions: calls made by
-// callbacks, and calls after something that was not recorded. For these Jump is the call's begin minus that sum.
+// callbacks, and calls after something that was not recorded. For these BeginOffset is the call's begin minus that sum.
 type CallTicks struct {
 	Duration, Gap uint64
 	BeginOffset   int64 // nearly always 0

@@ -95,8 +95,8 @@ func (c *ClassTotals) KnownSiteTerminals() []int {
 	return list
 }
 
-// RankSiteTotalNs returns the time of a kind that rank i of the class spent at site n of KnownSites, and its largest error,
-// in ns. ok is false if the time is unknown.
+// RankSiteTotalNs returns the time of a kind that rank i of the class spent at site n of KnownSiteTerminals, and its
+// largest error, in ns. ok is false if the time is unknown.
 func (c *ClassTotals) RankSiteTotalNs(n, kind, i int) (ns, within float64, ok bool) {
 	x := c.sites[n].cols[kind]
 	if x == nil {
@@ -106,9 +106,9 @@ func (c *ClassTotals) RankSiteTotalNs(n, kind, i int) (ns, within float64, ok bo
 	return ns, within, true
 }
 
-// The forms in which a column of times is coded. A level is a LogStep divided by the column's unit.
+// The forms in which a column of times is coded. A level is a LogTime divided by the column's unit.
 const (
-	formSame  = 0 // the same time for all ranks, up to one LogStep
+	formSame  = 0 // the same time for all ranks, up to one LogTime
 	formSeq   = 1 // the levels as a column.Seq
 	formAbout = 2 // one level for all ranks, and the difference of each rank's level to it
 	formNext  = 3 // difference of each rank's level to that of the rank before
@@ -124,12 +124,13 @@ const (
 	restUnit = 1000 // resolution in ns of the time that is the same for all ranks, for formRest
 )
 
-// A col is a time of each rank of a class, as a level: a LogStep divided by unit.
+// A col is a time of each rank of a class, as a level: a LogTime divided by unit.
 type col struct {
 	form byte
 	unit int64
-	// For formSame: twice the LogStep of all ranks, or the sum of two adjacent ones. For formAbout and formPart: the
-	// level that differences are added to. For formRest: the time that is the same for all ranks, in restUnit.
+	// For formSame: twice the LogTime of all ranks, or the sum of two adjacent ones. For formAbout: the level that
+	// differences are added to. For formPart: the same, relative to the level of the rank's total. For formRest: the
+	// time that is the same for all ranks, in restUnit.
 	base int64
 	off  []int64     // by rank: its level minus base or the predicted level; for formNext the level itself
 	seq  *column.Seq // for formSeq: the levels, to read
@@ -160,7 +161,7 @@ func (c *col) predicted(i int) int64 {
 	return int64(LogTimeOf(uint64(max(0, rest)))) / c.unit
 }
 
-// step returns the LogStep in the middle of the level of rank i, which may be a fraction.
+// step returns the LogTime in the middle of the level of rank i, which may be a fraction.
 func (c *col) step(i int) float64 {
 	if c.form == formSame {
 		return float64(c.base) / 2
@@ -171,7 +172,7 @@ func (c *col) step(i int) float64 {
 // time returns the time of rank i and its largest error, in ns.
 func (c *col) time(i int) (ns, within float64) {
 	ns = LogTimeNs(c.step(i))
-	half := 0.5 * float64(c.unit) // half the width of a level, in LogSteps
+	half := 0.5 * float64(c.unit) // half the width of a level, in LogTimes
 	switch {
 	case c.form == formSame && c.base%2 != 0:
 		half = 1

@@ -340,7 +340,7 @@ type Counts struct {
 	// entry, and it has as many iterations as there are calls in all depths.
 	VertexRecursions []RoundCounts
 	// VertexIterations is by vertex: which iterations of the loop around it reached it, if these are the same at each
-	// entry of the loop. It is set for vertices for which trace.Code.MaySkipIterations holds.
+	// entry of the loop. It is set for vertices for which trace.Code.IsConditionalInLoop holds.
 	VertexIterations []code.IterationPattern
 	UnexplainedSteps uint64 // number of transitions between consecutive calls for which the code has no path
 }

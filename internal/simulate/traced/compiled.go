@@ -72,7 +72,7 @@ type codes struct {
 	names map[string]uint64
 }
 
-// of returns the CallCode of a rank's calls, by terminal, and the rank's slots. most is the largest number in
+// of returns the DistinctCallOps of a rank's calls, by terminal, and the rank's slots. most is the largest number in
 // compiledCall.waits.
 func (x *codes) of(calls []compiledCall, most int) (*dataflow.DistinctCallOps, []dataflow.RankOperands) {
 	var slots []dataflow.RankOperands

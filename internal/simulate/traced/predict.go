@@ -81,7 +81,7 @@ func Predict(r *trace.Reader, o Options) (*Prediction, error) {
 	return p, nil
 }
 
-// each returns dataflow.Options.EachCall: it passes each call's rank, stream and times in whole ns to s.o.EachCall;
+// each returns dataflow.Options.OnEachCall: it passes each call's rank, stream and times in whole ns to s.o.OnEachCall;
 // nil if that is nil.
 func (s *ProgramSource) each() func(program int32, begin, end int64) {
 	if s.o.OnEachCall == nil {

@@ -38,7 +38,7 @@ func (k *SimilarCallKinds) calls(unit uint64) *CallInfo {
 	return c
 }
 
-// encodeBlock and decodeBlock code the times of a block's calls. A jump is a CallEntry.BeginOffset other than 0.
+// encodeBlock and decodeBlock code the times of a block's calls. A jump is a CallTicks.BeginOffset other than 0.
 //
 //	block = unit uvarint, number of jumps uvarint,
 //	        per jump: (index of the call minus that of the jump before) uvarint, jump varint,

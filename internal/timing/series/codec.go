@@ -48,7 +48,7 @@ type CallInfo struct {
 	// KeyBounds, if not nil, has the error bound by key, and Bound is ignored.
 	KeyBounds []Bound
 	// Only for codec histSig: Bins is the number of bins in the table of each key. SampleCalls is the number of first
-	// calls of each key that determine its bins. 0 means DefaultBins or DefaultSample.
+	// calls of each key that determine its bins. 0 means DefaultBins or DefaultSampleCalls.
 	Bins, SampleCalls int
 }
 

@@ -26,8 +26,8 @@ type Span struct {
 	ExactTimes *ExactTimes    // gaps and durations of the span's calls; nil if only means are known
 }
 
-// ExactTimes are the gaps and durations of consecutive calls in ns. Call i begins Gaps[i] after
-// the end of the call before it.
+// ExactTimes are the gaps and durations of consecutive calls in ns. Call i begins GapsNs[i] after the
+// end of the call before it.
 type ExactTimes struct{ GapsNs, DurationsNs []int64 }
 
 // TotalNs returns the sum of the gaps and the sum of the durations.

@@ -12,8 +12,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// RetimedTrace makes a trace of the calls of another trace with new times, such as those that a simulation predicts. Calls
-// of several ranks and threads may be added alternately.
+// RetimedTrace makes a trace of the calls of another trace with new times, such as those that a simulation predicts.
+// Calls of several ranks and threads may be added alternately.
 type RetimedTrace struct {
 	r     *trace.Reader
 	spool spool
@@ -30,7 +30,7 @@ type retimed struct {
 // retimedRoom is the memory in bytes for the times of all threads together. When it is full, times go to a file.
 const retimedRoom = 64 << 20
 
-// NewRetimedTrace returns a Retimed for the calls of a trace.
+// NewRetimedTrace returns a RetimedTrace for the calls of a trace.
 func NewRetimedTrace(r *trace.Reader) (*RetimedTrace, error) {
 	all, err := NewCollector(r.Ranks(), timing.Options{Mode: timing.ModeLossless})
 	if err != nil {

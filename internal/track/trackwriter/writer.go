@@ -1,6 +1,6 @@
 // Package trackwriter makes traces of calls that come one by one, from elsewhere than a recorder: those that
 // another tool recorded, or a part of another trace. A Writer makes the track of a rank, a Collector merges all ranks'.
-// Retimed makes a trace of the calls of another one at times that a simulation predicts.
+// RetimedTrace makes a trace of the calls of another one at times that a simulation predicts.
 package trackwriter
 
 import (
@@ -29,7 +29,7 @@ type Writer struct {
 	moves             signature.LaneCandidates
 	words             []int32
 	spans             []signature.Span
-	posting           signature.PostedRequest // request that the current call makes, or signature.RequestNone
+	posting           signature.PostedRequest // request that the current call makes; Kind RequestNone: none
 
 	postings []signature.PostedRequest // by terminal: the request that its calls make
 	layouts  map[uint16]*functionLayout
@@ -37,14 +37,14 @@ type Writer struct {
 	spool    *spool
 	values   map[string][]model.AttachedStat
 	paths    *track.TimesByPrevious // times by previous call of the first thread
-	from     int64                  // begin of the rank's first call, in ns on the scale of SetTimes
+	from     int64                  // begin of the rank's first call, in ns on the scale of SetLastCallTimes
 }
 
 type stream struct {
 	calls *grammar.Builder
 	last  uint32 // terminal of the stream's latest call
-	at    int64  // end of the latest call, as the sum of all durations, gaps and jumps before it
-	end   uint64 // end of the latest call, in ns on the scale of SetTimes
+	at    int64  // end of the latest call, as the sum of all durations, gaps and offsets up to it
+	end   uint64 // end of the latest call, in ns on the scale of SetLastCallTimes
 	away  uint64 // time in ns since the latest call that was not the program's, from AddAside
 	times spooled
 	posts signature.PostedEnvelopes
@@ -52,7 +52,7 @@ type stream struct {
 	room  []int64
 }
 
-// NewWriter returns a Writer for a rank. from is the begin of its first call, in ns on the scale of SetTimes.
+// NewWriter returns a Writer for a rank. from is the begin of its first call, in ns on the scale of SetLastCallTimes.
 func NewWriter(rank int, from uint64) *Writer {
 	return &Writer{
 		Builder: track.NewBuilder(rank), spool: &spool{most: mostInMemory}, values: make(map[string][]model.AttachedStat),
@@ -116,7 +116,7 @@ func (w *Writer) mayLane(k signature.Key) []int32 {
 	return w.words
 }
 
-// AddCall adds a thread's next call. It returns the call's terminal, to be passed to SetTimes and AttachValue.
+// AddCall adds a thread's next call. It returns the call's terminal, to be passed to SetLastCallTimes and AttachValue.
 func (w *Writer) AddCall(thread int, function uint16, site uint64, vals []int64) (uint32, error) {
 	if len(w.Times) >= mostDistinct {
 		return 0, fmt.Errorf("more than %d distinct calls", mostDistinct)
