@@ -312,7 +312,8 @@ func (s *SeriesTimes) FirstCallBeginNs() (int64, bool, error) {
 	return s.StartNs + s.TicksToNs(at), true, nil
 }
 
-// Check decodes all times, and checks that each block begins where the sum of the times before it ends.
+// Check decodes all times, and checks that each block begins where the one before it ends. Inexact times may add up to
+// another end, but only within their error bounds.
 func (s *SeriesTimes) Check() error {
 	for stream := range s.Streams {
 		at := int64(0)
