@@ -79,7 +79,7 @@ type Options struct {
 	// number.
 	SampleCalls         int
 	ErrorBound          Bound
-	FunctionErrorBounds map[string]Bound // by name of the MPI function: its bound, which replaces Error
+	FunctionErrorBounds map[string]Bound // by name of the MPI function: its bound, which replaces ErrorBound
 }
 
 // NeedsLog reports whether the recorder must keep the time of each call until the end of the run, for the trace, for

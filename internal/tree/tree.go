@@ -230,7 +230,7 @@ func (m *treeBuilder) ends(r *trace.Reader, class int) error {
 }
 
 // whole reports whether a stack is complete up to its thread's first function. That is so if it has fewer frames than
-// the limit, or if its outermost function is also that of a stack that is complete for this reason.
+// the limit, or if its outermost function is main or that of a stack that is complete for this reason.
 func (m *treeBuilder) whole(s trace.Site) bool {
 	if len(s.Frames()) < m.frames {
 		return true
