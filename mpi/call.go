@@ -59,7 +59,7 @@ type WrapperClass uint8
 const (
 	WrapperGenerated   WrapperClass = iota // the wrapper is generated from calls.txt alone
 	WrapperHandwritten                     // the body of the wrapper is written by hand
-	WrapperAbsent                          // the function has no wrapper, so calls are not traced; Call.UnwrappedReason says why
+	WrapperAbsent                          // no wrapper, so calls are not traced; Call.UnwrappedReason says why
 )
 
 var classNames = [...]string{"regular", "irregular", "unwrapped"}
@@ -147,7 +147,7 @@ type Param struct {
 	InnerLen Expr
 	// Of an output array whose capacity is Len: number of elements that the MPI writes; nil: all of them.
 	WrittenLen Expr
-	OnlyRoot   bool // the MPI reads it at the root only
+	OnlyRoot   bool // significant at the root only: on all other ranks the MPI ignores it
 	LargeOnly  bool // only the large form of the function has it
 	// Name of another output: this output is valid only if that one is not 0; "": it is always valid.
 	ValidIfNonZero string
@@ -156,18 +156,18 @@ type Param struct {
 	BufferContent       BufferContent
 	VariesByDeclaration bool // its value may differ between otherwise equal calls, like a tag; see MayVary
 
-	// Of a choice buffer: the product in data() or memory(), before newContent puts it into Content.
+	// Of a choice buffer: the product in data() or memory(), before newContent puts it into BufferContent.
 	content Expr
 }
 
-// HasEnterPart reports whether the ENTER record of a call has a value for p. For a choice buffer that is its address, even
-// if the call only writes to the buffer.
+// HasEnterPart reports whether the ENTER record of a call has a value for p. For a choice buffer that is its address,
+// even if the call only writes to the buffer.
 func (p *Param) HasEnterPart() bool {
 	return p.Kind.ValueForm() != ValueFormNone && (p.Dir != DirOut || p.Kind == KindBuffer)
 }
 
-// HasLeavePart reports whether the LEAVE record of a call has a value for p. A request that is read and written has none,
-// as its new state follows from the call.
+// HasLeavePart reports whether the LEAVE record of a call has a value for p. A request that is read and written has
+// none, as its new state follows from the call.
 func (p *Param) HasLeavePart() bool {
 	switch {
 	case p.Kind.ValueForm() == ValueFormNone, p.Dir == DirIn, p.Dir == DirFree, p.Kind == KindBuffer:

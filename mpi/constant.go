@@ -41,8 +41,8 @@ func (c *Constant) SymbolIn(f Flavour) string { return c.raws[f].symbol }
 // KnownIn reports whether a flavour defines the constant.
 func (c *Constant) KnownIn(f Flavour) bool { return c.raws[f].known }
 
-// FortranValueIn returns the constant's value in the Fortran interface of a flavour. For nearly all constants it is that
-// of C. It must not be used for handles, as Fortran has INTEGERs that the MPI converts.
+// FortranValueIn returns the constant's value in the Fortran interface of a flavour. For nearly all constants it is
+// that of C. It must not be used for handles, as Fortran has INTEGERs that the MPI converts.
 func (c *Constant) FortranValueIn(f Flavour) (int64, bool) {
 	if c.fortran != nil && c.fortran[f].known {
 		return c.fortran[f].value, true

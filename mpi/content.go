@@ -2,8 +2,8 @@ package mpi
 
 import "fmt"
 
-// A BufferContent says what data is in a choice buffer, by names of parameters of the same call: Partitions × Multiplicity
-// × Count elements of Type. A name is "" if the call has no such parameter.
+// A BufferContent says what data is in a choice buffer, by names of parameters of the same call: Partitions ×
+// Multiplicity × Count elements of Type. A name is "" if the call has no such parameter.
 type BufferContent struct {
 	Transferred bool // the call sends the data or receives it; false: the call only accesses the memory
 	// Parameter with the number of elements, or of bytes if Type is ""; "": one element. It may be an array with a
@@ -20,8 +20,8 @@ type BufferContent struct {
 	AbsentIfInPlace  bool   // the buffer has no data if it is MPI_IN_PLACE
 }
 
-// newContent sets q.Content from the product in data() or memory(). What a factor is in it depends on the kind of the
-// parameter that it names.
+// newContent sets q.BufferContent from the product in data() or memory(). What a factor is in it depends on the kind of
+// the parameter that it names.
 func newContent(c *Call, q *Param) error {
 	e := q.content
 	if e == nil {
@@ -98,8 +98,8 @@ func (p *Param) MayVary() bool {
 // ResultMayVary is MayVary for the value that the function returns: true for a position in a file.
 func (c *Call) ResultMayVary() bool { return c.ReturnKind == KindOffT }
 
-// CreatesOrFreesObject reports whether the call creates or frees an object with a handle, or memory. One-shot requests don't
-// count, as they have no name in a trace.
+// CreatesOrFreesObject reports whether the call creates or frees an object with a handle, or memory. One-shot requests
+// don't count, as they have no name in a trace.
 func (c *Call) CreatesOrFreesObject() bool {
 	if c.Attrs&(AttrPersistent|AttrCreatesComm|AttrCreatesType|AttrCreatesWin|AttrTool|AttrAllocatesMemory|AttrBindsAddress) != 0 {
 		return true

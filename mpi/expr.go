@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// An Expr is an expression for the length of an array, as a tree: a NumExpr, ParamExpr, MPIConstantExpr, NullTerminatedExpr,
-// *PropertyExpr, *SumExpr or *ProductExpr. The syntax is in calls.txt.
+// An Expr is an expression for the length of an array, as a tree: a NumExpr, ParamExpr, MPIConstantExpr,
+// NullTerminatedExpr, *PropertyExpr, *SumExpr or *ProductExpr. The syntax is in calls.txt.
 type Expr interface {
 	String() string
 	expr()

@@ -70,8 +70,8 @@ func (c *Call) LibcFunctions() []LibcFunction {
 	return []LibcFunction{own}
 }
 
-// StripFileSystemPrefix returns the name of a file as passed to MPI, without a prefix that chooses a file system, such as ufs: or
-// nfs:.
+// StripFileSystemPrefix returns the name of a file as passed to MPI, without a prefix that chooses a file system, such
+// as ufs: or nfs:.
 func StripFileSystemPrefix(name string) string {
 	if i := strings.IndexByte(name, ':'); i > 0 && !strings.ContainsRune(name[:i], '/') {
 		return name[i+1:]

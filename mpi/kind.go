@@ -85,7 +85,7 @@ const (
 
 	KindFunction  // callback function
 	KindString    // string that ends with NUL
-	KindStatus    // MPI_Status that the call fills
+	KindStatus    // MPI_Status that the call fills or reads
 	KindCStatus   // MPI_Status as an argument of a function that converts it
 	KindFStatus   // status of mpif.h or module mpi: an array of INTEGERs
 	KindF08Status // status of module mpi_f08: a TYPE(MPI_Status)

@@ -157,15 +157,15 @@ var layouts = [flavourEnd]Layout{
 	},
 }
 
-// PredefinedTypeSize returns the data size in bytes of a predefined datatype on a 64-bit machine, by its number in the standard
-// ABI. The bool is false for MPI_DATATYPE_NULL and unknown numbers.
+// PredefinedTypeSize returns the data size in bytes of a predefined datatype on a 64-bit machine, by its number in the
+// standard ABI. The bool is false for MPI_DATATYPE_NULL and unknown numbers.
 func PredefinedTypeSize(handle int64) (int64, bool) {
 	t, ok := typeSizes()[handle]
 	return t.size, ok && t.size >= 0
 }
 
-// PredefinedTypeExtent returns the extent in bytes of a predefined datatype, by its number in the standard ABI. It is the size
-// unless constants.txt has an extent.
+// PredefinedTypeExtent returns the extent in bytes of a predefined datatype, by its number in the standard ABI. It is
+// the size unless constants.txt has an extent.
 func PredefinedTypeExtent(handle int64) (int64, bool) {
 	t, ok := typeSizes()[handle]
 	if t.extent < 0 {

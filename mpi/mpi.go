@@ -57,8 +57,8 @@ func CallNamed(name string) (*Call, bool) {
 	return t.call(id), true
 }
 
-// CallByID returns the function with this id. Ids come from records and traces, so callers must expect false for unknown
-// ones.
+// CallByID returns the function with this id. Ids come from records and traces, so callers must expect false for
+// unknown ones.
 func CallByID(id uint16) (*Call, bool) {
 	t := callTable()
 	if id >= FirstPosixFileCallID {

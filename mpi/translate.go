@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// FirstUserHandleID is the lowest number that a trace has for a handle made by the program. Lower numbers are predefined
-// handles.
+// FirstUserHandleID is the lowest number that a trace has for a handle made by the program. Lower numbers are
+// predefined handles.
 const FirstUserHandleID = 1024
 
 // A NumberTable translates the numbers of one kind between a flavour and the standard ABI. The zero NumberTable
@@ -133,7 +133,7 @@ func stripErrorCode(v int64) int64 {
 func makeTable(f Flavour, kind Kind) *NumberTable {
 	t := &NumberTable{}
 	if f == FlavourABI || kind.IsHandle() || kind == KindLimitConstant || kind.IsPosix() {
-		return t // limits have no number in the ABI to translate to: they are amounts
+		return t // limits are amounts, which are not translated
 	}
 	var from, extra []pair
 	for _, c := range Constants(kind) {

@@ -1,5 +1,6 @@
-// Package sites is the table of call sites: what the calls of each function from each call site took, moved and had attached, what the
-// site is called, and the columns in which answers show it. Answers choose rows and columns; only this package and package sums add up calls.
+// Package sites is the table of call sites: what the calls of each function from each call site took, moved and had
+// attached, what the site is called, and the columns in which answers show it. Answers choose rows and columns; only
+// this package and package sums add up calls.
 //
 // Addresses of one source line in one call path are one call site, unless they are asked for apart.
 package sites

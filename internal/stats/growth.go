@@ -13,10 +13,9 @@ import (
 // different laws fit equally well.
 const MinLawPoints = 5
 
-// A Law says how a quantity grows with the number of ranks p: Constant +
-// Coefficient · p^Exponent · log2(p)^LogExponent, the performance
-// model normal form of Calotoiu, Hoefler, Poke and Wolf, "Using automated performance modeling to
-// find scalability bugs in complex codes" (SC13), section 3, with one term.
+// A Law says how a quantity grows with the number of ranks p: Constant + Coefficient·p^Exponent·log₂(p)^LogExponent.
+// This is the performance model normal form of Calotoiu, Hoefler, Poke and Wolf, "Using automated performance modeling
+// to find scalability bugs in complex codes" (SC13), section 3, with one term.
 type Law struct {
 	Constant    float64 `json:"c0"`
 	Coefficient float64 `json:"c1"`

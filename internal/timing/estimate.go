@@ -38,9 +38,9 @@ type Transport interface {
 // rounds is how often two ranks compare their clocks: each time by a message there and one back.
 const rounds = 12
 
-// by number of the clock: the lowest rank that has it, in rising order
+// SharedClocks is which ranks share a clock.
 type SharedClocks struct {
-	leaders []int       // by clock: its lowest rank, in rising order
+	leaders []int       // by number of the clock: the lowest rank that has it, in rising order
 	own     int         // number of this rank's clock
 	runs    []rankRange // on rank 0 only: all ranks in order, with the numbers of their clocks
 }
@@ -261,8 +261,8 @@ func recvRuns(t Transport, from int) ([]rankRange, error) {
 	return runs, nil
 }
 
-// ClocksFromEstimates returns each clock's line, from two comparisons of the same clocks: at the begin and at the end of a
-// run.
+// ClocksFromEstimates returns each clock's line, from two comparisons of the same clocks: at the begin and at the end
+// of a run.
 func ClocksFromEstimates(first, last []ClockEstimate) []model.Clock {
 	lines := make([]model.Clock, min(len(first), len(last)))
 	for i := range lines {

@@ -60,7 +60,8 @@ const (
 // WaitsVariable is the environment variable that passes Options.Waits to the ranks; unset means WaitsAuto.
 const WaitsVariable = "SPOOR_WAITS"
 
-// WhenVariable is the environment variable that passes Options.WhenSectionBytes to the ranks: "never", or a number of bytes.
+// WhenVariable is the environment variable that passes Options.WhenSectionBytes to the ranks: "never", or a number of
+// bytes.
 const WhenVariable = "SPOOR_WHEN"
 
 // WhenSectionOff as Options.WhenSectionBytes disables section when.
@@ -78,7 +79,7 @@ type Options struct {
 	// number.
 	SampleCalls         int
 	ErrorBound          Bound
-	FunctionErrorBounds map[string]Bound // by name of the MPI function: its bound, which replaces Error
+	FunctionErrorBounds map[string]Bound // by name of the MPI function: its bound, which replaces ErrorBound
 }
 
 // NeedsLog reports whether the recorder must keep the time of each call until the end of the run, for the trace, for

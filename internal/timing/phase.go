@@ -15,9 +15,9 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// MaxPhases is the largest number of phases of a PhaseTracker, ReducedMaxPhases the largest if there are very many lines.
-// On a busy machine each wait for a processor is a phase of its own. TestInterrupted has 2,400 parts of runs in which
-// one of twenty calls waited: 3 are wrong by more than 2 % with 24 phases, 699 with 8.
+// MaxPhases is the largest number of phases of a PhaseTracker, ReducedMaxPhases the largest if there are very many
+// lines. On a busy machine each wait for a processor is a phase of its own. TestInterrupted has 2,400 parts of runs in
+// which one of twenty calls waited: 3 are wrong by more than 2 % with 24 phases, 699 with 8.
 const (
 	MaxPhases        = 24
 	ReducedMaxPhases = 8

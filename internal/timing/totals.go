@@ -95,8 +95,8 @@ func (c *ClassTotals) KnownSiteTerminals() []int {
 	return list
 }
 
-// RankSiteTotalNs returns the time of a kind that rank i of the class spent at site n of KnownSiteTerminals, and its largest error,
-// in ns. ok is false if the time is unknown.
+// RankSiteTotalNs returns the time of a kind that rank i of the class spent at site n of KnownSiteTerminals, and its
+// largest error, in ns. ok is false if the time is unknown.
 func (c *ClassTotals) RankSiteTotalNs(n, kind, i int) (ns, within float64, ok bool) {
 	x := c.sites[n].cols[kind]
 	if x == nil {
@@ -128,8 +128,9 @@ const (
 type col struct {
 	form byte
 	unit int64
-	// For formSame: twice the LogTime of all ranks, or the sum of two adjacent ones. For formAbout and formPart: the
-	// level that differences are added to. For formRest: the time that is the same for all ranks, in restUnit.
+	// For formSame: twice the LogTime of all ranks, or the sum of two adjacent ones. For formAbout: the level that
+	// differences are added to. For formPart: the same, relative to the level of the rank's total. For formRest: the
+	// time that is the same for all ranks, in restUnit.
 	base int64
 	off  []int64     // by rank: its level minus base or the predicted level; for formNext the level itself
 	seq  *column.Seq // for formSeq: the levels, to read
@@ -171,7 +172,7 @@ func (c *col) step(i int) float64 {
 // time returns the time of rank i and its largest error, in ns.
 func (c *col) time(i int) (ns, within float64) {
 	ns = LogTimeNs(c.step(i))
-	half := 0.5 * float64(c.unit) // half the width of a level, in LogSteps
+	half := 0.5 * float64(c.unit) // half the width of a level, in LogTimes
 	switch {
 	case c.form == formSame && c.base%2 != 0:
 		half = 1

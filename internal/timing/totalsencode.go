@@ -117,7 +117,7 @@ func begin(c *TotalColumns, rest func() int64) *ClassTotals {
 	return w
 }
 
-// unitOf returns the unit of a site's column: the number of LogSteps in a level. It is the largest for which each
+// unitOf returns the unit of a site's column: the number of LogTimes in a level. It is the largest for which each
 // time's error is at most half a percent of it, or a thousandth of the rank's total. most is the largest share that a
 // time has of that total; see mostPart.
 func unitOf(most float64) int64 {

@@ -23,15 +23,15 @@ func NewBuilder(rank int) *Builder {
 	}, known: make(map[string]uint32)}
 }
 
-// NewBuilderFrom returns a builder that starts with the terminals of track t. FindOrAddTerminal makes a new terminal even
-// for a call that t has.
+// NewBuilderFrom returns a builder that starts with the terminals of track t. FindOrAddTerminal makes a new terminal
+// even for a call that t has.
 func NewBuilderFrom(t *Track) *Builder {
 	own := *t
 	return &Builder{Track: &own, known: make(map[string]uint32)}
 }
 
-// FindOrAddTerminal returns the terminal of a distinct call; known reports whether it existed before. Calls with different
-// strings apart get different terminals. FindOrAddTerminal keeps vals.
+// FindOrAddTerminal returns the terminal of a distinct call; known reports whether it existed before. Calls with
+// different strings apart get different terminals. FindOrAddTerminal keeps vals.
 func (b *Builder) FindOrAddTerminal(function uint16, site uint64, vals []int64, apart string) (n uint32, known bool) {
 	b.key = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(b.key[:0], function), site)
 	b.key = binary.AppendUvarint(b.key, uint64(len(vals)))
@@ -67,7 +67,7 @@ func (b *Builder) Grammars() (list []*grammar.Grammar) {
 }
 
 // Finish returns the track with the given grammars as streams, and only those terminals that occur in them. It
-// renumbers terminals in the grammars. order and number are as in Ordered.
+// renumbers terminals in the grammars. order and number are as in RenumberTerminals.
 func (b *Builder) Finish(grammars []*grammar.Grammar) (t *Track, order []uint32, number []int) {
 	out := *b.Track
 	out.Signatures, out.Times = nil, nil
@@ -78,8 +78,8 @@ func (b *Builder) Finish(grammars []*grammar.Grammar) (t *Track, order []uint32,
 	return &out, order, number
 }
 
-// RenumberTerminals renumbers the terminals of grammars, all below n, by first occurrence. order is the old number of each new
-// terminal. number is the new number of each old terminal, -1 if it does not occur.
+// RenumberTerminals renumbers the terminals of grammars, all below n, by first occurrence. order is the old number of
+// each new terminal. number is the new number of each old terminal, -1 if it does not occur.
 func RenumberTerminals(grammars []*grammar.Grammar, n int) (streams []Stream, order []uint32, number []int) {
 	number = make([]int, n)
 	for i := range number {

@@ -30,7 +30,8 @@ type path struct {
 	hists [2]*hist.Hist
 }
 
-// NewTimesByPrevious returns an empty TimesByPrevious that collects phases if lines is set, and histograms if hists is set.
+// NewTimesByPrevious returns an empty TimesByPrevious that collects phases if lines is set, and histograms if hists is
+// set.
 func NewTimesByPrevious(rank int, lines, hists bool) *TimesByPrevious {
 	return &TimesByPrevious{lines: lines, hists: hists, rank: int32(rank), known: make(map[[2]uint64]int), last: NoPreviousTerminal, of: make(map[pathKey]*path)}
 }

@@ -135,7 +135,7 @@ func ScaleStat(s model.Stat, count uint64) model.Stat {
 // AllocEvents is the begins and ends of a process's memory segments, in the order of its calls.
 type AllocEvents struct {
 	DistinctEvents []AllocEvent       // distinct events, in order of first occurrence over the streams
-	EventGrammars  []*grammar.Grammar // by stream of the track: the sequence of its events, as indices in List
+	EventGrammars  []*grammar.Grammar // by stream of the track: its events in order, as indices in DistinctEvents
 	Truncated      bool               // the recorder dropped further events because there were too many
 }
 
@@ -172,13 +172,13 @@ type Hist struct {
 }
 
 // A Course is how times in ns developed over the run, for calls of one signature that follow a call at one place
-// (function and site). All calls of a terminal are in one of its courses.
+// (function and site). The courses of a terminal without a name cover all of its calls.
 //
 // With a name it is how values attached to the calls under this name developed: the absolute sum of the negative ones
 // in place of gaps, the sum of the positive ones in place of durations, and how many a call had.
 type Course struct {
 	Name                      string // name of the attached values; "": times
-	Stream                    int    // stream of attached values; 0 for times
+	Stream                    int    // with a name: stream of the calls; 0 for times
 	Terminal                  int
 	PreviousTerminal          int // lowest terminal with the previous call's function and site, or NoPreviousTerminal
 	GapPhases, DurationPhases []timing.Phase
@@ -197,8 +197,8 @@ type TimeLog struct {
 	DroppedTimes []DroppedTimes
 	// SchedulingDelays is, by stream, the delays that the kernel reported, in order of calls; nil: it reported none.
 	SchedulingDelays [][]SchedulingDelay
-	// AttachedNumbers yield, by stream, the values attached to its calls, in order of calls. They refer to names by index in
-	// Names; nil without values. A name that could not be found is "".
+	// AttachedNumbers yield, by stream, the values attached to its calls, in order of calls. They refer to names by
+	// index in AttachedNames; nil without values. A name that could not be found is "".
 	AttachedNumbers []iter.Seq2[[]timing.AttachedNumber, error]
 	AttachedNames   []string
 }
@@ -236,7 +236,7 @@ const (
 type Process struct {
 	Host          string
 	PID           int
-	EndState      string // Finished or Crashed
+	EndState      string // EndFinished or EndCrashed
 	LostCalls     uint64 // calls that could not be recorded
 	Threads       int
 	StartNs       int64 // wall clock time of MPI_Init, in ns since 1970

@@ -354,8 +354,8 @@ func leadsTo(c *code.Call, v *vertex) bool {
 	return c.Callee == v.to.Function || c.Callee == nil && c.CalleeSymbol != "" && v.to.image.ExportedFunction(c.CalleeSymbol) == v.to.Function
 }
 
-// recurs returns the index in path of the innermost function that calls itself recursively; -1: none. Only functions
-// in no loop inside it count. Calls at all depths of recursion have the same vertex.
+// recurs returns the index in path of the innermost function that calls itself; -1 without such a function, or if a
+// loop is inside it. Calls at all depths of recursion have the same vertex.
 func recurs(path []*vertex) int {
 	for i, v := range slices.Backward(path) {
 		if v.key.kind == trace.LoopVertex {

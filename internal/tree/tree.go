@@ -1,14 +1,15 @@
 // Package tree finds the program's own loops around its MPI calls, without running or recompiling it: calls with
-// call stacks are placed in the machine code of the functions on these, and what happens between two calls follows from their two places
-// alone. If the second comes later in the code of what both are in, the way led forward; else a loop around both has begun
-// another round, the innermost for which the code has a way.
+// call stacks are placed in the machine code of the functions on these, and what happens between two calls follows from
+// their two places alone. If the second comes later in the code of what both are in, the way led forward; else a loop
+// around both has begun another round, the innermost for which the code has a way.
 //
 // The tree is Cypress's communication structure tree (Zhai et al., CYPRESS: Combining Static and Dynamic Analysis
-// for Top-Down Communication Trace Compression, SC14, section 3), but made of contexts that occurred, so that calls through
-// pointers are what they were, and found in binaries. Rounds are counted on the compressed form, never expanded.
+// for Top-Down Communication Trace Compression, SC14, section 3), but made of contexts that occurred, so that calls
+// through pointers are what they were, and found in binaries. Rounds are counted on the compressed form, never
+// expanded.
 //
-// What the code can't tell is marked: rounds that may have passed without a call of MPI, and loops within loops of which
-// either may have gone round.
+// What the code can't tell is marked: rounds that may have passed without a call of MPI, and loops within loops of
+// which either may have gone round.
 //
 // Outlines show the same of a binary that wasn't run, and TailCalls completes call stacks.
 package tree
@@ -87,7 +88,7 @@ type treeBuilder struct {
 	root      *vertex
 	leaves    map[callContext]*vertex
 	steps     map[[2]*vertex]trace.IteratedLoopNumber
-	seen      [][2]*vertex // pairs of vertices whose calls are consecutive in some stream, in the order of step
+	seen      [][2]*vertex // pairs of vertices whose calls are consecutive in some stream, each once
 	asked     map[[2]*vertex]bool
 	frames    int                     // largest number of frames that the recorder kept of a stack, see StackLimit
 	roots     map[*code.Function]bool // outermost functions of stacks that are complete
@@ -107,9 +108,9 @@ type treeBuilder struct {
 const maxVaried = 64
 
 // Build makes the tree of a trace from the binaries of the recorded run. It returns nil without an error if no call
-// could be placed. It also does so if the trace has no call stacks and not all calls are made in main. It does so,
-// too, if an interpreter makes calls, as loops of machine code are not the program's then. When ctx is done it
-// returns the error of ctx.
+// could be placed, or if the trace has no call stacks and not all calls are made in main. It also does so if an
+// interpreter makes calls, as loops of machine code are not the program's then. When ctx is done it returns the error
+// of ctx.
 func Build(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails *TailCalls, o Options) (*trace.Code, error) {
 	if o.MaxSearchedBlocks == 0 {
 		o.MaxSearchedBlocks = maxSearched
@@ -120,8 +121,8 @@ func Build(ctx context.Context, r *trace.Reader, s *symbolise.Symboliser, tails 
 
 // Options say how to make a tree.
 type Options struct {
-	// MaxSearchedBlocks limits the basic blocks that are searched for paths without an MPI call. Beyond the limit these paths
-	// are unknown, and loops around the remaining calls are marked as uncertain. 0: a default that takes about a
+	// MaxSearchedBlocks limits the basic blocks that are searched for paths without an MPI call. Beyond the limit these
+	// paths are unknown, and loops around the remaining calls are marked as uncertain. 0: a default that takes about a
 	// second; negative: no search.
 	MaxSearchedBlocks int
 	Progress          func(done, total int) // if set: called after each pair of consecutive calls that was searched
@@ -229,7 +230,7 @@ func (m *treeBuilder) ends(r *trace.Reader, class int) error {
 }
 
 // whole reports whether a stack is complete up to its thread's first function. That is so if it has fewer frames than
-// the limit, or if its outermost function is also that of a stack that is complete for this reason.
+// the limit, or if its outermost function is main or that of a stack that is complete for this reason.
 func (m *treeBuilder) whole(s trace.Site) bool {
 	if len(s.Frames()) < m.frames {
 		return true

@@ -56,7 +56,7 @@ func (p Pattern) IsCollective() bool { return p >= PatternFromRoot && p <= Patte
 // An AwaitedMembers is which members must have begun a collective call before a given member can return from it.
 type AwaitedMembers uint8
 
-// The values of Need.
+// The values of AwaitedMembers.
 const (
 	AwaitsAllMembers  AwaitedMembers = iota // all members
 	AwaitsRoot                              // the root
@@ -65,7 +65,8 @@ const (
 	AwaitsNoMember                          // none: the call may return before any other member has begun it
 )
 
-// AwaitedMembersOf returns the need of a member in collective calls of a function. atRoot says whether the member is the root.
+// AwaitedMembersOf returns the need of a member in collective calls of a function. atRoot says whether the member is
+// the root.
 func AwaitedMembersOf(function string, atRoot bool) AwaitedMembers {
 	m := DataMovementOf(function)
 	if m == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/spoor-hpc/spoor/mpi"
 )
 
-// A CollectiveOperation is a collective operation on a communicator. All forms of a function have the same: MPI_Bcast,
+// An CollectiveOperation is a collective operation on a communicator. All forms of a function have the same: MPI_Bcast,
 // MPI_Ibcast_c and MPI_Bcast_init are CollectiveBcast.
 type CollectiveOperation uint8
 
@@ -41,8 +41,8 @@ var operationNames = [...]string{
 // String returns the name of the operation's function without MPI_, such as "Bcast".
 func (o CollectiveOperation) String() string { return operationNames[o] }
 
-// CollectiveOperationOf returns the operation of a function. It returns CollectiveNone for a function that is unknown or no such
-// collective.
+// CollectiveOperationOf returns the operation of a function. It returns CollectiveNone for a function that is unknown
+// or no such collective.
 func CollectiveOperationOf(c *mpi.Call) CollectiveOperation {
 	if c == nil || !c.Has(mpi.AttrCollective) {
 		return CollectiveNone
@@ -55,7 +55,7 @@ func CollectiveOperationOf(c *mpi.Call) CollectiveOperation {
 	return o
 }
 
-var operations sync.Map // cache: Operation by id of the function
+var operations sync.Map // cache: CollectiveOperation by id of the function
 
 func operationOf(c *mpi.Call) CollectiveOperation {
 	if c.Has(mpi.AttrBarrier) {

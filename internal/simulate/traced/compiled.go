@@ -64,7 +64,7 @@ func (s *ProgramSource) compile(k *trace.Rank) (*dataflow.CompiledProgram, error
 	return p, err
 }
 
-// codes has the CallCodes made so far, so that ranks can share them.
+// codes has the DistinctCallOps made so far, so that ranks can share them.
 type codes struct {
 	calls map[string][]dataflow.Op
 	codes map[string]*dataflow.DistinctCallOps

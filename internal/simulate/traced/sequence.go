@@ -34,8 +34,8 @@ type visited struct {
 // Number of visits in a chunk: of a sequence that several ranks share, and of one for a single rank.
 const shareAhead, aloneAhead = 1024, 16
 
-// sequenceOf returns the sequence of rank k over the leaves of. If share is set, all ranks with these leaves get the
-// same sequence.
+// sequenceOf returns the sequence of rank k, whose leaves are of. If share is set, all ranks with the same leaves get
+// the same sequence.
 func (s *ProgramSource) sequenceOf(k *trace.Rank, of *trace.Leaves, share bool) *sequence {
 	if x := s.sequences[of]; share && x != nil {
 		return x

@@ -24,9 +24,9 @@ type strand struct {
 // A threads is the threads of one rank, which run concurrently. No call shows who started a thread or who waits for
 // its end.
 //
-// The main thread is the one with the first call. Between the main thread's latest call and a thread's first call is
-// as much time as in the trace. MPI_Finalize waits for all threads. Messages and collectives are matched in the order
-// in which the rank's threads made the calls in the trace.
+// The main thread is the one with the first call, unless that call waits for another thread. All other threads begin
+// as long after the main thread's latest call as in the trace. MPI_Finalize waits for all threads. Messages and
+// collectives are matched in the order in which the rank's threads began the calls in the trace.
 type threads struct {
 	strands []strand // by stream; the writer itself has the one of the thread whose call it converts
 	main    int

@@ -36,8 +36,8 @@ type Options struct {
 	UseMeanGaps   bool  // each gap is the mean of the gaps at its leaf, even if the trace has the gap of each call
 	Progress      func(calls uint64)
 
-	TracingCost                         *machine.TracingCost // overhead of tracing in the traced run; nil: TracingCost of Machine
-	SimulateEachRank, SimulateEachRound bool                 // switch off the optimisation of the same name in dataflow.Options
+	TracingCost                         *machine.TracingCost // overhead in the traced run; nil: TracingCost of Machine
+	SimulateEachRank, SimulateEachRound bool                 // as in dataflow.Options: without these optimisations
 	// Decompose blocking collectives into messages, however many messages that takes.
 	CollectivesAsMessages bool
 	WithTerminalTimes     bool // compute Prediction.TerminalTimes

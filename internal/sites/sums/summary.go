@@ -32,8 +32,9 @@ type Summary struct {
 	ImportFormat     string            `json:"imported,omitempty"` // the other tool's format that the trace was converted from
 	ImportNotes      []string          `json:"notes,omitempty"`    // properties that the other format lacks
 
-	Ranks       int            `json:"ranks"`
-	RanksByEnd  map[string]int `json:"ends"` // number of ranks for each way to end: Finished, Unfinished or Missing
+	Ranks int `json:"ranks"`
+	// Number of ranks by the way in which they ended: EndFinished, EndUnfinished or EndMissing.
+	RanksByEnd  map[string]int `json:"ends"`
 	Hosts       []Host         `json:"hosts"`
 	Clocks      *Clocks        `json:"clocks,omitempty"` // nil: one host, or clocks were not compared
 	MaxThreads  int            `json:"threads"`          // largest number of threads of a rank
@@ -46,13 +47,13 @@ type Summary struct {
 	RecorderNs      int64 `json:"spoor_ns"`       // time in the recorder and plugins, sum over ranks
 	RecorderStartNs int64 `json:"spoor_start_ns"` // part of RecorderNs directly after MPI_Init
 	TracingOffNs    int64 `json:"untraced_ns"`    // time in which tracing was off, sum over ranks
-	// Time from rank 0's call of MPI_Finalize until the trace's content was complete; 0: unknown.
-	FinalizeToTraceNs int64 `json:"spoor_finish_ns"`
+	// Time from rank 0's call of MPI_Finalize until the tracks were merged, without writing the file; 0: unknown.
+	RecorderFinalizeNs int64 `json:"spoor_finish_ns"`
 	// Sum over ranks of the time from MPI_Init to the last record, without RecorderNs and TracingOffNs.
 	TotalSpanNs int64 `json:"total_ns"`
 	MPINs       int64 `json:"mpi_ns"`             // time in MPI, sum over ranks
 	PosixIONs   int64 `json:"files_ns,omitempty"` // time in I/O calls outside MPI, sum over ranks
-	// Sum over threads, each from its first call to its last: MPINs, FilesNs and the gaps between calls.
+	// Sum over threads, each from its first call to its last: MPINs, PosixIONs and the gaps between calls.
 	TotalThreadNs int64 `json:"thread_ns"`
 	// Time in MPI, over all of its threads, of the rank that has least.
 	MinRankMPINs int64 `json:"least_mpi_ns"`
@@ -61,7 +62,7 @@ type Summary struct {
 	Calls        int64             `json:"calls"`
 	Functions    []FunctionSummary `json:"functions"` // sorted by time, longest first
 	Structure    *Structure        `json:"structure,omitempty"`
-	CountedLoops []CountedLoop     `json:"counted_rounds,omitempty"` // loops whose iterations the program counted, recorded with the plugin of spoor papers pass
+	CountedLoops []CountedLoop     `json:"counted_rounds,omitempty"` // loops whose iterations the program counted, see roundsLibrary
 	Sites        int               `json:"call_sites"`
 	Signatures   int               `json:"signatures"`
 	Classes      []ClassSummary    `json:"classes"`
@@ -124,7 +125,7 @@ type StorageCost struct {
 	Form        string `json:"form,omitempty"`
 	Occurrences int    `json:"count"`
 	RawBytes    int64  `json:"raw_bytes"`
-	// Bytes of the compressed section that this content takes, estimated to a tenth.
+	// Bytes of the compressed section that this content takes: an estimate, rounded to a tenth.
 	CompressedBytes float64 `json:"bytes"`
 }
 
@@ -135,8 +136,8 @@ const (
 	EndMissing    = "missing"    // the rank left no track
 )
 
-// DescribeEnd returns EndFinished, EndUnfinished or EndMissing. Traces call any process crashed whose records stop before
-// MPI_Finalize; EndUnfinished is more cautious.
+// DescribeEnd returns EndFinished, EndUnfinished or EndMissing. Traces call any process crashed whose records stop
+// before MPI_Finalize; EndUnfinished is more cautious.
 func DescribeEnd(p trace.Process) string {
 	switch p.EndState {
 	case "":

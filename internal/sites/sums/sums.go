@@ -1,5 +1,6 @@
-// Package sums adds up the calls of a trace by class of ranks and call site, and what each rank did; a Summary has the whole trace in one value. It needs no name of a call site, so
-// that the library in the MPI process may have it, too; package sites names what it finds.
+// Package sums adds up the calls of a trace by class of ranks and call site, and what each rank did; a Summary has the
+// whole trace in one value. It needs no name of a call site, so that the library in the MPI process may have it, too;
+// package sites names what it finds.
 //
 // Invariants:
 //
@@ -130,7 +131,7 @@ type Options struct {
 	WithRankCalls  bool                                        // count calls, too, rank by rank
 	WithBytes      bool                                        // compute bytes, too, which takes longest
 	Ranks          []int                                       // only calls of these ranks, ascending; nil: all
-	Representative func(trace.FunctionSite) trace.FunctionSite // maps a call site to the one that it is merged with; nil: no merging
+	Representative func(trace.FunctionSite) trace.FunctionSite // returns the site that a site is merged with; nil: no merging
 	// Called after the calls of each rank were counted; may be nil.
 	OnRankDone func()
 	// OnClassDone is called for each class once its rows are complete, with the times of its distinct calls, which the
@@ -285,7 +286,7 @@ func (t *Table) values(class int, rows []int) error {
 	return err
 }
 
-// threads sets ThreadTimeNs of ranks with several threads, and moves the time of I/O calls from MPINs to FilesNs.
+// threads sets ThreadTimeNs of ranks with several threads, and moves the time of I/O calls from MPINs to PosixIONs.
 func (t *Table) threads(class int, k *trace.Rank) error {
 	members := t.Reader.Members(class)
 	if k.Streams() > 1 {

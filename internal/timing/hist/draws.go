@@ -3,7 +3,7 @@ package hist
 import "math/bits"
 
 // Sampler is a sequence of samples from a distribution in pseudorandom order. Each part of the distribution has its
-// correct frequency, both in the whole sequence and in any part of it.
+// correct frequency, both in the whole sequence and in short stretches of it.
 type Sampler struct {
 	quantile func(q float64) float64
 	scale    float64
@@ -12,7 +12,7 @@ type Sampler struct {
 	// in the part, from 0 to 1.
 	at   float64
 	seed uint32
-	n    uint32 // number of times that the permutation of the parts was asked for the next one
+	n    uint32 // number of elements of the permutation that were used so far
 	mask uint32
 }
 

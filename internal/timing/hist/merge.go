@@ -2,8 +2,8 @@ package hist
 
 import "slices"
 
-// Merge adds the samples of o to h, which keeps its number of bins at most. Bins of h and o that overlap are cut at
-// each other's ends first. The time depends on the number of bins only.
+// Merge adds the samples of o to h, whose largest number of bins stays the same. Bins of h and o that overlap are cut
+// at each other's ends first. The time depends on the number of bins only.
 func (h *Hist) Merge(o *Hist) {
 	if len(o.bins) == 0 {
 		return

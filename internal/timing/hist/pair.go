@@ -84,7 +84,7 @@ func (p *Pair) Flush(f *CountBuffer) (a, b model.Stat) {
 }
 
 // FlushForCheckpoint is Flush for a checkpoint, after which more samples follow soon. It may leave samples in the
-// buffer, to be returned by a later call. Save writes these with the buffer.
+// buffer, to be returned by a later call. SaveCheckpoint writes these with the buffer.
 func (p *Pair) FlushForCheckpoint(f *CountBuffer) (a, b model.Stat) {
 	if f.opened() {
 		if f.due == f.left {

@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/internal/file/wire"
 )
 
-// Sizes in bytes of what SaveCheckpoint writes: of a histogram without its bins, of a bin whose numbers have 32 bits or 64
-// bits, and of the ranks of a bin. The last is for a tally of Pair.SaveCheckpoint.
+// Sizes in bytes of what SaveCheckpoint writes: of a histogram without its bins, of a bin whose numbers have 32 bits or
+// 64 bits, and of the ranks of a bin. The last is for a tally of Pair.SaveCheckpoint.
 const (
 	headState   = 13
 	narrowState = 32
@@ -19,8 +19,8 @@ const (
 	tallyState  = 25
 )
 
-// MaxPairCheckpointBytes is the number of bytes that Pair.SaveCheckpoint nearly always needs at most, for histograms of up to DefaultBins
-// bins.
+// MaxPairCheckpointBytes is the number of bytes that Pair.SaveCheckpoint nearly always needs at most, for histograms of
+// up to DefaultBins bins.
 const MaxPairCheckpointBytes = 2*(headState+DefaultBins*narrowState) + 1 + 2*DefaultBins*tallyState
 
 // Flags of a histogram in SaveCheckpoint.
@@ -31,9 +31,9 @@ const (
 
 var le = binary.LittleEndian
 
-// SaveCheckpoint writes the exact state of h for a checkpoint. In contrast to Decode, Load returns a histogram that continues
-// exactly as h does. SaveCheckpoint is optimised for speed, as checkpoints are taken every few thousand calls, and a program
-// may have hundreds of histograms.
+// SaveCheckpoint writes the exact state of h for a checkpoint. In contrast to Decode, LoadCheckpoint returns a
+// histogram that continues exactly as h does. SaveCheckpoint is optimised for speed, as checkpoints are taken every few
+// thousand calls, and a program may have hundreds of histograms.
 //
 //	head = room u16, bins u16, left u16, every u16, rank i32, flags u8, bin…, ranks… if not isOwn
 //	bin  = count, least, most, bound of 4 or 8 bytes each, mean and m2 of 8
@@ -137,8 +137,8 @@ func LoadCheckpoint(r *wire.Reader) *Hist {
 	return h
 }
 
-// SaveCheckpoint writes both histograms of p and the samples that the buffer counted. Flush or FlushForCheckpoint must precede
-// it.
+// SaveCheckpoint writes both histograms of p and the samples that the buffer counted. Flush or FlushForCheckpoint must
+// precede it.
 //
 //	pair  = two histograms, number of tallies u8, tally…
 //	tally = histogram<<4 | bin u8, counted, squares u64, least, span u32
@@ -166,7 +166,8 @@ func (p *Pair) SaveCheckpoint(w *wire.Coder, f *CountBuffer) {
 	}
 }
 
-// LoadPairCheckpoint reads what Pair.SaveCheckpoint wrote. The samples in the buffer at that time go to f, which must be empty.
+// LoadPairCheckpoint reads what Pair.SaveCheckpoint wrote. The samples in the buffer at that time go to f, which must
+// be empty.
 func LoadPairCheckpoint(r *wire.Reader, f *CountBuffer) *Pair {
 	p := &Pair{Hists: [2]Hist{*LoadCheckpoint(r), *LoadCheckpoint(r)}}
 	if a, b := cap(p.Hists[0].bins), cap(p.Hists[1].bins); a != b {

@@ -44,8 +44,8 @@ func (w *Writer) WriteAttachedNames(names []string) error {
 	return nil
 }
 
-// WriteAttached writes the numbers attached to the calls of a stream. WriteStream and WriteAttachedNames must precede it.
-// numbers are in order of calls. next returns the kinds of the next n calls, as in WriteStream.
+// WriteAttached writes the numbers attached to the calls of a stream. WriteStream and WriteAttachedNames must precede
+// it. numbers are in order of calls. next returns the kinds of the next n calls, as in WriteStream.
 func (w *Writer) WriteAttached(stream int, numbers iter.Seq2[[]timing.AttachedNumber, error], next func(n int) SimilarCallKinds) error {
 	list := w.blocks[stream]
 	var pending []timing.AttachedNumber

@@ -252,7 +252,7 @@ func (u *usual) update(level int32) {
 	u.centre += (v - u.centre) / n
 	off := v - u.centre
 	u.scatter += (max(off, -off) - u.scatter) / min(n, 16)
-	// The contexts of differences learned for one centre are of less use after it moved, so it ignores small changes.
+	// The contexts of differences learned for one centre are of less use after it moved, so small changes are ignored.
 	if d := u.centre - u.at<<8; d > 180 || d < -180 {
 		u.at = (u.centre + 128) >> 8
 	}

@@ -26,8 +26,8 @@ type Span struct {
 	ExactTimes *ExactTimes    // gaps and durations of the span's calls; nil if only means are known
 }
 
-// ExactTimes are the gaps and durations of consecutive calls in ns. Call i begins Gaps[i] after
-// the end of the call before it.
+// ExactTimes are the gaps and durations of consecutive calls in ns. Call i begins GapsNs[i] after the
+// end of the call before it.
 type ExactTimes struct{ GapsNs, DurationsNs []int64 }
 
 // TotalNs returns the sum of the gaps and the sum of the durations.
@@ -329,8 +329,8 @@ func (m *MeanTimes) fill(list []anchor, level float64, own bool) {
 // near returns the time nearest to ns that differs from to by at most within.
 func near(ns, to, within float64) float64 { return min(max(ns, to-within), to+within) }
 
-// A segmentSums is a segment's sums by kind: of the mean times, and of the known times that the calls must fill, in
-// ns.
+// A segmentSums is a segment's sums by kind, in ns: of the mean times, and of the times that they become on the time
+// line.
 type segmentSums struct{ sums, ns [sorts]float64 }
 
 // know sets the known sums of gaps and of durations. It divides the durations among the kinds of calls in proportion

@@ -41,8 +41,7 @@ type drawingOf struct {
 	leaf   int
 	h      *sections.Histogram
 	enters bool // only for calls that enter a loop, whose gaps are known separately
-	// Set if this drawing is for all calls, whether they enter the loop or not.
-	// Then the previous call's place does not determine which they do.
+	// For calls that enter a loop and for others, as the previous call's place alone does not distinguish them.
 	mixed bool
 }
 
@@ -120,7 +119,7 @@ func (l *histLine) arrival(leaf int, w *grammar.Arrival) (from int, enters bool)
 }
 
 // drawing returns the source of times for the next call, which has this terminal. Calls at the same leaf with the
-// same histogram share it.
+// same histogram share it, except that those that enter a loop may have one of their own.
 func (l *histLine) drawing(terminal int) *drawing {
 	h := l.histogram(terminal, l.from)
 	if h == nil || l.Leaves == nil {
@@ -199,7 +198,7 @@ func (l *histLine) drawing(terminal int) *drawing {
 }
 
 // gapsAt returns the sum of the gaps at a leaf and the number of calls. It does so for calls that enter a loop, or
-// for all others if the two are known separately. all is the histograms' mean.
+// for all others if the two are known separately. all is what the histograms have of the same calls.
 func gapsAt(place *model.LeafTimes, enters bool, all mixed) (ns float64, calls uint64) {
 	switch {
 	case enters:
@@ -228,8 +227,8 @@ func (m *mixed) add(n uint64, h *hist.Hist) {
 	m.sum += float64(n) * all.Mean
 }
 
-// share returns the mean time of a part of calls. All calls together are calls many with the sum ns. The part's mean
-// relates to theirs as it does in the histograms, where m is all calls.
+// share returns the mean time of a part of some calls, whose number is calls and whose sum of times is ns. The part's
+// mean relates to that of all these calls as part does to m, which are from the histograms.
 func (m mixed) share(part mixed, ns float64, calls uint64) float64 {
 	mean := ns / max(1, float64(calls))
 	if m.sum > 0 && part.n > 0 {

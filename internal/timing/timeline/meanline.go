@@ -26,7 +26,7 @@ type MeanTimes struct {
 	ClockDrift    float64 // part of Scale: the rate of the time line to that of the rank's clock
 	limits        *limits // bounds of the errors of calls' starts; nil: unknown
 	asides        []lineAside
-	// The call after whose predecessor the recorder took time directly, before the gap; 0: unknown.
+	// Index of the call before whose gap the recorder took time; before other calls, asides follow the gap. 0: unknown.
 	early uint64
 
 	anchors []anchor // begins of segments in rising order; nil: only the stream's begin and end are known
@@ -187,9 +187,9 @@ type PartPlacer struct {
 // PartPlacer returns a position at the line's begin.
 func (m *MeanTimes) PartPlacer() *PartPlacer { return &PartPlacer{MeanTimes: m} }
 
-// PlaceNext moves over a part of the stream: first a gap of before, then gaps, MPI calls and I/O calls. The arguments are
-// sums of mean times in ns. It returns begin and end of the part on the time line, and the factor from the mean times
-// of its calls to the time line.
+// PlaceNext moves over a part of the stream: first a gap of before, then gaps, MPI calls and I/O calls. The arguments
+// are sums of mean times in ns. It returns begin and end of the part on the time line, and the factor from the mean
+// times of its calls to the time line.
 func (l *PartPlacer) PlaceNext(before, gaps, calls, files int64) (start, end int64, scale float64) {
 	l.sums[ofGaps] += before
 	start = l.begins()
@@ -434,8 +434,8 @@ type blockLine struct {
 	end        float64 // sum of the mean times where the block ends
 }
 
-// NewBlockTimeIterator returns a blockLine of a stream that begins with call index, or a pieceLine if there are anchors. open
-// returns a sampler of the stream's times.
+// NewBlockTimeIterator returns a blockLine of a stream that begins with call index, or a pieceLine if there are
+// anchors. open returns a sampler of the stream's times.
 func NewBlockTimeIterator(m *MeanTimes, open func(index uint64) TimeSampler, stream *grammar.Grammar, index uint64) CallTimeIterator {
 	if m.anchors != nil {
 		return newPieceLine(m, open, stream, index)

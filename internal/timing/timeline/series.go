@@ -108,8 +108,8 @@ type packedBlock struct {
 	drift   *drift
 }
 
-// OpenTimeIterator returns a line of a stream that begins with call index. asides are the stream's, at converts the rank's
-// clock to the time line.
+// OpenTimeIterator returns a line of a stream that begins with call index. asides are the stream's, at converts the
+// rank's clock to the time line.
 func (s *SeriesTimes) OpenTimeIterator(stream int, index uint64, asides []model.Aside, at Clock) (CallTimeIterator, error) {
 	l := &SeriesTimeIterator{s: s, stream: stream, index: index, reached: math.MinInt64, early: behind(asides), line: at}
 	for _, a := range asides {
@@ -298,8 +298,8 @@ func (s *SeriesTimes) LastCallBegunBy(stream int, at Clock, ns int64) (uint64, e
 	return last, nil
 }
 
-// FirstCallBeginNs returns when the first call of stream 0 began, in ns of the rank's own clock. The bool is false without
-// calls.
+// FirstCallBeginNs returns when the first call of stream 0 began, in ns of the rank's own clock. The bool is false
+// without calls.
 func (s *SeriesTimes) FirstCallBeginNs() (int64, bool, error) {
 	if s.BlockCount(0) == 0 {
 		return 0, false, nil
@@ -312,7 +312,8 @@ func (s *SeriesTimes) FirstCallBeginNs() (int64, bool, error) {
 	return s.StartNs + s.TicksToNs(at), true, nil
 }
 
-// Check decodes all times, and checks that each block begins where the sum of the times before it ends.
+// Check decodes all times, and checks that each block begins where the one before it ends. Inexact times may add up to
+// another end, but only within their error bounds.
 func (s *SeriesTimes) Check() error {
 	for stream := range s.Streams {
 		at := int64(0)

@@ -12,8 +12,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// RetimedTrace makes a trace of the calls of another trace with new times, such as those that a simulation predicts. Calls
-// of several ranks and threads may be added alternately.
+// RetimedTrace makes a trace of the calls of another trace with new times, such as those that a simulation predicts.
+// Calls of several ranks and threads may be added alternately.
 type RetimedTrace struct {
 	r     *trace.Reader
 	spool spool

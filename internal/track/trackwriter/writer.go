@@ -1,6 +1,6 @@
 // Package trackwriter makes traces of calls that come one by one, from elsewhere than a recorder: those that
 // another tool recorded, or a part of another trace. A Writer makes the track of a rank, a Collector merges all ranks'.
-// Retimed makes a trace of the calls of another one at times that a simulation predicts.
+// RetimedTrace makes a trace of the calls of another one at times that a simulation predicts.
 package trackwriter
 
 import (
@@ -29,7 +29,7 @@ type Writer struct {
 	moves             signature.LaneCandidates
 	words             []int32
 	spans             []signature.Span
-	posting           signature.PostedRequest // request that the current call makes, or signature.RequestNone
+	posting           signature.PostedRequest // request that the current call makes; Kind RequestNone: none
 
 	postings []signature.PostedRequest // by terminal: the request that its calls make
 	layouts  map[uint16]*functionLayout
@@ -43,7 +43,7 @@ type Writer struct {
 type stream struct {
 	calls *grammar.Builder
 	last  uint32 // terminal of the stream's latest call
-	at    int64  // end of the latest call, as the sum of all durations, gaps and jumps before it
+	at    int64  // end of the latest call, as the sum of all durations, gaps and offsets up to it
 	end   uint64 // end of the latest call, in ns on the scale of SetLastCallTimes
 	away  uint64 // time in ns since the latest call that was not the program's, from AddAside
 	times spooled

@@ -1,5 +1,5 @@
-// Command thin measures by how much `spoor reduce` makes the trace of an adaptive-mesh program smaller: by precision, with each of its flags
-// alone and with all of them. The program runs on virtual ranks.
+// Command thin measures by how much `spoor reduce` makes the trace of an adaptive-mesh program smaller: by precision,
+// with each of its flags alone and with all of them. The program runs on virtual ranks.
 //
 //	go run ./papers/bench/thin [-ranks 8,16,32,64,128,256,512,1024] [-precisions 100,99,95,90,80,70,60,50,25,0]
 package main
