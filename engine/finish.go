@@ -113,7 +113,7 @@ func (r *recorder) track() (*track.Track, error) {
 	}
 	r.capture.Calibrate(r.host.clockPair())
 	if r.timing.Mode.NeedsLog() {
-		return r.capture.Track(track.EndFinished) // not lean: writing the times of single calls needs the calls again
+		return r.capture.Track(track.EndFinished) // not TrackSavingMemory: it may free the distinct calls, which writing the times of single calls needs
 	}
 	return r.capture.TrackSavingMemory(track.EndFinished)
 }

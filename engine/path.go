@@ -39,8 +39,8 @@ func (f onDisk) ReadAt(b []byte, at int64) (int, error) {
 	return file.ReadAt(b, at)
 }
 
-// of returns the path of a call stack, given by its return addresses, innermost first; nil if an address is in no
-// binary, or in one that can't be read.
+// of returns the loops and calls that lead to a call of MPI. pcs are the return addresses of its stack, innermost first.
+// It returns nil if an address is in no binary, or in one that can't be read.
 func (p *paths) of(pcs []uint64) []code.PathPlace {
 	p.modules.AllowReload()
 	frames := make([]code.Frame, len(pcs))

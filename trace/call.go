@@ -174,7 +174,7 @@ type NewComm struct {
 	LeaderWorldRank       int64 // rank 0 of the new communicator, as a rank in MPI_COMM_WORLD; -1 if outside of that
 	Rank                  int64 // rank of the calling process in it
 	Size                  int64
-	RemoteLeaderWorldRank int64 // rank 0 of the remote group, as a rank in MPI_COMM_WORLD; -1: no remote group
+	RemoteLeaderWorldRank int64 // rank 0 of the remote group, as a rank in MPI_COMM_WORLD; -1: no remote group, or that rank is outside this MPI_COMM_WORLD
 	RemoteSize            int64 // number of processes in the remote group; 0: an intracommunicator
 	MembersHash           int64 // hash of the list of members if the communicator was made from a group; else 0
 }

@@ -47,7 +47,8 @@ func (k *Rank) Handovers(stream int) ([]Handover, error) {
 	return list, nil
 }
 
-// maxHandovers is the largest number of handovers of a stream that Handovers returns.
+// maxHandovers limits the list of first uses of other threads' objects that Handovers returns, as a damaged file may
+// claim any number.
 const maxHandovers = 1 << 22
 
 // SameHandovers reports whether the streams of all given ranks are known to have the same handovers: objects with the

@@ -28,7 +28,7 @@ func (k *Rank) means(stream int) (*timeline.MeanTimes, error) {
 	return m, nil
 }
 
-// readMeans makes the time line of a stream from the statistics of its class.
+// readMeans reads the mean times of a stream's calls from the statistics of its class.
 func (k *Rank) readMeans(stream int) (*timeline.MeanTimes, error) {
 	stats, _, err := k.r.timeLineTimes(k.nclass)
 	if err != nil {

@@ -31,7 +31,7 @@ func (k *Rank) StreamParts(stream int, longest int64, kind []int, kinds int) ite
 			yield(nil, err)
 			return
 		}
-		// I/O calls have kinds of their own here, as section when may stretch their times by another factor.
+		// I/O calls have kinds of their own here, as the file's section "when" may scale their times by another factor.
 		each := make([]int, len(m.Timings))
 		for leaf := range each {
 			t := leaf

@@ -61,7 +61,7 @@ func writeIfChanged(path string, text []byte) error {
 
 const banner = "/* Made by cmd/genshim from mpi/calls.txt and mpi/constants.txt. Do not edit. */\n"
 
-// wrapHead is the beginning of each file with wrappers. Recording functions have all parameters of the MPI function,
+// wrapHead is the beginning of each file with C wrappers. Recording functions have all parameters of the MPI function,
 // even those that the record doesn't need, so that Fortran wrappers can call all of them in the same way.
 const wrapHead = banner + `#include "calls.h"
 #include "mpimem.h"

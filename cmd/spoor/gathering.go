@@ -153,8 +153,8 @@ func (g *gathering) line() string {
 	return text
 }
 
-// print writes the gathering's line, then a line for each process that is in the call, and since when. room is the
-// largest number of these lines.
+// print writes the gathering's line, then a line for each process that is in the call, and since when. With
+// more than room + 1 processes it lists the first room, and says how many more there are.
 func (g *gathering) print(w io.Writer, room int) {
 	fmt.Fprintf(w, "\n%s\n", g.line())
 	for i, r := range g.Ranks {

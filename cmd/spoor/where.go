@@ -237,7 +237,7 @@ func readWhole(dirs []string, step func()) []*recover.Process {
 }
 
 // processDirs lists the process directories in the folders that the arguments name. If a folder has links to other
-// nodes with more records, it prints where these are. or returns a remedy to print with that.
+// nodes with more records, it prints where these are, and the remedy that the function or returns.
 func processDirs(cmd *cobra.Command, args []string, mayBeNone bool, or func(arg string, hosts []string) string) (dirs []string, err error) {
 	for _, arg := range args {
 		list, err := recover.ProcessDirs(arg)

@@ -175,7 +175,7 @@ func (w *windowFlags) ofInner(f func(cmd *cobra.Command, r *trace.Reader, inside
 }
 
 // ofOr does what of does, with one exception: the flags select iterations of which the trace has no times of single
-// calls, but sums that ranks made at the end of the run. Then it calls iterations with these.
+// calls, but sums that ranks made at the end of the run. Then it calls iterations, not f, with these sums.
 func (w *windowFlags) ofOr(iterations func(cmd *cobra.Command, r *trace.Reader, x *trace.When, first, end uint64) error, f func(cmd *cobra.Command, r *trace.Reader) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		path, err := named(cmd, args)

@@ -403,7 +403,7 @@ type builder struct {
 	enters [][]entries   // by leaf: the loops that begin with it, innermost first, as far as known
 
 	parts  map[int]int    // by shape of a part: its number within the thread
-	shapes map[string]int // shapes that the recursive functions of a thread share
+	shapes map[string]int // by encoded kind and parts of a node: number of that shape, for all recursive functions of a thread
 	peers  map[int]string // by terminal: text of the ranks that its calls name
 	known  map[*node]Sums
 

@@ -34,7 +34,7 @@ func (b *builder) cutShort(terminal int) bool {
 	return b.placer.frames > 1 && len(c.Site.Frames()) == b.placer.frames
 }
 
-// cutFrames returns the offsets of all frames of truncated stacks.
+// cutFrames returns the offsets of the frames of calls that have no vertex and whose stacks may be truncated.
 func (b *builder) cutFrames() map[uint64]bool {
 	cut := make(map[uint64]bool)
 	for terminal, v := range b.placer.vertex {

@@ -119,8 +119,8 @@ func order(block int, addr uint64) uint64 { return uint64(block)<<44 | addr&(1<<
 type PathComparison struct {
 	// LoopAdvanced is, for each loop around both calls, outermost first, whether its counter shows if another iteration began.
 	LoopAdvanced []bool
-	// NewIteration: the second call does not follow the first in the order of the code, so that some loop began another
-	// iteration, the innermost if nothing else is known; else control went forward.
+	// NewIteration: the second call is not after the first in the order of the code, so a loop around both began another
+	// iteration: the innermost one, unless LoopAdvanced shows which.
 	NewIteration bool
 }
 

@@ -274,8 +274,8 @@ func (e *Expr) UsesVariable(list ...Variable) bool {
 // parts.
 var shares = []string{"share", "floor_share", "rest_share", "late_share", "chunk", "floor_div", "ceil_div"}
 
-// CallsShareFunction reports whether the formula calls one of the functions by, which divide a total. Without names it looks
-// for all such functions.
+// CallsShareFunction reports whether the formula calls any of the functions named by, which divide a total; without names, any
+// of shares.
 func (e *Expr) CallsShareFunction(by ...string) bool {
 	if len(by) == 0 {
 		by = shares

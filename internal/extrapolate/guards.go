@@ -59,7 +59,7 @@ var (
 type family struct {
 	bounds, conditions []form
 	each               bool
-	pairs              bool // two conditions, combined by and or by or, are tried as well
+	pairs              bool // pairs of conditions, joined by && or by ||, are tried as well
 }
 
 // makeGuards fills families and ofRanks, and adds some of the conditions to tests.

@@ -72,7 +72,8 @@ type outlook struct{ first, last *glance }
 
 func outlookOf(obs []env) outlook { return outlook{glanceAt(&obs[0]), glanceAt(&obs[len(obs)-1])} }
 
-// may reports whether a listed form gives the first and the last of vals at these observations.
+// may reports whether form f, one of listed, has the value vals[0] at the first observation and the last of vals at the
+// last one. Otherwise f can't fit.
 func (o *outlook) may(f *form, vals []int64) bool {
 	return o.first.values[f.number] == vals[0] && o.last.values[f.number] == vals[len(vals)-1]
 }

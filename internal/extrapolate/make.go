@@ -285,8 +285,8 @@ func (x *maker) address(p *place, g *group, cell int, e env) []int64 {
 // allPending is a value in place of a number of requests: all that are pending.
 const allPending = expr.NoValue + 1
 
-// pendingAt returns, for a call that always gets all pending requests, the position of their number in its values; -1
-// for other calls.
+// pendingAt returns, for a call that always gets all pending requests, the index, among its values, of the count of
+// requests; -1 for other calls.
 func (p *place) pendingAt() int {
 	for i, f := range p.fields {
 		if f.kind == pending && i == 2 && p.fields[1].kind == words && p.fields[1].width == 1 {

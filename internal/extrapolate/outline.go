@@ -133,7 +133,7 @@ func (o *outline) shape(places int) (*shape, error) {
 	return s, nil
 }
 
-// reached reports whether the node with index n, or a node in it, has places.
+// reached reports whether any run made a call at the node with index n or at a node inside it.
 func (o *outline) reached(n int32) bool {
 	return len(o.nodes[n].places) > 0 || slices.ContainsFunc(o.nodes[n].children, o.reached)
 }

@@ -57,8 +57,8 @@ type run struct {
 	way   *way // loop transitions by the machine code; nil: no machine code
 }
 
-// A call is one call of a rank: its place, the number of its values in the program's table, and the loop transition
-// before it.
+// A call is one call of a rank: the index of its place in program.places, the index of its list of values in
+// program.values, and the loop transition before it.
 type call struct {
 	place, values int32
 	turn

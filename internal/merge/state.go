@@ -38,7 +38,8 @@ type Problem struct {
 	Text             string
 }
 
-// A class is ranks with equal grammars and skeletons.
+// A class is ranks whose grammars are equal except for repetition counts, and whose terminals have the same functions,
+// sites and numbers of values.
 type class struct {
 	key      string // encoded shape; classes are compared by all of it
 	ranks    column.Column
@@ -71,7 +72,8 @@ func lost(first, ranks int, err error) *MergedBlock {
 
 var errTimes = errors.New("signatures and times differ in number")
 
-// leaf returns the state of one rank of a world.
+// leaf returns the block of a single rank, made from its track: a leaf of the tree of the merge. world is the number of
+// ranks.
 func leaf(tr *track.Track, rank, world int) (*MergedBlock, error) {
 	if tr == nil {
 		s := &MergedBlock{first: rank, ranks: 1}
@@ -315,7 +317,7 @@ type fileTerminals struct {
 	sh *classShape
 	// A summary's times are stored with its first terminal, a place's totals with the first terminal of the place.
 	pools []int32      // by summary: its first terminal
-	sites map[int]int  // by the first terminal of a place: index of the place's totals
+	sites map[int]int  // by the first terminal of a call site: index of the site's totals
 	room  []column.Run // memory for the runs of the terminal that was converted last
 }
 

@@ -83,7 +83,7 @@ func (t *Track) AllDistinctCalls() DistinctCalls {
 	return list{t}
 }
 
-// A list implements Calls for a track whose distinct calls are in memory.
+// A list implements DistinctCalls for a track whose distinct calls are in memory.
 type list struct{ *Track }
 
 func (l list) Len() int { return len(l.Signatures) }

@@ -39,7 +39,8 @@ func New(r *trace.Reader, seed uint64, progress func(ranks int)) *PartnerDrawer 
 	return &PartnerDrawer{r: r, seed: seed, progress: progress, kept: make(map[string]uint64)}
 }
 
-// Families returns the number of families of intervals whose messages can be replaced by synthetic ones.
+// Families returns the number of families of intervals whose messages can be replaced by synthetic ones. Intervals of a
+// family have messages from the same call sites.
 func (d *PartnerDrawer) Families() (int, error) {
 	if !d.looked {
 		d.looked = true

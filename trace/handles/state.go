@@ -421,7 +421,7 @@ func ChangesHandles(f *trace.Function) bool {
 }
 
 // CountCreation updates the counts of created communicators (o.made) by a call that creates or frees one. It must not
-// be called for a creation whose properties MadeValues returns, as MadeValues counts it.
+// be called for a creation whose properties NextNewObjectValues returns, as NextNewObjectValues counts it.
 func (o *HandleState) CountCreation(a *Arguments) {
 	for i := range a.Func.Params {
 		if p := &a.Func.Params[i]; p.Kind == mpi.KindComm && p.Dir == trace.DirFree && len(a.In[p.Name]) == 1 {

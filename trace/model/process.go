@@ -54,6 +54,6 @@ type Process struct {
 	AllThreadsMPINs int64  // time inside MPI, summed over all threads
 	Calls           int64  // number of recorded calls of all threads
 	WorkingFolder   string // working folder at the start; "" if the trace has no names of files
-	// Asides are in rising order of BeforeCall; SpanNs excludes them.
+	// Asides are in rising order of BeforeCall; FirstThreadNs excludes them.
 	Asides []Aside
 }

@@ -13,7 +13,7 @@ const (
 	NoSample        SampleKind = iota // unknown: no times were recorded
 	MeanSample                        // the mean time of similar calls
 	HistogramSample                   // drawn from the histogram of similar calls; all together have its distribution
-	BoundedSample                     // the call's own time, within ErrorBound
+	BoundedSample                     // the call's own time, within ErrorBoundNs
 	ExactSample                       // the call's own time
 )
 
@@ -25,7 +25,7 @@ func (k SampleKind) String() string {
 // it is that of similar calls, or unknown.
 func (k SampleKind) OfTheCallItself() bool { return k == BoundedSample || k == ExactSample }
 
-// A Sample is a call's duration or gap. The true time differs from Ns by at most ErrorBound nanoseconds.
+// A Sample is a call's duration or gap. The true time differs from Ns by at most ErrorBoundNs.
 type Sample struct {
 	Ns           uint64
 	Kind         SampleKind
@@ -218,7 +218,7 @@ func (c Clock) ToTimeLine(ns int64) int64 {
 	return ns + offset + int64(math.Round(c.Drift()*float64(ns-at)))
 }
 
-// FromTimeLine converts a time of the time line to a reading of the clock: the inverse of ToRunTime.
+// FromTimeLine converts a time of the time line to a reading of the clock: the inverse of ToTimeLine.
 func (c Clock) FromTimeLine(ns int64) int64 {
 	at, offset := c.base()
 	since := ns - offset - at

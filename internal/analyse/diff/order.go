@@ -56,7 +56,7 @@ type tally struct {
 	times [2]map[int64]int64            // how often a persistent request has finished, by its number
 	live  [2]map[int64]bool             // numbers of persistent requests that are active
 	bad   *trace.Call                   // first call that finished an operation whose statuses differ
-	wild  [2]map[finish]bool            // requests of wildcard receives; one-shot ones until they finish
+	wild  [2]map[finish]bool            // requests of receives with a wildcard or after a wildcard probe; one-shot ones until they finish
 	found [2]map[int64]bool             // numbers of message handles that a wildcard probe made
 	last  [2]*trace.StatusValue         // the last message that a wildcard receive got or a wildcard probe found
 	probe [2]bool                       // the last probe had a wildcard and made no message handle

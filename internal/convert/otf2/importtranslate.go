@@ -185,7 +185,8 @@ func (x *translation) send(e *Event) {
 	}
 }
 
-// request sets the request that a call makes, which several records may share.
+// request gives call f a request, unless an earlier OTF2 record of the call did, and notes under the OTF2 id which
+// request that is.
 func (x *translation) request(f *callValues, id uint64, what outcome, known bool) {
 	if _, ok := f.out["request"]; !ok {
 		x.t.made++

@@ -141,8 +141,8 @@ func roundedDown(f float64, keep int) int {
 	return n
 }
 
-// extremeCode rounds and encodes extremes. For common ones of several classes, ranks are those of the run instead of
-// the class.
+// extremeCode rounds and encodes extremes. If common is set, e is of a site over several classes: then ranks are coded
+// by their number in the run, else by their index in the class.
 func (p *ClassPools) extremeCode(r *callRow, e *SiteExtremes, common bool, index map[int32]uint64) (x extremeCode) {
 	has, keep := p.keeps(r, common), p.bits(r, common)
 	below, above := r.around(keep, common)

@@ -16,7 +16,8 @@ const (
 	// steadyForm has one value for neighbouring ranks that differ by no more than the rounding error. If a launcher
 	// starts hosts one after the other, that is a few values for thousands of ranks.
 	steadyForm = 2
-	// followsForm is only for the time in MPI: section totals has it for all ranks of classes with several.
+	// followsForm is only for the column of time in MPI: it has what section totals lacks, as that has this time for each
+	// rank of a class with several ranks.
 	followsForm = 3
 )
 

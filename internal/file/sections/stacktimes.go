@@ -11,7 +11,7 @@ import (
 // far is the largest share of all time that may be credited to wrong callers.
 const far = 1e-3
 
-// placeStacks returns the class's LeafTimes, with further leaves added; leaves has the terminal of each leaf. Calls
+// placeStacks returns the class's LeafMeanTimes, with further leaves added; leaves has the terminal of each leaf. Calls
 // that differ in their stacks alone share a summary of times. Leaves are added for calls from which its means differ
 // much.
 func (p *ClassPools) placeStacks(class *Class, leaves, groups, like []int32, counts []uint64) []LeafMeanTimes {

@@ -2,17 +2,17 @@ package capture
 
 import "slices"
 
-// Calls that the record cache recognises are mostly iterations of a loop. Words of a whole lap, which is one or more
-// iterations, are then compared with those of the previous lap in the ring. Equal words mean equal calls only if
-// handles and requests have the same names in both laps. Therefore a lap must change no names except those of requests,
-// and no request may be unfinished before or after it.
+// Most calls that the record cache recognises are in loops. So a lap, one or more whole iterations, is compared with the
+// lap before it in the ring, word by word. Equal words mean equal calls only if each handle still stands for the same
+// object. So a lap may create and free no handles except requests, and no one-shot request may be pending where it
+// begins or ends.
 
 // A lapping is the state of recognising laps: iterations of a loop whose words equal those of the iterations before.
 type lapping struct {
 	round int // number of calls in the sequence that the stream repeats; 0: unknown
 	calls int // number of calls in a lap, which is one or more iterations
 	since int // calls handled since a lap began; -1: no lap has begun
-	from  int // index in lapsFrom's words at which the lap begins
+	from  int // index of the lap's first word in the words that are passed to lapsFrom
 }
 
 // fewCalls is the least number of calls in a lap: comparing a shorter one takes longer than handling its calls.

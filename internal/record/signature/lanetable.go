@@ -165,7 +165,7 @@ func (t *LaneTable) laneFor(thread int, k Key, words []int32) (uint32, bool) {
 			if n, ok := t.LookUp(key); ok {
 				return n, true
 			}
-			return t.addLane(key, NoStep), true // the family's lane belongs to another thread
+			return t.addLane(key, NoStep), true // another thread's calls that differ only in lane values have a lane; this thread gets its own
 		}
 	}
 	period := t.continues(f, k, words)

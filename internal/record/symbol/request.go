@@ -29,7 +29,7 @@ type Requests struct {
 	pool    NumberPool // numbers of persistent requests
 	made    []int64    // by thread: one-shot requests made so far
 	null    uint64
-	round   uint32 // number of the current call, see BeginCall
+	round   uint32 // number of the current call, see BeginSearch
 	cursor  int32  // index at which the current call's search by age stopped; NoRequestIndex: no such search yet
 
 	alive   int    // number of unfinished one-shot requests

@@ -24,8 +24,8 @@ const (
 	long   = 10_000
 )
 
-// even is the largest error of a rank's computation, as a share of it, that may result from gaps that are written as
-// one number for all ranks.
+// even limits the error of writing one gap for all ranks: together, all such gaps may misstate a rank's computation
+// time by at most this share.
 const even = 0.02
 
 // A gapOf is a gap whose text is not written yet.

@@ -14,7 +14,8 @@ import (
 // first value of lane 3, and step(3), after the call, moves the lane to its next value.
 // The order of the steps is a grammar, as in the trace.
 
-// lanes numbers the lanes of a variant, and writes the function that creates them.
+// lanes numbers the lanes of a variant (ranks that run the same C functions of the proxy), and adds the C statements
+// that create them to v.tables.
 func (g *generator) lanes(v *variant) error {
 	var b strings.Builder
 	n := 0

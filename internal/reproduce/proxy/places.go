@@ -10,9 +10,9 @@ import (
 	"github.com/spoor-hpc/spoor/trace"
 )
 
-// A function has a copy for each of its places with different times: a warm-up and the main loop may be one rule, but
-// compute different amounts. Places of one variant that share a copy are averaged. Other variants share copies too,
-// with gaps of their own.
+// A generated C function is written once for each group of its uses that differ in times: a warm-up and the main loop
+// may be one rule, but compute different amounts. Uses in one variant (ranks that run the same C functions) that share a
+// copy get the mean of their times. Other variants share copies, too, with gaps of their own.
 
 // A copied is one copy of a function.
 type copied struct {
@@ -28,7 +28,7 @@ type stepTimes struct {
 	gap, entry *timed
 }
 
-// A timed is the gap before a line of a copy, on all ranks that run the line.
+// A timed is the gap before one call in a copied C function, over all ranks that make the call there.
 type timed struct {
 	of   []leafOf
 	text string // the gap as an expression in C

@@ -268,8 +268,8 @@ func (g *generator) part(b *bytes.Buffer, p *ruleFunction, c *copied) {
 	b.WriteString("}\n\n")
 }
 
-// step writes step s of a function with its repetitions and its memory statements. c is the copy of the function that
-// is being written, k the index of s in it.
+// step writes the C of one step, a call of MPI or of another generated function: the loop that repeats it, and the
+// allocations and frees around it. c is the copy of the generated function, k the index of s in it.
 func (g *generator) step(b *bytes.Buffer, s *step, c *copied, k int, indent string) {
 	put := func(list []string) {
 		for _, t := range list {

@@ -154,7 +154,8 @@ func (g *generator) handOn(degree int, bytes, size int64) {
 	}
 }
 
-// takeIn reduces bytes up the tree that below describes to the root, in pieces of a size in bytes.
+// takeIn reduces data of the given bytes to the root, in pieces of size bytes, up the tree whose children g.below
+// returns.
 func (g *generator) takeIn(degree int, bytes, size int64) {
 	r := g.relative()
 	for _, b := range segments(bytes, size) {

@@ -125,7 +125,7 @@ func order(list []*locked) {
 type lockSink struct {
 	ops.NopSink
 	all    []*locked
-	open   map[lockKey]*locked // epochs of the current rank that have not ended; the keys have number 0
+	open   map[lockKey]*locked // locks of the current rank that are not yet unlocked, at most one for a window and target, so lockKey.number is 0
 	counts map[lockKey]int
 }
 

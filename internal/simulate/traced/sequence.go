@@ -31,7 +31,8 @@ type visited struct {
 	left            uint64 // if between is set: remaining iterations of the main loop
 }
 
-// Number of visits in a chunk: of a sequence that several ranks share, and of one for a single rank.
+// How many calls of a rank are read at once: shareAhead if several ranks share the walk over the leaves, aloneAhead if
+// it is for one rank.
 const shareAhead, aloneAhead = 1024, 16
 
 // sequenceOf returns the sequence of rank k, whose leaves are of. If share is set, all ranks with the same leaves get

@@ -48,7 +48,7 @@ type Summary struct {
 	RecorderStartNs int64 `json:"spoor_start_ns"` // part of RecorderNs directly after MPI_Init
 	TracingOffNs    int64 `json:"untraced_ns"`    // time in which tracing was off, sum over ranks
 	// Time from rank 0's call of MPI_Finalize until the tracks were merged, without writing the file; 0: unknown.
-	RecorderFinalizeNs int64 `json:"spoor_finish_ns"`
+	FinalizeToTraceNs int64 `json:"spoor_finish_ns"`
 	// Sum over ranks of the time from MPI_Init to the last record, without RecorderNs and TracingOffNs.
 	TotalSpanNs int64 `json:"total_ns"`
 	MPINs       int64 `json:"mpi_ns"`             // time in MPI, sum over ranks
