@@ -25,7 +25,7 @@ type stepwise struct {
 	g      *grammar.Grammar
 	runs   []stepCalls
 	steps  uint64            // number of all steps
-	labels []*tree.RuleLabel // by rule: the function or loop of the program that it represents; nil: the rules stand for none
+	labels []*tree.RuleLabel // by rule: the function or loop of the program that it represents; nil: the rules represent none
 }
 
 // A stepCalls is consecutive calls of a stream that form one step, or no step if they finish nothing.
