@@ -57,7 +57,7 @@ func (i *IterationFinder) IterationsOf(k *trace.Rank, stream int) (*RankIteratio
 
 // BeginTimes returns when the iterations with these numbers begin on the first thread of a rank, and that rank's
 // number. Rank -1 means the first rank that has iterations; ns is nil if none has. The last iteration's number plus 1
-// stands for the loop's end.
+// means the loop's end.
 func (i *IterationFinder) BeginTimes(rank int, iterations ...uint64) (of int, ns []int64, err error) {
 	for k, err := range i.r.RanksWithTrack() {
 		if err != nil {

@@ -3,7 +3,7 @@ package capture
 import "slices"
 
 // Most calls that the record cache recognises are in loops. So a lap, one or more whole iterations, is compared with the
-// lap before it in the ring, word by word. Equal words mean equal calls only if each handle still stands for the same
+// lap before it in the ring, word by word. Equal words mean equal calls only if each handle still means the same
 // object. So a lap may create and free no handles except requests, and no one-shot request may be pending where it
 // begins or ends.
 
