@@ -37,7 +37,6 @@ type row struct {
 	site  string
 	sums  *calltree.Sums
 	calls string
-	mean  bool // the row is of calls from one site, so its means are per call
 	per   uint64
 }
 
@@ -262,7 +261,7 @@ func (r *rows) node(n *calltree.Node, level, loops int) {
 		for i := range n.Sums.Values {
 			x.text += "  " + n.Sums.Values[i].String()
 		}
-		x.site, x.mean, x.per = site.Place(), true, n.Sums.Calls
+		x.site, x.per = site.Place(), n.Sums.Calls
 		if n.Place != "" {
 			x.site = n.Place
 		}
