@@ -43,7 +43,7 @@ func TestUnequalRanks(t *testing.T) {
 				}
 				for rank, x := range rep.Ranks {
 					want := computed(t, filepath.Join(dir, fmt.Sprintf("truth.%d", rank)))
-					if math.Abs(x.Wanted/want-1) > 0.02 {
+					if math.Abs(x.Wanted-want) > 0.02*want+10e6 { // 10 ms: a rank may lose its core between its own clock and the recorder's
 						complain("rank %d is to compute for %.4g s, the program's did for %.4g", rank, x.Wanted/1e9, want/1e9)
 					}
 					if x.Compute < 0.9*want {
