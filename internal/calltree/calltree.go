@@ -582,24 +582,3 @@ func (b *builder) call(out *Node, list terms, times uint64) {
 		}
 	}
 }
-
-// sums returns the sums of one occurrence of a node, cached.
-func (b *builder) sums(n *node) Sums {
-	total, known := b.known[n]
-	if known {
-		return total
-	}
-	if n.isEntry() {
-		return total
-	}
-	for _, t := range n.terms {
-		sum := b.each[t.leaf].Scaled(t.count)
-		total.Add(&sum)
-	}
-	for _, x := range n.body {
-		sum := b.sums(x.n).Scaled(x.times)
-		total.Add(&sum)
-	}
-	b.known[n] = total
-	return total
-}

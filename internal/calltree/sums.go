@@ -54,3 +54,24 @@ func (s *Sums) Add(t *Sums) {
 func (s Sums) Scaled(n uint64) Sums {
 	return Sums{s.Calls * n, s.ComputeNs * float64(n), s.MPINs * float64(n), s.FileNs * float64(n), s.BytesOut * n, s.BytesIn * n, addAttached(nil, s.Values, float64(n))}
 }
+
+// sums returns the sums of one occurrence of a node, cached.
+func (b *builder) sums(n *node) Sums {
+	total, known := b.known[n]
+	if known {
+		return total
+	}
+	if n.isEntry() {
+		return total
+	}
+	for _, t := range n.terms {
+		sum := b.each[t.leaf].Scaled(t.count)
+		total.Add(&sum)
+	}
+	for _, x := range n.body {
+		sum := b.sums(x.n).Scaled(x.times)
+		total.Add(&sum)
+	}
+	b.known[n] = total
+	return total
+}

@@ -1,6 +1,7 @@
 package extrapolate
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -471,4 +472,22 @@ func over[T any](w *programmer, n *node, inList bool, groups map[[maxDepth + 1]i
 		return e
 	}
 	return w.s.CasesValue(w.m.text(n), at, cases).Replace(actual)
+}
+
+// place returns the number of a place, from 0, counted over all runs.
+func (p *program) place(f *trace.Function, site uint64, fields []field) int32 {
+	key := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(f.ID)), site)
+	for _, x := range fields {
+		out := byte(0)
+		if x.out {
+			out = 1
+		}
+		key = append(binary.AppendVarint(key, int64(x.param)), out, byte(x.kind))
+		key = binary.AppendVarint(key, int64(x.width))
+	}
+	n, fresh := once.NumberOf(p.placeOf, string(key))
+	if fresh {
+		p.places = append(p.places, place{f, site, fields})
+	}
+	return n
 }

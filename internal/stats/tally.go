@@ -9,8 +9,8 @@ import (
 	"github.com/spoor-hpc/spoor/trace/model"
 )
 
-// mostExact is how many distinct values a distribution stores one by one. With more it has bins instead, as many as
-// coarse at first.
+// mostExact is how many distinct values a distribution stores one by one. With more it has bins instead, at first coarse
+// bins.
 const (
 	mostExact = 1024
 	coarse    = 64
@@ -46,7 +46,7 @@ type NumberDistribution struct {
 // Mean returns the mean of the numbers added.
 func (n *NumberDistribution) Mean() float64 { return n.Sum / float64(n.Count) }
 
-// SingleValue returns the number that all added numbers are equal to; ok is false if they differ or there are none.
+// SingleValue returns the number that all added numbers are equal to; ok is false if they differ, or if no number was added.
 func (n *NumberDistribution) SingleValue() (v int64, ok bool) {
 	return n.Min.Value, n.Count > 0 && n.Min.Value == n.Max.Value
 }

@@ -216,7 +216,7 @@ func (c *SharedClocks) serve(t Transport, child int, now func() int64) ([]ClockE
 }
 
 // tree returns the parent and the children of i in the binomial tree over 0 … n-1; the parent of 0 is -1. A subtree
-// has consecutive numbers, from its root on: as many as the lowest bit of the root, up to n-1.
+// has consecutive numbers, from its root on. Their number is the lowest bit of the root; none exceeds n-1.
 func tree(i, n int) (parent int, children []int) {
 	parent = i - i&-i
 	if i == 0 {

@@ -193,7 +193,7 @@ type TimeLog struct {
 	StartNs    int64 // wall clock time when the process's clock was 0, in ns since 1970
 	// Streams yield the times of the calls of each stream, in order. They end after an error.
 	Streams []iter.Seq2[[]timing.CallTicks, error]
-	// DroppedTimes is, by stream, the calls before those whose times Streams yields; nil: there are none.
+	// DroppedTimes is, by stream, the calls before those whose times Streams yields; nil: no such calls.
 	DroppedTimes []DroppedTimes
 	// SchedulingDelays is, by stream, the delays that the kernel reported, in order of calls; nil: it reported none.
 	SchedulingDelays [][]SchedulingDelay

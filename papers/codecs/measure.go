@@ -154,7 +154,7 @@ func (r *Result) Add(c series.Codec, block Block) error {
 	return nil
 }
 
-// A Block is the times of consecutive calls that a codec encodes together, as many as during recording.
+// A Block is the times of consecutive calls that a codec encodes together. Its size is that of recording.
 type Block struct {
 	Calls      series.CallInfo
 	Batch      series.Batch

@@ -86,7 +86,7 @@ const (
 	// fewBodies is the largest number of different lists of messages for which partners count as regular. The ranks of
 	// an open three-dimensional grid send 27 different lists.
 	fewBodies = 27
-	unequal   = 4 // no messages are drawn if a rank has over unequal times as many as the mean, and not by chance
+	unequal   = 4 // no messages are drawn if a rank has over unequal times the mean, and not by chance
 	mostDrawn = 1 << 12
 	mostTold  = 128 // approximate limit of messages in all exchanges of a family
 	mostBody  = 1 << 20

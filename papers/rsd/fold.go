@@ -294,7 +294,7 @@ func (f *folder) append(out []*item, x *item) []*item {
 	}
 }
 
-// goesOn reports whether last is a loop of which item x may begin another iteration.
+// goesOn reports whether item x may begin another iteration of last, which is then a loop.
 func (f *folder) goesOn(last, x *item) bool {
 	return last.loop() && (f.same(last.body[0], x) || x.loop() && f.sameAll(last.body, x.body))
 }

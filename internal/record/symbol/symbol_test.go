@@ -109,7 +109,7 @@ func TestModules(t *testing.T) {
 		seg, off int64
 	}{
 		{0x402010, 0, signature.PackSegName(0, 0, signature.SegClassStatic), 0x2010},
-		{0x403010, 0, signature.PackSegName(0, 0, signature.SegClassStatic), 0x3010}, // zeroed data behind the file
+		{0x403010, 0, signature.PackSegName(0, 0, signature.SegClassStatic), 0x3010}, // zeroed data after the part from the file
 		{0x7f0000000010, 0, signature.PackSegName(1, 0, signature.SegClassStatic), 0x3010},
 		{0x405010, 0, signature.PackSegName(0, 0, signature.SegClassUnknown), 0},
 		{0x404010, 0, signature.PackSegName(1, 0, signature.SegClassUnknown), 0},

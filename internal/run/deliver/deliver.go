@@ -39,7 +39,7 @@ type RankPart struct {
 	*merge.SeriesGathering
 	// Host is equal for ranks on the same kernel, which see the same files.
 	Host uint64
-	// Times are the rank's times of all calls; nil if there are none. Trouble is the error because of which they are
+	// Times are the rank's times of all calls; nil without such times. Trouble is the error because of which they are
 	// missing, or nil.
 	Times              *SeriesPiece
 	MissingTimesReason error

@@ -31,8 +31,8 @@ const mostBins = 1 << 16
 //	        codes
 //	codes = per time: bit 1 and index of a bin, or bit 0 and cell
 //
-// An index has as many bits as the largest index in the key's table needs, a cell as many as the largest cell of the
-// key's levels.
+// An index has the number of bits of the largest index in the key's table, a cell that of the largest cell of the key's
+// levels.
 func appendHistSig(dst []byte, list []int32, p *planned) []byte {
 	most, sample := p.bins, p.sample
 	if most <= 0 {
